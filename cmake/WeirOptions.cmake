@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: LGPL-3.0-only
+option(WEIR_TESTS "Build the tests" ON)
+option(WEIR_BENCH "Build the benchmarks" OFF)
+option(WEIR_FUZZ "Build the libFuzzer targets (clang only)" OFF)
+option(WEIR_USE_FLUX_HEADERS "Compile the modules against an installed flux-core's headers instead of our subset" OFF)
+set(WEIR_SANITIZE "" CACHE STRING "Sanitizers, for example 'address,undefined'")
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_C_STANDARD 11)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
+endif()
+
+find_program(WEIR_CCACHE ccache)
+if(WEIR_CCACHE)
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${WEIR_CCACHE}")
+  set(CMAKE_C_COMPILER_LAUNCHER "${WEIR_CCACHE}")
+endif()
+
+# Floating point must give the same digits everywhere: no contraction, never fast-math (ADR 0002).
+add_compile_options(-Wall -Wextra -Wshadow -Wnon-virtual-dtor -Werror -ffp-contract=off)
+add_compile_definitions($<$<NOT:$<CONFIG:Release>>:_GLIBCXX_ASSERTIONS>)
+if(WEIR_SANITIZE)
+  add_compile_options(-fsanitize=${WEIR_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${WEIR_SANITIZE})
+endif()
+include_directories("${CMAKE_SOURCE_DIR}")
