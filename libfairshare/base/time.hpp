@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the one notion of time. Integer microseconds; `now` always comes in as an argument, never from a clock here.
+#pragma once
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+
+namespace weir {
+
+/// Tag only: nothing in the libraries can ask it for the time.
+struct WallClock {
+    using rep = std::int64_t;
+    using period = std::micro;
+    using duration = std::chrono::duration<rep, period>;
+    using time_point = std::chrono::time_point<WallClock>;
+    static constexpr bool is_steady = false;
+};
+using Duration = WallClock::duration;
+/// Microseconds since the Unix epoch.
+using Instant = WallClock::time_point;
+
+/// From an RFC 18 timestamp (seconds since the epoch, double). Rounds to the nearest microsecond, exact before year 2242.
+inline Instant instant_from_seconds(double seconds) {
+    return Instant{Duration{static_cast<std::int64_t>(std::llround(seconds * 1e6))}};
+}
+inline Duration duration_from_seconds(double seconds) {
+    return Duration{static_cast<std::int64_t>(std::llround(seconds * 1e6))};
+}
+inline double to_seconds(Duration d) {
+    return static_cast<double>(d.count()) / 1e6;
+}
+inline double to_seconds(Instant t) {
+    return to_seconds(t.time_since_epoch());
+}
+
+}  // namespace weir
