@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-3.0-only
+"""House rules that a machine can hold: which folder may include which, who may read a clock, how long a file may be,
+what a file must open with, what no file may name. STYLE and DESIGN give the reasons; CONTRIBUTING.md the short form."""
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+TOP = Path(sys.argv[1])
+FILE_LINES_MAX = 500
+
+# folder -> the folders of this repository it may include from (itself always)
+LAYERS = {
+    "libfairshare": set(),
+    "libsched": {"libfairshare"},
+    "broker/api": {"broker/include"},
+    "broker/core": {"broker/api", "broker/include", "broker/services"},
+    "broker/services": {"broker/api", "broker/include"},
+    "modules": {"libfairshare", "libsched", "broker/include"},
+    "cmd": {"libfairshare", "libsched", "broker/api", "broker/include"},
+}
+# pure libraries: what they must not include at all (codec folders may)
+PURE = ("libfairshare", "libsched")
+IMPURE_HEADERS = re.compile(r'#include <(uv\.h|zmq\.h|hwloc\.h|sqlite3\.h|flux/|thread|mutex|fstream|iostream|jansson\.h|toml\+\+)')
+CODECS = ("libfairshare/toml", "libsched/json", "libsched/sim/")
+CLOCK = re.compile(r"\b(system_clock|steady_clock|high_resolution_clock|clock_gettime|gettimeofday|std::time|::time)\b|\bsleep(_for|_until)?\s*\(|usleep|nanosleep")
+CLOCK_FREE = ("libfairshare/", "libsched/", "modules/")
+PRIVATE = re.compile("/" + r"(work|farm|tmp/w)/|ses" + r"sion id|regis" + r"try\.npmjs")
+
+
+def tracked(*patterns):
+    out = subprocess.run(["git", "-C", str(TOP), "ls-files", *patterns], capture_output=True, text=True, check=True)
+    return [Path(p) for p in out.stdout.splitlines() if (TOP / p).is_file()]
+
+
+def layer_of(path):
+    text = str(path)
+    return next((name for name in sorted(LAYERS, key=len, reverse=True) if text.startswith(name + "/")), None)
+
+
+def lint_includes(path, lines):
+    layer = layer_of(path)
+    if layer is None:
+        return
+    for number, line in enumerate(lines, 1):
+        if m := re.match(r'#include "([^"]+)"', line):
+            target = layer_of(Path(m.group(1)))
+            if target and target != layer and target not in LAYERS[layer]:
+                yield number, f"{layer} must not include {target} (data flows one way; see DESIGN in doc/architecture.md)"
+            if not target and "/" not in m.group(1) and not (TOP / path.parent / m.group(1)).exists():
+                yield number, f'"{m.group(1)}": write includes from the root of the repository'
+        if str(path).startswith(PURE) and not str(path).startswith(CODECS) and IMPURE_HEADERS.match(line):
+            yield number, f"{line.strip()}: the libraries are pure; I/O belongs to modules/, broker/ and cmd/"
+
+
+def lint_clock(path, lines):
+    if str(path).startswith(CLOCK_FREE):
+        for number, line in enumerate(lines, 1):
+            code = line.split("//")[0]
+            if CLOCK.search(code):
+                yield number, "reads a clock or sleeps: take `Instant now` as an argument"
+
+
+def lint_file(path, lines):
+    if len(lines) > FILE_LINES_MAX:
+        yield len(lines), f"{len(lines)} lines; stop at {FILE_LINES_MAX}: which second noun wants a file of its own?"
+    if not any("SPDX-License-Identifier: LGPL-3.0" in line for line in lines[:3]):
+        yield 1, "no SPDX line in the first three: add `SPDX-License-Identifier: LGPL-3.0-only`"
+
+
+def lint_private(path, lines):
+    for number, line in enumerate(lines, 1):
+        if PRIVATE.search(line):
+            yield number, "names a path of one machine: take it out"
+
+
+def lint_tests_wait(path, lines):
+    if path.suffix == ".t" or "sharness.d" in str(path):
+        for number, line in enumerate(lines, 1):
+            if re.search(r"(^|[;&|({]\s*|\bthen\s+|\bdo\s+)sleep\s+[0-9.]", line) and "flux submit" not in line:
+                yield number, "waits for time: wait for the event instead"
+
+
+def main():
+    code = tracked("*.cpp", "*.hpp", "*.h", "*.c", "*.py", "CMakeLists.txt", "*.cmake", "*.t", "*.sh")
+    failures = 0
+    rules = {"layering and purity": lint_includes, "no clock, no sleep in pure code": lint_clock,
+             "file length and licence": lint_file, "no private paths": lint_private, "system tests wait on events": lint_tests_wait}
+    for name, rule in rules.items():
+        bad = 0
+        for path in code:
+            lines = (TOP / path).read_text(errors="replace").splitlines()
+            for number, what in rule(path, lines):
+                print(f"[fail] {path}:{number}: {what}")
+                bad += 1
+        failures += bad
+        if not bad:
+            print(f"[ok] {name} ({len(code)} files)")
+    return 1 if failures else 0
+
+
+sys.exit(main())
