@@ -23,15 +23,27 @@ class [[nodiscard]] Result {
     Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}
     bool has_value() const { return state_.index() == 0; }
     explicit operator bool() const { return has_value(); }
-    T& value() & { WEIR_CHECK(has_value()); return std::get<0>(state_); }
-    const T& value() const& { WEIR_CHECK(has_value()); return std::get<0>(state_); }
-    T&& value() && { WEIR_CHECK(has_value()); return std::get<0>(std::move(state_)); }
+    T& value() & {
+        WEIR_CHECK(has_value());
+        return std::get<0>(state_);
+    }
+    const T& value() const& {
+        WEIR_CHECK(has_value());
+        return std::get<0>(state_);
+    }
+    T&& value() && {
+        WEIR_CHECK(has_value());
+        return std::get<0>(std::move(state_));
+    }
     T& operator*() & { return value(); }
     const T& operator*() const& { return value(); }
     T&& operator*() && { return std::move(*this).value(); }
     T* operator->() { return &value(); }
     const T* operator->() const { return &value(); }
-    const Error& error() const { WEIR_CHECK(!has_value()); return std::get<1>(state_); }
+    const Error& error() const {
+        WEIR_CHECK(!has_value());
+        return std::get<1>(state_);
+    }
 
   private:
     std::variant<T, Error> state_;

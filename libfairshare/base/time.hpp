@@ -19,7 +19,8 @@ using Duration = WallClock::duration;
 /// Microseconds since the Unix epoch.
 using Instant = WallClock::time_point;
 
-/// From an RFC 18 timestamp (seconds since the epoch, double). Rounds to the nearest microsecond, exact before year 2242.
+/// From an RFC 18 timestamp (seconds since the epoch, double). Rounds to the nearest microsecond, exact before year
+/// 2242.
 inline Instant instant_from_seconds(double seconds) {
     return Instant{Duration{static_cast<std::int64_t>(std::llround(seconds * 1e6))}};
 }

@@ -4,8 +4,10 @@
 import subprocess
 import sys
 
+from files import project_files
+
 clang_format, top = sys.argv[1:3]
-files = subprocess.run(["git", "-C", top, "ls-files", "*.cpp", "*.hpp"], capture_output=True, text=True).stdout.split()
+files = [str(p) for p in project_files(top, "*.cpp", "*.hpp")]
 done = subprocess.run([clang_format, "--dry-run", "-Werror", *files], cwd=top, capture_output=True, text=True)
 bad = sorted({line.split(":")[0] for line in done.stderr.splitlines() if "error:" in line})
 for name in bad:

@@ -3,9 +3,10 @@
 """House rules that a machine can hold: which folder may include which, who may read a clock, how long a file may be,
 what a file must open with, what no file may name. STYLE and DESIGN give the reasons; CONTRIBUTING.md the short form."""
 import re
-import subprocess
 import sys
 from pathlib import Path
+
+from files import project_files
 
 TOP = Path(sys.argv[1])
 FILE_LINES_MAX = 500
@@ -27,11 +28,6 @@ CODECS = ("libfairshare/toml", "libsched/json", "libsched/sim/")
 CLOCK = re.compile(r"\b(system_clock|steady_clock|high_resolution_clock|clock_gettime|gettimeofday|std::time|::time)\b|\bsleep(_for|_until)?\s*\(|usleep|nanosleep")
 CLOCK_FREE = ("libfairshare/", "libsched/", "modules/")
 PRIVATE = re.compile("/" + r"(work|farm|tmp/w)/|ses" + r"sion id|regis" + r"try\.npmjs")
-
-
-def tracked(*patterns):
-    out = subprocess.run(["git", "-C", str(TOP), "ls-files", *patterns], capture_output=True, text=True, check=True)
-    return [Path(p) for p in out.stdout.splitlines() if (TOP / p).is_file()]
 
 
 def layer_of(path):
@@ -83,7 +79,7 @@ def lint_tests_wait(path, lines):
 
 
 def main():
-    code = tracked("*.cpp", "*.hpp", "*.h", "*.c", "*.py", "CMakeLists.txt", "*.cmake", "*.t", "*.sh")
+    code = project_files(TOP, "*.cpp", "*.hpp", "*.h", "*.c", "*.py", "CMakeLists.txt", "*.cmake", "*.t", "*.sh")
     failures = 0
     rules = {"layering and purity": lint_includes, "no clock, no sleep in pure code": lint_clock,
              "file length and licence": lint_file, "no private paths": lint_private, "system tests wait on events": lint_tests_wait}
