@@ -81,6 +81,10 @@ bool flux_msg_is_streaming(const flux_msg_t *msg);
 bool flux_msg_is_noresponse(const flux_msg_t *msg);
 const char *flux_msg_route_first(const flux_msg_t *msg);
 int flux_msg_get_topic(const flux_msg_t *msg, const char **topic);
+int flux_msg_get_matchtag(const flux_msg_t *msg, uint32_t *matchtag);
+void flux_msg_destroy(flux_msg_t *msg);
+bool flux_disconnect_match(const flux_msg_t *msg1, const flux_msg_t *msg2); /* same sender */
+bool flux_cancel_match(const flux_msg_t *cancel, const flux_msg_t *request); /* same sender and payload {"matchtag"} */
 
 /* A list of messages held by a streaming service. */
 struct flux_msglist;
@@ -174,6 +178,8 @@ int flux_msg_handler_addvec_ex(flux_t *h, const char *service_name, const struct
                                flux_msg_handler_t **msgs[]);
 void flux_msg_handler_delvec(flux_msg_handler_t *msgs[]);
 
+flux_msg_t *flux_request_encode(const char *topic, const char *s); /* nodeid any, matchtag none */
+int flux_response_decode(const flux_msg_t *msg, const char **topic, const char **s);
 int flux_request_decode(const flux_msg_t *msg, const char **topic, const char **s);
 int flux_request_unpack(const flux_msg_t *msg, const char **topic, const char *fmt, ...);
 int flux_respond(flux_t *h, const flux_msg_t *request, const char *s);
@@ -232,6 +238,7 @@ const char *flux_plugin_get_conf(flux_plugin_t *p);
 int flux_plugin_conf_unpack(flux_plugin_t *p, const char *fmt, ...);
 int flux_plugin_register(flux_plugin_t *p, const char *name, const struct flux_plugin_handler t[]);
 int flux_plugin_add_handler(flux_plugin_t *p, const char *topic, flux_plugin_f cb, void *arg);
+flux_plugin_f flux_plugin_match_handler(flux_plugin_t *p, const char *topic);
 int flux_plugin_call(flux_plugin_t *p, const char *topic, flux_plugin_arg_t *args);
 int flux_plugin_aux_set(flux_plugin_t *p, const char *key, void *val, flux_free_f free_fn);
 void *flux_plugin_aux_get(flux_plugin_t *p, const char *key);
