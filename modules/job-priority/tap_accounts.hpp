@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: which user may submit under which account and to which queue, as the module last told the plugin.
+// Must not know: the share tree itself, Flux, JSON.
+// Source: job.validate in flux-jobtap-plugins(7); doc/adr/0057.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace weir::priority {
+
+/// One user of the share tree.
+struct TapUser {
+    std::string name;                            ///< for messages; may be empty
+    std::optional<std::string> default_account;  ///< used when the job names none
+    std::set<std::string> accounts;              ///< every spelling under which the user may charge
+};
+
+/// The accounts table. Empty until the module sent it, and then nothing is rejected.
+struct TapAccounts {
+    std::unordered_map<std::uint32_t, TapUser> users;
+    std::set<std::string> open_accounts;          ///< accounts with an `@*` line: anybody may charge
+    std::optional<std::string> open_default;      ///< the account of a user who is not listed and names none
+    std::optional<std::set<std::string>> queues;  ///< empty optional: queues are not ours to judge
+    bool is_enforced = false;
+};
+
+/// What the submitter asked for.
+struct TapSubmission {
+    std::uint32_t userid = 0;
+    std::optional<std::string> account;
+    std::optional<std::string> queue;
+    bool is_owner = false;  ///< the instance owner needs no association
+};
+
+/// Judges a submission.
+/// \return empty when the job may enter, else one sentence that says what is wrong and what would be right.
+std::optional<std::string> rejection(const TapAccounts& table, const TapSubmission& job);
+
+}  // namespace weir::priority

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the table's rules. See tap_table.hpp.
+#include "modules/job-priority/tap_table.hpp"
+
+#include <algorithm>
+
+namespace weir::priority {
+namespace {
+
+constexpr int urgency_held = 0;
+constexpr int urgency_expedited = 31;
+
+}  // namespace
+
+std::uint32_t clamp_priority(std::int64_t value) {
+    return static_cast<std::uint32_t>(std::clamp<std::int64_t>(value, priority_lowest, priority_highest));
+}
+
+std::optional<std::uint32_t> TapTable::on_enter(const TapQuestion& job, Instant now) {
+    if (const auto known = values_.find(job.id); known != values_.end()) {
+        waiting_.erase(job.id);
+        return known->second;
+    }
+    if (job.urgency == urgency_held || job.urgency == urgency_expedited) {
+        waiting_.erase(job.id);
+        return priority_lowest;
+    }
+    if (mode_ == Mode::fallback) {
+        return fallback(job.urgency);
+    }
+    const auto [entry, is_new] = waiting_.try_emplace(job.id, Waiting{now, job.urgency});
+    entry->second.urgency = job.urgency;
+    return std::nullopt;
+}
+
+std::optional<std::int64_t> TapTable::on_get(const TapQuestion& job, Instant now) {
+    if (job.is_in_sched && values_.count(job.id) == 0) {
+        return job.priority;
+    }
+    return on_enter(job, now);
+}
+
+std::uint32_t TapTable::set(std::uint64_t id, std::int64_t value) {
+    const std::uint32_t stored = clamp_priority(value);
+    const auto [entry, is_new] = values_.try_emplace(id, stored);
+    if (lowest_ && !is_new && entry->second == *lowest_ && stored > *lowest_) {
+        lowest_.reset();
+    }
+    entry->second = stored;
+    if (lowest_) {
+        lowest_ = std::min(*lowest_, stored);
+    }
+    waiting_.erase(id);
+    return stored;
+}
+
+void TapTable::forget(std::uint64_t id) {
+    waiting_.erase(id);
+    const auto known = values_.find(id);
+    if (known == values_.end()) {
+        return;
+    }
+    if (lowest_ && known->second == *lowest_) {
+        lowest_.reset();
+    }
+    values_.erase(known);
+}
+
+std::vector<std::pair<std::uint64_t, std::uint32_t>> TapTable::release_overdue(Instant now) {
+    if (const auto deadline = next_deadline(); mode_ != Mode::fallback && (!deadline || now < *deadline)) {
+        return {};
+    }
+    mode_ = Mode::fallback;
+    std::vector<std::pair<std::uint64_t, std::uint32_t>> released;
+    released.reserve(waiting_.size());
+    for (const auto& [id, job] : waiting_) {
+        released.emplace_back(id, fallback(job.urgency));
+    }
+    waiting_.clear();
+    return released;
+}
+
+std::optional<Instant> TapTable::next_deadline() const {
+    std::optional<Instant> first;
+    for (const auto& [id, job] : waiting_) {
+        if (!first || job.since + unavail_timeout_ < *first) {
+            first = job.since + unavail_timeout_;
+        }
+    }
+    return first;
+}
+
+std::uint32_t TapTable::fallback(int urgency) const {
+    if (!lowest_ && !values_.empty()) {
+        const auto by_value = [](const auto& a, const auto& b) { return a.second < b.second; };
+        lowest_ = std::min_element(values_.begin(), values_.end(), by_value)->second;
+    }
+    const std::uint32_t own = clamp_priority(urgency);
+    return lowest_ ? std::min(own, *lowest_) : own;
+}
+
+}  // namespace weir::priority

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: what the jobtap plugin answers when the job-manager asks for a job's priority: a table, never a computation.
+// Must not know: Flux handles, JSON, where the values come from. `now` comes in as an argument.
+// Source: flux-jobtap-plugins(7); RFC 21 (PRIORITY, SCHED), RFC 30 (urgency 0 held, 31 expedited); doc/adr/0055, 0056.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "libfairshare/base/time.hpp"
+
+namespace weir::priority {
+
+/// The values the plugin may emit. 0 means held and 2^32-1 means expedited to the job-manager, so neither is ever ours.
+inline constexpr std::uint32_t priority_lowest = 1;
+inline constexpr std::uint32_t priority_highest = 4294967294U;
+
+/// Brings any 64-bit number into [priority_lowest, priority_highest].
+std::uint32_t clamp_priority(std::int64_t value);
+
+/// The job as the job-manager describes it when it asks.
+struct TapQuestion {
+    std::uint64_t id = 0;
+    int urgency = 16;           ///< RFC 30, [0, 31]
+    bool is_in_sched = false;   ///< false: in PRIORITY, waiting for its first value (or for a new one)
+    std::int64_t priority = 0;  ///< what the job-manager holds now
+};
+
+/// The plugin's memory. "Unavailable" is an empty optional: the job stays in PRIORITY until `set` and a push.
+class TapTable {
+  public:
+    /// starting: nobody said synced yet. synced: the module answers. fallback: it went away, or never came in time.
+    enum class Mode { starting, synced, fallback };
+
+    explicit TapTable(Duration unavail_timeout) : unavail_timeout_(unavail_timeout) {}
+
+    /// job.state.priority: the job entered PRIORITY. The known value; else, held and expedited jobs, for whom the
+    /// job-manager overrides any value, get the lowest; else in fallback mode fallback(); else unavailable, and the job
+    /// is waiting from `now`.
+    std::optional<std::uint32_t> on_enter(const TapQuestion& job, Instant now);
+
+    /// job.priority.get: asked of every pending job by a reprioritize-all. As on_enter, but an unknown job in SCHED
+    /// keeps the priority it has (never "unavailable", which the job-manager would log as a bug for each job).
+    std::optional<std::int64_t> on_get(const TapQuestion& job, Instant now);
+
+    /// Stores a value (clamped) and returns what was stored. The job is no longer waiting.
+    std::uint32_t set(std::uint64_t id, std::int64_t value);
+
+    /// Whether the job waits in PRIORITY for a value. Such a job must be pushed by itself: a reprioritize-all skips a
+    /// job whose value did not change, and would leave it in PRIORITY for ever.
+    bool is_waiting(std::uint64_t id) const { return waiting_.count(id) != 0; }
+
+    /// job.state.inactive: the job is over.
+    void forget(std::uint64_t id);
+
+    /// The module holds the complete picture: unknown jobs wait for it again.
+    void set_synced() { mode_ = Mode::synced; }
+    /// The module goes away on purpose: same as a timeout, at once.
+    void set_detached() { mode_ = Mode::fallback; }
+
+    /// Jobs to be released with their fallback value: all that wait, if the mode is fallback or the first of them has
+    /// waited for the timeout (which changes the mode to fallback). They wait no more and are not entered in the table,
+    /// so that the module's first value for them is a change. O(waiting).
+    std::vector<std::pair<std::uint64_t, std::uint32_t>> release_overdue(Instant now);
+
+    /// When release_overdue() will next have work; empty when nothing waits.
+    std::optional<Instant> next_deadline() const;
+
+    /// The value of a job nobody computed: its urgency, but never above the lowest value in the table. So new jobs keep
+    /// their order by urgency, then by id, and stand behind every job that the module has judged (ADR 0056).
+    std::uint32_t fallback(int urgency) const;
+
+    void set_unavail_timeout(Duration timeout) { unavail_timeout_ = timeout; }
+    Mode mode() const { return mode_; }
+    std::size_t known() const { return values_.size(); }
+    std::size_t waiting() const { return waiting_.size(); }
+
+  private:
+    struct Waiting {
+        Instant since;
+        int urgency;
+    };
+    std::unordered_map<std::uint64_t, std::uint32_t> values_;
+    std::map<std::uint64_t, Waiting> waiting_;     // ordered: released in order of submission
+    mutable std::optional<std::uint32_t> lowest_;  // of values_; empty = to be computed
+    Duration unavail_timeout_;
+    Mode mode_ = Mode::starting;
+};
+
+}  // namespace weir::priority
