@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: what the queue, the policies and the priority engine know of a job: its id, what it asks for, its place.
+// Must not know jobspec, R or any wire format. RFC 19 (ids), RFC 30 (urgency), RFC 14 (slots).
+#pragma once
+#include <cstdint>
+
+#include "libfairshare/base/strong_id.hpp"
+#include "libfairshare/base/time.hpp"
+
+namespace weir {
+
+/// A Flux job id (RFC 19 FLUID) or, in a simulation, the place in the log. Unique among the jobs of an instance.
+using JobId = StrongId<struct JobIdTag, std::uint64_t>;
+
+inline constexpr std::uint32_t priority_held = 0;                 ///< urgency 0: never starts
+inline constexpr std::uint32_t priority_min = 1;                  ///< least value of a job that may start
+inline constexpr std::uint32_t priority_max = 0xFFFFFFFEU;        ///< greatest value that is not "expedited"
+inline constexpr std::uint32_t priority_expedited = 0xFFFFFFFFU;  ///< urgency 31: before all others
+
+/// The end of a job without a time limit: later than every other instant.
+inline constexpr Instant never = Instant::max();
+
+/// What a job asks for: `slots` slots of `cores_per_slot` cores; anywhere when nodes == 0, else slots are a node's and
+/// there are `nodes` nodes. RFC 25.
+struct Request {
+    std::uint32_t nodes = 0;           ///< 0: any number of nodes
+    std::uint32_t slots = 1;           ///< in all when nodes == 0, else on each node; >= 1
+    std::uint32_t cores_per_slot = 1;  ///< >= 1
+    bool exclusive = false;            ///< whole nodes (with nodes > 0): all cores of each are given
+    friend bool operator==(const Request&, const Request&) = default;
+};
+
+/// Cores asked for in all; for exclusive nodes the least that the job can get.
+constexpr std::uint64_t cores_of(const Request& request) {
+    return std::uint64_t{request.nodes == 0 ? 1U : request.nodes} * request.slots * request.cores_per_slot;
+}
+
+/// The place in the queue: priority first (high before low), then submission, then id. Total: ids are unique.
+struct QueueKey {
+    std::uint32_t priority = priority_min;
+    Instant submit{};
+    JobId id;
+    friend bool operator==(const QueueKey&, const QueueKey&) = default;
+    friend constexpr std::strong_ordering operator<=>(const QueueKey& a, const QueueKey& b) {
+        if (const auto order = b.priority <=> a.priority; std::is_neq(order)) {
+            return order;
+        }
+        if (const auto order = a.submit.time_since_epoch().count() <=> b.submit.time_since_epoch().count();
+            std::is_neq(order)) {
+            return order;
+        }
+        return a.id <=> b.id;
+    }
+};
+
+/// A job that waits: where it stands, what it asks for and for how long.
+struct PendingJob {
+    QueueKey key;
+    Request request;
+    Duration limit = Duration::max();  ///< requested time; max: none given, treated as never ending
+};
+
+/// When a job that starts now is believed to end; `never` without a limit (no overflow).
+constexpr Instant believed_end(Instant now, Duration limit) {
+    return limit >= never - now ? never : now + limit;
+}
+
+}  // namespace weir

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the multifactor priority of every pending job: priority = round(sum of weight x factor), clamped to [1,
+// 2^32-2]; held jobs 0, expedited jobs 2^32-1. Flat arrays, 48 bytes a job, one pass over all of them yields what
+// changed. Must not know the share tree: fair-share factors come as an array by association. Slurm's
+// priority/multifactor.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "libfairshare/base/strong_id.hpp"
+#include "libsched/job.hpp"
+#include "libsched/priority/settings.hpp"
+
+namespace weir {
+
+/// What the engine needs of a pending job.
+struct JobInputs {
+    JobId id;
+    Instant submit;                 ///< ties: earlier first
+    Instant eligible;               ///< since when it ages: submission, or the end of its last hold
+    std::uint32_t association = 0;  ///< index into the factors given to pass(); < 2^30
+    std::uint32_t cores = 1;
+    std::uint16_t queue = 0;  ///< index into PrioritySettings::queue_priority
+    std::uint8_t qos = 0;     ///< index into PrioritySettings::qos_priority
+    std::uint8_t urgency = 16;
+    friend bool operator==(const JobInputs&, const JobInputs&) = default;
+};
+
+class PriorityEngine {
+  public:
+    /// A job's place in the arrays: stays the same until the job is removed, then may be given to another.
+    using Slot = StrongId<struct SlotTag, std::uint32_t>;
+    struct Change {
+        Slot slot;
+        JobId id;
+        std::uint32_t priority;
+    };
+
+    /// REQUIRES: validate(settings).
+    explicit PriorityEngine(PrioritySettings settings);
+
+    const PrioritySettings& settings() const { return settings_; }
+    /// New settings; the static part of every job is computed anew. O(jobs).
+    void configure(PrioritySettings settings);
+
+    /// Adds a job, never pushed before, so that the next pass yields it. O(1) amortised.
+    Slot insert(const JobInputs& inputs);
+    /// New inputs of a job (urgency, queue, size, hold ended...). O(1).
+    void update(Slot slot, const JobInputs& inputs);
+    void remove(Slot slot);
+    std::size_t size() const { return live_; }
+
+    /// Computes all priorities at `now` and appends those that differ from what was yielded before, in slot order; they
+    /// count as pushed from then on. factors: in [0, 1], by association; an index past the end counts as 0.
+    /// O(slots), no allocation but for `changed`.
+    void pass(Instant now, std::span<const double> factors, std::vector<Change>& changed);
+    /// The same for one job, for an event that concerns it alone. O(1).
+    void pass_one(Slot slot, Instant now, std::span<const double> factors, std::vector<Change>& changed);
+    /// What was yielded did not arrive (of one job, of all): the next pass yields it again.
+    void forget_pushed(Slot slot);
+    void forget_pushed();
+
+    bool is_live(Slot slot) const;
+    bool was_pushed(Slot slot) const;
+    std::uint32_t pushed(Slot slot) const { return pushed_[slot.value]; }
+    JobInputs inputs(Slot slot) const;
+    /// The priority at `now`. O(1).
+    std::uint32_t priority(Slot slot, Instant now, std::span<const double> factors) const;
+    /// One past the greatest slot in use.
+    std::size_t slots() const { return association_.size(); }
+
+  private:
+    static constexpr std::uint32_t free_bit = 0x80000000U;
+    static constexpr std::uint32_t unpushed_bit = 0x40000000U;
+    static constexpr std::uint32_t index_mask = 0x3FFFFFFFU;
+
+    double static_part(std::size_t i) const;
+    void store(std::size_t i, const JobInputs& inputs);
+    std::uint32_t compute(std::size_t i, std::int64_t now_us, std::span<const double> factors) const;
+
+    PrioritySettings settings_;
+    std::vector<double> qos_factors_;    ///< of settings_, by index
+    std::vector<double> queue_factors_;  ///< of settings_, by index
+    std::size_t live_ = 0;
+    std::vector<std::uint32_t> free_;  ///< slots to give again
+
+    // Read by every pass, by slot.
+    std::vector<std::int64_t> eligible_us_;
+    std::vector<double> static_;              ///< qos + queue + size + user terms, added in that order
+    std::vector<std::uint32_t> association_;  ///< index, and in the two highest bits: free slot, never pushed
+    std::vector<std::uint32_t> pushed_;
+    std::vector<std::uint8_t> urgency_;
+    // Read by explanations and changes alone.
+    std::vector<JobId> id_;
+    std::vector<std::int64_t> submit_us_;
+    std::vector<std::uint32_t> cores_;
+    std::vector<std::uint16_t> queue_;
+    std::vector<std::uint8_t> qos_;
+};
+
+}  // namespace weir

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the breakdown of one job's priority (raw input, factor, weight, contribution, share of the total), its rank,
+// and which jobs stand just above it and why. Must not know users, accounts or output formats. Slurm's sprio.
+#pragma once
+#include <array>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "libsched/priority/engine.hpp"
+
+namespace weir {
+
+struct Term {
+    Factor factor_id;
+    double raw = 0.;        ///< seconds waited, fair-share factor, class priority, cores, urgency
+    const char* unit = "";  ///< "s", "factor", "priority", "cores", "urgency"
+    double factor = 0.;     ///< in [0, 1]
+    double weight = 0.;
+    double contribution = 0.;  ///< weight x factor
+    double share = 0.;         ///< part of the sum of contributions, 0 when that is 0
+};
+
+/// Why the sum does not count: held and expedited jobs bypass it.
+enum class Bypass : std::uint8_t { none, held, expedited };
+
+struct Breakdown {
+    std::array<Term, factor_count> terms;
+    double sum = 0.;  ///< added in the order of Factor: wait + fairshare + (qos + queue + size + user)
+    Bypass bypass = Bypass::none;
+    std::uint32_t priority = 0;
+};
+
+/// A job that stands above another, and the term that lifts it most.
+struct Ahead {
+    PriorityEngine::Slot slot;
+    JobId id;
+    std::uint32_t priority = 0;
+    std::optional<Factor> greatest;  ///< the term with the greatest lead; none: bypass or equal priority
+    double lead = 0.;                ///< that term's lead in priority units
+    std::string why;                 ///< one sentence
+};
+
+struct Standing {
+    std::size_t rank = 0;      ///< 1 is the first in the queue; held jobs rank last
+    std::size_t of = 0;        ///< jobs in the queue
+    std::vector<Ahead> ahead;  ///< the jobs just above, nearest first
+};
+
+Breakdown breakdown(const PriorityEngine& engine, PriorityEngine::Slot slot, Instant now,
+                    std::span<const double> factors);
+
+/// Rank by the queue's order (priority high to low, submission, id) at `now`, and up to `limit` jobs just above.
+/// O(jobs + limit log limit).
+Standing standing(const PriorityEngine& engine, PriorityEngine::Slot slot, Instant now, std::span<const double> factors,
+                  std::size_t limit);
+
+/// All jobs in queue order at `now`. O(jobs log jobs).
+std::vector<PriorityEngine::Change> in_queue_order(const PriorityEngine& engine, Instant now,
+                                                   std::span<const double> factors);
+
+}  // namespace weir
