@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the one interface of all fair-share algorithms: a tree and its usage in, ranks and factors out.
+// Must not know: jobs, decay, where usage comes from. A new algorithm is a file, an alternative and a table row here.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <variant>
+
+#include "libfairshare/base/result.hpp"
+#include "libfairshare/classic.hpp"
+#include "libfairshare/fair_tree.hpp"
+#include "libfairshare/standings.hpp"
+
+namespace weir {
+
+using Algorithm = std::variant<FairTree, Classic>;
+
+struct AlgorithmEntry {
+    std::string_view name;
+    Algorithm algorithm;
+    std::string_view summary;
+};
+
+/// Every algorithm by the name that configuration uses; the first is the default.
+std::span<const AlgorithmEntry> algorithms();
+/// Errors: EINVAL with the nearest name and the list.
+Result<Algorithm> algorithm_named(std::string_view name);
+
+/// Factors and ranks of all associations. `usage` is indexed by NodeId, an account's at least the sum of its
+/// children's, each at most usage_max. O(n log n) in the longest list of siblings.
+Standings evaluate(const Algorithm& algorithm, const ShareTree& tree, std::span<const CoreMicros> usage);
+/// Into an old result's memory.
+void evaluate(const Algorithm& algorithm, const ShareTree& tree, std::span<const CoreMicros> usage, Standings& into);
+
+/// What one line of `sshare -l` shows, under this algorithm. O(depth).
+NodeStanding node_standing(const Algorithm& algorithm, const ShareTree& tree, std::span<const CoreMicros> usage,
+                           NodeId id);
+
+}  // namespace weir

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: Slurm's classic fair share, factor = 2^-(effective usage / norm shares / dampening).
+// Must not know: other algorithms, decay. Source: Slurm's classic_fair_share page, formulas of priority/multifactor.
+#pragma once
+#include <span>
+
+#include "libfairshare/standings.hpp"
+
+namespace weir {
+
+/// norm shares S = product of shares/siblings' shares along the path. With U = usage / root's usage, effective usage
+/// UE = U for children of the root, else UE = U + (UE_parent - U) * shares / siblings' shares (UE_parent where the
+/// siblings have no shares at all). S = 0 gives factor 0; no usage anywhere gives 1; usage as entitled gives 1/2.
+/// Ranks go by the factor rounded to 2^-40, ties share the higher rank.
+struct Classic {
+    double dampening = 1.0;  ///< FairShareDampeningFactor, at least 1
+
+    void evaluate(const ShareTree& tree, std::span<const CoreMicros> usage, Standings& into) const;
+    NodeStanding node_standing(const ShareTree& tree, std::span<const CoreMicros> usage, NodeId id) const;
+};
+
+}  // namespace weir

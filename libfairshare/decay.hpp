@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: half-life decay in integers: how much a charge dated t weighs, and what weights are worth at `now`.
+// Must not know: nodes, rates, trees. Derivation, error bounds and why no doubles: ADR 0010.
+#pragma once
+#include <cstdint>
+
+#include "libfairshare/base/time.hpp"
+#include "libfairshare/usage.hpp"
+
+namespace weir {
+
+inline constexpr Duration decay_half_life_min = std::chrono::seconds{1};
+inline constexpr Duration decay_half_life_max = std::chrono::hours{24 * 36525};  // a hundred years
+
+/// 2^(fraction / 2^64) in units of 2^-63: 2^63 to 2^64 - 1. Relative error below 2^-59; the same on every machine.
+std::uint64_t exp2_fraction(std::uint64_t fraction);
+
+/// With half-life H and tau = H / ln 2, a core that ran from s to e is worth tau * (2^-((t-e)/H) - 2^-((t-s)/H)) at t.
+/// So with weight(t) = tau * 2^((t-O)/H) every job is the difference of two weights, usage(t) is a sum of weights
+/// times 2^-((t-O)/H), and only that last factor depends on the time of reading. The origin O moves on in steps of
+/// eight half-lives, which divides all weights by 2^8: frame n has O = 8 n H.
+class DecayFrame {
+  public:
+    /// How to turn weights into usage at one instant.
+    struct Reading {
+        std::int64_t now = 0;          ///< microseconds since the epoch
+        unsigned __int128 weight = 0;  ///< weight(now) in the frame that `now` asks for
+        unsigned frame_shift = 0;      ///< divide stored weights by 2^this first
+        std::uint64_t mantissa = 0;    ///< usage = weights * mantissa / 2^shift
+        unsigned shift = 0;
+    };
+    static constexpr int frame_half_lives = 8;
+
+    /// half_life: 0 (nothing decays) or between the limits above. Starts in the frame before the epoch.
+    explicit DecayFrame(Duration half_life);
+
+    static bool accepts(Duration half_life);
+    Duration half_life() const { return Duration{half_life_}; }
+    bool decays() const { return half_life_ != 0; }
+    std::int64_t frame() const { return frame_; }
+    void set_frame(std::int64_t frame) { frame_ = frame; }
+    /// The frame in which `at` lies between 8 and 16 half-lives after the origin.
+    std::int64_t frame_for(Instant at) const;
+
+    /// tau * 2^((at-O)/H) in this frame's fixed point; below 2^76 up to 16 half-lives after the origin; strictly
+    /// increasing wherever a microsecond matters. 0 where nothing decays. About 15 ns.
+    /// REQUIRES: frame_for(at) <= frame().
+    unsigned __int128 weight(Instant at) const;
+    /// Also for a `now` beyond this frame.
+    Reading reading(Instant now) const;
+
+    /// value / 2^shift, to nearest, halves up.
+    static __int128 shifted(__int128 value, unsigned shift);
+    /// weights * mantissa / 2^shift, to nearest, halves up; 0 for negative weights.
+    static CoreMicros scaled(__int128 weights, const Reading& reading);
+    /// The weights that are worth `usage` core-microseconds at `at`: the inverse of scaled() to within rounding.
+    __int128 weights_worth(CoreMicros usage, Instant at) const;
+
+  private:
+    struct Phase {
+        std::int64_t whole;      // half-lives since the origin, rounded down
+        std::uint64_t fraction;  // the rest in units of 2^-64 half-lives
+    };
+    Phase phase(std::int64_t at, std::int64_t frame) const;
+    unsigned __int128 weight_in(Phase phase) const;
+
+    std::int64_t half_life_;
+    std::int64_t frame_ = -1;
+    unsigned fraction_bits_ = 0;  // weights are in units of 2^-fraction_bits core-microseconds
+    std::uint64_t tau_ = 0;       // tau in those units: 2^59 to 2^60
+};
+
+}  // namespace weir

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: what is wrong with a text that an operator wrote, where, and what would be right; nearest-name suggestions.
+// Must not know: share trees, TOML, JSON.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace weir {
+
+/// Position in a text, both from 1, columns in characters (UTF-8 code points). 0 means "not from a text".
+struct SourcePosition {
+    std::uint32_t line = 0;
+    std::uint32_t column = 0;
+    friend auto operator<=>(const SourcePosition&, const SourcePosition&) = default;
+};
+
+/// One mistake. `hint` says what would be right and may be empty.
+struct Diagnostic {
+    std::string file;
+    SourcePosition position;
+    std::string message;
+    std::string hint;
+};
+
+/// All mistakes of one text, in the order of their positions once sorted.
+using Diagnostics = std::vector<Diagnostic>;
+
+/// "shares.toml:3:1: message; hint". Without a position the file alone, without a file the message alone.
+std::string to_string(const Diagnostic& diagnostic);
+/// One line a mistake, no newline at the end.
+std::string to_string(const Diagnostics& diagnostics);
+/// By line, then column, then message.
+void sort_by_position(Diagnostics& diagnostics);
+
+/// Damerau-Levenshtein distance (optimal string alignment) in bytes; stops at `limit` and returns limit + 1.
+/// O(|a| * |b|).
+std::size_t edit_distance(std::string_view a, std::string_view b, std::size_t limit);
+
+/// The candidate nearest to `name`: at most a third of its length away, at least one. Ties: the first candidate.
+std::optional<std::string_view> nearest_name(std::string_view name, std::span<const std::string_view> candidates);
+
+/// `did you mean "x"?` or an empty string.
+std::string did_you_mean(std::string_view name, std::span<const std::string_view> candidates);
+
+}  // namespace weir

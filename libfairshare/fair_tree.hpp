@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: Fair Tree: siblings by level FS, depth first, ranks from N down, ties exact and merged as documented.
+// Must not know: other algorithms, decay. Source: Slurm's fair_tree page, flux-accounting's weighted walk; ADR 0011.
+#pragma once
+#include <compare>
+#include <cstdint>
+#include <span>
+
+#include "libfairshare/standings.hpp"
+
+namespace weir {
+
+/// level FS = (shares / siblings' shares) / (usage / parent's usage), compared as an exact ratio of integers.
+/// No shares: 0, the lowest. Shares and no usage: infinite, the highest. Siblings go by descending level FS; of equal
+/// ones users go before accounts, equal users share a rank (the next rank skips as many), equal accounts are merged:
+/// their children, each with the level FS from its own account, are ranked as one list. Factor = rank / associations.
+/// With equal shares and no usage anywhere every association's factor is 1 (its balanced factor).
+struct FairTree {
+    /// An account that ties with a user: false, its best association shares the user's rank (Slurm); true, it ranks
+    /// after the user (flux-accounting).
+    bool users_before_tied_accounts = false;
+
+    void evaluate(const ShareTree& tree, std::span<const CoreMicros> usage, Standings& into) const;
+    NodeStanding node_standing(const ShareTree& tree, std::span<const CoreMicros> usage, NodeId id) const;
+};
+
+/// A level FS as integers: shares * parent_usage / (sibling_shares * usage).
+struct LevelFs {
+    std::uint32_t shares;
+    std::uint64_t sibling_shares;
+    CoreMicros usage;
+    CoreMicros parent_usage;
+};
+/// Exact for shares below 2^32, sums below 2^48 and usage up to usage_max. A total preorder.
+std::weak_ordering compare(const LevelFs& a, const LevelFs& b);
+
+}  // namespace weir

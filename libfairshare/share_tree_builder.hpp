@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the rules that a list of nodes must meet to be a share tree, and the report of all that it breaks.
+// Must not know: text formats (they make NodeSpecs), usage, algorithms.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "libfairshare/diagnostics.hpp"
+#include "libfairshare/share_tree.hpp"
+
+namespace weir {
+
+/// One line of a share tree.
+struct NodeSpec {
+    /// A full path ("physics/lattice/@alice"), or with `parent` a single component ("lattice", "@alice").
+    std::string name;
+    /// Full path of the parent or, where unique, its last component.
+    std::optional<std::string> parent;
+    /// 0 to ShareTree::shares_max; anything else is reported.
+    std::int64_t shares = 1;
+    SourcePosition position;
+};
+
+using ShareTreeOrDiagnostics = std::variant<ShareTree, Diagnostics>;
+
+/// Builds the tree or tells everything that is wrong: unknown parent (with the nearest name), duplicate, cycle (as
+/// a -> b -> a), shares out of range, node below a user, empty component, bad character, too deep. A node whose parent
+/// is faulty is not reported again. Specs may come in any order; children keep it. O(n log n).
+ShareTreeOrDiagnostics build_share_tree(const std::vector<NodeSpec>& specs, std::string_view file = {});
+
+/// Why `component` ("lattice", "@alice", "@*") cannot name a node; empty where it can.
+std::string component_error(std::string_view component);
+
+}  // namespace weir

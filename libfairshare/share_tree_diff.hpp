@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: what became of every node between two trees: the change list people read, and the id mapping the ledger uses.
+// Must not know: usage, text formats.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "libfairshare/share_tree.hpp"
+
+namespace weir {
+
+/// For every node of the old tree its id in the new one, or `unassociated` where it is gone.
+/// Same path first; then, below a node that was matched, same name; then an account or user that vanished in one place
+/// and appeared, with the same name, in exactly one other (moved). O(n log n).
+std::vector<NodeId> match_nodes(const ShareTree& from, const ShareTree& to);
+
+enum class ChangeKind : std::uint8_t { added, removed, moved, reshared };
+/// "add", "remove", "move", "share": as in the wire format and the command's output.
+std::string_view to_string(ChangeKind kind);
+
+struct TreeChange {
+    ChangeKind kind;
+    std::string path;       ///< in the new tree; of a removed node in the old
+    std::string from_path;  ///< of a moved node, else empty
+    std::uint32_t shares_from = 0;
+    std::uint32_t shares_to = 0;
+    double entitled_from = 0;  ///< of the machine
+    double entitled_to = 0;
+};
+
+/// Removed nodes first (old order), then the rest in the new tree's order. A child that came along with its moved
+/// parent is not listed. A moved node whose shares changed too is listed once, as moved, with both shares.
+std::vector<TreeChange> diff_trees(const ShareTree& from, const ShareTree& to);
+
+}  // namespace weir

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: what a fair-share algorithm answers.
+// Must not know: how it got there.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "libfairshare/share_tree.hpp"
+#include "libfairshare/usage.hpp"
+
+namespace weir {
+
+/// Per node, index NodeId. Accounts and `@*` lines have rank 0 and factor 0.
+struct Standings {
+    std::vector<double> factor;       ///< in [0, 1]; 1 is served first
+    std::vector<std::uint32_t> rank;  ///< association_count (first) down to 1; ties share the higher
+};
+
+/// The other columns of `sshare -l`, of one node.
+struct NodeStanding {
+    double norm_shares = 0;          ///< Fair Tree: among the siblings; classic: of the machine
+    double norm_usage = 0;           ///< of the root's usage; 0 where that is 0
+    double effective_usage = 0;      ///< Fair Tree: of the parent's usage; classic: Slurm's formula
+    std::optional<double> level_fs;  ///< norm_shares / effective_usage; none where infinite (shares, but no usage)
+};
+
+}  // namespace weir

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: edits of a share tree's text that change one line and keep every other byte, comments included.
+// Must not know: files, revisions, usage. Each edit checks the text before and the tree after.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "libfairshare/share_tree_builder.hpp"
+
+namespace weir {
+
+/// The new text, or why not. A text that is not a valid tree, before or after, is never edited.
+using EditedText = std::variant<std::string, Diagnostics>;
+
+/// Sets the shares on the line of the node with this full path.
+EditedText set_shares_line(std::string_view text, std::string_view path, std::uint32_t shares);
+/// Adds `"path" = shares` below the last line of the parent's subtree (below the last node for a new top account).
+EditedText add_node_line(std::string_view text, std::string_view path, std::uint32_t shares);
+/// Removes the node's line, its trailing comment included. Errors: the node has nodes below it.
+EditedText remove_node_line(std::string_view text, std::string_view path);
+
+}  // namespace weir

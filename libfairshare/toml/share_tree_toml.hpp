@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the TOML form of a share tree: reading it with the place of every mistake, writing it in canonical form.
+// Must not know: files, usage. One line a node: `"physics/lattice/@alice" = 1`, `"lattice" = { parent = "physics",
+// shares = 2 }`, `"bio/@*" = 1`. toml++ is seen by share_tree_toml.cpp alone.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "libfairshare/share_tree_builder.hpp"
+
+namespace weir {
+
+/// A node's line and where its parts stand, for edits: byte offsets into the text.
+struct TomlNode {
+    NodeSpec spec;
+    std::size_t line_begin = 0;    ///< first byte of the line
+    std::size_t line_end = 0;      ///< past its newline
+    std::size_t shares_begin = 0;  ///< the number of the shares; begin == end where it is left out
+    std::size_t shares_end = 0;
+};
+
+/// The lines of a text in order. Errors: TOML syntax (every faulty line is reported, not the first alone), keys twice,
+/// shares that are not whole numbers, unknown keys.
+std::variant<std::vector<TomlNode>, Diagnostics> read_share_tree_lines(std::string_view text,
+                                                                       std::string_view file = "shares.toml");
+
+/// Text to tree; all mistakes of both stages at once, by position.
+ShareTreeOrDiagnostics parse_share_tree(std::string_view text, std::string_view file = "shares.toml");
+
+/// The canonical text: one line a node in path form, parents before children, no comments; members that came by `@*`
+/// are left out. parse_share_tree() of it gives an equal tree.
+std::string write_share_tree(const ShareTree& tree);
+
+}  // namespace weir

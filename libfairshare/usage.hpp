@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the unit of usage, the core-microsecond, as an exact integer of 128 bits.
+// Must not know: decay, trees, text formats.
+#pragma once
+#include <cstdint>
+#include <string>
+
+namespace weir {
+
+/// Usage in core-microseconds. Ten million nodes of 256 cores over ten years are 8.1e23, below 2^80.
+using CoreMicros = unsigned __int128;
+/// Differences and running sums.
+using SignedCoreMicros = __int128;
+
+/// What the algorithms accept at most for one node; the ledger's snapshots saturate here. Source: ADR 0012.
+inline constexpr CoreMicros usage_max = (CoreMicros{1} << 80) - 1;
+
+/// For people and for factors, never for comparing. Nearest double.
+inline double core_seconds(CoreMicros usage) {
+    return static_cast<double>(usage) / 1e6;
+}
+
+/// All digits, "-" first where negative: JSON integers stop at 2^63, this does not.
+std::string to_decimal(SignedCoreMicros value);
+
+}  // namespace weir

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: all charges of a share tree, decayed and in exact total, running jobs included.
+// Must not know: jobs, algorithms, storage. An event costs one addition a node on the path, a read is a closed formula.
+// Source: ADR 0010. All arithmetic is in integers: the result does not depend on the order of the events.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "libfairshare/base/time.hpp"
+#include "libfairshare/decay.hpp"
+#include "libfairshare/share_tree.hpp"
+#include "libfairshare/usage.hpp"
+
+namespace weir {
+
+using ShareTreePtr = std::shared_ptr<const ShareTree>;
+
+/// Usage of every node at one instant, rounded once to whole core-microseconds. An account's is the sum of its
+/// children's to the digit. Index: NodeId.
+struct UsageSnapshot {
+    Instant at{};
+    std::vector<CoreMicros> usage;
+    CoreMicros unassociated = 0;
+};
+
+/// 128-bit integers as two halves, for stores that know 64 bits.
+struct WideInteger {
+    std::int64_t high = 0;
+    std::uint64_t low = 0;
+    friend bool operator==(const WideInteger&, const WideInteger&) = default;
+};
+
+/// What one payer's account book says; plain numbers, no rounding when saved or restored.
+struct PayerState {
+    std::string path;      ///< of the leaf; empty for the unassociated bucket
+    WideInteger weighted;  ///< in the frame's units: see decay.hpp
+    WideInteger charged;   ///< exact total minus rate * time
+    std::int64_t rate = 0;
+    friend bool operator==(const PayerState&, const PayerState&) = default;
+};
+
+/// A ledger as plain numbers. Payers with nothing in them are left out.
+struct LedgerState {
+    Duration half_life{};
+    std::int64_t frame = 0;
+    std::vector<PayerState> payers;
+    friend bool operator==(const LedgerState&, const LedgerState&) = default;
+};
+
+class UsageLedger {
+  public:
+    /// half_life: 0 (no decay) or decay_half_life_min to decay_half_life_max.
+    UsageLedger(ShareTreePtr tree, Duration half_life);
+
+    /// A job that bills `rate` cores begins to be paid by `payer` (a leaf or `unassociated`) at `at`.
+    /// Events may come in any order and be dated in the past: within 16 half-lives the result is the same bit for bit.
+    /// REQUIRES: payer is a user's leaf or `unassociated`; sum of rates below 2^50. O(depth).
+    void start(NodeId payer, std::int64_t rate, Instant at);
+    /// The counterpart of start(): same payer, same rate.
+    void end(NodeId payer, std::int64_t rate, Instant at);
+    /// A whole job at once: start() and end() in one walk.
+    void charge(NodeId payer, std::int64_t rate, Instant from, Instant to);
+    /// From `at` on `to` pays `rate` that `from` paid (a child instance's user relieves the child's owner).
+    void transfer(NodeId from, NodeId to, std::int64_t rate, Instant at);
+
+    /// Decayed usage of a node or of `unassociated` at `now`, running jobs included; not below 0. `now` should not
+    /// precede the latest event. O(1).
+    CoreMicros usage(NodeId node, Instant now) const;
+    /// Exact undecayed total, running jobs up to `now` included. O(1).
+    SignedCoreMicros charged(NodeId node, Instant now) const;
+    /// Cores running now. O(1).
+    std::int64_t rate(NodeId node) const;
+    /// usage() of every node, leaves rounded, accounts summed. O(size).
+    UsageSnapshot snapshot(Instant now) const;
+    /// Into an old snapshot's memory.
+    void snapshot(Instant now, UsageSnapshot& into) const;
+
+    const ShareTree& tree() const { return *tree_; }
+    const ShareTreePtr& tree_ptr() const { return tree_; }
+    Duration half_life() const { return decay_.half_life(); }
+
+    /// Takes another tree: usage stays with its path and moves with moved nodes (match_nodes()). What a removed leaf
+    /// used counts as unassociated, but comes back if its path does; what runs there is paid by `unassociated` from
+    /// `at` on. Returns where each old node went (`unassociated`: gone), so that the owner of the jobs can follow.
+    std::vector<NodeId> rebind(ShareTreePtr tree, Instant at);
+    /// Takes a tree that extends() this one: ids stay. O(new leaves).
+    void extend(ShareTreePtr tree);
+    /// Usage at `at` stays what it is; from then on it decays with the new half-life. O(size).
+    void set_half_life(Duration half_life, Instant at);
+
+    LedgerState save() const;
+    /// Errors: EINVAL for a half-life out of range or a payer twice. A path that is no leaf of `tree` is kept as
+    /// removed.
+    static Result<UsageLedger> restore(ShareTreePtr tree, const LedgerState& state);
+
+    /// Node cells written since construction: the benchmark's count.
+    std::uint64_t touches() const { return touches_; }
+    std::size_t memory_bytes() const;
+
+  private:
+    struct Cell {
+        __int128 weighted = 0;  // decayed part in the frame's units: usage = (rate * weight(t) + weighted) * scale(t)
+        __int128 charged = 0;   // total(t) = charged + rate * t
+        std::int64_t rate = 0;
+    };
+    void post(NodeId payer, const Cell& delta);
+    void advance_frame(Instant at);
+    void sum_accounts();
+    CoreMicros read(const Cell& cell, const DecayFrame::Reading& reading) const;
+    const Cell& cell(NodeId node) const { return node == unassociated ? outside_ : cells_[node.value]; }
+
+    ShareTreePtr tree_;
+    DecayFrame decay_;
+    std::vector<Cell> cells_;               // by NodeId; an account's is the sum of its children's, always
+    Cell outside_;                          // owners without association
+    std::map<std::string, Cell> departed_;  // removed leaves by path; part of `unassociated`, rate always 0
+    std::uint64_t touches_ = 0;
+};
+
+}  // namespace weir
