@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: a set of resources: cores and gpus of nodes, by execution target rank. What a job holds and what a machine has.
+// Must not know who holds it, host names or JSON (R, RFC 20, is libsched/json/r.hpp).
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "libsched/resource/id_set.hpp"
+
+namespace weir {
+
+struct NodeResources {
+    std::uint32_t rank = 0;
+    IdSet cores;
+    IdSet gpus;
+    friend bool operator==(const NodeResources&, const NodeResources&) = default;
+};
+
+struct ResourceSet {
+    std::vector<NodeResources> nodes;  ///< ranks ascending, each once
+    friend bool operator==(const ResourceSet&, const ResourceSet&) = default;
+};
+
+std::uint64_t core_count(const ResourceSet& set);
+IdSet ranks_of(const ResourceSet& set);
+
+}  // namespace weir

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: EASY's shadow and extra, node by node. At the shadow time node n has avail[n] cores, the head takes h[n] of
+// them, preferring cores that come back over cores free now, so extra[n] = avail[n] - h[n] may be held past it. A job
+// that ends by then may use any free core and takes the head's first; so on a machine of one-core slots the sums are
+// exactly the published rule's free and extra.
+#include "libsched/resource/resource_space.hpp"
+
+#include <algorithm>
+
+namespace weir {
+
+std::optional<ResourceSpace::Taken> ResourceSpace::start(const PendingJob& job, Instant now) {
+    if (cores_of(job.request) > pool_.free_cores()) {
+        return std::nullopt;
+    }
+    const auto picks = pool_.place(job.request, pool_.free_by_node(), {});
+    return picks ? std::optional(take(job, *picks, std::min(believed_end(now, job.limit), horizon_))) : std::nullopt;
+}
+
+ResourceSpace::Taken ResourceSpace::take(const PendingJob& job, const std::vector<ResourcePool::Pick>& picks,
+                                         Instant end) {
+    ResourceSet resources = pool_.take(picks);
+    profile_.add(job.key.id, end, static_cast<std::int64_t>(core_count(resources)));
+    WEIR_CHECK(running_.emplace(job.key.id, Running{resources, end}).second);
+    return Taken{std::move(resources), end};
+}
+
+std::optional<Instant> ResourceSpace::reserve(const PendingJob& job, Instant now) {
+    const auto& nodes = pool_.nodes();
+    std::vector<std::uint32_t> free_then(pool_.free_by_node().begin(), pool_.free_by_node().end());
+    std::vector<std::uint32_t> returned(nodes.size(), 0);
+    // Cores alone tell when it can fit at the earliest; only from there on nodes are looked at.
+    const auto least = profile_.earliest(static_cast<std::int64_t>(pool_.free_cores()),
+                                         static_cast<std::int64_t>(cores_of(job.request)), now);
+    bool placed = false;
+    Instant at = now;
+    profile_.walk([&](const AvailabilityProfile::End& end) {
+        const Instant then = std::max(end.at, now);
+        if (then != at && least.found && at >= least.at) {
+            placed = keep(job.request, free_then, returned);
+        }
+        if (placed) {
+            return false;
+        }
+        at = then;
+        for (const NodeResources& part : running_.at(end.id).resources.nodes) {
+            const auto node = std::lower_bound(nodes.begin(), nodes.end(), part.rank,
+                                               [](const auto& n, std::uint32_t rank) { return n.rank < rank; });
+            if (node != nodes.end() && node->rank == part.rank && node->is_up) {
+                const auto i = static_cast<std::size_t>(node - nodes.begin());
+                free_then[i] += static_cast<std::uint32_t>(part.cores.count());
+                returned[i] += static_cast<std::uint32_t>(part.cores.count());
+            }
+        }
+        return true;
+    });
+    if (!placed) {
+        placed = keep(job.request, free_then, returned);
+    }
+    if (!placed) {
+        // Not even with all that runs gone (nodes are down): nothing to keep, nothing to delay.
+        extra_ = std::move(free_then);
+        at = never;
+    }
+    shadow_ = at;
+    refresh_rooms();
+    return at != never ? std::optional(at) : std::nullopt;
+}
+
+bool ResourceSpace::keep(const Request& head, const std::vector<std::uint32_t>& free_then,
+                         const std::vector<std::uint32_t>& returned) {
+    const auto picks = pool_.place(head, free_then, returned);
+    if (!picks) {
+        return false;
+    }
+    extra_ = free_then;
+    for (const ResourcePool::Pick& pick : *picks) {
+        extra_[pick.node] -= pick.cores;
+    }
+    return true;
+}
+
+void ResourceSpace::refresh_rooms() {
+    const auto free = pool_.free_by_node();
+    long_room_.resize(free.size());
+    short_first_.resize(free.size());
+    long_room_sum_ = 0;
+    for (std::size_t i = 0; i < free.size(); i++) {
+        long_room_[i] = std::min(free[i], extra_[i]);
+        short_first_[i] = free[i] - long_room_[i];
+        long_room_sum_ += long_room_[i];
+    }
+}
+
+std::optional<ResourceSpace::Taken> ResourceSpace::backfill(const PendingJob& job, Instant now) {
+    const std::uint64_t need = cores_of(job.request);
+    const Instant end = std::min(believed_end(now, job.limit), horizon_);
+    const bool ends_by_shadow = end <= shadow_ && end != never;
+    if (need > (ends_by_shadow ? pool_.free_cores() : long_room_sum_)) {
+        return std::nullopt;
+    }
+    const auto picks = ends_by_shadow ? pool_.place(job.request, pool_.free_by_node(), short_first_)
+                                      : pool_.place(job.request, long_room_, {});
+    if (!picks) {
+        return std::nullopt;
+    }
+    if (!ends_by_shadow) {
+        for (const ResourcePool::Pick& pick : *picks) {
+            extra_[pick.node] -= pick.cores;
+        }
+    }
+    Taken taken = take(job, *picks, end);
+    refresh_rooms();
+    return taken;
+}
+
+Status ResourceSpace::claim(JobId id, ResourceSet resources, Instant end) {
+    if (running_.contains(id)) {
+        return Error{std::errc::file_exists, "the job holds resources already"};
+    }
+    if (auto done = pool_.claim(resources); !done) {
+        return done;
+    }
+    profile_.add(id, end, static_cast<std::int64_t>(core_count(resources)));
+    running_.emplace(id, Running{std::move(resources), end});
+    return Done{};
+}
+
+Status ResourceSpace::release(JobId id, const ResourceSet& part, bool final) {
+    const auto place = running_.find(id);
+    if (place == running_.end()) {
+        return Error{std::errc::no_such_process, "the job holds no resources"};
+    }
+    Running& running = place->second;
+    if (final) {
+        profile_.remove(id, running.end);
+        const Status done = pool_.release(running.resources);
+        WEIR_CHECK(done.has_value());
+        running_.erase(place);
+        return done;
+    }
+    ResourceSet rest = running.resources;
+    for (const NodeResources& given : part.nodes) {
+        const auto node = std::find_if(rest.nodes.begin(), rest.nodes.end(),
+                                       [&](const NodeResources& held) { return held.rank == given.rank; });
+        if (node == rest.nodes.end() || !node->cores.includes(given.cores)) {
+            return Error{std::errc::invalid_argument, "the job does not hold cores " + given.cores.encode() +
+                                                          " of rank " + std::to_string(given.rank)};
+        }
+        node->cores.remove(given.cores);
+    }
+    std::erase_if(rest.nodes, [](const NodeResources& node) { return node.cores.empty(); });
+    if (auto done = pool_.release(part); !done) {
+        return done;
+    }
+    profile_.remove(id, running.end);
+    running.resources = std::move(rest);
+    profile_.add(id, running.end, static_cast<std::int64_t>(core_count(running.resources)));
+    return Done{};
+}
+
+bool ResourceSpace::set_end(JobId id, Instant end) {
+    const auto place = running_.find(id);
+    if (place == running_.end()) {
+        return false;
+    }
+    profile_.remove(id, place->second.end);
+    place->second.end = end;
+    profile_.add(id, end, static_cast<std::int64_t>(core_count(place->second.resources)));
+    return true;
+}
+
+void ResourceSpace::shrink(const IdSet& ranks) {
+    pool_.shrink(ranks);
+    for (auto& [id, running] : running_) {
+        profile_.remove(id, running.end);
+        std::erase_if(running.resources.nodes, [&](const NodeResources& n) { return ranks.contains(n.rank); });
+        profile_.add(id, running.end, static_cast<std::int64_t>(core_count(running.resources)));
+    }
+}
+
+}  // namespace weir

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: nodes and time together: which cores are free now, what every running job holds and until when it is believed
+// to, and the reservation of one blocked job, node by node. The space of the production scheduler. Must not know
+// policies. For requests that name no nodes it starts what CountSpace starts (a property test holds it to that).
+#pragma once
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "libsched/resource/pool.hpp"
+#include "libsched/resource/profile.hpp"
+
+namespace weir {
+
+class ResourceSpace {
+  public:
+    struct Taken {
+        ResourceSet resources;
+        Instant end;  ///< believed
+    };
+    struct Running {
+        ResourceSet resources;
+        Instant end;
+    };
+
+    ResourceSpace() = default;
+    explicit ResourceSpace(ResourcePool pool) : pool_(std::move(pool)) {}
+    const ResourcePool& pool() const { return pool_; }
+    const std::unordered_map<JobId, Running>& running() const { return running_; }
+
+    // What policies use; see libsched/policy/policy.hpp.
+    bool full() const { return pool_.free_cores() == 0; }
+    std::optional<Taken> start(const PendingJob& job, Instant now);
+    /// The reservation holds until the next change of the space by anything but backfill(). O(running + nodes).
+    std::optional<Instant> reserve(const PendingJob& job, Instant now);
+    std::optional<Taken> backfill(const PendingJob& job, Instant now);
+
+    /// A job that ran before: exactly these cores until `end`.
+    Status claim(JobId id, ResourceSet resources, Instant end);
+    /// Gives back a part (`final` false) or the rest of what the job holds. An unknown job is an error.
+    Status release(JobId id, const ResourceSet& part, bool final);
+    /// A new believed end; false when the job does not run.
+    bool set_end(JobId id, Instant end);
+    /// Nothing is believed to run longer than this (an instance's own end).
+    void set_horizon(Instant end) { horizon_ = end; }
+    void set_up(const IdSet& ranks, bool up) { pool_.set_up(ranks, up); }
+    void shrink(const IdSet& ranks);
+
+  private:
+    Taken take(const PendingJob& job, const std::vector<ResourcePool::Pick>& picks, Instant end);
+    /// Tries to place the head in what is free of each node at the shadow time; on success sets extra_.
+    bool keep(const Request& head, const std::vector<std::uint32_t>& free_then,
+              const std::vector<std::uint32_t>& returned);
+    void refresh_rooms();
+
+    ResourcePool pool_;
+    AvailabilityProfile profile_;
+    std::unordered_map<JobId, Running> running_;
+
+    Instant horizon_ = never;
+    Instant shadow_ = never;            ///< of the last reserve()
+    std::vector<std::uint32_t> extra_;  ///< by node: cores that may be held past shadow_
+    // Derived from free cores and extra_ after every change, by node.
+    std::vector<std::uint32_t> long_room_;  ///< free now and free to hold past shadow_
+    std::vector<std::uint32_t>
+        short_first_;  ///< free now but the head's at shadow_: jobs that end by then go here first
+    std::uint64_t long_room_sum_ = 0;
+};
+
+}  // namespace weir

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: applying events to the queue and the space, and a policy's decisions to the queue.
+#include "libsched/scheduler.hpp"
+
+namespace weir {
+namespace {
+
+/// A queue whose walk counts what a policy looks at.
+template <typename Queue>
+struct Counted {
+    const Queue& queue;
+    std::uint64_t& considered;
+    template <typename Visit>
+    void walk(Visit&& visit) const {
+        queue.walk([&](const PendingJob& job) {
+            considered++;
+            return visit(job);
+        });
+    }
+};
+
+}  // namespace
+
+void Scheduler::set_up(const IdSet& ranks, bool up) {
+    space_.set_up(ranks, up);
+    dirty_ = true;
+}
+
+void Scheduler::shrink(const IdSet& ranks) {
+    space_.shrink(ranks);
+    dirty_ = true;
+}
+
+Status Scheduler::alloc(const PendingJob& job) {
+    if (auto possible = feasible(job.request); !possible) {
+        return possible;
+    }
+    if (keys_.contains(job.key.id) || space_.running().contains(job.key.id)) {
+        return Error{std::errc::file_exists, "the job asked for resources before"};
+    }
+    WEIR_CHECK(queue_.insert(job));
+    keys_.emplace(job.key.id, job.key);
+    dirty_ = true;
+    return Done{};
+}
+
+bool Scheduler::cancel(JobId id) {
+    const auto place = keys_.find(id);
+    if (place == keys_.end()) {
+        return false;
+    }
+    WEIR_CHECK(queue_.erase(place->second));
+    keys_.erase(place);
+    if (announced_ == id) {
+        announced_.reset();
+    }
+    dirty_ = true;
+    return true;
+}
+
+void Scheduler::prioritize(std::span<const std::pair<JobId, std::uint32_t>> priorities) {
+    for (const auto& [id, priority] : priorities) {
+        const auto place = keys_.find(id);
+        if (place == keys_.end() || place->second.priority == priority) {
+            continue;
+        }
+        PendingJob job = *queue_.find(place->second);
+        WEIR_CHECK(queue_.erase(place->second));
+        job.key.priority = priority;
+        place->second = job.key;
+        WEIR_CHECK(queue_.insert(job));
+        dirty_ = true;
+    }
+}
+
+Status Scheduler::free(JobId id, const ResourceSet& part, bool final) {
+    auto done = space_.release(id, part, final);
+    dirty_ = dirty_ || done.has_value();
+    return done;
+}
+
+bool Scheduler::set_end(JobId id, Instant end) {
+    const bool known = space_.set_end(id, end);
+    dirty_ = dirty_ || known;
+    return known;
+}
+
+void Scheduler::announce(const PendingJob& head, const Blocked& blocked, Effects& effects) {
+    const bool same = announced_ == head.key.id && announced_estimate_ == blocked.estimate;
+    if (same) {
+        return;
+    }
+    if (announced_ && *announced_ != head.key.id) {
+        effects.cleared.push_back(*announced_);
+    }
+    announced_ = head.key.id;
+    announced_estimate_ = blocked.estimate;
+    const std::uint64_t need = cores_of(head.request);
+    const std::uint64_t free = space_.pool().free_cores();
+    std::string reason = "next to start; needs " + std::to_string(need) + (need == 1 ? " core" : " cores");
+    if (head.request.nodes > 0) {
+        reason += " on " + std::to_string(head.request.nodes) + (head.request.nodes == 1 ? " node" : " nodes");
+    }
+    reason += ", " + std::to_string(free) + (free == 1 ? " is free" : " are free");
+    effects.annotations.push_back({head.key.id, blocked.estimate, std::move(reason)});
+}
+
+Scheduler::Effects Scheduler::pass(Instant now) {
+    struct Sink {
+        Scheduler& self;
+        Instant now;
+        Effects& effects;
+        std::optional<std::pair<PendingJob, Blocked>> head;
+        void started(const PendingJob& job, ResourceSpace::Taken taken) {
+            self.counters_.backfilled += head ? 1 : 0;
+            effects.started.push_back({job.key.id, std::move(taken.resources), now, taken.end});
+        }
+        void blocked(const PendingJob& job, const Blocked& why) { head.emplace(job, why); }
+    };
+    Effects effects;
+    Sink sink{*this, now, effects, {}};
+    const Counted<Queue> counted{queue_, counters_.considered};
+    std::visit([&](const auto& policy) { policy.pass(counted, space_, now, sink); }, policy_);
+    for (const Start& start : effects.started) {
+        const auto place = keys_.find(start.id);
+        WEIR_CHECK(queue_.erase(place->second));
+        keys_.erase(place);
+        if (announced_ == start.id) {
+            announced_.reset();
+        }
+    }
+    if (sink.head) {
+        announce(sink.head->first, sink.head->second, effects);
+    }
+    counters_.passes++;
+    counters_.started += effects.started.size();
+    dirty_ = false;
+    return effects;
+}
+
+}  // namespace weir

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: one instance's scheduling state: the queue, the resources, the policy. Takes events (alloc, free, cancel, new
+// priorities, nodes up and down), and at pass() says what starts where and what the head waits for. Must not know
+// messages, JSON, KVS or a clock. RFC 27, of which modules/sched is the wire.
+#pragma once
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "libsched/policy/policy.hpp"
+#include "libsched/resource/resource_space.hpp"
+
+namespace weir {
+
+class Scheduler {
+  public:
+    struct Start {
+        JobId id;
+        ResourceSet resources;
+        Instant start;
+        Instant end;  ///< believed: start + limit, at most the instance's own end; never when there is neither
+    };
+    /// What is new to tell about the job that waits first.
+    struct Annotation {
+        JobId id;
+        std::optional<Instant> estimate;  ///< when it is believed to start; none: unknown
+        std::string reason;               ///< why it waits
+    };
+    struct Effects {
+        std::vector<Start> started;
+        std::vector<Annotation> annotations;
+        /// The reservation of a job that is no longer the head was withdrawn: its estimate no longer holds.
+        std::vector<JobId> cleared;
+    };
+    struct Counters {
+        std::uint64_t passes = 0;
+        std::uint64_t considered = 0;  ///< jobs looked at by passes
+        std::uint64_t started = 0;
+        std::uint64_t backfilled = 0;  ///< started while a job before them waited
+    };
+
+    explicit Scheduler(Policy policy) : policy_(policy) {}
+    const Policy& policy() const { return policy_; }
+
+    /// The machine, before anything else. All its cores are free.
+    void set_resources(const ResourceSet& all, const IdSet& up) { space_ = ResourceSpace(ResourcePool(all, up)); }
+    void set_up(const IdSet& ranks, bool up);
+    void shrink(const IdSet& ranks);
+    /// End of the instance itself: no job is believed to run longer. `never`: none.
+    void set_instance_end(Instant end) { space_.set_horizon(end); }
+
+    /// A job that runs already (RFC 27 hello).
+    Status hello(JobId id, ResourceSet resources, Instant end) { return space_.claim(id, std::move(resources), end); }
+    /// A job that wants resources. Error: it can never run here (the sentence is for its user), or its id is known.
+    Status alloc(const PendingJob& job);
+    /// Takes a waiting job out; false when it does not wait.
+    bool cancel(JobId id);
+    /// New priorities of waiting jobs; ids that do not wait are ignored.
+    void prioritize(std::span<const std::pair<JobId, std::uint32_t>> priorities);
+    Status free(JobId id, const ResourceSet& part, bool final);
+    /// A running job's new end; false when it does not run.
+    bool set_end(JobId id, Instant end);
+    Status feasible(const Request& request) const { return space_.pool().feasible(request); }
+
+    /// Whether anything happened since the last pass that could let a job start.
+    bool wants_pass() const { return dirty_; }
+    /// Lets the policy decide at `now`. What starts leaves the queue and holds its resources when this returns.
+    Effects pass(Instant now);
+
+    std::size_t pending() const { return queue_.size(); }
+    const ResourceSpace& space() const { return space_; }
+    const Counters& counters() const { return counters_; }
+    /// The waiting jobs in order, until visit(job) returns false.
+    template <typename Visit>
+    void walk(Visit&& visit) const {
+        queue_.walk(visit);
+    }
+
+  private:
+    struct QueueTraits {
+        static const QueueKey& key(const PendingJob& job) { return job.key; }
+        static std::int64_t weight(const PendingJob&) { return 1; }
+    };
+    using Queue = SortedChunks<PendingJob, QueueTraits>;
+
+    void announce(const PendingJob& head, const Blocked& blocked, Effects& effects);
+
+    Policy policy_;
+    Queue queue_;
+    std::unordered_map<JobId, QueueKey> keys_;  ///< of every job in queue_
+    ResourceSpace space_;
+    bool dirty_ = false;
+    std::optional<JobId> announced_;  ///< the job whose annotation stands
+    std::optional<Instant> announced_estimate_;
+    Counters counters_;
+};
+
+}  // namespace weir
