@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: what the broker needs of a Flux handle beyond <flux/core.h>: to make one of a connector and to prime it for a
+// module. Must not know transports or services. A handle, its reactor, futures and watchers belong to one thread.
+#pragma once
+#include <flux/core.h>
+#include <jansson.h>
+
+#include <memory>
+#include <string>
+
+#include "broker/api/connector.hpp"
+
+namespace weir::broker {
+
+/// A handle on a connector; flags are FLUX_O_*. End it with flux_close. nullptr with errno.
+flux_t* handle_create(std::unique_ptr<Connector> connector, int flags);
+/// Primes what flux-core's module loader sets: aux "flux::name", "flux::uuid", and the log's application name.
+void handle_set_identity(flux_t* h, const std::string& name, const std::string& uuid);
+/// Puts an immutable broker attribute into the cache, so that flux_attr_get needs no RPC.
+void handle_prime_attr(flux_t* h, const std::string& name, const std::string& value);
+/// Sets the configuration flux_get_conf returns, from a JSON object (borrowed, copied deeply: handles live in different
+/// threads). nullptr: an empty object. Returns 0, or -1 with errno.
+int handle_set_conf(flux_t* h, const json_t* conf);
+/// A configuration object for flux_set_conf_new; same rules. The caller owns one reference.
+flux_conf_t* conf_create(const json_t* conf);
+/// The JSON behind a configuration; borrowed.
+json_t* conf_json(const flux_conf_t* conf);
+/// Puts a message back: in front of, or behind what is queued in the handle (FLUX_RQ_HEAD 1, FLUX_RQ_TAIL 2).
+int handle_requeue(flux_t* h, MessagePtr msg, int where);
+
+}  // namespace weir::broker

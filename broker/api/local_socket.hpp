@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: bytes on a local:// socket: addresses of any length, and framed messages on a nonblocking stream. Used by the
+// client connector here and by the broker's listener. Must not know handles, routing or credentials.
+#pragma once
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include <cstddef>
+#include <deque>
+#include <string>
+
+#include "broker/api/message.hpp"
+#include "libfairshare/base/result.hpp"
+
+namespace weir::broker {
+
+/// A socket address for a path of any length: a long one goes through /proc/self/fd of its directory, which stays open
+/// as long as this object. Errors: ENOENT and friends for the directory, ENAMETOOLONG for the last component.
+class LocalAddress {
+  public:
+    static Result<LocalAddress> of(const std::string& path);
+    LocalAddress(LocalAddress&& other) noexcept;
+    LocalAddress& operator=(LocalAddress&&) = delete;
+    ~LocalAddress();
+    const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&address_); }
+    socklen_t size() const { return sizeof(address_); }
+
+  private:
+    LocalAddress() = default;
+    sockaddr_un address_{};
+    int directory_ = -1;
+};
+
+/// Messages over one connected, nonblocking stream socket: magic, length, encoded message. Owns the descriptor.
+class FramedStream {
+  public:
+    static constexpr size_t frame_bytes_max = size_t{1} << 30;  ///< a longer frame is refused (EPROTO)
+    /// Takes the descriptor and makes it nonblocking.
+    explicit FramedStream(int fd);
+    FramedStream(const FramedStream&) = delete;
+    FramedStream& operator=(const FramedStream&) = delete;
+    ~FramedStream();
+    int fd() const { return fd_; }
+    /// Appends a message to the output without writing.
+    void queue(const Message& msg);
+    /// Writes what the socket takes. 0: all written or the rest must wait for POLLOUT (see pending()); -1 with errno.
+    int flush();
+    /// Bytes queued and not yet written.
+    size_t pending() const { return out_.size() - out_begin_; }
+    /// The next whole message. Null: EAGAIN (no whole message yet), ECONNRESET (end of stream), EPROTO (bad frame).
+    MessagePtr recv();
+    /// True when recv() would give a message without reading the socket.
+    bool has_message() const;
+    /// True once the peer closed and everything it sent was taken.
+    bool at_end() const { return ended_ && !has_message(); }
+
+  private:
+    int fill();
+    int fd_;
+    bool ended_ = false;
+    int error_ = 0;
+    std::string in_;
+    size_t in_begin_ = 0;
+    std::string out_;
+    size_t out_begin_ = 0;
+};
+
+}  // namespace weir::broker
