@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: how a command is described (the one table that parsing, help and tests read) and what it gets to run with.
+// Must not know any command, nor the parser behind it.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cmd/common/exit_code.hpp"
+#include "cmd/common/terminal.hpp"
+#include "libfairshare/base/time.hpp"
+
+namespace weir::cmd {
+
+enum class Kind { flag, text, integer, number, duration };
+
+struct Option {
+    std::string name;   ///< long name without dashes
+    char letter = 0;    ///< 0: none
+    std::string value;  ///< what help calls the value; empty for a flag
+    std::string help;   ///< one line
+    Kind kind = Kind::text;
+    std::int64_t low = 0;  ///< bounds of an integer
+    std::int64_t high = 0;
+};
+
+/// What follows the options, for help and for counting.
+struct Words {
+    std::string shown;  ///< "JOB...", "PATH N"
+    std::size_t count_min = 0;
+    std::size_t count_max = 0;     ///< SIZE_MAX: any number
+    bool is_command_line = false;  ///< everything from the first word on belongs to it, options too
+};
+
+struct Context;
+struct Command {
+    std::string name;                   ///< "submit", or "share set" for one of a group
+    std::string summary;                ///< one line, no full stop
+    std::vector<std::string> examples;  ///< three command lines, each with `  # what it does`
+    Words words;
+    std::vector<Option> options;
+    bool has_json = true;
+    Exit (*run)(Context&) = nullptr;
+};
+
+/// A command line as parsed: values are checked against the kinds in the table.
+class Args {
+  public:
+    std::vector<std::string> words;
+    std::map<std::string, std::vector<std::string>> values;  // by long name; a flag has one empty value
+
+    bool has(const std::string& name) const { return values.count(name) > 0; }
+    std::string text(const std::string& name, const std::string& otherwise = {}) const {
+        const auto it = values.find(name);
+        return it == values.end() ? otherwise : it->second.back();
+    }
+    std::int64_t integer(const std::string& name, std::int64_t otherwise) const;
+    double number(const std::string& name, double otherwise) const;
+    std::optional<Duration> duration(const std::string& name) const;
+};
+
+struct Context {
+    Args args;
+    std::string uri;      ///< --uri, or empty: the client finds it
+    bool json = false;    ///< --json
+    std::string program;  ///< path of this executable
+    Screen out;           ///< stdout
+    Screen err;           ///< stderr
+    const std::vector<Command>* table = nullptr;
+
+    /// To stdout as it is.
+    void print(const std::string& text) const;
+    /// "weir: sentence" to stderr; returns `code`.
+    Exit fail(Exit code, const std::string& sentence) const;
+    Exit fail(const Error& error) const { return fail(exit_of(error), error.message); }
+    /// A remark to stderr.
+    void note(const std::string& sentence) const;
+};
+
+/// --uri, --json, --help: known to every command.
+const std::vector<Option>& global_options();
+
+}  // namespace weir::cmd

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: rows of text as a table that fits a width. Must not know what the cells mean; no escape sequences in cells.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "cmd/common/terminal.hpp"
+
+namespace weir::cmd {
+
+enum class Align { left, right };
+
+struct Column {
+    std::string title;
+    Align align = Align::left;
+    /// What happens where the table is too wide: columns with the highest number go first, as a whole; 0 never goes.
+    int drop_order = 0;
+    /// May be cut to this many columns (0: never cut), before anything is dropped.
+    std::size_t width_min = 0;
+};
+
+class Table {
+  public:
+    explicit Table(std::vector<Column> layout) : columns_(std::move(layout)) {}
+    /// One cell a column; a row with fewer is filled with empty ones.
+    void add(std::vector<std::string> row);
+    bool empty() const { return rows_.empty(); }
+    /// Lines with no trailing blanks. `screen.width` 0: nothing is cut or dropped. The header is faint where colour is
+    /// on.
+    std::string text(const Screen& screen, bool with_header = true) const;
+
+  private:
+    std::vector<Column> columns_;
+    std::vector<std::vector<std::string>> rows_;
+};
+
+}  // namespace weir::cmd

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: what a run delivered: from job records to shares, waits and slowdowns per account. Pure.
+// Must not know how the records were got. Sources: ADR 0004 (charged interval), Feitelson 2001 (bounded slowdown).
+#pragma once
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "libfairshare/base/time.hpp"
+
+namespace weir::cmd {
+
+/// One job as its child instance ran it. Times are scaled ones.
+struct JobRecord {
+    std::uint64_t id = 0;        ///< at the parent
+    std::uint64_t child_id = 0;  ///< at the child
+    std::string user, account, queue, partition, result;
+    std::int64_t cores = 0;
+    Instant submit{}, alloc{}, free{};
+    Duration requested{};
+    bool has_run() const { return free > alloc; }
+};
+
+/// A node of the tree with what it is entitled to, parents before children.
+struct Entitlement {
+    std::string path;
+    double share = 0;  ///< of the machine, in [0,1]
+};
+
+struct AccountRow {
+    std::string path;
+    double entitled = 0;   ///< part of the machine
+    double asked = 0;      ///< part of all core-seconds that the workload holds
+    double delivered = 0;  ///< part of the core-seconds delivered in the window
+    double ratio = 0;      ///< delivered / entitled
+    std::int64_t jobs = 0;
+    Duration wait_median{};
+    double slowdown_median = 0;
+    double slowdown_mean = 0;
+};
+
+/// The interval over which shares are compared: while jobs were still coming.
+struct Window {
+    Instant begin{}, end{};
+};
+
+/// max(1, (wait + run) / max(run, 10 s)).
+double bounded_slowdown(const JobRecord& job);
+/// Core-microseconds of a job inside a window; the whole job with no window.
+std::int64_t core_us(const JobRecord& job);
+std::int64_t core_us(const JobRecord& job, const Window& window);
+
+/// One row for each node of `tree`. A job counts for its association `account/@user` and all accounts above it.
+/// Jobs that never ran count as jobs, not in waits. Medians: lower middle of an even count.
+std::vector<AccountRow> account_rows(const std::vector<JobRecord>& jobs, const std::vector<Entitlement>& tree,
+                                     const Window& window);
+
+/// Core-microseconds by node path, whole jobs: what the ledger must have charged, to the digit. "" is the total.
+std::map<std::string, std::int64_t> core_us_by_path(const std::vector<JobRecord>& jobs);
+
+}  // namespace weir::cmd

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+#include "cmd/common/text.hpp"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+
+using namespace weir;
+using namespace weir::cmd;
+using namespace std::chrono_literals;
+
+TEST_CASE("text: percentages have one decimal, ratios two") {
+    CHECK(percent(0.412) == "41.2 %");
+    CHECK(percent(1) == "100.0 %");
+    CHECK(percent(0) == "0.0 %");
+    CHECK(percent(0.0625) == "6.3 %");  // a tie moves away from zero
+    CHECK(percent(std::nan("")) == "-");
+    CHECK(ratio(1.67) == "1.67×");
+    CHECK(ratio(1.67, Glyphs{false}) == "1.67x");
+    CHECK(ratio(INFINITY) == "∞");
+    CHECK(fixed(-0.04, 1) == "0.0");
+}
+
+TEST_CASE("text: durations show two units") {
+    CHECK(duration_text(0s) == "0s");
+    CHECK(duration_text(400ms) == "0.4s");
+    CHECK(duration_text(990ms) == "1s");
+    CHECK(duration_text(45s) == "45s");
+    CHECK(duration_text(270s) == "4m 30s");
+    CHECK(duration_text(3600s) == "1h");
+    CHECK(duration_text(6h + 12min) == "6h 12m");
+    CHECK(duration_text(59min + 59s + 700ms) == "1h");
+    CHECK(duration_text(76h) == "3d 4h");
+    CHECK(duration_text(-90s) == "-1m 30s");
+}
+
+TEST_CASE("text: whole numbers are grouped from five digits on") {
+    CHECK(grouped(1234) == "1234");
+    CHECK(grouped(12345) == "12 345");
+    CHECK(grouped(-1234567) == "-1 234 567");
+}
+
+TEST_CASE("text: durations are read as RFC 23 writes them") {
+    CHECK(parse_duration("90") == Duration(90s));
+    CHECK(parse_duration("1.5h") == Duration(90min));
+    CHECK(parse_duration("250ms") == Duration(250ms));
+    CHECK(parse_duration("7d") == Duration(7 * 24h));
+    for (const char* bad : {"", "s", "-3s", "1e3", "3 m", "10x", "nan", "infinity", "99999999d"}) {
+        CAPTURE(bad);
+        CHECK_FALSE(parse_duration(bad).has_value());
+    }
+}
+
+TEST_CASE("text: whole numbers keep to their range") {
+    CHECK(parse_integer("-5", -15, 16) == -5);
+    CHECK_FALSE(parse_integer("17", -15, 16));
+    CHECK_FALSE(parse_integer("3x", 0, 9));
+    CHECK_FALSE(parse_integer("", 0, 9));
+    CHECK_FALSE(parse_integer("99999999999999999999", 0, INT64_MAX));
+}
+
+TEST_CASE("text: widths count what a terminal shows") {
+    CHECK(columns("ƒ7J4Ab") == 6);
+    CHECK(columns("日本") == 4);
+    CHECK(columns("e\xCC\x81") == 1);  // a combining accent
+    CHECK(clipped("physics/lattice", 8) == "physics…");
+    CHECK(clipped("日本語", 4) == "日…");
+    CHECK(clipped("abc", 0).empty());
+    CHECK(clipped("abcdef", 3, Glyphs{false}) == "ab.");
+    CHECK(padded_left("×", 3) == "  ×");
+}
+
+TEST_CASE("text: a job's name cannot write to the terminal") {
+    CHECK(printable("a\x1b[31mb\n") == "a?[31mb?");
+    CHECK(printable("ƒé") == "ƒé");
+    CHECK(printable("\xff\xc2") == "??");
+}
+
+TEST_CASE("text: lists read as sentences") {
+    CHECK(listed({}).empty());
+    CHECK(listed({"a"}) == "a");
+    CHECK(listed({"a", "b", "c"}) == "a, b and c");
+}
