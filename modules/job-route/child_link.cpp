@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: ChildLink. See child_link.hpp.
+#include "modules/job-route/child_link.hpp"
+
+#include <algorithm>
+
+namespace weir::route {
+
+// ---- what is told ----
+
+bool ChildLink::has(const Job& job, ChildEvent::Kind kind) const {
+    return std::any_of(job.history.begin(), job.history.end(), [kind](const ChildEvent& e) { return e.kind == kind; });
+}
+
+/// Each kind once a job.
+void ChildLink::record(JobId id, Job& job, ChildEvent event) {
+    if (has(job, event.kind)) {
+        return;
+    }
+    event.id = id;
+    job.history.push_back(event);
+    if (is_attached_) {
+        event.seq = ++last_seq_;
+        outbox_.push_back(std::move(event));
+    }
+}
+
+void ChildLink::record(JobId id, Job& job, ChildEvent::Kind kind) {
+    ChildEvent event;
+    event.kind = kind;
+    event.local = job.local;
+    record(id, job, std::move(event));
+}
+
+std::vector<KnownJob> ChildLink::known() const {
+    std::vector<KnownJob> known;
+    known.reserve(jobs_.size());
+    for (const auto& [id, job] : jobs_) {
+        known.push_back({id, job.has_ended, job.urgency});
+    }
+    return known;
+}
+
+void ChildLink::attached() {
+    is_attached_ = true;
+    is_report_out_ = false;
+    last_seq_ = 0;
+    sent_seq_ = 0;
+    outbox_.clear();
+    for (const auto& [id, job] : jobs_) {
+        for (ChildEvent event : job.history) {
+            event.seq = ++last_seq_;
+            outbox_.push_back(std::move(event));
+        }
+    }
+}
+
+void ChildLink::lost() {
+    is_attached_ = false;
+    is_report_out_ = false;
+    outbox_.clear();
+}
+
+std::vector<ChildEvent> ChildLink::next_report(std::size_t max) {
+    if (!is_attached_ || is_report_out_ || outbox_.empty()) {
+        return {};
+    }
+    const auto count = static_cast<std::ptrdiff_t>(std::min(max, outbox_.size()));
+    std::vector<ChildEvent> batch(outbox_.begin(), outbox_.begin() + count);
+    sent_seq_ = batch.back().seq;
+    is_report_out_ = true;
+    return batch;
+}
+
+/// A job whose end is on record above can be forgotten. One that was given up as well: the parent may give it back,
+/// and what happened to the first copy must not be told of the second.
+void ChildLink::acked(std::uint64_t seq) {
+    is_report_out_ = false;
+    const auto end = std::find_if(outbox_.begin(), outbox_.end(), [seq](const ChildEvent& e) { return e.seq > seq; });
+    for (auto event = outbox_.begin(); event != end; ++event) {
+        const auto job = jobs_.find(event->id);
+        const bool is_last = event->kind == ChildEvent::Kind::cleaned || event->kind == ChildEvent::Kind::returned;
+        if (is_last && job != jobs_.end() && job->second.local == event->local) {
+            by_local_.erase(event->local);
+            jobs_.erase(job);
+        }
+    }
+    outbox_.erase(outbox_.begin(), end);
+}
+
+// ---- orders ----
+
+void ChildLink::raise(LocalId local, const std::string& type, const std::string& note) {
+    LocalOp op;
+    op.job = local;
+    op.type = type;
+    op.note = note;
+    actions_.ops.push_back(std::move(op));
+}
+
+/// Another local job for a parent's job that is here already. It is held, as every such job, and gets no `go`.
+void ChildLink::disown(LocalId local) {
+    if (disowned_.insert(local).second && is_synced_) {
+        raise(local, "cancel", "a second copy of a job of the parent");
+    }
+}
+
+void ChildLink::order_submit(const Order& order) {
+    const auto [found, is_new] = jobs_.try_emplace(order.id);
+    if (!is_new) {
+        return;  // it is here; its history tells the parent what it does not know
+    }
+    found->second.urgency = order.urgency;
+    actions_.submits.push_back(order);
+}
+
+void ChildLink::order_cancel(Job& job, const Order& order) {
+    if (job.is_returned || job.has_ended || std::exchange(job.is_cancel_asked, true)) {
+        return;
+    }
+    job.cancel_type = order.type;
+    job.cancel_note = order.note;
+    if (job.local.value != 0) {
+        raise(job.local, order.type, order.note);
+    }
+}
+
+void ChildLink::order(const Order& order) {
+    if (order.kind == Order::Kind::submit) {
+        order_submit(order);
+        return;
+    }
+    const auto found = jobs_.find(order.id);
+    if (found == jobs_.end()) {
+        return;
+    }
+    Job& job = found->second;
+    if (order.kind == Order::Kind::cancel) {
+        order_cancel(job, order);
+    } else if (order.kind == Order::Kind::urgency) {
+        if (std::exchange(job.urgency, order.urgency) != order.urgency && job.local.value != 0 && !job.is_allocated) {
+            LocalOp op;
+            op.kind = LocalOp::Kind::urgency;
+            op.job = job.local;
+            op.urgency = order.urgency;
+            actions_.ops.push_back(std::move(op));
+        }
+    } else if (job.is_allocated && !job.is_returned && !job.has_ended && !std::exchange(job.has_go, true)) {
+        LocalOp op;
+        op.kind = LocalOp::Kind::go;
+        op.job = job.local;
+        actions_.ops.push_back(std::move(op));
+    }
+}
+
+// ---- this child's own jobs ----
+
+void ChildLink::submit_done(JobId id, LocalId local) {
+    const auto found = jobs_.find(id);
+    if (found == jobs_.end() || (found->second.local.value != 0 && found->second.local != local)) {
+        if (by_local_.count(local) == 0) {
+            disown(local);
+        }
+        return;
+    }
+    Job& job = found->second;
+    const bool is_news = std::exchange(job.local, local).value == 0;
+    by_local_.insert_or_assign(local, id);
+    record(id, job, ChildEvent::Kind::accepted);
+    if (is_news && job.is_cancel_asked) {
+        raise(local, job.cancel_type, job.cancel_note);
+    }
+}
+
+void ChildLink::submit_failed(JobId id, const std::string& why) {
+    const auto found = jobs_.find(id);
+    if (found == jobs_.end() || found->second.local.value != 0) {
+        return;
+    }
+    ChildEvent failed;
+    failed.kind = ChildEvent::Kind::exception;
+    failed.type = "route";
+    failed.note = "the child instance did not take it: " + why;
+    record(id, found->second, std::move(failed));
+    found->second.has_ended = true;
+    record(id, found->second, ChildEvent::Kind::cleaned);
+}
+
+void ChildLink::submitted(LocalId local, const JournalEvent& event, const JobFacts& facts) {
+    const JobId id{facts.upstream};
+    const auto found = jobs_.find(id);
+    if (found != jobs_.end() && found->second.local.value != 0 && found->second.local != local) {
+        if (!found->second.is_returned) {
+            disown(local);
+            return;
+        }
+        by_local_.erase(found->second.local);
+        jobs_.erase(found);
+    }
+    if (found == jobs_.end() || jobs_.count(id) == 0) {
+        jobs_[id].urgency = event.urgency;
+    }
+    submit_done(id, local);
+}
+
+void ChildLink::on_exception(JobId id, Job& job, const JournalEvent& event) {
+    if (event.severity != 0 || has(job, ChildEvent::Kind::finished)) {
+        return;
+    }
+    if (event.type == "cancel" && !job.has_go && !job.is_cancel_asked) {
+        // Nothing of it ran and the parent did not ask for it: an instance that shuts down cancels all it has.
+        job.is_returned = true;
+        record(id, job, ChildEvent::Kind::returned);
+        return;
+    }
+    ChildEvent failed;
+    failed.kind = ChildEvent::Kind::exception;
+    failed.local = job.local;
+    failed.type = event.type;
+    failed.severity = event.severity;
+    failed.note = event.note;
+    record(id, job, std::move(failed));
+}
+
+void ChildLink::event(LocalId local, const JournalEvent& event) {
+    using Kind = JournalEvent::Kind;
+    if (event.kind == Kind::clean && disowned_.erase(local) > 0) {
+        return;
+    }
+    const auto id = by_local_.find(local);
+    if (id == by_local_.end()) {
+        return;
+    }
+    Job& job = jobs_.at(id->second);
+    ChildEvent told;
+    told.local = local;
+    switch (event.kind) {
+        case Kind::urgency:
+            job.urgency = event.urgency;
+            break;
+        case Kind::alloc:
+            job.is_allocated = true;
+            told.kind = ChildEvent::Kind::allocated;
+            told.R = event.R;
+            record(id->second, job, std::move(told));
+            break;
+        case Kind::start:
+            job.has_go = true;
+            record(id->second, job, ChildEvent::Kind::started);
+            break;
+        case Kind::prolog_finish:
+            job.has_go = job.has_go || event.type == "job-route-go";
+            break;
+        case Kind::finish:
+            told.kind = ChildEvent::Kind::finished;
+            told.status = event.status;
+            record(id->second, job, std::move(told));
+            break;
+        case Kind::exception:
+            on_exception(id->second, job, event);
+            break;
+        case Kind::clean:
+            job.has_ended = true;
+            record(id->second, job, ChildEvent::Kind::cleaned);
+            break;
+        default:
+            break;
+    }
+}
+
+void ChildLink::synced() {
+    is_synced_ = true;
+    for (const LocalId local : disowned_) {
+        raise(local, "cancel", "a second copy of a job of the parent");
+    }
+}
+
+}  // namespace weir::route

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the child's side of a route: which of the parent's jobs are here, what is to be told about them, what the
+// parent has acknowledged. Rebuilt from the child's own journal after a restart, so that nothing is submitted twice.
+// Must not know JSON, Flux, or a clock: facts go in, actions come out. Source: doc/adr/0065, 0066, 0067.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "modules/job-route/journal_event.hpp"
+#include "modules/job-route/messages.hpp"
+
+namespace weir::route {
+
+/// Something to do to a job of this child.
+struct LocalOp {
+    enum class Kind : std::uint8_t { raise, urgency, go };
+    Kind kind = Kind::raise;
+    LocalId job;
+    std::string type;
+    std::string note;
+    int urgency = 16;
+    friend bool operator==(const LocalOp&, const LocalOp&) = default;
+};
+
+struct ChildActions {
+    std::vector<Order> submits;  ///< of kind submit: answer with submit_done() or submit_failed()
+    std::vector<LocalOp> ops;
+};
+
+class ChildLink {
+  public:
+    // ---- the link ----
+    /// What to say when opening a session. Until attached() nothing is reported.
+    std::vector<KnownJob> known() const;
+    /// The parent took the attach: everything it may not know is reported from the start, with seq from 1.
+    void attached();
+    void lost();
+    void order(const Order& order);
+    /// The next unsent events, at most `max`; empty while a report is on its way, or when there is nothing to say.
+    std::vector<ChildEvent> next_report(std::size_t max);
+    void acked(std::uint64_t seq);
+
+    // ---- this child's own jobs ----
+    void submit_done(JobId id, LocalId local);
+    void submit_failed(JobId id, const std::string& why);
+    /// A job that stands for the parent's job facts.upstream appeared in the journal.
+    void submitted(LocalId local, const JournalEvent& event, const JobFacts& facts);
+    void event(LocalId local, const JournalEvent& event);
+    /// The journal's backlog is complete.
+    void synced();
+
+    ChildActions take() { return std::exchange(actions_, {}); }
+    bool is_attached() const { return is_attached_; }
+    std::size_t job_count() const { return jobs_.size(); }
+    std::size_t unacked() const { return outbox_.size(); }
+
+  private:
+    struct Job {
+        LocalId local;  ///< 0 while it is being submitted
+        int urgency = 16;
+        bool is_allocated = false;
+        bool has_go = false;
+        bool is_cancel_asked = false;
+        bool is_returned = false;
+        bool has_ended = false;
+        std::string cancel_type;
+        std::string cancel_note;
+        std::vector<ChildEvent> history;
+    };
+    using Jobs = std::map<JobId, Job>;
+
+    bool has(const Job& job, ChildEvent::Kind kind) const;
+    void record(JobId id, Job& job, ChildEvent event);
+    void record(JobId id, Job& job, ChildEvent::Kind kind);
+    void raise(LocalId local, const std::string& type, const std::string& note);
+    void disown(LocalId local);
+    void on_exception(JobId id, Job& job, const JournalEvent& event);
+    void order_submit(const Order& order);
+    void order_cancel(Job& job, const Order& order);
+
+    bool is_synced_ = false;
+    bool is_attached_ = false;
+    std::uint64_t last_seq_ = 0;
+    std::uint64_t sent_seq_ = 0;
+    bool is_report_out_ = false;
+    Jobs jobs_;
+    std::map<LocalId, JobId> by_local_;
+    std::set<LocalId> disowned_;  ///< second copies of a job, still active; they never get `go`
+    std::vector<ChildEvent> outbox_;
+    ChildActions actions_;
+};
+
+}  // namespace weir::route

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the events of a job-manager's journal that job-route looks at, as values. Must not know JSON or Flux handles.
+// Source: RFC 21 (events), FLUX-API section 2.5 (job-manager.events-journal).
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace weir::route {
+
+/// What job-route reads of a jobspec's attributes.system.
+struct JobFacts {
+    std::string queue;
+    std::vector<std::string> serves;  ///< weir.serves: it is a child instance
+    std::uint64_t upstream = 0;       ///< weir.jobid: the parent's job that this one stands for; 0: none
+    std::uint32_t upstream_userid = 0;
+    bool has_own_R = false;  ///< stock Flux's alloc-bypass
+};
+
+struct JournalEvent {
+    enum class Kind : std::uint8_t {
+        submit,         ///< userid, urgency, and the entry's facts
+        bypass,         ///< set-flags alloc-bypass
+        priority,       ///< priority: enters SCHED
+        urgency,        ///< urgency: leaves SCHED
+        route,          ///< child: given to it
+        alloc,          ///< child (0: not by job-route), R
+        start,          //
+        finish,         ///< status
+        exception,      ///< type, severity, note
+        prolog_finish,  ///< type is its description
+        clean,          //
+        restart,        ///< the instance came back: leaves SCHED
+        memo_uri,       ///< note is the URI that the job published
+    };
+    Kind kind = Kind::submit;
+    std::uint32_t userid = 0;
+    int urgency = 16;
+    std::int64_t priority = 0;
+    std::uint64_t child = 0;
+    int status = 0;
+    int severity = 0;
+    std::string type;
+    std::string note;
+    std::string R;
+};
+
+}  // namespace weir::route

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: what the two sides of a route say to each other, as plain values: the child's attach and report, the parent's
+// orders. Ids are always the parent's, unless a name says local. Must not know JSON (messages_json), Flux, or a clock.
+// Source: doc/adr/0065, 0066.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "libfairshare/base/strong_id.hpp"
+
+namespace weir::route {
+
+/// A job of the parent (a routed job, or the job that is a child instance).
+using JobId = StrongId<struct ParentJobTag, std::uint64_t>;
+/// A job of the child.
+using LocalId = StrongId<struct LocalJobTag, std::uint64_t>;
+
+/// One thing that happened to a routed job in its child. Each kind happens at most once a job, in this order, but for
+/// `exception`, which may come at any time and ends all but `cleaned`.
+struct ChildEvent {
+    enum class Kind : std::uint8_t {
+        accepted,   ///< the child has it under `local`
+        returned,   ///< the child gave it up unstarted: the parent may give it to another
+        allocated,  ///< `R` is set; it waits for the order `go`
+        started,
+        finished,   ///< `status` is set (wait status)
+        exception,  ///< `type`, `severity`, `note` are set
+        cleaned,    ///< inactive in the child
+    };
+    std::uint64_t seq = 0;  ///< counts from 1 in each session
+    JobId id;
+    Kind kind = Kind::accepted;
+    LocalId local;
+    std::string R;  ///< JSON text
+    int status = 0;
+    std::string type;
+    int severity = 0;
+    std::string note;
+    friend bool operator==(const ChildEvent&, const ChildEvent&) = default;
+};
+
+/// A job that a child has not forgotten.
+struct KnownJob {
+    JobId id;
+    bool has_ended = false;  ///< no longer active in the child; what became of it will be reported
+    int urgency = 16;
+    friend bool operator==(const KnownJob&, const KnownJob&) = default;
+};
+
+/// A child says which jobs it has and which queues it serves.
+struct Attach {
+    JobId child;          ///< the parent's job that is the child instance
+    std::string session;  ///< unique for each attempt; a report quotes it
+    std::vector<std::string> serves;
+    std::vector<KnownJob> known;
+    std::string resources;  ///< the child's whole R, JSON text; may be empty
+    std::int64_t cores = 0;
+    std::string uri;  ///< where its users find it; may be empty
+};
+
+struct Report {
+    JobId child;
+    std::string session;
+    std::vector<ChildEvent> events;  ///< consecutive seq
+};
+
+/// What the parent wants of a child.
+struct Order {
+    enum class Kind : std::uint8_t {
+        submit,   ///< `jobspec`, `urgency`, `userid` are set
+        cancel,   ///< `type`, `note` are set
+        urgency,  ///< `urgency` is set
+        go,       ///< its allocation is on record here: it may start
+    };
+    Kind kind = Kind::submit;
+    JobId id;
+    std::string jobspec;  ///< JSON text
+    int urgency = 16;
+    std::uint32_t userid = 0;
+    std::string type;
+    std::string note;
+    friend bool operator==(const Order&, const Order&) = default;
+};
+
+}  // namespace weir::route

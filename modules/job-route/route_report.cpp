@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: RouteTable's dealings with children: attach, detach, reports, and the views for people.
+#include <algorithm>
+
+#include "modules/job-route/route_table.hpp"
+
+namespace weir::route {
+
+// ---- attach ----
+
+Status RouteTable::attach(const Attach& attach, const Caller& caller) {
+    if (!is_synced_) {
+        return Error{std::errc::resource_unavailable_try_again, "job-route is still reading its journal"};
+    }
+    const auto host = jobs_.find(attach.child);
+    const std::string who = "job " + std::to_string(attach.child.value);
+    if (host == jobs_.end() || host->second.is_routed || host->second.state != State::allocated) {
+        return Error{std::errc::no_such_process, who + " does not run here"};
+    }
+    if (!caller.is_owner && caller.userid != host->second.userid) {
+        return Error{std::errc::operation_not_permitted, who + " belongs to another user"};
+    }
+    const auto& serves = attach.serves.empty() ? host->second.facts.serves : attach.serves;
+    if (serves.empty()) {
+        return Error{std::errc::invalid_argument,
+                     who +
+                         " serves no queue: set [weir.route] serves in its configuration, or "
+                         "attributes.system.weir.serves in its jobspec"};
+    }
+    Child& child = children_[attach.child];
+    child.session = attach.session;
+    child.is_attached = true;
+    child.is_trusted = caller.is_owner;
+    child.userid = caller.userid;
+    child.serves = serves;
+    child.resources = attach.resources;
+    child.uri = !host->second.uri.empty() ? host->second.uri : attach.uri;
+    child.cores = attach.cores;
+    child.seq = 0;
+    child.refused.clear();
+
+    std::map<JobId, const KnownJob*> known;
+    for (const KnownJob& job : attach.known) {
+        known.emplace(job.id, &job);
+    }
+    for (const JobId id : std::set<JobId>(child.given)) {  // settle() may take some away
+        const auto entry = jobs_.find(id);
+        if (entry != jobs_.end() && entry->second.child == attach.child) {
+            const auto found = known.find(id);
+            settle(*entry, found != known.end() ? found->second : nullptr);
+            known.erase(id);
+        }
+    }
+    for (const auto& [id, job] : known) {
+        child.refused.insert(id);  // what it is about to tell of its old copy must not be taken for a new one
+        if (!job->has_ended) {
+            Order cancel;
+            cancel.kind = Order::Kind::cancel;
+            cancel.id = id;
+            cancel.type = "cancel";
+            cancel.note = "the parent no longer wants it";
+            actions_.orders.emplace_back(attach.child, std::move(cancel));
+        }
+    }
+    give_waiting(serves);
+    return Done{};
+}
+
+/// Brings a job that is on record as this child's, and what the child knows of it, together again.
+void RouteTable::settle(Entry& entry, const KnownJob* known) {
+    Job& job = entry.second;
+    if (known == nullptr) {
+        if (job.had_alloc) {
+            lose(entry, "the child instance no longer knows it");
+        } else if (job.state != State::ending) {
+            job.is_sent = false;
+            fetch(entry);
+        }
+        return;
+    }
+    job.is_sent = true;
+    if (job.state == State::ending) {
+        if (!known->has_ended) {
+            Order cancel;
+            cancel.kind = Order::Kind::cancel;
+            cancel.type = "cancel";
+            cancel.note = "it ended in the parent";
+            order(entry, std::move(cancel));
+        }
+    } else if (job.state == State::allocated) {
+        order_go(entry);
+    } else if (known->urgency != job.urgency) {
+        Order change;
+        change.kind = Order::Kind::urgency;
+        change.urgency = job.urgency;
+        order(entry, std::move(change));
+    }
+}
+
+void RouteTable::detach(JobId id, const std::string& session) {
+    const auto child = children_.find(id);
+    if (child != children_.end() && child->second.session == session) {
+        child->second.is_attached = false;
+    }
+}
+
+// ---- reports ----
+
+Result<std::uint64_t> RouteTable::report(const Report& report) {
+    Child* child = attached_child(report.child);
+    if (child == nullptr || child->session != report.session) {
+        return Error{std::errc::owner_dead, "this session is over: attach again"};
+    }
+    for (const ChildEvent& event : report.events) {
+        if (event.seq <= child->seq) {
+            continue;
+        }
+        if (event.seq != child->seq + 1) {
+            return Error{std::errc::protocol_error, "report " + std::to_string(event.seq) + " follows " +
+                                                        std::to_string(child->seq) + ": some are missing"};
+        }
+        child->seq = event.seq;
+        const auto entry = jobs_.find(event.id);
+        if (entry != jobs_.end() && entry->second.is_routed && entry->second.child == report.child) {
+            apply(*child, *entry, event);
+        }
+    }
+    return child->seq;
+}
+
+/// A replayed event changes nothing: each is asked for once, and not at all when the journal already has it.
+void RouteTable::apply(Child& child, Entry& entry, const ChildEvent& event) {
+    using Kind = ChildEvent::Kind;
+    Job& job = entry.second;
+    switch (event.kind) {
+        case Kind::accepted:
+            job.local = event.local;
+            break;
+        case Kind::returned:
+            on_returned(child, entry);
+            break;
+        case Kind::allocated:
+            if (job.had_alloc) {
+                order_go(entry);
+            } else if (job.state != State::ending && !std::exchange(job.is_alloc_asked, true)) {
+                TapOp& op = ask(TapOp::Kind::alloc, entry);
+                op.child = job.child;
+                op.queue = job.facts.queue;
+                op.local = job.local;
+                op.R = event.R;
+            }
+            break;
+        case Kind::started:
+            if (!job.is_started && !std::exchange(job.is_start_asked, true)) {
+                ask(TapOp::Kind::start, entry);
+            }
+            break;
+        case Kind::finished:
+            if (!job.is_finished && !std::exchange(job.is_finish_asked, true)) {
+                ask(TapOp::Kind::finish, entry).status = event.status;
+            }
+            break;
+        case Kind::exception:
+            on_failed(entry, event);
+            break;
+        case Kind::cleaned:
+            on_cleaned(entry);
+            break;
+    }
+}
+
+void RouteTable::on_returned(Child& child, Entry& entry) {
+    child.refused.insert(entry.first);
+    if (entry.second.had_alloc || entry.second.is_alloc_asked) {
+        // RFC 21 has no way from RUN back to SCHED. An allocation that is asked for may be on record already.
+        entry.second.had_alloc = true;
+        entry.second.state = entry.second.state == State::ending ? State::ending : State::allocated;
+        lose(entry, "its child instance gave it up after allocation");
+        return;
+    }
+    take_back(entry);
+    give_if_possible(entry);
+}
+
+void RouteTable::on_failed(Entry& entry, const ChildEvent& event) {
+    Job& job = entry.second;
+    if (job.state == State::ending || job.is_finish_asked || std::exchange(job.is_failure_asked, true)) {
+        return;
+    }
+    TapOp& op = ask(TapOp::Kind::exception, entry);
+    op.type = event.type;
+    op.severity = event.severity;
+    op.note = event.note;
+}
+
+void RouteTable::on_cleaned(Entry& entry) {
+    Job& job = entry.second;
+    if ((job.had_alloc || job.is_alloc_asked) && !std::exchange(job.is_clean_asked, true)) {
+        ask(TapOp::Kind::clean, entry);
+    }
+}
+
+// ---- views ----
+
+bool RouteTable::is_routed(JobId id) const {
+    const auto entry = jobs_.find(id);
+    return entry != jobs_.end() && entry->second.is_routed;
+}
+
+std::vector<ChildView> RouteTable::children() const {
+    std::vector<ChildView> views;
+    for (const auto& [id, child] : children_) {
+        ChildView view{id, child.serves, child.uri, child.is_attached, child.cores, 0, 0, child.done};
+        for (const JobId job : child.given) {
+            const auto entry = jobs_.find(job);
+            const bool is_running = entry != jobs_.end() && entry->second.had_alloc;
+            (is_running ? view.running : view.pending) += 1;
+        }
+        views.push_back(std::move(view));
+    }
+    return views;
+}
+
+Result<JobView> RouteTable::find(JobId id) const {
+    const auto entry = jobs_.find(id);
+    if (entry == jobs_.end() || !entry->second.is_routed) {
+        return Error{std::errc::no_such_file_or_directory,
+                     "job " + std::to_string(id.value) + " is not an active routed job"};
+    }
+    const Job& job = entry->second;
+    return JobView{job.facts.queue, job.child, job.local, job.had_alloc};
+}
+
+std::string RouteTable::R_of(JobId id) const {
+    const auto entry = jobs_.find(id);
+    return entry != jobs_.end() ? entry->second.R : std::string();
+}
+
+std::string RouteTable::child_resources(JobId child) const {
+    const auto found = children_.find(child);
+    return found != children_.end() ? found->second.resources : std::string();
+}
+
+std::int64_t RouteTable::waiting() const {
+    return std::count_if(jobs_.begin(), jobs_.end(), [](const Entry& entry) {
+        return entry.second.is_routed && entry.second.child.value == 0 && entry.second.state != State::ending &&
+               entry.second.give_asked.value == 0;
+    });
+}
+
+}  // namespace weir::route

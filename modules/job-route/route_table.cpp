@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: RouteTable's reactions to the parent's own journal, and the choice of a child. Reports: route_report.cpp.
+#include "modules/job-route/route_table.hpp"
+
+#include <algorithm>
+
+namespace weir::route {
+namespace {
+
+constexpr const char* child_lost = "child-lost";
+
+}  // namespace
+
+// ---- choosing a child ----
+
+RouteTable::Child* RouteTable::attached_child(JobId id) {
+    const auto found = children_.find(id);
+    return found != children_.end() && found->second.is_attached ? &found->second : nullptr;
+}
+
+bool RouteTable::can_serve(const Child& child, const Entry& entry) const {
+    const auto& [id, job] = entry;
+    return child.is_attached && (child.is_trusted || child.userid == job.userid) && child.refused.count(id) == 0 &&
+           std::find(child.serves.begin(), child.serves.end(), job.facts.queue) != child.serves.end();
+}
+
+/// The least loaded child that may have the job gets it: fewest jobs a core, then the lowest id. O(children).
+void RouteTable::give_if_possible(Entry& entry) {
+    auto& [id, job] = entry;
+    if (!is_synced_ || !job.is_routed || job.state != State::sched || job.child.value != 0 ||
+        job.give_asked.value != 0 || job.urgency == 0) {
+        return;
+    }
+    std::map<JobId, Child>::value_type* best = nullptr;
+    for (auto& candidate : children_) {
+        if (!can_serve(candidate.second, entry)) {
+            continue;
+        }
+        const auto load = static_cast<std::int64_t>(candidate.second.given.size()) + 1;
+        const auto best_load = best != nullptr ? static_cast<std::int64_t>(best->second.given.size()) + 1 : 0;
+        if (best == nullptr || load * std::max<std::int64_t>(1, best->second.cores) <
+                                   best_load * std::max<std::int64_t>(1, candidate.second.cores)) {
+            best = &candidate;
+        }
+    }
+    if (best != nullptr) {
+        job.give_asked = best->first;
+        best->second.given.insert(id);
+        TapOp& op = ask(TapOp::Kind::give, entry);
+        op.child = best->first;
+        op.queue = job.facts.queue;
+    }
+}
+
+/// Gives what waits for one of these queues, highest priority first, then oldest. O(jobs log jobs).
+void RouteTable::give_waiting(const std::vector<std::string>& queues) {
+    std::vector<Entry*> waiting;
+    for (Entry& entry : jobs_) {
+        if (entry.second.is_routed && entry.second.child.value == 0 &&
+            std::find(queues.begin(), queues.end(), entry.second.facts.queue) != queues.end()) {
+            waiting.push_back(&entry);
+        }
+    }
+    std::sort(waiting.begin(), waiting.end(), [](const Entry* a, const Entry* b) {
+        return a->second.priority != b->second.priority ? a->second.priority > b->second.priority : a->first < b->first;
+    });
+    for (Entry* entry : waiting) {
+        give_if_possible(*entry);
+    }
+}
+
+/// The job is with nobody again; nothing of it ran.
+void RouteTable::take_back(Entry& entry) {
+    auto& [id, job] = entry;
+    const auto child = children_.find(job.child);
+    if (child != children_.end()) {
+        child->second.given.erase(id);
+    }
+    job.child = {};
+    job.local = {};
+    job.is_sent = false;
+    job.is_alloc_asked = false;
+}
+
+/// The job was, or may have been, started in a child that can say no more about it.
+void RouteTable::lose(Entry& entry, const std::string& why) {
+    auto& job = entry.second;
+    if (job.state == State::allocated && !job.is_finish_asked && !job.is_failure_asked) {
+        TapOp& op = ask(TapOp::Kind::exception, entry);
+        op.type = child_lost;
+        op.note = why;
+        job.is_failure_asked = true;
+    }
+    if (!job.is_clean_asked) {
+        ask(TapOp::Kind::clean, entry);
+        job.is_clean_asked = true;
+    }
+    take_back(entry);
+}
+
+/// Any job's end may be a child's. O(log children), and O(its jobs) if it was one.
+void RouteTable::child_ended(JobId id) {
+    const auto child = children_.find(id);
+    if (!is_synced_ || child == children_.end()) {
+        return;
+    }
+    std::vector<Entry*> unstarted;
+    for (const JobId job : std::set<JobId>(std::move(child->second.given))) {
+        const auto entry = jobs_.find(job);
+        if (entry == jobs_.end() || entry->second.child != id) {
+            continue;
+        }
+        if (entry->second.had_alloc) {
+            lose(*entry, "the child instance that ran it ended");
+        } else {
+            take_back(*entry);
+            unstarted.push_back(&*entry);
+        }
+    }
+    children_.erase(child);
+    for (Entry* entry : unstarted) {
+        give_if_possible(*entry);
+    }
+}
+
+// ---- telling a child ----
+
+TapOp& RouteTable::ask(TapOp::Kind kind, const Entry& entry) {
+    TapOp op;
+    op.kind = kind;
+    op.id = entry.first;
+    actions_.tap.push_back(std::move(op));
+    return actions_.tap.back();
+}
+
+/// To the child that has the job, if it is there to hear it; settle() makes up for it when it comes back.
+void RouteTable::order(const Entry& entry, Order order) {
+    if (is_synced_ && attached_child(entry.second.child) != nullptr) {
+        order.id = entry.first;
+        actions_.orders.emplace_back(entry.second.child, std::move(order));
+    }
+}
+
+void RouteTable::order_go(const Entry& entry) {
+    if (entry.second.state == State::allocated && entry.second.may_go) {
+        Order go;
+        go.kind = Order::Kind::go;
+        order(entry, std::move(go));
+    }
+}
+
+void RouteTable::fetch(Entry& entry) {
+    if (is_synced_ && !entry.second.is_fetching && attached_child(entry.second.child) != nullptr) {
+        entry.second.is_fetching = true;
+        actions_.fetch.push_back(entry.first);
+    }
+}
+
+void RouteTable::jobspec_ready(JobId id, std::string jobspec) {
+    const auto entry = jobs_.find(id);
+    if (entry == jobs_.end()) {
+        return;
+    }
+    Job& job = entry->second;
+    job.is_fetching = false;
+    if (job.is_sent || job.had_alloc || job.state == State::ending || attached_child(job.child) == nullptr) {
+        return;
+    }
+    Order submit;
+    submit.jobspec = std::move(jobspec);
+    submit.urgency = job.urgency;
+    submit.userid = job.facts.upstream != 0 && has_parent_ ? job.facts.upstream_userid : job.userid;
+    order(*entry, std::move(submit));
+    job.is_sent = true;
+}
+
+void RouteTable::fetch_failed(JobId id, const std::string& why) {
+    const auto entry = jobs_.find(id);
+    if (entry == jobs_.end() || entry->second.state == State::ending) {
+        return;
+    }
+    entry->second.is_fetching = false;
+    TapOp& op = ask(TapOp::Kind::exception, *entry);
+    op.type = "route";
+    op.note = "its jobspec cannot be read: " + why;
+    entry->second.is_failure_asked = true;
+}
+
+void RouteTable::tap_failed(JobId id, TapOp::Kind kind) {
+    const auto entry = jobs_.find(id);
+    if (entry != jobs_.end() && kind == TapOp::Kind::give) {
+        const auto child = children_.find(entry->second.give_asked);
+        if (child != children_.end()) {
+            child->second.given.erase(id);
+        }
+        entry->second.give_asked = {};
+    }
+}
+
+void RouteTable::allow_go(JobId id) {
+    const auto entry = jobs_.find(id);
+    if (entry != jobs_.end()) {
+        entry->second.may_go = true;
+        order_go(*entry);
+    }
+}
+
+// ---- the journal ----
+
+void RouteTable::submitted(JobId id, const JournalEvent& event, const JobFacts& facts) {
+    Job job;
+    job.userid = event.userid;
+    job.urgency = event.urgency;
+    job.facts = facts;
+    job.may_go = !has_parent_ || facts.upstream == 0;
+    jobs_.insert_or_assign(id, std::move(job));
+}
+
+void RouteTable::event(JobId id, const JournalEvent& event) {
+    using Kind = JournalEvent::Kind;
+    const auto found = jobs_.find(id);
+    if (found == jobs_.end()) {
+        return;
+    }
+    Entry& entry = *found;
+    Job& job = entry.second;
+    switch (event.kind) {
+        case Kind::bypass:
+            job.is_routed = !job.facts.has_own_R && !job.facts.queue.empty() && job.facts.serves.empty();
+            break;
+        case Kind::priority:
+            job.priority = event.priority;
+            if (job.state == State::entering) {
+                job.state = State::sched;
+            }
+            give_if_possible(entry);
+            break;
+        case Kind::urgency:
+            if (job.state == State::sched) {
+                job.state = State::entering;
+            }
+            if (std::exchange(job.urgency, event.urgency) != event.urgency && job.is_sent) {
+                Order change;
+                change.kind = Order::Kind::urgency;
+                change.urgency = event.urgency;
+                order(entry, std::move(change));
+            }
+            break;
+        case Kind::restart:
+            if (job.state == State::sched) {
+                job.state = State::entering;
+            }
+            break;
+        case Kind::route:
+            on_route(entry, JobId{event.child});
+            break;
+        case Kind::alloc:
+            on_alloc(entry, event);
+            break;
+        case Kind::start:
+            job.is_started = true;
+            break;
+        case Kind::finish:
+            job.is_finished = true;
+            job.state = State::ending;
+            if (!job.is_routed) {
+                child_ended(id);
+            }
+            break;
+        case Kind::exception:
+            on_exception(entry, event);
+            break;
+        case Kind::clean:
+            on_clean(found);
+            break;
+        case Kind::memo_uri:
+            job.uri = event.note;
+            break;
+        case Kind::submit:
+        case Kind::prolog_finish:
+            break;
+    }
+}
+
+void RouteTable::on_route(Entry& entry, JobId child) {
+    Job& job = entry.second;
+    take_back(entry);
+    job.give_asked = {};
+    if (is_synced_ && children_.find(child) == children_.end()) {  // it ended in the meantime
+        give_if_possible(entry);
+        return;
+    }
+    job.child = child;
+    children_[child].given.insert(entry.first);
+    fetch(entry);
+}
+
+void RouteTable::on_alloc(Entry& entry, const JournalEvent& event) {
+    Job& job = entry.second;
+    job.state = State::allocated;
+    job.had_alloc = true;
+    if (!job.is_routed) {
+        job.R = event.R;
+        return;
+    }
+    if (event.child == 0) {  // this instance's own scheduler was faster than the plugin: the job runs here
+        Order cancel;
+        cancel.kind = Order::Kind::cancel;
+        cancel.type = "cancel";
+        cancel.note = "it runs in the parent";
+        order(entry, std::move(cancel));
+        take_back(entry);
+        job.is_routed = false;
+        job.R = event.R;
+        return;
+    }
+    if (!is_synced_) {
+        job.child = JobId{event.child};
+    } else if (job.child.value != event.child) {
+        lose(entry, "the child instance that was to run it ended");
+    } else {
+        order_go(entry);
+    }
+}
+
+void RouteTable::on_exception(Entry& entry, const JournalEvent& event) {
+    Job& job = entry.second;
+    if (event.severity != 0 || job.state == State::ending) {
+        return;
+    }
+    job.state = State::ending;
+    if (job.is_routed && !job.is_failure_asked) {
+        Order cancel;
+        cancel.kind = Order::Kind::cancel;
+        cancel.type = event.type;
+        cancel.note = event.note;
+        order(entry, std::move(cancel));
+    }
+}
+
+void RouteTable::on_clean(Jobs::iterator entry) {
+    const JobId id = entry->first;
+    const bool is_routed = entry->second.is_routed;
+    if (is_routed) {
+        for (const JobId holder : {entry->second.child, entry->second.give_asked}) {
+            const auto child = children_.find(holder);
+            if (child != children_.end() && child->second.given.erase(id) > 0 && entry->second.had_alloc) {
+                child->second.done += 1;
+            }
+        }
+    }
+    jobs_.erase(entry);
+    if (!is_routed) {
+        child_ended(id);
+    }
+}
+
+void RouteTable::synced() {
+    is_synced_ = true;
+    std::vector<JobId> gone;
+    for (const auto& [id, child] : children_) {
+        const auto host = jobs_.find(id);
+        if (host == jobs_.end() || host->second.is_finished) {
+            gone.push_back(id);
+        }
+    }
+    for (const JobId child : gone) {
+        child_ended(child);
+    }
+}
+
+}  // namespace weir::route

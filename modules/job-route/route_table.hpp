@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the parent's side of a route: which jobs are routed, which child has which, what is still to be done about it.
+// The parent's own journal is the truth; a child's report only leads to requests that come back as journal events.
+// Must not know JSON, Flux, or a clock: facts go in, actions come out. Source: RFC 21; doc/adr/0065, 0066, 0067.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "libfairshare/base/result.hpp"
+#include "modules/job-route/journal_event.hpp"
+#include "modules/job-route/messages.hpp"
+
+namespace weir::route {
+
+/// A request to the jobtap plugin of this instance. All but `give` make the parent's job mirror the child's.
+struct TapOp {
+    enum class Kind : std::uint8_t { give, alloc, start, finish, exception, clean };
+    Kind kind = Kind::give;
+    JobId id;
+    JobId child;
+    std::string queue;
+    LocalId local;
+    std::string R;
+    int status = 0;
+    std::string type;
+    int severity = 0;
+    std::string note;
+    friend bool operator==(const TapOp&, const TapOp&) = default;
+};
+
+/// What the shell has to do, in this order.
+struct ParentActions {
+    std::vector<TapOp> tap;
+    std::vector<JobId> fetch;                     ///< look up the jobspec, then call jobspec_ready() or fetch_failed()
+    std::vector<std::pair<JobId, Order>> orders;  ///< (child, order)
+};
+
+struct Caller {
+    std::uint32_t userid = 0;
+    bool is_owner = false;
+};
+
+/// One child as people see it.
+struct ChildView {
+    JobId job;
+    std::vector<std::string> serves;
+    std::string uri;
+    bool is_attached = false;
+    std::int64_t cores = 0;
+    std::int64_t pending = 0;
+    std::int64_t running = 0;
+    std::int64_t done = 0;
+};
+
+/// Where one routed job is.
+struct JobView {
+    std::string queue;
+    JobId child;  ///< 0: with nobody
+    LocalId local;
+    bool is_allocated = false;
+};
+
+class RouteTable {
+  public:
+    /// \param has_parent this instance is itself a child: a job that came from above may start below only when
+    ///        allow_go() was called for it.
+    explicit RouteTable(bool has_parent) : has_parent_(has_parent) {}
+
+    // ---- facts from this instance's journal ----
+    void submitted(JobId id, const JournalEvent& event, const JobFacts& facts);
+    void event(JobId id, const JournalEvent& event);
+    /// The journal's backlog is complete: from now on the table acts. Jobs of children that are gone are settled.
+    void synced();
+
+    // ---- a child ----
+    /// Errors: resource_unavailable_try_again before synced(), no_such_process when the job does not run,
+    /// operation_not_permitted for another user's job, invalid_argument when it serves nothing.
+    Status attach(const Attach& attach, const Caller& caller);
+    void detach(JobId child, const std::string& session);
+    /// \return the highest sequence number taken. Errors: stale session (owner_dead), a gap in the sequence.
+    Result<std::uint64_t> report(const Report& report);
+
+    // ---- answers to actions ----
+    void jobspec_ready(JobId id, std::string jobspec);
+    void fetch_failed(JobId id, const std::string& why);
+    void tap_failed(JobId id, TapOp::Kind kind);
+    /// The instance above has this job's allocation on record.
+    void allow_go(JobId id);
+
+    ParentActions take() { return std::exchange(actions_, {}); }
+    bool is_synced() const { return is_synced_; }
+    bool is_routed(JobId id) const;
+    std::vector<ChildView> children() const;
+    Result<JobView> find(JobId id) const;
+    /// R of an active job that is not routed, JSON text; empty when unknown. For mapping a child's R onto it.
+    std::string R_of(JobId id) const;
+    std::string child_resources(JobId child) const;
+    std::size_t job_count() const { return jobs_.size(); }
+    std::int64_t waiting() const;
+
+  private:
+    enum class State : std::uint8_t { entering, sched, allocated, ending };
+    struct Job {
+        std::uint32_t userid = 0;
+        int urgency = 16;
+        std::int64_t priority = 0;
+        JobFacts facts;
+        std::string uri;
+        std::string R;  ///< of jobs that are not routed: any of them may turn out to be a child
+        State state = State::entering;
+        bool is_routed = false;
+        bool had_alloc = false;
+        bool is_started = false;
+        bool is_finished = false;
+        bool may_go = true;  ///< false until the instance above has this job's allocation on record
+        // routed jobs only
+        JobId child;       ///< given to it, on record in the journal; 0: to nobody
+        JobId give_asked;  ///< asked of the plugin, not yet on record
+        LocalId local;
+        bool is_sent = false;
+        bool is_fetching = false;
+        bool is_alloc_asked = false;
+        bool is_start_asked = false;
+        bool is_finish_asked = false;
+        bool is_failure_asked = false;  ///< the coming exception is the child's own
+        bool is_clean_asked = false;
+    };
+    struct Child {
+        std::string session;
+        bool is_attached = false;
+        bool is_trusted = false;  ///< attached by the owner: may run anybody's jobs
+        std::uint32_t userid = 0;
+        std::vector<std::string> serves;
+        std::string resources;
+        std::string uri;
+        std::int64_t cores = 0;
+        std::uint64_t seq = 0;
+        std::set<JobId> given;    ///< on record or asked for
+        std::set<JobId> refused;  ///< returned in this session: not given to it again before it attaches anew
+        std::int64_t done = 0;
+    };
+    using Jobs = std::map<JobId, Job>;
+    using Entry = Jobs::value_type;
+
+    Child* attached_child(JobId id);
+    bool can_serve(const Child& child, const Entry& entry) const;
+    void give_if_possible(Entry& entry);
+    void give_waiting(const std::vector<std::string>& queues);
+    void take_back(Entry& entry);
+    void lose(Entry& entry, const std::string& why);
+    void child_ended(JobId id);
+    void order(const Entry& entry, Order order);
+    void order_go(const Entry& entry);
+    void fetch(Entry& entry);
+    void settle(Entry& entry, const KnownJob* known);
+    void on_route(Entry& entry, JobId child);
+    void on_alloc(Entry& entry, const JournalEvent& event);
+    void on_exception(Entry& entry, const JournalEvent& event);
+    void on_clean(Jobs::iterator entry);
+    void apply(Child& child, Entry& entry, const ChildEvent& event);
+    void on_returned(Child& child, Entry& entry);
+    void on_failed(Entry& entry, const ChildEvent& event);
+    void on_cleaned(Entry& entry);
+    TapOp& ask(TapOp::Kind kind, const Entry& entry);
+
+    bool has_parent_;
+    bool is_synced_ = false;
+    Jobs jobs_;  ///< every active job of this instance
+    std::map<JobId, Child> children_;
+    ParentActions actions_;
+};
+
+}  // namespace weir::route

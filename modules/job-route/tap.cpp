@@ -1,0 +1,406 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the jobtap plugin job-route-tap.so: keeps jobs of routed queues away from this instance's own scheduler and
+// executor, posts the events that the module reports for them, and holds jobs that came from a parent until it says go.
+// Must not know which child runs what, nor any link. Registered as "jobroute": job-manager.jobroute.update (owner
+// only). Source: flux-jobtap-plugins(7), RFC 21; doc/adr/0065, 0066, 0067.
+#include <flux/core.h>
+#include <flux/jobtap.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "libsched/json/json.hpp"
+#include "modules/common/flux_cpp.hpp"
+#include "modules/common/jobtap_cpp.hpp"
+
+namespace weir::route {
+namespace {
+
+constexpr const char* plugin_name = "jobroute";
+constexpr const char* mirror_prolog = "job-route";  ///< holds a routed job in RUN while a child runs it
+constexpr const char* go_prolog = "job-route-go";   ///< holds a job that came from the parent until it says go
+constexpr const char* mark_key = "job-route::mark";
+
+/// What the plugin remembers at a job. Addresses of these statics are the values, so that nothing has to be freed.
+enum class Mark : char { granted, held, released };
+
+void* mark_value(Mark mark) {
+    static const Mark marks[] = {Mark::granted, Mark::held, Mark::released};
+    return const_cast<Mark*>(&marks[static_cast<int>(mark)]);
+}
+
+/// What a child reported with the allocation of a job; waits here until the job passes through SCHED.
+struct Grant {
+    Json R;
+    Json annotations;
+};
+
+/// The part of a callback's arguments that the plugin looks at.
+struct JobArgs {
+    json_int_t id = 0;
+    int state = 0;
+    json_int_t userid = -1;
+    const char* queue = nullptr;
+    json_t* bypass = nullptr;
+    json_t* weir = nullptr;
+};
+
+JobArgs unpack(flux_plugin_arg_t* args) {
+    JobArgs job;
+    if (flux_plugin_arg_unpack(args, FLUX_PLUGIN_ARG_IN, "{s:I s:i s:I s:{s?{s?{s?s s?o s?o}}}}", "id", &job.id,
+                               "state", &job.state, "userid", &job.userid, "jobspec", "attributes", "system", "queue",
+                               &job.queue, "alloc-bypass", &job.bypass, "weir", &job.weir) < 0) {
+        throw flux::Failure(EPROTO, flux_plugin_arg_strerror(args));
+    }
+    return job;
+}
+
+std::set<std::string> names_of(json_t* array, const char* where) {
+    std::set<std::string> names;
+    std::size_t index = 0;
+    json_t* value = nullptr;
+    if (array != nullptr && !json_is_array(array)) {
+        throw flux::Failure(EINVAL, std::string(where) + " must be an array of queue names");
+    }
+    json_array_foreach(array, index, value) {
+        if (!json_is_string(value)) {
+            throw flux::Failure(EINVAL, std::string(where) + " must be an array of queue names");
+        }
+        names.insert(json_string_value(value));
+    }
+    return names;
+}
+
+class Tap {
+  public:
+    explicit Tap(flux_plugin_t* p) : p_(p) {}
+    flux_t* flux() const { return flux_jobtap_get_flux(p_); }
+    void start();
+
+    int on_new(flux_plugin_t* p, flux_plugin_arg_t* args);
+    int on_sched(flux_plugin_t* p, flux_plugin_arg_t* args);
+    int on_run(flux_plugin_t* p, flux_plugin_arg_t* args);
+    int on_cleanup(flux_plugin_t* p, flux_plugin_arg_t* args);
+    int on_inactive(flux_plugin_t* p, flux_plugin_arg_t* args);
+    int on_conf_update(flux_plugin_t* p, flux_plugin_arg_t* args);
+    int on_query(flux_plugin_t* p, flux_plugin_arg_t* args);
+    Json on_update(const flux_msg_t* msg);
+
+  private:
+    bool is_routed(const JobArgs& job) const;
+    bool is_from_parent(const JobArgs& job) const;
+    bool has_mark(flux_jobid_t id, Mark mark) const {
+        return flux_jobtap_job_aux_get(p_, id, mark_key) == mark_value(mark);
+    }
+    void set_mark(flux_jobid_t id, Mark mark);
+    int state_of(flux_jobid_t id, int& urgency) const;
+    void pass_sched_again(flux_jobid_t id, int urgency);
+    void apply(flux_jobid_t id, std::string_view op, json_t* order);
+    void give(flux_jobid_t id, int state, json_t* order);
+    void alloc(flux_jobid_t id, json_t* order);
+    void clean(flux_jobid_t id, int state);
+    void go(flux_jobid_t id);
+
+    flux_plugin_t* p_;
+    std::set<std::string> queues_;
+    bool has_own_conf_ = false;
+    bool is_child_ = false;
+    std::unordered_map<flux_jobid_t, Grant> grants_;
+    json_int_t captured_ = 0;
+    json_int_t mirrored_ = 0;
+};
+
+void check(int rc, const char* what) {
+    if (rc < 0) {
+        flux::fail_errno(what);
+    }
+}
+
+void Tap::start() {
+    json_t* queues = nullptr;
+    if (flux_plugin_conf_unpack(p_, "{s?o}", "queues", &queues) == 0 && queues != nullptr) {
+        queues_ = names_of(queues, "conf queues");
+        has_own_conf_ = true;
+    }
+    is_child_ = flux_attr_get(flux(), "parent-uri") != nullptr;
+}
+
+/// A job that is itself a child instance (weir.serves), or that brings its own R, is this instance's to run.
+bool Tap::is_routed(const JobArgs& job) const {
+    return job.queue != nullptr && job.bypass == nullptr && queues_.count(job.queue) > 0 &&
+           json_object_get(job.weir, "serves") == nullptr;
+}
+
+/// Only the module submits these, as the owner of this child; anybody else's attribute of that name means nothing.
+bool Tap::is_from_parent(const JobArgs& job) const {
+    return is_child_ && job.userid == static_cast<json_int_t>(getuid()) &&
+           json_object_get(job.weir, "jobid") != nullptr;
+}
+
+void Tap::set_mark(flux_jobid_t id, Mark mark) {
+    check(flux_jobtap_job_aux_set(p_, id, mark_key, mark_value(mark), nullptr), "remembering a job's mark");
+}
+
+/// The state and urgency of an active job; Failure ENOENT for any other.
+int Tap::state_of(flux_jobid_t id, int& urgency) const {
+    flux_plugin_arg_t* args = flux_jobtap_job_lookup(p_, id);
+    if (args == nullptr) {
+        flux::fail_errno("job lookup");
+    }
+    int state = 0;
+    const int rc = flux_plugin_arg_unpack(args, FLUX_PLUGIN_ARG_IN, "{s:i s:i}", "state", &state, "urgency", &urgency);
+    flux_plugin_arg_destroy(args);
+    if (rc < 0 || state == FLUX_JOB_STATE_INACTIVE) {
+        throw flux::Failure(ENOENT, "the job is inactive");
+    }
+    return state;
+}
+
+/// A job-manager takes R from a plugin only on a job's way into SCHED, and an urgency event sends it round through
+/// PRIORITY without changing anything else.
+void Tap::pass_sched_again(flux_jobid_t id, int urgency) {
+    check(flux_jobtap_event_post_pack(p_, id, "urgency", "{s:I s:i}", "userid", static_cast<json_int_t>(getuid()),
+                                      "urgency", urgency),
+          "sending a job through SCHED again");
+}
+
+// ---- the job-manager's calls ----
+
+/// Called for every new job, for every active job after a restart, and for every active job when the plugin is loaded.
+/// A job in SCHED is left alone: either it has the flag already, or a scheduler has it, and taking it back is a race.
+int Tap::on_new(flux_plugin_t*, flux_plugin_arg_t* args) {
+    const JobArgs job = unpack(args);
+    const int before_sched = FLUX_JOB_STATE_NEW | FLUX_JOB_STATE_DEPEND | FLUX_JOB_STATE_PRIORITY;
+    if (is_routed(job) && (job.state & before_sched) != 0) {
+        check(flux_jobtap_job_set_flag(p_, FLUX_JOBTAP_CURRENT_JOB, "alloc-bypass"), "setting alloc-bypass");
+        captured_ += 1;
+    }
+    return 0;
+}
+
+int Tap::on_sched(flux_plugin_t*, flux_plugin_arg_t* args) {
+    const JobArgs job = unpack(args);
+    const auto grant = grants_.find(static_cast<flux_jobid_t>(job.id));
+    if (grant == grants_.end()) {
+        return 0;
+    }
+    set_mark(FLUX_JOBTAP_CURRENT_JOB, Mark::granted);
+    check(flux_plugin_arg_pack(args, FLUX_PLUGIN_ARG_OUT, "{s:O s:O}", "R", grant->second.R.get(), "annotations",
+                               grant->second.annotations.get()),
+          "setting R");
+    // Posted from inside the callback it is queued, and handled once R is in place.
+    check(flux_jobtap_event_post_pack(p_, FLUX_JOBTAP_CURRENT_JOB, "alloc", "{s:O s:b}", "annotations",
+                                      grant->second.annotations.get(), "bypass", 1),
+          "posting alloc");
+    grants_.erase(grant);
+    mirrored_ += 1;
+    return 0;
+}
+
+int Tap::on_run(flux_plugin_t* p, flux_plugin_arg_t* args) {
+    if (has_mark(FLUX_JOBTAP_CURRENT_JOB, Mark::granted)) {
+        check(flux_jobtap_prolog_start(p, mirror_prolog), "holding a routed job");
+    } else if (is_from_parent(unpack(args))) {
+        set_mark(FLUX_JOBTAP_CURRENT_JOB, Mark::held);
+        check(flux_jobtap_prolog_start(p, go_prolog), "holding a job until the parent says go");
+    }
+    return 0;
+}
+
+/// A job that ends while it waits for go has nothing to wait for.
+int Tap::on_cleanup(flux_plugin_t*, flux_plugin_arg_t* args) {
+    const JobArgs job = unpack(args);
+    if (has_mark(FLUX_JOBTAP_CURRENT_JOB, Mark::held)) {
+        go(static_cast<flux_jobid_t>(job.id));
+    }
+    grants_.erase(static_cast<flux_jobid_t>(job.id));
+    return 0;
+}
+
+int Tap::on_inactive(flux_plugin_t*, flux_plugin_arg_t* args) {
+    grants_.erase(static_cast<flux_jobid_t>(unpack(args).id));
+    return 0;
+}
+
+int Tap::on_conf_update(flux_plugin_t*, flux_plugin_arg_t* args) {
+    if (has_own_conf_) {
+        return 0;
+    }
+    const flux::Caught caught = flux::catching([&] {
+        json_t* queues = nullptr;
+        if (flux_plugin_arg_unpack(args, FLUX_PLUGIN_ARG_IN, "{s:{s?{s?{s?o}}}}", "conf", "weir", "route", "queues",
+                                   &queues) < 0) {
+            throw flux::Failure(EINVAL, std::string("[weir.route]: ") + flux_plugin_arg_strerror(args));
+        }
+        queues_ = names_of(queues, "[weir.route] queues");
+    });
+    if (caught.errnum != 0) {
+        flux_plugin_arg_pack(args, FLUX_PLUGIN_ARG_OUT, "{s:s}", "errmsg", caught.message.c_str());
+        return -1;
+    }
+    return 0;
+}
+
+int Tap::on_query(flux_plugin_t*, flux_plugin_arg_t* args) {
+    Json queues = Json::array();
+    for (const std::string& queue : queues_) {
+        queues.append(Json::string(queue));
+    }
+    return flux_plugin_arg_pack(args, FLUX_PLUGIN_ARG_OUT, "{s:O s:b s:I s:I s:I}", "queues", queues.get(), "child",
+                                is_child_ ? 1 : 0, "captured", captured_, "mirrored", mirrored_, "grants",
+                                static_cast<json_int_t>(grants_.size()));
+}
+
+// ---- job-manager.jobroute.update {jobs:[{id, op, ...}]} -> {failed:[[id, op, why]]} ----
+
+/// Puts on record, before a child hears of the job, who has it. What an earlier child reported no longer counts.
+void Tap::give(flux_jobid_t id, int state, json_t* order) {
+    if (state != FLUX_JOB_STATE_SCHED && state != FLUX_JOB_STATE_PRIORITY) {
+        throw flux::Failure(EINVAL, "the job is not waiting");
+    }
+    grants_.erase(id);
+    json_int_t child = 0;
+    const char* queue = nullptr;
+    if (json_unpack(order, "{s:I s:s}", "child", &child, "queue", &queue) < 0) {
+        throw flux::Failure(EPROTO, "give wants {child:I, queue:s}");
+    }
+    check(flux_jobtap_event_post_pack(p_, id, "weir.route", "{s:I s:s}", "child", child, "queue", queue),
+          "posting weir.route");
+}
+
+void Tap::alloc(flux_jobid_t id, json_t* order) {
+    int urgency = 0;
+    const int state = state_of(id, urgency);
+    json_t* R = nullptr;
+    json_t* annotations = nullptr;
+    if (json_unpack(order, "{s:o s:o}", "R", &R, "annotations", &annotations) < 0) {
+        throw flux::Failure(EPROTO, "alloc wants {R:o, annotations:o}");
+    }
+    if (state != FLUX_JOB_STATE_SCHED && state != FLUX_JOB_STATE_PRIORITY) {
+        throw flux::Failure(EINVAL, "the job is not waiting");
+    }
+    grants_.insert_or_assign(id, Grant{Json::ref(R), Json::ref(annotations)});
+    if (state == FLUX_JOB_STATE_SCHED) {
+        pass_sched_again(id, urgency);
+    }
+}
+
+/// Lets a routed job go INACTIVE. Never while it is in RUN: the end of the prolog would start it here.
+void Tap::clean(flux_jobid_t id, int state) {
+    if (state == FLUX_JOB_STATE_RUN) {
+        check(flux_jobtap_raise_exception(p_, id, "child-lost", 0, "the child ended it without a result"), "exception");
+    } else if (state != FLUX_JOB_STATE_CLEANUP) {
+        throw flux::Failure(EINVAL, "the job has not run");
+    }
+    if (has_mark(id, Mark::released)) {
+        return;
+    }
+    set_mark(id, Mark::released);
+    check(flux_jobtap_event_post_pack(p_, id, "release", "{s:s s:b}", "ranks", "all", "final", 1), "posting release");
+    check(flux_jobtap_prolog_finish(p_, id, mirror_prolog, 0), "releasing a routed job");
+}
+
+void Tap::go(flux_jobid_t id) {
+    if (has_mark(id, Mark::held)) {
+        set_mark(id, Mark::released);
+        check(flux_jobtap_prolog_finish(p_, id, go_prolog, 0), "letting a job go");
+    }
+}
+
+void Tap::apply(flux_jobid_t id, std::string_view op, json_t* order) {
+    int urgency = 0;
+    const int state = state_of(id, urgency);
+    if (op == "give") {
+        give(id, state, order);
+    } else if (op == "alloc") {
+        alloc(id, order);
+    } else if (op == "start") {
+        if (state == FLUX_JOB_STATE_RUN) {
+            check(flux_jobtap_event_post_pack(p_, id, "start", nullptr), "posting start");
+        }
+    } else if (op == "finish") {
+        int status = 0;
+        check(json_unpack(order, "{s:i}", "status", &status), "finish wants {status:i}");
+        check(flux_jobtap_event_post_pack(p_, id, "finish", "{s:i}", "status", status), "posting finish");
+    } else if (op == "exception") {
+        const char* type = nullptr;
+        const char* note = "";
+        int severity = 0;
+        check(json_unpack(order, "{s:s s:i s?s}", "type", &type, "severity", &severity, "note", &note),
+              "exception wants {type:s, severity:i, note:s}");
+        check(flux_jobtap_raise_exception(p_, id, type, severity, "%s", note), "raising an exception");
+    } else if (op == "clean") {
+        clean(id, state);
+    } else if (op == "go") {
+        go(id);
+    } else {
+        throw flux::Failure(EPROTO, "unknown op " + std::string(op));
+    }
+}
+
+Json Tap::on_update(const flux_msg_t* msg) {
+    json_t* jobs = nullptr;
+    flux::unpack(msg, "{s:o}", "jobs", &jobs);
+    Json failed = Json::array();
+    std::size_t index = 0;
+    json_t* order = nullptr;
+    json_array_foreach(jobs, index, order) {
+        json_int_t id = 0;
+        const char* op = nullptr;
+        if (json_unpack(order, "{s:I s:s}", "id", &id, "op", &op) < 0) {
+            throw flux::Failure(EPROTO, "each job wants {id:I, op:s, ...}");
+        }
+        const flux::Caught caught = flux::catching([&] { apply(static_cast<flux_jobid_t>(id), op, order); });
+        if (caught.errnum != 0) {
+            failed.append(Json::own(json_pack("[I,s,s]", id, op, caught.message.c_str())));
+        }
+    }
+    Json answer = Json::object();
+    answer.set("failed", std::move(failed));
+    return answer;
+}
+
+void destroy_tap(void* arg) noexcept {
+    delete static_cast<Tap*>(arg);
+}
+
+int init(flux_plugin_t* p) {
+    auto owned = std::make_unique<Tap>(p);
+    Tap* tap = owned.get();
+    if (flux_plugin_aux_set(p, "weir::route", tap, destroy_tap) < 0) {
+        return -1;
+    }
+    owned.release();  // the plugin owns it now
+    const flux_plugin_handler handlers[] = {
+        {"job.new", flux::on_plugin<&Tap::on_new>, tap},
+        {"job.state.sched", flux::on_plugin<&Tap::on_sched>, tap},
+        {"job.state.run", flux::on_plugin<&Tap::on_run>, tap},
+        {"job.state.cleanup", flux::on_plugin<&Tap::on_cleanup>, tap},
+        {"job.state.inactive", flux::on_plugin<&Tap::on_inactive>, tap},
+        {"conf.update", flux::on_plugin<&Tap::on_conf_update>, tap},
+        {"plugin.query", flux::on_plugin<&Tap::on_query>, tap},
+        {nullptr, nullptr, nullptr},
+    };
+    if (flux_plugin_register(p, plugin_name, handlers) < 0) {
+        return -1;
+    }
+    return flux::guard(tap->flux(), "jobroute", [tap, p] {
+        tap->start();
+        check(flux_jobtap_service_register(p, "update", flux::on_request<&Tap::on_update>, tap), "registering update");
+    });
+}
+
+}  // namespace
+}  // namespace weir::route
+
+extern "C" __attribute__((visibility("default"))) int flux_plugin_init(flux_plugin_t* p);
+int flux_plugin_init(flux_plugin_t* p) {
+    int rc = -1;
+    const auto caught = weir::flux::catching([&] { rc = weir::route::init(p); });
+    return caught.errnum == 0 ? rc : -1;
+}
