@@ -96,12 +96,10 @@ void Scheduler::announce(const PendingJob& head, const Blocked& blocked, Effects
     announced_ = head.key.id;
     announced_estimate_ = blocked.estimate;
     const std::uint64_t need = cores_of(head.request);
-    const std::uint64_t free = space_.pool().free_cores();
-    std::string reason = "next to start; needs " + std::to_string(need) + (need == 1 ? " core" : " cores");
+    std::string reason = "next to start: waits for " + std::to_string(need) + (need == 1 ? " core" : " cores");
     if (head.request.nodes > 0) {
         reason += " on " + std::to_string(head.request.nodes) + (head.request.nodes == 1 ? " node" : " nodes");
     }
-    reason += ", " + std::to_string(free) + (free == 1 ? " is free" : " are free");
     effects.annotations.push_back({head.key.id, blocked.estimate, std::move(reason)});
 }
 

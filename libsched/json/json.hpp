@@ -24,7 +24,18 @@ class Json {
     static Json ref(json_t* value) { return Json(json_incref(value)); }
     static Json object() { return Json(json_object()); }
     static Json array() { return Json(json_array()); }
-    static Json string(std::string_view text) { return Json(json_stringn(text.data(), text.size())); }
+    /// Text that is not UTF-8 has every byte beyond ASCII replaced by '?': a document must never fail over a name.
+    static Json string(std::string_view text) {
+        json_t* value = json_stringn(text.data(), text.size());
+        if (value == nullptr) {
+            std::string ascii(text);
+            for (char& c : ascii) {
+                c = static_cast<unsigned char>(c) < 0x80 ? c : '?';
+            }
+            value = json_stringn(ascii.data(), ascii.size());
+        }
+        return Json(value);
+    }
 
     /// Any JSON value, scalars included. Errors: invalid_argument with "line:column: what".
     static Result<Json> parse(std::string_view text) {

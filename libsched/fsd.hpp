@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: durations as people write them: a number and a unit, "30s", "1.5h", "7d", "250ms", "infinity" (RFC 23 FSD).
+// Must not know what the duration is for.
+#pragma once
+#include <string>
+#include <string_view>
+
+#include "libfairshare/base/result.hpp"
+#include "libfairshare/base/time.hpp"
+
+namespace weir {
+
+/// Units ms, s, m, h, d; none means seconds. "infinity" and "inf" are Duration::max(). Not negative, rounded to the
+/// nearest microsecond. Errors name the text and show a right one.
+Result<Duration> parse_fsd(std::string_view text);
+/// A number of seconds, as jobspec and R carry it; Error when it is negative, not a number, or beyond 292,000 years.
+Result<Duration> duration_from_number(double seconds);
+/// Exact and short: the largest unit in which it is a whole number ("90s", "2h", "1500ms"); microseconds as decimals of
+/// s.
+std::string encode_fsd(Duration duration);
+
+}  // namespace weir

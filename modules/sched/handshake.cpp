@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: how the scheduler comes up and follows the machine: services, resource.acquire, sched-hello, the R of each
+// running job, sched-ready (RFC 27, RFC 28). All of it asynchronous, so that loading never waits for a node.
+#include <algorithm>
+
+#include "libsched/json/reader.hpp"
+#include "modules/sched/sched_module.hpp"
+
+namespace weir::sched {
+
+using flux::on_message;
+using flux::on_request;
+using flux::on_watcher;
+
+SchedModule::SchedModule(flux_t* h, Policy policy) : h_(h), name_(flux::service_name(h, "sched")), scheduler_(policy) {
+    constexpr int request = FLUX_MSGTYPE_REQUEST;
+    flux_reactor_t* reactor = flux_get_reactor(h_);
+    flux::register_service(h_, "sched");
+    flux::register_service(h_, "feasibility");
+    sched_handlers_ = flux::add_handlers(h_, "sched",
+                                         {{request, "alloc", on_message<&SchedModule::alloc>, 0},
+                                          {request, "free", on_message<&SchedModule::free>, 0},
+                                          {request, "cancel", on_message<&SchedModule::cancel>, 0},
+                                          {request, "prioritize", on_message<&SchedModule::prioritize>, 0},
+                                          {request, "expiration", on_request<&SchedModule::expiration>, 0}},
+                                         this);
+    feasibility_handlers_ = flux::add_handlers(
+        h_, "feasibility", {{request, "check", on_request<&SchedModule::feasibility>, FLUX_ROLE_USER}}, this);
+    own_handlers_ =
+        flux::add_handlers(h_, name_, {{request, "stats-get", on_request<&SchedModule::stats>, FLUX_ROLE_ALL}}, this);
+    prepare_.reset(flux_prepare_watcher_create(reactor, on_watcher<&SchedModule::before_poll>, this));
+    check_.reset(flux_check_watcher_create(reactor, on_watcher<&SchedModule::after_poll>, this));
+    idle_.reset(flux_idle_watcher_create(reactor, nullptr, nullptr));
+    annotate_timer_.reset(
+        flux_timer_watcher_create(reactor, 0., 0., on_watcher<&SchedModule::on_annotate_timer>, this));
+    if (!prepare_ || !check_ || !idle_ || !annotate_timer_) {
+        flux::fail_errno("creating watchers");
+    }
+    flux_watcher_start(prepare_.get());
+    flux_watcher_start(check_.get());
+    acquire_ = flux::rpc(h_, "resource.acquire", {}, FLUX_RPC_STREAMING);
+    flux::then<&SchedModule::on_resources>(acquire_.get(), this);
+}
+
+void SchedModule::on_resources(flux_future_t* f) {
+    try {
+        const Json answer = flux::rpc_get(f, "resource.acquire");
+        if (!has_resources_) {
+            first_resources(answer);
+        } else {
+            flux::value_or_throw(json::read_json(answer.get(), "resource.acquire", [this](const json::Value& update) {
+                const auto ids = [&](const char* key) {
+                    const auto value = update.find(key);
+                    return value ? value->take(IdSet::parse(value->string())) : IdSet{};
+                };
+                scheduler_.set_up(ids("up"), true);
+                scheduler_.set_up(ids("down"), false);
+                scheduler_.shrink(ids("shrink"));
+                if (const auto expiration = update.find("expiration")) {
+                    R r;
+                    r.expiration = expiration->number();
+                    scheduler_.set_instance_end(end_of(r));
+                }
+                return Done{};
+            }));
+        }
+    } catch (const flux::Failure& failure) {
+        give_up(failure.what());
+        return;
+    }
+    flux_future_reset(f);
+}
+
+void SchedModule::first_resources(const Json& answer) {
+    json_t* document = json_object_get(answer.get(), "resources");
+    const R r = flux::value_or_throw(decode_r(document));
+    const IdSet up = flux::value_or_throw(json::read_json(answer.get(), "resource.acquire", [](const json::Value& v) {
+        const auto ids = v.find("up");
+        return ids ? ids->take(IdSet::parse(ids->string())) : IdSet{};
+    }));
+    for (std::size_t i = 0; i < r.hosts.size(); i++) {
+        hosts_.emplace(r.resources.nodes[i].rank, r.hosts[i]);
+    }
+    scheduler_.set_resources(r.resources, up);
+    scheduler_.set_instance_end(end_of(r));
+    has_resources_ = true;
+    hello_ = flux::rpc(h_, "job-manager.sched-hello", std::move(Json::object().set("partial-ok", false)),
+                       FLUX_RPC_STREAMING);
+    flux::then<&SchedModule::on_hello>(hello_.get(), this);
+}
+
+void SchedModule::on_hello(flux_future_t* f) {
+    try {
+        const Json answer = flux::rpc_get(f, "job-manager.sched-hello");
+        const auto id = flux::value_or_throw(json::read_json(answer.get(), "sched-hello", [](const json::Value& v) {
+            return JobId{static_cast<std::uint64_t>(v.at("id").integer(INT64_MIN, INT64_MAX))};
+        }));
+        Hello hello{flux::rpc(h_, "kvs.lookup", lookup_payload(r_key(id))), id};
+        flux::then<&SchedModule::on_hello_r>(hello.future.get(), this);
+        flux_future_t* key = hello.future.get();
+        hellos_.emplace(key, std::move(hello));
+    } catch (const flux::Failure& failure) {
+        if (failure.errnum() != ENODATA) {
+            give_up(failure.what());
+            return;
+        }
+        hello_ended_ = true;
+        ready_when_done();
+        return;
+    }
+    flux_future_reset(f);
+}
+
+void SchedModule::on_hello_r(flux_future_t* f) {
+    const auto node = hellos_.extract(f);
+    const JobId id = node.mapped().id;
+    try {
+        const std::string text = flux::value_or_throw(looked_up(flux::rpc_get(f, "kvs.lookup")));
+        const R r = flux::value_or_throw(decode_r(text));
+        flux::value_or_throw(scheduler_.hello(id, r.resources, end_of(r)));
+    } catch (const flux::Failure& failure) {
+        hello_failed(id, failure.what());
+    }
+    ready_when_done();
+}
+
+/// A running job whose resources cannot be claimed must not go on: somebody else would get them (RFC 27).
+void SchedModule::hello_failed(JobId id, const std::string& why) {
+    Json payload = Json::object();
+    payload.set("id", id.value).set("severity", 0).set("type", "scheduler-restart");
+    payload.set("note", "the scheduler cannot claim the job's resources: " + why);
+    (void)flux::rpc(h_, "job-manager.raise", payload, FLUX_RPC_NORESPONSE);
+    flux::log(h_, LOG_ERR, "hello: job " + std::to_string(id.value) + ": " + why);
+}
+
+void SchedModule::ready_when_done() {
+    if (!hello_ended_ || !hellos_.empty() || ready_) {
+        return;
+    }
+    ready_ = flux::rpc(h_, "job-manager.sched-ready", std::move(Json::object().set("mode", "unlimited")));
+    flux::then<&SchedModule::on_ready>(ready_.get(), this);
+}
+
+void SchedModule::on_ready(flux_future_t* f) {
+    try {
+        (void)flux::rpc_get(f, "job-manager.sched-ready");
+    } catch (const flux::Failure& failure) {
+        give_up(failure.what());
+        return;
+    }
+    is_ready_ = true;
+    flux_log(h_, LOG_DEBUG, "ready: %s over %llu cores", std::string(name_of(scheduler_.policy())).c_str(),
+             static_cast<unsigned long long>(scheduler_.space().pool().total_cores()));
+}
+
+}  // namespace weir::sched

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: requests in, responses out, and when a pass runs. The handshake is in handshake.cpp.
+// An alloc is never answered with an error response: that would stop the job-manager's scheduler interface (RFC 27).
+#include "modules/sched/sched_module.hpp"
+
+#include <algorithm>
+
+#include "libsched/json/jobspec.hpp"
+#include "libsched/json/reader.hpp"
+
+namespace weir::sched {
+namespace {
+
+/// A pass waits while messages wait, but not for longer than so many reactor iterations.
+constexpr unsigned postpone_max = 256;
+/// Seconds for which a job stays at the head before people are told when it may start.
+constexpr double annotate_delay = 0.5;
+
+Result<Request> request_of(const Jobspec& jobspec) {
+    if (jobspec.gpus_per_slot > 0) {
+        return Error{std::errc::invalid_argument, "the job asks for gpus; this scheduler hands out cores only"};
+    }
+    if (!jobspec.constraints.empty() && jobspec.constraints != "{}") {
+        return Error{std::errc::invalid_argument,
+                     "the job has constraints (" + jobspec.constraints + "); this scheduler knows none"};
+    }
+    return jobspec.request;
+}
+
+}  // namespace
+
+void SchedModule::alloc(const flux_msg_t* msg) {
+    json_int_t id = 0;
+    json_int_t priority = 0;
+    json_int_t userid = 0;
+    double submit = 0.;
+    json_t* document = nullptr;
+    flux::unpack(msg, "{s:I s:I s:I s:F s:o}", "id", &id, "priority", &priority, "userid", &userid, "t_submit", &submit,
+                 "jobspec", &document);
+    PendingJob job;
+    job.key = {static_cast<std::uint32_t>(std::clamp<json_int_t>(priority, 0, priority_expedited)),
+               instant_from_seconds(submit), JobId{static_cast<std::uint64_t>(id)}};
+    const auto accept = [&]() -> Status {
+        auto jobspec = decode_jobspec(document);
+        if (!jobspec) {
+            return jobspec.error();
+        }
+        auto request = request_of(*jobspec);
+        if (!request) {
+            return request.error();
+        }
+        job.request = *request;
+        job.limit = jobspec->limit;
+        return scheduler_.alloc(job);
+    };
+    if (const Status accepted = accept(); !accepted) {
+        denied_++;
+        Json response = alloc_response(job.key.id, AllocType::deny);
+        response.set("note", accepted.error().message);
+        flux::respond(h_, msg, response);
+        return;
+    }
+    requests_.insert_or_assign(job.key.id, flux::keep(msg));
+}
+
+void SchedModule::free(const flux_msg_t* msg) {
+    json_int_t id = 0;
+    json_t* document = nullptr;
+    int final = 0;
+    flux::unpack(msg, "{s:I s:o s?b}", "id", &id, "R", &document, "final", &final);
+    const R r = flux::value_or_throw(decode_r(document));
+    flux::value_or_throw(scheduler_.free(JobId{static_cast<std::uint64_t>(id)}, r.resources, final != 0));
+}
+
+void SchedModule::cancel(const flux_msg_t* msg) {
+    json_int_t number = 0;
+    flux::unpack(msg, "{s:I}", "id", &number);
+    const JobId id{static_cast<std::uint64_t>(number)};
+    // A job that was just given resources is answered with success; the job-manager then frees them.
+    if (scheduler_.cancel(id)) {
+        const auto request = requests_.find(id);
+        flux::respond(h_, request->second.get(), alloc_response(id, AllocType::cancel));
+        requests_.erase(request);
+        annotated_ = annotated_ == id ? std::nullopt : annotated_;
+    }
+}
+
+void SchedModule::prioritize(const flux_msg_t* msg) {
+    json_t* jobs = nullptr;
+    flux::unpack(msg, "{s:o}", "jobs", &jobs);
+    using Pairs = std::vector<std::pair<JobId, std::uint32_t>>;
+    const Pairs priorities =
+        flux::value_or_throw(json::read_json(jobs, "sched.prioritize", [](const json::Value& list) {
+            Pairs pairs;
+            for (std::size_t i = 0; i < list.size(); i++) {
+                const json::Value pair = list[i];
+                if (pair.size() != 2) {
+                    pair.fail("must be [id, priority]");
+                }
+                pairs.emplace_back(JobId{static_cast<std::uint64_t>(pair[0].integer(INT64_MIN, INT64_MAX))},
+                                   static_cast<std::uint32_t>(pair[1].integer(0, priority_expedited)));
+            }
+            return pairs;
+        }));
+    scheduler_.prioritize(priorities);
+}
+
+Json SchedModule::expiration(const flux_msg_t* msg) {
+    json_int_t id = 0;
+    double seconds = 0.;
+    flux::unpack(msg, "{s:I s:F}", "id", &id, "expiration", &seconds);
+    if (!(seconds >= 0.)) {
+        throw flux::Failure(EINVAL, "an expiration must not be negative");
+    }
+    R r;
+    r.expiration = seconds;
+    if (!scheduler_.set_end(JobId{static_cast<std::uint64_t>(id)}, end_of(r))) {
+        throw flux::Failure(ENOENT, "the job holds no resources");
+    }
+    return {};
+}
+
+Json SchedModule::feasibility(const flux_msg_t* msg) {
+    json_t* document = nullptr;
+    flux::unpack(msg, "{s:o}", "jobspec", &document);
+    const Jobspec jobspec = flux::value_or_throw(decode_jobspec(document));
+    const Request request = flux::value_or_throw(request_of(jobspec));
+    if (has_resources_) {
+        flux::value_or_throw(scheduler_.feasible(request));
+    }
+    return {};
+}
+
+Json SchedModule::stats(const flux_msg_t*) {
+    const Scheduler::Counters& counters = scheduler_.counters();
+    const ResourcePool& pool = scheduler_.space().pool();
+    Json out = Json::object();
+    out.set("policy", name_of(scheduler_.policy())).set("ready", is_ready_);
+    out.set("pending", scheduler_.pending()).set("running", scheduler_.space().running().size());
+    out.set("cores", pool.total_cores()).set("free_cores", pool.free_cores());
+    out.set("passes", counters.passes).set("considered", counters.considered);
+    out.set("started", counters.started).set("backfilled", counters.backfilled);
+    out.set("denied", denied_).set("commits", commit_count_);
+    return out;
+}
+
+void SchedModule::before_poll() {
+    if (is_ready_ && scheduler_.wants_pass()) {
+        flux_watcher_start(idle_.get());  // do not block: a pass is due
+    }
+}
+
+void SchedModule::after_poll() {
+    flux_watcher_stop(idle_.get());
+    if (!is_ready_ || !scheduler_.wants_pass()) {
+        return;
+    }
+    const int events = flux_pollevents(h_);
+    if (events >= 0 && (events & FLUX_POLLIN) != 0 && ++postponed_ < postpone_max) {
+        return;
+    }
+    postponed_ = 0;
+    run_pass();
+}
+
+void SchedModule::run_pass() {
+    const Instant now = instant_from_seconds(flux_reactor_time());
+    Scheduler::Effects effects = scheduler_.pass(now);
+    if (!effects.started.empty()) {
+        commit(std::move(effects.started));
+    }
+    for (const JobId id : effects.cleared) {
+        if (annotated_ == id) {
+            annotate(id, no_annotations());
+            annotated_.reset();
+        }
+    }
+    if (!effects.annotations.empty()) {
+        const bool waits = to_announce_.has_value();
+        to_announce_ = std::move(effects.annotations.back());
+        if (!waits) {
+            flux_timer_watcher_reset(annotate_timer_.get(), annotate_delay, 0.);
+            flux_watcher_start(annotate_timer_.get());
+        }
+    }
+}
+
+void SchedModule::commit(std::vector<Scheduler::Start> started) {
+    std::vector<std::pair<std::string, Json>> values;
+    Commit commit;
+    for (const Scheduler::Start& start : started) {
+        Json r = encode_r(r_of(start, hosts_));
+        values.emplace_back(r_key(start.id), r.share());
+        commit.r.emplace_back(start.id, std::move(r));
+    }
+    commit.future = flux::rpc(h_, "kvs.commit", commit_payload(values));
+    flux::then<&SchedModule::on_commit>(commit.future.get(), this);
+    flux_future_t* key = commit.future.get();
+    commits_.emplace(key, std::move(commit));
+}
+
+void SchedModule::on_commit(flux_future_t* f) {
+    const auto node = commits_.extract(f);
+    Commit& commit = node.mapped();
+    try {
+        (void)flux::rpc_get(f, "kvs.commit");
+    } catch (const flux::Failure& failure) {
+        give_up(failure.what());
+        return;
+    }
+    commit_count_++;
+    for (auto& [id, r] : commit.r) {
+        const auto request = requests_.find(id);
+        Json response = alloc_response(id, AllocType::success);
+        response.set("R", std::move(r));
+        if (annotated_ == id) {
+            response.set("annotations", no_annotations());
+            annotated_.reset();
+        }
+        flux::respond(h_, request->second.get(), response);
+        requests_.erase(request);
+    }
+}
+
+void SchedModule::on_annotate_timer() {
+    const auto announcement = std::exchange(to_announce_, std::nullopt);
+    if (announcement && requests_.contains(announcement->id) &&
+        !scheduler_.space().running().contains(announcement->id)) {
+        annotate(announcement->id, annotations(*announcement));
+        annotated_ = announcement->id;
+    }
+}
+
+void SchedModule::annotate(JobId id, Json what) {
+    if (const auto request = requests_.find(id); request != requests_.end()) {
+        Json response = alloc_response(id, AllocType::annotate);
+        response.set("annotations", std::move(what));
+        flux::respond(h_, request->second.get(), response);
+    }
+}
+
+void SchedModule::give_up(const std::string& why) {
+    if (!std::exchange(gave_up_, true)) {
+        flux::log(h_, LOG_ERR, why);
+        flux_reactor_stop_error(flux_get_reactor(h_));
+    }
+}
+
+}  // namespace weir::sched

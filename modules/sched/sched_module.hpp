@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the scheduler as a broker module: the RFC 27 conversation with the job-manager, the resource stream, R in the
+// KVS before an alloc is answered, one scheduling pass for all messages that wait. Must not decide anything: that is
+// weir::Scheduler. The same code is sched-fcfs and sched-backfill.
+#pragma once
+#include <flux/core.h>
+
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "libsched/scheduler.hpp"
+#include "modules/common/flux_cpp.hpp"
+#include "modules/sched/wire.hpp"
+
+namespace weir::sched {
+
+class SchedModule {
+  public:
+    /// Registers the services and starts the handshake, which goes on in the reactor: resource.acquire, sched-hello,
+    /// the R of every running job, sched-ready. Throws flux::Failure.
+    SchedModule(flux_t* h, Policy policy);
+    flux_t* flux() const { return h_; }
+
+  private:
+    // Requests (RFC 27).
+    void alloc(const flux_msg_t* msg);
+    void free(const flux_msg_t* msg);
+    void cancel(const flux_msg_t* msg);
+    void prioritize(const flux_msg_t* msg);
+    Json expiration(const flux_msg_t* msg);
+    Json feasibility(const flux_msg_t* msg);
+    Json stats(const flux_msg_t* msg);
+
+    // Handshake and resource stream.
+    void on_resources(flux_future_t* f);
+    void first_resources(const Json& answer);
+    void on_hello(flux_future_t* f);
+    void on_hello_r(flux_future_t* f);
+    void hello_failed(JobId id, const std::string& why);
+    void ready_when_done();
+    void on_ready(flux_future_t* f);
+
+    // Reactor phases: one pass an iteration, and none while messages still wait.
+    void before_poll();
+    void after_poll();
+    void run_pass();
+    void commit(std::vector<Scheduler::Start> started);
+    void on_commit(flux_future_t* f);
+    void on_annotate_timer();
+    void annotate(JobId id, Json what);
+
+    /// Ends the module, which a broker reports: a scheduler that lost its resources is of no use.
+    void give_up(const std::string& why);
+
+    struct Commit {
+        flux::Future future;
+        std::vector<std::pair<JobId, Json>> r;  ///< each job's R, to be sent when the commit is done
+    };
+    struct Hello {
+        flux::Future future;
+        JobId id;
+    };
+
+    flux_t* h_;
+    std::string name_;
+    Scheduler scheduler_;
+    HostNames hosts_;
+    std::unordered_map<JobId, flux::MessageRef> requests_;  ///< alloc requests without a final answer
+    std::unordered_map<flux_future_t*, Commit> commits_;
+    std::unordered_map<flux_future_t*, Hello> hellos_;
+    std::optional<Scheduler::Annotation> to_announce_;  ///< of the present head, sent by the timer
+    std::optional<JobId> annotated_;                    ///< the job whose annotations stand at the job-manager
+    bool has_resources_ = false;
+    bool hello_ended_ = false;
+    bool is_ready_ = false;
+    bool gave_up_ = false;
+    unsigned postponed_ = 0;  ///< iterations for which a pass has been put off
+    std::uint64_t commit_count_ = 0;
+    std::uint64_t denied_ = 0;
+
+    flux::Future acquire_;
+    flux::Future hello_;
+    flux::Future ready_;
+    flux::Watcher prepare_;
+    flux::Watcher check_;
+    flux::Watcher idle_;
+    flux::Watcher annotate_timer_;
+    flux::Handlers sched_handlers_;
+    flux::Handlers feasibility_handlers_;
+    flux::Handlers own_handlers_;
+};
+
+}  // namespace weir::sched

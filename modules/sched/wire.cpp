@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: building and reading of scheduler payloads. RFC 27, RFC 11 (KVS values), RFC 4648 (base64).
+#include "modules/sched/wire.hpp"
+
+#include <array>
+
+#include "libsched/json/reader.hpp"
+
+namespace weir::sched {
+namespace {
+
+constexpr std::string_view alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+}  // namespace
+
+std::string base64_encode(std::string_view bytes) {
+    std::string out;
+    out.reserve((bytes.size() + 2) / 3 * 4);
+    for (std::size_t i = 0; i < bytes.size(); i += 3) {
+        const auto byte = [&](std::size_t k) {
+            return i + k < bytes.size() ? static_cast<std::uint32_t>(static_cast<unsigned char>(bytes[i + k])) : 0U;
+        };
+        const std::uint32_t word = byte(0) << 16 | byte(1) << 8 | byte(2);
+        out += alphabet[word >> 18 & 63];
+        out += alphabet[word >> 12 & 63];
+        out += i + 1 < bytes.size() ? alphabet[word >> 6 & 63] : '=';
+        out += i + 2 < bytes.size() ? alphabet[word & 63] : '=';
+    }
+    return out;
+}
+
+Result<std::string> base64_decode(std::string_view text) {
+    const Error bad{std::errc::protocol_error, "not base64"};
+    if (text.size() % 4 != 0) {
+        return bad;
+    }
+    std::string out;
+    out.reserve(text.size() / 4 * 3);
+    for (std::size_t i = 0; i < text.size(); i += 4) {
+        std::uint32_t word = 0;
+        std::size_t padding = 0;
+        for (std::size_t k = 0; k < 4; k++) {
+            const std::size_t value = alphabet.find(text[i + k]);
+            const bool pads = text[i + k] == '=' && k >= 2 && i + 4 == text.size();
+            if ((value == std::string_view::npos && !pads) || (padding > 0 && !pads)) {
+                return bad;
+            }
+            padding += pads ? 1 : 0;
+            word = word << 6 | static_cast<std::uint32_t>(pads ? 0 : value);
+        }
+        for (std::size_t k = 0; k < 3 - padding; k++) {
+            out += static_cast<char>(word >> (16 - 8 * k) & 255);
+        }
+    }
+    return out;
+}
+
+R r_of(const Scheduler::Start& start, const HostNames& hosts) {
+    R r;
+    r.resources = start.resources;
+    r.starttime = to_seconds(start.start);
+    r.expiration = start.end == never ? 0. : to_seconds(start.end);
+    for (const NodeResources& node : start.resources.nodes) {
+        if (const auto host = hosts.find(node.rank); host != hosts.end()) {
+            r.hosts.push_back(host->second);
+        }
+    }
+    if (r.hosts.size() != r.resources.nodes.size()) {
+        r.hosts.clear();
+    }
+    return r;
+}
+
+Instant end_of(const R& r) {
+    return r.expiration > 0. && r.expiration < 9.2e12 ? instant_from_seconds(r.expiration) : never;
+}
+
+Json commit_payload(std::span<const std::pair<std::string, Json>> key_values) {
+    Json ops = Json::array();
+    for (const auto& [key, value] : key_values) {
+        Json dirent = Json::object();
+        dirent.set("ver", 1).set("type", "val").set("data", base64_encode(value.dump()));
+        Json op = Json::object();
+        op.set("key", key).set("flags", 0).set("dirent", std::move(dirent));
+        ops.append(std::move(op));
+    }
+    Json payload = Json::object();
+    payload.set("namespace", "primary").set("flags", 0).set("ops", std::move(ops));
+    return payload;
+}
+
+Json lookup_payload(std::string_view key) {
+    Json payload = Json::object();
+    payload.set("key", key).set("namespace", "primary").set("flags", 0);
+    return payload;
+}
+
+Result<std::string> looked_up(const Json& answer) {
+    return json::read_json(answer.get(), "kvs.lookup", [](const json::Value& document) {
+        const json::Value value = document.at("val");
+        if (value.at("type").string() != "val") {
+            value.fail("must be a value");
+        }
+        return value.take(base64_decode(value.at("data").string()));
+    });
+}
+
+std::string r_key(JobId id) {
+    std::array<char, 64> key{};
+    WEIR_CHECK(flux_job_kvs_key(key.data(), static_cast<int>(key.size()), id.value, "R") >= 0);
+    return key.data();
+}
+
+Json alloc_response(JobId id, AllocType type) {
+    Json response = Json::object();
+    response.set("id", id.value).set("type", static_cast<int>(type));
+    return response;
+}
+
+Json annotations(const Scheduler::Annotation& annotation) {
+    Json sched = Json::object();
+    sched.set("t_estimate",
+              annotation.estimate ? Json::own(json_real(to_seconds(*annotation.estimate))) : Json::own(json_null()));
+    sched.set("reason_pending", annotation.reason);
+    Json out = Json::object();
+    out.set("sched", std::move(sched));
+    return out;
+}
+
+Json no_annotations() {
+    Json sched = Json::object();
+    sched.set("t_estimate", Json::own(json_null())).set("reason_pending", Json::own(json_null()));
+    Json out = Json::object();
+    out.set("sched", std::move(sched));
+    return out;
+}
+
+}  // namespace weir::sched

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the payloads that a scheduler exchanges (RFC 27 alloc responses, KVS commits and lookups) as plain functions.
+// Must not know the scheduler's state nor send anything.
+#pragma once
+#include <flux/core.h>
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "libsched/json/r.hpp"
+#include "libsched/scheduler.hpp"
+
+namespace weir::sched {
+
+std::string base64_encode(std::string_view bytes);
+/// Padding required; Error on any character that is not base64.
+Result<std::string> base64_decode(std::string_view text);
+
+using HostNames = std::unordered_map<std::uint32_t, std::string>;  ///< by rank
+
+/// The R of a job that starts. A job without an end has expiration 0.
+R r_of(const Scheduler::Start& start, const HostNames& hosts);
+/// End of a job by its R: `never` when expiration is 0.
+Instant end_of(const R& r);
+
+/// kvs.commit of several jobs' R, in one transaction.
+Json commit_payload(std::span<const std::pair<std::string, Json>> key_values);
+/// kvs.lookup of one key, and the text in its answer.
+Json lookup_payload(std::string_view key);
+Result<std::string> looked_up(const Json& answer);
+
+/// "job.0000.0000.0000.0001.R"
+std::string r_key(JobId id);
+
+enum class AllocType { success = 0, annotate = 1, deny = 2, cancel = 3 };
+Json alloc_response(JobId id, AllocType type);
+Json annotations(const Scheduler::Annotation& annotation);
+/// Takes back what annotations() said.
+Json no_annotations();
+
+}  // namespace weir::sched
