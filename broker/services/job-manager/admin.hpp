@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: requests about the manager as a whole: list, getattr, getinfo, statistics, queues, drain and idle, purging.
+// Must not know: the life of a single job.
+// Source: flux-core's job-manager; RFC 33 (queues).
+#pragma once
+#include <list>
+
+#include "broker/services/job-manager/engine.hpp"
+
+namespace weir::broker::jobs {
+
+class Admin : public Component {
+  public:
+    explicit Admin(Engine& engine) : Component(engine) {}
+    Status start();
+    /// Reads [job-manager] inactive-num-limit (default 10000, -1 = none) and inactive-age-limit (FSD, default none).
+    Status configure(const json_t* config);
+    void on_inactive();
+    /// Answers drain and idle requests whose condition holds.
+    void check_drained();
+    /// Forgets inactive jobs beyond the limits.
+    void purge_surplus();
+    void end_all();
+
+  private:
+    friend struct AdminTable;
+    Answer list(const Request& request);
+    Answer getattr(const Request& request);
+    Answer getinfo(const Request& request);
+    Answer stats(const Request& request);
+    Answer queue_list(const Request& request);
+    Answer queue_status(const Request& request);
+    Answer queue_enable(const Request& request);
+    Answer queue_start(const Request& request);
+    Answer drain(const Request& request);
+    Answer idle(const Request& request);
+    Answer purge(const Request& request);
+    Answer purge_id(const Request& request);
+    Answer disconnect(const Request& request);
+    Answer config_reload(const Request& request);
+    void forget(std::unique_ptr<Job> job);
+    void publish_purged();
+
+    std::list<MessageRef> drain_, idle_;
+    std::int64_t num_limit_ = 10000;
+    double age_limit_s_ = -1;
+    Json purged_;
+};
+
+}  // namespace weir::broker::jobs

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: posting events and acting on states.
+// Must not know: payloads of requests. RFC 21.
+// One event at a time per job: an event posted while the job is being processed waits its turn, so that every plugin
+// and listener sees the events of a job in the order of the eventlog.
+#include "broker/services/job-manager/engine.hpp"
+
+#include <syslog.h>
+
+#include <cmath>
+
+#include "broker/services/job-manager/admin.hpp"
+#include "broker/services/job-manager/alloc.hpp"
+#include "broker/services/job-manager/event_streams.hpp"
+#include "broker/services/job-manager/exec.hpp"
+#include "broker/services/job-manager/job_info.hpp"
+#include "broker/services/job-manager/job_list.hpp"
+#include "broker/services/job-manager/jobtap.hpp"
+#include "broker/services/job-manager/transition.hpp"
+#include "broker/services/job-manager/waits.hpp"
+
+namespace weir::broker::jobs {
+
+std::string f58(JobId id) {
+    char buffer[64];
+    return flux_job_id_encode(id, "f58", buffer, sizeof buffer) < 0 ? std::to_string(id) : buffer;
+}
+
+std::int64_t Engine::now_us() const {
+    return std::llround(flux_reactor_time() * 1e6);
+}
+
+std::int64_t Engine::next_time_us() {
+    last_us_ = std::max(now_us(), last_us_ + 1);
+    return last_us_;
+}
+
+Status Engine::post(Job& job, std::string name, Json context, bool is_volatile) {
+    return post_at(job, Event{next_time_us(), std::move(name), std::move(context)}, is_volatile);
+}
+
+Status Engine::post_at(Job& job, Event event, bool is_volatile) {
+    job.posted.push_back({std::move(event), is_volatile});
+    if (job.posted.size() > 1)
+        return Done{};
+    Status result = Done{};
+    // Processing may post more events to this job; they land behind the front one.
+    for (std::size_t i = 0; i < job.posted.size(); ++i) {
+        if (job.is_readonly || job.state == State::Inactive)
+            break;
+        const Job::Posted posted = job.posted[i];
+        const Status done = process(job, posted.event, posted.is_volatile);
+        if (!done)
+            flux_log(h_, LOG_ERR, "%s: %s", f58(job.id).c_str(), done.error().message.c_str());
+        if (!done && i == 0)
+            result = done;
+    }
+    job.posted.clear();
+    return result;
+}
+
+Status Engine::process(Job& job, const Event& event, bool is_volatile) {
+    const State before = job.state;
+    if (auto done = transition(job, event); !done)
+        return done;
+    const std::string line = encode(event);
+    if (!is_volatile) {
+        job.eventlog += line;
+        job.eventlog += '\n';
+    }
+    jobs_.count(job, before);
+    if (store_ && (!is_volatile || event.name == "invalidate")) {
+        store_->append(job, line);
+        if (write_through_)
+            if (auto done = store_->flush(); !done)
+                flux_log(h_, LOG_ERR, "%s", done.error().message.c_str());
+    }
+    streams_->on_event(job, event.name, line);
+    if (!is_volatile)
+        info_->on_event(job, event.name, line);
+    jobtap_->on_event(job, event, before);
+    if (job.state != before)
+        list_->on_state(job);
+    act(job);
+    return Done{};
+}
+
+void Engine::act(Job& job) {
+    switch (job.state) {
+        case State::New:
+            break;
+        case State::Depend:
+            if (job.dependencies.empty() && !job.is_queued_event("dependency-add") && !job.depend_posted) {
+                job.depend_posted = true;
+                (void)post(job, "depend");
+            }
+            break;
+        case State::Priority:
+            alloc_->cancel(job, false);
+            alloc_->dequeue(job);
+            break;
+        case State::Sched:
+            alloc_->enqueue(job);
+            break;
+        case State::Run:
+            if (job.perilog_active == 0 && !job.is_queued_event("prolog-start"))
+                exec_->start(job);
+            break;
+        case State::Cleanup:
+            act_in_cleanup(job);
+            break;
+        case State::Inactive:
+            act_inactive(job);
+            break;
+    }
+}
+
+void Engine::act_in_cleanup(Job& job) {
+    alloc_->cancel(job, true);
+    alloc_->dequeue(job);
+    const bool is_quiet = job.perilog_active == 0 && !job.is_queued_event("epilog-start") && !job.start_pending;
+    if (!is_quiet)
+        return;
+    if (job.has_resources && !job.free_posted) {
+        job.free_posted = true;
+        if (!job.alloc_bypass)
+            alloc_->free(job);
+        (void)post(job, "free");
+    } else if (!job.has_resources && !job.clean_posted) {
+        job.clean_posted = true;
+        (void)post(job, "clean");
+    }
+}
+
+void Engine::act_inactive(Job& job) {
+    if (!jobs_.active(job.id))
+        return;
+    waits_->on_inactive(job);
+    jobtap_->on_inactive(job);
+    jobs_.retire(job);
+    admin_->on_inactive();
+}
+
+Status Engine::raise(Job& job, const Exception& exception) {
+    Json context = Json::object();
+    Json event = Json::object();
+    event.set("id", Json::integer(static_cast<json_int_t>(job.id)));
+    for (Json* object : {&context, &event}) {
+        object->set("type", Json::string(exception.type));
+        object->set("severity", Json::integer(exception.severity));
+    }
+    context.set("note", Json::string(exception.note));
+    if (exception.userid != FLUX_USERID_UNKNOWN)
+        context.set("userid", Json::integer(exception.userid));
+    if (exception.wait_status >= 0) {
+        context.set("wait_status", Json::integer(exception.wait_status));
+        event.set("wait_status", Json::integer(exception.wait_status));
+    }
+    if (auto done = post(job, "exception", std::move(context)); !done)
+        return done;
+    publish("job-exception", event);
+    return Done{};
+}
+
+void Engine::publish(const char* topic, const Json& payload) {
+    flux_future_t* f = flux_event_publish_pack(h_, topic, FLUX_MSGFLAG_PRIVATE, "O", payload.get());
+    if (!f || flux_future_then(
+                  f, -1., [](flux_future_t* done, void*) { flux_future_destroy(done); }, nullptr) < 0) {
+        flux_log(h_, LOG_ERR, "cannot publish %s", topic);
+        flux_future_destroy(f);
+    }
+}
+
+void Engine::annotate(Job& job, const json_t* update) {
+    Json merged = job.annotations;
+    merge_annotations(merged, update);
+    Json context = Json::object();
+    context.set("annotations", merged ? merged : Json::take(json_null()));
+    (void)post(job, "annotations", std::move(context), true);
+}
+
+void Engine::clear_annotations(Job& job, const char* key) {
+    if (!job.annotations)
+        return;
+    Json left = key ? job.annotations.deep_copy() : Json::object();
+    if (key)
+        json_object_del(left.get(), key);
+    Json context = Json::object();
+    context.set("annotations", json_object_size(left.get()) > 0 ? left : Json::take(json_null()));
+    (void)post(job, "annotations", std::move(context), true);
+}
+
+Status Engine::reprioritize(Job& job, std::int64_t priority, bool one_shot) {
+    if (!is_in(job.state, bit(State::Priority) | bit(State::Sched)))
+        return Done{};  // Flux's convention: nothing to do, no error
+    if (job.urgency == urgency_hold)
+        priority = priority_min;
+    else if (job.urgency == urgency_expedite)
+        priority = priority_max;
+    if (priority == job.priority && job.state == State::Sched)
+        return Done{};
+    Json context = Json::object();
+    context.set("priority", Json::integer(priority));
+    if (auto done = post(job, "priority", std::move(context)); !done)
+        return done;
+    // The event may still be waiting its turn; the queues must see the new value now.
+    job.priority = priority;
+    alloc_->on_priority(job, one_shot);
+    return Done{};
+}
+
+Status Engine::reprioritize_all() {
+    std::vector<Job*> changed;
+    for (const auto& [id, owned] : jobs_.active_jobs()) {
+        Job& job = *owned;
+        if (!is_in(job.state, bit(State::Priority) | bit(State::Sched)))
+            continue;
+        const std::int64_t priority = jobtap_->priority_of(job);
+        if (priority <= -1 || priority == job.priority)
+            continue;
+        if (auto done = reprioritize(job, priority, false); !done)
+            return done;
+        changed.push_back(&job);
+    }
+    alloc_->on_priorities(changed);
+    return Done{};
+}
+
+void Engine::flush() {
+    alloc_->send_requests();
+    streams_->flush();
+    if (store_) {
+        if (auto done = store_->flush(); !done) {
+            flux_log(h_, LOG_CRIT, "%s; stopping, since jobs could be lost", done.error().message.c_str());
+            flux_reactor_stop_error(flux_get_reactor(h_));
+        }
+        if (store_->is_mostly_dead())
+            if (auto done = store_->compact(jobs_, next_sequence_); !done)
+                flux_log(h_, LOG_ERR, "%s", done.error().message.c_str());
+    }
+    outbox_.send_all();
+    admin_->purge_surplus();
+}
+
+}  // namespace weir::broker::jobs

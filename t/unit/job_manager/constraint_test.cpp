@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// job-list constraints and the view of a job.
+#include <catch2/catch.hpp>
+
+#include "broker/services/job-manager/job_attrs.hpp"
+#include "broker/services/job-manager/resource_set.hpp"
+#include "t/unit/job_manager/testing.hpp"
+
+using namespace weir::broker::jobs;
+using namespace weir::broker::jobs::testing;
+
+namespace {
+
+bool matches(const Job& job, const std::string& constraint) {
+    auto filter = compile_constraint(json(constraint).get());
+    REQUIRE(filter);
+    return (*filter)(job);
+}
+
+}  // namespace
+
+TEST_CASE("constraint: operators") {
+    Life life(9);
+    life.to_inactive(256);
+    life.job.resources = resource_facts(
+        json(R"({"execution":{"R_lite":[{"rank":"2","children":{"core":"0"}}],"nodelist":["n2"]}})").get());
+    const Job& job = life.job;
+    CHECK(matches(job, "{}"));
+    CHECK(matches(job, R"({"userid":[7]})"));
+    CHECK(matches(job, R"({"userid":[-1]})"));
+    CHECK_FALSE(matches(job, R"({"userid":[8]})"));
+    CHECK(matches(job, R"({"name":["hostname"]})"));
+    CHECK(matches(job, R"({"states":[64]})"));
+    CHECK(matches(job, R"({"states":["inactive"]})"));
+    CHECK_FALSE(matches(job, R"({"states":["pending"]})"));
+    CHECK(matches(job, R"({"results":["failed"]})"));
+    CHECK_FALSE(matches(job, R"({"results":[1]})"));
+    CHECK(matches(job, R"({"hostlist":["n[1-3]"]})"));
+    CHECK(matches(job, R"({"ranks":["0-5"]})"));
+    CHECK(matches(job, R"({"t_run":[">1699999999"]})"));
+    CHECK_FALSE(matches(job, R"({"t_run":["<1699999999.5"]})"));
+    CHECK(matches(job, R"({"and":[{"userid":[7]},{"not":[{"states":[2]}]}]})"));
+    CHECK(matches(job, R"({"or":[{"userid":[8]},{"name":["hostname"]}]})"));
+    CHECK(matches(job, R"({"or":[]})"));
+}
+
+TEST_CASE("constraint: bad ones are refused") {
+    for (const char* text : {"[]", R"({"a":[1],"b":[2]})", R"({"colour":["red"]})", R"({"userid":["me"]})",
+                             R"({"states":["asleep"]})", R"({"t_run":["5"]})", R"({"userid":7})"})
+        CHECK_FALSE(compile_constraint(json(text).get()));
+}
+
+TEST_CASE("constraint: the state mask never excludes a match") {
+    CHECK(states_of_constraint(json(R"({"and":[{"states":[8]},{"userid":[1]}]})").get()) == 8);
+    CHECK(states_of_constraint(json(R"({"or":[{"states":[8]},{"results":[1]}]})").get()) == 72);
+    CHECK(states_of_constraint(json(R"({"or":[{"states":[8]},{"userid":[1]}]})").get()) == 127);
+    CHECK(states_of_constraint(json(R"({"not":[{"states":[8]}]})").get()) == 127);
+}
+
+TEST_CASE("attributes: unset ones are left out, unknown ones refused") {
+    Life life(5);
+    life.to_sched();
+    CHECK(*job_text(life.job, json(R"(["userid","priority","t_run","result","queue"])").get()) ==
+          R"({"id":5,"userid":7,"priority":100})");
+    CHECK(job_text(life.job, json(R"(["colour"])").get()).error().message == "colour is not a valid attribute");
+    auto all = job_text(life.job, json(R"(["all"])").get());
+    REQUIRE(all);
+    CHECK(Json::parse(*all));
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// The table of jobs: counts, history limits, list order, ids.
+#include <catch2/catch.hpp>
+
+#include "broker/services/job-manager/job_attrs.hpp"
+#include "broker/services/job-manager/job_table.hpp"
+#include "t/unit/job_manager/testing.hpp"
+
+using namespace weir::broker::jobs;
+using namespace weir::broker::jobs::testing;
+
+namespace {
+
+/// Moves a finished or pending life into the table.
+Job& put(JobTable& table, Life& life) {
+    Job& job = table.add(std::make_unique<Job>(std::move(life.job)));
+    table.count(job, State::New);
+    if (job.state == State::Inactive)
+        table.retire(job);
+    return job;
+}
+
+}  // namespace
+
+TEST_CASE("table: history keeps the newest; counts follow") {
+    JobTable table;
+    for (JobId id = 1; id <= 5; ++id) {
+        Life life(id);
+        life.now_us += static_cast<std::int64_t>(id) * 1000000;
+        life.to_inactive(id == 3 ? 1 : 0);
+        put(table, life);
+    }
+    CHECK(table.counts().successful == 4);
+    CHECK(table.counts().failed == 1);
+    CHECK(table.purgeable(0, -1, 2) == 3);
+    CHECK(table.purgeable(0, -1, -1) == 0);
+    CHECK(table.purgeable(1700000004500000, 1.0, -1) == 3);
+    CHECK(table.purge_oldest()->id == 1);
+    CHECK(table.purge(3)->id == 3);
+    CHECK(table.counts().failed == 0);
+    CHECK(table.counts().purged == 2);
+    CHECK(table.find(3) == nullptr);
+    CHECK(table.inactive_count() == 3);
+}
+
+TEST_CASE("table: a list goes pending by priority, running latest first, ended latest first") {
+    JobTable table;
+    std::vector<std::unique_ptr<Life>> lives;
+    const auto add = [&](JobId id, int step, int priority) {
+        Life life(id);
+        life.now_us += static_cast<std::int64_t>(id) * 1000000;
+        if (step == 0)
+            life.to_sched(16, priority);
+        else if (step == 1)
+            life.to_run();
+        else
+            life.to_inactive();
+        put(table, life);
+    };
+    add(1, 2, 0);
+    add(2, 2, 0);
+    add(3, 1, 0);
+    add(4, 1, 0);
+    add(5, 0, 10);
+    add(6, 0, 20);
+    add(7, 0, 20);
+    ListQuery query{*compile_constraint(nullptr)};
+    std::vector<JobId> ids;
+    for (const Job* job : list_jobs(table, query))
+        ids.push_back(job->id);
+    CHECK(ids == std::vector<JobId>{6, 7, 5, 4, 3, 2, 1});
+    query.entries_max = 2;
+    CHECK(list_jobs(table, query).size() == 2);
+    query.entries_max = 0;
+    query.since_us = 1700000001500000;
+    CHECK(list_jobs(table, query).back()->id == 2);
+}
+
+TEST_CASE("ids: grow, also within a millisecond, also after a restart") {
+    IdGenerator ids(0, 5000000);
+    JobId last = 0;
+    for (int i = 0; i < 3000; ++i) {
+        const JobId id = ids.next(5000000);
+        REQUIRE(id > last);
+        last = id;
+    }
+    IdGenerator later(last, 0);
+    CHECK(later.next(0) > last);
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Jobspec V1: what is accepted, and that every refusal names the path.
+#include <catch2/catch.hpp>
+
+#include "t/unit/job_manager/testing.hpp"
+
+using namespace weir::broker::jobs;
+using namespace weir::broker::jobs::testing;
+
+namespace {
+
+std::string refusal(const std::string& path, const std::string& value) {
+    Json spec = json(jobspec_text());
+    if (!write_path(spec.get(), path, value == "null" ? Json::take(json_null()) : json(value)))
+        return "cannot write";
+    const auto valid = validate_jobspec(spec.get());
+    return valid ? "accepted" : valid.error().message;
+}
+
+}  // namespace
+
+TEST_CASE("jobspec: a plain V1 jobspec is accepted") {
+    CHECK(validate_jobspec(json(jobspec_text()).get()));
+}
+
+TEST_CASE("jobspec: a refusal begins with the path of the bad key") {
+    CHECK(refusal("version", "2").starts_with("jobspec: version: must be 1"));
+    CHECK(refusal("colour", "1").starts_with("jobspec: colour: unknown key"));
+    CHECK(refusal("attributes.system.duration", "-5").starts_with("jobspec: attributes.system.duration:"));
+    CHECK(refusal("attributes.system.duration", "\"1h\"").starts_with("jobspec: attributes.system.duration:"));
+    CHECK(refusal("attributes.system.queue", "7").starts_with("jobspec: attributes.system.queue:"));
+    CHECK(refusal("attributes.extra", "{}").starts_with("jobspec: attributes.extra: unknown key"));
+    CHECK(refusal("tasks", "[]").starts_with("jobspec: tasks:"));
+    CHECK(refusal("tasks", R"([{"command":[],"slot":"task","count":{"per_slot":1}}])")
+              .starts_with("jobspec: tasks[0].command:"));
+    CHECK(refusal("tasks", R"([{"command":["a",1],"slot":"task","count":{"per_slot":1}}])")
+              .starts_with("jobspec: tasks[0].command[1]:"));
+    CHECK(refusal("resources", R"([{"type":"core","count":1}])").starts_with("jobspec: resources: no slot"));
+    CHECK(refusal("resources", R"([{"type":"node","count":0,"with":[{"type":"slot","count":1,"label":"t"}]}])")
+              .starts_with("jobspec: resources[0].count:"));
+    CHECK(refusal("resources", R"([{"type":"slot","count":1,"label":"t","with":[{"type":"core","count":0}]}])")
+              .starts_with("jobspec: resources[0].with[0].count:"));
+    CHECK(refusal("attributes.system.constraints", R"({"and":[{"colour":["red"]}]})")
+              .starts_with("jobspec: attributes.system.constraints.and[0].colour:"));
+}
+
+TEST_CASE("jobspec: facts count slots, cores and tasks") {
+    const JobspecFacts facts = jobspec_facts(json(jobspec_text(R"("duration":90,"bank":"bio")")).get());
+    CHECK(facts.name == "hostname");
+    CHECK(facts.ncores == 6);
+    CHECK(facts.ntasks == 2);
+    CHECK(facts.nnodes == -1);
+    CHECK(facts.duration == 90);
+    CHECK(facts.bank == "bio");
+}
+
+TEST_CASE("jobspec: nodes multiply slots; exclusive nodes leave cores to R") {
+    const auto spec = [](const char* exclusive) {
+        return json(std::string(R"({"version":1,"resources":[{"type":"node","count":2)") + exclusive +
+                    R"(,"with":[{"type":"slot","count":4,"label":"t","with":[{"type":"core","count":2}]}]}],)"
+                    R"("tasks":[{"command":["a"],"slot":"t","count":{"per_slot":1}}],)"
+                    R"("attributes":{"system":{"duration":0}}})");
+    };
+    CHECK(jobspec_facts(spec("").get()).ncores == 16);
+    CHECK(jobspec_facts(spec("").get()).nnodes == 2);
+    CHECK(jobspec_facts(spec("").get()).ntasks == 8);
+    CHECK(jobspec_facts(spec(",\"exclusive\":true").get()).ncores == -1);
+}
+
+TEST_CASE("jobspec: redaction takes the environment out, equal ones are kept once, full text has it again") {
+    EnvironmentPool pool;
+    Job first, second;
+    const std::string text = jobspec_text(R"("duration":60,"environment":{"HOME":"/h","SECRET":"s"})");
+    set_jobspec(first, pool, text);
+    set_jobspec(second, pool, text);
+    CHECK(first.jobspec_text.redacted.find("SECRET") == std::string::npos);
+    CHECK(first.jobspec_text.environment == second.jobspec_text.environment);
+    CHECK(pool.size() == 1);
+    CHECK(json_equal(json(full_jobspec(first.jobspec_text)).get(), json(text).get()));
+    first.jobspec_text = {};
+    second.jobspec_text = {};
+    CHECK(pool.size() == 0);
+}
+
+TEST_CASE("duration: units, and a refusal that shows the forms") {
+    CHECK(*parse_duration("90") == 90);
+    CHECK(*parse_duration("1.5h") == 5400);
+    CHECK(*parse_duration("7d") == 604800);
+    CHECK(*parse_duration("500ms") == 0.5);
+    CHECK_FALSE(parse_duration("-1"));
+    CHECK_FALSE(parse_duration("5 weeks"));
+    CHECK(parse_duration("x").error().message.find("1.5h") != std::string::npos);
+}
+
+TEST_CASE("nearest: a slip of the finger is found, a stranger is not") {
+    const std::vector<std::string> queues = {"batch", "debug"};
+    CHECK(nearest("debgu", queues) == "debug");
+    CHECK(nearest("bach", queues) == "batch");
+    CHECK(nearest("zzz", queues).empty());
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Queues: which jobs are let in, and with which defaults.
+#include <catch2/catch.hpp>
+
+#include "broker/services/job-manager/queues.hpp"
+#include "t/unit/job_manager/testing.hpp"
+
+using namespace weir::broker::jobs;
+using namespace weir::broker::jobs::testing;
+
+namespace {
+
+Queues two_queues() {
+    Queues queues;
+    const auto done = queues.configure(
+        json(R"({"queues":{"debug":{"requires":["dbg"]},"batch":{"policy":{"jobspec":{"defaults":{"system":)"
+             R"({"duration":"2h"}}}}}},"policy":{"jobspec":{"defaults":{"system":{"queue":"batch","duration":60}}}}})")
+            .get());
+    WEIR_CHECK(done.has_value());
+    return queues;
+}
+
+}  // namespace
+
+TEST_CASE("queues: an unknown queue is refused with the nearest name") {
+    Queues queues = two_queues();
+    Json spec = json(jobspec_text(R"("duration":1,"queue":"debgu")"));
+    const auto refused = queues.prepare(spec.get());
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().message == "'debgu' is not a valid queue; did you mean 'debug'?");
+}
+
+TEST_CASE("queues: a queue where none is configured is refused") {
+    Queues queues;
+    REQUIRE(queues.configure(json("{}").get()));
+    Json spec = json(jobspec_text(R"("duration":1,"queue":"batch")"));
+    CHECK(queues.prepare(spec.get()).error().message.find("has no queues") != std::string::npos);
+}
+
+TEST_CASE("queues: the defaults fill queue, duration and constraints") {
+    Queues queues = two_queues();
+    Json plain = json(jobspec_text(R"("duration":0)"));
+    REQUIRE(queues.prepare(plain.get()));
+    CHECK(jobspec_facts(plain.get()).queue == "batch");
+    CHECK(jobspec_facts(plain.get()).duration == 7200);
+    Json debug = json(jobspec_text(R"("duration":5,"queue":"debug","constraints":{"ranks":["0"]})"));
+    REQUIRE(queues.prepare(debug.get()));
+    CHECK(jobspec_facts(debug.get()).duration == 5);
+    CHECK(Json::share(read_path(debug.get(), "attributes.system.constraints")).text() ==
+          R"({"and":[{"ranks":["0"]},{"properties":["dbg"]}]})");
+}
+
+TEST_CASE("queues: a disabled queue refuses with its reason, a reload keeps that") {
+    Queues queues = two_queues();
+    REQUIRE(queues.enable("debug", false, "maintenance"));
+    REQUIRE(queues.configure(json(R"({"queues":{"debug":{},"batch":{}}})").get()));
+    Json spec = json(jobspec_text(R"("duration":1,"queue":"debug")"));
+    CHECK(queues.prepare(spec.get()).error().message == "job submission to debug is disabled: maintenance");
+}
+
+TEST_CASE("queues: a bad configuration changes nothing") {
+    Queues queues = two_queues();
+    CHECK_FALSE(queues.configure(json(R"({"queues":{"x":{"requires":7}}})").get()));
+    CHECK_FALSE(queues.configure(
+        json(R"({"queues":{"x":{}},"policy":{"jobspec":{"defaults":{"system":{"queue":"y"}}}}})").get()));
+    CHECK(queues.names() == std::vector<std::string>{"batch", "debug"});
+}
