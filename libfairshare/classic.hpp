@@ -11,7 +11,7 @@ namespace weir {
 /// norm shares S = product of shares/siblings' shares along the path. With U = usage / root's usage, effective usage
 /// UE = U for children of the root, else UE = U + (UE_parent - U) * shares / siblings' shares (UE_parent where the
 /// siblings have no shares at all). S = 0 gives factor 0; no usage anywhere gives 1; usage as entitled gives 1/2.
-/// Ranks go by the factor rounded to 2^-40, ties share the higher rank.
+/// Ranks go by the factor rounded to 2^-32, ties share the higher rank.
 struct Classic {
     double dampening = 1.0;  ///< FairShareDampeningFactor, at least 1
 

@@ -12,7 +12,7 @@ namespace weir {
 inline constexpr Duration decay_half_life_min = std::chrono::seconds{1};
 inline constexpr Duration decay_half_life_max = std::chrono::hours{24 * 36525};  // a hundred years
 
-/// 2^(fraction / 2^64) in units of 2^-63: 2^63 to 2^64 - 1. Relative error below 2^-59; the same on every machine.
+/// 2^(fraction / 2^64) in units of 2^-63: 2^63 to 2^64 - 1. Relative error below 2^-57; the same on every machine.
 std::uint64_t exp2_fraction(std::uint64_t fraction);
 
 /// With half-life H and tau = H / ln 2, a core that ran from s to e is worth tau * (2^-((t-e)/H) - 2^-((t-s)/H)) at t.
@@ -23,10 +23,10 @@ class DecayFrame {
   public:
     /// How to turn weights into usage at one instant.
     struct Reading {
-        std::int64_t now = 0;          ///< microseconds since the epoch
-        unsigned __int128 weight = 0;  ///< weight(now) in the frame that `now` asks for
-        unsigned frame_shift = 0;      ///< divide stored weights by 2^this first
-        std::uint64_t mantissa = 0;    ///< usage = weights * mantissa / 2^shift
+        std::int64_t now = 0;        ///< microseconds since the epoch
+        __int128 weight = 0;         ///< weight(now) in the frame that `now` asks for
+        unsigned frame_shift = 0;    ///< divide stored weights by 2^this first
+        std::uint64_t mantissa = 0;  ///< usage = weights * mantissa / 2^shift
         unsigned shift = 0;
     };
     static constexpr int frame_half_lives = 8;
@@ -43,10 +43,10 @@ class DecayFrame {
     std::int64_t frame_for(Instant at) const;
 
     /// tau * 2^((at-O)/H) in this frame's fixed point; below 2^76 up to 16 half-lives after the origin; strictly
-    /// increasing wherever a microsecond matters. 0 where nothing decays. About 15 ns.
+    /// increasing wherever a microsecond matters. Where nothing decays: the microseconds since the epoch.
     /// REQUIRES: frame_for(at) <= frame().
-    unsigned __int128 weight(Instant at) const;
-    /// Also for a `now` beyond this frame.
+    __int128 weight(Instant at) const;
+    /// Also for a `now` beyond this frame; one before the origin reads as the origin.
     Reading reading(Instant now) const;
 
     /// value / 2^shift, to nearest, halves up.
@@ -62,7 +62,7 @@ class DecayFrame {
         std::uint64_t fraction;  // the rest in units of 2^-64 half-lives
     };
     Phase phase(std::int64_t at, std::int64_t frame) const;
-    unsigned __int128 weight_in(Phase phase) const;
+    __int128 weight_in(Phase phase) const;
 
     std::int64_t half_life_;
     std::int64_t frame_ = -1;

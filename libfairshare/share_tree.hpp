@@ -33,7 +33,7 @@ struct Association {
 
 class ShareTree {
   public:
-    /// The children of one account, in the order of the text, members from `@*` last.
+    /// The children of one account, in the order of the text, members let in by `@*` behind that line.
     class Children {
       public:
         class Iterator {

@@ -56,7 +56,8 @@ class UsageLedger {
     UsageLedger(ShareTreePtr tree, Duration half_life);
 
     /// A job that bills `rate` cores begins to be paid by `payer` (a leaf or `unassociated`) at `at`.
-    /// Events may come in any order and be dated in the past: within 16 half-lives the result is the same bit for bit.
+    /// Events may come in any order and be dated in the past: the result is the same bit for bit as long as no frame
+    /// of eight half-lives ends between them, and to well below rate/1000 core-microseconds otherwise (ADR 0010).
     /// REQUIRES: payer is a user's leaf or `unassociated`; sum of rates below 2^50. O(depth).
     void start(NodeId payer, std::int64_t rate, Instant at);
     /// The counterpart of start(): same payer, same rate.
@@ -92,8 +93,8 @@ class UsageLedger {
     void set_half_life(Duration half_life, Instant at);
 
     LedgerState save() const;
-    /// Errors: EINVAL for a half-life out of range or a payer twice. A path that is no leaf of `tree` is kept as
-    /// removed.
+    /// Errors: EINVAL for a half-life out of range or a payer twice, ERANGE for absurd numbers. A path that is no leaf
+    /// of `tree` is kept as removed.
     static Result<UsageLedger> restore(ShareTreePtr tree, const LedgerState& state);
 
     /// Node cells written since construction: the benchmark's count.
@@ -105,18 +106,23 @@ class UsageLedger {
         __int128 weighted = 0;  // decayed part in the frame's units: usage = (rate * weight(t) + weighted) * scale(t)
         __int128 charged = 0;   // total(t) = charged + rate * t
         std::int64_t rate = 0;
+        void add(const Cell& other);
+        void subtract(const Cell& other);
+        bool is_empty() const { return weighted == 0 && charged == 0 && rate == 0; }
     };
     void post(NodeId payer, const Cell& delta);
     void advance_frame(Instant at);
     void sum_accounts();
-    CoreMicros read(const Cell& cell, const DecayFrame::Reading& reading) const;
+    void take_back_departed(NodeId first);
+    static CoreMicros read(const Cell& cell, const DecayFrame::Reading& reading);
+    static bool is_in_range(const Cell& cell);
     const Cell& cell(NodeId node) const { return node == unassociated ? outside_ : cells_[node.value]; }
 
     ShareTreePtr tree_;
     DecayFrame decay_;
     std::vector<Cell> cells_;               // by NodeId; an account's is the sum of its children's, always
-    Cell outside_;                          // owners without association
-    std::map<std::string, Cell> departed_;  // removed leaves by path; part of `unassociated`, rate always 0
+    Cell outside_;                          // owners without association, and departed_
+    std::map<std::string, Cell> departed_;  // removed leaves by path, rate 0; contained in outside_
     std::uint64_t touches_ = 0;
 };
 

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: see algorithm.hpp.
+#include "libfairshare/algorithm.hpp"
+
+#include <array>
+#include <string>
+
+#include "libfairshare/diagnostics.hpp"
+
+namespace weir {
+
+std::span<const AlgorithmEntry> algorithms() {
+    static constexpr std::array<AlgorithmEntry, 3> table{{
+        {"fair-tree", FairTree{}, "Slurm's Fair Tree as documented: level by level, ties merged, exact"},
+        {"classic", Classic{}, "Slurm's classic fair share: 2^-(effective usage / norm shares)"},
+        {"weighted-tree", FairTree{.users_before_tied_accounts = true},
+         "flux-accounting's walk: as fair-tree, but a user goes before an account it ties with"},
+    }};
+    return table;
+}
+
+Result<Algorithm> algorithm_named(std::string_view name) {
+    std::vector<std::string_view> names;
+    std::string list;
+    for (const AlgorithmEntry& entry : algorithms()) {
+        if (entry.name == name) {
+            return entry.algorithm;
+        }
+        names.push_back(entry.name);
+        list += (list.empty() ? "" : ", ") + std::string{entry.name};
+    }
+    const std::string hint = did_you_mean(name, names);
+    return Error{std::errc::invalid_argument, "unknown fair-share algorithm \"" + std::string{name} + "\"; " +
+                                                  (hint.empty() ? "" : hint + " ") + "known are " + list};
+}
+
+void evaluate(const Algorithm& algorithm, const ShareTree& tree, std::span<const CoreMicros> usage, Standings& into) {
+    std::visit([&](const auto& chosen) { chosen.evaluate(tree, usage, into); }, algorithm);
+}
+
+Standings evaluate(const Algorithm& algorithm, const ShareTree& tree, std::span<const CoreMicros> usage) {
+    Standings made;
+    evaluate(algorithm, tree, usage, made);
+    return made;
+}
+
+NodeStanding node_standing(const Algorithm& algorithm, const ShareTree& tree, std::span<const CoreMicros> usage,
+                           NodeId id) {
+    return std::visit([&](const auto& chosen) { return chosen.node_standing(tree, usage, id); }, algorithm);
+}
+
+}  // namespace weir

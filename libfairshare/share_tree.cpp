@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: see share_tree.hpp.
+#include "libfairshare/share_tree.hpp"
+
+#include <algorithm>
+
+#include "libfairshare/diagnostics.hpp"
+#include "libfairshare/share_tree_builder.hpp"
+
+namespace weir {
+
+namespace {
+
+constexpr std::uint32_t none = 0;  // the root is nobody's child and nobody's sibling
+
+std::string quoted(std::string_view text) {
+    return "\"" + std::string{text} + "\"";
+}
+
+template <typename T>
+std::size_t bytes_of(const std::vector<T>& values) {
+    return values.capacity() * sizeof(T);
+}
+
+}  // namespace
+
+ShareTree::ShareTree()
+    : parent_{0}, first_child_{none}, next_sibling_{none}, shares_{1}, child_shares_{0}, flags_{0}, name_end_{0} {}
+
+double ShareTree::norm_shares(NodeId id) const {
+    if (id == root_node) {
+        return 1.0;
+    }
+    const std::uint64_t sum = child_shares(parent(id));
+    if (sum == 0 || kind(id) == NodeKind::any_member) {
+        return 0.0;
+    }
+    return static_cast<double>(shares(id)) / static_cast<double>(sum);
+}
+
+double ShareTree::entitled_share(NodeId id) const {
+    double share = norm_shares(id);
+    while (id != root_node && share > 0) {
+        id = parent(id);
+        share *= norm_shares(id);
+    }
+    return share;
+}
+
+unsigned ShareTree::depth(NodeId id) const {
+    unsigned steps = 0;
+    for (; id != root_node; id = parent(id)) {
+        ++steps;
+    }
+    return steps;
+}
+
+std::string_view ShareTree::name(NodeId id) const {
+    const std::uint32_t begin = id == root_node ? 0 : name_end_[id.value - 1];
+    return std::string_view{names_}.substr(begin, name_end_[id.value] - begin);
+}
+
+std::string ShareTree::path(NodeId id) const {
+    std::size_t size = 0;
+    for (NodeId at = id; at != root_node; at = parent(at)) {
+        size += name(at).size() + 1 + (is_account(at) ? 0 : 1);
+    }
+    if (size == 0) {
+        return {};
+    }
+    std::string text(size - 1, '/');
+    std::size_t end = text.size();
+    for (NodeId at = id; at != root_node; at = parent(at)) {
+        const std::string_view part = name(at);
+        end -= part.size();
+        part.copy(text.data() + end, part.size());
+        if (!is_account(at)) {
+            text[--end] = '@';
+        }
+        end -= end == 0 ? 0 : 1;  // over the slash
+    }
+    return text;
+}
+
+bool ShareTree::has_path(NodeId id, std::string_view path) const {
+    for (; id != root_node; id = parent(id)) {
+        const std::string_view part = name(id);
+        if (!path.ends_with(part)) {
+            return false;
+        }
+        path.remove_suffix(part.size());
+        if (!is_account(id)) {
+            if (!path.ends_with('@')) {
+                return false;
+            }
+            path.remove_suffix(1);
+        }
+        if (parent(id) == root_node) {
+            return path.empty();
+        }
+        if (!path.ends_with('/')) {
+            return false;
+        }
+        path.remove_suffix(1);
+    }
+    return path.empty();
+}
+
+std::pair<std::size_t, std::size_t> ShareTree::equal_names(const std::vector<std::uint32_t>& index,
+                                                           std::string_view wanted) const {
+    const auto below = [&](std::uint32_t id, std::string_view text) { return name(NodeId{id}) < text; };
+    const auto above = [&](std::string_view text, std::uint32_t id) { return text < name(NodeId{id}); };
+    const auto first = std::lower_bound(index.begin(), index.end(), wanted, below);
+    const auto last = std::upper_bound(first, index.end(), wanted, above);
+    return {static_cast<std::size_t>(first - index.begin()), static_cast<std::size_t>(last - index.begin())};
+}
+
+std::optional<NodeId> ShareTree::find(std::string_view path) const {
+    if (path.empty()) {
+        return root_node;
+    }
+    std::string_view last = path.substr(path.rfind('/') + 1);  // npos + 1 is 0
+    if (last == "@*") {
+        const auto owner = find(path.substr(0, path.size() - std::min(path.size(), last.size() + 1)));
+        return owner && (path.size() == 2 || *owner != root_node) ? any_member(*owner) : std::nullopt;
+    }
+    const bool is_user = last.starts_with('@');
+    const auto& index = is_user ? users_by_name_ : accounts_by_name_;
+    const auto [begin, end] = equal_names(index, is_user ? last.substr(1) : last);
+    for (std::size_t i = begin; i < end; ++i) {
+        if (has_path(NodeId{index[i]}, path)) {
+            return NodeId{index[i]};
+        }
+    }
+    return std::nullopt;
+}
+
+Result<NodeId> ShareTree::account(std::string_view reference) const {
+    if (reference.find('/') != std::string_view::npos || reference.empty()) {
+        const auto found = find(reference);
+        if (found && is_account(*found)) {
+            return *found;
+        }
+    } else if (!reference.starts_with('@')) {
+        const auto [begin, end] = equal_names(accounts_by_name_, reference);
+        std::string candidates;
+        for (std::size_t i = begin; i < end; ++i) {
+            const NodeId id{accounts_by_name_[i]};
+            if (end - begin == 1 || parent(id) == root_node) {
+                return id;
+            }
+            candidates += (candidates.empty() ? "" : ", ") + path(id);
+        }
+        if (end != begin) {
+            return Error{std::errc::invalid_argument, "account " + quoted(reference) + " is ambiguous: it is one of " +
+                                                          candidates + "; give the full path"};
+        }
+    }
+    std::vector<std::string> paths;
+    std::vector<std::string_view> names;
+    for (std::uint32_t id : accounts_by_name_) {
+        paths.push_back(path(NodeId{id}));
+        names.push_back(name(NodeId{id}));
+    }
+    names.insert(names.end(), paths.begin(), paths.end());
+    const std::string hint = did_you_mean(reference, names);
+    return Error{std::errc::no_such_file_or_directory,
+                 "no account " + quoted(reference) + " in the share tree" + (hint.empty() ? "" : "; " + hint)};
+}
+
+std::optional<NodeId> ShareTree::any_member(NodeId account) const {
+    const auto found = std::lower_bound(any_members_.begin(), any_members_.end(), std::pair{account.value, 0U});
+    if (found == any_members_.end() || found->first != account.value) {
+        return std::nullopt;
+    }
+    return NodeId{found->second};
+}
+
+std::optional<Association> ShareTree::association(NodeId account, std::string_view user) const {
+    const auto [begin, end] = equal_names(users_by_name_, user);
+    for (std::size_t i = begin; i < end; ++i) {
+        if (parent_[users_by_name_[i]] == account.value) {
+            return Association{account, NodeId{users_by_name_[i]}};
+        }
+    }
+    return any_member(account) ? std::optional{Association{account, std::nullopt}} : std::nullopt;
+}
+
+Result<Association> ShareTree::association(std::string_view account_reference, std::string_view user) const {
+    const std::vector<NodeId> own = associations_of(user);
+    if (account_reference.empty()) {
+        if (!own.empty()) {
+            return Association{parent(own.front()), own.front()};
+        }
+        if (!open_accounts_.empty()) {
+            return Association{NodeId{open_accounts_.front()}, std::nullopt};
+        }
+        std::vector<std::string_view> users;
+        for (std::uint32_t id : users_by_name_) {
+            users.push_back(name(NodeId{id}));
+        }
+        const std::string hint = did_you_mean(user, users);
+        return Error{
+            std::errc::no_such_file_or_directory,
+            "user " + quoted(user) + " is in no account of the share tree" + (hint.empty() ? "" : "; " + hint)};
+    }
+    const auto owner = account(account_reference);
+    if (!owner) {
+        return owner.error();
+    }
+    if (const auto found = association(*owner, user)) {
+        return *found;
+    }
+    std::string accounts;
+    for (NodeId id : own) {
+        accounts += (accounts.empty() ? "" : ", ") + path(parent(id));
+    }
+    return Error{std::errc::no_such_file_or_directory,
+                 "user " + quoted(user) + " is not in account " + quoted(path(*owner)) +
+                     (accounts.empty() ? " nor in any other" : "; the user's accounts are " + accounts)};
+}
+
+std::vector<NodeId> ShareTree::associations_of(std::string_view user) const {
+    const auto [begin, end] = equal_names(users_by_name_, user);
+    std::vector<NodeId> found;
+    for (std::size_t i = begin; i < end; ++i) {
+        found.push_back(NodeId{users_by_name_[i]});
+    }
+    return found;
+}
+
+std::vector<NodeId> ShareTree::open_accounts() const {
+    std::vector<NodeId> found;
+    for (std::uint32_t id : open_accounts_) {
+        found.push_back(NodeId{id});
+    }
+    return found;
+}
+
+NodeId ShareTree::append_member(NodeId account, std::string_view user, std::uint32_t shares) {
+    const std::uint32_t id = size();
+    const std::size_t place = equal_names(users_by_name_, user).second;
+    // Right behind `@*`: the end of a long list would cost a walk for every member.
+    const std::uint32_t before = any_member(account)->value;
+    parent_.push_back(account.value);
+    first_child_.push_back(none);
+    shares_.push_back(shares);
+    child_shares_.push_back(0);
+    flags_.push_back(static_cast<std::uint8_t>(static_cast<unsigned>(NodeKind::user) | materialised_bit));
+    names_ += user;
+    name_end_.push_back(static_cast<std::uint32_t>(names_.size()));
+    const std::uint32_t after = next_sibling_[before];
+    next_sibling_[before] = id;
+    next_sibling_.push_back(after);
+    child_shares_[account.value] += shares;
+    users_by_name_.insert(users_by_name_.begin() + static_cast<std::ptrdiff_t>(place), id);
+    ++association_count_;
+    return NodeId{id};
+}
+
+Result<std::pair<ShareTree, NodeId>> ShareTree::with_member(NodeId account, std::string_view user) const {
+    const auto rule = any_member(account);
+    if (!rule) {
+        return Error{std::errc::no_such_file_or_directory,
+                     "account " + quoted(path(account)) + " takes no members without a line of their own; add " +
+                         quoted(path(account) + "/@" + std::string{user}) + " = 1 to the share tree"};
+    }
+    if (std::string why = component_error("@" + std::string{user}); !why.empty() || user == "*") {
+        return Error{std::errc::invalid_argument,
+                     "user " + quoted(user) + " cannot be a member: " + (why.empty() ? "\"*\" is no user" : why)};
+    }
+    if (const auto found = association(account, user); found && found->leaf) {
+        return Error{std::errc::file_exists, "user " + quoted(user) + " is already in " + quoted(path(account))};
+    }
+    if (child_shares(account) + shares(*rule) > child_shares_max) {
+        return Error{std::errc::value_too_large, "account " + quoted(path(account)) + " is full: its members' shares" +
+                                                     " would exceed 2^48; lower the shares of its \"@*\" line"};
+    }
+    std::pair<ShareTree, NodeId> made{*this, root_node};
+    made.second = made.first.append_member(account, user, shares(*rule));
+    return made;
+}
+
+ShareTree ShareTree::with_members_of(const ShareTree& old) const {
+    ShareTree tree = *this;
+    for (std::uint32_t i = 1; i < old.size(); ++i) {
+        if (!old.is_materialised(NodeId{i})) {
+            continue;
+        }
+        const auto account = tree.find(old.path(old.parent(NodeId{i})));
+        const auto rule = account ? tree.any_member(*account) : std::nullopt;
+        const std::string_view user = old.name(NodeId{i});
+        if (!rule || tree.association(*account, user)->leaf ||
+            tree.child_shares(*account) + tree.shares(*rule) > child_shares_max) {
+            continue;
+        }
+        tree.append_member(*account, user, tree.shares(*rule));
+    }
+    return tree;
+}
+
+bool ShareTree::extends(const ShareTree& old) const {
+    return size() >= old.size() && std::equal(old.parent_.begin(), old.parent_.end(), parent_.begin()) &&
+           names_.starts_with(old.names_) && std::equal(old.name_end_.begin(), old.name_end_.end(), name_end_.begin());
+}
+
+std::size_t ShareTree::memory_bytes() const {
+    return sizeof *this + bytes_of(parent_) + bytes_of(first_child_) + bytes_of(next_sibling_) + bytes_of(shares_) +
+           bytes_of(child_shares_) + bytes_of(flags_) + bytes_of(name_end_) + names_.capacity() +
+           bytes_of(accounts_by_name_) + bytes_of(users_by_name_) + bytes_of(any_members_) + bytes_of(open_accounts_);
+}
+
+}  // namespace weir

@@ -1,0 +1,450 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: see share_tree_builder.hpp.
+// Three steps: check every line alone; find every line's parent (by path, or by name for the name + parent form, where
+// alone cycles can arise); lay the nodes out breadth first.
+#include "libfairshare/share_tree_builder.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <unordered_map>
+#include <utility>
+
+namespace weir {
+
+namespace {
+
+constexpr std::size_t name_length_max = 255;
+constexpr std::size_t suggestions_max = 100;  // a file that is wrong throughout must not cost quadratic time
+
+std::string quoted(std::string_view text) {
+    return "\"" + std::string{text} + "\"";
+}
+
+std::string_view last_component(std::string_view path) {
+    return path.substr(path.rfind('/') + 1);  // npos + 1 is 0
+}
+
+std::string_view without_last(std::string_view path) {
+    const std::size_t slash = path.rfind('/');
+    return slash == std::string_view::npos ? std::string_view{} : path.substr(0, slash);
+}
+
+bool is_name_byte(unsigned char byte) {
+    return byte > ' ' && byte != 0x7f &&
+           std::string_view{"/@*\"'\\=#,[]{}"}.find(static_cast<char>(byte)) == std::string_view::npos;
+}
+
+}  // namespace
+
+std::string component_error(std::string_view component) {
+    if (component.empty()) {
+        return "it has an empty component";
+    }
+    const bool is_user = component.starts_with('@');
+    const std::string_view name = is_user ? component.substr(1) : component;
+    if (name.empty()) {
+        return "the at sign is followed by no user";
+    }
+    if (name.size() > name_length_max) {
+        return "a component is longer than 255 bytes";
+    }
+    if (is_user && name == "*") {
+        return {};
+    }
+    for (char c : name) {
+        if (!is_name_byte(static_cast<unsigned char>(c))) {
+            const std::string shown = static_cast<unsigned char>(c) > ' ' && c != 0x7f ? std::string{c}
+                                      : c == ' '                                       ? std::string{"space"}
+                                                 : std::string{"control character"};
+            return "component " + quoted(component) + " contains a character that names cannot have: " + shown;
+        }
+    }
+    return {};
+}
+
+/// One run of build_share_tree(). Indices are into `specs`.
+class ShareTreeAssembler {
+  public:
+    ShareTreeAssembler(const std::vector<NodeSpec>& specs, std::string_view file)
+        : specs_(specs), file_(file), paths_(specs.size()), parents_(specs.size(), top), state_(specs.size()) {}
+
+    ShareTreeOrDiagnostics run() {
+        for (std::size_t i = 0; i < specs_.size(); ++i) {
+            check_line(i);
+        }
+        register_paths();
+        resolve_named();
+        for (std::size_t i = 0; i < specs_.size(); ++i) {
+            if (state_[i] == State::open) {
+                resolve_by_path(i);
+            }
+        }
+        check_depth_and_sums();
+        if (!diagnostics_.empty()) {
+            sort_by_position(diagnostics_);
+            return std::move(diagnostics_);
+        }
+        return assemble();
+    }
+
+  private:
+    enum class State : std::uint8_t { open, resolved, faulty };
+    static constexpr std::uint32_t top = 0xffffffffU;  // parents_: directly below the root
+
+    bool has_parent_form(std::size_t i) const { return specs_[i].parent.has_value(); }
+    bool is_user(std::size_t i) const { return last_component(specs_[i].name).starts_with('@'); }
+
+    void fault(std::size_t i, std::string message, std::string hint = {}) {
+        state_[i] = State::faulty;
+        diagnostics_.push_back({std::string{file_}, specs_[i].position, std::move(message), std::move(hint)});
+    }
+
+    void check_line(std::size_t i) {
+        const NodeSpec& spec = specs_[i];
+        if (spec.shares < 0 || spec.shares > std::int64_t{ShareTree::shares_max}) {
+            fault(i, "shares of " + quoted(spec.name) + " are " + std::to_string(spec.shares),
+                  "give a whole number from 0 to 4294967295");
+        }
+        std::string_view rest = spec.name;
+        if (has_parent_form(i) && rest.find('/') != std::string_view::npos) {
+            fault(i, quoted(spec.name) + " is a path and has a parent too",
+                  "give the path alone, or the last component and `parent`");
+            return;
+        }
+        for (bool is_last = false; !is_last;) {
+            const std::size_t slash = rest.find('/');
+            is_last = slash == std::string_view::npos;
+            const std::string_view part = rest.substr(0, slash);
+            if (std::string why = component_error(part); !why.empty()) {
+                fault(i, quoted(spec.name) + " is not a path: " + why, "write paths like \"physics/lattice/@alice\"");
+                return;
+            }
+            if (!is_last && part.starts_with('@')) {
+                fault(i, quoted(spec.name) + " stands below the user " + quoted(part),
+                      "users have no nodes below them; accounts have no at sign");
+                return;
+            }
+            rest.remove_prefix(is_last ? 0 : slash + 1);
+        }
+    }
+
+    /// Enters a node under its full path. A line that is only wrong in its shares still counts as there.
+    void enter(std::size_t i, std::string path) {
+        paths_[i] = std::move(path);
+        const auto [found, is_new] = by_path_.try_emplace(std::string_view{paths_[i]}, static_cast<std::uint32_t>(i));
+        if (!is_new) {
+            const SourcePosition first = specs_[found->second].position;
+            fault(i, "duplicate " + quoted(paths_[i]),
+                  first.line != 0 ? "first on line " + std::to_string(first.line) + "; keep one of the two"
+                                  : "keep one of the two");
+        }
+    }
+
+    void register_paths() {
+        by_path_.reserve(specs_.size());
+        for (std::size_t i = 0; i < specs_.size(); ++i) {
+            if (!has_parent_form(i)) {
+                enter(i, specs_[i].name);
+            } else {
+                named_.push_back(i);
+            }
+        }
+    }
+
+    /// The parent of each name + parent line: by full path, else by last component.
+    void resolve_named() {
+        if (named_.empty()) {
+            return;
+        }
+        std::unordered_map<std::string_view, std::vector<std::uint32_t>> by_name;
+        for (std::size_t i = 0; i < specs_.size(); ++i) {
+            by_name[last_component(specs_[i].name)].push_back(static_cast<std::uint32_t>(i));
+        }
+        for (std::size_t i : named_) {
+            const std::string& reference = *specs_[i].parent;
+            if (state_[i] == State::faulty || reference.empty() || by_path_.contains(reference) ||
+                reference.find('/') != std::string::npos) {
+                continue;
+            }
+            const auto found = by_name.find(reference);
+            if (found == by_name.end()) {
+                report_unknown_parent(i, reference);
+            } else if (found->second.size() > 1) {
+                report_ambiguous_parent(i, reference, found->second);
+            } else {
+                named_parent_[i] = found->second.front();
+            }
+        }
+        find_cycles();
+        bool is_progress = true;
+        while (is_progress) {  // each round names at least one more level
+            is_progress = false;
+            for (std::size_t i : named_) {
+                is_progress = (state_[i] == State::open && resolve_one_named(i)) || is_progress;
+            }
+        }
+        for (std::size_t i : named_) {
+            if (state_[i] == State::open) {
+                report_unresolved(i);
+            }
+        }
+    }
+
+    bool resolve_one_named(std::size_t i) {
+        const NodeSpec& spec = specs_[i];
+        std::uint32_t parent = top;
+        if (const auto by_name = named_parent_.find(i); by_name != named_parent_.end()) {
+            parent = by_name->second;
+            if (paths_[parent].empty()) {
+                return false;  // the parent has no path yet
+            }
+        } else if (!spec.parent->empty()) {
+            const auto found = by_path_.find(*spec.parent);
+            if (found == by_path_.end()) {
+                return false;
+            }
+            parent = found->second;
+        }
+        settle(i, parent, *spec.parent);
+        enter(i, (parent == top ? "" : paths_[parent] + "/") + spec.name);
+        return true;
+    }
+
+    void settle(std::size_t i, std::uint32_t parent, std::string_view reference) {
+        state_[i] = State::resolved;
+        parents_[i] = parent;
+        if (parent != top && is_user(parent)) {
+            fault(i, quoted(specs_[i].name) + " has the user " + quoted(reference) + " as its parent",
+                  "users have no nodes below them; name an account");
+        }
+    }
+
+    void resolve_by_path(std::size_t i) {
+        const std::string_view prefix = without_last(specs_[i].name);
+        if (prefix.empty()) {
+            state_[i] = State::resolved;
+            return;
+        }
+        const auto is_told_already = [&](std::size_t k) {
+            return state_[k] == State::faulty && specs_[k].name == last_component(prefix);
+        };
+        if (const auto found = by_path_.find(prefix); found != by_path_.end()) {
+            settle(i, found->second, prefix);
+        } else if (std::any_of(named_.begin(), named_.end(), is_told_already)) {
+            state_[i] = State::faulty;
+        } else {
+            report_unknown_parent(i, prefix);
+        }
+    }
+
+    /// Follows `parent` names only: a path is longer than its parent's, so path lines close no cycle.
+    void find_cycles() {
+        std::vector<std::uint8_t> is_done(specs_.size(), 0);
+        for (std::size_t start : named_) {
+            std::vector<std::size_t> way;
+            std::size_t at = start;
+            while (is_done[at] == 0 && named_parent_.contains(at)) {
+                is_done[at] = 2;  // on the present way
+                way.push_back(at);
+                at = named_parent_[at];
+            }
+            if (is_done[at] == 2) {
+                report_cycle(way, at);
+            }
+            for (std::size_t node : way) {
+                is_done[node] = 1;
+            }
+        }
+    }
+
+    void report_cycle(const std::vector<std::size_t>& way, std::size_t first) {
+        const auto begin = std::find(way.begin(), way.end(), first);
+        std::string shown;
+        for (auto at = begin; at != way.end(); ++at) {
+            shown += specs_[*at].name + " -> ";
+        }
+        for (auto at = begin; at != way.end(); ++at) {
+            state_[*at] = State::faulty;
+        }
+        fault(first, "cycle: " + shown + specs_[first].name, "give one of them a parent outside the cycle, or none");
+    }
+
+    void report_ambiguous_parent(std::size_t i, std::string_view reference,
+                                 const std::vector<std::uint32_t>& candidates) {
+        std::string lines;
+        for (std::uint32_t candidate : candidates) {
+            lines += (lines.empty() ? "" : ", ") + std::to_string(specs_[candidate].position.line);
+        }
+        fault(i, "parent " + quoted(reference) + " of " + quoted(specs_[i].name) + " is ambiguous: lines " + lines,
+              "give the parent's full path");
+    }
+
+    /// A name + parent line whose parent never got a path: its own parent is faulty (told there), or not in the text.
+    void report_unresolved(std::size_t i) {
+        const auto by_name = named_parent_.find(i);
+        if (by_name == named_parent_.end()) {
+            report_unknown_parent(i, *specs_[i].parent);
+        } else {
+            state_[i] = State::faulty;
+        }
+    }
+
+    void report_unknown_parent(std::size_t i, std::string_view reference) {
+        std::string hint;
+        if (suggestions_++ < suggestions_max) {
+            std::vector<std::string_view> accounts;
+            for (std::size_t k = 0; k < specs_.size(); ++k) {
+                if (k != i && !is_user(k)) {
+                    accounts.push_back(specs_[k].name);
+                    accounts.push_back(last_component(specs_[k].name));
+                }
+            }
+            hint = did_you_mean(reference, accounts);
+        }
+        if (hint.empty()) {
+            hint = "add the line " + quoted(reference) + " = 1";
+        }
+        fault(i, "unknown parent " + quoted(reference) + " of " + quoted(specs_[i].name), std::move(hint));
+    }
+
+    void check_depth_and_sums() {
+        if (!diagnostics_.empty()) {
+            return;  // sums and depths of a broken tree mean nothing
+        }
+        std::unordered_map<std::uint32_t, std::uint64_t> sums;
+        for (std::size_t i = 0; i < specs_.size(); ++i) {
+            if (static_cast<std::size_t>(std::count(paths_[i].begin(), paths_[i].end(), '/')) >= ShareTree::depth_max) {
+                fault(i, quoted(paths_[i]) + " is deeper than 64 levels", "flatten the tree");
+            }
+            std::uint64_t& sum = sums[parents_[i]];
+            const bool was_below = sum <= ShareTree::child_shares_max;
+            sum += static_cast<std::uint64_t>(specs_[i].shares);
+            if (was_below && sum > ShareTree::child_shares_max) {
+                fault(i,
+                      "the shares of the children of " + quoted(without_last(paths_[i])) + " add up to more than 2^48",
+                      "only their proportions count: divide them all by the same number");
+            }
+        }
+    }
+
+    // Layout ---------------------------------------------------------------------------------------------------------
+
+    ShareTree assemble() {
+        const std::vector<std::uint32_t> order = breadth_first();
+        const auto count = static_cast<std::uint32_t>(order.size());
+        reserve(count + 1);
+        std::vector<std::uint32_t> id_of(specs_.size());
+        std::vector<std::uint32_t> last_child(count + 1, 0);
+        for (std::uint32_t k = 0; k < count; ++k) {
+            id_of[order[k]] = k + 1;
+        }
+        for (std::uint32_t k = 0; k < count; ++k) {
+            const std::uint32_t parent = parents_[order[k]] == top ? 0 : id_of[parents_[order[k]]];
+            add_node(order[k], parent, last_child);
+        }
+        build_indices(id_of);
+        return std::move(tree_);
+    }
+
+    std::vector<std::uint32_t> breadth_first() const {
+        const auto count = static_cast<std::uint32_t>(specs_.size());
+        std::vector<std::uint32_t> begin(specs_.size() + 2, 0);  // children of spec i: [begin[i + 1], begin[i + 2])
+        const auto slot = [](std::uint32_t parent) { return parent == top ? 0 : parent + 1; };
+        for (std::uint32_t parent : parents_) {
+            ++begin[slot(parent) + 1];
+        }
+        std::partial_sum(begin.begin(), begin.end(), begin.begin());
+        std::vector<std::uint32_t> children(specs_.size());
+        std::vector<std::uint32_t> next = begin;
+        for (std::uint32_t i = 0; i < count; ++i) {
+            children[next[slot(parents_[i])]++] = i;
+        }
+        std::vector<std::uint32_t> order(children.begin() + begin[0], children.begin() + begin[1]);
+        order.reserve(specs_.size());
+        for (std::size_t k = 0; k < order.size(); ++k) {
+            const std::uint32_t at = order[k] + 1;
+            order.insert(order.end(), children.begin() + begin[at], children.begin() + begin[at + 1]);
+        }
+        return order;
+    }
+
+    void reserve(std::size_t count) {
+        tree_.parent_.reserve(count);
+        tree_.first_child_.reserve(count);
+        tree_.next_sibling_.reserve(count);
+        tree_.shares_.reserve(count);
+        tree_.child_shares_.reserve(count);
+        tree_.flags_.reserve(count);
+        tree_.name_end_.reserve(count);
+    }
+
+    void add_node(std::uint32_t i, std::uint32_t parent, std::vector<std::uint32_t>& last_child) {
+        const std::uint32_t id = tree_.size();
+        const std::string_view component = last_component(specs_[i].name);
+        const auto shares = static_cast<std::uint32_t>(specs_[i].shares);
+        const NodeKind kind = component == "@*"            ? NodeKind::any_member
+                              : component.starts_with('@') ? NodeKind::user
+                                                           : NodeKind::account;
+        tree_.parent_.push_back(parent);
+        tree_.first_child_.push_back(0);
+        tree_.next_sibling_.push_back(0);
+        tree_.shares_.push_back(shares);
+        tree_.child_shares_.push_back(0);
+        tree_.flags_.push_back(static_cast<std::uint8_t>(kind));
+        tree_.names_ += kind == NodeKind::account ? component : component.substr(1);
+        tree_.name_end_.push_back(static_cast<std::uint32_t>(tree_.names_.size()));
+        if (kind == NodeKind::any_member) {
+            tree_.any_members_.emplace_back(parent, id);
+        } else {
+            tree_.child_shares_[parent] += shares;
+        }
+        (last_child[parent] == 0 ? tree_.first_child_[parent] : tree_.next_sibling_[last_child[parent]]) = id;
+        last_child[parent] = id;
+    }
+
+    /// Listed order is the order of the specs, not of the ids.
+    void build_indices(const std::vector<std::uint32_t>& id_of) {
+        for (std::size_t i = 0; i < specs_.size(); ++i) {
+            const NodeId id{id_of[i]};
+            switch (tree_.kind(id)) {
+                case NodeKind::account:
+                    tree_.accounts_by_name_.push_back(id.value);
+                    break;
+                case NodeKind::user:
+                    tree_.users_by_name_.push_back(id.value);
+                    break;
+                case NodeKind::any_member:
+                    tree_.open_accounts_.push_back(tree_.parent_[id.value]);
+                    break;
+            }
+        }
+        const auto by_name = [this](std::uint32_t a, std::uint32_t b) {
+            return tree_.name(NodeId{a}) < tree_.name(NodeId{b});
+        };
+        std::stable_sort(tree_.accounts_by_name_.begin(), tree_.accounts_by_name_.end(), by_name);
+        std::stable_sort(tree_.users_by_name_.begin(), tree_.users_by_name_.end(), by_name);
+        std::sort(tree_.any_members_.begin(), tree_.any_members_.end());
+        tree_.accounts_by_name_.shrink_to_fit();
+        tree_.users_by_name_.shrink_to_fit();
+        tree_.names_.shrink_to_fit();
+        tree_.association_count_ = static_cast<std::uint32_t>(tree_.users_by_name_.size());
+    }
+
+    const std::vector<NodeSpec>& specs_;
+    std::string_view file_;
+    std::vector<std::string> paths_;      // full path, empty while unknown
+    std::vector<std::uint32_t> parents_;  // spec index or top
+    std::vector<State> state_;
+    std::vector<std::size_t> named_;                               // specs in the name + parent form
+    std::unordered_map<std::size_t, std::uint32_t> named_parent_;  // of those whose parent was found by last component
+    std::unordered_map<std::string_view, std::uint32_t> by_path_;  // views into paths_
+    std::size_t suggestions_ = 0;
+    Diagnostics diagnostics_;
+    ShareTree tree_;
+};
+
+ShareTreeOrDiagnostics build_share_tree(const std::vector<NodeSpec>& specs, std::string_view file) {
+    return ShareTreeAssembler{specs, file}.run();
+}
+
+}  // namespace weir

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: see share_tree_edit.hpp.
+#include "libfairshare/toml/share_tree_edit.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "libfairshare/share_tree_diff.hpp"
+#include "libfairshare/toml/share_tree_toml.hpp"
+
+namespace weir {
+
+namespace {
+
+constexpr std::string_view file_shown = "share tree";
+
+Diagnostics refusal(std::string message, std::string hint = {}) {
+    return {Diagnostic{std::string{file_shown}, {}, std::move(message), std::move(hint)}};
+}
+
+std::string quoted(std::string_view path) {
+    return "\"" + std::string{path} + "\"";
+}
+
+std::string full_path(const ShareTree& tree, const NodeSpec& spec) {
+    if (!spec.parent || spec.parent->empty()) {
+        return spec.name;
+    }
+    const auto parent = tree.account(*spec.parent);
+    return parent ? tree.path(*parent) + "/" + spec.name : spec.name;
+}
+
+/// A text that is a valid tree, its lines with full paths.
+struct Document {
+    ShareTree tree;
+    std::vector<TomlNode> lines;
+    std::vector<std::string> paths;
+
+    const TomlNode* line_of(std::string_view path) const {
+        const auto found = std::find(paths.begin(), paths.end(), path);
+        return found == paths.end() ? nullptr : &lines[static_cast<std::size_t>(found - paths.begin())];
+    }
+};
+
+std::variant<Document, Diagnostics> open_document(std::string_view text) {
+    auto parsed = parse_share_tree(text, file_shown);
+    if (auto* diagnostics = std::get_if<Diagnostics>(&parsed)) {
+        return std::move(*diagnostics);
+    }
+    auto lines = read_share_tree_lines(text, file_shown);
+    if (auto* diagnostics = std::get_if<Diagnostics>(&lines)) {
+        return std::move(*diagnostics);
+    }
+    Document document{std::get<ShareTree>(std::move(parsed)), std::get<std::vector<TomlNode>>(std::move(lines)), {}};
+    for (const TomlNode& line : document.lines) {
+        document.paths.push_back(full_path(document.tree, line.spec));
+    }
+    return document;
+}
+
+Diagnostics unknown_node(const Document& document, std::string_view path) {
+    const std::vector<std::string_view> paths{document.paths.begin(), document.paths.end()};
+    return refusal("no node " + quoted(path), did_you_mean(path, paths));
+}
+
+/// Hands the edited text out only if it is a tree that differs from the old one in `path` alone and as meant.
+EditedText checked(const Document& before, std::string text, std::string_view path, ChangeKind meant) {
+    auto parsed = parse_share_tree(text, file_shown);
+    if (auto* diagnostics = std::get_if<Diagnostics>(&parsed)) {
+        return std::move(*diagnostics);
+    }
+    const auto changes = diff_trees(before.tree, std::get<ShareTree>(parsed));
+    const bool is_as_meant =
+        std::all_of(changes.begin(), changes.end(),
+                    [&](const TreeChange& change) { return change.kind == meant && change.path == path; }) &&
+        (meant == ChangeKind::reshared || changes.size() == 1);
+    if (!is_as_meant) {
+        return refusal("the edit of " + quoted(path) + " would change other nodes too", "edit the text by hand");
+    }
+    return text;
+}
+
+}  // namespace
+
+EditedText set_shares_line(std::string_view text, std::string_view path, std::uint32_t shares) {
+    auto opened = open_document(text);
+    if (auto* diagnostics = std::get_if<Diagnostics>(&opened)) {
+        return std::move(*diagnostics);
+    }
+    const Document& document = std::get<Document>(opened);
+    const TomlNode* line = document.line_of(path);
+    if (line == nullptr) {
+        return unknown_node(document, path);
+    }
+    std::string edited{text};
+    std::string number = std::to_string(shares);
+    std::size_t begin = line->shares_begin;
+    std::size_t end = line->shares_end;
+    if (begin == end) {  // `{ parent = "physics" }` or `{}`
+        begin = end = text.find('{', line->line_begin) + 1;
+        const std::size_t next = text.find_first_not_of(" \t", begin);
+        number = " shares = " + number + (text[next] == '}' ? "" : ",");
+    }
+    edited.replace(begin, end - begin, number);
+    auto result = checked(document, std::move(edited), path, ChangeKind::reshared);
+    return result;
+}
+
+EditedText add_node_line(std::string_view text, std::string_view path, std::uint32_t shares) {
+    auto opened = open_document(text);
+    if (auto* diagnostics = std::get_if<Diagnostics>(&opened)) {
+        return std::move(*diagnostics);
+    }
+    const Document& document = std::get<Document>(opened);
+    for (std::size_t begin = 0; begin <= path.size();) {
+        const std::size_t end = std::min(path.find('/', begin), path.size());
+        if (std::string why = component_error(path.substr(begin, end - begin)); !why.empty()) {
+            return refusal(quoted(path) + " is not a path: " + why, "write paths like \"physics/lattice/@alice\"");
+        }
+        begin = end + 1;
+    }
+    const std::size_t slash = path.rfind('/');
+    const std::string_view parent = slash == std::string_view::npos ? std::string_view{} : path.substr(0, slash);
+    if (!parent.empty() && document.line_of(parent) == nullptr) {
+        return unknown_node(document, parent);
+    }
+    // Nodes stand above every [table]: an empty tree's first line goes to the top.
+    std::size_t place = 0;
+    const std::string below = std::string{parent} + "/";
+    for (std::size_t i = 0; i < document.lines.size(); ++i) {
+        if (parent.empty() || document.paths[i] == parent || document.paths[i].starts_with(below)) {
+            place = document.lines[i].line_end;
+        }
+    }
+    std::string line = quoted(path) + " = " + std::to_string(shares) + "\n";
+    if (place > 0 && text[place - 1] != '\n') {
+        line.insert(0, "\n");
+    }
+    std::string edited{text};
+    edited.insert(place, line);
+    return checked(document, std::move(edited), path, ChangeKind::added);
+}
+
+EditedText remove_node_line(std::string_view text, std::string_view path) {
+    auto opened = open_document(text);
+    if (auto* diagnostics = std::get_if<Diagnostics>(&opened)) {
+        return std::move(*diagnostics);
+    }
+    const Document& document = std::get<Document>(opened);
+    const TomlNode* line = document.line_of(path);
+    if (line == nullptr) {
+        return unknown_node(document, path);
+    }
+    const auto node = document.tree.find(path);
+    if (!node || !document.tree.children(*node).empty()) {
+        return refusal(quoted(path) + " has nodes below it", "remove or move those first");
+    }
+    std::string edited{text};
+    edited.erase(line->line_begin, line->line_end - line->line_begin);
+    return checked(document, std::move(edited), path, ChangeKind::removed);
+}
+
+}  // namespace weir
