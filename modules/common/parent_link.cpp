@@ -8,9 +8,9 @@
 namespace weir::flux {
 namespace {
 
-/// A module whose pollfd misses an edge would sleep on a full queue; this often it looks anyway.
-constexpr double look_anyway = 0.5;
-constexpr int messages_per_wakeup = 4096;
+/// Seconds after which it looks although nothing woke it: a lost edge must not become a lost message.
+constexpr double look_anyway = 5.;
+constexpr int rounds_per_wakeup = 4096;
 
 }  // namespace
 
@@ -32,9 +32,6 @@ ParentLink::ParentLink(flux_t* h, std::string uri, double retry_max, Callbacks c
 ParentLink::~ParentLink() {
     readable_.reset();
     timer_.reset();
-    if (parent_ && callbacks_.lost) {
-        (void)catching([this] { callbacks_.lost("unloading"); });
-    }
 }
 
 void ParentLink::arm(double seconds) {
@@ -70,29 +67,28 @@ void ParentLink::connect() {
     pump();
 }
 
-/// Runs what has arrived. pollfd tells of a change only, so everything there is must be taken.
+/// Runs what has arrived. pollfd tells of a change only, so everything there is must be taken; and what one round of
+/// the reactor receives, the next one hands to its continuation.
 void ParentLink::pump() {
     if (!parent_ || is_pumping_) {
         return;
     }
     is_pumping_ = true;
-    bool is_more = true;
-    for (int i = 0; i < messages_per_wakeup && is_more && !has_failed_; i++) {
-        if (flux_reactor_run(flux_get_reactor(parent_.get()), FLUX_REACTOR_NOWAIT) < 0) {
-            fail(std::string("the connection broke: ") + flux_strerror(errno));
-            break;
-        }
+    int quiet_rounds = 0;
+    for (int i = 0; i < rounds_per_wakeup && quiet_rounds < 2 && !has_failed_; i++) {
         const int events = flux_pollevents(parent_.get());
+        quiet_rounds = events > 0 && (events & FLUX_POLLIN) != 0 ? 0 : quiet_rounds + 1;
         if (events < 0 || (events & FLUX_POLLERR) != 0) {
             fail("the connection broke");
+        } else if (flux_reactor_run(flux_get_reactor(parent_.get()), FLUX_REACTOR_NOWAIT) < 0) {
+            fail(std::string("the connection broke: ") + flux_strerror(errno));
         }
-        is_more = events > 0 && (events & FLUX_POLLIN) != 0;
     }
     is_pumping_ = false;
     if (has_failed_) {
         drop();
     } else {
-        arm(is_more ? 0. : look_anyway);
+        arm(quiet_rounds < 2 ? 0. : look_anyway);
     }
 }
 

@@ -24,6 +24,7 @@ class ParentLink {
     /// \param uri of the instance above (attr parent-uri).
     /// \param retry_max seconds (real time) that the pause between attempts grows to.
     ParentLink(flux_t* h, std::string uri, double retry_max, Callbacks callbacks);
+    /// Futures made on handle() must be gone by now; nobody is called back.
     ~ParentLink();
     ParentLink(const ParentLink&) = delete;
     ParentLink& operator=(const ParentLink&) = delete;
