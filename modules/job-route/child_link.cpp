@@ -172,9 +172,15 @@ void ChildLink::submit_done(JobId id, LocalId local) {
     }
 }
 
-void ChildLink::submit_failed(JobId id, const std::string& why) {
+void ChildLink::submit_failed(JobId id, const std::string& why, bool is_transient) {
     const auto found = jobs_.find(id);
     if (found == jobs_.end() || found->second.local.value != 0) {
+        return;
+    }
+    if (is_transient) {
+        found->second.is_returned = true;
+        found->second.has_ended = true;
+        record(id, found->second, ChildEvent::Kind::returned);
         return;
     }
     ChildEvent failed;

@@ -47,7 +47,8 @@ class ChildLink {
 
     // ---- this child's own jobs ----
     void submit_done(JobId id, LocalId local);
-    void submit_failed(JobId id, const std::string& why);
+    /// \param is_transient this instance takes nothing at the moment: the parent gets the job back. Otherwise it fails.
+    void submit_failed(JobId id, const std::string& why, bool is_transient);
     /// A job that stands for the parent's job facts.upstream appeared in the journal.
     void submitted(LocalId local, const JournalEvent& event, const JobFacts& facts);
     void event(LocalId local, const JournalEvent& event);

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: ChildRole. See child_role.hpp.
+#include "modules/job-route/child_role.hpp"
+
+#include <unistd.h>
+
+#include "libsched/json/r.hpp"
+#include "modules/job-route/jobspec_edit.hpp"
+
+namespace weir::route {
+namespace {
+
+constexpr double retry_max = 5.;        ///< seconds between attempts to reach the parent
+constexpr double retry_max_rare = 60.;  ///< when it may have no job-route at all
+constexpr double resource_pause = 0.25;
+constexpr int resource_attempts_max = 40;
+constexpr std::size_t report_max = 256;  ///< events in one report
+
+/// An answer that says "not now", not "not this job".
+bool is_transient(int errnum) {
+    return errnum == ENOSYS || errnum == EAGAIN || errnum == ECONNRESET || errnum == ENODATA || errnum == EHOSTUNREACH;
+}
+
+}  // namespace
+
+ChildRole::ChildRole(flux_t* h, Config config, ChildLink& link, Callbacks callbacks)
+    : h_(h), config_(std::move(config)), link_(link), callbacks_(std::move(callbacks)) {
+    resource_retry_.reset(
+        flux_timer_watcher_create(flux_get_reactor(h), 0., 0., flux::on_watcher<&ChildRole::look_up_resources>, this));
+    if (!resource_retry_) {
+        flux::fail_errno("resource timer");
+    }
+    look_up_resources();
+    parent_ = std::make_unique<flux::ParentLink>(
+        h, config_.parent_uri, config_.serves.empty() ? retry_max_rare : retry_max,
+        flux::ParentLink::Callbacks{[this] { on_connected(); }, [this](const std::string& why) { on_lost(why); }});
+}
+
+// ---- what this instance has ----
+
+void ChildRole::look_up_resources() {
+    resource_lookup_ = flux::rpc(h_, "resource.sched-status", Json::object());
+    flux::then<&ChildRole::on_resources>(resource_lookup_.get(), this);
+}
+
+/// The scheduler may not be there yet. After a while the parent has to do without: it then shows the child's own R.
+void ChildRole::on_resources(flux_future_t* f) {
+    const flux::Caught caught = flux::catching([&] {
+        const Json status = flux::rpc_get(f, "resource.sched-status");
+        json_t* all = json_object_get(status.get(), "all");
+        const R whole = flux::value_or_throw(decode_r(all));
+        if (core_count(whole.resources) == 0) {
+            throw flux::Failure(EAGAIN, "no resources yet");
+        }
+        resources_ = Json::ref(all).dump();
+        cores_ = static_cast<std::int64_t>(core_count(whole.resources));
+    });
+    resource_lookup_.reset();
+    if (caught.errnum != 0 && ++resource_attempts_ < resource_attempts_max) {
+        flux_timer_watcher_reset(resource_retry_.get(), flux::real_seconds(h_, resource_pause), 0.);
+        flux_watcher_start(resource_retry_.get());
+        return;
+    }
+    if (caught.errnum != 0) {
+        flux::log(h_, LOG_WARNING, "attaching without knowing this instance's resources: " + caught.message);
+    }
+    has_resources_ = true;
+    attach_if_ready();
+}
+
+// ---- the session ----
+
+void ChildRole::ready() {
+    is_ready_ = true;
+    attach_if_ready();
+}
+
+void ChildRole::on_connected() {
+    attach_if_ready();
+}
+
+void ChildRole::on_lost(const std::string& why) {
+    attach_.reset();
+    report_.reset();
+    if (link_.is_attached()) {
+        flux::log(h_, LOG_WARNING, "lost the parent: " + why + "; its jobs that wait for go will wait");
+    } else if (why != last_failure_) {
+        flux::log(h_, LOG_DEBUG, "parent: " + why);
+    }
+    last_failure_ = why;
+    link_.lost();
+}
+
+void ChildRole::reset(const std::string& why) {
+    is_ready_ = false;
+    submits_.clear();
+    steers_.clear();
+    if (parent_->handle() != nullptr) {
+        parent_->fail(why);
+    }
+}
+
+void ChildRole::attach_if_ready() {
+    if (!is_ready_ || !has_resources_ || is_idle_ || attach_ || parent_ == nullptr || parent_->handle() == nullptr) {
+        return;
+    }
+    // Only has to differ from this child's earlier sessions; which job it is, is in the request beside it.
+    session_ = std::to_string(flux_reactor_now(flux_get_reactor(h_))) + "." + std::to_string(getpid()) + "." +
+               std::to_string(++sessions_);
+    Attach attach;
+    attach.child = config_.jobid;
+    attach.session = session_;
+    attach.serves = config_.serves;
+    attach.known = link_.known();
+    attach.resources = resources_;
+    attach.cores = cores_;
+    attach.uri = config_.uri;
+    attach_ = flux::rpc(parent_->handle(), "job-route.attach", encode(attach), FLUX_RPC_STREAMING);
+    flux::then<&ChildRole::on_attach>(attach_.get(), this);
+}
+
+void ChildRole::on_attach(flux_future_t* f) {
+    Json answer;
+    const flux::Caught caught = flux::catching([&] { answer = flux::rpc_get(f, "attach"); });
+    if (caught.errnum != 0) {
+        on_attach_failed(caught.errnum, caught.message);
+        return;
+    }
+    flux_future_reset(f);
+    if (json_object_get(answer.get(), "attached") != nullptr) {
+        parent_->proven();
+        last_failure_.clear();
+        link_.attached();
+        flux::log(h_, LOG_INFO, "attached to the parent as its job " + std::to_string(config_.jobid.value));
+    } else {
+        for (const Order& order : flux::value_or_throw(decode_orders(answer.get()))) {
+            link_.order(order);
+        }
+    }
+    callbacks_.changed();
+}
+
+void ChildRole::on_attach_failed(int errnum, const std::string& why) {
+    if (errnum == EINVAL && config_.serves.empty()) {
+        flux::log(h_, LOG_INFO, why);
+        is_idle_ = true;
+        attach_.reset();
+        return;
+    }
+    if (errnum != ENOSYS && errnum != EAGAIN && errnum != ENODATA && why != last_failure_) {
+        flux::log(h_, LOG_ERR, why);
+    }
+    parent_->fail(why);
+}
+
+// ---- reports ----
+
+void ChildRole::send_report() {
+    if (report_ || parent_ == nullptr || parent_->handle() == nullptr) {
+        return;
+    }
+    Report report;
+    report.events = link_.next_report(report_max);
+    if (report.events.empty()) {
+        return;
+    }
+    report.child = config_.jobid;
+    report.session = session_;
+    report_ = flux::rpc(parent_->handle(), "job-route.report", encode(report));
+    flux::then<&ChildRole::on_report>(report_.get(), this);
+}
+
+void ChildRole::on_report(flux_future_t* f) {
+    json_int_t seq = 0;
+    const flux::Caught caught = flux::catching([&] {
+        const Json answer = flux::rpc_get(f, "report");
+        if (json_unpack(answer.get(), "{s:I}", "seq_acked", &seq) < 0) {
+            throw flux::Failure(EPROTO, "report: the answer has no seq_acked");
+        }
+    });
+    report_.reset();
+    if (caught.errnum != 0) {
+        parent_->fail(caught.message);
+        return;
+    }
+    link_.acked(static_cast<std::uint64_t>(seq));
+    callbacks_.changed();
+}
+
+// ---- jobs here ----
+
+void ChildRole::perform(ChildActions actions) {
+    for (const Order& order : actions.submits) {
+        submit(order);
+    }
+    for (const LocalOp& op : actions.ops) {
+        steer(op);
+    }
+}
+
+/// As the owner, validated by the parent already: this instance checks again only what its own plugins check.
+void ChildRole::submit(const Order& order) {
+    const auto jobspec = localize(order, config_.own_queues);
+    if (!jobspec) {
+        link_.submit_failed(order.id, jobspec.error().message, false);
+        return;
+    }
+    Json payload = Json::object();
+    payload.set("J", sign_none(*jobspec, getuid())).set("urgency", order.urgency).set("flags", FLUX_JOB_NOVALIDATE);
+    flux::Future future = flux::rpc(h_, "job-ingest.submit", payload);
+    flux_future_t* key = future.get();
+    flux::then<&ChildRole::on_submitted>(key, this);
+    submits_.emplace(key, std::pair(std::move(future), order.id));
+}
+
+void ChildRole::on_submitted(flux_future_t* f) {
+    const auto found = submits_.find(f);
+    if (found == submits_.end()) {
+        return;
+    }
+    const auto [future, id] = std::move(found->second);
+    submits_.erase(found);
+    json_int_t local = 0;
+    const flux::Caught caught = flux::catching([&] {
+        const Json answer = flux::rpc_get(f, "submit");
+        if (json_unpack(answer.get(), "{s:I}", "id", &local) < 0) {
+            throw flux::Failure(EPROTO, "submit: the answer has no id");
+        }
+    });
+    if (caught.errnum != 0) {
+        link_.submit_failed(id, caught.message, is_transient(caught.errnum));
+    } else {
+        link_.submit_done(id, LocalId{static_cast<std::uint64_t>(local)});
+    }
+    callbacks_.changed();
+}
+
+void ChildRole::start(const std::string& topic, const Json& payload) {
+    flux::Future future = flux::rpc(h_, topic, payload);
+    flux_future_t* key = future.get();
+    flux::then<&ChildRole::on_steered>(key, this);
+    steers_.emplace(key, std::pair(std::move(future), topic));
+}
+
+void ChildRole::steer(const LocalOp& op) {
+    Json payload = Json::object();
+    switch (op.kind) {
+        case LocalOp::Kind::raise:
+            payload.set("id", op.job.value).set("type", op.type).set("severity", 0).set("note", op.note);
+            start("job-manager.raise", payload);
+            break;
+        case LocalOp::Kind::urgency:
+            payload.set("id", op.job.value).set("urgency", op.urgency);
+            start("job-manager.urgency", payload);
+            break;
+        case LocalOp::Kind::go:
+            if (!callbacks_.pass_go(op.job)) {
+                Json jobs = Json::array();
+                jobs.append(Json::own(json_pack("{s:I s:s}", "id", static_cast<json_int_t>(op.job.value), "op", "go")));
+                payload.set("jobs", std::move(jobs));
+                start("job-manager.jobroute.update", payload);
+            }
+            break;
+    }
+}
+
+/// A job that ended in the meantime needs no steering; anything else people should see.
+void ChildRole::on_steered(flux_future_t* f) {
+    const auto found = steers_.find(f);
+    if (found == steers_.end()) {
+        return;
+    }
+    const auto [future, topic] = std::move(found->second);
+    steers_.erase(found);
+    const flux::Caught caught = flux::catching([&, &what = topic] { (void)flux::rpc_get(f, what); });
+    if (caught.errnum == ENOSYS) {
+        flux::log(h_, LOG_ERR, topic + ": is the plugin job-route-tap loaded in this instance?");
+    } else if (caught.errnum != 0) {
+        flux::log(h_, LOG_DEBUG, caught.message);
+    }
+}
+
+Json ChildRole::stats() const {
+    return Json::own(json_pack("{s:b s:I s:I}", "attached", link_.is_attached() ? 1 : 0, "jobs",
+                               static_cast<json_int_t>(link_.job_count()), "unacked",
+                               static_cast<json_int_t>(link_.unacked())));
+}
+
+}  // namespace weir::route

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the RPCs of the child's side: attach to the parent and follow its orders, report to it, submit and steer jobs
+// here. Decides nothing. Source: RFC 6; payloads in README.md.
+#pragma once
+#include <functional>
+#include <list>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "modules/common/flux_cpp.hpp"
+#include "modules/common/parent_link.hpp"
+#include "modules/job-route/child_link.hpp"
+#include "modules/job-route/messages_json.hpp"
+
+namespace weir::route {
+
+class ChildRole {
+  public:
+    struct Config {
+        std::string parent_uri;
+        JobId jobid;  ///< this instance, as a job of the parent
+        std::string uri;
+        std::vector<std::string> serves;  ///< empty: the parent reads it off this instance's jobspec
+        std::set<std::string> own_queues;
+    };
+    struct Callbacks {
+        std::function<void()> changed;
+        /// `go` for a job that is routed on to an instance below. \return false: it is not, start it here.
+        std::function<bool(LocalId job)> pass_go;
+    };
+    ChildRole(flux_t* h, Config config, ChildLink& link, Callbacks callbacks);
+    flux_t* flux() const { return h_; }
+    /// The link has read the journal: attach may happen.
+    void ready();
+    /// The link starts over: cut the session.
+    void reset(const std::string& why);
+    void perform(ChildActions actions);
+    void send_report();
+    Json stats() const;
+
+  private:
+    void on_connected();
+    void on_lost(const std::string& why);
+    void look_up_resources();
+    void on_resources(flux_future_t* f);
+    void attach_if_ready();
+    void on_attach(flux_future_t* f);
+    void on_attach_failed(int errnum, const std::string& why);
+    void on_report(flux_future_t* f);
+    void submit(const Order& order);
+    void on_submitted(flux_future_t* f);
+    void steer(const LocalOp& op);
+    void on_steered(flux_future_t* f);
+    void start(const std::string& topic, const Json& payload);
+
+    flux_t* h_;
+    Config config_;
+    ChildLink& link_;
+    Callbacks callbacks_;
+    bool is_ready_ = false;
+    bool is_idle_ = false;  ///< the parent has nothing for this instance: no more attempts
+    int resource_attempts_ = 0;
+    bool has_resources_ = false;
+    std::string resources_;
+    std::int64_t cores_ = 0;
+    std::uint64_t sessions_ = 0;
+    std::string session_;
+    std::string last_failure_;
+    flux::Future resource_lookup_;
+    flux::Watcher resource_retry_;
+    std::map<flux_future_t*, std::pair<flux::Future, JobId>> submits_;
+    std::map<flux_future_t*, std::pair<flux::Future, std::string>> steers_;
+    std::unique_ptr<flux::ParentLink> parent_;  ///< before the futures made on its handle, which die first
+    flux::Future attach_;
+    flux::Future report_;
+};
+
+}  // namespace weir::route

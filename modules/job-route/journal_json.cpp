@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: decoding what job-manager.events-journal streams. An entry that makes no sense is an error for the log; an
+// event that job-route does not know is not. Source: RFC 18, 21.
+#include "modules/job-route/messages_json.hpp"
+
+#include <string_view>
+
+namespace weir::route {
+namespace {
+
+using Kind = JournalEvent::Kind;
+
+struct Name {
+    const char* text;
+    Kind kind;
+};
+constexpr Name names[] = {
+    {"submit", Kind::submit},       {"set-flags", Kind::bypass},
+    {"priority", Kind::priority},   {"urgency", Kind::urgency},
+    {"weir.route", Kind::route},    {"alloc", Kind::alloc},
+    {"start", Kind::start},         {"finish", Kind::finish},
+    {"exception", Kind::exception}, {"prolog-finish", Kind::prolog_finish},
+    {"clean", Kind::clean},         {"flux-restart", Kind::restart},
+    {"memo", Kind::memo_uri},
+};
+
+JobFacts decode_facts(json_t* jobspec) {
+    JobFacts facts;
+    const char* queue = nullptr;
+    json_t* bypass = nullptr;
+    json_t* serves = nullptr;
+    json_int_t upstream = 0;
+    json_int_t userid = 0;
+    (void)json_unpack(jobspec, "{s:{s:{s?s s?o s?{s?o s?I s?I}}}}", "attributes", "system", "queue", &queue,
+                      "alloc-bypass", &bypass, "weir", "serves", &serves, "jobid", &upstream, "userid", &userid);
+    facts.queue = queue != nullptr ? queue : "";
+    facts.has_own_R = bypass != nullptr;
+    facts.upstream = static_cast<std::uint64_t>(upstream);
+    facts.upstream_userid = static_cast<std::uint32_t>(userid);
+    if (auto decoded = decode_names(serves, "serves")) {
+        facts.serves = std::move(decoded).value();
+    }
+    return facts;
+}
+
+bool has_bypass(json_t* context) {
+    std::size_t index = 0;
+    json_t* flag = nullptr;
+    json_array_foreach(json_object_get(context, "flags"), index, flag) {
+        if (json_is_string(flag) && std::string_view(json_string_value(flag)) == "alloc-bypass") {
+            return true;
+        }
+    }
+    return false;
+}
+
+/// false: the context does not fit the name.
+bool decode_context(JournalEvent& event, json_t* context) {
+    json_int_t number = 0;
+    const char* type = nullptr;
+    const char* note = nullptr;
+    int rc = 0;
+    switch (event.kind) {
+        case Kind::submit:
+            rc = json_unpack(context, "{s:I s:i}", "userid", &number, "urgency", &event.urgency);
+            event.userid = static_cast<std::uint32_t>(number);
+            break;
+        case Kind::priority:
+            rc = json_unpack(context, "{s:I}", "priority", &number);
+            event.priority = number;
+            break;
+        case Kind::urgency:
+            rc = json_unpack(context, "{s:i}", "urgency", &event.urgency);
+            break;
+        case Kind::route:
+            rc = json_unpack(context, "{s:I}", "child", &number);
+            event.child = static_cast<std::uint64_t>(number);
+            break;
+        case Kind::alloc:
+            (void)json_unpack(context, "{s?{s?{s?I}}}", "annotations", "weir", "child", &number);
+            event.child = static_cast<std::uint64_t>(number);
+            break;
+        case Kind::finish:
+            rc = json_unpack(context, "{s:i}", "status", &event.status);
+            break;
+        case Kind::exception:
+            rc = json_unpack(context, "{s:s s:i s?s}", "type", &type, "severity", &event.severity, "note", &note);
+            break;
+        case Kind::prolog_finish:
+            rc = json_unpack(context, "{s:s}", "description", &type);
+            break;
+        case Kind::memo_uri:
+            (void)json_unpack(context, "{s?s}", "uri", &note);
+            break;
+        case Kind::bypass:
+        case Kind::start:
+        case Kind::clean:
+        case Kind::restart:
+            break;
+    }
+    event.type = type != nullptr ? type : "";
+    event.note = note != nullptr ? note : "";
+    return rc == 0;
+}
+
+const Name* find(std::string_view text) {
+    for (const Name& name : names) {
+        if (text == name.text) {
+            return &name;
+        }
+    }
+    return nullptr;
+}
+
+Status decode_event(JournalEntry& entry, json_t* value, json_t* R) {
+    const char* text = nullptr;
+    json_t* context = nullptr;
+    if (json_unpack(value, "{s:s s?o}", "name", &text, "context", &context) < 0) {
+        return Error{std::errc::protocol_error, "an event without a name"};
+    }
+    const Name* name = find(text);
+    if (name == nullptr || (name->kind == Kind::bypass && !has_bypass(context))) {
+        return Done{};
+    }
+    JournalEvent event;
+    event.kind = name->kind;
+    if (!decode_context(event, context)) {
+        return Error{std::errc::protocol_error, std::string("event ") + text + ": its context does not fit RFC 21"};
+    }
+    if (event.kind == Kind::memo_uri && event.note.empty()) {
+        return Done{};
+    }
+    if (event.kind == Kind::alloc && R != nullptr) {
+        event.R = Json::ref(R).dump();
+    }
+    entry.events.push_back(std::move(event));
+    return Done{};
+}
+
+}  // namespace
+
+Json journal_filter() {
+    Json filter = Json::object();
+    for (const Name& name : names) {
+        filter.set(name.text, 1);
+    }
+    return filter;
+}
+
+Result<JournalEntry> decode_journal(json_t* payload) {
+    JournalEntry entry;
+    json_int_t id = 0;
+    json_t* events = nullptr;
+    json_t* jobspec = nullptr;
+    json_t* R = nullptr;
+    if (json_unpack(payload, "{s:I s:o s?o s?o}", "id", &id, "events", &events, "jobspec", &jobspec, "R", &R) < 0) {
+        return Error{std::errc::protocol_error, "a journal entry wants {id:I, events:[], jobspec?:o, R?:o}"};
+    }
+    entry.id = static_cast<std::uint64_t>(id);
+    entry.is_end_of_backlog = id == -1;
+    if (jobspec != nullptr) {
+        entry.has_jobspec = true;
+        entry.facts = decode_facts(jobspec);
+    }
+    std::size_t index = 0;
+    json_t* event = nullptr;
+    json_array_foreach(events, index, event) {
+        if (const Status status = decode_event(entry, event, R); !status) {
+            return Error{status.error().code, "job " + std::to_string(entry.id) + ": " + status.error().message};
+        }
+    }
+    return entry;
+}
+
+}  // namespace weir::route

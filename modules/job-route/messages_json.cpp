@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the codec of attach, report, orders and plugin orders. The journal's: journal_json.cpp.
+#include "modules/job-route/messages_json.hpp"
+
+#include <array>
+#include <string_view>
+
+namespace weir::route {
+namespace {
+
+using EventKind = ChildEvent::Kind;
+using OrderKind = Order::Kind;
+
+constexpr std::array<const char*, 7> event_names{"submit", "returned",  "alloc", "start",
+                                                 "finish", "exception", "clean"};
+constexpr std::array<const char*, 4> order_names{"submit", "cancel", "urgency", "go"};
+constexpr std::array<const char*, 6> op_names{"give", "alloc", "start", "finish", "exception", "clean"};
+
+template <std::size_t N>
+std::optional<std::size_t> index_of(const std::array<const char*, N>& names, std::string_view name) {
+    for (std::size_t i = 0; i < N; i++) {
+        if (name == names.at(i)) {
+            return i;
+        }
+    }
+    return std::nullopt;
+}
+
+Error bad(const std::string& what) {
+    return Error{std::errc::protocol_error, what};
+}
+
+json_int_t number(std::uint64_t value) {
+    return static_cast<json_int_t>(value);
+}
+
+std::string text_or_empty(const char* text) {
+    return text != nullptr ? text : "";
+}
+
+Result<ChildEvent> decode_event(json_t* value) {
+    ChildEvent event;
+    json_int_t id = 0;
+    json_int_t local = 0;
+    const char* name = nullptr;
+    const char* R = nullptr;
+    const char* type = nullptr;
+    const char* note = nullptr;
+    json_error_t error;
+    if (json_unpack_ex(value, &error, 0, "{s:I s:s s?I s?s s?i s?s s?i s?s}", "id", &id, "name", &name, "local", &local,
+                       "R", &R, "status", &event.status, "type", &type, "severity", &event.severity, "note",
+                       &note) < 0) {
+        return bad(static_cast<const char*>(error.text));
+    }
+    const auto kind = index_of(event_names, name);
+    if (!kind) {
+        return bad(std::string("unknown event \"") + name + "\"");
+    }
+    event.kind = static_cast<EventKind>(*kind);
+    event.id = JobId{static_cast<std::uint64_t>(id)};
+    event.local = LocalId{static_cast<std::uint64_t>(local)};
+    event.R = text_or_empty(R);
+    event.type = text_or_empty(type);
+    event.note = text_or_empty(note);
+    if (event.kind == EventKind::exception && (event.type.empty() || event.severity < 0 || event.severity > 7)) {
+        return bad("an exception needs a type, and a severity from 0 to 7");
+    }
+    if (event.kind == EventKind::allocated && event.R.empty()) {
+        return bad("alloc needs R");
+    }
+    return event;
+}
+
+Json encode(const ChildEvent& event) {
+    Json value = Json::object();
+    value.set("id", event.id.value).set("name", event_names.at(static_cast<std::size_t>(event.kind)));
+    if (event.local.value != 0) {
+        value.set("local", event.local.value);
+    }
+    if (event.kind == EventKind::allocated) {
+        value.set("R", event.R);
+    } else if (event.kind == EventKind::finished) {
+        value.set("status", event.status);
+    } else if (event.kind == EventKind::exception) {
+        value.set("type", event.type).set("severity", event.severity).set("note", event.note);
+    }
+    return value;
+}
+
+Result<Order> decode_order(json_t* value) {
+    Order order;
+    json_int_t id = 0;
+    json_int_t userid = 0;
+    const char* op = nullptr;
+    const char* jobspec = nullptr;
+    const char* type = nullptr;
+    const char* note = nullptr;
+    json_error_t error;
+    if (json_unpack_ex(value, &error, 0, "{s:I s:s s?s s?i s?I s?s s?s}", "id", &id, "op", &op, "jobspec", &jobspec,
+                       "urgency", &order.urgency, "userid", &userid, "type", &type, "note", &note) < 0) {
+        return bad(static_cast<const char*>(error.text));
+    }
+    const auto kind = index_of(order_names, op);
+    if (!kind) {
+        return bad(std::string("unknown op \"") + op + "\"");
+    }
+    order.kind = static_cast<OrderKind>(*kind);
+    order.id = JobId{static_cast<std::uint64_t>(id)};
+    order.userid = static_cast<std::uint32_t>(userid);
+    order.jobspec = text_or_empty(jobspec);
+    order.type = type != nullptr ? type : "cancel";
+    order.note = text_or_empty(note);
+    if (order.kind == OrderKind::submit && order.jobspec.empty()) {
+        return bad("submit needs a jobspec");
+    }
+    return order;
+}
+
+Json encode(const Order& order) {
+    Json value = Json::object();
+    value.set("op", order_names.at(static_cast<std::size_t>(order.kind))).set("id", order.id.value);
+    if (order.kind == OrderKind::submit) {
+        value.set("jobspec", order.jobspec).set("urgency", order.urgency).set("userid", order.userid);
+    } else if (order.kind == OrderKind::urgency) {
+        value.set("urgency", order.urgency);
+    } else if (order.kind == OrderKind::cancel) {
+        value.set("type", order.type).set("note", order.note);
+    }
+    return value;
+}
+
+/// Every element of an array through `decode`; errors are prefixed with "where[i]: ".
+template <typename T, typename Decode>
+Result<std::vector<T>> decode_array(json_t* array, const std::string& where, Decode&& decode) {
+    std::vector<T> values;
+    if (!json_is_array(array)) {
+        return bad(where + " must be an array");
+    }
+    std::size_t index = 0;
+    json_t* element = nullptr;
+    json_array_foreach(array, index, element) {
+        Result<T> value = decode(element);
+        if (!value) {
+            return bad(where + "[" + std::to_string(index) + "]: " + value.error().message);
+        }
+        values.push_back(std::move(value).value());
+    }
+    return values;
+}
+
+Result<KnownJob> decode_known(json_t* value) {
+    KnownJob job;
+    json_int_t id = 0;
+    int has_ended = 0;
+    json_error_t error;
+    if (json_unpack_ex(value, &error, 0, "[I,b,i]", &id, &has_ended, &job.urgency) < 0) {
+        return bad(static_cast<const char*>(error.text));
+    }
+    job.id = JobId{static_cast<std::uint64_t>(id)};
+    job.has_ended = has_ended != 0;
+    return job;
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> decode_names(json_t* array, const std::string& where) {
+    return decode_array<std::string>(array, where, [](json_t* value) -> Result<std::string> {
+        if (!json_is_string(value)) {
+            return bad("must be a name in quotes");
+        }
+        return std::string(json_string_value(value));
+    });
+}
+
+Json encode(const Attach& attach) {
+    Json serves = Json::array();
+    for (const std::string& queue : attach.serves) {
+        serves.append(Json::string(queue));
+    }
+    Json known = Json::array();
+    for (const KnownJob& job : attach.known) {
+        known.append(Json::own(json_pack("[I,b,i]", number(job.id.value), job.has_ended ? 1 : 0, job.urgency)));
+    }
+    Json payload = Json::object();
+    payload.set("jobid", attach.child.value).set("session", attach.session).set("serves", std::move(serves));
+    payload.set("known", std::move(known)).set("R", attach.resources).set("uri", attach.uri);
+    payload.set("cores", static_cast<long long>(attach.cores));
+    return payload;
+}
+
+Result<Attach> decode_attach(json_t* payload) {
+    Attach attach;
+    json_int_t child = 0;
+    json_int_t cores = 0;
+    json_t* serves = nullptr;
+    json_t* known = nullptr;
+    const char* session = nullptr;
+    const char* R = nullptr;
+    const char* uri = nullptr;
+    json_error_t error;
+    if (json_unpack_ex(payload, &error, 0, "{s:I s:s s:o s:o s?s s?s s?I}", "jobid", &child, "session", &session,
+                       "serves", &serves, "known", &known, "R", &R, "uri", &uri, "cores", &cores) < 0) {
+        return bad(std::string("attach: ") + static_cast<const char*>(error.text));
+    }
+    auto names = decode_names(serves, "attach: serves");
+    if (!names) {
+        return names.error();
+    }
+    auto jobs = decode_array<KnownJob>(known, "attach: known", decode_known);
+    if (!jobs) {
+        return jobs.error();
+    }
+    attach.child = JobId{static_cast<std::uint64_t>(child)};
+    attach.session = session;
+    attach.serves = std::move(names).value();
+    attach.known = std::move(jobs).value();
+    attach.resources = text_or_empty(R);
+    attach.uri = text_or_empty(uri);
+    attach.cores = cores;
+    return attach;
+}
+
+Json encode(const Report& report) {
+    Json events = Json::array();
+    for (const ChildEvent& event : report.events) {
+        events.append(encode(event));
+    }
+    Json payload = Json::object();
+    payload.set("jobid", report.child.value).set("session", report.session);
+    payload.set("seq", report.events.empty() ? 0 : report.events.front().seq).set("events", std::move(events));
+    return payload;
+}
+
+Result<Report> decode_report(json_t* payload) {
+    Report report;
+    json_int_t child = 0;
+    json_int_t seq = 0;
+    const char* session = nullptr;
+    json_t* events = nullptr;
+    json_error_t error;
+    if (json_unpack_ex(payload, &error, 0, "{s:I s:s s:I s:o}", "jobid", &child, "session", &session, "seq", &seq,
+                       "events", &events) < 0) {
+        return bad(std::string("report: ") + static_cast<const char*>(error.text));
+    }
+    auto decoded = decode_array<ChildEvent>(events, "report: events", decode_event);
+    if (!decoded) {
+        return decoded.error();
+    }
+    report.child = JobId{static_cast<std::uint64_t>(child)};
+    report.session = session;
+    report.events = std::move(decoded).value();
+    for (ChildEvent& event : report.events) {
+        event.seq = static_cast<std::uint64_t>(seq++);
+    }
+    return report;
+}
+
+Json encode_orders(const std::vector<Order>& orders) {
+    Json array = Json::array();
+    for (const Order& order : orders) {
+        array.append(encode(order));
+    }
+    Json payload = Json::object();
+    payload.set("orders", std::move(array));
+    return payload;
+}
+
+Result<std::vector<Order>> decode_orders(json_t* payload) {
+    return decode_array<Order>(json_object_get(payload, "orders"), "orders", decode_order);
+}
+
+Json encode(const TapOp& op, const Json& R) {
+    using Kind = TapOp::Kind;
+    Json value = Json::object();
+    value.set("id", op.id.value).set("op", op_names.at(static_cast<std::size_t>(op.kind)));
+    switch (op.kind) {
+        case Kind::give:
+            value.set("child", op.child.value).set("queue", op.queue);
+            break;
+        case Kind::alloc: {
+            Json weir = Json::object();
+            weir.set("child", op.child.value).set("queue", op.queue).set("id", op.local.value);
+            Json annotations = Json::object();
+            annotations.set("weir", std::move(weir));
+            value.set("R", R.share()).set("annotations", std::move(annotations));
+            break;
+        }
+        case Kind::finish:
+            value.set("status", op.status);
+            break;
+        case Kind::exception:
+            value.set("type", op.type).set("severity", op.severity).set("note", op.note);
+            break;
+        case Kind::start:
+        case Kind::clean:
+            break;
+    }
+    return value;
+}
+
+}  // namespace weir::route

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the JSON of what the two sides of a route say, of the journal's entries and of the plugin's orders.
+// Whatever comes in is checked; an error names what is wrong where. Must not know what is done about any of it.
+// Source: README.md of this folder (payloads), RFC 18, 21, FLUX-API section 2.5.
+#pragma once
+#include <jansson.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "libfairshare/base/result.hpp"
+#include "libsched/json/json.hpp"
+#include "modules/job-route/journal_event.hpp"
+#include "modules/job-route/messages.hpp"
+#include "modules/job-route/route_table.hpp"
+
+namespace weir::route {
+
+Json encode(const Attach& attach);
+Result<Attach> decode_attach(json_t* payload);
+
+Json encode(const Report& report);
+Result<Report> decode_report(json_t* payload);
+
+Json encode_orders(const std::vector<Order>& orders);
+Result<std::vector<Order>> decode_orders(json_t* payload);
+
+/// One entry of job-manager.jobroute.update's `jobs`. For alloc, `R` is the document that the parent's job gets.
+Json encode(const TapOp& op, const Json& R);
+
+/// One response of job-manager.events-journal.
+struct JournalEntry {
+    std::uint64_t id = 0;
+    bool is_end_of_backlog = false;
+    std::vector<JournalEvent> events;  ///< those that job-route knows, in order
+    JobFacts facts;                    ///< of the jobspec, when the entry has one
+    bool has_jobspec = false;
+};
+Result<JournalEntry> decode_journal(json_t* payload);
+/// The event names that decode_journal() understands, as the journal's `allow` object.
+Json journal_filter();
+
+/// A set of queue names: an array of strings. Errors name `where`.
+Result<std::vector<std::string>> decode_names(json_t* array, const std::string& where);
+
+}  // namespace weir::route

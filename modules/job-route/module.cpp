@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the broker module job-route.so: one journal follower that feeds both sides of the route, and the loop that
+// carries their wishes out. Plays the parent for instances below, and the child when there is an instance above. Must
+// not decide anything: RouteTable and ChildLink do. Source: RFC 5; doc/adr/0065 to 0069.
+#include <flux/core.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <memory>
+#include <optional>
+
+#include "modules/common/flux_cpp.hpp"
+#include "modules/job-route/child_link.hpp"
+#include "modules/job-route/child_role.hpp"
+#include "modules/job-route/messages_json.hpp"
+#include "modules/job-route/parent_role.hpp"
+#include "modules/job-route/route_table.hpp"
+
+namespace weir::route {
+namespace {
+
+constexpr double journal_pause = 0.5;  ///< seconds of real time before the journal is opened again
+
+std::vector<std::string> split(const std::string& text) {
+    std::vector<std::string> parts;
+    for (std::size_t begin = 0; begin <= text.size();) {
+        const std::size_t end = std::min(text.find(',', begin), text.size());
+        if (end > begin) {
+            parts.push_back(text.substr(begin, end - begin));
+        }
+        begin = end + 1;
+    }
+    return parts;
+}
+
+/// Module argument serves=a,b, else [weir.route] serves, else none: then the parent knows from the jobspec.
+std::vector<std::string> configured_serves(flux_t* h, int argc, char** argv) {
+    for (int i = 0; i < argc; i++) {
+        if (std::strncmp(argv[i], "serves=", 7) != 0) {
+            throw flux::Failure(EINVAL,
+                                std::string("unknown argument ") + argv[i] + ": serves=QUEUE[,QUEUE...] is all");
+        }
+        return split(argv[i] + 7);
+    }
+    json_t* route = json_object_get(flux::conf_table(h, "weir"), "route");
+    json_t* serves = json_object_get(route, "serves");
+    return serves != nullptr ? flux::value_or_throw(decode_names(serves, "[weir.route] serves"))
+                             : std::vector<std::string>{};
+}
+
+std::optional<ChildRole::Config> child_config(flux_t* h, int argc, char** argv) {
+    const char* uri = flux_attr_get(h, "parent-uri");
+    const char* jobid = flux_attr_get(h, "jobid");
+    std::vector<std::string> serves = configured_serves(h, argc, argv);
+    if (uri == nullptr || jobid == nullptr) {
+        return std::nullopt;
+    }
+    ChildRole::Config config;
+    config.parent_uri = uri;
+    flux_jobid_t id = 0;
+    if (flux_job_id_parse(jobid, &id) < 0) {
+        throw flux::Failure(EINVAL, std::string("attribute jobid: ") + jobid + " is not a job id");
+    }
+    config.jobid = JobId{id};
+    const char* own = flux_attr_get(h, "local-uri");
+    config.uri = own != nullptr ? own : "";
+    config.serves = std::move(serves);
+    const char* queue = nullptr;
+    json_t* ignored = nullptr;
+    json_object_foreach(flux::conf_table(h, "queues"), queue, ignored) {
+        config.own_queues.insert(queue);
+    }
+    return config;
+}
+
+class Module {
+  public:
+    Module(flux_t* h, std::optional<ChildRole::Config> config);
+    flux_t* flux() const { return h_; }
+
+  private:
+    void open_journal();
+    void on_journal(flux_future_t* f);
+    void take_entry(const JournalEntry& entry);
+    void start_over(const std::string& why);
+    void pump();
+    void carry_out();
+    Json stats(const flux_msg_t* msg);
+
+    flux_t* h_;
+    bool is_child_;
+    RouteTable table_;
+    ChildLink link_;
+    bool is_pumping_ = false;
+    std::uint64_t entries_ = 0;
+    std::uint64_t restarts_ = 0;
+    std::unique_ptr<ParentRole> parent_;
+    std::unique_ptr<ChildRole> child_;
+    flux::Future journal_;
+    flux::Watcher retry_;
+    flux::Handlers handlers_;
+};
+
+Module::Module(flux_t* h, std::optional<ChildRole::Config> config)
+    : h_(h), is_child_(config.has_value()), table_(config.has_value()) {
+    const std::string service = flux::service_name(h, "job-route");
+    parent_ = std::make_unique<ParentRole>(
+        h, service, table_,
+        ParentRole::Callbacks{[this] { pump(); }, [this](const std::string& why) { start_over(why); }});
+    if (config) {
+        child_ = std::make_unique<ChildRole>(h, std::move(*config), link_,
+                                             ChildRole::Callbacks{[this] { pump(); },
+                                                                  [this](LocalId job) {
+                                                                      const JobId id{job.value};
+                                                                      table_.allow_go(id);
+                                                                      return table_.is_routed(id);
+                                                                  }});
+    }
+    handlers_ = flux::add_handlers(
+        h, service, {{FLUX_MSGTYPE_REQUEST, "stats-get", flux::on_request<&Module::stats>, FLUX_ROLE_USER}}, this);
+    retry_.reset(flux_timer_watcher_create(flux_get_reactor(h), 0., 0., flux::on_watcher<&Module::open_journal>, this));
+    if (!retry_) {
+        flux::fail_errno("journal timer");
+    }
+    open_journal();
+}
+
+void Module::open_journal() {
+    Json payload = Json::object();
+    payload.set("full", is_child_).set("allow", journal_filter());
+    journal_ = flux::rpc(h_, "job-manager.events-journal", payload, FLUX_RPC_STREAMING);
+    flux::then<&Module::on_journal>(journal_.get(), this);
+}
+
+void Module::on_journal(flux_future_t* f) {
+    Json payload;
+    const flux::Caught caught = flux::catching([&] { payload = flux::rpc_get(f, "journal"); });
+    if (caught.errnum != 0) {
+        start_over(caught.message);
+        return;
+    }
+    flux_future_reset(f);
+    const auto entry = decode_journal(payload.get());
+    if (!entry) {
+        flux::log(h_, LOG_ERR, "journal: " + entry.error().message);
+        return;
+    }
+    entries_ += 1;
+    take_entry(*entry);
+    pump();
+}
+
+/// The owner alone submits jobs that stand for the parent's; the attribute in anybody else's jobspec means nothing.
+void Module::take_entry(const JournalEntry& entry) {
+    if (entry.is_end_of_backlog) {
+        table_.synced();
+        link_.synced();
+        if (child_) {
+            child_->ready();
+        }
+        return;
+    }
+    const JobId id{entry.id};
+    const LocalId local{entry.id};
+    for (const JournalEvent& event : entry.events) {
+        if (event.kind == JournalEvent::Kind::submit) {
+            JobFacts facts = entry.facts;
+            if (!is_child_ || event.userid != getuid()) {
+                facts.upstream = 0;
+            }
+            table_.submitted(id, event, facts);
+            if (facts.upstream != 0) {
+                link_.submitted(local, event, facts);
+            }
+        } else {
+            table_.event(id, event);
+            link_.event(local, event);
+        }
+    }
+}
+
+/// What is on record in the journal is the truth; everything else is learned again from it and from the other sides.
+void Module::start_over(const std::string& why) {
+    flux::log(h_, LOG_WARNING, "starting over: " + why);
+    restarts_ += 1;
+    journal_.reset();
+    table_ = RouteTable(is_child_);
+    link_ = ChildLink();
+    parent_->reset();
+    if (child_) {
+        child_->reset("this instance starts over");
+    }
+    flux_timer_watcher_reset(retry_.get(), flux::real_seconds(h_, journal_pause), 0.);
+    flux_watcher_start(retry_.get());
+}
+
+/// Carries out what the two sides want, until neither wants more. Re-entered from within, it leaves it to the outer
+/// call.
+void Module::pump() {
+    if (std::exchange(is_pumping_, true)) {
+        return;
+    }
+    const flux::Caught caught = flux::catching([this] { carry_out(); });
+    is_pumping_ = false;
+    if (caught.errnum != 0) {
+        throw flux::Failure(caught.errnum, caught.message);
+    }
+}
+
+void Module::carry_out() {
+    for (bool is_more = true; is_more;) {
+        ParentActions up = table_.take();
+        ChildActions down = link_.take();
+        is_more =
+            !up.tap.empty() || !up.fetch.empty() || !up.orders.empty() || !down.submits.empty() || !down.ops.empty();
+        parent_->perform(std::move(up));
+        if (child_) {
+            child_->perform(std::move(down));
+        }
+    }
+    if (child_) {
+        child_->send_report();
+    }
+}
+
+Json Module::stats(const flux_msg_t*) {
+    Json stats = Json::object();
+    stats.set("journal",
+              Json::own(json_pack("{s:b s:I s:I}", "synced", table_.is_synced() ? 1 : 0, "entries",
+                                  static_cast<json_int_t>(entries_), "restarts", static_cast<json_int_t>(restarts_))));
+    stats.set("parent", parent_->stats());
+    if (child_) {
+        stats.set("child", child_->stats());
+    }
+    return stats;
+}
+
+void run(flux_t* h, int argc, char** argv) {
+    Module module(h, child_config(h, argc, argv));
+    if (flux_reactor_run(flux_get_reactor(h), 0) < 0) {
+        flux::fail_errno("reactor");
+    }
+}
+
+}  // namespace
+}  // namespace weir::route
+
+extern "C" __attribute__((visibility("default"))) int mod_main(flux_t* h, int argc, char** argv);
+int mod_main(flux_t* h, int argc, char** argv) {
+    return weir::flux::guard(h, "job-route", [&] { weir::route::run(h, argc, argv); });
+}

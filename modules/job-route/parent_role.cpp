@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: ParentRole. See parent_role.hpp.
+#include "modules/job-route/parent_role.hpp"
+
+#include <cstring>
+
+#include "modules/job-route/jobspec_edit.hpp"
+#include "modules/job-route/resource_map.hpp"
+
+namespace weir::route {
+namespace {
+
+using flux::Failure;
+using flux::value_or_throw;
+
+Json request_payload(const flux_msg_t* msg) {
+    const char* text = nullptr;
+    if (flux_request_decode(msg, nullptr, &text) < 0 || text == nullptr) {
+        throw Failure(EPROTO, "the request has no payload");
+    }
+    auto payload = Json::parse(text);
+    if (!payload) {
+        throw Failure(EPROTO, "the payload is not JSON: " + payload.error().message);
+    }
+    return std::move(payload).value();
+}
+
+/// The KVS operation that stores a job's R where stock Flux looks for it.
+Json commit_op(JobId id, const Json& R) {
+    char key[128];
+    if (flux_job_kvs_key(key, sizeof(key), id.value, "R") < 0) {
+        flux::fail_errno("the KVS key of a job");
+    }
+    return Json::own(json_pack("{s:s s:i s:{s:i s:s s:s}}", "key", key, "flags", 0, "dirent", "ver", 1, "type", "val",
+                               "data", base64(R.dump()).c_str()));
+}
+
+}  // namespace
+
+ParentRole::ParentRole(flux_t* h, const std::string& service, RouteTable& table, Callbacks callbacks)
+    : h_(h), table_(table), callbacks_(std::move(callbacks)) {
+    const int request = FLUX_MSGTYPE_REQUEST;
+    handlers_ =
+        flux::add_handlers(h, service,
+                           {
+                               {request, "attach", flux::on_message<&ParentRole::attach>, FLUX_ROLE_USER},
+                               {request, "report", flux::on_message<&ParentRole::report>, FLUX_ROLE_USER},
+                               {request, "disconnect", flux::on_message<&ParentRole::disconnect>, FLUX_ROLE_USER},
+                               {request, "tree", flux::on_request<&ParentRole::tree>, FLUX_ROLE_USER},
+                               {request, "locate", flux::on_request<&ParentRole::locate>, FLUX_ROLE_USER},
+                           },
+                           this);
+}
+
+// ---- children ----
+
+void ParentRole::attach(const flux_msg_t* msg) {
+    if (!flux_msg_is_streaming(msg)) {
+        throw Failure(EPROTO, "attach is a streaming request");
+    }
+    const Attach attach = value_or_throw(decode_attach(request_payload(msg).get()));
+    const flux_msg_cred cred = flux::cred_of(msg);
+    const Caller caller{cred.userid, (cred.rolemask & FLUX_ROLE_OWNER) != 0};
+    const Status status = table_.attach(attach, caller);
+    if (!status) {
+        throw Failure(status.error());
+    }
+    close(attach.child);
+    Json answer = Json::object();
+    answer.set("attached", true);
+    flux::respond(h_, msg, answer);
+    sessions_.insert_or_assign(attach.child, Session{flux::keep(msg), attach.session, cred.userid});
+    flux::log(h_, LOG_INFO,
+              "child " + std::to_string(attach.child.value) + " attached, knows " +
+                  std::to_string(attach.known.size()) + " jobs");
+    callbacks_.changed();
+}
+
+/// Answered when everything in it is on record, or at least with the job-manager.
+void ParentRole::report(const flux_msg_t* msg) {
+    const Report report = value_or_throw(decode_report(request_payload(msg).get()));
+    const auto session = sessions_.find(report.child);
+    if (session == sessions_.end() || session->second.userid != flux::cred_of(msg).userid) {
+        throw Failure(EOWNERDEAD, "this session is over: attach again");
+    }
+    const std::uint64_t seq = value_or_throw(table_.report(report));
+    reports_ += 1;
+    ParentActions actions = table_.take();
+    const bool is_news = !actions.tap.empty();
+    next_.ops.insert(next_.ops.end(), actions.tap.begin(), actions.tap.end());
+    actions.tap.clear();
+    if (is_news) {
+        next_.replies.push_back({flux::keep(msg), seq});
+    } else {
+        flux::respond(h_, msg, Json::own(json_pack("{s:I}", "seq_acked", static_cast<json_int_t>(seq))));
+    }
+    perform(std::move(actions));
+    callbacks_.changed();
+}
+
+void ParentRole::disconnect(const flux_msg_t* msg) {
+    const char* gone = flux_msg_route_first(msg);
+    for (auto session = sessions_.begin(); session != sessions_.end(); ++session) {
+        const char* route = flux_msg_route_first(session->second.request.get());
+        if (gone != nullptr && route != nullptr && std::strcmp(gone, route) == 0) {
+            flux::log(h_, LOG_INFO, "child " + std::to_string(session->first.value) + " is gone from the link");
+            table_.detach(session->first, session->second.session);
+            sessions_.erase(session);
+            return;
+        }
+    }
+}
+
+void ParentRole::close(JobId child) {
+    const auto session = sessions_.find(child);
+    if (session != sessions_.end()) {
+        flux::respond_error(h_, session->second.request.get(), ENODATA, "this session is over");
+        sessions_.erase(session);
+    }
+}
+
+void ParentRole::reset() {
+    while (!sessions_.empty()) {
+        close(sessions_.begin()->first);
+    }
+    for (const Batch* batch : {&current_, &next_}) {
+        for (const Reply& reply : batch->replies) {
+            flux::respond_error(h_, reply.request.get(), EOWNERDEAD, "this session is over: attach again");
+        }
+    }
+    commit_.reset();
+    update_.reset();
+    fetches_.clear();
+    current_ = {};
+    next_ = {};
+}
+
+void ParentRole::send_orders(std::vector<std::pair<JobId, Order>> orders) {
+    std::map<JobId, std::vector<Order>> by_child;
+    for (auto& [child, order] : orders) {
+        by_child[child].push_back(std::move(order));
+    }
+    for (const auto& [child, list] : by_child) {
+        const auto session = sessions_.find(child);
+        if (session != sessions_.end()) {
+            flux::respond(h_, session->second.request.get(), encode_orders(list));
+        }
+    }
+}
+
+// ---- what the table wants ----
+
+void ParentRole::perform(ParentActions actions) {
+    next_.ops.insert(next_.ops.end(), actions.tap.begin(), actions.tap.end());
+    for (const JobId id : actions.fetch) {
+        fetch(id);
+    }
+    send_orders(std::move(actions.orders));
+    start_batch();
+}
+
+/// One batch at a time: R of all its allocations to the KVS, then all its orders to the plugin, in order.
+void ParentRole::start_batch() {
+    if (commit_ || update_ || next_.ops.empty()) {
+        return;
+    }
+    current_ = std::exchange(next_, {});
+    documents_.clear();
+    Json ops = Json::array();
+    for (TapOp& op : current_.ops) {
+        Json R;
+        if (op.kind == TapOp::Kind::alloc) {
+            auto mapped = map_resources(op.R, table_.child_resources(op.child), table_.R_of(op.child));
+            R = value_or_throw(Json::parse(mapped ? *mapped : op.R));
+            ops.append(commit_op(op.id, R));
+        }
+        documents_.push_back(std::move(R));
+    }
+    if (json_array_size(ops.get()) == 0) {
+        send_update();
+        return;
+    }
+    Json payload = Json::object();
+    payload.set("namespace", "primary").set("flags", 0).set("ops", std::move(ops));
+    commit_ = flux::rpc(h_, "kvs.commit", payload);
+    flux::then<&ParentRole::on_committed>(commit_.get(), this);
+}
+
+void ParentRole::on_committed(flux_future_t* f) {
+    if (flux_rpc_get(f, nullptr) < 0) {
+        const char* why = flux_future_error_string(f);
+        flux::log(h_, LOG_WARNING, std::string("storing R in the KVS: ") + (why != nullptr ? why : ""));
+    }
+    commit_.reset();
+    send_update();
+}
+
+void ParentRole::send_update() {
+    Json jobs = Json::array();
+    for (std::size_t i = 0; i < current_.ops.size(); i++) {
+        jobs.append(encode(current_.ops[i], documents_[i]));
+    }
+    Json payload = Json::object();
+    payload.set("jobs", std::move(jobs));
+    update_ = flux::rpc(h_, "job-manager.jobroute.update", payload);
+    flux::then<&ParentRole::on_updated>(update_.get(), this);
+}
+
+void ParentRole::on_updated(flux_future_t* f) {
+    Json answer;
+    const flux::Caught caught = flux::catching([&] { answer = flux::rpc_get(f, "job-manager.jobroute.update"); });
+    update_.reset();
+    if (caught.errnum != 0) {
+        callbacks_.broken(caught.message);
+        return;
+    }
+    std::size_t index = 0;
+    json_t* failed = nullptr;
+    json_array_foreach(json_object_get(answer.get(), "failed"), index, failed) {
+        json_int_t id = 0;
+        const char* op = "";
+        const char* why = "";
+        if (json_unpack(failed, "[I,s,s]", &id, &op, &why) == 0) {
+            flux::log(h_, LOG_DEBUG, std::string(op) + " of job " + std::to_string(id) + ": " + why);
+            const bool is_give = std::strcmp(op, "give") == 0;
+            table_.tap_failed(JobId{static_cast<std::uint64_t>(id)}, is_give ? TapOp::Kind::give : TapOp::Kind::clean);
+        }
+    }
+    end_batch();
+}
+
+void ParentRole::end_batch() {
+    mirrored_ += current_.ops.size();
+    for (const Reply& reply : current_.replies) {
+        flux::respond(h_, reply.request.get(),
+                      Json::own(json_pack("{s:I}", "seq_acked", static_cast<json_int_t>(reply.seq))));
+    }
+    current_ = {};
+    start_batch();
+    callbacks_.changed();
+}
+
+/// The journal's jobspec has no environment; the stored one has, and flags 2 adds later updates to it.
+void ParentRole::fetch(JobId id) {
+    Json payload =
+        Json::own(json_pack("{s:I s:[s] s:i}", "id", static_cast<json_int_t>(id.value), "keys", "jobspec", "flags", 2));
+    flux::Future future = flux::rpc(h_, "job-info.lookup", payload);
+    flux_future_t* key = future.get();
+    flux::then<&ParentRole::on_fetched>(key, this);
+    fetches_.emplace(key, std::pair(std::move(future), id));
+}
+
+void ParentRole::on_fetched(flux_future_t* f) {
+    const auto found = fetches_.find(f);
+    if (found == fetches_.end()) {
+        return;
+    }
+    const auto [future, id] = std::move(found->second);
+    fetches_.erase(found);
+    const flux::Caught caught = flux::catching([&, job = id] {
+        const Json answer = flux::rpc_get(f, "job-info.lookup");
+        const char* jobspec = json_string_value(json_object_get(answer.get(), "jobspec"));
+        if (jobspec == nullptr) {
+            throw Failure(EPROTO, "job-info.lookup: no jobspec in the answer");
+        }
+        table_.jobspec_ready(job, jobspec);
+    });
+    if (caught.errnum != 0) {
+        table_.fetch_failed(id, caught.message);
+    }
+    callbacks_.changed();
+}
+
+// ---- people ----
+
+Json ParentRole::tree(const flux_msg_t*) {
+    Json children = Json::array();
+    for (const ChildView& view : table_.children()) {
+        Json serves = Json::array();
+        for (const std::string& queue : view.serves) {
+            serves.append(Json::string(queue));
+        }
+        Json jobs = Json::object();
+        jobs.set("pending", static_cast<long long>(view.pending)).set("running", static_cast<long long>(view.running));
+        jobs.set("done", static_cast<long long>(view.done));
+        Json child = Json::object();
+        child.set("jobid", view.job.value).set("serves", std::move(serves)).set("uri", view.uri);
+        child.set("state", view.is_attached ? "attached" : "lost").set("jobs", std::move(jobs));
+        child.set("cores", static_cast<long long>(view.cores));
+        children.append(std::move(child));
+    }
+    Json answer = Json::object();
+    answer.set("children", std::move(children)).set("waiting", static_cast<long long>(table_.waiting()));
+    return answer;
+}
+
+Json ParentRole::locate(const flux_msg_t* msg) {
+    json_int_t id = 0;
+    flux::unpack(msg, "{s:I}", "id", &id);
+    const JobView view = value_or_throw(table_.find(JobId{static_cast<std::uint64_t>(id)}));
+    std::string uri;
+    for (const ChildView& child : table_.children()) {
+        uri = child.job == view.child ? child.uri : uri;
+    }
+    Json answer = Json::object();
+    answer.set("queue", view.queue).set("child", view.child.value).set("id", view.local.value);
+    answer.set("uri", uri).set("allocated", view.is_allocated);
+    return answer;
+}
+
+Json ParentRole::stats() const {
+    return Json::own(json_pack("{s:I s:I s:I s:I s:I}", "children", static_cast<json_int_t>(sessions_.size()),
+                               "waiting", static_cast<json_int_t>(table_.waiting()), "jobs",
+                               static_cast<json_int_t>(table_.job_count()), "reports",
+                               static_cast<json_int_t>(reports_), "orders", static_cast<json_int_t>(mirrored_)));
+}
+
+}  // namespace weir::route

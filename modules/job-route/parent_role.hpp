@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the RPCs of the parent's side: what children ask (attach, report, disconnect), what people ask (tree, locate),
+// and what RouteTable wants done (plugin orders, jobspec look-ups, orders to children). Decides nothing. Source: RFC 6;
+// payloads in README.md.
+#pragma once
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "modules/common/flux_cpp.hpp"
+#include "modules/job-route/messages_json.hpp"
+#include "modules/job-route/route_table.hpp"
+
+namespace weir::route {
+
+class ParentRole {
+  public:
+    struct Callbacks {
+        std::function<void()> changed;                       ///< the table has news: take its actions
+        std::function<void(const std::string& why)> broken;  ///< start over from the journal
+    };
+    ParentRole(flux_t* h, const std::string& service, RouteTable& table, Callbacks callbacks);
+    flux_t* flux() const { return h_; }
+    void perform(ParentActions actions);
+    /// Ends every session; the children will attach again.
+    void reset();
+    Json stats() const;
+
+  private:
+    struct Session {
+        flux::MessageRef request;
+        std::string session;
+        std::uint32_t userid = 0;
+    };
+    struct Reply {
+        flux::MessageRef request;
+        std::uint64_t seq = 0;
+    };
+    struct Batch {
+        std::vector<TapOp> ops;
+        std::vector<Reply> replies;
+    };
+
+    void attach(const flux_msg_t* msg);
+    void report(const flux_msg_t* msg);
+    void disconnect(const flux_msg_t* msg);
+    Json tree(const flux_msg_t* msg);
+    Json locate(const flux_msg_t* msg);
+
+    void start_batch();
+    void send_update();
+    void on_committed(flux_future_t* f);
+    void on_updated(flux_future_t* f);
+    void end_batch();
+    void fetch(JobId id);
+    void on_fetched(flux_future_t* f);
+    void send_orders(std::vector<std::pair<JobId, Order>> orders);
+    void close(JobId child);
+
+    flux_t* h_;
+    RouteTable& table_;
+    Callbacks callbacks_;
+    std::map<JobId, Session> sessions_;
+    Batch next_;
+    Batch current_;
+    std::vector<Json> documents_;  ///< current_.ops' R, empty Json where an op has none
+    flux::Future commit_;
+    flux::Future update_;
+    std::map<flux_future_t*, std::pair<flux::Future, JobId>> fetches_;
+    std::uint64_t reports_ = 0;
+    std::uint64_t mirrored_ = 0;
+    flux::Handlers handlers_;
+};
+
+}  // namespace weir::route
