@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the Standard Workload Format 2.2 of the Parallel Workloads Archive: reading (plain or gzip, as a stream) and
+// writing, a line a job. Must not know what becomes of a job. Source: parallelworkloads' swf.html.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "libfairshare/base/result.hpp"
+
+namespace weir {
+
+/// One line. Times in seconds, submit counted from the log's start; -1: not known.
+struct SwfJob {
+    std::int64_t job = -1;
+    std::int64_t submit = -1;
+    std::int64_t wait = -1;
+    std::int64_t run = -1;
+    std::int64_t processors = -1;
+    std::int64_t cpu_used = -1;  ///< the only field that may carry decimals; they are cut off
+    std::int64_t memory_used = -1;
+    std::int64_t requested_processors = -1;
+    std::int64_t requested_time = -1;
+    std::int64_t requested_memory = -1;
+    std::int64_t status = -1;
+    std::int64_t user = -1;
+    std::int64_t group = -1;
+    std::int64_t executable = -1;
+    std::int64_t queue = -1;
+    std::int64_t partition = -1;
+    std::int64_t preceding = -1;
+    std::int64_t think_time = -1;
+    friend bool operator==(const SwfJob&, const SwfJob&) = default;
+};
+
+/// 18 integers separated by blanks. Errors name the field and what stands there.
+Result<SwfJob> parse_swf_line(std::string_view line);
+std::string write_swf_line(const SwfJob& job);
+
+class SwfReader {
+  public:
+    /// Fills a buffer, returns how many bytes it wrote: 0 at the end.
+    using Source = std::function<Result<std::size_t>(char*, std::size_t)>;
+    struct Options {
+        bool lenient = false;  ///< a broken line is skipped and counted instead of being an error
+    };
+
+    SwfReader(Source source, std::string name, Options options);
+    /// A file, gzip or plain by its content. Error: the file cannot be opened.
+    static Result<SwfReader> open(const std::string& path, Options options);
+
+    /// The next job, nothing at the end. Errors: "FILE:LINE: what", also for a line longer than 64 KiB and for a broken
+    /// gzip stream.
+    Result<std::optional<SwfJob>> next();
+    /// MaxProcs of the comments read so far; 0: not given (or not before the first job).
+    std::int64_t max_processors() const { return max_processors_; }
+    /// Comment lines that stand before the first job, without ';'.
+    const std::vector<std::string>& header() const { return header_; }
+    std::uint64_t line() const { return line_; }
+    std::uint64_t skipped() const { return skipped_; }
+    const std::string& first_skip() const { return first_skip_; }
+
+  private:
+    Result<bool> fill();
+    Result<std::optional<std::string_view>> next_line();
+    void read_comment(std::string_view line);
+    Error at_line(const std::string& what) const;
+
+    Source source_;
+    std::string name_;
+    Options options_;
+    std::vector<char> buffer_;
+    std::size_t begin_ = 0;  ///< first byte not consumed
+    std::size_t end_ = 0;    ///< one past the last byte read
+    bool at_end_ = false;
+    bool saw_job_ = false;
+    std::uint64_t line_ = 0;
+    std::uint64_t skipped_ = 0;
+    std::string first_skip_;
+    std::int64_t max_processors_ = 0;
+    std::vector<std::string> header_;
+};
+
+}  // namespace weir
