@@ -1,0 +1,147 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-3.0-only
+test_description='sched-fcfs and sched-backfill in a stock Flux: load, order by priority, backfill, unload, reload
+
+The DSOs are the ones that the embedded broker loads. Skipped where there is no flux (PATH or WEIR_FLUX).'
+
+. "${SHARNESS_SH:-/usr/share/sharness/sharness.sh}"
+
+FLUX=${WEIR_FLUX:-$(command -v flux || test ! -x /opt/flux/bin/flux || echo /opt/flux/bin/flux)}
+MODULES=${WEIR_BUILD_DIR:-$SHARNESS_TEST_DIRECTORY/../build/dev}/lib/flux/modules
+if test -z "$FLUX"; then
+	skip_all='no flux command here (set WEIR_FLUX): the modules were not tried in a stock Flux'
+	test_done
+fi
+test -f "$MODULES/sched-fcfs.so" || { skip_all="sched-fcfs.so is not built in $MODULES"; test_done; }
+# One instance for the whole script: run it again inside.
+if test -z "$WEIR_T3001_INSIDE"; then
+	export WEIR_T3001_INSIDE=1
+	export PATH="$(dirname "$FLUX"):$PATH"
+	cat >config.toml <<-EOF &&
+	[resource]
+	noverify = true
+	[[resource.config]]
+	hosts = "fake0"
+	cores = "0-3"
+	[job-exec]
+	[job-manager]
+	inactive-num-limit = 1000
+	EOF
+	config=$(pwd)/config.toml && cd "$SHARNESS_TEST_DIRECTORY" &&
+	exec env -u FLUX_URI "$FLUX" start --test-size=1 --test-hosts=fake0 -c "$config" \
+		sh "$SHARNESS_TEST_DIRECTORY/$(basename "$SHARNESS_TEST_FILE")" "$@"
+fi
+
+# started ID...: the ids in order of their start event
+started() {
+	for id in "$@"; do
+		flux job wait-event -t 60 -f json "$id" alloc | sed "s/.*\"timestamp\":\([0-9.]*\).*/\1 $id/"
+	done | sort -n | cut -d' ' -f2 | tr '\n' ' ' | sed 's/ $//'
+}
+hold() {
+	flux submit "$@" --setattr=exec.test.run_duration=1000s true
+}
+stat() {
+	flux module stats "$1" | sed -n "s/.*\"$2\": *\([^,]*\),*/\1/p" | tr -d '"'
+}
+
+test_expect_success 'sched-simple makes way for sched-fcfs' '
+	flux module remove sched-simple &&
+	flux module load "$MODULES/sched-fcfs.so" &&
+	flux module list | grep "sched-fcfs.*R.*feasibility,sched\|sched-fcfs.*R.*sched"
+'
+test_expect_success 'a job runs and R is in the KVS' '
+	id=$(flux submit -n2 --setattr=exec.test.run_duration=0.01s true) &&
+	flux job wait-event -t 60 $id clean &&
+	flux job info $id R >R && cat R &&
+	grep "\"core\": *\"0-1\"" R && grep "fake0" R
+'
+test_expect_success 'a second scheduler is refused and the first goes on' '
+	test_must_fail flux module load "$MODULES/sched-backfill.so" &&
+	id=$(flux submit -n1 --setattr=exec.test.run_duration=0.01s true) &&
+	flux job wait-event -t 60 $id clean
+'
+test_expect_success 'jobs start in order of priority' '
+	blocker=$(hold -n4) && flux job wait-event -t 60 $blocker alloc &&
+	low=$(hold -n4 --urgency=8) && middle=$(hold -n4 --urgency=16) && high=$(hold -n4 --urgency=20) &&
+	flux job wait-event -t 60 $high priority &&
+	flux cancel $blocker && flux job wait-event -t 60 $high alloc && flux cancel $high &&
+	flux job wait-event -t 60 $middle alloc && flux cancel $middle &&
+	flux job wait-event -t 60 $low alloc && flux cancel $low &&
+	test "$(started $low $middle $high)" = "$high $middle $low"
+'
+test_expect_success 'a changed urgency of a waiting job changes the order' '
+	blocker=$(hold -n4) && flux job wait-event -t 60 $blocker alloc &&
+	first=$(hold -n4) && second=$(hold -n4) &&
+	flux job urgency $second 25 && flux job wait-event -t 60 --count=2 $second priority &&
+	flux cancel $blocker && flux job wait-event -t 60 $second alloc && flux cancel $second &&
+	flux job wait-event -t 60 $first alloc && flux cancel $first
+'
+test_expect_success 'a waiting job can be cancelled' '
+	blocker=$(hold -n4) && flux job wait-event -t 60 $blocker alloc &&
+	waiting=$(hold -n1) && flux cancel $waiting && flux job wait-event -t 60 $waiting clean &&
+	flux cancel $blocker && flux job wait-event -t 60 $blocker clean
+'
+test_expect_success 'an impossible job is refused with a sentence' '
+	id=$(flux submit -n5 true) &&
+	test_must_fail flux job attach $id 2>err &&
+	grep "asks for 5 cores; this instance has 4" err
+'
+test_expect_success 'feasibility.check answers yes and no' '
+	cat >feasible.py <<-EOF &&
+	import flux, sys
+	from flux.job import JobspecV1
+	n = int(sys.argv[1])
+	print(flux.Flux().rpc("feasibility.check", {"jobspec": JobspecV1.from_command(["true"], num_tasks=n).jobspec}).get())
+	EOF
+	flux python feasible.py 4 && test_must_fail flux python feasible.py 5 2>err && grep "asks for 5 cores" err
+'
+test_expect_success 'the scheduler is reloaded while jobs run and wait; nothing is lost, nothing given twice' '
+	running=$(hold -n3) && flux job wait-event -t 60 $running alloc &&
+	waiting=$(hold -n3) &&
+	flux module remove sched-fcfs && flux module load "$MODULES/sched-backfill.so" &&
+	small=$(hold -n1) && flux job wait-event -t 60 $small alloc &&
+	test "$(stat sched-backfill free_cores)" = 0 &&
+	test "$(stat sched-backfill running)" = 2 &&
+	flux cancel $small $running && flux job wait-event -t 60 $waiting alloc && flux cancel $waiting &&
+	flux job wait-event -t 60 $waiting clean
+'
+test_expect_success 'EASY: a short job passes a blocked one, a long one does not' '
+	running=$(hold -n3 -t 10m) && flux job wait-event -t 60 $running alloc &&
+	head=$(hold -n4 -t 10m) && flux job wait-event -t 60 $head priority &&
+	long=$(hold -n1 -t 1h) && short=$(hold -n1 -t 1m) &&
+	flux job wait-event -t 60 $short alloc &&
+	test "$(flux jobs -no {state} $long)" = SCHED &&
+	test "$(stat sched-backfill backfilled)" -ge 1
+'
+test_expect_success 'the head is told when it may start and why it waits' '
+	flux job wait-event -t 60 $short alloc &&
+	cat >annotation.py <<-EOF &&
+	import flux, sys, flux.job
+	h = flux.Flux()
+	wanted = flux.job.JobID(sys.argv[1])
+	def there():
+	    job = flux.job.job_list_id(h, wanted, ["annotations"]).get_job()
+	    return job.get("annotations", {}).get("sched", {})
+	for _ in range(20000):
+	    sched = there()
+	    if "t_estimate" in sched and "waits for 4 cores" in sched["reason_pending"]:
+	        print(sched); sys.exit(0)
+	sys.exit(1)
+	EOF
+	flux python annotation.py $head &&
+	flux cancel --all && flux queue drain
+'
+test_expect_success 'the module unloads cleanly and the stock scheduler takes over' '
+	flux module remove sched-backfill &&
+	test_must_fail flux module stats sched-backfill &&
+	flux module load sched-simple &&
+	id=$(flux submit -n1 --setattr=exec.test.run_duration=0.01s true) && flux job wait-event -t 60 $id clean
+'
+test_expect_success 'an unknown argument is refused and named' '
+	flux module remove sched-simple &&
+	test_must_fail flux module load "$MODULES/sched-fcfs.so" queue-depth=5 &&
+	flux dmesg | grep "unknown argument \"queue-depth=5\"" &&
+	flux module load sched-simple
+'
+test_done

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Durations, R and jobspec: what is read, what is written, what is refused and how.
+#include <rapidcheck/catch.h>
+
+#include <catch2/catch.hpp>
+
+#include "libsched/fsd.hpp"
+#include "libsched/json/jobspec.hpp"
+#include "libsched/json/r.hpp"
+#include "t/unit/libsched/workload.hpp"
+
+using namespace weir;
+
+namespace {
+std::string edited(std::string text, const std::string& from, const std::string& to) {
+    const auto at = text.find(from);
+    REQUIRE(at != std::string::npos);
+    return text.replace(at, from.size(), to);
+}
+const std::string r_text = R"({"version":1,"execution":{"R_lite":[{"rank":"0-1","children":{"core":"0-3","gpu":"0"}},)"
+                           R"({"rank":"2","children":{"core":"0"}}],"nodelist":["n[0-1]","login"],"starttime":12.5,)"
+                           R"("expiration":0,"properties":{"debug":"0-1"}}})";
+const std::string spec_text =
+    R"({"version":1,"resources":[{"type":"node","count":2,"with":[{"type":"slot","count":3,"label":"task",)"
+    R"("with":[{"type":"core","count":4}]}]}],"tasks":[{"command":["sleep","5"],"slot":"task","count":{"per_slot":1}}],)"
+    R"("attributes":{"system":{"duration":60.5,"queue":"batch","bank":"physics","exec":{"test":{"run_duration":"1.5s"}},)"
+    R"("weir":{"userid":5001,"jobid":77,"serves":["debug"]}}}})";
+}  // namespace
+
+TEST_CASE("durations: what people write") {
+    CHECK(*parse_fsd("90") == test::secs(90));
+    CHECK(*parse_fsd("1.5h") == test::secs(5400));
+    CHECK(*parse_fsd("250ms") == Duration{250'000});
+    CHECK(*parse_fsd("7d") == test::secs(604800));
+    CHECK(*parse_fsd("infinity") == Duration::max());
+    for (const char* text : {"", "h", "1.5x", "-1s", "1e400", "1 s", "nan", "99999999999999d"}) {
+        CAPTURE(text);
+        CHECK_FALSE(parse_fsd(text).has_value());
+    }
+    CHECK(encode_fsd(test::secs(5400)) == "90m");
+    CHECK(encode_fsd(Duration{1'500'001}) == "1.500001s");
+}
+
+// Kills: a unit that is off by a power of ten; decimals without leading zeros.
+TEST_CASE("durations: what is written is read back") {
+    rc::prop("round trip", [] {
+        const auto us = *rc::gen::oneOf(
+            rc::gen::inRange<std::int64_t>(0, 5'000'000),
+            rc::gen::map(rc::gen::inRange<std::int64_t>(0, 100'000), [](std::int64_t s) { return s * 1'000'000; }));
+        RC_ASSERT(*parse_fsd(encode_fsd(Duration{us})) == Duration{us});
+    });
+}
+
+TEST_CASE("R: a document is read") {
+    const auto r = decode_r(r_text);
+    REQUIRE(r.has_value());
+    REQUIRE(r->resources.nodes.size() == 3);
+    CHECK(core_count(r->resources) == 9);
+    CHECK(r->hosts == std::vector<std::string>{"n0", "n1", "login"});
+    CHECK(r->starttime == 12.5);
+    CHECK(*decode_r(encode_r(*r).dump()) == *r);
+}
+
+TEST_CASE("R: errors carry the path") {
+    const auto message = [](const std::string& text) { return decode_r(text).error().message; };
+    CHECK(message("{").find("R: 1:1: ") == 0);
+    CHECK(message(edited(r_text, "\"version\":1", "\"version\":2")).find("R: version:") == 0);
+    CHECK(message(edited(r_text, "\"rank\":\"2\"", "\"rank\":\"1\"")) ==
+          "R: execution.R_lite[1].rank: a rank is listed twice");
+    CHECK(message(edited(r_text, "\"0-3\"", "\"3-0\"")).find("R: execution.R_lite[0].children.core: ") == 0);
+    CHECK(message(edited(r_text, "n[0-1]", "n[0-2]")) == "R: execution.nodelist[1]: more host names than ranks");
+    CHECK(message(edited(r_text, ",\"login\"", "")) == "R: execution.nodelist: 2 host names for 3 ranks");
+    CHECK(message(edited(r_text, "12.5", "-1")) == "R: execution.starttime: must not be negative");
+    CHECK(message(edited(r_text, "\"0-1\",", "\"0-4000000000\",")).find("more than 1048576 ranks") !=
+          std::string::npos);
+}
+
+// Kills: an encoder that groups ranks with equal cores but different gpus; hosts in the order of groups.
+TEST_CASE("R: decoding what was encoded gives the same value") {
+    rc::prop("round trip", [] {
+        R r;
+        const auto nodes = *rc::gen::container<std::vector<std::tuple<int, int, bool>>>(
+            rc::gen::tuple(rc::gen::inRange(1, 3), rc::gen::inRange(1, 4), rc::gen::arbitrary<bool>()));
+        std::uint32_t rank = 0;
+        for (const auto& [gap, cores, gpu] : nodes) {
+            rank += static_cast<std::uint32_t>(gap);
+            r.resources.nodes.push_back(
+                {rank, IdSet::range(1, static_cast<std::uint32_t>(cores)), gpu ? IdSet::range(0, 0) : IdSet{}});
+            r.hosts.push_back("node" + std::to_string(rank));
+        }
+        r.expiration = *rc::gen::inRange(0, 1000) / 4.;
+        RC_ASSERT(*decode_r(encode_r(r).dump()) == r);
+    });
+}
+
+TEST_CASE("jobspec: a document is read") {
+    const auto spec = decode_jobspec(spec_text);
+    REQUIRE(spec.has_value());
+    CHECK(spec->request == Request{2, 3, 4, false});
+    CHECK(cores_of(spec->request) == 24);
+    CHECK(spec->limit == Duration{60'500'000});
+    CHECK(spec->account == "physics");
+    CHECK(*spec->run_duration == Duration{1'500'000});
+    CHECK(spec->weir_jobid == JobId{77});
+    CHECK(spec->command == std::vector<std::string>{"sleep", "5"});
+    CHECK(*decode_jobspec(encode_jobspec(*spec).dump()) == *spec);
+}
+
+TEST_CASE("jobspec: no duration and duration 0 mean no limit") {
+    CHECK(decode_jobspec(edited(spec_text, "60.5", "0"))->limit == Duration::max());
+    CHECK(decode_jobspec(edited(spec_text, "60.5", "\"2m\""))->limit == test::secs(120));
+}
+
+TEST_CASE("jobspec: errors carry the path") {
+    const auto message = [](const std::string& from, const std::string& to) {
+        const auto result = decode_jobspec(edited(spec_text, from, to));
+        REQUIRE_FALSE(result.has_value());
+        return result.error().message;
+    };
+    CHECK(message("\"version\":1", "\"version\":9999") == "jobspec: version: must be 1");
+    CHECK(message("\"count\":4", "\"count\":0") ==
+          "jobspec: resources[0].with[0].with[0].count: must be an integer from 1 to 16777216");
+    CHECK(message("\"count\":4", "\"count\":{\"min\":1}").find("ranges of counts") != std::string::npos);
+    CHECK(message("\"type\":\"core\"", "\"type\":\"memory\"").find("not \"memory\"") != std::string::npos);
+    CHECK(message("60.5", "-3") ==
+          "jobspec: attributes.system.duration: a duration is a number of seconds that is not negative");
+    CHECK(message("\"1.5s\"", "\"soon\"").find("jobspec: attributes.system.exec.test.run_duration: ") == 0);
+    CHECK(message("\"batch\"", "7") == "jobspec: attributes.system.queue: must be a string");
+    CHECK(message("\"resources\":[", "\"resources\":[{},").find("must hold exactly one entry") != std::string::npos);
+}
+
+// Kills: an encoder that drops exclusive, qos or an unset limit.
+TEST_CASE("jobspec: decoding what was encoded gives the same value") {
+    rc::prop("round trip", [] {
+        Jobspec spec;
+        spec.request = {*rc::gen::inRange<std::uint32_t>(0, 4), *rc::gen::inRange<std::uint32_t>(1, 9),
+                        *rc::gen::inRange<std::uint32_t>(1, 9), false};
+        spec.request.exclusive = spec.request.nodes > 0 && *rc::gen::arbitrary<bool>();
+        spec.gpus_per_slot = *rc::gen::inRange<std::uint32_t>(0, 2);
+        const auto limit = *rc::gen::inRange(0, 10000);
+        spec.limit = limit == 0 ? Duration::max() : test::secs(limit);
+        spec.queue = *rc::gen::element<std::string>("", "debug");
+        spec.account = *rc::gen::element<std::string>("", "bio");
+        spec.qos = *rc::gen::element<std::string>("", "high");
+        spec.name = *rc::gen::element<std::string>("", "a job");
+        spec.constraints = *rc::gen::element<std::string>("", R"({"properties":["fast"]})");
+        if (*rc::gen::arbitrary<bool>()) {
+            spec.run_duration = Duration{*rc::gen::inRange(0, 10'000'000)};
+        }
+        if (*rc::gen::arbitrary<bool>()) {
+            spec.weir_userid = *rc::gen::inRange<std::uint32_t>(0, 70000);
+        }
+        spec.command = *rc::gen::container<std::vector<std::string>>(rc::gen::element<std::string>("a", "-n", ""));
+        spec.environment = {{"PATH", "/bin"}};
+        RC_ASSERT(*decode_jobspec(encode_jobspec(spec).dump()) == spec);
+    });
+}

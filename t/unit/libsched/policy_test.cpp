@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// FCFS and EASY: hand cases of the reference semantics, and properties over whole random replays.
+#include "libsched/policy/policy.hpp"
+
+#include <rapidcheck/catch.h>
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <map>
+
+#include "libsched/resource/count_space.hpp"
+#include "libsched/resource/resource_space.hpp"
+#include "libsched/sim/simulate.hpp"
+#include "t/unit/libsched/workload.hpp"
+
+using namespace weir;
+using test::at;
+using test::machine;
+using test::secs;
+
+namespace {
+
+std::vector<std::int64_t> starts(const std::vector<SimJob>& jobs, std::int64_t cores, const Policy& policy) {
+    std::vector<std::int64_t> out;
+    const auto result = simulate(jobs, cores, policy);
+    REQUIRE(result.has_value());
+    for (const Instant start : *result) {
+        out.push_back(static_cast<std::int64_t>(to_seconds(start)));
+    }
+    return out;
+}
+SimJob job(std::int64_t submit, std::int64_t run, std::int64_t limit, std::uint32_t cores) {
+    return {0, at(submit), secs(run), secs(limit), cores};
+}
+
+/// A space that checks EASY's promise: the head's estimate never moves to a later instant while it is the head.
+struct Witness {
+    CountSpace space;
+    std::map<std::uint64_t, Instant>* estimates;
+    using Taken = CountSpace::Taken;
+    bool full() const { return space.full(); }
+    std::optional<Taken> start(const PendingJob& job, Instant now) { return space.start(job, now); }
+    std::optional<Taken> backfill(const PendingJob& job, Instant now) { return space.backfill(job, now); }
+    std::optional<Instant> reserve(const PendingJob& job, Instant now) {
+        const auto estimate = space.reserve(job, now);
+        RC_ASSERT(estimate.has_value());
+        const auto [place, is_new] = estimates->try_emplace(job.key.id.value, *estimate);
+        RC_ASSERT(is_new || *estimate <= place->second);
+        place->second = *estimate;
+        return estimate;
+    }
+};
+
+}  // namespace
+
+TEST_CASE("fcfs: stops at the first that does not fit") {
+    CHECK(starts({job(0, 10, 10, 3), job(1, 5, 5, 2), job(2, 1, 1, 1)}, 4, Fcfs{}) ==
+          std::vector<std::int64_t>{0, 10, 10});
+}
+
+TEST_CASE("easy: a job that ends exactly at the shadow time is backfilled, one second more is not") {
+    CHECK(starts({job(0, 10, 10, 3), job(1, 5, 5, 4), job(2, 8, 8, 1)}, 4, Easy{}) ==
+          std::vector<std::int64_t>{0, 10, 2});
+    CHECK(starts({job(0, 10, 10, 3), job(1, 5, 5, 4), job(2, 9, 9, 1)}, 4, Easy{}) ==
+          std::vector<std::int64_t>{0, 10, 15});
+}
+
+TEST_CASE("easy: extra cores are used up by those that run past the shadow time only") {
+    // 10 cores, 6 used until 10; the head wants 8: 2 extra. The first long job takes both, the second must wait.
+    CHECK(starts({job(0, 10, 10, 6), job(0, 5, 5, 8), job(0, 50, 50, 2), job(0, 50, 50, 1), job(0, 10, 10, 2)}, 10,
+                 Easy{}) == std::vector<std::int64_t>{0, 10, 0, 15, 0});
+}
+
+TEST_CASE("easy: all that end in the same second come back together") {
+    CHECK(starts({job(0, 10, 10, 2), job(0, 10, 10, 2), job(0, 5, 5, 3), job(0, 60, 60, 1)}, 5, Easy{}) ==
+          std::vector<std::int64_t>{0, 0, 10, 0});
+}
+
+TEST_CASE("easy: an early end moves the reservation forward") {
+    CHECK(starts({job(0, 3, 10, 3), job(1, 5, 5, 4), job(2, 8, 8, 1)}, 4, Easy{}) ==
+          std::vector<std::int64_t>{0, 10, 2});
+    CHECK(starts({job(0, 3, 10, 3), job(1, 5, 5, 4)}, 4, Easy{}) == std::vector<std::int64_t>{0, 3});
+}
+
+TEST_CASE("policy: names that configuration may use") {
+    CHECK(name_of(*policy_named("easy")) == "easy");
+    CHECK(name_of(*policy_named("fcfs")) == "fcfs");
+    CHECK_FALSE(policy_named("conservative"));
+}
+
+// Kills: an Fcfs that goes on after the first blocked job.
+TEST_CASE("fcfs: nobody starts before one who was submitted earlier") {
+    rc::prop("starts are in order of submission", [] {
+        const auto jobs = *test::workloads(8);
+        const auto result = simulate(jobs, 8, Fcfs{});
+        RC_ASSERT(result.has_value());
+        RC_ASSERT(std::is_sorted(result->begin(), result->end()));
+    });
+}
+
+// Kills: extra_ that is not reduced; `end < shadow || need <= free` in place of extra; a shadow without all ties.
+TEST_CASE("easy: backfilling never delays the head's reservation") {
+    rc::prop("a head's estimate never moves back, and the head starts by it", [] {
+        const auto jobs = *test::workloads(8);
+        std::map<std::uint64_t, Instant> estimates;
+        // The replay loop, over the witness.
+        struct Traits {
+            static const QueueKey& key(const PendingJob& j) { return j.key; }
+            static std::int64_t weight(const PendingJob&) { return 1; }
+        };
+        SortedChunks<PendingJob, Traits> queue;
+        Witness space{CountSpace(8), &estimates};
+        std::multimap<Instant, std::size_t> ends;
+        std::vector<Instant> begun(jobs.size());
+        std::size_t next = 0;
+        while (next < jobs.size() || !ends.empty()) {
+            Instant now = next < jobs.size() ? jobs[next].submit : never;
+            now = ends.empty() ? now : std::min(now, ends.begin()->first);
+            while (!ends.empty() && ends.begin()->first == now) {
+                const std::size_t i = ends.begin()->second;
+                space.space.release(JobId{i}, begun[i] + jobs[i].limit, jobs[i].cores);
+                ends.erase(ends.begin());
+            }
+            for (; next < jobs.size() && jobs[next].submit == now; next++) {
+                queue.insert({{1, now, JobId{next}}, {0, jobs[next].cores, 1, false}, jobs[next].limit});
+            }
+            struct {
+                std::vector<PendingJob> gone;
+                void started(const PendingJob& j, CountSpace::Taken) { gone.push_back(j); }
+                void blocked(const PendingJob&, const Blocked&) {}
+            } sink;
+            Easy{}.pass(queue, space, now, sink);
+            for (const PendingJob& j : sink.gone) {
+                const std::size_t i = j.key.id.value;
+                if (const auto promise = estimates.find(i); promise != estimates.end()) {
+                    RC_ASSERT(now <= promise->second);
+                }
+                queue.erase(j.key);
+                begun[i] = now;
+                ends.emplace(now + jobs[i].run, i);
+            }
+        }
+        RC_ASSERT(queue.empty());
+    });
+}
+
+// Kills: nodes' extra that ignores returned cores; short jobs that do not take the head's cores first.
+TEST_CASE("easy: on nodes, one-core slots start exactly when they do on a count") {
+    rc::prop("simulate_on_nodes = simulate", [] {
+        const auto jobs = *test::workloads(12);
+        RC_ASSERT(*simulate_on_nodes(jobs, machine(4, 3), Easy{}) == *simulate(jobs, 12, Easy{}));
+        RC_ASSERT(*simulate_on_nodes(jobs, machine(3, 4), Fcfs{}) == *simulate(jobs, 12, Fcfs{}));
+    });
+}
+
+// Kills: any space that gives more than it has.
+TEST_CASE("easy: never more cores in use than there are") {
+    rc::prop("capacity holds", [] {
+        const auto jobs = *test::workloads(8);
+        const auto begun = *simulate(jobs, 8, Easy{});
+        for (std::size_t k = 0; k < jobs.size(); k++) {
+            std::uint32_t used = 0;
+            for (std::size_t i = 0; i < jobs.size(); i++) {
+                used += begun[i] <= begun[k] && begun[k] < begun[i] + jobs[i].run ? jobs[i].cores : 0;
+            }
+            RC_ASSERT(used <= 8U);
+            RC_ASSERT(begun[k] >= jobs[k].submit);
+        }
+    });
+}
+
+TEST_CASE("replay: a job larger than the machine is named") {
+    auto big = job(0, 1, 1, 9);
+    big.number = 77;
+    const auto result = simulate(std::vector<SimJob>{big}, 8, Fcfs{});
+    REQUIRE_FALSE(result.has_value());
+    CHECK(result.error().message == "job 77 wants 9 cores; the machine has 8");
+}

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// The pool, the profile and both spaces.
+#include <rapidcheck/catch.h>
+
+#include <catch2/catch.hpp>
+
+#include "libsched/resource/count_space.hpp"
+#include "libsched/resource/resource_space.hpp"
+#include "t/unit/libsched/workload.hpp"
+
+using namespace weir;
+using test::at;
+using test::machine;
+using test::waiting;
+
+namespace {
+ResourcePool pool(std::uint32_t nodes, std::uint32_t cores) {
+    return ResourcePool(machine(nodes, cores), IdSet::range(0, nodes - 1));
+}
+ResourceSet allocate(ResourcePool& p, const Request& request) {
+    const auto picks = p.place(request, p.free_by_node(), {});
+    REQUIRE(picks);
+    return p.take(*picks);
+}
+}  // namespace
+
+TEST_CASE("pool: the lowest cores of the lowest ranks are given") {
+    auto p = pool(2, 4);
+    auto first = allocate(p, {0, 3, 1, false});
+    REQUIRE(first.nodes.size() == 1);
+    CHECK(first.nodes[0].cores.encode() == "0-2");
+    const auto second = allocate(p, {0, 3, 1, false});
+    REQUIRE(second.nodes.size() == 2);
+    CHECK(second.nodes[0].cores.encode() == "3");
+    CHECK(second.nodes[1].cores.encode() == "0-1");
+    CHECK(p.free_cores() == 2);
+}
+
+TEST_CASE("pool: a slot's cores stay on one node") {
+    auto p = pool(2, 3);
+    CHECK(allocate(p, {0, 2, 2, false}).nodes.size() == 2);
+    CHECK_FALSE(p.place({0, 1, 2, false}, p.free_by_node(), {}));
+}
+
+TEST_CASE("pool: node jobs get so many cores on each, exclusive ones all") {
+    auto p = pool(3, 4);
+    allocate(p, {0, 1, 1, false});
+    const auto exclusive = allocate(p, {1, 1, 1, true});
+    CHECK(exclusive.nodes[0].rank == 1);
+    CHECK(exclusive.nodes[0].cores.encode() == "0-3");
+    const auto two = allocate(p, {2, 1, 3, false});
+    CHECK(ranks_of(two).encode() == "0,2");
+}
+
+TEST_CASE("pool: nodes that are down are not used and not counted") {
+    auto p = pool(2, 4);
+    p.set_up(IdSet::range(0, 0), false);
+    CHECK(p.free_cores() == 4);
+    CHECK(allocate(p, {0, 1, 1, false}).nodes[0].rank == 1);
+    p.set_up(IdSet::range(0, 0), true);
+    CHECK(p.free_cores() == 7);
+}
+
+TEST_CASE("pool: claiming what is held and freeing what is not are errors without effect") {
+    auto p = pool(1, 4);
+    const auto held = allocate(p, {0, 2, 1, false});
+    CHECK_FALSE(p.claim(held).has_value());
+    ResourceSet other{{{0, IdSet::range(1, 2), {}}}};
+    CHECK_FALSE(p.release(other).has_value());
+    CHECK_FALSE(p.claim(ResourceSet{{{9, IdSet::range(0, 0), {}}}}).has_value());
+    CHECK(p.free_cores() == 2);
+    CHECK(p.release(held).has_value());
+    CHECK(p.claim(other).has_value());
+}
+
+TEST_CASE("pool: impossible requests get a sentence with both numbers") {
+    const auto p = pool(2, 4);
+    CHECK(p.feasible({0, 8, 1, false}).has_value());
+    CHECK(p.feasible({0, 9, 1, false}).error().message ==
+          "unsatisfiable request: the job asks for 9 cores; this instance has 8");
+    CHECK(p.feasible({3, 1, 1, false}).error().message ==
+          "unsatisfiable request: the job asks for 3 nodes with 1 core each; this instance has 2 nodes, 2 of them that "
+          "large (the largest has 4 cores)");
+    CHECK_FALSE(p.feasible({0, 1, 5, false}).has_value());
+}
+
+// Kills: release() that forgets recount(); take() of a core that is not free; a pick that exceeds a node.
+TEST_CASE("pool: allocating and freeing in any order restores the machine") {
+    rc::prop("alloc + free restores, nothing is given twice", [] {
+        auto p = pool(4, 5);
+        std::vector<ResourceSet> held;
+        const auto steps = *rc::gen::container<std::vector<std::tuple<bool, int, int, int, bool>>>(
+            rc::gen::tuple(rc::gen::arbitrary<bool>(), rc::gen::inRange(0, 4), rc::gen::inRange(1, 6),
+                           rc::gen::inRange(1, 4), rc::gen::arbitrary<bool>()));
+        std::uint64_t in_use = 0;
+        for (const auto& [frees, nodes, slots, width, exclusive] : steps) {
+            if (frees && !held.empty()) {
+                const std::size_t i = static_cast<std::size_t>(slots) % held.size();
+                RC_ASSERT(p.release(held[i]).has_value());
+                in_use -= core_count(held[i]);
+                held.erase(held.begin() + static_cast<long>(i));
+            } else {
+                const Request request{static_cast<std::uint32_t>(nodes), static_cast<std::uint32_t>(slots),
+                                      static_cast<std::uint32_t>(width), exclusive && nodes > 0};
+                const auto picks = p.place(request, p.free_by_node(), {});
+                if (!picks) {
+                    continue;
+                }
+                held.push_back(p.take(*picks));
+                in_use += core_count(held.back());
+                RC_ASSERT(core_count(held.back()) >= cores_of(request));
+                RC_ASSERT(request.exclusive || core_count(held.back()) == cores_of(request));
+            }
+            RC_ASSERT(p.free_cores() + in_use == 20U);
+            for (std::size_t a = 0; a < held.size(); a++) {
+                for (std::size_t b = a + 1; b < held.size(); b++) {
+                    for (const auto& x : held[a].nodes) {
+                        for (const auto& y : held[b].nodes) {
+                            RC_ASSERT(x.rank != y.rank || !x.cores.intersects(y.cores));
+                        }
+                    }
+                }
+            }
+        }
+        for (const auto& set : held) {
+            RC_ASSERT(p.release(set).has_value());
+        }
+        for (const auto& node : p.nodes()) {
+            RC_ASSERT(node.free == node.cores);
+        }
+    });
+}
+
+// Kills: earliest() that forgets the ends of the same second in the next chunk, or ends before now.
+TEST_CASE("profile: the earliest fit is what a linear search finds") {
+    rc::prop("same as a walk", [] {
+        AvailabilityProfile profile;
+        const auto ends = *rc::gen::container<std::vector<std::pair<int, int>>>(
+            rc::gen::pair(rc::gen::inRange(0, 12), rc::gen::inRange(1, 9)));
+        std::vector<std::pair<int, int>> many;
+        for (int repeat = 0; repeat < 20; repeat++) {
+            many.insert(many.end(), ends.begin(), ends.end());
+        }
+        for (std::size_t i = 0; i < many.size(); i++) {
+            profile.add(JobId{i}, at(many[i].first), many[i].second);
+        }
+        const int now = *rc::gen::inRange(0, 8);
+        const int free = *rc::gen::inRange(0, 5);
+        const int need = *rc::gen::inRange(1, 400);
+        const auto fit = profile.earliest(free, need, at(now));
+        int found = -1;
+        std::int64_t total = free;
+        for (int t = now; t <= 12 && found < 0; t++) {
+            total = free;
+            for (const auto& [end, cores] : many) {
+                total += end <= t ? cores : 0;
+            }
+            // What ended before now is only back when it is needed.
+            if (t == now && free >= need) {
+                total = free;
+            }
+            found = total >= need ? t : -1;
+        }
+        RC_ASSERT(fit.found == (found >= 0));
+        if (fit.found) {
+            RC_ASSERT(fit.at == at(found));
+            RC_ASSERT(free >= need || fit.free == total);
+        }
+    });
+}
+
+TEST_CASE("space: a job without a limit never ends by the shadow time") {
+    CountSpace space(4);
+    REQUIRE(space.start(waiting(1, 3, 100), at(0)));
+    PendingJob endless = waiting(3, 1, 0);
+    endless.limit = Duration::max();
+    CHECK(space.reserve(waiting(2, 4, 10), at(0)) == at(100));
+    CHECK_FALSE(space.backfill(endless, at(0)));
+    CHECK(space.backfill(waiting(4, 1, 100), at(0)));
+}
+
+TEST_CASE("space: no estimate where what runs never ends") {
+    ResourceSpace space(pool(1, 4));
+    PendingJob endless = waiting(1, 3, 0);
+    endless.limit = Duration::max();
+    REQUIRE(space.start(endless, at(0)));
+    CHECK_FALSE(space.reserve(waiting(2, 4, 10), at(0)));
+    PendingJob other = waiting(3, 1, 0);
+    other.limit = Duration::max();
+    CHECK_FALSE(space.backfill(other, at(0)));
+    CHECK(space.backfill(waiting(4, 1, 1000), at(0)));
+}
+
+TEST_CASE("space: the head's node is kept from long jobs, free for short ones") {
+    ResourceSpace space(pool(2, 4));
+    REQUIRE(space.start({{1, at(0), JobId{1}}, {1, 1, 3, false}, test::secs(50)}, at(0)));  // rank 0, 3 cores
+    REQUIRE(space.start({{1, at(0), JobId{2}}, {1, 1, 3, false}, test::secs(90)}, at(0)));  // rank 1, 3 cores
+    const PendingJob head{{1, at(0), JobId{3}}, {1, 1, 1, true}, test::secs(10)};
+    CHECK(space.reserve(head, at(0)) == at(50));  // all of rank 0
+    const auto long_job = space.backfill(waiting(4, 1, 80), at(0));
+    REQUIRE(long_job);
+    CHECK(long_job->resources.nodes[0].rank == 1);
+    CHECK_FALSE(space.backfill(waiting(5, 1, 80), at(0)));
+    const auto short_job = space.backfill(waiting(6, 1, 50), at(0));
+    REQUIRE(short_job);
+    CHECK(short_job->resources.nodes[0].rank == 0);
+}
+
+TEST_CASE("space: parts of an allocation come back one by one") {
+    ResourceSpace space(pool(2, 2));
+    const auto taken = space.start(waiting(1, 4, 10), at(0));
+    REQUIRE(taken);
+    const ResourceSet first{{taken->resources.nodes[0]}};
+    CHECK(space.release(JobId{1}, first, false).has_value());
+    CHECK(space.pool().free_cores() == 2);
+    CHECK_FALSE(space.release(JobId{1}, first, false).has_value());
+    CHECK(space.release(JobId{1}, {}, true).has_value());
+    CHECK(space.pool().free_cores() == 4);
+    CHECK_FALSE(space.release(JobId{1}, {}, true).has_value());
+}

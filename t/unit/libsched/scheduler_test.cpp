@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// The scheduler: order, priorities that change, cancel, hello, estimates, nodes that go away.
+#include "libsched/scheduler.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "t/unit/libsched/workload.hpp"
+
+using namespace weir;
+using test::at;
+using test::machine;
+using test::waiting;
+
+namespace {
+Scheduler scheduler(const Policy& policy, std::uint32_t nodes = 1, std::uint32_t cores = 4) {
+    Scheduler s(policy);
+    s.set_resources(machine(nodes, cores), IdSet::range(0, nodes - 1));
+    return s;
+}
+std::vector<std::uint64_t> ids(const Scheduler::Effects& effects) {
+    std::vector<std::uint64_t> out;
+    for (const auto& start : effects.started) {
+        out.push_back(start.id.value);
+    }
+    return out;
+}
+using Ids = std::vector<std::uint64_t>;
+}  // namespace
+
+TEST_CASE("scheduler: the highest priority starts first, then the earlier, then the lower id") {
+    auto s = scheduler(Fcfs{});
+    REQUIRE(s.alloc(waiting(4, 4, 10, 5, 1)).has_value());
+    REQUIRE(s.alloc(waiting(3, 4, 10, 5, 1)).has_value());
+    REQUIRE(s.alloc(waiting(2, 4, 10, 5, 0)).has_value());
+    REQUIRE(s.alloc(waiting(1, 4, 10, 9, 2)).has_value());
+    Ids order;
+    s.walk([&](const PendingJob& job) {
+        order.push_back(job.key.id.value);
+        return true;
+    });
+    CHECK(order == Ids{1, 2, 3, 4});
+    CHECK(ids(s.pass(at(0))) == Ids{1});
+    CHECK_FALSE(s.wants_pass());
+}
+
+TEST_CASE("scheduler: a new priority moves a waiting job and asks for a pass") {
+    auto s = scheduler(Fcfs{});
+    REQUIRE(s.alloc(waiting(1, 4, 10, 5)).has_value());
+    REQUIRE(s.alloc(waiting(2, 4, 10, 4)).has_value());
+    const std::vector<std::pair<JobId, std::uint32_t>> same{{JobId{1}, 5}, {JobId{99}, 1}};
+    CHECK(ids(s.pass(at(0))) == Ids{1});
+    s.prioritize(same);
+    CHECK_FALSE(s.wants_pass());
+    REQUIRE(s.alloc(waiting(3, 4, 10, 6)).has_value());
+    const std::vector<std::pair<JobId, std::uint32_t>> lift{{JobId{2}, 7}};
+    s.prioritize(lift);
+    CHECK(s.wants_pass());
+    REQUIRE(s.free(JobId{1}, {}, true).has_value());
+    CHECK(ids(s.pass(at(1))) == Ids{2});
+}
+
+TEST_CASE("scheduler: a job of priority 0 never starts and holds nobody up who stands before it") {
+    auto s = scheduler(Easy{});
+    REQUIRE(s.alloc(waiting(1, 1, 10, 0)).has_value());
+    REQUIRE(s.alloc(waiting(2, 1, 10, 3)).has_value());
+    CHECK(ids(s.pass(at(0))) == Ids{2});
+    CHECK(s.pending() == 1);
+}
+
+TEST_CASE("scheduler: impossible and repeated requests are refused") {
+    auto s = scheduler(Fcfs{});
+    CHECK(s.alloc(waiting(1, 5, 10)).error().message.find("asks for 5 cores") != std::string::npos);
+    REQUIRE(s.alloc(waiting(2, 1, 10)).has_value());
+    CHECK_FALSE(s.alloc(waiting(2, 1, 10)).has_value());
+    s.pass(at(0));
+    CHECK_FALSE(s.alloc(waiting(2, 1, 10)).has_value());
+}
+
+TEST_CASE("scheduler: cancel takes a waiting job out, a started one is no longer there") {
+    auto s = scheduler(Fcfs{});
+    REQUIRE(s.alloc(waiting(1, 4, 10)).has_value());
+    REQUIRE(s.alloc(waiting(2, 4, 10)).has_value());
+    s.pass(at(0));
+    CHECK_FALSE(s.cancel(JobId{1}));
+    CHECK(s.cancel(JobId{2}));
+    CHECK_FALSE(s.cancel(JobId{2}));
+}
+
+TEST_CASE("scheduler: hello claims what runs, twice the same is an error") {
+    auto s = scheduler(Fcfs{});
+    const ResourceSet held{{{0, IdSet::range(2, 3), {}}}};
+    CHECK(s.hello(JobId{7}, held, at(50)).has_value());
+    CHECK_FALSE(s.hello(JobId{8}, held, at(50)).has_value());
+    REQUIRE(s.alloc(waiting(1, 2, 10)).has_value());
+    const auto effects = s.pass(at(0));
+    REQUIRE(effects.started.size() == 1);
+    CHECK(effects.started[0].resources.nodes[0].cores.encode() == "0-1");
+}
+
+TEST_CASE("scheduler: the head gets an estimate once, and it is withdrawn when another takes its place") {
+    auto s = scheduler(Easy{});
+    REQUIRE(s.alloc(waiting(1, 3, 100)).has_value());
+    REQUIRE(s.alloc(waiting(2, 4, 10)).has_value());
+    auto effects = s.pass(at(0));
+    REQUIRE(effects.annotations.size() == 1);
+    CHECK(effects.annotations[0].id == JobId{2});
+    CHECK(effects.annotations[0].estimate == at(100));
+    CHECK(s.pass(at(1)).annotations.empty());
+    REQUIRE(s.alloc(waiting(3, 4, 10, 9)).has_value());
+    effects = s.pass(at(2));
+    CHECK(effects.cleared == std::vector<JobId>{JobId{2}});
+    REQUIRE(effects.annotations.size() == 1);
+    CHECK(effects.annotations[0].id == JobId{3});
+}
+
+TEST_CASE("scheduler: a longer expiration moves the estimate") {
+    auto s = scheduler(Easy{});
+    REQUIRE(s.alloc(waiting(1, 4, 100)).has_value());
+    REQUIRE(s.alloc(waiting(2, 4, 10)).has_value());
+    CHECK(s.pass(at(0)).annotations[0].estimate == at(100));
+    CHECK(s.set_end(JobId{1}, at(300)));
+    CHECK(s.pass(at(0)).annotations[0].estimate == at(300));
+    CHECK_FALSE(s.set_end(JobId{2}, at(300)));
+}
+
+TEST_CASE("scheduler: jobs are believed to end with the instance at the latest") {
+    auto s = scheduler(Easy{});
+    s.set_instance_end(at(60));
+    PendingJob endless = waiting(1, 4, 0);
+    endless.limit = Duration::max();
+    REQUIRE(s.alloc(endless).has_value());
+    REQUIRE(s.alloc(waiting(2, 4, 10)).has_value());
+    const auto effects = s.pass(at(0));
+    CHECK(effects.started[0].end == at(60));
+    CHECK(effects.annotations[0].estimate == at(60));
+}
+
+TEST_CASE("scheduler: nothing starts on a node that is down, shrunk nodes come back to nobody") {
+    auto s = scheduler(Fcfs{}, 2, 2);
+    s.set_up(IdSet::range(0, 0), false);
+    REQUIRE(s.alloc(waiting(1, 3, 10)).has_value());
+    CHECK(s.pass(at(0)).started.empty());
+    s.set_up(IdSet::range(0, 0), true);
+    CHECK(ids(s.pass(at(1))) == Ids{1});
+    s.shrink(IdSet::range(0, 0));
+    REQUIRE(s.free(JobId{1}, {}, true).has_value());
+    CHECK(s.space().pool().free_cores() == 2);
+    CHECK_FALSE(s.alloc(waiting(2, 3, 10)).has_value());
+}

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Workload logs and the generator: lines, streams, errors, moments, determinism.
+#include <rapidcheck/catch.h>
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <cstring>
+#include <memory>
+
+#include "libsched/sim/lublin.hpp"
+#include "libsched/sim/prng.hpp"
+#include "libsched/sim/swf.hpp"
+
+using namespace weir;
+
+namespace {
+/// A reader over text that arrives in pieces of `piece` bytes.
+SwfReader reader(const std::string& text, SwfReader::Options options = {}, std::size_t piece = 7) {
+    auto at = std::make_shared<std::size_t>(0);
+    return SwfReader(
+        [text, at, piece](char* into, std::size_t size) -> Result<std::size_t> {
+            const std::size_t count = std::min({piece, size, text.size() - *at});
+            std::memcpy(into, text.data() + *at, count);
+            *at += count;
+            return count;
+        },
+        "log", options);
+}
+const std::string line = "1 0 5 10 4 3.75 -1 4 60 -1 1 7 2 -1 1 -1 -1 -1";
+}  // namespace
+
+TEST_CASE("swf: a log with comments, blank lines and no last newline") {
+    auto r = reader("; Version: 2.2\n; MaxProcs: 128\n\n" + line + "\r\n  2 1 -1 1 1 -1 -1 1 1 -1 1 7 2 -1 1 -1 -1 -1");
+    const auto first = r.next();
+    REQUIRE(first.has_value());
+    REQUIRE(first->has_value());
+    CHECK((*first)->cpu_used == 3);
+    CHECK((*first)->requested_time == 60);
+    CHECK(r.max_processors() == 128);
+    CHECK(r.header().size() == 2);
+    CHECK((*r.next())->job == 2);
+    CHECK_FALSE(r.next()->has_value());
+    CHECK_FALSE(r.next()->has_value());
+}
+
+TEST_CASE("swf: a broken line is an error with its number, or skipped and counted") {
+    const std::string text = line + "\n1 2 x\n" + line + "\n";
+    auto strict = reader(text);
+    REQUIRE(strict.next().has_value());
+    const auto broken = strict.next();
+    REQUIRE_FALSE(broken.has_value());
+    CHECK(broken.error().message == "log:2: field 3 (wait time) is \"x\": it must be an integer, -1 when not known");
+    auto lenient = reader(text, {true});
+    CHECK((*lenient.next())->job == 1);
+    CHECK((*lenient.next())->job == 1);
+    CHECK(lenient.skipped() == 1);
+    CHECK(lenient.first_skip().find("log:2: ") == 0);
+}
+
+TEST_CASE("swf: lines that are no job lines") {
+    CHECK(parse_swf_line("1 2 3").error().message == "has 3 fields; a job line has 18");
+    CHECK(parse_swf_line(line + " 9").error().message == "has more than 18 fields");
+    CHECK_FALSE(parse_swf_line("1 0 5 10 4 3.75 -1 4 60.5 -1 1 7 2 -1 1 -1 -1 -1").has_value());
+    CHECK_FALSE(parse_swf_line("99999999999999999999 0 5 10 4 3 -1 4 60 -1 1 7 2 -1 1 -1 -1 -1").has_value());
+}
+
+TEST_CASE("swf: an endless line is refused") {
+    auto r = reader(std::string(70000, '1'), {}, 4096);
+    CHECK(r.next().error().message.find("log:1: longer than 65536 bytes") == 0);
+}
+
+TEST_CASE("swf: a file that is not there") {
+    CHECK(SwfReader::open("/nonexistent/log.swf", {}).error().message.find("/nonexistent/log.swf: No such file") == 0);
+}
+
+// Kills: a buffer that loses the bytes at a piece's border; a writer with 17 fields.
+TEST_CASE("swf: what is written is read back, however it is cut") {
+    rc::prop("round trip", [] {
+        std::vector<SwfJob> jobs;
+        for (int i = *rc::gen::inRange(0, 6); i > 0; i--) {
+            SwfJob job;
+            job.job = *rc::gen::inRange(0, 1000000);
+            job.run = *rc::gen::inRange(-1, 10);
+            job.think_time = *rc::gen::inRange(-1, 10);
+            jobs.push_back(job);
+        }
+        auto r = reader(write_swf(jobs, 64, "x"), {}, *rc::gen::inRange<std::size_t>(1, 40));
+        for (const SwfJob& job : jobs) {
+            RC_ASSERT(**r.next() == job);
+        }
+        RC_ASSERT(!r.next()->has_value());
+        RC_ASSERT(jobs.empty() || r.max_processors() == 64);
+    });
+}
+
+TEST_CASE("prng: the published stream of seed 0, and gamma's moments") {
+    // xoshiro256** after splitmix64(0): first outputs as by the authors' reference code.
+    Prng zero(0);
+    CHECK(zero.next() == 11091344671253066420ULL);
+    CHECK(zero.next() == 13793997310169335082ULL);
+    Prng prng(7);
+    double sum = 0.;
+    double squares = 0.;
+    constexpr int draws = 200000;
+    for (int i = 0; i < draws; i++) {
+        const double x = prng.gamma(4.2, .94);
+        sum += x;
+        squares += x * x;
+    }
+    CHECK(sum / draws == Approx(4.2 * .94).epsilon(.01));
+    CHECK(squares / draws - sum / draws * sum / draws == Approx(4.2 * .94 * .94).epsilon(.02));
+}
+
+TEST_CASE("lublin: the same settings give the same bytes, another seed others") {
+    LublinSettings s;
+    s.jobs = 300;
+    const auto a = write_swf(*generate_lublin(s), s.cores, "model");
+    CHECK(a == write_swf(*generate_lublin(s), s.cores, "model"));
+    s.seed = 2;
+    CHECK(a != write_swf(*generate_lublin(s), s.cores, "model"));
+}
+
+TEST_CASE("lublin: jobs are sound: sorted, within the machine, requested at least the run") {
+    LublinSettings s;
+    s.jobs = 5000;
+    s.cores = 48;
+    s.two_classes = true;
+    s.users = 8;
+    s.accounts = 3;
+    s.run_max = 5000;
+    s.load = .9;
+    const auto jobs = *generate_lublin(s);
+    REQUIRE(jobs.size() == 5000);
+    double work = 0.;
+    for (std::size_t i = 0; i < jobs.size(); i++) {
+        const SwfJob& job = jobs[i];
+        REQUIRE((i == 0 || job.submit >= jobs[i - 1].submit));
+        REQUIRE((job.processors >= 1 && job.processors <= 48));
+        REQUIRE((job.run >= 1 && job.run <= 5000));
+        REQUIRE(job.requested_time >= job.run);
+        REQUIRE((job.user >= 1 && job.user <= 8));
+        REQUIRE(job.group == 1 + (job.user - 1) % 3);
+        REQUIRE((job.queue == 1 || job.queue == 2));
+        work += static_cast<double>(job.run * job.processors);
+    }
+    CHECK(work / (static_cast<double>(jobs.back().submit) * 48.) == Approx(.9).epsilon(.001));
+}
+
+TEST_CASE("lublin: nonsense is refused") {
+    LublinSettings s;
+    s.users = 0;
+    CHECK_FALSE(generate_lublin(s).has_value());
+    s.users = 1;
+    s.load = -1.;
+    CHECK_FALSE(generate_lublin(s).has_value());
+}
+
+// Targets: measured on the authors' m_lublin99.c over a million jobs, 128 processors.
+TEST_CASE("lublin: moments of the one-class model") {
+    LublinSettings s;
+    s.jobs = 400000;
+    s.seed = 12345;
+    const auto jobs = *generate_lublin(s);
+    double run = 0.;
+    double log_run = 0.;
+    double size = 0.;
+    double serial = 0.;
+    double power = 0.;
+    for (const SwfJob& job : jobs) {
+        run += static_cast<double>(job.run);
+        log_run += std::log(static_cast<double>(job.run));
+        size += static_cast<double>(job.processors);
+        serial += job.processors == 1;
+        power += (job.processors & (job.processors - 1)) == 0;
+    }
+    const auto n = static_cast<double>(jobs.size());
+    CHECK(static_cast<double>(jobs.back().submit) / n == Approx(918.6).epsilon(.02));
+    CHECK(run / n == Approx(4352.6).epsilon(.02));
+    CHECK(log_run / n == Approx(5.457).epsilon(.01));
+    CHECK(size / n == Approx(12.145).epsilon(.02));
+    CHECK(serial / n == Approx(.2435).epsilon(.02));
+    CHECK(power / n == Approx(.8691).epsilon(.01));
+}
+
+TEST_CASE("lublin: the daily cycle does not drift over the years") {
+    LublinSettings s;
+    s.jobs = 100000;
+    const auto jobs = *generate_lublin(s);
+    const auto night_part = [&](std::size_t from, std::size_t to) {
+        double night = 0.;
+        for (std::size_t i = from; i < to; i++) {
+            const std::int64_t hour = jobs[i].submit / 3600 % 24;
+            night += hour >= 2 && hour < 6;
+        }
+        return night / static_cast<double>(to - from);
+    };
+    // The first half hours of the model are midnight; submissions count from the first arrival, minutes later.
+    CHECK(night_part(0, 20000) < .08);
+    CHECK(night_part(80000, 100000) < .08);
+}

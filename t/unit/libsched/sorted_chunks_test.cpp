@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// The chunked sequence against std::map: same members, same order, same sums.
+#include "libsched/sorted_chunks.hpp"
+
+#include <rapidcheck/catch.h>
+
+#include <catch2/catch.hpp>
+#include <map>
+
+using namespace weir;
+
+namespace {
+struct Item {
+    int key;
+    int weight;
+};
+struct Traits {
+    static int key(const Item& item) { return item.key; }
+    static std::int64_t weight(const Item& item) { return item.weight; }
+};
+using Small = SortedChunks<Item, Traits, 4>;
+}  // namespace
+
+TEST_CASE("sorted chunks: an empty sequence finds and erases nothing") {
+    Small chunks;
+    CHECK(chunks.empty());
+    CHECK_FALSE(chunks.erase(1));
+    CHECK(chunks.find(1) == nullptr);
+}
+
+// Kills: split() that forgets to move the weight; erase() that leaves an empty chunk; chunk_for() with lower_bound.
+TEST_CASE("sorted chunks: any history gives what an ordered map gives") {
+    rc::prop("same as std::map", [](const std::vector<std::pair<bool, int>>& history) {
+        Small chunks;
+        std::map<int, int> map;
+        for (const auto& [adds, raw] : history) {
+            const int key = raw % 40;
+            if (adds) {
+                RC_ASSERT(chunks.insert({key, raw}) == map.emplace(key, raw).second);
+            } else {
+                RC_ASSERT(chunks.erase(key) == (map.erase(key) == 1));
+            }
+        }
+        RC_ASSERT(chunks.size() == map.size());
+        auto expected = map.begin();
+        std::int64_t sum = 0;
+        chunks.walk([&](const Item& item) {
+            RC_ASSERT(expected != map.end());
+            RC_ASSERT(item.key == expected->first);
+            RC_ASSERT(item.weight == expected->second);
+            sum += item.weight;
+            ++expected;
+            return true;
+        });
+        RC_ASSERT(expected == map.end());
+        std::int64_t by_chunk = 0;
+        for (const auto& chunk : chunks.chunks()) {
+            RC_ASSERT(!chunk.items.empty());
+            by_chunk += chunk.weight;
+        }
+        RC_ASSERT(sum == chunks.weight());
+        RC_ASSERT(by_chunk == sum);
+    });
+}
