@@ -4,6 +4,7 @@
 // RFC 3; FLUX local connector (frames, authentication byte). errno semantics throughout.
 #pragma once
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "broker/api/message.hpp"
@@ -30,19 +31,22 @@ struct Connector {
     /// Waits until a message can be received, the peer is gone, or `timeout_ms` real milliseconds passed (-1: for
     /// ever). Returns 1, 0 on timeout, -1 with errno.
     virtual int wait(int timeout_ms) = 0;
-    /// Connects again after the peer went away. Default: -1 with ENOSYS.
-    virtual int reconnect();
+    /// True when recv() would give a message, or the final error, although pollfd() need not be readable.
+    virtual bool buffered() = 0;
 };
 
 /// Connects to a broker's local:// socket (path without the scheme; paths longer than a sockaddr are fine). Tries
 /// $FLUX_LOCAL_CONNECTOR_RETRY_COUNT + 1 times (default 6, from 16 ms doubling), reads the authentication byte.
 /// Errors: ENOENT "broker socket PATH was not found", EPERM and whatever the broker refuses with.
-Result<std::unique_ptr<Connector>> connect_local(const std::string& path);
-/// A connector on a connected stream socket that is past authentication (tests, socketpair). Owns fd.
-std::unique_ptr<Connector> connector_from_fd(int fd);
+Result<std::unique_ptr<Connector>> connect_local(const std::string& path,
+                                                 std::optional<flux_msg_cred> stamp = std::nullopt);
+/// A connector on a connected stream socket that is past authentication (tests, socketpair). Owns fd. `stamp` replaces
+/// the credentials of everything sent; the broker honours it for the instance owner only (a test hook, as in Flux).
+std::unique_ptr<Connector> connector_from_fd(int fd, std::optional<flux_msg_cred> stamp = std::nullopt);
 
 /// One end of a channel: a ZeroMQ PAIR socket that never blocks on send (no high-water mark) and closes without linger.
-/// One message is one encoded RFC 3 message. inproc needs bind before connect only for libzmq < 4.2; do it anyway.
+/// One message is one encoded RFC 3 message. Bind and connect before either end sends (else EPIPE); a whole Channel may
+/// move to another thread once, before it is used there.
 class Channel {
   public:
     static Result<Channel> bind(void* zmq_context, const std::string& endpoint);
@@ -58,7 +62,7 @@ class Channel {
     int fd() const;
     /// FLUX_POLLIN | FLUX_POLLOUT as of now; -1 with errno when the context is being terminated (ETERM).
     int events() const;
-    /// 0, or -1 with errno.
+    /// 0, or -1 with errno; EPIPE: nobody is at the other end.
     int send(const Message& msg);
     /// The next message; null with EAGAIN when none is there. A malformed one is EPROTO.
     MessagePtr recv();

@@ -6,8 +6,8 @@
 #include <sys/un.h>
 
 #include <cstddef>
-#include <deque>
 #include <string>
+#include <vector>
 
 #include "broker/api/message.hpp"
 #include "libfairshare/base/result.hpp"
@@ -41,26 +41,33 @@ class FramedStream {
     FramedStream& operator=(const FramedStream&) = delete;
     ~FramedStream();
     int fd() const { return fd_; }
-    /// Appends a message to the output without writing.
-    void queue(const Message& msg);
+    /// Appends a message to the output without writing; with `stamp` its credentials replace the message's own.
+    void queue(const Message& msg, const flux_msg_cred* stamp = nullptr);
     /// Writes what the socket takes. 0: all written or the rest must wait for POLLOUT (see pending()); -1 with errno.
     int flush();
     /// Bytes queued and not yet written.
     size_t pending() const { return out_.size() - out_begin_; }
-    /// The next whole message. Null: EAGAIN (no whole message yet), ECONNRESET (end of stream), EPROTO (bad frame).
+    /// Reads what the socket has, up to about 1 MiB more than a whole message. 0, or -1 with errno once it is over.
+    int fill();
+    /// The next whole message, reading the socket when none is buffered. Null: EAGAIN (no whole message yet),
+    /// ECONNRESET (end of stream), EPROTO (bad frame).
     MessagePtr recv();
     /// True when recv() would give a message without reading the socket.
     bool has_message() const;
+    /// True once the peer closed or failed; messages may still be buffered.
+    bool ended() const { return ended_; }
     /// True once the peer closed and everything it sent was taken.
     bool at_end() const { return ended_ && !has_message(); }
 
   private:
-    int fill();
+    size_t buffered() const { return in_end_ - in_begin_; }
+    void make_room();
     int fd_;
     bool ended_ = false;
     int error_ = 0;
-    std::string in_;
+    std::vector<char> in_;  ///< received bytes are [in_begin_, in_end_); the rest is room for more
     size_t in_begin_ = 0;
+    size_t in_end_ = 0;
     std::string out_;
     size_t out_begin_ = 0;
 };

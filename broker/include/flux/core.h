@@ -125,6 +125,11 @@ void flux_comms_error_set(flux_t *h, flux_comms_error_f fun, void *arg);
 const char *flux_attr_get(flux_t *h, const char *name);
 int flux_get_rank(flux_t *h, uint32_t *rank);
 int flux_get_size(flux_t *h, uint32_t *size);
+typedef struct { /* by value */
+    int request_tx, request_rx, response_tx, response_rx, event_tx, event_rx, control_tx, control_rx;
+} flux_msgcounters_t;
+void flux_get_msgcounters(flux_t *h, flux_msgcounters_t *mcs);
+void flux_clr_msgcounters(flux_t *h);
 int flux_send(flux_t *h, const flux_msg_t *msg, int flags);
 flux_msg_t *flux_recv(flux_t *h, struct flux_match match, int flags);
 
@@ -159,6 +164,7 @@ void flux_timer_watcher_reset(flux_watcher_t *w, double after, double repeat);
 flux_watcher_t *flux_periodic_watcher_create(flux_reactor_t *r, double offset, double interval,
                                              flux_reschedule_f reschedule, flux_watcher_f cb, void *arg);
 flux_watcher_t *flux_fd_watcher_create(flux_reactor_t *r, int fd, int events, flux_watcher_f cb, void *arg);
+flux_watcher_t *flux_handle_watcher_create(flux_reactor_t *r, flux_t *h, int events, flux_watcher_f cb, void *arg);
 flux_watcher_t *flux_prepare_watcher_create(flux_reactor_t *r, flux_watcher_f cb, void *arg);
 flux_watcher_t *flux_check_watcher_create(flux_reactor_t *r, flux_watcher_f cb, void *arg);
 flux_watcher_t *flux_idle_watcher_create(flux_reactor_t *r, flux_watcher_f cb, void *arg);
@@ -193,6 +199,7 @@ flux_future_t *flux_rpc(flux_t *h, const char *topic, const char *s, uint32_t no
 flux_future_t *flux_rpc_pack(flux_t *h, const char *topic, uint32_t nodeid, int flags, const char *fmt, ...);
 int flux_rpc_get(flux_future_t *f, const char **s);
 int flux_rpc_get_unpack(flux_future_t *f, const char *fmt, ...);
+uint32_t flux_rpc_get_matchtag(flux_future_t *f); /* for a SERVICE.cancel request {"matchtag"} */
 int flux_future_get(flux_future_t *f, const void **result);
 int flux_future_then(flux_future_t *f, double timeout, flux_continuation_f cb, void *arg);
 int flux_future_wait_for(flux_future_t *f, double timeout);
@@ -211,6 +218,7 @@ int flux_log(flux_t *h, int level, const char *fmt, ...) __attribute__((format(p
 enum { FLUX_EVENT_PRIVATE = 1 };
 int flux_event_subscribe(flux_t *h, const char *topic);
 int flux_event_unsubscribe(flux_t *h, const char *topic);
+int flux_event_decode(const flux_msg_t *msg, const char **topic, const char **s);
 int flux_event_unpack(const flux_msg_t *msg, const char **topic, const char *fmt, ...);
 flux_future_t *flux_event_publish_pack(flux_t *h, const char *topic, int flags, const char *fmt, ...);
 flux_future_t *flux_service_register(flux_t *h, const char *name);
@@ -229,6 +237,7 @@ flux_plugin_t *flux_plugin_create(void);
 void flux_plugin_destroy(flux_plugin_t *p);
 int flux_plugin_set_name(flux_plugin_t *p, const char *name);
 const char *flux_plugin_get_name(flux_plugin_t *p);
+const char *flux_plugin_get_uuid(flux_plugin_t *p);
 const char *flux_plugin_get_path(flux_plugin_t *p);
 const char *flux_plugin_strerror(flux_plugin_t *p);
 int flux_plugin_set_flags(flux_plugin_t *p, int flags);
