@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "modules/job-priority/duration_text.hpp"
+#include "libsched/fsd.hpp"
 #include "modules/job-priority/tap_accounts.hpp"
 #include "modules/job-priority/tap_table.hpp"
 
@@ -185,10 +185,10 @@ int validate_cb(flux_plugin_t* p, const char*, flux_plugin_arg_t* args, void* ar
 
 weir::Result<Duration> duration_of(const json_t* value) {
     if (json_is_number(value)) {
-        return weir::priority::parse_duration(std::to_string(json_number_value(value)));
+        return weir::duration_from_number(json_number_value(value));
     }
     const char* text = json_string_value(value);
-    return weir::priority::parse_duration(text != nullptr ? text : "(not a duration)");
+    return weir::parse_fsd(text != nullptr ? text : "(not a duration)");
 }
 
 /// The instance's whole configuration: on load and on each change. A plugin conf of its own has precedence.

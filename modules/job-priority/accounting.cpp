@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the charging rules. See accounting.hpp.
+#include "modules/job-priority/accounting.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+namespace weir::priority {
+namespace {
+
+/// "physics/lattice/@alice" -> ("physics/lattice", "alice"); empty when it is no user's path.
+std::optional<std::pair<std::string, std::string>> split_user(const std::string& path) {
+    const std::size_t at = path.rfind("/@");
+    if (at == std::string::npos) {
+        return std::nullopt;
+    }
+    return std::make_pair(path.substr(0, at), path.substr(at + 2));
+}
+
+/// Every user path that the state mentions.
+std::set<std::string> paths_in(const SavedState& saved) {
+    std::set<std::string> paths;
+    for (const PayerState& payer : saved.ledger.payers) {
+        paths.insert(payer.path);
+    }
+    for (const ChargeRow& charge : saved.charges) {
+        paths.insert(charge.path);
+    }
+    for (const auto& [id, row] : saved.running) {
+        paths.insert(row.path);
+    }
+    for (const auto& [key, row] : saved.reported) {
+        paths.insert(row.path);
+    }
+    return paths;
+}
+
+/// The tree with a leaf for each of `paths` that an `@*` line admits.
+ShareTreePtr with_members(ShareTreePtr tree, const std::set<std::string>& paths) {
+    for (const std::string& path : paths) {
+        const auto parts = split_user(path);
+        if (!parts || tree->find(path)) {
+            continue;
+        }
+        const auto account = tree->find(parts->first);
+        const auto association = account ? tree->association(*account, parts->second) : std::nullopt;
+        if (!association || association->leaf) {
+            continue;
+        }
+        if (auto grown = tree->with_member(*account, parts->second)) {
+            tree = std::make_shared<const ShareTree>(std::move(grown->first));
+        }
+    }
+    return tree;
+}
+
+NodeId payer_of(const ShareTree& tree, const std::string& path) {
+    const auto node = path.empty() ? std::nullopt : tree.find(path);
+    return node && tree.kind(*node) == NodeKind::user ? *node : unassociated;
+}
+
+void post_to(UsageLedger& ledger, NodeId payer, std::int64_t rate, Instant at) {
+    if (rate > 0) {
+        ledger.start(payer, rate, at);
+    } else if (rate < 0) {
+        ledger.end(payer, -rate, at);
+    }
+}
+
+}  // namespace
+
+Accounting::Accounting(ShareTreePtr tree, Duration half_life) : ledger_(std::move(tree), half_life) {}
+
+Result<Accounting> Accounting::restore(ShareTreePtr tree, const SavedState& saved, Duration half_life, Instant now) {
+    tree = with_members(std::move(tree), paths_in(saved));
+    Accounting accounting(tree, half_life);
+    if (saved.ledger.half_life != Duration{}) {
+        Result<UsageLedger> ledger = UsageLedger::restore(tree, saved.ledger);
+        if (!ledger) {
+            return ledger.error();
+        }
+        accounting.ledger_ = std::move(*ledger);
+    }
+    for (const ChargeRow& charge : saved.charges) {
+        post_to(accounting.ledger_, payer_of(*tree, charge.path), charge.rate, charge.time);
+    }
+    for (const auto& [id, row] : saved.running) {
+        accounting.running_[id] = RunningJob{payer_of(*tree, row.path), row.cores, row.start};
+    }
+    for (const auto& [key, row] : saved.reported) {
+        accounting.reported_[key] = RunningJob{payer_of(*tree, row.path), row.cores, row.start};
+    }
+    accounting.charged_ = saved.charged;
+    accounting.meta_ = saved.meta;
+    accounting.charges_since_checkpoint_ = saved.charges.size();
+    if (accounting.ledger_.half_life() != half_life) {
+        accounting.set_half_life(half_life, now);
+    }
+    return accounting;
+}
+
+void Accounting::post(NodeId payer, std::int64_t rate, Instant at) {
+    post_to(ledger_, payer, rate, at);
+    batch_.charges.push_back({payer == unassociated ? std::string() : tree().path(payer), rate, at});
+    charges_since_checkpoint_ += 1;
+}
+
+RunningRow Accounting::row_of(const RunningJob& job) const {
+    return {job.payer == unassociated ? std::string() : tree().path(job.payer), job.cores, job.start};
+}
+
+bool Accounting::start(FluxJobId id, NodeId payer, std::int64_t cores, Instant at) {
+    if (running_.count(id) != 0 || charged_.count(id) != 0) {
+        return false;
+    }
+    const RunningJob job{payer, cores, at};
+    running_.emplace(id, job);
+    post(payer, cores, at);
+    batch_.running[id] = row_of(job);
+    return true;
+}
+
+bool Accounting::end(FluxJobId id, Instant at) {
+    const auto found = running_.find(id);
+    if (found == running_.end()) {
+        return false;
+    }
+    const Instant end_at = std::max(at, found->second.start);
+    std::vector<ReportedKey> open;
+    for (auto inner = reported_.lower_bound({id, 0}); inner != reported_.end() && inner->first.first == id; ++inner) {
+        open.push_back(inner->first);
+    }
+    for (const ReportedKey& key : open) {
+        report_end(key, end_at);
+    }
+    post(found->second.payer, -found->second.cores, end_at);
+    running_.erase(found);
+    charged_[id] = end_at;
+    batch_.running[id] = std::nullopt;
+    batch_.charged[id] = end_at;
+    prune_charged();
+    return true;
+}
+
+bool Accounting::is_charged(FluxJobId id, Instant freed) const {
+    return charged_.count(id) != 0 || (running_.count(id) == 0 && freed <= meta_.charged_floor);
+}
+
+const RunningJob* Accounting::find(FluxJobId id) const {
+    const auto found = running_.find(id);
+    return found == running_.end() ? nullptr : &found->second;
+}
+
+std::size_t Accounting::end_vanished(const std::set<FluxJobId>& seen) {
+    std::vector<FluxJobId> vanished;
+    for (const auto& [id, job] : running_) {
+        if (seen.count(id) == 0) {
+            vanished.push_back(id);
+        }
+    }
+    for (const FluxJobId id : vanished) {
+        end(id, meta_.position);
+    }
+    return vanished.size();
+}
+
+void Accounting::prune_charged() {
+    if (charged_.size() <= 2 * charged_kept) {
+        return;
+    }
+    std::vector<Instant> ends;
+    ends.reserve(charged_.size());
+    for (const auto& [id, end_at] : charged_) {
+        ends.push_back(end_at);
+    }
+    const auto middle = ends.begin() + static_cast<std::ptrdiff_t>(charged_.size() - charged_kept);
+    std::nth_element(ends.begin(), middle, ends.end());
+    const Instant floor = *middle;
+    for (auto entry = charged_.begin(); entry != charged_.end();) {
+        if (entry->second < floor) {
+            batch_.charged[entry->first] = std::nullopt;
+            meta_.charged_floor = std::max(meta_.charged_floor, entry->second);
+            entry = charged_.erase(entry);
+        } else {
+            ++entry;
+        }
+    }
+    batch_.meta = meta_;
+}
+
+std::int64_t Accounting::reported_cores(FluxJobId child) const {
+    std::int64_t cores = 0;
+    for (auto entry = reported_.lower_bound({child, 0}); entry != reported_.end() && entry->first.first == child;
+         ++entry) {
+        cores += entry->second.cores;
+    }
+    return cores;
+}
+
+std::int64_t Accounting::report_start(ReportedKey key, NodeId payer, std::int64_t cores, Instant at) {
+    const RunningJob* child = find(key.first);
+    if (child == nullptr || reported_.count(key) != 0) {
+        return 0;
+    }
+    const std::int64_t moved = std::clamp<std::int64_t>(cores, 0, child->cores - reported_cores(key.first));
+    const RunningJob job{payer, moved, std::max(at, child->start)};
+    reported_.emplace(key, job);
+    post(child->payer, -moved, job.start);
+    post(payer, moved, job.start);
+    batch_.reported[key] = row_of(job);
+    return moved;
+}
+
+void Accounting::report_end(ReportedKey key, Instant at) {
+    const auto found = reported_.find(key);
+    if (found == reported_.end()) {
+        return;
+    }
+    const RunningJob job = found->second;
+    const Instant end_at = std::max(at, job.start);
+    if (const RunningJob* child = find(key.first)) {
+        post(child->payer, job.cores, end_at);
+    }
+    post(job.payer, -job.cores, end_at);
+    reported_.erase(found);
+    batch_.reported[key] = std::nullopt;
+}
+
+NodeId Accounting::leaf_of(const Association& association, const std::string& user) {
+    if (association.leaf) {
+        return *association.leaf;
+    }
+    auto grown = tree().with_member(association.account, user);
+    if (!grown) {
+        return unassociated;
+    }
+    const NodeId leaf = grown->second;
+    ledger_.extend(std::make_shared<const ShareTree>(std::move(grown->first)));
+    return leaf;
+}
+
+void Accounting::follow(const std::vector<NodeId>& moved) {
+    const auto move = [&moved](NodeId& payer) { payer = payer == unassociated ? unassociated : moved.at(payer.value); };
+    for (auto& [id, job] : running_) {
+        move(job.payer);
+        batch_.running[id] = row_of(job);
+    }
+    for (auto& [key, job] : reported_) {
+        move(job.payer);
+        batch_.reported[key] = row_of(job);
+    }
+}
+
+std::vector<NodeId> Accounting::rebind(ShareTreePtr new_tree, Instant at) {
+    std::vector<NodeId> moved = ledger_.rebind(std::move(new_tree), at);
+    follow(moved);
+    is_checkpoint_due_ = true;
+    return moved;
+}
+
+void Accounting::set_half_life(Duration half_life, Instant at) {
+    if (ledger_.half_life() != half_life) {
+        ledger_.set_half_life(half_life, at);
+        is_checkpoint_due_ = true;
+    }
+}
+
+void Accounting::set_position(Instant at) {
+    if (at > meta_.position) {
+        meta_.position = at;
+        batch_.meta = meta_;
+    }
+}
+
+StateBatch Accounting::take() {
+    if (charges_since_checkpoint_ >= charges_per_checkpoint) {
+        is_checkpoint_due_ = true;
+    }
+    if (is_checkpoint_due_) {
+        batch_.checkpoint = ledger_.save();
+        batch_.charges.clear();
+        charges_since_checkpoint_ = 0;
+        is_checkpoint_due_ = false;
+    }
+    if (!batch_.is_empty()) {
+        batch_.meta = meta_;
+    }
+    return std::exchange(batch_, StateBatch{});
+}
+
+void Accounting::untake(StateBatch batch) {
+    StateBatch newer = std::exchange(batch_, std::move(batch));
+    is_checkpoint_due_ = true;  // the ledger as it is now, in place of both batches' charges
+    batch_.checkpoint.reset();
+    batch_.charges.clear();
+    batch_.revisions.insert(batch_.revisions.end(), newer.revisions.begin(), newer.revisions.end());
+    const auto merge = [](auto& into, auto& from) {
+        for (auto& [key, value] : from) {
+            into.insert_or_assign(key, std::move(value));
+        }
+    };
+    merge(batch_.running, newer.running);
+    merge(batch_.charged, newer.charged);
+    merge(batch_.reported, newer.reported);
+    merge(batch_.downlinks, newer.downlinks);
+    merge(batch_.uplink, newer.uplink);
+    batch_.uplink_acked = std::max(batch_.uplink_acked, newer.uplink_acked);
+    batch_.meta = meta_;
+}
+
+}  // namespace weir::priority

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: who pays for which running job: events in, charges in the ledger out, each job and event counted once.
+// Must not know: the journal, SQLite, priorities. What must outlive the module goes into the batch given to take().
+// Source: DESIGN.md "Usage and decay", "State and restarts"; doc/adr/0058, 0059.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "libfairshare/usage_ledger.hpp"
+#include "modules/job-priority/job_event.hpp"
+#include "modules/job-priority/state_rows.hpp"
+
+namespace weir::priority {
+
+/// A job that is being charged.
+struct RunningJob {
+    NodeId payer = unassociated;
+    std::int64_t cores = 0;
+    Instant start;
+};
+
+class Accounting {
+  public:
+    /// Ended jobs remembered against replays by the journal; beyond twice this many the older half is forgotten and the
+    /// floor raised.
+    static constexpr std::size_t charged_kept = 20000;
+    /// Charge rows between two checkpoints of the ledger.
+    static constexpr std::size_t charges_per_checkpoint = 2000;
+
+    Accounting(ShareTreePtr tree, Duration half_life);
+    /// Takes over what the state file holds: checkpoint, charges since, running jobs. `tree` is the tree in force;
+    /// members by `@*` are admitted again, other paths it lacks are paid by `unassociated`.
+    static Result<Accounting> restore(ShareTreePtr tree, const SavedState& saved, Duration half_life, Instant now);
+
+    // ---- events ----
+    /// Begins to charge a job. False, and nothing, when it is being charged or was (a replay). O(depth + log jobs).
+    bool start(FluxJobId id, NodeId payer, std::int64_t cores, Instant at);
+    /// Ends it, not before its start. False, and nothing, when it is not being charged.
+    bool end(FluxJobId id, Instant at);
+    /// Whether a job that freed its resources at `freed` has been charged to the end.
+    bool is_charged(FluxJobId id, Instant freed) const;
+    const RunningJob* find(FluxJobId id) const;
+    const std::map<FluxJobId, RunningJob>& running() const { return running_; }
+    /// Ends, at the last position, the running jobs that the job-manager no longer knows. Returns how many.
+    std::size_t end_vanished(const std::set<FluxJobId>& seen);
+
+    // ---- children: part of a running job's rate is moved to a user inside it ----
+    /// Moves `cores` (at most what the job's other reported jobs leave) of `child`'s rate to `payer` from `at` on.
+    /// Returns the cores that were moved. Ignored (0) when the child is not charged or `key` is open.
+    std::int64_t report_start(ReportedKey key, NodeId payer, std::int64_t cores, Instant at);
+    /// Moves them back. Ignored when `key` is not open.
+    void report_end(ReportedKey key, Instant at);
+    const std::map<ReportedKey, RunningJob>& reported() const { return reported_; }
+
+    // ---- tree ----
+    const ShareTree& tree() const { return ledger_.tree(); }
+    const ShareTreePtr& tree_ptr() const { return ledger_.tree_ptr(); }
+    /// The leaf of an association; a member by `@*` without a line gets its leaf now.
+    NodeId leaf_of(const Association& association, const std::string& user);
+    /// Another tree: usage and running jobs follow their paths. Returns, for each old node, its new one.
+    std::vector<NodeId> rebind(ShareTreePtr tree, Instant at);
+    void set_half_life(Duration half_life, Instant at);
+
+    const UsageLedger& ledger() const { return ledger_; }
+    /// Moves the position on; written with the next batch.
+    void set_position(Instant at);
+    Instant position() const { return meta_.position; }
+
+    // ---- persistence ----
+    /// The changes since the last call, for one transaction. If that fails, give them back with untake().
+    StateBatch take();
+    void untake(StateBatch batch);
+    bool is_dirty() const { return !batch_.is_empty() || is_checkpoint_due_; }
+    /// The next batch carries the whole ledger (at unload, so that the next start replays nothing).
+    void want_checkpoint() { is_checkpoint_due_ = true; }
+    StateMeta& meta() { return meta_; }
+    StateBatch& batch() { return batch_; }
+
+  private:
+    void post(NodeId payer, std::int64_t rate, Instant at);
+    RunningRow row_of(const RunningJob& job) const;
+    void prune_charged();
+    std::int64_t reported_cores(FluxJobId child) const;
+    void follow(const std::vector<NodeId>& moved);
+
+    UsageLedger ledger_;
+    std::map<FluxJobId, RunningJob> running_;
+    std::map<ReportedKey, RunningJob> reported_;  // start and cores as moved; ends with its child
+    std::map<FluxJobId, Instant> charged_;
+    StateMeta meta_;
+    StateBatch batch_;
+    std::size_t charges_since_checkpoint_ = 0;
+    bool is_checkpoint_due_ = false;
+};
+
+}  // namespace weir::priority

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the active jobs as the journal tells them: request, urgency, and how long each has been eligible and not held.
+// Must not know: accounts' shares, usage, priorities. Source: RFC 21 (states), RFC 30 (urgency); doc/adr/0062.
+#pragma once
+#include <cstddef>
+#include <map>
+#include <optional>
+
+#include "modules/job-priority/job_event.hpp"
+
+namespace weir::priority {
+
+inline constexpr int urgency_held = 0;
+inline constexpr int urgency_expedited = 31;
+
+/// One active job.
+struct BookJob {
+    FluxJobId id = 0;
+    std::uint32_t userid = 0;
+    JobRequest request;
+    int urgency = 16;
+    Instant submit;
+    bool is_eligible = false;             ///< its `depend` event was seen
+    bool has_resources = false;           ///< between alloc and free
+    bool is_over = false;                 ///< freed, or ended without resources: waits for `clean`
+    Duration aged{};                      ///< spans of waiting that are over (a hold ended them)
+    std::optional<Instant> ageing_since;  ///< the present span: set while eligible, not held, without resources
+
+    bool is_held() const { return urgency == urgency_held; }
+    bool is_expedited() const { return urgency == urgency_expedited; }
+    /// Waits for resources: in PRIORITY or SCHED.
+    bool is_pending() const { return is_eligible && !has_resources && !is_over; }
+    /// How long the job has waited, holds not counted; never negative.
+    Duration wait(Instant now) const;
+    /// The user whose share the job uses.
+    std::uint32_t charged_userid() const { return request.routed_for.value_or(userid); }
+};
+
+/// What an event did.
+enum class BookChange {
+    none,
+    inputs,   ///< a pending job appeared or its priority's inputs changed
+    started,  ///< it got resources
+    ended,    ///< it gave them back
+    gone,     ///< it left the book (it was not in it, or had no resources, for the other values)
+};
+
+class JobBook {
+  public:
+    /// \param owner  the instance's owner: nobody else may submit in the name of another user
+    explicit JobBook(std::uint32_t owner) : owner_(owner) {}
+
+    /// Events of one job come in their order; events of unknown jobs, but for submit, are ignored, and so is a second
+    /// submit of a known job (a replay). O(log jobs).
+    BookChange apply(const JobEvent& event);
+
+    /// Forgets every job, before a new backlog.
+    void clear() { jobs_.clear(); }
+
+    const BookJob* find(FluxJobId id) const;
+    const std::map<FluxJobId, BookJob>& jobs() const { return jobs_; }
+    std::size_t size() const { return jobs_.size(); }
+
+  private:
+    BookChange on(BookJob& job, const DependEvent&, Instant time);
+    BookChange on(BookJob& job, const UrgencyEvent& event, Instant time);
+    BookChange on(BookJob& job, const UpdateEvent& event, Instant time);
+    BookChange on(BookJob& job, const AllocEvent& event, Instant time);
+    BookChange on(BookJob& job, const FreeEvent&, Instant time);
+    std::uint32_t owner_;
+    std::map<FluxJobId, BookJob> jobs_;
+};
+
+}  // namespace weir::priority

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the job events that change a priority or a charge, as plain values.
+// Must not know: JSON, the journal's protocol, how it is followed. Source: RFC 18 (entries), RFC 21 (events).
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+
+#include "libfairshare/base/time.hpp"
+
+namespace weir::priority {
+
+/// A job id as the wire and the state file have it (RFC 19 FLUID).
+using FluxJobId = std::uint64_t;
+
+/// What the submitter asked for, as far as priority cares (RFC 14, 25, 31). Empty text: not named.
+struct JobRequest {
+    std::string account;  ///< attributes.system.bank
+    std::string queue;
+    std::string qos;
+    std::int64_t cores = 1;
+    std::optional<std::uint32_t> routed_for;  ///< attributes.system.weir.userid: the user behind a routed job
+    friend bool operator==(const JobRequest&, const JobRequest&) = default;
+};
+
+struct SubmitEvent {
+    std::uint32_t userid = 0;
+    int urgency = 16;
+    JobRequest request;
+};
+/// The job's dependencies are met: from here it waits for resources.
+struct DependEvent {};
+struct UrgencyEvent {
+    int urgency = 16;
+};
+/// attributes.system.* changed after submission; an empty optional is "unchanged".
+struct UpdateEvent {
+    std::optional<std::string> account;
+    std::optional<std::string> queue;
+    std::optional<std::string> qos;
+};
+/// Resources are held from here; `charged_elsewhere` when a child instance runs the job and reports its usage.
+struct AllocEvent {
+    std::int64_t cores = 0;
+    bool is_charged_elsewhere = false;
+};
+struct FreeEvent {};
+/// The job is inactive.
+struct CleanEvent {};
+
+struct JobEvent {
+    FluxJobId id = 0;
+    Instant time;
+    std::variant<SubmitEvent, DependEvent, UrgencyEvent, UpdateEvent, AllocEvent, FreeEvent, CleanEvent> what;
+};
+
+}  // namespace weir::priority

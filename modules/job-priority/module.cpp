@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: mod_main, start and end, and what happens in one iteration of the reactor. See module.hpp.
+#include "modules/job-priority/module.hpp"
+
+#include <pwd.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <utility>
+
+#include "modules/job-priority/wire.hpp"
+
+namespace weir::priority {
+namespace {
+
+// A commit is one fsync: batches of events share it. The journal replays what a kill before it takes away.
+constexpr double commit_delay_s = 0.05;
+constexpr double goodbye_s = 2.0;
+
+std::string attribute(flux_t* h, const char* name) {
+    const char* value = flux_attr_get(h, name);
+    return value != nullptr ? value : "";
+}
+
+UserDatabase system_users() {
+    UserDatabase database;
+    database.name_of = [](std::uint32_t userid) -> std::optional<std::string> {
+        std::array<char, 4096> buffer{};
+        passwd entry{};
+        passwd* found = nullptr;
+        getpwuid_r(userid, &entry, buffer.data(), buffer.size(), &found);
+        return found != nullptr ? std::optional<std::string>(found->pw_name) : std::nullopt;
+    };
+    database.id_of = [](const std::string& name) -> std::optional<std::uint32_t> {
+        std::array<char, 4096> buffer{};
+        passwd entry{};
+        passwd* found = nullptr;
+        getpwnam_r(name.c_str(), &entry, buffer.data(), buffer.size(), &found);
+        return found != nullptr ? std::optional<std::uint32_t>(found->pw_uid) : std::nullopt;
+    };
+    return database;
+}
+
+/// A path of the configuration: absolute, or relative to the directory that the configuration was read from.
+std::string resolved(flux_t* h, const std::string& path) {
+    if (path.empty() || path.front() == '/') {
+        return path;
+    }
+    for (const char* name : {"weir.config-dir", "config.path"}) {
+        const std::string directory = attribute(h, name);
+        if (!directory.empty()) {
+            const std::size_t slash = directory.rfind('/');
+            const bool is_file = directory.size() > 5 && directory.compare(directory.size() - 5, 5, ".toml") == 0;
+            return (is_file && slash != std::string::npos ? directory.substr(0, slash) : directory) + "/" + path;
+        }
+    }
+    return path;
+}
+
+std::string state_path(flux_t* h, const Settings& settings) {
+    if (!settings.state.empty()) {
+        return resolved(h, settings.state);
+    }
+    const std::string directory = attribute(h, "statedir");
+    return directory.empty() ? std::string() : directory + "/job-priority.sqlite";
+}
+
+std::string new_instance_name(flux_t* h) {
+    std::ostringstream name;
+    name << attribute(h, "jobid") << "-" << std::hex << static_cast<long long>(flux_reactor_time() * 1e6) << "-"
+         << getpid();
+    return name.str();
+}
+
+void warn_lines(flux_t* h, const std::string& text) {
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+        flux::log(h, LOG_WARNING, line);
+    }
+}
+
+}  // namespace
+
+Module::Module(flux_t* h, std::vector<std::string> arguments)
+    : h_(h),
+      arguments_(std::move(arguments)),
+      time_scale_(flux::real_seconds(h, 1.)),
+      service_name_(flux::service_name(h, "job-priority")),
+      attached_(flux_msglist_create()) {
+    Settings settings = flux::value_or_throw(read_settings(flux::conf_table(h_, "weir"), arguments_));
+    const bool is_child = flux_attr_get(h_, "parent-uri") != nullptr && flux_attr_get(h_, "jobid") != nullptr;
+    service_ = std::make_unique<PriorityService>(std::move(settings), system_users(), getuid(), is_child);
+    open_state();
+    read_share_tree();
+    plugin_ = std::make_unique<PluginLink>(h_, time_scale_, *service_);
+    journal_ = std::make_unique<JournalLink>(
+        h_, time_scale_,
+        JournalLink::Listener{
+            [this] { service_->begin_backlog(); },
+            [this](const JournalMessage& message) { service_->add_backlog(message.events); },
+            [this] {
+                service_->end_backlog(now());
+                is_pass_due_ = true;
+            },
+            [this](const JournalMessage& message) {
+                for (const JobEvent& event : message.events) {
+                    service_->apply(event);
+                }
+            },
+        });
+    flux_reactor_t* reactor = flux_get_reactor(h_);
+    const double interval = to_seconds(service_->settings().update_interval);
+    pass_timer_.reset(flux_timer_watcher_create(reactor, interval, interval, flux::on_watcher<&Module::on_pass>, this));
+    commit_timer_.reset(flux_timer_watcher_create(reactor, 1., 0., flux::on_watcher<&Module::on_commit>, this));
+    iteration_.reset(flux_prepare_watcher_create(reactor, flux::on_watcher<&Module::on_iteration>, this));
+    if (!pass_timer_ || !commit_timer_ || !iteration_ || !attached_) {
+        flux::fail_errno("watchers");
+    }
+    handlers_ = flux::add_handlers(h_, service_name_, handlers(), this);
+}
+
+Module::~Module() = default;
+
+Instant Module::now() const {
+    return instant_from_seconds(flux_reactor_now(flux_get_reactor(h_)));
+}
+
+// ---- start ----
+
+void Module::open_state() {
+    std::vector<std::string> warnings;
+    store_ = flux::value_or_throw(StateStore::open(state_path(h_, service_->settings()), warnings));
+    const bool is_new = store_->saved().meta.instance.empty();
+    for (std::string& warning : flux::value_or_throw(service_->restore(store_->saved(), now()))) {
+        warnings.push_back(std::move(warning));
+    }
+    store_->drop_saved();
+    if (is_new) {
+        service_->set_instance(new_instance_name(h_));
+    }
+    for (const std::string& warning : warnings) {
+        flux::log(h_, LOG_ERR, warning);  // loud: usage or the tree may be missing
+    }
+}
+
+void Module::read_share_tree() {
+    const std::string path = resolved(h_, service_->settings().share_tree);
+    TreeStore& trees = service_->trees();
+    trees.set_problem({});
+    std::ifstream file(path, std::ios::binary);
+    if (!file) {
+        if (service_->settings().is_share_tree_named) {
+            trees.set_problem("cannot read the share tree " + path + ": " + flux_strerror(errno) +
+                              "; make the file or name another with [weir] share-tree");
+        }
+    } else {
+        std::ostringstream text;
+        text << file.rdbuf();
+        auto proposal = trees.propose_file(service_->accounting().tree(), text.str(), path, now());
+        if (!proposal) {
+            trees.set_problem(proposal.error().message);
+        } else if (*proposal) {
+            service_->accept(**proposal, now());
+            is_pass_due_ = true;
+        }
+    }
+    if (!trees.problem().empty()) {
+        warn_lines(h_, trees.problem());
+        const auto revision = trees.in_force().revision;
+        flux::log(h_, LOG_ERR,
+                  revision == 0
+                      ? std::string("there is no usable share tree: every job has fair share 0 until there is")
+                      : "the share tree stays at revision " + std::to_string(revision));
+    } else if (trees.in_force().revision == 0) {
+        flux_log(h_, LOG_WARNING, "there is no share tree (%s): every job has fair share 0", path.c_str());
+    }
+}
+
+void Module::connect_parent() {
+    const std::string uri = attribute(h_, "parent-uri");
+    flux_jobid_t jobid = 0;
+    if (uri.empty() || flux_job_id_parse(attribute(h_, "jobid").c_str(), &jobid) < 0) {
+        return;
+    }
+    parent_ = std::make_unique<UplinkLink>(h_, *service_, uri, jobid);
+}
+
+void Module::read_machine() {
+    machine_ = flux::rpc(h_, "resource.sched-status", Json());
+    flux::then<&Module::on_machine>(machine_.get(), this);
+}
+
+void Module::on_machine(flux_future_t* f) {
+    const char* text = nullptr;
+    if (flux_rpc_get(f, &text) == 0 && text != nullptr) {
+        const Json payload = flux::value_or_throw(Json::parse(text));
+        const std::int64_t cores = cores_of_R(json_object_get(payload.get(), "all"));
+        if (cores > 0) {
+            service_->set_machine_cores(static_cast<std::uint32_t>(cores));
+            is_pass_due_ = true;
+        }
+    }  // else: no resource module yet; sizes are measured against the largest job meanwhile
+    machine_.reset();
+}
+
+void Module::run() {
+    commit();
+    read_machine();
+    journal_->open();
+    connect_parent();
+    flux_watcher_start(pass_timer_.get());
+    flux_watcher_start(iteration_.get());
+    if (flux_reactor_run(flux_get_reactor(h_), 0) < 0) {
+        flux::fail_errno("the reactor stopped");
+    }
+    finish();
+}
+
+void Module::finish() {
+    plugin_->say_goodbye(goodbye_s * time_scale_);
+    if (parent_) {
+        parent_->flush(goodbye_s * time_scale_, [this] { commit(); });
+    }
+    service_->want_checkpoint();
+    commit();
+}
+
+// ---- reactor ----
+
+void Module::on_iteration() {
+    if (is_pass_due_ && service_->is_synced()) {
+        is_pass_due_ = false;
+        on_pass();
+    } else if (service_->has_marked() && service_->is_synced()) {
+        service_->pass_changed(now());
+    }
+    plugin_->pump();
+    answer_syncs();
+    if (service_->is_dirty() && !is_commit_armed_) {
+        is_commit_armed_ = true;
+        flux_timer_watcher_reset(commit_timer_.get(), commit_delay_s * time_scale_, 0.);
+        flux_watcher_start(commit_timer_.get());
+    }
+}
+
+void Module::on_pass() {
+    if (!service_->is_synced()) {
+        return;
+    }
+    const double started = flux_reactor_time();
+    service_->pass(now());
+    last_pass_us_ = (flux_reactor_time() - started) * 1e6 / time_scale_;
+    plugin_->want_heartbeat();
+    plugin_->pump();
+    publish_factors();
+}
+
+void Module::on_commit() {
+    is_commit_armed_ = false;
+    commit();
+    if (parent_) {
+        parent_->pump();
+    }
+}
+
+void Module::commit() {
+    StateBatch batch = service_->take_batch();
+    const Status status = store_->apply(batch);
+    if (status) {
+        if (std::exchange(has_commit_failed_, false)) {
+            flux::log(h_, LOG_INFO, "the state file is written again");
+        }
+        return;
+    }
+    service_->untake_batch(std::move(batch));
+    if (!std::exchange(has_commit_failed_, true)) {
+        flux::log(h_, LOG_ERR, status.error().message + "; everything is kept in memory and tried again");
+    }
+}
+
+void Module::publish_factors() {
+    if (flux_msglist_count(attached_.get()) == 0) {
+        return;
+    }
+    bool is_complete = false;
+    const std::vector<FactorRow> rows = service_->changed_factor_rows(is_complete);
+    if (rows.empty() && !is_complete) {
+        return;
+    }
+    Json payload = Json::object();
+    payload.set("factors", write_factors(rows)).set("complete", is_complete);
+    for (const flux_msg_t* msg = flux_msglist_first(attached_.get()); msg != nullptr;
+         msg = flux_msglist_next(attached_.get())) {
+        flux::respond(h_, msg, payload);
+    }
+}
+
+}  // namespace weir::priority
+
+extern "C" __attribute__((visibility("default"))) int mod_main(flux_t* h, int argc, char** argv);
+int mod_main(flux_t* h, int argc, char** argv) {
+    return weir::flux::guard(h, "job-priority", [&] {
+        weir::priority::Module module(h, std::vector<std::string>(argv, argv + argc));
+        module.run();
+    });
+}

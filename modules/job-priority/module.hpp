@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the broker module's shell: one service, its links, its state file, its timers and its request handlers.
+// Must not decide anything: handlers unpack, call one function of the service or a view, and pack. RFC 5.
+#pragma once
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "modules/common/flux_cpp.hpp"
+#include "modules/job-priority/journal_link.hpp"
+#include "modules/job-priority/plugin_link.hpp"
+#include "modules/job-priority/priority_service.hpp"
+#include "modules/job-priority/state_store.hpp"
+#include "modules/job-priority/uplink_link.hpp"
+
+namespace weir::priority {
+
+class Module {
+  public:
+    /// Reads configuration, state and share tree, and registers the handlers. Throws Failure.
+    Module(flux_t* h, std::vector<std::string> arguments);
+    ~Module();
+    Module(const Module&) = delete;
+    Module& operator=(const Module&) = delete;
+
+    /// Runs the reactor to its end, then says goodbye to the plugin and the parent and commits.
+    void run();
+    flux_t* flux() const { return h_; }
+
+  private:
+    // start (module.cpp)
+    void read_machine();
+    void on_machine(flux_future_t* f);
+    void open_state();
+    void read_share_tree();
+    void connect_parent();
+    // reactor
+    void on_iteration();
+    void on_pass();
+    void on_commit();
+    void commit();
+    void publish_factors();
+    Instant now() const;
+    void finish();
+
+    // requests (module_requests.cpp)
+    Json on_tree_get(const flux_msg_t* msg);
+    Json on_tree_set(const flux_msg_t* msg);
+    Json on_history(const flux_msg_t* msg);
+    Json on_usage(const flux_msg_t* msg);
+    Json on_list(const flux_msg_t* msg);
+    Json on_explain(const flux_msg_t* msg);
+    Json on_weights(const flux_msg_t* msg);
+    Json on_stats(const flux_msg_t* msg);
+    void on_sync(const flux_msg_t* msg);
+    void on_attach(const flux_msg_t* msg);
+    Json on_report(const flux_msg_t* msg);
+    void on_disconnect(const flux_msg_t* msg);
+    void on_tap_loaded(const flux_msg_t* msg);
+    Json on_config_reload(const flux_msg_t* msg);
+    std::vector<flux_msg_handler_spec> handlers();
+    void answer_syncs();
+    void authorize(const flux_msg_t* msg, FluxJobId child) const;
+
+    flux_t* h_;
+    std::vector<std::string> arguments_;
+    double time_scale_;
+    std::string service_name_;
+    std::unique_ptr<PriorityService> service_;
+    std::optional<StateStore> store_;
+    bool has_commit_failed_ = false;
+    std::unique_ptr<PluginLink> plugin_;
+    std::unique_ptr<JournalLink> journal_;
+    std::unique_ptr<UplinkLink> parent_;
+    flux::Future machine_;
+    flux::Watcher pass_timer_;
+    flux::Watcher commit_timer_;
+    flux::Watcher iteration_;
+    flux::MessageList attached_;  ///< the children's streaming requests
+    std::vector<flux::MessageRef> syncs_;
+    std::uint64_t pushed_before_sync_ = 0;
+    double last_pass_us_ = 0;
+    bool is_commit_armed_ = false;
+    bool is_pass_due_ = false;  ///< by the next iteration
+    flux::Handlers handlers_;   // last: gone before what they call
+};
+
+}  // namespace weir::priority

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the module's requests: who may ask, what goes in and out. See module.hpp; payloads in README.md.
+#include <algorithm>
+#include <utility>
+
+#include "modules/job-priority/module.hpp"
+#include "modules/job-priority/views.hpp"
+#include "modules/job-priority/wire.hpp"
+
+namespace weir::priority {
+
+std::vector<flux_msg_handler_spec> Module::handlers() {
+    constexpr int request = FLUX_MSGTYPE_REQUEST;
+    constexpr std::uint32_t owner = 0;
+    return {
+        {request, "tree-get", flux::on_request<&Module::on_tree_get>, FLUX_ROLE_USER},
+        {request, "tree-set", flux::on_request<&Module::on_tree_set>, owner},
+        {request, "history", flux::on_request<&Module::on_history>, FLUX_ROLE_USER},
+        {request, "usage", flux::on_request<&Module::on_usage>, FLUX_ROLE_USER},
+        {request, "list", flux::on_request<&Module::on_list>, FLUX_ROLE_USER},
+        {request, "explain", flux::on_request<&Module::on_explain>, FLUX_ROLE_USER},
+        {request, "weights", flux::on_request<&Module::on_weights>, FLUX_ROLE_USER},
+        {request, "stats-get", flux::on_request<&Module::on_stats>, FLUX_ROLE_ALL},
+        {request, "sync", flux::on_message<&Module::on_sync>, owner},
+        {request, "attach", flux::on_message<&Module::on_attach>, FLUX_ROLE_USER},
+        {request, "report", flux::on_request<&Module::on_report>, FLUX_ROLE_USER},
+        {request, "disconnect", flux::on_message<&Module::on_disconnect>, FLUX_ROLE_USER},
+        {request, "tap-loaded", flux::on_message<&Module::on_tap_loaded>, owner},
+        {request, "config-reload", flux::on_request<&Module::on_config_reload>, owner},
+    };
+}
+
+Json Module::on_tree_get(const flux_msg_t*) {
+    return tree_view(*service_, now());
+}
+
+Json Module::on_history(const flux_msg_t*) {
+    return history_view(*service_);
+}
+
+Json Module::on_usage(const flux_msg_t*) {
+    return usage_view(*service_, now());
+}
+
+Json Module::on_weights(const flux_msg_t*) {
+    return weights_view(*service_);
+}
+
+Json Module::on_tree_set(const flux_msg_t* msg) {
+    const char* toml = nullptr;
+    const char* author = "";
+    const char* reason = "";
+    int is_dry_run = 0;
+    json_int_t base = -1;
+    flux::unpack(msg, "{s:s s?s s?s s?b s?I}", "toml", &toml, "author", &author, "reason", &reason, "dry_run",
+                 &is_dry_run, "base_revision", &base);
+    TreeEdit edit{toml, author, reason, base < 0 ? std::nullopt : std::optional<std::int64_t>(base)};
+    if (edit.author.empty()) {
+        edit.author = service_->users().name(flux::cred_of(msg).userid);
+    }
+    const TreeProposal proposal =
+        flux::value_or_throw(service_->trees().propose(service_->accounting().tree(), edit, "share tree", now()));
+    Json answer = Json::object();
+    answer.set("revision", static_cast<long long>(proposal.revision.revision)).set("changes", changes_view(proposal));
+    if (is_dry_run != 0) {
+        return answer.set("dry_run", true), std::move(answer);
+    }
+    service_->accept(proposal, now());
+    service_->trees().set_problem({});
+    commit();  // answered means kept
+    is_pass_due_ = true;
+    return answer;
+}
+
+Json Module::on_list(const flux_msg_t* msg) {
+    json_int_t limit = 0;
+    json_int_t userid = -1;
+    const char* payload = nullptr;
+    if (flux_request_decode(msg, nullptr, &payload) == 0 && payload != nullptr) {
+        flux::unpack(msg, "{s?I s?I}", "limit", &limit, "userid", &userid);
+    }
+    return list_view(*service_, now(), static_cast<std::size_t>(std::max<json_int_t>(0, limit)),
+                     userid < 0 ? std::nullopt : std::optional<std::uint32_t>(static_cast<std::uint32_t>(userid)));
+}
+
+Json Module::on_explain(const flux_msg_t* msg) {
+    json_int_t id = 0;
+    flux::unpack(msg, "{s:I}", "id", &id);
+    return flux::value_or_throw(explain_view(*service_, static_cast<FluxJobId>(id), now()));
+}
+
+Json Module::on_stats(const flux_msg_t*) {
+    const ServiceCounts& counts = service_->counts();
+    const auto number = [](std::uint64_t value) { return static_cast<long long>(value); };
+    Json stats = Json::object();
+    stats.set("passes", number(counts.passes)).set("pending", number(service_->queue().size()));
+    stats.set("active", number(service_->book().size()))
+        .set("running", number(service_->accounting().running().size()));
+    stats.set("pushed", number(service_->pusher().pushed_total())).set("changes", number(counts.changes));
+    stats.set("last_pass_us", last_pass_us_).set("events", number(counts.events));
+    stats.set("evaluations", number(counts.evaluations)).set("vanished", number(counts.vanished));
+    stats.set("nodes", number(service_->accounting().tree().size()));
+    stats.set("ledger_touches", number(service_->accounting().ledger().touches()));
+    stats.set("journal_position", to_seconds(service_->accounting().position()));
+    stats.set("synced", service_->is_synced()).set("plugin", plugin_->is_absent() ? "absent" : "present");
+    stats.set("state_file", store_->path()).set("state_failed", has_commit_failed_);
+    stats.set("revision", static_cast<long long>(service_->trees().in_force().revision));
+    Json uplink = Json::object();
+    uplink.set("state", !parent_                                          ? "none"
+                        : parent_->state() == UplinkLink::State::attached ? "attached"
+                        : parent_->state() == UplinkLink::State::refused  ? "refused"
+                                                                          : "connecting");
+    uplink.set("last_seq", number(service_->uplink().last_seq()));
+    uplink.set("unacknowledged", number(service_->uplink().unacknowledged()));
+    uplink.set("factors", service_->has_parent_factors());
+    stats.set("uplink", std::move(uplink));
+    stats.set("children", number(service_->children().size()));
+    stats.set("attached", flux_msglist_count(attached_.get()));
+    return stats;
+}
+
+// ---- sync: answered when the plugin has acknowledged everything ----
+
+void Module::on_sync(const flux_msg_t* msg) {
+    if (syncs_.empty()) {
+        pushed_before_sync_ = service_->pusher().pushed_total();
+    }
+    syncs_.push_back(flux::keep(msg));
+    is_pass_due_ = true;
+}
+
+void Module::answer_syncs() {
+    if (syncs_.empty() || is_pass_due_ || !(plugin_->is_absent() || plugin_->is_settled())) {
+        return;
+    }
+    commit();
+    Json answer = Json::object();
+    answer.set("pushed", static_cast<long long>(service_->pusher().pushed_total() - pushed_before_sync_));
+    answer.set("pending", static_cast<long long>(service_->queue().size()));
+    for (const flux::MessageRef& msg : std::exchange(syncs_, {})) {
+        if (plugin_->is_absent()) {
+            flux::respond_error(h_, msg.get(), ENOSYS, "the jobtap plugin job-priority-tap.so is not loaded");
+        } else {
+            flux::respond(h_, msg.get(), answer);
+        }
+    }
+}
+
+// ---- children ----
+
+void Module::authorize(const flux_msg_t* msg, FluxJobId child) const {
+    const flux_msg_cred cred = flux::cred_of(msg);
+    (void)flux::value_or_throw(service_->authorize_child(child, cred.userid, (cred.rolemask & FLUX_ROLE_OWNER) != 0));
+}
+
+void Module::on_attach(const flux_msg_t* msg) {
+    json_int_t jobid = 0;
+    json_int_t first_seq = 1;
+    const char* instance = nullptr;
+    flux::unpack(msg, "{s:I s:s s?I}", "jobid", &jobid, "instance", &instance, "first_seq", &first_seq);
+    if (!flux_msg_is_streaming(msg)) {
+        throw flux::Failure(EPROTO, "attach is a streaming request");
+    }
+    const auto child = static_cast<FluxJobId>(jobid);
+    authorize(msg, child);
+    const std::uint64_t acked =
+        service_->attach_child(child, instance, static_cast<std::uint64_t>(std::max<json_int_t>(1, first_seq)));
+    Json answer = Json::object();
+    answer.set("seq_acked", static_cast<long long>(acked));
+    answer.set("half_life_s", to_seconds(service_->settings().half_life));
+    answer.set("factors", write_factors(service_->factor_rows())).set("complete", true);
+    commit();
+    flux::respond(h_, msg, answer);
+    if (flux_msglist_append(attached_.get(), msg) < 0) {
+        flux::fail_errno("attach");
+    }
+}
+
+Json Module::on_report(const flux_msg_t* msg) {
+    json_int_t jobid = 0;
+    json_int_t seq = 0;
+    json_t* records = nullptr;
+    flux::unpack(msg, "{s:I s:I s:o}", "jobid", &jobid, "seq", &seq, "records", &records);
+    authorize(msg, static_cast<FluxJobId>(jobid));
+    const std::uint64_t acked = service_->report(static_cast<FluxJobId>(jobid), static_cast<std::uint64_t>(seq),
+                                                 flux::value_or_throw(read_records(records)));
+    commit();  // acknowledged means kept
+    if (has_commit_failed_) {
+        throw flux::Failure(EAGAIN, "the parent's state file cannot be written now: report again");
+    }
+    Json answer = Json::object();
+    answer.set("seq_acked", static_cast<long long>(acked));
+    return answer;
+}
+
+void Module::on_disconnect(const flux_msg_t* msg) {
+    flux_msglist_disconnect(attached_.get(), msg);
+}
+
+// ---- the rest ----
+
+void Module::on_tap_loaded(const flux_msg_t*) {
+    plugin_->plugin_appeared();
+}
+
+Json Module::on_config_reload(const flux_msg_t* msg) {
+    flux_conf_t* raw = nullptr;
+    if (flux_module_config_request_decode(msg, &raw) < 0) {
+        flux::fail_errno("config-reload");
+    }
+    flux::Conf conf(raw);
+    json_t* table = nullptr;
+    flux_error_t error{};
+    if (flux_conf_unpack(conf.get(), &error, "{s?o}", "weir", &table) < 0) {
+        throw flux::Failure(EINVAL, static_cast<const char*>(error.text));
+    }
+    // A bad table is refused as a whole: the old settings stay in force.
+    Settings settings = flux::value_or_throw(read_settings(table, arguments_));
+    if (flux_set_conf_new(h_, conf.get()) < 0) {
+        flux::fail_errno("config-reload");
+    }
+    conf.release();
+    const double interval = to_seconds(settings.update_interval);
+    service_->configure(std::move(settings), now());
+    read_share_tree();
+    flux_timer_watcher_reset(pass_timer_.get(), interval, interval);
+    flux_watcher_stop(pass_timer_.get());
+    flux_watcher_start(pass_timer_.get());
+    is_pass_due_ = true;
+    return {};
+}
+
+}  // namespace weir::priority

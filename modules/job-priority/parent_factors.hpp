@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the fair-share factors that the parent instance sent, and which of them is a job's.
+// Must not know: how they were computed or how they came. Source: doc/adr/0061.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace weir::priority {
+
+/// One association's factor as it goes down the hierarchy.
+struct FactorRow {
+    std::optional<std::uint32_t> userid;  ///< empty: the name is no user here, or "*"
+    std::string user;                     ///< "*": whoever joins by the account's `@*` line
+    std::string account;                  ///< full path
+    double factor = 0;                    ///< [0, 1]
+    bool is_default = false;              ///< the account of this user's jobs that name none
+};
+
+class ParentFactors {
+  public:
+    /// \param is_complete  rows that are not there any more are forgotten (their factor becomes 0)
+    void take(const std::vector<FactorRow>& rows, bool is_complete);
+
+    /// The index of the factor for a job; 0, whose factor is 0, when the parent knows none.
+    /// \param account  as the job names it: full path, last component, or empty for the default
+    std::uint32_t index(std::uint32_t userid, const std::string& user, const std::string& account) const;
+
+    /// By index.
+    std::span<const double> factors() const { return factors_; }
+    bool is_empty() const { return factors_.size() <= 1; }
+
+  private:
+    using Key = std::pair<std::string, std::string>;  // user (decimal id where known, else name), account ("": default)
+    std::uint32_t index_for(const Key& key);
+    std::map<Key, std::uint32_t> index_;
+    std::vector<double> factors_{0.};
+};
+
+}  // namespace weir::priority

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the bookkeeping around the engine. See pending_queue.hpp.
+#include "modules/job-priority/pending_queue.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace weir::priority {
+namespace {
+
+constexpr std::size_t qos_max = 255;
+constexpr std::size_t queues_max = 65535;
+
+template <typename Index>
+std::map<std::string, Index> indices(const std::map<std::string, double>& classes, std::size_t limit) {
+    std::map<std::string, Index> index;
+    for (const auto& [name, priority] : classes) {
+        if (index.size() == limit) {
+            break;
+        }
+        index.emplace(name, static_cast<Index>(index.size() + 1));
+    }
+    return index;
+}
+
+template <typename Index>
+Index index_of(const std::map<std::string, Index>& index, const std::string& name) {
+    const auto found = index.find(name);
+    return found == index.end() ? Index{0} : found->second;
+}
+
+std::vector<double> priorities(const std::map<std::string, double>& classes, std::size_t limit) {
+    std::vector<double> values{0.};
+    for (const auto& [name, priority] : classes) {
+        if (values.size() > limit) {
+            break;
+        }
+        values.push_back(priority);
+    }
+    return values;
+}
+
+}  // namespace
+
+PrioritySettings engine_settings(const Settings& settings, std::uint32_t machine_cores) {
+    PrioritySettings engine;
+    const Weights& w = settings.weights;
+    engine.weights = {w.wait, w.fairshare, w.qos, w.queue, w.size, w.user};
+    engine.wait_max = settings.wait_max;
+    engine.qos_priority = priorities(settings.qos, qos_max);
+    engine.queue_priority = priorities(settings.queues, queues_max);
+    engine.size_favors_large = settings.is_large_favored;
+    engine.machine_cores = std::max(1U, machine_cores);
+    return engine;
+}
+
+PendingQueue::PendingQueue(const Settings& settings, std::uint32_t machine_cores)
+    : engine_(engine_settings(settings, machine_cores)),
+      queue_index_(indices<std::uint16_t>(settings.queues, queues_max)),
+      qos_index_(indices<std::uint8_t>(settings.qos, qos_max)) {}
+
+void PendingQueue::configure(const Settings& settings, std::uint32_t machine_cores) {
+    queue_index_ = indices<std::uint16_t>(settings.queues, queues_max);
+    qos_index_ = indices<std::uint8_t>(settings.qos, qos_max);
+    engine_.configure(engine_settings(settings, machine_cores));
+}
+
+void PendingQueue::put(const BookJob& job, std::uint32_t factor) {
+    JobInputs inputs;
+    inputs.id = weir::JobId{job.id};
+    inputs.submit = job.submit;
+    inputs.eligible = job.ageing_since ? *job.ageing_since - job.aged : job.submit;
+    inputs.association = factor;
+    inputs.cores = static_cast<std::uint32_t>(
+        std::clamp<std::int64_t>(job.request.cores, 0, std::numeric_limits<std::uint32_t>::max()));
+    inputs.queue = index_of(queue_index_, job.request.queue);
+    inputs.qos = index_of(qos_index_, job.request.qos);
+    inputs.urgency = static_cast<std::uint8_t>(std::clamp(job.urgency, urgency_held, urgency_expedited));
+    if (const auto known = slots_.find(job.id); known != slots_.end()) {
+        const std::uint32_t before = engine_.inputs(known->second).association;
+        engine_.update(known->second, inputs);
+        if (before != factor) {
+            by_factor_[before].erase(job.id);
+        }
+    } else {
+        slots_.emplace(job.id, engine_.insert(inputs));
+    }
+    by_factor_[factor].insert(job.id);
+    marked_.insert(job.id);
+}
+
+void PendingQueue::remove(FluxJobId id) {
+    const auto known = slots_.find(id);
+    if (known == slots_.end()) {
+        return;
+    }
+    const auto group = by_factor_.find(engine_.inputs(known->second).association);
+    if (group != by_factor_.end()) {
+        group->second.erase(id);
+        if (group->second.empty()) {
+            by_factor_.erase(group);
+        }
+    }
+    engine_.remove(known->second);
+    slots_.erase(known);
+    marked_.erase(id);
+}
+
+void PendingQueue::clear() {
+    engine_ = PriorityEngine(engine_.settings());
+    slots_.clear();
+    by_factor_.clear();
+    marked_.clear();
+}
+
+void PendingQueue::mark_factor(std::uint32_t factor) {
+    if (const auto group = by_factor_.find(factor); group != by_factor_.end()) {
+        marked_.insert(group->second.begin(), group->second.end());
+    }
+}
+
+std::size_t PendingQueue::hand_over(Pusher& pusher) {
+    std::size_t count = 0;
+    for (const PriorityEngine::Change& change : changes_) {
+        if (change.priority != priority_held && change.priority != priority_expedited) {
+            pusher.want(change.id.value, change.priority);
+            count += 1;
+        }
+    }
+    return count;
+}
+
+std::size_t PendingQueue::pass(Instant now, std::span<const double> factors, Pusher& pusher) {
+    marked_.clear();
+    changes_.clear();
+    engine_.pass(now, factors, changes_);
+    return hand_over(pusher);
+}
+
+std::size_t PendingQueue::pass_marked(Instant now, std::span<const double> factors, Pusher& pusher) {
+    changes_.clear();
+    for (const FluxJobId id : marked_) {
+        engine_.pass_one(slots_.at(id), now, factors, changes_);
+    }
+    marked_.clear();
+    return hand_over(pusher);
+}
+
+const PriorityEngine::Slot* PendingQueue::find(FluxJobId id) const {
+    const auto known = slots_.find(id);
+    return known == slots_.end() ? nullptr : &known->second;
+}
+
+std::uint32_t PendingQueue::factor_of(FluxJobId id) const {
+    const PriorityEngine::Slot* slot = find(id);
+    return slot == nullptr ? 0 : engine_.inputs(*slot).association;
+}
+
+std::size_t PendingQueue::count_of(std::uint32_t factor) const {
+    const auto group = by_factor_.find(factor);
+    return group == by_factor_.end() ? 0 : group->second.size();
+}
+
+}  // namespace weir::priority

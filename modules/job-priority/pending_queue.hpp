@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the pending jobs inside the priority engine: which slot is whose, and which must be judged again at once.
+// Must not know: users, accounts, the share tree; a job's fair-share factor is an index into an array.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "libsched/priority/engine.hpp"
+#include "modules/job-priority/job_book.hpp"
+#include "modules/job-priority/pusher.hpp"
+#include "modules/job-priority/settings.hpp"
+
+namespace weir::priority {
+
+/// The engine's settings from ours; class names get indices in order, 0 is "none given or unknown".
+PrioritySettings engine_settings(const Settings& settings, std::uint32_t machine_cores);
+
+class PendingQueue {
+  public:
+    PendingQueue(const Settings& settings, std::uint32_t machine_cores);
+
+    /// New weights, classes or machine size; every job is judged again by the next pass. O(jobs).
+    void configure(const Settings& settings, std::uint32_t machine_cores);
+
+    /// Adds a pending job or takes its new inputs; marks it. `factor` is its fair-share factor's index.
+    void put(const BookJob& job, std::uint32_t factor);
+    void remove(FluxJobId id);
+    /// Forgets every job.
+    void clear();
+
+    /// Marks every job that uses this factor: its user's usage changed.
+    void mark_factor(std::uint32_t factor);
+    bool has_marked() const { return !marked_.empty(); }
+
+    /// Judges every job; changed values go to the pusher. Held and expedited jobs are skipped: the job-manager itself
+    /// overrides their priority. Returns the number of changes. O(jobs) over flat arrays.
+    std::size_t pass(Instant now, std::span<const double> factors, Pusher& pusher);
+    /// Judges the marked jobs alone.
+    std::size_t pass_marked(Instant now, std::span<const double> factors, Pusher& pusher);
+
+    const PriorityEngine& engine() const { return engine_; }
+    std::size_t size() const { return slots_.size(); }
+    const PriorityEngine::Slot* find(FluxJobId id) const;
+    std::uint32_t factor_of(FluxJobId id) const;
+    /// Pending jobs that use this factor.
+    std::size_t count_of(std::uint32_t factor) const;
+
+  private:
+    std::size_t hand_over(Pusher& pusher);
+
+    PriorityEngine engine_;
+    std::map<std::string, std::uint16_t> queue_index_;
+    std::map<std::string, std::uint8_t> qos_index_;
+    std::unordered_map<FluxJobId, PriorityEngine::Slot> slots_;
+    std::unordered_map<std::uint32_t, std::set<FluxJobId>> by_factor_;
+    std::set<FluxJobId> marked_;
+    std::vector<PriorityEngine::Change> changes_;  // kept for its memory
+};
+
+}  // namespace weir::priority

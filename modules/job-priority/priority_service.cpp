@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: events and passes. See priority_service.hpp; children: service_children.cpp; tree: service_tree.cpp.
+#include "modules/job-priority/priority_service.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace weir::priority {
+namespace {
+
+constexpr std::uint32_t no_factor = root_node.value;  // an account's factor is 0
+
+/// An event pass uses factors up to this part of the update interval old.
+constexpr int evaluations_per_interval = 30;
+
+std::uint32_t machine_from(const BookJob& job) {
+    return static_cast<std::uint32_t>(std::clamp<std::int64_t>(job.request.cores, 1, 0xffffffffLL));
+}
+
+Algorithm algorithm_of(const Settings& settings) {
+    Result<Algorithm> found = algorithm_named(settings.algorithm);
+    return found ? *found : Algorithm{};
+}
+
+}  // namespace
+
+PriorityService::PriorityService(Settings settings, UserDatabase database, std::uint32_t owner, bool is_child)
+    : settings_(std::move(settings)),
+      users_(std::move(database)),
+      is_child_(is_child),
+      accounting_(trees_.tree(), settings_.half_life),
+      book_(owner),
+      queue_(settings_, machine_cores_),
+      algorithm_(algorithm_of(settings_)) {
+    users_.configure(settings_.users);
+}
+
+Result<std::vector<std::string>> PriorityService::restore(const SavedState& saved, Instant now) {
+    std::vector<std::string> warnings = trees_.restore(saved.revisions);
+    Result<Accounting> accounting = Accounting::restore(trees_.tree(), saved, settings_.half_life, now);
+    if (!accounting) {
+        return accounting.error();
+    }
+    accounting_ = std::move(*accounting);
+    uplink_ = UplinkQueue(saved.meta.uplink_seq, saved.uplink);
+    children_ = saved.downlinks;
+    return warnings;
+}
+
+void PriorityService::set_instance(std::string instance) {
+    accounting_.meta().instance = std::move(instance);
+    accounting_.batch().meta = accounting_.meta();
+}
+
+// ---- journal ----
+
+void PriorityService::begin_backlog() {
+    is_synced_ = false;
+    backlog_.clear();
+    backlog_ids_.clear();
+}
+
+void PriorityService::add_backlog(const std::vector<JobEvent>& events) {
+    if (events.empty()) {
+        return;
+    }
+    const FluxJobId id = events.front().id;
+    backlog_ids_.insert(id);
+    for (const JobEvent& event : events) {
+        if (std::holds_alternative<FreeEvent>(event.what) && accounting_.is_charged(id, event.time)) {
+            return;  // over and charged: nothing of it matters any more
+        }
+    }
+    backlog_.insert(backlog_.end(), events.begin(), events.end());
+}
+
+void PriorityService::end_backlog(Instant now) {
+    book_.clear();
+    queue_.clear();
+    // The backlog comes job by job; the live stream came in order of time. Stable: a job's own order stays.
+    std::stable_sort(backlog_.begin(), backlog_.end(),
+                     [](const JobEvent& a, const JobEvent& b) { return a.time < b.time; });
+    for (const JobEvent& event : std::exchange(backlog_, {})) {
+        apply(event);
+    }
+    counts_.vanished += accounting_.end_vanished(backlog_ids_);
+    backlog_ids_.clear();
+    std::set<FluxJobId> pending;
+    for (const auto& [id, job] : book_.jobs()) {
+        if (job.is_pending()) {
+            pending.insert(id);
+        }
+    }
+    pusher_.retain(pending);
+    is_synced_ = true;
+    accounting_.set_position(now);
+}
+
+void PriorityService::apply(const JobEvent& event) {
+    counts_.events += 1;
+    const BookJob* before = book_.find(event.id);
+    const bool was_charged = before != nullptr && before->has_resources;
+    if (was_charged && std::holds_alternative<CleanEvent>(event.what)) {
+        on_ended(*before, event.time);  // a journal that lost the `free`
+    }
+    const BookChange change = book_.apply(event);
+    accounting_.set_position(event.time);
+    const BookJob* job = book_.find(event.id);
+    switch (change) {
+        case BookChange::none:
+            break;
+        case BookChange::inputs:
+            put(*job);
+            break;
+        case BookChange::started:
+            queue_.remove(event.id);
+            pusher_.forget(event.id);
+            on_started(*job, std::get<AllocEvent>(event.what), event.time);
+            break;
+        case BookChange::ended:
+            on_ended(*job, event.time);
+            break;
+        case BookChange::gone:
+            queue_.remove(event.id);
+            pusher_.forget(event.id);
+            break;
+    }
+}
+
+void PriorityService::on_started(const BookJob& job, const AllocEvent& alloc, Instant at) {
+    if (alloc.is_charged_elsewhere) {
+        return;  // the child instance that runs it reports its usage
+    }
+    if (accounting_.start(job.id, payer_of(job), alloc.cores, at)) {
+        record(job, true, alloc.cores, at);
+    }
+    queue_.mark_factor(factor_index(job));
+}
+
+void PriorityService::on_ended(const BookJob& job, Instant at) {
+    const RunningJob* running = accounting_.find(job.id);
+    if (running == nullptr) {
+        return;
+    }
+    const std::int64_t cores = running->cores;
+    if (accounting_.end(job.id, at)) {
+        record(job, false, cores, at);
+    }
+    if (children_.erase(job.id) != 0) {
+        accounting_.batch().downlinks[job.id] = std::nullopt;
+    }
+    queue_.mark_factor(factor_index(job));
+}
+
+void PriorityService::record(const BookJob& job, bool is_start, std::int64_t cores, Instant at) {
+    if (!is_child_) {
+        return;
+    }
+    UplinkRow row{is_start, job.id, users_.name(job.charged_userid()), job.request.account, cores, at};
+    const std::uint64_t seq = uplink_.add(row);
+    accounting_.batch().uplink[seq] = std::move(row);
+    accounting_.meta().uplink_seq = seq;
+}
+
+void PriorityService::uplink_acknowledged(std::uint64_t seq) {
+    accounting_.batch().uplink_acked = std::max(accounting_.batch().uplink_acked, uplink_.acknowledged(seq));
+}
+
+// ---- who pays, whose factor ----
+
+NodeId PriorityService::resolve(const std::string& account, const std::string& user) {
+    const Result<Association> association = accounting_.tree().association(account, user);
+    if (!association) {
+        return unassociated;
+    }
+    return accounting_.leaf_of(*association, user);
+}
+
+NodeId PriorityService::payer_of(const BookJob& job) {
+    return resolve(job.request.account, users_.name(job.charged_userid()));
+}
+
+std::uint32_t PriorityService::factor_index(const BookJob& job) {
+    const std::uint32_t userid = job.charged_userid();
+    if (has_parent_factors()) {
+        return from_parent_.index(userid, users_.name(userid), job.request.account);
+    }
+    const NodeId payer = payer_of(job);
+    return payer == unassociated ? no_factor : payer.value;
+}
+
+std::span<const double> PriorityService::factors() const {
+    return has_parent_factors() ? from_parent_.factors() : std::span<const double>(standings_.factor);
+}
+
+void PriorityService::put(const BookJob& job) {
+    if (!is_machine_known_ && machine_from(job) > machine_cores_) {
+        machine_cores_ = machine_from(job);
+        queue_.configure(settings_, machine_cores_);
+    }
+    queue_.put(job, factor_index(job));
+}
+
+void PriorityService::put_all() {
+    for (const auto& [id, job] : book_.jobs()) {
+        if (job.is_pending()) {
+            put(job);
+        }
+    }
+}
+
+// ---- passes ----
+
+void PriorityService::evaluate_now(Instant now) {
+    accounting_.ledger().snapshot(now, snapshot_);
+    evaluate(algorithm_, accounting_.tree(), snapshot_.usage, standings_);
+    evaluated_at_ = now;
+    evaluated_size_ = accounting_.tree().size();
+    counts_.evaluations += 1;
+}
+
+void PriorityService::pass(Instant now) {
+    evaluate_now(now);
+    counts_.changes += queue_.pass(now, factors(), pusher_);
+    counts_.passes += 1;
+    accounting_.set_position(now);
+}
+
+void PriorityService::pass_changed(Instant now) {
+    if (!queue_.has_marked()) {
+        return;
+    }
+    const Duration fresh = settings_.update_interval / evaluations_per_interval;
+    const bool is_stale = !evaluated_at_ || now - *evaluated_at_ >= fresh || now < *evaluated_at_;
+    if (is_stale || evaluated_size_ != accounting_.tree().size()) {
+        evaluate_now(now);
+    }
+    counts_.changes += queue_.pass_marked(now, factors(), pusher_);
+}
+
+// ---- parent ----
+
+void PriorityService::take_parent_factors(const std::vector<FactorRow>& rows, bool is_complete) {
+    from_parent_.take(rows, is_complete);
+    put_all();
+}
+
+}  // namespace weir::priority

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the way of one event through the stages: book, charges, share tree, factors, engine, pusher; and the pass.
+// Must not know: Flux, JSON, SQLite, clocks. The shell feeds events and `now`, and takes batches, pushes and reports.
+// Source: DESIGN.md "The way of the data"; doc/adr/0062.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "libfairshare/algorithm.hpp"
+#include "modules/job-priority/accounting.hpp"
+#include "modules/job-priority/job_book.hpp"
+#include "modules/job-priority/parent_factors.hpp"
+#include "modules/job-priority/pending_queue.hpp"
+#include "modules/job-priority/pusher.hpp"
+#include "modules/job-priority/settings.hpp"
+#include "modules/job-priority/state_rows.hpp"
+#include "modules/job-priority/tree_store.hpp"
+#include "modules/job-priority/uplink_queue.hpp"
+#include "modules/job-priority/user_names.hpp"
+
+namespace weir::priority {
+
+/// Counts for stats-get and the tests.
+struct ServiceCounts {
+    std::uint64_t events = 0;
+    std::uint64_t passes = 0;
+    std::uint64_t changes = 0;      ///< priorities that a pass found different
+    std::uint64_t evaluations = 0;  ///< of the whole tree
+    std::uint64_t vanished = 0;     ///< running jobs that the job-manager no longer knew
+};
+
+/// What the plugin needs to judge submissions.
+struct AccountsView {
+    struct User {
+        std::uint32_t userid = 0;
+        std::string name;
+        std::optional<std::string> default_account;
+        std::vector<std::string> accounts;  ///< every spelling that resolves
+    };
+    std::vector<User> users;
+    std::vector<std::string> open_accounts;
+    std::optional<std::string> open_default;
+};
+
+class PriorityService {
+  public:
+    /// \param owner  user id of the instance's owner
+    /// \param is_child  there is a parent instance: usage is recorded for it
+    PriorityService(Settings settings, UserDatabase database, std::uint32_t owner, bool is_child);
+
+    /// Takes over the state file's content; at most once, before anything else. Returns warnings.
+    Result<std::vector<std::string>> restore(const SavedState& saved, Instant now);
+
+    // ---- journal ----
+    /// A (new) journal stream begins: its backlog will tell every job again.
+    void begin_backlog();
+    /// All events of one job in the backlog, in their order.
+    void add_backlog(const std::vector<JobEvent>& events);
+    /// The backlog is complete: it is applied in order of time, and what vanished is ended.
+    void end_backlog(Instant now);
+    bool is_synced() const { return is_synced_; }
+    /// A live event.
+    void apply(const JobEvent& event);
+
+    // ---- passes ----
+    /// Judges every pending job with fresh factors.
+    void pass(Instant now);
+    /// Judges the jobs whose inputs changed since the last call; factors are at most a thirtieth of the update interval
+    /// old, so that a burst of events costs one evaluation of the tree.
+    void pass_changed(Instant now);
+    bool has_marked() const { return queue_.has_marked(); }
+    Pusher& pusher() { return pusher_; }
+
+    // ---- configuration and tree ----
+    const Settings& settings() const { return settings_; }
+    void configure(Settings settings, Instant now);
+    void set_machine_cores(std::uint32_t cores);
+    TreeStore& trees() { return trees_; }
+    const TreeStore& trees() const { return trees_; }
+    /// Puts a proposal of trees() in force.
+    void accept(const TreeProposal& proposal, Instant now);
+    AccountsView accounts();
+    /// Rises whenever accounts() may answer otherwise.
+    std::uint64_t accounts_version() const { return accounts_version_; }
+
+    // ---- parent ----
+    UplinkQueue& uplink() { return uplink_; }
+    /// The parent applied everything up to `seq`.
+    void uplink_acknowledged(std::uint64_t seq);
+    void take_parent_factors(const std::vector<FactorRow>& rows, bool is_complete);
+    bool has_parent_factors() const { return is_child_ && settings_.takes_parent_factors && !from_parent_.is_empty(); }
+
+    // ---- children: service_children.cpp ----
+    /// Whether `userid` may speak for the instance that runs as job `child`. Errors: EPERM, ENOENT with a sentence.
+    Status authorize_child(FluxJobId child, std::uint32_t userid, bool is_owner) const;
+    /// A child connected: what of its records is applied. A new `instance` name begins a new count.
+    /// \param first_seq  the first record the child still has; earlier ones that we lack are lost with our old state
+    std::uint64_t attach_child(FluxJobId child, const std::string& instance, std::uint64_t first_seq);
+    /// Applies the records first_seq, first_seq+1, ... that were not applied yet; returns the last applied number.
+    /// A gap stops it: the child sends from there again.
+    std::uint64_t report(FluxJobId child, std::uint64_t first_seq, const std::vector<UplinkRow>& records);
+    /// Every association's factor, for a child that connects.
+    std::vector<FactorRow> factor_rows();
+    /// Those that changed since the last call; `is_complete` when the tree changed and all are sent anew.
+    std::vector<FactorRow> changed_factor_rows(bool& is_complete);
+
+    // ---- persistence ----
+    /// The changes since the last call, for one transaction; untake() if it failed.
+    StateBatch take_batch() { return accounting_.take(); }
+    void untake_batch(StateBatch batch) { accounting_.untake(std::move(batch)); }
+    bool is_dirty() const { return accounting_.is_dirty(); }
+    void want_checkpoint() { accounting_.want_checkpoint(); }
+    /// Our name towards the parent; made once and kept in the state.
+    const std::string& instance() { return accounting_.meta().instance; }
+    void set_instance(std::string instance);
+
+    // ---- for views ----
+    const JobBook& book() const { return book_; }
+    const Accounting& accounting() const { return accounting_; }
+    const PendingQueue& queue() const { return queue_; }
+    UserNames& users() { return users_; }
+    const Algorithm& algorithm() const { return algorithm_; }
+    const Standings& standings() const { return standings_; }
+    /// The array that queue() indexes.
+    std::span<const double> factors() const;
+    const ServiceCounts& counts() const { return counts_; }
+    /// The association a job is (or would be) charged to.
+    NodeId payer_of(const BookJob& job);
+    const std::map<FluxJobId, DownlinkRow>& children() const { return children_; }
+
+  private:
+    NodeId resolve(const std::string& account, const std::string& user);
+    std::uint32_t factor_index(const BookJob& job);
+    void on_started(const BookJob& job, const AllocEvent& alloc, Instant at);
+    void on_ended(const BookJob& job, Instant at);
+    void record(const BookJob& job, bool is_start, std::int64_t cores, Instant at);
+    void evaluate_now(Instant now);
+    void put(const BookJob& job);
+    void put_all();
+    void apply_record(FluxJobId child, const UplinkRow& record);
+
+    Settings settings_;
+    UserNames users_;
+    bool is_child_;
+    TreeStore trees_;
+    Accounting accounting_;
+    JobBook book_;
+    PendingQueue queue_;
+    Pusher pusher_;
+    UplinkQueue uplink_;
+    ParentFactors from_parent_;
+    Algorithm algorithm_;
+    UsageSnapshot snapshot_;
+    Standings standings_;
+    std::optional<Instant> evaluated_at_;
+    std::uint32_t evaluated_size_ = 0;  ///< nodes of the tree at that time
+    std::uint32_t machine_cores_ = 1;
+    bool is_machine_known_ = false;
+    bool is_synced_ = false;
+    std::vector<JobEvent> backlog_;
+    std::set<FluxJobId> backlog_ids_;
+    std::map<FluxJobId, DownlinkRow> children_;
+    std::map<std::string, double> published_;  ///< by path: the factors that children have
+    bool is_publication_complete_ = true;      ///< the next publication replaces all rows
+    std::uint64_t accounts_version_ = 1;
+    ServiceCounts counts_;
+};
+
+}  // namespace weir::priority

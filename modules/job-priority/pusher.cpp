@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the push queue. See pusher.hpp.
+#include "modules/job-priority/pusher.hpp"
+
+#include <algorithm>
+
+namespace weir::priority {
+
+void Pusher::want(std::uint64_t id, std::uint32_t value) {
+    Job& job = jobs_[id];
+    job.wanted = value;
+    if (job.acknowledged == value) {
+        dirty_.erase(id);
+    } else {
+        dirty_.insert(id);
+    }
+}
+
+void Pusher::forget(std::uint64_t id) {
+    jobs_.erase(id);
+    dirty_.erase(id);
+}
+
+void Pusher::retain(const std::set<std::uint64_t>& ids) {
+    for (auto job = jobs_.begin(); job != jobs_.end();) {
+        if (ids.count(job->first) == 0) {
+            dirty_.erase(job->first);
+            job = jobs_.erase(job);
+        } else {
+            ++job;
+        }
+    }
+}
+
+std::optional<Push> Pusher::next() {
+    if (out_ || (dirty_.empty() && !is_filling_)) {
+        return std::nullopt;
+    }
+    const bool is_large = is_filling_ || dirty_.size() > each_max;
+    const std::size_t portion = std::min(dirty_.size(), is_large ? fill_portion_max : job_portion_max);
+    Push push;
+    push.jobs.reserve(portion);
+    for (auto id = dirty_.begin(); push.jobs.size() < portion;) {
+        push.jobs.emplace_back(*id, jobs_.at(*id).wanted);
+        id = dirty_.erase(id);
+    }
+    is_filling_ = is_large && !dirty_.empty();
+    push.mode = !is_large ? Push::Mode::job : is_filling_ ? Push::Mode::fill : Push::Mode::all;
+    out_ = push;
+    return push;
+}
+
+void Pusher::acknowledge(std::int64_t nonce) {
+    if (!out_) {
+        return;
+    }
+    for (const auto& [id, value] : out_->jobs) {
+        const auto job = jobs_.find(id);
+        if (job == jobs_.end()) {
+            continue;
+        }
+        job->second.acknowledged = value;
+        if (job->second.wanted != value) {
+            dirty_.insert(id);
+        }
+    }
+    pushed_total_ += out_->jobs.size();
+    out_.reset();
+    heard(nonce);
+}
+
+void Pusher::heard(std::int64_t nonce) {
+    if (nonce_ && *nonce_ != nonce) {
+        mark_all_dirty();
+    }
+    nonce_ = nonce;
+}
+
+void Pusher::fail() {
+    out_.reset();
+    mark_all_dirty();
+}
+
+void Pusher::mark_all_dirty() {
+    is_filling_ = false;
+    for (auto& [id, job] : jobs_) {
+        job.acknowledged.reset();
+        dirty_.insert(id);
+    }
+}
+
+std::optional<std::uint32_t> Pusher::pushed(std::uint64_t id) const {
+    const auto job = jobs_.find(id);
+    return job == jobs_.end() ? std::nullopt : job->second.acknowledged;
+}
+
+}  // namespace weir::priority

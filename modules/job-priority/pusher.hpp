@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: which priorities the plugin still has to be told, in which form and in which portions.
+// Must not know: how a priority is computed, RPCs, time.
+// Source: the measurements of stock Flux in doc/adr/0060: a changed priority is dear, a sent one is not.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace weir::priority {
+
+/// One `job-manager.jobpriority.update` request.
+struct Push {
+    enum class Mode {
+        job,   ///< each job by itself: the job-manager walks its queue for each
+        fill,  ///< table only, more portions follow
+        all,   ///< table, then one reprioritize-all: the job-manager asks for every job and sorts once
+    };
+    Mode mode = Mode::job;
+    std::vector<std::pair<std::uint64_t, std::uint32_t>> jobs;  ///< in order of id
+};
+
+/// The wanted value of every pending job beside the one the plugin acknowledged. One request is out at a time.
+class Pusher {
+  public:
+    /// More changed jobs than this go through reprioritize-all. At 10 000 pending jobs the two ways cost the same there
+    /// (3 %); per job the cost grows with the queue, so at 100 000 it is nearer to 300 jobs than to 3 % as well.
+    static constexpr std::size_t each_max = 300;
+    /// The job-manager serves nobody else during a request.
+    static constexpr std::size_t job_portion_max = 200;
+    static constexpr std::size_t fill_portion_max = 10000;
+
+    /// The value that the job should have. Changes nothing if that is what the plugin has. O(1) expected.
+    void want(std::uint64_t id, std::uint32_t value);
+    /// The job no longer waits for resources: it needs no pushes.
+    void forget(std::uint64_t id);
+
+    /// Forgets every job but these.
+    void retain(const std::set<std::uint64_t>& ids);
+
+    /// The next request; empty when nothing is to be sent or one is out. Its jobs are out until acknowledge() or
+    /// fail().
+    std::optional<Push> next();
+    /// The plugin has the values. `nonce` names its load: another one than before means that it has only these, and
+    /// every value is to be sent again.
+    void acknowledge(std::int64_t nonce);
+    /// The plugin spoke without being told anything: notices a new load of it.
+    void heard(std::int64_t nonce);
+    /// The plugin did not take them, or is gone: every value is to be sent again when it returns.
+    void fail();
+
+    bool is_out() const { return out_.has_value(); }
+    bool has_work() const { return !dirty_.empty(); }
+    std::size_t pending() const { return jobs_.size(); }
+    std::uint64_t pushed_total() const { return pushed_total_; }
+    /// What the plugin has of this job; empty when nothing yet.
+    std::optional<std::uint32_t> pushed(std::uint64_t id) const;
+
+  private:
+    struct Job {
+        std::uint32_t wanted = 0;
+        std::optional<std::uint32_t> acknowledged;
+    };
+    void mark_all_dirty();
+
+    std::unordered_map<std::uint64_t, Job> jobs_;
+    std::set<std::uint64_t> dirty_;  // ordered, so that a run can be repeated
+    std::optional<Push> out_;
+    bool is_filling_ = false;
+    std::optional<std::int64_t> nonce_;
+    std::uint64_t pushed_total_ = 0;
+};
+
+}  // namespace weir::priority

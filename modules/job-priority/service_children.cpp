@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the parent's side of the hierarchy: whose reports are taken, each record once, which factors go down.
+// See priority_service.hpp. Source: doc/adr/0061.
+#include <algorithm>
+
+#include "modules/job-priority/priority_service.hpp"
+
+namespace weir::priority {
+namespace {
+
+/// What a user who is not in the tree yet would get by the account's `@*` line: no less than any present member.
+double newcomer_factor(const ShareTree& tree, NodeId account, const Standings& standings) {
+    double best = 0;
+    bool has_member = false;
+    for (const NodeId child : tree.children(account)) {
+        if (tree.kind(child) == NodeKind::user) {
+            best = std::max(best, standings.factor.at(child.value));
+            has_member = true;
+        }
+    }
+    return has_member ? best : 1.0;
+}
+
+}  // namespace
+
+Status PriorityService::authorize_child(FluxJobId child, std::uint32_t userid, bool is_owner) const {
+    const BookJob* job = book_.find(child);
+    if (job == nullptr || !job->has_resources) {
+        return Error{std::errc::no_such_file_or_directory,
+                     "job " + std::to_string(child) +
+                         " is not running here: only the instance inside a running job may "
+                         "report"};
+    }
+    if (!is_owner && job->userid != userid) {
+        return Error{std::errc::operation_not_permitted,
+                     "job " + std::to_string(child) + " belongs to another user: only its owner may report for it"};
+    }
+    return Done{};
+}
+
+std::uint64_t PriorityService::attach_child(FluxJobId child, const std::string& instance, std::uint64_t first_seq) {
+    DownlinkRow& row = children_[child];
+    if (row.instance != instance) {
+        row.instance = instance;
+        row.seq_acked = 0;
+        row.ignored_until = row.applied_until;
+    }
+    row.seq_acked = std::max(row.seq_acked, first_seq == 0 ? 0 : first_seq - 1);
+    accounting_.batch().downlinks[child] = row;
+    return row.seq_acked;
+}
+
+std::uint64_t PriorityService::report(FluxJobId child, std::uint64_t first_seq, const std::vector<UplinkRow>& records) {
+    DownlinkRow& row = children_[child];
+    std::uint64_t seq = first_seq;
+    for (const UplinkRow& record : records) {
+        if (seq == row.seq_acked + 1) {
+            // A child that lost its state begins to count anew, and tells again what the one before it told.
+            if (record.time > row.ignored_until) {
+                apply_record(child, record);
+            }
+            row.seq_acked = seq;
+            row.applied_until = std::max(row.applied_until, record.time);
+        }
+        seq += 1;
+    }
+    accounting_.batch().downlinks[child] = row;
+    return row.seq_acked;
+}
+
+void PriorityService::apply_record(FluxJobId child, const UplinkRow& record) {
+    counts_.events += 1;
+    const ReportedKey key{child, record.job};
+    if (record.is_start) {
+        const auto userid = users_.id(record.user);
+        const NodeId payer = resolve(record.account, userid ? users_.name(*userid) : record.user);
+        accounting_.report_start(key, payer, record.cores, record.time);
+        queue_.mark_factor(payer.value);
+        return;
+    }
+    if (const auto open = accounting_.reported().find(key); open != accounting_.reported().end()) {
+        queue_.mark_factor(open->second.payer.value);
+    }
+    accounting_.report_end(key, record.time);
+}
+
+std::vector<FactorRow> PriorityService::factor_rows() {
+    const ShareTree& tree = accounting_.tree();
+    std::vector<FactorRow> rows;
+    if (standings_.factor.size() < tree.size()) {
+        return rows;  // before the first pass
+    }
+    for (std::uint32_t index = 1; index < tree.size(); ++index) {
+        const NodeId node{index};
+        if (tree.kind(node) == NodeKind::account) {
+            continue;
+        }
+        FactorRow row;
+        row.user = std::string(tree.name(node));
+        row.account = tree.path(tree.parent(node));
+        if (tree.kind(node) == NodeKind::any_member) {
+            row.factor = newcomer_factor(tree, tree.parent(node), standings_);
+            row.is_default = tree.open_accounts().front() == tree.parent(node);
+        } else {
+            row.userid = users_.id(row.user);
+            row.factor = standings_.factor.at(index);
+            const Result<Association> by_default = tree.association("", row.user);
+            row.is_default = by_default && by_default->account == tree.parent(node);
+        }
+        rows.push_back(std::move(row));
+    }
+    return rows;
+}
+
+std::vector<FactorRow> PriorityService::changed_factor_rows(bool& is_complete) {
+    is_complete = is_publication_complete_;
+    std::vector<FactorRow> changed;
+    if (is_complete) {
+        published_.clear();
+    }
+    for (FactorRow& row : factor_rows()) {
+        const std::string key = row.account + "/@" + row.user;
+        const auto known = published_.find(key);
+        if (known == published_.end() || known->second != row.factor) {
+            published_[key] = row.factor;
+            changed.push_back(std::move(row));
+        }
+    }
+    is_publication_complete_ = false;
+    return changed;
+}
+
+}  // namespace weir::priority

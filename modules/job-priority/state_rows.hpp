@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the values that outlive the module: what a restart needs, row by row, and the delta of one batch of events.
+// Must not know: SQLite, Flux. Source: DESIGN.md "State and restarts"; doc/adr/0058, 0059.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "libfairshare/base/time.hpp"
+#include "libfairshare/usage_ledger.hpp"
+
+namespace weir::priority {
+
+/// One accepted share tree. Revisions are 1, 2, ...; the highest is in force.
+struct TreeRevision {
+    std::int64_t revision = 0;
+    Instant time;
+    std::string author;
+    std::string reason;
+    std::string toml;
+};
+
+/// One change of a payer's rate since the checkpoint: `path` ("" = the bucket of jobs without association) is billed
+/// `rate` cores more (or, negative, less) from `time` on. Replaying these onto the checkpoint gives the ledger to the
+/// digit, in any order.
+struct ChargeRow {
+    std::string path;
+    std::int64_t rate = 0;
+    Instant time;
+};
+
+/// A job that holds resources: charged to `path` at `cores` core-seconds a second since `start`.
+struct RunningRow {
+    std::string path;
+    std::int64_t cores = 0;
+    Instant start;
+};
+
+/// A start or end of a job that the parent has not acknowledged yet.
+struct UplinkRow {
+    bool is_start = false;
+    std::uint64_t job = 0;
+    std::string user;
+    std::string account;
+    std::int64_t cores = 0;
+    Instant time;
+};
+
+/// A child instance that reports to us: what of its record stream was applied.
+struct DownlinkRow {
+    std::string instance;         ///< changes when the child lost its state
+    std::uint64_t seq_acked = 0;  ///< last applied record
+    Instant applied_until;        ///< greatest time of an applied record
+    Instant ignored_until;        ///< what an earlier instance of the child had told already when this one began
+};
+
+/// (child instance's job id, job id inside the child).
+using ReportedKey = std::pair<std::uint64_t, std::uint64_t>;
+
+struct StateMeta {
+    Instant position;              ///< time of the last journal event or pass that was committed
+    Instant charged_floor;         ///< jobs that freed their resources at or before this are charged
+    std::uint64_t uplink_seq = 0;  ///< last sequence number given out
+    std::string instance;          ///< our name towards the parent
+    friend bool operator==(const StateMeta&, const StateMeta&) = default;
+};
+
+/// Everything read back at start.
+struct SavedState {
+    StateMeta meta;
+    std::vector<TreeRevision> revisions;  ///< ascending
+    LedgerState ledger;                   ///< the checkpoint
+    std::vector<ChargeRow> charges;       ///< since the checkpoint
+    std::map<std::uint64_t, RunningRow> running;
+    std::map<std::uint64_t, Instant> charged;  ///< ended jobs that the journal may still replay
+    std::map<ReportedKey, RunningRow> reported;
+    std::map<std::uint64_t, DownlinkRow> downlinks;
+    std::map<std::uint64_t, UplinkRow> uplink;  ///< by sequence number
+};
+
+/// One batch: applied in one transaction or not at all. An empty optional deletes the row.
+struct StateBatch {
+    std::optional<StateMeta> meta;
+    std::vector<TreeRevision> revisions;
+    std::optional<LedgerState> checkpoint;  ///< replaces the old one and all charges before this batch
+    std::vector<ChargeRow> charges;         ///< after the checkpoint, if there is one here
+    std::map<std::uint64_t, std::optional<RunningRow>> running;
+    std::map<std::uint64_t, std::optional<Instant>> charged;
+    std::map<ReportedKey, std::optional<RunningRow>> reported;
+    std::map<std::uint64_t, std::optional<DownlinkRow>> downlinks;
+    std::map<std::uint64_t, UplinkRow> uplink;
+    std::uint64_t uplink_acked = 0;  ///< rows up to here are deleted
+
+    bool is_empty() const {
+        return !meta && revisions.empty() && !checkpoint && charges.empty() && running.empty() && charged.empty() &&
+               reported.empty() && downlinks.empty() && uplink.empty() && uplink_acked == 0;
+    }
+};
+
+}  // namespace weir::priority

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the mapping between rows and structs, checked on the way in and on the way out. See state_store.hpp.
+#include <charconv>
+#include <cmath>
+
+#include "modules/job-priority/state_store.hpp"
+
+namespace weir::priority {
+namespace {
+
+std::int64_t us(Instant time) {
+    return time.time_since_epoch().count();
+}
+Instant at(std::int64_t time_us) {
+    return Instant{Duration{time_us}};
+}
+// Job ids are 64-bit FLUIDs; SQLite's integers are signed, the bits are the same.
+std::int64_t signed_id(std::uint64_t id) {
+    return static_cast<std::int64_t>(id);
+}
+std::uint64_t unsigned_id(std::int64_t id) {
+    return static_cast<std::uint64_t>(id);
+}
+
+std::int64_t number_or_zero(const std::string& text) {
+    std::int64_t value = 0;
+    std::from_chars(text.data(), text.data() + text.size(), value);
+    return value;
+}
+
+std::map<std::string, std::string> meta_texts(const StateMeta& meta) {
+    return {{"position_us", std::to_string(us(meta.position))},
+            {"charged_floor_us", std::to_string(us(meta.charged_floor))},
+            {"uplink_seq", std::to_string(meta.uplink_seq)},
+            {"instance", meta.instance}};
+}
+
+void set_meta(SavedState& saved, const std::string& key, const std::string& value) {
+    StateMeta& meta = saved.meta;
+    if (key == "position_us") {
+        meta.position = at(number_or_zero(value));
+    } else if (key == "charged_floor_us") {
+        meta.charged_floor = at(number_or_zero(value));
+    } else if (key == "uplink_seq") {
+        meta.uplink_seq = unsigned_id(number_or_zero(value));
+    } else if (key == "instance") {
+        meta.instance = value;
+    } else if (key == "half_life_us") {
+        saved.ledger.half_life = Duration{number_or_zero(value)};
+    } else if (key == "frame") {
+        saved.ledger.frame = number_or_zero(value);
+    }
+}
+
+/// Reads every row of `sql` with `row`, which returns false when the row cannot be what we wrote.
+template <typename Row>
+Status each(SqliteDb& db, const std::string& path, const char* sql, Row row) {
+    SqliteStatement statement = db.prepare(sql);
+    while (statement.step()) {
+        if (!row(statement)) {
+            return Error{std::errc::illegal_byte_sequence,
+                         "state file " + path + ": a row of \"" + sql + "\" holds an impossible value"};
+        }
+    }
+    if (statement.failure()) {
+        const bool is_corrupt = is_corruption(*statement.failure());
+        return Error{is_corrupt ? std::errc::illegal_byte_sequence : std::errc::io_error,
+                     "state file " + path + ": " + statement.failure()->message};
+    }
+    return Done{};
+}
+
+WideInteger wide(const SqliteStatement& row, int first) {
+    return WideInteger{row.column_int(first), unsigned_id(row.column_int(first + 1))};
+}
+
+RunningRow running_row(const SqliteStatement& row, int first) {
+    return RunningRow{row.column_text(first), row.column_int(first + 1), at(row.column_int(first + 2))};
+}
+
+}  // namespace
+
+Status StateStore::read_all() {
+    saved_ = SavedState{};
+    SavedState& s = saved_;
+    Status status = each(db_, path_, "SELECT key, value FROM meta", [&s](SqliteStatement& row) {
+        set_meta(s, row.column_text(0), row.column_text(1));
+        return true;
+    });
+    const auto next = [&](const char* sql, auto row) {
+        if (status) {
+            status = each(db_, path_, sql, row);
+        }
+    };
+    next("SELECT revision, time_us, author, reason, toml FROM tree_revision ORDER BY revision",
+         [&s](SqliteStatement& row) {
+             s.revisions.push_back({row.column_int(0), at(row.column_int(1)), row.column_text(2), row.column_text(3),
+                                    row.column_text(4)});
+             return s.revisions.back().revision > 0;
+         });
+    next("SELECT path, weighted_high, weighted_low, charged_high, charged_low, rate FROM ledger",
+         [&s](SqliteStatement& row) {
+             s.ledger.payers.push_back({row.column_text(0), wide(row, 1), wide(row, 3), row.column_int(5)});
+             return row.column_int(5) >= 0;
+         });
+    next("SELECT path, rate, time_us FROM charge ORDER BY rowid", [&s](SqliteStatement& row) {
+        s.charges.push_back({row.column_text(0), row.column_int(1), at(row.column_int(2))});
+        return true;
+    });
+    next("SELECT job, path, cores, start_us FROM running", [&s](SqliteStatement& row) {
+        s.running[unsigned_id(row.column_int(0))] = running_row(row, 1);
+        return row.column_int(2) >= 0;
+    });
+    next("SELECT job, end_us FROM charged", [&s](SqliteStatement& row) {
+        s.charged[unsigned_id(row.column_int(0))] = at(row.column_int(1));
+        return true;
+    });
+    next("SELECT child, job, path, cores, start_us FROM reported", [&s](SqliteStatement& row) {
+        s.reported[{unsigned_id(row.column_int(0)), unsigned_id(row.column_int(1))}] = running_row(row, 2);
+        return row.column_int(3) >= 0;
+    });
+    next("SELECT child, instance, seq_acked, applied_until_us, ignored_until_us FROM downlink",
+         [&s](SqliteStatement& row) {
+             s.downlinks[unsigned_id(row.column_int(0))] = {row.column_text(1), unsigned_id(row.column_int(2)),
+                                                            at(row.column_int(3)), at(row.column_int(4))};
+             return true;
+         });
+    next("SELECT seq, is_start, job, user, account, cores, time_us FROM uplink", [&s](SqliteStatement& row) {
+        s.uplink[unsigned_id(row.column_int(0))] = {row.column_int(1) != 0, unsigned_id(row.column_int(2)),
+                                                    row.column_text(3),     row.column_text(4),
+                                                    row.column_int(5),      at(row.column_int(6))};
+        return row.column_int(0) > 0;
+    });
+    return status;
+}
+
+namespace {
+
+/// Puts the rows of one batch into their tables; stops at the first failure.
+class Writer {
+  public:
+    explicit Writer(SqliteDb& db) : db_(db) {}
+    const std::optional<SqliteFailure>& failure() const { return failure_; }
+
+    void run(SqliteStatement& statement) {
+        if (!failure_ && !statement.run()) {
+            failure_ = statement.failure();
+        }
+    }
+    void execute(const char* sql) {
+        SqliteStatement statement = db_.prepare(sql);
+        run(statement);
+    }
+    /// One INSERT for each row.
+    template <typename Rows, typename Bind>
+    void put_all(const Rows& rows, const char* sql, Bind bind) {
+        if (rows.empty() || failure_) {
+            return;
+        }
+        SqliteStatement statement = db_.prepare(sql);
+        for (const auto& row : rows) {
+            bind(statement, row);
+            run(statement);
+        }
+    }
+    /// One INSERT or, for an empty optional, one DELETE for each entry of a map.
+    template <typename Rows, typename BindKey, typename BindValue>
+    void put_or_delete(const Rows& rows, const char* put_sql, const char* delete_sql, BindKey bind_key,
+                       BindValue bind_value) {
+        if (rows.empty() || failure_) {
+            return;
+        }
+        SqliteStatement put = db_.prepare(put_sql);
+        SqliteStatement remove = db_.prepare(delete_sql);
+        for (const auto& [key, value] : rows) {
+            bind_key(value ? put : remove, key);
+            if (value) {
+                bind_value(put, *value);
+            }
+            run(value ? put : remove);
+        }
+    }
+
+  private:
+    SqliteDb& db_;
+    std::optional<SqliteFailure> failure_;
+};
+
+void write_ledger(Writer& writer, const StateBatch& batch) {
+    const auto put_meta = [](SqliteStatement& s, const auto& entry) { s.bind(entry.first).bind(entry.second); };
+    constexpr const char* meta_sql = "INSERT OR REPLACE INTO meta VALUES (?,?)";
+    if (batch.meta) {
+        writer.put_all(meta_texts(*batch.meta), meta_sql, put_meta);
+    }
+    if (batch.checkpoint) {
+        writer.execute("DELETE FROM ledger");
+        writer.execute("DELETE FROM charge");
+        const std::map<std::string, std::string> frame{
+            {"half_life_us", std::to_string(batch.checkpoint->half_life.count())},
+            {"frame", std::to_string(batch.checkpoint->frame)}};
+        writer.put_all(frame, meta_sql, put_meta);
+        writer.put_all(batch.checkpoint->payers, "INSERT INTO ledger VALUES (?,?,?,?,?,?)",
+                       [](SqliteStatement& s, const PayerState& payer) {
+                           s.bind(payer.path).bind(payer.weighted.high).bind(signed_id(payer.weighted.low));
+                           s.bind(payer.charged.high).bind(signed_id(payer.charged.low)).bind(payer.rate);
+                       });
+    }
+    writer.put_all(batch.charges, "INSERT INTO charge VALUES (?,?,?)", [](SqliteStatement& s, const ChargeRow& row) {
+        s.bind(row.path).bind(row.rate).bind(us(row.time));
+    });
+}
+
+}  // namespace
+
+Status StateStore::write_rows(const StateBatch& batch) {
+    Writer writer(db_);
+    const auto bind_id = [](SqliteStatement& s, std::uint64_t id) { s.bind(signed_id(id)); };
+    const auto bind_running = [](SqliteStatement& s, const RunningRow& row) {
+        s.bind(row.path).bind(row.cores).bind(us(row.start));
+    };
+    write_ledger(writer, batch);
+    writer.put_all(batch.revisions, "INSERT INTO tree_revision VALUES (?,?,?,?,?)",
+                   [](SqliteStatement& s, const TreeRevision& row) {
+                       s.bind(row.revision).bind(us(row.time)).bind(row.author).bind(row.reason).bind(row.toml);
+                   });
+    writer.put_or_delete(batch.running, "INSERT OR REPLACE INTO running VALUES (?,?,?,?)",
+                         "DELETE FROM running WHERE job=?", bind_id, bind_running);
+    writer.put_or_delete(batch.charged, "INSERT OR REPLACE INTO charged VALUES (?,?)",
+                         "DELETE FROM charged WHERE job=?", bind_id,
+                         [](SqliteStatement& s, Instant end) { s.bind(us(end)); });
+    writer.put_or_delete(
+        batch.reported, "INSERT OR REPLACE INTO reported VALUES (?,?,?,?,?)",
+        "DELETE FROM reported WHERE child=? AND job=?",
+        [](SqliteStatement& s, const ReportedKey& key) { s.bind(signed_id(key.first)).bind(signed_id(key.second)); },
+        bind_running);
+    writer.put_or_delete(batch.downlinks, "INSERT OR REPLACE INTO downlink VALUES (?,?,?,?,?)",
+                         "DELETE FROM downlink WHERE child=?", bind_id, [](SqliteStatement& s, const DownlinkRow& row) {
+                             s.bind(row.instance).bind(signed_id(row.seq_acked)).bind(us(row.applied_until));
+                             s.bind(us(row.ignored_until));
+                         });
+    writer.put_all(batch.uplink, "INSERT OR REPLACE INTO uplink VALUES (?,?,?,?,?,?,?)",
+                   [](SqliteStatement& s, const auto& entry) {
+                       const UplinkRow& row = entry.second;
+                       s.bind(signed_id(entry.first)).bind(std::int64_t{row.is_start}).bind(signed_id(row.job));
+                       s.bind(row.user).bind(row.account).bind(row.cores).bind(us(row.time));
+                   });
+    if (batch.uplink_acked != 0) {
+        writer.execute(("DELETE FROM uplink WHERE seq<=" + std::to_string(batch.uplink_acked)).c_str());
+    }
+    if (writer.failure()) {
+        return Error{std::errc::io_error, "state file " + path_ + ": cannot write: " + writer.failure()->message};
+    }
+    return Done{};
+}
+
+}  // namespace weir::priority

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the views of the queue and of one job's priority. See views.hpp.
+#include <algorithm>
+#include <cstdio>
+
+#include "libsched/fsd.hpp"
+#include "libsched/priority/explain.hpp"
+#include "modules/job-priority/views.hpp"
+
+namespace weir::priority {
+namespace {
+
+constexpr std::size_t ahead_max = 5;
+
+std::string rounded(double value, int digits) {
+    char buffer[64];
+    const int size = std::snprintf(buffer, sizeof buffer, "%.*f", digits, value);
+    std::string text(buffer, static_cast<std::size_t>(size));
+    if (text.find('.') != std::string::npos) {
+        text.erase(text.find_last_not_of('0') + 1);
+        if (text.back() == '.') {
+            text.pop_back();
+        }
+    }
+    return text;
+}
+
+std::string account_of(PriorityService& service, const BookJob& job) {
+    const NodeId payer = service.payer_of(job);
+    const ShareTree& tree = service.accounting().tree();
+    return payer == unassociated ? std::string() : tree.path(tree.parent(payer));
+}
+
+const char* state_name(const BookJob& job) {
+    return job.has_resources ? "RUN" : job.is_over ? "CLEANUP" : job.is_eligible ? "SCHED" : "DEPEND";
+}
+
+void set_job(Json& view, PriorityService& service, const BookJob& job) {
+    view.set("id", static_cast<long long>(job.id)).set("user", service.users().name(job.charged_userid()));
+    view.set("account", account_of(service, job)).set("queue", job.request.queue);
+}
+
+Json factors_view(const Breakdown& parts) {
+    Json factors = Json::object();
+    for (const Term& term : parts.terms) {
+        factors.set(factor_names.at(static_cast<std::size_t>(term.factor_id)), term.factor);
+    }
+    return factors;
+}
+
+Json terms_view(const Breakdown& parts) {
+    Json terms = Json::array();
+    for (const Term& term : parts.terms) {
+        Json entry = Json::object();
+        entry.set("name", factor_names.at(static_cast<std::size_t>(term.factor_id))).set("raw", term.raw);
+        entry.set("unit", term.unit).set("factor", term.factor).set("weight", term.weight);
+        entry.set("contribution", term.contribution).set("share", term.share);
+        terms.append(std::move(entry));
+    }
+    return terms;
+}
+
+Json ahead_view(PriorityService& service, const Standing& place) {
+    Json ahead = Json::array();
+    for (const Ahead& other : place.ahead) {
+        const BookJob* job = service.book().find(other.id.value);
+        Json entry = Json::object();
+        entry.set("id", static_cast<long long>(other.id.value));
+        entry.set("user", job != nullptr ? service.users().name(job->charged_userid()) : std::string());
+        entry.set("account", job != nullptr ? account_of(service, *job) : std::string());
+        entry.set("priority", static_cast<long long>(other.priority)).set("why", other.why);
+        ahead.append(std::move(entry));
+    }
+    return ahead;
+}
+
+/// One sentence on each term that gives something, greatest first.
+void add_term_words(Json& words, const Breakdown& parts) {
+    std::vector<const Term*> order;
+    for (const Term& term : parts.terms) {
+        if (term.contribution > 0) {
+            order.push_back(&term);
+        }
+    }
+    std::stable_sort(order.begin(), order.end(),
+                     [](const Term* a, const Term* b) { return a->contribution > b->contribution; });
+    for (const Term* term : order) {
+        const std::string name = factor_names.at(static_cast<std::size_t>(term->factor_id));
+        words.append(Json::string(name + " gives " + rounded(term->contribution, 1) + ": factor " +
+                                  rounded(term->factor, 4) + " of weight " + rounded(term->weight, 3) + " (" +
+                                  rounded(term->raw, 3) + " " + term->unit + ")."));
+    }
+}
+
+Json words_view(PriorityService& service, const BookJob& job, const Breakdown& parts, const Standing& place) {
+    Json words = Json::array();
+    const std::string account = account_of(service, job);
+    const std::string user = service.users().name(job.charged_userid());
+    if (job.is_held()) {
+        words.append(
+            Json::string("The job is held (urgency 0): it does not start and does not gain by waiting until "
+                         "its urgency is raised."));
+    } else if (job.is_expedited()) {
+        words.append(Json::string("The job is expedited (urgency 31): it stands before every job that is not."));
+    }
+    words.append(Json::string("It is number " + std::to_string(place.rank) + " of " + std::to_string(place.of) +
+                              " waiting jobs, with priority " + std::to_string(parts.priority) + "."));
+    words.append(Json::string(account.empty() ? "It is charged to no account: " + user +
+                                                    " has no association in the share tree, so its fair share is 0."
+                                              : "It uses the share of " + user + " in " + account + "."));
+    add_term_words(words, parts);
+    const Settings& s = service.settings();
+    const Term& wait = parts.terms.at(static_cast<std::size_t>(Factor::wait));
+    if (wait.factor >= 1) {
+        words.append(
+            Json::string("It has waited the maximum of " + encode_fsd(s.wait_max) + ": waiting longer gains nothing."));
+    } else if (s.weights.wait > 0 && parts.bypass == Bypass::none) {
+        words.append(Json::string("Each hour of waiting gains " +
+                                  rounded(s.weights.wait * 3600. / to_seconds(s.wait_max), 2) + ", up to " +
+                                  encode_fsd(s.wait_max) + "."));
+    }
+    return words;
+}
+
+Json not_pending_view(PriorityService& service, const BookJob& job) {
+    Json view = Json::object();
+    set_job(view, service, job);
+    Json words = Json::array();
+    words.append(Json::string(job.has_resources ? "The job has its resources: priority matters no more."
+                              : job.is_over     ? "The job is over."
+                                                : "The job waits for its dependencies and is not in the queue yet."));
+    view.set("state", state_name(job)).set("priority", 0).set("pushed", Json::own(json_null())).set("rank", 0);
+    view.set("of", static_cast<long long>(service.queue().size())).set("bypass", Json::own(json_null()));
+    view.set("terms", Json::array()).set("ahead", Json::array()).set("words", std::move(words));
+    return view;
+}
+
+}  // namespace
+
+Json list_view(PriorityService& service, Instant now, std::size_t limit, std::optional<std::uint32_t> userid) {
+    const PriorityEngine& engine = service.queue().engine();
+    Json jobs = Json::array();
+    long long rank = 0;
+    std::size_t shown = 0;
+    for (const PriorityEngine::Change& place : in_queue_order(engine, now, service.factors())) {
+        rank += 1;
+        const BookJob* job = service.book().find(place.id.value);
+        if (job == nullptr || (userid && job->charged_userid() != *userid)) {
+            continue;
+        }
+        if (limit != 0 && shown == limit) {
+            break;
+        }
+        shown += 1;
+        Json entry = Json::object();
+        set_job(entry, service, *job);
+        entry.set("urgency", job->urgency).set("priority", static_cast<long long>(place.priority)).set("rank", rank);
+        entry.set("submit", to_seconds(job->submit));
+        entry.set("factors", factors_view(breakdown(engine, place.slot, now, service.factors())));
+        jobs.append(std::move(entry));
+    }
+    Json view = Json::object();
+    view.set("jobs", std::move(jobs)).set("of", rank);
+    return view;
+}
+
+Result<Json> explain_view(PriorityService& service, FluxJobId id, Instant now) {
+    const BookJob* job = service.book().find(id);
+    if (job == nullptr) {
+        return Error{std::errc::no_such_file_or_directory, "there is no active job with this id here"};
+    }
+    const PriorityEngine::Slot* slot = service.queue().find(id);
+    if (slot == nullptr) {
+        return not_pending_view(service, *job);
+    }
+    const PriorityEngine& engine = service.queue().engine();
+    const Breakdown parts = breakdown(engine, *slot, now, service.factors());
+    const Standing place = standing(engine, *slot, now, service.factors(), ahead_max);
+    Json view = Json::object();
+    set_job(view, service, *job);
+    view.set("state", state_name(*job)).set("urgency", job->urgency);
+    view.set("priority", static_cast<long long>(parts.priority));
+    const auto pushed = service.pusher().pushed(id);
+    view.set("pushed", pushed ? Json::own(json_integer(*pushed)) : Json::own(json_null()));
+    view.set("rank", static_cast<long long>(place.rank)).set("of", static_cast<long long>(place.of));
+    view.set("bypass", parts.bypass == Bypass::none   ? Json::own(json_null())
+                       : parts.bypass == Bypass::held ? Json::string("held")
+                                                      : Json::string("expedited"));
+    view.set("terms", terms_view(parts)).set("ahead", ahead_view(service, place));
+    view.set("words", words_view(service, *job, parts, place));
+    return view;
+}
+
+}  // namespace weir::priority

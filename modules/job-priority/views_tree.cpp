@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the views of the share tree, its history and its usage. See views.hpp.
+#include <algorithm>
+#include <limits>
+
+#include "modules/job-priority/views.hpp"
+
+namespace weir::priority {
+namespace {
+
+/// JSON integers are 64-bit; a total beyond (300 000 core-years) is shown as the greatest of them.
+long long json_integer_of(SignedCoreMicros value) {
+    constexpr SignedCoreMicros highest = std::numeric_limits<long long>::max();
+    return static_cast<long long>(std::clamp<SignedCoreMicros>(value, 0, highest));
+}
+
+void set_usage(Json& object, const UsageLedger& ledger, NodeId node, Instant now) {
+    object.set("usage_core_s", core_seconds(ledger.usage(node, now)));
+    object.set("charged_core_us", json_integer_of(ledger.charged(node, now)));
+    object.set("running_cores", static_cast<long long>(ledger.rate(node)));
+}
+
+Json usage_of(const UsageLedger& ledger, NodeId node, Instant now) {
+    Json object = Json::object();
+    set_usage(object, ledger, node, now);
+    return object;
+}
+
+/// Everything that was charged here, with or without association.
+Json total_of(const UsageLedger& ledger, Instant now) {
+    Json object = Json::object();
+    object.set("usage_core_s", core_seconds(ledger.usage(root_node, now) + ledger.usage(unassociated, now)));
+    object.set("charged_core_us", json_integer_of(ledger.charged(root_node, now) + ledger.charged(unassociated, now)));
+    object.set("running_cores", static_cast<long long>(ledger.rate(root_node) + ledger.rate(unassociated)));
+    return object;
+}
+
+const char* kind_name(NodeKind kind) {
+    return kind == NodeKind::account ? "account" : kind == NodeKind::user ? "user" : "any";
+}
+
+/// Pending jobs by node; an account's are its users'. Children have greater ids than their parents.
+std::vector<long long> pending_by_node(PriorityService& service) {
+    const ShareTree& tree = service.accounting().tree();
+    std::vector<long long> pending(tree.size(), 0);
+    for (const auto& [id, job] : service.book().jobs()) {
+        if (!job.is_pending()) {
+            continue;
+        }
+        const NodeId payer = service.payer_of(job);
+        if (payer != unassociated && payer.value < pending.size()) {
+            pending[payer.value] += 1;
+        }
+    }
+    for (std::uint32_t index = tree.size() - 1; index > 0 && index < tree.size(); --index) {
+        pending[tree.parent(NodeId{index}).value] += pending[index];
+    }
+    return pending;
+}
+
+Json node_view(const PriorityService& service, const UsageSnapshot& snapshot, const Standings& standings, NodeId node,
+               long long pending) {
+    const UsageLedger& ledger = service.accounting().ledger();
+    const ShareTree& tree = ledger.tree();
+    const double everything = core_seconds(snapshot.usage.at(root_node.value) + snapshot.unassociated);
+    const double used = core_seconds(snapshot.usage.at(node.value));
+    const NodeStanding standing = node_standing(service.algorithm(), tree, snapshot.usage, node);
+    Json view = Json::object();
+    view.set("path", tree.path(node)).set("kind", kind_name(tree.kind(node)));
+    view.set("shares", static_cast<long long>(tree.shares(node))).set("entitled", tree.entitled_share(node));
+    view.set("usage_core_s", used).set("used", everything > 0 ? used / everything : 0.);
+    view.set("charged_core_us", json_integer_of(ledger.charged(node, snapshot.at)));
+    view.set("level_fs", standing.level_fs ? Json::own(json_real(*standing.level_fs)) : Json::own(json_null()));
+    const bool is_user = tree.kind(node) == NodeKind::user;
+    view.set("factor", is_user ? Json::own(json_real(standings.factor.at(node.value))) : Json::own(json_null()));
+    view.set("running_cores", static_cast<long long>(ledger.rate(node))).set("pending_jobs", pending);
+    return view;
+}
+
+void set_revision(Json& view, const TreeRevision& revision) {
+    view.set("revision", static_cast<long long>(revision.revision)).set("author", revision.author);
+    view.set("reason", revision.reason).set("time", to_seconds(revision.time));
+}
+
+}  // namespace
+
+Json tree_view(PriorityService& service, Instant now) {
+    const std::vector<long long> pending = pending_by_node(service);  // may admit members: before the tree is read
+    const UsageLedger& ledger = service.accounting().ledger();
+    const UsageSnapshot snapshot = ledger.snapshot(now);
+    const Standings standings = evaluate(service.algorithm(), ledger.tree(), snapshot.usage);
+    Json nodes = Json::array();
+    for (std::uint32_t index = 1; index < ledger.tree().size(); ++index) {
+        if (ledger.tree().kind(NodeId{index}) != NodeKind::any_member) {
+            nodes.append(
+                node_view(service, snapshot, standings, NodeId{index}, index < pending.size() ? pending[index] : 0));
+        }
+    }
+    Json view = Json::object();
+    set_revision(view, service.trees().in_force());
+    view.set("toml", service.trees().in_force().toml).set("now", to_seconds(now)).set("nodes", std::move(nodes));
+    view.set("unassociated", usage_of(ledger, unassociated, now)).set("total", total_of(ledger, now));
+    if (!service.trees().problem().empty()) {
+        view.set("problem", service.trees().problem());
+    }
+    return view;
+}
+
+Json history_view(const PriorityService& service) {
+    Json revisions = Json::array();
+    for (const TreeRevision& revision : service.trees().history()) {
+        Json entry = Json::object();
+        set_revision(entry, revision);
+        revisions.append(std::move(entry));
+    }
+    Json view = Json::object();
+    view.set("revisions", std::move(revisions));
+    return view;
+}
+
+Json usage_view(PriorityService& service, Instant now) {
+    const UsageLedger& ledger = service.accounting().ledger();
+    Json nodes = Json::array();
+    for (std::uint32_t index = 1; index < ledger.tree().size(); ++index) {
+        if (ledger.tree().kind(NodeId{index}) == NodeKind::any_member) {
+            continue;
+        }
+        Json node = Json::object();
+        node.set("path", ledger.tree().path(NodeId{index}));
+        set_usage(node, ledger, NodeId{index}, now);
+        nodes.append(std::move(node));
+    }
+    Json view = Json::object();
+    view.set("now", to_seconds(now)).set("half_life_s", to_seconds(ledger.half_life()));
+    view.set("unassociated", usage_of(ledger, unassociated, now)).set("total", total_of(ledger, now));
+    view.set("nodes", std::move(nodes));
+    return view;
+}
+
+Json weights_view(const PriorityService& service) {
+    const Settings& s = service.settings();
+    Json weights = Json::object();
+    weights.set("wait", s.weights.wait).set("fairshare", s.weights.fairshare).set("qos", s.weights.qos);
+    weights.set("queue", s.weights.queue).set("size", s.weights.size).set("user", s.weights.user);
+    const auto classes = [](const std::map<std::string, double>& from) {
+        Json object = Json::object();
+        for (const auto& [name, priority] : from) {
+            object.set(name.c_str(), priority);
+        }
+        return object;
+    };
+    Json view = Json::object();
+    view.set("weights", std::move(weights)).set("half_life_s", to_seconds(s.half_life));
+    view.set("update_interval_s", to_seconds(s.update_interval)).set("wait_max_s", to_seconds(s.wait_max));
+    view.set("algorithm", s.algorithm).set("size_favors", s.is_large_favored ? "large" : "small");
+    view.set("enforce", s.is_enforced).set("parent_factors", service.has_parent_factors());
+    view.set("machine_cores", static_cast<long long>(service.queue().engine().settings().machine_cores));
+    view.set("qos", classes(s.qos)).set("queues", classes(s.queues));
+    return view;
+}
+
+Json changes_view(const TreeProposal& proposal) {
+    Json changes = Json::array();
+    for (const TreeChange& change : proposal.changes) {
+        Json entry = Json::object();
+        entry.set("op", to_string(change.kind)).set("path", change.path);
+        if (change.kind == ChangeKind::moved) {
+            entry.set("from", change.from_path).set("to", change.path);
+        }
+        if (change.kind == ChangeKind::reshared) {
+            entry.set("from", static_cast<long long>(change.shares_from));
+            entry.set("to", static_cast<long long>(change.shares_to));
+        }
+        entry.set("shares_from", static_cast<long long>(change.shares_from));
+        entry.set("shares_to", static_cast<long long>(change.shares_to));
+        entry.set("entitled_from", change.entitled_from).set("entitled_to", change.entitled_to);
+        changes.append(std::move(entry));
+    }
+    return changes;
+}
+
+}  // namespace weir::priority

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: reading and writing of wire JSON. See wire.hpp.
+#include "modules/job-priority/wire.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <string_view>
+
+#include "libsched/json/r.hpp"
+
+namespace weir::priority {
+namespace {
+
+// A jobspec beyond these is nonsense; the limits keep products inside 64 bits.
+constexpr std::int64_t count_max = 1'000'000'000;
+constexpr int depth_max = 32;
+
+Error malformed(const std::string& what) {
+    return Error{std::errc::protocol_error, what};
+}
+
+std::string text_of(const json_t* object, const char* key) {
+    const char* text = json_string_value(json_object_get(object, key));
+    return text != nullptr ? text : "";
+}
+
+const json_t* at(const json_t* object, std::initializer_list<const char*> path) {
+    for (const char* key : path) {
+        object = json_object_get(object, key);
+    }
+    return object;
+}
+
+/// A count: a number, {"min": n, ...} or an RFC 14 range as text "2+".
+std::int64_t count_of(const json_t* resource) {
+    const json_t* count = json_object_get(resource, "count");
+    std::int64_t value = 1;
+    if (json_is_integer(count)) {
+        value = json_integer_value(count);
+    } else if (json_is_object(count)) {
+        value = json_integer_value(json_object_get(count, "min"));
+    } else if (const char* text = json_string_value(count)) {
+        std::from_chars(text, text + std::string_view(text).size(), value);
+    }
+    return std::clamp<std::int64_t>(value, 0, count_max);
+}
+
+std::int64_t cores_in(const json_t* resources, std::int64_t factor, int depth) {
+    std::int64_t cores = 0;
+    std::size_t index = 0;
+    json_t* resource = nullptr;
+    if (depth > depth_max) {
+        return 0;
+    }
+    json_array_foreach(resources, index, resource) {
+        const std::int64_t count = std::min(count_max, factor * count_of(resource));
+        cores +=
+            text_of(resource, "type") == "core" ? count : cores_in(json_object_get(resource, "with"), count, depth + 1);
+    }
+    return std::min(cores, count_max);
+}
+
+JobRequest read_request(const json_t* jobspec) {
+    const json_t* system = at(jobspec, {"attributes", "system"});
+    JobRequest request;
+    request.account = text_of(system, "bank");
+    request.queue = text_of(system, "queue");
+    request.qos = text_of(system, "qos");
+    request.cores = cores_of_jobspec(jobspec);
+    if (const json_t* routed = at(system, {"weir", "userid"}); json_is_integer(routed)) {
+        request.routed_for = static_cast<std::uint32_t>(json_integer_value(routed));
+    }
+    return request;
+}
+
+SubmitEvent read_submit(const json_t* context, const json_t* jobspec) {
+    SubmitEvent submit;
+    submit.userid = static_cast<std::uint32_t>(json_integer_value(json_object_get(context, "userid")));
+    if (const json_t* urgency = json_object_get(context, "urgency"); json_is_integer(urgency)) {
+        submit.urgency = static_cast<int>(json_integer_value(urgency));
+    }
+    submit.request = read_request(jobspec);
+    return submit;
+}
+
+UpdateEvent read_update(const json_t* context) {
+    const auto changed = [context](const char* key) -> std::optional<std::string> {
+        const char* text = json_string_value(json_object_get(context, key));
+        return text != nullptr ? std::optional<std::string>(text) : std::nullopt;
+    };
+    return {changed("attributes.system.bank"), changed("attributes.system.queue"), changed("attributes.system.qos")};
+}
+
+AllocEvent read_alloc(const json_t* context, json_t* R) {
+    return {cores_of_R(R), at(context, {"annotations", "weir", "child"}) != nullptr};
+}
+
+/// Appends the event if it is one of ours. False when the entry is no RFC 18 event.
+bool read_event(const json_t* entry, const json_t* message, JournalMessage& into) {
+    const json_t* time = json_object_get(entry, "timestamp");
+    const char* name = json_string_value(json_object_get(entry, "name"));
+    const json_t* context = json_object_get(entry, "context");
+    if (!json_is_number(time) || name == nullptr || !std::isfinite(json_number_value(time))) {
+        return false;
+    }
+    JobEvent event{into.id, instant_from_seconds(json_number_value(time)), CleanEvent{}};
+    const std::string_view kind(name);
+    if (kind == "submit") {
+        event.what = read_submit(context, json_object_get(message, "jobspec"));
+    } else if (kind == "depend") {
+        event.what = DependEvent{};
+    } else if (kind == "urgency") {
+        event.what = UrgencyEvent{static_cast<int>(json_integer_value(json_object_get(context, "urgency")))};
+    } else if (kind == "jobspec-update") {
+        event.what = read_update(context);
+    } else if (kind == "alloc") {
+        event.what = read_alloc(context, json_object_get(message, "R"));
+    } else if (kind == "free") {
+        event.what = FreeEvent{};
+    } else if (kind != "clean") {
+        return true;
+    }
+    into.events.push_back(std::move(event));
+    return true;
+}
+
+}  // namespace
+
+Json journal_filter() {
+    Json names = Json::object();
+    for (const char* name : {"submit", "depend", "urgency", "jobspec-update", "alloc", "free", "clean"}) {
+        names.set(name, 1);
+    }
+    return names;
+}
+
+Result<JournalMessage> read_journal(const json_t* message) {
+    JournalMessage read;
+    const json_t* id = json_object_get(message, "id");
+    json_t* events = json_object_get(message, "events");
+    if (!json_is_integer(id) || !json_is_array(events)) {
+        return malformed("a journal response without id and events");
+    }
+    if (json_integer_value(id) == -1) {
+        read.is_sentinel = true;
+        return read;
+    }
+    read.id = static_cast<FluxJobId>(json_integer_value(id));
+    std::size_t index = 0;
+    json_t* entry = nullptr;
+    json_array_foreach(events, index, entry) {
+        if (!read_event(entry, message, read)) {
+            return malformed("a journal entry without timestamp and name");
+        }
+    }
+    return read;
+}
+
+std::int64_t cores_of_R(json_t* R) {
+    const auto read = decode_r(R);
+    return read ? static_cast<std::int64_t>(core_count(read->resources)) : 0;
+}
+
+std::int64_t cores_of_jobspec(const json_t* jobspec) {
+    return std::max<std::int64_t>(1, cores_in(json_object_get(jobspec, "resources"), 1, 0));
+}
+
+Json write_records(const std::vector<UplinkRow>& records) {
+    Json array = Json::array();
+    for (const UplinkRow& record : records) {
+        Json entry = Json::object();
+        entry.set("op", record.is_start ? "start" : "end").set("id", static_cast<long long>(record.job));
+        entry.set("user", record.user)
+            .set("account", record.account)
+            .set("cores", static_cast<long long>(record.cores));
+        entry.set("t", to_seconds(record.time));
+        array.append(std::move(entry));
+    }
+    return array;
+}
+
+Result<std::vector<UplinkRow>> read_records(const json_t* records) {
+    std::vector<UplinkRow> rows;
+    std::size_t index = 0;
+    json_t* entry = nullptr;
+    if (!json_is_array(records)) {
+        return malformed("records must be a list");
+    }
+    json_array_foreach(const_cast<json_t*>(records), index, entry) {
+        const char* op = nullptr;
+        const char* user = nullptr;
+        const char* account = nullptr;
+        json_int_t id = 0;
+        json_int_t cores = 0;
+        double time = 0;
+        if (json_unpack(entry, "{s:s s:I s:s s:s s:I s:F}", "op", &op, "id", &id, "user", &user, "account", &account,
+                        "cores", &cores, "t", &time) < 0 ||
+            cores < 0 || !std::isfinite(time) || (std::string_view(op) != "start" && std::string_view(op) != "end")) {
+            return malformed("record " + std::to_string(index) +
+                             " must be {op:\"start\"|\"end\", id, user, account, cores >= 0, t}");
+        }
+        rows.push_back({std::string_view(op) == "start", static_cast<FluxJobId>(id), user, account, cores,
+                        instant_from_seconds(time)});
+    }
+    return rows;
+}
+
+Json write_factors(const std::vector<FactorRow>& rows) {
+    Json array = Json::array();
+    for (const FactorRow& row : rows) {
+        Json entry = Json::object();
+        if (row.userid) {
+            entry.set("userid", static_cast<long long>(*row.userid));
+        }
+        entry.set("user", row.user).set("account", row.account).set("factor", row.factor);
+        if (row.is_default) {
+            entry.set("default", true);
+        }
+        array.append(std::move(entry));
+    }
+    return array;
+}
+
+Result<std::vector<FactorRow>> read_factors(const json_t* rows) {
+    std::vector<FactorRow> read;
+    std::size_t index = 0;
+    json_t* entry = nullptr;
+    if (!json_is_array(rows)) {
+        return malformed("factors must be a list");
+    }
+    json_array_foreach(const_cast<json_t*>(rows), index, entry) {
+        const char* user = nullptr;
+        const char* account = nullptr;
+        json_t* userid = nullptr;
+        FactorRow row;
+        int is_default = 0;
+        if (json_unpack(entry, "{s?o s:s s:s s:F s?b}", "userid", &userid, "user", &user, "account", &account, "factor",
+                        &row.factor, "default", &is_default) < 0) {
+            return malformed("factor " + std::to_string(index) + " must be {userid?, user, account, factor, default?}");
+        }
+        if (json_is_integer(userid)) {
+            row.userid = static_cast<std::uint32_t>(json_integer_value(userid));
+        }
+        row.user = user;
+        row.account = account;
+        row.is_default = is_default != 0;
+        read.push_back(std::move(row));
+    }
+    return read;
+}
+
+}  // namespace weir::priority

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the mapping between JSON on the wire and this module's plain structs: journal responses, reports, factors.
+// Must not know: handles, requests, what the values lead to. Source: RFC 14, 18, 20, 21, 25; README.md (RPCs).
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "libsched/json/json.hpp"
+#include "modules/job-priority/job_event.hpp"
+#include "modules/job-priority/parent_factors.hpp"
+#include "modules/job-priority/state_rows.hpp"
+
+namespace weir::priority {
+
+/// One response of job-manager.events-journal.
+struct JournalMessage {
+    bool is_sentinel = false;  ///< the end of the backlog
+    FluxJobId id = 0;
+    std::vector<JobEvent> events;  ///< those that matter, in their order
+};
+
+/// The events that read_journal() understands: what to ask the job-manager for. Our own `priority` events are not
+/// among them, so that pushing cannot feed back.
+Json journal_filter();
+
+/// Errors: EPROTO with what is missing.
+Result<JournalMessage> read_journal(const json_t* message);
+
+/// Cores of an R (RFC 20); 0 when there is none or it cannot be read.
+std::int64_t cores_of_R(json_t* R);
+/// Cores that a jobspec asks for (RFC 14, 25), at least 1: counts multiply along nodes, slots and cores; of a range
+/// the least.
+std::int64_t cores_of_jobspec(const json_t* jobspec);
+
+Json write_records(const std::vector<UplinkRow>& records);
+Result<std::vector<UplinkRow>> read_records(const json_t* records);
+Json write_factors(const std::vector<FactorRow>& rows);
+Result<std::vector<FactorRow>> read_factors(const json_t* rows);
+
+}  // namespace weir::priority
