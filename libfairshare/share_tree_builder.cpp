@@ -418,16 +418,31 @@ class ShareTreeAssembler {
                     break;
             }
         }
-        const auto by_name = [this](std::uint32_t a, std::uint32_t b) {
-            return tree_.name(NodeId{a}) < tree_.name(NodeId{b});
-        };
-        std::stable_sort(tree_.accounts_by_name_.begin(), tree_.accounts_by_name_.end(), by_name);
-        std::stable_sort(tree_.users_by_name_.begin(), tree_.users_by_name_.end(), by_name);
+        sort_by_name(tree_.accounts_by_name_);
+        sort_by_name(tree_.users_by_name_);
         std::sort(tree_.any_members_.begin(), tree_.any_members_.end());
         tree_.accounts_by_name_.shrink_to_fit();
         tree_.users_by_name_.shrink_to_fit();
         tree_.names_.shrink_to_fit();
         tree_.association_count_ = static_cast<std::uint32_t>(tree_.users_by_name_.size());
+    }
+
+    /// Stable. The first eight bytes decide most comparisons without a look at the names.
+    void sort_by_name(std::vector<std::uint32_t>& ids) const {
+        std::vector<std::pair<std::uint64_t, std::uint32_t>> keys;
+        keys.reserve(ids.size());
+        for (std::uint32_t id : ids) {
+            const std::string_view name = tree_.name(NodeId{id});
+            std::uint64_t first_bytes = 0;
+            for (std::size_t i = 0; i < 8; ++i) {
+                first_bytes = first_bytes << 8 | (i < name.size() ? static_cast<unsigned char>(name[i]) : 0U);
+            }
+            keys.emplace_back(first_bytes, id);
+        }
+        std::stable_sort(keys.begin(), keys.end(), [this](const auto& a, const auto& b) {
+            return a.first != b.first ? a.first < b.first : tree_.name(NodeId{a.second}) < tree_.name(NodeId{b.second});
+        });
+        std::transform(keys.begin(), keys.end(), ids.begin(), [](const auto& key) { return key.second; });
     }
 
     const std::vector<NodeSpec>& specs_;
