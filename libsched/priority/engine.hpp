@@ -32,8 +32,8 @@ class PriorityEngine {
     /// A job's place in the arrays: stays the same until the job is removed, then may be given to another.
     using Slot = StrongId<struct SlotTag, std::uint32_t>;
     struct Change {
-        Slot slot;
         JobId id;
+        Slot slot;
         std::uint32_t priority;
     };
 

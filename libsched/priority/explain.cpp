@@ -138,7 +138,7 @@ std::vector<PriorityEngine::Change> in_queue_order(const PriorityEngine& engine,
     std::vector<PriorityEngine::Change> out;
     out.reserve(keys.size());
     for (const auto& [key, slot] : keys) {
-        out.push_back({slot, key.id, key.priority});
+        out.push_back({key.id, slot, key.priority});
     }
     return out;
 }

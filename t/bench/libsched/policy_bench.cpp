@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Scheduling passes over a deep queue, and whole replays of a generated log. What gates is the number of jobs that a
+// pass looks at; times are for the record.
+#include <benchmark/benchmark.h>
+
+#include <vector>
+
+#include "libsched/scheduler.hpp"
+#include "libsched/sim/lublin.hpp"
+#include "libsched/sim/simulate.hpp"
+
+using namespace weir;
+
+namespace {
+
+Instant at(std::int64_t seconds) {
+    return Instant{Duration{seconds * 1'000'000}};
+}
+
+/// One job runs on 60 of 64 cores, the queue's head wants all, `depth` jobs behind it want 8 each.
+Scheduler deep_queue(const Policy& policy, std::int64_t depth) {
+    Scheduler scheduler(policy);
+    ResourceSet machine{{{0, IdSet::range(0, 63), {}}}};
+    scheduler.set_resources(machine, IdSet::range(0, 0));
+    const auto wait = [&](std::uint64_t id, std::uint32_t cores, std::uint32_t priority) {
+        WEIR_CHECK(
+            scheduler.alloc({{priority, at(0), JobId{id}}, {0, cores, 1, false}, Duration{std::chrono::hours(1)}})
+                .has_value());
+    };
+    wait(0, 60, 9);
+    scheduler.pass(at(0));
+    wait(1, 64, 8);
+    for (std::int64_t i = 0; i < depth; i++) {
+        wait(static_cast<std::uint64_t>(i) + 2, 8, 1 + static_cast<std::uint32_t>(i % 5));
+    }
+    return scheduler;
+}
+
+void pass(benchmark::State& state, const Policy& policy, std::uint64_t considered_max) {
+    Scheduler scheduler = deep_queue(policy, state.range(0));
+    const std::uint64_t before = scheduler.counters().considered;
+    for (auto unused : state) {
+        (void)unused;
+        benchmark::DoNotOptimize(scheduler.pass(at(1)));
+    }
+    const auto considered = (scheduler.counters().considered - before) / state.iterations();
+    WEIR_CHECK(considered <= considered_max);
+    state.counters["considered"] = static_cast<double>(considered);
+}
+void fcfs_pass(benchmark::State& state) {
+    pass(state, Fcfs{}, 1);
+}
+void easy_pass(benchmark::State& state) {
+    pass(state, Easy{}, static_cast<std::uint64_t>(state.range(0)) + 1);
+}
+
+/// A job's way through the scheduler: alloc, pass, free. The bound of the module's own work per job.
+void job_cycle(benchmark::State& state) {
+    Scheduler scheduler(Fcfs{});
+    scheduler.set_resources(ResourceSet{{{0, IdSet::range(0, 63), {}}}}, IdSet::range(0, 0));
+    std::uint64_t id = 0;
+    for (auto unused : state) {
+        (void)unused;
+        WEIR_CHECK(scheduler.alloc({{1, at(0), JobId{++id}}, {0, 1, 1, false}, Duration::max()}).has_value());
+        WEIR_CHECK(scheduler.pass(at(0)).started.size() == 1);
+        WEIR_CHECK(scheduler.free(JobId{id}, {}, true).has_value());
+    }
+    state.SetItemsProcessed(state.iterations());
+}
+
+void replay(benchmark::State& state, const Policy& policy) {
+    LublinSettings settings;
+    settings.jobs = 100'000;
+    settings.load = .9;
+    std::vector<SimJob> jobs;
+    const auto log = generate_lublin(settings);
+    for (const SwfJob& job : *log) {
+        jobs.push_back(*sim_job(job));
+    }
+    SimCounters counters;
+    for (auto unused : state) {
+        (void)unused;
+        counters = {};
+        benchmark::DoNotOptimize(simulate(jobs, settings.cores, policy, &counters));
+    }
+    state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(jobs.size()));
+    state.counters["considered_per_job"] = static_cast<double>(counters.considered) / static_cast<double>(jobs.size());
+}
+void fcfs_replay(benchmark::State& state) {
+    replay(state, Fcfs{});
+}
+void easy_replay(benchmark::State& state) {
+    replay(state, Easy{});
+}
+
+BENCHMARK(fcfs_pass)->Arg(100'000);
+BENCHMARK(easy_pass)->Arg(1000)->Arg(100'000)->Unit(benchmark::kMicrosecond);
+BENCHMARK(job_cycle);
+BENCHMARK(fcfs_replay)->Unit(benchmark::kMillisecond);
+BENCHMARK(easy_replay)->Unit(benchmark::kMillisecond);
+
+}  // namespace
+
+BENCHMARK_MAIN();
