@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+#include <catch2/catch.hpp>
+
+#include "t/unit/job_priority/support.hpp"
+
+using namespace weir;
+using namespace weir::priority;
+using namespace weir::priority::testing;
+
+namespace {
+
+double waited(const JobBook& book, FluxJobId id, double t) {
+    return to_seconds(book.find(id)->wait(at(t)));
+}
+
+}  // namespace
+
+TEST_CASE("book: a job ages from when it is eligible, not from submission") {
+    JobBook book(owner);
+    book.apply(submitted(1, 0, alice));
+    CHECK_FALSE(book.find(1)->is_pending());
+    CHECK(waited(book, 1, 50) == 0);
+    CHECK(book.apply(eligible(1, 100)) == BookChange::inputs);
+    CHECK(waited(book, 1, 150) == 50);
+    CHECK(waited(book, 1, 90) == 0);
+}
+
+TEST_CASE("book: a held job does not age, and keeps what it had when it is released") {
+    JobBook book(owner);
+    book.apply(submitted(1, 0, alice));
+    book.apply(eligible(1, 0));
+    CHECK(book.apply(urgency(1, 10, urgency_held)) == BookChange::inputs);
+    CHECK(waited(book, 1, 500) == 10);
+    book.apply(urgency(1, 1000, 16));
+    CHECK(waited(book, 1, 1005) == 15);
+}
+
+TEST_CASE("book: a job submitted on hold begins to age with its release") {
+    JobBook book(owner);
+    book.apply(submitted(1, 0, alice, "", urgency_held));
+    book.apply(eligible(1, 0));
+    CHECK(book.find(1)->is_pending());
+    book.apply(urgency(1, 100, 16));
+    CHECK(waited(book, 1, 130) == 30);
+}
+
+TEST_CASE("book: resources end the waiting, clean ends the job") {
+    JobBook book(owner);
+    book.apply(submitted(1, 0, alice));
+    book.apply(eligible(1, 0));
+    CHECK(book.apply(started(1, 10, 4)) == BookChange::started);
+    CHECK(book.apply(started(1, 11, 4)) == BookChange::none);
+    CHECK(waited(book, 1, 99) == 10);
+    CHECK(book.apply(urgency(1, 12, 20)) == BookChange::none);
+    CHECK(book.apply(freed(1, 20)) == BookChange::ended);
+    CHECK(book.apply(freed(1, 21)) == BookChange::none);
+    CHECK(book.apply(cleaned(1, 22)) == BookChange::gone);
+    CHECK(book.size() == 0);
+}
+
+TEST_CASE("book: events of unknown jobs and a second submit are ignored") {
+    JobBook book(owner);
+    CHECK(book.apply(eligible(1, 0)) == BookChange::none);
+    book.apply(submitted(1, 0, alice));
+    book.apply(submitted(1, 5, bob));
+    CHECK(book.find(1)->userid == alice);
+}
+
+TEST_CASE("book: only the instance owner may submit in the name of another user") {
+    JobBook book(owner);
+    JobEvent routed = submitted(1, 0, owner);
+    std::get<SubmitEvent>(routed.what).request.routed_for = alice;
+    JobEvent forged = submitted(2, 0, bob);
+    std::get<SubmitEvent>(forged.what).request.routed_for = alice;
+    book.apply(routed);
+    book.apply(forged);
+    CHECK(book.find(1)->charged_userid() == alice);
+    CHECK(book.find(2)->charged_userid() == bob);
+}
+
+TEST_CASE("book: an update of the account matters while the job waits") {
+    JobBook book(owner);
+    book.apply(submitted(1, 0, alice, "bio"));
+    book.apply(eligible(1, 0));
+    CHECK(book.apply({1, at(1), UpdateEvent{"physics/lattice", {}, {}}}) == BookChange::inputs);
+    CHECK(book.apply({1, at(2), UpdateEvent{"physics/lattice", {}, {}}}) == BookChange::none);
+    CHECK(book.find(1)->request.account == "physics/lattice");
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+#include <rapidcheck/catch.h>
+#include <catch2/catch.hpp>
+#include <map>
+
+#include "modules/job-priority/pusher.hpp"
+
+using namespace weir::priority;
+
+TEST_CASE("pusher: an unchanged value is not sent again") {
+    Pusher pusher;
+    pusher.want(1, 10);
+    REQUIRE(pusher.next());
+    pusher.acknowledge(1);
+    pusher.want(1, 10);
+    CHECK_FALSE(pusher.next());
+    CHECK(pusher.pushed(1) == 10U);
+}
+
+TEST_CASE("pusher: one request is out at a time, and a value that changed meanwhile follows") {
+    Pusher pusher;
+    pusher.want(1, 10);
+    REQUIRE(pusher.next());
+    pusher.want(1, 11);
+    CHECK_FALSE(pusher.next());
+    pusher.acknowledge(1);
+    const auto next = pusher.next();
+    REQUIRE(next);
+    CHECK(next->jobs.front().second == 11);
+}
+
+TEST_CASE("pusher: up to 300 changes go job by job in portions, more go through reprioritize-all") {
+    Pusher few;
+    for (std::uint64_t id = 0; id < Pusher::each_max; ++id) {
+        few.want(id, 1);
+    }
+    const auto portion = few.next();
+    CHECK(portion->mode == Push::Mode::job);
+    CHECK(portion->jobs.size() == Pusher::job_portion_max);
+
+    Pusher many;
+    for (std::uint64_t id = 0; id <= Pusher::each_max; ++id) {
+        many.want(id, 1);
+    }
+    const auto all = many.next();
+    CHECK(all->mode == Push::Mode::all);
+    CHECK(all->jobs.size() == Pusher::each_max + 1);
+}
+
+TEST_CASE("pusher: a table too large for one request is filled in portions and ends with reprioritize-all") {
+    Pusher pusher;
+    for (std::uint64_t id = 0; id < Pusher::fill_portion_max + 5; ++id) {
+        pusher.want(id, 1);
+    }
+    CHECK(pusher.next()->mode == Push::Mode::fill);
+    pusher.acknowledge(1);
+    const auto last = pusher.next();
+    CHECK(last->mode == Push::Mode::all);
+    CHECK(last->jobs.size() == 5);
+}
+
+TEST_CASE("pusher: a new load of the plugin is told everything") {
+    Pusher pusher;
+    pusher.want(1, 10);
+    pusher.next();
+    pusher.acknowledge(1);
+    pusher.heard(1);
+    CHECK_FALSE(pusher.has_work());
+    pusher.heard(2);
+    CHECK(pusher.next()->jobs.size() == 1);
+}
+
+TEST_CASE("pusher: a job that no longer waits is not sent, even if its value was out") {
+    Pusher pusher;
+    pusher.want(1, 10);
+    pusher.next();
+    pusher.forget(1);
+    pusher.acknowledge(1);
+    CHECK_FALSE(pusher.has_work());
+    CHECK_FALSE(pusher.pushed(1));
+}
+
+// Kills the mutants "fail() forgets what was out" and "acknowledge() believes a value that changed while out".
+TEST_CASE("pusher: whatever fails on the way, the plugin ends with every wanted value") {
+    rc::prop("the plugin's table equals the wanted values", [] {
+        Pusher pusher;
+        std::map<std::uint64_t, std::uint32_t> wanted;
+        std::map<std::uint64_t, std::uint32_t> table;
+        std::int64_t nonce = 1;
+        const auto send = [&](bool arrives) {
+            const auto push = pusher.next();
+            if (!push) {
+                return;
+            }
+            if (!arrives) {
+                table.clear();  // the plugin is gone
+                nonce += 1;
+                pusher.fail();
+                return;
+            }
+            table.insert(push->jobs.begin(), push->jobs.end());
+            for (const auto& [id, value] : push->jobs) {
+                table[id] = value;
+            }
+            pusher.acknowledge(nonce);
+        };
+        const auto steps = *rc::gen::container<std::vector<int>>(rc::gen::inRange(0, 100));
+        for (const int step : steps) {
+            const auto id = static_cast<std::uint64_t>(*rc::gen::inRange(0, 8));
+            if (step < 50) {
+                wanted[id] = static_cast<std::uint32_t>(*rc::gen::inRange(1, 4));
+                pusher.want(id, wanted[id]);
+            } else if (step < 60) {
+                wanted.erase(id);
+                pusher.forget(id);
+            } else if (step < 70) {
+                table.clear();  // reloaded behind our back
+                nonce += 1;
+                pusher.heard(nonce);
+            } else {
+                send(step < 90);
+            }
+        }
+        pusher.heard(nonce);
+        while (pusher.has_work()) {
+            send(true);
+        }
+        for (const auto& [id, value] : wanted) {
+            RC_ASSERT(table.at(id) == value);
+        }
+    });
+}

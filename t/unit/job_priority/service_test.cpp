@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+#include <catch2/catch.hpp>
+
+#include "modules/job-priority/views.hpp"
+#include "t/unit/job_priority/support.hpp"
+
+using namespace weir;
+using namespace weir::priority;
+using namespace weir::priority::testing;
+
+namespace {
+
+void submit(PriorityService& s, FluxJobId id, double t, std::uint32_t userid, std::string account = "") {
+    s.apply(submitted(id, t, userid, std::move(account)));
+    s.apply(eligible(id, t));
+}
+
+std::map<std::uint64_t, std::uint32_t> by_id(const std::vector<std::pair<std::uint64_t, std::uint32_t>>& pushed) {
+    return {pushed.begin(), pushed.end()};
+}
+
+}  // namespace
+
+TEST_CASE("service: equal shares and no usage give every user the balanced factor") {
+    auto s = ready_service();
+    submit(*s, 1, 1, alice);
+    submit(*s, 2, 1, bob);
+    s->pass(at(2));
+    const auto pushed = by_id(push(*s));
+    CHECK(pushed.at(1) == pushed.at(2));
+}
+
+TEST_CASE("service: a new job is judged at once, the others are not touched") {
+    auto s = ready_service();
+    submit(*s, 1, 1, alice);
+    s->pass(at(2));
+    push(*s);
+    submit(*s, 2, 1000000, bob);
+    s->pass_changed(at(1000000));
+    const auto pushed = by_id(push(*s));
+    CHECK(pushed.size() == 1);
+    CHECK(pushed.count(2) == 1);
+}
+
+TEST_CASE("service: usage lowers the account's jobs, and only changes are sent") {
+    auto s = ready_service();
+    submit(*s, 1, 1, alice);
+    submit(*s, 2, 1, bob);
+    submit(*s, 3, 1, alice);
+    s->apply(started(3, 2, 4));
+    s->pass(at(10000));
+    const auto pushed = by_id(push(*s));
+    CHECK(pushed.at(1) < pushed.at(2));
+    CHECK(pushed.count(3) == 0);
+    s->pass(at(10000));
+    CHECK(push(*s).empty());
+}
+
+TEST_CASE("service: the wait factor stops at its maximum") {
+    auto s = ready_service();
+    submit(*s, 1, 0, alice);
+    const double week = 7 * 86400;
+    s->pass(at(week));
+    const auto at_maximum = push(*s).front().second;
+    s->pass(at(10 * week));
+    CHECK(push(*s).empty());
+    CHECK(s->pusher().pushed(1) == at_maximum);
+}
+
+TEST_CASE("service: held and expedited jobs are never pushed") {
+    auto s = ready_service();
+    submit(*s, 1, 1, alice);
+    submit(*s, 2, 1, alice);
+    s->apply(urgency(1, 2, urgency_held));
+    s->apply(urgency(2, 2, urgency_expedited));
+    s->pass(at(3));
+    CHECK(push(*s).empty());
+    s->apply(urgency(1, 4, 16));
+    s->pass_changed(at(4));
+    CHECK(push(*s).size() == 1);
+}
+
+TEST_CASE("service: a job's charge is cores times the seconds from alloc to free") {
+    auto s = ready_service();
+    submit(*s, 1, 1, alice);
+    s->apply(started(1, 10, 4));
+    CHECK(charged(*s, "physics/lattice/@alice", 15) == 20'000'000);
+    s->apply(freed(1, 20.5));
+    CHECK(charged(*s, "physics/lattice/@alice", 99) == 42'000'000);
+    CHECK(charged(*s, "physics", 99) == 42'000'000);
+    s->apply(cleaned(1, 21));
+    CHECK(s->book().size() == 0);
+}
+
+TEST_CASE("service: whoever has no association is charged to the bucket outside the tree") {
+    auto s = ready_service();
+    submit(*s, 1, 1, alice, "nowhere");
+    s->apply(started(1, 10, 1));
+    s->apply(freed(1, 20));
+    CHECK(charged(*s, "", 99) == 10'000'000);
+    CHECK(charged(*s, "physics", 99) == 0);
+}
+
+TEST_CASE("service: a member by @* gets a leaf of its own") {
+    auto s = ready_service();
+    submit(*s, 1, 1, carol);
+    s->apply(started(1, 10, 1));
+    s->apply(freed(1, 20));
+    CHECK(charged(*s, "bio/@carol", 99) == 10'000'000);
+}
+
+TEST_CASE("service: events of a backlog that were charged already are not charged again") {
+    auto s = ready_service();
+    submit(*s, 1, 1, alice);
+    s->apply(started(1, 10, 2));
+    submit(*s, 2, 1, alice);
+    s->apply(started(2, 10, 2));
+    s->apply(freed(2, 20));
+    s->begin_backlog();
+    s->add_backlog({submitted(2, 1, alice), eligible(2, 1), started(2, 10, 2), freed(2, 20)});
+    s->add_backlog({submitted(1, 1, alice), eligible(1, 1), started(1, 10, 2)});
+    s->end_backlog(at(25));
+    CHECK(charged(*s, "physics/lattice/@alice", 30) == 60'000'000);
+}
+
+TEST_CASE("service: a running job that the job-manager forgot ends where it was last seen") {
+    auto s = ready_service();
+    submit(*s, 1, 1, alice);
+    s->apply(started(1, 10, 1));
+    s->pass(at(30));
+    s->begin_backlog();
+    s->end_backlog(at(500));
+    CHECK(charged(*s, "physics/lattice/@alice", 999) == 20'000'000);
+    CHECK(s->counts().vanished == 1);
+}
+
+TEST_CASE("service: a new tree moves usage with its user and tells the plugin who may submit") {
+    auto s = ready_service();
+    submit(*s, 1, 1, alice);
+    s->apply(started(1, 10, 1));
+    const std::uint64_t version = s->accounts_version();
+    put_tree(*s, "\"chemistry\" = 1\n\"chemistry/@alice\" = 1\n", 20);
+    CHECK(s->accounts_version() != version);
+    s->apply(freed(1, 30));
+    CHECK(charged(*s, "chemistry/@alice", 99) == 20'000'000);
+    const AccountsView view = s->accounts();
+    REQUIRE(view.users.size() == 1);
+    CHECK(view.users[0].default_account == "chemistry");
+}
+
+TEST_CASE("service: routed jobs are charged where they run, not from the parent's journal") {
+    auto s = ready_service();
+    submit(*s, 1, 1, alice);
+    s->apply({1, at(10), AllocEvent{4, true}});
+    s->apply(freed(1, 20));
+    CHECK(charged(*s, "physics/lattice/@alice", 99) == 0);
+}
+
+TEST_CASE("service: explain adds up, ranks, and says what would help") {
+    auto s = ready_service();
+    submit(*s, 1, 1, alice);
+    submit(*s, 2, 1, bob, "bio");
+    submit(*s, 3, 1, alice);
+    s->apply(started(3, 2, 4));
+    s->pass(at(10000));
+    const auto view = explain_view(*s, 1, at(10000));
+    REQUIRE(view);
+    const json_t* terms = json_object_get(view->get(), "terms");
+    double sum = 0;
+    for (std::size_t i = 0; i < json_array_size(terms); ++i) {
+        sum += json_number_value(json_object_get(json_array_get(terms, i), "contribution"));
+    }
+    CHECK(sum == Approx(json_number_value(json_object_get(view->get(), "priority"))).margin(0.51));
+    CHECK(json_integer_value(json_object_get(view->get(), "rank")) == 2);
+    CHECK(json_array_size(json_object_get(view->get(), "words")) >= 3);
+    CHECK_FALSE(explain_view(*s, 99, at(10000)));
+    CHECK(explain_view(*s, 3, at(10000)));
+}
+
+TEST_CASE("service: the tree view's users add up to their accounts and to the total") {
+    auto s = ready_service();
+    for (FluxJobId id = 1; id <= 3; ++id) {
+        submit(*s, id, 1, id == 1 ? alice : id == 2 ? bob : 9999);
+        s->apply(started(id, 10, static_cast<std::int64_t>(id)));
+    }
+    const Json view = tree_view(*s, at(110));
+    json_int_t users =
+        json_integer_value(json_object_get(json_object_get(view.get(), "unassociated"), "charged_core_us"));
+    json_int_t accounts = users;
+    const json_t* nodes = json_object_get(view.get(), "nodes");
+    for (std::size_t i = 0; i < json_array_size(nodes); ++i) {
+        const json_t* node = json_array_get(nodes, i);
+        const json_int_t value = json_integer_value(json_object_get(node, "charged_core_us"));
+        const std::string path = json_string_value(json_object_get(node, "path"));
+        (path.find('@') != std::string::npos ? users : accounts) +=
+            path.find('/') == std::string::npos || path.find('@') != std::string::npos ? value : 0;
+    }
+    CHECK(users == 600'000'000);
+    CHECK(accounts == 600'000'000);
+}

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+
+#include "modules/job-priority/state_store.hpp"
+#include "t/unit/job_priority/support.hpp"
+
+using namespace weir;
+using namespace weir::priority;
+using namespace weir::priority::testing;
+using Catch::Matchers::Contains;
+
+namespace {
+
+class Folder {
+  public:
+    Folder() {
+        std::string name = (std::filesystem::temp_directory_path() / "weir-state-XXXXXX").string();
+        path_ = mkdtemp(name.data());
+    }
+    ~Folder() { std::filesystem::remove_all(path_); }
+    std::string file() const { return (path_ / "state.sqlite").string(); }
+    const std::filesystem::path& path() const { return path_; }
+
+  private:
+    std::filesystem::path path_;
+};
+
+StateStore opened(const std::string& path, std::vector<std::string>* warnings = nullptr) {
+    std::vector<std::string> ignored;
+    auto store = StateStore::open(path, warnings != nullptr ? *warnings : ignored);
+    if (!store) {
+        throw std::runtime_error(store.error().message);
+    }
+    return std::move(*store);
+}
+
+StateBatch everything() {
+    StateBatch batch;
+    batch.meta = StateMeta{at(1), at(2), 77, "me"};
+    batch.revisions = {{1, at(3), "a", "b", "\"x\" = 1\n"}};
+    batch.checkpoint = LedgerState{std::chrono::hours(1), 5, {{"x/@u", {-3, 9}, {1, 0xffffffffffffffffULL}, 12}}};
+    batch.charges = {{"", 4, at(4)}, {"x/@u", -2, at(5)}};
+    batch.running[0x8000000000000001ULL] = RunningRow{"x/@u", 8, at(6)};
+    batch.charged[9] = at(7);
+    batch.reported[{1, 2}] = RunningRow{"", 3, at(8)};
+    batch.downlinks[1] = DownlinkRow{"child", 11, at(9), at(10)};
+    batch.uplink[77] = UplinkRow{true, 5, "u", "x", 2, at(11)};
+    return batch;
+}
+
+}  // namespace
+
+TEST_CASE("state: what was committed is read back to the last bit") {
+    const Folder folder;
+    {
+        StateStore store = opened(folder.file());
+        REQUIRE(store.apply(everything()));
+    }
+    const StateStore store = opened(folder.file());
+    const SavedState& s = store.saved();
+    CHECK(s.meta == *everything().meta);
+    CHECK(s.ledger == *everything().checkpoint);
+    REQUIRE(s.charges.size() == 2);
+    CHECK(s.charges[1].rate == -2);
+    CHECK(s.charges[1].time == at(5));
+    CHECK(s.revisions.at(0).toml == "\"x\" = 1\n");
+    CHECK(s.running.at(0x8000000000000001ULL).cores == 8);
+    CHECK(s.charged.at(9) == at(7));
+    CHECK(s.reported.at({1, 2}).cores == 3);
+    CHECK(s.downlinks.at(1).ignored_until == at(10));
+    CHECK(s.uplink.at(77).account == "x");
+}
+
+TEST_CASE("state: a checkpoint replaces the charges before it, acknowledged records go") {
+    const Folder folder;
+    {
+        StateStore store = opened(folder.file());
+        REQUIRE(store.apply(everything()));
+        StateBatch next;
+        next.checkpoint = LedgerState{std::chrono::hours(1), 6, {}};
+        next.running[0x8000000000000001ULL] = std::nullopt;
+        next.downlinks[1] = std::nullopt;
+        next.reported[{1, 2}] = std::nullopt;
+        next.charged[9] = std::nullopt;
+        next.uplink_acked = 77;
+        REQUIRE(store.apply(next));
+    }
+    const StateStore store = opened(folder.file());
+    const SavedState& s = store.saved();
+    CHECK(s.charges.empty());
+    CHECK(s.ledger.payers.empty());
+    CHECK(s.ledger.frame == 6);
+    CHECK((s.running.empty() && s.downlinks.empty() && s.reported.empty() && s.charged.empty() && s.uplink.empty()));
+}
+
+TEST_CASE("state: a batch that fails leaves nothing of itself behind") {
+    const Folder folder;
+    StateStore store = opened(folder.file());
+    REQUIRE(store.apply(everything()));
+    StateBatch bad;
+    bad.running[4] = RunningRow{"x", 1, at(0)};
+    bad.revisions = {{1, at(0), "", "", ""}};  // the revision is taken
+    CHECK_FALSE(store.apply(bad));
+    StateBatch good;
+    good.charged[1] = at(0);
+    CHECK(store.apply(good));
+    store = StateStore(opened(""));
+    CHECK(opened(folder.file()).saved().running.count(4) == 0);
+}
+
+TEST_CASE("state: a damaged file is moved aside, not deleted, and a new one begun") {
+    const Folder folder;
+    const auto damage =
+        GENERATE(as<std::string>{}, "this is no database, it is a letter to the admin, long enough.......", "row");
+    {
+        StateStore store = opened(folder.file());
+        REQUIRE(store.apply(everything()));
+        if (damage == "row") {
+            StateBatch batch;
+            batch.running[1] = RunningRow{"x", -1, at(0)};  // cores cannot be negative
+            REQUIRE(store.apply(batch));
+        }
+    }
+    if (damage != "row") {
+        std::ofstream(folder.file(), std::ios::binary | std::ios::trunc) << damage;
+    }
+    std::vector<std::string> warnings;
+    const StateStore store = opened(folder.file(), &warnings);
+    CHECK(store.saved().revisions.empty());
+    REQUIRE(warnings.size() == 1);
+    CHECK_THAT(warnings[0], Contains(folder.file()) && Contains(".corrupt-1") && Contains("damaged"));
+    CHECK(std::filesystem::exists(folder.file() + ".corrupt-1"));
+}
+
+TEST_CASE("state: a second damaged file gets the next number") {
+    const Folder folder;
+    for (int n = 1; n <= 2; ++n) {
+        std::ofstream(folder.file(), std::ios::binary | std::ios::trunc)
+            << "garbage that is no SQLite file at all, " << n;
+        std::vector<std::string> warnings;
+        opened(folder.file(), &warnings);
+        CHECK(std::filesystem::exists(folder.file() + ".corrupt-" + std::to_string(n)));
+    }
+}
+
+TEST_CASE("state: a file in use by another module is refused and left alone") {
+    const Folder folder;
+    const StateStore first = opened(folder.file());
+    std::vector<std::string> warnings;
+    const auto second = StateStore::open(folder.file(), warnings);
+    REQUIRE_FALSE(second);
+    CHECK(second.error().code == std::errc::device_or_resource_busy);
+    CHECK_THAT(second.error().message, Contains(folder.file()) && Contains("in use"));
+    CHECK_FALSE(std::filesystem::exists(folder.file() + ".corrupt-1"));
+}
+
+TEST_CASE("state: a file of a newer module, or of another program, is not written to") {
+    const Folder folder;
+    {
+        SqliteDb db = SqliteDb::open(folder.file());
+        REQUIRE(db.execute("CREATE TABLE t (x INTEGER); PRAGMA user_version=99;"));
+    }
+    std::vector<std::string> warnings;
+    const auto store = StateStore::open(folder.file(), warnings);
+    REQUIRE_FALSE(store);
+    CHECK_THAT(store.error().message, Contains("schema version 99"));
+}
+
+TEST_CASE("state: a folder that does not exist is an error that names the file") {
+    std::vector<std::string> warnings;
+    const auto store = StateStore::open("/nonexistent/folder/state.sqlite", warnings);
+    REQUIRE_FALSE(store);
+    CHECK_THAT(store.error().message, Contains("/nonexistent/folder/state.sqlite"));
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: short words for job events, a share tree, users and a service, for this folder's tests.
+#pragma once
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "modules/job-priority/priority_service.hpp"
+
+namespace weir::priority::testing {
+
+inline constexpr std::uint32_t owner = 100;
+inline constexpr std::uint32_t alice = 5001;
+inline constexpr std::uint32_t bob = 5002;
+inline constexpr std::uint32_t carol = 5003;  ///< no line of her own
+
+/// 2026-01-01 and some seconds.
+inline Instant at(double seconds) {
+    return instant_from_seconds(1767225600.0 + seconds);
+}
+
+inline JobEvent submitted(FluxJobId id, double t, std::uint32_t userid, std::string account = "", int urgency = 16) {
+    JobRequest request;
+    request.account = std::move(account);
+    return {id, at(t), SubmitEvent{userid, urgency, request}};
+}
+inline JobEvent eligible(FluxJobId id, double t) {
+    return {id, at(t), DependEvent{}};
+}
+inline JobEvent urgency(FluxJobId id, double t, int value) {
+    return {id, at(t), UrgencyEvent{value}};
+}
+inline JobEvent started(FluxJobId id, double t, std::int64_t cores) {
+    return {id, at(t), AllocEvent{cores, false}};
+}
+inline JobEvent freed(FluxJobId id, double t) {
+    return {id, at(t), FreeEvent{}};
+}
+inline JobEvent cleaned(FluxJobId id, double t) {
+    return {id, at(t), CleanEvent{}};
+}
+
+inline const char* tree_text =
+    "\"physics\" = 2\n"
+    "\"physics/lattice\" = 1\n"
+    "\"physics/lattice/@alice\" = 1\n"
+    "\"bio\" = 1\n"
+    "\"bio/@bob\" = 1\n"
+    "\"bio/@*\" = 1\n";
+
+inline UserDatabase no_database() {
+    return {[](std::uint32_t) { return std::nullopt; }, [](const std::string&) { return std::nullopt; }};
+}
+
+inline Settings settings() {
+    Settings s;
+    s.users = {{"alice", alice}, {"bob", bob}, {"carol", carol}, {"owner", owner}};
+    return s;
+}
+
+inline void put_tree(PriorityService& service, const std::string& text = tree_text, double t = 0) {
+    auto proposal = service.trees().propose(service.accounting().tree(), {text, "test", "", std::nullopt}, "t", at(t));
+    if (!proposal) {
+        throw std::runtime_error(proposal.error().message);
+    }
+    service.accept(*proposal, at(t));
+}
+
+inline std::unique_ptr<PriorityService> service(bool is_child = false) {
+    return std::make_unique<PriorityService>(settings(), no_database(), owner, is_child);
+}
+
+/// A service with a tree whose journal is caught up.
+inline std::unique_ptr<PriorityService> ready_service() {
+    auto made = service();
+    put_tree(*made);
+    made->begin_backlog();
+    made->end_backlog(at(0));
+    return made;
+}
+
+/// Takes what the next push holds, as if the plugin had taken it.
+inline std::vector<std::pair<std::uint64_t, std::uint32_t>> push(PriorityService& service) {
+    std::vector<std::pair<std::uint64_t, std::uint32_t>> all;
+    while (const auto next = service.pusher().next()) {
+        all.insert(all.end(), next->jobs.begin(), next->jobs.end());
+        service.pusher().acknowledge(1);
+    }
+    return all;
+}
+
+inline SignedCoreMicros charged(const PriorityService& service, const std::string& path, double t) {
+    const auto node = path.empty() ? std::optional<NodeId>(unassociated) : service.accounting().tree().find(path);
+    return node ? service.accounting().ledger().charged(*node, at(t)) : 0;
+}
+
+}  // namespace weir::priority::testing

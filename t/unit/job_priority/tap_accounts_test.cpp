@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+#include <catch2/catch.hpp>
+
+#include "modules/job-priority/tap_accounts.hpp"
+
+using namespace weir::priority;
+using Catch::Matchers::Contains;
+
+namespace {
+
+TapAccounts table() {
+    TapAccounts accounts;
+    accounts.users[5001] = {"alice", "physics/lattice", {"physics/lattice", "lattice"}};
+    accounts.users[5002] = {"bob", std::nullopt, {"bio", "physics"}};
+    accounts.is_enforced = true;
+    return accounts;
+}
+
+TapSubmission by(std::uint32_t userid, std::optional<std::string> account = {}, std::optional<std::string> queue = {}) {
+    return {userid, std::move(account), std::move(queue), false};
+}
+
+}  // namespace
+
+TEST_CASE("accounts: members enter by path, by last name and by default") {
+    CHECK_FALSE(rejection(table(), by(5001)));
+    CHECK_FALSE(rejection(table(), by(5001, "physics/lattice")));
+    CHECK_FALSE(rejection(table(), by(5001, "lattice")));
+}
+
+TEST_CASE("accounts: nothing is rejected before the table came or when it is not enforced") {
+    CHECK_FALSE(rejection(TapAccounts{}, by(1, "nowhere", "nothing")));
+    TapAccounts lax = table();
+    lax.is_enforced = false;
+    CHECK_FALSE(rejection(lax, by(1, "nowhere")));
+}
+
+TEST_CASE("accounts: the sentences name what is wrong and what would be right") {
+    CHECK_THAT(*rejection(table(), by(5001, "chem")), Contains("no account 'chem'") && Contains("lattice"));
+    CHECK_THAT(*rejection(table(), by(5001, "bio")), Contains("user alice is not a member of account 'bio'"));
+    CHECK_THAT(*rejection(table(), by(5002)), Contains("no default account") && Contains("bio, physics"));
+    CHECK_THAT(*rejection(table(), by(7)), Contains("user id 7 is not in the share tree"));
+}
+
+TEST_CASE("accounts: an open account admits users who are not listed") {
+    TapAccounts open = table();
+    open.open_accounts = {"guests"};
+    CHECK_FALSE(rejection(open, by(7, "guests")));
+    CHECK(rejection(open, by(7)));
+    open.open_default = "guests";
+    CHECK_FALSE(rejection(open, by(7)));
+}
+
+TEST_CASE("accounts: the owner of the instance needs no association, but a known account") {
+    TapSubmission owner = by(0);
+    owner.is_owner = true;
+    CHECK_FALSE(rejection(table(), owner));
+    owner.account = "bio";
+    CHECK_FALSE(rejection(table(), owner));
+    owner.account = "chem";
+    CHECK(rejection(table(), owner));
+}
+
+TEST_CASE("accounts: an unknown queue is refused where queues are ours to judge") {
+    TapAccounts queued = table();
+    queued.queues = std::set<std::string>{"batch", "debug"};
+    CHECK_THAT(*rejection(queued, by(5001, {}, "bach")), Contains("no queue 'bach'") && Contains("batch, debug"));
+    CHECK_FALSE(rejection(queued, by(5001, {}, "debug")));
+    CHECK_FALSE(rejection(queued, by(5001)));
+}

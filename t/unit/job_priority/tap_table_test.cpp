@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+#include <rapidcheck/catch.h>
+#include <catch2/catch.hpp>
+
+#include "modules/job-priority/tap_table.hpp"
+
+using namespace weir;
+using namespace weir::priority;
+
+namespace {
+
+constexpr Duration timeout = std::chrono::seconds(60);
+Instant second(int s) {
+    return Instant{std::chrono::seconds(s)};
+}
+TapQuestion in_priority(std::uint64_t id, int urgency = 16) {
+    return {id, urgency, false, 0};
+}
+TapQuestion in_sched(std::uint64_t id, std::int64_t priority) {
+    return {id, 16, true, priority};
+}
+
+}  // namespace
+
+TEST_CASE("tap table: an unknown job in PRIORITY waits until the module gives it a value") {
+    TapTable table(timeout);
+    CHECK_FALSE(table.on_enter(in_priority(1), second(0)));
+    table.set_synced();
+    CHECK_FALSE(table.on_enter(in_priority(2), second(0)));
+    CHECK(table.is_waiting(1));
+    CHECK(table.set(1, 500) == 500);
+    CHECK_FALSE(table.is_waiting(1));
+    CHECK(table.on_enter(in_priority(1), second(1)) == 500U);
+}
+
+TEST_CASE("tap table: an unknown job in SCHED keeps its priority when everybody is asked") {
+    TapTable table(timeout);
+    CHECK(table.on_get(in_sched(1, 4711), second(0)) == 4711);
+    CHECK(table.waiting() == 0);
+    CHECK_FALSE(table.on_get(in_priority(2), second(0)));
+}
+
+TEST_CASE("tap table: held and expedited jobs leave PRIORITY at once, for the job-manager overrides them") {
+    TapTable table(timeout);
+    CHECK(table.on_enter(in_priority(1, 0), second(0)) == priority_lowest);
+    CHECK(table.on_enter(in_priority(2, 31), second(0)) == priority_lowest);
+    CHECK(table.waiting() == 0);
+}
+
+TEST_CASE("tap table: after the timeout waiting jobs get a fallback, and later ones at once") {
+    TapTable table(timeout);
+    table.on_enter(in_priority(7), second(0));
+    table.on_enter(in_priority(3, 20), second(30));
+    CHECK(table.next_deadline() == second(60));
+    CHECK(table.release_overdue(second(59)).empty());
+    const auto released = table.release_overdue(second(60));
+    CHECK(released == std::vector<std::pair<std::uint64_t, std::uint32_t>>{{3, 20}, {7, 16}});
+    CHECK(table.mode() == TapTable::Mode::fallback);
+    CHECK(table.on_enter(in_priority(9, 12), second(61)) == 12U);
+    table.set_synced();
+    CHECK_FALSE(table.on_enter(in_priority(10), second(62)));
+}
+
+TEST_CASE("tap table: a module that says goodbye releases waiting jobs without a timeout") {
+    TapTable table(timeout);
+    table.set_synced();
+    table.on_enter(in_priority(1), second(0));
+    table.set_detached();
+    CHECK(table.release_overdue(second(0)).size() == 1);
+}
+
+TEST_CASE("tap table: a fallback never stands before a job that the module judged") {
+    TapTable table(timeout);
+    table.set(1, 5);
+    table.set(2, 900);
+    CHECK(table.fallback(16) == 5);
+    CHECK(table.fallback(3) == 3);
+    table.set(1, 800);
+    CHECK(table.fallback(30) == 30);
+    table.forget(1);
+    table.forget(2);
+    CHECK(table.fallback(16) == 16);
+}
+
+TEST_CASE("tap table: a job that is over is forgotten") {
+    TapTable table(timeout);
+    table.set(1, 5);
+    table.on_enter(in_priority(2), second(0));
+    table.forget(1);
+    table.forget(2);
+    CHECK(table.known() == 0);
+    CHECK(table.waiting() == 0);
+}
+
+// Kills the mutants "no clamp", "clamp as unsigned" (-5 becomes 4294967291) and "lowest is 0".
+TEST_CASE("tap table: whatever is stored, what is emitted is neither held nor expedited") {
+    rc::prop("in [1, 2^32-2], nearest to what was asked", [](std::int64_t value) {
+        TapTable table(timeout);
+        const std::uint32_t stored = table.set(1, value);
+        RC_ASSERT(stored >= 1U);
+        RC_ASSERT(stored <= 4294967294U);
+        if (value >= 1 && value <= 4294967294) {
+            RC_ASSERT(static_cast<std::int64_t>(stored) == value);
+        }
+        RC_ASSERT(table.on_enter(in_priority(1), second(0)) == stored);
+    });
+}
+
+// Kills the mutants "the cached lowest value is not lowered" and "not raised".
+TEST_CASE("tap table: the fallback is the lowest known value at most, whatever happened before") {
+    rc::prop("after any changes", [](const std::vector<std::pair<std::uint8_t, std::int16_t>>& steps) {
+        TapTable table(timeout);
+        std::map<std::uint64_t, std::uint32_t> model;
+        for (const auto& [id, value] : steps) {
+            if (value < 0) {
+                table.forget(id);
+                model.erase(id);
+            } else {
+                model[id] = table.set(id, value);
+            }
+            std::uint32_t want = 30;
+            for (const auto& entry : model) {
+                want = std::min(want, entry.second);
+            }
+            RC_ASSERT(table.fallback(30) == want);
+        }
+    });
+}

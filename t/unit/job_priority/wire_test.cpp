@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+#include <catch2/catch.hpp>
+
+#include "modules/job-priority/wire.hpp"
+#include "t/unit/job_priority/support.hpp"
+
+using namespace weir;
+using namespace weir::priority;
+using namespace weir::priority::testing;
+
+namespace {
+
+Result<JournalMessage> journal(const std::string& text) {
+    const Json json = Json::parse(text).value();
+    return read_journal(json.get());
+}
+
+constexpr const char* jobspec =
+    R"({"version":1,"resources":[{"type":"node","count":2,"with":[{"type":"slot","count":3,"label":"task",
+        "with":[{"type":"core","count":4},{"type":"gpu","count":1}]}]}],"tasks":[],
+        "attributes":{"system":{"bank":"bio","queue":"debug","qos":"high","weir":{"userid":5001,"jobid":7}}}})";
+
+}  // namespace
+
+TEST_CASE("wire: a backlog message becomes the events that matter, in their order") {
+    const std::string text = std::string(R"({"id":5,"events":[
+        {"timestamp":1767225600.5,"name":"submit","context":{"userid":5002,"urgency":20,"flags":0,"version":1}},
+        {"timestamp":1767225601,"name":"validate"},
+        {"timestamp":1767225601.25,"name":"depend"},
+        {"timestamp":1767225602,"name":"priority","context":{"priority":7}},
+        {"timestamp":1767225603,"name":"alloc"},
+        {"timestamp":1767225604,"name":"free"},
+        {"timestamp":1767225605,"name":"clean"}],
+        "R":{"version":1,"execution":{"R_lite":[{"rank":"0-1","children":{"core":"0-2,5"}}],"starttime":0,"expiration":0,"nodelist":["a","b"]}},
+        "jobspec":)") + jobspec +
+                             "}";
+    const auto message = journal(text);
+    REQUIRE(message);
+    REQUIRE(message->events.size() == 5);
+    const auto& submit = std::get<SubmitEvent>(message->events[0].what);
+    CHECK(message->events[0].time == at(0.5));
+    CHECK(submit.userid == bob);
+    CHECK(submit.urgency == 20);
+    CHECK(submit.request == JobRequest{"bio", "debug", "high", 24, alice});
+    CHECK(std::get<AllocEvent>(message->events[2].what).cores == 8);
+    CHECK(std::holds_alternative<CleanEvent>(message->events[4].what));
+}
+
+TEST_CASE("wire: the sentinel ends the backlog") {
+    CHECK(journal(R"({"id":-1,"events":[]})")->is_sentinel);
+}
+
+TEST_CASE("wire: a job that a child instance runs is charged by its report") {
+    const auto message = journal(
+        R"({"id":1,"events":[{"timestamp":1,"name":"alloc","context":{"bypass":true,"annotations":{"weir":{"child":9}}}}]})");
+    CHECK(std::get<AllocEvent>(message->events[0].what).is_charged_elsewhere);
+}
+
+TEST_CASE("wire: our own priority events are not asked for") {
+    const Json filter = journal_filter();
+    CHECK(json_object_get(filter.get(), "priority") == nullptr);
+    CHECK(json_object_get(filter.get(), "submit") != nullptr);
+}
+
+TEST_CASE("wire: messages that are no journal responses are errors, not crashes") {
+    for (const char* bad : {"{}", "[]", "3", R"({"id":1})", R"({"id":"x","events":[]})", R"({"id":1,"events":[{}]})",
+                            R"({"id":1,"events":[{"timestamp":"x","name":"submit"}]})", R"({"id":1,"events":[7]})"}) {
+        CAPTURE(bad);
+        CHECK_FALSE(journal(bad));
+    }
+}
+
+TEST_CASE("wire: an odd jobspec still has an account, and at least one core") {
+    const auto message = journal(
+        R"({"id":1,"events":[{"timestamp":1,"name":"submit","context":{"userid":1}}],"jobspec":{"resources":"?","attributes":{"system":{"bank":"b"}}}})");
+    REQUIRE(message);
+    const auto& submit = std::get<SubmitEvent>(message->events[0].what);
+    CHECK(submit.request.account == "b");
+    CHECK(submit.request.cores == 1);
+    CHECK(submit.urgency == 16);
+}
+
+TEST_CASE("wire: records and factors survive the way there") {
+    const std::vector<UplinkRow> rows{{true, 5, "alice", "bio", 3, at(1.25)}, {false, 5, "alice", "bio", 3, at(2)}};
+    const Json records = write_records(rows);
+    const auto back = read_records(records.get());
+    REQUIRE(back);
+    CHECK(back->at(0).time == at(1.25));
+    CHECK(back->at(0).is_start);
+    CHECK_FALSE(back->at(1).is_start);
+    const Json factors = write_factors({{alice, "alice", "bio", 0.25, true}, {std::nullopt, "*", "bio", 1., false}});
+    const auto factors_back = read_factors(factors.get());
+    REQUIRE(factors_back);
+    CHECK(factors_back->at(0).userid == alice);
+    CHECK(factors_back->at(0).is_default);
+    CHECK_FALSE(factors_back->at(1).userid);
+}
+
+TEST_CASE("wire: a bad record is refused with its place") {
+    const Json bad = Json::parse(R"([{"op":"begin","id":1,"user":"a","account":"","cores":1,"t":1}])").value();
+    const auto read = read_records(bad.get());
+    REQUIRE_FALSE(read);
+    CHECK_THAT(read.error().message, Catch::Matchers::Contains("record 0"));
+}
