@@ -44,12 +44,13 @@ std::string timestamp() {
     return text;
 }
 
-/// "<pri>1 time host app procid - - "; the host is the broker's rank.
+/// "<pri>1 time host app procid - - "; the host is the broker's rank. Flux writes severity * 8 + facility % 8 where RFC
+/// 5424 has facility * 8 + severity, and its log service reads it so; with LOG_USER (8) the facility vanishes.
 std::string header(flux_t* h, int level) {
     const char* rank = flux_attr_get(h, "rank");
     const std::string app = h->log_app_name.empty() ? program_invocation_short_name : h->log_app_name;
-    return "<" + std::to_string(LOG_PRI(level) | LOG_USER) + ">1 " + timestamp() + " " +
-           (rank != nullptr ? rank : "-") + " " + app + " " + std::to_string(getpid()) + " - - ";
+    return "<" + std::to_string(LOG_PRI(level) << 3) + ">1 " + timestamp() + " " + (rank != nullptr ? rank : "-") +
+           " " + app + " " + std::to_string(getpid()) + " - - ";
 }
 
 int send_lines(flux_t* h, int level, const std::string& text) {

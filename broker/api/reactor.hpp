@@ -65,6 +65,9 @@ struct flux_reactor {
 
     void add_source(weir::broker::Source* source);
     void remove_source(weir::broker::Source* source);
+    /// Notes a descriptor as watched; false when it already is: libuv then needs a duplicate of it.
+    bool claim_fd(int fd) { return watched_fds_.insert(fd).second; }
+    void release_fd(int fd) { watched_fds_.erase(fd); }
     void post(weir::broker::Ready* ready);
     void unpost(weir::broker::Ready* ready);
     /// Runs what is posted, and what that posts, up to a bound.
@@ -104,6 +107,7 @@ struct flux_reactor {
     uint64_t armed_ns_ = 0;
     uint64_t sequence_ = 0;
     std::set<weir::broker::Timer*, Earlier> timers_;
+    std::set<int> watched_fds_;
     std::vector<weir::broker::Source*> sources_;  ///< removed ones are null until the loop compacts
     std::vector<weir::broker::Ready*> ready_;     ///< in order; unposted ones are null
     size_t ready_begin_ = 0;

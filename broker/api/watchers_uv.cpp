@@ -32,6 +32,12 @@ struct FdWatcher : UvWatcher<uv_poll_t> {
             close(own_fd);
         }
     }
+    void end() override {
+        if (claimed_fd >= 0) {
+            reactor->release_fd(claimed_fd);
+        }
+        UvWatcher::end();
+    }
     /// libuv allows one watcher a descriptor; a further one gets a duplicate. 0, or a negative UV error.
     int open(int fd) {
         // uv_poll_init makes the descriptor nonblocking, which is the caller's choice in Flux.
@@ -39,13 +45,17 @@ struct FdWatcher : UvWatcher<uv_poll_t> {
         if (flags < 0) {
             return -errno;
         }
-        int rc = uv_poll_init(reactor->loop(), &handle, fd);
-        if (rc == UV_EEXIST) {
-            own_fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-            rc = own_fd < 0 ? -errno : uv_poll_init(reactor->loop(), &handle, own_fd);
+        if (reactor->claim_fd(fd)) {
+            claimed_fd = fd;
+        } else if ((own_fd = fcntl(fd, F_DUPFD_CLOEXEC, 0)) < 0) {
+            return -errno;
         }
+        const int rc = uv_poll_init(reactor->loop(), &handle, own_fd >= 0 ? own_fd : fd);
         fcntl(fd, F_SETFL, flags);
         handle.data = this;
+        if (rc < 0 && claimed_fd >= 0) {
+            reactor->release_fd(claimed_fd);
+        }
         return rc;
     }
     void start() override {
@@ -59,7 +69,8 @@ struct FdWatcher : UvWatcher<uv_poll_t> {
     }
     void stop() override { uv_poll_stop(&handle); }
     int events = 0;
-    int own_fd = -1;
+    int claimed_fd = -1;
+    int own_fd = -1;  ///< the duplicate
 };
 
 template <typename Handle, int (*Init)(uv_loop_t*, Handle*), int (*Start)(Handle*, void (*)(Handle*)),

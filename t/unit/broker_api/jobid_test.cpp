@@ -4,6 +4,8 @@
 #include <rapidcheck.h>
 #include <catch2/catch.hpp>
 #include <cerrno>
+#include <clocale>
+#include <cstdint>
 #include <cstdlib>
 #include <string>
 
@@ -16,8 +18,9 @@ std::string encoded(flux_jobid_t id, const char* type) {
 
 }  // namespace
 
-// Vectors from RFC 19.
+// Vectors from RFC 19. The florin sign is shown in a UTF-8 locale only.
 TEST_CASE("job id: f58 as in RFC 19") {
+    REQUIRE(std::setlocale(LC_ALL, "C.UTF-8") != nullptr);
     CHECK(encoded(0, "f58") == "ƒ1");
     CHECK(encoded(1, "f58") == "ƒ2");
     CHECK(encoded(57, "f58") == "ƒz");
@@ -49,13 +52,27 @@ TEST_CASE("job id: other forms") {
 }
 
 TEST_CASE("job id: bad text is refused") {
-    for (const char* text : {"", "f", "ƒ", "ƒ0", "1f", "-1", "0x", "0xg", "1234.1234.1234", "job.",
-                             "18446744073709551616", "ƒjpXCZedGfVR", "ƒjpXCZedGfVQ1"}) {
+    for (const char* text :
+         {"", "f", "ƒ", "ƒ0", "1f", "-1", "0x", "0xg", "1234.1234.1234", "job.", "ƒjpXCZedGfVR", "ƒjpXCZedGfVQ1"}) {
         flux_jobid_t id = 0;
         INFO(text);
         CHECK(flux_job_id_parse(text, &id) == -1);
         CHECK(errno == EINVAL);
     }
+    flux_jobid_t id = 0;
+    CHECK(flux_job_id_parse("18446744073709551616", &id) == -1);
+    CHECK(errno == ERANGE);
+}
+
+TEST_CASE("job id: both f58 prefixes are read, and ASCII can be forced") {
+    flux_jobid_t id = 0;
+    CHECK(flux_job_id_parse("f2JL", &id) == 0);
+    CHECK(id == 4369);
+    CHECK(flux_job_id_parse("  ƒ2JL", &id) == 0);
+    CHECK(id == 4369);
+    setenv("FLUX_F58_FORCE_ASCII", "1", 1);
+    CHECK(encoded(4369, "f58") == "f2JL");
+    unsetenv("FLUX_F58_FORCE_ASCII");
 }
 
 // Kills: a digit table with two letters swapped in one direction only; an overflow check off by one.
