@@ -126,9 +126,7 @@ Result<std::pair<std::map<std::string, Strings>, Strings>> split(const Strings& 
         if (option.kind == Kind::flag) {
             app.add_flag(names, flags[option.name]);
         } else {
-            app.add_option(names, texts[option.name])
-                ->expected(1)
-                ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+            app.add_option(names, texts[option.name])->expected(1)->allow_extra_args(false)->take_all();
         }
     }
     Strings reversed(argv.rbegin(), argv.rend());

@@ -54,6 +54,13 @@ TEST_CASE("parse: options, letters, values inside and apart") {
     CHECK(r.args.words == std::vector<std::string>{"./a.out", "-n", "9"});  // the program's own options stay its own
 }
 
+TEST_CASE("parse: an option takes one value, not the words behind it") {
+    const auto commands = table();
+    const Request r = ok({"nice", "--uri", "local:///x", "ƒ1", "5"}, commands);
+    CHECK(r.args.text("uri") == "local:///x");
+    CHECK(r.args.words == std::vector<std::string>{"ƒ1", "5"});
+}
+
 TEST_CASE("parse: -- ends the options") {
     const auto commands = table();
     CHECK(ok({"submit", "-n2", "--", "--weird", "x"}, commands).args.words == std::vector<std::string>{"--weird", "x"});

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: what most commands do at their end: open the instance, print text or JSON, map an error.
+#pragma once
+#include <string>
+#include <utility>
+
+#include "cmd/cli/command.hpp"
+#include "cmd/common/client.hpp"
+
+namespace weir::cmd {
+
+/// The JSON of a command: `schema` first, then the members of `answer`, indented.
+inline std::string json_text(const std::string& schema, const Json& answer) {
+    Json out = Json::object();
+    out.set("schema", schema);
+    const char* key = nullptr;
+    json_t* value = nullptr;
+    json_object_foreach(answer.get(), key, value) {
+        out.set(key, Json::ref(value));
+    }
+    return out.dump(JSON_INDENT(2)) + "\n";
+}
+
+/// Opens the instance, runs `body(client)`, prints its failure.
+template <typename Body>
+Exit with_instance(Context& context, Body&& body) {
+    auto client = Client::open(context.uri);
+    if (!client) {
+        return context.fail(client.error());
+    }
+    return std::forward<Body>(body)(*client);
+}
+
+/// Asks one question; prints JSON as it came, or what `show` makes of it.
+template <typename Show>
+Exit ask_and_show(Context& context, const std::string& topic, const Json& payload, const std::string& schema,
+                  Show&& show) {
+    return with_instance(context, [&](Client& client) {
+        auto answer = client.call(topic, payload);
+        if (!answer) {
+            return context.fail(answer.error());
+        }
+        context.print(context.json ? json_text(schema, *answer) : std::forward<Show>(show)(*answer));
+        return Exit::ok;
+    });
+}
+
+}  // namespace weir::cmd

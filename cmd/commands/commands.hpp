@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the list of all commands: one function a file, each returning its row of the table.
+#pragma once
+#include <vector>
+
+#include "cmd/cli/command.hpp"
+
+namespace weir::cmd {
+
+Command demo_command();
+Command start_command();
+Command submit_command();
+Command jobs_command();
+Command cancel_command();
+Command output_command();
+Command nice_command();
+Command share_show_command();
+Command share_apply_command();
+Command share_set_command();
+Command share_history_command();
+Command share_export_command();
+Command usage_command();
+Command prio_list_command();
+Command prio_explain_command();
+Command prio_weights_command();
+Command tree_command();
+Command version_command();
+Command help_command();
+
+/// In the order in which help shows them.
+std::vector<Command> command_table();
+
+}  // namespace weir::cmd

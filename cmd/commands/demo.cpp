@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: `weir demo`: a workload, an instance tree, a minute of watching, a report that checks itself.
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+
+#include "cmd/commands/commands.hpp"
+#include "cmd/common/instance_clock.hpp"
+#include "cmd/demo/driver.hpp"
+#include "cmd/demo/folder.hpp"
+#include "cmd/demo/witness.hpp"
+#include "cmd/demo/workload.hpp"
+#include "cmd/instance/session.hpp"
+
+namespace weir::cmd {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Of the budget, what the run itself may take; the rest is for starting, asking and stopping.
+constexpr double run_part = 0.85;
+
+Plan plan_of(const Workload& workload, const DemoFolder& folder, double scale) {
+    Plan plan;
+    plan.rundir = folder.rundir;
+    plan.statedir = folder.state;
+    plan.plugins = plugin_folder();
+    plan.share_tree = folder.files + "/shares.toml";
+    plan.users = workload.users;
+    plan.nodes = workload.nodes;
+    plan.cores_per_node = workload.cores_per_node;
+    plan.partitions = workload.partitions;
+    plan.scale = scale;
+    plan.origin = std::floor(real_now());
+    plan.jobs_kept = static_cast<std::int64_t>(workload.jobs.size()) + 10000;
+    // Half of the way through, what was used at the beginning still counts for a half.
+    const double span = to_seconds(workload.jobs.back().submit);
+    plan.weir["half-life"] = fixed(std::max(3600.0, span / 4), 0) + "s";
+    plan.weir["update-interval"] = fixed(std::max(30.0, scale / 4), 0) + "s";  // four times a real second
+    plan.weir["wait-max"] = fixed(std::max(3600.0, span), 0) + "s";
+    return plan;
+}
+
+Status write_file(const std::string& path, const std::string& text) {
+    std::ofstream file(path, std::ios::binary | std::ios::trunc);
+    file << text;
+    file.flush();
+    return file ? Status(Done{}) : Status(Error{std::errc::io_error, "cannot write " + path + ": is the disk full?"});
+}
+
+Status keep(const DemoFolder& folder, const Findings& findings, const Screen& plain) {
+    for (const auto& [name, text] :
+         {std::pair<std::string, std::string>{"report.json", report_json(findings.report).dump(JSON_INDENT(2)) + "\n"},
+          {"report.txt", report_text(findings.report, plain)},
+          {"jobs.csv", jobs_csv(findings.jobs, findings.first_submit)}}) {
+        if (auto done = write_file(folder.files + "/" + name, text); !done) {
+            return done;
+        }
+    }
+    return Done{};
+}
+
+Result<Workload> workload_for(const Args& args) {
+    const std::int64_t jobs = args.integer("jobs", 600);
+    return args.has("trace") ? trace_workload(args.text("trace"), jobs)
+                             : generated_workload(static_cast<std::uint64_t>(args.integer("seed", 1)), jobs);
+}
+
+Exit ended_by(Context& context, const Error& error, const DemoFolder& folder) {
+    if (error.code == std::errc::interrupted) {
+        context.note("Interrupted; nothing runs any more. Files: " + folder.files);
+        return Exit::interrupted;
+    }
+    return context.fail(Exit::failed, error.message + "\nFiles: " + folder.files);
+}
+
+Exit show(Context& context, const Findings& findings, const DemoFolder& folder) {
+    if (auto kept = keep(folder, findings, Screen{}); !kept) {
+        return context.fail(kept.error());
+    }
+    if (context.json) {
+        context.print(report_json(findings.report).set("files", folder.files).dump(JSON_INDENT(2)) + "\n");
+    } else {
+        context.print("\n" + report_text(findings.report, context.out) + "\nfiles    " + folder.files +
+                      "  (report.json, jobs.csv, shares.toml, *.toml, broker.log, state/)\n" +
+                      "next     weir start, then from another terminal: weir submit, weir jobs, weir share show\n");
+    }
+    return findings.report.holds() ? Exit::ok : Exit::failed;
+}
+
+/// With --keep the tree stays up for looking around.
+void stay(Context& context, Session& session, Signals& signals) {
+    context.note("The instances stay up. Look around from another terminal, after\n  export FLUX_URI=" + session.uri() +
+                 "\nCtrl-C ends them.");
+    while (!signals.is_stop_asked() && !session.broker().has_ended()) {
+        (void)wait_readable({signals.fd(), session.broker().pidfd()}, 3600s);
+    }
+}
+
+Exit run_in(Context& context, const Workload& workload, const DemoFolder& folder, double scale) {
+    Signals signals;
+    const Duration begin = monotonic_now();
+    const int fd = context.json ? 2 : 1;
+    const Screen& screen = context.json ? context.err : context.out;
+    const Plan plan = plan_of(workload, folder, scale);
+    if (auto done = write_file(plan.share_tree, workload.share_tree); !done) {
+        return context.fail(done.error());
+    }
+    auto session = Session::start(plan, folder.files, {}, signals, [&](const std::string& line) {
+        context.json ? context.note(line) : context.print(line + "\n");
+    });
+    if (!session) {
+        return ended_by(context, session.error(), folder);
+    }
+    std::fflush(stdout);
+    Driver driver(workload, *session, plan.scale, plan.origin);
+    Status done = Done{};
+    {
+        LiveOutput output(screen, context.args.has("plain"), fd);
+        done = driver.run(output, signals);
+    }
+    auto findings = done ? findings_of(workload, *session, signals, 10s) : Result<Findings>(done.error());
+    if (findings && context.args.has("keep")) {
+        findings->report.facts.real = monotonic_now() - begin;
+        const Exit code = show(context, *findings, folder);
+        std::fflush(stdout);
+        stay(context, *session, signals);
+        session->stop(signals);
+        return code;
+    }
+    session->stop(signals);
+    if (!findings) {
+        return ended_by(context, findings.error(), folder);
+    }
+    findings->report.facts.real = monotonic_now() - begin;
+    return show(context, *findings, folder);
+}
+
+Exit run(Context& context) {
+    auto workload = workload_for(context.args);
+    if (!workload) {
+        return context.fail(workload.error());
+    }
+    const auto length = makespan(*workload);
+    if (!length) {
+        return context.fail(length.error());
+    }
+    auto folder = make_demo_folder(context.args.text("dir"));
+    if (!folder) {
+        return context.fail(folder.error());
+    }
+    const double budget = to_seconds(context.args.duration("seconds").value_or(60s));
+    const double scale = std::max(1.0, std::ceil(to_seconds(*length) / (budget * run_part)));
+    const std::string text =
+        workload->name + ": " + std::to_string(workload->jobs.size()) + " jobs of " +
+        std::to_string(workload->users.size()) + " users, " + duration_text(*length) + " in about " +
+        duration_text(duration_from_seconds(budget)) +
+        (workload->left_out > 0 ? "; " + std::to_string(workload->left_out) + " lines that never ran left out" : "");
+    context.json ? context.note(text) : context.print(text + "\n");
+    return run_in(context, *workload, *folder, scale);
+}
+
+}  // namespace
+
+Command demo_command() {
+    Command command;
+    command.name = "demo";
+    command.summary = "watch a parent, two partitions and 600 jobs for a minute";
+    command.examples = {"weir demo  # a generated workload; report and checks at the end",
+                        "weir demo --trace KTH-SP2-1996.swf.gz  # the first 600 jobs of a real log",
+                        "weir demo --seed 7 --seconds 30 --keep  # another one, faster, and stay up afterwards"};
+    command.options = {{"trace", 0, "LOG", "replay a workload log (SWF, also gzipped): groups become accounts"},
+                       {"jobs", 'n', "N", "jobs (default 600)", Kind::integer, 1, 100000},
+                       {"seed", 0, "N", "of the generated workload (default 1)", Kind::integer, 0, INT64_MAX},
+                       {"seconds", 0, "S", "real time to aim at (default 60)", Kind::duration},
+                       {"dir", 0, "DIR", "where to keep the files (default: build/demo)"},
+                       {"keep", 0, "", "leave the instances running until Ctrl-C", Kind::flag},
+                       {"plain", 0, "", "a line every five seconds, no picture", Kind::flag}};
+    command.run = run;
+    return command;
+}
+
+}  // namespace weir::cmd

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: `weir jobs`: who waits, runs and ended, with priority and place in the queue.
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "cmd/commands/answer.hpp"
+#include "cmd/commands/commands.hpp"
+#include "cmd/common/instance_clock.hpp"
+#include "cmd/common/jobs.hpp"
+#include "cmd/common/reader.hpp"
+#include "cmd/common/table.hpp"
+
+namespace weir::cmd {
+namespace {
+
+using Ranks = std::map<std::uint64_t, std::int64_t>;
+
+std::string time_text(const Job& job, double now) {
+    if (job.run <= 0) {
+        return "";
+    }
+    const double end = job.cleanup > 0 ? job.cleanup : job.inactive > 0 ? job.inactive : now;
+    return duration_text(duration_from_seconds(std::max(0.0, end - job.run)));
+}
+
+std::string info_text(const Job& job, const Ranks& ranks) {
+    if (!job.note.empty()) {
+        return printable(job.note);
+    }
+    if ((job.state & FLUX_JOB_STATE_PENDING) == 0) {
+        return "";
+    }
+    if (job.urgency == 0) {
+        return "held; weir nice " + job_name(job.id) + " 0 lets it go";
+    }
+    const auto rank = ranks.find(job.id);
+    const std::string place =
+        rank == ranks.end() ? "" : "place " + std::to_string(rank->second) + " of " + std::to_string(ranks.size());
+    return job.urgency == 31 ? "expedited" + (place.empty() ? "" : ", " + place) : place;
+}
+
+Json json_of(const Job& job, const Users& users, const Ranks& ranks) {
+    Json entry = Json::object();
+    entry.set("id", job.id).set("job", job_name(job.id));
+    entry.set("user", users.name(job.userid)).set("userid", job.userid).set("account", job.account);
+    entry.set("queue", job.queue).set("name", job.name).set("state", state_text(job));
+    entry.set("urgency", job.urgency)
+        .set("priority", job.priority)
+        .set("cores", job.cores)
+        .set("t_submit", job.submitted);
+    if (const auto rank = ranks.find(job.id); rank != ranks.end()) {
+        entry.set("rank", rank->second);
+    }
+    const std::pair<const char*, double> times[] = {
+        {"t_run", job.run}, {"t_cleanup", job.cleanup}, {"t_inactive", job.inactive}, {"duration", job.duration}};
+    for (const auto& [name, value] : times) {
+        if (value > 0) {
+            entry.set(name, value);
+        }
+    }
+    if (!job.note.empty()) {
+        entry.set("note", job.note);
+    }
+    return entry;
+}
+
+/// Places in the queue by job-priority; empty where the module is not loaded.
+Ranks queue_ranks(Client& client) {
+    Ranks ranks;
+    if (auto answer = client.call("job-priority.list", Json::object())) {
+        for (const json_t* job : items_at(answer->get(), "jobs")) {
+            ranks[static_cast<std::uint64_t>(integer_at(job, "id"))] = integer_at(job, "rank");
+        }
+    }
+    return ranks;
+}
+
+Table empty_table() {
+    return Table({{"job"},
+                  {"user"},
+                  {"account", Align::left, 2, 8},
+                  {"queue", Align::left, 3},
+                  {"name", Align::left, 5, 6},
+                  {"state"},
+                  {"cores", Align::right},
+                  {"priority", Align::right, 1},
+                  {"time", Align::right},
+                  {"info", Align::left, 4, 10}});
+}
+
+std::vector<std::string> row_of(const Job& job, const Users& users, const Ranks& ranks, double now, Glyphs glyphs) {
+    const bool shows_priority = (job.state & FLUX_JOB_STATE_PENDING) != 0 && job.priority >= 0;
+    return {job_name(job.id, glyphs.unicode),
+            users.name(job.userid),
+            job.account,
+            job.queue,
+            printable(job.name),
+            state_text(job),
+            std::to_string(job.cores),
+            shows_priority ? std::to_string(job.priority) : "",
+            time_text(job, now),
+            info_text(job, ranks)};
+}
+
+Exit show(Context& context, Client& client, const JobQuery& query, const Users& users) {
+    const Ranks ranks = queue_ranks(client);
+    const double now = instance_now(client);
+    Json list = Json::array();
+    Table table = empty_table();
+    const auto done = list_jobs(client, query, [&](const Job& job) {
+        if (context.json) {
+            list.append(json_of(job, users, ranks));
+        } else {
+            table.add(row_of(job, users, ranks, now, context.out.glyphs));
+        }
+    });
+    if (!done) {
+        return context.fail(done.error());
+    }
+    if (context.json) {
+        Json answer = Json::object();
+        answer.set("jobs", std::move(list));
+        context.print(json_text("weir.jobs/1", answer));
+    } else if (table.empty()) {
+        context.note((query.states & FLUX_JOB_STATE_INACTIVE) != 0 ? "No jobs."
+                                                                   : "No jobs wait or run. Ended ones: weir jobs -a");
+    } else {
+        context.print(table.text(context.out));
+    }
+    return Exit::ok;
+}
+
+Exit run(Context& context) {
+    const Args& args = context.args;
+    return with_instance(context, [&](Client& client) {
+        const Users users = Users::of(client);
+        JobQuery query;
+        query.limit = args.integer("count", 1000);
+        query.queue = args.text("queue");
+        query.states |= args.has("all") ? FLUX_JOB_STATE_INACTIVE : 0;
+        if (args.has("user")) {
+            auto userid = users.id(args.text("user"));
+            if (!userid) {
+                return context.fail(userid.error());
+            }
+            query.userid = *userid;
+        }
+        return show(context, client, query, users);
+    });
+}
+
+}  // namespace
+
+Command jobs_command() {
+    Command command;
+    command.name = "jobs";
+    command.summary = "list waiting and running jobs";
+    command.examples = {"weir jobs  # who waits, in queue order, and who runs",
+                        "weir jobs -a -c 20  # ended jobs too, at most twenty",
+                        "weir jobs -u alice --json  # one user's, for a program"};
+    command.options = {{"all", 'a', "", "ended jobs too", Kind::flag},
+                       {"user", 'u', "NAME", "of one user"},
+                       {"queue", 'q', "NAME", "of one queue"},
+                       {"count", 'c', "N", "at most N (default 1000)", Kind::integer, 1, 1 << 30}};
+    command.run = run;
+    return command;
+}
+
+}  // namespace weir::cmd

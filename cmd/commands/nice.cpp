@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: `weir nice`: nice n is urgency 16-n (RFC 30); users lower their own jobs, the owner may raise.
+#include "cmd/commands/answer.hpp"
+#include "cmd/commands/commands.hpp"
+#include "cmd/common/jobs.hpp"
+#include "cmd/common/reader.hpp"
+
+namespace weir::cmd {
+namespace {
+
+constexpr std::int64_t nice_min = -15, nice_max = 16;
+constexpr const char* range_text =
+    "N is a whole number: 0 is normal, 15 the last, 16 holds the job; the owner may go up to -14, -15 expedites. Not "
+    "\"";
+
+constexpr const char* not_owner = "raising above normal needs the instance's owner. You can go from 0 to 16.";
+constexpr const char* not_yours = "it belongs to another user; you can renice your own jobs only.";
+
+std::string sentence(std::uint64_t id, std::int64_t before, std::int64_t after, Glyphs glyphs) {
+    const std::string arrow = glyphs.unicode ? " → " : " -> ";
+    return job_name(id, glyphs.unicode) + ": nice " + std::to_string(16 - before) + arrow + std::to_string(16 - after) +
+           " (urgency " + std::to_string(before) + arrow + std::to_string(after) + ")" +
+           (after == 0    ? ", held"
+            : after == 31 ? ", expedited"
+                          : "") +
+           "\n";
+}
+
+Exit run(Context& context) {
+    auto id = parse_job(context.args.words[0]);
+    if (!id) {
+        return context.fail(Exit::usage, id.error().message);
+    }
+    const auto nice = parse_integer(context.args.words[1], nice_min, nice_max);
+    if (!nice) {
+        return context.fail(Exit::usage, range_text + context.args.words[1] + "\".");
+    }
+    return with_instance(context, [&](Client& client) {
+        const std::int64_t urgency = 16 - *nice;
+        Json payload = Json::object();
+        payload.set("id", *id).set("urgency", urgency);
+        auto answer = client.call("job-manager.urgency", payload);
+        if (!answer) {
+            return context.fail(explained(answer.error(), *id, client, *nice < 0 ? not_owner : not_yours));
+        }
+        const std::int64_t before = integer_at(answer->get(), "old_urgency", 16);
+        if (context.json) {
+            Json out = Json::object();
+            out.set("id", *id).set("job", job_name(*id)).set("nice", *nice).set("urgency", urgency);
+            context.print(json_text("weir.nice/1", out.set("old_urgency", before)));
+        } else {
+            context.print(sentence(*id, before, urgency, context.out.glyphs));
+        }
+        return Exit::ok;
+    });
+}
+
+}  // namespace
+
+Command nice_command() {
+    Command command;
+    command.name = "nice";
+    command.summary = "lower the priority of a waiting job";
+    command.examples = {"weir nice ƒ7J4Ab 5  # five steps below normal: urgency 11",
+                        "weir nice ƒ7J4Ab 0  # back to normal", "weir nice ƒ7J4Ab 16  # hold it"};
+    command.words = {"JOB N", 2, 2};
+    command.run = run;
+    return command;
+}
+
+}  // namespace weir::cmd

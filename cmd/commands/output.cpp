@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: `weir output`: what a job wrote, as kept by job-exec, also of a job that a child instance ran.
+#include "cmd/commands/answer.hpp"
+#include "cmd/commands/commands.hpp"
+#include "cmd/common/job_output.hpp"
+#include "cmd/common/jobs.hpp"
+#include "cmd/common/submission.hpp"
+
+namespace weir::cmd {
+namespace {
+
+Exit run(Context& context) {
+    auto id = parse_job(context.args.words[0]);
+    if (!id) {
+        return context.fail(Exit::usage, id.error().message);
+    }
+    return with_instance(context, [&](Client& client) {
+        if (auto job = find_job(client, *id); !job) {
+            return context.fail(job.error());
+        }
+        if (context.args.has("wait")) {
+            if (auto ending = wait_for_end(client, *id); !ending) {
+                return context.fail(ending.error());
+            }
+        }
+        auto output = job_output(client, *id, 0);
+        if (!output) {
+            return context.fail(output.error());
+        }
+        if (context.json) {
+            Json answer = Json::object();
+            answer.set("id", *id).set("job", job_name(*id)).set("data", output->data);
+            answer.set("complete", output->is_complete).set("path", output->path);
+            context.print(json_text("weir.output/1", answer));
+        } else {
+            context.print(output->data);
+        }
+        return Exit::ok;
+    });
+}
+
+}  // namespace
+
+Command output_command() {
+    Command command;
+    command.name = "output";
+    command.summary = "show what a job wrote";
+    command.examples = {"weir output ƒ7J4Ab  # standard output and error, as far as written",
+                        "weir output --wait ƒ7J4Ab  # when it has ended",
+                        "weir output ƒ7J4Ab --json  # with the path of the file"};
+    command.words = {"JOB", 1, 1};
+    command.options = {{"wait", 'w', "", "wait until the job has ended", Kind::flag}};
+    command.run = run;
+    return command;
+}
+
+}  // namespace weir::cmd

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: `weir share show`, `share history` and `share export`: reading the share tree.
+#include <algorithm>
+
+#include "cmd/commands/answer.hpp"
+#include "cmd/commands/commands.hpp"
+#include "cmd/common/reader.hpp"
+#include "cmd/common/share_view.hpp"
+#include "cmd/common/table.hpp"
+#include "cmd/common/time_text.hpp"
+#include "cmd/view/bars.hpp"
+#include "cmd/view/share_rows.hpp"
+
+namespace weir::cmd {
+namespace {
+
+std::string tree_text(const ShareView& view, const Screen& screen) {
+    Table table({{"account"},
+                 {"shares", Align::right},
+                 {"entitled", Align::right},
+                 {"used", Align::right},
+                 {"", Align::left, 5},
+                 {"ratio", Align::right},
+                 {"factor", Align::right, 4},
+                 {"cores", Align::right, 2},
+                 {"waiting", Align::right, 3}});
+    double full = 0;
+    for (const ShareNode& node : view.nodes) {
+        full = std::max({full, node.entitled, node.used});
+    }
+    for (const TreeRow& row : tree_rows(view.nodes, screen.glyphs)) {
+        const ShareNode& node = view.nodes[row.index];
+        const double times = node.entitled > 0 ? node.used / node.entitled : 0;
+        table.add({row.label, std::to_string(node.shares), percent(node.entitled), percent(node.used),
+                   bullet(node.used, node.entitled, full, 16, screen.glyphs), ratio(times, screen.glyphs),
+                   node.factor ? fixed(*node.factor, 3) : "", std::to_string(node.running_cores),
+                   std::to_string(node.pending_jobs)});
+    }
+    std::string text = table.text(screen);
+    text += "revision " + std::to_string(view.revision) + (view.author.empty() ? "" : " by " + printable(view.author));
+    return text + (view.reason.empty() ? "" : ": " + printable(view.reason)) + "\n";
+}
+
+Exit run_show(Context& context) {
+    return ask_and_show(context, "job-priority.tree-get", Json::object(), "weir.share/1", [&](const Json& answer) {
+        const ShareView view = share_view_of(answer.get());
+        if (view.nodes.empty()) {
+            return std::string("The share tree is empty. Fill it: weir share apply FILE\n");
+        }
+        return tree_text(view, context.out);
+    });
+}
+
+Exit run_history(Context& context) {
+    return ask_and_show(
+        context, "job-priority.history", Json::object(), "weir.share-history/1", [&](const Json& answer) {
+            Table table({{"revision", Align::right}, {"time"}, {"author"}, {"reason", Align::left, 0, 10}});
+            for (const json_t* revision : items_at(answer.get(), "revisions")) {
+                table.add({std::to_string(integer_at(revision, "revision")), local_time(number_at(revision, "time")),
+                           printable(text_at(revision, "author")), printable(text_at(revision, "reason"))});
+            }
+            return table.text(context.out);
+        });
+}
+
+Exit run_export(Context& context) {
+    return ask_and_show(context, "job-priority.tree-get", Json::object(), "weir.share/1",
+                        [](const Json& answer) { return text_at(answer.get(), "toml"); });
+}
+
+}  // namespace
+
+Command share_show_command() {
+    Command command;
+    command.name = "share show";
+    command.summary = "who is entitled to what, and who used how much";
+    command.examples = {"weir share show  # the tree: shares, entitled, used, ratio",
+                        "weir share show --json  # every figure at full precision",
+                        "watch weir share show  # follow it"};
+    command.run = run_show;
+    return command;
+}
+
+Command share_history_command() {
+    Command command;
+    command.name = "share history";
+    command.summary = "who changed the share tree, when and why";
+    command.examples = {"weir share history  # all revisions", "weir share history --json  # for a program",
+                        "weir share export  # the present text"};
+    command.run = run_history;
+    return command;
+}
+
+Command share_export_command() {
+    Command command;
+    command.name = "share export";
+    command.summary = "print the share tree's text, comments and all";
+    command.examples = {"weir share export > shares.toml  # edit it, then:",
+                        "weir share apply --dry-run shares.toml  # what would change",
+                        "weir share apply -m \"new grant\" shares.toml  # change it"};
+    command.run = run_export;
+    return command;
+}
+
+}  // namespace weir::cmd

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: `weir start`: an instance tree for interactive work, in the foreground until Ctrl-C.
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+#include "cmd/commands/commands.hpp"
+#include "cmd/common/instances.hpp"
+#include "cmd/common/jobs.hpp"
+#include "cmd/instance/session.hpp"
+#include "cmd/view/instance_tree.hpp"
+#include "libfairshare/toml/share_tree_toml.hpp"
+
+namespace weir::cmd {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+
+constexpr const char* open_tree =
+    R"(# Everybody has one share in one account. Make it yours: weir share export, edit, weir share apply FILE
+"everybody"    = 1
+"everybody/@*" = 1
+)";
+
+std::string host_name() {
+    char name[256] = "localhost";
+    (void)gethostname(name, sizeof(name) - 1);
+    return name;
+}
+
+/// A quarter for debug, the rest for batch; on a small machine there are more slots than cores, so that a few jobs run
+/// side by side.
+std::vector<Partition> partitions_of(std::int64_t cores) {
+    const std::int64_t debug = std::max<std::int64_t>(1, cores / 4);
+    return {{"debug", "sched-fcfs", 1, debug}, {"batch", "sched-backfill", 1, cores - debug}};
+}
+
+Result<std::string> read_text(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    std::ostringstream text;
+    text << file.rdbuf();
+    return file ? Result<std::string>(text.str())
+                : Result<std::string>(Error{std::errc::no_such_file_or_directory, "cannot read " + path + "."});
+}
+
+/// The share tree's file: the given one, checked; else one that lets everybody in.
+Exit choose_tree(Context& context, const std::string& files, std::string& path) {
+    if (!context.args.has("tree")) {
+        path = files + "/shares.toml";
+        if (!fs::exists(path)) {
+            std::ofstream(path) << open_tree;
+        }
+        return Exit::ok;
+    }
+    path = fs::absolute(context.args.text("tree")).string();
+    const auto text = read_text(path);
+    if (!text) {
+        return context.fail(Exit::no_such, text.error().message);
+    }
+    const auto parsed = parse_share_tree(*text, context.args.text("tree"));
+    if (const auto* mistakes = std::get_if<Diagnostics>(&parsed)) {
+        return context.fail(Exit::invalid_tree, "the share tree does not hold:\n" + to_string(*mistakes));
+    }
+    return Exit::ok;
+}
+
+Plan plan_of(const Args& args, const std::string& rundir, const std::string& statedir, const std::string& tree) {
+    const std::int64_t machine =
+        std::max<std::int64_t>(1, static_cast<std::int64_t>(std::thread::hardware_concurrency()));
+    Plan plan;
+    plan.rundir = rundir;
+    plan.statedir = statedir;
+    plan.plugins = plugin_folder();
+    plan.share_tree = tree;
+    plan.host = host_name();
+    plan.cores_per_node = args.integer("cores", std::max<std::int64_t>(8, machine));
+    plan.partitions = partitions_of(plan.cores_per_node);
+    plan.default_queue = "batch";
+    if (args.has("scale")) {
+        plan.scale = args.number("scale", 1);
+        plan.origin = static_cast<double>(std::time(nullptr));
+    }
+    return plan;
+}
+
+/// Waits for Ctrl-C; a partition that ends meanwhile is started again, its waiting jobs come back to it.
+Exit stay(Context& context, Session& session, Signals& signals) {
+    while (!signals.is_stop_asked()) {
+        if (session.broker().has_ended()) {
+            return context.fail(Exit::failed, "the parent broker ended:\n" + session.broker().last_words());
+        }
+        (void)wait_readable({signals.fd(), session.broker().pidfd()}, 1s);
+        if (const auto revived = session.revive(); !revived.empty()) {
+            context.note(revived);
+        }
+    }
+    return Exit::ok;
+}
+
+Exit run_in(Context& context, const Plan& plan, const std::string& files) {
+    std::vector<std::string> extra;
+    if (context.args.has("config")) {
+        extra.push_back(fs::absolute(context.args.text("config")).string());
+    }
+    Signals signals;
+    auto session = Session::start(plan, files, extra, signals, [](const std::string&) {});
+    if (!session) {
+        const bool is_interrupted = session.error().code == std::errc::interrupted;
+        return is_interrupted ? Exit::interrupted : context.fail(Exit::failed, session.error().message);
+    }
+    context.print(instance_tree_text(instance_tree(session->client()), context.out));
+    const bool is_default = plan.rundir == default_rundir();
+    context.print("\nFrom another terminal:\n" +
+                  (is_default ? std::string() : "  export FLUX_URI=" + session->uri() + "\n") +
+                  "  weir submit hostname    weir jobs    weir share show\nCtrl-C ends it.\n");
+    std::fflush(stdout);
+    const Exit code = stay(context, *session, signals);
+    context.note("Ending the partitions and the parent.");
+    session->stop(signals);
+    return code;
+}
+
+Exit run(Context& context) {
+    const std::string rundir = fs::absolute(context.args.text("rundir", default_rundir())).lexically_normal().string();
+    if (auto client = Client::open("local://" + rundir + "/local-0")) {
+        return context.fail(Exit::failed, rundir + " is in use by the instance with process id " +
+                                              client->attribute("broker.pid").value_or("unknown") +
+                                              ".\nUse it:      export FLUX_URI=" + client->uri() +
+                                              "\nOr another:  weir start --rundir DIR");
+    }
+    if (context.args.has("config") && access(context.args.text("config").c_str(), R_OK) != 0) {
+        return context.fail(Exit::no_such, "cannot read " + context.args.text("config") + ".");
+    }
+    const bool has_state = context.args.has("statedir");
+    const std::string statedir =
+        has_state ? fs::absolute(context.args.text("statedir")).lexically_normal().string() : "";
+    const std::string files = has_state ? statedir : rundir + "/etc";
+    std::error_code problem;
+    const bool was_there = fs::exists(rundir, problem);
+    fs::create_directories(files, problem);
+    fs::create_directories(rundir, problem);
+    chmod(rundir.c_str(), 0700);
+    if (problem) {
+        return context.fail(Exit::failed, "cannot make " + files + ": " + problem.message());
+    }
+    std::string tree;
+    Exit code = choose_tree(context, files, tree);
+    if (code == Exit::ok) {
+        code = run_in(context, plan_of(context.args, rundir, statedir, tree), files);
+    }
+    if (!has_state) {
+        fs::remove_all(files, problem);
+    }
+    if (!was_there) {
+        fs::remove_all(rundir, problem);
+    }
+    return code;
+}
+
+}  // namespace
+
+Command start_command() {
+    Command command;
+    command.name = "start";
+    command.summary = "start a parent instance with two partitions, until Ctrl-C";
+    command.examples = {
+        "weir start  # then weir submit, weir jobs ... from another terminal",
+        "weir start --statedir ~/weir --tree shares.toml  # keep usage and waiting jobs for the next time",
+        "weir start --config weir.toml --cores 16  # own weights and settings, sixteen slots"};
+    command.options = {
+        {"config", 0, "FILE", "further configuration (TOML), on top of the generated one"},
+        {"tree", 0, "FILE", "share tree (default: everybody has one share)"},
+        {"rundir", 0, "DIR", "where the sockets live (default: $XDG_RUNTIME_DIR/weir or /tmp/weir-UID)"},
+        {"statedir", 0, "DIR", "where jobs and usage are kept (default: nowhere)"},
+        {"cores", 0, "N", "slots for jobs (default: the machine's cores, at least 8)", Kind::integer, 2, 1 << 20},
+        {"scale", 0, "X", "let time pass X times as fast", Kind::number},
+        {"foreground", 0, "", "stay in the foreground (always so)", Kind::flag}};
+    command.has_json = false;
+    command.run = run;
+    return command;
+}
+
+}  // namespace weir::cmd

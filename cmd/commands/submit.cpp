@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: `weir submit`: a command line becomes a jobspec V1 (RFC 25), signed "none", handed to job-ingest.
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+
+#include "cmd/commands/answer.hpp"
+#include "cmd/commands/commands.hpp"
+#include "cmd/common/job_output.hpp"
+#include "cmd/common/jobs.hpp"
+#include "cmd/common/submission.hpp"
+
+namespace weir::cmd {
+namespace {
+
+/// Everything but what belongs to the instance that this process talks to.
+std::map<std::string, std::string> environment() {
+    std::map<std::string, std::string> variables;
+    for (char** entry = environ; *entry != nullptr; ++entry) {
+        const char* equals = std::strchr(*entry, '=');
+        if (equals != nullptr && std::strncmp(*entry, "FLUX_", 5) != 0) {
+            variables.emplace(std::string(*entry, static_cast<std::size_t>(equals - *entry)), equals + 1);
+        }
+    }
+    return variables;
+}
+
+Submission submission_of(const Args& args) {
+    Submission submission;
+    Jobspec& spec = submission.jobspec;
+    spec.request.slots = static_cast<std::uint32_t>(args.integer("ntasks", 1));
+    spec.request.cores_per_slot = static_cast<std::uint32_t>(args.integer("cores-per-task", 1));
+    if (args.has("nodes")) {
+        spec.request.nodes = static_cast<std::uint32_t>(args.integer("nodes", 1));
+        const std::uint32_t tasks = args.has("ntasks") ? spec.request.slots : spec.request.nodes;
+        spec.request.slots = std::max<std::uint32_t>(1, tasks / spec.request.nodes);
+    }
+    spec.limit = args.duration("time-limit").value_or(Duration::max());
+    spec.queue = args.text("queue");
+    spec.account = args.text("account");
+    spec.qos = args.text("qos");
+    spec.command = args.words;
+    spec.name = args.text("job-name", std::filesystem::path(args.words.front()).filename().string());
+    std::error_code ignored;
+    spec.cwd = std::filesystem::current_path(ignored).string();
+    spec.environment = environment();
+    spec.run_duration = args.duration("simulate");
+    submission.urgency = static_cast<int>(16 - args.integer("nice", 0));
+    return submission;
+}
+
+Exit wait_and_show(Context& context, Client& client, std::uint64_t id) {
+    auto ending = wait_for_end(client, id);
+    if (!ending) {
+        return context.fail(ending.error());
+    }
+    const auto output = job_output(client, id, 0);
+    if (output) {
+        (context.json ? context.note(output->data) : context.print(output->data));
+    } else if (ending->status != -1) {
+        context.note("weir: " + output.error().message);
+    }
+    if (!ending->note.empty()) {
+        context.note(job_name(id) + ": " + ending->note);
+    }
+    return ending->status == 0 ? Exit::ok : Exit::failed;
+}
+
+Exit run(Context& context) {
+    const Args& args = context.args;
+    if (args.has("nodes") && args.has("ntasks") && args.integer("ntasks", 1) % args.integer("nodes", 1) != 0) {
+        return context.fail(Exit::usage, "--ntasks must be a multiple of --nodes: every node gets as many tasks.");
+    }
+    return with_instance(context, [&](Client& client) {
+        Submission submission = submission_of(args);
+        if (args.has("user")) {
+            auto userid = Users::of(client).id(args.text("user"));
+            if (!userid) {
+                return context.fail(userid.error());
+            }
+            submission.userid = *userid;
+        }
+        auto id = submit(client, submission);
+        if (!id) {
+            return context.fail(id.error());
+        }
+        if (context.json) {
+            Json answer = Json::object();
+            answer.set("id", *id).set("job", job_name(*id));
+            context.print(json_text("weir.submit/1", answer));
+        } else if (args.has("wait")) {
+            context.note(job_name(*id));
+        } else {
+            context.print(job_name(*id, context.out.glyphs.unicode) + "\n");
+        }
+        return args.has("wait") ? wait_and_show(context, client, *id) : Exit::ok;
+    });
+}
+
+}  // namespace
+
+Command submit_command() {
+    Command command;
+    command.name = "submit";
+    command.summary = "run a program as a job";
+    command.examples = {"weir submit -n1 sleep 5  # one task on one core; prints the job's id",
+                        "weir submit -n2 --queue=batch -t 10m ./a.out  # two tasks, at most ten minutes",
+                        "weir submit --wait hostname  # wait for the end and show the output"};
+    command.words = {"COMMAND [ARGUMENT...]", 1, SIZE_MAX, true};
+    command.options = {
+        {"ntasks", 'n', "N", "tasks (default 1)", Kind::integer, 1, 1 << 24},
+        {"cores-per-task", 'c', "N", "cores a task (default 1)", Kind::integer, 1, 1 << 20},
+        {"nodes", 'N', "N", "spread over this many nodes", Kind::integer, 1, 1 << 20},
+        {"time-limit", 't', "FSD", "end the job after 30s, 10m, 1.5h, 2d", Kind::duration},
+        {"queue", 'q', "NAME", "queue (default: the instance's)"},
+        {"account", 'A', "PATH", "account to charge (default: the user's first)"},
+        {"qos", 0, "NAME", "quality of service"},
+        {"nice", 0, "N", "N steps below normal, urgency 16-N; 16 holds it", Kind::integer, -15, 16},
+        {"job-name", 0, "NAME", "name to show (default: the program's)"},
+        {"user", 'u', "NAME", "submit for another user (the instance's owner alone)"},
+        {"simulate", 0, "FSD", "run nothing; take this long", Kind::duration},
+        {"wait", 'w', "", "wait for the end, show the output, exit 1 if it failed", Kind::flag},
+    };
+    command.run = run;
+    return command;
+}
+
+}  // namespace weir::cmd

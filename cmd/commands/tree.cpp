@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: `weir tree`: the instance and its children, nested as they run.
+#include "cmd/commands/answer.hpp"
+#include "cmd/commands/commands.hpp"
+#include "cmd/common/instances.hpp"
+#include "cmd/common/jobs.hpp"
+#include "cmd/view/instance_tree.hpp"
+
+namespace weir::cmd {
+namespace {
+
+Json json_of(const Instance& instance) {
+    Json modules = Json::array(), serves = Json::array(), children = Json::array();
+    for (const std::string& name : instance.modules) {
+        modules.append(Json::string(name));
+    }
+    for (const std::string& queue : instance.serves) {
+        serves.append(Json::string(queue));
+    }
+    for (const Instance& child : instance.children) {
+        children.append(json_of(child));
+    }
+    Json jobs = Json::object();
+    jobs.set("pending", instance.jobs.pending).set("running", instance.jobs.running);
+    jobs.set("inactive", instance.jobs.inactive).set("failed", instance.jobs.failed);
+    Json json = Json::object();
+    json.set("uri", instance.uri).set("level", instance.level).set("version", instance.version);
+    if (instance.jobid != 0) {
+        json.set("jobid", instance.jobid).set("job", job_name(instance.jobid));
+    }
+    if (!instance.problem.empty()) {
+        json.set("problem", instance.problem);
+    }
+    json.set("serves", std::move(serves)).set("modules", std::move(modules)).set("jobs", std::move(jobs));
+    json.set("cores", instance.cores).set("cores_busy", instance.cores_busy);
+    return std::move(json.set("children", std::move(children)));
+}
+
+Exit run(Context& context) {
+    return with_instance(context, [&](Client& client) {
+        const Instance instance = instance_tree(client);
+        context.print(context.json ? json_text("weir.tree/1", json_of(instance))
+                                   : instance_tree_text(instance, context.out));
+        return Exit::ok;
+    });
+}
+
+}  // namespace
+
+Command tree_command() {
+    Command command;
+    command.name = "tree";
+    command.summary = "show the instance and the child instances in it";
+    command.examples = {"weir tree  # queues, cores and jobs of every level",
+                        "weir tree --json  # the same for a program",
+                        "weir --uri local:///run/weir/local-0 tree  # of another instance"};
+    command.run = run;
+    return command;
+}
+
+}  // namespace weir::cmd

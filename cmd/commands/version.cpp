@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: `weir version` and `weir help`.
+#include "cmd/cli/help.hpp"
+#include "cmd/cli/suggest.hpp"
+#include "cmd/commands/answer.hpp"
+#include "cmd/commands/commands.hpp"
+
+namespace weir::cmd {
+namespace {
+
+Exit run_version(Context& context) {
+    if (context.json) {
+        Json answer = Json::object();
+        answer.set("version", WEIR_VERSION);
+        context.print(json_text("weir.version/1", answer));
+    } else {
+        context.print("weir " WEIR_VERSION "\n");
+    }
+    return Exit::ok;
+}
+
+Exit run_help(Context& context) {
+    std::string name;
+    for (const std::string& word : context.args.words) {
+        name += (name.empty() ? "" : " ") + word;
+    }
+    if (name.empty()) {
+        context.print(overview(*context.table));
+        return Exit::ok;
+    }
+    std::vector<std::string> names;
+    bool is_group = false;
+    for (const Command& command : *context.table) {
+        if (command.name == name) {
+            context.print(command_help(command));
+            return Exit::ok;
+        }
+        is_group = is_group || command.name.compare(0, name.size() + 1, name + " ") == 0;
+        names.push_back(command.name);
+    }
+    if (is_group) {
+        context.print(group_help(name, *context.table));
+        return Exit::ok;
+    }
+    const std::string near = nearest(name, names);
+    return context.fail(Exit::usage, "weir has no command \"" + name + "\"." +
+                                         (near.empty() ? "" : " Did you mean \"weir " + near + "\"?") +
+                                         "\nTry: weir --help");
+}
+
+}  // namespace
+
+Command version_command() {
+    Command command;
+    command.name = "version";
+    command.summary = "print the version";
+    command.examples = {"weir version  # of this program", "weir version --json  # for a program",
+                        "weir tree  # versions and modules of a running instance"};
+    command.run = run_version;
+    return command;
+}
+
+Command help_command() {
+    Command command;
+    command.name = "help";
+    command.summary = "show help on a command";
+    command.examples = {"weir help  # all commands", "weir help submit  # one of them", "weir help share  # a group"};
+    command.words = {"[COMMAND]", 0, 2};
+    command.has_json = false;
+    command.run = run_help;
+    return command;
+}
+
+}  // namespace weir::cmd

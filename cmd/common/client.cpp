@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: opening and asking; the connector that puts another user's name on requests.
+#include "cmd/common/client.hpp"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+
+#include "broker/api/connector.hpp"
+#include "broker/api/handle.hpp"
+
+namespace weir::cmd {
+namespace {
+
+struct DestroyFuture {
+    void operator()(flux_future_t* f) const { flux_future_destroy(f); }
+};
+using Future = std::unique_ptr<flux_future_t, DestroyFuture>;
+
+std::string env(const char* name) {
+    const char* value = std::getenv(name);
+    return value == nullptr ? "" : value;
+}
+
+/// Passes everything on; requests leave under the user id that `sender` holds at that moment.
+class SenderConnector : public broker::Connector {
+  public:
+    SenderConnector(std::unique_ptr<broker::Connector> inner, std::shared_ptr<std::uint32_t> sender)
+        : inner_(std::move(inner)), sender_(std::move(sender)) {}
+    int pollfd() override { return inner_->pollfd(); }
+    int pollevents() override { return inner_->pollevents(); }
+    broker::MessagePtr recv(bool nonblock) override { return inner_->recv(nonblock); }
+    int wait(int timeout_ms) override { return inner_->wait(timeout_ms); }
+    bool buffered() override { return inner_->buffered(); }
+    int send(const broker::Message& msg, bool nonblock) override {
+        if (*sender_ == FLUX_USERID_UNKNOWN || msg.type != FLUX_MSGTYPE_REQUEST) {
+            return inner_->send(msg, nonblock);
+        }
+        const broker::MessagePtr named = broker::copy(msg);
+        named->userid = *sender_;
+        named->rolemask = FLUX_ROLE_OWNER;
+        return inner_->send(*named, nonblock);
+    }
+
+  private:
+    std::unique_ptr<broker::Connector> inner_;
+    std::shared_ptr<std::uint32_t> sender_;
+};
+
+Error no_instance(const std::string& path, const std::string& why) {
+    return Error{std::errc::connection_refused,
+                 "no instance listens at " + path + " (" + why +
+                     ").\nStart one:        weir start\nOr point to one:  export FLUX_URI=local://DIR/local-0"};
+}
+
+}  // namespace
+
+std::string default_rundir() {
+    if (const std::string own = env("WEIR_RUNDIR"); !own.empty()) {
+        return own;
+    }
+    if (const std::string run = env("XDG_RUNTIME_DIR"); !run.empty()) {
+        return run + "/weir";
+    }
+    return "/tmp/weir-" + std::to_string(getuid());
+}
+
+std::string default_uri() {
+    const std::string uri = env("FLUX_URI");
+    return uri.empty() ? "local://" + default_rundir() + "/local-0" : uri;
+}
+
+Result<Client> Client::open(const std::string& given) {
+    std::string uri = given.empty() ? default_uri() : given;
+    if (uri.find("://") == std::string::npos) {
+        const std::string socket = access((uri + "/local-0").c_str(), F_OK) == 0 ? "/local-0" : "";
+        uri = "local://" + uri + socket;
+    }
+    if (uri.compare(0, 8, "local://") != 0) {
+        return Error{
+            std::errc::connection_refused,
+            uri + ": only local:// URIs can be opened here; log in where the instance runs, or use `flux proxy`."};
+    }
+    const std::string path = uri.substr(8);
+    // A missing socket is final: waiting for it is for programs that have just started a broker.
+    if (access(path.c_str(), F_OK) != 0) {
+        return no_instance(path, "no such socket");
+    }
+    auto connector = broker::connect_local(path);
+    if (!connector) {
+        const int errnum = static_cast<int>(connector.error().code);
+        if (errnum == EPERM || errnum == EACCES) {
+            return Error{std::errc::operation_not_permitted,
+                         "the instance at " + path + " does not let you in: it belongs to another user."};
+        }
+        return no_instance(path, connector.error().message);
+    }
+    Client client;
+    client.uri_ = uri;
+    client.sender_ = std::make_shared<std::uint32_t>(FLUX_USERID_UNKNOWN);
+    client.handle_.reset(
+        broker::handle_create(std::make_unique<SenderConnector>(std::move(*connector), client.sender_), 0));
+    if (!client.handle_) {
+        return Error{static_cast<std::errc>(errno), "cannot make a handle: " + std::string(flux_strerror(errno))};
+    }
+    return client;
+}
+
+Error Client::failure(const std::string& topic, int errnum, const std::string& text) const {
+    const std::string service = topic.substr(0, topic.find('.'));
+    if (errnum == ENOSYS) {
+        return Error{std::errc::function_not_supported, "the instance at " + uri_ + " does not answer " + topic + " (" +
+                                                            text + ").\nLoad it:  flux module load " + service +
+                                                            "\nOr start an instance that has it:  weir start"};
+    }
+    if (errnum == ETIMEDOUT) {
+        return Error{std::errc::timed_out, "the instance at " + uri_ + " did not answer " + topic + " in time."};
+    }
+    if (errnum == ECONNRESET || errnum == EPIPE) {
+        return Error{std::errc::connection_reset,
+                     "the instance at " + uri_ + " went away while answering " + topic + "."};
+    }
+    return Error{static_cast<std::errc>(errnum), text};
+}
+
+Result<Json> Client::call(const std::string& topic, const Json& payload, double timeout_s) {
+    const std::string text = payload ? payload.dump() : std::string();
+    const Future future(flux_rpc(handle_.get(), topic.c_str(), payload ? text.c_str() : nullptr, FLUX_NODEID_ANY, 0));
+    if (!future) {
+        return failure(topic, errno, flux_strerror(errno));
+    }
+    const char* answer = nullptr;
+    if (flux_future_wait_for(future.get(), timeout_s) < 0 || flux_rpc_get(future.get(), &answer) < 0) {
+        const int errnum = errno;
+        const char* why = flux_future_has_error(future.get()) ? flux_future_error_string(future.get()) : nullptr;
+        return failure(topic, errnum, why != nullptr ? why : flux_strerror(errnum));
+    }
+    return answer == nullptr ? Result<Json>(Json()) : Json::parse(answer);
+}
+
+Result<Json> Client::call_as(std::uint32_t userid, const std::string& topic, const Json& payload) {
+    *sender_ = userid;
+    auto answer = call(topic, payload);
+    *sender_ = FLUX_USERID_UNKNOWN;
+    return answer;
+}
+
+Status Client::stream(const std::string& topic, const Json& payload, const std::function<bool(json_t*)>& take,
+                      double timeout_s) {
+    const std::string text = payload ? payload.dump() : std::string();
+    const Future future(
+        flux_rpc(handle_.get(), topic.c_str(), payload ? text.c_str() : nullptr, FLUX_NODEID_ANY, FLUX_RPC_STREAMING));
+    if (!future) {
+        return failure(topic, errno, flux_strerror(errno));
+    }
+    while (true) {
+        const char* answer = nullptr;
+        if (flux_future_wait_for(future.get(), timeout_s) < 0 || flux_rpc_get(future.get(), &answer) < 0) {
+            if (errno == ENODATA) {
+                return Done{};
+            }
+            const int errnum = errno;
+            const char* why = flux_future_has_error(future.get()) ? flux_future_error_string(future.get()) : nullptr;
+            return failure(topic, errnum, why != nullptr ? why : flux_strerror(errnum));
+        }
+        auto json = Json::parse(answer == nullptr ? "{}" : answer);
+        if (!json) {
+            return json.error();
+        }
+        if (!take(json->get())) {
+            return Done{};
+        }
+        flux_future_reset(future.get());
+    }
+}
+
+std::optional<std::string> Client::attribute(const std::string& name) {
+    auto answer = call("attr.get", Json::object().set("name", name).share());
+    if (!answer) {
+        return std::nullopt;
+    }
+    const char* value = json_string_value(json_object_get(answer->get(), "value"));
+    return value == nullptr ? std::nullopt : std::optional<std::string>(value);
+}
+
+}  // namespace weir::cmd

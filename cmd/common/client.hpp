@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: a connection to one instance, as Results: requests, streams, requests in another user's name. One thread.
+// Must not know any service's payload. RFC 3, 6; FLUX local connector. Works against ours and a stock flux-broker.
+#pragma once
+#include <flux/core.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "libfairshare/base/result.hpp"
+#include "libsched/json/json.hpp"
+
+namespace weir::cmd {
+
+/// Where an instance is looked for when nobody says: $FLUX_URI, else `weir start`'s default directory.
+std::string default_uri();
+/// $WEIR_RUNDIR, else $XDG_RUNTIME_DIR/weir, else /tmp/weir-UID.
+std::string default_rundir();
+
+class Client {
+  public:
+    /// `uri`: "local://PATH", or the rundir of an instance, or empty for default_uri(). Errors: ECONNREFUSED with the
+    /// line that starts an instance; EPERM where the instance refuses this user.
+    static Result<Client> open(const std::string& uri);
+
+    /// A request and its answer (an empty Json for an answer without payload). Errors carry the peer's errno and text;
+    /// a service that nobody registered is ENOSYS with the module to load. `timeout_s` counts real seconds.
+    Result<Json> call(const std::string& topic, const Json& payload = {}, double timeout_s = 60);
+    /// The same in the name of another user (RFC 12: the instance owner's pass-through); EPERM for everybody else.
+    Result<Json> call_as(std::uint32_t userid, const std::string& topic, const Json& payload);
+    /// A streaming request: `take` sees each answer until the stream ends (ENODATA) or it returns false.
+    Status stream(const std::string& topic, const Json& payload, const std::function<bool(json_t*)>& take,
+                  double timeout_s = 60);
+    /// A broker attribute; nullopt when it is not set.
+    std::optional<std::string> attribute(const std::string& name);
+
+    const std::string& uri() const { return uri_; }
+
+  private:
+    struct Close {
+        void operator()(flux_t* h) const { flux_close(h); }
+    };
+    Error failure(const std::string& topic, int errnum, const std::string& text) const;
+    Client() = default;
+
+    std::string uri_;
+    std::shared_ptr<std::uint32_t> sender_;  // FLUX_USERID_UNKNOWN: this process's user; read by the connector
+    std::unique_ptr<flux_t, Close> handle_;
+};
+
+}  // namespace weir::cmd

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the questions behind instances.hpp.
+#include "cmd/common/instances.hpp"
+
+#include "cmd/common/reader.hpp"
+#include "cmd/common/text.hpp"
+#include "libsched/json/r.hpp"
+
+namespace weir::cmd {
+namespace {
+
+constexpr int depth_max = 16;
+
+/// Cores of an R document; 0 for null (nothing allocated) and for what is no R.
+std::int64_t cores_of(json_t* document) {
+    if (!json_is_object(document)) {
+        return 0;
+    }
+    const auto r = decode_r(document);
+    return r ? static_cast<std::int64_t>(core_count(r->resources)) : 0;
+}
+
+void ask_instance(Client& client, Instance& instance, int depth) {
+    instance.uri = client.uri();
+    instance.version = client.attribute("version").value_or("");
+    instance.level =
+        static_cast<int>(parse_integer(client.attribute("instance-level").value_or("0"), 0, 1000).value_or(0));
+    if (auto answer = client.call("module.list")) {
+        for (const json_t* module : items_at(answer->get(), "mods")) {
+            instance.modules.push_back(text_at(module, "name"));
+        }
+    }
+    if (auto answer = client.call("resource.sched-status")) {
+        instance.cores = cores_of(json_object_get(answer->get(), "all"));
+        instance.cores_busy = cores_of(json_object_get(answer->get(), "allocated"));
+    }
+    instance.jobs = job_counts(client);
+    if (depth >= depth_max) {
+        return;
+    }
+    for (const ChildEntry& entry : children_of(client)) {
+        Instance child;
+        child.uri = entry.uri;
+        if (auto below = Client::open(entry.uri)) {
+            ask_instance(*below, child, depth + 1);
+        } else {
+            child.problem = below.error().message.substr(0, below.error().message.find('\n'));
+        }
+        child.jobid = entry.jobid;
+        child.serves = entry.serves;
+        instance.children.push_back(std::move(child));
+    }
+}
+
+}  // namespace
+
+std::optional<RoutedJob> find_routed(Client& client, std::uint64_t id) {
+    Json payload = Json::object();
+    payload.set("id", id);
+    const auto answer = client.call("job-route.locate", payload);
+    if (!answer) {
+        return std::nullopt;
+    }
+    RoutedJob routed{text_at(answer->get(), "uri"), static_cast<std::uint64_t>(integer_at(answer->get(), "id"))};
+    return routed.uri.empty() || routed.local_id == 0 ? std::nullopt : std::optional<RoutedJob>(routed);
+}
+
+JobCounts job_counts(Client& client) {
+    JobCounts counts;
+    if (auto answer = client.call("job-list.job-stats", Json::object())) {
+        const json_t* states = json_object_get(answer->get(), "job_states");
+        counts.pending = integer_at(states, "depend") + integer_at(states, "priority") + integer_at(states, "sched");
+        counts.running = integer_at(states, "run") + integer_at(states, "cleanup");
+        counts.inactive = integer_at(states, "inactive");
+        counts.failed = integer_at(answer->get(), "failed");
+    }
+    return counts;
+}
+
+std::vector<ChildEntry> children_of(Client& client) {
+    std::vector<ChildEntry> children;
+    if (auto answer = client.call("job-route.tree", Json::object())) {
+        for (const json_t* child : items_at(answer->get(), "children")) {
+            ChildEntry entry;
+            entry.jobid = static_cast<std::uint64_t>(integer_at(child, "jobid"));
+            entry.uri = text_at(child, "uri");
+            entry.state = text_at(child, "state");
+            for (const json_t* queue : items_at(child, "serves")) {
+                entry.serves.emplace_back(json_is_string(queue) ? json_string_value(queue) : "");
+            }
+            children.push_back(std::move(entry));
+        }
+    }
+    return children;
+}
+
+Instance instance_tree(Client& client) {
+    Instance instance;
+    ask_instance(client, instance, 0);
+    return instance;
+}
+
+std::string scheduler_of(const Instance& instance) {
+    for (const std::string& name : instance.modules) {
+        if (name.compare(0, 6, "sched-") == 0) {
+            return name.substr(6);
+        }
+    }
+    return "";
+}
+
+}  // namespace weir::cmd

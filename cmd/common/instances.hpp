@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: what an instance says of itself and of the child instances below it. Payloads of job-route, job-list, module.
+// Must not draw.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cmd/common/client.hpp"
+
+namespace weir::cmd {
+
+/// Where a routed job runs.
+struct RoutedJob {
+    std::string uri;  ///< of the child instance
+    std::uint64_t local_id = 0;
+};
+/// nullopt when the job is not routed, or its child is gone.
+std::optional<RoutedJob> find_routed(Client& client, std::uint64_t id);
+
+struct JobCounts {
+    std::int64_t pending = 0, running = 0, inactive = 0, failed = 0;
+};
+JobCounts job_counts(Client& client);
+
+struct ChildEntry {
+    std::uint64_t jobid = 0;
+    std::vector<std::string> serves;
+    std::string uri, state;
+};
+/// Children as job-route knows them; empty where the module is not loaded.
+std::vector<ChildEntry> children_of(Client& client);
+
+struct Instance {
+    std::string uri;
+    std::string version;
+    int level = 0;
+    std::uint64_t jobid = 0;          ///< at its parent; 0 for the top
+    std::vector<std::string> serves;  ///< queues of the parent that come here
+    std::vector<std::string> modules;
+    std::int64_t cores = 0, cores_busy = 0;
+    JobCounts jobs;
+    std::string problem;  ///< why the rest is missing: it could not be asked
+    std::vector<Instance> children;
+};
+/// The instance and everything below it. Children that do not answer are listed with `problem`.
+Instance instance_tree(Client& client);
+
+/// "fcfs", "backfill" or "simple" from the name of the scheduler module; empty when none is loaded.
+std::string scheduler_of(const Instance& instance);
+
+}  // namespace weir::cmd

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: job ids and users as people type and read them, and a job as job-list tells it.
+// Must not print. RFC 19 (FLUID, F58), RFC 21 (states).
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cmd/common/client.hpp"
+
+namespace weir::cmd {
+
+/// "ƒ7J4Ab"; "f7J4Ab" where the screen has no Unicode.
+std::string job_name(std::uint64_t id, bool unicode = true);
+/// Any RFC 19 form. Errors: EINVAL with the forms that are right.
+Result<std::uint64_t> parse_job(const std::string& text);
+
+/// What job-manager says of a job that it does not know or that is not the user's, as a sentence with the remedy.
+Error explained(const Error& error, std::uint64_t id, const Client& client, const std::string& not_permitted);
+
+/// Names of users: the instance's [weir.users] table, then the system's.
+class Users {
+  public:
+    static Users of(Client& client);
+    std::string name(std::uint32_t userid) const;
+    /// Errors: ENOENT with where names are looked up.
+    Result<std::uint32_t> id(const std::string& name) const;
+
+  private:
+    std::vector<std::pair<std::string, std::uint32_t>> table_;
+};
+
+/// Attributes of RFC 21 jobs as job-list has them; absent ones keep their defaults.
+struct Job {
+    std::uint64_t id = 0;
+    std::uint32_t userid = 0;
+    int state = 0;
+    int result = 0;
+    std::int64_t urgency = 16, priority = -1, cores = 0, nodes = 0, waitstatus = -1;
+    double submitted = 0, run = 0, cleanup = 0, inactive = 0, duration = 0;
+    std::string name, queue, account, note;
+    json_t* annotations = nullptr;  ///< borrowed from the answer; null outside the callback
+};
+
+/// What to ask of job-list.
+struct JobQuery {
+    int states = FLUX_JOB_STATE_PENDING | FLUX_JOB_STATE_RUNNING;
+    std::optional<std::uint32_t> userid;
+    std::string queue;
+    std::int64_t limit = 1000;
+    bool wants_annotations = false;
+};
+/// Jobs in job-list's order: pending by priority, then running, then inactive.
+Status list_jobs(Client& client, const JobQuery& query, const std::function<void(const Job&)>& take);
+/// One job. Errors: ENOENT "no job ƒ… here".
+Result<Job> find_job(Client& client, std::uint64_t id);
+/// "SCHED", "RUN", …; "INACTIVE" becomes its result: "completed", "failed", "canceled", "timeout".
+std::string state_text(const Job& job);
+
+}  // namespace weir::cmd

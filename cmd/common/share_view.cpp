@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: reading job-priority.tree-get.
+#include "cmd/common/share_view.hpp"
+
+#include "cmd/common/reader.hpp"
+
+namespace weir::cmd {
+
+ShareView share_view_of(const json_t* answer) {
+    ShareView view;
+    view.revision = integer_at(answer, "revision");
+    view.author = text_at(answer, "author");
+    view.reason = text_at(answer, "reason");
+    view.toml = text_at(answer, "toml");
+    view.time = number_at(answer, "time");
+    for (const json_t* entry : items_at(answer, "nodes")) {
+        ShareNode node;
+        node.path = text_at(entry, "path");
+        node.is_user = text_at(entry, "kind") == "user";
+        node.shares = integer_at(entry, "shares");
+        node.entitled = number_at(entry, "entitled");
+        node.used = number_at(entry, "used");
+        node.usage_core_s = number_at(entry, "usage_core_s");
+        node.charged_core_us = integer_at(entry, "charged_core_us");
+        if (has_number(entry, "level_fs")) {
+            node.level_fs = number_at(entry, "level_fs");
+        }
+        if (has_number(entry, "factor")) {
+            node.factor = number_at(entry, "factor");
+        }
+        node.running_cores = integer_at(entry, "running_cores");
+        node.pending_jobs = integer_at(entry, "pending_jobs");
+        if (!node.path.empty()) {
+            view.nodes.push_back(std::move(node));
+        }
+    }
+    return view;
+}
+
+Result<ShareView> share_view(Client& client) {
+    auto answer = client.call("job-priority.tree-get", Json::object());
+    if (!answer) {
+        return answer.error();
+    }
+    return share_view_of(answer->get());
+}
+
+}  // namespace weir::cmd

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: job-priority's answer about the share tree as values. Must not draw.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cmd/common/client.hpp"
+
+namespace weir::cmd {
+
+struct ShareNode {
+    std::string path;
+    bool is_user = false;
+    std::int64_t shares = 0;
+    double entitled = 0;      ///< part of the machine
+    double used = 0;          ///< part of all decayed usage
+    double usage_core_s = 0;  ///< decayed
+    std::int64_t charged_core_us = 0;
+    std::optional<double> level_fs, factor;
+    std::int64_t running_cores = 0, pending_jobs = 0;
+};
+struct ShareView {
+    std::int64_t revision = 0;
+    std::string author, reason, toml;
+    double time = 0;
+    std::vector<ShareNode> nodes;  ///< tree order, without the root
+};
+
+ShareView share_view_of(const json_t* answer);
+Result<ShareView> share_view(Client& client);
+
+}  // namespace weir::cmd

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the envelope of a submission and the reading of an eventlog's end.
+#include "cmd/common/submission.hpp"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cmd/common/jobs.hpp"
+#include "cmd/common/reader.hpp"
+
+namespace weir::cmd {
+namespace {
+
+std::string base64(const std::string& bytes) {
+    static constexpr char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    std::string text;
+    for (std::size_t i = 0; i < bytes.size(); i += 3) {
+        std::uint32_t group = 0;
+        const std::size_t count = std::min<std::size_t>(3, bytes.size() - i);
+        for (std::size_t j = 0; j < 3; ++j) {
+            group = (group << 8) | (j < count ? static_cast<unsigned char>(bytes[i + j]) : 0u);
+        }
+        for (std::size_t j = 0; j < 4; ++j) {
+            text += j <= count ? digits[(group >> (18 - 6 * j)) & 0x3f] : '=';
+        }
+    }
+    return text;
+}
+
+void take_event(const json_t* event, Ending& ending) {
+    const std::string name = text_at(event, "name");
+    const json_t* context = json_object_get(event, "context");
+    if (name == "finish") {
+        ending.status = static_cast<int>(integer_at(context, "status"));
+        if (ending.status != 0 && ending.note.empty()) {
+            ending.note = WIFSIGNALED(ending.status) ? "ended by signal " + std::to_string(WTERMSIG(ending.status))
+                                                     : "exit code " + std::to_string(WEXITSTATUS(ending.status));
+        }
+    } else if (name == "exception" && integer_at(context, "severity") == 0) {
+        const std::string note = text_at(context, "note");
+        ending.note = text_at(context, "type") + (note.empty() ? "" : ": " + note);
+    }
+}
+
+}  // namespace
+
+std::string signed_none(const std::string& jobspec, std::uint32_t userid) {
+    std::string header;
+    for (const std::string& word : {std::string("version"), std::string("i1"), std::string("userid"),
+                                    "i" + std::to_string(userid), std::string("mechanism"), std::string("snone")}) {
+        header += word;
+        header += '\0';
+    }
+    return base64(header) + "." + base64(jobspec) + ".none";
+}
+
+Result<std::uint64_t> submit(Client& client, const Submission& submission) {
+    const std::uint32_t userid = submission.userid.value_or(getuid());
+    Json payload = Json::object();
+    payload.set("J", signed_none(encode_jobspec(submission.jobspec).dump(), userid));
+    payload.set("urgency", submission.urgency).set("flags", 0);
+    auto answer = submission.userid ? client.call_as(userid, "job-ingest.submit", payload)
+                                    : client.call("job-ingest.submit", payload);
+    if (!answer) {
+        return answer.error();
+    }
+    return static_cast<std::uint64_t>(integer_at(answer->get(), "id"));
+}
+
+Result<Ending> wait_for_end(Client& client, std::uint64_t id) {
+    Ending ending;
+    ending.status = -1;
+    Json payload = Json::object();
+    payload.set("id", static_cast<unsigned long long>(id)).set("path", "eventlog").set("flags", 0);
+    const auto done = client.stream(
+        "job-info.eventlog-watch", payload,
+        [&](json_t* answer) {
+            const std::string lines = text_at(answer, "event");
+            for (std::size_t begin = 0; begin < lines.size();) {
+                const std::size_t end = std::min(lines.find('\n', begin), lines.size());
+                if (auto event = Json::parse(std::string_view(lines).substr(begin, end - begin))) {
+                    take_event(event->get(), ending);
+                }
+                begin = end + 1;
+            }
+            return true;
+        },
+        -1);
+    if (!done) {
+        const bool unknown = done.error().code == std::errc::no_such_file_or_directory;
+        return unknown
+                   ? Error{done.error().code, "no job " + job_name(id) + " at " + client.uri() + ". See: weir jobs -a"}
+                   : done.error();
+    }
+    return ending;
+}
+
+}  // namespace weir::cmd

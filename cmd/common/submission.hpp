@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: handing a jobspec to job-ingest and following a job to its end. RFC 14, 15 (mechanism "none"), 18, 21.
+// Must not know command lines.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "cmd/common/client.hpp"
+#include "libsched/json/jobspec.hpp"
+
+namespace weir::cmd {
+
+struct Submission {
+    Jobspec jobspec;
+    int urgency = 16;
+    std::optional<std::uint32_t> userid;  ///< another user's name; the owner alone
+};
+
+/// J of RFC 15 with mechanism "none": base64(header).base64(jobspec).none.
+std::string signed_none(const std::string& jobspec, std::uint32_t userid);
+/// The job's id. Errors: the instance's sentence (unknown queue, account, user; more than it has).
+Result<std::uint64_t> submit(Client& client, const Submission& submission);
+
+struct Ending {
+    int status = 0;    ///< as wait(2) gives it; -1 when the job never ran
+    std::string note;  ///< what an exception said, or "exit code 3"
+};
+/// Blocks until the job is inactive. Errors: ENOENT for an unknown job.
+Result<Ending> wait_for_end(Client& client, std::uint64_t id);
+
+}  // namespace weir::cmd

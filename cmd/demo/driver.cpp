@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the loop of a demo. Everything shown is asked of the instances by RPC.
+#include "cmd/demo/driver.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "cmd/common/instance_clock.hpp"
+#include "cmd/common/instances.hpp"
+#include "cmd/common/jobs.hpp"
+#include "cmd/common/reader.hpp"
+#include "cmd/common/share_view.hpp"
+#include "cmd/common/submission.hpp"
+
+namespace weir::cmd {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::size_t queue_shown = 10;
+/// Between the first look and the first submission, real seconds: all is up, nothing is in a hurry.
+constexpr double head_start_s = 0.3;
+
+Submission submission_of(const DemoJob& job, std::uint32_t userid) {
+    Submission submission;
+    Jobspec& spec = submission.jobspec;
+    spec.request.slots = static_cast<std::uint32_t>(job.cores);
+    spec.request.cores_per_slot = 1;
+    spec.limit = job.requested;
+    spec.queue = job.queue;
+    spec.account = job.account;
+    spec.name = job.user;
+    spec.cwd = "/";
+    spec.command = {"simulated"};
+    spec.run_duration = job.run;
+    submission.userid = userid;
+    return submission;
+}
+
+void put(int fd, const std::string& text) {
+    for (std::size_t at = 0; at < text.size();) {
+        const ssize_t count = write(fd, text.data() + at, text.size() - at);
+        if (count <= 0) {
+            return;
+        }
+        at += static_cast<std::size_t>(count);
+    }
+}
+
+}  // namespace
+
+// ---- output ----
+
+LiveOutput::LiveOutput(const Screen& screen, bool is_plain, int fd)
+    : screen_(screen), is_plain_(is_plain || !screen.escapes), fd_(fd) {
+    if (!is_plain_) {
+        put(fd_, "\x1b[?1049h\x1b[?25l\x1b[2J");  // alternate screen, no cursor
+    }
+}
+
+LiveOutput::~LiveOutput() {
+    close();
+}
+
+void LiveOutput::close() {
+    if (is_open_ && !is_plain_) {
+        put(fd_, "\x1b[?25h\x1b[?1049l");
+    }
+    is_open_ = false;
+}
+
+Duration LiveOutput::interval() const {
+    return is_plain_ ? Duration(5s) : Duration(500ms);
+}
+
+void LiveOutput::draw(const LiveState& state) {
+    if (is_plain_) {
+        put(fd_, live_line(state, screen_.glyphs) + "\n");
+        return;
+    }
+    const Screen now = screen_of(stream_facts(fd_));  // the window may have changed
+    std::string text = "\x1b[H";
+    const std::vector<std::string> lines = live_view(state, now);
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+        text += lines[i] + "\x1b[K" + (i + 1 < lines.size() ? "\r\n" : "");
+    }
+    put(fd_, text + "\x1b[J");
+}
+
+// ---- driver ----
+
+Driver::Driver(const Workload& workload, Session& session, double scale, double origin)
+    : workload_(workload), session_(session), scale_(scale), origin_(origin) {
+    state_.scale = scale;
+    state_.jobs = static_cast<std::int64_t>(workload.jobs.size());
+    for (const SessionChild& child : session.children()) {
+        PartitionLine line;
+        line.name = child.partition.name;
+        line.policy = child.partition.scheduler == "sched-fcfs" ? "FCFS" : "EASY backfill";
+        line.cores = child.partition.cores();
+        state_.partitions.push_back(line);
+    }
+    makespan_ = cmd::makespan(workload).has_value() ? *cmd::makespan(workload) : Duration(0s);
+}
+
+double Driver::now() const {
+    return InstanceClock{scale_, origin_}.scaled(real_now());
+}
+
+Instant Driver::first_submit() const {
+    return instant_from_seconds(begin_);
+}
+
+Instant Driver::last_submit() const {
+    return first_submit() + workload_.jobs.back().submit;
+}
+
+Status Driver::submit_due() {
+    while (next_ < workload_.jobs.size()) {
+        const DemoJob& job = workload_.jobs[next_];
+        if (begin_ + to_seconds(job.submit) > now()) {
+            break;
+        }
+        auto id = submit(session_.client(), submission_of(job, workload_.users.at(job.user)));
+        if (!id) {
+            return Error{id.error().code, "job " + std::to_string(next_ + 1) + " of " + job.user +
+                                              " was refused: " + id.error().message};
+        }
+        ++next_;
+    }
+    return Done{};
+}
+
+void Driver::observe_partition(const SessionChild& child, Client& client) {
+    PartitionLine& line = state_.partitions[static_cast<std::size_t>(&child - session_.children().data())];
+    const JobCounts counts = job_counts(client);
+    line.pending = counts.pending;
+    line.running = counts.running;
+    line.finished = counts.inactive;
+    line.jobs.clear();
+    line.cores_busy = 0;
+    JobQuery query;
+    query.states = FLUX_JOB_STATE_RUNNING;
+    const double at = now();
+    (void)list_jobs(client, query, [&](const Job& job) {
+        line.cores_busy += job.cores;
+        const double limit = job.duration > 0 ? job.duration : 1;
+        line.jobs.push_back({job_name(job.id), job.name, job.cores, std::clamp((at - job.run) / limit, 0.0, 1.0)});
+    });
+    std::reverse(line.jobs.begin(), line.jobs.end());
+}
+
+Status Driver::observe() {
+    Client& parent = session_.client();
+    auto view = share_view(parent);
+    if (!view) {
+        return view.error();
+    }
+    state_.shares.clear();
+    for (const ShareNode& node : view->nodes) {
+        state_.shares.push_back({node.path, node.entitled, node.used, node.running_cores, node.pending_jobs});
+    }
+    Json payload = Json::object();
+    payload.set("limit", queue_shown);
+    auto queue = parent.call("job-priority.list", payload);
+    if (!queue) {
+        return queue.error();
+    }
+    const double at = now();
+    state_.queue.clear();
+    for (const json_t* job : items_at(queue->get(), "jobs")) {
+        state_.queue.push_back({job_name(static_cast<std::uint64_t>(integer_at(job, "id"))), text_at(job, "user"),
+                                text_at(job, "account"), text_at(job, "queue"), integer_at(job, "cores"),
+                                integer_at(job, "priority"), duration_from_seconds(at - number_at(job, "submit", at))});
+    }
+    finished_ = job_counts(parent).inactive;
+    for (std::size_t i = 0; i < children_.size(); ++i) {
+        observe_partition(session_.children()[i], children_[i]);
+    }
+    state_.span = duration_from_seconds(std::max(0.0, at - begin_));
+    state_.submitted = static_cast<std::int64_t>(next_);
+    state_.finished = finished_;
+    state_.elapsed = monotonic_now() - started_;
+    const double ahead_s = (begin_ + to_seconds(makespan_) - at) / scale_;
+    state_.left = duration_from_seconds(std::max(ahead_s, finished_ < state_.jobs ? 1.0 : 0.0));
+    return Done{};
+}
+
+Duration Driver::next_wait(Duration view_at) const {
+    Duration wait = view_at - monotonic_now();
+    if (next_ < workload_.jobs.size()) {
+        const double due = (begin_ + to_seconds(workload_.jobs[next_].submit) - now()) / scale_;
+        wait = std::min(wait, duration_from_seconds(std::max(0.0, due)));
+    }
+    return std::max(wait, Duration::zero());
+}
+
+Status Driver::run(LiveOutput& output, Signals& signals) {
+    for (const SessionChild& child : session_.children()) {
+        auto client = Client::open(child.uri);
+        if (!client) {
+            return client.error();
+        }
+        children_.push_back(std::move(*client));
+    }
+    started_ = monotonic_now();
+    begin_ = now() + head_start_s * scale_;
+    Duration view_at = started_;
+    Duration draw_at = started_;
+    while (finished_ < state_.jobs) {
+        if (auto done = submit_due(); !done) {
+            return done;
+        }
+        if (monotonic_now() >= view_at) {
+            if (auto done = observe(); !done) {
+                return done;
+            }
+            view_at = monotonic_now() + 500ms;
+            if (monotonic_now() >= draw_at || finished_ >= state_.jobs) {
+                output.draw(state_);
+                draw_at = monotonic_now() + output.interval();
+            }
+        }
+        (void)wait_readable({signals.fd(), session_.broker().pidfd()}, next_wait(view_at));
+        if (signals.is_stop_asked()) {
+            return Error{std::errc::interrupted, "interrupted"};
+        }
+        if (session_.broker().has_ended()) {
+            return Error{std::errc::io_error, "the parent broker ended:\n" + session_.broker().last_words()};
+        }
+    }
+    return Done{};
+}
+
+}  // namespace weir::cmd

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the running part of a demo: submitting each job at its time, drawing what the instances say, until all have
+// ended. Must not know what comes of it (report, checks).
+#pragma once
+#include <string>
+#include <vector>
+
+#include "cmd/demo/workload.hpp"
+#include "cmd/instance/session.hpp"
+#include "cmd/view/live_view.hpp"
+
+namespace weir::cmd {
+
+/// Where the picture goes. On a terminal it is redrawn in place; elsewhere it is a line now and then.
+class LiveOutput {
+  public:
+    LiveOutput(const Screen& screen, bool is_plain, int fd);
+    ~LiveOutput();
+    LiveOutput(const LiveOutput&) = delete;
+    LiveOutput& operator=(const LiveOutput&) = delete;
+    void draw(const LiveState& state);
+    /// Real time between two pictures.
+    Duration interval() const;
+    /// Back to the normal screen; once.
+    void close();
+
+  private:
+    Screen screen_;
+    bool is_plain_;
+    bool is_open_ = true;
+    int fd_;
+};
+
+class Driver {
+  public:
+    Driver(const Workload& workload, Session& session, double scale, double origin);
+    /// Runs to the end. Errors: EINTR; a submission that was refused; the parent or a partition that ended.
+    Status run(LiveOutput& output, Signals& signals);
+    /// The instance's scaled time of the first and the last submission.
+    Instant first_submit() const;
+    Instant last_submit() const;
+    std::int64_t finished() const { return finished_; }
+
+  private:
+    Status submit_due();
+    Status observe();
+    void observe_partition(const SessionChild& child, Client& client);
+    double now() const;
+    Duration next_wait(Duration view_at) const;
+
+    const Workload& workload_;
+    Session& session_;
+    double scale_, origin_;
+    double begin_ = 0;      // scaled time at which the first job is due
+    Duration started_{};    // real
+    std::size_t next_ = 0;  // job to submit
+    std::int64_t finished_ = 0;
+    Duration makespan_{};
+    std::vector<Client> children_;
+    LiveState state_;
+};
+
+}  // namespace weir::cmd

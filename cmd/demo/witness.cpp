@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the two independent sources: ledgers by job-priority.usage, jobs by the journals.
+#include "cmd/demo/witness.hpp"
+
+#include <algorithm>
+
+#include "cmd/common/instances.hpp"
+#include "cmd/common/reader.hpp"
+#include "cmd/common/share_view.hpp"
+#include "cmd/demo/records.hpp"
+
+namespace weir::cmd {
+namespace {
+
+using namespace std::chrono_literals;
+
+struct Ledger {
+    Charges charges;
+    std::int64_t unassociated = 0;
+};
+
+/// The members' charges; the total is their sum, without the unassociated bucket (the partitions' idle time).
+Result<Ledger> ledger_of(Client& client) {
+    auto answer = client.call("job-priority.usage", Json::object());
+    if (!answer) {
+        return answer.error();
+    }
+    Ledger ledger;
+    std::int64_t total = 0;
+    for (const json_t* node : items_at(answer->get(), "nodes")) {
+        const std::string path = text_at(node, "path");
+        if (!path.empty()) {
+            const std::int64_t charge = integer_at(node, "charged_core_us");
+            ledger.charges[path] = charge;
+            total += path.find('/') == std::string::npos ? charge : 0;
+        }
+    }
+    ledger.charges[""] = total;
+    ledger.unassociated = integer_at(json_object_get(answer->get(), "unassociated"), "charged_core_us");
+    return ledger;
+}
+
+Result<Findings> look(const Workload& workload, Session& session) {
+    auto view = share_view(session.client());
+    auto ledger = ledger_of(session.client());
+    auto parent = read_journal(session.uri());
+    if (!view || !ledger || !parent) {
+        return !view ? view.error() : !ledger ? ledger.error() : parent.error();
+    }
+    std::map<std::string, Journal> journals;
+    std::vector<ChildView> views;
+    for (const SessionChild& child : session.children()) {
+        auto client = Client::open(child.uri);
+        if (!client) {
+            return client.error();
+        }
+        auto own = ledger_of(*client);
+        auto journal = read_journal(child.uri);
+        if (!own || !journal) {
+            return !own ? own.error() : journal.error();
+        }
+        views.push_back({child.partition.name, own->charges, own->unassociated});
+        journals.emplace(child.partition.name, std::move(*journal));
+    }
+    std::map<std::uint32_t, std::string> names;
+    for (const auto& [name, id] : workload.users) {
+        names[id] = name;
+    }
+    Findings findings;
+    findings.jobs = join(*parent, journals, names);
+    std::vector<Entitlement> tree;
+    for (const ShareNode& node : view->nodes) {
+        tree.push_back({node.path, node.entitled});
+    }
+    Window window{Instant::max(), Instant::min()};
+    Instant last = Instant::min();
+    for (const JobRecord& job : findings.jobs) {
+        window.begin = std::min(window.begin, job.submit);
+        window.end = std::max(window.end, job.submit);
+        last = std::max(last, job.free);
+    }
+    findings.first_submit = window.begin;
+    RunFacts& facts = findings.report.facts;
+    facts.workload = workload.name;
+    facts.jobs = static_cast<std::int64_t>(findings.jobs.size());
+    for (const Partition& partition : workload.partitions) {
+        facts.cores += partition.cores();
+    }
+    facts.span = findings.jobs.empty() ? Duration(0s) : last - window.begin;
+    facts.window = findings.jobs.empty() ? Duration(0s) : window.end - window.begin;
+    std::int64_t busy = 0;
+    for (const JobRecord& job : findings.jobs) {
+        busy += core_us(job, window);
+    }
+    const double possible = static_cast<double>(facts.cores) * static_cast<double>(facts.window.count());
+    facts.utilisation = possible > 0 ? static_cast<double>(busy) / possible : 0;
+    findings.report.rows = account_rows(findings.jobs, tree, window);
+    const auto ended = job_counts(session.client()).inactive;
+    findings.report.checks = {check_complete(static_cast<std::int64_t>(workload.jobs.size()), ended, findings.jobs),
+                              check_entitlements(tree), check_charges(ledger->charges, findings.jobs),
+                              check_children(ledger->charges, views)};
+    return findings;
+}
+
+}  // namespace
+
+Result<Findings> findings_of(const Workload& workload, Session& session, Signals& signals, Duration patience) {
+    const Duration deadline = monotonic_now() + patience;
+    Duration pause = 20ms;
+    while (true) {
+        auto findings = look(workload, session);
+        if (!findings || findings->report.holds() || monotonic_now() >= deadline) {
+            return findings;
+        }
+        (void)wait_readable({signals.fd(), session.broker().pidfd()}, pause);
+        if (signals.is_stop_asked()) {
+            return Error{std::errc::interrupted, "interrupted"};
+        }
+        pause = std::min<Duration>(pause * 2, 500ms);
+    }
+}
+
+}  // namespace weir::cmd

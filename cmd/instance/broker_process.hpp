@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: one weir-broker process: found, started, awaited by its readiness descriptor, ended with all that descends from
+// it. Must not know configurations. Linux: pidfd, PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER.
+#pragma once
+#include <sys/types.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cmd/instance/signals.hpp"
+#include "libfairshare/base/result.hpp"
+
+namespace weir::cmd {
+
+/// weir-broker beside this program, else in ../libexec/weir, else in PATH. Errors: ENOENT with the places looked at.
+Result<std::string> find_broker();
+/// The folder of this program's executable.
+std::string program_folder();
+/// Where our jobtap plugins are: ../lib/flux/job-manager/plugins as seen from the broker.
+std::string plugin_folder();
+
+class BrokerProcess {
+  public:
+    /// Starts `argv` plus "--ready-fd N" in a process group of its own, standard output and error to `log_path`.
+    /// The broker gets SIGTERM when this process dies, however it dies; orphans of it become our children.
+    static Result<BrokerProcess> start(std::vector<std::string> argv, const std::string& log_path,
+                                       const Signals& signals);
+    BrokerProcess(BrokerProcess&& other) noexcept;
+    BrokerProcess& operator=(BrokerProcess&& other) = delete;
+    /// Kills what is left.
+    ~BrokerProcess();
+
+    /// The URI that the broker tells when all modules run. Errors: what it said when it failed; interrupted (EINTR).
+    Result<std::string> wait_ready(Signals& signals, Duration timeout);
+    /// SIGTERM, then SIGKILL after `patience`; then whatever it left behind. Returns its exit status (as wait(2)).
+    int stop(Signals& signals, Duration patience);
+    /// Readable when the broker has ended.
+    int pidfd() const { return pidfd_; }
+    bool has_ended() const;
+    pid_t pid() const { return pid_; }
+    /// The last lines of its log.
+    std::string last_words() const;
+
+  private:
+    BrokerProcess() = default;
+    int reap();
+
+    pid_t pid_ = -1;
+    int pidfd_ = -1;
+    int ready_fd_ = -1;
+    int status_ = 0;
+    bool is_reaped_ = false;
+    std::string log_path_;
+};
+
+/// Ends processes that were left to us (we are their subreaper): SIGTERM, then SIGKILL. Returns how many there were.
+int end_orphans(Duration patience);
+
+}  // namespace weir::cmd

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: what an instance tree is to be (a parent, partitions in it) and the TOML configurations that say so. Pure.
+// Must not know processes. Keys: doc/configuration.md.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "libfairshare/base/time.hpp"
+
+namespace weir::cmd {
+
+/// A child instance on a slice of the parent's nodes; serves the queue of its name.
+struct Partition {
+    std::string name;
+    std::string scheduler;  ///< module: "sched-fcfs", "sched-backfill"
+    std::int64_t nodes = 1;
+    std::int64_t cores_per_node = 1;
+    std::int64_t cores() const { return nodes * cores_per_node; }
+};
+
+struct Plan {
+    std::string rundir;    ///< absolute; sockets live here
+    std::string statedir;  ///< absolute; job journals and state files; empty: in memory
+    std::string plugins;   ///< folder of the jobtap plugins
+    std::string share_tree;
+    std::map<std::string, std::uint32_t> users;
+    std::string host = "node";  ///< nodes are called host0, host1, ...; a single node has the bare name
+    std::int64_t nodes = 1, cores_per_node = 1;
+    std::vector<Partition> partitions;
+    std::string default_queue;
+    double scale = 1;   ///< of the clock
+    double origin = 0;  ///< Unix seconds at which scaled and real time agree; used with a scale alone
+    std::map<std::string, std::string> weir;  ///< further keys of [weir], as "half-life" -> "1d"
+    std::map<std::string, double> weights;
+    std::int64_t jobs_kept = 10000;  ///< ended jobs in memory
+};
+
+/// The queue in which the child instances themselves wait; nobody else's business.
+inline constexpr const char* instance_queue = "instances";
+
+/// A TOML basic string, quotes and all.
+std::string toml_string(const std::string& text);
+std::string parent_config(const Plan& plan);
+std::string child_config(const Plan& plan, const Partition& partition);
+
+}  // namespace weir::cmd

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: a running instance tree: a parent broker, its partitions as jobs of it, from files to processes and back to
+// nothing. Used by `weir start` and `weir demo`.
+#pragma once
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cmd/common/client.hpp"
+#include "cmd/common/submission.hpp"
+#include "cmd/instance/broker_process.hpp"
+#include "cmd/instance/plan.hpp"
+
+namespace weir::cmd {
+
+/// A child instance of the session.
+struct SessionChild {
+    Partition partition;
+    std::uint64_t jobid = 0;
+    std::string uri;
+    int revivals = 0;
+};
+
+class Session {
+  public:
+    /// Writes the configurations to `files`, starts the parent with `extra_configs` on top, then the partitions;
+    /// returns when every partition serves its queue. `say` gets a line for each step. Errors: what the broker or a
+    /// child said; EINTR.
+    static Result<Session> start(const Plan& plan, const std::string& files,
+                                 const std::vector<std::string>& extra_configs, Signals& signals,
+                                 const std::function<void(const std::string&)>& say);
+    /// Ends the children's jobs, then the parent; removes sockets and directories that start() made.
+    void stop(Signals& signals);
+
+    /// Starts a partition again whose job ended; says so, or "". At most a few times each.
+    std::string revive();
+
+    Client& client() { return *client_; }
+    const std::string& uri() const { return client_->uri(); }
+    const std::vector<SessionChild>& children() const { return children_; }
+    const BrokerProcess& broker() const { return *process_; }
+
+  private:
+    Session() = default;
+    Status start_children(const std::string& broker, const std::string& files);
+    Status wait_attached(Signals& signals);
+    std::string child_failure(const SessionChild& child);
+
+    std::unique_ptr<BrokerProcess> process_;
+    std::unique_ptr<Client> client_;
+    std::vector<SessionChild> children_;
+    std::vector<Submission> jobs_;  // by child
+    Plan plan_;
+};
+
+}  // namespace weir::cmd

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: signalfd and poll.
+#include "cmd/instance/signals.hpp"
+
+#include <poll.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+
+namespace weir::cmd {
+
+Signals::Signals() {
+    sigset_t set;
+    sigemptyset(&set);
+    for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
+        sigaddset(&set, number);
+    }
+    sigprocmask(SIG_BLOCK, &set, &old_mask_);
+    fd_ = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+Signals::~Signals() {
+    close(fd_);
+    sigprocmask(SIG_SETMASK, &old_mask_, nullptr);
+}
+
+int Signals::count() {
+    signalfd_siginfo info;
+    while (read(fd_, &info, sizeof(info)) == static_cast<ssize_t>(sizeof(info))) {
+        ++count_;
+    }
+    return count_;
+}
+
+bool Signals::is_stop_asked() {
+    return count() > 0;
+}
+
+int wait_readable(const std::vector<int>& fds, Duration timeout) {
+    std::vector<pollfd> polls;
+    for (const int fd : fds) {
+        polls.push_back({fd, POLLIN, 0});
+    }
+    const auto ms = std::chrono::ceil<std::chrono::milliseconds>(std::max(timeout, Duration::zero())).count();
+    if (poll(polls.data(), polls.size(), static_cast<int>(std::min<std::int64_t>(ms, 1'000'000))) <= 0) {
+        return -1;
+    }
+    for (std::size_t i = 0; i < polls.size(); ++i) {
+        if (polls[i].revents != 0) {
+            return static_cast<int>(i);
+        }
+    }
+    return -1;
+}
+
+Duration monotonic_now() {
+    return std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now().time_since_epoch());
+}
+
+}  // namespace weir::cmd

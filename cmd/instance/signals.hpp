@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: Ctrl-C and friends as something to wait for together with other descriptors; waiting itself.
+#pragma once
+#include <csignal>
+#include <vector>
+
+#include "libfairshare/base/time.hpp"
+
+namespace weir::cmd {
+
+/// Blocks SIGINT, SIGTERM and SIGHUP while it lives and collects them. One at a time; before any thread runs.
+class Signals {
+  public:
+    Signals();
+    ~Signals();
+    Signals(const Signals&) = delete;
+    Signals& operator=(const Signals&) = delete;
+    int fd() const { return fd_; }
+    /// True once one of them has come; stays true.
+    bool is_stop_asked();
+    /// How many have come: the second one is impatient.
+    int count();
+    /// The mask to restore in a forked child.
+    const sigset_t& old_mask() const { return old_mask_; }
+
+  private:
+    int fd_ = -1;
+    int count_ = 0;
+    sigset_t old_mask_{};
+};
+
+/// Waits until one of `fds` is readable (negative ones are left out) or `timeout` of real time has passed.
+/// Returns the index of the first that is, or -1.
+int wait_readable(const std::vector<int>& fds, Duration timeout);
+
+/// Real time that cannot step, in microseconds: for timeouts and progress.
+Duration monotonic_now();
+
+}  // namespace weir::cmd

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: from argv to an exit code. The program is also `flux weir`, `flux share` and `flux prio`: the name it was
+// started under may stand for the first word.
+#include <clocale>
+#include <csignal>
+#include <cstdio>
+#include <exception>
+#include <string>
+#include <vector>
+
+#include "cmd/cli/help.hpp"
+#include "cmd/cli/parse.hpp"
+#include "cmd/commands/commands.hpp"
+
+namespace {
+
+using namespace weir::cmd;
+
+/// Flux starts `flux prio` as argv[0] "prio"; a link may be called flux-prio.
+std::vector<std::string> words_of(int argc, char** argv) {
+    std::string name = argc > 0 ? argv[0] : "weir";
+    name = name.substr(name.rfind('/') + 1);
+    name = name.compare(0, 5, "flux-") == 0 ? name.substr(5) : name;
+    std::vector<std::string> words(argv + (argc > 0 ? 1 : 0), argv + argc);
+    if (name == "share" || name == "prio") {
+        words.insert(words.begin(), name);
+    }
+    return words;
+}
+
+int run(int argc, char** argv) {
+    const std::vector<Command> table = command_table();
+    Context context;
+    context.program = argc > 0 ? argv[0] : "weir";
+    context.out = screen_of(stream_facts(1));
+    context.err = screen_of(stream_facts(2));
+    context.table = &table;
+    auto request = parse(words_of(argc, argv), table);
+    if (!request) {
+        return static_cast<int>(context.fail(Exit::usage, request.error().message));
+    }
+    if (request->what == Request::What::help) {
+        context.print(request->command != nullptr ? command_help(*request->command)
+                      : !request->group.empty()   ? group_help(request->group, table)
+                                                  : overview(table));
+        return 0;
+    }
+    context.args = std::move(request->args);
+    context.uri = context.args.text("uri");
+    context.json = context.args.has("json");
+    const Exit code = request->command->run(context);
+    if (std::fflush(stdout) != 0 && code == Exit::ok) {
+        return static_cast<int>(context.fail(Exit::failed, "cannot write the output."));
+    }
+    return static_cast<int>(code);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    std::setlocale(LC_CTYPE, "");   // for the ƒ of job ids; numbers stay as they are
+    std::signal(SIGPIPE, SIG_IGN);  // `weir jobs | head` ends quietly with a failed write
+    try {
+        return run(argc, argv);
+    } catch (const std::exception& e) {
+        std::fprintf(stderr, "weir: %s\n", e.what());
+        return 1;
+    }
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the layout of `weir tree`.
+#include "cmd/view/instance_tree.hpp"
+
+#include "cmd/common/table.hpp"
+#include "cmd/common/text.hpp"
+
+namespace weir::cmd {
+namespace {
+
+void add_rows(Table& table, const Instance& instance, const std::string& label, const std::string& stem,
+              Glyphs glyphs) {
+    if (!instance.problem.empty()) {
+        table.add({label, "", "", "", "", "", instance.problem});
+    } else {
+        table.add({label, scheduler_of(instance),
+                   std::to_string(instance.cores_busy) + "/" + std::to_string(instance.cores),
+                   std::to_string(instance.jobs.pending), std::to_string(instance.jobs.running),
+                   std::to_string(instance.jobs.inactive), instance.uri});
+    }
+    for (std::size_t i = 0; i < instance.children.size(); ++i) {
+        const Instance& child = instance.children[i];
+        const bool is_last = i + 1 == instance.children.size();
+        const std::string name = child.serves.empty() ? "job " + std::to_string(child.jobid) : listed(child.serves);
+        const std::string branch = glyphs.unicode ? (is_last ? "└─ " : "├─ ") : (is_last ? "`- " : "|- ");
+        const std::string below = is_last ? "   " : glyphs.unicode ? "│  " : "|  ";
+        add_rows(table, child, stem + branch + name, stem + below, glyphs);
+    }
+}
+
+}  // namespace
+
+std::string instance_tree_text(const Instance& instance, const Screen& screen) {
+    Table table({{"instance"},
+                 {"scheduler"},
+                 {"cores", Align::right},
+                 {"waiting", Align::right},
+                 {"running", Align::right},
+                 {"ended", Align::right, 1},
+                 {"uri", Align::left, 2, 20}});
+    add_rows(table, instance, instance.level == 0 ? "top" : "level " + std::to_string(instance.level), "",
+             screen.glyphs);
+    return table.text(screen);
+}
+
+}  // namespace weir::cmd

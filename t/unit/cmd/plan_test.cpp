@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+#include "cmd/instance/plan.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace weir::cmd;
+
+namespace {
+
+Plan sample() {
+    Plan plan;
+    plan.rundir = "/r";
+    plan.plugins = "/p";
+    plan.share_tree = "/s/shares.toml";
+    plan.users = {{"alice", 5001}};
+    plan.nodes = 4;
+    plan.cores_per_node = 8;
+    plan.partitions = {{"debug", "sched-fcfs", 1, 8}, {"batch", "sched-backfill", 3, 8}};
+    plan.default_queue = "batch";
+    plan.scale = 100;
+    plan.origin = 1e9;
+    plan.weir = {{"half-life", "3600s"}};
+    plan.weights = {{"wait", 10}};
+    return plan;
+}
+
+}  // namespace
+
+TEST_CASE("plan: the parent's configuration") {
+    CHECK(parent_config(sample()) == R"(# Written by weir at each start; changes here are lost.
+[weir-broker]
+modules = ["kvs", "resource", "job-manager", "job-exec", "sched-fcfs", "job-priority", "job-route"]
+
+[job-manager]
+inactive-num-limit = 10000
+plugins = [
+    { load = "/p/job-priority-tap.so" },
+    { load = "/p/job-route-tap.so" },
+]
+
+[clock]
+scale = 100.000
+origin = 1000000000.000000
+
+[[resource.config]]
+hosts = "node[0-3]"
+cores = "0-7"
+
+[weir]
+share-tree = "/s/shares.toml"
+half-life = "3600s"
+
+[weir.weights]
+wait = 10
+
+[weir.users]
+"alice" = 5001
+
+[weir.route]
+queues = ["debug", "batch", ]
+
+[queues.debug]
+[queues.batch]
+[queues.instances]
+
+[policy.jobspec.defaults.system]
+queue = "batch"
+)");
+}
+
+TEST_CASE("plan: a child has its scheduler, the parent's tree and clock, and neither queues nor resources") {
+    const std::string text = child_config(sample(), sample().partitions[1]);
+    CHECK(text.find("\"sched-backfill\"") != std::string::npos);
+    CHECK(text.find("scale = 100.000") != std::string::npos);
+    CHECK(text.find("share-tree = \"/s/shares.toml\"") != std::string::npos);
+    CHECK(text.find("[queues") == std::string::npos);
+    CHECK(text.find("resource.config") == std::string::npos);
+}
+
+TEST_CASE("plan: a single node has its bare name, real time no clock table") {
+    Plan plan = sample();
+    plan.nodes = 1;
+    plan.host = "here";
+    plan.scale = 1;
+    CHECK(parent_config(plan).find("hosts = \"here\"") != std::string::npos);
+    CHECK(parent_config(plan).find("[clock]") == std::string::npos);
+}
+
+TEST_CASE("plan: strings are quoted as TOML wants") {
+    CHECK(toml_string("a\"b\\c\n\x7f") == "\"a\\\"b\\\\c\\u000A\\u007F\"");
+    CHECK(toml_string("ƒ") == "\"ƒ\"");
+}
