@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the broker's attributes: names and string values that modules and clients read. Must not know messages.
+// Source: flux-broker-attributes(7).
+#pragma once
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "libfairshare/base/result.hpp"
+
+namespace weir::broker {
+
+class Attributes {
+  public:
+    /// FIXED values never change while the broker runs, so that clients may cache them (flag 1 of attr.get's response).
+    enum class Kind { FIXED, RUNTIME };
+    struct Value {
+        std::string text;
+        Kind kind = Kind::FIXED;
+    };
+
+    /// What the broker itself sets; replaces a former value.
+    void set(std::string name, std::string value, Kind kind = Kind::FIXED);
+    /// What a client sets. @return EPERM for a FIXED one.
+    Status change(std::string_view name, std::string_view value);
+    /// @return ENOENT, or EPERM for a FIXED one.
+    Status remove(std::string_view name);
+    const Value* find(std::string_view name) const;
+    std::optional<std::string> get(std::string_view name) const;
+    /// Name order.
+    const std::map<std::string, Value, std::less<>>& all() const { return values_; }
+
+  private:
+    std::map<std::string, Value, std::less<>> values_;
+};
+
+}  // namespace weir::broker

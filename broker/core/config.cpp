@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: finding, reading and merging configuration files. Must not know TOML's grammar nor any key.
+#include "broker/core/config.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+namespace weir::broker {
+namespace {
+
+namespace fs = std::filesystem;
+
+Result<std::string> read_file(const std::string& path) {
+    std::ifstream in(path, std::ios::binary);
+    std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+    if (!in.good() && !in.eof()) {
+        return Error{std::errc::no_such_file_or_directory, path + ": cannot read this configuration file"};
+    }
+    return text;
+}
+
+void merge(json_t* into, json_t* from) {
+    const char* key = nullptr;
+    json_t* value = nullptr;
+    json_object_foreach(from, key, value) {
+        json_t* old = json_object_get(into, key);
+        if (json_is_object(old) && json_is_object(value)) {
+            merge(old, value);
+        } else {
+            json_object_set(into, key, value);
+        }
+    }
+}
+
+Result<std::vector<std::string>> expand(const std::string& path) {
+    std::error_code failed;
+    if (!fs::is_directory(path, failed)) {
+        return std::vector<std::string>{path};
+    }
+    std::vector<std::string> files;
+    for (const auto& entry : fs::directory_iterator(path, failed)) {
+        if (entry.path().extension() == ".toml") {
+            files.push_back(entry.path().string());
+        }
+    }
+    if (failed) {
+        return Error{std::errc::io_error, path + ": " + failed.message()};
+    }
+    std::sort(files.begin(), files.end());
+    return files;
+}
+
+}  // namespace
+
+Result<Json> load_config(const std::vector<std::string>& paths) {
+    Json config = Json::object();
+    for (const std::string& path : paths) {
+        auto files = expand(path);
+        if (!files) {
+            return files.error();
+        }
+        for (const std::string& file : *files) {
+            const auto text = read_file(file);
+            if (!text) {
+                return text.error();
+            }
+            const auto part = parse_toml(*text, file);
+            if (!part) {
+                return part.error();
+            }
+            merge(config.get(), part->get());
+        }
+    }
+    return config;
+}
+
+}  // namespace weir::broker

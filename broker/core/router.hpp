@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: where each message goes: requests to the endpoint that has the service (or to a method of the broker itself),
+// responses back along their route stack, events to subscribers, disconnect notices when an endpoint leaves.
+// Must not know sockets, threads or what any service does. One thread only.
+// Source: RFC 3, RFC 6; doc/adr/0035, 0036.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "broker/core/packet.hpp"
+#include "broker/core/service_table.hpp"
+#include "broker/core/subscriptions.hpp"
+#include "broker/services/json.hpp"
+
+namespace weir::broker {
+
+/// Whoever sends and receives messages: a module or a connected client.
+class Endpoint {
+  public:
+    explicit Endpoint(std::string uuid) : uuid_(std::move(uuid)) {}
+    virtual ~Endpoint() = default;
+    Endpoint(const Endpoint&) = delete;
+    Endpoint& operator=(const Endpoint&) = delete;
+    /// Queues a message for it; must neither block nor call the router. @return false if it takes no such message any
+    /// more.
+    virtual bool deliver(const Packet& packet) = 0;
+    const std::string& uuid() const { return uuid_; }
+    /// As whom it is connected; decides which private events it gets.
+    Cred cred;
+    Subscriptions subscriptions;
+
+  private:
+    friend class Router;
+    std::string uuid_;
+    std::map<std::string, Cred, std::less<>> disconnects_;  // disconnect topic -> as whom, one a service that it used
+};
+
+class Router;
+
+/// A request to the broker itself. Copies may be kept to answer later, or several times if it is a streaming one.
+class Call {
+  public:
+    Call(Router& router, Packet request) : router_(&router), request_(std::move(request)) {}
+    const Packet& request() const { return request_; }
+    bool is_streaming() const;
+    /// The payload; nothing if it is absent or no JSON.
+    Json payload() const { return Json::parse(request_.text()); }
+    /// The uuid of the endpoint that sent the request.
+    std::string_view sender() const { return request_.route_last(); }
+    void respond() const { send(0, std::nullopt); }
+    void respond(const Json& payload) const { respond_text(payload.dump()); }
+    /// Sends text (JSON or not) with its trailing NUL.
+    void respond_text(std::string_view text) const;
+    /// @param errnum as errno(3); @param message for people, empty: the receiver uses strerror.
+    void fail(int errnum, std::string_view message = {}) const;
+    void fail(const Error& error) const;
+
+  private:
+    void send(int errnum, std::optional<std::string_view> payload) const;
+    Router* router_;
+    Packet request_;
+};
+
+class Router {
+  public:
+    using Method = std::function<void(const Call&)>;
+    using Reply = std::function<void(int errnum, std::string_view text)>;
+
+    /// @param owner credentials of what the broker itself sends.
+    explicit Router(Cred owner) : owner_(owner) {}
+
+    ServiceTable& services() { return services_; }
+    const Cred& owner() const { return owner_; }
+
+    /// From now on the endpoint receives. The endpoint must outlive its `detach`.
+    void attach(Endpoint& endpoint);
+    /// The endpoint's services and subscriptions end, the services that it used are told, open requests of the broker
+    /// to it fail with ECONNRESET.
+    void detach(Endpoint& endpoint);
+    Endpoint* find(std::string_view uuid) const;
+
+    /// Routes a message that an endpoint sent; its credentials are final.
+    void receive(Endpoint& from, Packet packet);
+
+    /// Adds a method of the broker itself and, at its first method, the service. @param rolemask roles besides the
+    /// owner.
+    void add_method(const std::string& topic, std::uint32_t rolemask, Method method);
+    /// Sends a request of the broker to a service. `reply` is called once, also on failure; empty: no response wanted.
+    void call(const std::string& topic, const Json& payload, Reply reply);
+    /// Routes a response along its route stack.
+    void respond(Packet response);
+    /// Stamps a sequence number and distributes. @return the number, from 1 on.
+    std::uint32_t publish(Packet event);
+
+    struct Counters {
+        std::uint64_t requests = 0, responses = 0, events = 0, dropped = 0;
+    };
+    const Counters& counters() const { return counters_; }
+
+    /// "a.b.c" -> "a.b.disconnect", "a" -> "disconnect".
+    static std::string disconnect_topic(std::string_view topic);
+
+  private:
+    struct MethodEntry {
+        std::uint32_t rolemask;
+        Method method;
+    };
+    struct OpenCall {
+        std::string target;  // uuid of the endpoint that was asked
+        Reply reply;
+    };
+    static constexpr std::size_t SERVICES_USED_MAX = 1024;  // disconnect notices kept for one endpoint
+
+    void route_request(Packet packet);
+    void dispatch(Packet packet);
+    bool arm_disconnect(Endpoint& from, const Packet& packet);
+    bool answers_open_call(const Endpoint& from, const Packet& response) const;
+    void refuse(const Packet& request, int errnum, std::string_view message);
+
+    Cred owner_;
+    ServiceTable services_;
+    std::unordered_map<std::string, Endpoint*> endpoints_;
+    std::unordered_map<std::string, MethodEntry> methods_;
+    std::unordered_map<std::uint32_t, OpenCall> open_calls_;
+    std::uint32_t next_matchtag_ = 1;
+    std::uint32_t next_sequence_ = 1;
+    Counters counters_;
+};
+
+}  // namespace weir::broker
