@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: framing and buffering of one client's socket. Never blocks; limits what a client may pile up. Must not know
+// routing.
+#include "broker/core/local_client.hpp"
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <utility>
+
+#include "broker/core/uuid.hpp"
+
+namespace weir::broker {
+namespace {
+
+constexpr std::uint32_t MAGIC = 0xffee0012;
+constexpr std::size_t HEAD_SIZE = 8;
+
+std::uint32_t length_of(const char* head) {
+    std::uint32_t length = 0;
+    for (int i = 4; i < 8; ++i) {
+        length = length << 8 | static_cast<unsigned char>(head[i]);
+    }
+    return length;
+}
+
+}  // namespace
+
+LocalClient::LocalClient(Loop& loop, int fd, Cred connection, Hooks hooks)
+    : Endpoint(new_uuid()), hooks_(std::move(hooks)), fd_(fd) {
+    cred = connection;
+    WEIR_CHECK(poll_.create([&loop, fd](uv_poll_t* poll) { return uv_poll_init(loop.get(), poll, fd); }) == 0);
+    poll_.on([this](int events) { on_ready(events); });
+    watch(false);
+}
+
+LocalClient::~LocalClient() {
+    poll_.reset();
+    ::close(fd_);
+}
+
+void LocalClient::watch(bool wants_write) {
+    is_writing_ = wants_write;
+    uv_poll_start(poll_.get(), UV_READABLE | (wants_write ? UV_WRITABLE : 0),
+                  [](uv_poll_t* poll, int status, int events) {
+                      Watch<uv_poll_t>::fire(poll, status < 0 ? UV_READABLE : events);
+                  });
+}
+
+void LocalClient::on_ready(int events) {
+    if ((events & UV_WRITABLE) != 0) {
+        flush();
+    }
+    if (!is_closed_ && (events & (UV_READABLE | UV_DISCONNECT)) != 0) {
+        read_some();
+    }
+}
+
+void LocalClient::read_some() {
+    constexpr int READS = 4;  // then the other clients get their turn
+    std::array<char, 65536> piece;
+    for (int i = 0; i < READS; ++i) {
+        const ssize_t n = ::recv(fd_, piece.data(), piece.size(), MSG_DONTWAIT);
+        if (n > 0) {
+            in_.append(piece.data(), static_cast<std::size_t>(n));
+            if (!take_messages()) {
+                return;
+            }
+            if (static_cast<std::size_t>(n) < piece.size()) {
+                return;
+            }
+        } else if (n == 0) {
+            close({});
+            return;
+        } else if (errno == EAGAIN) {
+            return;
+        } else if (errno != EINTR) {
+            close(errno == ECONNRESET ? std::string() : std::string("read: ") + std::strerror(errno));
+            return;
+        }
+    }
+}
+
+bool LocalClient::take_messages() {
+    while (in_.size() - in_used_ >= HEAD_SIZE) {
+        const char* head = in_.data() + in_used_;
+        std::uint32_t magic = 0;
+        std::memcpy(&magic, head, sizeof magic);
+        const std::size_t length = length_of(head);
+        if (magic != MAGIC || length > MESSAGE_BYTES_MAX) {
+            close(magic != MAGIC ? "what it sent is no message" : "its message is longer than 64 MiB");
+            return false;
+        }
+        if (in_.size() - in_used_ < HEAD_SIZE + length) {
+            break;
+        }
+        auto packet = Packet::parse(in_.substr(in_used_ + HEAD_SIZE, length));
+        in_used_ += HEAD_SIZE + length;
+        if (!packet) {
+            close("what it sent is no RFC 3 message");
+            return false;
+        }
+        packet->set_cred(stamped(packet->cred(), cred));
+        hooks_.message(*this, std::move(*packet));
+    }
+    in_.erase(0, in_used_);
+    in_used_ = 0;
+    return true;
+}
+
+bool LocalClient::deliver(const Packet& packet) {
+    const std::string& bytes = packet.bytes();
+    if (is_closed_ || is_over_limit_) {
+        return true;
+    }
+    if (out_.size() - out_sent_ + bytes.size() > UNREAD_BYTES_MAX) {
+        is_over_limit_ = true;
+    } else {
+        char head[HEAD_SIZE];
+        std::memcpy(head, &MAGIC, 4);
+        for (int i = 0; i < 4; ++i) {
+            head[4 + i] = static_cast<char>(bytes.size() >> (24 - 8 * i) & 0xff);
+        }
+        out_.append(head, sizeof head).append(bytes);
+    }
+    if (!is_flush_asked_) {
+        is_flush_asked_ = true;
+        hooks_.wants_flush(*this);
+    }
+    return true;
+}
+
+void LocalClient::flush() {
+    is_flush_asked_ = false;
+    if (is_closed_) {
+        return;
+    }
+    if (is_over_limit_) {
+        close("disconnected: it left 64 MiB of messages unread");
+        return;
+    }
+    while (out_sent_ < out_.size()) {
+        const ssize_t n = ::send(fd_, out_.data() + out_sent_, out_.size() - out_sent_, MSG_DONTWAIT | MSG_NOSIGNAL);
+        if (n >= 0) {
+            out_sent_ += static_cast<std::size_t>(n);
+        } else if (errno == EAGAIN) {
+            break;
+        } else if (errno != EINTR) {
+            close({});
+            return;
+        }
+    }
+    if (out_sent_ == out_.size()) {
+        out_.clear();
+        out_sent_ = 0;
+    } else if (out_sent_ > out_.size() / 2) {
+        out_.erase(0, out_sent_);
+        out_sent_ = 0;
+    }
+    const bool wants_write = !out_.empty();
+    if (wants_write != is_writing_) {
+        watch(wants_write);
+    }
+}
+
+void LocalClient::close(const std::string& why) {
+    if (!is_closed_) {
+        is_closed_ = true;
+        uv_poll_stop(poll_.get());
+        hooks_.closed(*this, why);  // ends this object later, not now
+    }
+}
+
+}  // namespace weir::broker

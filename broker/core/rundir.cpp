@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: making, locking and clearing of the run directory. The lock is flock(2), which dies with the process, so that a
+// killed instance never blocks the next. Must not know the socket's protocol.
+#include "broker/core/rundir.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <utility>
+
+namespace weir::broker {
+namespace {
+
+constexpr const char* LOCK_NAME = "broker.pid";
+
+Error failed(const std::string& path, const std::string& what) {
+    return {static_cast<std::errc>(errno), "rundir " + path + ": " + what + ": " + std::strerror(errno)};
+}
+
+std::string read_pid(int fd) {
+    char text[32] = {};
+    const ssize_t n = pread(fd, text, sizeof text - 1, 0);
+    std::string pid(text, n > 0 ? static_cast<std::size_t>(n) : 0);
+    while (!pid.empty() && pid.back() == '\n') {
+        pid.pop_back();
+    }
+    return pid.empty() ? "unknown" : pid;
+}
+
+}  // namespace
+
+Result<Rundir> Rundir::open(std::string path) {
+    Rundir dir;
+    if (path.empty()) {
+        const char* tmp = std::getenv("TMPDIR");
+        std::string fresh = std::string(tmp != nullptr && *tmp != '\0' ? tmp : "/tmp") + "/weir-XXXXXX";
+        if (mkdtemp(fresh.data()) == nullptr) {
+            return failed(fresh, "cannot make it");
+        }
+        path = fresh;
+        dir.is_made_here_ = true;
+    } else if (mkdir(path.c_str(), 0700) == 0) {
+        dir.is_made_here_ = true;
+    } else if (errno != EEXIST) {
+        return failed(path, "cannot make it");
+    }
+    std::error_code no_path;
+    dir.path_ = std::filesystem::canonical(path, no_path).string();
+    dir.dir_fd_ = ::open(dir.path_.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (no_path || dir.dir_fd_ < 0) {
+        return failed(path, "cannot open it as a directory");
+    }
+    if (auto locked = dir.lock(); !locked) {
+        dir.is_made_here_ = false;
+        return locked.error();
+    }
+    return dir;
+}
+
+Status Rundir::lock() {
+    for (;;) {
+        const int fd = openat(dir_fd_, LOCK_NAME, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+        if (fd < 0) {
+            return failed(path_, "cannot write to it");
+        }
+        if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
+            const std::string pid = read_pid(fd);
+            ::close(fd);
+            return Error{std::errc::address_in_use, "rundir " + path_ + " is in use by pid " + pid};
+        }
+        struct stat held {};
+        struct stat named {};
+        fstat(fd, &held);
+        if (fstatat(dir_fd_, LOCK_NAME, &named, 0) == 0 && held.st_ino == named.st_ino) {
+            lock_fd_ = fd;
+            break;
+        }
+        ::close(fd);  // its former holder has just removed the file: the next one is ours to make
+    }
+    const std::string pid = std::to_string(getpid()) + "\n";
+    if (ftruncate(lock_fd_, 0) < 0 || pwrite(lock_fd_, pid.data(), pid.size(), 0) < 0) {
+        return failed(path_, "cannot write to it");
+    }
+    return Done{};
+}
+
+Rundir::Rundir(Rundir&& other) noexcept
+    : path_(std::move(other.path_)),
+      dir_fd_(std::exchange(other.dir_fd_, -1)),
+      lock_fd_(std::exchange(other.lock_fd_, -1)),
+      is_made_here_(std::exchange(other.is_made_here_, false)) {}
+
+void Rundir::remove() {
+    if (lock_fd_ >= 0) {
+        unlinkat(dir_fd_, LOCK_NAME, 0);
+        ::close(std::exchange(lock_fd_, -1));
+    }
+    if (std::exchange(is_made_here_, false)) {
+        rmdir(path_.c_str());
+    }
+}
+
+Rundir::~Rundir() {
+    remove();
+    if (dir_fd_ >= 0) {
+        ::close(dir_fd_);
+    }
+}
+
+std::string Rundir::short_path(const std::string& name) const {
+    return "/proc/self/fd/" + std::to_string(dir_fd_) + "/" + name;
+}
+
+}  // namespace weir::broker
