@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: composing task environments. Must not know processes.
+#include "broker/services/exec_environment.hpp"
+
+#include <unistd.h>
+
+namespace weir::broker {
+namespace {
+
+std::map<std::string, std::string> own_environment() {
+    std::map<std::string, std::string> variables;
+    for (char** at = environ; at != nullptr && *at != nullptr; ++at) {
+        const std::string entry = *at;
+        const auto equals = entry.find('=');
+        if (equals != std::string::npos) {
+            variables[entry.substr(0, equals)] = entry.substr(equals + 1);
+        }
+    }
+    return variables;
+}
+
+}  // namespace
+
+std::vector<std::string> task_environment(const ExecSpec& spec, const ExecPlace& place, const std::string& jobid) {
+    std::map<std::string, std::string> variables = spec.environment ? *spec.environment : own_environment();
+    variables["FLUX_URI"] = place.uri;
+    variables["FLUX_JOB_ID"] = jobid;
+    variables["FLUX_JOB_ID_PATH"] = (place.jobid_path == "/" ? "" : place.jobid_path) + "/" + jobid;
+    variables["FLUX_JOB_SIZE"] = std::to_string(spec.task_count);
+    variables["FLUX_JOB_NNODES"] = std::to_string(spec.node_count);
+    std::vector<std::string> environment;
+    for (const auto& [name, value] : variables) {
+        environment.push_back(name + "=" + value);
+    }
+    return environment;
+}
+
+}  // namespace weir::broker

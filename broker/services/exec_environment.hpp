@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the environment that a job's tasks get. Must not know processes.
+// Source: flux-environment(7): FLUX_URI, FLUX_JOB_ID, FLUX_JOB_ID_PATH, FLUX_JOB_SIZE, FLUX_JOB_NNODES.
+#pragma once
+#include <map>
+#include <string>
+#include <vector>
+
+#include "broker/services/exec_spec.hpp"
+
+namespace weir::broker {
+
+/// Where the instance stands; the same for all its jobs.
+struct ExecPlace {
+    std::string uri;         // local-uri of this instance
+    std::string jobid_path;  // "/" or "/f1/f2"
+};
+
+/// NAME=VALUE of the jobspec's environment, or of the broker's where it names none, plus the variables of this job.
+std::vector<std::string> task_environment(const ExecSpec& spec, const ExecPlace& place, const std::string& jobid);
+
+}  // namespace weir::broker

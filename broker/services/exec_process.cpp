@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: starting launchers, reading their reports, ending them. A launcher is done when it has exited and its report
+// pipe is at end of file. Must not know jobspecs or messages.
+#include "broker/services/exec_process.hpp"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+
+namespace weir::broker {
+
+/// One launcher: its process, its control and its report pipe. Freed when libuv has closed all three.
+class Process {
+  public:
+    Process(ProcessPool& pool, flux_jobid_t id) : pool_(pool), id_(id) {
+        uv_pipe_init(&pool.loop_, &control_, 0);
+        uv_pipe_init(&pool.loop_, &report_, 0);
+        process_.data = control_.data = report_.data = this;
+    }
+
+    int spawn(const LaunchRequest& request) {
+        std::vector<std::string> words{"weir-broker", "--launch-task", std::to_string(getpid()),
+                                       std::to_string(request.task_count)};
+        words.insert(words.end(), request.command.begin(), request.command.end());
+        std::vector<char*> argv;
+        for (std::string& word : words) {
+            argv.push_back(word.data());
+        }
+        argv.push_back(nullptr);
+        std::vector<char*> env;
+        for (const std::string& variable : request.environment) {
+            env.push_back(const_cast<char*>(variable.c_str()));
+        }
+        env.push_back(nullptr);
+        uv_stdio_container_t stdio[3];
+        stdio[0].flags = static_cast<uv_stdio_flags>(UV_CREATE_PIPE | UV_READABLE_PIPE);
+        stdio[0].data.stream = reinterpret_cast<uv_stream_t*>(&control_);
+        stdio[1].flags = static_cast<uv_stdio_flags>(UV_CREATE_PIPE | UV_WRITABLE_PIPE);
+        stdio[1].data.stream = reinterpret_cast<uv_stream_t*>(&report_);
+        stdio[2].flags = UV_INHERIT_FD;
+        stdio[2].data.fd = request.output_fd;
+        uv_process_options_t options{};
+        options.file = pool_.launcher_.c_str();
+        options.args = argv.data();
+        options.env = env.data();
+        options.cwd = request.cwd.empty() ? nullptr : request.cwd.c_str();
+        options.stdio_count = 3;
+        options.stdio = stdio;
+        options.exit_cb = [](uv_process_t* p, std::int64_t code, int signal) {
+            static_cast<Process*>(p->data)->on_exit(code, signal);
+        };
+        const int rc = uv_spawn(&pool_.loop_, &process_, &options);
+        if (rc == 0) {
+            const auto reserve = [](uv_handle_t* handle, std::size_t, uv_buf_t* buffer) {
+                Process& self = *static_cast<Process*>(handle->data);
+                *buffer = uv_buf_init(self.piece_, sizeof self.piece_);
+            };
+            uv_read_start(reinterpret_cast<uv_stream_t*>(&report_), reserve,
+                          [](uv_stream_t* stream, ssize_t n, const uv_buf_t* b) {
+                              static_cast<Process*>(stream->data)->on_report(n, b->base);
+                          });
+        }
+        return rc;
+    }
+
+    void signal(int number) {
+        char byte = static_cast<char>(number);
+        uv_buf_t buffer = uv_buf_init(&byte, 1);
+        uv_try_write(reinterpret_cast<uv_stream_t*>(&control_), &buffer, 1);
+    }
+
+    void close() {
+        const auto closed = [](uv_handle_t* handle) {
+            Process& self = *static_cast<Process*>(handle->data);
+            if (++self.closed_count_ == 3) {
+                self.pool_.on_closed(self);
+            }
+        };
+        uv_close(reinterpret_cast<uv_handle_t*>(&process_), closed);
+        uv_close(reinterpret_cast<uv_handle_t*>(&control_), closed);
+        uv_close(reinterpret_cast<uv_handle_t*>(&report_), closed);
+    }
+
+    flux_jobid_t id() const { return id_; }
+    const LaunchEnd& end() const { return end_; }
+
+  private:
+    void on_exit(std::int64_t code, int signal) {
+        has_exited_ = true;
+        if (!is_reported_) {  // the launcher itself was killed
+            end_.status = std::max(end_.status, signal != 0 ? signal : static_cast<int>(code) << 8);
+        }
+        close_if_done();
+    }
+
+    void on_report(ssize_t n, const char* bytes) {
+        if (n < 0) {
+            is_at_end_ = true;
+            uv_read_stop(reinterpret_cast<uv_stream_t*>(&report_));
+            close_if_done();
+            return;
+        }
+        text_.append(bytes, static_cast<std::size_t>(n));
+        for (auto newline = text_.find('\n'); newline != std::string::npos; newline = text_.find('\n')) {
+            take_line(text_.substr(0, newline));
+            text_.erase(0, newline + 1);
+        }
+    }
+
+    void take_line(const std::string& line) {
+        int rank = 0;
+        int value = 0;
+        is_reported_ = true;
+        if (line == "started") {
+            pool_.started_(id_);
+        } else if (std::sscanf(line.c_str(), "exit %d %d", &rank, &value) == 2) {
+            end_.status = std::max(end_.status, value);
+        } else if (std::sscanf(line.c_str(), "failed %d %d", &rank, &value) == 2) {
+            end_.failed_task = static_cast<std::uint32_t>(rank);
+            end_.failed_errno = value;
+        }
+    }
+
+    void close_if_done() {
+        if (has_exited_ && is_at_end_) {
+            close();
+        }
+    }
+
+    ProcessPool& pool_;
+    flux_jobid_t id_;
+    uv_process_t process_{};
+    uv_pipe_t control_{};
+    uv_pipe_t report_{};
+    char piece_[4096];
+    std::string text_;
+    LaunchEnd end_;
+    bool is_reported_ = false;
+    bool has_exited_ = false;
+    bool is_at_end_ = false;
+    int closed_count_ = 0;
+};
+
+ProcessPool::ProcessPool(flux_t* h, std::string launcher, Started started, Ended ended)
+    : h_(h), launcher_(std::move(launcher)), started_(std::move(started)), ended_(std::move(ended)) {
+    uv_loop_init(&loop_);
+    watcher_.reset(flux_fd_watcher_create(flux_get_reactor(h), uv_backend_fd(&loop_), FLUX_POLLIN, on_readable, this));
+    flux_watcher_start(watcher_.get());
+}
+
+ProcessPool::~ProcessPool() {
+    end_all();
+    watcher_.reset();
+    uv_run(&loop_, UV_RUN_NOWAIT);
+    uv_loop_close(&loop_);
+}
+
+void ProcessPool::end_all() {
+    ended_ = [](flux_jobid_t, const LaunchEnd&) {};
+    started_ = [](flux_jobid_t) {};
+    for (auto& [id, process] : processes_) {
+        process->signal(SIGTERM);
+    }
+    uv_timer_t deadline;
+    uv_timer_init(&loop_, &deadline);
+    deadline.data = this;
+    const auto kill_all = [](uv_timer_t* timer) {
+        for (auto& [id, process] : static_cast<ProcessPool*>(timer->data)->processes_) {
+            process->signal(SIGKILL);
+        }
+    };
+    uv_timer_start(&deadline, kill_all, static_cast<std::uint64_t>(grace_s_ * 1000), 0);
+    while (!processes_.empty()) {
+        uv_run(&loop_, UV_RUN_ONCE);
+    }
+    uv_close(reinterpret_cast<uv_handle_t*>(&deadline), nullptr);
+    uv_run(&loop_, UV_RUN_NOWAIT);
+}
+
+/// libuv registers new watchers with the kernel only inside uv_run, so every change is followed by a turn.
+void ProcessPool::pump() {
+    if (!is_pumping_) {
+        is_pumping_ = true;
+        uv_run(&loop_, UV_RUN_NOWAIT);
+        is_pumping_ = false;
+    }
+}
+
+void ProcessPool::on_readable(flux_reactor_t*, flux_watcher_t*, int, void* arg) {
+    ProcessPool& self = *static_cast<ProcessPool*>(arg);
+    guarded(self.h_, [&self] { self.pump(); });
+}
+
+Status ProcessPool::launch(flux_jobid_t id, const LaunchRequest& request) {
+    auto process = std::make_unique<Process>(*this, id);
+    const int rc = process->spawn(request);
+    Process* const raw = process.get();
+    processes_[id] = std::move(process);
+    if (rc < 0) {
+        const std::string where = request.cwd.empty() ? "." : request.cwd;
+        refused_.insert(id);
+        raw->close();
+        pump();
+        return Error{static_cast<std::errc>(-rc),
+                     "cannot start a process in directory " + where + ": " + uv_strerror(rc)};
+    }
+    pump();
+    return Done{};
+}
+
+void ProcessPool::kill(flux_jobid_t id, int signal) {
+    const auto it = processes_.find(id);
+    if (it != processes_.end()) {
+        it->second->signal(signal);
+    }
+}
+
+void ProcessPool::on_closed(Process& process) {
+    const flux_jobid_t id = process.id();
+    const LaunchEnd end = process.end();
+    processes_.erase(id);
+    if (refused_.erase(id) == 0) {
+        ended_(id, end);
+    }
+}
+
+}  // namespace weir::broker

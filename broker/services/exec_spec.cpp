@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: reading of jobspecs for execution. Must not know processes or messages.
+#include "broker/services/exec_spec.hpp"
+
+#include <cmath>
+
+#include "broker/services/fsd.hpp"
+#include "broker/services/idset.hpp"
+
+namespace weir::broker {
+namespace {
+
+constexpr std::uint64_t TASKS_MAX = 1u << 20;
+
+Error bad(const std::string& key, const std::string& right) {
+    return {std::errc::invalid_argument, "jobspec " + key + ": " + right};
+}
+
+/// A count is a number or, of a range, its least value.
+std::uint64_t count_of(const Json& count) {
+    const json_t* value = json_is_object(count.get()) ? json_object_get(count.get(), "min") : count.get();
+    const json_int_t number = json_integer_value(value);
+    return number > 0 ? static_cast<std::uint64_t>(number) : 1;
+}
+
+/// The slots below a list of resources: the product of the counts on the way down to "slot".
+std::uint64_t slots_in(const Json& resources, std::uint64_t above) {
+    std::uint64_t slots = 0;
+    std::size_t i = 0;
+    json_t* value = nullptr;
+    json_array_foreach(resources.get(), i, value) {
+        const Json resource = Json::share(value);
+        const std::uint64_t count = above * count_of(resource.at("count"));
+        if (count > TASKS_MAX) {
+            return count;
+        }
+        slots += resource.string("type") == "slot" ? count : slots_in(resource.at("with"), count);
+    }
+    return slots;
+}
+
+Status read_command(const Json& task, ExecSpec& out) {
+    const Json command = task.at("command");
+    if (const char* line = json_string_value(command.get())) {
+        out.command = {"/bin/sh", "-c", line};
+        return Done{};
+    }
+    std::size_t i = 0;
+    json_t* word = nullptr;
+    json_array_foreach(command.get(), i, word) {
+        if (!json_is_string(word)) {
+            return bad("tasks[0].command", "must be a list of strings");
+        }
+        out.command.emplace_back(json_string_value(word));
+    }
+    return out.command.empty() ? Status(bad("tasks[0].command", "is missing or empty")) : Status(Done{});
+}
+
+Status read_counts(const Json& jobspec, const Json& task, const Json& r, ExecSpec& out) {
+    const Json count = task.at("count");
+    std::uint64_t tasks = 1;
+    if (const auto total = count.integer("total")) {
+        tasks = static_cast<std::uint64_t>(*total);
+    } else if (const auto per_slot = count.integer("per_slot")) {
+        tasks = slots_in(jobspec.at("resources"), 1) * static_cast<std::uint64_t>(*per_slot);
+    }
+    if (tasks < 1 || tasks > TASKS_MAX) {
+        return bad("tasks[0].count", "must give 1 to 1048576 tasks");
+    }
+    out.task_count = static_cast<std::uint32_t>(tasks);
+    std::uint32_t nodes = 0;
+    std::size_t i = 0;
+    json_t* entry = nullptr;
+    json_array_foreach(r.at("execution").at("R_lite").get(), i, entry) {
+        const auto ranks = decode_idset(Json::share(entry).string("rank").value_or(""));
+        nodes += ranks ? static_cast<std::uint32_t>(ranks->size()) : 0;
+    }
+    out.node_count = nodes > 0 ? nodes : 1;
+    return Done{};
+}
+
+std::optional<double> read_duration(const Json& value) {
+    if (json_is_number(value.get())) {
+        const double seconds = json_number_value(value.get());
+        return std::isfinite(seconds) && seconds >= 0 ? std::optional(seconds) : std::nullopt;
+    }
+    return json_is_string(value.get()) ? parse_fsd(json_string_value(value.get())) : std::nullopt;
+}
+
+Status read_system(const Json& system, ExecSpec& out) {
+    out.cwd = system.string("cwd").value_or("");
+    const Json shell_output = system.at("shell").at("options").at("output").at("stdout");
+    out.output = shell_output.string("path").value_or("");
+    if (const Json environment = system.at("environment"); json_is_object(environment.get())) {
+        out.environment.emplace();
+        const char* name = nullptr;
+        json_t* value = nullptr;
+        json_object_foreach(environment.get(), name, value) {
+            if (json_is_string(value)) {
+                (*out.environment)[name] = json_string_value(value);
+            }
+        }
+    }
+    if (const Json duration = system.at("duration")) {
+        const auto seconds = read_duration(duration);
+        if (!seconds) {
+            return bad("attributes.system.duration", "must be seconds, 0 or more");
+        }
+        out.duration = std::isfinite(*seconds) ? *seconds : 0;
+    }
+    if (const Json test = system.at("exec").at("test"); json_is_object(test.get())) {
+        const Json run = test.at("run_duration");
+        const auto seconds = run ? read_duration(run) : std::optional(out.duration);
+        if (!seconds) {
+            return bad("attributes.system.exec.test.run_duration", "must be a duration such as 90s, or seconds");
+        }
+        out.simulated = *seconds;
+        out.simulated_status = static_cast<int>(test.integer("wait_status").value_or(0));
+    }
+    return Done{};
+}
+
+}  // namespace
+
+Result<ExecSpec> read_exec_spec(const Json& jobspec, const Json& r) {
+    ExecSpec out;
+    if (auto ok = read_system(jobspec.at("attributes").at("system"), out); !ok) {
+        return ok.error();
+    }
+    if (out.simulated) {  // who runs nothing needs no more
+        return out;
+    }
+    const Json task = Json::share(json_array_get(jobspec.at("tasks").get(), 0));
+    if (auto ok = read_command(task, out); !ok) {
+        return ok.error();
+    }
+    if (auto ok = read_counts(jobspec, task, r, out); !ok) {
+        return ok.error();
+    }
+    return out;
+}
+
+std::string fill_in_id(std::string name, const std::string& id) {
+    for (const std::string mark : {"{{id}}", "{{jobid}}", "{{id.f58}}"}) {
+        for (auto at = name.find(mark); at != std::string::npos; at = name.find(mark, at + id.size())) {
+            name.replace(at, mark.size(), id);
+        }
+    }
+    return name;
+}
+
+}  // namespace weir::broker

@@ -1,0 +1,391 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the service "job-exec": runs a job's tasks as processes, or simulates them, and tells the job-manager start,
+// finish, release and exception. Must not know scheduling or job states. Source: flux-core's job-exec protocol
+// (job-exec.start, several responses a request; job-exception events); doc/adr/0041, 0042.
+#include <unistd.h>
+
+#include <csignal>
+#include <cstring>
+#include <unordered_map>
+
+#include "broker/services/deadlines.hpp"
+#include "broker/services/exec_environment.hpp"
+#include "broker/services/exec_process.hpp"
+#include "broker/services/fsd.hpp"
+#include "broker/services/job_output.hpp"
+#include "broker/services/service.hpp"
+#include "broker/services/services.hpp"
+
+namespace weir::broker {
+namespace {
+
+std::string attribute(flux_t* h, const char* name) {
+    const char* value = flux_attr_get(h, name);
+    return value != nullptr ? value : "";
+}
+
+std::string encode_id(flux_jobid_t id, const char* kind) {
+    char text[64] = {};
+    flux_job_id_encode(id, kind, text, sizeof text);
+    return text;
+}
+
+struct Job {
+    HeldMessage request;
+    std::uint32_t userid = 0;
+    bool is_simulated = false;
+    bool is_started = false;  // "start" was sent
+    int status = 0;           // of a simulated end
+    double limit = 0;         // end of the time limit on the reactor's clock, 0: none
+    bool is_killing = false;  // SIGTERM was sent, SIGKILL follows
+};
+
+class JobExec {
+  public:
+    explicit JobExec(flux_t* h)
+        : h_(h),
+          place_{attribute(h, "local-uri"), attribute(h, "jobid-path")},
+          output_(attribute(h, "statedir").empty() ? attribute(h, "rundir") : attribute(h, "statedir"),
+                  attribute(h, "statedir").empty()),
+          deadlines_(h, [this](flux_jobid_t id) { on_deadline(id); }),
+          processes_(
+              h, "/proc/self/exe", [this](flux_jobid_t id) { on_started(id); },
+              [this](flux_jobid_t id, const LaunchEnd& end) { on_ended(id, end); }) {
+        const std::string scale = attribute(h, "clock.scale");
+        clock_scale_ = scale.empty() ? 1. : std::stod(scale);
+    }
+
+    Status start() {
+        if (auto configured = configure(flux_get_conf(h_)); !configured) {
+            return configured.error();
+        }
+        using T = JobExec;
+        const flux_msg_handler_spec table[] = {
+            {FLUX_MSGTYPE_REQUEST, "job-exec.start", on_message<T, &T::start_job>, 0},
+            {FLUX_MSGTYPE_REQUEST, "job-exec.kill", on_message<T, &T::kill_job>, FLUX_ROLE_USER},
+            {FLUX_MSGTYPE_REQUEST, "job-exec.output", on_message<T, &T::read_output>, FLUX_ROLE_USER},
+            {FLUX_MSGTYPE_REQUEST, "job-exec.stats-get", on_message<T, &T::stats>, FLUX_ROLE_USER},
+            {FLUX_MSGTYPE_REQUEST, "job-exec.config-reload", on_message<T, &T::reload>, 0},
+            {FLUX_MSGTYPE_EVENT, "job-exception", on_event<&T::on_exception>, 0},
+            {FLUX_MSGTYPE_EVENT, "shell-*", on_event<&T::on_shell_kill>, 0},
+            FLUX_MSGHANDLER_TABLE_END,
+        };
+        if (handlers_.add(h_, table, this) < 0 || flux_event_subscribe(h_, "job-exception") < 0 ||
+            flux_event_subscribe(h_, "shell-") < 0) {
+            return Error{static_cast<std::errc>(errno), "cannot register the job-exec methods"};
+        }
+        // Jobs that wait to start are sent at once; without a job-manager there are none.
+        const Future hello(flux_rpc_pack(h_, "job-manager.exec-hello", FLUX_NODEID_ANY, FLUX_RPC_NORESPONSE, "{s:s}",
+                                         "service", "job-exec"));
+        return Done{};
+    }
+
+  private:
+    template <void (JobExec::*method)(const flux_msg_t*)>
+    static void on_event(flux_t* h, flux_msg_handler_t*, const flux_msg_t* msg, void* arg) noexcept {
+        guarded(h, [msg, arg] { (static_cast<JobExec*>(arg)->*method)(msg); });
+    }
+
+    Status configure(const flux_conf_t* conf) {
+        const char* timeout = nullptr;
+        flux_conf_unpack(conf, nullptr, "{s?{s?s}}", "exec", "kill-timeout", &timeout);
+        const auto seconds = parse_fsd(timeout != nullptr ? timeout : "5s");
+        if (!seconds || *seconds > 1e6) {
+            return Error{std::errc::invalid_argument, "configuration key exec.kill-timeout: '" + std::string(timeout) +
+                                                          "' is no duration such as 5s"};
+        }
+        kill_grace_s_ = *seconds;
+        processes_.set_grace(*seconds);
+        return Done{};
+    }
+
+    void reload(const flux_msg_t* msg) {
+        flux_conf_t* conf = nullptr;
+        if (flux_module_config_request_decode(msg, &conf) < 0) {
+            flux_respond_error(h_, msg, errno, nullptr);
+            return;
+        }
+        const Status done = configure(conf);
+        if (!done || flux_set_conf_new(h_, conf) < 0) {
+            flux_conf_decref(conf);
+            respond(h_, msg,
+                    done ? Error{std::errc::invalid_argument, "the configuration cannot be set"} : done.error());
+            return;
+        }
+        flux_respond(h_, msg, nullptr);
+    }
+
+    double now() const { return flux_reactor_now(flux_get_reactor(h_)); }
+
+    // ---- starting ----
+
+    void start_job(const flux_msg_t* msg) {
+        const Json payload = payload_of(msg);
+        const auto number = payload.integer("id");
+        if (!number) {
+            respond(
+                h_, msg,
+                Error{std::errc::protocol_error, "job-exec.start takes {id:I, userid:i, jobspec:o, reattach:b, R:o}"});
+            return;
+        }
+        const auto id = static_cast<flux_jobid_t>(*number);
+        if (jobs_.count(id) != 0) {
+            respond(h_, msg, Error{std::errc::file_exists, "job " + encode_id(id, "f58") + " is running already"});
+            return;
+        }
+        Job& job = jobs_[id];
+        job.request = HeldMessage(msg);
+        job.userid = static_cast<std::uint32_t>(payload.integer("userid").value_or(FLUX_USERID_UNKNOWN));
+        ++started_count_;
+        const auto spec = read_exec_spec(payload.at("jobspec"), payload.at("R"));
+        const bool is_reattach = payload.boolean("reattach", false);
+        if (!spec) {
+            fail(id, job, "exec", spec.error().message);
+        } else if (spec->simulated) {
+            simulate(id, job, *spec, is_reattach ? payload.number("t_start") : std::nullopt);
+        } else if (is_reattach) {
+            fail(id, job, "exec", "lost in a broker restart");
+        } else if (auto launched = launch(id, job, *spec); !launched) {
+            fail(id, job, "exec", launched.error().message);
+        }
+    }
+
+    void simulate(flux_jobid_t id, Job& job, const ExecSpec& spec, std::optional<double> since) {
+        job.is_simulated = true;
+        job.status = spec.simulated_status;
+        send(job, id, since ? "reattached" : "start", "{}");
+        job.is_started = true;
+        const double begin = since.value_or(now());
+        const bool is_limited = spec.duration > 0 && spec.duration < *spec.simulated;
+        if (is_limited) {
+            job.limit = begin + spec.duration;
+        }
+        if (*spec.simulated <= 0) {
+            finish(id, job.status);
+        } else if (const double end = begin + (is_limited ? spec.duration : *spec.simulated); end < 1e15) {
+            deadlines_.set(id, end);  // else it runs until it is cancelled
+        }
+    }
+
+    Status launch(flux_jobid_t id, Job& job, const ExecSpec& spec) {
+        const std::string name = encode_id(id, "f58plain");
+        std::string named = fill_in_id(spec.output, name);
+        if (!named.empty() && named[0] != '/' && !spec.cwd.empty()) {
+            named = spec.cwd + "/" + named;
+        }
+        const auto fd = output_.open(name, named);
+        if (!fd) {
+            return fd.error();
+        }
+        LaunchRequest request;
+        request.command = spec.command;
+        request.environment = task_environment(spec, place_, encode_id(id, "f58"));
+        request.cwd = spec.cwd;
+        request.task_count = spec.task_count;
+        request.output_fd = *fd;
+        job.limit = spec.duration > 0 ? now() + spec.duration : 0;
+        const Status launched = processes_.launch(id, request);
+        ::close(*fd);
+        if (launched && job.limit > 0) {
+            deadlines_.set(id, job.limit);
+        }
+        return launched;
+    }
+
+    void on_started(flux_jobid_t id) {
+        const auto it = jobs_.find(id);
+        if (it != jobs_.end()) {
+            it->second.is_started = true;
+            send(it->second, id, "start", "{}");
+        }
+    }
+
+    // ---- ending ----
+
+    void on_ended(flux_jobid_t id, const LaunchEnd& end) {
+        const auto it = jobs_.find(id);
+        if (it == jobs_.end()) {
+            return;
+        }
+        if (end.failed_errno != 0) {
+            fail(id, it->second, "exec",
+                 "task " + std::to_string(end.failed_task) + " cannot be executed: " + std::strerror(end.failed_errno));
+        } else {
+            finish(id, end.status);
+        }
+    }
+
+    void finish(flux_jobid_t id, int status) {
+        const auto it = jobs_.find(id);
+        if (it->second.is_started) {
+            send(it->second, id, "finish", "{\"status\":" + std::to_string(status) + "}");
+        }
+        release(id, it->second);
+    }
+
+    void release(flux_jobid_t id, Job& job) {
+        send(job, id, "release", "{\"ranks\":\"all\",\"final\":true}");
+        deadlines_.clear(id);
+        jobs_.erase(id);
+        ++ended_count_;
+    }
+
+    /// A job that never ran, or cannot go on.
+    void fail(flux_jobid_t id, Job& job, const char* type, const std::string& note) {
+        send_exception(job, id, type, note);
+        release(id, job);
+    }
+
+    void on_deadline(flux_jobid_t id) {
+        const auto it = jobs_.find(id);
+        if (it == jobs_.end()) {
+            return;
+        }
+        Job& job = it->second;
+        if (job.is_killing) {
+            processes_.kill(id, SIGKILL);
+        } else if (job.is_simulated && job.limit == 0) {
+            finish(id, job.status);
+        } else {
+            send_exception(job, id, "timeout", "resource allocation expired");
+            terminate(id, job);
+        }
+    }
+
+    /// SIGTERM now, SIGKILL after the grace time, which is real time whatever the clock's scale.
+    void terminate(flux_jobid_t id, Job& job) {
+        if (job.is_simulated) {
+            finish(id, SIGTERM);
+        } else if (!job.is_killing) {
+            job.is_killing = true;
+            processes_.kill(id, SIGTERM);
+            deadlines_.set(id, now() + kill_grace_s_ * clock_scale_);
+        }
+    }
+
+    void on_exception(const flux_msg_t* msg) {
+        json_int_t id = 0;
+        int severity = -1;
+        if (flux_event_unpack(msg, nullptr, "{s:I s:i}", "id", &id, "severity", &severity) < 0 || severity != 0) {
+            return;
+        }
+        const auto it = jobs_.find(static_cast<flux_jobid_t>(id));
+        if (it != jobs_.end()) {
+            terminate(it->first, it->second);
+        }
+    }
+
+    // ---- signals ----
+
+    void on_shell_kill(const flux_msg_t* msg) {
+        const char* topic = nullptr;
+        int signal = 0;
+        if (flux_event_unpack(msg, &topic, "{s:i}", "signum", &signal) < 0) {
+            return;
+        }
+        const std::string text(topic);  // shell-ID.kill
+        const auto dot = text.find('.');
+        if (dot != std::string::npos && text.substr(dot) == ".kill") {
+            signal_job(std::strtoull(text.c_str() + std::strlen("shell-"), nullptr, 10), signal);
+        }
+    }
+
+    void signal_job(flux_jobid_t id, int signal) {
+        const auto it = jobs_.find(id);
+        if (it == jobs_.end()) {
+            return;
+        }
+        if (!it->second.is_simulated) {
+            processes_.kill(id, signal);
+        } else if (signal == SIGKILL || signal == SIGTERM || signal == SIGINT || signal == SIGHUP) {
+            finish(id, signal);
+        }
+    }
+
+    void kill_job(const flux_msg_t* msg) {
+        const Json payload = payload_of(msg);
+        const auto id = payload.integer("id");
+        const json_int_t signal = payload.integer("signum").value_or(SIGTERM);
+        const auto it = id ? jobs_.find(static_cast<flux_jobid_t>(*id)) : jobs_.end();
+        if (!id || signal < 1 || signal > 64) {
+            respond(h_, msg,
+                    Error{std::errc::protocol_error, "job-exec.kill takes {id:I, signum?:i} with a signal of 1 to 64"});
+        } else if (it == jobs_.end()) {
+            respond(h_, msg, Error{std::errc::no_such_file_or_directory, "the job is not running"});
+        } else if (flux_msg_authorize(msg, it->second.userid) < 0) {
+            respond(h_, msg, Error{std::errc::operation_not_permitted, "the job is somebody else's"});
+        } else {
+            signal_job(it->first, static_cast<int>(signal));
+            flux_respond(h_, msg, nullptr);
+        }
+    }
+
+    // ---- output ----
+
+    void read_output(const flux_msg_t* msg) {
+        const Json payload = payload_of(msg);
+        const auto id = payload.integer("id");
+        const json_int_t offset = payload.integer("offset").value_or(0);
+        if (!id || offset < 0) {
+            respond(h_, msg,
+                    Error{std::errc::protocol_error, "job-exec.output takes {id:I, offset?:I} with offset 0 or more"});
+            return;
+        }
+        const auto running = jobs_.find(static_cast<flux_jobid_t>(*id));
+        const bool is_running = running != jobs_.end();
+        if (flux_msg_authorize(msg, is_running ? running->second.userid : FLUX_USERID_UNKNOWN) < 0) {
+            respond(h_, msg, Error{std::errc::operation_not_permitted, "the output is the instance owner's to read"});
+            return;
+        }
+        const std::string name = encode_id(static_cast<flux_jobid_t>(*id), "f58plain");
+        const auto part = output_.read(name, static_cast<std::uint64_t>(offset));
+        if (!part) {
+            respond(h_, msg, part.error());
+            return;
+        }
+        respond(
+            h_, msg,
+            Json::take(json_pack("{s:s s:b s:s s:I}", "data", part->text.c_str(), "eof", part->is_end && !is_running,
+                                 "path", output_.path(name).c_str(), "offset", static_cast<json_int_t>(part->next))));
+    }
+
+    void stats(const flux_msg_t* msg) {
+        respond(h_, msg,
+                Json::take(json_pack("{s:i s:i s:I s:I}", "running", static_cast<int>(jobs_.size()), "launchers",
+                                     static_cast<int>(processes_.size()), "started",
+                                     static_cast<json_int_t>(started_count_), "ended",
+                                     static_cast<json_int_t>(ended_count_))));
+    }
+
+    // ---- responses ----
+
+    void send(const Job& job, flux_jobid_t id, const char* type, const std::string& data) {
+        const std::string text = "{\"id\":" + std::to_string(id) + ",\"type\":\"" + type + "\",\"data\":" + data + "}";
+        flux_respond(h_, job.request.get(), text.c_str());
+    }
+
+    void send_exception(const Job& job, flux_jobid_t id, const char* type, const std::string& note) {
+        Json data = Json::take(json_pack("{s:i s:s}", "severity", 0, "type", type));
+        data.set("note", Json::string_of(to_utf8(note)));
+        send(job, id, "exception", data.dump());
+    }
+
+    flux_t* h_;
+    ExecPlace place_;
+    JobOutput output_;
+    Handlers handlers_;
+    std::unordered_map<flux_jobid_t, Job> jobs_;
+    Deadlines deadlines_;
+    ProcessPool processes_;
+    double clock_scale_ = 1;
+    double kill_grace_s_ = 5;
+    std::uint64_t started_count_ = 0;
+    std::uint64_t ended_count_ = 0;
+};
+
+}  // namespace
+}  // namespace weir::broker
+
+extern "C" int job_exec_mod_main(flux_t* h, int, char**) {
+    return weir::broker::run_service<weir::broker::JobExec>(h);
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: making, reading and removing of output files. Must not know processes or messages.
+#include "broker/services/job_output.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <utility>
+
+namespace weir::broker {
+namespace {
+
+constexpr std::size_t PART_BYTES_MAX = 256 * 1024;
+constexpr std::size_t NAMED_MAX = 10'000;
+
+/// Length of the valid UTF-8 sequence that begins at `at`, 0 if there is none, -1 if the text ends too early.
+int sequence_length(const std::string& s, std::size_t at) {
+    const auto byte = [&s](std::size_t i) { return static_cast<unsigned char>(s[i]); };
+    const unsigned char first = byte(at);
+    if (first < 0x80) {
+        return 1;
+    }
+    const int length = first >= 0xc2 && first < 0xe0   ? 2
+                       : first >= 0xe0 && first < 0xf0 ? 3
+                       : first >= 0xf0 && first < 0xf5 ? 4
+                                                       : 0;
+    for (int i = 1; i < length; ++i) {
+        if (at + static_cast<std::size_t>(i) >= s.size()) {
+            return -1;
+        }
+        const unsigned char next = byte(at + static_cast<std::size_t>(i));
+        const bool is_overlong = i == 1 && ((first == 0xe0 && next < 0xa0) || (first == 0xf0 && next < 0x90));
+        const bool is_outside = i == 1 && ((first == 0xed && next > 0x9f) || (first == 0xf4 && next > 0x8f));
+        if ((next & 0xc0) != 0x80 || is_overlong || is_outside) {
+            return 0;
+        }
+    }
+    return length;
+}
+
+/// Bytes at the end that begin a sequence which the next part will complete.
+std::size_t unfinished_tail(const std::string& bytes) {
+    for (std::size_t back = 1; back <= 3 && back <= bytes.size(); ++back) {
+        if (sequence_length(bytes, bytes.size() - back) < 0) {
+            return back;
+        }
+    }
+    return 0;
+}
+
+}  // namespace
+
+std::string to_utf8(const std::string& bytes) {
+    std::string text;
+    for (std::size_t i = 0; i < bytes.size();) {
+        const int length = sequence_length(bytes, i);
+        if (length > 0) {
+            text.append(bytes, i, static_cast<std::size_t>(length));
+            i += static_cast<std::size_t>(length);
+        } else {
+            text += "\xef\xbf\xbd";
+            ++i;
+        }
+    }
+    return text;
+}
+
+JobOutput::JobOutput(std::string dir, bool is_temporary)
+    : dir_(std::move(dir) + "/output"), is_temporary_(is_temporary) {}
+
+JobOutput::~JobOutput() {
+    if (is_temporary_) {
+        std::error_code ignored;
+        std::filesystem::remove_all(dir_, ignored);
+    }
+}
+
+Result<int> JobOutput::open(const std::string& job, const std::string& named) {
+    if (!named.empty()) {
+        if (named_.size() >= NAMED_MAX) {
+            named_.erase(named_.begin());
+        }
+        named_[job] = named;
+    } else {
+        mkdir(dir_.c_str(), 0700);
+    }
+    const std::string file = path(job);
+    const int fd = ::open(file.c_str(), O_CREAT | O_WRONLY | O_APPEND | O_CLOEXEC, 0600);
+    if (fd < 0) {
+        return Error{static_cast<std::errc>(errno),
+                     "cannot write the job's output file " + file + ": " + std::strerror(errno)};
+    }
+    return fd;
+}
+
+std::string JobOutput::path(const std::string& job) const {
+    const auto it = named_.find(job);
+    return it != named_.end() ? it->second : dir_ + "/" + job + ".out";
+}
+
+Result<JobOutput::Part> JobOutput::read(const std::string& job, std::uint64_t offset) const {
+    const std::string file = path(job);
+    const int fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+    if (fd < 0) {
+        return Error{static_cast<std::errc>(errno),
+                     "job " + job + " has no output: " + file + ": " + std::strerror(errno)};
+    }
+    std::string bytes(PART_BYTES_MAX, '\0');
+    const ssize_t n = pread(fd, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    struct stat about {};
+    fstat(fd, &about);
+    ::close(fd);
+    bytes.resize(n > 0 ? static_cast<std::size_t>(n) : 0);
+    Part part;
+    part.is_end = offset + bytes.size() >= static_cast<std::uint64_t>(about.st_size);
+    if (!part.is_end) {
+        bytes.resize(bytes.size() - unfinished_tail(bytes));
+    }
+    part.next = offset + bytes.size();
+    part.text = to_utf8(bytes);
+    return part;
+}
+
+}  // namespace weir::broker

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the service "kvs": the subset of the KVS protocol that schedulers and job tools use: commit of values with or
+// without append, unlinking of a key or a whole directory, lookup of values and directories, namespaces. In memory.
+// Must not know what is stored.
+// Source: flux-core libkvs (kvs.commit, kvs.lookup, kvs.namespace-*), RFC 11.
+#include <map>
+
+#include "broker/services/base64.hpp"
+#include "broker/services/kvs_store.hpp"
+#include "broker/services/service.hpp"
+#include "broker/services/services.hpp"
+
+namespace weir::broker {
+namespace {
+
+constexpr json_int_t FLAG_READDIR = 1;
+constexpr json_int_t FLAG_TREEOBJ = 16;
+constexpr json_int_t FLAG_APPEND = 32;
+
+Json treeobj(const char* type, const Json& data) {
+    return Json::take(json_pack("{s:i s:s s:O}", "ver", 1, "type", type, "data", data.get()));
+}
+
+Error bad_request(const std::string& right) {
+    return {std::errc::protocol_error, right};
+}
+
+/// One write of a commit, decoded: nothing to be written means unlink.
+struct Operation {
+    std::string key;
+    std::optional<std::string> bytes;
+    bool append = false;
+};
+
+Result<Operation> read_operation(const Json& op) {
+    const auto key = op.string("key");
+    const Json dirent = op.at("dirent");
+    if (!key || !dirent) {
+        return bad_request("each operation of kvs.commit is {key:s, flags:i, dirent:treeobj or null}");
+    }
+    Operation out{*key, std::nullopt, (op.integer("flags").value_or(0) & FLAG_APPEND) != 0};
+    if (json_is_null(dirent.get())) {
+        return out;
+    }
+    const std::string type = dirent.string("type").value_or("none");
+    const auto data = dirent.string("data");
+    const auto bytes = type == "val" && data ? base64_decode(*data) : std::nullopt;
+    if (!bytes) {
+        return Error{std::errc::not_supported,
+                     "key " + *key + ": this KVS stores treeobjs of type val with base64 data, not " + type};
+    }
+    out.bytes = *bytes;
+    return out;
+}
+
+class Kvs {
+  public:
+    explicit Kvs(flux_t* h) : h_(h) { stores_["primary"]; }
+
+    Status start() {
+        using T = Kvs;
+        const flux_msg_handler_spec table[] = {
+            {FLUX_MSGTYPE_REQUEST, "kvs.commit", on_message<T, &T::commit>, 0},
+            {FLUX_MSGTYPE_REQUEST, "kvs.lookup", on_message<T, &T::lookup>, 0},
+            {FLUX_MSGTYPE_REQUEST, "kvs.getroot", on_message<T, &T::getroot>, 0},
+            {FLUX_MSGTYPE_REQUEST, "kvs.namespace-create", on_message<T, &T::namespace_create>, 0},
+            {FLUX_MSGTYPE_REQUEST, "kvs.namespace-remove", on_message<T, &T::namespace_remove>, 0},
+            {FLUX_MSGTYPE_REQUEST, "kvs.namespace-list", on_message<T, &T::namespace_list>, 0},
+            {FLUX_MSGTYPE_REQUEST, "kvs.stats-get", on_message<T, &T::stats>, FLUX_ROLE_USER},
+            FLUX_MSGHANDLER_TABLE_END,
+        };
+        if (handlers_.add(h_, table, this) < 0) {
+            return Error{static_cast<std::errc>(errno), "cannot register the kvs methods"};
+        }
+        return Done{};
+    }
+
+  private:
+    Result<KvsStore*> store_of(const Json& payload) {
+        const std::string name = payload.string("namespace").value_or("primary");
+        const auto it = stores_.find(name);
+        if (it == stores_.end()) {
+            return Error{std::errc::not_supported, "there is no KVS namespace " + name};
+        }
+        return &it->second;
+    }
+
+    Status apply(const Json& payload) {
+        const auto store = store_of(payload);
+        if (!store) {
+            return store.error();
+        }
+        const Json ops = payload.at("ops");
+        if (!json_is_array(ops.get())) {
+            return bad_request("kvs.commit takes {namespace:s, flags:i, ops:[...]}");
+        }
+        std::vector<Operation> todo;
+        std::size_t i = 0;
+        json_t* op = nullptr;
+        json_array_foreach(ops.get(), i, op) {  // all are checked before any is done
+            auto operation = read_operation(Json::share(op));
+            if (!operation) {
+                return operation.error();
+            }
+            const auto present = (*store)->lookup(operation->key);
+            if (operation->bytes && !present && present.error().code == std::errc::is_a_directory) {
+                return present.error();
+            }
+            todo.push_back(std::move(*operation));
+        }
+        for (const Operation& operation : todo) {
+            if (!operation.bytes) {
+                (*store)->unlink(operation.key);
+            } else if (auto put = (*store)->put(operation.key, *operation.bytes, operation.append); !put) {
+                return put.error();
+            }
+        }
+        (*store)->commit();
+        return Done{};
+    }
+
+    static Json root_of(const KvsStore& store) {
+        const auto sequence = static_cast<json_int_t>(store.sequence());
+        return Json::take(
+            json_pack("{s:s s:I}", "rootref", ("memory-" + std::to_string(sequence)).c_str(), "rootseq", sequence));
+    }
+
+    void commit(const flux_msg_t* msg) {
+        const Json payload = payload_of(msg);
+        const Status done = apply(payload);
+        done ? respond(h_, msg, root_of(**store_of(payload))) : respond(h_, msg, done.error());
+    }
+
+    Result<Json> read(const Json& payload) {
+        const auto store = store_of(payload);
+        const auto key = payload.string("key");
+        const json_int_t flags = payload.integer("flags").value_or(0);
+        if (!store) {
+            return store.error();
+        }
+        if (!key) {
+            return bad_request("kvs.lookup takes {key:s, namespace:s, flags:i}");
+        }
+        const auto value = (*store)->lookup(*key);
+        const bool is_value = value.has_value();
+        if (is_value && (flags & FLAG_READDIR) == 0) {
+            return treeobj("val", Json::string_of(base64_encode(*value)));
+        }
+        if (!is_value && (flags & (FLAG_READDIR | FLAG_TREEOBJ)) == 0) {
+            return value.error();
+        }
+        const auto entries = (*store)->list(*key);
+        if (!entries) {
+            return entries.error();
+        }
+        Json data = Json::object();
+        for (const auto& entry : *entries) {
+            const Json child = entry.is_dir ? treeobj("dir", Json::object()) : treeobj("val", Json::string_of(""));
+            data.set(entry.name.c_str(), child);
+        }
+        return treeobj("dir", data);
+    }
+
+    void lookup(const flux_msg_t* msg) {
+        const auto value = read(payload_of(msg));
+        if (!value) {
+            respond(h_, msg, value.error());
+            return;
+        }
+        Json answer = Json::object();
+        answer.set("val", *value);
+        respond(h_, msg, answer);
+    }
+
+    void getroot(const flux_msg_t* msg) {
+        const auto store = store_of(payload_of(msg));
+        if (!store) {
+            respond(h_, msg, store.error());
+            return;
+        }
+        Json root = root_of(**store);
+        json_object_set_new(root.get(), "flags", json_integer(0));
+        respond(h_, msg, root);
+    }
+
+    void namespace_create(const flux_msg_t* msg) {
+        const auto name = payload_of(msg).string("namespace");
+        if (!name || name->empty()) {
+            respond(h_, msg, bad_request("kvs.namespace-create takes {namespace:s}"));
+        } else if (!stores_.emplace(*name, KvsStore()).second) {
+            respond(h_, msg, Error{std::errc::file_exists, "KVS namespace " + *name + " is there already"});
+        } else {
+            flux_respond(h_, msg, nullptr);
+        }
+    }
+
+    void namespace_remove(const flux_msg_t* msg) {
+        const auto name = payload_of(msg).string("namespace");
+        if (!name || *name == "primary") {
+            respond(h_, msg,
+                    Error{std::errc::invalid_argument, "kvs.namespace-remove takes {namespace:s}, and not primary"});
+            return;
+        }
+        stores_.erase(*name);
+        flux_respond(h_, msg, nullptr);
+    }
+
+    void namespace_list(const flux_msg_t* msg) {
+        Json names = Json::array();
+        for (const auto& [name, store] : stores_) {
+            json_array_append_new(names.get(),
+                                  json_pack("{s:s s:i s:i}", "namespace", name.c_str(), "owner", -1, "flags", 0));
+        }
+        Json answer = Json::object();
+        answer.set("namespaces", names);
+        respond(h_, msg, answer);
+    }
+
+    void stats(const flux_msg_t* msg) {
+        Json all = Json::object();
+        for (const auto& [name, store] : stores_) {
+            json_object_set_new(all.get(), name.c_str(),
+                                json_pack("{s:I s:I s:I}", "keys", static_cast<json_int_t>(store.size()), "bytes",
+                                          static_cast<json_int_t>(store.bytes()), "commits",
+                                          static_cast<json_int_t>(store.sequence())));
+        }
+        respond(h_, msg, all);
+    }
+
+    flux_t* h_;
+    Handlers handlers_;
+    std::map<std::string, KvsStore> stores_;
+};
+
+}  // namespace
+}  // namespace weir::broker
+
+extern "C" int kvs_mod_main(flux_t* h, int, char**) {
+    return weir::broker::run_service<weir::broker::Kvs>(h);
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: resources that the configuration names. Must not know other sources.
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+
+#include "broker/services/resource_source.hpp"
+
+namespace weir::broker {
+namespace {
+
+Error bad(const std::string& key, const std::string& right) {
+    return {std::errc::invalid_argument, "configuration key resource." + key + ": " + right};
+}
+
+Status add_properties(const Json& list, const Ids& ranks, Inventory& out) {
+    std::size_t i = 0;
+    json_t* name = nullptr;
+    json_array_foreach(list.get(), i, name) {
+        if (!json_is_string(name)) {
+            return bad("config.properties", "must be a list of strings");
+        }
+        Ids& members = out.properties[json_string_value(name)];
+        members.insert(members.end(), ranks.begin(), ranks.end());
+        std::sort(members.begin(), members.end());
+        members.erase(std::unique(members.begin(), members.end()), members.end());
+    }
+    return Done{};
+}
+
+/// One entry: adds its hosts, or more cores, GPUs and properties to hosts that are there.
+Status add_entry(const Json& entry, Inventory& out) {
+    const auto text = entry.string("hosts");
+    const auto hosts =
+        text ? decode_hostlist(*text) : Result<std::vector<std::string>>(bad("config.hosts", "is missing"));
+    const auto cores = decode_idset(entry.string("cores").value_or(""));
+    const auto gpus = decode_idset(entry.string("gpus").value_or(""));
+    if (!hosts) {
+        return bad("config.hosts", hosts.error().message);
+    }
+    if (!cores || !gpus) {
+        return bad(cores ? "config.gpus" : "config.cores", (cores ? gpus : cores).error().message);
+    }
+    Ids ranks;
+    for (const std::string& host : *hosts) {
+        auto it =
+            std::find_if(out.nodes.begin(), out.nodes.end(), [&host](const Node& node) { return node.host == host; });
+        if (it == out.nodes.end()) {
+            it = out.nodes.insert(it, Node{host, {}, {}});
+        }
+        ranks.push_back(static_cast<std::uint32_t>(it - out.nodes.begin()));
+        for (auto [from, to] : {std::pair(&*cores, &it->cores), std::pair(&*gpus, &it->gpus)}) {
+            to->insert(to->end(), from->begin(), from->end());
+            std::sort(to->begin(), to->end());
+            to->erase(std::unique(to->begin(), to->end()), to->end());
+        }
+    }
+    return add_properties(entry.at("properties"), ranks, out);
+}
+
+Result<Inventory> from_entries(const Json& list) {
+    Inventory out;
+    std::size_t i = 0;
+    json_t* entry = nullptr;
+    json_array_foreach(list.get(), i, entry) {
+        if (auto added = add_entry(Json::share(entry), out); !added) {
+            return added.error();
+        }
+    }
+    for (const Node& node : out.nodes) {
+        if (node.cores.empty()) {
+            return bad("config", "host " + node.host + " has no cores");
+        }
+    }
+    return out;
+}
+
+Result<Inventory> from_imagined(const Json& table) {
+    const json_int_t nodes = table.integer("nodes").value_or(1);
+    const json_int_t cores = table.integer("cores").value_or(0);
+    const json_int_t gpus = table.integer("gpus").value_or(0);
+    if (nodes < 1 || nodes > 1'000'000 || cores < 1 || cores > 65'536 || gpus < 0 || gpus > 65'536) {
+        return bad("imagined", "nodes must be 1 to 1000000, cores 1 to 65536, gpus 0 to 65536");
+    }
+    const auto hosts = decode_hostlist(
+        table.string("hostlist").value_or(nodes == 1 ? "node0" : "node[0-" + std::to_string(nodes - 1) + "]"));
+    if (!hosts) {
+        return bad("imagined.hostlist", hosts.error().message);
+    }
+    if (hosts->size() != static_cast<std::size_t>(nodes)) {
+        return bad("imagined.hostlist",
+                   "names " + std::to_string(hosts->size()) + " hosts, but nodes is " + std::to_string(nodes));
+    }
+    const auto first = [](json_int_t count) {
+        Ids ids(static_cast<std::size_t>(count));
+        for (std::size_t i = 0; i < ids.size(); ++i) {
+            ids[i] = static_cast<std::uint32_t>(i);
+        }
+        return ids;
+    };
+    Inventory out;
+    for (const std::string& host : *hosts) {
+        out.nodes.push_back(Node{host, first(cores), first(gpus)});
+    }
+    return out;
+}
+
+Result<Inventory> from_file(const std::string& path) {
+    std::ifstream in(path, std::ios::binary);
+    const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+    json_error_t where{};
+    const Json r = Json::take(json_loadb(text.data(), text.size(), 0, &where));
+    if (!r) {
+        return bad("path",
+                   path + ":" + std::to_string(where.line) + ":" + std::to_string(where.column) + ": " + where.text);
+    }
+    auto inventory = inventory_from_r(r);
+    return inventory ? inventory : Result<Inventory>(bad("path", path + ": " + inventory.error().message));
+}
+
+}  // namespace
+
+bool is_configured(const Json& table) {
+    return table.at("config") || table.at("imagined") || table.at("path");
+}
+
+Result<Inventory> configured_inventory(const Json& table) {
+    if (table.at("config")) {
+        return json_is_array(table.at("config").get()) ? from_entries(table.at("config"))
+                                                       : Result<Inventory>(bad("config", "write [[resource.config]]"));
+    }
+    if (table.at("imagined")) {
+        return from_imagined(table.at("imagined"));
+    }
+    const auto path = table.string("path");
+    return path ? from_file(*path) : Result<Inventory>(bad("path", "must be a file name"));
+}
+
+}  // namespace weir::broker
