@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: wiring the parts, start-up and shutdown. Must not know the insides of any part.
+#include "broker/core/broker.hpp"
+
+#include <flux/core.h>
+#include <sys/stat.h>
+#include <syslog.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <utility>
+
+#include "broker/api/clock.hpp"
+#include "broker/core/instance.hpp"
+#include "broker/core/services.hpp"
+
+namespace weir::broker {
+namespace {
+
+constexpr std::uint64_t SHUTDOWN_MS_MAX = 30'000;  // real time; then modules that hang are left behind
+
+Cred owner_cred() {
+    return {static_cast<std::uint32_t>(getuid()), FLUX_ROLE_OWNER | FLUX_ROLE_LOCAL};
+}
+
+void say(const std::string& text) {
+    std::fprintf(stderr, "weir-broker: %s\n", text.c_str());
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Broker>> Broker::create(const Options& options) {
+    auto config = load_config(options.config_paths);
+    if (!config) {
+        return config.error();
+    }
+    auto own = read_broker_config(*config);
+    if (!own) {
+        return own.error();
+    }
+    auto rundir = Rundir::open(options.rundir);
+    if (!rundir) {
+        return rundir.error();
+    }
+    auto attributes = instance_attributes(options, *own, take_parent_from_environment(), rundir->path());
+    if (!attributes) {
+        return attributes.error();
+    }
+    start_clock(*attributes);
+    std::unique_ptr<Broker> broker(
+        new Broker(options, std::move(*rundir), std::move(*attributes), std::move(*config), std::move(*own)));
+    auto listener = LocalListener::bind(
+        broker->loop_, broker->router_, broker->rundir_,
+        [b = broker.get()](int severity, const std::string& text) { b->log_.write(severity, text); });
+    if (!listener) {
+        return listener.error();
+    }
+    broker->listener_ = std::move(*listener);
+    broker->listener_->set_policy(broker->access_);
+    broker->add_services();
+    return broker;
+}
+
+Broker::Broker(const Options& options, Rundir rundir, Attributes attributes, Json config, BrokerConfig own)
+    : options_(options),
+      rundir_(std::move(rundir)),
+      attributes_(std::move(attributes)),
+      to_load_(std::move(own.modules)),
+      access_(own.access),
+      router_(owner_cred()),
+      log_(router_, clock_now),
+      pump_(loop_),
+      host_(pump_, router_, attributes_,
+            {[this](int severity, const std::string& text) { log_.write(severity, text); },
+             [this](const std::string& why) { fail(why); }, [this] { return config_.config().dump(); }}),
+      config_(router_, std::move(config), options.config_paths,
+              {[this] { return host_.names(); },
+               [](const Json& wanted) {
+                   const auto read = read_broker_config(wanted);
+                   return read ? Status(Done{}) : Status(read.error());
+               },
+               [this](const Json& now) { apply_config(*read_broker_config(now)); }}) {}
+
+Broker::~Broker() = default;
+
+void Broker::add_services() {
+    add_attr_service(router_, attributes_);
+    add_event_service(router_);
+    add_module_service(router_, host_);
+    BrokerHooks hooks;
+    hooks.now = clock_now;
+    hooks.run_time = [this] { return run_time(); };
+    hooks.state = [this] { return stage_ == Stage::INIT ? "init" : stage_ == Stage::RUN ? "run" : "shutdown"; };
+    hooks.shut_down = [this] { shut_down(0); };
+    hooks.stats = [this] { return stats(); };
+    add_broker_service(router_, std::move(hooks));
+    pump_.after_drain([this] { listener_->flush(); });
+}
+
+double Broker::run_time() const {
+    return clock_now() - std::stod(attributes_.get("broker.starttime").value_or("0"));
+}
+
+Json Broker::stats() const {
+    const Router::Counters& n = router_.counters();
+    return Json::take(json_pack("{s:I s:I s:I s:I s:i}", "requests", static_cast<json_int_t>(n.requests), "responses",
+                                static_cast<json_int_t>(n.responses), "events", static_cast<json_int_t>(n.events),
+                                "dropped", static_cast<json_int_t>(n.dropped), "clients",
+                                static_cast<int>(listener_->client_count())));
+}
+
+void Broker::apply_config(const BrokerConfig& config) {
+    access_ = config.access;
+    listener_->set_policy(access_);
+    if (access_.allow_guests) {  // guests must reach the socket
+        struct stat about {};
+        if (stat(rundir_.path().c_str(), &about) == 0) {
+            chmod(rundir_.path().c_str(), (about.st_mode & 07777) | 0011);
+        }
+    }
+}
+
+void Broker::watch_signals() {
+    std::signal(SIGPIPE, SIG_IGN);
+    const int numbers[] = {SIGTERM, SIGINT, SIGHUP};
+    for (std::size_t i = 0; i < std::size(numbers); ++i) {
+        WEIR_CHECK(signals_[i].create([this](uv_signal_t* h) { return uv_signal_init(loop_.get(), h); }) == 0);
+        signals_[i].on([this](int number) { on_signal(number); });
+        uv_signal_start(
+            signals_[i].get(), [](uv_signal_t* h, int number) { Watch<uv_signal_t>::fire(h, number); }, numbers[i]);
+    }
+}
+
+void Broker::on_signal(int number) {
+    if (stage_ == Stage::SHUTDOWN && number != SIGHUP) {
+        say("asked a second time: not waiting for the modules");
+        give_up();
+    }
+    shut_down(exit_code_);
+}
+
+int Broker::run() {
+    watch_signals();
+    apply_config(BrokerConfig{to_load_, access_, {}, {}});
+    load_next(0);
+    loop_.run();
+    return exit_code_;
+}
+
+void Broker::load_next(std::size_t i) {
+    if (stage_ != Stage::INIT) {
+        return;
+    }
+    if (i == to_load_.size()) {
+        stage_ = Stage::RUN;
+        log_.write(LOG_INFO, "online: " + *attributes_.get("local-uri"));
+        listener_->accept();
+        tell_ready();
+        return;
+    }
+    host_.load(to_load_[i], [this, i](const Status& how) {
+        if (how) {
+            load_next(i + 1);
+        } else if (stage_ == Stage::INIT) {
+            const LoadRequest& failed = to_load_[i];
+            const std::string name = failed.name.empty() ? failed.target : failed.name;
+            say("module " + name + " was not loaded: " + how.error().message);
+            shut_down(1);
+        }
+    });
+}
+
+void Broker::tell_ready() {
+    if (options_.ready_fd >= 0) {
+        const std::string line = *attributes_.get("local-uri") + "\n";
+        if (::write(options_.ready_fd, line.data(), line.size()) < 0) {
+            say("cannot write to --ready-fd " + std::to_string(options_.ready_fd));
+        }
+        ::close(options_.ready_fd);
+        options_.ready_fd = -1;
+    }
+}
+
+void Broker::fail(const std::string& why) {
+    log_.write(LOG_CRIT, why);
+    shut_down(1);
+}
+
+void Broker::shut_down(int exit_code) {
+    exit_code_ = std::max(exit_code_, exit_code);
+    if (stage_ == Stage::SHUTDOWN) {
+        return;
+    }
+    stage_ = Stage::SHUTDOWN;
+    listener_->stop_accepting();
+    WEIR_CHECK(deadline_.create([this](uv_timer_t* h) { return uv_timer_init(loop_.get(), h); }) == 0);
+    deadline_.on([this](int) { give_up(); });
+    uv_timer_start(
+        deadline_.get(), [](uv_timer_t* h) { Watch<uv_timer_t>::fire(h); }, SHUTDOWN_MS_MAX, 0);
+    host_.remove_all([this] {
+        deadline_.reset();
+        listener_->flush();
+        loop_.stop();
+    });
+}
+
+void Broker::give_up() {
+    for (const std::string& name : host_.names()) {
+        say("module " + name + " did not stop; leaving it");
+    }
+    listener_->flush();
+    unlinkat(rundir_.dir_fd(), LocalListener::SOCKET_NAME, 0);
+    rundir_.remove();
+    _exit(1);
+}
+
+}  // namespace weir::broker

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the services "broker", "state-machine" and "groups" as far as one broker of one rank has them.
+// Must not know how the broker is run.
+#include <flux/core.h>
+#include <sys/resource.h>
+
+#include <cerrno>
+#include <memory>
+#include <utility>
+
+#include "broker/core/services.hpp"
+
+namespace weir::broker {
+namespace {
+
+void ping(const Call& call) {
+    const Json payload = call.payload();
+    if (!json_is_object(payload.get())) {
+        call.fail(EPROTO);
+        return;
+    }
+    const Cred cred = call.request().cred();
+    json_t* answer = payload.get();  // parsed for this call alone
+    const std::string route = std::string(call.request().route_first().substr(0, 8)) + "!broker";
+    json_object_set_new(answer, "route", json_string(route.c_str()));
+    json_object_set_new(answer, "userid", json_integer(cred.userid));
+    json_object_set_new(answer, "rolemask", json_integer(cred.rolemask));
+    json_object_set_new(answer, "rank", json_integer(0));
+    call.respond(payload);
+}
+
+double seconds(const timeval& time) {
+    return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+}
+
+void respond_rusage(const Call& call) {
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    call.respond(Json::take(
+        json_pack("{s:f s:f s:I s:I s:I s:I s:I}", "utime", seconds(usage.ru_utime), "stime", seconds(usage.ru_stime),
+                  "maxrss", static_cast<json_int_t>(usage.ru_maxrss), "minflt",
+                  static_cast<json_int_t>(usage.ru_minflt), "majflt", static_cast<json_int_t>(usage.ru_majflt), "nvcsw",
+                  static_cast<json_int_t>(usage.ru_nvcsw), "nivcsw", static_cast<json_int_t>(usage.ru_nivcsw))));
+}
+
+void groups_get(const Call& call) {
+    const auto name = call.payload().string("name");
+    if (!name) {
+        call.fail(EPROTO, "groups.get takes {name:s}");
+    } else if (*name == "broker.online" || *name == "broker.torpid") {
+        call.respond(Json::take(json_pack("{s:s}", "members", *name == "broker.online" ? "0" : "")));
+    } else {
+        call.fail(ENOENT, "there is no group " + *name + "; this broker knows broker.online and broker.torpid");
+    }
+}
+
+}  // namespace
+
+void add_broker_service(Router& router, BrokerHooks given) {
+    const auto hooks = std::make_shared<const BrokerHooks>(std::move(given));
+    const auto respond_state = [hooks](const Call& call) {
+        call.respond(Json::take(json_pack("{s:s s:f}", "state", hooks->state(), "duration", hooks->run_time())));
+    };
+    router.add_method("broker.ping", FLUX_ROLE_USER, ping);
+    router.add_method("broker.rusage", FLUX_ROLE_USER, respond_rusage);
+    router.add_method("broker.stats-get", ~0u, [hooks](const Call& call) { call.respond(hooks->stats()); });
+    router.add_method("broker.shutdown", 0, [hooks](const Call& call) {
+        call.respond();
+        hooks->shut_down();
+    });
+    router.add_method("broker.disconnect", ~0u, [](const Call&) {});
+    router.add_method("state-machine.get", FLUX_ROLE_USER, respond_state);
+    router.add_method("state-machine.wait", FLUX_ROLE_USER, respond_state);
+    router.add_method("state-machine.disconnect", ~0u, [](const Call&) {});
+    router.add_method("groups.get", FLUX_ROLE_USER, groups_get);
+    router.add_method("groups.disconnect", ~0u, [](const Call&) {});
+}
+
+}  // namespace weir::broker

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: collecting an instance's attributes. Must not know messages.
+#include "broker/core/instance.hpp"
+
+#include <flux/core.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <utility>
+
+#include "broker/api/clock.hpp"
+#include "broker/core/local_listener.hpp"
+#include "broker/core/uuid.hpp"
+
+#ifndef WEIR_VERSION
+#error "WEIR_VERSION is set by broker/core/CMakeLists.txt"
+#endif
+
+namespace weir::broker {
+namespace {
+
+std::string take_variable(const char* name) {
+    const char* value = std::getenv(name);
+    std::string text = value != nullptr ? value : "";
+    unsetenv(name);
+    return text;
+}
+
+std::string to_f58(const std::string& jobid) {
+    flux_jobid_t id = 0;
+    std::array<char, 64> text{};
+    if (flux_job_id_parse(jobid.c_str(), &id) < 0 || flux_job_id_encode(id, "f58", text.data(), text.size()) < 0) {
+        return jobid;
+    }
+    return text.data();
+}
+
+std::string in_digits(double value) {
+    std::array<char, 64> text{};
+    const auto [end, failed] = std::to_chars(text.data(), text.data() + text.size(), value);
+    return failed == std::errc() ? std::string(text.data(), end) : "0";
+}
+
+std::optional<double> as_number(const std::string& text) {
+    double value = 0;
+    const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (failed != std::errc() || end != text.data() + text.size()) {
+        return std::nullopt;
+    }
+    return value;
+}
+
+std::string host_name() {
+    std::array<char, 256> name{};
+    gethostname(name.data(), name.size() - 1);
+    return name.data();
+}
+
+/// Attributes that the command line may not set: they say what is, not what is wished.
+bool is_read_only(const std::string& name) {
+    constexpr std::array READ_ONLY{"rundir",         "local-uri",        "rank",          "size",       "version",
+                                   "broker.pid",     "parent-uri",       "jobid",         "jobid-path", "broker.uuid",
+                                   "security.owner", "broker.starttime", "instance-level"};
+    return std::any_of(READ_ONLY.begin(), READ_ONLY.end(), [&name](const char* other) { return name == other; });
+}
+
+}  // namespace
+
+Parent take_parent_from_environment() {
+    Parent parent;
+    parent.uri = take_variable("FLUX_URI");
+    parent.jobid = take_variable("FLUX_JOB_ID");
+    parent.jobid_path = take_variable("FLUX_JOB_ID_PATH");
+    if (parent.uri.empty() || parent.jobid.empty()) {
+        return {};
+    }
+    parent.jobid = to_f58(parent.jobid);
+    if (parent.jobid_path.empty()) {
+        parent.jobid_path = "/" + parent.jobid;
+    }
+    parent.level = static_cast<int>(std::count(parent.jobid_path.begin(), parent.jobid_path.end(), '/'));
+    return parent;
+}
+
+Result<Attributes> instance_attributes(const Options& options, const BrokerConfig& config, const Parent& parent,
+                                       const std::string& rundir) {
+    using Kind = Attributes::Kind;
+    Attributes all;
+    all.set("rundir", rundir);
+    all.set("local-uri", "local://" + rundir + "/" + LocalListener::SOCKET_NAME);
+    all.set("rank", "0");
+    all.set("size", "1");
+    all.set("version", WEIR_VERSION);
+    all.set("hostlist", host_name());
+    all.set("instance-level", std::to_string(parent.level));
+    all.set("jobid-path", parent.jobid_path.empty() ? "/" : parent.jobid_path);
+    if (!parent.uri.empty()) {
+        all.set("parent-uri", parent.uri);
+        all.set("jobid", parent.jobid);
+    }
+    all.set("security.owner", std::to_string(getuid()));
+    all.set("broker.pid", std::to_string(getpid()));
+    all.set("broker.uuid", new_uuid());
+    all.set("broker.module-nopanic", "0", Kind::RUNTIME);
+    all.set("log-stderr-level", "3", Kind::RUNTIME);
+    if (!options.config_paths.empty()) {
+        std::error_code failed;
+        const std::filesystem::path path = std::filesystem::absolute(options.config_paths.front(), failed);
+        const bool is_dir = std::filesystem::is_directory(path, failed);
+        all.set("config.path", path.string());
+        all.set("weir.config-dir", (is_dir ? path : path.parent_path()).string());
+    }
+    all.set("clock.scale", in_digits(config.clock_scale.value_or(1.0)));
+    if (config.clock_origin) {
+        all.set("clock.origin", in_digits(*config.clock_origin));
+    }
+    for (const auto& [name, value] : options.attributes) {
+        if (is_read_only(name)) {
+            return Error{std::errc::invalid_argument, "attribute " + name + " cannot be set: it says what is"};
+        }
+        const auto* known = all.find(name);
+        all.set(name, value, known != nullptr ? known->kind : Kind::FIXED);
+    }
+    for (const char* name : {"clock.scale", "clock.origin"}) {
+        const auto value = all.get(name);
+        const auto number = value ? as_number(*value) : std::optional(1.0);
+        if (!number || !std::isfinite(*number) || (*number <= 0 && std::string_view(name) == "clock.scale")) {
+            return Error{std::errc::invalid_argument, "attribute " + std::string(name) + "=" + *value +
+                                                          " must be a number" +
+                                                          (std::string_view(name) == "clock.scale" ? " above 0" : "")};
+        }
+    }
+    if (!all.get("clock.origin")) {  // the clock is not set yet: it tells real time
+        all.set("clock.origin", in_digits(clock_now()));
+    }
+    return all;
+}
+
+void start_clock(Attributes& attributes) {
+    set_clock(*as_number(*attributes.get("clock.scale")), *as_number(*attributes.get("clock.origin")));
+    std::array<char, 64> text{};
+    std::snprintf(text.data(), text.size(), "%.3f", clock_now());
+    attributes.set("broker.starttime", text.data());
+}
+
+}  // namespace weir::broker

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the small process between job-exec and a job's tasks: starts them, reports how they end, and sees to it that
+// none of their descendants outlives the job or the broker, whatever they fork. Must not know messages or the broker.
+// Source: prctl(2) PR_SET_CHILD_SUBREAPER, PR_SET_PDEATHSIG; doc/adr/0041.
+#pragma once
+
+namespace weir::broker {
+
+constexpr const char* LAUNCH_OPTION = "--launch-task";
+
+/// Arguments: PARENT_PID NTASKS COMMAND [ARGUMENT...]. File descriptors: 0 control, 1 report, 2 the tasks' output.
+/// Control: each byte is a signal number for the tasks' process groups, SIGKILL for all descendants; end of file means
+/// that the broker is gone: kill and exit. Report, a line each: "failed RANK ERRNO" (the command cannot be executed;
+/// nothing runs), "started", "exit RANK STATUS" with a wait status. It is closed when no descendant is left.
+/// @return the exit code of the process: 0 unless it could not begin.
+int launch_tasks(int argc, char** argv);
+
+}  // namespace weir::broker
