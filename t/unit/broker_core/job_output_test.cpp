@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+#include "broker/services/job_output.hpp"
+
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <filesystem>
+
+using namespace weir::broker;
+
+namespace {
+
+struct TemporaryDir {
+    TemporaryDir() : path(std::filesystem::temp_directory_path() / ("weir-output-test-" + std::to_string(getpid()))) {
+        std::filesystem::create_directories(path);
+    }
+    ~TemporaryDir() { std::filesystem::remove_all(path); }
+    std::filesystem::path path;
+};
+
+void print(int fd, const std::string& text) {
+    REQUIRE(write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size()));
+}
+
+}  // namespace
+
+TEST_CASE("job output: what was written is read from an offset on") {
+    TemporaryDir dir;
+    JobOutput output(dir.path.string(), true);
+    const auto fd = output.open("f1", "");
+    REQUIRE(fd);
+    print(*fd, "hello world");
+    close(*fd);
+    const auto part = output.read("f1", 6);
+    REQUIRE(part);
+    CHECK(part->text == "world");
+    CHECK(part->next == 11);
+    CHECK(part->is_end);
+    CHECK(output.read("f2", 0).error().code == std::errc::no_such_file_or_directory);
+}
+
+TEST_CASE("job output: temporary files go, a user's own file stays") {
+    TemporaryDir dir;
+    const std::string mine = (dir.path / "mine.out").string();
+    {
+        JobOutput output(dir.path.string(), true);
+        close(*output.open("f1", ""));
+        close(*output.open("f2", mine));
+        CHECK(output.path("f2") == mine);
+        CHECK(std::filesystem::exists(output.path("f1")));
+    }
+    CHECK_FALSE(std::filesystem::exists(dir.path / "output"));
+    CHECK(std::filesystem::exists(mine));
+}
+
+TEST_CASE("job output: large files come in parts that do not cut characters") {
+    TemporaryDir dir;
+    JobOutput output(dir.path.string(), true);
+    const auto fd = output.open("f1", "");
+    REQUIRE(fd);
+    std::string text;
+    while (text.size() < 600'000) {
+        text += "\xe2\x82\xac";  // three bytes, which do not divide the size of a part
+    }
+    print(*fd, text);
+    close(*fd);
+    std::string all;
+    std::uint64_t offset = 0;
+    bool is_end = false;
+    while (!is_end) {
+        const auto part = output.read("f1", offset);
+        REQUIRE(part);
+        all += part->text;
+        offset = part->next;
+        is_end = part->is_end;
+    }
+    CHECK(all == text);
+}
+
+TEST_CASE("job output: bytes that are no UTF-8 are replaced") {
+    CHECK(to_utf8("a\xff"
+                  "b") ==
+          "a\xef\xbf\xbd"
+          "b");
+    CHECK(to_utf8("\xe2\x82") == "\xef\xbf\xbd\xef\xbf\xbd");
+    CHECK(to_utf8("\xc0\x80") == "\xef\xbf\xbd\xef\xbf\xbd");
+    CHECK(to_utf8("\xed\xa0\x80").find('\xed') == std::string::npos);
+    CHECK(to_utf8("gr\xc3\xbc\xc3\x9f \xf0\x9f\x8c\x8a") == "gr\xc3\xbc\xc3\x9f \xf0\x9f\x8c\x8a");
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <cstdio>
+#include <fstream>
+
+#include "broker/services/resource_source.hpp"
+
+using namespace weir::broker;
+
+namespace {
+
+weir::Result<Inventory> read(const char* json) {
+    return configured_inventory(Json::parse(json));
+}
+
+}  // namespace
+
+TEST_CASE("resource config: entries add hosts, and cores, GPUs and properties to hosts that are there") {
+    const auto found =
+        read(R"({"config":[{"hosts":"n[0-1]","cores":"0-3"},{"hosts":"n1","gpus":"0-1","properties":["gpu"]}]})");
+    REQUIRE(found);
+    REQUIRE(found->nodes.size() == 2);
+    CHECK(found->nodes[0].cores == Ids{0, 1, 2, 3});
+    CHECK(found->nodes[0].gpus.empty());
+    CHECK(found->nodes[1].gpus == Ids{0, 1});
+    CHECK(found->properties.at("gpu") == Ids{1});
+    CHECK(found->core_count() == 8);
+}
+
+TEST_CASE("resource config: an imagined cluster of equal nodes") {
+    const auto found = read(R"({"imagined":{"nodes":4,"cores":16,"hostlist":"w[01-04]"}})");
+    REQUIRE(found);
+    CHECK(found->nodes.size() == 4);
+    CHECK(found->core_count() == 64);
+    CHECK(found->nodes[3].host == "w04");
+    CHECK(read(R"({"imagined":{"nodes":2,"cores":1}})")->nodes[1].host == "node1");
+}
+
+TEST_CASE("resource config: what is wrong is named by its key") {
+    const auto why = [](const char* json) { return read(json).error().message; };
+    CHECK(why(R"({"config":[{"cores":"0"}]})").find("resource.config.hosts") != std::string::npos);
+    CHECK(why(R"({"config":[{"hosts":"a","cores":"x"}]})").find("resource.config.cores") != std::string::npos);
+    CHECK(why(R"({"config":[{"hosts":"a"}]})").find("host a has no cores") != std::string::npos);
+    CHECK(why(R"({"imagined":{"nodes":0,"cores":1}})").find("resource.imagined") != std::string::npos);
+    CHECK(why(R"({"imagined":{"nodes":3,"cores":1,"hostlist":"a,b"}})").find("names 2 hosts") != std::string::npos);
+    CHECK(why(R"({"path":"/nonexistent/R"})").find("/nonexistent/R") != std::string::npos);
+}
+
+TEST_CASE("resource config: R is read from a file, errors name its line") {
+    const std::string path = "weir-r-test-" + std::to_string(getpid());
+    std::ofstream(path) << "{\n  \"version\": oops\n}\n";
+    const std::string table = R"({"path":")" + path + R"("})";
+    CHECK(read(table.c_str()).error().message.find(path + ":2:") != std::string::npos);
+    std::ofstream(path)
+        << R"({"version":1,"execution":{"R_lite":[{"rank":"0","children":{"core":"0-7"}}],"nodelist":["x"]}})";
+    CHECK(read(table.c_str())->core_count() == 8);
+    std::remove(path.c_str());
+}
+
+TEST_CASE("resource: this machine has at least one core") {
+    const auto found = machine_inventory("here");
+    REQUIRE(found);
+    REQUIRE(found->nodes.size() == 1);
+    CHECK(found->nodes[0].host == "here");
+    CHECK(found->core_count() >= 1);
+}

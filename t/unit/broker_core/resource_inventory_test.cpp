@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+#include "broker/services/resource_inventory.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace weir::broker;
+
+namespace {
+
+const char* const SLICE =
+    R"({"version":1,"execution":{"R_lite":[{"rank":"7","children":{"core":"2-3","gpu":"1"}},)"
+    R"({"rank":"3-4","children":{"core":"0-1"}}],"nodelist":["n[3-4,7]"],"starttime":1,"expiration":99,)"
+    R"("properties":{"fast":"4,7,12"}}})";
+
+}  // namespace
+
+TEST_CASE("inventory: a slice of the parent is numbered anew, cores keep their numbers") {
+    const auto found = inventory_from_r(Json::parse(SLICE));
+    REQUIRE(found);
+    REQUIRE(found->nodes.size() == 3);
+    CHECK(found->nodes[0].host == "n3");
+    CHECK(found->nodes[2].host == "n7");
+    CHECK(found->nodes[2].cores == Ids{2, 3});
+    CHECK(found->nodes[2].gpus == Ids{1});
+    CHECK(found->properties.at("fast") == Ids{1, 2});
+    CHECK(found->expiration == 99);
+    CHECK(found->ranks() == Ids{0, 1, 2});
+    CHECK(found->core_count() == 6);
+    CHECK(found->gpu_count() == 1);
+}
+
+TEST_CASE("inventory: equal neighbours share an entry of R") {
+    Inventory all;
+    all.nodes = {{"a0", {0, 1}, {}}, {"a1", {0, 1}, {}}, {"b", {0}, {}}};
+    const Json r = all.to_r();
+    CHECK(r.dump() ==
+          R"({"version":1,"execution":{"R_lite":[{"rank":"0-1","children":{"core":"0-1"}},)"
+          R"({"rank":"2","children":{"core":"0"}}],"nodelist":["a[0-1],b"],"starttime":0.0,"expiration":0.0}})");
+    const auto again = inventory_from_r(r);
+    REQUIRE(again);
+    CHECK(again->to_r().dump() == r.dump());
+}
+
+TEST_CASE("inventory: no nodes make the empty R") {
+    CHECK(Inventory().to_r().dump() ==
+          R"({"version":1,"execution":{"R_lite":[],"nodelist":[],"starttime":0.0,"expiration":0.0}})");
+}
+
+TEST_CASE("inventory: what is no R is refused with the part that is wrong") {
+    const auto why = [](const char* text) { return inventory_from_r(Json::parse(text)).error().message; };
+    CHECK(why("{}").find("version") != std::string::npos);
+    CHECK(why(R"({"version":1,"execution":{"R_lite":[{"rank":"x"}],"nodelist":[]}})").find("R_lite") !=
+          std::string::npos);
+    CHECK(why(R"({"version":1,"execution":{"R_lite":[{"rank":"0"},{"rank":"0"}],"nodelist":["a"]}})").find("twice") !=
+          std::string::npos);
+    CHECK(
+        why(R"({"version":1,"execution":{"R_lite":[{"rank":"0-1"}],"nodelist":["a"]}})").find("1 hosts for 2 ranks") !=
+        std::string::npos);
+}

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+#include "broker/core/router.hpp"
+
+#include <flux/core.h>
+
+#include <catch2/catch.hpp>
+#include <cerrno>
+#include <memory>
+#include <vector>
+
+using namespace weir::broker;
+
+namespace {
+
+constexpr Cred OWNER{10, FLUX_ROLE_OWNER | FLUX_ROLE_LOCAL};
+constexpr Cred GUEST{20, FLUX_ROLE_USER | FLUX_ROLE_LOCAL};
+
+class Peer final : public Endpoint {
+  public:
+    Peer(Router& router, std::string uuid, Cred who = OWNER) : Endpoint(std::move(uuid)), router_(router) {
+        cred = who;
+        router.attach(*this);
+    }
+    bool deliver(const Packet& packet) override {
+        got.push_back(packet);
+        return is_open;
+    }
+    void request(std::string_view topic, std::uint8_t flags = 0, std::uint32_t nodeid = FLUX_NODEID_ANY) {
+        router_.receive(*this, Packet::make({FLUX_MSGTYPE_REQUEST, flags, cred, nodeid, 5}, topic, {}));
+    }
+    void event(std::string_view topic, std::uint8_t flags = 0) {
+        router_.receive(*this, Packet::make({FLUX_MSGTYPE_EVENT, flags, cred, 0, 0}, topic, {}));
+    }
+    void answer(const Packet& asked, std::string_view text) {
+        router_.receive(*this, asked.response(0, std::string(text) + '\0', cred));
+    }
+    std::vector<Packet> got;
+    bool is_open = true;
+
+  private:
+    Router& router_;
+};
+
+}  // namespace
+
+TEST_CASE("router: a request goes to the service's endpoint and its response back to the client") {
+    Router router(OWNER);
+    Peer client(router, "client");
+    Peer module(router, "module");
+    REQUIRE(router.services().add("kvs", "module"));
+    client.request("kvs.lookup.more");
+    REQUIRE(module.got.size() == 1);
+    CHECK(module.got[0].route_last() == "client");
+    module.answer(module.got[0], "yes");
+    REQUIRE(client.got.size() == 1);
+    CHECK(client.got[0].text() == "yes");
+    CHECK(client.got[0].route_count() == 0);
+    CHECK(client.got[0].aux2() == 5);
+}
+
+TEST_CASE("router: an unknown service is answered with ENOSYS and its name") {
+    Router router(OWNER);
+    Peer client(router, "client");
+    client.request("bogus.method");
+    REQUIRE(client.got.size() == 1);
+    CHECK(client.got[0].aux1() == ENOSYS);
+    CHECK(client.got[0].text() == "No service matching bogus is registered");
+    client.request("bogus.method", FLUX_MSGFLAG_NORESPONSE);
+    CHECK(client.got.size() == 1);
+}
+
+TEST_CASE("router: an endpoint that takes no requests any more counts as gone") {
+    Router router(OWNER);
+    Peer client(router, "client");
+    Peer module(router, "module");
+    module.is_open = false;
+    REQUIRE(router.services().add("kvs", "module"));
+    client.request("kvs.lookup");
+    REQUIRE(client.got.size() == 1);
+    CHECK(client.got[0].aux1() == ENOSYS);
+}
+
+TEST_CASE("router: another rank or an upstream broker cannot be reached") {
+    Router router(OWNER);
+    Peer client(router, "client");
+    REQUIRE(router.services().add("kvs", "client"));
+    client.request("kvs.x", 0, 1);
+    client.request("kvs.x", FLUX_MSGFLAG_UPSTREAM, 0);
+    REQUIRE(client.got.size() == 2);
+    CHECK(client.got[0].aux1() == EHOSTUNREACH);
+    CHECK(client.got[1].aux1() == EHOSTUNREACH);
+}
+
+TEST_CASE("router: methods of the broker ask for the owner unless a role is named") {
+    Router router(OWNER);
+    Peer guest(router, "guest", GUEST);
+    int calls = 0;
+    router.add_method("attr.set", 0, [&calls](const Call& call) { call.respond(), ++calls; });
+    router.add_method("attr.get", FLUX_ROLE_USER, [&calls](const Call& call) { call.respond(), ++calls; });
+    guest.request("attr.set");
+    CHECK(guest.got.back().aux1() == EPERM);
+    CHECK(guest.got.back().text() == "Request requires owner credentials");
+    guest.request("attr.get");
+    CHECK(guest.got.back().aux1() == 0);
+    guest.request("attr.bogus");
+    CHECK(guest.got.back().text() == "Unknown service method 'attr.bogus'");
+    CHECK(calls == 1);
+}
+
+TEST_CASE("router: who leaves is announced once to each service that it used, with its credentials") {
+    Router router(OWNER);
+    Peer module(router, "module");
+    REQUIRE(router.services().add("job-manager", "module"));
+    {
+        Peer client(router, "client", GUEST);
+        client.request("job-manager.events-journal");
+        client.request("job-manager.list");
+        client.request("job-manager.plugin.method");
+        client.request("job-manager.quiet.note", FLUX_MSGFLAG_NORESPONSE);
+        client.request("bogus.x");
+        module.got.clear();
+        router.detach(client);
+    }
+    REQUIRE(module.got.size() == 2);
+    CHECK(module.got[0].topic() == "job-manager.disconnect");
+    CHECK(module.got[1].topic() == "job-manager.plugin.disconnect");
+    CHECK(module.got[0].has(FLUX_MSGFLAG_NORESPONSE));
+    CHECK(module.got[0].cred().userid == GUEST.userid);
+    CHECK(module.got[0].route_first() == "client");
+}
+
+TEST_CASE("router: disconnect topics replace the last part") {
+    CHECK(Router::disconnect_topic("a.b.c") == "a.b.disconnect");
+    CHECK(Router::disconnect_topic("a.b") == "a.disconnect");
+    CHECK(Router::disconnect_topic("a") == "disconnect");
+}
+
+TEST_CASE("router: events are numbered from 1 and reach subscribers only") {
+    Router router(OWNER);
+    Peer one(router, "one");
+    Peer two(router, "two");
+    one.subscriptions.add("job");
+    two.event("job-state");
+    two.event("other");
+    two.event("job.x");
+    REQUIRE(one.got.size() == 2);
+    CHECK(one.got[0].aux1() == 1);
+    CHECK(one.got[1].aux1() == 3);
+    CHECK(two.got.empty());
+}
+
+TEST_CASE("router: a private event reaches the owner and its sender's user alone") {
+    Router router(OWNER);
+    Peer owner(router, "owner");
+    Peer guest(router, "guest", GUEST);
+    Peer other(router, "other", {30, FLUX_ROLE_USER});
+    for (Peer* peer : {&owner, &guest, &other}) {
+        peer->subscriptions.add("");
+    }
+    guest.event("secret", FLUX_MSGFLAG_PRIVATE);
+    CHECK(owner.got.size() == 1);
+    CHECK(guest.got.size() == 1);
+    CHECK(other.got.empty());
+}
+
+TEST_CASE("router: the broker's own calls get their answer, also when the service leaves") {
+    Router router(OWNER);
+    auto module = std::make_unique<Peer>(router, "module");
+    REQUIRE(router.services().add("m", "module"));
+    std::vector<int> errors;
+    const auto reply = [&errors](int errnum, std::string_view) { errors.push_back(errnum); };
+    router.call("m.config-reload", Json::object(), reply);
+    REQUIRE(module->got.size() == 1);
+    module->answer(module->got[0], "{}");
+    CHECK(errors == std::vector<int>{0});
+    router.call("m.config-reload", Json::object(), reply);
+    router.detach(*module);
+    CHECK(errors == std::vector<int>{0, ECONNRESET});
+    router.call("m.config-reload", Json::object(), reply);
+    CHECK(errors == std::vector<int>{0, ECONNRESET, ENOSYS});
+}
+
+TEST_CASE("router: nobody but the asked service can answer the broker") {
+    Router router(OWNER);
+    Peer module(router, "module");
+    Peer guest(router, "guest", GUEST);
+    REQUIRE(router.services().add("m", "module"));
+    int answers = 0;
+    router.call("m.x", Json(), [&answers](int, std::string_view) { ++answers; });
+    guest.answer(module.got[0], "forged");
+    CHECK(answers == 0);
+    module.answer(module.got[0], "true");
+    CHECK(answers == 1);
+}
+
+TEST_CASE("router: what an endpoint offered goes with it") {
+    Router router(OWNER);
+    Peer client(router, "client");
+    {
+        Peer module(router, "module");
+        REQUIRE(router.services().add("sched", "module"));
+        router.detach(module);
+    }
+    CHECK(router.services().find("sched").empty());
+    client.request("sched.alloc");
+    CHECK(client.got.back().aux1() == ENOSYS);
+}
