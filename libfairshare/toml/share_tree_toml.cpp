@@ -48,6 +48,14 @@ class Lines {
         }
         return i;
     }
+    SourcePosition position(std::size_t offset) const {
+        const auto after = std::upper_bound(begin_.begin(), begin_.end(), offset);
+        SourcePosition at{static_cast<std::uint32_t>(after - begin_.begin()), 1};
+        for (std::size_t i = *(after - 1); i < offset; ++i) {
+            at.column += (static_cast<unsigned char>(text_[i]) & 0xc0) == 0x80 ? 0 : 1;
+        }
+        return at;
+    }
     std::string_view line(std::uint32_t number) const {
         return text_.substr(begin(number), end(number) - begin(number));
     }
@@ -83,6 +91,34 @@ std::optional<std::string> key_of_line(std::string_view line) {
     return key.empty() || !line.starts_with('=') ? std::nullopt : std::optional{key};
 }
 
+struct Stray {
+    std::size_t offset;
+    std::string_view message;
+    std::string_view hint;
+};
+
+/// The first thing outside strings and comments that no share tree has but that must not reach toml++ 3.3, whose test
+/// for white space is undefined for most characters beyond ASCII.
+std::optional<Stray> find_stray(std::string_view text) {
+    char quote = 0;  // the open string's, '#' in a comment
+    for (std::size_t i = text.starts_with("\xef\xbb\xbf") ? 3 : 0; i < text.size(); ++i) {
+        const char c = text[i];
+        if (c == '\n') {
+            quote = 0;
+        } else if (quote != 0) {
+            i += quote == '"' && c == '\\' && text.substr(i + 1, 1) != "\n" ? 1 : 0;
+            quote = c == quote && quote != '#' ? '\0' : quote;
+        } else if ((c == '"' || c == '\'') && text.substr(i, 3) == std::string(3, c)) {
+            return Stray{i, "multi-line text has no place in a share tree", "names and parents are single lines"};
+        } else if (c == '"' || c == '\'' || c == '#') {
+            quote = c;
+        } else if (static_cast<unsigned char>(c) >= 0x80) {
+            return Stray{i, "a character beyond ASCII stands outside quotes", "put the whole path in quotes"};
+        }
+    }
+    return std::nullopt;
+}
+
 class Reader {
   public:
     Reader(std::string_view text, std::string_view file) : text_(text), file_(file), lines_(text) {}
@@ -112,6 +148,12 @@ class Reader {
     bool parse(toml::table& into) {
         std::string text{text_};
         for (int i = 0; i < syntax_errors_max; ++i) {
+            if (const auto stray = find_stray(text)) {
+                const SourcePosition at = lines_.position(stray->offset);
+                report(at, std::string{stray->message}, std::string{stray->hint});
+                blank(text, at.line);
+                continue;
+            }
             toml::parse_result result = toml::parse(std::string_view{text});
             if (result) {
                 into = std::move(result).table();
@@ -119,17 +161,22 @@ class Reader {
             }
             const SourcePosition at = position_of(result.error().source().begin);
             report_syntax(at, result.error().description());
-            bool is_blank = true;
-            const std::size_t end = std::min(lines_.end(at.line), text.size());
-            for (std::size_t k = lines_.begin(at.line); k < end; ++k) {
-                is_blank = is_blank && (text[k] == ' ' || text[k] == '\n' || text[k] == '\r');
-                text[k] = text[k] == '\n' || text[k] == '\r' ? text[k] : ' ';
-            }
-            if (is_blank) {
-                return false;  // the fault is not in this line: an unclosed multi-line string
+            if (!blank(text, at.line)) {
+                return false;  // the fault is not in this line
             }
         }
         return false;
+    }
+
+    /// Whether there was anything to blank.
+    bool blank(std::string& text, std::uint32_t line) const {
+        bool was_blank = true;
+        const std::size_t end = std::min(lines_.end(line), text.size());
+        for (std::size_t k = lines_.begin(line); k < end; ++k) {
+            was_blank = was_blank && (text[k] == ' ' || text[k] == '\n' || text[k] == '\r');
+            text[k] = text[k] == '\n' || text[k] == '\r' ? text[k] : ' ';
+        }
+        return !was_blank;
     }
 
     void report_syntax(SourcePosition at, std::string_view what) {

@@ -17,7 +17,8 @@ struct RandomLine {
     CoreMicros usage;  ///< of users; 0 for accounts
 };
 
-/// 1 to 40 nodes, up to five deep. Small shares and usage, so that ties, zeros and proportional siblings are common.
+/// 1 to 40 nodes, up to five deep, numbered downwards, so that a name can follow one that it begins. Small shares and
+/// usage, so that ties, zeros and proportional siblings are common.
 inline std::vector<RandomLine> random_lines() {
     std::vector<RandomLine> lines;
     std::vector<std::string> accounts{""};
@@ -25,7 +26,8 @@ inline std::vector<RandomLine> random_lines() {
     for (int i = 0; i < count; ++i) {
         const std::string& parent = accounts[*rc::gen::inRange<std::size_t>(0, accounts.size())];
         const bool is_user = *rc::gen::inRange(0, 3) != 0;
-        const std::string path = (parent.empty() ? "" : parent + "/") + (is_user ? "@u" : "a") + std::to_string(i);
+        const std::string path =
+            (parent.empty() ? "" : parent + "/") + (is_user ? "@u" : "a") + std::to_string(count - i);
         const std::int64_t shares = *rc::gen::inRange(0, 4);
         const auto usage = static_cast<CoreMicros>(*rc::gen::inRange(0, 5)) * (*rc::gen::inRange(0, 2) == 0 ? 1 : 6);
         lines.push_back({path, shares, is_user ? usage : 0});

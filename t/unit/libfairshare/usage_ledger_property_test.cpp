@@ -69,8 +69,7 @@ UsageLedger played(const Case& world) {
 
 }  // namespace
 
-// Kills: a snapshot that reads accounts on their own; post() that stops below the root; a frame change that rounds
-// accounts instead of summing them.
+// Kills: a snapshot that reads accounts on their own; post() that stops below the root.
 TEST_CASE("ledger: a node's usage is the sum of its children's, at any time") {
     rc::prop("conservation", [] {
         const Case world = random_case(*rc::gen::inRange(1, 40));
@@ -95,8 +94,7 @@ TEST_CASE("ledger: a node's usage is the sum of its children's, at any time") {
     });
 }
 
-// Kills: exp2 without its second-order term; a scale that rounds to whole half-lives; eight bits a frame taken for
-// seven.
+// Kills: a scale that rounds to whole half-lives; eight bits a frame taken for seven; late events taken as newest.
 TEST_CASE("ledger: usage is the closed formula's, running jobs included, over ten years and more") {
     rc::prop("closed formula", [] {
         const Case world = random_case(*rc::gen::elementOf(std::vector<std::int64_t>{1, 7, 30, 600}));
@@ -216,7 +214,7 @@ TEST_CASE("ledger: a new tree loses nothing of the whole") {
     });
 }
 
-// Kills: a conversion that leaves out what runs.
+// Kills: a conversion that leaves out what runs; exp2 without its second-order term.
 TEST_CASE("ledger: a new half-life changes no usage of the moment") {
     rc::prop("half-life", [] {
         const Case world = random_case(*rc::gen::inRange(1, 20));

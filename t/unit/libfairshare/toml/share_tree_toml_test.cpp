@@ -83,9 +83,17 @@ TEST_CASE("share tree text: tables and keys in the wrong place say where they be
     CHECK(errors("\"a\" = { parent = 3 }\n").find("is no text") != std::string::npos);
 }
 
-TEST_CASE("share tree text: an unclosed multi-line string ends the reading, told once") {
-    const std::string told = errors("\"a\" = \"\"\"x\n\n\"b\" = 1\n");
-    CHECK(told.find("not TOML") != std::string::npos);
+TEST_CASE("share tree text: multi-line text is refused where it begins") {
+    const std::string told = errors("\"a\" = \"\"\"x\n\n\"b\" = -1\n");
+    CHECK(told.find("s.toml:1:7: multi-line text has no place") == 0);
+    CHECK(told.find("s.toml:3:1: shares of \"b\" are -1") != std::string::npos);
+    CHECK(errors("\"a\" = { parent = \"\" }\n").empty());  // an empty text is none
+}
+
+TEST_CASE("share tree text: characters beyond ASCII need quotes, comments may have them") {
+    CHECK(errors("\xc3\xa4 = 1\n").find("s.toml:1:1: a character beyond ASCII stands outside quotes") == 0);
+    CHECK(errors("\"b\"\xe3\x81\x82 = 1\n\"c\" = 1 # \xc3\xa4 \"\n").find("s.toml:1:4: a character") == 0);
+    CHECK(errors("\"\xc3\xa4\" = 1 # \xc3\xa4\n'\xc3\xb6' = 1\n\"\\u00fc\" = 1\n").empty());
 }
 
 TEST_CASE("share tree text: columns count characters") {
