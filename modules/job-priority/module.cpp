@@ -206,17 +206,13 @@ void Module::on_machine(flux_future_t* f) {
     machine_.reset();
 }
 
-void Module::run() {
+void Module::start() {
     commit();
     read_machine();
     journal_->open();
     connect_parent();
     flux_watcher_start(pass_timer_.get());
     flux_watcher_start(iteration_.get());
-    if (flux_reactor_run(flux_get_reactor(h_), 0) < 0) {
-        flux::fail_errno("the reactor stopped");
-    }
-    finish();
 }
 
 void Module::finish() {
@@ -302,8 +298,19 @@ void Module::publish_factors() {
 
 extern "C" __attribute__((visibility("default"))) int mod_main(flux_t* h, int argc, char** argv);
 int mod_main(flux_t* h, int argc, char** argv) {
-    return weir::flux::guard(h, "job-priority", [&] {
-        weir::priority::Module module(h, std::vector<std::string>(argv, argv + argc));
-        module.run();
-    });
+    std::unique_ptr<weir::priority::Module> module;
+    const auto start = [&] {
+        module = std::make_unique<weir::priority::Module>(h, std::vector<std::string>(argv, argv + argc));
+        module->start();
+    };
+    if (weir::flux::guard(h, "job-priority", start) < 0) {
+        return -1;
+    }
+    // Not inside guard(): a broker that ends with the module loaded cancels this thread in the reactor, and glibc
+    // unwinds it with an exception that nobody may swallow.
+    const int rc = flux_reactor_run(flux_get_reactor(h), 0);
+    const int saved = errno;
+    (void)weir::flux::guard(h, "job-priority", [&] { module->finish(); });  // logged
+    errno = saved;
+    return rc < 0 ? -1 : 0;
 }

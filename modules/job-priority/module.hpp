@@ -24,8 +24,10 @@ class Module {
     Module(const Module&) = delete;
     Module& operator=(const Module&) = delete;
 
-    /// Runs the reactor to its end, then says goodbye to the plugin and the parent and commits.
-    void run();
+    /// Opens the journal and the link to the parent. Throws Failure. The caller runs the reactor.
+    void start();
+    /// After the reactor: says goodbye to the plugin and the parent, and commits.
+    void finish();
     flux_t* flux() const { return h_; }
 
   private:
@@ -42,7 +44,6 @@ class Module {
     void commit();
     void publish_factors();
     Instant now() const;
-    void finish();
 
     // requests (module_requests.cpp)
     Json on_tree_get(const flux_msg_t* msg);
