@@ -4,7 +4,7 @@ test_description='job-priority in a stock Flux: priorities follow usage, start o
 . "${SHARNESS_LIB:-/usr/share/sharness/sharness.sh}"
 
 CONFIG=$SHARNESS_TEST_SRCDIR/priority-conf
-run_under_flux "$CONFIG"
+run_under_flux "$CONFIG/weir.toml"
 
 weir_toml() {
 	cat "$CONFIG/weir.toml"

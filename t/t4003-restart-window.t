@@ -10,15 +10,15 @@ FLUX=$(find_flux) || {
 PATH=$(dirname "$FLUX"):$PATH
 export PATH
 mkdir -p conf state
-cp "$SHARNESS_TEST_SRCDIR"/priority-conf/* conf/
-cat >conf/plugins.toml <<EOF
+cp "$SHARNESS_TEST_SRCDIR"/priority-conf/*.toml conf/
+cat >>conf/weir.toml <<EOF
 [job-manager]
 plugins = [{ load = "$PRIORITY_TAP", conf = { unavail-timeout = "30s" } }]
 EOF
 
 # life SCRIPT: one life of the instance, with its state kept in ./state.
 life() {
-	flux start --test-size=1 "--config-path=$PWD/conf" "--setattr=statedir=$PWD/state" bash -e "$1"
+	flux start --test-size=1 "--config-path=$PWD/conf/weir.toml" "--setattr=statedir=$PWD/state" bash -e "$1"
 }
 cat >functions.sh <<EOF
 SHARNESS_TEST_SRCDIR=$SHARNESS_TEST_SRCDIR
@@ -80,7 +80,7 @@ test_expect_success 'usage and tree are there again: at least what was charged, 
 	test "$(jq .total.charged_core_us usage.second)" -ge "$(jq .total.charged_core_us usage.first)"
 '
 test_expect_success 'without a module jobs are not stuck: after the timeout they get a fallback and run' '
-	sed -i "s/30s/1s/" conf/plugins.toml &&
+	sed -i "s/30s/1s/" conf/weir.toml &&
 	life ./third.sh &&
 	test "$(cat fallback)" = 16
 '

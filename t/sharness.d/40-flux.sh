@@ -17,7 +17,7 @@ find_flux() {
 	return 1
 }
 
-# Runs this test inside one stock instance of one broker, with the configuration in $1 (a directory); the whole test
+# Runs this test inside one stock instance of one broker, with the configuration in $1 (a TOML file); the whole test
 # is skipped, visibly, where there is no Flux.
 run_under_flux() {
 	if test -n "$WEIR_UNDER_FLUX"; then
@@ -64,4 +64,74 @@ state_of() {
 # stat_of KEY: one number of the module's stats.
 stat_of() {
 	rpc job-priority.stats-get | jq -r ".$1"
+}
+
+# ---- the same script on every broker that is here ----
+
+PRIORITY_CONF=$SHARNESS_TEST_SRCDIR/priority-conf
+WEIR_BROKER=$WEIR_BUILD_DIR/bin/weir-broker
+export PRIORITY_CONF
+
+# The brokers that a script can be run on: `flux`, and `weir` where it is built. Both need the flux command as a client.
+brokers() {
+	find_flux >/dev/null || return 0
+	echo flux
+	test ! -x "$WEIR_BROKER" || echo weir
+}
+
+require_some_broker() {
+	if test -z "$(brokers)"; then
+		skip_all='no flux command here, which drives both brokers: put flux into PATH or set WEIR_FLUX'
+		test_done
+	fi
+	PATH=$(dirname "$(find_flux)"):$PATH
+	export PATH
+}
+
+# in_instance BROKER STATEDIR SCRIPT: one life of an instance with module and plugin loaded; the script's status.
+# SHARES names another share-tree file. The configuration is one file: a directory would be read whole, tree included.
+in_instance() {
+	rm -rf instance-conf && mkdir -p instance-conf "$2" || return 1
+	shares=${SHARES:-$PRIORITY_CONF/shares.toml}
+	cp "$shares" instance-conf/ || return 1
+	{
+		sed "s|shares.toml|$(basename "$shares")|" "$PRIORITY_CONF/weir.toml"
+		printf '[job-manager]\nplugins = [{ load = "%s" }]\n' "$PRIORITY_TAP"
+	} >instance-conf/instance.toml
+	{
+		echo "SHARNESS_TEST_SRCDIR=$SHARNESS_TEST_SRCDIR"
+		echo ". $SHARNESS_TEST_SRCDIR/sharness.d/40-flux.sh"
+		test "$1" = weir || echo "flux module load $PRIORITY_SO"
+		cat "$3"
+		# A module that is still loaded at the end makes a stock broker exit with 1.
+		test "$1" = weir || echo "flux module remove job-priority"
+	} >instance.sh
+	"in_$1" "$2"
+}
+
+in_flux() {
+	flux start --test-size=1 --setattr=broker.module-nopanic=1 "--setattr=statedir=$1" \
+		"--config-path=$PWD/instance-conf/instance.toml" bash -e ./instance.sh
+}
+
+in_weir() {
+	cat >>instance-conf/instance.toml <<-EOF
+	[weir-broker]
+	modules = ["kvs", "resource", "job-manager", "job-exec", "sched-fcfs", "job-priority"]
+	[resource]
+	noverify = true
+	[[resource.config]]
+	hosts = "test"
+	cores = "0-1"
+	EOF
+	rundir=$(mktemp -d) || return 1
+	"$WEIR_BROKER" -c "$PWD/instance-conf/instance.toml" -S "statedir=$1" --rundir "$rundir" &
+	weir_pid=$!
+	until test -S "$rundir/local-0"; do kill -0 "$weir_pid" || return 1; done
+	FLUX_URI=local://$rundir/local-0 bash -e ./instance.sh
+	status=$?
+	kill -TERM "$weir_pid"
+	wait "$weir_pid" || status=1
+	rm -rf "$rundir"
+	return $status
 }
