@@ -40,10 +40,10 @@ std::optional<std::uint64_t> number_at(std::string_view text, std::size_t& at, s
 std::optional<Error> expand(std::string_view text, std::size_t from, std::size_t to, std::vector<std::string>& names) {
     const std::string_view word = text.substr(0, to);
     const std::size_t open = word.find('[', from);
+    if (const std::size_t stray = word.find(']', from); stray < open) {
+        return bad_list(text, stray, "a bracket is closed that was not opened");
+    }
     if (open == std::string_view::npos) {
-        if (word.find(']', from) != std::string_view::npos) {
-            return bad_list(text, word.find(']', from), "a bracket is closed that was not opened");
-        }
         names.emplace_back(word.substr(from));
         return std::nullopt;
     }

@@ -92,7 +92,7 @@ TEST_CASE("hostlist: encoding keeps order, padding and repetitions") {
 
 TEST_CASE("hostlist: what is not one is refused with its place") {
     for (const char* text :
-         {",", "a,", "a[1", "a]", "a[]", "a[2-1]", "a[1][2]", "a[x]", "a[0-999999999]", "a[0-99999999999]"}) {
+         {",", "a,", "a[1", "a]", "a[]", "a[2-1]", "a[1][2]", "a[x]", "a]b[1]", "a[0-999999999]", "a[0-99999999999]"}) {
         CAPTURE(text);
         CHECK_FALSE(hostlist_decode(text).has_value());
     }
