@@ -213,8 +213,9 @@ void ChildLink::on_exception(JobId id, Job& job, const JournalEvent& event) {
     if (event.severity != 0 || has(job, ChildEvent::Kind::finished)) {
         return;
     }
-    if (event.type == "cancel" && !job.has_go && !job.is_cancel_asked) {
-        // Nothing of it ran and the parent did not ask for it: an instance that shuts down cancels all it has.
+    if (event.type == "cancel" && !job.is_cancel_asked && !has(job, ChildEvent::Kind::started)) {
+        // It did not start and the parent did not ask for it: an instance that shuts down cancels all it has. Whether
+        // the job may be given to another is the parent's to say, who knows whether it was let go.
         job.is_returned = true;
         record(id, job, ChildEvent::Kind::returned);
         return;

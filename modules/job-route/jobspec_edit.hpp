@@ -17,10 +17,17 @@ namespace weir::route {
 /// no attributes.system.
 Result<std::string> localize(const Order& submit, const std::set<std::string>& own_queues);
 
+bool has_environment(const std::string& jobspec);
+/// The jobspec with the environment that J, the jobspec as it was signed, has. Stock Flux keeps it nowhere else.
+/// Errors: either is malformed.
+Result<std::string> with_environment(const std::string& jobspec, const std::string& J);
+
 /// J of job-ingest.submit: base64 header "." base64 jobspec ".none".
 std::string sign_none(std::string_view jobspec, std::uint32_t userid);
 
 /// RFC 4648 with padding.
 std::string base64(std::string_view bytes);
+/// Errors: a character or a length that base64 does not have.
+Result<std::string> unbase64(std::string_view text);
 
 }  // namespace weir::route

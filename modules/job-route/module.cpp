@@ -235,17 +235,16 @@ Json Module::stats(const flux_msg_t*) {
     return stats;
 }
 
-void run(flux_t* h, int argc, char** argv) {
-    Module module(h, child_config(h, argc, argv));
-    if (flux_reactor_run(flux_get_reactor(h), 0) < 0) {
-        flux::fail_errno("reactor");
-    }
-}
-
 }  // namespace
 }  // namespace weir::route
 
+// The reactor runs outside of every catch: a broker that shuts down with the module still loaded cancels its thread,
+// which unwinds the stack, and that must not be caught.
 extern "C" __attribute__((visibility("default"))) int mod_main(flux_t* h, int argc, char** argv);
 int mod_main(flux_t* h, int argc, char** argv) {
-    return weir::flux::guard(h, "job-route", [&] { weir::route::run(h, argc, argv); });
+    std::unique_ptr<weir::route::Module> module;
+    const int created = weir::flux::guard(h, "job-route", [&] {
+        module = std::make_unique<weir::route::Module>(h, weir::route::child_config(h, argc, argv));
+    });
+    return created < 0 || flux_reactor_run(flux_get_reactor(h), 0) < 0 ? -1 : 0;
 }

@@ -52,6 +52,10 @@ ParentRole::ParentRole(flux_t* h, const std::string& service, RouteTable& table,
                            this);
 }
 
+ParentRole::~ParentRole() {
+    (void)flux::catching([this] { reset(); });
+}
+
 // ---- children ----
 
 void ParentRole::attach(const flux_msg_t* msg) {
@@ -153,7 +157,7 @@ void ParentRole::send_orders(std::vector<std::pair<JobId, Order>> orders) {
 void ParentRole::perform(ParentActions actions) {
     next_.ops.insert(next_.ops.end(), actions.tap.begin(), actions.tap.end());
     for (const JobId id : actions.fetch) {
-        fetch(id);
+        fetch(id, "jobspec", {});
     }
     send_orders(std::move(actions.orders));
     start_batch();
@@ -240,14 +244,14 @@ void ParentRole::end_batch() {
     callbacks_.changed();
 }
 
-/// The journal's jobspec has no environment; the stored one has, and flags 2 adds later updates to it.
-void ParentRole::fetch(JobId id) {
+/// The journal's jobspec has no environment; the stored one may have (ours does), and flags 2 adds later updates to it.
+void ParentRole::fetch(JobId id, const char* key, std::string jobspec) {
     Json payload =
-        Json::own(json_pack("{s:I s:[s] s:i}", "id", static_cast<json_int_t>(id.value), "keys", "jobspec", "flags", 2));
+        Json::own(json_pack("{s:I s:[s] s:i}", "id", static_cast<json_int_t>(id.value), "keys", key, "flags", 2));
     flux::Future future = flux::rpc(h_, "job-info.lookup", payload);
-    flux_future_t* key = future.get();
-    flux::then<&ParentRole::on_fetched>(key, this);
-    fetches_.emplace(key, std::pair(std::move(future), id));
+    flux_future_t* f = future.get();
+    flux::then<&ParentRole::on_fetched>(f, this);
+    fetches_.emplace(f, Fetch{std::move(future), id, std::move(jobspec)});
 }
 
 void ParentRole::on_fetched(flux_future_t* f) {
@@ -255,20 +259,33 @@ void ParentRole::on_fetched(flux_future_t* f) {
     if (found == fetches_.end()) {
         return;
     }
-    const auto [future, id] = std::move(found->second);
+    const Fetch fetch = std::move(found->second);
     fetches_.erase(found);
-    const flux::Caught caught = flux::catching([&, job = id] {
-        const Json answer = flux::rpc_get(f, "job-info.lookup");
-        const char* jobspec = json_string_value(json_object_get(answer.get(), "jobspec"));
-        if (jobspec == nullptr) {
-            throw Failure(EPROTO, "job-info.lookup: no jobspec in the answer");
-        }
-        table_.jobspec_ready(job, jobspec);
-    });
+    const flux::Caught caught = flux::catching([&] { take_jobspec(fetch, f); });
     if (caught.errnum != 0) {
-        table_.fetch_failed(id, caught.message);
+        table_.fetch_failed(fetch.id, caught.message);
     }
     callbacks_.changed();
+}
+
+void ParentRole::take_jobspec(const Fetch& done, flux_future_t* f) {
+    const char* key = done.jobspec.empty() ? "jobspec" : "J";
+    if (!done.jobspec.empty() && flux_rpc_get(f, nullptr) < 0) {  // no J here: then the job has no environment
+        table_.jobspec_ready(done.id, done.jobspec);
+        return;
+    }
+    const Json answer = flux::rpc_get(f, "job-info.lookup");
+    const char* value = json_string_value(json_object_get(answer.get(), key));
+    if (value == nullptr) {
+        throw Failure(EPROTO, std::string("job-info.lookup: the answer has no ") + key);
+    }
+    if (!done.jobspec.empty()) {
+        table_.jobspec_ready(done.id, value_or_throw(with_environment(done.jobspec, value)));
+    } else if (has_environment(value)) {
+        table_.jobspec_ready(done.id, value);
+    } else {
+        fetch(done.id, "J", value);
+    }
 }
 
 // ---- people ----

@@ -22,6 +22,10 @@ class ParentRole {
         std::function<void(const std::string& why)> broken;  ///< start over from the journal
     };
     ParentRole(flux_t* h, const std::string& service, RouteTable& table, Callbacks callbacks);
+    /// Tells the children, who would wait for orders from nobody.
+    ~ParentRole();
+    ParentRole(const ParentRole&) = delete;
+    ParentRole& operator=(const ParentRole&) = delete;
     flux_t* flux() const { return h_; }
     void perform(ParentActions actions);
     /// Ends every session; the children will attach again.
@@ -54,8 +58,14 @@ class ParentRole {
     void on_committed(flux_future_t* f);
     void on_updated(flux_future_t* f);
     void end_batch();
-    void fetch(JobId id);
+    struct Fetch {
+        flux::Future future;
+        JobId id;
+        std::string jobspec;  ///< without environment; then the future is for J
+    };
+    void fetch(JobId id, const char* key, std::string jobspec);
     void on_fetched(flux_future_t* f);
+    void take_jobspec(const Fetch& fetch, flux_future_t* f);
     void send_orders(std::vector<std::pair<JobId, Order>> orders);
     void close(JobId child);
 
@@ -68,7 +78,7 @@ class ParentRole {
     std::vector<Json> documents_;  ///< current_.ops' R, empty Json where an op has none
     flux::Future commit_;
     flux::Future update_;
-    std::map<flux_future_t*, std::pair<flux::Future, JobId>> fetches_;
+    std::map<flux_future_t*, Fetch> fetches_;
     std::uint64_t reports_ = 0;
     std::uint64_t mirrored_ = 0;
     flux::Handlers handlers_;

@@ -87,9 +87,7 @@ void RouteTable::settle(Entry& entry, const KnownJob* known) {
             cancel.note = "it ended in the parent";
             order(entry, std::move(cancel));
         }
-    } else if (job.state == State::allocated) {
-        order_go(entry);
-    } else if (known->urgency != job.urgency) {
+    } else if (known->urgency != job.urgency && job.state != State::allocated) {
         Order change;
         change.kind = Order::Kind::urgency;
         change.urgency = job.urgency;
@@ -171,13 +169,12 @@ void RouteTable::apply(Child& child, Entry& entry, const ChildEvent& event) {
 
 void RouteTable::on_returned(Child& child, Entry& entry) {
     child.refused.insert(entry.first);
-    if (entry.second.had_alloc || entry.second.is_alloc_asked) {
-        // RFC 21 has no way from RUN back to SCHED. An allocation that is asked for may be on record already.
-        entry.second.had_alloc = true;
-        entry.second.state = entry.second.state == State::ending ? State::ending : State::allocated;
+    if (entry.second.had_alloc) {  // RFC 21 has no way from RUN back to SCHED
         lose(entry, "its child instance gave it up after allocation");
         return;
     }
+    // An allocation that the plugin has been asked for may still come on record; on_alloc() then finds it without a
+    // child.
     take_back(entry);
     give_if_possible(entry);
 }
