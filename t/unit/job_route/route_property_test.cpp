@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Properties of the whole route under any order of messages, lost links, restarts of either module and deaths of
+// children: nothing is lost, nothing runs twice, and the parent's job ends as the child's did.
+#include <rapidcheck/catch.h>
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <set>
+
+#include "t/unit/job_route/world.hpp"
+
+using weir::route::test::Instance;
+using weir::route::test::LocalJob;
+using weir::route::test::ParentJob;
+using weir::route::test::World;
+
+namespace {
+
+std::uint64_t pick(const std::map<std::uint64_t, Instance>& children, unsigned which) {
+    return std::next(children.begin(), which % children.size())->first;
+}
+
+std::uint64_t pick_job(const World& world, unsigned which) {
+    std::vector<std::uint64_t> ids;
+    for (const auto& [id, job] : world.jobs) {
+        if (!job.is_host) {
+            ids.push_back(id);
+        }
+    }
+    return ids.empty() ? 0 : ids[which % ids.size()];
+}
+
+/// One command: `what` below 14 is rare, what follows is the world going on by single steps, in any order.
+void step(World& world, unsigned what, unsigned whom) {
+    const std::uint64_t child = pick(world.children, whom);
+    const std::uint64_t job = pick_job(world, whom);
+    // clang-format off
+    switch (what) {
+        case 0: case 1: case 2: case 3: world.submit(whom % 2 == 0 ? "batch" : "debug"); break;
+        case 4: if (job != 0) { world.cancel(job); } break;
+        case 5: if (job != 0) { world.set_urgency(job, static_cast<int>(whom % 3 * 16)); } break;
+        case 6: world.drop_link(child); break;
+        case 7: world.restart_link(child); break;
+        case 8: world.restart_table(); break;
+        case 9: world.kill_child(child); break;
+        case 10: world.spawn(whom % 2 == 0 ? "batch" : "debug"); break;
+        case 11: world.shut_down(child); break;
+        case 12: case 13: world.connect(child); break;
+        case 14: case 15: world.step_journal(); break;
+        case 16: case 17: world.step_tap(); break;
+        case 18: world.step_fetch(); world.step_priority(); break;
+        case 19: world.step_up(child); break;
+        case 20: world.step_down(child); break;
+        case 21: world.step_local_journal(child); break;
+        case 22: world.step_ingest(child); break;
+        case 23: world.step_op(child); break;
+        case 24: world.send_report(child); break;
+        case 25: world.step_alloc(child); break;
+        case 26: world.step_finish(child); break;
+        default: for (unsigned i = 0; i <= whom; i++) { world.step_anything(); } break;
+    }
+    // clang-format on
+}
+
+using Command = std::pair<unsigned, unsigned>;
+
+/// Some hundred commands: who is meant is drawn small, so that the same few instances and jobs meet again.
+rc::Gen<std::vector<Command>> a_life() {
+    return rc::gen::scale(6., rc::gen::container<std::vector<Command>>(
+                                  rc::gen::pair(rc::gen::inRange(0U, 44U), rc::gen::inRange(0U, 9U))));
+}
+
+World lived(const std::vector<Command>& commands) {
+    World world;
+    world.spawn("batch");
+    world.spawn("debug");
+    for (const auto& [what, whom] : commands) {
+        step(world, what, whom);
+    }
+    return world;
+}
+
+/// Two fresh children that stay, held jobs released: from here on every job has somewhere to go.
+void settle(World& world) {
+    for (const auto& [id, job] : world.jobs) {
+        if (!job.is_host && job.urgency == 0) {
+            world.set_urgency(id, 16);
+        }
+    }
+    world.spawn("batch");
+    world.spawn("debug");
+    world.drain();
+}
+
+bool was_moved(const ParentJob& job) {
+    std::set<std::uint64_t> holders;
+    for (const auto& event : job.log) {
+        if (event.kind == weir::route::JournalEvent::Kind::route) {
+            holders.insert(event.child);
+        }
+    }
+    return holders.size() > 1;
+}
+
+}  // namespace
+
+// Kills: giving a dead child's allocated job to another; `go` before the allocation is on record above; submitting a
+// job again that the child knows; a second local copy getting `go`; taking an old copy's `returned` for the new one's.
+TEST_CASE("route: nothing runs twice", "[property]") {
+    rc::prop("whatever is lost in between", [] {
+        World world = lived(*a_life());
+        settle(world);
+        RC_CLASSIFY(std::any_of(world.jobs.begin(), world.jobs.end(),
+                                [](const auto& job) { return job.second.failure == "child-lost"; }),
+                    "a job lost with its child");
+        RC_CLASSIFY(
+            std::any_of(world.jobs.begin(), world.jobs.end(), [](const auto& job) { return was_moved(job.second); }),
+            "a job given to a second child");
+        RC_ASSERT(world.violations == std::vector<std::string>{});
+    });
+}
+
+// Kills: forgetting a job in a dead child; not sending again what a lost link swallowed; acknowledging before the
+// plugin has it; a child that forgets a job before the parent knows its end; not settling jobs of children that died
+// unseen.
+TEST_CASE("route: every job comes to an end", "[property]") {
+    rc::prop("once there are children that stay", [] {
+        World world = lived(*a_life());
+        settle(world);
+        for (const auto& [id, job] : world.jobs) {
+            if (!job.is_host) {
+                RC_LOG() << "job " << id << '\n';
+                RC_ASSERT(job.state == ParentJob::State::inactive);
+                RC_ASSERT(job.status.has_value() || !job.failure.empty());
+            }
+        }
+    });
+}
+
+// Kills: mirroring a status to the wrong job; finish after lost; child-lost for a job that never started in a child;
+// an unasked cancel in a child taken for the user's.
+TEST_CASE("route: the parent's job ends as the child's", "[property]") {
+    rc::prop("or says why not", [] {
+        World world = lived(*a_life());
+        settle(world);
+        for (const auto& [id, job] : world.jobs) {
+            if (job.is_host) {
+                continue;
+            }
+            if (job.status) {
+                RC_ASSERT(world.finished_as.count(id) == 1U);
+                RC_ASSERT(*job.status == world.finished_as.at(id));
+            } else {
+                const bool was_started = world.starts.count(id) == 1U;
+                const bool had_alloc = std::any_of(job.log.begin(), job.log.end(), [](const auto& event) {
+                    return event.kind == weir::route::JournalEvent::Kind::alloc;
+                });
+                RC_ASSERT((job.failure == "cancel" && (job.is_cancelled || was_started)) ||
+                          (job.failure == "child-lost" && had_alloc));
+            }
+        }
+    });
+}
+
+// Kills: not cancelling in the child what the parent took back or ended; a duplicate that is never disowned.
+TEST_CASE("route: children keep nothing behind", "[property]") {
+    rc::prop("in any child that lives", [] {
+        World world = lived(*a_life());
+        settle(world);
+        for (const auto& [id, child] : world.children) {
+            for (const auto& [local, job] : child.jobs) {
+                RC_ASSERT(!child.is_alive || job.state == LocalJob::State::ended);
+            }
+            RC_ASSERT(!child.is_alive || child.link.job_count() == 0U);
+        }
+    });
+}
+
+TEST_CASE("route: without faults every job runs once and succeeds", "[property]") {
+    rc::prop("in the queue that it asked for", [](std::uint8_t count) {
+        World world;
+        world.spawn("batch");
+        world.spawn("debug");
+        for (int i = 0; i < count % 40; i++) {
+            world.submit(i % 3 == 0 ? "batch" : "debug");
+        }
+        world.drain();
+        for (const auto& [id, job] : world.jobs) {
+            if (!job.is_host) {
+                RC_ASSERT(job.status.has_value());
+                RC_ASSERT(world.starts.at(id) == 1);
+            }
+        }
+    });
+}

@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: a world to test routes in: a parent instance and its children as small state machines around the real
+// RouteTable and ChildLink, with every message, RPC and journal event in a queue of its own that a test advances one
+// step at a time. It checks at each start of a process that this is the first. Source: RFC 21 as far as tap.cpp relies
+// on it.
+#pragma once
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "modules/job-route/child_link.hpp"
+#include "modules/job-route/route_table.hpp"
+
+namespace weir::route::test {
+
+using Event = JournalEvent;
+
+/// A job of the parent: what its job-manager and the plugin keep of it. `log` is its eventlog.
+struct ParentJob {
+    enum class State { priority, sched, run, cleanup, inactive };
+    State state = State::sched;
+    bool is_cancelled = false;  ///< by its user
+    bool is_host = false;
+    bool is_held = false;                ///< the prolog that mirrors
+    std::optional<std::uint64_t> grant;  ///< child whose allocation waits in the plugin
+    std::vector<Event> log;
+    JobFacts facts;
+    std::optional<int> status;
+    std::string failure;
+    int urgency = 16;
+};
+
+struct LocalJob {
+    enum class State { sched, held, run, ended };
+    State state = State::sched;
+    std::uint64_t upstream = 0;
+    std::vector<Event> log;
+};
+
+struct Message {
+    enum class Kind { attach, report, attached, refused, orders, ack };
+    Kind kind = Kind::attach;
+    std::string session;
+    Attach attach;
+    std::vector<ChildEvent> events;
+    std::vector<Order> orders;
+    std::uint64_t seq = 0;
+};
+
+struct Instance {
+    std::uint64_t host = 0;
+    bool is_alive = true;
+    bool is_ready = false;  ///< has read its journal
+    ChildLink link;
+    std::map<std::uint64_t, LocalJob> jobs;
+    std::deque<std::pair<std::uint64_t, Event>> journal;
+    std::deque<Order> ingest;  ///< submissions under way
+    std::deque<LocalOp> ops;
+    std::string session;  ///< empty: no connection
+    bool is_attach_sent = false;
+    std::deque<Message> up;
+    std::deque<Message> down;
+};
+
+struct World {
+    RouteTable table{false};
+    std::map<std::uint64_t, ParentJob> jobs;
+    std::map<std::uint64_t, Instance> children;
+    std::deque<std::pair<std::uint64_t, Event>> journal;
+    bool is_table_ready = true;
+    std::deque<TapOp> tap;
+    std::deque<std::uint64_t> unprioritised;
+    std::deque<JobId> fetch;
+    std::deque<std::pair<std::uint64_t, Message>> acks;  ///< sent when the tap has done all before it
+    std::map<std::uint64_t, int> starts;
+    std::map<std::uint64_t, int> finished_as;  ///< the status a child's process ended with
+    std::uint64_t next_id = 100;
+    std::uint64_t sessions = 0;
+    std::vector<std::string> violations;
+
+    World() { table.synced(); }
+
+    // ---- the parent's job-manager ----
+    void post(std::uint64_t id, Event event) {
+        ParentJob& job = jobs.at(id);
+        using Kind = Event::Kind;
+        job.log.push_back(event);
+        journal.emplace_back(id, event);
+        if (event.kind == Kind::urgency) {
+            job.urgency = event.urgency;
+            job.state = ParentJob::State::priority;
+            unprioritised.push_back(id);
+        } else if (event.kind == Kind::alloc) {
+            job.state = ParentJob::State::run;
+            job.is_held = !job.is_host;
+        } else if (event.kind == Kind::finish) {
+            job.status = event.status;
+            job.state = ParentJob::State::cleanup;
+        } else if (event.kind == Kind::exception) {
+            if (job.state <= ParentJob::State::run) {
+                job.failure = event.type;
+                job.state = ParentJob::State::cleanup;
+            }
+            job.grant.reset();
+        }
+        clean_if_free(id);
+    }
+    void clean_if_free(std::uint64_t id) {
+        ParentJob& job = jobs.at(id);
+        if (job.state == ParentJob::State::cleanup && !job.is_held) {
+            job.state = ParentJob::State::inactive;
+            Event clean;
+            clean.kind = Event::Kind::clean;
+            job.log.push_back(clean);
+            journal.emplace_back(id, clean);
+        }
+    }
+    /// A job gets its priority when the plugin that knows it says so; only then does it pass into SCHED.
+    bool step_priority() {
+        if (unprioritised.empty()) {
+            return false;
+        }
+        const std::uint64_t id = unprioritised.front();
+        unprioritised.pop_front();
+        ParentJob& job = jobs.at(id);
+        if (job.state == ParentJob::State::priority) {
+            job.state = ParentJob::State::sched;
+            Event event;
+            event.kind = Event::Kind::priority;
+            event.priority = job.urgency;
+            post(id, event);
+            if (job.grant) {
+                event.kind = Event::Kind::alloc;
+                event.child = *std::exchange(job.grant, std::nullopt);
+                post(id, event);
+            }
+        }
+        return true;
+    }
+    std::uint64_t submit(const std::string& queue) {
+        const std::uint64_t id = next_id++;
+        ParentJob& job = jobs[id];
+        job.facts.queue = queue;
+        Event event;
+        post(id, event);
+        event.kind = Event::Kind::bypass;
+        post(id, event);
+        event.kind = Event::Kind::priority;
+        event.priority = 16;
+        post(id, event);
+        return id;
+    }
+    std::uint64_t spawn(const std::string& queue) {
+        const std::uint64_t id = next_id++;
+        ParentJob& job = jobs[id];
+        job.is_host = true;
+        job.facts.queue = queue;
+        job.facts.serves = {queue};
+        Event event;
+        post(id, event);
+        event.kind = Event::Kind::priority;
+        post(id, event);
+        event.kind = Event::Kind::alloc;
+        post(id, event);
+        Instance& child = children[id];
+        child.host = id;
+        child.link.synced();
+        child.is_ready = true;
+        return id;
+    }
+    void cancel(std::uint64_t id) {
+        if (jobs.at(id).state <= ParentJob::State::run) {
+            jobs.at(id).is_cancelled = true;
+            Event event;
+            event.kind = Event::Kind::exception;
+            event.type = "cancel";
+            post(id, event);
+        }
+    }
+    void set_urgency(std::uint64_t id, int urgency) {
+        if (jobs.at(id).state <= ParentJob::State::sched) {
+            Event event;
+            event.kind = Event::Kind::urgency;
+            event.urgency = urgency;
+            post(id, event);
+        }
+    }
+    void kill_child(std::uint64_t id) {
+        Instance& child = children.at(id);
+        if (child.is_alive) {
+            child.is_alive = false;
+            drop_link(id);
+            Event event;
+            event.kind = Event::Kind::finish;
+            event.status = 9;
+            post(id, event);
+        }
+    }
+
+    // ---- the parent's module ----
+    void take_table() {
+        ParentActions actions = table.take();
+        tap.insert(tap.end(), actions.tap.begin(), actions.tap.end());
+        fetch.insert(fetch.end(), actions.fetch.begin(), actions.fetch.end());
+        std::map<std::uint64_t, std::vector<Order>> orders;
+        for (auto& [child, order] : actions.orders) {
+            orders[child.value].push_back(order);
+        }
+        for (auto& [id, list] : orders) {
+            Instance& child = children.at(id);
+            Message message;
+            message.kind = Message::Kind::orders;
+            message.session = child.session;
+            message.orders = std::move(list);
+            child.down.push_back(std::move(message));
+        }
+    }
+    bool step_journal() {
+        if (journal.empty() || !is_table_ready) {
+            return false;
+        }
+        const auto [id, event] = journal.front();
+        journal.pop_front();
+        feed(id, event);
+        take_table();
+        return true;
+    }
+    void feed(std::uint64_t id, const Event& event) {
+        if (event.kind == Event::Kind::submit) {
+            table.submitted(JobId{id}, event, jobs.at(id).facts);
+        } else {
+            table.event(JobId{id}, event);
+        }
+    }
+    /// The module starts over: everything but the eventlogs is gone.
+    void restart_table() {
+        table = RouteTable(false);
+        tap.clear();
+        fetch.clear();
+        acks.clear();
+        journal.clear();
+        for (auto& [id, child] : children) {
+            drop_link(id);
+        }
+        for (const auto& [id, job] : jobs) {
+            if (job.state != ParentJob::State::inactive) {
+                for (const Event& event : job.log) {
+                    feed(id, event);
+                }
+            }
+        }
+        table.synced();
+        take_table();
+    }
+    bool step_tap();
+    void apply(const TapOp& op);
+    bool step_fetch() {
+        if (fetch.empty()) {
+            return false;
+        }
+        const JobId id = fetch.front();
+        fetch.pop_front();
+        table.jobspec_ready(id, "{}");
+        take_table();
+        return true;
+    }
+
+    // ---- links ----
+    void drop_link(std::uint64_t id) {
+        Instance& child = children.at(id);
+        if (!child.session.empty()) {
+            table.detach(JobId{id}, child.session);
+        }
+        child.session.clear();
+        child.is_attach_sent = false;
+        child.up.clear();
+        child.down.clear();
+        child.link.lost();
+        for (auto ack = acks.begin(); ack != acks.end();) {
+            ack = ack->first == id ? acks.erase(ack) : ack + 1;
+        }
+    }
+    bool step_up(std::uint64_t id);
+    bool step_down(std::uint64_t id);
+    bool connect(std::uint64_t id);
+    bool send_report(std::uint64_t id);
+
+    // ---- a child ----
+    void post_local(Instance& child, std::uint64_t local, Event event) {
+        child.jobs.at(local).log.push_back(event);
+        child.journal.emplace_back(local, event);
+    }
+    void take_link(Instance& child) {
+        ChildActions actions = child.link.take();
+        child.ingest.insert(child.ingest.end(), actions.submits.begin(), actions.submits.end());
+        child.ops.insert(child.ops.end(), actions.ops.begin(), actions.ops.end());
+    }
+    void feed_local(Instance& child, std::uint64_t local, const Event& event) {
+        if (event.kind == Event::Kind::submit) {
+            JobFacts facts;
+            facts.upstream = child.jobs.at(local).upstream;
+            child.link.submitted(LocalId{local}, event, facts);
+        } else {
+            child.link.event(LocalId{local}, event);
+        }
+    }
+    bool step_local_journal(std::uint64_t id);
+    bool step_ingest(std::uint64_t id);
+    bool step_op(std::uint64_t id);
+    bool step_alloc(std::uint64_t id);
+    bool step_finish(std::uint64_t id);
+    void end_local(Instance& child, std::uint64_t local, Event event);
+    void restart_link(std::uint64_t id);
+    void shut_down(std::uint64_t id);
+
+    // ---- all of it ----
+    bool step_anything();
+    void drain();
+};
+
+}  // namespace weir::route::test
