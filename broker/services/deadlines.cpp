@@ -39,6 +39,7 @@ void Deadlines::rearm() {
     }
     armed_for_ = next;
     const double after = std::max(0., next - flux_reactor_now(flux_get_reactor(h_)));
+    flux_watcher_stop(timer_.get());  // a reset takes effect at the next start only, as in libev
     flux_timer_watcher_reset(timer_.get(), after, 0.);
     flux_watcher_start(timer_.get());
 }
