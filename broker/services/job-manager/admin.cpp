@@ -3,6 +3,9 @@
 // Must not know: the life of a single job.
 #include "broker/services/job-manager/admin.hpp"
 
+#include <malloc.h>
+
+#include <algorithm>
 #include <cerrno>
 
 #include "broker/services/job-manager/alloc.hpp"
@@ -17,6 +20,7 @@ namespace weir::broker::jobs {
 namespace {
 
 constexpr std::int64_t purge_batch_max = 100;
+constexpr std::size_t trim_from = 10000;
 
 std::string listed(const Job& job) {
     std::string out = "{\"id\":" + std::to_string(job.id) + ",\"userid\":" + std::to_string(job.userid) +
@@ -219,6 +223,12 @@ void Admin::check_drained() {
 
 void Admin::on_inactive() {
     check_drained();
+    const std::size_t active = engine_.jobs().active_count();
+    active_peak_ = std::max(active_peak_, active);
+    if (active_peak_ > trim_from && active < active_peak_ / 4) {
+        active_peak_ = active;
+        ::malloc_trim(0);  // a burst is over: what it needed goes back to the system
+    }
 }
 
 void Admin::forget(std::unique_ptr<Job> job) {

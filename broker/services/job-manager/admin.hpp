@@ -45,6 +45,8 @@ class Admin : public Component {
     std::int64_t num_limit_ = 10000;
     double age_limit_s_ = -1;
     Json purged_;
+    /// Most active jobs since memory was last given back.
+    std::size_t active_peak_ = 0;
 };
 
 }  // namespace weir::broker::jobs

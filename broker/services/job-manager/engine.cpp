@@ -20,6 +20,12 @@
 #include "broker/services/job-manager/waits.hpp"
 
 namespace weir::broker::jobs {
+namespace {
+
+/// With more active jobs than this, waiting ones keep their jobspec as text only (a tree is ten times its text).
+constexpr std::size_t trees_max = 5000;
+
+}  // namespace
 
 std::string f58(JobId id) {
     char buffer[64];
@@ -101,6 +107,8 @@ void Engine::act(Job& job) {
             break;
         case State::Sched:
             alloc_->enqueue(job);
+            if (jobs_.active_count() > trees_max)
+                job.jobspec = Json();  // read again from the text if a plugin asks
             break;
         case State::Run:
             if (job.perilog_active == 0 && !job.is_queued_event("prolog-start"))

@@ -79,7 +79,7 @@ PluginArgs Jobtap::args_of(const Job& job) const {
     PluginArgs args(flux_plugin_arg_create());
     json_t* jobspec = job.jobspec.get();
     Json parsed;
-    if (!jobspec) {  // inactive jobs keep the text only
+    if (!jobspec) {  // inactive jobs, and waiting ones among many, keep the text only
         if (auto tree = Json::parse(job.jobspec_text.redacted))
             parsed = std::move(*tree);
         jobspec = parsed ? parsed.get() : json_null();

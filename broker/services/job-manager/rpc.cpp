@@ -16,14 +16,20 @@ Outbox::~Outbox() {
 }
 
 void Outbox::respond(const flux_msg_t* request, std::string payload) {
+    if (flux_msg_is_noresponse(request))
+        return;
     items_.push_back({MessageRef(request), 0, true, std::move(payload), nullptr});
 }
 
 void Outbox::respond_empty(const flux_msg_t* request) {
+    if (flux_msg_is_noresponse(request))
+        return;
     items_.push_back({MessageRef(request), 0, false, {}, nullptr});
 }
 
 void Outbox::respond_error(const flux_msg_t* request, int errnum, std::string message) {
+    if (flux_msg_is_noresponse(request))
+        return;
     items_.push_back({MessageRef(request), errnum, !message.empty(), std::move(message), nullptr});
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Property: the journal's text of a job, read back, gives the job that was live, whatever events were posted, also
 //   refused ones.
-// Kills: a transition that changes the job before it refuses the event (on_exception setting had_exception first);
-//   an eventlog that misses an event; t_state_us overwritten at the second entry; append_job without "seq".
+// Kills: append_journal_line() with seq 0; set-flags applying "debug" before it refuses "nonsense"; jobspec-update
+// entering a
+//   state before it refuses its keys.
 #include <rapidcheck/catch.h>
 
 #include <catch2/catch.hpp>

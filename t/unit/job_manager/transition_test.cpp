@@ -43,6 +43,16 @@ TEST_CASE("transition: urgency, restart and update return a scheduled job to PRI
     CHECK(life.job.state == State::Priority);
 }
 
+TEST_CASE("transition: the time of the first entry into a state stays") {
+    Life life;
+    life.to_sched();
+    const std::int64_t first = life.job.t_state_us[state_index(State::Sched)];
+    REQUIRE(life.post("urgency", R"({"urgency":20})"));
+    REQUIRE(life.post("priority", R"({"priority":7})"));
+    CHECK(life.job.state == State::Sched);
+    CHECK(life.job.t_state_us[state_index(State::Sched)] == first);
+}
+
 TEST_CASE("transition: a priority event in RUN changes nothing") {
     Life life;
     life.to_run();

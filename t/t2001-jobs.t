@@ -1,0 +1,124 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-3.0-only
+test_description='A job in the embedded broker: states, events, lists, control (RFC 21, 18, 30)'
+. "${SHARNESS:-/usr/share/sharness/sharness.sh}"
+
+start_instance 'cores = 4'
+
+test_expect_success 'a simulated job has the events of RFC 21 in order' '
+	id=$(job submit) &&
+	job wait $id clean &&
+	job events $id >events &&
+	echo "submit validate depend priority alloc start finish release free clean" >expected &&
+	test_cmp expected events
+'
+test_expect_success 'timestamps are whole microseconds and strictly increase' '
+	job rpc job-info.lookup "{\"id\":$id,\"keys\":[\"eventlog\"],\"flags\":0}" |
+		jq -r .eventlog | jq -r .timestamp >times &&
+	sort -n -u times >sorted &&
+	test_cmp times sorted &&
+	job rpc job-info.lookup "{\"id\":$id,\"keys\":[\"eventlog\"],\"flags\":0}" | jq -r .eventlog |
+		grep -c "^{\"timestamp\": *[0-9]*\.[0-9]\{6\}," >digits &&
+	echo 10 >expected && test_cmp expected digits
+'
+test_expect_success 'R is there, and a missing key is named' '
+	job rpc job-info.lookup "{\"id\":$id,\"keys\":[\"R\"],\"flags\":1}" | jq -e .R.execution.R_lite &&
+	test_must_fail job rpc job-info.lookup "{\"id\":$id,\"keys\":[\"foo\"],\"flags\":0}" 2>err &&
+	grep "foo: key not found" err
+'
+test_expect_success 'a held job waits, released it runs' '
+	held=$(job submit -u 0) &&
+	job wait $held priority &&
+	after=$(job submit) &&
+	job wait $after clean &&
+	job jobs state priority | grep "^$held 8 0$" &&
+	job rpc job-manager.urgency "{\"id\":$held,\"urgency\":16}" | jq -e ".old_urgency == 0" &&
+	job wait $held clean
+'
+test_expect_success 'an expedited job overtakes' '
+	blocker=$(job submit -n4 -r 1000) &&
+	job wait $blocker start &&
+	first=$(job submit -n4) &&
+	second=$(job submit -n4 -u 31) &&
+	job jobs priority | head -1 | grep "^$second 4294967295$" &&
+	job rpc job-manager.raise "{\"id\":$blocker,\"severity\":0,\"type\":\"cancel\"}" &&
+	job wait $first clean &&
+	job wait $second alloc >second && job wait $first alloc >first &&
+	test $(jq -s "(.[0].timestamp < .[1].timestamp)" second first) = true
+'
+test_expect_success 'a canceled pending job is cleaned up without running' '
+	blocker=$(job submit -n4 -r 1000) &&
+	job wait $blocker start &&
+	id=$(job submit) &&
+	job wait $id priority &&
+	job rpc job-manager.raise "{\"id\":$id,\"severity\":0,\"type\":\"cancel\",\"note\":\"enough\"}" &&
+	job wait $id clean &&
+	job events $id >events &&
+	echo "submit validate depend priority exception clean" >expected &&
+	test_cmp expected events &&
+	job jobs result exception_note | grep "^$id 4 \"enough\"$"
+'
+test_expect_success 'urgency cannot change once resources are allocated' '
+	test_must_fail job rpc job-manager.urgency "{\"id\":$blocker,\"urgency\":3}" 2>err &&
+	grep "urgency cannot be changed once resources are allocated" err
+'
+test_expect_success 'a memo shows in the annotations' '
+	job rpc job-manager.memo "{\"id\":$blocker,\"memo\":{\"uri\":\"x\"}}" &&
+	job jobs annotations | grep "^$blocker .*\"uri\": \"x\""
+'
+test_expect_success 'lists go pending, running, ended; pending by priority' '
+	low=$(job submit) && high=$(job submit -u 31) &&
+	job jobs state | head -3 >list &&
+	printf "%s 8\n%s 8\n%s 16\n" $high $low $blocker >expected &&
+	test_cmp expected list
+'
+test_expect_success 'statistics count them' '
+	job rpc job-list.job-stats | jq -e ".job_states.run == 1 and .job_states.sched == 2 and .canceled == 2"
+'
+test_expect_success 'all jobs can be canceled at once' '
+	job rpc job-manager.raiseall "{\"dry_run\":false,\"userid\":4294967295,\"states\":62,\"severity\":0,\"type\":\"cancel\"}" |
+		jq -e ".count == 3 and .errors == 0" &&
+	job rpc job-manager.drain "{}"
+'
+test_expect_success 'a bad jobspec is refused with the path of the key' '
+	test_must_fail job submit -S duration=-1 2>err &&
+	grep "attributes.system.duration" err
+'
+test_expect_success 'an unknown queue is refused' '
+	test_must_fail job submit -q nosuch 2>err &&
+	grep "nosuch.* is not a valid queue" err
+'
+test_expect_success 'unknown dependency schemes are refused' '
+	test_must_fail job submit -S "dependencies=[{\"scheme\":\"magic\",\"value\":\"1\"}]" 2>err &&
+	grep "dependency scheme \"magic\" not supported" err
+'
+test_expect_success 'a stopped queue keeps jobs, a started one runs them' '
+	job rpc job-manager.queue-start "{\"start\":false,\"all\":true,\"reason\":\"test\"}" &&
+	id=$(job submit) && job wait $id priority &&
+	job rpc job-manager.alloc-query "{}" | jq -e ".queue_length == 0 and .alloc_pending == 0" &&
+	job rpc job-manager.queue-start "{\"start\":true,\"all\":true}" &&
+	job wait $id clean
+'
+test_expect_success 'an eventlog-watch of an unknown job fails' '
+	test_must_fail job wait 4711 clean 2>err && grep "invalid job id" err
+'
+test_expect_success 'the stream of all events begins with a backlog and can be cut by a filter' '
+	job stream job-manager.events-journal "{\"full\":true,\"allow\":{\"clean\":1}}" >journal &
+	stream=$! &&
+	id=$(job submit) && job wait $id clean &&
+	until grep -q "\"id\": $id,.*clean" journal; do kill -0 $stream || return 1; done &&
+	kill $stream &&
+	grep -q "\"id\": -1, \"events\": \[\]" journal &&
+	! grep -q "\"alloc\"" journal
+'
+test_expect_success 'waitable jobs can be waited for once' '
+	id=$(job submit --flags 4) && job wait $id clean &&
+	job rpc job-manager.wait "{\"id\":$id}" | jq -e ".success == true" &&
+	test_must_fail job rpc job-manager.wait "{\"id\":$id}"
+'
+test_expect_success 'inactive jobs beyond the limit are forgotten' '
+	job rpc job-manager.purge "{\"age_limit\":-1.0,\"num_limit\":2,\"batch\":100,\"force\":true}" &&
+	job rpc job-list.job-stats | jq -e ".job_states.inactive == 2 and .inactive_purged > 5"
+'
+stop_instance
+test_done

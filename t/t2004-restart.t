@@ -1,0 +1,75 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-3.0-only
+test_description='Jobs over a restart: kill -9, torn and corrupt journals'
+. "${SHARNESS:-/usr/share/sharness/sharness.sh}"
+
+start_instance 'cores = 1'
+
+test_expect_success 'jobs are running, pending, held and done' '
+	done=$(job submit) && job wait $done clean &&
+	running=$(job submit -r 100000) && job wait $running start &&
+	pending=$(job submit -u 20) && held=$(job submit -u 0) &&
+	job wait $held priority &&
+	job jobs state priority urgency >before
+'
+test_expect_success 'after kill -9 they are what they were' '
+	restart_instance KILL &&
+	job jobs state priority urgency >after &&
+	test_cmp before after
+'
+test_expect_success 'a pending job went through flux-restart, the running one goes on' '
+	job events $pending | grep "priority flux-restart priority$" &&
+	job events $running | grep "alloc start$"
+'
+test_expect_success 'the scheduler knows what the running job holds' '
+	job rpc job-manager.resource-status "{}" | jq -e ".allocated.execution.R_lite[0].children.core == \"0\"" &&
+	job rpc job-manager.alloc-query "{}" | jq -e ".running == 1" &&
+	job rpc job-manager.raise "{\"id\":$running,\"severity\":0,\"type\":\"cancel\"}" &&
+	job wait $pending clean
+'
+test_expect_success 'new jobs count on' '
+	id=$(job submit -u 0) && job wait $id priority &&
+	test $id -gt $held &&
+	job rpc job-manager.urgency "{\"id\":$id,\"urgency\":16}" && job wait $id clean &&
+	job wait $id urgency &&
+	job rpc job-info.lookup "{\"id\":$id,\"keys\":[\"eventlog\"],\"flags\":0}" | jq -r .eventlog |
+		jq -s -e "map(select(.name == \"priority\"))[-1].context.priority == 2147483648 - 4"
+'
+test_expect_success 'a real job that was running is lost, with that reason' '
+	real=$(job submit -- sleep 1000) && job wait $real start &&
+	restart_instance KILL &&
+	job wait $real clean &&
+	job jobs exception_type exception_note | grep "^$real \"exec\" \"lost in a broker restart\"$"
+'
+test_expect_success 'every answered submission survives kill -9' '
+	job submit -u 0 --copies 200 >ids &
+	submitter=$! &&
+	until test "$(wc -l <ids)" -gt 20; do kill -0 $submitter || break; done &&
+	kill -9 $BROKER_PID; wait $BROKER_PID; wait $submitter
+	launch_broker &&
+	job jobs | cut -d" " -f1 | sort >there &&
+	sort ids >answered &&
+	test -s answered && test -z "$(comm -23 answered there)"
+'
+test_expect_success 'a torn last line is dropped with a warning' '
+	kill -9 $BROKER_PID; wait $BROKER_PID
+	printf "{\"id\":1,\"event\":{\"times" >>state/jobs.journal &&
+	launch_broker &&
+	job stream log.dmesg "{\"follow\":false,\"nobacklog\":false}" | grep "jobs.journal:[0-9]*: the last line is torn"
+'
+test_expect_success 'a corrupt line inside stops the start with file and line' '
+	stop_instance;
+	cp state/jobs.journal saved &&
+	{ head -2 saved && echo "rubbish" && tail -n +3 saved; } >state/jobs.journal &&
+	test_must_fail launch_broker &&
+	wait $BROKER_PID; test $? -eq 1 &&
+	tail -3 broker.out >err && grep "jobs.journal:3: " broker.out
+'
+test_expect_success 'a second instance on the same statedir is refused' '
+	cp saved state/jobs.journal && launch_broker &&
+	mkdir other &&
+	test_must_fail "$WEIR_BROKER" -c "$PWD/broker.toml" --rundir "$PWD/other" -S "statedir=$PWD/state" >out 2>&1 &&
+	grep "in use by another instance" out
+'
+stop_instance
+test_done

@@ -1,0 +1,61 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-3.0-only
+test_description='Guests see and alter their own jobs alone'
+. "${SHARNESS:-/usr/share/sharness/sharness.sh}"
+
+start_instance 'cores = 1'
+guest() { "$JOBCTL" --user 5001 "$@"; }
+
+test_expect_success 'the owner submits on behalf of users' '
+	blocker=$(job submit -r 1000) && job wait $blocker start &&
+	job --user 5001 submit 2>err; grep "only instance owner can use sign-type=none" err
+'
+# A submission on behalf of a user keeps the owner role: credentials with the role bit.
+test_expect_success 'jobs of two users are pending' '
+	mine=$("$JOBCTL" --user 5001 --roles 1 submit) &&
+	theirs=$("$JOBCTL" --user 5002 --roles 1 submit) &&
+	job wait $mine priority && job wait $theirs priority &&
+	job jobs userid | grep "^$mine 5001$"
+'
+test_expect_success 'a guest alters his own job' '
+	guest rpc job-manager.urgency "{\"id\":$mine,\"urgency\":10}" | jq -e ".old_urgency == 16" &&
+	guest rpc job-manager.memo "{\"id\":$mine,\"memo\":{\"a\":1}}"
+'
+test_expect_success 'a guest may not raise urgency above the default' '
+	test_must_fail guest rpc job-manager.urgency "{\"id\":$mine,\"urgency\":17}" 2>err &&
+	grep "guests can only adjust urgency <= default" err
+'
+test_expect_success 'a guest may not touch the jobs of others' '
+	for call in "job-manager.urgency {\"id\":$theirs,\"urgency\":1}" \
+		"job-manager.raise {\"id\":$theirs,\"severity\":0,\"type\":\"cancel\"}" \
+		"job-manager.kill {\"id\":$blocker,\"signum\":9}" \
+		"job-manager.memo {\"id\":$theirs,\"memo\":{\"a\":1}}" \
+		"job-manager.getattr {\"id\":$theirs,\"attrs\":[\"jobspec\"]}" \
+		"job-info.lookup {\"id\":$theirs,\"keys\":[\"jobspec\"],\"flags\":0}"
+	do
+		test_must_fail guest rpc ${call%% *} "${call#* }" 2>err &&
+		grep "^1: " err || return 1
+	done
+'
+test_expect_success 'a guest may not watch the jobs of others' '
+	test_must_fail guest wait $theirs submit 2>err && grep "^1: access is restricted" err &&
+	guest wait $mine submit
+'
+test_expect_success 'raiseall takes a guest only for himself' '
+	all="\"dry_run\":true,\"states\":62,\"severity\":0,\"type\":\"cancel\"" &&
+	test_must_fail guest rpc job-manager.raiseall "{$all,\"userid\":4294967295}" &&
+	guest rpc job-manager.raiseall "{$all,\"userid\":5001}" | jq -e ".count == 1"
+'
+test_expect_success 'what belongs to the owner is refused' '
+	for topic in job-manager.events-journal job-manager.jobtap job-manager.sched-hello job-manager.sched-ready \
+		job-manager.queue-start job-manager.purge job-manager.drain job-manager.submit
+	do
+		test_must_fail guest rpc $topic "{}" 2>err && grep "^1: " err || return 1
+	done
+'
+test_expect_success 'a guest cancels his own job' '
+	guest rpc job-manager.raise "{\"id\":$mine,\"severity\":0,\"type\":\"cancel\"}" &&
+	job wait $mine clean
+'
+stop_instance
+test_done
