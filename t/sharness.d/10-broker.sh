@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: LGPL-3.0-only
+# For tests on the embedded broker: starting and stopping brokers, talking to them without a Flux. Sourced by sharness.
+
+WEIR_BUILD_DIR=${WEIR_BUILD_DIR:-$(cd "$SHARNESS_TEST_SRCDIR/.." && pwd)/build/dev}
+WEIR_BROKER=$WEIR_BUILD_DIR/bin/weir-broker
+WIRE=$SHARNESS_TEST_SRCDIR/tools/wire.py
+PYTHONPATH=$SHARNESS_TEST_SRCDIR/tools:$PYTHONPATH # `import wire`
+PYTHONDONTWRITEBYTECODE=1
+export WEIR_BUILD_DIR WEIR_BROKER WIRE PYTHONPATH PYTHONDONTWRITEBYTECODE
+
+# The real command, where there is one, talks to our broker too.
+WEIR_FLUX=${WEIR_FLUX:-$(command -v flux || echo /opt/flux/bin/flux)}
+test -x "$WEIR_FLUX" && test_set_prereq FLUX
+
+# start_broker NAME [weir-broker options]: starts a broker with the run directory ./NAME and returns when all its modules
+# run; exports FLUX_URI and sets NAME_pid. What it writes on stderr is in NAME.err. Fails if the broker ends instead.
+start_broker() {
+	broker_name=$1
+	shift
+	rm -f "$broker_name.ready" && mkfifo "$broker_name.ready" || return 1
+	env -u FLUX_URI -u FLUX_JOB_ID -u FLUX_JOB_ID_PATH \
+		"$WEIR_BROKER" --rundir "$PWD/$broker_name" --ready-fd 9 "$@" \
+		9>"$broker_name.ready" 2>"$broker_name.err" 3>&- 4>&- 5>&- </dev/null >"$broker_name.out" &
+	eval "${broker_name}_pid=$!"
+	WEIR_TEST_BROKERS="$WEIR_TEST_BROKERS $!"
+	read -r FLUX_URI <"$broker_name.ready" || {
+		cat "$broker_name.err"
+		return 1
+	}
+	export FLUX_URI
+}
+
+# stop_broker NAME: asks it to end and returns its exit code.
+stop_broker() {
+	eval "kill -TERM \$${1}_pid; wait \$${1}_pid"
+}
+
+# broker_pid NAME
+broker_pid() {
+	eval "echo \$${1}_pid"
+}
+
+# Nothing that a test started outlives it, however it ends.
+end_test_brokers() {
+	for pid in $WEIR_TEST_BROKERS; do
+		kill -KILL "$pid" 2>/dev/null && wait "$pid" 2>/dev/null
+	done
+	:
+}
+trap 'broker_test_code=$?; end_test_brokers; (exit $broker_test_code); die' EXIT
+
+# call TOPIC [JSON]: the answer, or "error N: text" and status 1. FLUX_URI says where.
+call() {
+	python3 "$WIRE" rpc "$@"
+}
+
+# submit [options] -- COMMAND: prints the job's id.
+submit() {
+	python3 "$WIRE" submit "$@"
+}
+
+# wait_event ID NAME: waits for the event, prints its context.
+wait_event() {
+	python3 "$WIRE" wait-event "$@"
+}
+
+# stream TOPIC [JSON] [--count N]: each answer on a line.
+stream() {
+	python3 "$WIRE" stream "$@"
+}
+
+# wait_gone PID: returns when the process has ended; it need not be ours. The kernel tells, nobody sleeps.
+wait_gone() {
+	python3 - "$1" <<-\EOF
+		import os, select, sys
+		try:
+		    fd = os.pidfd_open(int(sys.argv[1]))
+		except ProcessLookupError:
+		    sys.exit(0)
+		sys.exit(0 if select.select([fd], [], [], 30)[0] else 1)
+	EOF
+}

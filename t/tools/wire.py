@@ -1,0 +1,249 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-3.0-only
+"""A Flux client of the standard library alone, for tests of the embedded broker where there is no Flux: the local
+connector's handshake and framing and RFC 3's encoding, written once more and independently of the broker's.
+
+    wire.py rpc TOPIC [JSON]           the response, or "error N: text" and status 1
+    wire.py stream TOPIC [JSON]        each response on a line until the stream ends or --count of them have come
+    wire.py submit [options] -- CMD    submits a job (see --help), prints its id
+    wire.py wait-event ID NAME         waits until the job's eventlog has the event, prints its context
+    wire.py events PREFIX COUNT        prints "ready" when subscribed, then COUNT event topics
+    wire.py raw HEX                    sends bytes as they are, prints what comes back until the broker hangs up
+"""
+import argparse
+import base64
+import json
+import os
+import socket
+import struct
+import sys
+
+REQUEST, RESPONSE, EVENT = 1, 2, 4
+TOPIC, PAYLOAD, NORESPONSE, ROUTE, STREAMING = 1, 2, 4, 8, 0x40
+ENODATA = 61
+
+
+def frame(data):
+    return (bytes([len(data)]) if len(data) < 255 else b"\xff" + struct.pack(">I", len(data))) + data
+
+
+def encode(kind, topic, payload, flags=0, aux1=0xFFFFFFFF, aux2=0, userid=0xFFFFFFFF, rolemask=0):
+    body = b""
+    if kind == REQUEST:
+        flags |= ROUTE
+        body += frame(b"")
+    flags |= TOPIC
+    body += frame(topic.encode())
+    if payload is not None:
+        flags |= PAYLOAD
+        body += frame(json.dumps(payload).encode() + b"\0")
+    return body + frame(struct.pack(">BBBBIIII", 0x8E, 1, kind, flags, userid, rolemask, aux1, aux2))
+
+
+def frames(data):
+    at = 0
+    while at < len(data):
+        size = data[at]
+        at += 1
+        if size == 255:
+            (size,) = struct.unpack_from(">I", data, at)
+            at += 4
+        yield data[at:at + size]
+        at += size
+
+
+class Message:
+    def __init__(self, data):
+        parts = list(frames(data))
+        _, _, self.kind, self.flags, self.userid, self.rolemask, self.aux1, self.aux2 = struct.unpack(">BBBBIIII", parts.pop())
+        if self.flags & ROUTE:
+            while parts.pop(0):
+                pass
+        self.topic = parts.pop(0).decode() if self.flags & TOPIC else ""
+        self.text = parts.pop(0).rstrip(b"\0").decode() if self.flags & PAYLOAD else ""
+
+
+class Failed(Exception):
+    def __init__(self, errnum, text):
+        super().__init__(f"error {errnum}: {text or os.strerror(errnum)}")
+        self.errnum = errnum
+
+
+class Client:
+    def __init__(self, uri=None, userid=0xFFFFFFFF, rolemask=0):
+        self.path = (uri or os.environ["FLUX_URI"]).removeprefix("local://")
+        self.cred = {"userid": userid, "rolemask": rolemask}
+        self.matchtag = 0
+        self.sock = socket.socket(socket.AF_UNIX)
+        directory = os.open(os.path.dirname(self.path), os.O_PATH)  # short, however long the path is
+        self.sock.connect(f"/proc/self/fd/{directory}/{os.path.basename(self.path)}")
+        os.close(directory)
+        verdict = self.sock.recv(1)
+        if verdict != b"\0":
+            raise Failed(verdict[0] if verdict else 104, "")
+
+    def send(self, data):
+        self.sock.sendall(struct.pack("=I", 0xFFEE0012) + struct.pack(">I", len(data)) + data)
+
+    def exactly(self, count):
+        data = b""
+        while len(data) < count:
+            piece = self.sock.recv(count - len(data))
+            if not piece:
+                raise Failed(104, "the broker hung up")
+            data += piece
+        return data
+
+    def receive(self):
+        head = self.exactly(8)
+        return Message(self.exactly(struct.unpack(">I", head[4:])[0]))
+
+    def start(self, topic, payload, flags=0):
+        self.matchtag += 1
+        self.send(encode(REQUEST, topic, payload, flags=flags, aux2=self.matchtag, **self.cred))
+        return self.matchtag
+
+    def answer(self, matchtag):
+        while True:
+            msg = self.receive()
+            if msg.kind == RESPONSE and msg.aux2 == matchtag:
+                if msg.aux1:
+                    raise Failed(msg.aux1, msg.text)
+                return msg.text
+
+    def rpc(self, topic, payload=None):
+        return self.answer(self.start(topic, payload))
+
+    def notify(self, topic, payload=None):
+        self.send(encode(REQUEST, topic, payload, flags=NORESPONSE, **self.cred))
+
+    def stream(self, topic, payload=None):
+        matchtag = self.start(topic, payload, STREAMING)
+        while True:
+            try:
+                yield self.answer(matchtag)
+            except Failed as end:
+                if end.errnum == ENODATA:
+                    return
+                raise
+
+
+def jobspec(options):
+    system = {"duration": options.duration, "cwd": options.cwd or os.getcwd()}
+    if options.env is not None:
+        system["environment"] = dict(word.split("=", 1) for word in options.env)
+    else:
+        system["environment"] = dict(os.environ)
+    if options.simulate is not None:
+        system["exec"] = {"test": {"run_duration": options.simulate}}
+    if options.output:
+        system["shell"] = {"options": {"output": {"stdout": {"type": "file", "path": options.output}}}}
+    for word in options.setattr:
+        key, value = word.split("=", 1)
+        system[key] = value
+    slot = {"type": "slot", "count": options.tasks, "label": "task", "with": [{"type": "core", "count": options.cores}]}
+    return {"version": 1, "resources": [slot], "attributes": {"system": system},
+            "tasks": [{"command": options.command or ["true"], "slot": "task", "count": {"per_slot": 1}}]}
+
+
+def submit(client, options):
+    userid = os.getuid() if options.userid is None else options.userid
+    header = b"version\0i1\0userid\0i%d\0mechanism\0snone\0" % userid
+    body = json.dumps(jobspec(options)).encode()
+    signed = base64.b64encode(header).decode() + "." + base64.b64encode(body).decode() + ".none"
+    answer = json.loads(client.rpc("job-ingest.submit", {"J": signed, "urgency": options.urgency, "flags": 0}))
+    print(answer["id"])
+
+
+def wait_event(client, jobid, name):
+    payload = {"id": int(jobid), "path": "eventlog", "flags": 0}
+    for text in client.stream("job-info.eventlog-watch", payload):
+        event = json.loads(json.loads(text)["event"])
+        if event["name"] == name:
+            print(json.dumps(event.get("context", {})))
+            return 0
+    print(f"error: job {jobid} ended without the event {name}")
+    return 1
+
+
+def events(client, prefix, count):
+    client.rpc("event.subscribe", {"topic": prefix})
+    print("ready", flush=True)
+    while count > 0:
+        msg = client.receive()
+        if msg.kind == EVENT:
+            print(msg.topic, flush=True)
+            count -= 1
+
+
+def raw(client, data):
+    client.sock.sendall(bytes.fromhex(data))
+    while piece := client.sock.recv(4096):
+        print(piece.hex())
+    print("closed")
+
+
+def parse():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--userid", type=int, help="speak as this user (the owner may)")
+    parser.add_argument("--rolemask", type=int, default=0)
+    sub = parser.add_subparsers(dest="what", required=True)
+    for name in ("rpc", "stream"):
+        part = sub.add_parser(name)
+        part.add_argument("topic")
+        part.add_argument("payload", nargs="?", type=json.loads)
+        part.add_argument("--count", type=int, default=0)
+        part.add_argument("--noresponse", action="store_true")
+    part = sub.add_parser("submit")
+    part.add_argument("-n", "--tasks", type=int, default=1)
+    part.add_argument("--cores", type=int, default=1)
+    part.add_argument("--duration", type=float, default=0)
+    part.add_argument("--simulate", help="run time instead of a process")
+    part.add_argument("--output")
+    part.add_argument("--cwd")
+    part.add_argument("--env", action="append")
+    part.add_argument("--setattr", action="append", default=[])
+    part.add_argument("--urgency", type=int, default=16)
+    part.add_argument("command", nargs="*")
+    part = sub.add_parser("wait-event")
+    part.add_argument("id")
+    part.add_argument("name")
+    part = sub.add_parser("events")
+    part.add_argument("prefix")
+    part.add_argument("count", type=int)
+    part = sub.add_parser("raw")
+    part.add_argument("hex")
+    return parser.parse_args()
+
+
+def main():
+    options = parse()
+    try:
+        client = Client(userid=0xFFFFFFFF if options.userid is None else options.userid, rolemask=options.rolemask)
+        if options.what == "rpc" and options.noresponse:
+            client.notify(options.topic, options.payload)
+        elif options.what == "rpc":
+            print(client.rpc(options.topic, options.payload))
+        elif options.what == "stream":
+            for count, text in enumerate(client.stream(options.topic, options.payload), 1):
+                print(text, flush=True)
+                if count == options.count:
+                    break
+        elif options.what == "submit":
+            submit(client, options)
+        elif options.what == "wait-event":
+            return wait_event(client, options.id, options.name)
+        elif options.what == "events":
+            events(client, options.prefix, options.count)
+        else:
+            raw(client, options.hex)
+    except BrokenPipeError:
+        return 1  # whoever read our output has seen enough
+    except (Failed, OSError) as failed:
+        print(failed if isinstance(failed, Failed) else f"error {failed.errno}: {failed.strerror}")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
