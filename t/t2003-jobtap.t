@@ -76,6 +76,8 @@ test_expect_success 'an exception of the plugin ends a job' '
 '
 test_expect_success 'a bypassed job never asks for resources and runs by the plugin'\''s events' '
 	id=$(job submit -S job.name=\"bypass\") && job wait $id set-flags &&
+	before=$(job rpc job-manager.alloc-query "{}" | jq ".queue_length + .alloc_pending") &&
+	test $before -eq $(job jobs state priority | grep -vc "^$id\|^$held\|^$blocker\| 64 ") &&
 	tap "{\"op\":\"alloc\",\"id\":$id}" && job wait $id prolog-start &&
 	tap "{\"op\":\"finish\",\"id\":$id}" && job wait $id clean &&
 	job events $id | grep "alloc prolog-start finish prolog-finish free clean$"
@@ -106,6 +108,14 @@ test_expect_success 'a plugin of the configuration stands before jobs are restor
 	restart_instance TERM &&
 	job jobs state priority | grep "^$id 8 7$" &&
 	job events $id | grep "flux-restart priority$"
+'
+test_expect_success 'after a restart a plugin that does not know yet keeps jobs in PRIORITY, then the old value counts' '
+	sed -i "s/priority = 7/priority = -2/" broker.toml &&
+	restart_instance KILL &&
+	job jobs state priority | grep "^$id 4 null$" &&
+	tap "{\"op\":\"all\"}" && job jobs state priority | grep "^$id 4 null$" &&
+	tap "{\"op\":\"set\",\"priority\":7}" && tap "{\"op\":\"all\"}" &&
+	job jobs state priority | grep "^$id 8 7$"
 '
 test_expect_success 'a plugin refuses a configuration in its own words' '
 	stop_instance;

@@ -16,7 +16,7 @@ rpc job-priority.list >list
 flux python "$PRIORITY_CONF/charged.py" >expected
 EOF
 
-for broker in $(brokers); do
+for broker in $BROKERS; do
 	test_expect_success "$broker: jobs of two accounts run" '
 		rm -f usage expected && in_instance '"$broker"' "$PWD/state-'"$broker"'" ./script.sh
 	'

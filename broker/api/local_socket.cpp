@@ -121,7 +121,9 @@ void FramedStream::make_room() {
     if (in_.size() - in_end_ >= read_step) {
         return;
     }
-    std::memmove(in_.data(), in_.data() + in_begin_, buffered());
+    if (buffered() > 0) {
+        std::memmove(in_.data(), in_.data() + in_begin_, buffered());
+    }
     in_end_ -= in_begin_;
     in_begin_ = 0;
     if (in_.size() - in_end_ < read_step) {

@@ -33,7 +33,9 @@ char* put_frame(char* out, std::string_view bytes) {
         *out++ = static_cast<char>(long_size);
         out = put_u32(out, static_cast<uint32_t>(bytes.size()));
     }
-    std::memcpy(out, bytes.data(), bytes.size());
+    if (!bytes.empty()) {
+        std::memcpy(out, bytes.data(), bytes.size());
+    }
     return out + bytes.size();
 }
 

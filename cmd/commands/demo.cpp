@@ -98,8 +98,24 @@ void stay(Context& context, Session& session, Signals& signals) {
     }
 }
 
-Exit run_in(Context& context, const Workload& workload, const DemoFolder& folder, double scale) {
-    Signals signals;
+/// A step of the way: to stdout at once, or to stderr where stdout is for JSON.
+void say(const Context& context, const std::string& line) {
+    context.json ? context.note(line) : context.print(line + "\n");
+    std::fflush(stdout);
+}
+
+std::string headline(const Workload& workload, Duration length, Duration budget) {
+    const std::string left_out = std::to_string(workload.left_out) + " lines that never ran left out";
+    return workload.name + ": " + std::to_string(workload.jobs.size()) + " jobs of " +
+           std::to_string(workload.users.size()) + " users, " + duration_text(length) + " in about " +
+           duration_text(budget) + (workload.left_out > 0 ? "; " + left_out : "");
+}
+
+Exit run_in(Context& context, const Workload& workload, const DemoFolder& folder, Duration length) {
+    const Duration budget = context.args.duration("seconds").value_or(60s);
+    const double scale = std::max(1.0, std::ceil(to_seconds(length) / (to_seconds(budget) * run_part)));
+    Signals signals;  // before the first line: whoever reads it may press Ctrl-C
+    say(context, headline(workload, length, budget));
     const Duration begin = monotonic_now();
     const int fd = context.json ? 2 : 1;
     const Screen& screen = context.json ? context.err : context.out;
@@ -107,13 +123,11 @@ Exit run_in(Context& context, const Workload& workload, const DemoFolder& folder
     if (auto done = write_file(plan.share_tree, workload.share_tree); !done) {
         return context.fail(done.error());
     }
-    auto session = Session::start(plan, folder.files, {}, signals, [&](const std::string& line) {
-        context.json ? context.note(line) : context.print(line + "\n");
-    });
+    auto session =
+        Session::start(plan, folder.files, {}, signals, [&](const std::string& line) { say(context, line); });
     if (!session) {
         return ended_by(context, session.error(), folder);
     }
-    std::fflush(stdout);
     Driver driver(workload, *session, plan.scale, plan.origin);
     Status done = Done{};
     {
@@ -123,6 +137,7 @@ Exit run_in(Context& context, const Workload& workload, const DemoFolder& folder
     auto findings = done ? findings_of(workload, *session, signals, 10s) : Result<Findings>(done.error());
     if (findings && context.args.has("keep")) {
         findings->report.facts.real = monotonic_now() - begin;
+        findings->report.facts.scale = scale;
         const Exit code = show(context, *findings, folder);
         std::fflush(stdout);
         stay(context, *session, signals);
@@ -134,6 +149,7 @@ Exit run_in(Context& context, const Workload& workload, const DemoFolder& folder
         return ended_by(context, findings.error(), folder);
     }
     findings->report.facts.real = monotonic_now() - begin;
+    findings->report.facts.scale = scale;
     return show(context, *findings, folder);
 }
 
@@ -150,15 +166,7 @@ Exit run(Context& context) {
     if (!folder) {
         return context.fail(folder.error());
     }
-    const double budget = to_seconds(context.args.duration("seconds").value_or(60s));
-    const double scale = std::max(1.0, std::ceil(to_seconds(*length) / (budget * run_part)));
-    const std::string text =
-        workload->name + ": " + std::to_string(workload->jobs.size()) + " jobs of " +
-        std::to_string(workload->users.size()) + " users, " + duration_text(*length) + " in about " +
-        duration_text(duration_from_seconds(budget)) +
-        (workload->left_out > 0 ? "; " + std::to_string(workload->left_out) + " lines that never ran left out" : "");
-    context.json ? context.note(text) : context.print(text + "\n");
-    return run_in(context, *workload, *folder, scale);
+    return run_in(context, *workload, *folder, *length);
 }
 
 }  // namespace

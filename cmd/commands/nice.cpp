@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::int64_t nice_min = -15, nice_max = 16;
 constexpr const char* range_text =
-    "N is a whole number: 0 is normal, 15 the last, 16 holds the job; the owner may go up to -14, -15 expedites. Not "
+    "N is a whole number: 0 is normal, 15 the last, 16 holds the job; the owner may go up to -14, -15 expedites; not "
     "\"";
 
 constexpr const char* not_owner = "raising above normal needs the instance's owner. You can go from 0 to 16.";

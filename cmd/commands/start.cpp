@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: `weir start`: an instance tree for interactive work, in the foreground until Ctrl-C.
+#include <pwd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -22,11 +23,21 @@ namespace {
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
-constexpr const char* open_tree =
-    R"(# Everybody has one share in one account. Make it yours: weir share export, edit, weir share apply FILE
-"everybody"    = 1
-"everybody/@*" = 1
-)";
+/// The account of the partitions themselves, where a tree has it.
+constexpr const char* instance_account = "instances";
+
+std::string user_name() {
+    const passwd* entry = getpwuid(getuid());
+    return entry != nullptr ? entry->pw_name : std::to_string(getuid());
+}
+
+std::string open_tree() {
+    return "# Everybody has one share in one account. Make it yours: weir share export, edit, weir share apply FILE\n"
+           "\"everybody\"    = 1\n\"everybody/@*\" = 1\n"
+           "# What nobody uses of the partitions is charged here and weighs on nobody.\n"
+           "\"instances\" = 0\n\"instances/@" +
+           user_name() + "\" = 1\n";
+}
 
 std::string host_name() {
     char name[256] = "localhost";
@@ -50,11 +61,12 @@ Result<std::string> read_text(const std::string& path) {
 }
 
 /// The share tree's file: the given one, checked; else one that lets everybody in.
-Exit choose_tree(Context& context, const std::string& files, std::string& path) {
+Exit choose_tree(Context& context, const std::string& files, std::string& path, std::string& account) {
     if (!context.args.has("tree")) {
+        account = instance_account;
         path = files + "/shares.toml";
         if (!fs::exists(path)) {
-            std::ofstream(path) << open_tree;
+            std::ofstream(path) << open_tree();
         }
         return Exit::ok;
     }
@@ -67,17 +79,18 @@ Exit choose_tree(Context& context, const std::string& files, std::string& path) 
     if (const auto* mistakes = std::get_if<Diagnostics>(&parsed)) {
         return context.fail(Exit::invalid_tree, "the share tree does not hold:\n" + to_string(*mistakes));
     }
+    const std::string own = std::string(instance_account) + "/@" + user_name();
+    account = std::get<ShareTree>(parsed).find(own).has_value() ? instance_account : "";
     return Exit::ok;
 }
 
-Plan plan_of(const Args& args, const std::string& rundir, const std::string& statedir, const std::string& tree) {
+Plan plan_of(const Args& args, const std::string& rundir, const std::string& statedir) {
     const std::int64_t machine =
         std::max<std::int64_t>(1, static_cast<std::int64_t>(std::thread::hardware_concurrency()));
     Plan plan;
     plan.rundir = rundir;
     plan.statedir = statedir;
     plan.plugins = plugin_folder();
-    plan.share_tree = tree;
     plan.host = host_name();
     plan.cores_per_node = args.integer("cores", std::max<std::int64_t>(8, machine));
     plan.partitions = partitions_of(plan.cores_per_node);
@@ -149,10 +162,10 @@ Exit run(Context& context) {
     if (problem) {
         return context.fail(Exit::failed, "cannot make " + files + ": " + problem.message());
     }
-    std::string tree;
-    Exit code = choose_tree(context, files, tree);
+    Plan plan = plan_of(context.args, rundir, statedir);
+    Exit code = choose_tree(context, files, plan.share_tree, plan.instance_account);
     if (code == Exit::ok) {
-        code = run_in(context, plan_of(context.args, rundir, statedir, tree), files);
+        code = run_in(context, plan, files);
     }
     if (!has_state) {
         fs::remove_all(files, problem);

@@ -2,6 +2,8 @@
 // Owns: the questions behind instances.hpp.
 #include "cmd/common/instances.hpp"
 
+#include <sstream>
+
 #include "cmd/common/reader.hpp"
 #include "cmd/common/text.hpp"
 #include "libsched/json/r.hpp"
@@ -56,13 +58,33 @@ void ask_instance(Client& client, Instance& instance, int depth) {
 
 std::optional<RoutedJob> find_routed(Client& client, std::uint64_t id) {
     Json payload = Json::object();
-    payload.set("id", id);
-    const auto answer = client.call("job-route.locate", payload);
+    payload.set("id", id).set("flags", 0);
+    Json keys = Json::array();
+    keys.append(Json::string("eventlog"));
+    payload.set("keys", std::move(keys));
+    const auto answer = client.call("job-info.lookup", payload);
     if (!answer) {
         return std::nullopt;
     }
-    RoutedJob routed{text_at(answer->get(), "uri"), static_cast<std::uint64_t>(integer_at(answer->get(), "id"))};
-    return routed.uri.empty() || routed.local_id == 0 ? std::nullopt : std::optional<RoutedJob>(routed);
+    // job-route leaves its mark in the alloc event; an eventlog outlives the routing table.
+    const json_int_t none = 0;
+    json_int_t child = none, local = none;
+    std::istringstream lines(text_at(answer->get(), "eventlog"));
+    for (std::string line; std::getline(lines, line);) {
+        const auto event = Json::parse(line);
+        if (event && text_at(event->get(), "name") == "alloc") {
+            const json_t* context = json_object_get(event->get(), "context");
+            const json_t* mark = json_object_get(json_object_get(context, "annotations"), "weir");
+            child = integer_at(mark, "child");
+            local = integer_at(mark, "id");
+        }
+    }
+    for (const ChildEntry& entry : children_of(client)) {
+        if (child != none && entry.jobid == static_cast<std::uint64_t>(child) && !entry.uri.empty()) {
+            return RoutedJob{entry.uri, static_cast<std::uint64_t>(local)};
+        }
+    }
+    return std::nullopt;
 }
 
 JobCounts job_counts(Client& client) {

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <map>
 
 #include "cmd/common/instance_clock.hpp"
 #include "cmd/common/instances.hpp"
@@ -167,12 +168,18 @@ Status Driver::observe() {
     if (!queue) {
         return queue.error();
     }
+    std::map<std::uint64_t, std::int64_t> cores;  // job-priority does not tell sizes
+    JobQuery waiting;
+    waiting.states = FLUX_JOB_STATE_PENDING;
+    waiting.limit = 10 * queue_shown;
+    (void)list_jobs(parent, waiting, [&](const Job& job) { cores[job.id] = job.cores; });
     const double at = now();
     state_.queue.clear();
     for (const json_t* job : items_at(queue->get(), "jobs")) {
-        state_.queue.push_back({job_name(static_cast<std::uint64_t>(integer_at(job, "id"))), text_at(job, "user"),
-                                text_at(job, "account"), text_at(job, "queue"), integer_at(job, "cores"),
-                                integer_at(job, "priority"), duration_from_seconds(at - number_at(job, "submit", at))});
+        const auto id = static_cast<std::uint64_t>(integer_at(job, "id"));
+        state_.queue.push_back({job_name(id), text_at(job, "user"), text_at(job, "account"), text_at(job, "queue"),
+                                cores[id], integer_at(job, "priority"),
+                                duration_from_seconds(at - number_at(job, "submit", at))});
     }
     finished_ = job_counts(parent).inactive;
     for (std::size_t i = 0; i < children_.size(); ++i) {

@@ -3,6 +3,7 @@
 #include "cmd/demo/report_text.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include "cmd/common/table.hpp"
 #include "cmd/common/text.hpp"
@@ -28,7 +29,25 @@ std::string csv_cell(const std::string& text) {
     return quoted + "\"";
 }
 
-std::string account_table(const std::vector<AccountRow>& rows, const Screen& screen) {
+constexpr std::size_t rows_max = 40;  // more than this and people get the largest accounts alone
+constexpr std::size_t accounts_shown = 12;
+
+/// All rows, or, of a large tree, the top accounts that asked for most.
+std::vector<AccountRow> rows_for_people(const std::vector<AccountRow>& rows) {
+    if (rows.size() <= rows_max) {
+        return rows;
+    }
+    std::vector<AccountRow> top;
+    std::copy_if(rows.begin(), rows.end(), std::back_inserter(top),
+                 [](const AccountRow& row) { return row.path.find('/') == std::string::npos; });
+    std::stable_sort(top.begin(), top.end(),
+                     [](const AccountRow& a, const AccountRow& b) { return a.asked > b.asked; });
+    top.resize(std::min(top.size(), accounts_shown));
+    return top;
+}
+
+std::string account_table(const std::vector<AccountRow>& all, const Screen& screen) {
+    const std::vector<AccountRow> rows = rows_for_people(all);
     Table table({{"account"},
                  {"entitled", Align::right},
                  {"asked", Align::right, 2},
@@ -44,7 +63,10 @@ std::string account_table(const std::vector<AccountRow>& rows, const Screen& scr
                    ratio(row.ratio, screen.glyphs), std::to_string(row.jobs), duration_text(row.wait_median),
                    fixed(row.slowdown_median, 1), fixed(row.slowdown_mean, 1)});
     }
-    return table.text(screen);
+    const std::size_t hidden = all.size() - rows.size();
+    return table.text(screen) + (hidden > 0 ? "the accounts that asked for most; " + std::to_string(hidden) +
+                                                  " more nodes are in report.json\n"
+                                            : "");
 }
 
 }  // namespace

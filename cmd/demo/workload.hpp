@@ -33,8 +33,8 @@ struct Workload {
 };
 
 /// 40 nodes of 4 cores, three accounts in five, eight users, `jobs` jobs by the model. The accounts ask for other parts
-/// of the machine than they are entitled to, together for a third more than there is. The same seed gives the same
-/// jobs.
+/// of the machine than they are entitled to, together for almost half as much again as there is. The same seed gives
+/// the same jobs.
 Result<Workload> generated_workload(std::uint64_t seed, std::int64_t jobs);
 
 /// The first `jobs` jobs of a log that ran: groups as accounts (equal shares), users as users; the batch partition is

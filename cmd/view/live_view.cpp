@@ -63,21 +63,37 @@ ShareLayout share_layout(const Screen& screen) {
     return {std::min(label, width - figures), 0, false};
 }
 
-Lines share_lines(const LiveState& state, const Screen& screen, bool with_users) {
+/// The accounts alone, and of them the `count` that used most, in tree order.
+std::vector<ShareLine> largest_accounts(const std::vector<ShareLine>& shares, std::size_t count) {
+    std::vector<std::size_t> order;
+    for (std::size_t i = 0; i < shares.size(); ++i) {
+        if (shares[i].path.find('@') == std::string::npos) {
+            order.push_back(i);
+        }
+    }
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return shares[a].used > shares[b].used; });
+    order.resize(std::min(order.size(), count));
+    std::sort(order.begin(), order.end());
+    std::vector<ShareLine> kept;
+    for (const std::size_t i : order) {
+        kept.push_back(shares[i]);
+    }
+    return kept;
+}
+
+Lines share_lines(const std::vector<ShareLine>& shares, const Screen& screen) {
     Lines lines;
     double full = 0;
-    for (const ShareLine& share : state.shares) {
+    for (const ShareLine& share : shares) {
         full = std::max({full, share.entitled, share.used});
     }
     const ShareLayout at = share_layout(screen);
     const std::string head = padded_right("account", at.label) + padded_left("entitled", 9) + padded_left("used", 9) +
                              (at.bar > 0 ? "  " + padded_right("", at.bar) : "") + padded_left("ratio", 9);
     lines.push_back(styled(screen, "2", at.counts ? head + padded_left("cores", 7) + padded_left("waiting", 9) : head));
-    for (const TreeRow& row : tree_rows(state.shares, screen.glyphs)) {
-        const ShareLine& share = state.shares[row.index];
-        if (row.is_user && !with_users) {
-            continue;
-        }
+    for (const TreeRow& row : tree_rows(shares, screen.glyphs)) {
+        const ShareLine& share = shares[row.index];
         const double times = share.entitled > 0 ? share.used / share.entitled : 0;
         std::string line = padded_right(clipped(row.label, at.label, screen.glyphs), at.label) +
                            padded_left(percent(share.entitled), 9) + padded_left(percent(share.used), 9);
@@ -153,9 +169,10 @@ void append(Lines& to, const Lines& from) {
 Lines live_view(const LiveState& state, const Screen& screen) {
     const std::size_t limit = screen.height == 0 ? 1000 : screen.height;
     const std::size_t fixed_lines = 2 + state.partitions.size();
-    Lines shares = share_lines(state, screen, true);
+    Lines shares = share_lines(state.shares, screen);
     if (fixed_lines + shares.size() > limit) {
-        shares = share_lines(state, screen, false);
+        const std::size_t room = limit - std::min(limit, fixed_lines + 1);
+        shares = share_lines(largest_accounts(state.shares, room), screen);
     }
     std::size_t spare = limit - std::min(limit, fixed_lines + shares.size());
     std::vector<Lines> running;

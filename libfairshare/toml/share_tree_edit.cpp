@@ -127,7 +127,8 @@ EditedText add_node_line(std::string_view text, std::string_view path, std::uint
         return unknown_node(document, parent);
     }
     // Nodes stand above every [table]: an empty tree's first line goes to the top.
-    std::size_t place = 0;
+    const std::size_t top = text.starts_with("\xef\xbb\xbf") ? 3 : 0;
+    std::size_t place = top;
     const std::string below = std::string{parent} + "/";
     for (std::size_t i = 0; i < document.lines.size(); ++i) {
         if (parent.empty() || document.paths[i] == parent || document.paths[i].starts_with(below)) {
@@ -135,7 +136,7 @@ EditedText add_node_line(std::string_view text, std::string_view path, std::uint
         }
     }
     std::string line = quoted(path) + " = " + std::to_string(shares) + "\n";
-    if (place > 0 && text[place - 1] != '\n') {
+    if (place > top && text[place - 1] != '\n') {
         line.insert(0, "\n");
     }
     std::string edited{text};

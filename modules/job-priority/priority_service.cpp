@@ -30,7 +30,7 @@ PriorityService::PriorityService(Settings settings, UserDatabase database, std::
       is_child_(is_child),
       accounting_(trees_.tree(), settings_.half_life),
       book_(owner),
-      queue_(settings_, machine_cores_),
+      queue_(settings_, 1),
       algorithm_(algorithm_of(settings_)) {
     users_.configure(settings_.users);
 }

@@ -11,6 +11,10 @@ namespace {
 
 constexpr double retry_max_s = 15.0;
 
+// A parent that never had job-priority may never have it: beyond this its owner pays for the whole allocation, as he
+// does there anyway, and our memory stays flat.
+constexpr std::size_t kept_for_nobody_max = 100000;
+
 std::uint64_t acked_in(const Json& payload) {
     return static_cast<std::uint64_t>(json_integer_value(json_object_get(payload.get(), "seq_acked")));
 }
@@ -51,6 +55,11 @@ void UplinkLink::on_lost(const std::string& why) {
 void UplinkLink::refuse(flux_future_t* f, int errnum) {
     const char* said = flux_future_error_string(f);
     state_ = errnum == ENOSYS || errnum == EPERM ? State::refused : State::connecting;
+    if (state_ == State::refused && !was_attached_ && service_.uplink().unacknowledged() > kept_for_nobody_max) {
+        flux_log(h_, LOG_WARNING, "the parent has no job-priority that takes reports: %zu usage records are dropped",
+                 service_.uplink().unacknowledged());
+        service_.uplink_acknowledged(service_.uplink().last_seq());
+    }
     link_.fail(said != nullptr ? said : flux_strerror(errnum));
 }
 
@@ -68,6 +77,7 @@ void UplinkLink::on_attach(flux_future_t* f) {
         service_.uplink().attached(acked_in(payload));
         service_.uplink_acknowledged(acked_in(payload));
         state_ = State::attached;
+        was_attached_ = true;
         last_reason_.clear();
         link_.proven();
     }

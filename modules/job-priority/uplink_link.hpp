@@ -38,6 +38,7 @@ class UplinkLink {
     FluxJobId jobid_;
     State state_ = State::connecting;
     bool is_first_answer_ = true;
+    bool was_attached_ = false;
     std::string last_reason_;
     flux::Future attach_;
     flux::Future report_;

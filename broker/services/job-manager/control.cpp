@@ -206,10 +206,8 @@ Answer Control::update(const Request& request) {
     const std::string queue(read_string(read_path(updated->get(), "attributes.system"), "queue").value_or(""));
     if (auto known = engine_.queues().find(queue); !known)
         return known.error();
-    const std::string old_queue = (*job)->facts.queue;
     if (auto done = engine_.post(**job, "jobspec-update", Json::share(updates)); !done)
         return done.error();
-    engine_.jobs().recount_queue(**job, old_queue);
     return Reply::empty();
 }
 

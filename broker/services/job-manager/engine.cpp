@@ -67,6 +67,7 @@ Status Engine::post_at(Job& job, Event event, bool is_volatile) {
 
 Status Engine::process(Job& job, const Event& event, bool is_volatile) {
     const State before = job.state;
+    const std::string old_queue = event.name == "jobspec-update" ? job.facts.queue : "";
     if (auto done = transition(job, event); !done)
         return done;
     const std::string line = encode(event);
@@ -74,7 +75,13 @@ Status Engine::process(Job& job, const Event& event, bool is_volatile) {
         job.eventlog += line;
         job.eventlog += '\n';
     }
+    if (event.name == "jobspec-update")
+        jobs_.recount_queue(job, old_queue, before);
     jobs_.count(job, before);
+    if (event.name == "set-flags" && job.alloc_bypass) {  // a plugin set it after the job had been queued
+        alloc_->dequeue(job);
+        alloc_->cancel(job, true);
+    }
     if (store_ && (!is_volatile || event.name == "invalidate")) {
         store_->append(job, line);
         if (write_through_)
@@ -224,7 +231,7 @@ Status Engine::reprioritize_all() {
         if (!is_in(job.state, bit(State::Priority) | bit(State::Sched)))
             continue;
         const std::int64_t priority = jobtap_->priority_of(job);
-        if (priority <= -1 || priority == job.priority)
+        if (priority < priority_min || (priority == job.priority && job.state == State::Sched))
             continue;
         if (auto done = reprioritize(job, priority, false); !done)
             return done;

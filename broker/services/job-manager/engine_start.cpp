@@ -175,7 +175,7 @@ void Engine::restore(RestoredJobs restored) {
             flux_log(h_, LOG_ERR, "%s", done.error().message.c_str());
     for (Job* job : active) {
         waits_->on_active(*job);
-        jobtap_->on_new(*job);
+        jobtap_->on_restored(*job);
     }
     put_resources_back(h_, jobs_);
     for (Job* job : active)
@@ -208,11 +208,8 @@ void Engine::resume(Job& job) {
 }
 
 void Engine::resume_running(Job& job) {
-    const bool is_ours = !job.alloc_bypass && job.perilog_active == 0;
-    if (is_ours && job.was_started && !is_simulated(job))
+    if (job.was_started && job.perilog_active == 0 && !is_simulated(job))
         (void)raise(job, {"exec", 0, "lost in a broker restart", owner_});
-    else if (job.alloc_bypass)
-        jobtap_->replay_state(job);
     else
         act(job);
 }

@@ -56,7 +56,7 @@ const Attribute attributes[] = {
     {"urgency", [](const Job& j, std::string& o) { return put(o, j.urgency); }},
     {"priority",
      [](const Job& j, std::string& o) {
-         if ((j.states_mask & bit(State::Sched)) == 0)
+         if ((j.states_mask & bit(State::Sched)) == 0 || j.priority < priority_min)
              return false;
          o += std::to_string(j.priority);
          return true;

@@ -72,13 +72,13 @@ void JobTable::count(const Job& job, State before) {
     }
 }
 
-void JobTable::recount_queue(const Job& job, const std::string& old_queue) {
+void JobTable::recount_queue(const Job& job, const std::string& old_queue, State state) {
     if (job.facts.queue == old_queue)
         return;
     if (!old_queue.empty())
-        add_to(by_queue_[old_queue], job, job.state, -1);
+        add_to(by_queue_[old_queue], job, state, -1);
     if (!job.facts.queue.empty())
-        add_to(by_queue_[job.facts.queue], job, job.state, 1);
+        add_to(by_queue_[job.facts.queue], job, state, 1);
 }
 
 void JobTable::retire(Job& job) {

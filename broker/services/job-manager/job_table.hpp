@@ -55,8 +55,8 @@ class JobTable {
     const std::map<std::string, JobCounts>& counts_by_queue() const { return by_queue_; }
     /// A configured queue is listed in the statistics before its first job.
     void know_queue(const std::string& name) { by_queue_[name]; }
-    /// A jobspec-update moved the job to another queue.
-    void recount_queue(const Job& job, const std::string& old_queue);
+    /// A jobspec-update moved the job, counted in `state`, from another queue. Before count() of that event.
+    void recount_queue(const Job& job, const std::string& old_queue, State state);
 
   private:
     void add_to(JobCounts& counts, const Job& job, State state, int by) const;

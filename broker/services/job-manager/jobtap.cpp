@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "broker/services/job-manager/resource_set.hpp"
+
 namespace weir::broker::jobs {
 namespace {
 
@@ -141,8 +143,9 @@ std::int64_t Jobtap::priority_of(Job& job) {
         return job.priority;
     }
     if (priority == FLUX_JOBTAP_PRIORITY_UNAVAIL) {
-        if (job.state == State::Sched)
-            flux_log(engine_.handle(), LOG_ERR, "jobtap: %s: BUG: plugin didn't return priority", f58(job.id).c_str());
+        if (job.state != State::Sched)
+            return priority;
+        flux_log(engine_.handle(), LOG_ERR, "jobtap: %s: BUG: plugin didn't return priority", f58(job.id).c_str());
         return job.priority;
     }
     return priority;
@@ -171,6 +174,7 @@ void Jobtap::apply_out(Job& job, const std::string& topic, flux_plugin_arg_t* ar
         } else {
             job.r = r;
             job.r_text = r.text();
+            job.resources = resource_facts(r.get());
         }
     }
     if (const Json note = out_value(args, "annotations"); json_is_object(note.get())) {
@@ -224,6 +228,11 @@ Status Jobtap::admit(Job& job) {
         if (auto done = call_early(job, topic); !done)
             return done;
     return check_dependencies(job);
+}
+
+void Jobtap::on_restored(Job& job) {
+    call(job, "job.create", nullptr);
+    call(job, "job.new", nullptr);
 }
 
 void Jobtap::on_rejected(Job& job) {

@@ -65,13 +65,15 @@ class Jobtap : public Component {
     Status admit(Job& job);
     /// job.new: the job was accepted.
     void on_new(Job& job) { call(job, "job.new", nullptr); }
+    /// job.create and job.new of a job that is older than this process.
+    void on_restored(Job& job);
     void on_rejected(Job& job);
     /// Subscribers, job.update, and job.state.* when the state changed.
     void on_event(Job& job, const Event& event, State before);
     /// job.inactive-add, job.destroy; the plugins' items go.
     void on_inactive(Job& job);
     void on_purge(Job& job) { call(job, "job.inactive-remove", nullptr); }
-    /// job.priority.get. Current priority if no plugin knows better, -1 or -2 if there is none.
+    /// job.priority.get. Negative: unavailable; a job in SCHED then keeps its priority, one in PRIORITY waits.
     std::int64_t priority_of(Job& job);
     /// conf.update to every plugin. Error: the first rejection.
     Status update_config(const json_t* config);

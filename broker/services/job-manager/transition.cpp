@@ -240,6 +240,8 @@ Status on_resource_update(Job& job, const Event& event) {
 }
 
 Status on_flux_restart(Job& job, const Event& event) {
+    if (job.state == State::Sched)
+        job.priority = priority_unknown;  // a plugin has to say it again
     reconsider(job, event.t_us);
     return Done{};
 }

@@ -90,8 +90,9 @@ TEST_CASE("future: waiting leaves other messages in their order") {
 TEST_CASE("future: waiting blocks until the response comes") {
     Pair pair;
     const auto f = rpc(pair);
-    const auto request = pair.sent();
-    std::thread peer([&] { pair.respond(*request, "{}"); });
+    const auto response = make_response(*pair.sent(), 0);
+    response->set_payload_text("{}");
+    std::thread peer([&] { (void)pair.try_give(*response); });
     CHECK(text_of(f.get()) == "{}");
     peer.join();
 }

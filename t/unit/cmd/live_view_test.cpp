@@ -96,6 +96,16 @@ TEST_CASE("live view: on a low terminal users go before accounts, and partitions
     CHECK(text.find("batch  easy") != std::string::npos);
 }
 
+TEST_CASE("live view: of many accounts those that used most, and the partitions still") {
+    LiveState state = sample();
+    for (int i = 0; i < 100; ++i) {
+        state.shares.push_back({"g" + std::to_string(i), 0.01, i == 77 ? 0.2 : 0.001, 1, 1});
+    }
+    const std::string text = joined(live_view(state, ascii(100, 24)));
+    CHECK(text.find("\ng77 ") != std::string::npos);
+    CHECK(text.find("batch  easy") != std::string::npos);
+}
+
 TEST_CASE("live view: colour is an addition, never the only sign") {
     Screen screen = ascii(100, 40);
     screen.color = true;

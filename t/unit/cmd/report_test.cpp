@@ -93,6 +93,19 @@ TEST_CASE("report: text and JSON carry the same figures") {
     CHECK(json.find("\"wait_median_s\":7500.0") != std::string::npos);
 }
 
+TEST_CASE("report: of a large tree people see the accounts that asked for most") {
+    Report report;
+    for (int i = 0; i < 60; ++i) {
+        report.rows.push_back({"g" + std::to_string(i), 1.0 / 60, i / 1000.0, 0, 0, 1, Duration(0), 1, 1});
+        report.rows.push_back({"g" + std::to_string(i) + "/@u", 1.0 / 60, i / 1000.0, 0, 0, 1, Duration(0), 1, 1});
+    }
+    const std::string text = report_text(report, Screen{});
+    CHECK(text.find("\ng59 ") < text.find("\ng58 "));
+    CHECK(text.find("\ng48 ") != std::string::npos);
+    CHECK(text.find("\ng47 ") == std::string::npos);
+    CHECK(text.find("108 more nodes are in report.json") != std::string::npos);
+}
+
 TEST_CASE("report: a report without checks does not hold") {
     CHECK_FALSE(Report{}.holds());
 }

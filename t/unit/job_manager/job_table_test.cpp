@@ -76,6 +76,22 @@ TEST_CASE("table: a list goes pending by priority, running latest first, ended l
     CHECK(list_jobs(table, query).back()->id == 2);
 }
 
+TEST_CASE("table: a job that changes its queue is counted there, in its new state") {
+    JobTable table;
+    Life life(1);
+    set_jobspec(life.job, life.pool, jobspec_text(R"("duration":1,"queue":"a")"));
+    life.to_sched();
+    Job& job = put(table, life);
+    const std::string old_queue = job.facts.queue;
+    REQUIRE(transition(job, {1800000000000000, "jobspec-update", json(R"({"attributes.system.queue":"b"})")}));
+    table.recount_queue(job, old_queue, State::Sched);
+    table.count(job, State::Sched);
+    CHECK(table.counts_by_queue().at("a").states[3] == 0);
+    CHECK(table.counts_by_queue().at("b").states[3] == 0);
+    CHECK(table.counts_by_queue().at("b").states[2] == 1);
+    CHECK(table.counts().states[2] == 1);
+}
+
 TEST_CASE("ids: grow, also within a millisecond, also after a restart") {
     IdGenerator ids(0, 5000000);
     JobId last = 0;

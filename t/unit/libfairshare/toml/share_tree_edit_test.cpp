@@ -84,6 +84,13 @@ TEST_CASE("edit: a removed line goes whole") {
     CHECK(done(remove_node_line("\"a\" = 1\n\"b\" = 1", "b")) == "\"a\" = 1\n");
 }
 
+TEST_CASE("edit: a byte order mark stays where it is") {
+    const std::string mark = "\xef\xbb\xbf";
+    CHECK(done(set_shares_line(mark + "\"a\" =11 # x\n", "a", 5)) == mark + "\"a\" =5 # x\n");
+    CHECK(done(remove_node_line(mark + "\"a\" = 1\n", "a")) == mark);
+    CHECK(done(add_node_line(mark, "a", 1)) == mark + "\"a\" = 1\n");
+}
+
 TEST_CASE("edit: a faulty text is refused with its mistakes") {
     CHECK(refused(set_shares_line("\"a\" = \n", "a", 1)).find("not TOML") != std::string::npos);
 }

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Runs a fuzz target over the files of a corpus folder without libFuzzer, so that every compiler's ctest runs it.
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
+
+int main(int argc, char** argv) {
+    int inputs = 0;
+    for (int i = 1; i < argc; i++) {
+        for (const auto& entry : std::filesystem::directory_iterator(argv[i])) {
+            std::ifstream file(entry.path(), std::ios::binary);
+            const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+            LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
+            inputs++;
+        }
+    }
+    std::printf("[ok] %d inputs\n", inputs);
+    return inputs > 0 ? 0 : 1;
+}

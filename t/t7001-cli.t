@@ -1,0 +1,108 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-3.0-only
+test_description='the weir command: help, errors that name the remedy, exit codes, JSON'
+
+. "${SHARNESS_SH:-/usr/share/sharness/sharness.sh}"
+use_weir
+
+test_expect_success 'help begins with examples and lists every command' '
+	weir --help >help && sed -n 3p help | grep "^Examples" &&
+	for c in demo start submit jobs cancel output nice "prio list" "prio explain" "share show" "share apply" usage tree; do
+		grep "^  $c " help || return 1
+	done
+'
+test_expect_success 'every command has its own help with three examples' '
+	weir help | sed -n "/^Commands/,/^\$/s/^  \([a-z]* \?[a-z]*\)  .*/\1/p" >commands && test $(wc -l <commands) -ge 18 &&
+	while read -r c; do
+		weir $c --help >one && test $(sed -n "/^Examples/,/^\$/p" one | grep -c "^  ") -eq 3 || { echo "$c"; return 1; }
+	done <commands
+'
+test_expect_success 'a mistyped command: exit code 2 and the nearest one' '
+	test_expect_code 2 weir sumbit x 2>err && grep "Did you mean \"weir submit\"" err &&
+	test_expect_code 2 weir share shwo 2>err && grep "Did you mean \"weir share show\"" err
+'
+test_expect_success 'a mistyped option: exit code 2 and the nearest one' '
+	test_expect_code 2 weir jobs --al 2>err && grep "Did you mean --all" err
+'
+test_expect_success 'a bad value names itself and what is right' '
+	test_expect_code 2 weir submit -t soon true 2>err && grep "30s, 10m, 1.5h or 7d, not \"soon\"" err &&
+	test_expect_code 2 weir nice f1 99 2>err && grep "not \"99\"" err
+'
+test_expect_success 'no instance: exit code 3 and how to start one' '
+	for c in jobs "submit true" "cancel f1" "output f1" "nice f1 1" "prio list" "prio explain f1" "prio weights" \
+		"share show" "share history" "share export" "share set a 1" usage tree; do
+		test_expect_code 3 weir $c 2>err && grep "weir start" err || { echo "$c"; return 1; }
+	done
+'
+test_expect_success 'a share tree that does not hold needs no instance to be refused: file:line:col, exit code 7' '
+	printf "\"physics\" = 60\n\"chem\" = -3\n\"phsics/@bob\" = 1\n" >bad.toml &&
+	test_expect_code 7 weir share apply bad.toml 2>err && grep "bad.toml:2:" err && grep "bad.toml:3:.*physics" err
+'
+test_expect_success 'a cycle is shown as a path' '
+	printf "\"a\" = { parent = \"b\", shares = 1 }\n\"b\" = { parent = \"a\", shares = 1 }\n" >cycle.toml &&
+	test_expect_code 7 weir share apply cycle.toml 2>err && grep "a -> b -> a\|b -> a -> b" err
+'
+test_expect_success 'a file that is not there: exit code 5' '
+	test_expect_code 5 weir share apply nowhere.toml 2>err && grep "nowhere.toml" err
+'
+test_expect_success 'start refuses a bad share tree before anything runs, and leaves nothing' '
+	test_expect_code 7 weir start --tree bad.toml 2>err && grep "bad.toml:2:" err && ! test -e run
+'
+test_expect_success 'flux share and flux prio are the same program' '
+	ln -s "$WEIR_BUILD_DIR/bin/weir" flux-prio && ./flux-prio weights --help | grep "^weir prio weights"
+'
+
+cat >shares.toml <<EOF
+# the test's tree
+"physics"        = 60    # as agreed
+"physics/@alice" = 2
+"physics/@bob"   = 1
+"chem"           = 40
+"chem/@carol"    = 1
+"instances"      = 0
+"instances/@$(id -un)" = 1
+EOF
+cat >weir.toml <<EOF
+[weir.users]
+alice = 5001
+bob = 5002
+carol = 5003
+EOF
+test_expect_success 'an instance for the rest' '
+	start_weir --tree shares.toml --config weir.toml
+'
+test_expect_success 'every command that prints has JSON with its schema' '
+	weir submit --user alice --simulate=1000 sleepy >id && weir submit --json --user bob -n 6 --simulate=10 x >j &&
+	json_is j weir.submit/1 && weir submit --user bob -n 6 --simulate=10 y >waiting &&
+	weir jobs --json >j && json_is j weir.jobs/1 && weir tree --json >j && json_is j weir.tree/1 &&
+	weir usage --json >j && json_is j weir.usage/1 && weir share show --json >j && json_is j weir.share/1 &&
+	weir share history --json >j && json_is j weir.share-history/1 && weir prio list --json >j && json_is j weir.prio/1 &&
+	weir prio weights --json >j && json_is j weir.prio-weights/1 && weir version --json >j && json_is j weir.version/1 &&
+	weir prio explain --json $(cat waiting) >j && json_is j weir.prio-explain/1 &&
+	weir nice --json $(cat waiting) 3 >j && json_is j weir.nice/1 && test $(field j "d[\"urgency\"]") = 13 &&
+	weir share set --json --dry-run chem 30 >j && json_is j weir.share-set/1 &&
+	weir cancel --json $(cat id) >j && json_is j weir.cancel/1
+'
+test_expect_success 'no escape sequence goes into a pipe' '
+	for c in jobs tree usage "share show" "prio list" "prio weights" --help; do
+		TERM=xterm-256color weir $c >out 2>&1 && ! grep "$(printf "\033")" out || { echo "$c"; return 1; }
+	done
+'
+test_expect_success 'unknown things: exit code 5, with where to look' '
+	test_expect_code 5 weir cancel f1 2>err && grep "weir jobs -a" err &&
+	test_expect_code 5 weir nice f1 3 2>err && grep "weir jobs -a" err &&
+	test_expect_code 5 weir output f1 2>err && grep "weir jobs -a" err &&
+	test_expect_code 5 weir prio explain f1 2>err &&
+	test_expect_code 5 weir submit --user nobody-here true 2>err && grep "weir.users" err &&
+	test_expect_code 5 weir share set chme 3 2>err && grep "chem" err &&
+	test_expect_code 2 weir cancel "?" 2>err && grep "no job id" err
+'
+test_expect_success 'refused submissions say what is right' '
+	test_must_fail weir submit -q nope true 2>err && grep "debug" err &&
+	test_must_fail weir submit --user alice -A chem true 2>err && grep "chem" err
+'
+test_expect_success 'the instance ends with Ctrl-C and leaves neither process nor file' '
+	stop_weir && ! test -e run && test -z "$(leftovers)"
+'
+
+test_done

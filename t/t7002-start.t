@@ -1,0 +1,108 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-3.0-only
+test_description='weir start: a tree for interactive work, its errors, and coming back on the same state'
+
+. "${SHARNESS_SH:-/usr/share/sharness/sharness.sh}"
+use_weir
+
+cat >shares.toml <<EOF
+# who gets what
+"physics"        = 60    # ticket 4711
+"physics/@alice" = 2
+"physics/@bob"   = 1
+"chem"           = 40
+"chem/@carol"    = 1
+"everybody"      = 1
+"everybody/@*"   = 1
+"instances"      = 0
+"instances/@$(id -un)" = 1
+EOF
+cat >weir.toml <<EOF
+[weir.users]
+alice = 5001
+bob = 5002
+carol = 5003
+EOF
+
+test_expect_success 'the tree comes up and says how to use it' '
+	start_weir --tree shares.toml --config weir.toml --statedir "$(pwd)/state" && weir tree >tree &&
+	grep "debug *fcfs" tree && grep "batch *backfill" tree && test -d run
+'
+test_expect_success 'a second instance in the same place is refused and names the first' '
+	test_expect_code 1 weir start 2>err && grep "in use" err && grep "process id [0-9]" err && weir tree
+'
+test_expect_success 'a real program runs in batch by default, its output is kept and shown' '
+	id=$(weir submit -n1 sh -c "echo out; echo err >&2; pwd; echo \$WEIR_TEST_VARIABLE") &&
+	weir output --wait $id >out && grep "^out" out && grep "^err" out && grep "^$(pwd)\$" out &&
+	WEIR_TEST_VARIABLE=kept weir submit --wait sh -c "echo \$WEIR_TEST_VARIABLE" >out && grep "^kept" out
+'
+test_expect_success 'debug serves the debug queue' '
+	weir submit --wait -q debug -n2 sh -c "echo task" >out && test $(grep -c task out) = 2 && weir jobs -a | grep "debug.*completed"
+'
+test_expect_success 'submit --wait passes failure on' '
+	test_expect_code 1 weir submit --wait sh -c "exit 3" 2>err && grep "exit code 3" err
+'
+test_expect_success 'a running job is canceled with its reason' '
+	id=$(weir submit -q debug sleep 600) && weir cancel -m "not needed" $id &&
+	{ weir output --wait $id || test $? -eq 5; } && weir jobs -a | grep "$id.*canceled.*not needed"
+'
+test_expect_success 'a time limit ends a job' '
+	test_expect_code 1 weir submit --wait -t 1s sleep 600 2>err && grep timeout err
+'
+test_expect_success 'jobs wait in the order of priority; nice changes it' '
+	weir submit -u alice -n6 --simulate=600 fill >fill &&
+	for u in alice bob carol; do weir submit -u $u -n6 --simulate=600 $u >$u || return 1; done &&
+	weir prio list --json >before && weir nice $(cat carol) 10 >out && grep "urgency 16.*6" out &&
+	weir prio explain $(cat carol) >why && grep "user .*6" why && grep "place" why
+'
+test_expect_success 'hold, release and expedite' '
+	weir nice $(cat bob) 16 | grep held && weir jobs | grep "$(cat bob).*held" && weir nice $(cat bob) 0 &&
+	weir nice $(cat bob) -15 | grep expedited && weir prio list --json >j &&
+	test $(field j "d[\"jobs\"][0][\"id\"]") = $(weir jobs --json | python3 -c "
+import json, sys
+print(next(j[\"id\"] for j in json.load(sys.stdin)[\"jobs\"] if j[\"name\"] == \"bob\"))")
+'
+test_expect_success 'one share is set, the comment stays, the history knows who and why' '
+	weir share set --dry-run chem 50 >out 2>&1 && grep "chem.*40.*50" out && grep "Nothing applied" out &&
+	weir share set -m "new grant" chem 50 && weir share export >now.toml && grep "= 50" now.toml &&
+	grep "# ticket 4711" now.toml && weir share history | grep "$(id -un).*new grant"
+'
+test_expect_success 'a whole tree is applied, or nothing of it' '
+	sed "s/= 60 /= 10 /" now.toml >next.toml && weir share apply -m smaller next.toml &&
+	weir share show --json >j && test $(field j "[n[\"shares\"] for n in d[\"nodes\"] if n[\"path\"] == \"physics\"][0]") = 10 &&
+	printf "\"chem\" = 1\n\"chem\" = 2\n" | test_expect_code 7 weir share apply - 2>err && grep ":2:" err &&
+	weir share export | cmp - next.toml
+'
+test_expect_success 'usage is charged to who ran' '
+	weir usage --json >j && test $(field j "[n[\"running_cores\"] for n in d[\"nodes\"] if n[\"path\"] == \"physics/@alice\"][0]") = 6
+'
+test_expect_success 'Ctrl-C ends it: exit code 0, no process, no socket' '
+	weir jobs --json >jobs.before && stop_weir && test -z "$(leftovers)" && ! test -e run
+'
+test_expect_success 'the next start on the same state has tree, history, usage and waiting jobs' '
+	start_weir --tree shares.toml --config weir.toml --statedir "$(pwd)/state" &&
+	weir share export | cmp - next.toml && weir share history | grep "new grant" &&
+	weir usage --json >j && test $(field j "[n[\"charged_core_us\"] > 0 for n in d[\"nodes\"] if n[\"path\"] == \"physics/@alice\"][0]") = True &&
+	weir jobs --json >jobs.after && test $(field jobs.after "len([j for j in d[\"jobs\"] if j[\"name\"] in (\"bob\", \"carol\")])") = 2
+'
+test_expect_success 'a partition that dies is started again and its jobs come back to it' '
+	weir cancel --all --user alice && weir cancel --all --user bob && weir cancel --all --user carol &&
+	child=$(weir tree --json | python3 -c "
+import json, sys
+print(next(c[\"job\"] for c in json.load(sys.stdin)[\"children\"] if c[\"serves\"] == [\"batch\"]))") &&
+	weir cancel $child && weir submit --wait echo "after the death" >out && grep "after the death" out
+'
+test_expect_success 'it ends again' '
+	stop_weir && test -z "$(leftovers)"
+'
+test_expect_success 'a broker that cannot load a module says which and why' '
+	printf "[weir-broker]\nmodules = [\"kvs\", \"no-such-module\"]\n" >broken.toml &&
+	test_expect_code 1 weir start --config broken.toml 2>err && grep "no-such-module" err && ! test -e run &&
+	test -z "$(leftovers)"
+'
+test_expect_success 'a configuration that is no TOML is named with its line' '
+	printf "[weir]\nhalf-life = \n" >broken.toml && test_expect_code 1 weir start --config broken.toml 2>err &&
+	grep "broken.toml:2" err && ! test -e run
+'
+
+test_done

@@ -1,0 +1,79 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-3.0-only
+test_description='weir demo: 500 jobs through a parent and two partitions, its own checks, its files, and Ctrl-C'
+
+. "${SHARNESS_SH:-/usr/share/sharness/sharness.sh}"
+use_weir
+
+test_expect_success 'a demo of 500 jobs holds its checks and exits 0' '
+	weir demo --jobs 500 --seconds 20 --dir "$(pwd)/demo" >out && cat out &&
+	grep "500 submitted, 500 ended at the parent, 500 ran in the children" out
+'
+test_expect_success 'the report names every account with entitlement, delivery, ratio, wait and slowdown' '
+	grep "account *entitled *asked *delivered *ratio *jobs *wait, median *slowdown, median" out &&
+	for a in physics lattice @alice @erin astro @bob chem @carol @dave bio genome @frank ecology @grace @heidi; do
+		grep "$a .* % .*× " out || { echo "$a"; return 1; }
+	done
+'
+test_expect_success 'the files tell the same' '
+	json_is demo/report.json weir.demo/1 && test $(field demo/report.json "d[\"holds\"] and len(d[\"checks\"])") = 4 &&
+	test $(wc -l <demo/jobs.csv) = 501 && test -s demo/shares.toml && test -s demo/parent.toml && test -s demo/state/jobs.journal
+'
+test_expect_success 'the charge in the report is what the CSV adds up to, to the microsecond' '
+	python3 - <<-EOF
+	import csv, json, re
+	us = lambda s: int(s.replace(".", ""))
+	rows = list(csv.DictReader(open("demo/jobs.csv")))
+	total = sum(int(r["cores"]) * (us(r["free_s"]) - us(r["alloc_s"])) for r in rows)
+	detail = next(c["detail"] for c in json.load(open("demo/report.json"))["checks"] if "charged" in c["name"])
+	said = int(re.match(r"([\d ]+)\.(\d{6}) core-seconds", detail).group(0).split(" core")[0].replace(" ", "").replace(".", ""))
+	assert total == said, (total, said)
+	EOF
+'
+test_expect_success 'fair shares decide: chem asks for more than its share and does not get it all' '
+	python3 - <<-EOF
+	import json
+	rows = {r["path"]: r for r in json.load(open("demo/report.json"))["accounts"]}
+	chem, physics = rows["chem"], rows["physics"]
+	assert chem["asked"] > chem["entitled"] + 0.03, chem
+	assert abs(chem["delivered"] - chem["entitled"]) < abs(chem["asked"] - chem["entitled"]), chem
+	assert physics["delivered"] > physics["asked"], physics
+	EOF
+'
+test_expect_success 'nothing runs any more and no socket is left' '
+	test -z "$(leftovers)" && ! test -e demo/run && test -z "$(find demo -type s)"
+'
+test_expect_success 'a second run replaces the first' '
+	touch demo/old && weir demo --jobs 30 --seconds 3 --dir "$(pwd)/demo" --json >j 2>err && json_is j weir.demo/1 &&
+	! test -e demo/old && test $(wc -l <demo/jobs.csv) = 31
+'
+test_expect_success 'a folder that is not a demo is left alone' '
+	mkdir precious && echo thesis >precious/thesis.tex &&
+	test_expect_code 1 weir demo --dir precious 2>err && grep "precious" err && grep thesis precious/thesis.tex
+'
+
+# interrupt WORDS: Ctrl-C when the demo's output shows them; then nothing may be left
+interrupt() {
+	rm -f fifo && mkfifo fifo && { weir demo --seconds 60 --dir "$(pwd)/broken" >fifo 2>err & } && pid=$! &&
+	exec 7<fifo && while IFS= read -r line <&7; do
+		case $line in *"$1"*) break ;; esac
+	done && kill -INT $pid && cat <&7 >/dev/null && exec 7<&- && test_expect_code 130 wait $pid &&
+	grep "nothing runs any more" err && test -z "$(leftovers)" && ! test -e broken/run
+}
+test_expect_success 'Ctrl-C while it starts leaves nothing' '
+	interrupt "jobs of 8 users"
+'
+test_expect_success 'Ctrl-C while the partitions come up leaves nothing' '
+	interrupt "parent "
+'
+test_expect_success 'Ctrl-C in the middle leaves nothing' '
+	interrupt "/600 done"
+'
+test_expect_success 'even a killed demo takes its brokers with it' '
+	rm -f fifo && mkfifo fifo && { weir demo --seconds 60 --dir "$(pwd)/killed" >fifo & } && pid=$! && exec 7<fifo &&
+	while IFS= read -r line <&7; do case $line in *"/600 done"*) break ;; esac; done &&
+	brokers=$(leftovers | sed "s|/cmdline||") && test -n "$brokers" && kill -KILL $pid &&
+	for b in $brokers; do tail --pid=${b#/proc/} -f /dev/null; done && exec 7<&- && test -z "$(leftovers)"
+'
+
+test_done
