@@ -9,7 +9,7 @@ export WEIR_BUILD_DIR PRIORITY_SO PRIORITY_TAP
 # Prints the flux program: $WEIR_FLUX, else the one in PATH, else the customary prefix. Fails when there is none.
 find_flux() {
 	for candidate in "$WEIR_FLUX" "$(command -v flux)" /opt/flux/bin/flux; do
-		if test -x "$candidate" && "$candidate" version >/dev/null 2>&1; then
+		if test -x "$candidate" && env -u FLUX_URI "$candidate" version >/dev/null 2>&1; then
 			echo "$candidate"
 			return 0
 		fi
@@ -79,8 +79,10 @@ brokers() {
 	test ! -x "$WEIR_BROKER" || echo weir
 }
 
+# Sets BROKERS, or skips the test.
 require_some_broker() {
-	if test -z "$(brokers)"; then
+	BROKERS=$(brokers)
+	if test -z "$BROKERS"; then
 		skip_all='no flux command here, which drives both brokers: put flux into PATH or set WEIR_FLUX'
 		test_done
 	fi
@@ -124,14 +126,29 @@ in_weir() {
 	hosts = "test"
 	cores = "0-1"
 	EOF
+	start_weir "$1" || return 1
+	bash -e ./instance.sh
+	status=$?
+	kill -TERM "$weir_pid"
+	wait "$weir_pid" || status=1
+	forget_weir
+	return $status
+}
+
+# start_weir STATEDIR: our broker with ./instance-conf/instance.toml; sets weir_pid, rundir and FLUX_URI.
+start_weir() {
 	rundir=$(mktemp -d) || return 1
 	"$WEIR_BROKER" -c "$PWD/instance-conf/instance.toml" -S "statedir=$1" --rundir "$rundir" &
 	weir_pid=$!
 	until test -S "$rundir/local-0"; do kill -0 "$weir_pid" || return 1; done
-	FLUX_URI=local://$rundir/local-0 bash -e ./instance.sh
-	status=$?
-	kill -TERM "$weir_pid"
-	wait "$weir_pid" || status=1
+	FLUX_URI=local://$rundir/local-0
+	export FLUX_URI
+}
+
+# After the end of what start_weir started, however it ended.
+forget_weir() {
+	wait "$weir_pid" 2>/dev/null || :
 	rm -rf "$rundir"
-	return $status
+	unset FLUX_URI
+	return 0
 }
