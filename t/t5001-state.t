@@ -53,7 +53,7 @@ if echo "$BROKERS" | grep -q -w weir; then
 		echo true >nothing.sh && in_instance weir "$PWD/state-kill" ./nothing.sh &&
 		round=0 &&
 		for event in depend alloc start finish free clean alloc free; do
-			round=$((round + 1)) && start_weir "$PWD/state-kill" &&
+			round=$((round + 1)) && boot_weir "$PWD/state-kill" &&
 			for bank in bio physics/lattice bio; do
 				flux submit -n1 --setattr=system.bank=$bank --setattr=system.exec.test.run_duration=0.2s true || return 1
 			done >weir-ids.$round &&

@@ -126,7 +126,7 @@ in_weir() {
 	hosts = "test"
 	cores = "0-1"
 	EOF
-	start_weir "$1" || return 1
+	boot_weir "$1" || return 1
 	bash -e ./instance.sh
 	status=$?
 	kill -TERM "$weir_pid"
@@ -135,8 +135,8 @@ in_weir() {
 	return $status
 }
 
-# start_weir STATEDIR: our broker with ./instance-conf/instance.toml; sets weir_pid, rundir and FLUX_URI.
-start_weir() {
+# boot_weir STATEDIR: our broker with ./instance-conf/instance.toml; sets weir_pid, rundir and FLUX_URI.
+boot_weir() {
 	rundir=$(mktemp -d) || return 1
 	"$WEIR_BROKER" -c "$PWD/instance-conf/instance.toml" -S "statedir=$1" --rundir "$rundir" &
 	weir_pid=$!
@@ -145,7 +145,7 @@ start_weir() {
 	export FLUX_URI
 }
 
-# After the end of what start_weir started, however it ended.
+# After the end of what boot_weir started, however it ended.
 forget_weir() {
 	wait "$weir_pid" 2>/dev/null || :
 	rm -rf "$rundir"
