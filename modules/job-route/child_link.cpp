@@ -106,11 +106,15 @@ void ChildLink::disown(LocalId local) {
 }
 
 void ChildLink::order_submit(const Order& order) {
-    const auto [found, is_new] = jobs_.try_emplace(order.id);
-    if (!is_new) {
-        return;  // it is here; its history tells the parent what it does not know
+    const auto found = jobs_.find(order.id);
+    if (found != jobs_.end()) {
+        if (!found->second.has_ended && !found->second.is_returned) {
+            return;  // it is here; its history tells the parent what it does not know
+        }
+        by_local_.erase(found->second.local);  // all of it has been told, or the parent would not send it again
+        jobs_.erase(found);
     }
-    found->second.urgency = order.urgency;
+    jobs_[order.id].urgency = order.urgency;
     actions_.submits.push_back(order);
 }
 
@@ -179,15 +183,14 @@ void ChildLink::submit_failed(JobId id, const std::string& why, bool is_transien
     }
     if (is_transient) {
         found->second.is_returned = true;
-        found->second.has_ended = true;
         record(id, found->second, ChildEvent::Kind::returned);
-        return;
+    } else {
+        ChildEvent failed;
+        failed.kind = ChildEvent::Kind::exception;
+        failed.type = "route";
+        failed.note = "the child instance did not take it: " + why;
+        record(id, found->second, std::move(failed));
     }
-    ChildEvent failed;
-    failed.kind = ChildEvent::Kind::exception;
-    failed.type = "route";
-    failed.note = "the child instance did not take it: " + why;
-    record(id, found->second, std::move(failed));
     found->second.has_ended = true;
     record(id, found->second, ChildEvent::Kind::cleaned);
 }

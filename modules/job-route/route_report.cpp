@@ -38,6 +38,7 @@ Status RouteTable::attach(const Attach& attach, const Caller& caller) {
     child.cores = attach.cores;
     child.seq = 0;
     child.refused.clear();
+    child.stale.clear();
 
     std::map<JobId, const KnownJob*> known;
     for (const KnownJob& job : attach.known) {
@@ -52,7 +53,7 @@ Status RouteTable::attach(const Attach& attach, const Caller& caller) {
         }
     }
     for (const auto& [id, job] : known) {
-        child.refused.insert(id);  // what it is about to tell of its old copy must not be taken for a new one
+        child.stale.insert(id);
         if (!job->has_ended) {
             Order cancel;
             cancel.kind = Order::Kind::cancel;
@@ -119,7 +120,14 @@ Result<std::uint64_t> RouteTable::report(const Report& report) {
         }
         child->seq = event.seq;
         const auto entry = jobs_.find(event.id);
-        if (entry != jobs_.end() && entry->second.is_routed && entry->second.child == report.child) {
+        if (child->stale.count(event.id) > 0) {
+            if (event.kind == ChildEvent::Kind::cleaned) {
+                child->stale.erase(event.id);
+                if (entry != jobs_.end()) {
+                    give_if_possible(*entry);
+                }
+            }
+        } else if (entry != jobs_.end() && entry->second.is_routed && entry->second.child == report.child) {
             apply(*child, *entry, event);
         }
     }

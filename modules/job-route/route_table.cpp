@@ -21,6 +21,7 @@ RouteTable::Child* RouteTable::attached_child(JobId id) {
 bool RouteTable::can_serve(const Child& child, const Entry& entry) const {
     const auto& [id, job] = entry;
     return child.is_attached && (child.is_trusted || child.userid == job.userid) && child.refused.count(id) == 0 &&
+           child.stale.count(id) == 0 &&
            std::find(child.serves.begin(), child.serves.end(), job.facts.queue) != child.serves.end();
 }
 

@@ -30,7 +30,7 @@ std::uint64_t pick_job(const World& world, unsigned which) {
     return ids.empty() ? 0 : ids[which % ids.size()];
 }
 
-/// One command: `what` below 14 is rare, what follows is the world going on by single steps, in any order.
+/// One command: a third are faults and people's wishes, the rest is the world going on by single steps, in any order.
 void step(World& world, unsigned what, unsigned whom) {
     const std::uint64_t child = pick(world.children, whom);
     const std::uint64_t job = pick_job(world, whom);
@@ -46,6 +46,7 @@ void step(World& world, unsigned what, unsigned whom) {
         case 10: world.spawn(whom % 2 == 0 ? "batch" : "debug"); break;
         case 11: world.shut_down(child); break;
         case 12: case 13: world.connect(child); break;
+        case 44: if (!world.children.at(child).is_alive) { world.spawn_on_state_of(child, "batch"); } break;
         case 14: case 15: world.step_journal(); break;
         case 16: case 17: world.step_tap(); break;
         case 18: world.step_fetch(); world.step_priority(); break;
@@ -67,7 +68,7 @@ using Command = std::pair<unsigned, unsigned>;
 /// Some hundred commands: who is meant is drawn small, so that the same few instances and jobs meet again.
 rc::Gen<std::vector<Command>> a_life() {
     return rc::gen::scale(6., rc::gen::container<std::vector<Command>>(
-                                  rc::gen::pair(rc::gen::inRange(0U, 44U), rc::gen::inRange(0U, 9U))));
+                                  rc::gen::pair(rc::gen::inRange(0U, 45U), rc::gen::inRange(0U, 9U))));
 }
 
 World lived(const std::vector<Command>& commands) {

@@ -172,6 +172,21 @@ struct World {
         child.is_ready = true;
         return id;
     }
+    /// A new instance on the state of one that died: it has that one's jobs, and those that ran have failed.
+    void spawn_on_state_of(std::uint64_t dead, const std::string& queue) {
+        const std::uint64_t id = spawn(queue);
+        Instance& child = children.at(id);
+        child.jobs = children.at(dead).jobs;
+        for (auto& [local, job] : child.jobs) {
+            if (job.state == LocalJob::State::held || job.state == LocalJob::State::run) {
+                Event event;
+                event.kind = Event::Kind::exception;
+                event.type = "exec";
+                end_local(child, local, event);
+            }
+        }
+        restart_link(id);
+    }
     void cancel(std::uint64_t id) {
         if (jobs.at(id).state <= ParentJob::State::run) {
             jobs.at(id).is_cancelled = true;

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// ChildLink's single reactions; any order of them together is in route_property_test.cpp.
+#include "modules/job-route/child_link.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace weir::route;
+using Kind = JournalEvent::Kind;
+using EventKind = ChildEvent::Kind;
+
+namespace {
+
+constexpr JobId job{100};
+constexpr LocalId local{5};
+
+Order an_order(Order::Kind kind) {
+    Order order;
+    order.kind = kind;
+    order.id = job;
+    order.type = "cancel";
+    return order;
+}
+
+JournalEvent an_event(Kind kind, const std::string& type = {}) {
+    JournalEvent event;
+    event.kind = kind;
+    event.type = type;
+    return event;
+}
+
+ChildLink attached() {
+    ChildLink link;
+    link.synced();
+    link.attached();
+    return link;
+}
+
+ChildLink with_a_job() {
+    ChildLink link = attached();
+    link.order(an_order(Order::Kind::submit));
+    link.submit_done(job, local);
+    (void)link.take();
+    return link;
+}
+
+std::vector<EventKind> told(ChildLink& link) {
+    std::vector<EventKind> kinds;
+    for (const ChildEvent& event : link.next_report(100)) {
+        kinds.push_back(event.kind);
+    }
+    return kinds;
+}
+
+JobFacts upstream(JobId id) {
+    JobFacts facts;
+    facts.upstream = id.value;
+    return facts;
+}
+
+}  // namespace
+
+TEST_CASE("submit: once, however often it is ordered") {
+    ChildLink link = attached();
+    link.order(an_order(Order::Kind::submit));
+    link.order(an_order(Order::Kind::submit));
+    CHECK(link.take().submits.size() == 1);
+    link.submit_done(job, local);
+    link.order(an_order(Order::Kind::submit));
+    CHECK(link.take().submits.empty());
+}
+
+TEST_CASE("submit: refused for good, refused for now") {
+    ChildLink link = attached();
+    link.order(an_order(Order::Kind::submit));
+    SECTION("for good") {
+        link.submit_failed(job, "no such account", false);
+        const auto events = link.next_report(10);
+        REQUIRE(events.size() == 2);
+        CHECK(events[0].note == "the child instance did not take it: no such account");
+        CHECK(events[1].kind == EventKind::cleaned);
+    }
+    SECTION("for now") {
+        link.submit_failed(job, "busy", true);
+        CHECK(told(link) == std::vector<EventKind>{EventKind::returned, EventKind::cleaned});
+    }
+    link.acked(10);
+    CHECK(link.job_count() == 0U);
+}
+
+TEST_CASE("a job's life is told in order, and forgotten when it is acknowledged") {
+    ChildLink link = with_a_job();
+    JournalEvent alloc = an_event(Kind::alloc);
+    alloc.R = "R";
+    link.event(local, alloc);
+    link.order(an_order(Order::Kind::go));
+    CHECK(link.take().ops.at(0).kind == LocalOp::Kind::go);
+    link.event(local, an_event(Kind::start));
+    JournalEvent finish = an_event(Kind::finish);
+    finish.status = 768;
+    link.event(local, finish);
+    link.event(local, an_event(Kind::clean));
+    const auto events = link.next_report(100);
+    REQUIRE(events.size() == 5);
+    CHECK(events[0].kind == EventKind::accepted);
+    CHECK(events[0].local == local);
+    CHECK(events[1].R == "R");
+    CHECK(events[3].status == 768);
+    CHECK(events[4].seq == 5U);
+    CHECK(link.next_report(100).empty());
+    link.acked(4);
+    CHECK(link.job_count() == 1U);
+    CHECK(told(link) == std::vector<EventKind>{EventKind::cleaned});
+    link.acked(5);
+    CHECK(link.job_count() == 0U);
+    CHECK(link.unacked() == 0U);
+}
+
+TEST_CASE("a new session is told everything again, from sequence number 1") {
+    ChildLink link = with_a_job();
+    link.event(local, an_event(Kind::alloc));
+    (void)link.next_report(100);
+    link.acked(2);
+    link.lost();
+    CHECK(link.next_report(100).empty());
+    CHECK(link.known() == std::vector<KnownJob>{{job, false, 16}});
+    link.attached();
+    const auto events = link.next_report(100);
+    REQUIRE(events.size() == 2);
+    CHECK(events[0].seq == 1U);
+}
+
+TEST_CASE("go: only for a job that is allocated, and once") {
+    ChildLink link = with_a_job();
+    link.order(an_order(Order::Kind::go));
+    CHECK(link.take().ops.empty());
+    link.event(local, an_event(Kind::alloc));
+    link.order(an_order(Order::Kind::go));
+    link.order(an_order(Order::Kind::go));
+    CHECK(link.take().ops.size() == 1);
+}
+
+TEST_CASE("cancel: while it is being submitted it is remembered, and raised once") {
+    ChildLink link = attached();
+    link.order(an_order(Order::Kind::submit));
+    link.order(an_order(Order::Kind::cancel));
+    CHECK(link.take().ops.empty());
+    link.submit_done(job, local);
+    const auto ops = link.take().ops;
+    REQUIRE(ops.size() == 1);
+    CHECK(ops[0].kind == LocalOp::Kind::raise);
+    link.order(an_order(Order::Kind::cancel));
+    CHECK(link.take().ops.empty());
+}
+
+TEST_CASE("an exception: asked for, unasked before the start, unasked after it") {
+    ChildLink link = with_a_job();
+    link.event(local, an_event(Kind::alloc));
+    SECTION("asked for") {
+        link.order(an_order(Order::Kind::cancel));
+        link.event(local, an_event(Kind::exception, "cancel"));
+        CHECK(told(link).back() == EventKind::exception);
+    }
+    SECTION("unasked, not started: given back") {
+        link.event(local, an_event(Kind::exception, "cancel"));
+        CHECK(told(link).back() == EventKind::returned);
+    }
+    SECTION("unasked, started") {
+        link.event(local, an_event(Kind::start));
+        link.event(local, an_event(Kind::exception, "cancel"));
+        CHECK(told(link).back() == EventKind::exception);
+    }
+    SECTION("another reason") {
+        link.event(local, an_event(Kind::exception, "alloc"));
+        CHECK(told(link).back() == EventKind::exception);
+    }
+    SECTION("not fatal") {
+        JournalEvent warning = an_event(Kind::exception, "warning");
+        warning.severity = 5;
+        link.event(local, warning);
+        CHECK(told(link).back() == EventKind::allocated);
+    }
+}
+
+TEST_CASE("a job that was given up is forgotten with the acknowledgement, so that it can come back") {
+    ChildLink link = with_a_job();
+    link.event(local, an_event(Kind::exception, "cancel"));
+    (void)link.next_report(100);
+    link.acked(2);
+    CHECK(link.job_count() == 0U);
+    link.event(local, an_event(Kind::clean));
+    CHECK(link.next_report(100).empty());
+    link.order(an_order(Order::Kind::submit));
+    CHECK(link.take().submits.size() == 1);
+}
+
+TEST_CASE("a job that ended here and is sent again, before the acknowledgement, is submitted again") {
+    ChildLink link = with_a_job();
+    link.event(local, an_event(Kind::exception, "cancel"));
+    link.event(local, an_event(Kind::clean));
+    (void)link.next_report(100);
+    link.order(an_order(Order::Kind::submit));
+    CHECK(link.take().submits.size() == 1);
+    link.submit_done(job, LocalId{6});
+    link.acked(3);
+    CHECK(link.job_count() == 1U);
+    CHECK(told(link) == std::vector<EventKind>{EventKind::accepted});
+}
+
+TEST_CASE("the journal alone: after a restart the job is here and is not submitted again") {
+    ChildLink link;
+    link.submitted(local, an_event(Kind::submit), upstream(job));
+    link.event(local, an_event(Kind::alloc));
+    JournalEvent urgency = an_event(Kind::urgency);
+    urgency.urgency = 9;
+    link.event(local, urgency);
+    link.synced();
+    CHECK(link.known() == std::vector<KnownJob>{{job, false, 9}});
+    link.attached();
+    link.order(an_order(Order::Kind::submit));
+    CHECK(link.take().submits.empty());
+    CHECK(told(link) == std::vector<EventKind>{EventKind::accepted, EventKind::allocated});
+}
+
+TEST_CASE("a second copy is cancelled, gets no go, and tells nothing") {
+    ChildLink link = with_a_job();
+    constexpr LocalId copy{6};
+    link.submitted(copy, an_event(Kind::submit), upstream(job));
+    const auto ops = link.take().ops;
+    REQUIRE(ops.size() == 1);
+    CHECK(ops[0].job == copy);
+    CHECK(ops[0].kind == LocalOp::Kind::raise);
+    link.event(copy, an_event(Kind::alloc));
+    CHECK(told(link) == std::vector<EventKind>{EventKind::accepted});
+}
+
+TEST_CASE("a second copy in the backlog is cancelled when the backlog is complete, unless it has ended") {
+    ChildLink link;
+    link.submitted(LocalId{5}, an_event(Kind::submit), upstream(job));
+    link.submitted(LocalId{6}, an_event(Kind::submit), upstream(job));
+    link.submitted(LocalId{7}, an_event(Kind::submit), upstream(job));
+    link.event(LocalId{7}, an_event(Kind::clean));
+    CHECK(link.take().ops.empty());
+    link.synced();
+    const auto ops = link.take().ops;
+    REQUIRE(ops.size() == 1);
+    CHECK(ops[0].job == LocalId{6});
+}
+
+TEST_CASE("urgency: only a change, only before allocation") {
+    ChildLink link = with_a_job();
+    Order order = an_order(Order::Kind::urgency);
+    order.urgency = 16;
+    link.order(order);
+    CHECK(link.take().ops.empty());
+    order.urgency = 20;
+    link.order(order);
+    CHECK(link.take().ops.at(0).urgency == 20);
+    link.event(local, an_event(Kind::alloc));
+    order.urgency = 21;
+    link.order(order);
+    CHECK(link.take().ops.empty());
+}

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// What goes over the wire: messages, journal entries, jobspecs, resources.
+#include <catch2/catch.hpp>
+
+#include "modules/job-route/jobspec_edit.hpp"
+#include "modules/job-route/messages_json.hpp"
+#include "modules/job-route/resource_map.hpp"
+
+using namespace weir;
+using namespace weir::route;
+
+namespace {
+
+Json parsed(const std::string& text) {
+    auto json = Json::parse(text);
+    REQUIRE(json);
+    return std::move(json).value();
+}
+
+std::string R_text(const std::string& lite, const std::string& hosts) {
+    return R"({"version":1,"execution":{"R_lite":[)" + lite + R"(],"starttime":5.0,"expiration":9.0,"nodelist":[")" +
+           hosts + R"("]}})";
+}
+
+std::string rank_with(const std::string& rank, const std::string& cores) {
+    return R"({"rank":")" + rank + R"(","children":{"core":")" + cores + R"("}})";
+}
+
+}  // namespace
+
+TEST_CASE("attach: what goes in comes out, and errors name the place") {
+    Attach attach;
+    attach.child = JobId{7};
+    attach.session = "s";
+    attach.serves = {"batch", "debug"};
+    attach.known = {{JobId{1}, true, 16}, {JobId{2}, false, 0}};
+    attach.resources = "R";
+    attach.cores = 12;
+    attach.uri = "local:///x";
+    const auto decoded = decode_attach(encode(attach).get());
+    REQUIRE(decoded);
+    CHECK(decoded->child == attach.child);
+    CHECK(decoded->serves == attach.serves);
+    CHECK(decoded->known == attach.known);
+    CHECK(decoded->cores == 12);
+    CHECK(decoded->uri == attach.uri);
+    CHECK(decode_attach(parsed(R"({"jobid":1,"session":"s","serves":[3],"known":[]})").get()).error().message ==
+          "attach: serves[0]: must be a name in quotes");
+    CHECK_FALSE(decode_attach(parsed(R"({"jobid":1,"session":"s","serves":[],"known":[[1]]})").get()));
+    CHECK_FALSE(decode_attach(parsed("[]").get()));
+}
+
+TEST_CASE("report: every kind of event survives the way") {
+    Report report;
+    report.child = JobId{7};
+    report.session = "s";
+    for (int kind = 0; kind <= static_cast<int>(ChildEvent::Kind::cleaned); kind++) {
+        ChildEvent event;
+        event.seq = static_cast<std::uint64_t>(kind) + 40;
+        event.id = JobId{100};
+        event.kind = static_cast<ChildEvent::Kind>(kind);
+        event.local = LocalId{5};
+        if (event.kind == ChildEvent::Kind::allocated) {
+            event.R = "R";
+        } else if (event.kind == ChildEvent::Kind::finished) {
+            event.status = 9;
+        } else if (event.kind == ChildEvent::Kind::exception) {
+            event.type = "timeout";
+            event.severity = 1;
+            event.note = "late";
+        }
+        report.events.push_back(event);
+    }
+    const auto decoded = decode_report(encode(report).get());
+    REQUIRE(decoded);
+    CHECK(decoded->events == report.events);
+}
+
+TEST_CASE("report: what makes no sense is refused with the place") {
+    const auto error = [](const std::string& event) {
+        return decode_report(parsed(R"({"jobid":1,"session":"s","seq":1,"events":[)" + event + "]}").get())
+            .error()
+            .message;
+    };
+    CHECK(error(R"({"id":1,"name":"dance"})") == "report: events[0]: unknown event \"dance\"");
+    CHECK(error(R"({"id":1,"name":"exception","type":"x","severity":9})") ==
+          "report: events[0]: an exception needs a type, and a severity from 0 to 7");
+    CHECK(error(R"({"id":1,"name":"alloc"})") == "report: events[0]: alloc needs R");
+    CHECK(error("3").substr(0, 18) == "report: events[0]:");
+}
+
+TEST_CASE("orders: every kind survives the way") {
+    Order submit;
+    submit.id = JobId{1};
+    submit.jobspec = "{}";
+    submit.urgency = 3;
+    submit.userid = 5001;
+    submit.type = "cancel";
+    Order cancel;
+    cancel.kind = Order::Kind::cancel;
+    cancel.id = JobId{2};
+    cancel.type = "timeout";
+    cancel.note = "late";
+    Order urgency;
+    urgency.kind = Order::Kind::urgency;
+    urgency.id = JobId{3};
+    urgency.urgency = 31;
+    urgency.type = "cancel";
+    Order go;
+    go.kind = Order::Kind::go;
+    go.id = JobId{4};
+    go.type = "cancel";
+    const std::vector<Order> orders{submit, cancel, urgency, go};
+    const auto decoded = decode_orders(encode_orders(orders).get());
+    REQUIRE(decoded);
+    CHECK(*decoded == orders);
+    CHECK_FALSE(decode_orders(parsed(R"({"orders":[{"op":"submit","id":1}]})").get()));
+    CHECK_FALSE(decode_orders(parsed(R"({"orders":[{"op":"sing","id":1}]})").get()));
+    CHECK_FALSE(decode_orders(parsed("{}").get()));
+}
+
+TEST_CASE("plugin orders: the allocation carries R and who runs it") {
+    TapOp op;
+    op.kind = TapOp::Kind::alloc;
+    op.id = JobId{1};
+    op.child = JobId{2};
+    op.queue = "batch";
+    op.local = LocalId{3};
+    CHECK(encode(op, parsed(R"({"version":1})")).dump() ==
+          R"({"id":1,"op":"alloc","R":{"version":1},"annotations":{"weir":{"child":2,"queue":"batch","id":3}}})");
+}
+
+TEST_CASE("journal: facts, events that matter, the end of the backlog") {
+    const auto entry = decode_journal(parsed(R"({"id":9,"jobspec":{"attributes":{"system":{"queue":"batch",
+        "weir":{"jobid":4,"userid":5001}}}},"events":[
+        {"timestamp":1.0,"name":"submit","context":{"userid":0,"urgency":20,"flags":0,"version":1}},
+        {"timestamp":1.0,"name":"set-flags","context":{"flags":["debug"]}},
+        {"timestamp":1.0,"name":"set-flags","context":{"flags":["alloc-bypass"]}},
+        {"timestamp":1.0,"name":"validate"},
+        {"timestamp":1.0,"name":"memo","context":{"uri":"local:///x"}},
+        {"timestamp":1.0,"name":"alloc","context":{"annotations":{"weir":{"child":2}}}}],"R":{"version":1}})")
+                                          .get());
+    REQUIRE(entry);
+    CHECK(entry->facts.queue == "batch");
+    CHECK(entry->facts.upstream == 4U);
+    CHECK(entry->facts.upstream_userid == 5001U);
+    REQUIRE(entry->events.size() == 4);
+    CHECK(entry->events[0].urgency == 20);
+    CHECK(entry->events[1].kind == JournalEvent::Kind::bypass);
+    CHECK(entry->events[2].note == "local:///x");
+    CHECK(entry->events[3].child == 2U);
+    CHECK(entry->events[3].R == R"({"version":1})");
+    CHECK(decode_journal(parsed(R"({"id":-1,"events":[]})").get())->is_end_of_backlog);
+    CHECK(decode_journal(parsed(R"({"id":9,"events":[{"name":"priority","context":{}}]})").get()).error().message ==
+          "job 9: event priority: its context does not fit RFC 21");
+    CHECK_FALSE(decode_journal(parsed("{}").get()));
+}
+
+TEST_CASE("jobspec: what changes on the way into a child") {
+    Order submit;
+    submit.id = JobId{77};
+    submit.userid = 5001;
+    submit.jobspec = R"({"attributes":{"system":{"queue":"batch","dependencies":[1],"cwd":"/x","weir":{"jobid":3}}}})";
+    CHECK(*localize(submit, {}) == R"({"attributes":{"system":{"cwd":"/x","weir":{"jobid":77,"userid":5001}}}})");
+    CHECK(*localize(submit, {"batch"}) ==
+          R"({"attributes":{"system":{"queue":"batch","cwd":"/x","weir":{"jobid":77,"userid":5001}}}})");
+    submit.jobspec = R"({"attributes":{}})";
+    CHECK(localize(submit, {}).error().message == "jobspec: attributes.system is missing");
+    submit.jobspec = "{";
+    CHECK_FALSE(localize(submit, {}));
+}
+
+TEST_CASE("jobspec: the environment comes out of J") {
+    const std::string bare = R"({"attributes":{"system":{"duration":5}}})";
+    const std::string full = R"({"attributes":{"system":{"environment":{"A":"b"}}}})";
+    CHECK(has_environment(full));
+    CHECK_FALSE(has_environment(bare));
+    CHECK(*with_environment(bare, sign_none(full, 0)) ==
+          R"({"attributes":{"system":{"duration":5,"environment":{"A":"b"}}}})");
+    CHECK_FALSE(with_environment(bare, "x"));
+    CHECK_FALSE(with_environment(bare, "x.???.none"));
+}
+
+TEST_CASE("base64: RFC 4648 test vectors, and what is none") {
+    const std::vector<std::pair<std::string, std::string>> vectors{
+        {"", ""}, {"f", "Zg=="}, {"fo", "Zm8="}, {"foo", "Zm9v"}, {"foob", "Zm9vYg=="}, {"foobar", "Zm9vYmFy"}};
+    for (const auto& [plain, coded] : vectors) {
+        CHECK(base64(plain) == coded);
+        CHECK(*unbase64(coded) == plain);
+    }
+    for (const char* bad : {"Z", "Zg=", "====", "Z===", "Zg=a", "Z!=="}) {
+        CHECK_FALSE(unbase64(bad));
+    }
+}
+
+TEST_CASE("J: as flux-security's mechanism none writes it") {
+    CHECK(sign_none("{}", 0) == "dmVyc2lvbgBpMQB1c2VyaWQAaTAAbWVjaGFuaXNtAHNub25lAA==.e30=.none");
+}
+
+TEST_CASE("resources: the child's n-th node and core are the n-th of its allocation") {
+    const std::string child = R_text(rank_with("0", "0-1") + "," + rank_with("1", "0-3"), "a,b");
+    const std::string allocation = R_text(rank_with("4", "2,7") + "," + rank_with("6", "0-1,8-9"), "n4,n6");
+    const auto mapped = map_resources(R_text(rank_with("1", "1,3"), "b"), child, allocation);
+    REQUIRE(mapped);
+    CHECK(*mapped == *map_resources(R_text(rank_with("6", "1,9"), "n6"), "", ""));
+}
+
+TEST_CASE("resources: another shape leaves the child's own numbers, no R is an error") {
+    const std::string job = R_text(rank_with("0", "0"), "a");
+    const std::string child = R_text(rank_with("0", "0-1"), "a");
+    CHECK(*map_resources(job, child, R_text(rank_with("4", "2"), "n4")) == job);
+    CHECK(*map_resources(job, child, R_text(rank_with("4-5", "2-3"), "n[4-5]")) == job);
+    CHECK(*map_resources(job, "", "") == job);
+    CHECK_FALSE(map_resources("x", child, child));
+}

@@ -1,0 +1,427 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// RouteTable's single reactions; any order of them together is in route_property_test.cpp.
+#include "modules/job-route/route_table.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace weir::route;
+using Kind = JournalEvent::Kind;
+
+namespace {
+
+constexpr JobId host{1};
+constexpr JobId other_host{2};
+constexpr JobId job{100};
+
+JournalEvent an_event(Kind kind) {
+    JournalEvent event;
+    event.kind = kind;
+    return event;
+}
+
+void run_host(RouteTable& table, JobId id, std::uint32_t userid = 0, std::vector<std::string> serves = {"batch"}) {
+    JournalEvent submit = an_event(Kind::submit);
+    submit.userid = userid;
+    JobFacts facts;
+    facts.serves = std::move(serves);
+    table.submitted(id, submit, facts);
+    table.event(id, an_event(Kind::priority));
+    JournalEvent alloc = an_event(Kind::alloc);
+    alloc.R = "the host's R";
+    table.event(id, alloc);
+}
+
+Attach an_attach(JobId id, const std::string& session = "s") {
+    Attach attach;
+    attach.child = id;
+    attach.session = session;
+    attach.cores = 4;
+    return attach;
+}
+
+/// Routed, in SCHED.
+void enter(RouteTable& table, JobId id, std::uint32_t userid = 7, const std::string& queue = "batch") {
+    JournalEvent submit = an_event(Kind::submit);
+    submit.userid = userid;
+    JobFacts facts;
+    facts.queue = queue;
+    table.submitted(id, submit, facts);
+    table.event(id, an_event(Kind::bypass));
+    table.event(id, an_event(Kind::priority));
+}
+
+void record_route(RouteTable& table, JobId id, JobId child) {
+    JournalEvent event = an_event(Kind::route);
+    event.child = child.value;
+    table.event(id, event);
+}
+
+/// One attached child with one job that it has.
+RouteTable with_a_job() {
+    RouteTable table(false);
+    table.synced();
+    run_host(table, host);
+    REQUIRE(table.attach(an_attach(host), {0, true}));
+    enter(table, job);
+    record_route(table, job, host);
+    table.jobspec_ready(job, "{}");
+    (void)table.take();
+    return table;
+}
+
+Report a_report(ChildEvent::Kind kind, std::uint64_t seq = 1) {
+    ChildEvent event;
+    event.seq = seq;
+    event.id = job;
+    event.kind = kind;
+    event.R = "R";
+    return {host, "s", {event}};
+}
+
+void record_alloc(RouteTable& table, JobId child = host) {
+    JournalEvent alloc = an_event(Kind::alloc);
+    alloc.child = child.value;
+    table.event(job, alloc);
+}
+
+}  // namespace
+
+TEST_CASE("attach: too early, a stranger, a job that does not run, no queue") {
+    RouteTable table(false);
+    run_host(table, host, 1000, {});
+    CHECK(table.attach(an_attach(host), {0, true}).error().code == std::errc::resource_unavailable_try_again);
+    table.synced();
+    CHECK(table.attach(an_attach(host), {1001, false}).error().code == std::errc::operation_not_permitted);
+    CHECK(table.attach(an_attach(other_host), {0, true}).error().code == std::errc::no_such_process);
+    CHECK(
+        table.attach(an_attach(host), {1000, false}).error().message ==
+        "job 1 serves no queue: set [weir.route] serves in its configuration, or attributes.system.weir.serves in its "
+        "jobspec");
+    Attach attach = an_attach(host);
+    attach.serves = {"batch"};
+    CHECK(table.attach(attach, {1000, false}));
+}
+
+TEST_CASE("attach: a routed job is no child instance") {
+    RouteTable table = with_a_job();
+    record_alloc(table);
+    CHECK(table.attach(an_attach(job), {0, true}).error().code == std::errc::no_such_process);
+}
+
+TEST_CASE("give: on record first, then the jobspec, then the child") {
+    RouteTable table(false);
+    table.synced();
+    run_host(table, host);
+    REQUIRE(table.attach(an_attach(host), {0, true}));
+    enter(table, job);
+    ParentActions asked = table.take();
+    REQUIRE(asked.tap.size() == 1);
+    CHECK(asked.tap[0].kind == TapOp::Kind::give);
+    CHECK(asked.tap[0].child == host);
+    CHECK(asked.fetch.empty());
+    record_route(table, job, host);
+    CHECK(table.take().fetch == std::vector<JobId>{job});
+    table.jobspec_ready(job, "{\"a\":1}");
+    const ParentActions sent = table.take();
+    REQUIRE(sent.orders.size() == 1);
+    CHECK(sent.orders[0].first == host);
+    CHECK(sent.orders[0].second.kind == Order::Kind::submit);
+    CHECK(sent.orders[0].second.jobspec == "{\"a\":1}");
+    CHECK(sent.orders[0].second.userid == 7U);
+}
+
+TEST_CASE("give: what waited goes out by priority, then by age") {
+    RouteTable table(false);
+    table.synced();
+    run_host(table, host);
+    enter(table, JobId{101});
+    enter(table, JobId{102});
+    enter(table, JobId{103});
+    JournalEvent higher = an_event(Kind::priority);
+    higher.priority = 50;
+    table.event(JobId{103}, higher);
+    CHECK(table.waiting() == 3);
+    REQUIRE(table.attach(an_attach(host), {0, true}));
+    std::vector<std::uint64_t> order;
+    for (const TapOp& op : table.take().tap) {
+        order.push_back(op.id.value);
+    }
+    CHECK(order == std::vector<std::uint64_t>{103, 101, 102});
+    CHECK(table.waiting() == 0);
+}
+
+TEST_CASE("give: to the child with the fewest jobs a core") {
+    RouteTable table(false);
+    table.synced();
+    run_host(table, host);
+    run_host(table, other_host);
+    Attach small = an_attach(host);
+    small.cores = 1;
+    Attach big = an_attach(other_host);
+    big.cores = 3;
+    REQUIRE(table.attach(small, {0, true}));
+    REQUIRE(table.attach(big, {0, true}));
+    int to_big = 0;
+    for (std::uint64_t id = 100; id < 140; id++) {
+        enter(table, JobId{id});
+        const ParentActions actions = table.take();
+        REQUIRE(actions.tap.size() == 1);
+        to_big += actions.tap[0].child == other_host ? 1 : 0;
+    }
+    CHECK(to_big == 30);
+}
+
+TEST_CASE("give: another user's child gets that user's jobs only, a held job stays") {
+    RouteTable table(false);
+    table.synced();
+    run_host(table, host, 1000);
+    REQUIRE(table.attach(an_attach(host), {1000, false}));
+    enter(table, JobId{101}, 7);
+    CHECK(table.take().tap.empty());
+    enter(table, JobId{102}, 1000);
+    CHECK(table.take().tap.size() == 1);
+    enter(table, JobId{103}, 1000, "debug");
+    CHECK(table.take().tap.empty());
+    JournalEvent hold = an_event(Kind::urgency);
+    hold.urgency = 0;
+    JournalEvent submit = an_event(Kind::submit);
+    submit.userid = 1000;
+    submit.urgency = 0;
+    JobFacts facts;
+    facts.queue = "batch";
+    table.submitted(JobId{104}, submit, facts);
+    table.event(JobId{104}, an_event(Kind::bypass));
+    table.event(JobId{104}, an_event(Kind::priority));
+    CHECK(table.take().tap.empty());
+    hold.urgency = 16;
+    table.event(JobId{104}, hold);
+    table.event(JobId{104}, an_event(Kind::priority));
+    CHECK(table.take().tap.size() == 1);
+}
+
+TEST_CASE("give: refused by the plugin, the job can be given again") {
+    RouteTable table(false);
+    table.synced();
+    run_host(table, host);
+    REQUIRE(table.attach(an_attach(host), {0, true}));
+    enter(table, job);
+    (void)table.take();
+    table.tap_failed(job, TapOp::Kind::give);
+    table.event(job, an_event(Kind::priority));
+    CHECK(table.take().tap.size() == 1);
+}
+
+TEST_CASE("not routed: without the flag, with an R of its own, a child instance, no queue") {
+    RouteTable table(false);
+    JobFacts facts;
+    facts.queue = "batch";
+    table.submitted(JobId{101}, an_event(Kind::submit), facts);
+    CHECK_FALSE(table.is_routed(JobId{101}));
+    facts.has_own_R = true;
+    table.submitted(JobId{102}, an_event(Kind::submit), facts);
+    table.event(JobId{102}, an_event(Kind::bypass));
+    CHECK_FALSE(table.is_routed(JobId{102}));
+    facts.has_own_R = false;
+    facts.serves = {"batch"};
+    table.submitted(JobId{103}, an_event(Kind::submit), facts);
+    table.event(JobId{103}, an_event(Kind::bypass));
+    CHECK_FALSE(table.is_routed(JobId{103}));
+}
+
+TEST_CASE("go: only once the allocation is on record") {
+    RouteTable table = with_a_job();
+    REQUIRE(table.report(a_report(ChildEvent::Kind::allocated)));
+    const ParentActions asked = table.take();
+    REQUIRE(asked.tap.size() == 1);
+    CHECK(asked.tap[0].kind == TapOp::Kind::alloc);
+    CHECK(asked.orders.empty());
+    record_alloc(table);
+    const ParentActions done = table.take();
+    REQUIRE(done.orders.size() == 1);
+    CHECK(done.orders[0].second.kind == Order::Kind::go);
+}
+
+TEST_CASE("go: in the middle of a tree it waits for the instance above") {
+    RouteTable table(true);
+    table.synced();
+    run_host(table, host);
+    REQUIRE(table.attach(an_attach(host), {0, true}));
+    JobFacts facts;
+    facts.queue = "batch";
+    facts.upstream = 55;
+    facts.upstream_userid = 9;
+    table.submitted(job, an_event(Kind::submit), facts);
+    table.event(job, an_event(Kind::bypass));
+    table.event(job, an_event(Kind::priority));
+    record_route(table, job, host);
+    table.jobspec_ready(job, "{}");
+    CHECK(table.take().orders.at(0).second.userid == 9U);
+    record_alloc(table);
+    CHECK(table.take().orders.empty());
+    table.allow_go(job);
+    CHECK(table.take().orders.at(0).second.kind == Order::Kind::go);
+}
+
+TEST_CASE("reports: each once, in sequence, in the session that is open") {
+    RouteTable table = with_a_job();
+    CHECK(*table.report(a_report(ChildEvent::Kind::accepted)) == 1U);
+    CHECK(*table.report(a_report(ChildEvent::Kind::allocated, 2)) == 2U);
+    CHECK(*table.report(a_report(ChildEvent::Kind::allocated, 2)) == 2U);
+    CHECK(table.take().tap.size() == 1);
+    CHECK(table.report(a_report(ChildEvent::Kind::started, 4)).error().code == std::errc::protocol_error);
+    Report stale = a_report(ChildEvent::Kind::started, 3);
+    stale.session = "other";
+    CHECK(table.report(stale).error().code == std::errc::owner_dead);
+    table.detach(host, "s");
+    CHECK(table.report(a_report(ChildEvent::Kind::started, 3)).error().code == std::errc::owner_dead);
+}
+
+TEST_CASE("a child dies: what was allocated is lost, what was not goes to another") {
+    RouteTable table = with_a_job();
+    run_host(table, other_host);
+    REQUIRE(table.attach(an_attach(other_host), {0, true}));
+    SECTION("allocated") {
+        record_alloc(table);
+        (void)table.take();
+        table.event(host, an_event(Kind::finish));
+        const ParentActions actions = table.take();
+        REQUIRE(actions.tap.size() == 2);
+        CHECK(actions.tap[0].kind == TapOp::Kind::exception);
+        CHECK(actions.tap[0].type == "child-lost");
+        CHECK(actions.tap[1].kind == TapOp::Kind::clean);
+    }
+    SECTION("not allocated") {
+        table.event(host, an_event(Kind::finish));
+        const ParentActions actions = table.take();
+        REQUIRE(actions.tap.size() == 1);
+        CHECK(actions.tap[0].kind == TapOp::Kind::give);
+        CHECK(actions.tap[0].child == other_host);
+    }
+}
+
+TEST_CASE("a link that is lost is not a death: the job stays with the child") {
+    RouteTable table = with_a_job();
+    run_host(table, other_host);
+    REQUIRE(table.attach(an_attach(other_host), {0, true}));
+    table.detach(host, "s");
+    CHECK(table.take().tap.empty());
+    CHECK(table.find(job)->child == host);
+}
+
+TEST_CASE("attach again: known jobs stay, unknown ones are sent again, unwanted ones are cancelled") {
+    RouteTable table = with_a_job();
+    table.detach(host, "s");
+    Attach again = an_attach(host, "t");
+    SECTION("known, with an old urgency") {
+        again.known = {{job, false, 3}};
+        REQUIRE(table.attach(again, {0, true}));
+        const ParentActions actions = table.take();
+        CHECK(actions.fetch.empty());
+        REQUIRE(actions.orders.size() == 1);
+        CHECK(actions.orders[0].second.kind == Order::Kind::urgency);
+        CHECK(actions.orders[0].second.urgency == 16);
+    }
+    SECTION("unknown") {
+        REQUIRE(table.attach(again, {0, true}));
+        CHECK(table.take().fetch == std::vector<JobId>{job});
+    }
+    SECTION("unknown, though it was allocated") {
+        record_alloc(table);
+        REQUIRE(table.attach(again, {0, true}));
+        CHECK(table.take().tap.at(0).type == "child-lost");
+    }
+    SECTION("unwanted") {
+        again.known = {{job, false, 16}, {JobId{999}, false, 16}, {JobId{998}, true, 16}};
+        REQUIRE(table.attach(again, {0, true}));
+        const ParentActions actions = table.take();
+        REQUIRE(actions.orders.size() == 1);
+        CHECK(actions.orders[0].second.kind == Order::Kind::cancel);
+        CHECK(actions.orders[0].second.id == JobId{999});
+    }
+}
+
+TEST_CASE("attach: an old copy of a job has to end before the job is given to that child") {
+    RouteTable table(false);
+    table.synced();
+    run_host(table, host);
+    enter(table, job);
+    Attach attach = an_attach(host);
+    attach.known = {{job, true, 16}};
+    REQUIRE(table.attach(attach, {0, true}));
+    CHECK(table.take().tap.empty());
+    CHECK(table.waiting() == 1);
+    REQUIRE(table.report(a_report(ChildEvent::Kind::returned, 1)));
+    CHECK(table.take().tap.empty());
+    REQUIRE(table.report(a_report(ChildEvent::Kind::cleaned, 2)));
+    CHECK(table.take().tap.size() == 1);
+}
+
+TEST_CASE("returned: not to the same child in the same session, to another at once") {
+    RouteTable table = with_a_job();
+    REQUIRE(table.report(a_report(ChildEvent::Kind::returned)));
+    CHECK(table.take().tap.empty());
+    CHECK(table.waiting() == 1);
+    run_host(table, other_host);
+    REQUIRE(table.attach(an_attach(other_host), {0, true}));
+    CHECK(table.take().tap.at(0).child == other_host);
+}
+
+TEST_CASE("cancel: goes down once, and not back to where it came from") {
+    RouteTable table = with_a_job();
+    JournalEvent cancel = an_event(Kind::exception);
+    cancel.type = "cancel";
+    cancel.note = "why";
+    SECTION("the user's") {
+        table.event(job, cancel);
+        table.event(job, cancel);
+        const ParentActions actions = table.take();
+        REQUIRE(actions.orders.size() == 1);
+        CHECK(actions.orders[0].second.note == "why");
+    }
+    SECTION("the child's own") {
+        ChildEvent failed;
+        failed.seq = 1;
+        failed.id = job;
+        failed.kind = ChildEvent::Kind::exception;
+        failed.type = "timeout";
+        REQUIRE(table.report({host, "s", {failed}}));
+        CHECK(table.take().tap.at(0).type == "timeout");
+        table.event(job, cancel);
+        CHECK(table.take().orders.empty());
+    }
+}
+
+TEST_CASE("the own scheduler was faster: the child's copy is cancelled and the job is none of ours") {
+    RouteTable table = with_a_job();
+    record_alloc(table, JobId{0});
+    const ParentActions actions = table.take();
+    REQUIRE(actions.orders.size() == 1);
+    CHECK(actions.orders[0].second.kind == Order::Kind::cancel);
+    CHECK_FALSE(table.is_routed(job));
+}
+
+TEST_CASE("views: pending, running, done; R of the host") {
+    RouteTable table = with_a_job();
+    CHECK(table.children().at(0).pending == 1);
+    record_alloc(table);
+    CHECK(table.children().at(0).running == 1);
+    CHECK(table.R_of(host) == "the host's R");
+    table.event(job, an_event(Kind::finish));
+    table.event(job, an_event(Kind::clean));
+    CHECK(table.children().at(0).done == 1);
+    CHECK(table.children().at(0).running == 0);
+    CHECK(table.find(job).error().message == "job 100 is not an active routed job");
+    CHECK(table.job_count() == 1U);
+}
+
+TEST_CASE("an unreadable jobspec ends the job with a reason") {
+    RouteTable table(false);
+    table.synced();
+    run_host(table, host);
+    REQUIRE(table.attach(an_attach(host), {0, true}));
+    enter(table, job);
+    record_route(table, job, host);
+    (void)table.take();
+    table.fetch_failed(job, "no such key");
+    CHECK(table.take().tap.at(0).note == "its jobspec cannot be read: no such key");
+}
