@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-3.0-only
 option(WEIR_TESTS "Build the tests" ON)
+option(WEIR_WERROR "Warnings are errors; off for who only wants to run it" ON)
 option(WEIR_BENCH "Build the benchmarks" OFF)
 option(WEIR_FUZZ "Build the libFuzzer targets (clang only)" OFF)
 option(WEIR_USE_FLUX_HEADERS "Compile the modules against an installed flux-core's headers instead of our subset" OFF)
@@ -24,7 +25,10 @@ endif()
 set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")  # -O3 gains nothing measurable here and costs a third more build time
 
 # Floating point must give the same digits everywhere: no contraction, never fast-math (ADR 0002).
-add_compile_options(-Wall -Wextra -Wshadow -Wnon-virtual-dtor -Werror -ffp-contract=off)
+add_compile_options(-Wall -Wextra -Wshadow -Wnon-virtual-dtor -ffp-contract=off)
+if(WEIR_WERROR)
+  add_compile_options(-Werror)
+endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   add_compile_options(-Wno-restrict)  # GCC bug 105651: false positive in std::string's operator+
 endif()
