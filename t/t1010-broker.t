@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: LGPL-3.0-only
 test_description='the embedded broker: start, attributes, configuration, events, services, log, stop'
 . "${SHARNESS_LIB:-/usr/share/sharness/sharness.sh}"
+set -o pipefail  # jq -e takes no input for success
 
 cat >good.toml <<-\EOF
 	[weir-broker]

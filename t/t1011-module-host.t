@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: LGPL-3.0-only
 test_description='the module host: loading and its failures, default methods, removal, replaced files, failures while running'
 . "${SHARNESS_LIB:-/usr/share/sharness/sharness.sh}"
+set -o pipefail  # jq -e takes no input for success
 
 DSO=$WEIR_BUILD_DIR/t/dso
 echo 'weir-broker.modules = ["kvs"]' >conf.toml

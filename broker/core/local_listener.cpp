@@ -53,6 +53,11 @@ void LocalListener::accept() {
     const auto init = [this](uv_poll_t* poll) { return uv_poll_init(loop_.get(), poll, fd_); };
     WEIR_CHECK(poll_.create(init) == 0);
     poll_.on([this](int) { on_connect(); });
+    listen_on();
+}
+
+void LocalListener::listen_on() {
+    is_paused_ = false;
     uv_poll_start(poll_.get(), UV_READABLE, [](uv_poll_t* poll, int, int) { Watch<uv_poll_t>::fire(poll); });
 }
 
@@ -62,8 +67,10 @@ void LocalListener::on_connect() {
         if (fd >= 0) {
             admit(fd);
         } else if (errno != EINTR && errno != ECONNABORTED) {
-            if (errno != EAGAIN) {
+            if (errno != EAGAIN) {  // no descriptor is free: whoever waits is served when another client leaves
                 log_(LOG_ERR, std::string("accept: ") + std::strerror(errno));
+                is_paused_ = true;
+                uv_poll_stop(poll_.get());
             }
             return;
         }
@@ -126,6 +133,9 @@ void LocalListener::drop_closed() {
         router_.detach(*client);  // may queue messages for others, hence flush() goes round again
         std::erase(to_flush_, client);
         clients_.erase(client);
+        if (is_paused_ && poll_) {
+            listen_on();
+        }
     }
 }
 

@@ -41,6 +41,7 @@ class LocalListener {
 
   private:
     LocalListener(Loop& loop, Router& router, const Rundir& rundir, Log log);
+    void listen_on();
     void on_connect();
     void admit(int fd);
     void drop_closed();
@@ -52,6 +53,7 @@ class LocalListener {
     Policy policy_;
     int fd_ = -1;
     Watch<uv_poll_t> poll_;
+    bool is_paused_ = false;  // no file descriptor was left for the next client
     std::unordered_map<LocalClient*, std::unique_ptr<LocalClient>> clients_;
     std::vector<LocalClient*> to_flush_;
     std::vector<LocalClient*> closed_;
