@@ -149,9 +149,7 @@ std::string hostlist_encode(const std::vector<std::string>& names) {
             }
             Split last = first;
             std::size_t end = next + 1;
-            while (end < names.size() &&
-                   padded(split(names[end]).number, first.width).size() == split(names[end]).width &&
-                   follows(last, split(names[end]))) {
+            while (end < names.size() && follows(last, split(names[end]))) {
                 last = split(names[end]);
                 end++;
             }

@@ -2,6 +2,7 @@
 // Owns: the thin C++ layer between a module and the Flux C API: move-only owners of handles, trampolines that let no
 // exception reach C, unpack and respond. Must not know any service. RFC 3, 5, 6. Nobody else calls flux_*_destroy.
 #pragma once
+#include <cxxabi.h>
 #include <flux/core.h>
 #include <syslog.h>
 
@@ -82,9 +83,11 @@ struct Caught {
     int errnum = 0;  ///< 0: nothing was thrown
     std::string message;
 };
-/// Runs body and turns whatever it throws into a value. Nothing passes this function.
+/// Runs body and turns whatever it throws into a value. Nothing passes this function but the end of the thread: a stock
+/// broker that ends with a module loaded cancels its thread, and glibc unwinds it with an exception that must go on.
+/// For that reason neither this nor the trampolines are noexcept.
 template <typename F>
-Caught catching(F&& body) noexcept {
+Caught catching(F&& body) {
     try {
         std::forward<F>(body)();
         return {};
@@ -96,6 +99,8 @@ Caught catching(F&& body) noexcept {
         return {e.code().value() != 0 ? e.code().value() : EINVAL, e.what()};
     } catch (const std::exception& e) {
         return {EINVAL, e.what()};
+    } catch (const abi::__forced_unwind&) {
+        throw;
     } catch (...) {
         return {EINVAL, "an exception of unknown type"};
     }
@@ -103,7 +108,7 @@ Caught catching(F&& body) noexcept {
 /// Runs body; an exception becomes one log line (LOG_ERR: "where: what") and errno.
 /// Returns 0, or -1 with errno set. For mod_main and every C callback that has nobody to answer to.
 template <typename F>
-int guard(flux_t* h, const char* where, F&& body) noexcept {
+int guard(flux_t* h, const char* where, F&& body) {
     const Caught caught = catching(std::forward<F>(body));
     if (caught.errnum == 0) {
         return 0;
@@ -171,7 +176,7 @@ struct member<R (T::*)(A...) const> : member<R (T::*)(A...)> {};
 /// A handler that answers: `Json T::method(const flux_msg_t*)` is sent as the response; a Failure becomes the error
 /// response. An empty Json from a method means an empty success response.
 template <auto Method>
-void on_request(flux_t* h, flux_msg_handler_t*, const flux_msg_t* msg, void* arg) noexcept {
+void on_request(flux_t* h, flux_msg_handler_t*, const flux_msg_t* msg, void* arg) {
     using T = typename detail::member<decltype(Method)>::object;
     const Caught caught = catching([&] { respond(h, msg, (static_cast<T*>(arg)->*Method)(msg)); });
     if (caught.errnum != 0) {
@@ -181,7 +186,7 @@ void on_request(flux_t* h, flux_msg_handler_t*, const flux_msg_t* msg, void* arg
 /// A handler that answers later, by itself or not at all: `void T::method(const flux_msg_t*)`. A Failure is sent as the
 /// error response when the message is a request that wants one, and logged otherwise.
 template <auto Method>
-void on_message(flux_t* h, flux_msg_handler_t*, const flux_msg_t* msg, void* arg) noexcept {
+void on_message(flux_t* h, flux_msg_handler_t*, const flux_msg_t* msg, void* arg) {
     using T = typename detail::member<decltype(Method)>::object;
     const Caught caught = catching([&] { (static_cast<T*>(arg)->*Method)(msg); });
     if (caught.errnum != 0) {
@@ -200,14 +205,14 @@ void on_message(flux_t* h, flux_msg_handler_t*, const flux_msg_t* msg, void* arg
 }
 /// `void T::method(flux_future_t*)`. The future stays the object's; it may destroy it inside.
 template <auto Method>
-void on_future(flux_future_t* f, void* arg) noexcept {
+void on_future(flux_future_t* f, void* arg) {
     using T = typename detail::member<decltype(Method)>::object;
     auto* self = static_cast<T*>(arg);
     (void)guard(self->flux(), "continuation", [&] { (self->*Method)(f); });
 }
 /// `void T::method()` for timer, prepare, check, idle and fd watchers.
 template <auto Method>
-void on_watcher(flux_reactor_t*, flux_watcher_t*, int, void* arg) noexcept {
+void on_watcher(flux_reactor_t*, flux_watcher_t*, int, void* arg) {
     using T = typename detail::member<decltype(Method)>::object;
     auto* self = static_cast<T*>(arg);
     (void)guard(self->flux(), "watcher", [&] { (self->*Method)(); });

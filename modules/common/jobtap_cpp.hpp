@@ -12,7 +12,7 @@ namespace weir::flux {
 /// An exception is logged and returns -1 with errno; for job.validate use flux_jobtap_reject_job with a sentence
 /// instead.
 template <auto Method>
-int on_plugin(flux_plugin_t* p, const char* topic, flux_plugin_arg_t* args, void* data) noexcept {
+int on_plugin(flux_plugin_t* p, const char* topic, flux_plugin_arg_t* args, void* data) {
     using T = typename detail::member<decltype(Method)>::object;
     int result = -1;
     if (guard(flux_jobtap_get_flux(p), topic, [&] { result = (static_cast<T*>(data)->*Method)(p, args); }) < 0) {

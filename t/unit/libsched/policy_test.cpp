@@ -144,7 +144,7 @@ TEST_CASE("easy: backfilling never delays the head's reservation") {
     });
 }
 
-// Kills: nodes' extra that ignores returned cores; short jobs that do not take the head's cores first.
+// Kills: extra that long jobs do not use up; a head that takes cores free now before cores that come back.
 TEST_CASE("easy: on nodes, one-core slots start exactly when they do on a count") {
     rc::prop("simulate_on_nodes = simulate", [] {
         const auto jobs = *test::workloads(12);

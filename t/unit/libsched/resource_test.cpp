@@ -206,6 +206,18 @@ TEST_CASE("space: the head's node is kept from long jobs, free for short ones") 
     CHECK(short_job->resources.nodes[0].rank == 0);
 }
 
+// Kills: a backfill that lets short jobs use other cores than the head's first.
+TEST_CASE("space: short jobs take the head's cores, so that long ones find others") {
+    ResourceSpace space(pool(2, 4));
+    REQUIRE(space.start({{1, at(0), JobId{1}}, {1, 1, 3, false}, test::secs(90)}, at(0)));           // rank 0, 3 cores
+    REQUIRE(space.start({{1, at(0), JobId{2}}, {1, 1, 3, false}, test::secs(50)}, at(0)));           // rank 1, 3 cores
+    CHECK(space.reserve({{1, at(0), JobId{3}}, {1, 1, 1, true}, test::secs(10)}, at(0)) == at(50));  // all of rank 1
+    const auto short_job = space.backfill(waiting(4, 1, 50), at(0));
+    REQUIRE(short_job);
+    CHECK(short_job->resources.nodes[0].rank == 1);
+    CHECK(space.backfill(waiting(5, 1, 80), at(0)));
+}
+
 TEST_CASE("space: parts of an allocation come back one by one") {
     ResourceSpace space(pool(2, 2));
     const auto taken = space.start(waiting(1, 4, 10), at(0));
