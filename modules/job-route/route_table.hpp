@@ -141,8 +141,8 @@ class RouteTable {
         std::uint64_t seq = 0;
         std::set<JobId> given;    ///< on record or asked for
         std::set<JobId> refused;  ///< returned in this session: not given to it again before it attaches anew
-        /// Old copies of jobs that are not its own any more: not given to it before the copy's end is reported, lest what is
-        /// told of the old copy be taken for the new one's.
+        /// Old copies of jobs that are not its own any more: not given to it before the copy's end is reported, lest
+        /// what is told of the old copy be taken for the new one's.
         std::set<JobId> stale;
         std::int64_t done = 0;
     };
