@@ -22,6 +22,8 @@ cat >weir.toml <<EOF
 alice = 5001
 bob = 5002
 carol = 5003
+[access]
+allow-guest-user = true
 EOF
 
 test_expect_success 'the tree comes up and says how to use it' '
@@ -72,6 +74,20 @@ test_expect_success 'a whole tree is applied, or nothing of it' '
 	weir share show --json >j && test $(field j "[n[\"shares\"] for n in d[\"nodes\"] if n[\"path\"] == \"physics\"][0]") = 10 &&
 	printf "\"chem\" = 1\n\"chem\" = 2\n" | test_expect_code 7 weir share apply - 2>err && grep ":2:" err &&
 	weir share export | cmp - next.toml
+'
+if test "$(id -u)" = 0 && command -v setpriv >/dev/null && setpriv --reuid=65534 --clear-groups test -x "$WEIR_BUILD_DIR/bin/weir"; then
+	test_set_prereq GUEST
+fi
+# Another user's eyes: the owner lets them to the socket
+as_guest() {
+	chmod 711 run && HOME=/ setpriv --reuid=65534 --clear-groups weir "$@"
+}
+test_expect_success GUEST 'another user may look, but changes neither jobs nor shares of others: exit code 4' '
+	as_guest jobs && as_guest share show && as_guest prio explain $(cat carol) &&
+	test_expect_code 4 as_guest nice $(cat carol) 5 2>err && grep "your own jobs only" err &&
+	test_expect_code 4 as_guest nice $(cat carol) -5 2>err && grep "owner" err &&
+	test_expect_code 4 as_guest cancel $(cat carol) 2>err && grep "your own jobs only" err &&
+	test_expect_code 4 as_guest share set chem 1 2>err && test_expect_code 4 as_guest submit true 2>err
 '
 test_expect_success 'usage is charged to who ran' '
 	weir usage --json >j && test $(field j "[n[\"running_cores\"] for n in d[\"nodes\"] if n[\"path\"] == \"physics/@alice\"][0]") = 6

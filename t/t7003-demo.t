@@ -52,6 +52,10 @@ test_expect_success 'a folder that is not a demo is left alone' '
 	test_expect_code 1 weir demo --dir precious 2>err && grep "precious" err && grep thesis precious/thesis.tex
 '
 
+test_expect_success 'each partition is one broker, and none had anything to complain about' '
+	! test -s demo/broker.log && test -z "$(cat demo/state/output/*.out)" && ls demo/state/output/*.out | wc -l | grep "^2$"
+'
+
 # interrupt WORDS: Ctrl-C when the demo's output shows them; then nothing may be left
 interrupt() {
 	rm -f fifo && mkfifo fifo && { weir demo --seconds 60 --dir "$(pwd)/broken" >fifo 2>err & } && pid=$! &&

@@ -207,6 +207,19 @@ Result<Request> parse_for(const Command& command, Strings argv) {
     return request;
 }
 
+/// `weir share --help` is help on the group; `weir share` alone is its first command.
+Result<Request> parse_group_alone(const std::string& group, const Strings& argv, const std::vector<Command>& table) {
+    const auto first = std::find_if(table.begin(), table.end(), [&](const Command& c) {
+        return c.name.compare(0, group.size() + 1, group + " ") == 0;
+    });
+    auto request = parse_for(*first, argv);
+    if (request && request->what == Request::What::help) {
+        request->command = nullptr;
+        request->group = group;
+    }
+    return request;
+}
+
 }  // namespace
 
 Result<Request> parse(const Strings& argv, const std::vector<Command>& table) {
@@ -233,10 +246,7 @@ Result<Request> parse(const Strings& argv, const std::vector<Command>& table) {
     if (is_group) {
         const std::size_t sub = first_word(rest, global_options(), at);
         if (sub == rest.size()) {
-            Request request;
-            request.what = Request::What::help;
-            request.group = name;
-            return request;
+            return parse_group_alone(name, rest, table);
         }
         const std::string word = rest[sub];
         rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(sub));

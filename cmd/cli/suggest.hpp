@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: the nearest name to a mistyped one.
 #pragma once
-#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace weir::cmd {
-
-/// Damerau-Levenshtein distance (optimal string alignment): insert, delete, replace, swap of neighbours. O(|a| |b|).
-std::size_t edit_distance(std::string_view a, std::string_view b);
 
 /// The candidate nearest to `word`, at most a third of its length (but one edit at least) away; ties: the first one.
 /// A candidate that `word` is a beginning of counts as one edit away. Empty when there is none.

@@ -36,6 +36,7 @@ Submission submission_of(const Args& args) {
     if (args.has("nodes")) {
         spec.request.nodes = static_cast<std::uint32_t>(args.integer("nodes", 1));
         const std::uint32_t tasks = args.has("ntasks") ? spec.request.slots : spec.request.nodes;
+        submission.tasks_total = tasks < spec.request.nodes ? tasks : 0;
         spec.request.slots = std::max<std::uint32_t>(1, tasks / spec.request.nodes);
     }
     spec.limit = args.duration("time-limit").value_or(Duration::max());
@@ -71,8 +72,11 @@ Exit wait_and_show(Context& context, Client& client, std::uint64_t id) {
 
 Exit run(Context& context) {
     const Args& args = context.args;
-    if (args.has("nodes") && args.has("ntasks") && args.integer("ntasks", 1) % args.integer("nodes", 1) != 0) {
-        return context.fail(Exit::usage, "--ntasks must be a multiple of --nodes: every node gets as many tasks.");
+    const std::int64_t nodes = args.integer("nodes", 1), tasks = args.integer("ntasks", nodes);
+    if (tasks > nodes && tasks % nodes != 0) {
+        return context.fail(Exit::usage,
+                            "--ntasks must be a multiple of --nodes, so that every node gets as many tasks, "
+                            "or less than --nodes.");
     }
     return with_instance(context, [&](Client& client) {
         Submission submission = submission_of(args);
@@ -113,7 +117,7 @@ Command submit_command() {
     command.options = {
         {"ntasks", 'n', "N", "tasks (default 1)", Kind::integer, 1, 1 << 24},
         {"cores-per-task", 'c', "N", "cores a task (default 1)", Kind::integer, 1, 1 << 20},
-        {"nodes", 'N', "N", "spread over this many nodes", Kind::integer, 1, 1 << 20},
+        {"nodes", 'N', "N", "on this many nodes, as many tasks on each", Kind::integer, 1, 1 << 20},
         {"time-limit", 't', "FSD", "end the job after 30s, 10m, 1.5h, 2d", Kind::duration},
         {"queue", 'q', "NAME", "queue (default: the instance's)"},
         {"account", 'A', "PATH", "account to charge (default: the user's first)"},

@@ -44,6 +44,21 @@ void take_event(const json_t* event, Ending& ending) {
 
 }  // namespace
 
+namespace {
+
+std::string jobspec_text(const Submission& submission) {
+    const Json document = encode_jobspec(submission.jobspec);
+    if (submission.tasks_total > 0) {
+        json_t* task = json_array_get(json_object_get(document.get(), "tasks"), 0);
+        Json count = Json::object();
+        count.set("total", submission.tasks_total);
+        json_object_set_new(task, "count", count.release());
+    }
+    return document.dump();
+}
+
+}  // namespace
+
 std::string signed_none(const std::string& jobspec, std::uint32_t userid) {
     std::string header;
     for (const std::string& word : {std::string("version"), std::string("i1"), std::string("userid"),
@@ -57,7 +72,7 @@ std::string signed_none(const std::string& jobspec, std::uint32_t userid) {
 Result<std::uint64_t> submit(Client& client, const Submission& submission) {
     const std::uint32_t userid = submission.userid.value_or(getuid());
     Json payload = Json::object();
-    payload.set("J", signed_none(encode_jobspec(submission.jobspec).dump(), userid));
+    payload.set("J", signed_none(jobspec_text(submission), userid));
     payload.set("urgency", submission.urgency).set("flags", 0);
     auto answer = submission.userid ? client.call_as(userid, "job-ingest.submit", payload)
                                     : client.call("job-ingest.submit", payload);

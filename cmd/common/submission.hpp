@@ -14,6 +14,7 @@ namespace weir::cmd {
 struct Submission {
     Jobspec jobspec;
     int urgency = 16;
+    std::uint32_t tasks_total = 0;  ///< processes in all, fewer than slots: one broker on many nodes; 0: one a slot
     std::optional<std::uint32_t> userid;  ///< another user's name; the owner alone
 };
 

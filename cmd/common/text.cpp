@@ -7,6 +7,8 @@
 #include <cmath>
 #include <utility>
 
+#include "libsched/fsd.hpp"
+
 namespace weir::cmd {
 namespace {
 
@@ -125,21 +127,9 @@ std::optional<std::int64_t> parse_integer(std::string_view text, std::int64_t lo
 }
 
 std::optional<Duration> parse_duration(std::string_view text) {
-    static constexpr std::array<std::pair<std::string_view, double>, 5> units{
-        {{"ms", 1e-3}, {"s", 1}, {"m", 60}, {"h", 3600}, {"d", 86400}}};
-    double unit = 1;
-    for (const auto& [name, seconds] : units) {
-        if (text.size() > name.size() && text.substr(text.size() - name.size()) == name) {
-            unit = seconds;
-            text.remove_suffix(name.size());
-            break;
-        }
-    }
-    const auto value = parse_number(text);
-    if (!value || *value < 0 || *value * unit > 100 * 366 * 86400.0) {
-        return std::nullopt;
-    }
-    return duration_from_seconds(*value * unit);
+    const auto value = parse_fsd(text);
+    const bool is_usable = value && *value <= std::chrono::hours(100 * 366 * 24);
+    return is_usable ? std::optional<Duration>(*value) : std::nullopt;
 }
 
 std::size_t columns(std::string_view utf8) {

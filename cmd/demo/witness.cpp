@@ -40,15 +40,24 @@ Result<Ledger> ledger_of(Client& client) {
     return ledger;
 }
 
-Result<Findings> look(const Workload& workload, Session& session) {
+/// Everything that is asked of the instances, before anything is made of it.
+struct Testimony {
+    ShareView view;
+    Ledger ledger;
+    Journal parent;
+    std::map<std::string, Journal> journals;
+    std::vector<ChildView> views;
+    std::int64_t ended = 0;
+};
+
+Result<Testimony> heard(Session& session) {
     auto view = share_view(session.client());
     auto ledger = ledger_of(session.client());
     auto parent = read_journal(session.uri());
     if (!view || !ledger || !parent) {
         return !view ? view.error() : !ledger ? ledger.error() : parent.error();
     }
-    std::map<std::string, Journal> journals;
-    std::vector<ChildView> views;
+    Testimony testimony{std::move(*view), std::move(*ledger), std::move(*parent), {}, {}, 0};
     for (const SessionChild& child : session.children()) {
         auto client = Client::open(child.uri);
         if (!client) {
@@ -59,46 +68,59 @@ Result<Findings> look(const Workload& workload, Session& session) {
         if (!own || !journal) {
             return !own ? own.error() : journal.error();
         }
-        views.push_back({child.partition.name, own->charges, own->unassociated});
-        journals.emplace(child.partition.name, std::move(*journal));
+        testimony.views.push_back({child.partition.name, own->charges, own->unassociated});
+        testimony.journals.emplace(child.partition.name, std::move(*journal));
     }
+    testimony.ended = job_counts(session.client()).inactive;
+    return testimony;
+}
+
+Window window_of(const std::vector<JobRecord>& jobs) {
+    if (jobs.empty()) {
+        return {};
+    }
+    const auto [first, last] = std::minmax_element(
+        jobs.begin(), jobs.end(), [](const JobRecord& a, const JobRecord& b) { return a.submit < b.submit; });
+    return {first->submit, last->submit};
+}
+
+RunFacts facts_of(const Workload& workload, const std::vector<JobRecord>& jobs, const Window& window) {
+    RunFacts facts;
+    facts.workload = workload.name;
+    facts.jobs = static_cast<std::int64_t>(jobs.size());
+    for (const Partition& partition : workload.partitions) {
+        facts.cores += partition.cores();
+    }
+    facts.window = window.end - window.begin;
+    std::int64_t busy = 0;
+    for (const JobRecord& job : jobs) {
+        busy += core_us(job, window);
+        facts.span = std::max(facts.span, job.free - window.begin);
+    }
+    const double possible = static_cast<double>(facts.cores) * static_cast<double>(facts.window.count());
+    facts.utilisation = possible > 0 ? static_cast<double>(busy) / possible : 0;
+    return facts;
+}
+
+Findings judged(const Workload& workload, const Testimony& testimony) {
     std::map<std::uint32_t, std::string> names;
     for (const auto& [name, id] : workload.users) {
         names[id] = name;
     }
-    Findings findings;
-    findings.jobs = join(*parent, journals, names);
     std::vector<Entitlement> tree;
-    for (const ShareNode& node : view->nodes) {
+    for (const ShareNode& node : testimony.view.nodes) {
         tree.push_back({node.path, node.entitled});
     }
-    Window window{Instant::max(), Instant::min()};
-    Instant last = Instant::min();
-    for (const JobRecord& job : findings.jobs) {
-        window.begin = std::min(window.begin, job.submit);
-        window.end = std::max(window.end, job.submit);
-        last = std::max(last, job.free);
-    }
+    Findings findings;
+    findings.jobs = join(testimony.parent, testimony.journals, names);
+    const Window window = window_of(findings.jobs);
     findings.first_submit = window.begin;
-    RunFacts& facts = findings.report.facts;
-    facts.workload = workload.name;
-    facts.jobs = static_cast<std::int64_t>(findings.jobs.size());
-    for (const Partition& partition : workload.partitions) {
-        facts.cores += partition.cores();
-    }
-    facts.span = findings.jobs.empty() ? Duration(0s) : last - window.begin;
-    facts.window = findings.jobs.empty() ? Duration(0s) : window.end - window.begin;
-    std::int64_t busy = 0;
-    for (const JobRecord& job : findings.jobs) {
-        busy += core_us(job, window);
-    }
-    const double possible = static_cast<double>(facts.cores) * static_cast<double>(facts.window.count());
-    facts.utilisation = possible > 0 ? static_cast<double>(busy) / possible : 0;
+    findings.report.facts = facts_of(workload, findings.jobs, window);
     findings.report.rows = account_rows(findings.jobs, tree, window);
-    const auto ended = job_counts(session.client()).inactive;
-    findings.report.checks = {check_complete(static_cast<std::int64_t>(workload.jobs.size()), ended, findings.jobs),
-                              check_entitlements(tree), check_charges(ledger->charges, findings.jobs),
-                              check_children(ledger->charges, views)};
+    findings.report.checks = {
+        check_complete(static_cast<std::int64_t>(workload.jobs.size()), testimony.ended, findings.jobs),
+        check_entitlements(tree), check_charges(testimony.ledger.charges, findings.jobs),
+        check_children(testimony.ledger.charges, testimony.views)};
     return findings;
 }
 
@@ -108,8 +130,12 @@ Result<Findings> findings_of(const Workload& workload, Session& session, Signals
     const Duration deadline = monotonic_now() + patience;
     Duration pause = 20ms;
     while (true) {
-        auto findings = look(workload, session);
-        if (!findings || findings->report.holds() || monotonic_now() >= deadline) {
+        auto testimony = heard(session);
+        if (!testimony) {
+            return testimony.error();
+        }
+        Findings findings = judged(workload, *testimony);
+        if (findings.report.holds() || monotonic_now() >= deadline) {
             return findings;
         }
         (void)wait_readable({signals.fd(), session.broker().pidfd()}, pause);

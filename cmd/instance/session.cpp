@@ -35,6 +35,7 @@ Submission child_job(const std::string& broker, const Plan& plan, const Partitio
     Jobspec& spec = submission.jobspec;
     spec.request.nodes = plan.nodes == 1 ? 0 : static_cast<std::uint32_t>(partition.nodes);
     spec.request.slots = 1;
+    submission.tasks_total = 1;
     spec.request.cores_per_slot =
         static_cast<std::uint32_t>(plan.nodes == 1 ? partition.cores() : partition.cores_per_node);
     spec.queue = instance_queue;

@@ -83,10 +83,15 @@ TEST_CASE("parse: a negative number is a word") {
     CHECK(ok({"nice", "ƒ1", "-5"}, commands).args.words == std::vector<std::string>{"ƒ1", "-5"});
 }
 
-TEST_CASE("parse: help wins over missing words; groups and nothing at all show help") {
+TEST_CASE("parse: a group alone is its first command") {
+    const auto commands = table();
+    CHECK(ok({"share"}, commands).command->name == "share show");
+    CHECK(ok({"share", "--json"}, commands).args.has("json"));
+}
+
+TEST_CASE("parse: help wins over missing words; on a group with its name, on all with none") {
     const auto commands = table();
     CHECK(ok({"nice", "--help"}, commands).what == Request::What::help);
-    CHECK(ok({"share"}, commands).group == "share");
     CHECK(ok({"share", "-h"}, commands).group == "share");
     CHECK(ok({}, commands).what == Request::What::help);
     CHECK(ok({"--version"}, commands).command->name == "version");

@@ -5,13 +5,6 @@
 
 using namespace weir::cmd;
 
-TEST_CASE("suggest: distance counts a swap of neighbours once") {
-    CHECK(edit_distance("submit", "submit") == 0);
-    CHECK(edit_distance("sumbit", "submit") == 1);
-    CHECK(edit_distance("", "jobs") == 4);
-    CHECK(edit_distance("kitten", "sitting") == 3);
-}
-
 TEST_CASE("suggest: the nearest name, and none where all are far") {
     const std::vector<std::string> names{"submit", "share", "start", "jobs"};
     CHECK(nearest("sumbit", names) == "submit");
