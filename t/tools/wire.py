@@ -74,6 +74,7 @@ class Client:
         self.path = (uri or os.environ["FLUX_URI"]).removeprefix("local://")
         self.cred = {"userid": userid, "rolemask": rolemask}
         self.matchtag = 0
+        self.early = []
         self.sock = socket.socket(socket.AF_UNIX)
         directory = os.open(os.path.dirname(self.path), os.O_PATH)  # short, however long the path is
         self.sock.connect(f"/proc/self/fd/{directory}/{os.path.basename(self.path)}")
@@ -104,12 +105,20 @@ class Client:
         return self.matchtag
 
     def answer(self, matchtag):
-        while True:
+        """The next response to that request. Those to other requests are kept: answers keep no order among calls."""
+        msg = next((m for m in self.early if m.aux2 == matchtag), None)
+        if msg:
+            self.early.remove(msg)
+        while not msg:
             msg = self.receive()
-            if msg.kind == RESPONSE and msg.aux2 == matchtag:
-                if msg.aux1:
-                    raise Failed(msg.aux1, msg.text)
-                return msg.text
+            if msg.kind != RESPONSE:
+                msg = None
+            elif msg.aux2 != matchtag:
+                self.early.append(msg)
+                msg = None
+        if msg.aux1:
+            raise Failed(msg.aux1, msg.text)
+        return msg.text
 
     def rpc(self, topic, payload=None):
         return self.answer(self.start(topic, payload))
