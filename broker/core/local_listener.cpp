@@ -66,12 +66,15 @@ void LocalListener::on_connect() {
         const int fd = accept4(fd_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
         if (fd >= 0) {
             admit(fd);
+        } else if (errno == EAGAIN) {
+            is_short_ = false;
+            return;
         } else if (errno != EINTR && errno != ECONNABORTED) {
-            if (errno != EAGAIN) {  // no descriptor is free: whoever waits is served when another client leaves
+            if (!is_short_) {
                 log_(LOG_ERR, std::string("accept: ") + std::strerror(errno));
-                is_paused_ = true;
-                uv_poll_stop(poll_.get());
             }
+            is_short_ = is_paused_ = true;
+            uv_poll_stop(poll_.get());
             return;
         }
     }

@@ -53,7 +53,8 @@ class LocalListener {
     Policy policy_;
     int fd_ = -1;
     Watch<uv_poll_t> poll_;
-    bool is_paused_ = false;  // no file descriptor was left for the next client
+    bool is_short_ = false;   // no descriptor was left for a client that waits; until all who waited are served
+    bool is_paused_ = false;  // so the socket is not polled; until a client leaves
     std::unordered_map<LocalClient*, std::unique_ptr<LocalClient>> clients_;
     std::vector<LocalClient*> to_flush_;
     std::vector<LocalClient*> closed_;
