@@ -17,7 +17,7 @@ test_expect_success 'weir.toml gives every key its default' '
 	test "$(field j d)" = "$(field defaults d)"
 '
 test_expect_success 'every key of doc/configuration.md is in weir.toml' '
-	sed -n "/^## \[weir\]/,/^## Tables/s/^| .\([a-z-]*\). |.*/\1/p" "$SHARNESS_TEST_SRCDIR/../doc/configuration.md" >keys &&
+	sed -n "/^## \[weir\]/,/^## Tables/s/^| [^a-z]\([a-z-]*\)[^a-z] |.*/\1/p" "$SHARNESS_TEST_SRCDIR/../doc/configuration.md" >keys &&
 	test $(wc -l <keys) -ge 15 && while read -r key; do
 		grep "^#\?$key = " "$ETC/weir.toml" || { echo "$key"; return 1; }
 	done <keys
@@ -31,6 +31,13 @@ test_expect_success 'cluster.toml and partition.toml: forty imagined nodes and a
 '
 test_expect_success 'it ends without a trace' '
 	weir cancel --all && kill $broker && wait $broker; test -z "$(leftovers)" && test -z "$(find . -type s)"
+'
+test_expect_success 'without its plugin the cluster says why nothing is routed' '
+	rm -f ready && mkfifo ready log2 said && sed "s/, {load = .job-route-tap.so.}//" "$ETC/cluster.toml" >cluster.toml &&
+	{ weir-broker -c cluster.toml --rundir "$(pwd)/cluster" --ready-fd 9 9>ready 2>log2 & } && broker=$! &&
+	{ { grep -m1 "plugin job-route-tap.so is loaded" >said; cat >>log; } <log2 & } && hears=$! && read -r uri <ready &&
+	weir submit -q instances -N36 -n1 -c4 weir-broker -c "$(pwd)/partition.toml" --rundir "$(pwd)/partition" &&
+	read -r line <said && weir cancel --all && kill $broker && wait $broker; wait $hears && test -n "$line" && test -z "$(leftovers)"
 '
 
 test_done

@@ -53,16 +53,18 @@ Submission submission_of(const Args& args) {
     return submission;
 }
 
-Exit wait_and_show(Context& context, Client& client, std::uint64_t id) {
+Exit wait_and_show(Context& context, Client& client, std::uint64_t id, bool is_simulated) {
     auto ending = wait_for_end(client, id);
     if (!ending) {
         return context.fail(ending.error());
     }
-    const auto output = job_output(client, id, 0);
-    if (output) {
-        (context.json ? context.note(output->data) : context.print(output->data));
-    } else if (ending->status != -1) {
-        context.note("weir: " + output.error().message);
+    if (!is_simulated) {
+        const auto output = job_output(client, id, 0);
+        if (output) {
+            (context.json ? context.note(output->data) : context.print(output->data));
+        } else if (ending->status != -1) {
+            context.note("weir: " + output.error().message);
+        }
     }
     if (!ending->note.empty()) {
         context.note(job_name(id) + ": " + ending->note);
@@ -100,7 +102,7 @@ Exit run(Context& context) {
         } else {
             context.print(job_name(*id, context.out.glyphs.unicode) + "\n");
         }
-        return args.has("wait") ? wait_and_show(context, client, *id) : Exit::ok;
+        return args.has("wait") ? wait_and_show(context, client, *id, args.has("simulate")) : Exit::ok;
     });
 }
 

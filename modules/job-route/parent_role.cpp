@@ -13,6 +13,8 @@ namespace {
 using flux::Failure;
 using flux::value_or_throw;
 
+constexpr const char* update_topic = "job-manager.jobroute.update";
+
 Json request_payload(const flux_msg_t* msg) {
     const char* text = nullptr;
     if (flux_request_decode(msg, nullptr, &text) < 0 || text == nullptr) {
@@ -77,7 +79,19 @@ void ParentRole::attach(const flux_msg_t* msg) {
     flux::log(h_, LOG_INFO,
               "child " + std::to_string(attach.child.value) + " attached, knows " +
                   std::to_string(attach.known.size()) + " jobs");
+    probe_ = flux::rpc(h_, update_topic, Json::own(json_pack("{s:[]}", "jobs")));
+    flux::then<&ParentRole::on_probed>(probe_.get(), this);
     callbacks_.changed();
+}
+
+/// Without the plugin every routed job would wait for ever, and nothing else would say why.
+void ParentRole::on_probed(flux_future_t* f) {
+    if (flux_rpc_get(f, nullptr) < 0 && errno == ENOSYS) {
+        flux::log(h_, LOG_ERR,
+                  "no job is routed until the jobtap plugin job-route-tap.so is loaded: name it in [job-manager] "
+                  "plugins, or `flux jobtap load job-route-tap.so`");
+    }
+    probe_.reset();
 }
 
 /// Answered when everything in it is on record, or at least with the job-manager.
@@ -206,13 +220,13 @@ void ParentRole::send_update() {
     }
     Json payload = Json::object();
     payload.set("jobs", std::move(jobs));
-    update_ = flux::rpc(h_, "job-manager.jobroute.update", payload);
+    update_ = flux::rpc(h_, update_topic, payload);
     flux::then<&ParentRole::on_updated>(update_.get(), this);
 }
 
 void ParentRole::on_updated(flux_future_t* f) {
     Json answer;
-    const flux::Caught caught = flux::catching([&] { answer = flux::rpc_get(f, "job-manager.jobroute.update"); });
+    const flux::Caught caught = flux::catching([&] { answer = flux::rpc_get(f, update_topic); });
     update_.reset();
     if (caught.errnum != 0) {
         callbacks_.broken(caught.message);

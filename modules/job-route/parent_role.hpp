@@ -57,6 +57,7 @@ class ParentRole {
     void send_update();
     void on_committed(flux_future_t* f);
     void on_updated(flux_future_t* f);
+    void on_probed(flux_future_t* f);
     void end_batch();
     struct Fetch {
         flux::Future future;
@@ -78,6 +79,7 @@ class ParentRole {
     std::vector<Json> documents_;  ///< current_.ops' R, empty Json where an op has none
     flux::Future commit_;
     flux::Future update_;
+    flux::Future probe_;
     std::map<flux_future_t*, Fetch> fetches_;
     std::uint64_t reports_ = 0;
     std::uint64_t mirrored_ = 0;
