@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "libfairshare/diagnostics.hpp"
+#include "libfairshare/tree/diagnostics.hpp"
 
 namespace weir::cmd {
 

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "libfairshare/share_tree_diff.hpp"
 #include "libfairshare/toml/share_tree_toml.hpp"
+#include "libfairshare/tree/share_tree_diff.hpp"
 
 namespace weir {
 

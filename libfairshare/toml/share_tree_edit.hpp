@@ -7,7 +7,7 @@
 #include <string_view>
 #include <variant>
 
-#include "libfairshare/share_tree_builder.hpp"
+#include "libfairshare/tree/share_tree_builder.hpp"
 
 namespace weir {
 

@@ -9,7 +9,7 @@
 #include <variant>
 #include <vector>
 
-#include "libfairshare/share_tree_builder.hpp"
+#include "libfairshare/tree/share_tree_builder.hpp"
 
 namespace weir {
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "libfairshare/usage_ledger.hpp"
+#include "libfairshare/usage/usage_ledger.hpp"
 #include "modules/job-priority/job_event.hpp"
 #include "modules/job-priority/state_rows.hpp"
 

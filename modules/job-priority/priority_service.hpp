@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "libfairshare/algorithm.hpp"
+#include "libfairshare/algorithms/algorithm.hpp"
 #include "modules/job-priority/accounting.hpp"
 #include "modules/job-priority/job_book.hpp"
 #include "modules/job-priority/parent_factors.hpp"

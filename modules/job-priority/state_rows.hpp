@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "libfairshare/base/time.hpp"
-#include "libfairshare/usage_ledger.hpp"
+#include "libfairshare/usage/usage_ledger.hpp"
 
 namespace weir::priority {
 

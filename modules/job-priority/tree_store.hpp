@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "libfairshare/base/result.hpp"
-#include "libfairshare/share_tree_diff.hpp"
-#include "libfairshare/usage_ledger.hpp"
+#include "libfairshare/tree/share_tree_diff.hpp"
+#include "libfairshare/usage/usage_ledger.hpp"
 #include "modules/job-priority/state_rows.hpp"
 
 namespace weir::priority {

@@ -6,10 +6,10 @@
 #include <cstdlib>
 #include <memory>
 
-#include "libfairshare/algorithm.hpp"
-#include "libfairshare/share_tree_builder.hpp"
+#include "libfairshare/algorithms/algorithm.hpp"
 #include "libfairshare/toml/share_tree_toml.hpp"
-#include "libfairshare/usage_ledger.hpp"
+#include "libfairshare/tree/share_tree_builder.hpp"
+#include "libfairshare/usage/usage_ledger.hpp"
 
 namespace {
 

@@ -6,9 +6,9 @@
 #include <string_view>
 
 #include "libfairshare/base/check.hpp"
-#include "libfairshare/share_tree_diff.hpp"
 #include "libfairshare/toml/share_tree_edit.hpp"
 #include "libfairshare/toml/share_tree_toml.hpp"
+#include "libfairshare/tree/share_tree_diff.hpp"
 
 using namespace weir;
 

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <map>
 
-#include "libfairshare/algorithm.hpp"
+#include "libfairshare/algorithms/algorithm.hpp"
 #include "t/oracle/libfairshare/json.hpp"
 #include "t/unit/libfairshare/support.hpp"
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <set>
 
-#include "libfairshare/algorithm.hpp"
+#include "libfairshare/algorithms/algorithm.hpp"
 #include "t/oracle/libfairshare/json.hpp"
 #include "t/unit/libfairshare/support.hpp"
 

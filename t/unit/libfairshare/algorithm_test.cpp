@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-#include "libfairshare/algorithm.hpp"
+#include "libfairshare/algorithms/algorithm.hpp"
 
 #include "t/unit/libfairshare/support.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-#include "libfairshare/classic.hpp"
+#include "libfairshare/algorithms/classic.hpp"
 
 #include "t/unit/libfairshare/support.hpp"
 

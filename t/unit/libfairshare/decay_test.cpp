@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // The expected figures come from the C library's long double functions, which have 64 bits of their own.
-#include "libfairshare/decay.hpp"
+#include "libfairshare/usage/decay.hpp"
 
 #include <cmath>
 

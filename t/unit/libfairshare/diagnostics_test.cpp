@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-#include "libfairshare/diagnostics.hpp"
+#include "libfairshare/tree/diagnostics.hpp"
 
 #include <array>
 #include <catch2/catch.hpp>

@@ -5,7 +5,7 @@
 #include <map>
 #include <numeric>
 
-#include "libfairshare/algorithm.hpp"
+#include "libfairshare/algorithms/algorithm.hpp"
 #include "t/unit/libfairshare/generators.hpp"
 
 using namespace weir;

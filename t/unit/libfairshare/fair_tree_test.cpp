@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-#include "libfairshare/fair_tree.hpp"
+#include "libfairshare/algorithms/fair_tree.hpp"
 
 #include <map>
 
-#include "libfairshare/algorithm.hpp"
+#include "libfairshare/algorithms/algorithm.hpp"
 #include "t/unit/libfairshare/support.hpp"
 
 using namespace weir;

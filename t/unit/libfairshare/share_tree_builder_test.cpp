@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-#include "libfairshare/share_tree_builder.hpp"
+#include "libfairshare/tree/share_tree_builder.hpp"
 
 #include "t/unit/libfairshare/support.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-#include "libfairshare/share_tree_diff.hpp"
+#include "libfairshare/tree/share_tree_diff.hpp"
 
 #include "t/unit/libfairshare/support.hpp"
 

@@ -8,8 +8,8 @@
 #include <variant>
 #include <vector>
 
-#include "libfairshare/share_tree_builder.hpp"
-#include "libfairshare/usage_ledger.hpp"
+#include "libfairshare/tree/share_tree_builder.hpp"
+#include "libfairshare/usage/usage_ledger.hpp"
 
 namespace weir::testing {
 

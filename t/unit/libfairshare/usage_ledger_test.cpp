@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-#include "libfairshare/usage_ledger.hpp"
+#include "libfairshare/usage/usage_ledger.hpp"
 
 #include <cmath>
 

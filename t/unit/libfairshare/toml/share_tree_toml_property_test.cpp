@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 #include <rapidcheck/catch.h>
 
-#include "libfairshare/share_tree_diff.hpp"
 #include "libfairshare/toml/share_tree_edit.hpp"
 #include "libfairshare/toml/share_tree_toml.hpp"
+#include "libfairshare/tree/share_tree_diff.hpp"
 #include "t/unit/libfairshare/generators.hpp"
 
 using namespace weir;

@@ -7,8 +7,8 @@
 #include <span>
 #include <vector>
 
-#include "libfairshare/share_tree.hpp"
-#include "libfairshare/usage.hpp"
+#include "libfairshare/tree/share_tree.hpp"
+#include "libfairshare/usage/usage.hpp"
 
 namespace weir {
 

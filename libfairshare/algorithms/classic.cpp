@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: see classic.hpp.
-#include "libfairshare/classic.hpp"
+#include "libfairshare/algorithms/classic.hpp"
 
 #include <array>
 #include <cmath>

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "libfairshare/base/time.hpp"
-#include "libfairshare/decay.hpp"
-#include "libfairshare/share_tree.hpp"
-#include "libfairshare/usage.hpp"
+#include "libfairshare/tree/share_tree.hpp"
+#include "libfairshare/usage/decay.hpp"
+#include "libfairshare/usage/usage.hpp"
 
 namespace weir {
 

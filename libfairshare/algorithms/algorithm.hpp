@@ -7,10 +7,10 @@
 #include <string_view>
 #include <variant>
 
+#include "libfairshare/algorithms/classic.hpp"
+#include "libfairshare/algorithms/fair_tree.hpp"
+#include "libfairshare/algorithms/standings.hpp"
 #include "libfairshare/base/result.hpp"
-#include "libfairshare/classic.hpp"
-#include "libfairshare/fair_tree.hpp"
-#include "libfairshare/standings.hpp"
 
 namespace weir {
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: see usage_ledger.hpp.
-#include "libfairshare/usage_ledger.hpp"
+#include "libfairshare/usage/usage_ledger.hpp"
 
 #include <algorithm>
 #include <set>
 #include <utility>
 
-#include "libfairshare/share_tree_diff.hpp"
+#include "libfairshare/tree/share_tree_diff.hpp"
 
 namespace weir {
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <span>
 
-#include "libfairshare/standings.hpp"
+#include "libfairshare/algorithms/standings.hpp"
 
 namespace weir {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: see fair_tree.hpp.
 // Sorting goes by a double first; wherever two doubles are too close to decide, the exact ratios do (ADR 0011).
-#include "libfairshare/fair_tree.hpp"
+#include "libfairshare/algorithms/fair_tree.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -2,7 +2,7 @@
 // Owns: see share_tree_builder.hpp.
 // Three steps: check every line alone; find every line's parent (by path, or by name for the name + parent form, where
 // alone cycles can arise); lay the nodes out breadth first.
-#include "libfairshare/share_tree_builder.hpp"
+#include "libfairshare/tree/share_tree_builder.hpp"
 
 #include <algorithm>
 #include <numeric>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: see share_tree_diff.hpp.
-#include "libfairshare/share_tree_diff.hpp"
+#include "libfairshare/tree/share_tree_diff.hpp"
 
 #include <unordered_map>
 

@@ -9,8 +9,8 @@
 #include <variant>
 #include <vector>
 
-#include "libfairshare/diagnostics.hpp"
-#include "libfairshare/share_tree.hpp"
+#include "libfairshare/tree/diagnostics.hpp"
+#include "libfairshare/tree/share_tree.hpp"
 
 namespace weir {
 

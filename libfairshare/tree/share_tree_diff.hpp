@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "libfairshare/share_tree.hpp"
+#include "libfairshare/tree/share_tree.hpp"
 
 namespace weir {
 

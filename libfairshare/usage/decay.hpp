@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "libfairshare/base/time.hpp"
-#include "libfairshare/usage.hpp"
+#include "libfairshare/usage/usage.hpp"
 
 namespace weir {
 

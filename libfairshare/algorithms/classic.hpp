@@ -4,7 +4,7 @@
 #pragma once
 #include <span>
 
-#include "libfairshare/standings.hpp"
+#include "libfairshare/algorithms/standings.hpp"
 
 namespace weir {
 

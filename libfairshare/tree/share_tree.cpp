@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: see share_tree.hpp.
-#include "libfairshare/share_tree.hpp"
+#include "libfairshare/tree/share_tree.hpp"
 
 #include <algorithm>
 
-#include "libfairshare/diagnostics.hpp"
-#include "libfairshare/share_tree_builder.hpp"
+#include "libfairshare/tree/diagnostics.hpp"
+#include "libfairshare/tree/share_tree_builder.hpp"
 
 namespace weir {
 

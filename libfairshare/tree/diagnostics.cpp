@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: see diagnostics.hpp.
-#include "libfairshare/diagnostics.hpp"
+#include "libfairshare/tree/diagnostics.hpp"
 
 #include <algorithm>
 #include <array>

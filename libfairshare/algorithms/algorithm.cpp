@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: see algorithm.hpp.
-#include "libfairshare/algorithm.hpp"
+#include "libfairshare/algorithms/algorithm.hpp"
 
 #include <array>
 #include <string>
 
-#include "libfairshare/diagnostics.hpp"
+#include "libfairshare/tree/diagnostics.hpp"
 
 namespace weir {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: see usage.hpp.
-#include "libfairshare/usage.hpp"
+#include "libfairshare/usage/usage.hpp"
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: see decay.hpp. Everything in here is integer arithmetic; the tables are made at compile time.
-#include "libfairshare/decay.hpp"
+#include "libfairshare/usage/decay.hpp"
 
 #include <algorithm>
 #include <array>
