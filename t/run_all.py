@@ -16,6 +16,7 @@ def count(output):
     for m in re.finditer(r"All tests passed \([\d,]+ assertions? in ([\d,]+) test cases?\)", output):
         cases += int(m.group(1).replace(",", ""))
     cases += len(re.findall(r"^\d+: ok \d+(?!.*# skip)", output, re.M | re.I))
+    cases += sum(int(m.group(1)) for m in re.finditer(r"^\d+: total (\d+)/\d+ cases", output, re.M))
     cases += len(re.findall(r"^\d+: \[ok\]", output, re.M))
     skips = re.findall(r"^\d+: (?:ok \d+ # skip (.*)|1\.\.0 # SKIP (.*)|\[skip\] (.*))$", output, re.M | re.I)
     return cases, [next(s for s in groups if s) if any(groups) else "no reason given" for groups in skips]

@@ -4,7 +4,6 @@
 #include <jansson.h>
 
 #include <cstdint>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +18,7 @@ class Report {
   public:
     struct Failure {
         std::string name, what, expected, got;
+        std::string record;  ///< the decision record that allows it; empty: it is a failure
     };
     /// Opens a case; what follows belongs to it.
     void begin(std::string name);
@@ -29,26 +29,31 @@ class Report {
     void fail(std::string_view what, std::string_view expected, std::string_view got);
     /// The open case may differ, as that decision record says ("doc/adr/0013-...md"); its failures become remarks.
     void excuse(std::string_view record);
-    /// A case for which nothing was compared counts as failed.
     int cases() const { return static_cast<int>(cases_.size()); }
+    /// Cases without a failure, the excused among them. A case for which nothing was compared has failed.
     int passed() const;
+    /// Cases that differ and may.
     int excused() const;
-    std::span<const Failure> failures() const { return failures_; }
+    /// Every comparison that did not hold, and every case that compared nothing.
+    std::vector<Failure> failures() const;
 
   private:
     struct Case {
         std::string name, record;
-        int compared = 0, failed = 0;
+        int compared = 0;
+        std::vector<Failure> failures;
+        bool holds() const { return compared > 0 && failures.empty(); }
     };
-    void compared(bool holds, std::string_view what, std::string_view expected, std::string_view got);
+    Case& open_case();
+    void compare(bool holds, std::string_view what, std::string_view expected, std::string_view got);
     std::vector<Case> cases_;
-    std::vector<Failure> failures_;
 };
 
 /// Throws std::exception with what is unreadable about the file; the runner makes that a failed file.
 using Read = void (*)(const json_t* document, Report& report);
 
-/// Files below a folder of that name ("slurm/other", "lsf") go to `read`.
+/// Files below a folder of that name ("slurm/other", "lsf"; "slurm/fairshare" is any "slurm/fairshare-VERSION" too) go
+/// to `read`.
 struct Reader {
     std::string_view folder;
     Read read;

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: see oracle.hpp.
+#include "t/oracle/runner/oracle.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <stdexcept>
+
+namespace weir::oracle {
+
+namespace {
+
+/// The shortest digits that read back as the same double.
+std::string digits(double value) {
+    char text[32];
+    const auto end = std::to_chars(std::begin(text), std::end(text), value).ptr;
+    return {std::begin(text), end};
+}
+
+}  // namespace
+
+void Report::begin(std::string name) {
+    cases_.push_back({std::move(name), {}, 0, {}});
+}
+
+Report::Case& Report::open_case() {
+    if (cases_.empty()) {
+        throw std::logic_error{"the reader compared before it began a case"};
+    }
+    return cases_.back();
+}
+
+void Report::compare(bool holds, std::string_view what, std::string_view expected, std::string_view got) {
+    Case& open = open_case();
+    ++open.compared;
+    if (!holds) {
+        open.failures.push_back({open.name, std::string{what}, std::string{expected}, std::string{got}, {}});
+    }
+}
+
+void Report::number(std::string_view what, double expected, double got, double tol) {
+    const bool is_near = std::isfinite(expected) && std::abs(expected - got) <= tol * std::max(1.0, std::abs(expected));
+    compare(expected == got || is_near, what, digits(expected), digits(got));
+}
+
+void Report::integer(std::string_view what, std::int64_t expected, std::int64_t got) {
+    compare(expected == got, what, std::to_string(expected), std::to_string(got));
+}
+
+void Report::text(std::string_view what, std::string_view expected, std::string_view got) {
+    compare(expected == got, what, expected, got);
+}
+
+void Report::fail(std::string_view what, std::string_view expected, std::string_view got) {
+    compare(false, what, expected, got);
+}
+
+void Report::excuse(std::string_view record) {
+    open_case().record = record;
+}
+
+int Report::passed() const {
+    return static_cast<int>(std::count_if(cases_.begin(), cases_.end(), [](const Case& each) {
+        return each.holds() || (each.compared > 0 && !each.record.empty());
+    }));
+}
+
+int Report::excused() const {
+    return static_cast<int>(std::count_if(
+        cases_.begin(), cases_.end(), [](const Case& each) { return !each.failures.empty() && !each.record.empty(); }));
+}
+
+std::vector<Report::Failure> Report::failures() const {
+    std::vector<Failure> all;
+    for (const Case& each : cases_) {
+        if (each.compared == 0) {
+            all.push_back({each.name, "the case", "something to compare", "nothing", {}});
+        }
+        for (Failure failure : each.failures) {
+            failure.record = each.record;
+            all.push_back(std::move(failure));
+        }
+    }
+    return all;
+}
+
+}  // namespace weir::oracle
