@@ -34,19 +34,18 @@ Result<Algorithm> algorithm_named(std::string_view name) {
                                                   (hint.empty() ? "" : hint + " ") + "known are " + list};
 }
 
-void evaluate(const Algorithm& algorithm, const ShareTree& tree, std::span<const CoreMicros> usage, Standings& into) {
-    std::visit([&](const auto& chosen) { chosen.evaluate(tree, usage, into); }, algorithm);
+void evaluate(const Algorithm& algorithm, const ShareTree& tree, const Measures& measures, Standings& into) {
+    std::visit([&](const auto& chosen) { chosen.evaluate(tree, measures, into); }, algorithm);
 }
 
-Standings evaluate(const Algorithm& algorithm, const ShareTree& tree, std::span<const CoreMicros> usage) {
+Standings evaluate(const Algorithm& algorithm, const ShareTree& tree, const Measures& measures) {
     Standings made;
-    evaluate(algorithm, tree, usage, made);
+    evaluate(algorithm, tree, measures, made);
     return made;
 }
 
-NodeStanding node_standing(const Algorithm& algorithm, const ShareTree& tree, std::span<const CoreMicros> usage,
-                           NodeId id) {
-    return std::visit([&](const auto& chosen) { return chosen.node_standing(tree, usage, id); }, algorithm);
+NodeStanding node_standing(const Algorithm& algorithm, const ShareTree& tree, const Measures& measures, NodeId id) {
+    return std::visit([&](const auto& chosen) { return chosen.node_standing(tree, measures, id); }, algorithm);
 }
 
 }  // namespace weir

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the one interface of all fair-share algorithms: a tree and its usage in, ranks and factors out.
+// Owns: the one interface of all fair-share algorithms: a tree and what was measured in, ranks and factors out.
 // Must not know: jobs, decay, where usage comes from. A new algorithm is a file, an alternative and a table row here.
 #pragma once
 #include <cstdint>
@@ -9,6 +9,7 @@
 
 #include "libfairshare/algorithms/classic.hpp"
 #include "libfairshare/algorithms/fair_tree.hpp"
+#include "libfairshare/algorithms/measures.hpp"
 #include "libfairshare/algorithms/standings.hpp"
 #include "libfairshare/base/result.hpp"
 
@@ -27,14 +28,25 @@ std::span<const AlgorithmEntry> algorithms();
 /// Errors: EINVAL with the nearest name and the list.
 Result<Algorithm> algorithm_named(std::string_view name);
 
-/// Factors and ranks of all associations. `usage` is indexed by NodeId, an account's at least the sum of its
-/// children's, each at most usage_max. O(n log n) in the longest list of siblings.
-Standings evaluate(const Algorithm& algorithm, const ShareTree& tree, std::span<const CoreMicros> usage);
+/// Factors and ranks of all associations. O(n log n) in the longest list of siblings.
+Standings evaluate(const Algorithm& algorithm, const ShareTree& tree, const Measures& measures);
 /// Into an old result's memory.
-void evaluate(const Algorithm& algorithm, const ShareTree& tree, std::span<const CoreMicros> usage, Standings& into);
+void evaluate(const Algorithm& algorithm, const ShareTree& tree, const Measures& measures, Standings& into);
 
-/// What one line of `sshare -l` shows, under this algorithm. O(depth).
-NodeStanding node_standing(const Algorithm& algorithm, const ShareTree& tree, std::span<const CoreMicros> usage,
-                           NodeId id);
+/// What one line of `sshare -l` shows, under this algorithm. O(depth) for most, O(siblings x depth) at worst.
+NodeStanding node_standing(const Algorithm& algorithm, const ShareTree& tree, const Measures& measures, NodeId id);
+
+// With usage alone.
+inline Standings evaluate(const Algorithm& algorithm, const ShareTree& tree, std::span<const CoreMicros> usage) {
+    return evaluate(algorithm, tree, Measures{usage});
+}
+inline void evaluate(const Algorithm& algorithm, const ShareTree& tree, std::span<const CoreMicros> usage,
+                     Standings& into) {
+    evaluate(algorithm, tree, Measures{usage}, into);
+}
+inline NodeStanding node_standing(const Algorithm& algorithm, const ShareTree& tree, std::span<const CoreMicros> usage,
+                                  NodeId id) {
+    return node_standing(algorithm, tree, Measures{usage}, id);
+}
 
 }  // namespace weir

@@ -57,7 +57,8 @@ void radix_sort(std::vector<std::pair<std::uint64_t, std::uint32_t>>& items) {
 
 }  // namespace
 
-void Classic::evaluate(const ShareTree& tree, std::span<const CoreMicros> usage, Standings& into) const {
+void Classic::evaluate(const ShareTree& tree, const Measures& measures, Standings& into) const {
+    const auto usage = measures.usage;
     into.factor.assign(tree.size(), 0.0);
     into.rank.assign(tree.size(), 0);
     std::vector<Level> levels(tree.size());
@@ -78,7 +79,8 @@ void Classic::evaluate(const ShareTree& tree, std::span<const CoreMicros> usage,
     }
 }
 
-NodeStanding Classic::node_standing(const ShareTree& tree, std::span<const CoreMicros> usage, NodeId id) const {
+NodeStanding Classic::node_standing(const ShareTree& tree, const Measures& measures, NodeId id) const {
+    const auto usage = measures.usage;
     std::vector<NodeId> way;
     for (NodeId at = id; at != root_node; at = tree.parent(at)) {
         way.push_back(at);

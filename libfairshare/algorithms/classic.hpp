@@ -2,8 +2,8 @@
 // Owns: Slurm's classic fair share, factor = 2^-(effective usage / norm shares / dampening).
 // Must not know: other algorithms, decay. Source: Slurm's classic_fair_share page, formulas of priority/multifactor.
 #pragma once
-#include <span>
 
+#include "libfairshare/algorithms/measures.hpp"
 #include "libfairshare/algorithms/standings.hpp"
 
 namespace weir {
@@ -15,8 +15,8 @@ namespace weir {
 struct Classic {
     double dampening = 1.0;  ///< FairShareDampeningFactor, at least 1
 
-    void evaluate(const ShareTree& tree, std::span<const CoreMicros> usage, Standings& into) const;
-    NodeStanding node_standing(const ShareTree& tree, std::span<const CoreMicros> usage, NodeId id) const;
+    void evaluate(const ShareTree& tree, const Measures& measures, Standings& into) const;
+    NodeStanding node_standing(const ShareTree& tree, const Measures& measures, NodeId id) const;
 };
 
 }  // namespace weir

@@ -176,11 +176,12 @@ std::weak_ordering compare(const LevelFs& a, const LevelFs& b) {
     return left <=> right;
 }
 
-void FairTree::evaluate(const ShareTree& tree, std::span<const CoreMicros> usage, Standings& into) const {
-    Walk{tree, usage, *this, into}.run();
+void FairTree::evaluate(const ShareTree& tree, const Measures& measures, Standings& into) const {
+    Walk{tree, measures.usage, *this, into}.run();
 }
 
-NodeStanding FairTree::node_standing(const ShareTree& tree, std::span<const CoreMicros> usage, NodeId id) const {
+NodeStanding FairTree::node_standing(const ShareTree& tree, const Measures& measures, NodeId id) const {
+    const auto usage = measures.usage;
     const auto part = [&](NodeId of) {
         const CoreMicros whole = usage[of.value];
         return whole == 0 ? 0.0 : to_double(usage[id.value]) / to_double(whole);

@@ -4,8 +4,8 @@
 #pragma once
 #include <compare>
 #include <cstdint>
-#include <span>
 
+#include "libfairshare/algorithms/measures.hpp"
 #include "libfairshare/algorithms/standings.hpp"
 
 namespace weir {
@@ -20,8 +20,8 @@ struct FairTree {
     /// after the user (flux-accounting).
     bool users_before_tied_accounts = false;
 
-    void evaluate(const ShareTree& tree, std::span<const CoreMicros> usage, Standings& into) const;
-    NodeStanding node_standing(const ShareTree& tree, std::span<const CoreMicros> usage, NodeId id) const;
+    void evaluate(const ShareTree& tree, const Measures& measures, Standings& into) const;
+    NodeStanding node_standing(const ShareTree& tree, const Measures& measures, NodeId id) const;
 };
 
 /// A level FS as integers: shares * parent_usage / (sibling_shares * usage).

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-#include "libfairshare/algorithms/classic.hpp"
+#include "libfairshare/algorithms/algorithm.hpp"
 
 #include "t/unit/libfairshare/support.hpp"
 
@@ -35,7 +35,7 @@ struct Page {
     }
     double factor(std::string_view path, double dampening = 1) {
         Standings standings;
-        Classic{dampening}.evaluate(tree, usage, standings);
+        evaluate(Classic{dampening}, tree, usage, standings);
         return standings.factor[at(tree, path).value];
     }
 };
@@ -45,12 +45,12 @@ struct Page {
 TEST_CASE("classic: half of the scale is usage as entitled, the top no usage") {
     const ShareTree tree = tree_of({{"@a", 1}, {"@b", 3}});
     Standings standings;
-    Classic{}.evaluate(tree, std::vector<CoreMicros>{40, 10, 30}, standings);
+    evaluate(Classic{}, tree, std::vector<CoreMicros>{40, 10, 30}, standings);
     CHECK(standings.factor[1] == 0.5);
     CHECK(standings.factor[2] == 0.5);
     CHECK(standings.rank[1] == 2);
     CHECK(standings.rank[2] == 2);
-    Classic{}.evaluate(tree, std::vector<CoreMicros>{0, 0, 0}, standings);
+    evaluate(Classic{}, tree, std::vector<CoreMicros>{0, 0, 0}, standings);
     CHECK(standings.factor[1] == 1.0);
 }
 
@@ -70,7 +70,7 @@ TEST_CASE("classic: dampening stretches the scale") {
 TEST_CASE("classic: no shares, factor 0; siblings all without shares too") {
     const ShareTree tree = tree_of({{"@a", 0}, {"@b", 1}, {"c", 0}, {"c/@d", 0}});
     Standings standings;
-    Classic{}.evaluate(tree, std::vector<CoreMicros>(tree.size(), 0), standings);
+    evaluate(Classic{}, tree, std::vector<CoreMicros>(tree.size(), 0), standings);
     CHECK(standings.factor[at(tree, "@a").value] == 0.0);
     CHECK(standings.factor[at(tree, "c/@d").value] == 0.0);
     CHECK(standings.rank[at(tree, "@b").value] == 3);
@@ -79,7 +79,7 @@ TEST_CASE("classic: no shares, factor 0; siblings all without shares too") {
 
 TEST_CASE("classic: a node's standing is of the machine") {
     Page page;
-    const NodeStanding c = Classic{}.node_standing(page.tree, page.usage, at(page.tree, "A/C"));
+    const NodeStanding c = node_standing(Classic{}, page.tree, page.usage, at(page.tree, "A/C"));
     CHECK(c.norm_shares == Approx(0.1));
     CHECK(c.norm_usage == Approx(20.0 / 45));
     CHECK(c.effective_usage == Approx(20.0 / 45));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-#include "libfairshare/algorithms/fair_tree.hpp"
+#include "libfairshare/algorithms/algorithm.hpp"
 
 #include <map>
 
@@ -38,7 +38,7 @@ World world(const std::vector<Line>& lines, const FairTree& rule = {}) {
         }
         made.usage[0] += line.usage;
     }
-    rule.evaluate(made.tree, made.usage, made.standings);
+    evaluate(rule, made.tree, made.usage, made.standings);
     return made;
 }
 
@@ -128,12 +128,12 @@ TEST_CASE("fair tree: wildcard lines and empty accounts take no rank") {
 
 TEST_CASE("fair tree: a node's standing shows what sshare shows") {
     const World w = world({{"a", 1}, {"b", 3}, {"a/@u", 1, 30}, {"a/@v", 1, 10}, {"b/@x", 1, 0}});
-    const NodeStanding u = FairTree{}.node_standing(w.tree, w.usage, at(w.tree, "a/@u"));
+    const NodeStanding u = node_standing(FairTree{}, w.tree, w.usage, at(w.tree, "a/@u"));
     CHECK(u.norm_shares == 0.5);
     CHECK(u.norm_usage == 0.75);
     CHECK(u.effective_usage == 0.75);
     CHECK(*u.level_fs == Approx(2.0 / 3));
-    CHECK_FALSE(FairTree{}.node_standing(w.tree, w.usage, at(w.tree, "b")).level_fs);
+    CHECK_FALSE(node_standing(FairTree{}, w.tree, w.usage, at(w.tree, "b")).level_fs);
 }
 
 TEST_CASE("level FS: the comparison is exact to the limits") {

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: what an algorithm may know about the nodes of a tree besides their shares. Must not know where it comes from.
+#pragma once
+#include <cstdint>
+#include <span>
+
+#include "libfairshare/usage/usage.hpp"
+
+namespace weir {
+
+/// What LSF weighs, of one node; an account's is the sum of its children's. Times in hours, as LSF counts them.
+struct DynamicUse {
+    double cpu_time_h = 0;            ///< of running and finished jobs, decayed
+    double run_time_h = 0;            ///< of running jobs
+    double hist_run_time_h = 0;       ///< of finished jobs, decayed
+    double committed_run_time_h = 0;  ///< requested by the running jobs
+    double gpu_run_time_h = 0;        ///< run time x GPUs, history included where the site counts it
+    double job_slots = 0;             ///< in use and reserved
+    double adjustment = 0;            ///< the site's own term
+};
+
+/// One span a measure, each indexed by NodeId with an entry for every node; empty where the caller does not have it.
+/// `usage` is always needed: an account's at least the sum of its children's, each at most usage_max.
+struct Measures {
+    std::span<const CoreMicros> usage;
+    std::span<const DynamicUse> dynamic = {};    ///< needed by dynamic-user; empty: everything 0
+    std::span<const std::uint64_t> demand = {};  ///< cores wanted now, running and pending; empty: no limit to it
+};
+
+}  // namespace weir
