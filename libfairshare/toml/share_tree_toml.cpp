@@ -244,10 +244,14 @@ class Reader {
             node.spec.shares = integer->get();
             return;
         }
+        if (const auto* word = value.as_string(); word != nullptr && word->get() == "parent") {
+            node.spec.shares_parent = true;
+            return;
+        }
         const std::string_view written = text_.substr(node.shares_begin, node.shares_end - node.shares_begin);
         report(position_of(value.source().begin),
                "shares of " + quoted(node.spec.name) + " are " + std::string{written},
-               "give a whole number from 0 to 4294967295");
+               "give a whole number from 0 to 4294967295 or \"parent\"");
     }
 
     void read_inline(const toml::key& key, const toml::table& table, SourcePosition at) {
@@ -293,7 +297,8 @@ class Reader {
 void write_below(const ShareTree& tree, NodeId account, std::string& text) {
     for (NodeId child : tree.children(account)) {
         if (!tree.is_materialised(child)) {
-            text += quoted(tree.path(child)) + " = " + std::to_string(tree.shares(child)) + "\n";
+            text += quoted(tree.path(child)) + " = " +
+                    (tree.shares_parent(child) ? quoted("parent") : std::to_string(tree.shares(child))) + "\n";
             write_below(tree, child, text);
         }
     }

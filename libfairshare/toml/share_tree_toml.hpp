@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: the TOML form of a share tree: reading it with the place of every mistake, writing it in canonical form.
 // Must not know: files, usage. One line a node: `"physics/lattice/@alice" = 1`, `"lattice" = { parent = "physics",
-// shares = 2 }`, `"bio/@*" = 1`. toml++ is seen by share_tree_toml.cpp alone.
+// shares = 2 }`, `"bio/@*" = 1`, `"bio/@eve" = "parent"`. toml++ is seen by share_tree_toml.cpp alone.
 #pragma once
 #include <cstdint>
 #include <string>

@@ -24,14 +24,21 @@ std::size_t bytes_of(const std::vector<T>& values) {
 
 }  // namespace
 
+NodeKind kind_of_component(std::string_view component) {
+    return component == "@*" ? NodeKind::any_member : component.starts_with('@') ? NodeKind::user : NodeKind::account;
+}
+
 ShareTree::ShareTree()
     : parent_{0}, first_child_{none}, next_sibling_{none}, shares_{1}, child_shares_{0}, flags_{0}, name_end_{0} {}
 
 double ShareTree::norm_shares(NodeId id) const {
+    while (id != root_node && shares_parent(id)) {
+        id = parent(id);
+    }
     if (id == root_node) {
         return 1.0;
     }
-    const std::uint64_t sum = child_shares(parent(id));
+    const std::uint64_t sum = child_shares(level_parent(id));
     if (sum == 0 || kind(id) == NodeKind::any_member) {
         return 0.0;
     }
@@ -39,10 +46,10 @@ double ShareTree::norm_shares(NodeId id) const {
 }
 
 double ShareTree::entitled_share(NodeId id) const {
-    double share = norm_shares(id);
+    double share = 1.0;
     while (id != root_node && share > 0) {
+        share *= shares_parent(id) ? 1.0 : norm_shares(id);
         id = parent(id);
-        share *= norm_shares(id);
     }
     return share;
 }
@@ -55,15 +62,26 @@ unsigned ShareTree::depth(NodeId id) const {
     return steps;
 }
 
-std::string_view ShareTree::name(NodeId id) const {
+std::string_view ShareTree::component(NodeId id) const {
     const std::uint32_t begin = id == root_node ? 0 : name_end_[id.value - 1];
     return std::string_view{names_}.substr(begin, name_end_[id.value] - begin);
+}
+
+std::string_view ShareTree::name(NodeId id) const {
+    const std::string_view text = component(id);
+    const std::size_t begin = is_account(id) ? 0 : 1;
+    return text.substr(begin, (flags_[id.value] & has_partition_bit) != 0 ? text.find(':') - begin : text.npos);
+}
+
+std::string_view ShareTree::partition(NodeId id) const {
+    const std::string_view text = component(id);
+    return (flags_[id.value] & has_partition_bit) != 0 ? text.substr(text.find(':') + 1) : std::string_view{};
 }
 
 std::string ShareTree::path(NodeId id) const {
     std::size_t size = 0;
     for (NodeId at = id; at != root_node; at = parent(at)) {
-        size += name(at).size() + 1 + (is_account(at) ? 0 : 1);
+        size += component(at).size() + 1;
     }
     if (size == 0) {
         return {};
@@ -71,12 +89,9 @@ std::string ShareTree::path(NodeId id) const {
     std::string text(size - 1, '/');
     std::size_t end = text.size();
     for (NodeId at = id; at != root_node; at = parent(at)) {
-        const std::string_view part = name(at);
+        const std::string_view part = component(at);
         end -= part.size();
         part.copy(text.data() + end, part.size());
-        if (!is_account(at)) {
-            text[--end] = '@';
-        }
         end -= end == 0 ? 0 : 1;  // over the slash
     }
     return text;
@@ -84,17 +99,11 @@ std::string ShareTree::path(NodeId id) const {
 
 bool ShareTree::has_path(NodeId id, std::string_view path) const {
     for (; id != root_node; id = parent(id)) {
-        const std::string_view part = name(id);
+        const std::string_view part = component(id);
         if (!path.ends_with(part)) {
             return false;
         }
         path.remove_suffix(part.size());
-        if (!is_account(id)) {
-            if (!path.ends_with('@')) {
-                return false;
-            }
-            path.remove_suffix(1);
-        }
         if (parent(id) == root_node) {
             return path.empty();
         }
@@ -126,7 +135,8 @@ std::optional<NodeId> ShareTree::find(std::string_view path) const {
     }
     const bool is_user = last.starts_with('@');
     const auto& index = is_user ? users_by_name_ : accounts_by_name_;
-    const auto [begin, end] = equal_names(index, is_user ? last.substr(1) : last);
+    // Users' names end before the colon of a partition.
+    const auto [begin, end] = equal_names(index, is_user ? last.substr(1, last.find(':') - 1) : last);
     for (std::size_t i = begin; i < end; ++i) {
         if (has_path(NodeId{index[i]}, path)) {
             return NodeId{index[i]};
@@ -176,21 +186,33 @@ std::optional<NodeId> ShareTree::any_member(NodeId account) const {
     return NodeId{found->second};
 }
 
-std::optional<Association> ShareTree::association(NodeId account, std::string_view user) const {
+std::optional<Association> ShareTree::association(NodeId account, std::string_view user,
+                                                  std::string_view wanted) const {
     const auto [begin, end] = equal_names(users_by_name_, user);
+    std::optional<NodeId> for_all;
     for (std::size_t i = begin; i < end; ++i) {
-        if (parent_[users_by_name_[i]] == account.value) {
-            return Association{account, NodeId{users_by_name_[i]}};
+        const NodeId id{users_by_name_[i]};
+        if (parent(id) != account) {
+            continue;
+        }
+        const std::string_view of = partition(id);
+        if (of.empty()) {
+            for_all = id;
+        } else if (of == wanted) {
+            return Association{account, id};
         }
     }
-    return any_member(account) ? std::optional{Association{account, std::nullopt}} : std::nullopt;
+    return for_all || any_member(account) ? std::optional{Association{account, for_all}} : std::nullopt;
 }
 
-Result<Association> ShareTree::association(std::string_view account_reference, std::string_view user) const {
+Result<Association> ShareTree::association(std::string_view account_reference, std::string_view user,
+                                           std::string_view wanted) const {
     const std::vector<NodeId> own = associations_of(user);
     if (account_reference.empty()) {
-        if (!own.empty()) {
-            return Association{parent(own.front()), own.front()};
+        for (NodeId id : own) {
+            if (const auto found = association(parent(id), user, wanted)) {
+                return *found;
+            }
         }
         if (!open_accounts_.empty()) {
             return Association{NodeId{open_accounts_.front()}, std::nullopt};
@@ -208,7 +230,7 @@ Result<Association> ShareTree::association(std::string_view account_reference, s
     if (!owner) {
         return owner.error();
     }
-    if (const auto found = association(*owner, user)) {
+    if (const auto found = association(*owner, user, wanted)) {
         return *found;
     }
     std::string accounts;
@@ -237,22 +259,25 @@ std::vector<NodeId> ShareTree::open_accounts() const {
     return found;
 }
 
-NodeId ShareTree::append_member(NodeId account, std::string_view user, std::uint32_t shares) {
+NodeId ShareTree::append_member(NodeId account, std::string_view user) {
     const std::uint32_t id = size();
     const std::size_t place = equal_names(users_by_name_, user).second;
     // Right behind `@*`: the end of a long list would cost a walk for every member.
     const std::uint32_t before = any_member(account)->value;
+    const unsigned shares_parent = flags_[before] & shares_parent_bit;
     parent_.push_back(account.value);
     first_child_.push_back(none);
-    shares_.push_back(shares);
+    shares_.push_back(shares_[before]);
     child_shares_.push_back(0);
-    flags_.push_back(static_cast<std::uint8_t>(static_cast<unsigned>(NodeKind::user) | materialised_bit));
+    flags_.push_back(
+        static_cast<std::uint8_t>(static_cast<unsigned>(NodeKind::user) | materialised_bit | shares_parent));
+    names_ += '@';
     names_ += user;
     name_end_.push_back(static_cast<std::uint32_t>(names_.size()));
     const std::uint32_t after = next_sibling_[before];
     next_sibling_[before] = id;
     next_sibling_.push_back(after);
-    child_shares_[account.value] += shares;
+    child_shares_[level_of_children(account).value] += shares_[before];
     users_by_name_.insert(users_by_name_.begin() + static_cast<std::ptrdiff_t>(place), id);
     ++association_count_;
     return NodeId{id};
@@ -265,19 +290,20 @@ Result<std::pair<ShareTree, NodeId>> ShareTree::with_member(NodeId account, std:
                      "account " + quoted(path(account)) + " takes no members without a line of their own; add " +
                          quoted(path(account) + "/@" + std::string{user}) + " = 1 to the share tree"};
     }
-    if (std::string why = component_error("@" + std::string{user}); !why.empty() || user == "*") {
-        return Error{std::errc::invalid_argument,
-                     "user " + quoted(user) + " cannot be a member: " + (why.empty() ? "\"*\" is no user" : why)};
+    if (std::string why = component_error("@" + std::string{user});
+        !why.empty() || user == "*" || user.find(':') != user.npos) {
+        return Error{std::errc::invalid_argument, "user " + quoted(user) + " cannot be a member: " +
+                                                      (why.empty() ? "that is not a user's name" : why)};
     }
     if (const auto found = association(account, user); found && found->leaf) {
         return Error{std::errc::file_exists, "user " + quoted(user) + " is already in " + quoted(path(account))};
     }
-    if (child_shares(account) + shares(*rule) > child_shares_max) {
+    if (child_shares(level_of_children(account)) + shares(*rule) > child_shares_max) {
         return Error{std::errc::value_too_large, "account " + quoted(path(account)) + " is full: its members' shares" +
                                                      " would exceed 2^48; lower the shares of its \"@*\" line"};
     }
     std::pair<ShareTree, NodeId> made{*this, root_node};
-    made.second = made.first.append_member(account, user, shares(*rule));
+    made.second = made.first.append_member(account, user);
     return made;
 }
 
@@ -291,10 +317,10 @@ ShareTree ShareTree::with_members_of(const ShareTree& old) const {
         const auto rule = account ? tree.any_member(*account) : std::nullopt;
         const std::string_view user = old.name(NodeId{i});
         if (!rule || tree.association(*account, user)->leaf ||
-            tree.child_shares(*account) + tree.shares(*rule) > child_shares_max) {
+            tree.child_shares(tree.level_of_children(*account)) + tree.shares(*rule) > child_shares_max) {
             continue;
         }
-        tree.append_member(*account, user, tree.shares(*rule));
+        tree.append_member(*account, user);
     }
     return tree;
 }

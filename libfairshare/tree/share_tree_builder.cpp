@@ -51,6 +51,12 @@ std::string component_error(std::string_view component) {
     if (is_user && name == "*") {
         return {};
     }
+    if (is_user && (name.starts_with(':') || name.ends_with(':'))) {
+        return "a user and a partition are written \"@alice:debug\"";
+    }
+    if (is_user && name.find(':') != name.rfind(':')) {
+        return "a user's line is for one partition at most";
+    }
     for (char c : name) {
         if (!is_name_byte(static_cast<unsigned char>(c))) {
             const std::string shown = static_cast<unsigned char>(c) > ' ' && c != 0x7f ? std::string{c}
@@ -101,7 +107,7 @@ class ShareTreeAssembler {
 
     void check_line(std::size_t i) {
         const NodeSpec& spec = specs_[i];
-        if (spec.shares < 0 || spec.shares > std::int64_t{ShareTree::shares_max}) {
+        if (!spec.shares_parent && (spec.shares < 0 || spec.shares > std::int64_t{ShareTree::shares_max})) {
             fault(i, "shares of " + quoted(spec.name) + " are " + std::to_string(spec.shares),
                   "give a whole number from 0 to 4294967295");
         }
@@ -316,9 +322,13 @@ class ShareTreeAssembler {
             if (static_cast<std::size_t>(std::count(paths_[i].begin(), paths_[i].end(), '/')) >= ShareTree::depth_max) {
                 fault(i, quoted(paths_[i]) + " is deeper than 64 levels", "flatten the tree");
             }
-            std::uint64_t& sum = sums[parents_[i]];
+            std::uint32_t level = parents_[i];  // where the shares count: as ShareTree::level_parent()
+            while (level != top && specs_[level].shares_parent) {
+                level = parents_[level];
+            }
+            std::uint64_t& sum = sums[level];
             const bool was_below = sum <= ShareTree::child_shares_max;
-            sum += static_cast<std::uint64_t>(specs_[i].shares);
+            sum += specs_[i].shares_parent ? 0 : static_cast<std::uint64_t>(specs_[i].shares);
             if (was_below && sum > ShareTree::child_shares_max) {
                 fault(i,
                       "the shares of the children of " + quoted(without_last(paths_[i])) + " add up to more than 2^48",
@@ -381,22 +391,23 @@ class ShareTreeAssembler {
     void add_node(std::uint32_t i, std::uint32_t parent, std::vector<std::uint32_t>& last_child) {
         const std::uint32_t id = tree_.size();
         const std::string_view component = last_component(specs_[i].name);
-        const auto shares = static_cast<std::uint32_t>(specs_[i].shares);
-        const NodeKind kind = component == "@*"            ? NodeKind::any_member
-                              : component.starts_with('@') ? NodeKind::user
-                                                           : NodeKind::account;
+        const auto shares = specs_[i].shares_parent ? 0 : static_cast<std::uint32_t>(specs_[i].shares);
+        const NodeKind kind = kind_of_component(component);
+        unsigned flags = static_cast<unsigned>(kind);
+        flags |= specs_[i].shares_parent ? ShareTree::shares_parent_bit : 0U;
+        flags |= kind == NodeKind::user && component.find(':') != component.npos ? ShareTree::has_partition_bit : 0U;
         tree_.parent_.push_back(parent);
         tree_.first_child_.push_back(0);
         tree_.next_sibling_.push_back(0);
         tree_.shares_.push_back(shares);
         tree_.child_shares_.push_back(0);
-        tree_.flags_.push_back(static_cast<std::uint8_t>(kind));
-        tree_.names_ += kind == NodeKind::account ? component : component.substr(1);
+        tree_.flags_.push_back(static_cast<std::uint8_t>(flags));
+        tree_.names_ += component;
         tree_.name_end_.push_back(static_cast<std::uint32_t>(tree_.names_.size()));
         if (kind == NodeKind::any_member) {
             tree_.any_members_.emplace_back(parent, id);
         } else {
-            tree_.child_shares_[parent] += shares;
+            tree_.child_shares_[tree_.level_of_children(NodeId{parent}).value] += shares;
         }
         (last_child[parent] == 0 ? tree_.first_child_[parent] : tree_.next_sibling_[last_child[parent]]) = id;
         last_child[parent] = id;

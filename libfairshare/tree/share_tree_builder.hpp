@@ -16,13 +16,16 @@ namespace weir {
 
 /// One line of a share tree.
 struct NodeSpec {
-    /// A full path ("physics/lattice/@alice"), or with `parent` a single component ("lattice", "@alice").
+    /// A full path ("physics/lattice/@alice"; "physics/@alice:debug" for one partition), or with `parent` a single
+    /// component ("lattice", "@alice").
     std::string name;
     /// Full path of the parent or, where unique, its last component.
     std::optional<std::string> parent;
     /// 0 to ShareTree::shares_max; anything else is reported.
     std::int64_t shares = 1;
     SourcePosition position;
+    /// Shares are `parent`; `shares` is then without meaning.
+    bool shares_parent = false;
 };
 
 using ShareTreeOrDiagnostics = std::variant<ShareTree, Diagnostics>;

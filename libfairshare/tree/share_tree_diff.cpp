@@ -28,9 +28,7 @@ class Matcher {
         match_[old_id.value] = new_id;
         is_taken_[new_id.value] = 1;
     }
-    bool is_same(NodeId old_id, NodeId new_id) const {
-        return from_.kind(old_id) == to_.kind(new_id) && from_.name(old_id) == to_.name(new_id);
-    }
+    bool is_same(NodeId old_id, NodeId new_id) const { return from_.component(old_id) == to_.component(new_id); }
 
     /// Everything below a matched account, by name.
     void descend(NodeId top) {
@@ -55,20 +53,16 @@ class Matcher {
         while (old_at != old_children.end() && new_at != new_children.end() && is_same(*old_at, *new_at)) {
             take(*old_at++, *new_at++);  // the usual case: nothing changed here
         }
-        std::unordered_map<std::string, NodeId> by_name;
+        std::unordered_map<std::string_view, NodeId> by_name;
         for (; new_at != new_children.end(); ++new_at) {
-            by_name.emplace(key(to_, *new_at), *new_at);
+            by_name.emplace(to_.component(*new_at), *new_at);
         }
         for (; old_at != old_children.end(); ++old_at) {
-            const auto found = by_name.find(key(from_, *old_at));
+            const auto found = by_name.find(from_.component(*old_at));
             if (found != by_name.end()) {
                 take(*old_at, found->second);
             }
         }
-    }
-
-    static std::string key(const ShareTree& tree, NodeId id) {
-        return (tree.is_account(id) ? "" : "@") + std::string{tree.name(id)};
     }
 
     /// Names that vanished in exactly one place and appeared in exactly one.
@@ -83,7 +77,7 @@ class Matcher {
         std::vector<NodeId> vanished;
         for (std::uint32_t i = 1; i < from_.size(); ++i) {
             if (match_[i] == unassociated && from_.kind(NodeId{i}) == kind) {
-                Places& places = names[from_.name(NodeId{i})];
+                Places& places = names[from_.component(NodeId{i})];
                 ++places.vanished;
                 places.old_id = NodeId{i};
                 vanished.push_back(NodeId{i});
@@ -94,14 +88,14 @@ class Matcher {
         }
         for (std::uint32_t i = 1; i < to_.size(); ++i) {
             if (is_taken_[i] == 0 && to_.kind(NodeId{i}) == kind) {
-                if (const auto found = names.find(to_.name(NodeId{i})); found != names.end()) {
+                if (const auto found = names.find(to_.component(NodeId{i})); found != names.end()) {
                     ++found->second.appeared;
                     found->second.new_id = NodeId{i};
                 }
             }
         }
         for (NodeId id : vanished) {
-            const Places& places = names.at(from_.name(id));
+            const Places& places = names.at(from_.component(id));
             if (places.vanished == 1 && places.appeared == 1 && match_[id.value] == unassociated &&
                 is_taken_[places.new_id.value] == 0) {
                 take(id, places.new_id);
@@ -158,7 +152,7 @@ std::vector<TreeChange> diff_trees(const ShareTree& from, const ShareTree& to) {
             continue;
         }
         const bool has_moved = match[from.parent(old_id).value] != to.parent(id);
-        if (has_moved || from.shares(old_id) != to.shares(id)) {
+        if (has_moved || from.shares(old_id) != to.shares(id) || from.shares_parent(old_id) != to.shares_parent(id)) {
             changes.push_back({has_moved ? ChangeKind::moved : ChangeKind::reshared, to.path(id),
                                has_moved ? from.path(old_id) : std::string{}, from.shares(old_id), to.shares(id),
                                from.entitled_share(old_id), to.entitled_share(id)});

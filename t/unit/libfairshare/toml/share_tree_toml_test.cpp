@@ -45,9 +45,10 @@ TEST_CASE("share tree text: the order of the lines is kept") {
 
 TEST_CASE("share tree text: mistakes have line and column") {
     CHECK(errors("\"a\" = 1\n  \"b/@u\" = 1\n") == "s.toml:2:3: unknown parent \"b\" of \"b/@u\"; did you mean \"a\"?");
-    CHECK(errors("\"a\" = 1.5\n") == "s.toml:1:7: shares of \"a\" are 1.5; give a whole number from 0 to 4294967295");
+    CHECK(errors("\"a\" = 1.5\n") ==
+          "s.toml:1:7: shares of \"a\" are 1.5; give a whole number from 0 to 4294967295 or \"parent\"");
     CHECK(errors("\"a\" = \"two\"\n") ==
-          "s.toml:1:7: shares of \"a\" are \"two\"; give a whole number from 0 to 4294967295");
+          "s.toml:1:7: shares of \"a\" are \"two\"; give a whole number from 0 to 4294967295 or \"parent\"");
     CHECK(errors("\"a\" = -3\n") == "s.toml:1:1: shares of \"a\" are -3; give a whole number from 0 to 4294967295");
     CHECK(errors("\"a\" = { share = 2 }\n") == "s.toml:1:9: unknown key \"share\" of \"a\"; did you mean \"shares\"?");
 }
