@@ -9,13 +9,14 @@
 
 #include "libfairshare/algorithms/classic.hpp"
 #include "libfairshare/algorithms/fair_tree.hpp"
+#include "libfairshare/algorithms/fair_tree_as_slurm.hpp"
 #include "libfairshare/algorithms/measures.hpp"
 #include "libfairshare/algorithms/standings.hpp"
 #include "libfairshare/base/result.hpp"
 
 namespace weir {
 
-using Algorithm = std::variant<FairTree, Classic>;
+using Algorithm = std::variant<FairTree, FairTreeAsSlurm, Classic>;
 
 struct AlgorithmEntry {
     std::string_view name;

@@ -63,24 +63,35 @@ class Walk {
     };
 
     LevelFs level_of(const Item& item) const {
-        const NodeId parent = tree_.parent(NodeId{item.id});
-        return {tree_.shares(NodeId{item.id}), tree_.child_shares(parent), usage_[item.id], usage_[parent.value]};
+        const NodeId above = tree_.level_parent(NodeId{item.id});
+        return {tree_.shares(NodeId{item.id}), tree_.child_shares(above), usage_[item.id], usage_[above.value]};
     }
 
+    /// An account's children, and in the place of an account with `parent` shares its children.
     void push_children(NodeId account) {
         const auto sum = static_cast<double>(tree_.child_shares(account));
-        const double per_share = sum > 0 ? to_double(usage_[account.value]) / sum : 0.0;
+        push_children(account, sum > 0 ? to_double(usage_[account.value]) / sum : 0.0);
+    }
+
+    void push_children(NodeId account, double usage_per_share) {
+        constexpr double infinite = std::numeric_limits<double>::infinity();
         for (NodeId child : tree_.children(account)) {
             const NodeKind kind = tree_.kind(child);
+            const std::uint32_t shares = tree_.shares(child);
+            const CoreMicros used = usage_[child.value];
             if (kind == NodeKind::any_member) {
                 continue;
             }
-            const std::uint32_t shares = tree_.shares(child);
-            const CoreMicros used = usage_[child.value];
-            const double level = shares == 0 ? 0.0
-                                 : used == 0 ? std::numeric_limits<double>::infinity()
-                                             : shares * per_share / to_double(used);
-            pool_.push_back({level, child.value, kind == NodeKind::account});
+            if (!tree_.shares_parent(child)) {
+                const double level = shares == 0 ? 0.0
+                                     : used == 0 ? infinite
+                                                 : shares * usage_per_share / to_double(used);
+                pool_.push_back({level, child.value, kind == NodeKind::account});
+            } else if (kind == NodeKind::account) {
+                push_children(child, usage_per_share);
+            } else {
+                pool_.push_back({infinite, child.value, false});
+            }
         }
     }
 
@@ -189,7 +200,10 @@ NodeStanding FairTree::node_standing(const ShareTree& tree, const Measures& meas
     NodeStanding standing;
     standing.norm_shares = tree.norm_shares(id);
     standing.norm_usage = part(root_node);
-    standing.effective_usage = id == root_node ? standing.norm_usage : part(tree.parent(id));
+    standing.effective_usage = id == root_node ? standing.norm_usage : part(tree.level_parent(id));
+    if (tree.shares_parent(id)) {
+        return standing;
+    }
     if (standing.norm_shares == 0) {
         standing.level_fs = 0.0;
     } else if (usage[id.value] != 0) {

@@ -14,6 +14,7 @@ namespace weir {
 /// No shares: 0, the lowest. Shares and no usage: infinite, the highest. Siblings go by descending level FS; of equal
 /// ones users go before accounts, equal users share a rank (the next rank skips as many), equal accounts are merged:
 /// their children, each with the level FS from its own account, are ranked as one list. Factor = rank / associations.
+/// `parent` shares: such an account's children stand in its place, such a user's level FS is infinite.
 /// With equal shares and no usage anywhere every association's factor is 1 (its balanced factor).
 struct FairTree {
     /// An account that ties with a user: false, its best association shares the user's rank (Slurm); true, it ranks

@@ -20,10 +20,14 @@ struct Standings {
 
 /// The other columns of `sshare -l`, of one node.
 struct NodeStanding {
-    double norm_shares = 0;          ///< Fair Tree: among the siblings; classic: of the machine
-    double norm_usage = 0;           ///< of the root's usage; 0 where that is 0
-    double effective_usage = 0;      ///< Fair Tree: of the parent's usage; classic: Slurm's formula
-    std::optional<double> level_fs;  ///< norm_shares / effective_usage; none where infinite (shares, but no usage)
+    double norm_shares = 0;      ///< Fair Tree: among the siblings; classic: of the machine
+    double norm_usage = 0;       ///< of the root's usage; 0 where that is 0
+    double effective_usage = 0;  ///< Fair Tree: of the parent's usage; classic: Slurm's formula
+    /// norm_shares / effective_usage; none where infinite (shares, but no usage; a user with `parent` shares) and for
+    /// accounts with `parent` shares, which have none.
+    std::optional<double> level_fs;
+    /// An account's own factor, where the algorithm gives accounts one (classic).
+    std::optional<double> factor;
 };
 
 }  // namespace weir

@@ -84,3 +84,32 @@ TEST_CASE("classic: a node's standing is of the machine") {
     CHECK(c.norm_usage == Approx(20.0 / 45));
     CHECK(c.effective_usage == Approx(20.0 / 45));
 }
+
+TEST_CASE("classic: a level that shares its parent's has the parent's part and effective usage") {
+    auto lines = specs({{"a", 1}, {"b", 3}, {"a/@u", 1}, {"a/@v", 1}});
+    lines[2].shares_parent = true;
+    const ShareTree tree = std::get<ShareTree>(build_share_tree(lines));
+    std::vector<CoreMicros> usage(tree.size(), 0);
+    usage[at(tree, "a/@u").value] = 10;
+    usage[at(tree, "a").value] = 10;
+    usage[at(tree, "b").value] = 10;
+    usage[0] = 20;
+    const NodeStanding u = node_standing(Classic{}, tree, usage, at(tree, "a/@u"));
+    CHECK(u.norm_shares == 0.25);
+    CHECK(u.effective_usage == 0.5);
+    CHECK(u.factor == 0.25);
+    CHECK(node_standing(Classic{}, tree, usage, at(tree, "a/@v")).norm_shares == 0.25);  // the only shares in there
+}
+
+TEST_CASE("classic: depth-oblivious is the local ratio below an account that used what it may") {
+    const ShareTree tree = tree_of({{"a", 1}, {"b", 1}, {"a/@u", 1}, {"a/@v", 1}});
+    std::vector<CoreMicros> usage(tree.size(), 0);
+    usage[at(tree, "a/@u").value] = 10;
+    usage[at(tree, "a/@v").value] = 30;
+    usage[at(tree, "a").value] = 40;
+    usage[at(tree, "b").value] = 40;
+    usage[0] = 80;
+    const NodeStanding u = node_standing(Classic{.depth_oblivious = true}, tree, usage, at(tree, "a/@u"));
+    CHECK(u.effective_usage == Approx(0.125));  // half of what it may use of a's
+    CHECK(node_standing(Classic{}, tree, usage, at(tree, "a/@u")).effective_usage == Approx(0.125 + 0.375 / 2));
+}

@@ -97,6 +97,21 @@ TEST_CASE("fair tree: ranks are those of the definition") {
     });
 }
 
+namespace {
+
+/// All but the one that copies a program's rounding and listed order.
+std::vector<AlgorithmEntry> exact_algorithms() {
+    std::vector<AlgorithmEntry> exact;
+    for (const AlgorithmEntry& entry : algorithms()) {
+        if (!std::holds_alternative<FairTreeAsSlurm>(entry.algorithm)) {
+            exact.push_back(entry);
+        }
+    }
+    return exact;
+}
+
+}  // namespace
+
 // Kills: a level FS that leaves out the sum of the siblings' shares (wrong across merged accounts).
 TEST_CASE("all algorithms: multiplying siblings' shares changes nothing") {
     rc::prop("scale", [] {
@@ -113,7 +128,7 @@ TEST_CASE("all algorithms: multiplying siblings' shares changes nothing") {
                 line.shares *= by;
             }
         }
-        for (const AlgorithmEntry& entry : algorithms()) {
+        for (const AlgorithmEntry& entry : exact_algorithms()) {
             const auto before = ranked(entry.algorithm, lines);
             for (const auto& [path, standing] : ranked(entry.algorithm, scaled)) {
                 RC_ASSERT(standing.first == before.at(path).first);
@@ -128,14 +143,14 @@ TEST_CASE("all algorithms: the order of the lines changes nothing") {
     rc::prop("permutation", [] {
         auto lines = random_lines();
         std::vector<std::map<std::string, std::pair<std::uint32_t, double>>> before;
-        for (const AlgorithmEntry& entry : algorithms()) {
+        for (const AlgorithmEntry& entry : exact_algorithms()) {
             before.push_back(ranked(entry.algorithm, lines));
         }
         for (std::size_t i = lines.size(); i > 1; --i) {
             std::swap(lines[i - 1], lines[*rc::gen::inRange<std::size_t>(0, i)]);
         }
         for (std::size_t k = 0; k < before.size(); ++k) {
-            RC_ASSERT(ranked(algorithms()[k].algorithm, lines) == before[k]);
+            RC_ASSERT(ranked(exact_algorithms()[k].algorithm, lines) == before[k]);
         }
     });
 }
