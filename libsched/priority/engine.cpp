@@ -19,6 +19,8 @@ struct PassValues {
     double wait_weight;
     double wait_max_us;
     double fairshare_weight;
+    double bias;  ///< of the rounding
+    double ceiling;
 };
 
 /// The one formula. Every caller adds in this order, so a breakdown's sum and the pass agree to the last bit.
@@ -26,20 +28,16 @@ inline std::uint32_t combine(const PassValues& v, std::int64_t waited_us, double
     double wait = static_cast<double>(waited_us) / v.wait_max_us;
     wait = wait < 0. ? 0. : (wait > 1. ? 1. : wait);
     double sum = (v.wait_weight * wait + v.fairshare_weight * fairshare) + fixed;
-    sum = sum + 0.5;
-    constexpr auto highest = static_cast<double>(priority_max);
-    sum = sum > highest ? highest : sum;
+    sum = sum + v.bias;
+    sum = sum > v.ceiling ? v.ceiling : sum;
     sum = sum < 1. ? 1. : sum;
     return static_cast<std::uint32_t>(static_cast<std::int64_t>(sum));
 }
 
 PassValues pass_values(const PrioritySettings& settings) {
     return {weight_of(settings, Factor::wait), static_cast<double>(settings.wait_max.count()),
-            weight_of(settings, Factor::fairshare)};
-}
-
-double class_table_value(const std::vector<double>& table, std::size_t index) {
-    return index < table.size() ? table[index] : 0.;
+            weight_of(settings, Factor::fairshare), settings.rounding == Rounding::nearest ? 0.5 : 0x1p-30,
+            static_cast<double>(settings.ceiling)};
 }
 
 inline std::uint32_t bypass_or(std::uint8_t urgency, std::uint32_t computed) {
@@ -53,35 +51,47 @@ PriorityEngine::PriorityEngine(PrioritySettings settings) {
     configure(std::move(settings));
 }
 
-double PriorityEngine::static_part(std::size_t i) const {
-    double sum = weight_of(settings_, Factor::qos) * class_table_value(qos_factors_, qos_[i]);
-    sum += weight_of(settings_, Factor::queue) * class_table_value(queue_factors_, queue_[i]);
-    sum += weight_of(settings_, Factor::size) * size_factor(settings_, cores_[i]);
-    sum += weight_of(settings_, Factor::user) * user_factor(urgency_[i]);
+double PriorityEngine::static_part(const JobInputs& job) const {
+    if (job.extras.given) {
+        return static_cast<double>(*job.extras.given);
+    }
+    double sum = 0.;
+    for (std::size_t f = index_of(Factor::qos); f < factor_count; f++) {
+        sum += settings_.weights[f] * fixed_factor(static_cast<Factor>(f), settings_, classes_, job);
+    }
     return sum;
 }
 
 void PriorityEngine::configure(PrioritySettings settings) {
     WEIR_CHECK(validate(settings).has_value());
     settings_ = std::move(settings);
-    qos_factors_ = class_factors(settings_.qos_priority);
-    queue_factors_ = class_factors(settings_.queue_priority);
+    classes_ = ClassFactors(settings_);
+    floor_.resize(settings_.only_raises ? slots() : 0);
     for (std::size_t i = 0; i < slots(); i++) {
-        static_[i] = static_part(i);
+        static_[i] = static_part(inputs(Slot{static_cast<std::uint32_t>(i)}));
     }
 }
 
-void PriorityEngine::store(std::size_t i, const JobInputs& inputs) {
-    WEIR_CHECK(inputs.association <= index_mask);
-    id_[i] = inputs.id;
-    submit_us_[i] = micros(inputs.submit);
-    eligible_us_[i] = micros(inputs.eligible);
-    association_[i] = (association_[i] & unpushed_bit) | inputs.association;
-    cores_[i] = inputs.cores;
-    queue_[i] = inputs.queue;
-    qos_[i] = inputs.qos;
-    urgency_[i] = inputs.urgency;
-    static_[i] = static_part(i);
+void PriorityEngine::store(std::size_t i, const JobInputs& job) {
+    WEIR_CHECK(job.association < index_mask);
+    const bool is_given = job.extras.given.has_value();
+    if (!(job.extras == JobExtras{}) || !extras_.empty()) {
+        extras_.resize(slots());
+        extras_[i] = Extra{job.extras, job.eligible, job.association};
+    }
+    id_[i] = job.id;
+    submit_us_[i] = micros(job.submit);
+    eligible_us_[i] = micros(is_given ? never : job.eligible);
+    association_[i] = (association_[i] & unpushed_bit) | (is_given ? index_mask : job.association);
+    cores_[i] = job.cores;
+    queue_[i] = job.queue;
+    qos_[i] = job.qos;
+    urgency_[i] = job.urgency;
+    static_[i] = static_part(job);
+    if (settings_.only_raises) {
+        floor_.resize(slots());
+        floor_[i] = 0;
+    }
 }
 
 PriorityEngine::Slot PriorityEngine::insert(const JobInputs& inputs) {
@@ -117,7 +127,9 @@ void PriorityEngine::remove(Slot slot) {
 std::uint32_t PriorityEngine::compute(std::size_t i, std::int64_t now_us, std::span<const double> factors) const {
     const std::uint32_t a = association_[i] & index_mask;
     const double fairshare = a < factors.size() ? factors[a] : 0.;
-    return bypass_or(urgency_[i], combine(pass_values(settings_), now_us - eligible_us_[i], fairshare, static_[i]));
+    const std::uint32_t priority =
+        bypass_or(urgency_[i], combine(pass_values(settings_), now_us - eligible_us_[i], fairshare, static_[i]));
+    return settings_.only_raises ? std::max(priority, floor_[i]) : priority;
 }
 
 void PriorityEngine::pass(Instant now, std::span<const double> factors, std::vector<Change>& changed) {
@@ -139,6 +151,11 @@ void PriorityEngine::pass(Instant now, std::span<const double> factors, std::vec
             const std::uint32_t a = association[i] & index_mask;
             const double fairshare = a < factors.size() ? factors[a] : 0.;
             priorities[i] = bypass_or(urgency[i], combine(values, now_us - eligible[i], fairshare, fixed[i]));
+        }
+        if (settings_.only_raises) {
+            for (std::size_t i = 0; i < count; i++) {
+                priorities[i] = floor_[from + i] = std::max(priorities[i], floor_[from + i]);
+            }
         }
         std::size_t picks = 0;
         for (std::size_t i = 0; i < count; i++) {
@@ -162,6 +179,9 @@ void PriorityEngine::pass_one(Slot slot, Instant now, std::span<const double> fa
     WEIR_CHECK(is_live(slot));
     const std::size_t i = slot.value;
     const std::uint32_t priority = compute(i, micros(now), factors);
+    if (settings_.only_raises) {
+        floor_[i] = priority;
+    }
     if (priority != pushed_[i] || !was_pushed(slot)) {
         pushed_[i] = priority;
         association_[i] &= index_mask;
@@ -190,14 +210,23 @@ bool PriorityEngine::was_pushed(Slot slot) const {
 
 JobInputs PriorityEngine::inputs(Slot slot) const {
     const std::size_t i = slot.value;
-    return JobInputs{id_[i],
-                     Instant{Duration{submit_us_[i]}},
-                     Instant{Duration{eligible_us_[i]}},
-                     association_[i] & index_mask,
-                     cores_[i],
-                     queue_[i],
-                     qos_[i],
-                     urgency_[i]};
+    JobInputs job{id_[i],
+                  Instant{Duration{submit_us_[i]}},
+                  Instant{Duration{eligible_us_[i]}},
+                  association_[i] & index_mask,
+                  cores_[i],
+                  queue_[i],
+                  qos_[i],
+                  urgency_[i],
+                  {}};
+    if (!extras_.empty()) {
+        job.extras = extras_[i].given;
+    }
+    if (job.extras.given) {
+        job.eligible = extras_[i].eligible;
+        job.association = extras_[i].association;
+    }
+    return job;
 }
 
 std::uint32_t PriorityEngine::priority(Slot slot, Instant now, std::span<const double> factors) const {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: the multifactor priority of every pending job: priority = round(sum of weight x factor), clamped to [1,
-// 2^32-2]; held jobs 0, expedited jobs 2^32-1. Flat arrays, 48 bytes a job, one pass over all of them yields what
-// changed. Must not know the share tree: fair-share factors come as an array by association. Slurm's
+// 2^32-2]; held jobs 0, expedited jobs 2^32-1. Flat arrays, 48 bytes a job (without extras), one pass over all of them
+// yields what changed. Must not know the share tree: fair-share factors come as an array by association. Slurm's
 // priority/multifactor.
 #pragma once
 #include <cstdint>
@@ -9,23 +9,9 @@
 #include <vector>
 
 #include "libfairshare/base/strong_id.hpp"
-#include "libsched/job.hpp"
-#include "libsched/priority/settings.hpp"
+#include "libsched/priority/factors.hpp"
 
 namespace weir {
-
-/// What the engine needs of a pending job.
-struct JobInputs {
-    JobId id;
-    Instant submit;                 ///< ties: earlier first
-    Instant eligible;               ///< since when it ages: submission, or the end of its last hold
-    std::uint32_t association = 0;  ///< index into the factors given to pass(); < 2^30
-    std::uint32_t cores = 1;
-    std::uint16_t queue = 0;  ///< index into PrioritySettings::queue_priority
-    std::uint8_t qos = 0;     ///< index into PrioritySettings::qos_priority
-    std::uint8_t urgency = 16;
-    friend bool operator==(const JobInputs&, const JobInputs&) = default;
-};
 
 class PriorityEngine {
   public:
@@ -41,7 +27,9 @@ class PriorityEngine {
     explicit PriorityEngine(PrioritySettings settings);
 
     const PrioritySettings& settings() const { return settings_; }
-    /// New settings; the static part of every job is computed anew. O(jobs).
+    const ClassFactors& classes() const { return classes_; }
+    /// New settings; the static part of every job is computed anew. With only_raises before and after, what passes gave
+    /// stays the least that they give. O(jobs).
     void configure(PrioritySettings settings);
 
     /// Adds a job, never pushed before, so that the next pass yields it. O(1) amortised.
@@ -65,7 +53,7 @@ class PriorityEngine {
     bool was_pushed(Slot slot) const;
     std::uint32_t pushed(Slot slot) const { return pushed_[slot.value]; }
     JobInputs inputs(Slot slot) const;
-    /// The priority at `now`. O(1).
+    /// The priority that a pass at `now` would give. O(1).
     std::uint32_t priority(Slot slot, Instant now, std::span<const double> factors) const;
     /// One past the greatest slot in use.
     std::size_t slots() const { return association_.size(); }
@@ -75,28 +63,37 @@ class PriorityEngine {
     static constexpr std::uint32_t unpushed_bit = 0x40000000U;
     static constexpr std::uint32_t index_mask = 0x3FFFFFFFU;
 
-    double static_part(std::size_t i) const;
+    /// An entry of the lazily made side table.
+    struct Extra {
+        JobExtras given;
+        // Of a job with a given priority, whose places in the pass's arrays say "no wait, no fair share".
+        Instant eligible;
+        std::uint32_t association = 0;
+    };
+
+    double static_part(const JobInputs& job) const;
     void store(std::size_t i, const JobInputs& inputs);
     std::uint32_t compute(std::size_t i, std::int64_t now_us, std::span<const double> factors) const;
 
     PrioritySettings settings_;
-    std::vector<double> qos_factors_;    ///< of settings_, by index
-    std::vector<double> queue_factors_;  ///< of settings_, by index
+    ClassFactors classes_;  ///< of settings_
     std::size_t live_ = 0;
     std::vector<std::uint32_t> free_;  ///< slots to give again
 
     // Read by every pass, by slot.
     std::vector<std::int64_t> eligible_us_;
-    std::vector<double> static_;              ///< qos + queue + size + user terms, added in that order
+    std::vector<double> static_;              ///< the terms from qos on, added in the order of Factor
     std::vector<std::uint32_t> association_;  ///< index, and in the two highest bits: free slot, never pushed
     std::vector<std::uint32_t> pushed_;
     std::vector<std::uint8_t> urgency_;
+    std::vector<std::uint32_t> floor_;  ///< with only_raises: what the last pass gave; else empty
     // Read by explanations and changes alone.
     std::vector<JobId> id_;
     std::vector<std::int64_t> submit_us_;
     std::vector<std::uint32_t> cores_;
     std::vector<std::uint16_t> queue_;
     std::vector<std::uint8_t> qos_;
+    std::vector<Extra> extras_;  ///< empty until a job has any
 };
 
 }  // namespace weir

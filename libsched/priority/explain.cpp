@@ -18,9 +18,63 @@ QueueKey key_of(const PriorityEngine& engine, PriorityEngine::Slot slot, Instant
     return QueueKey{engine.priority(slot, now, factors), in.submit, in.id};
 }
 
-constexpr std::array<const char*, factor_count> leads{"it has waited longer",      "its fair share is better",
-                                                      "its QoS is higher",         "its queue ranks higher",
-                                                      "its size is favoured more", "its urgency is higher"};
+constexpr std::array<const char*, factor_count> leads{
+    "it has waited longer",         "its fair share is better",       "its QoS is higher",
+    "its queue ranks higher",       "its size is favoured more",      "its urgency is higher",
+    "its association ranks higher", "the site's own factor lifts it", "what it asks for is favoured more"};
+
+constexpr std::array<const char*, factor_count> units{"s",       "factor",   "priority", "priority", "cores",
+                                                      "urgency", "priority", "value",    "types"};
+
+double at_or_zero(std::span<const double> table, std::size_t index) {
+    return index < table.size() ? table[index] : 0.;
+}
+
+double raw_of(Factor factor, const PrioritySettings& s, const JobInputs& job) {
+    switch (factor) {
+        case Factor::wait:
+        case Factor::fairshare:
+            return 0.;
+        case Factor::qos:
+            return at_or_zero(s.qos_priority, job.qos);
+        case Factor::queue:
+            return at_or_zero(s.queue_priority, job.queue);
+        case Factor::size:
+            return static_cast<double>(job.cores);
+        case Factor::user:
+            return static_cast<double>(job.urgency);
+        case Factor::association:
+            return at_or_zero(s.association_priority, job.association);
+        case Factor::site:
+            return job.extras.site;
+        case Factor::resources:
+            return static_cast<double>(std::count_if(job.extras.resources.begin(), job.extras.resources.end(),
+                                                     [](double amount) { return amount != 0.; }));
+    }
+    return 0.;
+}
+
+Bypass bypass_of(const JobInputs& job) {
+    if (job.urgency == 0) {
+        return Bypass::held;
+    }
+    if (job.urgency >= 31) {
+        return Bypass::expedited;
+    }
+    return job.extras.given ? Bypass::given : Bypass::none;
+}
+
+std::vector<ResourcePart> resource_parts(const PrioritySettings& s, const JobInputs& job) {
+    std::vector<ResourcePart> parts;
+    for (std::size_t kind = 0; kind < s.resources.size(); kind++) {
+        const ResourceWeight& resource = s.resources[kind];
+        ResourcePart part{resource.name.c_str(), job.extras.resources[kind], resource_factor(s, job, kind),
+                          resource.weight, 0.};
+        part.contribution = weight_of(s, Factor::resources) * (part.weight * part.factor);
+        parts.push_back(part);
+    }
+    return parts;
+}
 
 /// Fills in what lifts `other` above `own`.
 void explain_lead(const Breakdown& own, const Breakdown& other, Ahead& ahead) {
@@ -32,6 +86,11 @@ void explain_lead(const Breakdown& own, const Breakdown& other, Ahead& ahead) {
     if (own.bypass == Bypass::held) {
         ahead.why = other.bypass == Bypass::held ? "both are held and it was submitted earlier"
                                                  : "this job is held (urgency 0) and it is not";
+        return;
+    }
+    if (own.bypass == Bypass::given || other.bypass == Bypass::given) {
+        ahead.why = other.bypass == Bypass::given ? "its priority was given directly"
+                                                  : "this job's priority was given directly, and it is lower";
         return;
     }
     if (own.priority == other.priority) {
@@ -61,28 +120,36 @@ Breakdown breakdown(const PriorityEngine& engine, PriorityEngine::Slot slot, Ins
     const JobInputs in = engine.inputs(slot);
     const PrioritySettings& s = engine.settings();
     const Duration waited = std::max(now - in.eligible, Duration::zero());
-    const double fairshare = in.association < factors.size() ? factors[in.association] : 0.;
-    const auto raw_class = [](const std::vector<double>& v, std::size_t i) { return i < v.size() ? v[i] : 0.; };
+    const double fairshare = at_or_zero(factors, in.association);
     Breakdown out;
-    out.terms = {Term{Factor::wait, to_seconds(waited), "s", wait_factor(waited, s.wait_max)},
-                 Term{Factor::fairshare, fairshare, "factor", fairshare},
-                 Term{Factor::qos, raw_class(s.qos_priority, in.qos), "priority", class_factor(s.qos_priority, in.qos)},
-                 Term{Factor::queue, raw_class(s.queue_priority, in.queue), "priority",
-                      class_factor(s.queue_priority, in.queue)},
-                 Term{Factor::size, static_cast<double>(in.cores), "cores", size_factor(s, in.cores)},
-                 Term{Factor::user, static_cast<double>(in.urgency), "urgency", user_factor(in.urgency)}};
-    for (Term& term : out.terms) {
-        term.weight = weight_of(s, term.factor_id);
+    out.bypass = bypass_of(in);
+    out.priority = engine.priority(slot, now, factors);
+    double fixed = 0.;
+    for (std::size_t i = 0; i < factor_count; i++) {
+        const auto f = static_cast<Factor>(i);
+        Term& term = out.terms[i];
+        term = Term{f, raw_of(f, s, in), units[i], 0., s.weights[i]};
+        if (f == Factor::wait) {
+            term.raw = to_seconds(waited);
+            term.factor = wait_factor(waited, s.wait_max);
+        } else if (f == Factor::fairshare) {
+            term.raw = term.factor = fairshare;
+        } else {
+            term.factor = fixed_factor(f, s, engine.classes(), in);
+        }
+        term.factor = in.extras.given ? 0. : term.factor;
         term.contribution = term.weight * term.factor;
+        fixed += i >= index_of(Factor::qos) ? term.contribution : 0.;
     }
-    const auto& t = out.terms;
-    const double fixed = ((t[2].contribution + t[3].contribution) + t[4].contribution) + t[5].contribution;
-    out.sum = (t[0].contribution + t[1].contribution) + fixed;
+    if (in.extras.given) {
+        out.sum = static_cast<double>(*in.extras.given);
+        return out;
+    }
+    out.resources = resource_parts(s, in);
+    out.sum = (out.terms[0].contribution + out.terms[1].contribution) + fixed;
     for (Term& term : out.terms) {
         term.share = out.sum > 0. ? term.contribution / out.sum : 0.;
     }
-    out.bypass = in.urgency == 0 ? Bypass::held : (in.urgency >= 31 ? Bypass::expedited : Bypass::none);
-    out.priority = engine.priority(slot, now, factors);
     return out;
 }
 

@@ -14,20 +14,31 @@ namespace weir {
 
 struct Term {
     Factor factor_id;
-    double raw = 0.;        ///< seconds waited, fair-share factor, class priority, cores, urgency
-    const char* unit = "";  ///< "s", "factor", "priority", "cores", "urgency"
-    double factor = 0.;     ///< in [0, 1]
+    double raw =
+        0.;  ///< seconds waited, fair-share factor, class priority, cores, urgency, site's value, types asked for
+    const char* unit = "";  ///< "s", "factor", "priority", "cores", "urgency", "value", "types"
+    double factor = 0.;     ///< in [0, 1] unless settings.is_raw; for resources the weighted sum over the types
     double weight = 0.;
     double contribution = 0.;  ///< weight x factor
-    double share = 0.;         ///< part of the sum of contributions, 0 when that is 0
+    double share = 0.;         ///< part of the sum of contributions, 0 when that is not positive
 };
 
-/// Why the sum does not count: held and expedited jobs bypass it.
-enum class Bypass : std::uint8_t { none, held, expedited };
+/// One type of the resources term.
+struct ResourcePart {
+    const char* name;  ///< of the engine's settings
+    double amount = 0.;
+    double factor = 0.;
+    double weight = 0.;
+    double contribution = 0.;  ///< times the weight of the term
+};
+
+/// Why the sum does not count: held and expedited jobs bypass it, and so do jobs with a given priority.
+enum class Bypass : std::uint8_t { none, held, expedited, given };
 
 struct Breakdown {
-    std::array<Term, factor_count> terms;
-    double sum = 0.;  ///< added in the order of Factor: wait + fairshare + (qos + queue + size + user)
+    std::array<Term, factor_count> terms;  ///< factors and contributions are 0 with Bypass::given
+    std::vector<ResourcePart> resources;   ///< by index of PrioritySettings::resources
+    double sum = 0.;  ///< before rounding and clamping: (wait + fairshare) + (the others in the order of Factor)
     Bypass bypass = Bypass::none;
     std::uint32_t priority = 0;
 };

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: judgement of priority settings and the five factors that need no tree. Source: Slurm's priority/multifactor
-// (normalisation of QoS, partition and size), Flux's six-term sum (urgency).
+// Owns: judgement of priority settings. See settings.hpp.
 #include "libsched/priority/settings.hpp"
 
 #include <algorithm>
@@ -16,11 +15,13 @@ bool usable(double value) {
 bool all_equal_zero(const std::vector<double>& values) {
     return std::all_of(values.begin(), values.end(), [](double v) { return v == 0.; });
 }
-void judge_classes(std::string_view what, const std::vector<double>& values, std::size_t count_max, std::string& bad) {
-    if (values.empty() || values.size() > count_max) {
+void judge_count(std::string_view what, std::size_t count, std::size_t count_max, std::string& bad) {
+    if (count == 0 || count > count_max) {
         bad += std::string("; there may be 1 to ") + std::to_string(count_max) + " entries for " + std::string(what) +
-               ", not " + std::to_string(values.size());
+               ", not " + std::to_string(count);
     }
+}
+void judge_classes(std::string_view what, const std::vector<double>& values, std::string& bad) {
     for (std::size_t i = 0; i < values.size(); i++) {
         if (!usable(values[i])) {
             bad += "; the priority of " + std::string(what) + " " + std::to_string(i) + " is " +
@@ -29,10 +30,29 @@ void judge_classes(std::string_view what, const std::vector<double>& values, std
     }
 }
 
+void judge_resources(const PrioritySettings& settings, std::string& bad) {
+    if (settings.resources.size() > resource_kinds_max) {
+        bad += "; at most " + std::to_string(resource_kinds_max) + " resource types can have a weight, not " +
+               std::to_string(settings.resources.size());
+    }
+    for (const ResourceWeight& resource : settings.resources) {
+        if (!std::isfinite(resource.weight)) {
+            bad += "; the weight of resource " + resource.name + " must be a finite number";
+        }
+        if (!std::all_of(resource.total.begin(), resource.total.end(), usable)) {
+            bad += "; every total of resource " + resource.name + " must be a number that is not negative";
+        }
+    }
+}
+/// Those that have a form besides their part of the greatest.
+bool can_be_raw(Factor factor) {
+    return factor != Factor::wait && factor != Factor::fairshare && factor != Factor::size;
+}
+
 }  // namespace
 
 double weight_of(const PrioritySettings& settings, Factor factor) {
-    return settings.weights[static_cast<std::size_t>(factor)];
+    return settings.weights[index_of(factor)];
 }
 
 Status validate(const PrioritySettings& settings) {
@@ -42,6 +62,9 @@ Status validate(const PrioritySettings& settings) {
             bad += std::string("; the weight of ") + factor_names[i] + " is " + std::to_string(settings.weights[i]) +
                    ": give a number that is not negative";
         }
+        if (settings.is_raw[i] && !can_be_raw(static_cast<Factor>(i))) {
+            bad += std::string("; ") + factor_names[i] + " is always normalised";
+        }
     }
     if (settings.wait_max <= Duration::zero()) {
         bad += "; wait-max must be longer than zero";
@@ -49,8 +72,18 @@ Status validate(const PrioritySettings& settings) {
     if (settings.machine_cores == 0) {
         bad += "; the machine must have at least one core";
     }
-    judge_classes("QoS", settings.qos_priority, 256, bad);
-    judge_classes("queue", settings.queue_priority, 65536, bad);
+    if (settings.machine_nodes == 0) {
+        bad += "; the machine must have at least one node";
+    }
+    if (settings.ceiling < priority_min) {
+        bad += "; the ceiling must be at least 1: 0 would hold every job";
+    }
+    judge_count("QoS", settings.qos_priority.size(), 256, bad);
+    judge_count("queue", settings.queue_priority.size(), 65536, bad);
+    judge_classes("QoS", settings.qos_priority, bad);
+    judge_classes("queue", settings.queue_priority, bad);
+    judge_classes("association", settings.association_priority, bad);
+    judge_resources(settings, bad);
     if (!bad.empty()) {
         return Error{std::errc::invalid_argument, bad.substr(2)};
     }
@@ -59,14 +92,17 @@ Status validate(const PrioritySettings& settings) {
 
 std::vector<std::string> warnings(const PrioritySettings& settings) {
     std::vector<std::string> out;
-    if (std::all_of(settings.weights.begin(), settings.weights.end(), [](double w) { return w == 0.; })) {
+    const bool has_resources =
+        std::any_of(settings.resources.begin(), settings.resources.end(), [](const auto& r) { return r.weight != 0.; });
+    const auto end_of_simple = settings.weights.begin() + index_of(Factor::resources);
+    if (!has_resources && std::all_of(settings.weights.begin(), end_of_simple, [](double w) { return w == 0.; })) {
         out.emplace_back("all weights are 0: every job gets priority 1 and starts in order of submission");
         return out;
     }
     const double sum = [&] {
         double s = 0.;
-        for (const double w : settings.weights) {
-            s += w;
+        for (std::size_t i = 0; i < index_of(Factor::resources); i++) {
+            s += settings.weights[i];
         }
         return s;
     }();
@@ -87,38 +123,21 @@ std::vector<std::string> warnings(const PrioritySettings& settings) {
     };
     idle_class(Factor::qos, "qos", settings.qos_priority);
     idle_class(Factor::queue, "queue", settings.queue_priority);
-    if (sum > static_cast<double>(0xFFFFFFFEU)) {
+    if (weight_of(settings, Factor::association) > 0. && all_equal_zero(settings.association_priority)) {
+        out.emplace_back("no association has a priority: the weight of association has no effect");
+    }
+    if (weight_of(settings, Factor::resources) == 0. && has_resources) {
+        out.emplace_back("the weight of resources is 0: the weights of their types have no effect");
+    }
+    for (const ResourceWeight& resource : settings.resources) {
+        if (!settings.is_raw[index_of(Factor::resources)] && all_equal_zero(resource.total)) {
+            out.push_back("nothing has any " + resource.name + ": its weight has no effect");
+        }
+    }
+    if (sum > static_cast<double>(priority_max)) {
         out.emplace_back("the weights add up to more than 4294967294: the highest priorities are cut off and tie");
     }
     return out;
-}
-
-double wait_factor(Duration waited, Duration wait_max) {
-    const double factor = static_cast<double>(waited.count()) / static_cast<double>(wait_max.count());
-    return std::clamp(factor, 0., 1.);
-}
-
-double class_factor(const std::vector<double>& priorities, std::size_t index) {
-    const double greatest = *std::max_element(priorities.begin(), priorities.end());
-    return index < priorities.size() && greatest > 0. ? priorities[index] / greatest : 0.;
-}
-
-std::vector<double> class_factors(const std::vector<double>& priorities) {
-    std::vector<double> factors(priorities.size());
-    const double greatest = *std::max_element(priorities.begin(), priorities.end());
-    for (std::size_t i = 0; i < priorities.size(); i++) {
-        factors[i] = greatest > 0. ? priorities[i] / greatest : 0.;
-    }
-    return factors;
-}
-
-double size_factor(const PrioritySettings& settings, std::uint32_t cores) {
-    const double part = std::min(static_cast<double>(cores) / static_cast<double>(settings.machine_cores), 1.);
-    return settings.size_favors_large ? part : 1. - part;
-}
-
-double user_factor(std::uint8_t urgency) {
-    return (static_cast<double>(std::clamp<int>(urgency, 1, 30)) - 1.) / 29.;
 }
 
 }  // namespace weir

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: what a site decides about priorities: six weights, the maximum wait, the classes' own priorities, which sizes
-// are favoured; and the judgement whether those make sense. Must not know TOML nor where settings come from.
+// Owns: what a site decides about priorities: the weights, the maximum wait, the classes' own priorities, how sizes are
+// measured, what is not normalised, how the sum becomes an integer; and the judgement whether those make sense.
+// Must not know TOML nor where settings come from. doc/adr/0095.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -9,26 +10,64 @@
 
 #include "libfairshare/base/result.hpp"
 #include "libfairshare/base/time.hpp"
+#include "libsched/job.hpp"
 
 namespace weir {
 
 /// The terms of the sum, in the order in which they are added and shown.
-enum class Factor : std::uint8_t { wait, fairshare, qos, queue, size, user };
-inline constexpr std::size_t factor_count = 6;
-inline constexpr std::array<const char*, factor_count> factor_names{"wait",  "fairshare", "qos",
-                                                                    "queue", "size",      "user"};
+enum class Factor : std::uint8_t { wait, fairshare, qos, queue, size, user, association, site, resources };
+inline constexpr std::size_t factor_count = 9;
+inline constexpr std::array<const char*, factor_count> factor_names{"wait", "fairshare",   "qos",  "queue",    "size",
+                                                                    "user", "association", "site", "resources"};
+
+constexpr std::size_t index_of(Factor factor) {
+    return static_cast<std::size_t>(factor);
+}
+
+/// How a job's size is measured, before the choice of large or small.
+enum class SizeRule : std::uint8_t {
+    cores,            ///< cores / cores of the machine
+    nodes_and_cores,  ///< mean of that and of nodes / nodes of the machine (Slurm's default)
+    over_time,        ///< cores, or the cores of its nodes if more, / time limit in minutes / cores of the machine
+};
+
+/// How the sum becomes an integer.
+enum class Rounding : std::uint8_t {
+    nearest,
+    down,  ///< cut off (Slurm); what lies within 2^-30 below a whole number is that number
+};
+
+/// A resource type that counts for or against a job.
+struct ResourceWeight {
+    std::string name;    ///< "gpu", "mem", "license/matlab"
+    double weight = 0.;  ///< in priority units; may be negative
+    std::vector<double>
+        total;  ///< by queue index, what the queue has of it; past the end as the last; none or 0: factor 0
+};
+inline constexpr std::size_t resource_kinds_max = 8;
 
 struct PrioritySettings {
-    /// In priority units, by Factor; finite and >= 0.
-    std::array<double, factor_count> weights{1000., 10000., 1000., 1000., 500., 1000.};
+    /// In priority units, by Factor; finite and >= 0. The weight of resources multiplies the sum over the types.
+    std::array<double, factor_count> weights{1000., 10000., 1000., 1000., 500., 1000., 0., 0., 1.};
+    /// Terms that count as they are, not as a part of the greatest: qos, queue, association: the class's own priority;
+    /// resources: the amount; user: urgency - 16 - nice; site: the value. Not for the others, which have no other form.
+    std::array<bool, factor_count> is_raw{};
     /// The wait after which the wait factor is 1 and stays there; > 0.
     Duration wait_max = std::chrono::hours(24 * 7);
     /// Priority of each QoS and queue by index; index 0 is "none given". Finite, >= 0; the factor is its part of the
     /// greatest one (0 when all are 0), as Slurm normalises. At most 256 QoS and 65,536 queues.
     std::vector<double> qos_priority{0.};
     std::vector<double> queue_priority{0.};
+    /// The same by association, with the index of JobInputs::association; past the end 0. May be empty.
+    std::vector<double> association_priority;
+    std::vector<ResourceWeight> resources;  ///< by index of JobExtras::resources; at most resource_kinds_max
+    SizeRule size_rule = SizeRule::cores;
     bool size_favors_large = true;
     std::uint32_t machine_cores = 1;  ///< what a size is measured against; >= 1
+    std::uint32_t machine_nodes = 1;  ///< the same for nodes; >= 1
+    Rounding rounding = Rounding::nearest;
+    std::uint32_t ceiling = priority_max;  ///< greatest value that the sum gives; >= 1
+    bool only_raises = false;              ///< a pass lowers no job; an update of that job may (Slurm's INCR_ONLY)
 };
 
 /// Every reason why the settings cannot be used, one sentence each, joined by "; ".
@@ -38,14 +77,5 @@ Status validate(const PrioritySettings& settings);
 std::vector<std::string> warnings(const PrioritySettings& settings);
 
 double weight_of(const PrioritySettings& settings, Factor factor);
-
-// The five factors that need no tree; each in [0, 1].
-double wait_factor(Duration waited, Duration wait_max);
-double class_factor(const std::vector<double>& priorities, std::size_t index);
-/// class_factor of every index, for a table.
-std::vector<double> class_factors(const std::vector<double>& priorities);
-double size_factor(const PrioritySettings& settings, std::uint32_t cores);
-/// (urgency - 1) / 29 for 1..30: 16, the default, is 15/29. Nice n is urgency 16 - n.
-double user_factor(std::uint8_t urgency);
 
 }  // namespace weir

@@ -45,7 +45,7 @@ std::vector<double> priorities(const std::map<std::string, double>& classes, std
 PrioritySettings engine_settings(const Settings& settings, std::uint32_t machine_cores) {
     PrioritySettings engine;
     const Weights& w = settings.weights;
-    engine.weights = {w.wait, w.fairshare, w.qos, w.queue, w.size, w.user};
+    engine.weights = {w.wait, w.fairshare, w.qos, w.queue, w.size, w.user, 0., 0., 0.};
     engine.wait_max = settings.wait_max;
     engine.qos_priority = priorities(settings.qos, qos_max);
     engine.queue_priority = priorities(settings.queues, queues_max);

@@ -40,9 +40,17 @@ void set_job(Json& view, PriorityService& service, const BookJob& job) {
     view.set("account", account_of(service, job)).set("queue", job.request.queue);
 }
 
+/// Flux's six always, the others where they give something.
+bool is_shown(const Term& term) {
+    return term.factor_id <= Factor::user || term.contribution != 0;
+}
+
 Json factors_view(const Breakdown& parts) {
     Json factors = Json::object();
     for (const Term& term : parts.terms) {
+        if (!is_shown(term)) {
+            continue;
+        }
         factors.set(factor_names.at(static_cast<std::size_t>(term.factor_id)), term.factor);
     }
     return factors;
@@ -51,6 +59,9 @@ Json factors_view(const Breakdown& parts) {
 Json terms_view(const Breakdown& parts) {
     Json terms = Json::array();
     for (const Term& term : parts.terms) {
+        if (!is_shown(term)) {
+            continue;
+        }
         Json entry = Json::object();
         entry.set("name", factor_names.at(static_cast<std::size_t>(term.factor_id))).set("raw", term.raw);
         entry.set("unit", term.unit).set("factor", term.factor).set("weight", term.weight);

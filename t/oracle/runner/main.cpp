@@ -21,6 +21,7 @@ namespace {
 constexpr auto readers = std::to_array<Reader>({
     {"flux-accounting", read_flux_accounting},
     {"slurm/fairshare", read_slurm_fairshare},
+    {"slurm/sprio", read_sprio},
 });
 
 struct Totals {

@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the oracle slurm/sprio: a configuration, jobs, and what a real `sprio` says of each at the time of a pass.
+// Every number comes out of the priority engine with Slurm's settings; here is only the way from the file into it.
+#include <algorithm>
+#include <stdexcept>
+
+#include "libsched/priority/engine.hpp"
+#include "libsched/priority/slurm.hpp"
+#include "libsched/resource/hostlist.hpp"
+#include "t/oracle/runner/oracle.hpp"
+#include "t/oracle/runner/slurm_text.hpp"
+#include "t/oracle/runner/world.hpp"
+
+namespace weir::oracle {
+namespace {
+
+using Amounts = std::map<std::string, double>;
+
+/// "gpu:4", "gpu:tesla:2(S:0)": as TRES, gres/gpu and gres/gpu:tesla.
+void add_gres(Amounts& amounts, const std::string& text) {
+    for (const std::string& entry : split(text, ',')) {
+        const auto parts = split(entry.substr(0, entry.find('(')), ':');
+        const double count = parts.size() > 1 ? std::stod(parts.back()) : 1.;
+        amounts["gres/" + parts.at(0)] += count;
+        if (parts.size() > 2) {
+            amounts["gres/" + parts[0] + ":" + parts[1]] += count;
+        }
+    }
+}
+
+struct Cluster {
+    std::map<std::string, Amounts> nodes;      ///< what each node has
+    Amounts licences;                          ///< of the whole cluster
+    std::vector<std::string> partitions;       ///< by queue index less 1
+    std::vector<Amounts> totals;               ///< of each partition, licences among them
+    std::vector<double> partition_factor{0.};  ///< by queue index
+    std::vector<std::string> qos;              ///< by QoS index less 1
+    std::vector<double> qos_priority{0.};      ///< by QoS index
+    std::vector<std::string> users;            ///< "account/@user" by association index
+    std::vector<double> association_priority;
+    std::vector<double> fairshare;
+};
+
+void add_nodes(Cluster& cluster, std::string_view text) {
+    for (const Words& line : lines_of_words(text)) {
+        if (line.count("NodeName") == 0) {
+            continue;
+        }
+        const auto names = hostlist_decode(word(line, "NodeName"));
+        if (!names) {
+            throw std::runtime_error{names.error().message};
+        }
+        Amounts has;
+        const double sockets = number_word(line, "Sockets", 1.) * number_word(line, "Boards", 1.);
+        const double threads = number_word(line, "CoresPerSocket", 1.) * number_word(line, "ThreadsPerCore", 1.);
+        has["cpu"] = number_word(line, "CPUs", sockets * threads);
+        has["mem"] = number_word(line, "RealMemory", 1.);
+        has["node"] = 1.;
+        add_gres(has, word(line, "Gres"));
+        for (const std::string& name : *names) {
+            cluster.nodes[name] = has;
+        }
+    }
+}
+
+void add_partitions(Cluster& cluster, std::string_view text) {
+    for (const Words& line : lines_of_words(text)) {
+        if (line.count("PartitionName") == 0) {
+            continue;
+        }
+        Amounts total = cluster.licences;
+        std::vector<std::string> names;
+        if (const std::string listed = word(line, "Nodes"); listed == "ALL") {
+            std::transform(cluster.nodes.begin(), cluster.nodes.end(), std::back_inserter(names),
+                           [](const auto& node) { return node.first; });
+        } else if (const auto decoded = hostlist_decode(listed)) {
+            names = *decoded;
+        } else {
+            throw std::runtime_error{decoded.error().message};
+        }
+        for (const std::string& name : names) {
+            for (const auto& [kind, amount] : cluster.nodes.at(name)) {
+                total[kind] += amount;
+            }
+        }
+        cluster.partitions.push_back(word(line, "PartitionName"));
+        cluster.totals.push_back(std::move(total));
+        cluster.partition_factor.push_back(number_word(line, "PriorityJobFactor", 1.));
+    }
+}
+
+/// Priorities of associations, a user's own or else the nearest account's; fair-share factors as sshare has them.
+void add_associations(Cluster& cluster, const json_t* document) {
+    const json_t* tree = member(document, "tree");
+    std::map<std::string, std::pair<std::string, double>> accounts;  // name: parent, priority or -1
+    const auto own_priority = [](const json_t* node) {
+        const json_t* priority = json_object_get(json_object_get(node, "opts"), "Priority");
+        return json_is_number(priority) ? json_number_value(priority) : -1.;
+    };
+    std::size_t i = 0;
+    const json_t* node = nullptr;
+    json_array_foreach(tree, i, node) {
+        if (text_at(node, "type") == "account") {
+            accounts[text_at(node, "name")] = {text_at(node, "parent"), own_priority(node)};
+        }
+    }
+    const auto inherited = [&](std::string account) {
+        for (auto at = accounts.find(account); at != accounts.end(); at = accounts.find(account)) {
+            if (at->second.second >= 0.) {
+                return at->second.second;
+            }
+            account = at->second.first;
+        }
+        return 0.;
+    };
+    for (const auto& [name, account] : accounts) {
+        cluster.users.push_back(name);  // accounts count for the greatest priority, too
+        cluster.association_priority.push_back(inherited(name));
+        cluster.fairshare.push_back(0.);
+    }
+    json_array_foreach(tree, i, node) {
+        if (text_at(node, "type") != "account") {
+            const std::string account = text_at(node, "account");
+            const double own = own_priority(node);
+            cluster.users.push_back(account + "/@" + text_at(node, "name"));
+            cluster.association_priority.push_back(own >= 0. ? own : inherited(account));
+            cluster.fairshare.push_back(0.);
+        }
+    }
+    json_array_foreach(member(document, "shares"), i, node) {
+        const std::string path = text_at(node, "parent") + "/@" + text_at(node, "name");
+        const auto user = std::find(cluster.users.begin(), cluster.users.end(), path);
+        if (integer_at(node, "is_user") != 0 && user != cluster.users.end()) {
+            cluster.fairshare[static_cast<std::size_t>(user - cluster.users.begin())] = number_at(node, "fs_factor");
+        }
+    }
+}
+
+Cluster cluster_of(const json_t* document, const Words& conf) {
+    Cluster cluster;
+    for (const std::string& licence : split(word(conf, "Licenses"), ',')) {
+        const auto parts = split(licence, ':');
+        cluster.licences["license/" + parts.at(0)] = parts.size() > 1 ? std::stod(parts[1]) : 1.;
+    }
+    add_nodes(cluster, text_at(document, "nodes"));
+    add_partitions(cluster, text_at(document, "partitions"));
+    const char* name = nullptr;
+    json_t* priority = nullptr;
+    json_object_foreach(const_cast<json_t*>(member(document, "qos")), name, priority) {
+        cluster.qos.emplace_back(name);
+        cluster.qos_priority.push_back(json_number_value(priority));
+    }
+    add_associations(cluster, document);
+    return cluster;
+}
+
+PrioritySettings settings_of(const Cluster& cluster, const Words& conf) {
+    const auto weight = [&](const char* of) { return number_word(conf, std::string{"PriorityWeight"} + of, 0.); };
+    const bool favors_small = word(conf, "PriorityFavorSmall", "NO") == "YES";
+    PrioritySettings settings = slurm::priority_settings(
+        slurm::priority_flags(word(conf, "PriorityFlags")), favors_small,
+        {weight("Age"), weight("Assoc"), weight("Fairshare"), weight("JobSize"), weight("Partition"), weight("QOS")});
+    settings.wait_max = slurm_duration(word(conf, "PriorityMaxAge", "7-0"));
+    settings.qos_priority = cluster.qos_priority;
+    settings.queue_priority = cluster.partition_factor;
+    settings.association_priority = cluster.association_priority;
+    settings.machine_nodes = static_cast<std::uint32_t>(cluster.nodes.size());
+    double cores = 0.;
+    for (const auto& [node, has] : cluster.nodes) {
+        cores += has.at("cpu");
+    }
+    settings.machine_cores = static_cast<std::uint32_t>(cores);
+    for (const auto& [kind, weight_of_kind] : tres_list(word(conf, "PriorityWeightTRES"))) {
+        ResourceWeight resource{kind, weight_of_kind, {0.}};
+        for (const Amounts& total : cluster.totals) {
+            const auto found = total.find(kind);
+            resource.total.push_back(found == total.end() ? 0. : found->second);
+        }
+        settings.resources.push_back(std::move(resource));
+    }
+    return settings;
+}
+
+template <typename Index>
+Index index_of_name(const std::vector<std::string>& names, const std::string& name, std::size_t first) {
+    const auto found = std::find(names.begin(), names.end(), name);
+    if (found == names.end()) {
+        throw std::runtime_error{"nothing is called '" + name + "'"};
+    }
+    return static_cast<Index>(static_cast<std::size_t>(found - names.begin()) + first);
+}
+
+/// Job, partition by partition; what sprio's row tells as an input (site factor, direct priority) comes from `row`.
+JobInputs inputs_of(const Cluster& cluster, const PrioritySettings& settings, const json_t* job,
+                    const std::string& partition, const json_t* row) {
+    const json_t* info = member(job, "info");
+    JobInputs in;
+    in.id = JobId{static_cast<std::uint64_t>(integer_at(job, "job_id"))};
+    in.submit = slurm_instant(text_at(info, "SubmitTime"), Instant{});
+    in.eligible = slurm_instant(text_at(info, "AccrueTime"), never);
+    in.association =
+        index_of_name<std::uint32_t>(cluster.users, text_at(info, "Account") + "/@" + text_at(job, "user"), 0);
+    in.queue = index_of_name<std::uint16_t>(cluster.partitions, partition, 1);
+    in.qos = index_of_name<std::uint8_t>(cluster.qos, text_at(info, "QOS"), 1);
+    in.urgency = text_at(info, "Reason").starts_with("JobHeld") ? 0 : 16;
+    in.extras.limit = slurm_duration(text_at(info, "TimeLimit"));
+    in.extras.nice = std::stoll(text_at(info, "Nice"));
+    // Newer versions call it ReqTRES. NumNodes may be the maximum: the least number stands here alone.
+    const std::string tres = text_at(info, "TRES").empty() ? text_at(info, "ReqTRES") : text_at(info, "TRES");
+    in.cores = static_cast<std::uint32_t>(std::stoul(text_at(info, "NumCPUs")));
+    for (const auto& [kind, amount] : tres_list(tres)) {
+        if (kind == "node") {
+            in.extras.nodes = static_cast<std::uint32_t>(amount);
+        }
+        for (std::size_t i = 0; i < settings.resources.size(); i++) {
+            if (settings.resources[i].name == kind) {
+                in.extras.resources.at(i) = amount;
+            }
+        }
+    }
+    if (row != nullptr && json_object_get(row, "site") != nullptr) {
+        in.extras.site = number_at(row, "site");
+    }
+    if (row != nullptr && integer_at(row, "direct_prio") != 0) {
+        in.extras.given = static_cast<std::uint32_t>(integer_at(row, "direct_prio"));
+    }
+    return in;
+}
+
+constexpr double tolerance = 1e-6;  // priority units; the files have all digits of a double
+
+void compare_terms(Report& report, const json_t* row, const Breakdown& got, const std::string& where) {
+    const auto term = [&](const char* key, Factor factor) {
+        report.number(where + key, number_at(row, key), got.terms[index_of(factor)].contribution, tolerance);
+    };
+    term("age", Factor::wait);
+    term("assoc", Factor::association);
+    term("fairshare", Factor::fairshare);
+    term("jobsize", Factor::size);
+    term("partition_prio", Factor::queue);
+    term("qos_prio", Factor::qos);
+    const char* kind = nullptr;
+    json_t* expected = nullptr;
+    json_object_foreach(json_object_get(row, "tres"), kind, expected) {
+        const auto part = std::find_if(got.resources.begin(), got.resources.end(),
+                                       [&](const ResourcePart& p) { return std::string_view{p.name} == kind; });
+        report.number(where + kind, number_at(expected, "weighted"),
+                      part == got.resources.end() ? 0. : part->contribution, tolerance);
+    }
+}
+
+/// The row of sprio -l for a job and partition: its values by column; the second PARTITION is the factor.
+std::map<std::string, std::string> printed_row(const std::string& text, const std::string& id,
+                                               const std::string& partition) {
+    const auto lines = split(text, '\n');
+    if (lines.empty()) {
+        return {};
+    }
+    const auto columns = split(lines[0], ' ');
+    for (const std::string& line : lines) {
+        const auto values = split(line, ' ');
+        if (values.size() < 2 || values[0] != id || values[1] != partition) {
+            continue;
+        }
+        std::map<std::string, std::string> row;
+        for (std::size_t i = 2; i < columns.size(); i++) {
+            row[columns[i]] = i < values.size() ? values[i] : "";  // nothing stands in TRES without any
+        }
+        return row;
+    }
+    return {};
+}
+
+void compare_printed(Report& report, const std::string& text, const std::string& partition, const Breakdown& got,
+                     const JobInputs& in) {
+    const auto printed = printed_row(text, std::to_string(in.id.value), partition);
+    constexpr std::size_t tres_width = 20;
+    for (const slurm::Column& column : slurm::sprio_columns(got, in.extras.nice)) {
+        if (const auto expected = printed.find(column.name); expected != printed.end()) {
+            report.text("sprio " + partition + " " + column.name, expected->second, column.value.substr(0, tres_width));
+        }
+    }
+}
+
+class Case {
+  public:
+    Case(const json_t* document, Report& report)
+        : document_(document),
+          report_(report),
+          conf_(all_words(text_at(document, "slurm_conf"))),
+          cluster_(cluster_of(document, conf_)),
+          engine_(settings_of(cluster_, conf_)),
+          now_(Duration(std::chrono::seconds(integer_at(document, "pass_time")))) {}
+
+    void compare(const json_t* job) {
+        report_.begin(text_at(job, "key"));
+        const json_t* rows = member(job, "factors");
+        const std::int64_t reported = std::stoll(text_at(member(job, "info"), "Priority"));
+        if (json_array_size(rows) == 0) {  // held, or waiting for something: sprio does not list it
+            const std::string first = split(text_at(member(job, "info"), "Partition"), ',').at(0);
+            report_.integer("Priority", reported, passed(inputs_of(cluster_, engine_.settings(), job, first, nullptr)));
+        }
+        std::vector<std::int64_t> priorities;
+        std::size_t i = 0;
+        const json_t* row = nullptr;
+        json_array_foreach(rows, i, row) {
+            priorities.push_back(compare_row(job, row));
+        }
+        // That of the partition which the scheduler used last, so any of them.
+        if (!priorities.empty()) {
+            const bool is_one = std::find(priorities.begin(), priorities.end(), reported) != priorities.end();
+            report_.integer("Priority", reported, is_one ? reported : priorities[0]);
+        }
+    }
+
+  private:
+    /// What a pass gives to the job.
+    std::int64_t passed(const JobInputs& in) {
+        const PriorityEngine::Slot slot = engine_.insert(in);
+        std::vector<PriorityEngine::Change> changed;
+        engine_.pass(now_, cluster_.fairshare, changed);
+        engine_.remove(slot);
+        return changed.at(0).priority;
+    }
+    std::int64_t compare_row(const json_t* job, const json_t* row) {
+        const std::string partition = text_at(row, "partition");
+        const JobInputs in = inputs_of(cluster_, engine_.settings(), job, partition, row);
+        const PriorityEngine::Slot slot = engine_.insert(in);
+        const Breakdown got = breakdown(engine_, slot, now_, cluster_.fairshare);
+        engine_.remove(slot);
+        if (got.bypass == Bypass::none) {
+            compare_terms(report_, row, got, partition + " ");
+        }
+        compare_printed(report_, text_at(document_, "sprio_text"), partition, got, in);
+        return passed(in);
+    }
+
+    const json_t* document_;
+    Report& report_;
+    Words conf_;
+    Cluster cluster_;
+    PriorityEngine engine_;
+    Instant now_;
+};
+
+}  // namespace
+
+void read_sprio(const json_t* document, Report& report) {
+    Case of_file(document, report);
+    std::size_t i = 0;
+    const json_t* job = nullptr;
+    json_array_foreach(member(document, "jobs"), i, job) {
+        of_file.compare(job);
+    }
+}
+
+}  // namespace weir::oracle
