@@ -10,12 +10,13 @@
 namespace weir {
 
 std::span<const AlgorithmEntry> algorithms() {
-    static constexpr std::array<AlgorithmEntry, 5> table{{
+    static constexpr std::array<AlgorithmEntry, 6> table{{
         {"fair-tree", FairTree{}, "Slurm's Fair Tree as documented: level by level, ties merged, exact"},
         {"fair-tree-as-slurm", FairTreeAsSlurm{},
          "Fair Tree as slurmctld ranks: tied accounts apart, ties of rounded numbers"},
         {"classic", Classic{}, "Slurm's classic fair share: 2^-(effective usage / norm shares)"},
         {"depth-oblivious", Classic{.depth_oblivious = true}, "Slurm's classic fair share with DEPTH_OBLIVIOUS"},
+        {"served-share", ServedShare{}, "the Flux wiki's factor: 0.5 served as entitled, 0 over, 1 under"},
         {"weighted-tree", FairTree{.users_before_tied_accounts = true},
          "flux-accounting's walk: as fair-tree, but a user goes before an account it ties with"},
     }};

@@ -11,12 +11,13 @@
 #include "libfairshare/algorithms/fair_tree.hpp"
 #include "libfairshare/algorithms/fair_tree_as_slurm.hpp"
 #include "libfairshare/algorithms/measures.hpp"
+#include "libfairshare/algorithms/served_share.hpp"
 #include "libfairshare/algorithms/standings.hpp"
 #include "libfairshare/base/result.hpp"
 
 namespace weir {
 
-using Algorithm = std::variant<FairTree, FairTreeAsSlurm, Classic>;
+using Algorithm = std::variant<FairTree, FairTreeAsSlurm, Classic, ServedShare>;
 
 struct AlgorithmEntry {
     std::string_view name;

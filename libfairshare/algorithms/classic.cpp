@@ -2,9 +2,7 @@
 // Owns: see classic.hpp.
 #include "libfairshare/algorithms/classic.hpp"
 
-#include <array>
 #include <cmath>
-#include <utility>
 #include <vector>
 
 namespace weir {
@@ -15,11 +13,6 @@ struct Level {
     double norm_shares = 1;
     double effective_usage = 1;
 };
-
-double part_of_all(std::span<const CoreMicros> usage, NodeId id) {
-    const CoreMicros all = usage[root_node.value];
-    return all == 0 ? 0.0 : static_cast<double>(usage[id.value]) / static_cast<double>(all);
-}
 
 /// Depth-oblivious: how much of the local ratio counts, so that a rich level does not drown a poor one.
 double local_weight(double ratio_above, double ratio_local) {
@@ -99,49 +92,23 @@ CoreMicros used_at_level(const ShareTree& tree, std::span<const CoreMicros> usag
     return used;
 }
 
-/// (factor in units of 2^-32, id) by ascending factor: three passes of eleven bits.
-void radix_sort(std::vector<std::pair<std::uint64_t, std::uint32_t>>& items) {
-    std::vector<std::pair<std::uint64_t, std::uint32_t>> other(items.size());
-    for (unsigned shift = 0; shift < 33; shift += 11) {
-        std::array<std::uint32_t, 2049> begin{};
-        for (const auto& item : items) {
-            ++begin[((item.first >> shift) & 2047) + 1];
-        }
-        for (std::size_t i = 1; i < begin.size(); ++i) {
-            begin[i] += begin[i - 1];
-        }
-        for (const auto& item : items) {
-            other[begin[(item.first >> shift) & 2047]++] = item;
-        }
-        items.swap(other);
-    }
-}
-
 }  // namespace
 
 void Classic::evaluate(const ShareTree& tree, const Measures& measures, Standings& into) const {
     const auto usage = measures.usage;
     into.factor.assign(tree.size(), 0.0);
-    into.rank.assign(tree.size(), 0);
     const Levels rule{*this, tree, usage};
     const auto used_by_level = depth_oblivious ? used_at_levels(tree, usage) : std::vector<CoreMicros>{};
     const auto used_at = [&](NodeId account) { return used_by_level[account.value]; };
     std::vector<Level> levels(tree.size());
-    std::vector<std::pair<std::uint64_t, std::uint32_t>> order;
-    order.reserve(tree.association_count());
     for (std::uint32_t i = 1; i < tree.size(); ++i) {
         const NodeId id{i};
         levels[i] = rule.below(levels[tree.level_parent(id).value], id, used_at);
         if (tree.kind(id) == NodeKind::user) {
             into.factor[i] = rule.factor(levels[i]);
-            order.emplace_back(static_cast<std::uint64_t>(std::llround(into.factor[i] * 0x1p32)), i);
         }
     }
-    radix_sort(order);
-    for (std::size_t i = order.size(); i-- > 0;) {
-        const bool is_tied = i + 1 < order.size() && order[i].first == order[i + 1].first;
-        into.rank[order[i].second] = is_tied ? into.rank[order[i + 1].second] : static_cast<std::uint32_t>(i + 1);
-    }
+    rank_by_factor(tree, into);
 }
 
 NodeStanding Classic::node_standing(const ShareTree& tree, const Measures& measures, NodeId id) const {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 
+#include "libfairshare/tree/share_tree.hpp"
 #include "libfairshare/usage/usage.hpp"
 
 namespace weir {
@@ -26,5 +27,11 @@ struct Measures {
     std::span<const DynamicUse> dynamic = {};    ///< needed by dynamic-user; empty: everything 0
     std::span<const std::uint64_t> demand = {};  ///< cores wanted now, running and pending; empty: no limit to it
 };
+
+/// A node's part of the root's usage; 0 where that is 0.
+inline double part_of_all(std::span<const CoreMicros> usage, NodeId id) {
+    const CoreMicros all = usage[root_node.value];
+    return all == 0 ? 0.0 : static_cast<double>(usage[id.value]) / static_cast<double>(all);
+}
 
 }  // namespace weir

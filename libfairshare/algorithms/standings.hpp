@@ -18,6 +18,10 @@ struct Standings {
     std::vector<std::uint32_t> rank;  ///< association_count (first) down to 1; ties share the higher
 };
 
+/// Ranks by the factors already in `standings`, rounded to 2^-32: ties share the higher rank. For algorithms whose
+/// factor is a number of its own, not a rank. O(size).
+void rank_by_factor(const ShareTree& tree, Standings& standings);
+
 /// The other columns of `sshare -l`, of one node.
 struct NodeStanding {
     double norm_shares = 0;      ///< Fair Tree: among the siblings; classic: of the machine

@@ -118,8 +118,7 @@ class Jobtap : public Component {
     Json pending_update_;
 };
 
-/// The builtin: 2^31 minus the job's number in the instance (the customer's rule, ADR 0007, ADR 0048).
+/// The builtin: gives each job its default_priority().
 int priority_default_init(flux_plugin_t* plugin);
-std::int64_t default_priority(std::uint64_t sequence);
 
 }  // namespace weir::broker::jobs

@@ -2,14 +2,12 @@
 // Owns: the builtin plugin ".priority-default": a job keeps the priority it was created with, the first job of the
 //   instance the highest, each later one one less.
 // Must not know: other plugins. Held and expedited jobs are the manager's business (RFC 30). ADR 0007, ADR 0048.
-#include <algorithm>
+#include "broker/services/job-manager/priority_default.hpp"
 
 #include "broker/services/job-manager/jobtap.hpp"
 
 namespace weir::broker::jobs {
 namespace {
-
-constexpr std::int64_t first_priority = std::int64_t{1} << 31;
 
 int give_priority(flux_plugin_t* plugin, const char*, flux_plugin_arg_t* args, void*) {
     json_int_t id = 0;
@@ -24,11 +22,6 @@ int give_priority(flux_plugin_t* plugin, const char*, flux_plugin_arg_t* args, v
 }
 
 }  // namespace
-
-std::int64_t default_priority(std::uint64_t sequence) {
-    // Below 1 a job would be held; from the 2^31st job on priorities tie and ids decide.
-    return std::max<std::int64_t>(first_priority - static_cast<std::int64_t>(sequence), 1);
-}
 
 int priority_default_init(flux_plugin_t* plugin) {
     return flux_plugin_add_handler(plugin, "job.state.priority", give_priority, nullptr) < 0 ||

@@ -20,7 +20,10 @@ namespace {
 
 constexpr auto readers = std::to_array<Reader>({
     {"flux-accounting", read_flux_accounting},
+    {"flux-wiki", read_flux_wiki},
     {"slurm/fairshare", read_slurm_fairshare},
+    {"slurm/other", read_slurm_other},
+    {"slurm-documented", read_slurm_documented},
     {"slurm/sprio", read_sprio},
 });
 

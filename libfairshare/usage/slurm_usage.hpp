@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: usage as slurmctld counts it: decayed and charged in passes, by 1 - 0.693/half-life a second.
+// Must not know: jobs, files. For sites that compare with a Slurm or take its books over; else usage_ledger.hpp, which
+// is exact and needs no passes. Source: priority/multifactor of Slurm 22.05.8 and 26.11 as run; ADR 0081.
+#pragma once
+#include <vector>
+
+#include "libfairshare/base/time.hpp"
+#include "libfairshare/tree/share_tree.hpp"
+#include "libfairshare/usage/usage.hpp"
+
+namespace weir {
+
+class SlurmDecay {
+  public:
+    /// half_life: whole seconds, 0: nothing decays.
+    explicit SlurmDecay(Duration half_life);
+
+    /// What a second leaves: 1 - 0.693/half-life, not 2^(-1/half-life); after one half-life 0.50004 to 0.50008.
+    double per_second() const { return per_second_; }
+    /// What `elapsed` leaves: in (0, 1], never below the smallest normal double.
+    double after(Duration elapsed) const;
+    /// What a charge of `cost` a second over `elapsed` adds: discounted as if all had been used at its beginning, so
+    /// that the sum depends on how often passes run.
+    double charge(Duration elapsed, double cost) const;
+
+  private:
+    double per_second_ = 1.0;
+};
+
+/// The usage of every node, in long doubles as slurmctld has it. An account's is what was added below it.
+class SlurmUsage {
+  public:
+    /// The tree must outlive this.
+    SlurmUsage(const ShareTree& tree, SlurmDecay decay) : tree_(&tree), decay_(decay), usage_(tree.size(), 0.0L) {}
+
+    /// The beginning of a pass: all usage decays by `elapsed`. O(size).
+    void decay(Duration elapsed);
+    /// One job's slice of a pass. O(depth).
+    void charge(NodeId leaf, Duration elapsed, double cost) { add(leaf, decay_.charge(elapsed, cost)); }
+    /// Usage from elsewhere. O(depth).
+    void add(NodeId leaf, long double usage);
+
+    long double usage(NodeId id) const { return usage_[id.value]; }
+    /// For the algorithms: leaves x `scale`, cut to whole numbers, accounts summed; the larger the scale, the less is
+    /// cut. REQUIRES: sums stay below usage_max. O(size).
+    std::vector<CoreMicros> snapshot(long double scale) const;
+
+  private:
+    const ShareTree* tree_;
+    SlurmDecay decay_;
+    std::vector<long double> usage_;
+};
+
+}  // namespace weir

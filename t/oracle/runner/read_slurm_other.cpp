@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: which reader a file below slurm/other goes to, told by what it contains. Must not know more of it.
+#include <array>
+#include <stdexcept>
+
+#include "t/oracle/runner/slurm_other.hpp"
+
+namespace weir::oracle {
+
+namespace {
+
+/// A document with this key, or whose first case has it.
+struct Kind {
+    const char* key;
+    Read read;
+};
+
+constexpr auto kinds = std::to_array<Kind>({
+    {"expected_printed_6_decimals", read_slurm_test_tree},
+    {"documented_merge_computed", read_slurm_tied_accounts},
+    {"tres", read_slurm_billing},
+    {"half_life_s", read_slurm_decay},
+    {"events", read_slurm_accrual},
+});
+
+/// The first of the cases, which are a list or an object; nullptr where there are none.
+const json_t* first_case(const json_t* document) {
+    json_t* cases = json_object_get(document, "cases");
+    return json_is_array(cases) ? json_array_get(cases, 0) : json_object_iter_value(json_object_iter(cases));
+}
+
+}  // namespace
+
+void read_slurm_other(const json_t* document, Report& report) {
+    if (json_is_array(document)) {
+        read_slurm_broken_ties(document, report);
+        return;
+    }
+    const json_t* first = first_case(document);
+    for (const Kind& kind : kinds) {
+        if (json_object_get(document, kind.key) != nullptr || json_object_get(first, kind.key) != nullptr) {
+            kind.read(document, report);
+            return;
+        }
+    }
+    throw std::runtime_error{"no reader for what this file contains"};
+}
+
+}  // namespace weir::oracle

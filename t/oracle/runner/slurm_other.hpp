@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the list of the kinds of files below slurm/other, each with a function that reads it.
+// Must not know what is in them.
+#pragma once
+#include "t/oracle/runner/oracle.hpp"
+
+namespace weir::oracle {
+
+// slurm_tree_cases.cpp
+void read_slurm_test_tree(const json_t* document, Report& report);      // test24.1, test24.4
+void read_slurm_tied_accounts(const json_t* document, Report& report);  // documented and shipped ranks
+void read_slurm_broken_ties(const json_t* document, Report& report);    // siblings in proportion that the program parts
+// slurm_usage_cases.cpp
+void read_slurm_billing(const json_t* document, Report& report);
+void read_slurm_decay(const json_t* document, Report& report);
+void read_slurm_accrual(const json_t* document, Report& report);
+
+}  // namespace weir::oracle

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the files about billing and decay of usage in a slurmctld. Must not know the formulas.
+#include <cmath>
+
+#include "libfairshare/usage/slurm_usage.hpp"
+#include "t/oracle/runner/slurm_billing.hpp"
+#include "t/oracle/runner/slurm_other.hpp"
+#include "t/oracle/runner/world.hpp"
+
+namespace weir::oracle {
+
+void read_slurm_billing(const json_t* document, Report& report) {
+    const json_t* row = nullptr;
+    std::size_t i = 0;
+    json_array_foreach(member(document, "cases"), i, row) {
+        const std::string weights = text_at(row, "weights");
+        report.begin(text_at(row, "flag") + " " + weights + " " + text_at(row, "job"));
+        const double cost = slurm_cost(weights, text_at(row, "tres"), text_at(row, "flag"));
+        // scontrol prints whole numbers, and no bill at all where it is 0
+        const double printed = json_is_null(member(row, "billing")) ? 0 : number_at(row, "billing");
+        report.number("billing", printed, std::floor(cost), 0);
+    }
+}
+
+void read_slurm_decay(const json_t* document, Report& report) {
+    const ShareTree tree = tree_of({{"@u", std::nullopt, 1, {}}});
+    const NodeId leaf = node_at(tree, "@u");
+    const json_t* row = nullptr;
+    std::size_t i = 0;
+    json_array_foreach(member(document, "cases"), i, row) {
+        const double half_life = number_at(row, "half_life_s");
+        const double elapsed = number_at(row, "elapsed_s");
+        report.begin("half-life " + std::to_string(half_life) + " s, " + std::to_string(elapsed) + " s later");
+        const SlurmDecay decay{duration_from_seconds(half_life)};
+        SlurmUsage usage{tree, decay};
+        usage.add(leaf, static_cast<long double>(integer_at(row, "usage_before")));
+        usage.decay(duration_from_seconds(elapsed));
+        report.integer("usage_after", integer_at(row, "usage_after"), static_cast<std::int64_t>(usage.usage(leaf)));
+    }
+}
+
+}  // namespace weir::oracle
