@@ -2,7 +2,7 @@
 // Owns: one measurement: N jobs of zero simulated length through a whole embedded instance on an imagined machine of 64
 //   cores, from submit to inactive. Prints jobs a second, messages and memory over time, CPU a thread.
 // Must not know: anything of the broker but its command line and the wire protocol.
-// Usage: weir_throughput BROKER JOBS [OUTSTANDING] [journal|-] [EXTRA_CONFIG]   (EXTRA_CONFIG: TOML)
+// Usage: weir_throughput BROKER JOBS [OUTSTANDING] [journal|-] [priority|-] [EXTRA_CONFIG]   (EXTRA_CONFIG: TOML)
 #include <dirent.h>
 #include <flux/core.h>
 #include <jansson.h>
@@ -29,6 +29,7 @@ struct Plan {
     int jobs;
     int outstanding = 5000;
     bool with_journal = false;
+    bool with_priority = false;
     std::string extra{};
 };
 
@@ -41,7 +42,9 @@ struct Broker {
         char name[] = "/tmp/weir-throughput-XXXXXX";
         dir = ::mkdtemp(name);
         std::ofstream(dir + "/broker.toml")
-            << "[weir-broker]\nmodules = [\"kvs\", \"resource\", \"job-manager\", \"job-exec\", \"sched-fcfs\"]\n"
+            << "[weir-broker]\nmodules = [\"kvs\", \"resource\", \"job-manager\", \"job-exec\", \"sched-fcfs\""
+            << (plan.with_priority ? ", \"job-priority\"" : "") << "]\n"
+            << (plan.with_priority ? "[job-manager]\nplugins = [{ load = \"job-priority-tap.so\" }]\n" : "")
             << "[[resource.config]]\nhosts = \"node[0-3]\"\ncores = \"0-15\"\n"
             << plan.extra << "\n";
         pid = ::fork();
@@ -169,12 +172,29 @@ int done_jobs(flux_t* h) {
     return inactive + purged;
 }
 
-void print_messages(flux_t* h) {
-    flux_future_t* f = flux_rpc(h, "module.list", "{}", FLUX_NODEID_ANY, 0);
-    const char* text = nullptr;
-    if (flux_rpc_get(f, &text) == 0)
-        std::printf("modules: %s\n", text);
-    flux_future_destroy(f);
+/// Messages that each module received and sent, per job: the figure that does not depend on the machine.
+void print_messages(flux_t* h, int jobs) {
+    flux_future_t* list = flux_rpc(h, "module.list", "{}", FLUX_NODEID_ANY, 0);
+    json_t* mods = nullptr;
+    if (flux_rpc_get_unpack(list, "{s:o}", "mods", &mods) < 0)
+        throw std::runtime_error(flux_future_error_string(list));
+    std::size_t i = 0;
+    json_t* mod = nullptr;
+    json_array_foreach(mods, i, mod) {
+        const char* name = json_string_value(json_object_get(mod, "name"));
+        flux_future_t* f = flux_rpc(h, (std::string(name) + ".stats-get").c_str(), nullptr, FLUX_NODEID_ANY, 0);
+        json_t *rx = nullptr, *tx = nullptr;
+        if (flux_rpc_get_unpack(f, "{s:o s:o}", "rx", &rx, "tx", &tx) < 0)
+            throw std::runtime_error(flux_future_error_string(f));
+        const auto per_job = [jobs](const json_t* counts, const char* kind) {
+            return static_cast<double>(json_integer_value(json_object_get(counts, kind))) / jobs;
+        };
+        std::printf("  module %-16s received a job: request %.2f response %.2f event %.2f   sent: %.2f %.2f %.2f\n",
+                    name, per_job(rx, "request"), per_job(rx, "response"), per_job(rx, "event"), per_job(tx, "request"),
+                    per_job(tx, "response"), per_job(tx, "event"));
+        flux_future_destroy(f);
+    }
+    flux_future_destroy(list);
 }
 
 int measure(const Plan& plan) {
@@ -205,12 +225,13 @@ int measure(const Plan& plan) {
     const double total = seconds();
     sender.join();
     std::printf(
-        "jobs %d  outstanding %d  journal %s  submitted in %.2f s  all inactive in %.2f s  %.0f jobs/s  rss %ld "
+        "jobs %d  outstanding %d  journal %s  job-priority %s  submitted in %.2f s  all inactive in %.2f s  %.0f "
+        "jobs/s  rss %ld "
         "-> %ld MiB\n",
-        jobs, plan.outstanding, plan.with_journal ? "yes" : "no", submitted, total, jobs / total, rss_before / 1024,
-        broker.rss_kb() / 1024);
+        jobs, plan.outstanding, plan.with_journal ? "yes" : "no", plan.with_priority ? "yes" : "no", submitted, total,
+        jobs / total, rss_before / 1024, broker.rss_kb() / 1024);
     broker.print_threads();
-    print_messages(observer);
+    print_messages(observer, jobs);
     flux_close(submitter);
     flux_close(observer);
     return 0;
@@ -220,7 +241,7 @@ int measure(const Plan& plan) {
 
 int main(int argc, char** argv) {
     if (argc < 3) {
-        std::fprintf(stderr, "usage: %s BROKER JOBS [OUTSTANDING] [journal|-] [EXTRA_CONFIG]\n", argv[0]);
+        std::fprintf(stderr, "usage: %s BROKER JOBS [OUTSTANDING] [journal|-] [priority|-] [EXTRA_CONFIG]\n", argv[0]);
         return 2;
     }
     try {
@@ -228,7 +249,8 @@ int main(int argc, char** argv) {
         if (argc > 3)
             plan.outstanding = std::atoi(argv[3]);
         plan.with_journal = argc > 4 && std::string(argv[4]) == "journal";
-        plan.extra = argc > 5 ? argv[5] : "";
+        plan.with_priority = argc > 5 && std::string(argv[5]) == "priority";
+        plan.extra = argc > 6 ? argv[6] : "";
         return measure(plan);
     } catch (const std::exception& error) {
         std::fprintf(stderr, "%s: %s\n", argv[0], error.what());
