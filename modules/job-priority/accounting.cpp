@@ -89,7 +89,13 @@ Result<Accounting> Accounting::restore(ShareTreePtr tree, const SavedState& save
         accounting.running_[id] = RunningJob{payer_of(*tree, row.path), row.cores, row.start};
     }
     for (const auto& [key, row] : saved.reported) {
-        accounting.reported_[key] = RunningJob{payer_of(*tree, row.path), row.cores, row.start};
+        accounting.reported_[key] = RunningJob{payer_of(*tree, row.path), row.cores, row.start, row.inside};
+    }
+    for (const auto& [key, job] : accounting.reported_) {
+        if (RunningJob* giver = accounting.giver(key.first, job.inside)) {
+            giver->given += job.cores;
+            giver->inner += 1;
+        }
     }
     accounting.charged_ = saved.charged;
     accounting.meta_ = saved.meta;
@@ -107,7 +113,7 @@ void Accounting::post(NodeId payer, std::int64_t rate, Instant at) {
 }
 
 RunningRow Accounting::row_of(const RunningJob& job) const {
-    return {job.payer == unassociated ? std::string() : tree().path(job.payer), job.cores, job.start};
+    return {job.payer == unassociated ? std::string() : tree().path(job.payer), job.cores, job.start, job.inside};
 }
 
 bool Accounting::start(FluxJobId id, NodeId payer, std::int64_t cores, Instant at) {
@@ -127,13 +133,7 @@ bool Accounting::end(FluxJobId id, Instant at) {
         return false;
     }
     const Instant end_at = std::max(at, found->second.start);
-    std::vector<ReportedKey> open;
-    for (auto inner = reported_.lower_bound({id, 0}); inner != reported_.end() && inner->first.first == id; ++inner) {
-        open.push_back(inner->first);
-    }
-    for (const ReportedKey& key : open) {
-        report_end(key, end_at);
-    }
+    end_inside(id, 0, end_at);
     post(found->second.payer, -found->second.cores, end_at);
     running_.erase(found);
     charged_[id] = end_at;
@@ -152,17 +152,14 @@ const RunningJob* Accounting::find(FluxJobId id) const {
     return found == running_.end() ? nullptr : &found->second;
 }
 
-std::size_t Accounting::end_vanished(const std::set<FluxJobId>& seen) {
+std::vector<FluxJobId> Accounting::vanished(const std::set<FluxJobId>& seen) const {
     std::vector<FluxJobId> vanished;
     for (const auto& [id, job] : running_) {
         if (seen.count(id) == 0) {
             vanished.push_back(id);
         }
     }
-    for (const FluxJobId id : vanished) {
-        end(id, meta_.position);
-    }
-    return vanished.size();
+    return vanished;
 }
 
 void Accounting::prune_charged() {
@@ -189,42 +186,63 @@ void Accounting::prune_charged() {
     batch_.meta = meta_;
 }
 
-std::int64_t Accounting::reported_cores(FluxJobId child) const {
-    std::int64_t cores = 0;
-    for (auto entry = reported_.lower_bound({child, 0}); entry != reported_.end() && entry->first.first == child;
-         ++entry) {
-        cores += entry->second.cores;
+RunningJob* Accounting::giver(FluxJobId child, std::uint64_t inside) {
+    if (inside != 0) {
+        const auto found = reported_.find({child, inside});
+        return found == reported_.end() ? nullptr : &found->second;
     }
-    return cores;
+    const auto found = running_.find(child);
+    return found == running_.end() ? nullptr : &found->second;
 }
 
-std::int64_t Accounting::report_start(ReportedKey key, NodeId payer, std::int64_t cores, Instant at) {
-    const RunningJob* child = find(key.first);
-    if (child == nullptr || reported_.count(key) != 0) {
-        return 0;
+bool Accounting::report_start(ReportedKey key, std::uint64_t inside, NodeId payer, std::int64_t cores, Instant at) {
+    RunningJob* from = giver(key.first, inside);
+    if (from == nullptr || reported_.count(key) != 0) {
+        return false;
     }
-    const std::int64_t moved = std::clamp<std::int64_t>(cores, 0, child->cores - reported_cores(key.first));
-    const RunningJob job{payer, moved, std::max(at, child->start)};
-    reported_.emplace(key, job);
-    post(child->payer, -moved, job.start);
+    const std::int64_t moved = std::clamp<std::int64_t>(cores, 0, from->cores - from->given);
+    const RunningJob job{payer, moved, std::max(at, from->start), inside};
+    from->given += moved;
+    from->inner += 1;
+    post(from->payer, -moved, job.start);
     post(payer, moved, job.start);
+    reported_.emplace(key, job);
     batch_.reported[key] = row_of(job);
-    return moved;
+    return true;
 }
 
-void Accounting::report_end(ReportedKey key, Instant at) {
+bool Accounting::report_end(ReportedKey key, Instant at) {
     const auto found = reported_.find(key);
     if (found == reported_.end()) {
-        return;
+        return false;
+    }
+    const Instant end_at = std::max(at, found->second.start);
+    if (found->second.inner != 0) {
+        end_inside(key.first, key.second, end_at);
     }
     const RunningJob job = found->second;
-    const Instant end_at = std::max(at, job.start);
-    if (const RunningJob* child = find(key.first)) {
-        post(child->payer, job.cores, end_at);
+    if (RunningJob* to = giver(key.first, job.inside)) {
+        to->given -= job.cores;
+        to->inner -= 1;
+        post(to->payer, job.cores, end_at);
     }
     post(job.payer, -job.cores, end_at);
     reported_.erase(found);
     batch_.reported[key] = std::nullopt;
+    return true;
+}
+
+void Accounting::end_inside(FluxJobId child, std::uint64_t inside, Instant at) {
+    std::vector<ReportedKey> open;
+    for (auto entry = reported_.lower_bound({child, 0}); entry != reported_.end() && entry->first.first == child;
+         ++entry) {
+        if (entry->second.inside == inside) {
+            open.push_back(entry->first);
+        }
+    }
+    for (const ReportedKey& key : open) {
+        report_end(key, at);
+    }
 }
 
 NodeId Accounting::leaf_of(const Association& association, const std::string& user) {

@@ -22,6 +22,9 @@ struct RunningJob {
     NodeId payer = unassociated;
     std::int64_t cores = 0;
     Instant start;
+    std::uint64_t inside = 0;  ///< of a reported job: the reported job whose cores it uses; 0: the child's own job
+    std::int64_t given = 0;    ///< cores that reported jobs inside it took over
+    std::size_t inner = 0;     ///< open reported jobs inside it
 };
 
 class Accounting {
@@ -46,15 +49,15 @@ class Accounting {
     bool is_charged(FluxJobId id, Instant freed) const;
     const RunningJob* find(FluxJobId id) const;
     const std::map<FluxJobId, RunningJob>& running() const { return running_; }
-    /// Ends, at the last position, the running jobs that the job-manager no longer knows. Returns how many.
-    std::size_t end_vanished(const std::set<FluxJobId>& seen);
+    /// The running jobs that the job-manager no longer knows.
+    std::vector<FluxJobId> vanished(const std::set<FluxJobId>& seen) const;
 
     // ---- children: part of a running job's rate is moved to a user inside it ----
-    /// Moves `cores` (at most what the job's other reported jobs leave) of `child`'s rate to `payer` from `at` on.
-    /// Returns the cores that were moved. Ignored (0) when the child is not charged or `key` is open.
-    std::int64_t report_start(ReportedKey key, NodeId payer, std::int64_t cores, Instant at);
-    /// Moves them back. Ignored when `key` is not open.
-    void report_end(ReportedKey key, Instant at);
+    /// Moves `cores` (at most what other reported jobs left) of the rate of `child`, or of the reported job `inside`,
+    /// to `payer` from `at` on. False, and nothing, when that job is not charged or `key` is open. O(depth + log jobs).
+    bool report_start(ReportedKey key, std::uint64_t inside, NodeId payer, std::int64_t cores, Instant at);
+    /// Moves them back, after those of every job inside it. False, and nothing, when `key` is not open.
+    bool report_end(ReportedKey key, Instant at);
     const std::map<ReportedKey, RunningJob>& reported() const { return reported_; }
 
     // ---- tree ----
@@ -85,7 +88,8 @@ class Accounting {
     void post(NodeId payer, std::int64_t rate, Instant at);
     RunningRow row_of(const RunningJob& job) const;
     void prune_charged();
-    std::int64_t reported_cores(FluxJobId child) const;
+    RunningJob* giver(FluxJobId child, std::uint64_t inside);
+    void end_inside(FluxJobId child, std::uint64_t inside, Instant at);
     void follow(const std::vector<NodeId>& moved);
 
     UsageLedger ledger_;

@@ -83,7 +83,11 @@ void PriorityService::end_backlog(Instant now) {
     for (const JobEvent& event : std::exchange(backlog_, {})) {
         apply(event);
     }
-    counts_.vanished += accounting_.end_vanished(backlog_ids_);
+    for (const FluxJobId id : accounting_.vanished(backlog_ids_)) {
+        counts_.vanished += 1;
+        record({false, id, {}, {}, 0, accounting_.position()});
+        accounting_.end(id, accounting_.position());
+    }
     backlog_ids_.clear();
     std::set<FluxJobId> pending;
     for (const auto& [id, job] : book_.jobs()) {
@@ -132,7 +136,7 @@ void PriorityService::on_started(const BookJob& job, const AllocEvent& alloc, In
         return;  // the child instance that runs it reports its usage
     }
     if (accounting_.start(job.id, payer_of(job), alloc.cores, at)) {
-        record(job, true, alloc.cores, at);
+        record({true, job.id, users_.name(job.charged_userid()), job.request.account, alloc.cores, at});
     }
     queue_.mark_factor(factor_index(job));
 }
@@ -142,21 +146,18 @@ void PriorityService::on_ended(const BookJob& job, Instant at) {
     if (running == nullptr) {
         return;
     }
-    const std::int64_t cores = running->cores;
-    if (accounting_.end(job.id, at)) {
-        record(job, false, cores, at);
-    }
+    record({false, job.id, users_.name(job.charged_userid()), job.request.account, running->cores, at});
+    accounting_.end(job.id, at);
     if (children_.erase(job.id) != 0) {
         accounting_.batch().downlinks[job.id] = std::nullopt;
     }
     queue_.mark_factor(factor_index(job));
 }
 
-void PriorityService::record(const BookJob& job, bool is_start, std::int64_t cores, Instant at) {
+void PriorityService::record(UplinkRow row) {
     if (!is_child_) {
         return;
     }
-    UplinkRow row{is_start, job.id, users_.name(job.charged_userid()), job.request.account, cores, at};
     const std::uint64_t seq = uplink_.add(row);
     accounting_.batch().uplink[seq] = std::move(row);
     accounting_.meta().uplink_seq = seq;

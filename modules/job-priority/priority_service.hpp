@@ -140,7 +140,7 @@ class PriorityService {
     std::uint32_t factor_index(const BookJob& job);
     void on_started(const BookJob& job, const AllocEvent& alloc, Instant at);
     void on_ended(const BookJob& job, Instant at);
-    void record(const BookJob& job, bool is_start, std::int64_t cores, Instant at);
+    void record(UplinkRow row);
     void evaluate_now(Instant now);
     void put(const BookJob& job);
     void put_all();

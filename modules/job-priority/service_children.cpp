@@ -21,6 +21,15 @@ double newcomer_factor(const ShareTree& tree, NodeId account, const Standings& s
     return has_member ? best : 1.0;
 }
 
+/// What a child's job is called towards our own parent. Two instances may number their jobs alike, so the child's
+/// number is mixed in (splitmix64's finaliser: one to one for each child). The same after any restart.
+std::uint64_t name_above(FluxJobId child, std::uint64_t job) {
+    std::uint64_t x = job + 0x9e3779b97f4a7c15ULL * child;
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
+    return x ^ (x >> 31);
+}
+
 }  // namespace
 
 Status PriorityService::authorize_child(FluxJobId child, std::uint32_t userid, bool is_owner) const {
@@ -74,14 +83,22 @@ void PriorityService::apply_record(FluxJobId child, const UplinkRow& record) {
     if (record.is_start) {
         const auto userid = users_.id(record.user);
         const NodeId payer = resolve(record.account, userid ? users_.name(*userid) : record.user);
-        accounting_.report_start(key, payer, record.cores, record.time);
+        if (!accounting_.report_start(key, record.inside, payer, record.cores, record.time)) {
+            return;
+        }
         queue_.mark_factor(payer.value);
-        return;
+    } else {
+        if (const auto open = accounting_.reported().find(key); open != accounting_.reported().end()) {
+            queue_.mark_factor(open->second.payer.value);
+        }
+        if (!accounting_.report_end(key, record.time)) {
+            return;
+        }
     }
-    if (const auto open = accounting_.reported().find(key); open != accounting_.reported().end()) {
-        queue_.mark_factor(open->second.payer.value);
-    }
-    accounting_.report_end(key, record.time);
+    UplinkRow above = record;  // our parent hears it as a job inside one of ours
+    above.job = name_above(child, record.job);
+    above.inside = record.inside == 0 ? child : name_above(child, record.inside);
+    this->record(std::move(above));
 }
 
 std::vector<FactorRow> PriorityService::factor_rows() {

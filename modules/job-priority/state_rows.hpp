@@ -37,6 +37,7 @@ struct RunningRow {
     std::string path;
     std::int64_t cores = 0;
     Instant start;
+    std::uint64_t inside = 0;  ///< of a reported job: see UplinkRow
 };
 
 /// A start or end of a job that the parent has not acknowledged yet.
@@ -47,6 +48,7 @@ struct UplinkRow {
     std::string account;
     std::int64_t cores = 0;
     Instant time;
+    std::uint64_t inside = 0;  ///< the job of the same record stream whose cores it uses; 0: the reporter's own
 };
 
 /// A child instance that reports to us: what of its record stream was applied.

@@ -11,7 +11,7 @@
 namespace weir::priority {
 namespace {
 
-constexpr const char* schema_version = "1";
+constexpr const char* schema_version = "2";
 
 // "weir" in ASCII: a SQLite file of another program is not ours to write into.
 constexpr const char* application_id = "2003134834";
@@ -28,11 +28,18 @@ constexpr const char* schema =
     "  start_us INTEGER NOT NULL) STRICT;"
     "CREATE TABLE IF NOT EXISTS charged (job INTEGER PRIMARY KEY, end_us INTEGER NOT NULL) STRICT;"
     "CREATE TABLE IF NOT EXISTS reported (child INTEGER NOT NULL, job INTEGER NOT NULL, path TEXT NOT NULL,"
-    "  cores INTEGER NOT NULL, start_us INTEGER NOT NULL, PRIMARY KEY (child, job)) STRICT, WITHOUT ROWID;"
+    "  cores INTEGER NOT NULL, start_us INTEGER NOT NULL, inside INTEGER NOT NULL DEFAULT 0,"
+    "  PRIMARY KEY (child, job)) STRICT, WITHOUT ROWID;"
     "CREATE TABLE IF NOT EXISTS downlink (child INTEGER PRIMARY KEY, instance TEXT NOT NULL,"
     "  seq_acked INTEGER NOT NULL, applied_until_us INTEGER NOT NULL, ignored_until_us INTEGER NOT NULL) STRICT;"
     "CREATE TABLE IF NOT EXISTS uplink (seq INTEGER PRIMARY KEY, is_start INTEGER NOT NULL, job INTEGER NOT NULL,"
-    "  user TEXT NOT NULL, account TEXT NOT NULL, cores INTEGER NOT NULL, time_us INTEGER NOT NULL) STRICT;";
+    "  user TEXT NOT NULL, account TEXT NOT NULL, cores INTEGER NOT NULL, time_us INTEGER NOT NULL,"
+    "  inside INTEGER NOT NULL DEFAULT 0) STRICT;";
+
+/// What a file of version 1 lacks: jobs inside reported jobs.
+constexpr const char* from_version_1 =
+    "ALTER TABLE reported ADD COLUMN inside INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE uplink ADD COLUMN inside INTEGER NOT NULL DEFAULT 0;";
 
 bool exists(const std::string& path) {
     return access(path.c_str(), F_OK) == 0;
@@ -120,12 +127,12 @@ Status StateStore::prepare_file() {
     if (owner != "0" && owner != application_id) {
         return Error{std::errc::illegal_byte_sequence, "state file " + path_ + " belongs to another program"};
     }
-    if (version != "0" && version != schema_version) {
+    if (version != "0" && version != "1" && version != schema_version) {
         return Error{std::errc::not_supported, "state file " + path_ + " has schema version " + version +
                                                    ", this module writes " + schema_version + ": use the newer module"};
     }
     SqliteTransaction transaction(db_);
-    if (!transaction.is_open() || !db_.execute(schema) ||
+    if (!transaction.is_open() || (version == "1" && !db_.execute(from_version_1)) || !db_.execute(schema) ||
         !db_.execute(std::string("PRAGMA application_id=") + application_id +
                      "; PRAGMA user_version=" + schema_version) ||
         !transaction.commit()) {

@@ -115,8 +115,10 @@ Status StateStore::read_all() {
         s.charged[unsigned_id(row.column_int(0))] = at(row.column_int(1));
         return true;
     });
-    next("SELECT child, job, path, cores, start_us FROM reported", [&s](SqliteStatement& row) {
-        s.reported[{unsigned_id(row.column_int(0)), unsigned_id(row.column_int(1))}] = running_row(row, 2);
+    next("SELECT child, job, path, cores, start_us, inside FROM reported", [&s](SqliteStatement& row) {
+        RunningRow& reported = s.reported[{unsigned_id(row.column_int(0)), unsigned_id(row.column_int(1))}];
+        reported = running_row(row, 2);
+        reported.inside = unsigned_id(row.column_int(5));
         return row.column_int(3) >= 0;
     });
     next("SELECT child, instance, seq_acked, applied_until_us, ignored_until_us FROM downlink",
@@ -125,10 +127,14 @@ Status StateStore::read_all() {
                                                             at(row.column_int(3)), at(row.column_int(4))};
              return true;
          });
-    next("SELECT seq, is_start, job, user, account, cores, time_us FROM uplink", [&s](SqliteStatement& row) {
-        s.uplink[unsigned_id(row.column_int(0))] = {row.column_int(1) != 0, unsigned_id(row.column_int(2)),
-                                                    row.column_text(3),     row.column_text(4),
-                                                    row.column_int(5),      at(row.column_int(6))};
+    next("SELECT seq, is_start, job, user, account, cores, time_us, inside FROM uplink", [&s](SqliteStatement& row) {
+        s.uplink[unsigned_id(row.column_int(0))] = {row.column_int(1) != 0,
+                                                    unsigned_id(row.column_int(2)),
+                                                    row.column_text(3),
+                                                    row.column_text(4),
+                                                    row.column_int(5),
+                                                    at(row.column_int(6)),
+                                                    unsigned_id(row.column_int(7))};
         return row.column_int(0) > 0;
     });
     return status;
@@ -229,21 +235,25 @@ Status StateStore::write_rows(const StateBatch& batch) {
                          "DELETE FROM charged WHERE job=?", bind_id,
                          [](SqliteStatement& s, Instant end) { s.bind(us(end)); });
     writer.put_or_delete(
-        batch.reported, "INSERT OR REPLACE INTO reported VALUES (?,?,?,?,?)",
+        batch.reported, "INSERT OR REPLACE INTO reported VALUES (?,?,?,?,?,?)",
         "DELETE FROM reported WHERE child=? AND job=?",
         [](SqliteStatement& s, const ReportedKey& key) { s.bind(signed_id(key.first)).bind(signed_id(key.second)); },
-        bind_running);
+        [&bind_running](SqliteStatement& s, const RunningRow& row) {
+            bind_running(s, row);
+            s.bind(signed_id(row.inside));
+        });
     writer.put_or_delete(batch.downlinks, "INSERT OR REPLACE INTO downlink VALUES (?,?,?,?,?)",
                          "DELETE FROM downlink WHERE child=?", bind_id, [](SqliteStatement& s, const DownlinkRow& row) {
                              s.bind(row.instance).bind(signed_id(row.seq_acked)).bind(us(row.applied_until));
                              s.bind(us(row.ignored_until));
                          });
-    writer.put_all(batch.uplink, "INSERT OR REPLACE INTO uplink VALUES (?,?,?,?,?,?,?)",
-                   [](SqliteStatement& s, const auto& entry) {
-                       const UplinkRow& row = entry.second;
-                       s.bind(signed_id(entry.first)).bind(std::int64_t{row.is_start}).bind(signed_id(row.job));
-                       s.bind(row.user).bind(row.account).bind(row.cores).bind(us(row.time));
-                   });
+    writer.put_all(
+        batch.uplink, "INSERT OR REPLACE INTO uplink VALUES (?,?,?,?,?,?,?,?)",
+        [](SqliteStatement& s, const auto& entry) {
+            const UplinkRow& row = entry.second;
+            s.bind(signed_id(entry.first)).bind(std::int64_t{row.is_start}).bind(signed_id(row.job));
+            s.bind(row.user).bind(row.account).bind(row.cores).bind(us(row.time)).bind(signed_id(row.inside));
+        });
     if (batch.uplink_acked != 0) {
         writer.execute(("DELETE FROM uplink WHERE seq<=" + std::to_string(batch.uplink_acked)).c_str());
     }

@@ -175,6 +175,9 @@ Json write_records(const std::vector<UplinkRow>& records) {
             .set("account", record.account)
             .set("cores", static_cast<long long>(record.cores));
         entry.set("t", to_seconds(record.time));
+        if (record.inside != 0) {
+            entry.set("inside", static_cast<long long>(record.inside));
+        }
         array.append(std::move(entry));
     }
     return array;
@@ -193,15 +196,16 @@ Result<std::vector<UplinkRow>> read_records(const json_t* records) {
         const char* account = nullptr;
         json_int_t id = 0;
         json_int_t cores = 0;
+        json_int_t inside = 0;
         double time = 0;
-        if (json_unpack(entry, "{s:s s:I s:s s:s s:I s:F}", "op", &op, "id", &id, "user", &user, "account", &account,
-                        "cores", &cores, "t", &time) < 0 ||
+        if (json_unpack(entry, "{s:s s:I s:s s:s s:I s:F s?I}", "op", &op, "id", &id, "user", &user, "account",
+                        &account, "cores", &cores, "t", &time, "inside", &inside) < 0 ||
             cores < 0 || !std::isfinite(time) || (std::string_view(op) != "start" && std::string_view(op) != "end")) {
             return malformed("record " + std::to_string(index) +
-                             " must be {op:\"start\"|\"end\", id, user, account, cores >= 0, t}");
+                             " must be {op:\"start\"|\"end\", id, user, account, cores >= 0, t, inside?}");
         }
         rows.push_back({std::string_view(op) == "start", static_cast<FluxJobId>(id), user, account, cores,
-                        instant_from_seconds(time)});
+                        instant_from_seconds(time), static_cast<FluxJobId>(inside)});
     }
     return rows;
 }

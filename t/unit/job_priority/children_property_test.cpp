@@ -3,6 +3,9 @@
 #include <rapidcheck/catch.h>
 #include <catch2/catch.hpp>
 
+#include <set>
+#include <tuple>
+
 #include "t/unit/job_priority/memory_store.hpp"
 #include "t/unit/job_priority/support.hpp"
 
@@ -148,5 +151,55 @@ TEST_CASE("hierarchy: lost answers, broken links and kills on both sides: every 
         RC_ASSERT(charged(both.parent(), "physics/lattice/@alice", 1000) == want);
         RC_ASSERT(charged(both.parent(), "bio/@bob", 1000) == whole - want);
         RC_ASSERT(both.parent().accounting().ledger().rate(root_node) == child_cores);
+    });
+}
+
+// Kills the mutants "a middle instance does not pass on what was reported to it", "the jobs of two children of one
+// number are one job to the parent above", "a job inside a reported job takes the cores of the instance's own job".
+TEST_CASE("hierarchy: three levels agree on who used what, in whatever order the reports come") {
+    rc::prop("the top charges every user what the middle does, and the middle's owner what is left", [] {
+        const FluxJobId middle_job = 7;
+        auto top = ready_service();
+        auto middle = service(true);
+        put_tree(*middle);
+        middle->begin_backlog();
+        middle->end_backlog(at(0));
+        middle->set_instance("middle");
+        for (const JobEvent& event :
+             {submitted(middle_job, 1, owner, "bio"), eligible(middle_job, 1), started(middle_job, 2, 64)}) {
+            top->apply(event);
+        }
+        middle->uplink().attached(top->attach_child(middle_job, "middle", 1));
+        std::map<FluxJobId, std::uint64_t> sent;
+        for (const FluxJobId child : {50, 51}) {
+            for (const JobEvent& event : {submitted(child, 3, bob, "bio"), eligible(child, 3), started(child, 4, 32)}) {
+                middle->apply(event);
+            }
+            middle->attach_child(child, "child", 1);
+        }
+        const auto steps = *rc::gen::container<std::vector<std::tuple<int, int, int>>>(
+            rc::gen::tuple(rc::gen::inRange(50, 52), rc::gen::inRange(1, 4), rc::gen::inRange(5, 100)));
+        std::set<ReportedKey> open;
+        for (const auto& [child, job, t] : steps) {
+            const ReportedKey key{child, job};
+            const bool is_start = open.insert(key).second;
+            if (!is_start) {
+                open.erase(key);
+            }
+            const bool is_alice = job == 1;
+            middle->report(child, ++sent[child],
+                           {{is_start, key.second, is_alice ? "alice" : "carol", is_alice ? "lattice" : "bio", 9, at(t),
+                             job == 3 ? 1U : 0U}});
+        }
+        middle->apply(freed(50, 200));
+        while (const auto batch = middle->uplink().next()) {
+            middle->uplink_acknowledged(top->report(middle_job, batch->first_seq, batch->records));
+        }
+        SignedCoreMicros inside = 0;
+        for (const char* path : {"physics/lattice/@alice", "bio/@carol", "bio/@bob"}) {
+            RC_ASSERT(charged(*top, path, 300) == charged(*middle, path, 300));
+            inside += charged(*top, path, 300);
+        }
+        RC_ASSERT(charged(*top, "bio/@owner", 300) == SignedCoreMicros{298} * 1'000'000 * 64 - inside);
     });
 }

@@ -43,7 +43,19 @@ TEST_CASE("children: a record that comes twice counts once, a gap is not jumped"
     s->report(child, 1, {start(1, 4, 110)});
     CHECK(s->report(child, 1, {start(1, 4, 110), end(1, 4, 120)}) == 2);
     CHECK(s->report(child, 7, {start(2, 4, 130)}) == 2);
+    CHECK(s->report(child, 1, {start(1, 4, 110), end(1, 4, 120)}) == 2);  // closed, so only its number tells
     CHECK(charged(*s, "physics/lattice/@alice", 999) == 40'000'000);
+}
+
+TEST_CASE("children: a job inside a reported job takes its cores, and ends with it") {
+    auto s = parent_with_child();
+    UplinkRow inner = start(2, 3, 120);
+    inner.user = "carol", inner.account = "bio", inner.inside = 1;
+    s->report(child, 1, {start(1, 4, 110), inner, end(1, 4, 130), inner});
+    s->apply(freed(child, 200));
+    CHECK(charged(*s, "bio/@carol", 999) == 30'000'000);
+    CHECK(charged(*s, "physics/lattice/@alice", 999) == 50'000'000);
+    CHECK(charged(*s, "bio/@bob", 999) == 920'000'000);
 }
 
 TEST_CASE("children: what is open when the child ends, ends with it") {

@@ -47,9 +47,9 @@ StateBatch everything() {
     batch.charges = {{"", 4, at(4)}, {"x/@u", -2, at(5)}};
     batch.running[0x8000000000000001ULL] = RunningRow{"x/@u", 8, at(6)};
     batch.charged[9] = at(7);
-    batch.reported[{1, 2}] = RunningRow{"", 3, at(8)};
+    batch.reported[{1, 2}] = RunningRow{"", 3, at(8), 6};
     batch.downlinks[1] = DownlinkRow{"child", 11, at(9), at(10)};
-    batch.uplink[77] = UplinkRow{true, 5, "u", "x", 2, at(11)};
+    batch.uplink[77] = UplinkRow{true, 5, "u", "x", 2, at(11), 4};
     return batch;
 }
 
@@ -73,7 +73,26 @@ TEST_CASE("state: what was committed is read back to the last bit") {
     CHECK(s.charged.at(9) == at(7));
     CHECK(s.reported.at({1, 2}).cores == 3);
     CHECK(s.downlinks.at(1).ignored_until == at(10));
+    CHECK(s.reported.at({1, 2}).inside == 6);
     CHECK(s.uplink.at(77).account == "x");
+    CHECK(s.uplink.at(77).inside == 4);
+}
+
+TEST_CASE("state: a file of version 1, which knew no jobs inside reported jobs, is taken over") {
+    const Folder folder;
+    { REQUIRE(opened(folder.file()).apply(everything())); }
+    {
+        SqliteDb db = SqliteDb::open(folder.file());
+        REQUIRE(
+            db.execute("ALTER TABLE reported DROP COLUMN inside; ALTER TABLE uplink DROP COLUMN inside;"
+                       "PRAGMA user_version=1;"));
+    }
+    for (int life = 0; life < 2; ++life) {
+        const StateStore store = opened(folder.file());
+        CHECK(store.saved().reported.at({1, 2}).cores == 3);
+        CHECK(store.saved().reported.at({1, 2}).inside == 0);
+        CHECK(store.saved().uplink.at(77).inside == 0);
+    }
 }
 
 TEST_CASE("state: a checkpoint replaces the charges before it, acknowledged records go") {
