@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: every size, offset and constant of <flux/core.h> that crosses the ABI, as (name, value). Included by one source
-// that sees our header and one that sees flux-core's; abi_test.cpp compares. Include <flux/core.h> first. The functions
-// are static on purpose: each source must keep its own.
+// Owns: every size, offset and constant of <flux/core.h> and <flux/jobtap.h> that crosses the ABI, as (name, value).
+// Included by one source that sees our header and one that sees flux-core's; abi_test.cpp compares. Include both first.
+// The functions are static on purpose: each source must keep its own.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -246,9 +246,25 @@ static AbiList abi_functions() {
             WEIR_ABI_FUNCTION(flux_watcher_stop)};
 }
 
+static AbiList abi_jobtap() {
+    return {WEIR_ABI_VALUE(FLUX_JOBTAP_CURRENT_JOB),           WEIR_ABI_FUNCTION(flux_jobtap_dependency_add),
+            WEIR_ABI_FUNCTION(flux_jobtap_dependency_remove),  WEIR_ABI_FUNCTION(flux_jobtap_epilog_finish),
+            WEIR_ABI_FUNCTION(flux_jobtap_epilog_start),       WEIR_ABI_FUNCTION(flux_jobtap_error),
+            WEIR_ABI_FUNCTION(flux_jobtap_event_post_pack),    WEIR_ABI_FUNCTION(flux_jobtap_get_flux),
+            WEIR_ABI_FUNCTION(flux_jobtap_job_aux_get),        WEIR_ABI_FUNCTION(flux_jobtap_job_aux_set),
+            WEIR_ABI_FUNCTION(flux_jobtap_job_event_posted),   WEIR_ABI_FUNCTION(flux_jobtap_job_lookup),
+            WEIR_ABI_FUNCTION(flux_jobtap_job_set_flag),       WEIR_ABI_FUNCTION(flux_jobtap_job_subscribe),
+            WEIR_ABI_FUNCTION(flux_jobtap_job_unsubscribe),    WEIR_ABI_FUNCTION(flux_jobtap_jobspec_update_pack),
+            WEIR_ABI_FUNCTION(flux_jobtap_priority_unavail),   WEIR_ABI_FUNCTION(flux_jobtap_prolog_finish),
+            WEIR_ABI_FUNCTION(flux_jobtap_prolog_start),       WEIR_ABI_FUNCTION(flux_jobtap_raise_exception),
+            WEIR_ABI_FUNCTION(flux_jobtap_reject_job),         WEIR_ABI_FUNCTION(flux_jobtap_reprioritize_all),
+            WEIR_ABI_FUNCTION(flux_jobtap_reprioritize_job),   WEIR_ABI_FUNCTION(flux_jobtap_service_register),
+            WEIR_ABI_FUNCTION(flux_jobtap_service_register_ex)};
+}
+
 static AbiList abi_all() {
     AbiList all = abi_layouts();
-    for (const auto& list : {abi_constants(), abi_functions()}) {
+    for (const auto& list : {abi_constants(), abi_functions(), abi_jobtap()}) {
         all.insert(all.end(), list.begin(), list.end());
     }
     return all;

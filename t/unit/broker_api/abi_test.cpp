@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Our <flux/core.h> against flux-core's, entry by entry: sizes, offsets, constants and the type of every function.
+// Our <flux/core.h> and <flux/jobtap.h> against flux-core's, entry by entry: sizes, offsets, constants and the type of every function.
 #include <catch2/catch.hpp>
 #include <cstdio>
 #include <cstdlib>
@@ -13,7 +13,7 @@ AbiList abi_of_ours();
 #ifdef WEIR_HAS_FLUX_HEADERS
 AbiList abi_of_flux();
 
-TEST_CASE("abi: our header and flux-core's agree") {
+TEST_CASE("abi: our headers and flux-core's agree") {
     const AbiList ours = abi_of_ours();
     const AbiList theirs = abi_of_flux();
     REQUIRE(ours.size() == theirs.size());
@@ -22,7 +22,7 @@ TEST_CASE("abi: our header and flux-core's agree") {
     }
 }
 #else
-TEST_CASE("abi: our header and flux-core's agree") {
+TEST_CASE("abi: our headers and flux-core's agree") {
     CHECK_FALSE(abi_of_ours().empty());
     // run_all.py shows this line as a skipped test.
     std::puts("[skip] no flux-core headers here (PKG_CONFIG_PATH): the ABI was not compared");
