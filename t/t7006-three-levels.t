@@ -18,8 +18,8 @@ EOF
 printf '"physics" = 1\n"physics/@alice" = 1\n"bio" = 1\n"bio/@bob" = 1\n"bio/@*" = 1\n' >shares.toml
 { cat common.toml && cat <<EOF; } >top.toml
 [[resource.config]]
-hosts = "node[0-3]"
-cores = "0-3"
+hosts = "node0"
+cores = "0-15"
 [weir]
 share-tree = "shares.toml"
 EOF
@@ -32,7 +32,7 @@ at() {
 # instance PARENT NAME CORES: a broker as a job of another instance; returns when it answers.
 instance() {
 	mkfifo "$2.ready" &&
-	at "$1" submit -n1 -c"$3" sh -c "exec weir-broker -c $(pwd)/common.toml --rundir $(pwd)/$2 --ready-fd 9 9>$(pwd)/$2.ready" >"$2.id" &&
+	at "$1" submit -n1 -c"$3" sh -c "exec weir-broker -c common.toml --rundir \"\$PWD/$2\" --ready-fd 9 9>$2.ready" >"$2.id" &&
 	read -r uri <"$2.ready"
 }
 charged() {
@@ -40,7 +40,7 @@ charged() {
 }
 
 test_expect_success 'an instance in an instance in an instance' '
-	mkdir top && cp shares.toml . && mkfifo ready &&
+	mkdir top && mkfifo ready &&
 	{ weir-broker -c top.toml --rundir "$(pwd)/top" --ready-fd 9 9>ready >top.log 2>&1 & } && broker=$! &&
 	read -r uri <ready && instance top middle 16 && instance middle low 8
 '
