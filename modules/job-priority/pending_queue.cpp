@@ -76,46 +76,64 @@ void PendingQueue::put(const BookJob& job, std::uint32_t factor) {
     inputs.queue = index_of(queue_index_, job.request.queue);
     inputs.qos = index_of(qos_index_, job.request.qos);
     inputs.urgency = static_cast<std::uint8_t>(std::clamp(job.urgency, urgency_held, urgency_expedited));
-    if (const auto known = slots_.find(job.id); known != slots_.end()) {
-        const std::uint32_t before = engine_.inputs(known->second).association;
-        engine_.update(known->second, inputs);
-        if (before != factor) {
-            by_factor_[before].erase(job.id);
-        }
+    const auto [known, is_new] = places_.try_emplace(job.id);
+    Place& place = known->second;
+    if (is_new) {
+        place.slot = engine_.insert(inputs);
+        join(factor, place);
     } else {
-        slots_.emplace(job.id, engine_.insert(inputs));
+        const std::uint32_t before = engine_.inputs(place.slot).association;
+        engine_.update(place.slot, inputs);
+        if (before != factor) {
+            leave(before, place);
+            join(factor, place);
+        }
     }
-    by_factor_[factor].insert(job.id);
     marked_.insert(job.id);
 }
 
+void PendingQueue::join(std::uint32_t factor, Place& place) {
+    auto& group = by_factor_[factor];
+    place.index = group.size();
+    group.push_back(place.slot);
+}
+
+void PendingQueue::leave(std::uint32_t factor, const Place& place) {
+    const auto found = by_factor_.find(factor);
+    auto& group = found->second;
+    const std::size_t hole = place.index;
+    if (hole + 1 != group.size()) {  // the last one fills the hole
+        group[hole] = group.back();
+        places_.at(engine_.inputs(group[hole]).id.value).index = hole;
+    }
+    group.pop_back();
+    if (group.empty()) {
+        by_factor_.erase(found);
+    }
+}
+
 void PendingQueue::remove(FluxJobId id) {
-    const auto known = slots_.find(id);
-    if (known == slots_.end()) {
+    const auto known = places_.find(id);
+    if (known == places_.end()) {
         return;
     }
-    const auto group = by_factor_.find(engine_.inputs(known->second).association);
-    if (group != by_factor_.end()) {
-        group->second.erase(id);
-        if (group->second.empty()) {
-            by_factor_.erase(group);
-        }
-    }
-    engine_.remove(known->second);
-    slots_.erase(known);
+    leave(engine_.inputs(known->second.slot).association, known->second);
+    engine_.remove(known->second.slot);
+    places_.erase(known);
     marked_.erase(id);
 }
 
 void PendingQueue::clear() {
     engine_ = PriorityEngine(engine_.settings());
-    slots_.clear();
+    places_.clear();
     by_factor_.clear();
     marked_.clear();
+    marked_factors_.clear();
 }
 
 void PendingQueue::mark_factor(std::uint32_t factor) {
-    if (const auto group = by_factor_.find(factor); group != by_factor_.end()) {
-        marked_.insert(group->second.begin(), group->second.end());
+    if (by_factor_.count(factor) != 0) {
+        marked_factors_.insert(factor);
     }
 }
 
@@ -132,6 +150,7 @@ std::size_t PendingQueue::hand_over(Pusher& pusher) {
 
 std::size_t PendingQueue::pass(Instant now, std::span<const double> factors, Pusher& pusher) {
     marked_.clear();
+    marked_factors_.clear();
     changes_.clear();
     engine_.pass(now, factors, changes_);
     return hand_over(pusher);
@@ -140,15 +159,23 @@ std::size_t PendingQueue::pass(Instant now, std::span<const double> factors, Pus
 std::size_t PendingQueue::pass_marked(Instant now, std::span<const double> factors, Pusher& pusher) {
     changes_.clear();
     for (const FluxJobId id : marked_) {
-        engine_.pass_one(slots_.at(id), now, factors, changes_);
+        engine_.pass_one(places_.at(id).slot, now, factors, changes_);
+    }
+    for (const std::uint32_t factor : marked_factors_) {
+        if (const auto group = by_factor_.find(factor); group != by_factor_.end()) {
+            for (const PriorityEngine::Slot slot : group->second) {
+                engine_.pass_one(slot, now, factors, changes_);
+            }
+        }
     }
     marked_.clear();
+    marked_factors_.clear();
     return hand_over(pusher);
 }
 
 const PriorityEngine::Slot* PendingQueue::find(FluxJobId id) const {
-    const auto known = slots_.find(id);
-    return known == slots_.end() ? nullptr : &known->second;
+    const auto known = places_.find(id);
+    return known == places_.end() ? nullptr : &known->second.slot;
 }
 
 std::uint32_t PendingQueue::factor_of(FluxJobId id) const {

@@ -34,32 +34,41 @@ class PendingQueue {
     /// Forgets every job.
     void clear();
 
-    /// Marks every job that uses this factor: its user's usage changed.
+    /// Marks every job that uses this factor: its user's usage changed. O(log marked), whatever the jobs.
     void mark_factor(std::uint32_t factor);
-    bool has_marked() const { return !marked_.empty(); }
+    bool has_marked() const { return !marked_.empty() || !marked_factors_.empty(); }
 
     /// Judges every job; changed values go to the pusher. Held and expedited jobs are skipped: the job-manager itself
     /// overrides their priority. Returns the number of changes. O(jobs) over flat arrays.
     std::size_t pass(Instant now, std::span<const double> factors, Pusher& pusher);
-    /// Judges the marked jobs alone.
+    /// Judges the marked jobs alone, and those of marked factors. O(these jobs).
     std::size_t pass_marked(Instant now, std::span<const double> factors, Pusher& pusher);
 
     const PriorityEngine& engine() const { return engine_; }
-    std::size_t size() const { return slots_.size(); }
+    std::size_t size() const { return places_.size(); }
+    /// Pointers stay valid until the job is removed.
     const PriorityEngine::Slot* find(FluxJobId id) const;
     std::uint32_t factor_of(FluxJobId id) const;
     /// Pending jobs that use this factor.
     std::size_t count_of(std::uint32_t factor) const;
 
   private:
+    /// Where a job is: in the engine, and in the list of its factor.
+    struct Place {
+        PriorityEngine::Slot slot;
+        std::size_t index = 0;
+    };
     std::size_t hand_over(Pusher& pusher);
+    void join(std::uint32_t factor, Place& place);
+    void leave(std::uint32_t factor, const Place& place);
 
     PriorityEngine engine_;
     std::map<std::string, std::uint16_t> queue_index_;
     std::map<std::string, std::uint8_t> qos_index_;
-    std::unordered_map<FluxJobId, PriorityEngine::Slot> slots_;
-    std::unordered_map<std::uint32_t, std::set<FluxJobId>> by_factor_;
+    std::unordered_map<FluxJobId, Place> places_;
+    std::unordered_map<std::uint32_t, std::vector<PriorityEngine::Slot>> by_factor_;  // in no order
     std::set<FluxJobId> marked_;
+    std::set<std::uint32_t> marked_factors_;
     std::vector<PriorityEngine::Change> changes_;  // kept for its memory
 };
 

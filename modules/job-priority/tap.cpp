@@ -78,8 +78,11 @@ void release_overdue(Tap& tap) {
 }
 
 void arm_timer(Tap& tap) {
+    if (tap.is_timer_armed || !tap.timer) {
+        return;  // whoever came first set it; looking for the first among all that wait costs O(waiting)
+    }
     const auto deadline = tap.table.next_deadline();
-    if (!deadline || tap.is_timer_armed || !tap.timer) {
+    if (!deadline) {
         return;
     }
     const double after = weir::to_seconds(*deadline - now_of(tap));

@@ -67,7 +67,7 @@ class TapTable {
     /// so that the module's first value for them is a change. O(waiting).
     std::vector<std::pair<std::uint64_t, std::uint32_t>> release_overdue(Instant now);
 
-    /// When release_overdue() will next have work; empty when nothing waits.
+    /// When release_overdue() will next have work; empty when nothing waits. O(waiting).
     std::optional<Instant> next_deadline() const;
 
     /// The value of a job nobody computed: its urgency, but never above the lowest value in the table. So new jobs keep

@@ -172,29 +172,16 @@ int done_jobs(flux_t* h) {
     return inactive + purged;
 }
 
-/// Messages that each module received and sent, per job: the figure that does not depend on the machine.
+/// Messages through the router, per job: the figure that does not depend on the machine.
 void print_messages(flux_t* h, int jobs) {
-    flux_future_t* list = flux_rpc(h, "module.list", "{}", FLUX_NODEID_ANY, 0);
-    json_t* mods = nullptr;
-    if (flux_rpc_get_unpack(list, "{s:o}", "mods", &mods) < 0)
-        throw std::runtime_error(flux_future_error_string(list));
-    std::size_t i = 0;
-    json_t* mod = nullptr;
-    json_array_foreach(mods, i, mod) {
-        const char* name = json_string_value(json_object_get(mod, "name"));
-        flux_future_t* f = flux_rpc(h, (std::string(name) + ".stats-get").c_str(), nullptr, FLUX_NODEID_ANY, 0);
-        json_t *rx = nullptr, *tx = nullptr;
-        if (flux_rpc_get_unpack(f, "{s:o s:o}", "rx", &rx, "tx", &tx) < 0)
-            throw std::runtime_error(flux_future_error_string(f));
-        const auto per_job = [jobs](const json_t* counts, const char* kind) {
-            return static_cast<double>(json_integer_value(json_object_get(counts, kind))) / jobs;
-        };
-        std::printf("  module %-16s received a job: request %.2f response %.2f event %.2f   sent: %.2f %.2f %.2f\n",
-                    name, per_job(rx, "request"), per_job(rx, "response"), per_job(rx, "event"), per_job(tx, "request"),
-                    per_job(tx, "response"), per_job(tx, "event"));
-        flux_future_destroy(f);
-    }
-    flux_future_destroy(list);
+    flux_future_t* f = flux_rpc(h, "broker.stats-get", nullptr, FLUX_NODEID_ANY, 0);
+    json_int_t requests = 0, responses = 0, events = 0;
+    if (flux_rpc_get_unpack(f, "{s:I s:I s:I}", "requests", &requests, "responses", &responses, "events", &events) < 0)
+        throw std::runtime_error(std::string("broker.stats-get: ") + flux_strerror(errno));
+    flux_future_destroy(f);
+    const auto per_job = [jobs](json_int_t n) { return static_cast<double>(n) / jobs; };
+    std::printf("  messages a job through the router: requests %.2f  responses %.2f  events %.2f\n", per_job(requests),
+                per_job(responses), per_job(events));
 }
 
 int measure(const Plan& plan) {
