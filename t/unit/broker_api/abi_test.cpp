@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Our <flux/core.h> and <flux/jobtap.h> against flux-core's, entry by entry: sizes, offsets, constants and the type of every function.
+// Our <flux/core.h> and <flux/jobtap.h> against flux-core's, entry by entry: sizes, offsets, constants and the type of
+// every function.
 #include <catch2/catch.hpp>
 #include <cstdio>
 #include <cstdlib>
