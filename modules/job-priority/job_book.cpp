@@ -2,27 +2,18 @@
 // Owns: the book's transitions. See job_book.hpp.
 #include "modules/job-priority/job_book.hpp"
 
-#include <algorithm>
-
 namespace weir::priority {
 namespace {
 
-/// Starts or ends the present span so that it matches what the job now is.
 void settle_ageing(BookJob& job, Instant time) {
-    const bool is_ageing = job.is_pending() && !job.is_held();
-    if (is_ageing && !job.ageing_since) {
-        job.ageing_since = time;
-    } else if (!is_ageing && job.ageing_since) {
-        job.aged += std::max(Duration{}, time - *job.ageing_since);
-        job.ageing_since.reset();
+    if (job.is_pending() && !job.is_held()) {
+        job.ageing.begin(time);
+    } else {
+        job.ageing.pause(time);
     }
 }
 
 }  // namespace
-
-Duration BookJob::wait(Instant now) const {
-    return aged + (ageing_since ? std::max(Duration{}, now - *ageing_since) : Duration{});
-}
 
 BookChange JobBook::apply(const JobEvent& event) {
     if (const auto* submit = std::get_if<SubmitEvent>(&event.what)) {
@@ -35,6 +26,7 @@ BookChange JobBook::apply(const JobEvent& event) {
         }
         job.urgency = submit->urgency;
         job.submit = event.time;
+        job.ageing = Ageing(rule_, event.time);
         jobs_.try_emplace(event.id, std::move(job));
         return BookChange::none;
     }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the active jobs as the journal tells them: request, urgency, and how long each has been eligible and not held.
+// Owns: the active jobs as the journal tells them: request, urgency, and how long each has waited.
 // Must not know: accounts' shares, usage, priorities. Source: RFC 21 (states), RFC 30 (urgency); doc/adr/0062.
 #pragma once
 #include <cstddef>
 #include <map>
 #include <optional>
 
+#include "libsched/priority/ageing.hpp"
 #include "modules/job-priority/job_event.hpp"
 
 namespace weir::priority {
@@ -20,18 +21,15 @@ struct BookJob {
     JobRequest request;
     int urgency = 16;
     Instant submit;
-    bool is_eligible = false;             ///< its `depend` event was seen
-    bool has_resources = false;           ///< between alloc and free
-    bool is_over = false;                 ///< freed, or ended without resources: waits for `clean`
-    Duration aged{};                      ///< spans of waiting that are over (a hold ended them)
-    std::optional<Instant> ageing_since;  ///< the present span: set while eligible, not held, without resources
+    bool is_eligible = false;    ///< its `depend` event was seen
+    bool has_resources = false;  ///< between alloc and free
+    bool is_over = false;        ///< freed, or ended without resources: waits for `clean`
+    Ageing ageing;               ///< begins and pauses with: eligible, not held, without resources
 
     bool is_held() const { return urgency == urgency_held; }
     bool is_expedited() const { return urgency == urgency_expedited; }
     /// Waits for resources: in PRIORITY or SCHED.
     bool is_pending() const { return is_eligible && !has_resources && !is_over; }
-    /// How long the job has waited, holds not counted; never negative.
-    Duration wait(Instant now) const;
     /// The user whose share the job uses.
     std::uint32_t charged_userid() const { return request.routed_for.value_or(userid); }
 };
@@ -48,7 +46,10 @@ enum class BookChange {
 class JobBook {
   public:
     /// \param owner  the instance's owner: nobody else may submit in the name of another user
-    explicit JobBook(std::uint32_t owner) : owner_(owner) {}
+    explicit JobBook(std::uint32_t owner, AgeRule rule = AgeRule::while_eligible) : owner_(owner), rule_(rule) {}
+
+    /// How jobs age that are submitted from now on.
+    void set_age_rule(AgeRule rule) { rule_ = rule; }
 
     /// Events of one job come in their order; events of unknown jobs, but for submit, are ignored, and so is a second
     /// submit of a known job (a replay). O(log jobs).
@@ -68,6 +69,7 @@ class JobBook {
     BookChange on(BookJob& job, const AllocEvent& event, Instant time);
     BookChange on(BookJob& job, const FreeEvent&, Instant time);
     std::uint32_t owner_;
+    AgeRule rule_;
     std::map<FluxJobId, BookJob> jobs_;
 };
 

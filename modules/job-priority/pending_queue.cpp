@@ -24,7 +24,7 @@ std::map<std::string, Index> indices(const std::map<std::string, double>& classe
 }
 
 template <typename Index>
-Index index_of(const std::map<std::string, Index>& index, const std::string& name) {
+Index index_of_class(const std::map<std::string, Index>& index, const std::string& name) {
     const auto found = index.find(name);
     return found == index.end() ? Index{0} : found->second;
 }
@@ -50,6 +50,9 @@ PrioritySettings engine_settings(const Settings& settings, std::uint32_t machine
     engine.qos_priority = priorities(settings.qos, qos_max);
     engine.queue_priority = priorities(settings.queues, queues_max);
     engine.size_favors_large = settings.is_large_favored;
+    engine.is_raw[index_of(Factor::qos)] = settings.raw_factors.contains("qos");
+    engine.is_raw[index_of(Factor::queue)] = settings.raw_factors.contains("queue");
+    engine.only_raises = settings.only_raises;
     engine.machine_cores = std::max(1U, machine_cores);
     return engine;
 }
@@ -69,12 +72,12 @@ void PendingQueue::put(const BookJob& job, std::uint32_t factor) {
     JobInputs inputs;
     inputs.id = weir::JobId{job.id};
     inputs.submit = job.submit;
-    inputs.eligible = job.ageing_since ? *job.ageing_since - job.aged : job.submit;
+    inputs.eligible = job.ageing.eligible();
     inputs.association = factor;
     inputs.cores = static_cast<std::uint32_t>(
         std::clamp<std::int64_t>(job.request.cores, 0, std::numeric_limits<std::uint32_t>::max()));
-    inputs.queue = index_of(queue_index_, job.request.queue);
-    inputs.qos = index_of(qos_index_, job.request.qos);
+    inputs.queue = index_of_class(queue_index_, job.request.queue);
+    inputs.qos = index_of_class(qos_index_, job.request.qos);
     inputs.urgency = static_cast<std::uint8_t>(std::clamp(job.urgency, urgency_held, urgency_expedited));
     const auto [known, is_new] = places_.try_emplace(job.id);
     Place& place = known->second;

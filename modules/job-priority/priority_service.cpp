@@ -29,7 +29,7 @@ PriorityService::PriorityService(Settings settings, UserDatabase database, std::
       users_(std::move(database)),
       is_child_(is_child),
       accounting_(trees_.tree(), settings_.half_life),
-      book_(owner),
+      book_(owner, settings_.ageing),
       queue_(settings_, 1),
       algorithm_(algorithm_of(settings_)) {
     users_.configure(settings_.users);

@@ -36,6 +36,7 @@ void PriorityService::configure(Settings settings, Instant now) {
         algorithm_ = *algorithm;
     }
     accounting_.set_half_life(settings_.half_life, now);
+    book_.set_age_rule(settings_.ageing);
     queue_.configure(settings_, machine_cores_);
     put_all();
     evaluated_at_.reset();

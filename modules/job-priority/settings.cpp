@@ -18,8 +18,8 @@ constexpr Duration duration_max = std::chrono::hours(24 * 36525);  // a hundred 
 constexpr double weight_max = 4e9;
 
 constexpr const char* known_keys =
-    "share-tree, state, plugin, half-life, update-interval, wait-max, algorithm, size-favors, enforce, parent-factors, "
-    "unavail-timeout, weights, qos, queues, users, route";
+    "share-tree, state, plugin, half-life, update-interval, wait-max, algorithm, size-favors, ageing, raw-factors, "
+    "only-raises, enforce, parent-factors, unavail-timeout, weights, qos, queues, users, route";
 
 std::string shown(const json_t* value) {
     return Json::ref(const_cast<json_t*>(value)).dump();  // dump() does not change it
@@ -148,6 +148,36 @@ void read_users(Reader& reader, const json_t* table, std::map<std::string, std::
     }
 }
 
+void read_ageing(Reader& reader, const json_t* value, AgeRule& into) {
+    static const std::map<std::string, AgeRule, std::less<>> rules{
+        {"while-eligible", AgeRule::while_eligible},
+        {"since-eligible", AgeRule::since_eligible},
+        {"since-last-eligible", AgeRule::since_last_eligible},
+        {"since-submit", AgeRule::since_submit}};
+    const auto found = json_is_string(value) ? rules.find(json_string_value(value)) : rules.end();
+    if (found == rules.end()) {
+        reader.complain("ageing", value,
+                        "must be \"while-eligible\", \"since-eligible\", \"since-last-eligible\" or \"since-submit\"");
+        return;
+    }
+    into = found->second;
+}
+
+void read_raw_factors(Reader& reader, const json_t* list, std::set<std::string>& into) {
+    bool is_good = json_is_array(list);
+    into.clear();
+    std::size_t index = 0;
+    json_t* entry = nullptr;
+    json_array_foreach(const_cast<json_t*>(list), index, entry) {
+        const std::string name = json_is_string(entry) ? json_string_value(entry) : "";
+        is_good = is_good && (name == "qos" || name == "queue");
+        into.insert(name);
+    }
+    if (!is_good) {
+        reader.complain("raw-factors", list, "must be a list of \"qos\" and \"queue\", or of one of them");
+    }
+}
+
 void read_key(Reader& reader, const std::string& key, const json_t* value, Settings& s) {
     if (key == "share-tree") {
         reader.text(key, value, s.share_tree);
@@ -168,6 +198,12 @@ void read_key(Reader& reader, const std::string& key, const json_t* value, Setti
         std::string favored = "large";
         reader.choice(key, value, "large", "small", favored);
         s.is_large_favored = favored == "large";
+    } else if (key == "ageing") {
+        read_ageing(reader, value, s.ageing);
+    } else if (key == "raw-factors") {
+        read_raw_factors(reader, value, s.raw_factors);
+    } else if (key == "only-raises") {
+        reader.flag(key, value, s.only_raises);
     } else if (key == "enforce") {
         reader.flag(key, value, s.is_enforced);
     } else if (key == "parent-factors") {

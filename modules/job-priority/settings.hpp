@@ -7,11 +7,13 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "libfairshare/base/result.hpp"
 #include "libfairshare/base/time.hpp"
+#include "libsched/priority/ageing.hpp"
 
 namespace weir::priority {
 
@@ -37,6 +39,9 @@ struct Settings {
     Duration wait_max = std::chrono::hours(24 * 7);
     std::string algorithm = "fair-tree";
     bool is_large_favored = true;
+    AgeRule ageing = AgeRule::while_eligible;
+    std::set<std::string> raw_factors;  ///< of "qos", "queue": those that are not normalised
+    bool only_raises = false;           ///< a pass lowers no job
     bool is_enforced = true;
     bool takes_parent_factors = true;
     Weights weights;

@@ -21,6 +21,8 @@ constexpr auto kinds = std::to_array<Kind>({
     {"tres", read_slurm_billing},
     {"half_life_s", read_slurm_decay},
     {"events", read_slurm_accrual},
+    {"variants", read_slurm_age},
+    {"flag", read_slurm_incr_only},
 });
 
 /// The first of the cases, which are a list or an object; nullptr where there are none.

@@ -6,6 +6,9 @@
 
 namespace weir::oracle {
 
+// slurm_priority_cases.cpp
+void read_slurm_age(const json_t* document, Report& report);        // jobs held, begun and reset over time
+void read_slurm_incr_only(const json_t* document, Report& report);  // a QoS is lowered, a job moved
 // slurm_tree_cases.cpp
 void read_slurm_test_tree(const json_t* document, Report& report);      // test24.1, test24.4
 void read_slurm_tied_accounts(const json_t* document, Report& report);  // documented and shipped ranks

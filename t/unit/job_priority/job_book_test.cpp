@@ -10,7 +10,7 @@ using namespace weir::priority::testing;
 namespace {
 
 double waited(const JobBook& book, FluxJobId id, double t) {
-    return to_seconds(book.find(id)->wait(at(t)));
+    return to_seconds(book.find(id)->ageing.wait(at(t)));
 }
 
 }  // namespace

@@ -32,7 +32,8 @@ TEST_CASE("settings: without [weir] everything has its default") {
 
 TEST_CASE("settings: every key is read") {
     const auto s = read(R"({"share-tree":"t","state":"s","plugin":"p","half-life":"1d","update-interval":1.5,
-        "wait-max":"2h","algorithm":"classic","size-favors":"small","enforce":false,"parent-factors":false,
+        "wait-max":"2h","algorithm":"classic","size-favors":"small","ageing":"since-submit","raw-factors":["qos"],
+        "only-raises":true,"enforce":false,"parent-factors":false,
         "unavail-timeout":"5s","route":{"queues":["a"]},
         "weights":{"wait":1,"fairshare":2,"qos":3,"queue":4,"size":5,"user":6},
         "qos":{"high":{"priority":9}},"queues":{"debug":{"priority":2.5}},"users":{"alice":5001}})");
@@ -45,6 +46,9 @@ TEST_CASE("settings: every key is read") {
     CHECK(s->queues.at("debug") == 2.5);
     CHECK(s->users.at("alice") == 5001);
     CHECK_FALSE(s->is_large_favored);
+    CHECK(s->ageing == AgeRule::since_submit);
+    CHECK(s->raw_factors == std::set<std::string>{"qos"});
+    CHECK(s->only_raises);
     CHECK_FALSE(s->is_enforced);
     CHECK_FALSE(s->takes_parent_factors);
 }
@@ -58,6 +62,8 @@ TEST_CASE("settings: a complaint names the key, the value and what is right") {
     CHECK_THAT(complaint(R"({"algorithm":"lottery"})"), Contains("fair-tree") && Contains("classic"));
     CHECK_THAT(complaint(R"({"weights":{"fairshar":1}})"), Contains("weights.fairshar") && Contains("fairshare"));
     CHECK_THAT(complaint(R"({"weights":{"wait":-1}})"), Contains("weights.wait = -1"));
+    CHECK_THAT(complaint(R"({"ageing":"always"})"), Contains("always") && Contains("since-submit"));
+    CHECK_THAT(complaint(R"({"raw-factors":["size"]})"), Contains("raw-factors") && Contains("queue"));
     CHECK_THAT(complaint(R"({"enforce":"yes"})"), Contains("true or false"));
     CHECK_THAT(complaint(R"({"qos":{"high":3}})"), Contains("qos.high") && Contains("priority"));
     CHECK_THAT(complaint(R"({"users":{"a":1,"b":1}})"), Contains("already the id of a"));
