@@ -137,11 +137,10 @@ in_weir() {
 
 # boot_weir STATEDIR: our broker with ./instance-conf/instance.toml; sets weir_pid, rundir and FLUX_URI.
 boot_weir() {
-	rundir=$(mktemp -d) || return 1
-	"$WEIR_BROKER" -c "$PWD/instance-conf/instance.toml" -S "statedir=$1" --rundir "$rundir" &
+	rundir=$(mktemp -d) && mkfifo "$rundir/ready" || return 1
+	"$WEIR_BROKER" -c "$PWD/instance-conf/instance.toml" -S "statedir=$1" --rundir "$rundir" --ready-fd 9 9>"$rundir/ready" &
 	weir_pid=$!
-	until test -S "$rundir/local-0"; do kill -0 "$weir_pid" || return 1; done
-	FLUX_URI=local://$rundir/local-0
+	read -r FLUX_URI <"$rundir/ready" || return 1
 	export FLUX_URI
 }
 
