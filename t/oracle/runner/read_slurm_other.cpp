@@ -18,6 +18,7 @@ struct Kind {
 constexpr auto kinds = std::to_array<Kind>({
     {"expected_printed_6_decimals", read_slurm_test_tree},
     {"documented_merge_computed", read_slurm_tied_accounts},
+    {"test24.7_normal", read_slurm_suite},
     {"tres", read_slurm_billing},
     {"half_life_s", read_slurm_decay},
     {"events", read_slurm_accrual},

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "libfairshare/usage/billing.hpp"
+#include "libsched/priority/slurm.hpp"
 #include "t/oracle/runner/slurm_text.hpp"
 
 namespace weir::oracle {
@@ -20,9 +21,10 @@ double slurm_cost(const std::string& weights, const std::string& tres, const std
             amounts.push_back({name, amount});
         }
     }
-    const BillingRule rule = flags.find("MAX_TRES_GRES") != std::string::npos ? BillingRule::max_tres_gres
-                             : flags.find("MAX_TRES") != std::string::npos    ? BillingRule::max_tres
-                                                                              : BillingRule::sum;
+    const slurm::PriorityFlags set = slurm::priority_flags(flags);
+    const BillingRule rule = set.max_tres_gres ? BillingRule::max_tres_gres
+                             : set.max_tres    ? BillingRule::max_tres
+                                               : BillingRule::sum;
     return parsed->cost(amounts, rule);
 }
 

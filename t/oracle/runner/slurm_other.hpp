@@ -13,6 +13,8 @@ void read_slurm_incr_only(const json_t* document, Report& report);  // a QoS is 
 void read_slurm_test_tree(const json_t* document, Report& report);      // test24.1, test24.4
 void read_slurm_tied_accounts(const json_t* document, Report& report);  // documented and shipped ranks
 void read_slurm_broken_ties(const json_t* document, Report& report);    // siblings in proportion that the program parts
+// slurm_suite_cases.cpp
+void read_slurm_suite(const json_t* document, Report& report);  // facts of its test suite
 // slurm_usage_cases.cpp
 void read_slurm_billing(const json_t* document, Report& report);
 void read_slurm_decay(const json_t* document, Report& report);

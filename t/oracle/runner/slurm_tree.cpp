@@ -2,7 +2,8 @@
 // Owns: see slurm_tree.hpp.
 #include "t/oracle/runner/slurm_tree.hpp"
 
-#include <stdexcept>
+#include "libsched/priority/slurm.hpp"
+#include "t/oracle/runner/slurm_text.hpp"
 
 namespace weir::oracle {
 
@@ -10,16 +11,6 @@ namespace {
 
 std::string below(const std::string& path, const std::string& name) {
     return path.empty() ? name : path + "/" + name;
-}
-
-/// The value of the last `key=` of a configuration; empty where there is none.
-std::string setting(const std::string& conf, const std::string& key) {
-    const std::size_t at = ("\n" + conf).rfind("\n" + key + "=");
-    if (at == std::string::npos) {
-        return {};
-    }
-    const std::size_t begin = at + key.size() + 1;
-    return conf.substr(begin, conf.find('\n', begin) - begin);
 }
 
 }  // namespace
@@ -72,13 +63,12 @@ SlurmTree slurm_tree(const json_t* associations) {
 }
 
 Algorithm slurm_algorithm(const std::string& slurm_conf) {
-    const std::string flags = setting(slurm_conf, "PriorityFlags");
-    const bool is_oblivious = flags.find("DEPTH_OBLIVIOUS") != std::string::npos;
-    if (!is_oblivious && flags.find("NO_FAIR_TREE") == std::string::npos) {
+    const Words conf = all_words(slurm_conf);
+    const slurm::PriorityFlags flags = slurm::priority_flags(word(conf, "PriorityFlags"));
+    if (flags.fair_tree) {
         return FairTreeAsSlurm{};
     }
-    const std::string dampening = setting(slurm_conf, "FairShareDampeningFactor");
-    return Classic{dampening.empty() ? 1.0 : std::stod(dampening), is_oblivious};
+    return Classic{number_word(conf, "FairShareDampeningFactor", 1), flags.depth_oblivious};
 }
 
 }  // namespace weir::oracle
