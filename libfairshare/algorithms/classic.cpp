@@ -104,7 +104,7 @@ void Classic::evaluate(const ShareTree& tree, const Measures& measures, Standing
     for (std::uint32_t i = 1; i < tree.size(); ++i) {
         const NodeId id{i};
         levels[i] = rule.below(levels[tree.level_parent(id).value], id, used_at);
-        if (tree.kind(id) == NodeKind::user) {
+        if (tree.is_association(id)) {
             into.factor[i] = rule.factor(levels[i]);
         }
     }

@@ -76,18 +76,18 @@ class Walk {
     void push_children(NodeId account, double usage_per_share) {
         constexpr double infinite = std::numeric_limits<double>::infinity();
         for (NodeId child : tree_.children(account)) {
-            const NodeKind kind = tree_.kind(child);
+            const bool is_account = !tree_.is_association(child);
             const std::uint32_t shares = tree_.shares(child);
             const CoreMicros used = usage_[child.value];
-            if (kind == NodeKind::any_member) {
+            if (tree_.kind(child) == NodeKind::any_member) {
                 continue;
             }
             if (!tree_.shares_parent(child)) {
                 const double level = shares == 0 ? 0.0
                                      : used == 0 ? infinite
                                                  : shares * usage_per_share / to_double(used);
-                pool_.push_back({level, child.value, kind == NodeKind::account});
-            } else if (kind == NodeKind::account) {
+                pool_.push_back({level, child.value, is_account});
+            } else if (is_account) {
                 push_children(child, usage_per_share);
             } else {
                 pool_.push_back({infinite, child.value, false});

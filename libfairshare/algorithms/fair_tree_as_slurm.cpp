@@ -42,11 +42,10 @@ class Walk {
 
     void push_children(NodeId account, NodeId above) {
         for (NodeId child : tree_.children(account)) {
-            const NodeKind kind = tree_.kind(child);
-            if (kind == NodeKind::any_member) {
+            if (tree_.kind(child) == NodeKind::any_member) {
                 continue;
             }
-            const bool is_account = kind == NodeKind::account;
+            const bool is_account = !tree_.is_association(child);
             if (is_account && tree_.shares_parent(child)) {
                 push_children(child, above);
                 continue;

@@ -17,9 +17,10 @@
 #include <toml++/toml.h>
 
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <utility>
+
+#include "libfairshare/tree/node_fields.hpp"
 
 namespace weir {
 
@@ -205,7 +206,7 @@ class Reader {
             }
         }
         if (key) {
-            faulty_.push_back({*key, std::nullopt, 1, at});
+            faulty_.push_back({.name = *key, .parent = std::nullopt, .position = at});
         }
         report(at, "not TOML: " + std::string{what}, "a node's line reads \"physics/lattice/@alice\" = 1");
     }
@@ -224,7 +225,7 @@ class Reader {
             return;
         }
         TomlNode node = node_at(key, at);
-        read_shares(value, node);
+        read_field_of(node, "shares", value, at);
         nodes_.push_back(std::move(node));
     }
 
@@ -237,39 +238,53 @@ class Reader {
         return node;
     }
 
-    void read_shares(const toml::node& value, TomlNode& node) {
-        node.shares_begin = lines_.offset(position_of(value.source().begin));
-        node.shares_end = lines_.offset(position_of(value.source().end));
-        if (const auto* integer = value.as_integer()) {
-            node.spec.shares = integer->get();
-            return;
+    std::string_view written(const toml::node& value) const {
+        const std::size_t begin = lines_.offset(position_of(value.source().begin));
+        return text_.substr(begin, lines_.offset(position_of(value.source().end)) - begin);
+    }
+
+    FieldValue value_of(const toml::node& node) const {
+        FieldValue made;
+        made.written = written(node);
+        if (const auto* text = node.as_string()) {
+            made.value = text->get();
+        } else if (const auto* integer = node.as_integer()) {
+            made.value = integer->get();
+        } else if (const auto* real = node.as_floating_point()) {
+            made.value = real->get();
+        } else if (const auto* flag = node.as_boolean()) {
+            made.value = flag->get();
+        } else if (const auto* list = node.as_array()) {
+            FieldList values;
+            for (const toml::node& one : *list) {
+                values.push_back(value_of(one));
+            }
+            made.value = std::move(values);
+        } else if (const auto* table = node.as_table()) {
+            FieldTable values;
+            for (const auto& [key, one] : *table) {
+                values.emplace_back(std::string{key.str()}, value_of(one));
+            }
+            made.value = std::move(values);
         }
-        if (const auto* word = value.as_string(); word != nullptr && word->get() == "parent") {
-            node.spec.shares_parent = true;
-            return;
+        return made;
+    }
+
+    void read_field_of(TomlNode& node, std::string_view key, const toml::node& value, SourcePosition at) {
+        if (key == "shares") {
+            at = position_of(value.source().begin);
+            node.shares_begin = lines_.offset(at);
+            node.shares_end = lines_.offset(position_of(value.source().end));
         }
-        const std::string_view written = text_.substr(node.shares_begin, node.shares_end - node.shares_begin);
-        report(position_of(value.source().begin),
-               "shares of " + quoted(node.spec.name) + " are " + std::string{written},
-               "give a whole number from 0 to 4294967295 or \"parent\"");
+        for (auto& [message, hint] : read_field(key, value_of(value), node.spec)) {
+            report(at, std::move(message), std::move(hint));
+        }
     }
 
     void read_inline(const toml::key& key, const toml::table& table, SourcePosition at) {
-        static constexpr std::array<std::string_view, 2> known{"parent", "shares"};
         TomlNode node = node_at(key, at);
         for (const auto& [name, value] : table) {
-            const SourcePosition name_at = position_of(name.source().begin);
-            if (name.str() == "shares") {
-                read_shares(value, node);
-            } else if (name.str() != "parent") {
-                const std::string hint = did_you_mean(name.str(), known);
-                report(name_at, "unknown key " + quoted(name.str()) + " of " + quoted(key.str()),
-                       hint.empty() ? "a node has `parent` and `shares`" : hint);
-            } else if (const auto* parent = value.as_string()) {
-                node.spec.parent = parent->get();
-            } else {
-                report(name_at, "the parent of " + quoted(key.str()) + " is no text", "write parent = \"physics\"");
-            }
+            read_field_of(node, name.str(), value, position_of(name.source().begin));
         }
         nodes_.push_back(std::move(node));
     }
@@ -294,11 +309,43 @@ class Reader {
     Diagnostics diagnostics_;
 };
 
+std::string toml_key(std::string_view key) {
+    const bool is_bare = std::all_of(key.begin(), key.end(), [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
+    });
+    return is_bare ? std::string{key} : quoted(key);
+}
+
+std::string toml_table(const FieldTable& table);
+
+std::string toml_value(const FieldValue& field) {
+    if (const auto* table = std::get_if<FieldTable>(&field.value)) {
+        return toml_table(*table);
+    }
+    if (const auto* list = std::get_if<FieldList>(&field.value)) {
+        std::string text;
+        for (const FieldValue& one : *list) {
+            text += (text.empty() ? "" : ", ") + toml_value(one);
+        }
+        return "[" + text + "]";
+    }
+    return field.written;
+}
+
+std::string toml_table(const FieldTable& table) {
+    std::string text;
+    for (const auto& [key, value] : table) {
+        text += (text.empty() ? "{ " : ", ") + toml_key(key) + " = " + toml_value(value);
+    }
+    return text + " }";
+}
+
 void write_below(const ShareTree& tree, NodeId account, std::string& text) {
     for (NodeId child : tree.children(account)) {
         if (!tree.is_materialised(child)) {
+            const FieldTable fields = fields_of(tree, child);
             text += quoted(tree.path(child)) + " = " +
-                    (tree.shares_parent(child) ? quoted("parent") : std::to_string(tree.shares(child))) + "\n";
+                    (fields.size() == 1 ? toml_value(fields.front().second) : toml_table(fields)) + "\n";
             write_below(tree, child, text);
         }
     }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: the TOML form of a share tree: reading it with the place of every mistake, writing it in canonical form.
 // Must not know: files, usage. One line a node: `"physics/lattice/@alice" = 1`, `"lattice" = { parent = "physics",
-// shares = 2 }`, `"bio/@*" = 1`, `"bio/@eve" = "parent"`. toml++ is seen by share_tree_toml.cpp alone.
+// shares = 2 }`, `"bio/@*" = 1`, `"bio/@eve" = "parent"`, `"bio" = { shares = 10, at.debug = 20, target = "16.5+",
+// cores_max = [64, 128] }`: see tree/node_fields.hpp. toml++ is seen by share_tree_toml.cpp alone.
 #pragma once
 #include <cstdint>
 #include <string>

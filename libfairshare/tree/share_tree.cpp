@@ -3,6 +3,7 @@
 #include "libfairshare/tree/share_tree.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "libfairshare/tree/diagnostics.hpp"
 #include "libfairshare/tree/share_tree_builder.hpp"
@@ -24,8 +25,22 @@ std::size_t bytes_of(const std::vector<T>& values) {
 
 }  // namespace
 
+std::string_view to_string(NodeKind kind) {
+    static constexpr std::array<std::string_view, 7> names{"account", "any", "user", "others", "group", "queue", "qos"};
+    return names.at(static_cast<std::size_t>(kind));
+}
+
 NodeKind kind_of_component(std::string_view component) {
-    return component == "@*" ? NodeKind::any_member : component.starts_with('@') ? NodeKind::user : NodeKind::account;
+    if (component.starts_with('@')) {
+        return component == "@*" ? NodeKind::any_member : NodeKind::user;
+    }
+    for (const NodeKind kind : {NodeKind::group, NodeKind::queue, NodeKind::qos}) {
+        const std::string_view prefix = to_string(kind);
+        if (component.starts_with(prefix) && component.substr(prefix.size()).starts_with(':')) {
+            return kind;
+        }
+    }
+    return NodeKind::account;
 }
 
 ShareTree::ShareTree()
@@ -69,7 +84,8 @@ std::string_view ShareTree::component(NodeId id) const {
 
 std::string_view ShareTree::name(NodeId id) const {
     const std::string_view text = component(id);
-    const std::size_t begin = is_account(id) ? 0 : 1;
+    const NodeKind is = kind(id);
+    const std::size_t begin = is == NodeKind::account ? 0 : is <= NodeKind::others ? 1 : to_string(is).size() + 1;
     return text.substr(begin, (flags_[id.value] & has_partition_bit) != 0 ? text.find(':') - begin : text.npos);
 }
 
@@ -133,10 +149,14 @@ std::optional<NodeId> ShareTree::find(std::string_view path) const {
         const auto owner = find(path.substr(0, path.size() - std::min(path.size(), last.size() + 1)));
         return owner && (path.size() == 2 || *owner != root_node) ? any_member(*owner) : std::nullopt;
     }
-    const bool is_user = last.starts_with('@');
-    const auto& index = is_user ? users_by_name_ : accounts_by_name_;
-    // Users' names end before the colon of a partition.
-    const auto [begin, end] = equal_names(index, is_user ? last.substr(1, last.find(':') - 1) : last);
+    const NodeKind is = kind_of_component(last);
+    const auto& index = is == NodeKind::user      ? users_by_name_
+                        : is == NodeKind::account ? accounts_by_name_
+                                                  : credentials_by_name_;
+    const std::string_view wanted = is == NodeKind::user ? last.substr(1, last.find(':') - 1)  // before a partition
+                                    : is == NodeKind::account ? last
+                                                              : last.substr(to_string(is).size() + 1);
+    const auto [begin, end] = equal_names(index, wanted);
     for (std::size_t i = begin; i < end; ++i) {
         if (has_path(NodeId{index[i]}, path)) {
             return NodeId{index[i]};
@@ -190,6 +210,7 @@ std::optional<Association> ShareTree::association(NodeId account, std::string_vi
                                                   std::string_view wanted) const {
     const auto [begin, end] = equal_names(users_by_name_, user);
     std::optional<NodeId> for_all;
+    const auto rule = any_member(account);
     for (std::size_t i = begin; i < end; ++i) {
         const NodeId id{users_by_name_[i]};
         if (parent(id) != account) {
@@ -202,7 +223,10 @@ std::optional<Association> ShareTree::association(NodeId account, std::string_vi
             return Association{account, id};
         }
     }
-    return for_all || any_member(account) ? std::optional{Association{account, for_all}} : std::nullopt;
+    if (!for_all && rule && kind(*rule) == NodeKind::others) {
+        for_all = rule;
+    }
+    return for_all || rule ? std::optional{Association{account, for_all}} : std::nullopt;
 }
 
 Result<Association> ShareTree::association(std::string_view account_reference, std::string_view user,
@@ -215,7 +239,7 @@ Result<Association> ShareTree::association(std::string_view account_reference, s
             }
         }
         if (!open_accounts_.empty()) {
-            return Association{NodeId{open_accounts_.front()}, std::nullopt};
+            return *association(NodeId{open_accounts_.front()}, user, wanted);
         }
         std::vector<std::string_view> users;
         for (std::uint32_t id : users_by_name_) {
@@ -251,6 +275,78 @@ std::vector<NodeId> ShareTree::associations_of(std::string_view user) const {
     return found;
 }
 
+std::vector<NodeId> ShareTree::credentials(NodeKind wanted, std::string_view of) const {
+    const auto [begin, end] = equal_names(credentials_by_name_, of);
+    std::vector<NodeId> found;
+    for (std::size_t i = begin; i < end; ++i) {
+        if (kind(NodeId{credentials_by_name_[i]}) == wanted) {
+            found.push_back(NodeId{credentials_by_name_[i]});
+        }
+    }
+    return found;
+}
+
+std::span<const NodeTerm> ShareTree::terms(NodeId id) const {
+    if ((flags_[id.value] & has_terms_bit) == 0) {
+        return {};
+    }
+    const std::uint32_t owner = is_materialised(id) ? any_member(parent(id))->value : id.value;
+    const auto [first, last] = std::equal_range(term_nodes_.begin(), term_nodes_.end(), owner);
+    return std::span{terms_}.subspan(static_cast<std::size_t>(first - term_nodes_.begin()),
+                                     static_cast<std::size_t>(last - first));
+}
+
+std::optional<Limit> ShareTree::limit(NodeId id, LimitKind wanted) const {
+    for (const NodeTerm& term : terms(id)) {
+        if (const auto* limit = std::get_if<Limit>(&term); limit != nullptr && limit->kind == wanted) {
+            return *limit;
+        }
+    }
+    return std::nullopt;
+}
+
+std::uint32_t ShareTree::shares(NodeId id, std::string_view partition) const {
+    for (const NodeTerm& term : terms(id)) {
+        if (const auto* shares = std::get_if<PartitionShares>(&term);
+            shares != nullptr && shares->partition == partition) {
+            return shares->shares;
+        }
+    }
+    return shares(id);
+}
+
+ShareTree ShareTree::in_partition(std::string_view partition) const {
+    ShareTree seen = *this;
+    std::fill(seen.child_shares_.begin(), seen.child_shares_.end(), 0);
+    for (std::uint32_t i = 1; i < size(); ++i) {
+        const NodeId id{i};
+        const std::uint32_t shares = this->shares(id, partition);
+        seen.shares_[i] = shares;
+        // Shares in a partition are the node's own there, also where it has its parent's elsewhere.
+        const bool has_own = std::any_of(terms(id).begin(), terms(id).end(), [&](const NodeTerm& term) {
+            const auto* of = std::get_if<PartitionShares>(&term);
+            return of != nullptr && of->partition == partition;
+        });
+        seen.flags_[i] = static_cast<std::uint8_t>(flags_[i] & ~(has_own ? shares_parent_bit : 0U));
+        if (kind(id) != NodeKind::any_member) {
+            seen.child_shares_[seen.level_parent(id).value] += shares;
+        }
+    }
+    return seen;
+}
+
+std::vector<std::string> ShareTree::partitions() const {
+    std::vector<std::string> names;
+    for (const NodeTerm& term : terms_) {
+        if (const auto* shares = std::get_if<PartitionShares>(&term)) {
+            names.push_back(shares->partition);
+        }
+    }
+    std::sort(names.begin(), names.end());
+    names.erase(std::unique(names.begin(), names.end()), names.end());
+    return names;
+}
+
 std::vector<NodeId> ShareTree::open_accounts() const {
     std::vector<NodeId> found;
     for (std::uint32_t id : open_accounts_) {
@@ -264,13 +360,12 @@ NodeId ShareTree::append_member(NodeId account, std::string_view user) {
     const std::size_t place = equal_names(users_by_name_, user).second;
     // Right behind `@*`: the end of a long list would cost a walk for every member.
     const std::uint32_t before = any_member(account)->value;
-    const unsigned shares_parent = flags_[before] & shares_parent_bit;
+    const unsigned inherited = flags_[before] & (shares_parent_bit | has_terms_bit);
     parent_.push_back(account.value);
     first_child_.push_back(none);
     shares_.push_back(shares_[before]);
     child_shares_.push_back(0);
-    flags_.push_back(
-        static_cast<std::uint8_t>(static_cast<unsigned>(NodeKind::user) | materialised_bit | shares_parent));
+    flags_.push_back(static_cast<std::uint8_t>(static_cast<unsigned>(NodeKind::user) | materialised_bit | inherited));
     names_ += '@';
     names_ += user;
     name_end_.push_back(static_cast<std::uint32_t>(names_.size()));
@@ -285,7 +380,7 @@ NodeId ShareTree::append_member(NodeId account, std::string_view user) {
 
 Result<std::pair<ShareTree, NodeId>> ShareTree::with_member(NodeId account, std::string_view user) const {
     const auto rule = any_member(account);
-    if (!rule) {
+    if (!rule || kind(*rule) == NodeKind::others) {
         return Error{std::errc::no_such_file_or_directory,
                      "account " + quoted(path(account)) + " takes no members without a line of their own; add " +
                          quoted(path(account) + "/@" + std::string{user}) + " = 1 to the share tree"};
@@ -316,7 +411,7 @@ ShareTree ShareTree::with_members_of(const ShareTree& old) const {
         const auto account = tree.find(old.path(old.parent(NodeId{i})));
         const auto rule = account ? tree.any_member(*account) : std::nullopt;
         const std::string_view user = old.name(NodeId{i});
-        if (!rule || tree.association(*account, user)->leaf ||
+        if (!rule || tree.kind(*rule) == NodeKind::others || tree.association(*account, user)->leaf ||
             tree.child_shares(tree.level_of_children(*account)) + tree.shares(*rule) > child_shares_max) {
             continue;
         }
@@ -333,7 +428,8 @@ bool ShareTree::extends(const ShareTree& old) const {
 std::size_t ShareTree::memory_bytes() const {
     return sizeof *this + bytes_of(parent_) + bytes_of(first_child_) + bytes_of(next_sibling_) + bytes_of(shares_) +
            bytes_of(child_shares_) + bytes_of(flags_) + bytes_of(name_end_) + names_.capacity() +
-           bytes_of(accounts_by_name_) + bytes_of(users_by_name_) + bytes_of(any_members_) + bytes_of(open_accounts_);
+           bytes_of(accounts_by_name_) + bytes_of(users_by_name_) + bytes_of(credentials_by_name_) +
+           bytes_of(term_nodes_) + bytes_of(terms_) + bytes_of(any_members_) + bytes_of(open_accounts_);
 }
 
 }  // namespace weir

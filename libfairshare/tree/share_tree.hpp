@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <iterator>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -13,6 +14,7 @@
 
 #include "libfairshare/base/result.hpp"
 #include "libfairshare/base/strong_id.hpp"
+#include "libfairshare/tree/node_terms.hpp"
 
 namespace weir {
 
@@ -22,10 +24,14 @@ inline constexpr NodeId root_node{0};
 /// Who pays where the owner of a job has no association: a bucket of the ledger, outside every tree.
 inline constexpr NodeId unassociated{0xffffffffU};
 
-/// `any_member` is the line `account/@*`: not a user but the rule for users who have no line of their own (LSF:
-/// default).
-enum class NodeKind : std::uint8_t { account, user, any_member };
-/// What the last component of a path says: "@alice" a user, "@*" any member, all else an account.
+/// What a node stands for. `any_member` is the line `account/@*`: not a user but the rule for users who have no line of
+/// their own, each of whom gets its shares (LSF: default); `others` the same line with `together`: one leaf for them
+/// all (LSF: others). A group, queue or QoS may be a leaf or have nodes below it.
+enum class NodeKind : std::uint8_t { account, any_member, user, others, group, queue, qos };
+/// "account", "any", "user", "others", "group", "queue", "qos".
+std::string_view to_string(NodeKind kind);
+/// What the last component of a path says: "@alice" a user, "@*" any member, "group:staff", "queue:debug" and
+/// "qos:high" those, all else an account.
 NodeKind kind_of_component(std::string_view component);
 
 /// A user in an account. Without `leaf` the user may enter by the account's `@*` line: see with_member().
@@ -84,13 +90,29 @@ class ShareTree {
 
     /// Number of nodes, the root included: ids are 0 to size() - 1.
     std::uint32_t size() const { return static_cast<std::uint32_t>(parent_.size()); }
-    /// Number of users in accounts, `@*` lines not counted: the N of Fair Tree.
+    /// Number of leaves that pay: see is_association(); the N of Fair Tree.
     std::uint32_t association_count() const { return association_count_; }
 
     NodeKind kind(NodeId id) const { return static_cast<NodeKind>(flags_[id.value] & kind_mask); }
     bool is_account(NodeId id) const { return kind(id) == NodeKind::account; }
-    /// Whether the node is a leaf that pays and is ranked; association_count() counts these.
-    bool is_association(NodeId id) const { return kind(id) == NodeKind::user; }
+    /// Whether the node is a leaf that pays and is ranked; association_count() counts these: users, `others`, and
+    /// groups, queues and QoS without nodes below them.
+    bool is_association(NodeId id) const {
+        const NodeKind is = kind(id);
+        return is >= NodeKind::user && (is <= NodeKind::others || first_child_[id.value] == 0);
+    }
+    /// The association that pays for a user's jobs that name no account; at most one a user is marked so.
+    bool is_default(NodeId id) const { return (flags_[id.value] & default_bit) != 0; }
+    /// Shares in one partition, targets, limits: in the order of comes_before(). A member let in by `@*` has that
+    /// line's.
+    std::span<const NodeTerm> terms(NodeId id) const;
+    std::optional<Limit> limit(NodeId id, LimitKind kind) const;
+    /// shares(), or those that the node has in this partition.
+    std::uint32_t shares(NodeId id, std::string_view partition) const;
+    /// The tree as `partition` sees it: the same ids, everybody's shares those of the partition. O(size), a copy.
+    ShareTree in_partition(std::string_view partition) const;
+    /// Partitions that some node has shares of its own in, by name. O(terms).
+    std::vector<std::string> partitions() const;
     /// A user that exists only because of an `@*` line; the text form does not show it.
     bool is_materialised(NodeId id) const { return (flags_[id.value] & materialised_bit) != 0; }
     /// REQUIRES: id is not the root.
@@ -123,7 +145,7 @@ class ShareTree {
     unsigned depth(NodeId id) const;
     /// Last component as written: "lattice", "@alice", "@alice:debug", "@*"; the root's is empty.
     std::string_view component(NodeId id) const;
-    /// Who or what that is: "lattice", "alice", "alice", "*".
+    /// Who or what that is: "lattice", "alice", "alice", "*"; of "group:staff" "staff".
     std::string_view name(NodeId id) const;
     /// The partition that this line of a user is for ("@alice:debug"); empty where it is for all.
     std::string_view partition(NodeId id) const;
@@ -139,12 +161,17 @@ class ShareTree {
     /// neither a line nor `@*` lets the user in.
     std::optional<Association> association(NodeId account, std::string_view user,
                                            std::string_view partition = {}) const;
-    /// As above by account reference; an empty reference is the user's default account: that of the first listed line
-    /// of the user, else the first listed `@*`. Errors: ENOENT with a sentence that lists the user's accounts.
+    /// As above by account reference; an empty reference is the user's default account: that of the line marked
+    /// default, else the first listed line of the user, else the first listed `@*`. Errors: ENOENT with a sentence that
+    /// lists the user's accounts.
     Result<Association> association(std::string_view account_reference, std::string_view user,
                                     std::string_view partition = {}) const;
-    /// The users' own lines in listed order (the first is the default), those for one partition included.
+    /// The users' own lines, those for one partition included: the one marked default, then in listed order.
     std::vector<NodeId> associations_of(std::string_view user) const;
+    /// The groups, queues or QoS of that name, in listed order.
+    std::vector<NodeId> credentials(NodeKind kind, std::string_view name) const;
+    /// The account's `@*` line, of either kind.
+    std::optional<NodeId> any_member(NodeId account) const;
     /// Accounts with an `@*` line, in listed order.
     std::vector<NodeId> open_accounts() const;
 
@@ -159,16 +186,17 @@ class ShareTree {
     std::size_t memory_bytes() const;
 
   private:
-    friend class ShareTreeAssembler;  // share_tree_builder.cpp: fills the arrays, then hands the value over
-    static constexpr std::uint8_t kind_mask = 3;
-    static constexpr std::uint8_t materialised_bit = 4;
-    static constexpr std::uint8_t shares_parent_bit = 8;
-    static constexpr std::uint8_t has_partition_bit = 16;
+    friend class ShareTreeLayout;  // share_tree_layout.cpp: fills the arrays, then hands the value over
+    static constexpr std::uint8_t kind_mask = 7;
+    static constexpr std::uint8_t materialised_bit = 8;
+    static constexpr std::uint8_t shares_parent_bit = 16;
+    static constexpr std::uint8_t has_partition_bit = 32;
+    static constexpr std::uint8_t default_bit = 64;
+    static constexpr std::uint8_t has_terms_bit = 128;
 
     bool has_path(NodeId id, std::string_view path) const;
     std::pair<std::size_t, std::size_t> equal_names(const std::vector<std::uint32_t>& index,
                                                     std::string_view name) const;
-    std::optional<NodeId> any_member(NodeId account) const;
     NodeId append_member(NodeId account, std::string_view user);
     /// Shares that a node below `account` counts in: its own or, where that shares its parent's, further up.
     NodeId level_of_children(NodeId account) const {
@@ -184,9 +212,12 @@ class ShareTree {
     std::vector<std::uint32_t> name_end_;  // component i is names_[name_end_[i-1], name_end_[i])
     std::string names_;
     std::vector<std::uint32_t> accounts_by_name_;                       // sorted by name, then listed order
-    std::vector<std::uint32_t> users_by_name_;                          // sorted by name, then listed order
+    std::vector<std::uint32_t> users_by_name_;                          // sorted by name, default, then listed order
+    std::vector<std::uint32_t> credentials_by_name_;                    // groups, queues, QoS, likewise
     std::vector<std::pair<std::uint32_t, std::uint32_t>> any_members_;  // (account, `@*` node), sorted
     std::vector<std::uint32_t> open_accounts_;                          // listed order
+    std::vector<std::uint32_t> term_nodes_;                             // sorted: whose each of terms_ is
+    std::vector<NodeTerm> terms_;
     std::uint32_t association_count_ = 0;
 };
 

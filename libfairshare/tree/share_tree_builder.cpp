@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: see share_tree_builder.hpp.
 // Three steps: check every line alone; find every line's parent (by path, or by name for the name + parent form, where
-// alone cycles can arise); lay the nodes out breadth first.
+// alone cycles can arise); hand the nodes to share_tree_layout.hpp.
 #include "libfairshare/tree/share_tree_builder.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <unordered_map>
 #include <utility>
+
+#include "libfairshare/tree/share_tree_layout.hpp"
 
 namespace weir {
 
@@ -51,6 +52,9 @@ std::string component_error(std::string_view component) {
     if (is_user && name == "*") {
         return {};
     }
+    if (!is_user && kind_of_component(name) != NodeKind::account && name.ends_with(':')) {
+        return "the colon is followed by no " + std::string{to_string(kind_of_component(name))};
+    }
     if (is_user && (name.starts_with(':') || name.ends_with(':'))) {
         return "a user and a partition are written \"@alice:debug\"";
     }
@@ -69,9 +73,9 @@ std::string component_error(std::string_view component) {
 }
 
 /// One run of build_share_tree(). Indices are into `specs`.
-class ShareTreeAssembler {
+class ShareTreeRules {
   public:
-    ShareTreeAssembler(const std::vector<NodeSpec>& specs, std::string_view file)
+    ShareTreeRules(const std::vector<NodeSpec>& specs, std::string_view file)
         : specs_(specs), file_(file), paths_(specs.size()), parents_(specs.size(), top), state_(specs.size()) {}
 
     ShareTreeOrDiagnostics run() {
@@ -90,12 +94,12 @@ class ShareTreeAssembler {
             sort_by_position(diagnostics_);
             return std::move(diagnostics_);
         }
-        return assemble();
+        return lay_out_tree(specs_, parents_);
     }
 
   private:
     enum class State : std::uint8_t { open, resolved, faulty };
-    static constexpr std::uint32_t top = 0xffffffffU;  // parents_: directly below the root
+    static constexpr std::uint32_t top = below_root;
 
     bool has_parent_form(std::size_t i) const { return specs_[i].parent.has_value(); }
     bool is_user(std::size_t i) const { return last_component(specs_[i].name).starts_with('@'); }
@@ -131,6 +135,34 @@ class ShareTreeAssembler {
                 return;
             }
             rest.remove_prefix(is_last ? 0 : slash + 1);
+        }
+        check_terms(i);
+    }
+
+    void check_terms(std::size_t i) {
+        const NodeSpec& spec = specs_[i];
+        const NodeKind kind = kind_of_component(last_component(spec.name));
+        if (spec.is_together && kind != NodeKind::any_member) {
+            fault(i, quoted(spec.name) + " cannot be `together`", "only an \"@*\" line stands for several");
+        }
+        if (spec.is_default && kind != NodeKind::user) {
+            fault(i, quoted(spec.name) + " cannot be a default", "one line of a user may be that user's default");
+        } else if (spec.is_default) {
+            const std::string_view component = last_component(spec.name);
+            const auto [first, is_new] = defaults_.try_emplace(component.substr(0, component.find(':')), i);
+            if (!is_new) {
+                fault(i, quoted(spec.name) + " is a second default of the user " + quoted(first->first),
+                      "the first is on line " + std::to_string(specs_[first->second].position.line) +
+                          "; keep one of the two");
+            }
+        }
+        for (std::size_t a = 1; a < spec.terms.size(); ++a) {
+            for (std::size_t b = 0; b < a; ++b) {
+                if (!comes_before(spec.terms[a], spec.terms[b]) && !comes_before(spec.terms[b], spec.terms[a])) {
+                    fault(i, quoted(spec.name) + " has two terms of one kind", "keep one of the two");
+                    return;
+                }
+            }
         }
     }
 
@@ -328,7 +360,7 @@ class ShareTreeAssembler {
             }
             std::uint64_t& sum = sums[level];
             const bool was_below = sum <= ShareTree::child_shares_max;
-            sum += specs_[i].shares_parent ? 0 : static_cast<std::uint64_t>(specs_[i].shares);
+            sum += greatest_shares(specs_[i]);
             if (was_below && sum > ShareTree::child_shares_max) {
                 fault(i,
                       "the shares of the children of " + quoted(without_last(paths_[i])) + " add up to more than 2^48",
@@ -337,123 +369,15 @@ class ShareTreeAssembler {
         }
     }
 
-    // Layout ---------------------------------------------------------------------------------------------------------
-
-    ShareTree assemble() {
-        const std::vector<std::uint32_t> order = breadth_first();
-        const auto count = static_cast<std::uint32_t>(order.size());
-        reserve(count + 1);
-        std::vector<std::uint32_t> id_of(specs_.size());
-        std::vector<std::uint32_t> last_child(count + 1, 0);
-        for (std::uint32_t k = 0; k < count; ++k) {
-            id_of[order[k]] = k + 1;
-        }
-        for (std::uint32_t k = 0; k < count; ++k) {
-            const std::uint32_t parent = parents_[order[k]] == top ? 0 : id_of[parents_[order[k]]];
-            add_node(order[k], parent, last_child);
-        }
-        build_indices(id_of);
-        return std::move(tree_);
-    }
-
-    std::vector<std::uint32_t> breadth_first() const {
-        const auto count = static_cast<std::uint32_t>(specs_.size());
-        std::vector<std::uint32_t> begin(specs_.size() + 2, 0);  // children of spec i: [begin[i + 1], begin[i + 2])
-        const auto slot = [](std::uint32_t parent) { return parent == top ? 0 : parent + 1; };
-        for (std::uint32_t parent : parents_) {
-            ++begin[slot(parent) + 1];
-        }
-        std::partial_sum(begin.begin(), begin.end(), begin.begin());
-        std::vector<std::uint32_t> children(specs_.size());
-        std::vector<std::uint32_t> next = begin;
-        for (std::uint32_t i = 0; i < count; ++i) {
-            children[next[slot(parents_[i])]++] = i;
-        }
-        std::vector<std::uint32_t> order(children.begin() + begin[0], children.begin() + begin[1]);
-        order.reserve(specs_.size());
-        for (std::size_t k = 0; k < order.size(); ++k) {
-            const std::uint32_t at = order[k] + 1;
-            order.insert(order.end(), children.begin() + begin[at], children.begin() + begin[at + 1]);
-        }
-        return order;
-    }
-
-    void reserve(std::size_t count) {
-        tree_.parent_.reserve(count);
-        tree_.first_child_.reserve(count);
-        tree_.next_sibling_.reserve(count);
-        tree_.shares_.reserve(count);
-        tree_.child_shares_.reserve(count);
-        tree_.flags_.reserve(count);
-        tree_.name_end_.reserve(count);
-    }
-
-    void add_node(std::uint32_t i, std::uint32_t parent, std::vector<std::uint32_t>& last_child) {
-        const std::uint32_t id = tree_.size();
-        const std::string_view component = last_component(specs_[i].name);
-        const auto shares = specs_[i].shares_parent ? 0 : static_cast<std::uint32_t>(specs_[i].shares);
-        const NodeKind kind = kind_of_component(component);
-        unsigned flags = static_cast<unsigned>(kind);
-        flags |= specs_[i].shares_parent ? ShareTree::shares_parent_bit : 0U;
-        flags |= kind == NodeKind::user && component.find(':') != component.npos ? ShareTree::has_partition_bit : 0U;
-        tree_.parent_.push_back(parent);
-        tree_.first_child_.push_back(0);
-        tree_.next_sibling_.push_back(0);
-        tree_.shares_.push_back(shares);
-        tree_.child_shares_.push_back(0);
-        tree_.flags_.push_back(static_cast<std::uint8_t>(flags));
-        tree_.names_ += component;
-        tree_.name_end_.push_back(static_cast<std::uint32_t>(tree_.names_.size()));
-        if (kind == NodeKind::any_member) {
-            tree_.any_members_.emplace_back(parent, id);
-        } else {
-            tree_.child_shares_[tree_.level_of_children(NodeId{parent}).value] += shares;
-        }
-        (last_child[parent] == 0 ? tree_.first_child_[parent] : tree_.next_sibling_[last_child[parent]]) = id;
-        last_child[parent] = id;
-    }
-
-    /// Listed order is the order of the specs, not of the ids.
-    void build_indices(const std::vector<std::uint32_t>& id_of) {
-        for (std::size_t i = 0; i < specs_.size(); ++i) {
-            const NodeId id{id_of[i]};
-            switch (tree_.kind(id)) {
-                case NodeKind::account:
-                    tree_.accounts_by_name_.push_back(id.value);
-                    break;
-                case NodeKind::user:
-                    tree_.users_by_name_.push_back(id.value);
-                    break;
-                case NodeKind::any_member:
-                    tree_.open_accounts_.push_back(tree_.parent_[id.value]);
-                    break;
+    /// Of all partitions: so that no partition's sum is out of range.
+    static std::uint64_t greatest_shares(const NodeSpec& spec) {
+        std::uint64_t greatest = spec.shares_parent ? 0 : static_cast<std::uint64_t>(spec.shares);
+        for (const NodeTerm& term : spec.terms) {
+            if (const auto* shares = std::get_if<PartitionShares>(&term)) {
+                greatest = std::max<std::uint64_t>(greatest, shares->shares);
             }
         }
-        sort_by_name(tree_.accounts_by_name_);
-        sort_by_name(tree_.users_by_name_);
-        std::sort(tree_.any_members_.begin(), tree_.any_members_.end());
-        tree_.accounts_by_name_.shrink_to_fit();
-        tree_.users_by_name_.shrink_to_fit();
-        tree_.names_.shrink_to_fit();
-        tree_.association_count_ = static_cast<std::uint32_t>(tree_.users_by_name_.size());
-    }
-
-    /// Stable. The first eight bytes decide most comparisons without a look at the names.
-    void sort_by_name(std::vector<std::uint32_t>& ids) const {
-        std::vector<std::pair<std::uint64_t, std::uint32_t>> keys;
-        keys.reserve(ids.size());
-        for (std::uint32_t id : ids) {
-            const std::string_view name = tree_.name(NodeId{id});
-            std::uint64_t first_bytes = 0;
-            for (std::size_t i = 0; i < 8; ++i) {
-                first_bytes = first_bytes << 8 | (i < name.size() ? static_cast<unsigned char>(name[i]) : 0U);
-            }
-            keys.emplace_back(first_bytes, id);
-        }
-        std::stable_sort(keys.begin(), keys.end(), [this](const auto& a, const auto& b) {
-            return a.first != b.first ? a.first < b.first : tree_.name(NodeId{a.second}) < tree_.name(NodeId{b.second});
-        });
-        std::transform(keys.begin(), keys.end(), ids.begin(), [](const auto& key) { return key.second; });
+        return greatest;
     }
 
     const std::vector<NodeSpec>& specs_;
@@ -464,13 +388,13 @@ class ShareTreeAssembler {
     std::vector<std::size_t> named_;                               // specs in the name + parent form
     std::unordered_map<std::size_t, std::uint32_t> named_parent_;  // of those whose parent was found by last component
     std::unordered_map<std::string_view, std::uint32_t> by_path_;  // views into paths_
+    std::unordered_map<std::string_view, std::size_t> defaults_;   // "@user" to spec
     std::size_t suggestions_ = 0;
     Diagnostics diagnostics_;
-    ShareTree tree_;
 };
 
 ShareTreeOrDiagnostics build_share_tree(const std::vector<NodeSpec>& specs, std::string_view file) {
-    return ShareTreeAssembler{specs, file}.run();
+    return ShareTreeRules{specs, file}.run();
 }
 
 }  // namespace weir

@@ -26,16 +26,23 @@ struct NodeSpec {
     SourcePosition position;
     /// Shares are `parent`; `shares` is then without meaning.
     bool shares_parent = false;
+    /// Of a user's lines the one that pays where a job names no account.
+    bool is_default = false;
+    /// On an `@*` line: all others share it instead of each having its shares.
+    bool is_together = false;
+    /// In any order.
+    std::vector<NodeTerm> terms = {};
 };
 
 using ShareTreeOrDiagnostics = std::variant<ShareTree, Diagnostics>;
 
 /// Builds the tree or tells everything that is wrong: unknown parent (with the nearest name), duplicate, cycle (as
-/// a -> b -> a), shares out of range, node below a user, empty component, bad character, too deep. A node whose parent
+/// a -> b -> a), shares out of range, node below a user, empty component, bad character, too deep, two
+/// defaults of a user, two terms of one kind. A node whose parent
 /// is faulty is not reported again. Specs may come in any order; children keep it. O(n log n).
 ShareTreeOrDiagnostics build_share_tree(const std::vector<NodeSpec>& specs, std::string_view file = {});
 
-/// Why `component` ("lattice", "@alice", "@*") cannot name a node; empty where it can.
+/// Why `component` ("lattice", "@alice", "@*", "group:staff") cannot name a node; empty where it can.
 std::string component_error(std::string_view component);
 
 }  // namespace weir

@@ -2,7 +2,11 @@
 // Owns: see share_tree_diff.hpp.
 #include "libfairshare/tree/share_tree_diff.hpp"
 
+#include <map>
 #include <unordered_map>
+#include <utility>
+
+#include "libfairshare/tree/node_fields.hpp"
 
 namespace weir {
 
@@ -18,8 +22,10 @@ class Matcher {
     std::vector<NodeId> run() {
         take(root_node, root_node);
         descend(root_node);
-        match_moved(NodeKind::account);
-        match_moved(NodeKind::user);
+        for (const NodeKind kind :
+             {NodeKind::account, NodeKind::group, NodeKind::queue, NodeKind::qos, NodeKind::user}) {
+            match_moved(kind);
+        }
         return std::move(match_);
     }
 
@@ -38,7 +44,7 @@ class Matcher {
             work.pop_back();
             match_children(old_parent, match_[old_parent.value]);
             for (NodeId child : from_.children(old_parent)) {
-                if (from_.is_account(child) && match_[child.value] != unassociated) {
+                if (match_[child.value] != unassociated) {
                     work.push_back(child);
                 }
             }
@@ -99,9 +105,7 @@ class Matcher {
             if (places.vanished == 1 && places.appeared == 1 && match_[id.value] == unassociated &&
                 is_taken_[places.new_id.value] == 0) {
                 take(id, places.new_id);
-                if (kind == NodeKind::account) {
-                    descend(id);
-                }
+                descend(id);
             }
         }
     }
@@ -111,6 +115,61 @@ class Matcher {
     std::vector<NodeId> match_;
     std::vector<std::uint8_t> is_taken_;
 };
+
+}  // namespace
+
+namespace {
+
+/// "at.debug": "20", "target": "16.5+", "cores_max": "64, 128", …
+void flatten(const std::string& key, const FieldValue& value, std::map<std::string, std::string>& into) {
+    if (const auto* table = std::get_if<FieldTable>(&value.value)) {
+        for (const auto& [below, one] : *table) {
+            flatten(key + "." + below, one, into);
+        }
+        return;
+    }
+    std::string text = value.written;
+    if (const auto* list = std::get_if<FieldList>(&value.value)) {
+        for (const FieldValue& one : *list) {
+            text += (text.empty() ? "" : ", ") + one.written;
+        }
+    }
+    into[key] = text;
+}
+
+std::map<std::string, std::string> flat_fields(const ShareTree& tree, NodeId id) {
+    std::map<std::string, std::string> flat;
+    for (const auto& [key, value] : fields_of(tree, id)) {
+        if (key != "shares" || tree.shares_parent(id)) {
+            flatten(key, value, flat);
+        }
+    }
+    return flat;
+}
+
+bool is_plain(const ShareTree& tree, NodeId id) {
+    return tree.terms(id).empty() && !tree.shares_parent(id) && !tree.is_default(id) &&
+           tree.kind(id) != NodeKind::others;
+}
+
+std::vector<FieldChange> changed_fields(const ShareTree& from, NodeId old_id, const ShareTree& to, NodeId new_id) {
+    if (is_plain(from, old_id) && is_plain(to, new_id)) {
+        return {};  // nearly all of a large tree
+    }
+    std::vector<FieldChange> changes;
+    auto before = flat_fields(from, old_id);
+    for (auto& [key, value] : flat_fields(to, new_id)) {
+        const std::string old_value = before.contains(key) ? before[key] : std::string{};
+        if (old_value != value) {
+            changes.push_back({key, old_value, value});
+        }
+        before.erase(key);
+    }
+    for (auto& [key, value] : before) {
+        changes.push_back({key, value, {}});
+    }
+    return changes;
+}
 
 }  // namespace
 
@@ -128,6 +187,8 @@ std::string_view to_string(ChangeKind kind) {
             return "move";
         case ChangeKind::reshared:
             return "share";
+        case ChangeKind::changed:
+            return "change";
     }
     return {};
 }
@@ -141,21 +202,27 @@ std::vector<TreeChange> diff_trees(const ShareTree& from, const ShareTree& to) {
         if (match[i] != unassociated) {
             origin[match[i].value] = id;
         } else {
-            changes.push_back({ChangeKind::removed, from.path(id), {}, from.shares(id), 0, from.entitled_share(id), 0});
+            changes.push_back(
+                {ChangeKind::removed, from.path(id), {}, from.shares(id), 0, from.entitled_share(id), 0, {}});
         }
     }
     for (std::uint32_t i = 1; i < to.size(); ++i) {
         const NodeId id{i};
         const NodeId old_id = origin[i];
         if (old_id == unassociated) {
-            changes.push_back({ChangeKind::added, to.path(id), {}, 0, to.shares(id), 0, to.entitled_share(id)});
+            changes.push_back({ChangeKind::added, to.path(id), {}, 0, to.shares(id), 0, to.entitled_share(id), {}});
             continue;
         }
         const bool has_moved = match[from.parent(old_id).value] != to.parent(id);
-        if (has_moved || from.shares(old_id) != to.shares(id) || from.shares_parent(old_id) != to.shares_parent(id)) {
-            changes.push_back({has_moved ? ChangeKind::moved : ChangeKind::reshared, to.path(id),
-                               has_moved ? from.path(old_id) : std::string{}, from.shares(old_id), to.shares(id),
-                               from.entitled_share(old_id), to.entitled_share(id)});
+        const bool has_new_shares =
+            from.shares(old_id) != to.shares(id) || from.shares_parent(old_id) != to.shares_parent(id);
+        std::vector<FieldChange> fields = changed_fields(from, old_id, to, id);
+        if (has_moved || has_new_shares || !fields.empty()) {
+            changes.push_back({has_moved        ? ChangeKind::moved
+                               : has_new_shares ? ChangeKind::reshared
+                                                : ChangeKind::changed,
+                               to.path(id), has_moved ? from.path(old_id) : std::string{}, from.shares(old_id),
+                               to.shares(id), from.entitled_share(old_id), to.entitled_share(id), std::move(fields)});
         }
     }
     return changes;

@@ -16,9 +16,18 @@ namespace weir {
 /// and appeared, with the same name, in exactly one other (moved). O(n log n).
 std::vector<NodeId> match_nodes(const ShareTree& from, const ShareTree& to);
 
-enum class ChangeKind : std::uint8_t { added, removed, moved, reshared };
-/// "add", "remove", "move", "share": as in the wire format and the command's output.
+/// `changed`: neither place nor shares, but other fields.
+enum class ChangeKind : std::uint8_t { added, removed, moved, reshared, changed };
+/// "add", "remove", "move", "share", "change": as in the wire format and the command's output.
 std::string_view to_string(ChangeKind kind);
+
+/// A field beside shares (limits, targets, shares in partitions, default, …) as text has it; empty: not there.
+struct FieldChange {
+    std::string field;
+    std::string from;
+    std::string to;
+    friend bool operator==(const FieldChange&, const FieldChange&) = default;
+};
 
 struct TreeChange {
     ChangeKind kind;
@@ -28,10 +37,11 @@ struct TreeChange {
     std::uint32_t shares_to = 0;
     double entitled_from = 0;  ///< of the machine
     double entitled_to = 0;
+    std::vector<FieldChange> fields;  ///< those that differ; shares that became `parent` or stopped to be are one
 };
 
 /// Removed nodes first (old order), then the rest in the new tree's order. A child that came along with its moved
-/// parent is not listed. A moved node whose shares changed too is listed once, as moved, with both shares.
+/// parent is not listed. A moved node whose shares or fields changed too is listed once, as moved, with both.
 std::vector<TreeChange> diff_trees(const ShareTree& from, const ShareTree& to);
 
 }  // namespace weir

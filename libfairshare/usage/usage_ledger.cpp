@@ -50,7 +50,7 @@ void UsageLedger::post(NodeId payer, const Cell& delta) {
         ++touches_;
         return;
     }
-    WEIR_CHECK(payer.value < tree_->size() && tree_->kind(payer) == NodeKind::user);
+    WEIR_CHECK(payer.value < tree_->size() && tree_->is_association(payer));
     for (NodeId at = payer;; at = tree_->parent(at)) {
         cells_[at.value].add(delta);
         ++touches_;
@@ -110,7 +110,7 @@ void UsageLedger::snapshot(Instant now, UsageSnapshot& into) const {
     into.usage.assign(cells_.size(), 0);
     for (std::uint32_t i = tree_->size() - 1; i > 0; --i) {
         const NodeId id{i};
-        if (tree_->kind(id) == NodeKind::user) {
+        if (tree_->is_association(id)) {
             into.usage[i] = read(cells_[i], reading);
         }
         CoreMicros& above = into.usage[tree_->parent(id).value];
@@ -144,7 +144,7 @@ void UsageLedger::advance_frame(Instant at) {
 
 void UsageLedger::sum_accounts() {
     for (std::uint32_t i = 0; i < tree_->size(); ++i) {
-        if (tree_->kind(NodeId{i}) != NodeKind::user) {
+        if (!tree_->is_association(NodeId{i})) {
             cells_[i] = {};
         }
     }
@@ -156,7 +156,7 @@ void UsageLedger::sum_accounts() {
 void UsageLedger::take_back_departed(NodeId first) {
     for (auto at = departed_.begin(); at != departed_.end();) {
         const auto leaf = tree_->find(at->first);
-        if (leaf && leaf->value >= first.value && tree_->kind(*leaf) == NodeKind::user) {
+        if (leaf && leaf->value >= first.value && tree_->is_association(*leaf)) {
             outside_.subtract(at->second);
             post(*leaf, at->second);
             at = departed_.erase(at);
@@ -172,7 +172,13 @@ std::vector<NodeId> UsageLedger::rebind(ShareTreePtr tree, Instant at) {
     std::vector<Cell> cells(tree->size());
     for (std::uint32_t i = 1; i < tree_->size(); ++i) {
         Cell& cell = cells_[i];
-        if (tree_->kind(NodeId{i}) != NodeKind::user || cell.is_empty()) {
+        if (!tree_->is_association(NodeId{i})) {
+            continue;
+        }
+        if (places[i] != unassociated && !tree->is_association(places[i])) {
+            places[i] = unassociated;  // a leaf no longer
+        }
+        if (cell.is_empty()) {
             continue;
         }
         if (places[i] != unassociated) {
@@ -239,7 +245,7 @@ LedgerState UsageLedger::save() const {
     }
     put({}, own);
     for (std::uint32_t i = 1; i < tree_->size(); ++i) {
-        if (tree_->kind(NodeId{i}) == NodeKind::user) {
+        if (tree_->is_association(NodeId{i})) {
             put(cells_[i].is_empty() ? std::string{} : tree_->path(NodeId{i}), cells_[i]);
         }
     }
@@ -273,7 +279,7 @@ Result<UsageLedger> UsageLedger::restore(ShareTreePtr tree, const LedgerState& s
                          "usage ledger: the numbers of payer \"" + payer.path + "\" are out of range"};
         }
         const auto leaf = payer.path.empty() ? std::nullopt : ledger.tree_->find(payer.path);
-        if (leaf && ledger.tree_->kind(*leaf) == NodeKind::user) {
+        if (leaf && ledger.tree_->is_association(*leaf)) {
             ledger.cells_[leaf->value] = cell;
             continue;
         }

@@ -58,7 +58,7 @@ class UsageLedger {
     /// A job that bills `rate` cores begins to be paid by `payer` (a leaf or `unassociated`) at `at`.
     /// Events may come in any order and be dated in the past: the result is the same bit for bit as long as no frame
     /// of eight half-lives ends between them, and to well below rate/1000 core-microseconds otherwise (ADR 0010).
-    /// REQUIRES: payer is a user's leaf or `unassociated`; sum of rates below 2^50. O(depth).
+    /// REQUIRES: payer is_association() or `unassociated`; sum of rates below 2^50. O(depth).
     void start(NodeId payer, std::int64_t rate, Instant at);
     /// The counterpart of start(): same payer, same rate.
     void end(NodeId payer, std::int64_t rate, Instant at);

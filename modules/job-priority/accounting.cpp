@@ -57,7 +57,7 @@ ShareTreePtr with_members(ShareTreePtr tree, const std::set<std::string>& paths)
 
 NodeId payer_of(const ShareTree& tree, const std::string& path) {
     const auto node = path.empty() ? std::nullopt : tree.find(path);
-    return node && tree.kind(*node) == NodeKind::user ? *node : unassociated;
+    return node && tree.is_association(*node) ? *node : unassociated;
 }
 
 void post_to(UsageLedger& ledger, NodeId payer, std::int64_t rate, Instant at) {

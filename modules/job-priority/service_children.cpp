@@ -109,14 +109,16 @@ std::vector<FactorRow> PriorityService::factor_rows() {
     }
     for (std::uint32_t index = 1; index < tree.size(); ++index) {
         const NodeId node{index};
-        if (tree.kind(node) == NodeKind::account) {
+        const NodeKind kind = tree.kind(node);
+        if (kind != NodeKind::user && kind != NodeKind::any_member && kind != NodeKind::others) {
             continue;
         }
         FactorRow row;
         row.user = std::string(tree.name(node));
         row.account = tree.path(tree.parent(node));
-        if (tree.kind(node) == NodeKind::any_member) {
-            row.factor = newcomer_factor(tree, tree.parent(node), standings_);
+        if (kind != NodeKind::user) {
+            row.factor = kind == NodeKind::others ? standings_.factor.at(index)
+                                                  : newcomer_factor(tree, tree.parent(node), standings_);
             row.is_default = tree.open_accounts().front() == tree.parent(node);
         } else {
             row.userid = users_.id(row.user);

@@ -35,10 +35,6 @@ Json total_of(const UsageLedger& ledger, Instant now) {
     return object;
 }
 
-const char* kind_name(NodeKind kind) {
-    return kind == NodeKind::account ? "account" : kind == NodeKind::user ? "user" : "any";
-}
-
 /// Pending jobs by node; an account's are its users'. Children have greater ids than their parents.
 std::vector<long long> pending_by_node(PriorityService& service) {
     const ShareTree& tree = service.accounting().tree();
@@ -66,13 +62,13 @@ Json node_view(const PriorityService& service, const UsageSnapshot& snapshot, co
     const double used = core_seconds(snapshot.usage.at(node.value));
     const NodeStanding standing = node_standing(service.algorithm(), tree, snapshot.usage, node);
     Json view = Json::object();
-    view.set("path", tree.path(node)).set("kind", kind_name(tree.kind(node)));
+    view.set("path", tree.path(node)).set("kind", to_string(tree.kind(node)));
     view.set("shares", static_cast<long long>(tree.shares(node))).set("entitled", tree.entitled_share(node));
     view.set("usage_core_s", used).set("used", everything > 0 ? used / everything : 0.);
     view.set("charged_core_us", json_integer_of(ledger.charged(node, snapshot.at)));
     view.set("level_fs", standing.level_fs ? Json::own(json_real(*standing.level_fs)) : Json::own(json_null()));
-    const bool is_user = tree.kind(node) == NodeKind::user;
-    view.set("factor", is_user ? Json::own(json_real(standings.factor.at(node.value))) : Json::own(json_null()));
+    view.set("factor", tree.is_association(node) ? Json::own(json_real(standings.factor.at(node.value)))
+                                                 : Json::own(json_null()));
     view.set("running_cores", static_cast<long long>(ledger.rate(node))).set("pending_jobs", pending);
     return view;
 }
@@ -163,6 +159,7 @@ Json changes_view(const TreeProposal& proposal) {
     Json changes = Json::array();
     for (const TreeChange& change : proposal.changes) {
         Json entry = Json::object();
+        Json fields = Json::array();
         entry.set("op", to_string(change.kind)).set("path", change.path);
         if (change.kind == ChangeKind::moved) {
             entry.set("from", change.from_path).set("to", change.path);
@@ -174,6 +171,14 @@ Json changes_view(const TreeProposal& proposal) {
         entry.set("shares_from", static_cast<long long>(change.shares_from));
         entry.set("shares_to", static_cast<long long>(change.shares_to));
         entry.set("entitled_from", change.entitled_from).set("entitled_to", change.entitled_to);
+        for (const FieldChange& field : change.fields) {
+            Json one = Json::object();
+            one.set("field", field.field).set("from", field.from).set("to", field.to);
+            fields.append(std::move(one));
+        }
+        if (!change.fields.empty()) {
+            entry.set("fields", std::move(fields));
+        }
         changes.append(std::move(entry));
     }
     return changes;

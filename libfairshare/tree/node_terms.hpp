@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: what few nodes have beyond their shares: shares in one partition, fair-share targets, limits.
+// Must not know: trees, text formats, who enforces a limit.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+namespace weir {
+
+/// Shares of a node in one partition instead of its own. Source: Moab's `SHARES=10,20@p1`.
+struct PartitionShares {
+    std::string partition;
+    std::uint32_t shares = 0;
+    friend bool operator==(const PartitionShares&, const PartitionShares&) = default;
+};
+
+/// Moab's suffixes: 16.5 to be met, 16.5+ a floor (only raises), 16.5- a ceiling (only lowers), 10% a cap in percent of
+/// what is delivered, 16500^ a cap in units of usage over the whole history.
+enum class TargetKind : std::uint8_t { target, floor, ceiling, relative_cap, absolute_cap };
+
+/// One of a node's targets. `value`: percent, 0 to 100, but for absolute_cap; never negative, never NaN.
+struct FairShareTarget {
+    TargetKind kind = TargetKind::target;
+    double value = 0;
+    friend bool operator==(const FairShareTarget&, const FairShareTarget&) = default;
+};
+/// "16.5+"; to_target() of it is the same target to the last bit.
+std::string to_string(const FairShareTarget& target);
+/// None where the text is no number from 0, at most 100 where it is in percent, with at most one suffix.
+std::optional<FairShareTarget> to_target(std::string_view text);
+
+/// What a limit counts, over the node and all below it.
+enum class LimitKind : std::uint8_t {
+    running_jobs,  ///< jobs that run
+    active_jobs,   ///< jobs that wait or run
+    nodes,         ///< nodes in use
+    cores,         ///< cores in use
+    wall_time,     ///< of each job, seconds
+    usage,         ///< decayed usage, core-seconds
+    usage_part,    ///< decayed usage, in millionths of the root's
+    charged,       ///< usage that does not decay, core-seconds
+    charged_part,  ///< usage that does not decay, in millionths of the root's
+};
+inline constexpr std::size_t limit_kinds = 9;
+
+/// A job may pass a soft limit where nobody else waits, never a hard one.
+struct Limit {
+    LimitKind kind = LimitKind::running_jobs;
+    std::uint64_t hard = 0;
+    std::optional<std::uint64_t> soft;  ///< at most `hard`
+    friend bool operator==(const Limit&, const Limit&) = default;
+};
+
+using NodeTerm = std::variant<PartitionShares, FairShareTarget, Limit>;
+/// The order in which a node keeps its terms: partitions by name, targets by kind, limits by kind. Terms of which
+/// neither comes before the other exclude one another.
+bool comes_before(const NodeTerm& a, const NodeTerm& b);
+
+/// The key of a limit in text: "running_jobs_max", …, "usage_max" for usage and usage_part.
+std::string_view limit_key(LimitKind kind);
+/// One value of a limit as text has it: a number, a time ("36h", "90s"), a core-time ("1000h"), a part ("2.5%").
+std::string limit_text(LimitKind kind, std::uint64_t value);
+/// The inverse for one key: kind and value. A time or core-time is a whole number of s, m, h or d.
+std::optional<std::pair<LimitKind, std::uint64_t>> to_limit(std::string_view key, std::string_view text);
+
+}  // namespace weir
