@@ -22,7 +22,7 @@ void ServedShare::evaluate(const ShareTree& tree, const Measures& measures, Stan
         const NodeId above = tree.level_parent(id);
         const bool is_above = tree.shares_parent(id);
         entitled[i] = entitled[above.value] * (is_above ? 1.0 : tree.norm_shares(id));
-        if (tree.kind(id) == NodeKind::user) {
+        if (tree.is_association(id)) {
             into.factor[i] = factor_of(entitled[i], part_of_all(measures.usage, is_above ? above : id));
         }
     }

@@ -37,7 +37,7 @@ void rank_by_factor(const ShareTree& tree, Standings& standings) {
     std::vector<Item> order;
     order.reserve(tree.association_count());
     for (std::uint32_t i = 1; i < tree.size(); ++i) {
-        if (tree.kind(NodeId{i}) == NodeKind::user) {
+        if (tree.is_association(NodeId{i})) {
             order.emplace_back(static_cast<std::uint64_t>(std::llround(standings.factor[i] * 0x1p32)), i);
         }
     }

@@ -23,16 +23,16 @@ constexpr std::array<Unit, 4> units{{{'d', 86400}, {'h', 3600}, {'m', 60}, {'s',
 
 struct LimitRow {
     std::string_view key;
-    enum class Form : std::uint8_t { count, time, part } form;
+    enum class Form : std::uint8_t { count, duration, part } form;
 };
 constexpr std::array<LimitRow, limit_kinds> rows{{{"running_jobs_max", LimitRow::Form::count},
                                                   {"active_jobs_max", LimitRow::Form::count},
                                                   {"nodes_max", LimitRow::Form::count},
                                                   {"cores_max", LimitRow::Form::count},
-                                                  {"wall_time_max", LimitRow::Form::time},
-                                                  {"usage_max", LimitRow::Form::time},
+                                                  {"wall_time_max", LimitRow::Form::duration},
+                                                  {"usage_max", LimitRow::Form::duration},
                                                   {"usage_max", LimitRow::Form::part},
-                                                  {"charged_max", LimitRow::Form::time},
+                                                  {"charged_max", LimitRow::Form::duration},
                                                   {"charged_max", LimitRow::Form::part}}};
 
 std::optional<std::uint64_t> to_count(std::string_view text) {
@@ -81,7 +81,7 @@ std::string part_text(std::uint64_t part) {
     return std::to_string(part / 10000) + (after.empty() ? "" : "." + after) + "%";
 }
 
-std::string time_text(std::uint64_t seconds) {
+std::string duration_text(std::uint64_t seconds) {
     for (const Unit& unit : units) {
         if (seconds % unit.seconds == 0 && seconds != 0) {
             return std::to_string(seconds / unit.seconds) + unit.letter;
@@ -138,8 +138,8 @@ std::string limit_text(LimitKind kind, std::uint64_t value) {
     switch (rows.at(static_cast<std::size_t>(kind)).form) {
         case LimitRow::Form::count:
             return std::to_string(value);
-        case LimitRow::Form::time:
-            return time_text(value);
+        case LimitRow::Form::duration:
+            return duration_text(value);
         case LimitRow::Form::part:
             return part_text(value);
     }
@@ -151,9 +151,9 @@ std::optional<std::pair<LimitKind, std::uint64_t>> to_limit(std::string_view key
         if (rows[i].key != key) {
             continue;
         }
-        const auto value = rows[i].form == LimitRow::Form::count  ? to_count(text)
-                           : rows[i].form == LimitRow::Form::time ? to_seconds(text)
-                                                                  : to_part(text);
+        const auto value = rows[i].form == LimitRow::Form::count      ? to_count(text)
+                           : rows[i].form == LimitRow::Form::duration ? to_seconds(text)
+                                                                      : to_part(text);
         if (value) {
             return std::pair{static_cast<LimitKind>(i), *value};
         }

@@ -26,7 +26,7 @@ LAYERS = {
 # pure libraries: what they must not include at all (codec folders may)
 PURE = ("libfairshare", "libsched")
 IMPURE_HEADERS = re.compile(r'#include <(uv\.h|zmq\.h|hwloc\.h|sqlite3\.h|flux/|thread|mutex|fstream|iostream|jansson\.h|toml\+\+)')
-CODECS = ("libfairshare/toml", "libsched/json", "libsched/sim/")
+CODECS = ("libfairshare/toml", "libfairshare/json", "libsched/json", "libsched/sim/")
 CLOCK = re.compile(r"\b(system_clock|steady_clock|high_resolution_clock|clock_gettime|gettimeofday|std::time|::time)\b|\bsleep(_for|_until)?\s*\(|usleep|nanosleep")
 CLOCK_FREE = ("libfairshare/", "libsched/", "modules/")
 PRIVATE = re.compile("/" + r"(work|farm|tmp/w)/|ses" + r"sion id|regis" + r"try\.npmjs")

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: see explanation.hpp.
+#include "libfairshare/explain/explanation.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <compare>
+#include <utility>
+
+#include "libfairshare/base/check.hpp"
+
+namespace weir {
+
+namespace {
+
+std::string quoted(std::string_view text) {
+    return "\"" + std::string{text} + "\"";
+}
+
+/// Three significant digits.
+std::string digits(double value) {
+    std::array<char, 40> buffer{};
+    const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value, std::chars_format::general, 3);
+    return {buffer.data(), end.ptr};
+}
+
+std::string percent(double part) {
+    return digits(100 * part) + " %";
+}
+
+std::vector<NodeId> way_to(const ShareTree& tree, NodeId leaf) {
+    std::vector<NodeId> way;
+    for (NodeId at = leaf; at != root_node; at = tree.parent(at)) {
+        way.push_back(at);
+    }
+    std::reverse(way.begin(), way.end());
+    return way;
+}
+
+ExplainedLevel level_of(const Algorithm& algorithm, const ShareTree& tree, const Measures& measures, NodeId node) {
+    const NodeId above = tree.level_parent(node);
+    const auto whole = static_cast<double>(measures.usage[above.value]);
+    ExplainedLevel level;
+    level.node = node;
+    level.path = tree.path(node);
+    level.shares = tree.shares(node);
+    level.shares_parent = tree.shares_parent(node);
+    level.level_shares = tree.child_shares(above);
+    level.entitled = tree.entitled_share(node);
+    level.usage = measures.usage[node.value];
+    level.level_usage = whole > 0 ? static_cast<double>(level.usage) / whole : 0;
+    level.standing = node_standing(algorithm, tree, measures, node);
+    return level;
+}
+
+/// "has 3 of 10 shares (30 %) and used 60 % of its level's usage".
+std::string deed(const ExplainedLevel& level) {
+    if (level.shares_parent) {
+        return "has its parent's shares and used " + percent(level.level_usage) + " of its level's usage";
+    }
+    const double part =
+        level.level_shares == 0 ? 0 : static_cast<double>(level.shares) / static_cast<double>(level.level_shares);
+    return "has " +
+           (level.shares == 0 ? std::string{"no"}
+                              : std::to_string(level.shares) + " of " + std::to_string(level.level_shares)) +
+           " shares" + (level.shares == 0 ? "" : " (" + percent(part) + ")") + " and used " +
+           percent(level.level_usage) + " of its level's usage";
+}
+
+std::string value_of(const ExplainedLevel& level) {
+    return level.standing.level_fs ? digits(*level.standing.level_fs) : std::string{"infinite"};
+}
+
+/// Who decides on a way: accounts that share their parent's do not, their children stand in their place.
+std::vector<NodeId> competitors(const ShareTree& tree, std::vector<NodeId> way) {
+    const NodeId leaf = way.back();
+    way.erase(std::remove_if(way.begin(), way.end(), [&](NodeId id) { return id != leaf && tree.shares_parent(id); }),
+              way.end());
+    return way;
+}
+
+/// Of the associations that rank above the last of `way` (competitors), how many part from it at each: where accounts
+/// tie they are one, and those below them decide.
+std::vector<std::uint32_t> count_ahead(const Algorithm& algorithm, const ShareTree& tree, const Measures& measures,
+                                       const Standings& standings, const std::vector<NodeId>& way) {
+    constexpr unsigned parted = 128;                   // above depth_max
+    std::vector<std::uint8_t> shared(tree.size(), 0);  // competitors in common or tied with; parents stand first
+    std::vector<std::uint32_t> ahead(way.size(), 0);
+    std::vector<std::optional<double>> value;
+    for (NodeId id : way) {
+        value.push_back(node_standing(algorithm, tree, measures, id).level_fs);
+    }
+    for (std::uint32_t i = 1; i < tree.size(); ++i) {
+        const NodeId id{i};
+        const bool is_leaf = tree.is_association(id);
+        unsigned depth = shared[tree.parent(id).value];
+        if (depth < way.size() && (is_leaf || !tree.shares_parent(id))) {
+            const bool is_one =
+                way[depth] == id || (!is_leaf && depth + 1 < way.size() &&
+                                     node_standing(algorithm, tree, measures, id).level_fs == value[depth]);
+            depth += is_one ? 1 : parted;
+        }
+        shared[i] = static_cast<std::uint8_t>(depth);
+        if (is_leaf && standings.rank[i] > standings.rank[way.back().value]) {
+            ++ahead[depth % parted];
+        }
+    }
+    return ahead;
+}
+
+std::string reason_of(const Explanation& made) {
+    std::string place = "rank " + std::to_string(made.rank) + " of " + std::to_string(made.associations);
+    if (made.tied > 0) {
+        place += ", shared with " + std::to_string(made.tied) + (made.tied == 1 ? " other" : " others");
+    }
+    std::uint32_t all = 0;
+    const ExplainedLevel* worst = &made.levels.front();
+    for (const ExplainedLevel& level : made.levels) {
+        all += level.ahead;
+        worst = level.ahead > worst->ahead ? &level : worst;
+    }
+    if (all == 0) {
+        return place + ": nobody goes before it";
+    }
+    return place + ": " + std::to_string(all) + (all == 1 ? " goes" : " go") + " before it, " +
+           (worst->ahead == all ? std::string{all == 1 ? "it does" : "all"} : std::to_string(worst->ahead)) +
+           " because " + quoted(worst->path) + " " + deed(*worst) +
+           (worst->level_usage < worst->standing.norm_shares ? ", the others at its level even less of their part"
+                                                             : "");
+}
+
+}  // namespace
+
+Explanation explain(const Algorithm& algorithm, const ShareTree& tree, const Measures& measures,
+                    const Standings& standings, NodeId association) {
+    WEIR_CHECK(tree.is_association(association));
+    Explanation made;
+    made.rank = standings.rank[association.value];
+    made.associations = tree.association_count();
+    made.factor = standings.factor[association.value];
+    const auto same = std::count(standings.rank.begin(), standings.rank.end(), made.rank);
+    made.tied = static_cast<std::uint32_t>(same) - 1;
+    const std::vector<NodeId> way = way_to(tree, association);
+    const std::vector<NodeId> deciding = competitors(tree, way);
+    const std::vector<std::uint32_t> ahead = count_ahead(algorithm, tree, measures, standings, deciding);
+    std::size_t next = 0;
+    for (NodeId id : way) {
+        made.levels.push_back(level_of(algorithm, tree, measures, id));
+        if (id == deciding[next]) {
+            made.levels.back().ahead = ahead[next++];
+        }
+    }
+    made.reason = reason_of(made);
+    return made;
+}
+
+Comparison compare(const Algorithm& algorithm, const ShareTree& tree, const Measures& measures,
+                   const Standings& standings, NodeId a, NodeId b) {
+    WEIR_CHECK(tree.is_association(a) && tree.is_association(b));
+    Comparison made;
+    if (a == b) {
+        made.reason = quoted(tree.path(a)) + " is one and the same";
+        return made;
+    }
+    const std::vector<NodeId> path_a = way_to(tree, a);
+    const std::vector<NodeId> path_b = way_to(tree, b);
+    const auto common = std::mismatch(path_a.begin(), path_a.end(), path_b.begin(), path_b.end()).first;
+    made.common = common == path_a.begin() ? std::string{} : tree.path(*(common - 1));
+    made.order = standings.rank[a.value] <=> standings.rank[b.value];
+    const std::vector<NodeId> way_a = competitors(tree, path_a);
+    const std::vector<NodeId> way_b = competitors(tree, path_b);
+    std::size_t at = 0;
+    while (way_a[at] == way_b[at]) {
+        ++at;
+    }
+    std::string ties;  // where levels tie, tied accounts are one and those below them decide
+    for (;; ++at) {
+        made.level_a = level_of(algorithm, tree, measures, way_a[at]);
+        made.level_b = level_of(algorithm, tree, measures, way_b[at]);
+        const bool is_tied = made.level_a->standing.level_fs == made.level_b->standing.level_fs;
+        if (!is_tied || at + 1 == way_a.size() || at + 1 == way_b.size()) {
+            break;
+        }
+        ties += quoted(made.level_a->path) + " and " + quoted(made.level_b->path) + " tie; ";
+    }
+    const bool is_a_first = std::is_gteq(made.order);
+    const ExplainedLevel& first = is_a_first ? *made.level_a : *made.level_b;
+    const ExplainedLevel& second = is_a_first ? *made.level_b : *made.level_a;
+    made.reason = "they part below " + (made.common.empty() ? "the root" : quoted(made.common)) + "; " + ties +
+                  quoted(first.path) + " " + deed(first) + " (level value " + value_of(first) + "), " +
+                  quoted(second.path) + " " + deed(second) + " (" + value_of(second) + "): " +
+                  (std::is_eq(made.order) ? std::string{"they share a rank"}
+                                          : quoted(tree.path(is_a_first ? a : b)) + " goes first");
+    return made;
+}
+
+}  // namespace weir

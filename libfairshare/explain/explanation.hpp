@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: why an association stands where it does, level by level and in words; why one of two goes first.
+// Must not know: jobs, text formats, any one algorithm: it asks through algorithms/algorithm.hpp.
+#pragma once
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "libfairshare/algorithms/algorithm.hpp"
+
+namespace weir {
+
+/// One node of an association's path.
+struct ExplainedLevel {
+    NodeId node = root_node;
+    std::string path;
+    std::uint32_t shares = 0;
+    bool shares_parent = false;
+    std::uint64_t level_shares = 0;  ///< sum of the shares it competes with, its own included
+    double entitled = 0;             ///< of the machine
+    CoreMicros usage = 0;            ///< raw: decayed, of the node and all below it
+    double level_usage = 0;          ///< of what its level_parent() used; 0 where that is 0
+    NodeStanding standing;           ///< normalised shares and usage, effective usage, level value
+    std::uint32_t ahead = 0;         ///< associations that rank higher and whose paths part from this one here
+};
+
+struct Explanation {
+    std::vector<ExplainedLevel> levels;  ///< from the top down to the association; without the root
+    std::uint32_t rank = 0;
+    std::uint32_t associations = 0;  ///< the highest rank there is
+    std::uint32_t tied = 0;          ///< others of the same rank
+    double factor = 0;
+    std::string reason;  ///< one sentence: what holds it down most, or that nothing does
+};
+
+/// `standings` as evaluate() gave them for the same tree and measures. The level that holds it down is the one at which
+/// most of those who rank higher part from it (the upper of equals).
+/// REQUIRES: tree.is_association(association). O(size).
+Explanation explain(const Algorithm& algorithm, const ShareTree& tree, const Measures& measures,
+                    const Standings& standings, NodeId association);
+
+/// What PBS shows as `pbsfs -c`.
+struct Comparison {
+    std::string common;                              ///< path of the last node that both are below; empty: the root
+    std::optional<ExplainedLevel> level_a, level_b;  ///< where they part and do not tie; none for equal associations
+    std::strong_ordering order = std::strong_ordering::equal;  ///< greater: a goes first
+    std::string reason;                                        ///< one sentence
+};
+
+/// As explain(). O(depth x siblings).
+Comparison compare(const Algorithm& algorithm, const ShareTree& tree, const Measures& measures,
+                   const Standings& standings, NodeId a, NodeId b);
+
+}  // namespace weir
