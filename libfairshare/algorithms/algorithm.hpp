@@ -10,14 +10,16 @@
 #include "libfairshare/algorithms/classic.hpp"
 #include "libfairshare/algorithms/fair_tree.hpp"
 #include "libfairshare/algorithms/fair_tree_as_slurm.hpp"
+#include "libfairshare/algorithms/lsf.hpp"
 #include "libfairshare/algorithms/measures.hpp"
+#include "libfairshare/algorithms/moab.hpp"
 #include "libfairshare/algorithms/served_share.hpp"
 #include "libfairshare/algorithms/standings.hpp"
 #include "libfairshare/base/result.hpp"
 
 namespace weir {
 
-using Algorithm = std::variant<FairTree, FairTreeAsSlurm, Classic, ServedShare>;
+using Algorithm = std::variant<FairTree, FairTreeAsSlurm, Classic, Lsf, Moab, ServedShare>;
 
 struct AlgorithmEntry {
     std::string_view name;

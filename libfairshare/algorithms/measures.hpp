@@ -5,20 +5,10 @@
 #include <span>
 
 #include "libfairshare/tree/share_tree.hpp"
+#include "libfairshare/usage/dynamic_use.hpp"
 #include "libfairshare/usage/usage.hpp"
 
 namespace weir {
-
-/// What LSF weighs, of one node; an account's is the sum of its children's. Times in hours, as LSF counts them.
-struct DynamicUse {
-    double cpu_time_h = 0;            ///< of running and finished jobs, decayed
-    double run_time_h = 0;            ///< of running jobs
-    double hist_run_time_h = 0;       ///< of finished jobs, decayed
-    double committed_run_time_h = 0;  ///< requested by the running jobs
-    double gpu_run_time_h = 0;        ///< run time x GPUs, history included where the site counts it
-    double job_slots = 0;             ///< in use and reserved
-    double adjustment = 0;            ///< the site's own term
-};
 
 /// One span a measure, each indexed by NodeId with an entry for every node; empty where the caller does not have it.
 /// `usage` is always needed: an account's at least the sum of its children's, each at most usage_max.

@@ -15,6 +15,22 @@ using SignedCoreMicros = __int128;
 /// What the algorithms accept at most for one node; the ledger's snapshots saturate here. Source: ADR 0012.
 inline constexpr CoreMicros usage_max = (CoreMicros{1} << 80) - 1;
 
+/// 128-bit integers as two halves, for stores that know 64 bits.
+struct WideInteger {
+    std::int64_t high = 0;
+    std::uint64_t low = 0;
+    friend bool operator==(const WideInteger&, const WideInteger&) = default;
+};
+
+inline WideInteger to_wide(__int128 value) {
+    return {static_cast<std::int64_t>(value >> 64), static_cast<std::uint64_t>(value)};
+}
+
+inline __int128 from_wide(WideInteger wide) {
+    return static_cast<__int128>((static_cast<unsigned __int128>(static_cast<std::uint64_t>(wide.high)) << 64) |
+                                 wide.low);
+}
+
 /// For people and for factors, never for comparing. Nearest double.
 inline double core_seconds(CoreMicros usage) {
     return static_cast<double>(usage) / 1e6;

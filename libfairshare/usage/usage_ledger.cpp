@@ -14,15 +14,6 @@ namespace {
 
 constexpr std::int64_t frame_max = std::int64_t{1} << 41;  // beyond any Instant
 
-WideInteger to_wide(__int128 value) {
-    return {static_cast<std::int64_t>(value >> 64), static_cast<std::uint64_t>(value)};
-}
-
-__int128 from_wide(WideInteger wide) {
-    return static_cast<__int128>((static_cast<unsigned __int128>(static_cast<std::uint64_t>(wide.high)) << 64) |
-                                 wide.low);
-}
-
 std::int64_t micros(Instant at) {
     return at.time_since_epoch().count();
 }
@@ -62,7 +53,7 @@ void UsageLedger::post(NodeId payer, const Cell& delta) {
 
 void UsageLedger::start(NodeId payer, std::int64_t rate, Instant at) {
     advance_frame(at);
-    post(payer, {-rate * decay_.weight(at), -static_cast<__int128>(rate) * micros(at), rate});
+    post(payer, {-rate * weight(at), -static_cast<__int128>(rate) * micros(at), rate});
 }
 
 void UsageLedger::end(NodeId payer, std::int64_t rate, Instant at) {
@@ -72,7 +63,14 @@ void UsageLedger::end(NodeId payer, std::int64_t rate, Instant at) {
 void UsageLedger::charge(NodeId payer, std::int64_t rate, Instant from, Instant to) {
     advance_frame(std::max(from, to));
     const __int128 wide_rate = rate;
-    post(payer, {wide_rate * (decay_.weight(to) - decay_.weight(from)), wide_rate * (micros(to) - micros(from)), 0});
+    post(payer, {wide_rate * (weight(to) - weight(from)), wide_rate * (micros(to) - micros(from)), 0});
+}
+
+void UsageLedger::add(NodeId payer, SignedCoreMicros amount, Instant at) {
+    advance_frame(at);
+    const __int128 worth =
+        at < since_ ? 0 : decay_.weights_worth(static_cast<CoreMicros>(amount < 0 ? -amount : amount), at);
+    post(payer, {amount < 0 ? -worth : worth, amount, 0});
 }
 
 void UsageLedger::transfer(NodeId from, NodeId to, std::int64_t rate, Instant at) {
@@ -231,8 +229,22 @@ void UsageLedger::set_half_life(Duration half_life, Instant at) {
     decay_ = next;
 }
 
+void UsageLedger::reset(Instant at) {
+    advance_frame(at);
+    since_ = std::max(since_, at);
+    const __int128 worth = decay_.weight(since_);
+    const auto forget = [&](Cell& cell) { cell.weighted = -cell.rate * worth; };
+    forget(outside_);
+    for (auto& [path, departed] : departed_) {
+        forget(departed);
+    }
+    for (Cell& cell : cells_) {
+        forget(cell);
+    }
+}
+
 LedgerState UsageLedger::save() const {
-    LedgerState state{decay_.half_life(), decay_.frame(), {}};
+    LedgerState state{decay_.half_life(), decay_.frame(), {}, since_};
     const auto put = [&](std::string path, const Cell& cell) {
         if (!cell.is_empty()) {
             state.payers.push_back({std::move(path), to_wide(cell.weighted), to_wide(cell.charged), cell.rate});
@@ -263,6 +275,7 @@ Result<UsageLedger> UsageLedger::restore(ShareTreePtr tree, const LedgerState& s
     }
     UsageLedger ledger{std::move(tree), state.half_life};
     ledger.decay_.set_frame(state.frame);
+    ledger.since_ = state.since;
     std::set<std::string_view> seen;
     Cell magnitude;  // of all payers together: bounds every sum
     for (const PayerState& payer : state.payers) {

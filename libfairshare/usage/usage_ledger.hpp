@@ -26,13 +26,6 @@ struct UsageSnapshot {
     CoreMicros unassociated = 0;
 };
 
-/// 128-bit integers as two halves, for stores that know 64 bits.
-struct WideInteger {
-    std::int64_t high = 0;
-    std::uint64_t low = 0;
-    friend bool operator==(const WideInteger&, const WideInteger&) = default;
-};
-
 /// What one payer's account book says; plain numbers, no rounding when saved or restored.
 struct PayerState {
     std::string path;      ///< of the leaf; empty for the unassociated bucket
@@ -47,6 +40,7 @@ struct LedgerState {
     Duration half_life{};
     std::int64_t frame = 0;
     std::vector<PayerState> payers;
+    Instant since = Instant::min();  ///< the last reset: what is dated before it counts nothing
     friend bool operator==(const LedgerState&, const LedgerState&) = default;
 };
 
@@ -64,6 +58,8 @@ class UsageLedger {
     void end(NodeId payer, std::int64_t rate, Instant at);
     /// A whole job at once: start() and end() in one walk.
     void charge(NodeId payer, std::int64_t rate, Instant from, Instant to);
+    /// Something measured elsewhere, dated `at`; negative takes back what was added at the same date.
+    void add(NodeId payer, SignedCoreMicros amount, Instant at);
     /// From `at` on `to` pays `rate` that `from` paid (a child instance's user relieves the child's owner).
     void transfer(NodeId from, NodeId to, std::int64_t rate, Instant at);
 
@@ -92,6 +88,10 @@ class UsageLedger {
     /// Usage at `at` stays what it is; from then on it decays with the new half-life. O(size).
     void set_half_life(Duration half_life, Instant at);
 
+    /// Forgets decayed usage up to `at`, as a calendar reset does (reset.hpp); charged() stays. Jobs run on, and events
+    /// dated before `at` that come later count from `at`. REQUIRES: no event dated after `at` has come yet. O(size).
+    void reset(Instant at);
+
     LedgerState save() const;
     /// Errors: EINVAL for a half-life out of range or a payer twice, ERANGE for absurd numbers. A path that is no leaf
     /// of `tree` is kept as removed.
@@ -111,6 +111,7 @@ class UsageLedger {
         bool is_empty() const { return weighted == 0 && charged == 0 && rate == 0; }
     };
     void post(NodeId payer, const Cell& delta);
+    __int128 weight(Instant at) const { return decay_.weight(at < since_ ? since_ : at); }
     void advance_frame(Instant at);
     void sum_accounts();
     void take_back_departed(NodeId first);
@@ -120,6 +121,7 @@ class UsageLedger {
 
     ShareTreePtr tree_;
     DecayFrame decay_;
+    Instant since_ = Instant::min();
     std::vector<Cell> cells_;               // by NodeId; an account's is the sum of its children's, always
     Cell outside_;                          // owners without association, and departed_
     std::map<std::string, Cell> departed_;  // removed leaves by path, rate 0; contained in outside_

@@ -49,6 +49,8 @@ void set_meta(SavedState& saved, const std::string& key, const std::string& valu
         saved.ledger.half_life = Duration{number_or_zero(value)};
     } else if (key == "frame") {
         saved.ledger.frame = number_or_zero(value);
+    } else if (key == "since_us") {
+        saved.ledger.since = at(number_or_zero(value));
     }
 }
 
@@ -203,7 +205,8 @@ void write_ledger(Writer& writer, const StateBatch& batch) {
         writer.execute("DELETE FROM charge");
         const std::map<std::string, std::string> frame{
             {"half_life_us", std::to_string(batch.checkpoint->half_life.count())},
-            {"frame", std::to_string(batch.checkpoint->frame)}};
+            {"frame", std::to_string(batch.checkpoint->frame)},
+            {"since_us", std::to_string(us(batch.checkpoint->since))}};
         writer.put_all(frame, meta_sql, put_meta);
         writer.put_all(batch.checkpoint->payers, "INSERT INTO ledger VALUES (?,?,?,?,?,?)",
                        [](SqliteStatement& s, const PayerState& payer) {

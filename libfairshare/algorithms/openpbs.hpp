@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: OpenPBS's fair share: a usage that starts at one, tree percentages, tree usage, the order of two entities.
+// Must not know: resource_group files, decay (usage/step_decay). Source: OpenPBS fairshare.c, pbsfs(8).
+#pragma once
+#include <compare>
+#include <span>
+
+#include "libfairshare/algorithms/measures.hpp"
+#include "libfairshare/algorithms/standings.hpp"
+
+namespace weir {
+
+/// Siblings go by usage / shares, the lower first, zero shares last; so do two entities at the first level where their
+/// paths part. Ranks and factors are Fair Tree's walk of that order. Every
+/// node has one unit of usage from the start: a leaf that used less counts as one, an account has one more than its
+/// leaves used.
+struct OpenPbs {
+    CoreMicros unit = 1000000;  ///< one unit of fairshare_usage_res, in core-microseconds: cput or walltime in seconds
+
+    void evaluate(const ShareTree& tree, const Measures& measures, Standings& into) const;
+    /// norm_shares is fairshare_perc, effective_usage fairshare_tree_usage, factor 2^-(tree usage / perc).
+    NodeStanding node_standing(const ShareTree& tree, const Measures& measures, NodeId id) const;
+    /// less: a goes first. Exact. equivalent: one is above the other, or they are
+    /// equal at every level that both have. O(depth).
+    std::weak_ordering compare(const ShareTree& tree, const Measures& measures, NodeId a, NodeId b) const;
+    /// What OpenPBS calls usage, of one node, in core-microseconds.
+    CoreMicros counted(const ShareTree& tree, std::span<const CoreMicros> usage, NodeId id) const;
+};
+
+}  // namespace weir

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: when a job is charged: as it runs, or at dispatch for what it asked and trued up at its end.
+// Must not know: which ledger (any with start, end, charge and add), what a rate is made of (billing, metric.hpp).
+#pragma once
+#include "libfairshare/base/time.hpp"
+#include "libfairshare/tree/share_tree.hpp"
+#include "libfairshare/usage/usage.hpp"
+
+namespace weir {
+
+enum class Charging {
+    as_it_runs,   ///< usage grows with the time: exact at any instant
+    at_dispatch,  ///< the request counts at once, so that nobody wins everything between two passes (LSF, OpenPBS)
+};
+
+/// What the charges of one job depend on; the same values go to charge_start() and charge_end().
+struct ChargedJob {
+    NodeId payer;
+    std::int64_t rate = 0;  ///< cores billed
+    Instant started{};
+    Duration requested{};  ///< wall time asked for; 0: not known, so that the job is charged as it runs
+};
+
+namespace charging_detail {
+
+inline bool is_prepaid(Charging charging, const ChargedJob& job) {
+    return charging == Charging::at_dispatch && job.requested > Duration{0};
+}
+
+inline SignedCoreMicros prepaid(const ChargedJob& job) {
+    return static_cast<SignedCoreMicros>(job.rate) * job.requested.count();
+}
+
+}  // namespace charging_detail
+
+/// At dispatch the whole request is dated `started` and decays from then.
+template <typename Ledger>
+void charge_start(Ledger& ledger, Charging charging, const ChargedJob& job) {
+    if (charging_detail::is_prepaid(charging, job)) {
+        ledger.add(job.payer, charging_detail::prepaid(job), job.started);
+    } else {
+        ledger.start(job.payer, job.rate, job.started);
+    }
+}
+
+/// Once the job has ended both kinds of charging come to the same usage: what really ran, when it ran.
+template <typename Ledger>
+void charge_end(Ledger& ledger, Charging charging, const ChargedJob& job, Instant ended) {
+    if (charging_detail::is_prepaid(charging, job)) {
+        ledger.add(job.payer, -charging_detail::prepaid(job), job.started);
+        ledger.charge(job.payer, job.rate, job.started, ended);
+    } else {
+        ledger.end(job.payer, job.rate, ended);
+    }
+}
+
+}  // namespace weir

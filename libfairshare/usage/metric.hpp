@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: what counts as usage (Moab's FSPOLICY): processors dedicated, processor-equivalents, or what was really used,
+// as percent of what was delivered or of what there is. Must not know: ledgers, targets.
+#pragma once
+#include <algorithm>
+#include <span>
+#include <string_view>
+
+#include "libfairshare/base/result.hpp"
+#include "libfairshare/usage/usage.hpp"
+
+namespace weir {
+
+enum class UsageMetric {
+    none,           ///< NONE: nothing is counted
+    dedicated_ps,   ///< DEDICATEDPS: processors held x seconds
+    dedicated_pes,  ///< DEDICATEDPES: processor-equivalents held x seconds
+    utilized_ps,    ///< UTILIZEDPS: CPU seconds really used
+};
+
+/// The two meanings that "%" has had. Source: Moab 6.3 (of_available), Maui 3.3.1 (target_ratio).
+enum class PercentSuffix {
+    of_available,  ///< usage is a percentage of what the machine could have delivered, not of what it did
+    target_ratio,  ///< a target's discrepancy is 1 - usage / target, not target - usage
+};
+
+struct UsagePolicy {
+    UsageMetric metric = UsageMetric::none;
+    bool is_of_available = false;
+    bool is_target_ratio = false;
+};
+
+/// "DEDICATEDPS", "UTILIZEDPS%" …; `percent` says what a suffix means. Errors: EINVAL with the list.
+Result<UsagePolicy> usage_policy_named(std::string_view name, PercentSuffix percent);
+
+/// What a job holds of one resource, and how much there is of it, in the same unit.
+struct HeldResource {
+    double held = 0;
+    double total = 0;
+};
+
+/// Processor-equivalents: the greatest part that the job holds of any resource, as processors. A resource of which
+/// there is none counts nothing. 25 % of the processors and 50 % of the memory of 128 processors are 64.
+double processor_equivalents(std::span<const HeldResource> held, double processors);
+
+/// What one job is charged per second under a metric.
+struct JobConsumption {
+    double processors = 0;
+    double processor_equivalents = 0;
+    double cpu_seconds_per_second = 0;
+};
+double charged_processors(UsageMetric metric, const JobConsumption& job);
+
+/// 100 * part / whole; 0 where there is no whole. The whole is what was delivered (the root's usage) or what was
+/// available (processors x WindowPolicy::available_per_core(), or x half-life / ln 2).
+inline double percent_of(CoreMicros part, CoreMicros whole) {
+    return whole == 0 ? 0.0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
+}
+
+}  // namespace weir

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: decay of a single number by steps, with a floor, as OpenPBS, Grid Engine and HTCondor do it.
+// Must not know: whose number it is. For ledgers of whole trees see decay.hpp.
+#pragma once
+#include <algorithm>
+#include <cmath>
+
+#include "libfairshare/base/time.hpp"
+
+namespace weir {
+
+/// 2^-(elapsed / half_life), in (0, 1]; 1 where the half-life is 0: nothing decays. Grid Engine's halftime and
+/// HTCondor's PRIORITY_HALFLIFE. Elapsed times below 0 count as 0.
+inline double half_life_factor(Duration elapsed, Duration half_life) {
+    if (half_life <= Duration{0} || elapsed <= Duration{0}) {
+        return 1.0;
+    }
+    return std::exp2(-static_cast<double>(elapsed.count()) / static_cast<double>(half_life.count()));
+}
+
+/// What is left of `value` when it has gone towards `goal` by that factor, never below `least`: goal 0 is plain decay,
+/// the cores in use are HTCondor's real user priority. Two steps with factors a and b are one with a * b.
+inline double stepped(double value, double factor, double goal, double least) {
+    return std::max(goal + (value - goal) * factor, least);
+}
+
+/// OpenPBS: whole periods only. `last` is moved on by as many, so that it never drifts.
+struct PeriodicDecay {
+    Duration period = std::chrono::hours{24};  ///< fairshare_decay_time; 0: never
+    double factor = 0.5;                       ///< fairshare_decay_factor, in (0, 1)
+    double least = 1.0;
+
+    /// Periods that ended in (last, now]; `last` is then the end of the latest of them. The first period must have
+    /// passed by more than nothing, as OpenPBS asks. O(1).
+    std::int64_t periods_passed(Instant& last, Instant now) const {
+        if (period <= Duration{0} || now - last <= period) {
+            return 0;
+        }
+        const std::int64_t passed = (now - last) / period;
+        last += passed * period;
+        return passed;
+    }
+    /// A number after so many periods. The floor is never left once it is reached, so one power does.
+    double after(double value, std::int64_t periods) const {
+        return stepped(value, std::pow(factor, static_cast<double>(periods)), 0.0, least);
+    }
+};
+
+}  // namespace weir

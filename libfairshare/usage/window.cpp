@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: see window.hpp.
+#include "libfairshare/usage/window.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "libfairshare/base/check.hpp"
+
+namespace weir {
+
+namespace {
+
+constexpr int weight_bits = 40;  // 64 windows of at most usage_max times a weight stay below 2^127
+constexpr std::int64_t window_max = std::int64_t{1} << 44;  // beyond any Instant
+
+std::int64_t micros(Instant at) {
+    return at.time_since_epoch().count();
+}
+
+std::int64_t floor_divide(std::int64_t a, std::int64_t b) {
+    return a / b - (a % b < 0 ? 1 : 0);
+}
+
+/// What a window used up to `at` of its time, as if evenly: adds up to `amount` over any cuts.
+__int128 part_until(__int128 amount, __int128 begin, __int128 length, __int128 at) {
+    const __int128 elapsed = std::clamp<__int128>(at - begin, 0, length);
+    // In two steps, so that 80 bits of usage times 50 of time do not meet.
+    return amount / length * elapsed + amount % length * elapsed / length;
+}
+
+}  // namespace
+
+Status WindowPolicy::validate() const {
+    if (interval < std::chrono::seconds{1}) {
+        return Error{std::errc::invalid_argument, "window: the interval must be at least one second"};
+    }
+    if (depth < 1 || depth > depth_max) {
+        return Error{std::errc::invalid_argument, "window: the depth must be from 1 to " + std::to_string(depth_max)};
+    }
+    if (!(factor > 0 && factor <= 1)) {
+        return Error{std::errc::invalid_argument, "window: the factor must be above 0 and at most 1"};
+    }
+    return Done{};
+}
+
+double WindowPolicy::weight(unsigned window) const {
+    return std::pow(factor, window);
+}
+
+CoreMicros WindowPolicy::available_per_core(Instant now) const {
+    WindowLedger always_on{1, *this};
+    always_on.start(root_node, 1, now - span());
+    return always_on.usage(root_node, now);
+}
+
+WindowLedger::WindowLedger(std::uint32_t nodes, const WindowPolicy& policy) : policy_(policy), rates_(nodes) {
+    WEIR_CHECK(policy.validate().has_value());
+    windows_.resize(std::size_t{nodes} * policy.depth);
+    for (unsigned i = 0; i < policy.depth; ++i) {
+        weights_.push_back(std::llround(std::ldexp(policy.weight(i), weight_bits)));
+    }
+}
+
+std::int64_t WindowLedger::number_of(Instant at) const {
+    return floor_divide(micros(at), policy_.interval.count());
+}
+
+__int128 WindowLedger::begin_of(std::int64_t window) const {
+    return static_cast<__int128>(window) * policy_.interval.count();
+}
+
+__int128& WindowLedger::held(std::uint32_t leaf, std::int64_t window) {
+    const std::int64_t depth = policy_.depth;
+    return windows_[static_cast<std::size_t>(leaf * depth + ((window % depth) + depth) % depth)];
+}
+
+/// Closes windows until the current one holds `at`.
+void WindowLedger::advance(Instant at) {
+    const std::int64_t target = number_of(at);
+    if (target <= current_) {
+        return;
+    }
+    const std::int64_t steps = std::min<std::int64_t>(target - current_, policy_.depth);
+    for (std::uint32_t leaf = 0; leaf < rates_.size(); ++leaf) {
+        const __int128 full = static_cast<__int128>(rates_[leaf]) * policy_.interval.count();
+        held(leaf, current_) += full;
+        for (std::int64_t window = target - steps + 1; window <= target; ++window) {
+            held(leaf, window) = window == target ? 0 : full;
+        }
+    }
+    current_ = target;
+}
+
+/// The rate from `at` on: its part of every closed window, and what the current one must not count.
+void WindowLedger::post(NodeId payer, std::int64_t rate, Instant at) {
+    const std::int64_t oldest = current_ - policy_.depth + 1;
+    for (std::int64_t window = std::max(number_of(at), oldest); window < current_; ++window) {
+        held(payer.value, window) += rate * (begin_of(window + 1) - std::max<__int128>(begin_of(window), micros(at)));
+    }
+    held(payer.value, current_) -= rate * std::max<__int128>(micros(at) - begin_of(current_), 0);
+    rates_[payer.value] += rate;
+}
+
+void WindowLedger::start(NodeId payer, std::int64_t rate, Instant at) {
+    advance(at);
+    post(payer, rate, at);
+}
+
+void WindowLedger::end(NodeId payer, std::int64_t rate, Instant at) {
+    start(payer, -rate, at);
+}
+
+void WindowLedger::charge(NodeId payer, std::int64_t rate, Instant from, Instant to) {
+    advance(std::max(from, to));
+    post(payer, rate, from);
+    post(payer, -rate, to);
+}
+
+void WindowLedger::add(NodeId payer, SignedCoreMicros amount, Instant at) {
+    advance(at);
+    const std::int64_t window = number_of(at);
+    if (window > current_ - static_cast<std::int64_t>(policy_.depth)) {
+        held(payer.value, window) += amount;
+    }
+}
+
+/// REQUIRES: now_window >= current_.
+__int128 WindowLedger::content(std::uint32_t leaf, std::int64_t window, std::int64_t now_window, Instant now) const {
+    const std::int64_t depth = policy_.depth;
+    if (window <= current_ - depth) {
+        return 0;
+    }
+    const __int128 end = window == now_window ? static_cast<__int128>(micros(now)) : begin_of(window + 1);
+    const __int128 running = window < current_ ? 0 : rates_[leaf] * std::max<__int128>(end - begin_of(window), 0);
+    if (window > current_) {
+        return running;
+    }
+    return windows_[static_cast<std::size_t>(leaf * depth + ((window % depth) + depth) % depth)] + running;
+}
+
+SignedCoreMicros WindowLedger::in_window(NodeId leaf, unsigned window, Instant now) const {
+    const std::int64_t latest = std::max(number_of(now), current_);
+    return content(leaf.value, latest - window, latest, now);
+}
+
+CoreMicros WindowLedger::usage(NodeId leaf, Instant now) const {
+    const std::int64_t latest = std::max(number_of(now), current_);
+    __int128 sum = 0;
+    for (unsigned i = 0; i < policy_.depth; ++i) {
+        const auto most = static_cast<__int128>(usage_max);
+        sum += std::clamp(content(leaf.value, latest - i, latest, now), -most, most) * weights_[i];
+    }
+    const __int128 rounded = (sum + (__int128{1} << (weight_bits - 1))) >> weight_bits;
+    return rounded <= 0 ? 0 : std::min(static_cast<CoreMicros>(rounded), usage_max);
+}
+
+void WindowLedger::snapshot(const ShareTree& tree, Instant now, std::vector<CoreMicros>& into) const {
+    WEIR_CHECK(tree.size() == rates_.size());
+    into.assign(tree.size(), 0);
+    for (std::uint32_t i = tree.size() - 1; i > 0; --i) {
+        if (tree.is_association(NodeId{i})) {
+            into[i] = usage(NodeId{i}, now);
+        }
+        CoreMicros& above = into[tree.parent(NodeId{i}).value];
+        above = std::min(above + into[i], usage_max);
+    }
+}
+
+void WindowLedger::set_policy(const WindowPolicy& policy, Instant at) {
+    advance(at);
+    WindowLedger next{static_cast<std::uint32_t>(rates_.size()), policy};
+    next.advance(at);
+    const std::int64_t oldest = next.current_ - policy.depth + 1;
+    for (std::uint32_t leaf = 0; leaf < rates_.size(); ++leaf) {
+        for (std::int64_t window = current_ - policy_.depth + 1; window <= current_; ++window) {
+            const __int128 amount = content(leaf, window, current_, at);
+            const __int128 begin = begin_of(window);
+            const __int128 end = window == current_ ? static_cast<__int128>(micros(at)) : begin_of(window + 1);
+            if (amount == 0) {
+                continue;
+            }
+            if (end <= begin) {  // nothing has elapsed: what is there was added at this very instant
+                next.held(leaf, next.current_) += amount;
+                continue;
+            }
+            for (std::int64_t into = oldest; into <= next.current_; ++into) {
+                next.held(leaf, into) += part_until(amount, begin, end - begin, next.begin_of(into + 1)) -
+                                         part_until(amount, begin, end - begin, next.begin_of(into));
+            }
+        }
+        next.post(NodeId{leaf}, rates_[leaf], at);
+    }
+    *this = std::move(next);
+}
+
+void WindowLedger::rebind(std::span<const NodeId> places, std::uint32_t nodes) {
+    WEIR_CHECK(places.size() == rates_.size());
+    WindowLedger next{nodes, policy_};
+    next.current_ = current_;
+    for (std::uint32_t leaf = 0; leaf < places.size(); ++leaf) {
+        if (places[leaf].value >= nodes) {
+            continue;
+        }
+        next.rates_[places[leaf].value] += rates_[leaf];
+        for (unsigned i = 0; i < policy_.depth; ++i) {
+            next.held(places[leaf].value, current_ - i) += held(leaf, current_ - i);
+        }
+    }
+    *this = std::move(next);
+}
+
+WindowState WindowLedger::save() const {
+    WindowState state{policy_, current_, {}};
+    const std::int64_t depth = policy_.depth;
+    for (std::uint32_t leaf = 0; leaf < rates_.size(); ++leaf) {
+        WindowRow row{NodeId{leaf}, rates_[leaf], {}};
+        bool is_empty = row.rate == 0;
+        for (std::int64_t i = 0; i < depth; ++i) {
+            const std::int64_t place = (((current_ - i) % depth) + depth) % depth;
+            const __int128 value = windows_[static_cast<std::size_t>(leaf * depth + place)];
+            is_empty = is_empty && value == 0;
+            row.windows.push_back(to_wide(value));
+        }
+        if (!is_empty) {
+            state.rows.push_back(std::move(row));
+        }
+    }
+    return state;
+}
+
+Result<WindowLedger> WindowLedger::restore(std::uint32_t nodes, const WindowState& state) {
+    if (const Status valid = state.policy.validate(); !valid) {
+        return valid.error();
+    }
+    if (state.current > window_max || state.current < -window_max) {
+        return Error{std::errc::result_out_of_range,
+                     "window: window " + std::to_string(state.current) + " is out of range"};
+    }
+    WindowLedger ledger{nodes, state.policy};
+    ledger.current_ = state.current;
+    for (const WindowRow& row : state.rows) {
+        if (row.leaf.value >= nodes || row.windows.size() != state.policy.depth) {
+            return Error{std::errc::result_out_of_range,
+                         "window: the row of node " + std::to_string(row.leaf.value) + " does not fit the ledger"};
+        }
+        ledger.rates_[row.leaf.value] = row.rate;
+        for (unsigned i = 0; i < state.policy.depth; ++i) {
+            ledger.held(row.leaf.value, state.current - i) = from_wide(row.windows[i]);
+        }
+    }
+    return ledger;
+}
+
+std::size_t WindowLedger::memory_bytes() const {
+    return sizeof *this + windows_.capacity() * sizeof(__int128) + rates_.capacity() * sizeof(std::int64_t);
+}
+
+}  // namespace weir

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: windowed usage: what was used in each of the last `depth` intervals, older ones weighing less.
+// Must not know: trees beyond their leaves' ids, targets, storage. All in integers: the order of events changes no bit.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "libfairshare/base/result.hpp"
+#include "libfairshare/base/time.hpp"
+#include "libfairshare/tree/share_tree.hpp"
+#include "libfairshare/usage/usage.hpp"
+
+namespace weir {
+
+/// Moab's and Maui's FSINTERVAL, FSDEPTH, FSDECAY. Windows begin at multiples of the interval since the epoch. Window
+/// 0 is the one that holds `now`, so `depth` counts it; window i weighs factor^i.
+struct WindowPolicy {
+    Duration interval = std::chrono::hours{24};  ///< at least a second
+    unsigned depth = 7;                          ///< 1 to depth_max
+    double factor = 1.0;                         ///< above 0, at most 1
+
+    static constexpr unsigned depth_max = 64;
+    /// Errors: EINVAL with what to change.
+    Status validate() const;
+    /// From the beginning of the oldest window to the end of the current one.
+    Duration span() const { return depth * interval; }
+    /// factor^i.
+    double weight(unsigned window) const;
+    /// What one core that never stops is worth at `now`: with the cores of a machine, what is available. O(depth).
+    CoreMicros available_per_core(Instant now) const;
+    friend bool operator==(const WindowPolicy&, const WindowPolicy&) = default;
+};
+
+/// One leaf's history as plain numbers; `windows` newest first, the current one less rate * its beginning.
+struct WindowRow {
+    NodeId leaf;
+    std::int64_t rate = 0;
+    std::vector<WideInteger> windows;
+    friend bool operator==(const WindowRow&, const WindowRow&) = default;
+};
+
+struct WindowState {
+    WindowPolicy policy;
+    std::int64_t current = 0;  ///< the current window's number
+    std::vector<WindowRow> rows;
+    friend bool operator==(const WindowState&, const WindowState&) = default;
+};
+
+/// Windowed usage of a tree's leaves, running jobs included. 16 bytes a leaf and window and 8 a leaf.
+class WindowLedger {
+  public:
+    /// `nodes`: the size of the tree. REQUIRES: policy.validate().
+    WindowLedger(std::uint32_t nodes, const WindowPolicy& policy);
+
+    /// A job that bills `rate` cores begins at `at`; see UsageLedger. Events may be dated in the past; what falls
+    /// before the oldest window counts nothing. O(1) in the current window, else O(depth); O(leaves) when one ends.
+    void start(NodeId payer, std::int64_t rate, Instant at);
+    void end(NodeId payer, std::int64_t rate, Instant at);
+    void charge(NodeId payer, std::int64_t rate, Instant from, Instant to);
+    /// Something measured elsewhere, dated `at`; negative takes back.
+    void add(NodeId payer, SignedCoreMicros amount, Instant at);
+
+    /// Sum of the windows times their weights, to nearest; not below 0. `now` should not precede the latest event.
+    /// O(depth).
+    CoreMicros usage(NodeId leaf, Instant now) const;
+    /// What was used in window i, unweighted. O(1).
+    SignedCoreMicros in_window(NodeId leaf, unsigned window, Instant now) const;
+    /// Of every node, leaves rounded, accounts summed. O(nodes * depth).
+    void snapshot(const ShareTree& tree, Instant now, std::vector<CoreMicros>& into) const;
+
+    /// Another interval, depth or factor. The history stays: what a window holds is taken as used evenly over its time
+    /// and dealt out to the new windows to the last core-microsecond; what is older than the new span is dropped.
+    void set_policy(const WindowPolicy& policy, Instant at);
+    const WindowPolicy& policy() const { return policy_; }
+
+    /// Another tree: places[i] is where node i went. Gone leaves are dropped.
+    void rebind(std::span<const NodeId> places, std::uint32_t nodes);
+
+    WindowState save() const;
+    /// Errors: as validate(); ERANGE for a leaf that `nodes` does not have or a row of the wrong length.
+    static Result<WindowLedger> restore(std::uint32_t nodes, const WindowState& state);
+    std::size_t memory_bytes() const;
+
+  private:
+    std::int64_t number_of(Instant at) const;
+    __int128 begin_of(std::int64_t window) const;
+    void advance(Instant at);
+    void post(NodeId payer, std::int64_t rate, Instant at);
+    /// REQUIRES: current_ - depth < window <= current_.
+    __int128& held(std::uint32_t leaf, std::int64_t window);
+    __int128 content(std::uint32_t leaf, std::int64_t window, std::int64_t now_window, Instant now) const;
+
+    WindowPolicy policy_;
+    std::vector<std::int64_t> weights_;  // factor^i in units of 2^-40
+    std::int64_t current_ = 0;
+    // By leaf: `depth` windows as a ring. A closed one holds what was used; the current one lacks rate * (now - begin).
+    std::vector<__int128> windows_;
+    std::vector<std::int64_t> rates_;
+};
+
+}  // namespace weir
