@@ -21,10 +21,16 @@ namespace {
 constexpr auto readers = std::to_array<Reader>({
     {"flux-accounting", read_flux_accounting},
     {"flux-wiki", read_flux_wiki},
+    {"gridengine", read_gridengine},
+    {"htcondor", read_htcondor},
+    {"lsf", read_lsf},
+    {"moab-maui", read_moab_maui},
+    {"openpbs", read_openpbs},
     {"slurm/fairshare", read_slurm_fairshare},
     {"slurm/other", read_slurm_other},
     {"slurm-documented", read_slurm_documented},
     {"slurm/sprio", read_sprio},
+    {"torque-paper", read_torque_paper},
 });
 
 struct Totals {

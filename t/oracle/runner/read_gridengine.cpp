@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: Grid Engine's share tree, tickets, priority and half-life. Must not know the formulas.
+#include <cmath>
+#include <stdexcept>
+
+#include "libfairshare/algorithms/gridengine.hpp"
+#include "libfairshare/usage/step_decay.hpp"
+#include "libsched/priority/component_sum.hpp"
+#include "t/oracle/runner/cases.hpp"
+#include "t/oracle/runner/world.hpp"
+
+namespace weir::oracle {
+
+namespace {
+
+struct Node {
+    std::string path;   // in the share tree
+    std::string label;  // in the file: "/P1"
+    double usage;
+    std::uint64_t active;
+};
+
+void read_children(const json_t* above, const Node& parent, std::vector<NodeSpec>& specs, std::vector<Node>& nodes) {
+    const json_t* child = nullptr;
+    std::size_t i = 0;
+    json_array_foreach(json_object_get(above, "children"), i, child) {
+        const bool is_leaf = json_array_size(json_object_get(child, "children")) == 0;
+        const std::string name = text_at(child, "name");
+        const json_t* active = json_object_get(child, "active");
+        const bool counts = json_is_true(active) || json_number_value(active) > 0 || (active == nullptr && is_leaf);
+        const Node made{(parent.path.empty() ? "" : parent.path + "/") + (is_leaf ? "@" : "") + name,
+                        parent.label + "/" + name, number_at(child, "usage"), is_leaf && counts ? 1U : 0U};
+        specs.push_back({made.path, std::nullopt, integer_at(child, "shares"), {}});
+        nodes.push_back(made);
+        read_children(child, made, specs, nodes);
+    }
+}
+
+void read_tree(const Case& one, Report& report) {
+    std::vector<NodeSpec> specs;
+    std::vector<Node> nodes;
+    read_children(member(one.inputs, "tree"), {}, specs, nodes);
+    const ShareTree tree = tree_of(specs);
+    GridEngine rule;
+    rule.compensation_factor = one.number_or({"compensation_factor"}, rule.compensation_factor);
+    std::vector<CoreMicros> usage(tree.size());
+    std::vector<std::uint64_t> demand(tree.size());
+    for (const Node& node : nodes) {
+        const NodeId id = node_at(tree, node.path);
+        usage[id.value] = static_cast<CoreMicros>(std::llround(node.usage * static_cast<double>(rule.unit)));
+        demand[id.value] = node.active;
+    }
+    const auto targets = rule.targets(tree, {usage, {}, demand});
+    const char* label = nullptr;
+    json_t* figures = nullptr;
+    json_object_foreach(const_cast<json_t*>(one.expected), label, figures) {
+        const Node* found = nullptr;
+        for (const Node& node : nodes) {
+            found = node.label == label ? &node : found;
+        }
+        if (found == nullptr) {
+            throw std::runtime_error{"no node " + std::string{label}};
+        }
+        const GridEngineTargets got = targets[node_at(tree, found->path).value];
+        report.number(std::string{label} + " oltt", number_at(figures, "oltt"), got.long_term, one.tol);
+        report.number(std::string{label} + " ostt", number_at(figures, "ostt"), got.short_term, one.tol);
+    }
+}
+
+void read_tickets(const Case& one, Report& report) {
+    std::vector<double> shares = numbers_of(json_object_get(one.inputs, "job_shares"));
+    shares.resize(static_cast<std::size_t>(one.number_or({"jobs"}, static_cast<double>(shares.size()))));
+    const auto tickets =
+        share_tickets(number_at(one.inputs, "ostt"), number_at(one.inputs, "weight_tickets_share"), shares);
+    const json_t* per_job = member(one.expected, "per_job");
+    for (std::size_t i = 0; i < tickets.size(); ++i) {
+        const json_t* expected = json_is_array(per_job) ? json_array_get(per_job, i) : per_job;
+        report.number("job " + std::to_string(i), json_number_value(expected), tickets[i], one.tol);
+    }
+}
+
+void read_priority(const Case& one, Report& report) {
+    const auto part = [&](const char* weight, const char* value) {
+        return Component{1, 0, {{number_at(one.inputs, weight), number_at(one.inputs, value), 0}}};
+    };
+    const std::vector<Component> parts{part("weight_priority", "npprio"), part("weight_urgency", "nurg"),
+                                       part("weight_ticket", "ntckts")};
+    expect(one, report, "prio", component_sum(parts));
+}
+
+void read_case(const Case& one, Report& report) {
+    if (one.has("tree")) {
+        read_tree(one, report);
+    } else if (one.has("weight_tickets_share")) {
+        read_tickets(one, report);
+    } else if (one.has("weight_ticket")) {
+        read_priority(one, report);
+    } else if (one.has("halftime_h")) {
+        const double factor = half_life_factor(seconds_of(number_at(one.inputs, "elapsed_h") * 3600),
+                                               seconds_of(number_at(one.inputs, "halftime_h") * 3600));
+        expect(one, report, "usage", stepped(number_at(one.inputs, "usage"), factor, 0, 0));
+    }  // else nothing is compared, which fails
+}
+
+}  // namespace
+
+void read_gridengine(const json_t* document, Report& report) {
+    for_each_case(document, report, read_case);
+}
+
+}  // namespace weir::oracle

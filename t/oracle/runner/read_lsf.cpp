@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: LSF's dynamic user priority, its history, and who is dispatched. Must not know the formula: libfairshare is
+// asked.
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <stdexcept>
+
+#include "libfairshare/algorithms/lsf_dispatch.hpp"
+#include "libfairshare/usage/lsf_history.hpp"
+#include "libsched/sim/simulate.hpp"
+#include "t/oracle/runner/cases.hpp"
+#include "t/oracle/runner/world.hpp"
+
+namespace weir::oracle {
+
+namespace {
+
+constexpr double default_shares = 1000;
+const Instant epoch = instant_from_seconds(1.7e9);
+
+LsfFactors factors_of(const Case& one) {
+    LsfFactors made;
+    made.cpu_time = one.number_or({"CPU_TIME_FACTOR", "cpu_f"}, made.cpu_time);
+    made.run_time = one.number_or({"RUN_TIME_FACTOR", "run_f"}, made.run_time);
+    made.run_job = one.number_or({"RUN_JOB_FACTOR", "job_f"}, made.run_job);
+    made.committed_run_time = one.number_or({"COMMITTED_RUN_TIME_FACTOR", "com_f"}, made.committed_run_time);
+    made.forwarded_job = one.number_or({"FWD_JOB_FACTOR", "fwd_f"}, made.forwarded_job);
+    made.adjustment = one.number_or({"FAIRSHARE_ADJUSTMENT_FACTOR", "adj_f"}, made.adjustment);
+    made.gpu_run_time = one.number_or({"GPU_RUN_TIME_FACTOR", "gpu_f"}, made.gpu_run_time);
+    return made;
+}
+
+bool is_yes(const Case& one, const char* key) {
+    const std::string text = text_at(one.inputs, key);
+    return text == "Y" || text == "y" || json_is_true(json_object_get(one.inputs, key));
+}
+
+LsfHistorySettings settings_of(const Case& one) {
+    LsfHistorySettings made;
+    made.hist_hours = one.number_or({"HIST_HOURS"}, made.hist_hours);
+    made.enable_hist_run_time = is_yes(one, "ENABLE_HIST_RUN_TIME");
+    made.enable_gpu_hist_run_time = is_yes(one, "ENABLE_GPU_HIST_RUN_TIME");
+    made.run_time_decay = is_yes(one, "RUN_TIME_DECAY");
+    return made;
+}
+
+double hours(const Case& one, const char* in_hours, const char* in_seconds) {
+    return one.number_or({in_hours}, one.number_or({in_seconds}, 0) / 3600);
+}
+
+/// Use as the file gives it. CPU time and finished jobs in seconds were recorded elapsed_h before.
+DynamicUse use_of(const Case& one) {
+    const LsfHistorySettings settings = settings_of(one);
+    LsfHistory history{1, settings};
+    const Duration finished = seconds_of(one.number_or({"hist_run_time_s"}, 0));
+    history.start(root_node, {}, epoch - finished);
+    history.end(root_node, {}, epoch - finished, epoch);
+    history.cpu_used(root_node, static_cast<CoreMicros>(seconds_of(one.number_or({"cpu_time_s"}, 0)).count()), epoch,
+                     epoch);
+    DynamicUse use = history.use(root_node, epoch + seconds_of(one.number_or({"elapsed_h"}, 0) * 3600));
+    use.cpu_time_h += one.number_or({"cpu_h"}, 0);
+    use.hist_run_time_h += one.number_or({"hist_h"}, 0);
+    use.run_time_h = hours(one, "run_h", "run_time_s");
+    use.committed_run_time_h = hours(one, "com_h", "committed_run_time_s");
+    use.gpu_run_time_h = (hours(one, "gpu_h", "gpu_run_time_s") + hours(one, "hist_gpu_h", "hist_gpu_run_time_s")) *
+                         one.number_or({"ngpus", "ngpus_physical"}, 1);
+    use.job_slots = one.number_or({"slots", "job_slots"}, 0);
+    use.adjustment = one.number_or({"adj", "fairshare_adjustment"}, 0);
+    return use;
+}
+
+void read_formula(const Case& one, Report& report) {
+    const LsfFactors factors = factors_of(one);
+    const DynamicUse use = use_of(one);
+    const LsfElsewhere elsewhere{one.number_or({"fwd_job_slots", "fwd_slots"}, 0),
+                                 one.number_or({"remote_load", "remote_fairshare_load"}, 0)};
+    const double priority = lsf_priority(one.number_or({"shares"}, default_shares), use, factors, elsewhere);
+    expect(one, report, "denominator", lsf_divisor(use, factors, elsewhere));
+    expect(one, report, "priority", priority);
+    if (json_object_get(one.expected, "decay") != nullptr) {
+        LsfHistory history{1, settings_of(one)};
+        history.cpu_used(root_node, 3600000000U, epoch, epoch);
+        const Instant now = epoch + seconds_of(one.number_or({"elapsed_h"}, 0) * 3600);
+        expect(one, report, "decay", history.use(root_node, now).cpu_time_h);
+    }
+    if (json_object_get(one.expected, "display3") != nullptr) {
+        std::array<char, 64> shown{};
+        std::snprintf(shown.data(), shown.size(), "%.3f", priority);
+        report.text("display3", text_at(one.expected, "display3"), shown.data());
+    }
+    if (json_object_get(one.expected, "seed_printed") != nullptr) {  // its divisor was rounded to five decimals
+        report.number("seed_printed", number_at(one.expected, "seed_printed"), priority, 5e-6);
+    }
+}
+
+/// A job that ran for a while at an even rate and has just finished.
+void read_decayed_while_running(const Case& one, Report& report) {
+    LsfHistorySettings settings = settings_of(one);
+    settings.enable_hist_run_time = true;
+    LsfHistory history{1, settings};
+    const double rate = number_at(one.inputs, "rate_cpu_h_per_h");
+    const Duration ran = seconds_of(number_at(one.inputs, "duration_h") * 3600);
+    history.cpu_used(root_node, static_cast<CoreMicros>(std::llround(rate * static_cast<double>(ran.count()))),
+                     epoch - ran, epoch);
+    DynamicUse use = history.use(root_node, epoch);
+    use.hist_run_time_h = one.number_or({"hist_run_h"}, 0);
+    expect(one, report, "decayed_cpu_h", use.cpu_time_h);
+    expect(one, report, "priority", lsf_priority(one.number_or({"shares"}, default_shares), use, factors_of(one)));
+}
+
+std::string join(const std::vector<std::string>& texts) {
+    std::string made;
+    for (const std::string& text : texts) {
+        made += (made.empty() ? "" : " ") + text;
+    }
+    return made;
+}
+
+/// Slots dealt out one by one among users under one root.
+void read_split(const Case& one, Report& report) {
+    const json_t* users = member(one.inputs, "users");
+    std::vector<NodeSpec> specs;
+    const char* name = nullptr;
+    json_t* user = nullptr;
+    json_object_foreach(const_cast<json_t*>(users), name, user) {
+        specs.push_back({"@" + std::string{name}, std::nullopt, integer_at(user, "shares"), {}});
+    }
+    const ShareTree tree = tree_of(specs);
+    const LsfFactors factors = factors_of(one);
+    LsfDispatch dispatch{tree, factors, {}};
+    const std::string first = text_at(one.inputs, "fcfs_first");
+    std::uint64_t order = std::uint64_t{1} << 32;
+    json_object_foreach(const_cast<json_t*>(users), name, user) {
+        std::uint64_t place = name == first ? 0 : order;
+        for (std::int64_t i = 0; i < integer_at(user, "pending"); ++i) {
+            dispatch.submit({node_at(tree, "@" + std::string{name}), place++});
+        }
+        order += std::uint64_t{1} << 32;
+    }
+    std::vector<std::string> began;
+    for (std::int64_t free = integer_at(one.inputs, "free_slots"); free > 0; --free) {
+        if (const auto job = dispatch.next()) {
+            began.emplace_back(tree.name(job->leaf));
+        }
+    }
+    json_t* expected = nullptr;
+    json_object_foreach(const_cast<json_t*>(one.expected), name, expected) {
+        if (json_is_array(expected)) {  // "first10"
+            const auto names = texts_of(expected);
+            const std::size_t count = std::min(names.size(), began.size());
+            report.text(name, join(names), join({began.begin(), began.begin() + static_cast<std::ptrdiff_t>(count)}));
+        } else if (json_is_object(expected)) {  // "slots"
+            const char* who = nullptr;
+            json_t* slots = nullptr;
+            json_object_foreach(expected, who, slots) {
+                report.integer(who, json_integer_value(slots), std::count(began.begin(), began.end(), who));
+            }
+        }
+    }
+}
+
+double minute_of(const std::string& clock) {
+    return std::stod(clock.substr(0, 2)) * 60 + std::stod(clock.substr(3, 2));
+}
+
+std::string clock_of(double minute) {
+    std::array<char, 32> text{};
+    std::snprintf(text.data(), text.size(), "%02d:%02d", static_cast<int>(minute) / 60, static_cast<int>(minute) % 60);
+    return text.data();
+}
+
+double minutes_of(Instant at) {
+    return to_seconds(at) / 60;
+}
+
+/// Jobs of one core that run as long, submitted together.
+void add_jobs(std::vector<SimJob>& jobs, const json_t* group, double run_minutes) {
+    const Instant submit = instant_from_seconds(minute_of(text_at(group, "submit")) * 60);
+    const Duration run = seconds_of(run_minutes * 60);
+    jobs.insert(jobs.end(), static_cast<std::size_t>(integer_at(group, "jobs")), SimJob{1, submit, run, run, 1});
+}
+
+std::vector<Instant> fcfs_starts(const std::vector<SimJob>& jobs, std::int64_t slots) {
+    auto starts = simulate(jobs, slots, Fcfs{});
+    if (!starts) {
+        throw std::runtime_error{starts.error().message};
+    }
+    return std::move(starts).value();
+}
+
+/// One queue first come, first served: how long B waits behind A.
+void read_fcfs_wait(const Case& one, Report& report) {
+    const double run = number_at(one.inputs, "job_min");
+    std::vector<SimJob> jobs;
+    add_jobs(jobs, member(one.inputs, "A"), run);
+    const std::size_t first_of_b = jobs.size();
+    add_jobs(jobs, member(one.inputs, "B"), run);
+    const auto starts = fcfs_starts(jobs, integer_at(one.inputs, "slots"));
+    const double submitted = minutes_of(jobs[first_of_b].submit);
+    std::int64_t done = 0;
+    for (std::size_t i = 0; i < first_of_b; ++i) {
+        done += minutes_of(starts[i]) + run <= submitted ? 1 : 0;
+    }
+    report.integer("A_done_at_0930", integer_at(one.expected, "A_done_at_0930"), done);
+    report.integer("A_left_at_0930", integer_at(one.expected, "A_left_at_0930"),
+                   static_cast<std::int64_t>(first_of_b) - done);
+    expect(one, report, "A_total_min", minutes_of(starts[first_of_b - 1]) + run - minutes_of(jobs[0].submit));
+    report.text("B_first_start_fcfs", text_at(one.expected, "B_first_start_fcfs"),
+                clock_of(minutes_of(starts[first_of_b])));
+    expect(one, report, "B_wait_min_fcfs", minutes_of(starts[first_of_b]) - submitted);
+}
+
+/// Long jobs of A end at ten; who goes then, with and without history (CPU half used, run time counted).
+void read_long_jobs(const Case& one, Report& report) {
+    const std::int64_t slots = integer_at(one.inputs, "slots");
+    const json_t* first = member(one.inputs, "A1");
+    const double run = number_at(first, "hours") * 60;
+    std::vector<SimJob> jobs;
+    add_jobs(jobs, first, run);
+    const std::size_t first_of_b = jobs.size();
+    add_jobs(jobs, member(one.inputs, "B"), run);
+    add_jobs(jobs, member(one.inputs, "A2"), run);
+    const auto starts = fcfs_starts(jobs, slots);
+    expect(one, report, "B_wait_min_until_first_slot",
+           minutes_of(starts[first_of_b]) - minutes_of(jobs[first_of_b].submit));
+
+    const ShareTree tree = tree_of({{"@A", std::nullopt, static_cast<std::int64_t>(default_shares), {}},
+                                    {"@B", std::nullopt, static_cast<std::int64_t>(default_shares), {}}});
+    const NodeId a = node_at(tree, "@A");
+    const NodeId b = node_at(tree, "@B");
+    const auto dealt = [&](bool has_history, double& priority_a, double& priority_b) {
+        LsfHistorySettings settings;
+        settings.enable_hist_run_time = has_history;
+        LsfHistory history{tree.size(), settings};
+        const Instant ended = epoch;
+        for (std::int64_t i = 0; has_history && i < integer_at(first, "jobs"); ++i) {
+            history.start(a, {}, ended - seconds_of(run * 60));
+            history.end(a, {}, ended - seconds_of(run * 60), ended);
+            history.cpu_used(a, static_cast<CoreMicros>(seconds_of(run * 60 / 2).count()), ended, ended);
+        }
+        std::vector<DynamicUse> use;
+        history.snapshot(tree, ended, use);
+        const LsfFactors factors;
+        LsfDispatch dispatch{tree, factors, use};
+        priority_a = dispatch.priority(a);
+        priority_b = dispatch.priority(b);
+        for (std::int64_t i = 0; i < slots; ++i) {
+            dispatch.submit({a, static_cast<std::uint64_t>(i)});
+            dispatch.submit({b, static_cast<std::uint64_t>(slots + i)});
+        }
+        std::vector<NodeId> leaves;
+        for (std::int64_t i = 0; i < slots; ++i) {
+            leaves.push_back(dispatch.next()->leaf);
+        }
+        return leaves;
+    };
+    double priority_a = 0;
+    double priority_b = 0;
+    const auto plain = dealt(false, priority_a, priority_b);
+    const auto of_a = std::count(plain.begin(), plain.end(), a);
+    report.text("at_1000_without_history", text_at(one.expected, "at_1000_without_history"),
+                of_a * 2 == slots ? "A and B share 1:1" : "A takes " + std::to_string(of_a));
+    const auto remembered = dealt(true, priority_a, priority_b);
+    std::array<char, 96> shown{};
+    std::snprintf(shown.data(), shown.size(), "%s first (A prio %.3f %s B %.3f)", remembered.front() == b ? "B" : "A",
+                  priority_a, priority_a < priority_b ? "<" : ">=", priority_b);
+    report.text("at_1000_with_history", text_at(one.expected, "at_1000_with_history"), shown.data());
+}
+
+/// How many jobs B starts while it stands above A.
+void read_crossover(const Case& one, Report& report) {
+    const ShareTree tree = tree_of({{"@B", std::nullopt, integer_at(one.inputs, "shares"), {}}});
+    const LsfFactors factors = factors_of(one);
+    LsfDispatch dispatch{tree, factors, {}};
+    const NodeId b = node_at(tree, "@B");
+    const double limit = number_at(one.inputs, "A_priority");
+    std::int64_t started = 0;
+    while (dispatch.priority(b) > limit) {
+        dispatch.submit({b, static_cast<std::uint64_t>(started)});
+        dispatch.next();
+        ++started;
+    }
+    report.integer("B_slots_at_or_below", integer_at(one.expected, "B_slots_at_or_below"), started);
+}
+
+struct Accounts {
+    std::vector<NodeSpec> specs;
+    std::vector<std::pair<std::string, double>> slots;  // of leaves
+};
+
+void read_children(const json_t* node, const std::string& path, Accounts& into) {
+    const json_t* child = nullptr;
+    std::size_t i = 0;
+    json_array_foreach(json_object_get(node, "children"), i, child) {
+        const bool is_leaf = json_object_get(child, "children") == nullptr;
+        const std::string here = (path.empty() ? "" : path + "/") + (is_leaf ? "@" : "") + text_at(child, "name");
+        into.specs.push_back({here, std::nullopt, integer_at(child, "shares"), {}});
+        if (is_leaf) {
+            into.slots.emplace_back(here, number_at(child, "slots"));
+        }
+        read_children(child, here, into);
+    }
+}
+
+/// Share accounts in levels, a job waiting in each leaf: whose turn it is, and every priority.
+void read_levels(const Case& one, Report& report) {
+    Accounts accounts;
+    read_children(member(one.inputs, "tree"), "", accounts);
+    const ShareTree tree = tree_of(accounts.specs);
+    std::vector<DynamicUse> use(tree.size());
+    for (const auto& [path, slots] : accounts.slots) {
+        for (NodeId at = node_at(tree, path);; at = tree.parent(at)) {
+            use[at.value].job_slots += slots;
+            if (at == root_node) {
+                break;
+            }
+        }
+    }
+    const LsfFactors factors = factors_of(one);
+    LsfDispatch dispatch{tree, factors, use};
+    const json_t* priorities = json_object_get(one.expected, "priorities");
+    for (std::uint32_t i = 1; i < tree.size(); ++i) {
+        const std::string name{tree.name(NodeId{i})};
+        if (const json_t* priority = json_object_get(priorities, name.c_str())) {
+            report.number(name, json_number_value(priority), dispatch.priority(NodeId{i}), one.tol);
+        }
+    }
+    std::uint64_t order = 0;
+    for (const auto& [path, slots] : accounts.slots) {
+        dispatch.submit({node_at(tree, path), order++});
+    }
+    std::vector<std::string> path;
+    const auto job = dispatch.next();
+    for (NodeId at = job ? job->leaf : root_node; at != root_node; at = tree.parent(at)) {
+        path.insert(path.begin(), std::string{tree.name(at)});
+    }
+    report.text("path", join(texts_of(member(one.expected, "path"))), join(path));
+}
+
+void read_case(const Case& one, Report& report) {
+    if (one.has("tree")) {
+        read_levels(one, report);
+    } else if (one.has("users")) {
+        read_split(one, report);
+    } else if (one.has("A_priority")) {
+        read_crossover(one, report);
+    } else if (one.has("A1")) {
+        read_long_jobs(one, report);
+    } else if (one.has("job_min")) {
+        read_fcfs_wait(one, report);
+    } else if (one.has("rate_cpu_h_per_h")) {
+        read_decayed_while_running(one, report);
+    } else if (json_object_get(one.expected, "priority") != nullptr) {
+        read_formula(one, report);
+    }  // else nothing is compared, which fails
+}
+
+}  // namespace
+
+void read_lsf(const json_t* document, Report& report) {
+    for_each_case(document, report, read_case);
+}
+
+}  // namespace weir::oracle

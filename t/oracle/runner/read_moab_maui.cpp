@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: Moab's and Maui's windows, targets, fair-share components and priorities.
+// Must not know the formulas: libfairshare and libsched are asked.
+#include <array>
+#include <cmath>
+#include <sstream>
+#include <stdexcept>
+
+#include "libfairshare/algorithms/moab.hpp"
+#include "libfairshare/usage/metric.hpp"
+#include "libfairshare/usage/window.hpp"
+#include "libsched/priority/component_sum.hpp"
+#include "t/oracle/runner/cases.hpp"
+#include "t/oracle/runner/world.hpp"
+
+namespace weir::oracle {
+
+namespace {
+
+constexpr double unit = 1e6;  // one unit of the file in the ledger's integers
+constexpr NodeId user{0};
+constexpr NodeId everybody{1};
+
+TargetKind kind_of(const json_t* object) {
+    const std::string mode = text_at(object, "mode");
+    constexpr auto names = std::to_array<std::pair<std::string_view, TargetKind>>({
+        {"", TargetKind::target},
+        {"target", TargetKind::target},
+        {"none", TargetKind::none},
+        {"floor", TargetKind::floor},
+        {"ceiling", TargetKind::ceiling},
+        {"capabs", TargetKind::cap_absolute},
+        {"caprel", TargetKind::cap_relative},
+    });
+    for (const auto& [name, kind] : names) {
+        if (name == mode) {
+            return kind;
+        }
+    }
+    throw std::runtime_error{"unknown mode " + mode};
+}
+
+FsTarget target_of(const json_t* object) {
+    const json_t* target = json_object_get(object, "target");
+    return json_is_number(target) ? FsTarget{json_number_value(target), kind_of(object)} : FsTarget{};
+}
+
+/// [[[DD:]HH:]MM:]SS.
+Duration interval_of(const Case& one) {
+    std::istringstream text{text_at(one.inputs, "FSINTERVAL")};
+    double seconds = 0;
+    int fields = 0;
+    for (std::string field; std::getline(text, field, ':'); ++fields) {
+        seconds = seconds * (fields == 1 && std::count(text.str().begin(), text.str().end(), ':') == 3 ? 24 : 60) +
+                  std::stod(field);
+    }
+    return fields == 0 ? Duration{std::chrono::hours{24}} : seconds_of(seconds);
+}
+
+/// What the file says was used in each window, the current one first, charged to a real ledger at those dates.
+class History {
+  public:
+    explicit History(const Case& one, std::size_t windows)
+        : policy_{interval_of(one), static_cast<unsigned>(one.number_or({"FSDEPTH"}, static_cast<double>(windows))),
+                  one.number_or({"FSDECAY"}, 1.0)},
+          ledger_{2, checked(policy_)},
+          now_{(Instant{} + 1000 * policy_.interval) + policy_.interval / 2} {}
+
+    void add(NodeId payer, std::span<const double> by_window) {
+        for (std::size_t i = by_window.size(); i-- > 0;) {
+            ledger_.add(payer, static_cast<SignedCoreMicros>(std::llround(by_window[i] * unit)),
+                        now_ - static_cast<std::int64_t>(i) * policy_.interval);
+        }
+    }
+    double usage(NodeId payer) const { return static_cast<double>(ledger_.usage(payer, now_)) / unit; }
+    double percent() const { return percent_of(ledger_.usage(user, now_), ledger_.usage(everybody, now_)); }
+
+  private:
+    static const WindowPolicy& checked(const WindowPolicy& policy) {
+        if (const Status valid = policy.validate(); !valid) {
+            throw std::runtime_error{valid.error().message};
+        }
+        return policy;
+    }
+    WindowPolicy policy_;
+    WindowLedger ledger_;
+    Instant now_;
+};
+
+void read_windows(const Case& one, Report& report) {
+    const auto used = numbers_of(member(one.inputs, "user"));
+    const auto total = numbers_of(member(one.inputs, "total"));
+    History history{one, std::max(used.size(), total.size())};
+    history.add(user, used);
+    history.add(everybody, total);
+    expect(one, report, "numerator", history.usage(user));
+    expect(one, report, "denominator", history.usage(everybody));
+    expect(one, report, "usage", history.percent() / 100);
+    expect(one, report, "percent", history.percent());
+    const FsTarget target = target_of(one.inputs);
+    expect(one, report, "delta", fs_discrepancy(target, history.percent()));
+    expect(one, report, "delta_percent_mode", fs_discrepancy(target, history.percent(), true));
+}
+
+void read_mdiag(const Case& one, Report& report) {
+    const auto total = numbers_of(member(one.inputs, "total_hours"));
+    auto used = numbers_of(member(one.inputs, "user_percent_per_window"));
+    for (std::size_t i = 0; i < used.size(); ++i) {
+        used[i] *= total.at(i) / 100;
+    }
+    History history{one, total.size()};
+    history.add(user, used);
+    history.add(everybody, total);
+    const FsTarget target{number_at(one.inputs, "FSTARGET"), kind_of(one.inputs)};
+    expect(one, report, "percent", history.percent());
+    expect(one, report, "computed", history.percent());
+    const json_t* starred = member(one.expected, "starred");
+    report.integer("starred", json_is_true(starred) ? 1 : 0, is_off_target(target, history.percent()) ? 1 : 0);
+}
+
+void read_decay_table(const Case& one, Report& report) {
+    const WindowPolicy policy{std::chrono::hours{24}, 8, number_at(one.inputs, "FSDECAY")};
+    const auto expected = numbers_of(member(one.expected, "percent"));
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+        const double got = 100 * policy.weight(static_cast<unsigned>(i));
+        report.number("window " + std::to_string(i), expected[i], got, one.tol / std::max(1.0, expected[i]));
+    }
+}
+
+void read_component(const Case& one, Report& report) {
+    std::vector<FsPart> parts;
+    const json_t* cred = nullptr;
+    std::size_t i = 0;
+    json_array_foreach(member(one.inputs, "creds"), i, cred) {
+        const json_t* cap = json_object_get(cred, "cap");
+        parts.push_back({target_of(cred), number_at(cred, "usage"), number_at(cred, "weight"), json_number_value(cap)});
+    }
+    const bool is_ratio = json_is_true(json_object_get(one.inputs, "percent_based"));
+    const double cap = one.number_or({"FSCAP"}, 0);
+    expect(one, report, "component_sum", fs_component(parts, 1, cap, is_ratio));
+    expect(one, report, "contribution", fs_component(parts, number_at(one.inputs, "FSWEIGHT"), cap, is_ratio));
+}
+
+/// base + min(FSWEIGHT * (target - use), cap) + minutes queued.
+void read_site(const Case& one, Report& report) {
+    const double off = fs_discrepancy(target_of(one.inputs), number_at(one.inputs, "weighted_use"));
+    const std::vector<Component> parts{
+        {1, 0, {{1, number_at(one.inputs, "base"), 0}}},
+        {1, number_at(one.inputs, "cap"), {{number_at(one.inputs, "FSWEIGHT"), off, 0}}},
+        {1, 0, {{1, number_at(one.inputs, "queue_min"), 0}}},
+    };
+    expect(one, report, "priority", component_sum(parts));
+}
+
+void read_expansion(const Case& one, Report& report) {
+    const auto seconds = [&](const char* in_seconds, const char* in_hours, double otherwise) {
+        return seconds_of(one.number_or({in_seconds}, one.number_or({in_hours}, otherwise / 3600) * 3600));
+    };
+    const Duration queued = seconds("queue_s", "queue_h", 0);
+    const Duration limit = seconds("wclimit_s", "wclimit_h", 0);
+    const Duration shortest = seconds("XFMINWCLIMIT_s", "XFMINWCLIMIT_h", 120);
+    expect(one, report, "xfactor", expansion_factor(queued, limit, shortest));
+    expect(one, report, "doc", expansion_factor(queued, limit, shortest));
+    expect(one, report, "source", expansion_factor(queued, limit, shortest, ExpansionRule::program));
+}
+
+/// diagnose -p: percent of the priority that each component contributes.
+void read_percentages(const Case& one, Report& report) {
+    const json_t* points = member(one.expected, "points");
+    const char* name = nullptr;
+    json_t* percent = nullptr;
+    json_object_foreach(json_object_get(one.inputs, "percent"), name, percent) {
+        const Component component{number_at(one.inputs, "PRIORITY") / 100, 0, {{1, json_number_value(percent), 0}}};
+        const double expected = number_at(points, name);
+        report.number(name, expected, contribution(component), one.tol / std::max(1.0, std::abs(expected)));
+    }
+}
+
+void read_user_priority(const Case& one, Report& report) {
+    const Component user_part{1, 0, {{number_at(one.inputs, "USERWEIGHT"), number_at(one.inputs, "PRIORITY"), 0}}};
+    const Component minute{1, 0, {{number_at(one.inputs, "QUEUETIMEWEIGHT"), 1, 0}}};
+    const double minutes = contribution(user_part) / contribution(minute);
+    expect(one, report, "equivalent_queue_minutes", minutes);
+    expect(one, report, "equivalent_queue_hours", minutes / 60);
+    // The manual takes the points for seconds.
+    expect(one, report, "doc_claim_minutes", number_at(one.inputs, "PRIORITY") / 60);
+}
+
+void read_components(const Case& one, Report& report) {
+    std::vector<Component> components;
+    const json_t* entry = nullptr;
+    std::size_t i = 0;
+    json_array_foreach(member(one.inputs, "components"), i, entry) {
+        Component made{number_at(entry, "weight"), number_at(entry, "cap"), {}};
+        const json_t* part = nullptr;
+        std::size_t j = 0;
+        json_array_foreach(member(entry, "subs"), j, part) {
+            made.parts.push_back({number_at(part, "w"), number_at(part, "v"), number_at(part, "cap")});
+        }
+        components.push_back(std::move(made));
+    }
+    expect(one, report, "priority", component_sum(components));
+}
+
+void read_metric(const Case& one, Report& report) {
+    const double seconds = one.number_or({"seconds"}, one.number_or({"minutes"}, 0) * 60);
+    const JobConsumption job{number_at(one.inputs, "procs"), one.number_or({"pe"}, 0),
+                             one.number_or({"cpu_used"}, 0) / seconds};
+    const auto charged = [&](const char* name) {
+        const auto policy = usage_policy_named(name, PercentSuffix::of_available);
+        if (!policy) {
+            throw std::runtime_error{policy.error().message};
+        }
+        return charged_processors(policy->metric, job) * seconds;
+    };
+    for (const char* name : {"DEDICATEDPS", "DEDICATEDPES", "UTILIZEDPS"}) {
+        expect(one, report, name, charged(name));
+    }
+    expect(one, report, "dedicated_proc_hours", charged("DEDICATEDPS") / 3600);
+}
+
+void read_cap(const Case& one, Report& report) {
+    const auto cap = fs_cap_named(text_at(one.inputs, "FSCAP"));
+    if (!cap) {
+        throw std::runtime_error{cap.error().message};
+    }
+    const double used = number_at(one.inputs, "usage_ps");
+    const double total = one.number_or({"total_ps"}, 0);
+    const double request = number_at(one.inputs, "procs") * number_at(one.inputs, "wclimit_s");
+    expect(one, report, "projected", cap_projection(*cap, used, total, request));
+    expect(one, report, "projected_percent", cap_projection(*cap, used, total, request));
+    report.integer("eligible", json_is_true(member(one.expected, "eligible")) ? 1 : 0,
+                   cap_admits(*cap, used, total, request) ? 1 : 0);
+}
+
+void read_window_span(const Case& one, Report& report) {
+    const WindowPolicy policy{seconds_of(number_at(one.inputs, "FSINTERVAL_s")),
+                              static_cast<unsigned>(integer_at(one.inputs, "FSDEPTH")), 1.0};
+    expect(one, report, "total_s", to_seconds(policy.span()));
+}
+
+/// A QoS's weights add to the global ones.
+void read_service(const Case& one, Report& report) {
+    const auto part = [&](const char* weight, double value) {
+        return Subcomponent{one.number_or({weight}, 0), value, 0};
+    };
+    const double queued = one.number_or({"queue_min"}, 0);
+    const double expansion = one.number_or({"xfactor"}, 0);
+    const Component service{1,
+                            0,
+                            {part("QUEUETIMEWEIGHT", queued), part("QTWEIGHT", queued),
+                             part("XFACTORWEIGHT", expansion), part("XFWEIGHT", expansion)}};
+    expect(one, report, "service", contribution(service));
+}
+
+void read_case(const Case& one, Report& report) {
+    if (one.has("user") && one.has("total")) {
+        read_windows(one, report);
+    } else if (one.has("user_percent_per_window")) {
+        read_mdiag(one, report);
+    } else if (one.has("creds")) {
+        read_component(one, report);
+    } else if (one.has("components")) {
+        read_components(one, report);
+    } else if (one.has("weighted_use")) {
+        read_site(one, report);
+    } else if (one.has("cpu_used")) {
+        read_metric(one, report);
+    } else if (one.has("FSCAP") && one.has("usage_ps")) {
+        read_cap(one, report);
+    } else if (one.has("FSINTERVAL_s")) {
+        read_window_span(one, report);
+    } else if (one.has("QTWEIGHT") || one.has("XFWEIGHT")) {
+        read_service(one, report);
+    } else if (one.has("mode")) {
+        expect(one, report, "delta", fs_discrepancy(target_of(one.inputs), number_at(one.inputs, "usage")));
+        expect(one, report, "delta_percent_mode",
+               fs_discrepancy(target_of(one.inputs), number_at(one.inputs, "usage"), true));
+    } else if (one.has("wclimit_h") || one.has("wclimit_s")) {
+        read_expansion(one, report);
+    } else if (one.has("percent")) {
+        read_percentages(one, report);
+    } else if (one.has("raw")) {
+        expect(
+            one, report, "priority",
+            maui_priority(number_at(one.inputs, "raw"), json_is_true(json_object_get(one.inputs, "negative_allowed")),
+                          one.number_or({"system_prio"}, 0)));
+    } else if (one.has("USERWEIGHT")) {
+        read_user_priority(one, report);
+    } else if (json_is_array(json_object_get(one.expected, "percent"))) {
+        read_decay_table(one, report);
+    }  // else nothing is compared, which fails
+}
+
+}  // namespace
+
+void read_moab_maui(const json_t* document, Report& report) {
+    for_each_case(document, report, read_case);
+}
+
+}  // namespace weir::oracle
