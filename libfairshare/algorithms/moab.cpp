@@ -3,9 +3,9 @@
 #include "libfairshare/algorithms/moab.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
-#include <string>
+#include <variant>
+#include <vector>
 
 #include "libfairshare/usage/metric.hpp"
 
@@ -13,66 +13,57 @@ namespace weir {
 
 namespace {
 
-Result<FsTarget> parsed(std::string_view text, TargetKind without_suffix, std::string_view allowed) {
-    FsTarget made{0, without_suffix};
-    std::string_view number = text;
-    if (!text.empty() && allowed.find(text.back()) != std::string_view::npos) {
-        made.kind = text.back() == '+'   ? TargetKind::floor
-                    : text.back() == '-' ? TargetKind::ceiling
-                    : text.back() == '^' ? TargetKind::cap_absolute
-                                         : TargetKind::cap_relative;
-        number.remove_suffix(1);
-    }
-    const auto [end, code] = std::from_chars(number.data(), number.data() + number.size(), made.value);
-    if (code != std::errc{} || end != number.data() + number.size() || !std::isfinite(made.value) || made.value < 0) {
-        return Error{std::errc::invalid_argument, "\"" + std::string{text} +
-                                                      "\" is no fair-share target: write a number of at least 0 and "
-                                                      "one of " +
-                                                      std::string{allowed} + " behind it, or nothing"};
-    }
-    return made;
-}
-
 double bounded(double value, double cap) {
     return cap > 0 ? std::min(value, cap) : value;
 }
 
 bool is_cap(TargetKind kind) {
-    return kind == TargetKind::cap_absolute || kind == TargetKind::cap_relative;
+    return kind == TargetKind::absolute_cap || kind == TargetKind::relative_cap;
 }
 
-FsTarget target_of(const ShareTree& tree, std::span<const FsTarget> targets, NodeId id) {
-    if (!targets.empty() && targets[id.value].kind != TargetKind::none && !is_cap(targets[id.value].kind)) {
-        return targets[id.value];
+/// In [-1, 1]: how far below its targets one tier is. Zero shares are a target of nothing.
+double tier_discrepancy(const ShareTree& tree, NodeId id, double usage_percent, bool is_ratio) {
+    const auto bounded_off = [&](const FairShareTarget& target) {
+        const double off = fs_discrepancy(target, usage_percent, is_ratio);
+        return std::clamp(is_ratio ? off : off / 100, -1.0, 1.0);
+    };
+    double own = 0;
+    bool has_own = false;
+    for (const NodeTerm& term : tree.terms(id)) {
+        const auto* target = std::get_if<FairShareTarget>(&term);
+        if (target != nullptr && !is_cap(target->kind) && target->value > 0) {
+            own += bounded_off(*target);  // of a floor and a ceiling at most one counts
+            has_own = true;
+        }
     }
-    return {100 * tree.norm_shares(id), TargetKind::target};
-}
-
-/// In [-1, 1]: how far below its target one tier is. Zero shares are a target of zero.
-double tier_discrepancy(const FsTarget& target, double usage_percent, bool is_ratio) {
-    if (target.value <= 0) {
-        return target.kind == TargetKind::floor || usage_percent <= 0 ? 0.0 : is_ratio ? -1.0 : -usage_percent / 100;
+    if (has_own) {
+        return std::clamp(own, -1.0, 1.0);
     }
-    const double off = fs_discrepancy(target, usage_percent, is_ratio);
-    return std::clamp(is_ratio ? off : off / 100, -1.0, 1.0);
+    const double entitled = 100 * tree.norm_shares(id);
+    if (entitled <= 0) {
+        return usage_percent <= 0 ? 0.0 : is_ratio ? -1.0 : -usage_percent / 100;
+    }
+    return bounded_off({TargetKind::target, entitled});
 }
 
 }  // namespace
 
-Result<FsTarget> fs_target_named(std::string_view text) {
-    return parsed(text, TargetKind::target, "+-^%");
+std::optional<FairShareTarget> to_cap(std::string_view text) {
+    auto cap = to_target(text);
+    if (cap && cap->kind == TargetKind::target) {
+        cap->kind = TargetKind::relative_cap;
+    }
+    return cap && is_cap(cap->kind) ? cap : std::nullopt;
 }
 
-Result<FsTarget> fs_cap_named(std::string_view text) {
-    return parsed(text, TargetKind::cap_relative, "^%");
+std::optional<FairShareTarget> effective_target(const std::optional<FairShareTarget>& own,
+                                                const std::optional<FairShareTarget>& fallback) {
+    const auto counts = [](const std::optional<FairShareTarget>& target) { return target && target->value > 0; };
+    return counts(own) ? own : counts(fallback) ? fallback : std::nullopt;
 }
 
-FsTarget effective_target(const FsTarget& own, const FsTarget& fallback) {
-    return own.kind != TargetKind::none && own.value > 0 ? own : fallback.value > 0 ? fallback : FsTarget{};
-}
-
-double fs_discrepancy(const FsTarget& target, double usage_percent, bool is_ratio) {
-    if (target.kind == TargetKind::none || is_cap(target.kind) || target.value <= 0) {
+double fs_discrepancy(const FairShareTarget& target, double usage_percent, bool is_ratio) {
+    if (is_cap(target.kind) || target.value <= 0) {
         return 0;
     }
     const double off = is_ratio ? 1 - usage_percent / target.value : target.value - usage_percent;
@@ -81,7 +72,7 @@ double fs_discrepancy(const FsTarget& target, double usage_percent, bool is_rati
                                                 : off;
 }
 
-bool is_off_target(const FsTarget& target, double usage_percent) {
+bool is_off_target(const FairShareTarget& target, double usage_percent) {
     switch (target.kind) {
         case TargetKind::floor:
             return usage_percent < target.value;
@@ -94,32 +85,28 @@ bool is_off_target(const FsTarget& target, double usage_percent) {
     }
 }
 
-bool cap_admits(const FsTarget& cap, double usage, double total, double request) {
-    if (cap.kind == TargetKind::cap_absolute) {
+bool cap_admits(const FairShareTarget& cap, double usage, double total, double request) {
+    if (cap.kind == TargetKind::absolute_cap) {
         return usage + request <= cap.value;
     }
-    return cap.kind != TargetKind::cap_relative || total <= 0 || 100 * (usage + request) <= cap.value * total;
+    return cap.kind != TargetKind::relative_cap || total <= 0 || 100 * (usage + request) <= cap.value * total;
 }
 
-double cap_projection(const FsTarget& cap, double usage, double total, double request) {
+double cap_projection(const FairShareTarget& cap, double usage, double total, double request) {
     const double projected = usage + request;
-    return cap.kind != TargetKind::cap_relative ? projected : total > 0 ? 100 * projected / total : 0.0;
+    return cap.kind != TargetKind::relative_cap ? projected : total > 0 ? 100 * projected / total : 0.0;
 }
 
 double fs_component(std::span<const FsPart> parts, double fs_weight, double fs_cap, bool is_ratio) {
     double sum = 0;
     for (const FsPart& part : parts) {
-        sum += part.weight * bounded(fs_discrepancy(part.target, part.usage_percent, is_ratio), part.cap);
+        sum += part.weight *
+               (part.target ? bounded(fs_discrepancy(*part.target, part.usage_percent, is_ratio), part.cap) : 0.0);
     }
     return fs_weight * bounded(sum, fs_cap);
 }
 
 void Moab::evaluate(const ShareTree& tree, const Measures& measures, Standings& into) const {
-    evaluate(tree, measures, {}, into);
-}
-
-void Moab::evaluate(const ShareTree& tree, const Measures& measures, std::span<const FsTarget> targets,
-                    Standings& into) const {
     struct Path {
         double sum = 0;
         double weights = 0;
@@ -133,7 +120,7 @@ void Moab::evaluate(const ShareTree& tree, const Measures& measures, std::span<c
         Path& path = paths[i] = paths[parent.value];
         if (!tree.shares_parent(id)) {
             const double percent = percent_of(measures.usage[i], measures.usage[parent.value]);
-            path.sum += path.next_weight * tier_discrepancy(target_of(tree, targets, id), percent, is_ratio);
+            path.sum += path.next_weight * tier_discrepancy(tree, id, percent, is_ratio);
             path.weights += path.next_weight;
             path.next_weight *= tier_weight;
         }

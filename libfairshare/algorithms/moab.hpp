@@ -5,7 +5,6 @@
 #include <optional>
 #include <span>
 #include <string_view>
-#include <vector>
 
 #include "libfairshare/algorithms/measures.hpp"
 #include "libfairshare/algorithms/standings.hpp"
@@ -13,47 +12,30 @@
 
 namespace weir {
 
-enum class TargetKind {
-    none,
-    target,        ///< "20": raises below, lowers above
-    floor,         ///< "20+": only raises
-    ceiling,       ///< "20-": only lowers
-    cap_absolute,  ///< "16500^": what would pass it is blocked; in the metric's unit over the whole window span
-    cap_relative,  ///< "10%": as above, in percent of all usage
-};
-
-/// FSTARGET or FSCAP of one credential or node. Percent of usage, but for cap_absolute.
-struct FsTarget {
-    double value = 0;
-    TargetKind kind = TargetKind::none;
-    friend bool operator==(const FsTarget&, const FsTarget&) = default;
-};
-
-/// An FSTARGET: a number of at least 0 with "+", "-", "^", "%" or nothing behind it. Errors: EINVAL.
-Result<FsTarget> fs_target_named(std::string_view text);
-/// Moab's FSCAP: "^" or "%" or nothing, which means "%". Errors: EINVAL.
-Result<FsTarget> fs_cap_named(std::string_view text);
+/// Moab's FSCAP: "16500^" or "10%" or "10", which means "10%". None for anything else. FSTARGET: to_target().
+std::optional<FairShareTarget> to_cap(std::string_view text);
 
 /// A credential's own target, or that of [DEFAULT] where it has none or 0; none where neither has one.
-FsTarget effective_target(const FsTarget& own, const FsTarget& fallback);
+std::optional<FairShareTarget> effective_target(const std::optional<FairShareTarget>& own,
+                                                const std::optional<FairShareTarget>& fallback);
 
 /// How far usage is from the target, in the direction that it may count: target - usage in percent points, or as a
-/// ratio 1 - usage / target (Maui's FSPOLICY "%"). 0 for caps and where there is no target.
-double fs_discrepancy(const FsTarget& target, double usage_percent, bool is_ratio = false);
+/// ratio 1 - usage / target (Maui's FSPOLICY "%"). 0 for caps and for a target of 0, which is none.
+double fs_discrepancy(const FairShareTarget& target, double usage_percent, bool is_ratio = false);
 /// What `mdiag -f` marks with a star: a floor that is missed, a ceiling that is passed, a target off by more than 5.
-bool is_off_target(const FsTarget& target, double usage_percent);
+bool is_off_target(const FairShareTarget& target, double usage_percent);
 
 /// A cap and a job that would add `request`; all in the metric's unit. The request is not added to the total, as in
 /// Maui. What is no cap admits everything, and a relative one everything while nothing was used at all. Whether `usage`
 /// is decayed is the caller's choice: a windowed or decayed ledger's usage(), or charged() for a cap that never heals
 /// by itself.
-bool cap_admits(const FsTarget& cap, double usage, double total, double request);
-/// What is held against the cap: usage + request, for cap_relative in percent of the total.
-double cap_projection(const FsTarget& cap, double usage, double total, double request);
+bool cap_admits(const FairShareTarget& cap, double usage, double total, double request);
+/// What is held against the cap: usage + request, for a relative cap in percent of the total.
+double cap_projection(const FairShareTarget& cap, double usage, double total, double request);
 
 /// One credential's part of a job's fair-share component (user, group, account, QoS, class).
 struct FsPart {
-    FsTarget target;
+    std::optional<FairShareTarget> target;
     double usage_percent = 0;
     double weight = 0;  ///< FSUSERWEIGHT … plus the credential's own FSWEIGHT
     double cap = 0;     ///< FSUSERCAP …: bounds the discrepancy upwards; 0 or less: none
@@ -69,11 +51,9 @@ struct Moab {
     double tier_weight = 0.5;  ///< above 0
     bool is_ratio = false;
 
-    /// Every node's target is its part of its siblings' shares, in percent.
+    /// A node's targets are those that the tree gives it (a floor and a ceiling may stand together), else its part of
+    /// its siblings' shares, in percent.
     void evaluate(const ShareTree& tree, const Measures& measures, Standings& into) const;
-    /// Targets by NodeId; one that is none falls back on the shares.
-    void evaluate(const ShareTree& tree, const Measures& measures, std::span<const FsTarget> targets,
-                  Standings& into) const;
     /// norm_shares is the target, effective_usage the usage, both of the parent's; level_fs their ratio.
     NodeStanding node_standing(const ShareTree& tree, const Measures& measures, NodeId id) const;
 };

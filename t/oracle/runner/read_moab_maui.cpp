@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: Moab's and Maui's windows, targets, fair-share components and priorities.
 // Must not know the formulas: libfairshare and libsched are asked.
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <sstream>
@@ -21,28 +22,30 @@ constexpr double unit = 1e6;  // one unit of the file in the ledger's integers
 constexpr NodeId user{0};
 constexpr NodeId everybody{1};
 
-TargetKind kind_of(const json_t* object) {
+std::optional<FairShareTarget> target_of(const json_t* object, const char* key = "target") {
     const std::string mode = text_at(object, "mode");
     constexpr auto names = std::to_array<std::pair<std::string_view, TargetKind>>({
         {"", TargetKind::target},
         {"target", TargetKind::target},
-        {"none", TargetKind::none},
         {"floor", TargetKind::floor},
         {"ceiling", TargetKind::ceiling},
-        {"capabs", TargetKind::cap_absolute},
-        {"caprel", TargetKind::cap_relative},
+        {"capabs", TargetKind::absolute_cap},
+        {"caprel", TargetKind::relative_cap},
     });
+    const json_t* target = json_object_get(object, key);
+    if (!json_is_number(target) || mode == "none") {
+        return std::nullopt;
+    }
     for (const auto& [name, kind] : names) {
         if (name == mode) {
-            return kind;
+            return FairShareTarget{kind, json_number_value(target)};
         }
     }
     throw std::runtime_error{"unknown mode " + mode};
 }
 
-FsTarget target_of(const json_t* object) {
-    const json_t* target = json_object_get(object, "target");
-    return json_is_number(target) ? FsTarget{json_number_value(target), kind_of(object)} : FsTarget{};
+double discrepancy(const std::optional<FairShareTarget>& target, double percent, bool is_ratio = false) {
+    return target ? fs_discrepancy(*target, percent, is_ratio) : 0.0;
 }
 
 /// [[[DD:]HH:]MM:]SS.
@@ -97,9 +100,9 @@ void read_windows(const Case& one, Report& report) {
     expect(one, report, "denominator", history.usage(everybody));
     expect(one, report, "usage", history.percent() / 100);
     expect(one, report, "percent", history.percent());
-    const FsTarget target = target_of(one.inputs);
-    expect(one, report, "delta", fs_discrepancy(target, history.percent()));
-    expect(one, report, "delta_percent_mode", fs_discrepancy(target, history.percent(), true));
+    const auto target = target_of(one.inputs);
+    expect(one, report, "delta", discrepancy(target, history.percent()));
+    expect(one, report, "delta_percent_mode", discrepancy(target, history.percent(), true));
 }
 
 void read_mdiag(const Case& one, Report& report) {
@@ -111,7 +114,7 @@ void read_mdiag(const Case& one, Report& report) {
     History history{one, total.size()};
     history.add(user, used);
     history.add(everybody, total);
-    const FsTarget target{number_at(one.inputs, "FSTARGET"), kind_of(one.inputs)};
+    const FairShareTarget target = target_of(one.inputs, "FSTARGET").value();
     expect(one, report, "percent", history.percent());
     expect(one, report, "computed", history.percent());
     const json_t* starred = member(one.expected, "starred");
@@ -143,7 +146,7 @@ void read_component(const Case& one, Report& report) {
 
 /// base + min(FSWEIGHT * (target - use), cap) + minutes queued.
 void read_site(const Case& one, Report& report) {
-    const double off = fs_discrepancy(target_of(one.inputs), number_at(one.inputs, "weighted_use"));
+    const double off = discrepancy(target_of(one.inputs), number_at(one.inputs, "weighted_use"));
     const std::vector<Component> parts{
         {1, 0, {{1, number_at(one.inputs, "base"), 0}}},
         {1, number_at(one.inputs, "cap"), {{number_at(one.inputs, "FSWEIGHT"), off, 0}}},
@@ -220,9 +223,9 @@ void read_metric(const Case& one, Report& report) {
 }
 
 void read_cap(const Case& one, Report& report) {
-    const auto cap = fs_cap_named(text_at(one.inputs, "FSCAP"));
+    const auto cap = to_cap(text_at(one.inputs, "FSCAP"));
     if (!cap) {
-        throw std::runtime_error{cap.error().message};
+        throw std::runtime_error{"FSCAP is no cap"};
     }
     const double used = number_at(one.inputs, "usage_ps");
     const double total = one.number_or({"total_ps"}, 0);
@@ -273,9 +276,9 @@ void read_case(const Case& one, Report& report) {
     } else if (one.has("QTWEIGHT") || one.has("XFWEIGHT")) {
         read_service(one, report);
     } else if (one.has("mode")) {
-        expect(one, report, "delta", fs_discrepancy(target_of(one.inputs), number_at(one.inputs, "usage")));
+        expect(one, report, "delta", discrepancy(target_of(one.inputs), number_at(one.inputs, "usage")));
         expect(one, report, "delta_percent_mode",
-               fs_discrepancy(target_of(one.inputs), number_at(one.inputs, "usage"), true));
+               discrepancy(target_of(one.inputs), number_at(one.inputs, "usage"), true));
     } else if (one.has("wclimit_h") || one.has("wclimit_s")) {
         read_expansion(one, report);
     } else if (one.has("percent")) {
