@@ -10,7 +10,7 @@
 namespace weir {
 
 std::span<const AlgorithmEntry> algorithms() {
-    static constexpr std::array<AlgorithmEntry, 8> table{{
+    static constexpr std::array<AlgorithmEntry, 9> table{{
         {"fair-tree", FairTree{}, "Slurm's Fair Tree as documented: level by level, ties merged, exact"},
         {"fair-tree-as-slurm", FairTreeAsSlurm{},
          "Fair Tree as slurmctld ranks: tied accounts apart, ties of rounded numbers"},
@@ -18,6 +18,7 @@ std::span<const AlgorithmEntry> algorithms() {
         {"depth-oblivious", Classic{.depth_oblivious = true}, "Slurm's classic fair share with DEPTH_OBLIVIOUS"},
         {"dynamic-user", Lsf{}, "LSF's dynamic user priority: shares / weighted use, siblings from the top"},
         {"served-share", ServedShare{}, "the Flux wiki's factor: 0.5 served as entitled, 0 over, 1 under"},
+        {"demand-capped", DemandCapped{}, "as fair-tree, but idle siblings' shares flow to those who want more"},
         {"targets", Moab{}, "Moab's tree: usage against targets, tier by tier; 0.5 is as entitled"},
         {"weighted-tree", FairTree{.users_before_tied_accounts = true},
          "flux-accounting's walk: as fair-tree, but a user goes before an account it ties with"},

@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "libfairshare/algorithms/classic.hpp"
+#include "libfairshare/algorithms/demand_capped.hpp"
 #include "libfairshare/algorithms/fair_tree.hpp"
 #include "libfairshare/algorithms/fair_tree_as_slurm.hpp"
 #include "libfairshare/algorithms/lsf.hpp"
@@ -19,7 +20,7 @@
 
 namespace weir {
 
-using Algorithm = std::variant<FairTree, FairTreeAsSlurm, Classic, Lsf, Moab, ServedShare>;
+using Algorithm = std::variant<FairTree, FairTreeAsSlurm, Classic, Lsf, Moab, ServedShare, DemandCapped>;
 
 struct AlgorithmEntry {
     std::string_view name;

@@ -85,9 +85,9 @@ std::vector<CoreMicros> used_at_levels(const ShareTree& tree, std::span<const Co
 CoreMicros used_at_level(const ShareTree& tree, std::span<const CoreMicros> usage, NodeId account) {
     CoreMicros used = 0;
     for (NodeId child : tree.children(account)) {
-        used += !tree.shares_parent(child) ? usage[child.value]
-                : tree.is_account(child)   ? used_at_level(tree, usage, child)
-                                           : 0;
+        used += !tree.shares_parent(child)    ? usage[child.value]
+                : !tree.is_association(child) ? used_at_level(tree, usage, child)
+                                              : 0;
     }
     return used;
 }

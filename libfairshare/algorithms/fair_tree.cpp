@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: see fair_tree.hpp.
-// Sorting goes by a double first; wherever two doubles are too close to decide, the exact ratios do (ADR 0011).
 #include "libfairshare/algorithms/fair_tree.hpp"
 
-#include <algorithm>
-#include <bit>
-#include <limits>
-#include <vector>
+#include "libfairshare/algorithms/fair_tree_walk.hpp"
 
 namespace weir {
 
@@ -37,140 +33,11 @@ LevelClass class_of(const LevelFs& level) {
     return level.usage == 0 ? LevelClass::infinite : LevelClass::finite;
 }
 
-double to_double(CoreMicros usage) {
-    return usage >> 63 == 0 ? static_cast<double>(static_cast<std::int64_t>(usage)) : static_cast<double>(usage);
-}
-
-/// One walk of the tree. `pool_` is a stack of lists: the list being ranked, and above it the lists of its accounts.
-class Walk {
-  public:
-    Walk(const ShareTree& tree, std::span<const CoreMicros> usage, const FairTree& rule, Standings& into)
-        : tree_(tree), usage_(usage), rule_(rule), into_(into), next_(tree.association_count()) {}
-
-    void run() {
-        into_.factor.assign(tree_.size(), 0.0);
-        into_.rank.assign(tree_.size(), 0);
-        scale_ = 1.0 / std::max(tree_.association_count(), 1U);
-        push_children(root_node);
-        rank_list(0, false);
-    }
-
-  private:
-    struct Item {
-        double level;  // nearest doubles of the level FS, off by less than 2^-50 of itself; 0 and infinity are exact
-        std::uint32_t id;
-        bool is_account;
-    };
-
-    LevelFs level_of(const Item& item) const {
-        const NodeId above = tree_.level_parent(NodeId{item.id});
-        return {tree_.shares(NodeId{item.id}), tree_.child_shares(above), usage_[item.id], usage_[above.value]};
-    }
-
-    /// An account's children, and in the place of an account with `parent` shares its children.
-    void push_children(NodeId account) {
-        const auto sum = static_cast<double>(tree_.child_shares(account));
-        push_children(account, sum > 0 ? to_double(usage_[account.value]) / sum : 0.0);
-    }
-
-    void push_children(NodeId account, double usage_per_share) {
-        constexpr double infinite = std::numeric_limits<double>::infinity();
-        for (NodeId child : tree_.children(account)) {
-            const bool is_account = !tree_.is_association(child);
-            const std::uint32_t shares = tree_.shares(child);
-            const CoreMicros used = usage_[child.value];
-            if (tree_.kind(child) == NodeKind::any_member) {
-                continue;
-            }
-            if (!tree_.shares_parent(child)) {
-                const double level = shares == 0 ? 0.0
-                                     : used == 0 ? infinite
-                                                 : shares * usage_per_share / to_double(used);
-                pool_.push_back({level, child.value, is_account});
-            } else if (is_account) {
-                push_children(child, usage_per_share);
-            } else {
-                pool_.push_back({infinite, child.value, false});
-            }
-        }
-    }
-
-    static bool is_exact(double level) { return level == 0.0 || level == std::numeric_limits<double>::infinity(); }
-
-    /// Whether the doubles of a list sorted downwards leave the order of two neighbours open.
-    static bool is_close(const Item& higher, const Item& lower) {
-        return is_exact(higher.level) || is_exact(lower.level) ? higher.level == lower.level
-                                                               : higher.level <= lower.level * (1.0 + 0x1p-47);
-    }
-
-    bool is_tied(const Item& a, const Item& b) const {
-        return is_close(a, b) && (is_exact(a.level) || std::is_eq(compare(level_of(a), level_of(b))));
-    }
-
-    /// Descending level FS, users before accounts, ids last.
-    void sort(std::size_t begin) {
-        const auto first = pool_.begin() + static_cast<std::ptrdiff_t>(begin);
-        std::sort(first, pool_.end(), [](const Item& a, const Item& b) {
-            return a.level != b.level ? a.level > b.level : a.is_account != b.is_account ? b.is_account : a.id < b.id;
-        });
-        for (auto at = first; at != pool_.end();) {
-            auto end = at + 1;
-            while (end != pool_.end() && is_close(*(end - 1), *end)) {
-                ++end;
-            }
-            if (end - at > 1 && !is_exact(at->level)) {
-                std::sort(at, end, [this](const Item& a, const Item& b) {
-                    const auto order = compare(level_of(a), level_of(b));
-                    return std::is_neq(order)             ? std::is_gt(order)
-                           : a.is_account != b.is_account ? b.is_account
-                                                          : a.id < b.id;
-                });
-            }
-            at = end;
-        }
-    }
-
-    /// Ranks the list on top of the pool and takes it off. is_tied_above: its first group shares the present rank.
-    void rank_list(std::size_t begin, bool is_tied_above) {
-        sort(begin);
-        const std::size_t end = pool_.size();
-        for (std::size_t i = begin; i < end;) {
-            for (const std::size_t group = i; i < end && !pool_[i].is_account && is_tied(pool_[group], pool_[i]); ++i) {
-                place(pool_[i].id, is_tied_above);
-                is_tied_above = true;
-                if (i + 1 == end || !is_tied(pool_[group], pool_[i + 1])) {
-                    is_tied_above = false;
-                }
-            }
-            if (i < end && pool_[i].is_account) {
-                const std::size_t group = i;
-                for (; i < end && is_tied(pool_[group], pool_[i]); ++i) {
-                    push_children(NodeId{pool_[i].id});
-                }
-                rank_list(end, is_tied_above && !rule_.users_before_tied_accounts);
-                is_tied_above = false;
-            }
-        }
-        pool_.resize(begin);
-    }
-
-    void place(std::uint32_t id, bool shares_rank) {
-        if (!shares_rank) {
-            rank_ = next_;
-        }
-        into_.rank[id] = rank_;
-        into_.factor[id] = rank_ * scale_;
-        --next_;
-    }
-
-    const ShareTree& tree_;
-    std::span<const CoreMicros> usage_;
-    const FairTree& rule_;
-    Standings& into_;
-    std::vector<Item> pool_;
-    std::uint32_t next_;      // the rank of the next association that ties with none
-    std::uint32_t rank_ = 0;  // the present rank
-    double scale_ = 1.0;
+/// The tree's own.
+struct TreeShares {
+    const ShareTree& tree;
+    std::uint64_t of(NodeId id) const { return tree.shares(id); }
+    std::uint64_t sum(NodeId level_parent) const { return tree.child_shares(level_parent); }
 };
 
 }  // namespace
@@ -181,21 +48,21 @@ std::weak_ordering compare(const LevelFs& a, const LevelFs& b) {
     if (class_a != class_b || class_a != LevelClass::finite) {
         return class_a <=> class_b;
     }
-    // a.shares * a.parent_usage / (a.sibling_shares * a.usage) against the same of b, multiplied out: 112 x 128 bits.
+    // a.shares * a.parent_usage / (a.sibling_shares * a.usage) against the same of b, multiplied out: 128 x 128 bits.
     const U256 left = multiply(a.shares * a.parent_usage, b.sibling_shares * b.usage);
     const U256 right = multiply(b.shares * b.parent_usage, a.sibling_shares * a.usage);
     return left <=> right;
 }
 
 void FairTree::evaluate(const ShareTree& tree, const Measures& measures, Standings& into) const {
-    Walk{tree, measures.usage, *this, into}.run();
+    FairTreeWalk{tree, TreeShares{tree}, measures.usage, *this, into}.run();
 }
 
 NodeStanding FairTree::node_standing(const ShareTree& tree, const Measures& measures, NodeId id) const {
     const auto usage = measures.usage;
     const auto part = [&](NodeId of) {
         const CoreMicros whole = usage[of.value];
-        return whole == 0 ? 0.0 : to_double(usage[id.value]) / to_double(whole);
+        return whole == 0 ? 0.0 : usage_as_double(usage[id.value]) / usage_as_double(whole);
     };
     NodeStanding standing;
     standing.norm_shares = tree.norm_shares(id);

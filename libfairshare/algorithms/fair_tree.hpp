@@ -27,12 +27,12 @@ struct FairTree {
 
 /// A level FS as integers: shares * parent_usage / (sibling_shares * usage).
 struct LevelFs {
-    std::uint32_t shares;
+    std::uint64_t shares;
     std::uint64_t sibling_shares;
     CoreMicros usage;
     CoreMicros parent_usage;
 };
-/// Exact for shares below 2^32, sums below 2^48 and usage up to usage_max. A total preorder.
+/// Exact for shares and sums below 2^48 and usage up to usage_max. A total preorder.
 std::weak_ordering compare(const LevelFs& a, const LevelFs& b);
 
 }  // namespace weir

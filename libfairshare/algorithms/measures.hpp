@@ -16,6 +16,7 @@ struct Measures {
     std::span<const CoreMicros> usage;
     std::span<const DynamicUse> dynamic = {};    ///< needed by dynamic-user; empty: everything 0
     std::span<const std::uint64_t> demand = {};  ///< cores wanted now, running and pending; empty: no limit to it
+    std::uint64_t capacity = 0;                  ///< cores there are to share out; 0: not known
 };
 
 /// A node's part of the root's usage; 0 where that is 0.

@@ -41,7 +41,7 @@ void SlurmUsage::add(NodeId leaf, long double usage) {
 std::vector<CoreMicros> SlurmUsage::snapshot(long double scale) const {
     std::vector<CoreMicros> made(usage_.size(), 0);
     for (std::uint32_t i = tree_->size(); i-- > 1;) {
-        if (!tree_->is_account(NodeId{i})) {
+        if (tree_->is_association(NodeId{i})) {
             made[i] = static_cast<CoreMicros>(usage_[i] * scale);
         }
         made[tree_->parent(NodeId{i}).value] += made[i];

@@ -17,7 +17,8 @@ TEST_CASE("algorithms: each is found by its name, the default first") {
 TEST_CASE("algorithms: an unknown name is answered with the nearest and the list") {
     CHECK(algorithm_named("fairtree").error().message ==
           "unknown fair-share algorithm \"fairtree\"; did you mean \"fair-tree\"? known are fair-tree, "
-          "fair-tree-as-slurm, classic, depth-oblivious, dynamic-user, served-share, targets, weighted-tree");
+          "fair-tree-as-slurm, classic, depth-oblivious, dynamic-user, served-share, demand-capped, targets, "
+          "weighted-tree");
 }
 
 TEST_CASE("algorithms: a tree without users is ranked without complaint") {

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// What water-filling promises, on random trees, and that it is Fair Tree where demand caps nobody.
+#include <rapidcheck/catch.h>
+
+#include "libfairshare/algorithms/algorithm.hpp"
+#include "libfairshare/algorithms/deserved_shares.hpp"
+#include "t/unit/libfairshare/generators.hpp"
+
+using namespace weir;
+using namespace weir::testing;
+
+namespace {
+
+struct Wanted {
+    ShareTree tree;
+    std::vector<std::uint64_t> demand;
+    std::uint64_t capacity;
+};
+
+Wanted random_wanted() {
+    Wanted made{tree_of_random(random_lines()), {}, static_cast<std::uint64_t>(*rc::gen::inRange(1, 60))};
+    made.demand.assign(made.tree.size(), 0);
+    for (std::uint32_t i = 1; i < made.tree.size(); ++i) {
+        made.demand[i] =
+            !made.tree.is_association(NodeId{i}) ? 0 : static_cast<std::uint64_t>(*rc::gen::inRange(0, 12));
+    }
+    return made;
+}
+
+}  // namespace
+
+// Kills: a part rounded up (more than there is), a remainder lost beyond a unit a sibling, demand left unmet while
+// something is left over, a node without shares that takes part.
+TEST_CASE("deserved shares: all that is there and wanted is given out, no more") {
+    rc::prop("conservation", [] {
+        const Wanted made = random_wanted();
+        const DeservedShares deserved = deserved_shares(made.tree, made.demand, made.capacity);
+        for (std::uint32_t i = 0; i < made.tree.size(); ++i) {
+            std::uint64_t given = 0;
+            std::uint64_t units = 0;
+            for (NodeId child : made.tree.children(NodeId{i})) {
+                given += deserved.amount[child.value];
+                ++units;
+            }
+            if (!made.tree.is_association(NodeId{i})) {
+                RC_ASSERT(given <= deserved.amount[i]);
+                RC_ASSERT(given + units >= deserved.amount[i]);
+            } else {
+                RC_ASSERT(deserved.amount[i] <= made.demand[i] << deserved.fraction_bits);
+            }
+        }
+    });
+}
+
+// Kills: stopping at the first sibling that is not filled in listed order; dividing by the sum of all shares instead of
+// those still open; filling whoever wants least, whatever the shares.
+TEST_CASE("deserved shares: who gets less than he wants has as much a share as any sibling") {
+    rc::prop("max-min", [] {
+        const Wanted made = random_wanted();
+        const DeservedShares deserved = deserved_shares(made.tree, made.demand, made.capacity);
+        const auto each_a_share = [&](NodeId id) {
+            return static_cast<double>(deserved.amount[id.value]) / made.tree.shares(id);
+        };
+        for (std::uint32_t i = 1; i < made.tree.size(); ++i) {
+            const NodeId id{i};
+            if (!made.tree.is_association(id) || made.tree.shares(id) == 0 ||
+                deserved.amount[i] == made.demand[i] << deserved.fraction_bits) {
+                continue;
+            }
+            for (NodeId sibling : made.tree.children(made.tree.parent(id))) {
+                if (made.tree.shares(sibling) != 0) {
+                    RC_ASSERT(each_a_share(sibling) <= each_a_share(id) + 1);
+                }
+            }
+        }
+    });
+}
+
+// Kills: deserved amounts taken where nobody is capped but rounding parts equal siblings (equal amounts a share lost).
+TEST_CASE("demand capped: with equal shares and endless demand it ranks as Fair Tree") {
+    rc::prop("uncapped", [] {
+        auto lines = random_lines();
+        for (RandomLine& line : lines) {
+            line.shares = 1;
+        }
+        const ShareTree tree = tree_of_random(lines);
+        const auto usage = usage_of(tree, lines);
+        std::vector<std::uint64_t> demand(tree.size(), 1000);
+        const Measures measures{.usage = usage, .demand = demand, .capacity = 10};
+        for (std::uint32_t i = 1; i < tree.size(); ++i) {
+            if (!tree.is_association(NodeId{i}) && tree.children(NodeId{i}).empty()) {
+                return;  // an account without users wants nothing
+            }
+        }
+        RC_ASSERT(evaluate(DemandCapped{}, tree, measures).rank == evaluate(FairTree{}, tree, usage).rank);
+    });
+}
