@@ -22,6 +22,7 @@ constexpr auto kinds = std::to_array<Kind>({
     {"tres", read_slurm_billing},
     {"half_life_s", read_slurm_decay},
     {"events", read_slurm_accrual},
+    {"period", read_slurm_reset},
     {"variants", read_slurm_age},
     {"flag", read_slurm_incr_only},
 });

@@ -18,6 +18,7 @@ void read_slurm_suite(const json_t* document, Report& report);  // facts of its 
 // slurm_usage_cases.cpp
 void read_slurm_billing(const json_t* document, Report& report);
 void read_slurm_decay(const json_t* document, Report& report);
+void read_slurm_reset(const json_t* document, Report& report);
 void read_slurm_accrual(const json_t* document, Report& report);
 
 }  // namespace weir::oracle

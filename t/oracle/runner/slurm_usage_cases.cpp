@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: the files about billing and decay of usage in a slurmctld. Must not know the formulas.
 #include <cmath>
+#include <stdexcept>
 
+#include "libfairshare/usage/reset.hpp"
 #include "libfairshare/usage/slurm_usage.hpp"
 #include "t/oracle/runner/slurm_billing.hpp"
 #include "t/oracle/runner/slurm_other.hpp"
+#include "t/oracle/runner/slurm_text.hpp"
 #include "t/oracle/runner/world.hpp"
 
 namespace weir::oracle {
@@ -36,6 +39,37 @@ void read_slurm_decay(const json_t* document, Report& report) {
         usage.add(leaf, static_cast<long double>(integer_at(row, "usage_before")));
         usage.decay(duration_from_seconds(elapsed));
         report.integer("usage_after", integer_at(row, "usage_after"), static_cast<std::int64_t>(usage.usage(leaf)));
+    }
+}
+
+void read_slurm_reset(const json_t* document, Report& report) {
+    if (text_at(document, "tz") != "UTC") {
+        throw std::runtime_error{"resets in the time zone " + text_at(document, "tz")};
+    }
+    const auto seconds = [](Instant at) { return static_cast<std::int64_t>(to_seconds(at)); };
+    const json_t* row = nullptr;
+    std::size_t i = 0;
+    json_array_foreach(member(document, "cases"), i, row) {
+        report.begin(text_at(row, "period") + ", last " + text_at(row, "last_reset_before_utc"));
+        const auto period = reset_period_named(text_at(row, "period"));
+        if (!period) {
+            throw std::runtime_error{period.error().message};
+        }
+        const Instant last = instant_from_seconds(number_at(row, "last_reset_before"));
+        const auto due =
+            due_reset(*period, last, instant_from_seconds(number_at(row, "now")), {}, MissedResets::each_pass);
+        report.integer("last_reset_after", integer_at(row, "last_reset_after"), seconds(due.value_or(last)));
+        report.integer("usage_cleared", json_is_true(member(row, "usage_cleared")) ? 1 : 0, due ? 1 : 0);
+    }
+    const json_t* catch_up = json_object_get(document, "monthly_catch_up");
+    Instant last = slurm_instant(text_at(catch_up, "last_reset_before"), Instant::min());
+    json_array_foreach(json_object_get(catch_up, "passes"), i, row) {
+        report.begin("monthly, pass " + text_at(row, "pass_utc"));
+        last = due_reset(ResetPeriod::monthly, last, slurm_instant(text_at(row, "pass_utc"), Instant::min()), {},
+                         MissedResets::each_pass)
+                   .value_or(last);
+        report.integer("last_reset", seconds(slurm_instant(text_at(row, "last_reset_utc"), Instant::min())),
+                       seconds(last));
     }
 }
 
