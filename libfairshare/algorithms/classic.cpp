@@ -16,7 +16,7 @@ struct Level {
 
 /// Depth-oblivious: how much of the local ratio counts, so that a rich level does not drown a poor one.
 double local_weight(double ratio_above, double ratio_local) {
-    if (ratio_above == 0 || ratio_local == 0 || std::log(ratio_above) * std::log(ratio_local) >= 0) {
+    if (ratio_above == 0 || ratio_local == 0 || (ratio_above - 1) * (ratio_local - 1) >= 0) {
         return 1.0;
     }
     const double distance = 5 * std::log(ratio_above);
@@ -62,7 +62,8 @@ class Levels {
         const double ratio_above = above.effective_usage / above.norm_shares;
         const double ratio_siblings = static_cast<double>(used_at_level) / all / above.norm_shares;
         const double ratio_local = used / norm_shares / ratio_siblings;
-        return ratio_above * std::pow(ratio_local, local_weight(ratio_above, ratio_local)) * norm_shares;
+        const double weight = local_weight(ratio_above, ratio_local);
+        return ratio_above * (weight == 1 ? ratio_local : std::pow(ratio_local, weight)) * norm_shares;
     }
 
     const Classic& rule_;

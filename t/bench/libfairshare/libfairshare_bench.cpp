@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "libfairshare/algorithms/algorithm.hpp"
+#include "libfairshare/algorithms/fair_tree_ranks.hpp"
 #include "libfairshare/toml/share_tree_toml.hpp"
 #include "libfairshare/tree/share_tree_builder.hpp"
 #include "libfairshare/usage/usage_ledger.hpp"
@@ -150,11 +151,16 @@ void recompute(benchmark::State& state) {
     const auto levels = static_cast<unsigned>(state.range(1));
     const UsageLedger ledger =
         state.range(2) != 0 ? used_ledger(levels) : UsageLedger{shared_tree(levels), std::chrono::hours{168}};
+    std::vector<std::uint64_t> demand(ledger.tree().size());  // half of the users are idle
+    for (std::size_t i = 0; i < demand.size(); ++i) {
+        demand[i] = i % 2 * (i % 7);
+    }
     UsageSnapshot snapshot;
     Standings standings;
     for (auto _ : state) {
         ledger.snapshot(moment(700000), snapshot);
-        evaluate(entry.algorithm, ledger.tree(), snapshot.usage, standings);
+        evaluate(entry.algorithm, ledger.tree(),
+                 Measures{.usage = snapshot.usage, .demand = demand, .capacity = association_count}, standings);
         benchmark::ClobberMemory();
     }
     const std::size_t bytes =
@@ -165,13 +171,28 @@ void recompute(benchmark::State& state) {
     state.counters["bytes_per_association"] = static_cast<double>(bytes) / static_cast<double>(association_count);
 }
 BENCHMARK(recompute)
-    ->Args({0, 6, 1})
-    ->Args({0, 6, 0})
-    ->Args({0, 1, 1})
-    ->Args({1, 6, 1})
-    ->Args({1, 1, 1})
-    ->Args({2, 6, 1})
-    ->Unit(benchmark::kMillisecond);
+    ->Apply([](auto* runs) {
+        for (std::size_t i = 0; i < algorithms().size(); ++i) {
+            runs->Args({static_cast<std::int64_t>(i), 6, 1});
+        }
+        runs->Args({0, 6, 0})->Args({0, 1, 1});
+    }) -> Unit(benchmark::kMillisecond);
+
+/// A charge along its path, then the rank of who was charged.
+void rank_after_charge(benchmark::State& state) {
+    const UsageLedger ledger = used_ledger(6);
+    const ShareTree& tree = ledger.tree();
+    UsageSnapshot snapshot = ledger.snapshot(moment(700000));
+    const FairTreeRanks ranks{tree};
+    std::uint64_t random = 1;
+    for (auto _ : state) {
+        const NodeId leaf = random_leaf(tree, random);
+        add_usage(tree, leaf, 1000000, snapshot.usage);
+        benchmark::DoNotOptimize(ranks.rank(snapshot.usage, leaf));
+    }
+    state.counters["siblings_on_path"] = 60;
+}
+BENCHMARK(rank_after_charge)->Unit(benchmark::kMicrosecond);
 
 void snapshot_only(benchmark::State& state) {
     const UsageLedger ledger = used_ledger(6);

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// One rank asked for after a charge is the rank of a full evaluation.
+#include <rapidcheck/catch.h>
+
+#include "libfairshare/algorithms/algorithm.hpp"
+#include "libfairshare/algorithms/fair_tree_ranks.hpp"
+#include "t/unit/libfairshare/generators.hpp"
+
+using namespace weir;
+using namespace weir::testing;
+
+namespace {
+
+/// Some nodes share their parent's, so that levels reach over accounts.
+ShareTree tree_with_parent_shares(const std::vector<RandomLine>& lines) {
+    std::vector<NodeSpec> made;
+    for (const RandomLine& line : lines) {
+        made.push_back({line.path, std::nullopt, line.shares, {}});
+        made.back().shares_parent = *rc::gen::inRange(0, 6) == 0;
+    }
+    return std::get<ShareTree>(build_share_tree(made));
+}
+
+}  // namespace
+
+// Kills: tied accounts not merged (the list of the path's account alone); the rank of a tied user not handed down, or
+// handed down past a higher sibling; accounts counted as one association; with users first, the rank handed down.
+TEST_CASE("fair tree ranks: after any charge each is that of the full evaluation") {
+    rc::prop("equal to evaluate()", [] {
+        const auto lines = random_lines();
+        const ShareTree tree = tree_with_parent_shares(lines);
+        const FairTree rule{*rc::gen::inRange(0, 2) == 0};
+        auto usage = usage_of(tree, lines);
+        const FairTreeRanks ranks{tree, rule};
+        std::vector<NodeId> leaves;
+        for (std::uint32_t i = 1; i < tree.size(); ++i) {
+            if (tree.is_association(NodeId{i})) {
+                leaves.push_back(NodeId{i});
+            }
+        }
+        for (int charge = 0; charge < 3; ++charge) {
+            const Standings all = evaluate(rule, tree, usage);
+            for (NodeId leaf : leaves) {
+                RC_ASSERT(ranks.rank(usage, leaf) == all.rank[leaf.value]);
+                RC_ASSERT(ranks.factor(usage, leaf) == all.factor[leaf.value]);
+            }
+            if (!leaves.empty()) {
+                const NodeId leaf = leaves[*rc::gen::inRange<std::size_t>(0, leaves.size())];
+                add_usage(tree, leaf, static_cast<CoreMicros>(*rc::gen::inRange(1, 6)), usage);
+            }
+        }
+    });
+}
