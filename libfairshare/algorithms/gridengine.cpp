@@ -30,6 +30,9 @@ std::vector<GridEngineTargets> GridEngine::targets(const ShareTree& tree, const 
     std::vector<NodeId> level;
     std::vector<double> weights;
     for (std::uint32_t parent = 0; parent < tree.size(); ++parent) {
+        if (made[parent].long_term == 0) {
+            continue;  // entitled to nothing, and so is what is below
+        }
         level.clear();
         weights.clear();
         double shares = 0;
