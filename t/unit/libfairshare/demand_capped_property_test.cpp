@@ -4,6 +4,7 @@
 
 #include "libfairshare/algorithms/algorithm.hpp"
 #include "libfairshare/algorithms/deserved_shares.hpp"
+#include "libfairshare/algorithms/hierarchical_drf.hpp"
 #include "t/unit/libfairshare/generators.hpp"
 
 using namespace weir;
@@ -93,5 +94,62 @@ TEST_CASE("demand capped: with equal shares and endless demand it ranks as Fair 
             }
         }
         RC_ASSERT(evaluate(DemandCapped{}, tree, measures).rank == evaluate(FairTree{}, tree, usage).rank);
+    });
+}
+
+// Kills: a task given while a resource is used up; a leaf left wanting while everything that it needs is free; an
+// account taken for blocked as soon as one child is.
+TEST_CASE("hierarchical DRF: nothing is given twice, and nobody who could have more goes without") {
+    rc::prop("feasible and Pareto efficient", [] {
+        const ShareTree tree = tree_of_random(random_lines());
+        const std::vector<std::uint64_t> capacity{static_cast<std::uint64_t>(*rc::gen::inRange(1, 30)),
+                                                  static_cast<std::uint64_t>(*rc::gen::inRange(1, 30))};
+        std::vector<TaskDemand> demand(tree.size());
+        for (TaskDemand& one : demand) {
+            one = {{static_cast<std::uint64_t>(*rc::gen::inRange(0, 3)),
+                    static_cast<std::uint64_t>(*rc::gen::inRange(1, 3))},
+                   static_cast<std::uint64_t>(*rc::gen::inRange(0, 6))};
+        }
+        const auto tasks = hierarchical_drf(tree, demand, capacity);
+        std::vector<std::uint64_t> used(capacity.size(), 0);
+        for (std::size_t i = 0; i < tasks.size(); ++i) {
+            used[0] += tasks[i] * demand[i].each[0];
+            used[1] += tasks[i] * demand[i].each[1];
+        }
+        RC_ASSERT(used[0] <= capacity[0]);
+        RC_ASSERT(used[1] <= capacity[1]);
+        for (std::uint32_t i = 1; i < tree.size(); ++i) {
+            bool may_run = tree.is_association(NodeId{i});
+            for (NodeId at{i}; at != root_node; at = tree.parent(at)) {
+                may_run = may_run && tree.shares(at) != 0;
+            }
+            const bool has_all = tasks[i] == demand[i].tasks;
+            const bool fits = used[0] + demand[i].each[0] <= capacity[0] && used[1] + demand[i].each[1] <= capacity[1];
+            RC_ASSERT((may_run ? has_all || !fits : tasks[i] == 0));
+        }
+    });
+}
+
+// Kills: shares left out of the comparison of siblings.
+TEST_CASE("hierarchical DRF: with one resource and users below the root it is water-filling, but for part of a task") {
+    rc::prop("one resource", [] {
+        Lines lines;
+        for (int i = *rc::gen::inRange(1, 12); i > 0; --i) {
+            lines.emplace_back("@u" + std::to_string(i), *rc::gen::inRange(0, 4));
+        }
+        const ShareTree tree = tree_of(lines);
+        const auto capacity = static_cast<std::uint64_t>(*rc::gen::inRange(1, 60));
+        std::vector<std::uint64_t> wanted(tree.size(), 0);
+        std::vector<TaskDemand> demand(tree.size());
+        for (std::uint32_t i = 1; i < tree.size(); ++i) {
+            wanted[i] = static_cast<std::uint64_t>(*rc::gen::inRange(0, 12));
+            demand[i] = {{1}, wanted[i]};
+        }
+        const DeservedShares deserved = deserved_shares(tree, wanted, capacity);
+        const auto tasks = hierarchical_drf(tree, demand, std::vector<std::uint64_t>{capacity});
+        for (std::uint32_t i = 1; i < tree.size(); ++i) {
+            const std::uint32_t most = 4;  // shares: how many tasks one step of the level may be worth
+            RC_ASSERT(std::abs(deserved.cores(NodeId{i}) - static_cast<double>(tasks[i])) < most);
+        }
     });
 }
