@@ -193,7 +193,7 @@ Standing standing(const PriorityEngine& engine, PriorityEngine::Slot slot, Insta
 }
 
 std::vector<PriorityEngine::Change> in_queue_order(const PriorityEngine& engine, Instant now,
-                                                   std::span<const double> factors) {
+                                                   std::span<const double> factors, std::size_t limit) {
     std::vector<std::pair<QueueKey, PriorityEngine::Slot>> keys;
     keys.reserve(engine.size());
     for (std::uint32_t i = 0; i < engine.slots(); i++) {
@@ -201,7 +201,12 @@ std::vector<PriorityEngine::Change> in_queue_order(const PriorityEngine& engine,
             keys.emplace_back(key_of(engine, {i}, now, factors), PriorityEngine::Slot{i});
         }
     }
-    std::sort(keys.begin(), keys.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    const auto is_before = [](const auto& a, const auto& b) { return a.first < b.first; };
+    if (limit < keys.size()) {
+        std::nth_element(keys.begin(), keys.begin() + static_cast<std::ptrdiff_t>(limit), keys.end(), is_before);
+        keys.resize(limit);
+    }
+    std::sort(keys.begin(), keys.end(), is_before);
     std::vector<PriorityEngine::Change> out;
     out.reserve(keys.size());
     for (const auto& [key, slot] : keys) {

@@ -3,6 +3,7 @@
 // and which jobs stand just above it and why. Must not know users, accounts or output formats. Slurm's sprio.
 #pragma once
 #include <array>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -67,8 +68,9 @@ Breakdown breakdown(const PriorityEngine& engine, PriorityEngine::Slot slot, Ins
 Standing standing(const PriorityEngine& engine, PriorityEngine::Slot slot, Instant now, std::span<const double> factors,
                   std::size_t limit);
 
-/// All jobs in queue order at `now`. O(jobs log jobs).
+/// The first `limit` jobs in queue order at `now`. O(jobs + limit log limit).
 std::vector<PriorityEngine::Change> in_queue_order(const PriorityEngine& engine, Instant now,
-                                                   std::span<const double> factors);
+                                                   std::span<const double> factors,
+                                                   std::size_t limit = std::numeric_limits<std::size_t>::max());
 
 }  // namespace weir

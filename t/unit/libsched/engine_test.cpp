@@ -301,6 +301,28 @@ TEST_CASE("priority: a pass yields exactly the jobs whose naive priority changed
     });
 }
 
+// Kills: a limit that is off by one; the first ones left unsorted; the least taken for the greatest.
+TEST_CASE("queue order: the first k are the beginning of the whole order") {
+    rc::prop("top k = prefix", [] {
+        const auto jobs = *rc::gen::container<std::vector<JobInputs>>(any_inputs());
+        PriorityEngine engine(settings());
+        for (std::size_t i = 0; i < jobs.size(); i++) {
+            JobInputs in = jobs[i];
+            in.id = JobId{i};
+            engine.insert(in);
+        }
+        const std::vector<double> factors{0., .125, .5, 1.};
+        const auto all = in_queue_order(engine, at(5000), factors);
+        const std::size_t limit = *rc::gen::inRange(std::size_t{0}, jobs.size() + 2);
+        const auto first = in_queue_order(engine, at(5000), factors, limit);
+        RC_ASSERT(all.size() == jobs.size());
+        RC_ASSERT(first.size() == std::min(limit, jobs.size()));
+        for (std::size_t i = 0; i < first.size(); i++) {
+            RC_ASSERT(first[i].id == all[i].id);
+        }
+    });
+}
+
 // Kills: a comparison that ignores submission or id; <=> with a and b exchanged.
 TEST_CASE("queue order: total, and equal only for the same job") {
     rc::prop("trichotomy and transitivity", [] {
