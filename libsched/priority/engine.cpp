@@ -23,14 +23,19 @@ struct PassValues {
     double ceiling;
 };
 
-/// The one formula. Every caller adds in this order, so a breakdown's sum and the pass agree to the last bit.
-inline std::uint32_t combine(const PassValues& v, std::int64_t waited_us, double fairshare, double fixed) {
+/// The one formula. Every caller adds in this order, so a breakdown's sum and the pass agree to the last bit. What is
+/// left to do is to cut off what stands behind the point.
+inline double combine(const PassValues& v, std::int64_t waited_us, double fairshare, double fixed) {
     double wait = static_cast<double>(waited_us) / v.wait_max_us;
     wait = wait < 0. ? 0. : (wait > 1. ? 1. : wait);
     double sum = (v.wait_weight * wait + v.fairshare_weight * fairshare) + fixed;
     sum = sum + v.bias;
     sum = sum > v.ceiling ? v.ceiling : sum;
     sum = sum < 1. ? 1. : sum;
+    return sum;
+}
+
+inline std::uint32_t whole(double sum) {
     return static_cast<std::uint32_t>(static_cast<std::int64_t>(sum));
 }
 
@@ -124,11 +129,14 @@ void PriorityEngine::remove(Slot slot) {
     live_--;
 }
 
-std::uint32_t PriorityEngine::compute(std::size_t i, std::int64_t now_us, std::span<const double> factors) const {
+double PriorityEngine::fairshare_of(std::size_t i, std::span<const double> factors) const {
     const std::uint32_t a = association_[i] & index_mask;
-    const double fairshare = a < factors.size() ? factors[a] : 0.;
-    const std::uint32_t priority =
-        bypass_or(urgency_[i], combine(pass_values(settings_), now_us - eligible_us_[i], fairshare, static_[i]));
+    return a < factors.size() ? factors[a] : 0.;
+}
+
+std::uint32_t PriorityEngine::compute(std::size_t i, std::int64_t now_us, std::span<const double> factors) const {
+    const double sum = combine(pass_values(settings_), now_us - eligible_us_[i], fairshare_of(i, factors), static_[i]);
+    const std::uint32_t priority = bypass_or(urgency_[i], whole(sum));
     return settings_.only_raises ? std::max(priority, floor_[i]) : priority;
 }
 
@@ -150,7 +158,7 @@ void PriorityEngine::pass(Instant now, std::span<const double> factors, std::vec
         for (std::size_t i = 0; i < count; i++) {
             const std::uint32_t a = association[i] & index_mask;
             const double fairshare = a < factors.size() ? factors[a] : 0.;
-            priorities[i] = bypass_or(urgency[i], combine(values, now_us - eligible[i], fairshare, fixed[i]));
+            priorities[i] = bypass_or(urgency[i], whole(combine(values, now_us - eligible[i], fairshare, fixed[i])));
         }
         if (settings_.only_raises) {
             for (std::size_t i = 0; i < count; i++) {
@@ -232,6 +240,16 @@ JobInputs PriorityEngine::inputs(Slot slot) const {
 std::uint32_t PriorityEngine::priority(Slot slot, Instant now, std::span<const double> factors) const {
     WEIR_CHECK(is_live(slot));
     return compute(slot.value, micros(now), factors);
+}
+
+std::int64_t PriorityEngine::fine_priority(Slot slot, Instant now, std::span<const double> factors) const {
+    const std::uint32_t priority = this->priority(slot, now, factors);
+    const std::size_t i = slot.value;
+    const double sum =
+        combine(pass_values(settings_), micros(now) - eligible_us_[i], fairshare_of(i, factors), static_[i]);
+    const auto fine = static_cast<std::int64_t>(sum * static_cast<double>(1 << fine_bits));
+    // Held, expedited or kept up by an earlier pass: the sum does not count.
+    return fine >> fine_bits == priority ? fine : std::int64_t{priority} << fine_bits;
 }
 
 }  // namespace weir

@@ -55,6 +55,10 @@ class PriorityEngine {
     JobInputs inputs(Slot slot) const;
     /// The priority that a pass at `now` would give. O(1).
     std::uint32_t priority(Slot slot, Instant now, std::span<const double> factors) const;
+    /// The same with fine_bits bits behind the point: fine_priority() >> fine_bits is priority(). What orders jobs
+    /// whose sums differ by less than 1, without what rounding does to two that age alike. O(1).
+    std::int64_t fine_priority(Slot slot, Instant now, std::span<const double> factors) const;
+    static constexpr int fine_bits = 10;
     /// One past the greatest slot in use.
     std::size_t slots() const { return association_.size(); }
 
@@ -73,6 +77,7 @@ class PriorityEngine {
 
     double static_part(const JobInputs& job) const;
     void store(std::size_t i, const JobInputs& inputs);
+    double fairshare_of(std::size_t i, std::span<const double> factors) const;
     std::uint32_t compute(std::size_t i, std::int64_t now_us, std::span<const double> factors) const;
 
     PrioritySettings settings_;

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the values that stand for the priorities in somebody else's queue, where changing a value is dear: as few of
+// them change as practical, and the queue sorted by them stands in the exact order. Must not know who keeps that queue,
+// nor when a push arrives. doc/adr/0098.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "libsched/priority/engine.hpp"
+
+namespace weir {
+
+class PushOrder {
+  public:
+    /// The values that have to be sent so that (value high to low, submission, id) sorts all jobs that are neither held
+    /// nor expedited as (PriorityEngine::fine_priority at `now`, submission, id) does. All in [1, 2^32-2]; they count
+    /// as sent. A value says nothing but the place: it stands for the priority less what every ageing job has gained
+    /// since the first pass. As many jobs as possible keep theirs, but where there is no room between two values left.
+    /// O(jobs) when the order is as it was, else O(jobs log jobs); 24 bytes a job kept and 40 during a pass.
+    std::span<const PriorityEngine::Change> pass(const PriorityEngine& engine, Instant now,
+                                                 std::span<const double> factors);
+    /// The next pass sends every value again: the other queue has lost them.
+    void forget();
+    /// The value sent last; the slot's job was among those of the last pass.
+    std::uint32_t value(PriorityEngine::Slot slot) const { return sent_[slot.value].value; }
+
+    /// How often jobs in order had to move because a gap between two values was full, or all because the range was
+    /// used up; 0 as a rule.
+    std::uint64_t crowded() const { return crowded_; }
+
+  private:
+    struct Sent {
+        JobId id;
+        std::uint32_t value = 0;  ///< 0: none
+        bool is_listed = false;   ///< stands in order_
+    };
+    /// A job's place: high before low, then submission, then id.
+    struct FineKey {
+        std::int64_t priority;  ///< fine
+        Instant submit;
+        JobId id;
+        friend bool operator<(const FineKey& a, const FineKey& b) {
+            return a.priority != b.priority ? a.priority > b.priority
+                                            : QueueKey{0, a.submit, a.id} < QueueKey{0, b.submit, b.id};
+        }
+    };
+    /// A job of this pass.
+    struct Place {
+        FineKey key;
+        PriorityEngine::Slot slot;
+        std::uint32_t value = 0;  ///< 0: to be chosen
+    };
+
+    void collect(const PriorityEngine& engine, Instant now, std::span<const double> factors);
+    void set_origin(const PriorityEngine& engine, Instant now);
+    /// Takes the value from every job but those of a longest run that is in order.
+    void drop_misplaced();
+    /// Chooses the values of the places in [from, to), which have none, between their neighbours'; false: no room.
+    bool fill(std::size_t from, std::size_t to);
+    void fill_all();
+    bool is_before_at_equal_values(std::size_t a, std::size_t b) const;
+    std::int64_t wanted(const Place& place) const;
+
+    std::vector<Sent> sent_;                   ///< by slot
+    std::vector<PriorityEngine::Slot> order_;  ///< of the last pass
+    std::vector<Place> places_;                ///< of this pass, in order of priority
+    std::vector<PriorityEngine::Change> sends_;
+    std::vector<std::int64_t> least_;  ///< of the places being filled
+    std::uint64_t crowded_ = 0;
+    Instant origin_{};
+    bool has_origin_ = false;
+    std::int64_t spread_ = 1;  ///< values for one unit of priority
+    std::int64_t gained_ = 0;  ///< by every ageing job since origin_, in values
+};
+
+}  // namespace weir

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// What is sent to a queue that sorts by the values sent: its order against a full sort, and how few values change.
+#include "libsched/priority/push_order.hpp"
+
+#include <rapidcheck/catch.h>
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <map>
+
+#include "t/unit/libsched/workload.hpp"
+
+using namespace weir;
+using test::at;
+
+namespace {
+
+/// The other side: jobs with the values that came.
+struct Queue {
+    std::map<std::uint64_t, QueueKey> keys;
+
+    void take(std::span<const PriorityEngine::Change> sends, const PriorityEngine& engine) {
+        for (const auto& send : sends) {
+            RC_ASSERT(send.priority >= priority_min);
+            RC_ASSERT(send.priority <= priority_max);
+            keys[send.id.value] = QueueKey{send.priority, engine.inputs(send.slot).submit, send.id};
+        }
+    }
+};
+
+bool is_ordered(const PriorityEngine& engine, PriorityEngine::Slot slot) {
+    const int urgency = engine.inputs(slot).urgency;
+    return urgency > 0 && urgency < 31;
+}
+
+/// The jobs by a sort of their priorities, and of what stands behind the point.
+std::vector<std::uint64_t> sorted_ids(const PriorityEngine& engine, Instant now, std::span<const double> factors) {
+    std::vector<std::pair<std::int64_t, QueueKey>> keys;
+    for (std::uint32_t i = 0; i < engine.slots(); i++) {
+        if (engine.is_live({i}) && is_ordered(engine, {i})) {
+            const JobInputs in = engine.inputs({i});
+            const std::int64_t fine = engine.fine_priority({i}, now, factors);
+            RC_ASSERT(fine >> PriorityEngine::fine_bits == engine.priority({i}, now, factors));
+            keys.push_back({-fine, {0, in.submit, in.id}});
+        }
+    }
+    std::sort(keys.begin(), keys.end());
+    std::vector<std::uint64_t> ids;
+    std::transform(keys.begin(), keys.end(), std::back_inserter(ids), [](const auto& k) { return k.second.id.value; });
+    return ids;
+}
+
+/// The most jobs that can keep their value: the longest run in order, the slow way.
+std::size_t longest_run(const std::vector<std::uint64_t>& ids, const Queue& queue) {
+    std::vector<std::size_t> runs(ids.size(), 0);
+    std::size_t best = 0;
+    for (std::size_t i = 0; i < ids.size(); i++) {
+        const auto own = queue.keys.find(ids[i]);
+        if (own == queue.keys.end()) {
+            continue;
+        }
+        runs[i] = 1;
+        for (std::size_t k = 0; k < i; k++) {
+            if (runs[k] > 0 && queue.keys.at(ids[k]) < own->second) {
+                runs[i] = std::max(runs[i], runs[k] + 1);
+            }
+        }
+        best = std::max(best, runs[i]);
+    }
+    return best;
+}
+
+JobInputs any_job(std::uint64_t id, int now) {
+    JobInputs in;
+    in.id = JobId{id};
+    in.submit = at(*rc::gen::inRange(0, 3));
+    in.eligible = at(now - *rc::gen::inRange(0, 300));
+    in.association = *rc::gen::inRange(0U, 4U);
+    in.urgency = *rc::gen::elementOf(std::vector<std::uint8_t>{16, 16, 1, 30, 0, 31});
+    return in;
+}
+
+void play(const PrioritySettings& settings) {
+    PriorityEngine engine(settings);
+    PushOrder order;
+    Queue queue;
+    std::vector<PriorityEngine::Slot> slots;
+    std::vector<double> factors{.1, .2, .3, .4};
+    int now = 1000;
+    std::uint64_t next_id = 0;
+    for (int pass = *rc::gen::inRange(1, 16); pass > 0; pass--) {
+        now += *rc::gen::inRange(0, 150);
+        const int changes = *rc::gen::inRange(0, 12);
+        for (int i = 0; i < changes; i++) {
+            const int what = *rc::gen::inRange(0, 10);
+            if (what < 5 || slots.empty()) {
+                slots.push_back(engine.insert(any_job(next_id++, now)));
+                continue;
+            }
+            const std::size_t which = *rc::gen::inRange(std::size_t{0}, slots.size());
+            const std::uint64_t id = engine.inputs(slots[which]).id.value;
+            if (what < 6) {
+                engine.remove(slots[which]);
+                queue.keys.erase(id);
+                slots.erase(slots.begin() + static_cast<std::ptrdiff_t>(which));
+            } else {
+                engine.update(slots[which], any_job(id, now));
+            }
+        }
+        if (*rc::gen::inRange(0, 2) == 0) {
+            std::swap(factors[*rc::gen::inRange(0U, 4U)], factors[0]);
+        }
+        for (const auto slot : slots) {
+            if (!is_ordered(engine, slot)) {
+                queue.keys.erase(engine.inputs(slot).id.value);
+            }
+        }
+        const std::vector<std::uint64_t> ids = sorted_ids(engine, at(now), factors);
+        // A job whose submission changed stands by the new one in both.
+        for (const auto slot : slots) {
+            const JobInputs in = engine.inputs(slot);
+            if (const auto known = queue.keys.find(in.id.value); known != queue.keys.end()) {
+                known->second.submit = in.submit;
+            }
+        }
+        const std::size_t fewest = ids.size() - longest_run(ids, queue);
+        const std::uint64_t crowded = order.crowded();
+        const auto sends = order.pass(engine, at(now), factors);
+        RC_ASSERT(sends.size() >= fewest);
+        RC_ASSERT(order.crowded() > crowded || sends.size() == fewest);
+        queue.take(sends, engine);
+        std::vector<QueueKey> there;
+        for (const auto& [id, key] : queue.keys) {
+            there.push_back(key);
+        }
+        std::sort(there.begin(), there.end());
+        std::vector<std::uint64_t> got;
+        std::transform(there.begin(), there.end(), std::back_inserter(got), [](const auto& k) { return k.id.value; });
+        RC_ASSERT(got == ids);
+    }
+}
+
+PrioritySettings settings_with(double weight) {
+    PrioritySettings s;
+    s.weights = {weight, 2 * weight, 0., 0., 0., weight / 5, 0., 0., 1.};
+    s.wait_max = std::chrono::seconds(200);
+    return s;
+}
+
+}  // namespace
+
+// Kills: a run that is not the longest; ties that ignore submission or id; a job that comes back to a used slot taken
+// for the old one; a held job that keeps its value.
+TEST_CASE("push order: the queue stands as a full sort says, and where there is room no fewer values could do it") {
+    rc::prop("order exact, pushes fewest", [] { play(settings_with(1000.)); });
+}
+
+// Kills: a gap filled past its neighbour; neighbours above alone that make room; the least value of a tie.
+TEST_CASE("push order: without room between values their neighbours move, and the order is exact") {
+    rc::prop("order exact in a crowd", [] { play(settings_with(4.)); });
+    rc::prop("order exact at the ends of the range", [] { play(settings_with(2e9)); });
+}
+
+TEST_CASE("push order: ageing alone sends nothing") {
+    PriorityEngine engine(settings_with(1000.));
+    for (std::uint64_t i = 0; i < 50; i++) {
+        JobInputs in;
+        in.id = JobId{i};
+        in.eligible = at(static_cast<std::int64_t>(i * 7 % 50));
+        engine.insert(in);
+    }
+    PushOrder order;
+    CHECK(order.pass(engine, at(60), {}).size() == 50);
+    for (int t = 61; t < 200; t++) {
+        CHECK(order.pass(engine, at(t), {}).empty());
+    }
+    order.forget();
+    CHECK(order.pass(engine, at(200), {}).size() == 50);
+}
