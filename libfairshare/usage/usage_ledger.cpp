@@ -3,6 +3,7 @@
 #include "libfairshare/usage/usage_ledger.hpp"
 
 #include <algorithm>
+#include <array>
 #include <set>
 #include <utility>
 
@@ -42,12 +43,19 @@ void UsageLedger::post(NodeId payer, const Cell& delta) {
         return;
     }
     WEIR_CHECK(payer.value < tree_->size() && tree_->is_association(payer));
+    // The whole way is found, and its cells asked for, before the first is needed: of a large tree few are in a cache.
+    std::array<Cell*, ShareTree::depth_max + 1> way;  // filled up to `length`
+    std::size_t length = 0;
     for (NodeId at = payer;; at = tree_->parent(at)) {
-        cells_[at.value].add(delta);
-        ++touches_;
+        way[length] = &cells_[at.value];
+        __builtin_prefetch(way[length++], 1);
         if (at == root_node) {
-            return;
+            break;
         }
+    }
+    touches_ += length;
+    while (length > 0) {
+        way[--length]->add(delta);
     }
 }
 
