@@ -38,17 +38,19 @@ double lsf_priority(double shares, const DynamicUse& use, const LsfFactors& fact
 
 std::vector<CoreMicros> Lsf::divisors(const ShareTree& tree, std::span<const DynamicUse> use) const {
     const double idle = idle_divisor(factors);
-    std::vector<__int128> sums(tree.size(), 0);
+    const auto in_range = [base = in_units(idle)](CoreMicros sum) {  // sums are signed until here
+        return static_cast<CoreMicros>(
+            std::clamp<__int128>(base + static_cast<__int128>(sum), 1, static_cast<__int128>(usage_max)));
+    };
+    std::vector<CoreMicros> made(tree.size(), 0);
     for (std::uint32_t i = tree.size() - 1; i > 0; --i) {
         if (!use.empty() && tree.is_association(NodeId{i})) {
-            sums[i] = in_units(lsf_divisor(use[i], factors) - idle);
+            made[i] = static_cast<CoreMicros>(in_units(lsf_divisor(use[i], factors) - idle));
         }
-        sums[tree.parent(NodeId{i}).value] += sums[i];
+        made[tree.parent(NodeId{i}).value] += made[i];
+        made[i] = in_range(made[i]);
     }
-    std::vector<CoreMicros> made(tree.size());
-    std::transform(sums.begin(), sums.end(), made.begin(), [base = in_units(idle)](__int128 sum) {
-        return static_cast<CoreMicros>(std::clamp<__int128>(base + sum, 1, static_cast<__int128>(usage_max)));
-    });
+    made[root_node.value] = in_range(made[root_node.value]);
     return made;
 }
 

@@ -200,6 +200,14 @@ TEST_CASE("LSF history: ended jobs leave history alone, and a restart changes no
         RC_ASSERT(use.committed_run_time_h == 0);
         RC_ASSERT(use.run_time_h < 1e-6);
         RC_ASSERT(use.gpu_run_time_h < 1e-6);
+        LsfHistory fresh{tree.size(), settings};  // the next job counts its own time alone
+        for (LsfHistory* one : {&history, &fresh}) {
+            one->start(leaf, {2, 3, {}}, second(20 * 3600));
+        }
+        const Instant later = second(21 * 3600);
+        RC_ASSERT(relative_error(history.use(leaf, later).run_time_h, fresh.use(leaf, later).run_time_h) < 1e-6);
+        RC_ASSERT(relative_error(history.use(leaf, later).gpu_run_time_h, fresh.use(leaf, later).gpu_run_time_h) <
+                  1e-6);
     });
 }
 
