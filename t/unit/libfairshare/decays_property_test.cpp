@@ -190,6 +190,13 @@ TEST_CASE("LSF history: ended jobs leave history alone, and a restart changes no
             history.start(leaf, {run.rate, run.rate / 2, 3h}, run.from);
         }
         LsfHistory loaded = LsfHistory::restore(tree, history.save(tree)).value();
+        const Instant meanwhile = second(30 * 3600);
+        const DynamicUse saved = history.use(leaf, meanwhile);
+        const DynamicUse restored = loaded.use(leaf, meanwhile);
+        RC_ASSERT(saved.run_time_h == restored.run_time_h);
+        RC_ASSERT(saved.gpu_run_time_h == restored.gpu_run_time_h);
+        RC_ASSERT(saved.committed_run_time_h == restored.committed_run_time_h);
+        RC_ASSERT(saved.job_slots == restored.job_slots);
         for (const Run& run : runs) {
             history.end(leaf, {run.rate, run.rate / 2, 3h}, run.from, run.to);
             loaded.end(leaf, {run.rate, run.rate / 2, 3h}, run.from, run.to);

@@ -90,7 +90,7 @@ TEST_CASE("sites' algorithms: multiplying all shares changes nothing") {
     });
 }
 
-// Kills: min for max in a floor; target - usage turned round; usage that divides where it should multiply.
+// Kills: target - usage turned round; usage that multiplies where it should divide.
 TEST_CASE("sites' algorithms: more usage never raises a factor, more shares never lower it") {
     rc::prop("monotony", [] {
         auto lines = lines_with_users();
