@@ -15,11 +15,28 @@ namespace weir {
 struct FieldValue;
 using FieldList = std::vector<FieldValue>;
 using FieldTable = std::vector<std::pair<std::string, FieldValue>>;
-/// A value of a text. `written`: as it stands there, for messages.
+/// A value of a text. `written`: as it stands there, for messages. The members that need the table's pairs complete
+/// come after the class: clang wants it so.
 struct FieldValue {
-    std::variant<std::monostate, bool, std::int64_t, double, std::string, FieldList, FieldTable> value;
+    using Value = std::variant<std::monostate, bool, std::int64_t, double, std::string, FieldList, FieldTable>;
+    FieldValue();
+    FieldValue(Value its_value, std::string as_written = {});
+    FieldValue(const FieldValue&);
+    FieldValue(FieldValue&&) noexcept;
+    FieldValue& operator=(const FieldValue&);
+    FieldValue& operator=(FieldValue&&) noexcept;
+    ~FieldValue();
+    Value value;
     std::string written;
 };
+inline FieldValue::FieldValue() = default;
+inline FieldValue::FieldValue(Value its_value, std::string as_written)
+    : value(std::move(its_value)), written(std::move(as_written)) {}
+inline FieldValue::FieldValue(const FieldValue&) = default;
+inline FieldValue::FieldValue(FieldValue&&) noexcept = default;
+inline FieldValue& FieldValue::operator=(const FieldValue&) = default;
+inline FieldValue& FieldValue::operator=(FieldValue&&) noexcept = default;
+inline FieldValue::~FieldValue() = default;
 
 /// Enters field `key` into `spec`; returns what is wrong (message, hint), each mistake one pair.
 /// Fields: shares (a number or "parent"), parent, default, together, at (partition -> shares), target (one or a list:
