@@ -81,6 +81,9 @@ Result<BillingWeights> BillingWeights::parse(std::string_view text) {
         if (per == 0) {
             return wrong("behind the number may stand one of K, M, G, T, P");
         }
+        if (!std::isfinite(weight / per)) {
+            return wrong("the weight is too large");
+        }
         if (!made.weights_.emplace(name, weight / per).second) {
             return wrong("the resource is there twice");
         }

@@ -41,6 +41,8 @@ TEST_CASE("billing: what is wrong about a weight is said") {
           "billing weight \"cpu\": give NAME=WEIGHT, as in CPU=1.0,Mem=0.25G,GRES/gpu=2");
     CHECK(BillingWeights::parse("cpu=-1").error().message ==
           "billing weight \"cpu=-1\": the weight must be a number of 0 or more");
+    CHECK(BillingWeights::parse("mem=1e308K").error().message ==
+          "billing weight \"mem=1e308K\": the weight is too large");
     CHECK(BillingWeights::parse("cpu=nan").error().message.find("number") != std::string::npos);
     CHECK(BillingWeights::parse("cpu=1X").error().message ==
           "billing weight \"cpu=1X\": behind the number may stand one of K, M, G, T, P");
