@@ -11,7 +11,7 @@
 #include <string>
 
 #include "libfairshare/base/result.hpp"
-#include "libsched/json/json.hpp"
+#include "libfairshare/json/json.hpp"
 
 namespace weir::cmd {
 

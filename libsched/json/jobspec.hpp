@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "libfairshare/json/json.hpp"
 #include "libsched/job.hpp"
-#include "libsched/json/json.hpp"
 
 namespace weir {
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "libsched/json/json.hpp"
+#include "libfairshare/json/json.hpp"
 #include "libsched/resource/resource_set.hpp"
 
 namespace weir {

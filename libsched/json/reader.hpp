@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "libfairshare/base/result.hpp"
-#include "libsched/json/json.hpp"
+#include "libfairshare/json/json.hpp"
 
 namespace weir::json {
 

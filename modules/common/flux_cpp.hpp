@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "libfairshare/base/result.hpp"
-#include "libsched/json/json.hpp"
+#include "libfairshare/json/json.hpp"
 
 namespace weir::flux {
 

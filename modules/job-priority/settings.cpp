@@ -7,7 +7,7 @@
 #include <cmath>
 #include <limits>
 
-#include "libsched/json/json.hpp"
+#include "libfairshare/json/json.hpp"
 
 namespace weir::priority {
 namespace {

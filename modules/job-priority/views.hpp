@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "libsched/json/json.hpp"
+#include "libfairshare/json/json.hpp"
 #include "modules/job-priority/priority_service.hpp"
 
 namespace weir::priority {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "libsched/json/json.hpp"
+#include "libfairshare/json/json.hpp"
 #include "modules/job-priority/job_event.hpp"
 #include "modules/job-priority/parent_factors.hpp"
 #include "modules/job-priority/state_rows.hpp"

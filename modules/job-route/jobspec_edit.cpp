@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "libsched/json/json.hpp"
+#include "libfairshare/json/json.hpp"
 
 namespace weir::route {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "libfairshare/base/result.hpp"
-#include "libsched/json/json.hpp"
+#include "libfairshare/json/json.hpp"
 #include "modules/job-route/journal_event.hpp"
 #include "modules/job-route/messages.hpp"
 #include "modules/job-route/route_table.hpp"

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "libsched/json/json.hpp"
+#include "libfairshare/json/json.hpp"
 
 namespace weir::oracle {
 
