@@ -4,6 +4,10 @@ find_package(Threads REQUIRED)
 pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
 pkg_check_modules(LIBUV REQUIRED IMPORTED_TARGET libuv)
 pkg_check_modules(LIBZMQ REQUIRED IMPORTED_TARGET libzmq)
+# libzmq.pc names folders of libraries that zmq.h does not include, and CMake passes them on in one form when it has asked
+# pkg-config and in another when it has it in its cache: the second configuration would compile nearly everything anew.
+set_target_properties(PkgConfig::LIBZMQ PROPERTIES
+  INTERFACE_COMPILE_OPTIONS "" INTERFACE_INCLUDE_DIRECTORIES "${LIBZMQ_INCLUDEDIR}")
 pkg_check_modules(HWLOC REQUIRED IMPORTED_TARGET hwloc)
 pkg_check_modules(SQLITE3 REQUIRED IMPORTED_TARGET sqlite3)
 pkg_check_modules(ZLIB REQUIRED IMPORTED_TARGET zlib)
