@@ -8,7 +8,7 @@
 
 namespace weir::broker {
 
-LogService::LogService(Router& router, std::function<double()> now) : router_(router), now_(std::move(now)) {
+LogService::LogService(Router& router, std::function<double()> now) : now_(std::move(now)) {
     router.add_method("log.append", 0, [this](const Call& call) {
         append(call.request().text());
         if (call.request().aux2() != 0) {

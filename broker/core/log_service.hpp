@@ -27,7 +27,6 @@ class LogService {
     void dmesg(const Call& call);
     void forget(std::string_view sender);
 
-    Router& router_;
     std::function<double()> now_;
     LogRing ring_;
     std::vector<Call> followers_;

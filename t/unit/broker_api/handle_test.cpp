@@ -127,9 +127,10 @@ TEST_CASE("pollfd: a foreign loop that waits for it misses nothing") {
         REQUIRE(flux_future_then(all.back().get(), -1, count_call, &responses) == 0);
         pair.respond(*pair.sent(), "{}");
     }
-    for (int turns = 0; responses < 200; ++turns) {
+    int turns = 0;
+    while (responses < 200) {
         REQUIRE(is_readable(fd));
-        REQUIRE(turns < 200);
+        REQUIRE(++turns <= 200);
         REQUIRE(flux_reactor_run(pair.reactor(), FLUX_REACTOR_NOWAIT) >= 0);
     }
     CHECK_FALSE(is_readable(fd));
