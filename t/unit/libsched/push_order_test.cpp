@@ -40,7 +40,7 @@ std::vector<std::uint64_t> sorted_ids(const PriorityEngine& engine, Instant now,
         if (engine.is_live({i}) && is_ordered(engine, {i})) {
             const JobInputs in = engine.inputs({i});
             const std::int64_t fine = engine.fine_priority({i}, now, factors);
-            RC_ASSERT(fine >> PriorityEngine::fine_bits == engine.priority({i}, now, factors));
+            RC_ASSERT((fine >> PriorityEngine::fine_bits) == engine.priority({i}, now, factors));
             keys.push_back({-fine, {0, in.submit, in.id}});
         }
     }
