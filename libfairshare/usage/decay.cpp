@@ -119,7 +119,8 @@ std::int64_t DecayFrame::frame_for(Instant at) const {
 
 DecayFrame::Phase DecayFrame::phase(std::int64_t at, std::int64_t frame) const {
     const __int128 wide = static_cast<__int128>(at) - static_cast<__int128>(frame) * frame_half_lives * half_life_;
-    const __int128 limit = std::numeric_limits<std::int64_t>::max();
+    // Half the range: floor_divide() rounds down, and whole * half_life_ must not leave 64 bits.
+    const __int128 limit = std::numeric_limits<std::int64_t>::max() / 2;
     const auto since_origin = static_cast<std::int64_t>(std::clamp(wide, -limit, limit));
     const std::int64_t whole = floor_divide(since_origin, half_life_);
     const auto rest = static_cast<std::uint64_t>(since_origin - whole * half_life_);
