@@ -2,6 +2,7 @@
 // Owns: the event loop. Two events a job: its submission comes from the sorted input, its end from a heap.
 #include "libsched/sim/simulate.hpp"
 
+#include <limits>
 #include <queue>
 
 #include "libsched/resource/count_space.hpp"
@@ -108,8 +109,18 @@ Result<SimJob> sim_job(const SwfJob& job) {
                          ", run time " + std::to_string(job.run) + ", submitted at " + std::to_string(job.submit)};
     }
     const auto seconds = [](std::int64_t s) { return Duration{s * 1'000'000}; };
-    return SimJob{job.job, Instant{seconds(job.submit)}, seconds(job.run),
-                  seconds(std::max(job.requested_time, job.run)), static_cast<std::uint32_t>(cores)};
+    const auto number = []<typename To>(std::int64_t value, To) {
+        return value > 0 && value <= std::numeric_limits<To>::max() ? static_cast<To>(value) : To{0};
+    };
+    return SimJob{job.job,
+                  Instant{seconds(job.submit)},
+                  seconds(job.run),
+                  seconds(std::max(job.requested_time, job.run)),
+                  static_cast<std::uint32_t>(cores),
+                  number(job.user, std::uint32_t{}),
+                  number(job.group, std::uint32_t{}),
+                  number(job.queue, std::uint16_t{}),
+                  number(job.partition, std::uint16_t{})};
 }
 
 Result<std::vector<Instant>> simulate(std::span<const SimJob> jobs, std::int64_t cores, const Policy& policy,

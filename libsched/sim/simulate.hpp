@@ -10,20 +10,9 @@
 #include "libfairshare/base/result.hpp"
 #include "libsched/policy/policy.hpp"
 #include "libsched/resource/resource_set.hpp"
-#include "libsched/sim/swf.hpp"
+#include "libsched/sim/sim_job.hpp"
 
 namespace weir {
-
-struct SimJob {
-    std::int64_t number = 0;  ///< the log's, for messages
-    Instant submit;
-    Duration run{};    ///< actual
-    Duration limit{};  ///< requested
-    std::uint32_t cores = 1;
-};
-
-/// From a log line. Error names the job when it cannot be replayed (no processors, negative times).
-Result<SimJob> sim_job(const SwfJob& job);
 
 struct SimCounters {
     std::uint64_t passes = 0;

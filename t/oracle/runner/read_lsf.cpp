@@ -178,7 +178,8 @@ double minutes_of(Instant at) {
 void add_jobs(std::vector<SimJob>& jobs, const json_t* group, double run_minutes) {
     const Instant submit = instant_from_seconds(minute_of(text_at(group, "submit")) * 60);
     const Duration run = seconds_of(run_minutes * 60);
-    jobs.insert(jobs.end(), static_cast<std::size_t>(integer_at(group, "jobs")), SimJob{1, submit, run, run, 1});
+    jobs.insert(jobs.end(), static_cast<std::size_t>(integer_at(group, "jobs")),
+                SimJob{.number = 1, .submit = submit, .run = run, .limit = run});
 }
 
 std::vector<Instant> fcfs_starts(const std::vector<SimJob>& jobs, std::int64_t slots) {

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the seam between a replay and what orders its queue: a replay tells what happens, an order answers with
+// priorities. Without one the queue stands in order of submission. Must not know policies or resources.
+#pragma once
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "libsched/sim/sim_job.hpp"
+
+namespace weir {
+
+class QueueOrder {
+  public:
+    virtual ~QueueOrder() = default;
+
+    // What happens at an instant, in the replay's order: ends, then submissions; starts after the pass. `id` is the
+    // job's until its end, then may be given to another.
+    virtual void submitted(const SimJob& job, JobId id, Instant now) = 0;
+    virtual void started(const SimJob& job, JobId id, Instant now) = 0;
+    virtual void ended(const SimJob& job, JobId id, Instant now) = 0;
+
+    /// Before each scheduling pass: appends the waiting jobs whose priorities differ from what was said of them before.
+    /// A job of which nothing was ever said has priority_min.
+    virtual void prioritize(Instant now, std::vector<std::pair<JobId, std::uint32_t>>& changed) = 0;
+    /// When a pass is wanted although nothing happens (priorities that grow by themselves); `never`: at events alone.
+    virtual Instant wakes() const { return never; }
+};
+
+}  // namespace weir

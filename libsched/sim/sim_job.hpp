@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: what a replay knows of a job before it runs, and what it knows after. Must not know how a log is written, nor
+// what becomes of the results.
+#pragma once
+#include <cstdint>
+
+#include "libfairshare/base/result.hpp"
+#include "libsched/job.hpp"
+#include "libsched/sim/swf.hpp"
+
+namespace weir {
+
+/// A job of a log. Users, groups, queues and partitions are the log's numbers; 0: not known.
+struct SimJob {
+    std::int64_t number = 0;  ///< the log's, for messages and results
+    Instant submit;
+    Duration run{};    ///< actual
+    Duration limit{};  ///< requested; >= run
+    std::uint32_t cores = 1;
+    std::uint32_t user = 0;
+    std::uint32_t group = 0;
+    std::uint16_t queue = 0;
+    std::uint16_t partition = 0;
+};
+
+/// From a log line. Error names the job when it cannot be replayed (no processors, negative times).
+Result<SimJob> sim_job(const SwfJob& job);
+
+/// A job that has run, or that was cut off by the end of a replay.
+struct Outcome {
+    SimJob job;
+    Instant start;
+    Instant end() const { return start + job.run; }
+    Duration wait() const { return start - job.submit; }
+};
+
+}  // namespace weir
