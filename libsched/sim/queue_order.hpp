@@ -24,6 +24,7 @@ class QueueOrder {
     /// A job of which nothing was ever said has priority_min.
     virtual void prioritize(Instant now, std::vector<std::pair<JobId, std::uint32_t>>& changed) = 0;
     /// When a pass is wanted although nothing happens (priorities that grow by themselves); `never`: at events alone.
+    /// An instant that is past is none. Asked while jobs wait and something is still to come: an end or a submission.
     virtual Instant wakes() const { return never; }
 };
 

@@ -30,6 +30,7 @@ Result<SimJob> sim_job(const SwfJob& job);
 struct Outcome {
     SimJob job;
     Instant start;
+    std::uint64_t place = 0;  ///< in the log, from 0
     Instant end() const { return start + job.run; }
     Duration wait() const { return start - job.submit; }
 };

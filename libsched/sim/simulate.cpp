@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the event loop. Two events a job: its submission comes from the sorted input, its end from a heap.
+// Owns: the event loop. Two events a job: its submission comes from the source, its end from a heap. Jobs in the system
+// live in slots that are used again; a slot is the id that the queue's order knows.
 #include "libsched/sim/simulate.hpp"
 
-#include <limits>
+#include <algorithm>
 #include <queue>
 
 #include "libsched/resource/count_space.hpp"
@@ -36,116 +37,222 @@ void give_back(ResourceSpace& space, const PendingJob& job, Instant) {
     WEIR_CHECK(space.release(job.key.id, {}, true).has_value());
 }
 
-PendingJob pending(const SimJob& job, std::size_t place) {
-    return PendingJob{{priority_min, job.submit, JobId{place}}, {0, job.cores, 1, false}, job.limit};
+Error about(const SimJob& job, const std::string& what) {
+    return Error{std::errc::invalid_argument, "job " + std::to_string(job.number) + " " + what};
 }
 
-/// Collects what a pass starts.
-template <typename Space>
-struct Collect {
-    std::vector<PendingJob>& gone;
-    void started(const PendingJob& job, const typename Space::Taken&) { gone.push_back(job); }
-    void blocked(const PendingJob&, const Blocked&) {}
-};
-
-template <typename Space, typename OnePolicy>
-std::vector<Instant> replay(std::span<const SimJob> jobs, Space space, const OnePolicy& policy, SimCounters& counters) {
-    using End = std::pair<std::int64_t, std::size_t>;
-    std::vector<Instant> starts(jobs.size(), never);
-    std::priority_queue<End, std::vector<End>, std::greater<>> ends;
-    Queue queue;
-    std::size_t next = 0;
-    std::vector<PendingJob> gone;
-    while (next < jobs.size() || !ends.empty()) {
-        Instant now = next < jobs.size() ? jobs[next].submit : never;
-        if (!ends.empty()) {
-            now = std::min(now, Instant{Duration{ends.top().first}});
-        }
-        while (!ends.empty() && ends.top().first == now.time_since_epoch().count()) {
-            const std::size_t i = ends.top().second;
-            ends.pop();
-            give_back(space, pending(jobs[i], i), starts[i]);
-        }
-        for (; next < jobs.size() && jobs[next].submit == now; next++) {
-            WEIR_CHECK(queue.insert(pending(jobs[next], next)));
-        }
-        gone.clear();
-        counters.passes++;
-        policy.pass(CountedQueue{queue, counters.considered}, space, now, Collect<Space>{gone});
-        for (const PendingJob& job : gone) {
-            const std::size_t i = job.key.id.value;
-            WEIR_CHECK(queue.erase(job.key));
-            starts[i] = now;
-            ends.emplace((now + jobs[i].run).time_since_epoch().count(), i);
-        }
+Status possible(const SimJob& job, Instant previous, std::uint64_t cores) {
+    if (job.cores == 0) {
+        return about(job, "asks for no cores");
     }
-    return starts;
-}
-
-Status fits(std::span<const SimJob> jobs, std::uint64_t cores) {
-    for (std::size_t i = 0; i < jobs.size(); i++) {
-        if (jobs[i].cores > cores) {
-            return Error{std::errc::invalid_argument, "job " + std::to_string(jobs[i].number) + " wants " +
-                                                          std::to_string(jobs[i].cores) + " cores; the machine has " +
-                                                          std::to_string(cores)};
-        }
-        if (i > 0 && jobs[i].submit < jobs[i - 1].submit) {
-            return Error{std::errc::invalid_argument,
-                         "job " + std::to_string(jobs[i].number) + " was submitted before the job that precedes it"};
-        }
+    if (job.cores > cores) {
+        return about(job, "wants " + std::to_string(job.cores) + " cores; the machine has " + std::to_string(cores));
+    }
+    if (job.run < Duration{} || job.limit < Duration{}) {
+        return about(job, "has a negative run time or time limit");
+    }
+    if (job.submit < previous) {
+        return about(job, "was submitted before the job that precedes it");
+    }
+    if (job.run > never - job.submit) {
+        return about(job, "would end after the end of time");
     }
     return Done{};
 }
 
+template <typename Space, typename OnePolicy, typename Sink>
+class Replay {
+  public:
+    Replay(Space space, std::uint64_t cores, const OnePolicy& policy, QueueOrder* order, const Sink& sink)
+        : space_(std::move(space)), cores_(cores), policy_(policy), order_(order), sink_(sink) {}
+
+    Result<SimCounters> run(const JobSource& source, const SimControl* control) {
+        counters_.now = Instant::min();
+        if (auto more = read(source); !more) {
+            return more.error();
+        }
+        for (std::uint64_t instants = 1; next_ || !ends_.empty(); instants++) {
+            const Instant now = next_instant();
+            counters_.now = now;
+            while (!ends_.empty() && ends_.top().at == now) {
+                end(ends_.top().slot);
+            }
+            while (next_ && next_->submit == now) {
+                submit(*next_);
+                if (auto more = read(source); !more) {
+                    return more.error();
+                }
+            }
+            if (auto done = pass(now); !done) {
+                return done.error();
+            }
+            if (control != nullptr && control->progress && instants % std::max<std::uint64_t>(control->every, 1) == 0 &&
+                !control->progress(counters_)) {
+                counters_.interrupted = true;
+                break;
+            }
+        }
+        return counters_;
+    }
+
+  private:
+    struct InSystem {
+        SimJob job;
+        PendingJob pending;
+        Instant start = never;
+    };
+    struct End {
+        Instant at;
+        std::uint64_t place;  ///< ties: in order of submission
+        std::uint32_t slot;
+        friend bool operator>(const End& a, const End& b) { return a.at != b.at ? a.at > b.at : a.place > b.place; }
+    };
+    /// The place in the log comes first, so that ids stand in order of submission; the slot makes the way back.
+    static JobId id_of(std::uint64_t place, std::uint32_t slot) { return JobId{(place << slot_bits) | slot}; }
+    static std::uint32_t slot_of(JobId id) { return static_cast<std::uint32_t>(id.value & ((1U << slot_bits) - 1)); }
+    static std::uint64_t place_of(JobId id) { return id.value >> slot_bits; }
+
+    Instant next_instant() const {
+        Instant now = next_ ? next_->submit : never;
+        now = ends_.empty() ? now : std::min(now, ends_.top().at);
+        const Instant wake = order_ != nullptr && !queue_.empty() ? order_->wakes() : never;
+        return wake > counters_.now ? std::min(now, wake) : now;
+    }
+
+    Status read(const JobSource& source) {
+        auto job = source();
+        if (!job) {
+            return job.error();
+        }
+        next_ = *job;
+        return next_ ? possible(*next_, last_submit_, cores_) : Status{Done{}};
+    }
+
+    void submit(const SimJob& job) {
+        last_submit_ = job.submit;
+        std::uint32_t slot = 0;
+        if (unused_.empty()) {
+            slot = static_cast<std::uint32_t>(slots_.size());
+            WEIR_CHECK(slot >> slot_bits == 0);
+            slots_.emplace_back();
+        } else {
+            slot = unused_.back();
+            unused_.pop_back();
+        }
+        const JobId id = id_of(counters_.submitted++, slot);
+        slots_[slot] = {job, {{priority_min, job.submit, id}, {0, job.cores, 1, false}, std::max(job.limit, job.run)}};
+        WEIR_CHECK(queue_.insert(slots_[slot].pending));
+        counters_.in_system_max = std::max(counters_.in_system_max, counters_.submitted - counters_.ended);
+        if (order_ != nullptr) {
+            order_->submitted(job, JobId{slot}, job.submit);
+        }
+    }
+
+    void end(std::uint32_t slot) {
+        ends_.pop();
+        give_back(space_, slots_[slot].pending, slots_[slot].start);
+        counters_.ended++;
+        unused_.push_back(slot);
+        if (order_ != nullptr) {
+            order_->ended(slots_[slot].job, JobId{slot}, counters_.now);
+        }
+    }
+
+    void prioritize(Instant now) {
+        changed_.clear();
+        order_->prioritize(now, changed_);
+        for (const auto& [id, priority] : changed_) {
+            WEIR_CHECK(id.value < slots_.size());
+            PendingJob& job = slots_[id.value].pending;
+            WEIR_CHECK(queue_.erase(job.key));
+            job.key.priority = priority;
+            WEIR_CHECK(queue_.insert(job));
+        }
+    }
+
+    /// What a pass starts.
+    struct Collect {
+        std::vector<JobId>& gone;
+        void started(const PendingJob& job, const typename Space::Taken&) { gone.push_back(job.key.id); }
+        void blocked(const PendingJob&, const Blocked&) {}
+    };
+
+    Status pass(Instant now) {
+        if (order_ != nullptr && !queue_.empty()) {
+            prioritize(now);
+        }
+        gone_.clear();
+        counters_.passes++;
+        policy_.pass(CountedQueue{queue_, counters_.considered}, space_, now, Collect{gone_});
+        for (const JobId id : gone_) {
+            InSystem& entry = slots_[slot_of(id)];
+            if (entry.job.run > never - now) {
+                return about(entry.job, "would end after the end of time");
+            }
+            WEIR_CHECK(queue_.erase(entry.pending.key));
+            entry.start = now;
+            ends_.push({now + entry.job.run, place_of(id), slot_of(id)});
+            counters_.started++;
+            sink_(Outcome{entry.job, now, place_of(id)});
+            if (order_ != nullptr) {
+                order_->started(entry.job, JobId{slot_of(id)}, now);
+            }
+        }
+        return Done{};
+    }
+
+    static constexpr int slot_bits = 24;
+
+    Space space_;
+    std::uint64_t cores_;
+    const OnePolicy& policy_;
+    QueueOrder* order_;
+    const Sink& sink_;
+    SimCounters counters_;
+    std::optional<SimJob> next_;
+    Instant last_submit_{};
+    Queue queue_;
+    std::priority_queue<End, std::vector<End>, std::greater<>> ends_;
+    std::vector<InSystem> slots_;
+    std::vector<std::uint32_t> unused_;  ///< slots without a job
+    std::vector<JobId> gone_;
+    std::vector<std::pair<JobId, std::uint32_t>> changed_;
+};
+
 }  // namespace
 
-Result<SimJob> sim_job(const SwfJob& job) {
-    const std::int64_t cores = job.processors > 0 ? job.processors : job.requested_processors;
-    constexpr std::int64_t seconds_max = 4'000'000'000'000;
-    if (cores <= 0 || cores > 0xFFFFFFFFLL || job.run < 0 || job.submit < 0 || job.run > seconds_max ||
-        job.submit > seconds_max || job.requested_time > seconds_max) {
-        return Error{std::errc::invalid_argument,
-                     "job " + std::to_string(job.job) + " cannot be replayed: processors " + std::to_string(cores) +
-                         ", run time " + std::to_string(job.run) + ", submitted at " + std::to_string(job.submit)};
-    }
-    const auto seconds = [](std::int64_t s) { return Duration{s * 1'000'000}; };
-    const auto number = []<typename To>(std::int64_t value, To) {
-        return value > 0 && value <= std::numeric_limits<To>::max() ? static_cast<To>(value) : To{0};
-    };
-    return SimJob{job.job,
-                  Instant{seconds(job.submit)},
-                  seconds(job.run),
-                  seconds(std::max(job.requested_time, job.run)),
-                  static_cast<std::uint32_t>(cores),
-                  number(job.user, std::uint32_t{}),
-                  number(job.group, std::uint32_t{}),
-                  number(job.queue, std::uint16_t{}),
-                  number(job.partition, std::uint16_t{})};
-}
-
-Result<std::vector<Instant>> simulate(std::span<const SimJob> jobs, std::int64_t cores, const Policy& policy,
-                                      SimCounters* counters) {
-    if (auto ok = fits(jobs, static_cast<std::uint64_t>(cores)); !ok) {
-        return ok.error();
-    }
-    SimCounters own;
-    return std::visit(
-        [&](const auto& p) { return replay(jobs, CountSpace(cores), p, counters != nullptr ? *counters : own); },
-        policy);
-}
-
-Result<std::vector<Instant>> simulate_on_nodes(std::span<const SimJob> jobs, const ResourceSet& machine,
-                                               const Policy& policy, SimCounters* counters) {
-    if (auto ok = fits(jobs, core_count(machine)); !ok) {
-        return ok.error();
-    }
-    SimCounters own;
+Result<SimCounters> simulate(const SimMachine& machine, const Policy& policy, QueueOrder* order,
+                             const JobSource& source, const OutcomeSink& sink, const SimControl* control) {
     return std::visit(
         [&](const auto& p) {
-            return replay(jobs, ResourceSpace(ResourcePool(machine, ranks_of(machine))), p,
-                          counters != nullptr ? *counters : own);
+            if (const auto* cores = std::get_if<std::int64_t>(&machine)) {
+                return Replay(CountSpace(*cores), static_cast<std::uint64_t>(std::max<std::int64_t>(*cores, 0)), p,
+                              order, sink)
+                    .run(source, control);
+            }
+            const ResourceSet& nodes = std::get<ResourceSet>(machine);
+            return Replay(ResourceSpace(ResourcePool(nodes, ranks_of(nodes))), core_count(nodes), p, order, sink)
+                .run(source, control);
         },
         policy);
+}
+
+Result<std::vector<Instant>> simulate(std::span<const SimJob> jobs, const SimMachine& machine, const Policy& policy,
+                                      SimCounters* counters) {
+    std::vector<Instant> starts(jobs.size(), never);
+    std::size_t next = 0;
+    const auto source = [&]() -> Result<std::optional<SimJob>> {
+        return next < jobs.size() ? std::optional(jobs[next++]) : std::nullopt;
+    };
+    const auto sink = [&](const Outcome& outcome) { starts[outcome.place] = outcome.start; };
+    auto done = simulate(machine, policy, nullptr, source, sink);
+    if (!done) {
+        return done.error();
+    }
+    if (counters != nullptr) {
+        *counters = *done;
+    }
+    return starts;
 }
 
 }  // namespace weir

@@ -1,30 +1,58 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: replaying a workload through the production policies: at each instant with an event first all terminations,
 // then all submissions, then one pass (traces' reference semantics). Jobs run for their actual time, the policy
-// believes start + limit, nothing is killed. Must not know files, metrics or priorities beyond submission order.
+// believes start + limit, nothing is killed. Must not know files, metrics or how priorities come about.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <span>
+#include <variant>
 #include <vector>
 
 #include "libfairshare/base/result.hpp"
 #include "libsched/policy/policy.hpp"
 #include "libsched/resource/resource_set.hpp"
+#include "libsched/sim/queue_order.hpp"
 #include "libsched/sim/sim_job.hpp"
 
 namespace weir {
 
+/// A number of equal cores, or nodes with cores.
+using SimMachine = std::variant<std::int64_t, ResourceSet>;
+
+/// The next job in order of submission; nothing: that was the last. An error ends the replay and is its result.
+using JobSource = std::function<Result<std::optional<SimJob>>()>;
+/// Gets every job when it starts: by start, then in the order in which the pass started them.
+using OutcomeSink = std::function<void(const Outcome&)>;
+
+/// How far a replay is and what it cost.
 struct SimCounters {
     std::uint64_t passes = 0;
     std::uint64_t considered = 0;  ///< jobs looked at by all passes
+    std::uint64_t submitted = 0;
+    std::uint64_t started = 0;
+    std::uint64_t ended = 0;
+    std::uint64_t in_system_max = 0;  ///< most jobs that waited or ran at once: what memory grows with
+    Instant now{};                    ///< the replay's
+    bool interrupted = false;
 };
 
-/// Start of each job, by place in `jobs`, which are in order of submission. Error: a job that is larger than the
-/// machine.
-Result<std::vector<Instant>> simulate(std::span<const SimJob> jobs, std::int64_t cores, const Policy& policy,
+/// Lets a long replay be watched and stopped.
+struct SimControl {
+    /// Called every `every` instants with an event; false: stop, what was replayed so far is kept.
+    std::function<bool(const SimCounters&)> progress;
+    std::uint64_t every = 1 << 14;
+};
+
+/// Replays what `source` gives; memory grows with the jobs in the system alone, not with the log. Reentrant.
+/// `order` (or nullptr: order of submission) and `control` (or nullptr) are called while it runs.
+/// Errors, each naming the job: larger than the machine, no cores, a negative time, a submission before that of the job
+/// that precedes it. What `sink` has got until then stands.
+Result<SimCounters> simulate(const SimMachine& machine, const Policy& policy, QueueOrder* order,
+                             const JobSource& source, const OutcomeSink& sink, const SimControl* control = nullptr);
+
+/// Start of each job, by place in `jobs`, in order of submission.
+Result<std::vector<Instant>> simulate(std::span<const SimJob> jobs, const SimMachine& machine, const Policy& policy,
                                       SimCounters* counters = nullptr);
-/// The same on nodes, by the space that the scheduler module uses.
-Result<std::vector<Instant>> simulate_on_nodes(std::span<const SimJob> jobs, const ResourceSet& machine,
-                                               const Policy& policy, SimCounters* counters = nullptr);
 
 }  // namespace weir

@@ -146,10 +146,10 @@ TEST_CASE("easy: backfilling never delays the head's reservation") {
 
 // Kills: extra that long jobs do not use up; a head that takes cores free now before cores that come back.
 TEST_CASE("easy: on nodes, one-core slots start exactly when they do on a count") {
-    rc::prop("simulate_on_nodes = simulate", [] {
+    rc::prop("simulate on nodes = simulate on a count", [] {
         const auto jobs = *test::workloads(12);
-        RC_ASSERT(*simulate_on_nodes(jobs, machine(4, 3), Easy{}) == *simulate(jobs, 12, Easy{}));
-        RC_ASSERT(*simulate_on_nodes(jobs, machine(3, 4), Fcfs{}) == *simulate(jobs, 12, Fcfs{}));
+        RC_ASSERT(*simulate(jobs, machine(4, 3), Easy{}) == *simulate(jobs, 12, Easy{}));
+        RC_ASSERT(*simulate(jobs, machine(3, 4), Fcfs{}) == *simulate(jobs, 12, Fcfs{}));
     });
 }
 
@@ -167,12 +167,4 @@ TEST_CASE("easy: never more cores in use than there are") {
             RC_ASSERT(begun[k] >= jobs[k].submit);
         }
     });
-}
-
-TEST_CASE("replay: a job larger than the machine is named") {
-    auto big = job(0, 1, 1, 9);
-    big.number = 77;
-    const auto result = simulate(std::vector<SimJob>{big}, 8, Fcfs{});
-    REQUIRE_FALSE(result.has_value());
-    CHECK(result.error().message == "job 77 wants 9 cores; the machine has 8");
 }

@@ -110,6 +110,5 @@ TEST_CASE("replay: on nodes KTH-SP2-1996 starts the same as on a count") {
         return;
     }
     const Log log = load(*folder / "KTH-SP2-1996.swf.gz");
-    compare(log, *simulate_on_nodes(log.jobs, test::machine(25, 4), Easy{}),
-            *folder / "starts" / "KTH-SP2-1996.easy.csv.gz");
+    compare(log, *simulate(log.jobs, test::machine(25, 4), Easy{}), *folder / "starts" / "KTH-SP2-1996.easy.csv.gz");
 }

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: which lines of a log can be replayed.
+#include "libsched/sim/sim_job.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace weir {
+
+Result<SimJob> sim_job(const SwfJob& job) {
+    const std::int64_t cores = job.processors > 0 ? job.processors : job.requested_processors;
+    constexpr std::int64_t seconds_max = 4'000'000'000'000;
+    if (cores <= 0 || cores > 0xFFFFFFFFLL || job.run < 0 || job.submit < 0 || job.run > seconds_max ||
+        job.submit > seconds_max || job.requested_time > seconds_max) {
+        return Error{std::errc::invalid_argument,
+                     "job " + std::to_string(job.job) + " cannot be replayed: processors " + std::to_string(cores) +
+                         ", run time " + std::to_string(job.run) + ", submitted at " + std::to_string(job.submit)};
+    }
+    const auto seconds = [](std::int64_t s) { return Duration{s * 1'000'000}; };
+    const auto number = []<typename To>(std::int64_t value, To) {
+        return value > 0 && value <= std::numeric_limits<To>::max() ? static_cast<To>(value) : To{0};
+    };
+    return SimJob{job.job,
+                  Instant{seconds(job.submit)},
+                  seconds(job.run),
+                  seconds(std::max(job.requested_time, job.run)),
+                  static_cast<std::uint32_t>(cores),
+                  number(job.user, std::uint32_t{}),
+                  number(job.group, std::uint32_t{}),
+                  number(job.queue, std::uint16_t{}),
+                  number(job.partition, std::uint16_t{})};
+}
+
+}  // namespace weir

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// The event loop: streams, interruption, impossible jobs, an order of the queue that changes.
+#include "libsched/sim/simulate.hpp"
+
+#include <rapidcheck/catch.h>
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+
+#include "t/unit/libsched/workload.hpp"
+
+using namespace weir;
+using test::at;
+using test::secs;
+
+namespace {
+
+SimJob job(std::int64_t number, std::int64_t submit, std::int64_t run, std::uint32_t cores) {
+    SimJob one;
+    one.number = number;
+    one.submit = at(submit);
+    one.run = one.limit = secs(run);
+    one.cores = cores;
+    return one;
+}
+
+JobSource source_of(const std::vector<SimJob>& jobs) {
+    return [&jobs, next = std::size_t{0}]() mutable -> Result<std::optional<SimJob>> {
+        return next < jobs.size() ? std::optional(jobs[next++]) : std::nullopt;
+    };
+}
+
+std::string refusal(const SimJob& bad) {
+    const auto result = simulate(std::vector{job(1, 5, 1, 1), bad}, 8, Fcfs{});
+    REQUIRE_FALSE(result.has_value());
+    return result.error().message;
+}
+
+/// The user whose number is least goes first, and users change places at every pass.
+struct Alternating : QueueOrder {
+    std::vector<std::pair<JobId, SimJob>> waiting;
+    std::uint32_t turn = 0;
+    Instant wake = never;
+    void submitted(const SimJob& one, JobId id, Instant) override { waiting.emplace_back(id, one); }
+    void started(const SimJob& one, JobId id, Instant) override {
+        std::erase_if(waiting, [&](const auto& w) { return w.first == id; });
+        turn = one.user + 1;
+    }
+    void ended(const SimJob&, JobId, Instant) override {}
+    void prioritize(Instant now, std::vector<std::pair<JobId, std::uint32_t>>& changed) override {
+        wake = now + secs(3);
+        for (const auto& [id, one] : waiting) {
+            changed.emplace_back(id, one.user == turn % 2 ? 2 : 1);
+        }
+    }
+    Instant wakes() const override { return wake; }
+};
+
+}  // namespace
+
+TEST_CASE("simulate: impossible jobs are named") {
+    CHECK(refusal(job(77, 6, 1, 9)) == "job 77 wants 9 cores; the machine has 8");
+    CHECK(refusal(job(77, 6, 1, 0)) == "job 77 asks for no cores");
+    CHECK(refusal(job(77, 6, -1, 1)) == "job 77 has a negative run time or time limit");
+    CHECK(refusal(job(77, 4, 1, 1)) == "job 77 was submitted before the job that precedes it");
+    auto endless = job(77, 6, 1, 1);
+    endless.run = Duration::max();
+    CHECK(refusal(endless) == "job 77 would end after the end of time");
+}
+
+TEST_CASE("simulate: the source's error is the replay's, and what started before stands") {
+    std::vector<std::int64_t> started;
+    std::int64_t next = 0;
+    const auto source = [&]() -> Result<std::optional<SimJob>> {
+        if (next == 3) {
+            return Error{std::errc::io_error, "log:4: broken"};
+        }
+        next++;
+        return std::optional(job(next, next * 10, 1, 1));
+    };
+    const auto result =
+        simulate(4, Fcfs{}, nullptr, source, [&](const Outcome& o) { started.push_back(o.job.number); });
+    REQUIRE_FALSE(result.has_value());
+    CHECK(result.error().message == "log:4: broken");
+    CHECK(started == std::vector<std::int64_t>{1, 2});
+}
+
+TEST_CASE("simulate: can be stopped, and tells how far it came") {
+    std::vector<SimJob> jobs;
+    for (std::int64_t i = 0; i < 100; i++) {
+        jobs.push_back(job(i, i * 10, 5, 1));
+    }
+    std::size_t outcomes = 0;
+    SimControl control;
+    control.every = 10;
+    control.progress = [](const SimCounters& counters) { return counters.started < 20; };
+    const auto result = simulate(
+        4, Easy{}, nullptr, source_of(jobs), [&](const Outcome&) { outcomes++; }, &control);
+    REQUIRE(result.has_value());
+    CHECK(result->interrupted);
+    CHECK(result->started == outcomes);
+    CHECK(result->started == 20);
+    CHECK(result->submitted == 20);
+    CHECK(result->now == at(195));
+}
+
+TEST_CASE("simulate: what it keeps grows with the jobs in the system, not with the log") {
+    std::vector<SimJob> jobs(5000, job(1, 0, 1, 4));
+    for (std::size_t i = 0; i < jobs.size(); i++) {
+        jobs[i].submit = at(static_cast<std::int64_t>(i / 3 * 3));
+    }
+    const auto result = simulate(4, Fcfs{}, nullptr, source_of(jobs), [](const Outcome&) {});
+    REQUIRE(result.has_value());
+    CHECK(result->ended == 5000);
+    CHECK(result->in_system_max == 3);
+}
+
+TEST_CASE("simulate: an order's priorities hold before each pass, also where nothing else happens") {
+    // One core; two users with three jobs each, all at once: they take turns.
+    std::vector<SimJob> jobs;
+    for (std::int64_t i = 0; i < 6; i++) {
+        jobs.push_back(job(i, 0, 10, 1));
+        jobs.back().user = i < 3 ? 0 : 1;
+    }
+    std::vector<std::int64_t> started;
+    Alternating order;
+    const auto result = simulate(1, Fcfs{}, &order, source_of(jobs),
+                                 [&](const Outcome& o) { started.push_back(o.job.number); });
+    REQUIRE(result.has_value());
+    CHECK(started == std::vector<std::int64_t>{0, 3, 1, 4, 2, 5});
+    CHECK(result->passes > 12);
+}
+
+// Kills: a place that is the slot's; an outcome that is told twice or not at all.
+TEST_CASE("simulate: every job of a stream has one outcome, in order of start") {
+    rc::prop("outcomes", [] {
+        const auto jobs = *test::workloads(8);
+        std::vector<int> seen(jobs.size(), 0);
+        Instant last{};
+        const auto result = simulate(8, Easy{}, nullptr, source_of(jobs), [&](const Outcome& o) {
+            RC_ASSERT(o.start >= last);
+            RC_ASSERT(o.job.number == jobs[o.place].number);
+            last = o.start;
+            seen[o.place]++;
+        });
+        RC_ASSERT(result.has_value());
+        RC_ASSERT(std::all_of(seen.begin(), seen.end(), [](int n) { return n == 1; }));
+    });
+}
