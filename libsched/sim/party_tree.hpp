@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: who competes with whom in a replay: parties in a tree with shares, and which of them each job belongs to. Must
+// not know where shares come from, nor what is measured.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "libsched/sim/sim_job.hpp"
+
+namespace weir {
+
+struct Party {
+    std::string name;          ///< "user 7", "physics"
+    std::uint32_t parent = 0;  ///< place in the tree, below the party's own; the root's is 0
+    std::uint32_t shares = 1;  ///< against its siblings; 0: entitled to nothing
+};
+
+/// parties[0] is the root. A party with jobs has none below it.
+struct PartyTree {
+    std::vector<Party> parties{Party{}};
+    std::vector<std::uint32_t> payer;  ///< of each outcome, by place: a party without children, never the root
+
+    /// 1 for the root's children. O(parties).
+    std::vector<std::uint32_t> depths() const;
+    /// Part of the machine: shares among siblings, multiplied along the path; the root 1. O(parties).
+    std::vector<double> entitled() const;
+};
+
+/// One party a user number, in its order, all with one share; and the same by group number. O(n log n).
+PartyTree parties_by_user(std::span<const Outcome> outcomes);
+PartyTree parties_by_group(std::span<const Outcome> outcomes);
+
+}  // namespace weir
