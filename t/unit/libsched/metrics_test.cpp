@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Metrics of a replay by hand and against a second-by-second count.
+#include <rapidcheck/catch.h>
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "libsched/sim/fair_division.hpp"
+#include "libsched/sim/fair_start.hpp"
+#include "libsched/sim/fairness.hpp"
+#include "libsched/sim/simulate.hpp"
+#include "libsched/sim/usage_history.hpp"
+#include "t/unit/libsched/workload.hpp"
+
+using namespace weir;
+
+namespace {
+
+Outcome ran(std::int64_t submit, std::int64_t start, std::int64_t run, std::uint32_t cores, std::uint32_t user = 1) {
+    Outcome outcome;
+    outcome.job = SimJob{0, test::at(submit), test::secs(run), test::secs(run), cores, user};
+    outcome.start = test::at(start);
+    return outcome;
+}
+
+/// Four cores: two users, the second waits for the first.
+const std::vector<Outcome> two_users = {ran(0, 0, 10, 4, 1), ran(2, 10, 30, 2, 2), ran(5, 10, 10, 1, 1)};
+
+std::int64_t seconds(Instant at) {
+    return at.time_since_epoch().count() / 1'000'000;
+}
+
+std::vector<SimJob> any_log() {
+    auto log = *test::workloads(4);
+    log.push_back(SimJob{0, log.empty() ? test::at(0) : log.back().submit, test::secs(5), test::secs(6), 2});
+    for (std::size_t i = 0; i < log.size(); ++i) {
+        log[i].user = static_cast<std::uint32_t>(i * 7 % 3);
+    }
+    return log;
+}
+
+std::vector<Outcome> replayed(const std::vector<SimJob>& log, const Policy& policy) {
+    const auto starts = simulate(log, 4, policy);
+    std::vector<Outcome> outcomes;
+    for (std::size_t i = 0; i < log.size(); ++i) {
+        Outcome outcome;
+        outcome.job = log[i];
+        outcome.start = starts.value()[i];
+        outcomes.push_back(outcome);
+    }
+    return outcomes;
+}
+
+}  // namespace
+
+TEST_CASE("metrics: spread takes the value at floor(q n)") {
+    CHECK(spread_of({}).max == 0);
+    const Spread two = spread_of({3, 1});
+    CHECK(two.median == 3);
+    CHECK(two.mean == 2);
+    std::vector<double> hundred;
+    for (int i = 100; i > 0; --i) {
+        hundred.push_back(i);
+    }
+    CHECK(spread_of(hundred).p95 == 96);
+    CHECK(spread_of(hundred).p99 == 100);
+    CHECK(spread_of(hundred).median == 51);
+}
+
+TEST_CASE("metrics: Jain and Gini at their ends") {
+    CHECK(jain_index({}) == 1);
+    CHECK(jain_index({2, 2, 2}) == Approx(1));
+    CHECK(jain_index({1, 0, 0, 0}) == Approx(.25));
+    CHECK(gini_index({5, 5}) == Approx(0));
+    CHECK(gini_index({0, 0, 0, 8}) == Approx(.75));
+}
+
+TEST_CASE("metrics: three jobs by hand") {
+    JobMetricsSum sum(4);
+    for (const Outcome& outcome : two_users) {
+        sum.add(outcome);
+    }
+    const JobMetrics jobs = sum.metrics();
+    CHECK(jobs.wait_s.mean == Approx((0 + 8 + 5) / 3.));
+    CHECK(jobs.wait_s.max == 8);
+    CHECK(jobs.slowdown.max == Approx(1.5));
+    CHECK(jobs.wait_area_weighted_s == Approx((60 * 8 + 10 * 5) / 110.));
+    CHECK(jobs.response_area_weighted_s == Approx((40 * 10 + 60 * 38 + 10 * 15) / 110.));
+    const double specific[] = {4 * 100., 2 * (38 * 38 - 64.), 225. - 25};
+    CHECK(jobs.response_specific_weighted_s ==
+          Approx((specific[0] * 10 + specific[1] * 38 + specific[2] * 15) / (specific[0] + specific[1] + specific[2])));
+    CHECK(jobs.large_jobs == 3);
+    const MachineMetrics machine = machine_metrics(Timeline(two_users), 4);
+    CHECK(machine.makespan == test::secs(40));
+    CHECK(machine.utilization == Approx(110 / 160.));
+    CHECK(machine.utilization_to_last_submit == Approx(1));
+    CHECK(machine.capacity_lost == 0);
+    const auto history = machine_history(Timeline(two_users), 4);
+    REQUIRE(history.size() == 4);
+    CHECK(history[0].busy == Approx(4));
+    CHECK(history[0].waiting == Approx((8 * 2 + 5) / 10.));
+    CHECK(history[1].busy == Approx(3));
+    CHECK(history[3].busy == Approx(2));
+}
+
+TEST_CASE("metrics: what stands idle although somebody waits is lost capacity") {
+    // Three of four cores idle for ten seconds; two wait.
+    const std::vector<Outcome> outcomes = {ran(0, 0, 10, 1), ran(0, 10, 10, 2)};
+    CHECK(machine_metrics(Timeline(outcomes), 4).capacity_lost == Approx(20. / 80));
+}
+
+TEST_CASE("metrics: nothing ran") {
+    const std::vector<Outcome> none;
+    CHECK(machine_metrics(Timeline(none), 4).utilization == 0);
+    CHECK(machine_history(Timeline(none), 3).empty());
+    CHECK(fairness_metrics(Timeline(none), parties_by_user(none), 4).levels.empty());
+    CHECK(JobMetricsSum(4).metrics().wait_s.mean == 0);
+}
+
+// Kills: a division that stops at the first who asks for little; shares taken of all instead of those who are left.
+TEST_CASE("fair division: all is dealt out, nobody gets more than he asks for, nobody envies by shares") {
+    rc::prop("water-filling", [] {
+        PartyTree tree;
+        const auto parties = *rc::gen::inRange(1U, 8U);
+        for (std::uint32_t i = 1; i <= parties; ++i) {
+            tree.parties.push_back({"p", *rc::gen::inRange(0U, i), *rc::gen::inRange(1U, 5U)});
+        }
+        std::vector<bool> is_leaf(parties + 1, true);
+        for (std::uint32_t i = 1; i <= parties; ++i) {
+            is_leaf[tree.parties[i].parent] = false;
+        }
+        FairDivision division(tree, 10);
+        for (std::uint32_t i = 1; i <= parties; ++i) {
+            if (is_leaf[i]) {
+                division.ask(i, 3);
+                division.divide();
+                division.ask(i, *rc::gen::inRange(0, 9) - 3);
+            }
+        }
+        division.divide();
+        std::vector<double> below(parties + 1);
+        for (const std::uint32_t at : division.active()) {
+            RC_ASSERT(division.entitled(at) <= static_cast<double>(division.asked(at)) + 1e-9);
+            below[tree.parties[at].parent] += at > 0 ? division.entitled(at) : 0;
+        }
+        for (const std::uint32_t at : division.active()) {
+            RC_ASSERT(is_leaf[at] || std::abs(below[at] - division.entitled(at)) < 1e-9);
+            for (const std::uint32_t other : division.active()) {
+                // Who has not all he asks for has no less a share than any sibling.
+                if (at > 0 && other > 0 && tree.parties[at].parent == tree.parties[other].parent &&
+                    division.entitled(at) < static_cast<double>(division.asked(at)) - 1e-9) {
+                    RC_ASSERT(division.entitled(at) / tree.parties[at].shares >=
+                              division.entitled(other) / tree.parties[other].shares - 1e-9);
+                }
+            }
+        }
+    });
+}
+
+TEST_CASE("fair division: no shares, no entitlement") {
+    PartyTree tree;
+    tree.parties.push_back({"a", 0, 0});
+    tree.parties.push_back({"b", 0, 1});
+    FairDivision division(tree, 4);
+    division.ask(1, 4);
+    division.ask(2, 1);
+    division.divide();
+    CHECK(division.entitled(1) == 0);
+    CHECK(division.entitled(2) == 1);
+}
+
+// Kills: a stretch counted twice or not at all; demand without what runs; running cores not given back.
+TEST_CASE("fairness: the integrals are those of a count second by second") {
+    rc::prop("second by second", [] {
+        const auto outcomes = replayed(any_log(), Easy{});
+        const PartyTree tree = parties_by_user(outcomes);
+        const FairnessMetrics metrics = fairness_metrics(Timeline(outcomes), tree, 4);
+        std::vector<PartyMetrics> counted(tree.parties.size());
+        std::int64_t last = 0;
+        for (const Outcome& outcome : outcomes) {
+            last = std::max(last, seconds(outcome.end()));
+        }
+        double apart = 0, time = 0;
+        for (std::int64_t t = 0; t < last; ++t) {
+            FairDivision division(tree, 4);
+            for (std::size_t i = 0; i < outcomes.size(); ++i) {
+                if (seconds(outcomes[i].job.submit) <= t && t < seconds(outcomes[i].end())) {
+                    division.ask(tree.payer[i], outcomes[i].job.cores);
+                    division.run(tree.payer[i], seconds(outcomes[i].start) <= t ? outcomes[i].job.cores : 0);
+                }
+            }
+            division.divide();
+            double now = 0;
+            for (std::uint32_t at = 1; at < tree.parties.size(); ++at) {
+                const double due = division.asked(at) > 0 ? division.entitled(at) : 0;
+                const auto has = static_cast<double>(division.running(at));
+                counted[at].delivered_core_s += has;
+                counted[at].allotted_core_s += due;
+                counted[at].short_core_s += std::max(0., due - has);
+                counted[at].starving_core_s += has < .8 * due ? due : 0;
+                now += std::abs(has - due);
+            }
+            if (division.active().size() >= 3) {  // the root and two
+                apart += now / 2 / 4;
+                time += 1;
+            }
+        }
+        for (std::size_t at = 1; at < tree.parties.size(); ++at) {
+            RC_ASSERT(std::abs(metrics.parties[at].delivered_core_s - counted[at].delivered_core_s) < 1e-6);
+            RC_ASSERT(std::abs(metrics.parties[at].allotted_core_s - counted[at].allotted_core_s) < 1e-6);
+            RC_ASSERT(std::abs(metrics.parties[at].short_core_s - counted[at].short_core_s) < 1e-6);
+            RC_ASSERT(std::abs(metrics.parties[at].starving_core_s - counted[at].starving_core_s) < 1e-6);
+        }
+        RC_ASSERT(std::abs(metrics.levels[0].deviation - (time > 0 ? apart / time : 0)) < 1e-9);
+    });
+}
+
+TEST_CASE("fairness: levels of a tree, an account is the sum of its users") {
+    PartyTree tree;
+    tree.parties.push_back({"physics", 0, 3});
+    tree.parties.push_back({"chem", 0, 1});
+    tree.parties.push_back({"alice", 1, 1});
+    tree.parties.push_back({"bob", 2, 1});
+    tree.payer = {3, 4, 3};
+    const FairnessMetrics metrics = fairness_metrics(Timeline(two_users), tree, 4);
+    REQUIRE(metrics.levels.size() == 2);
+    CHECK(tree.entitled()[3] == .75);
+    CHECK(metrics.parties[1].delivered_core_s == 50);
+    CHECK(metrics.parties[3].delivered_core_s == 50);
+    CHECK(metrics.parties[0].jobs == 3);
+    // From 2 s to 10 s chem is due one core and has none; from 10 s on everybody has what he asks for.
+    CHECK(metrics.parties[2].short_core_s == Approx(8));
+    CHECK(metrics.parties[2].starving_longest == test::secs(8));
+    CHECK(metrics.levels[0].deviation == Approx(8. / 4 / 18));
+    CHECK(metrics.levels[0].deviation == metrics.levels[1].deviation);
+}
+
+TEST_CASE("fairness: an equal part of the machine for each job in the system") {
+    // 0-2 s: 4; 2-5 s: 2; 5-10 s: 4/3; 10-20 s: 2; 20-40 s: 4.
+    const EqualityMetrics metrics = equality_metrics(Timeline(two_users), 4);
+    const double deserved[] = {8 + 6 + 20. / 3, 6 + 20. / 3 + 20 + 80, 20. / 3 + 20};
+    CHECK(metrics.deserved_core_s == Approx(deserved[0] + deserved[1] + deserved[2]));
+    CHECK(metrics.short_jobs == 2);
+    CHECK(metrics.short_core_s == Approx(deserved[1] - 60 + deserved[2] - 10));
+}
+
+// Kills: those behind the job left in; what has run already not taken from the limit; a job that ends now still there.
+TEST_CASE("fair start: the state at a submission gives what a replay without later jobs gives") {
+    rc::prop("exact equals truncated", [] {
+        const auto log = any_log();
+        const Policy policy = *rc::gen::element(Policy(Fcfs{}), Policy(Easy{}));
+        const auto outcomes = replayed(log, policy);
+        const auto exact = fair_starts(outcomes, 4, policy);
+        const auto truncated = fair_starts_sampled(outcomes, 1, [&](std::span<const SimJob> jobs) -> Result<Instant> {
+            return simulate(jobs, 4, policy).value().back();
+        });
+        RC_ASSERT(exact.has_value() && truncated->size() == log.size());
+        for (const FairStart& of : *exact) {
+            RC_ASSERT((*truncated)[of.at].start == of.start);
+        }
+        const auto a = fair_start_metrics(outcomes, *exact, log.size());
+        const auto b = fair_start_metrics(outcomes, *truncated, log.size());
+        RC_ASSERT(a.missed == b.missed && a.miss_max == b.miss_max && a.miss_mean_s == b.miss_mean_s);
+    });
+}
+
+TEST_CASE("usage history: charge, half-life, distance") {
+    const PartyTree tree = parties_by_user(two_users);
+    const Timeline timeline(two_users);
+    const Instant end{test::secs(40)};
+    const auto samples = usage_history(timeline, tree, test::secs(10), {Instant{}, end});
+    REQUIRE(samples.size() == 2);
+    CHECK(samples[0].usage_core_s[0] == 0);
+    CHECK(distance_from_entitlement(samples[0], tree) == 0);
+    CHECK(level_fs_error(samples[0], tree) == 0);
+    const auto charge = [](double cores, double from, double to) {
+        const double rate = std::log(2.) / 10;
+        return cores / rate * (std::exp2((to - 40) / 10) - std::exp2((from - 40) / 10));
+    };
+    const double first = charge(4, 0, 10) + charge(1, 10, 20);
+    const double second = charge(2, 10, 40);
+    CHECK(samples[1].usage_core_s[1] == Approx(first));
+    CHECK(samples[1].usage_core_s[2] == Approx(second));
+    CHECK(distance_from_entitlement(samples[1], tree) == Approx(std::abs(first / (first + second) - .5)));
+    // At 39 s only the second asks for something.
+    const auto before = usage_history(timeline, tree, test::secs(10), {test::at(39)});
+    const double part = before[0].usage_core_s[2] / before[0].usage_core_s[0];
+    CHECK(level_fs_error(before[0], tree) == Approx(std::abs(std::log2(.5 / part))));
+}
+
+TEST_CASE("usage history: looks and settling") {
+    CHECK(ends_of_days(Timeline(two_users)).empty());
+    CHECK(equal_looks(Timeline(two_users), 4).back() == Timeline(two_users).end());
+    CHECK(settled_at({3, 1, 2, .5, .4}, 1) == 3);
+    CHECK(settled_at({3, 1}, .5) == 2);
+    CHECK(settled_at({}, 1) == 0);
+}
