@@ -7,6 +7,8 @@
 #include <fstream>
 #include <iterator>
 
+#include "libfairshare/text/toml_json.hpp"
+
 namespace weir::broker {
 namespace {
 
@@ -53,6 +55,14 @@ Result<std::vector<std::string>> expand(const std::string& path) {
 }
 
 }  // namespace
+
+Result<Json> parse_toml(std::string_view text, const std::string& name) {
+    const auto document = toml_to_json(text, name);
+    if (!document) {
+        return document.error();
+    }
+    return Json::take(*document);
+}
 
 Result<Json> load_config(const std::vector<std::string>& paths) {
     Json config = Json::object();

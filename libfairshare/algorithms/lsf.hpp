@@ -19,6 +19,7 @@ struct LsfFactors {
     double forwarded_job = 0.0;       ///< FWD_JOB_FACTOR, per forwarded slot
     double adjustment = 0.0;          ///< FAIRSHARE_ADJUSTMENT_FACTOR
     double gpu_run_time = 0.0;        ///< GPU_RUN_TIME_FACTOR, per GPU hour
+    friend bool operator==(const LsfFactors&, const LsfFactors&) = default;
 };
 
 /// What other clusters add under multicluster and global fairshare.

@@ -22,6 +22,7 @@ struct ResourceWeights {
     double ram_weight = 4;
     double cpu_speed_min = 1;    ///< GHz; above 0
     double ram_size_min = 1024;  ///< MB; above 0
+    friend bool operator==(const ResourceWeights&, const ResourceWeights&) = default;
 };
 
 /// E of one node: (W_CPU (1 - load) speed / speed_min + W_RAM (1 - usage) size / size_min) / (W_CPU + W_RAM).
@@ -45,6 +46,7 @@ struct LoadThreshold {
     double per_minute = 1;  ///< k, at least 0
     double threshold = 55;  ///< P_th
     double score_min = 0;   ///< E_min; 0 is the paper
+    friend bool operator==(const LoadThreshold&, const LoadThreshold&) = default;
 
     /// What one stretch of waiting adds.
     double gained(Duration waited, double score) const;

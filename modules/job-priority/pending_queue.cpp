@@ -6,65 +6,15 @@
 #include <limits>
 
 namespace weir::priority {
-namespace {
-
-constexpr std::size_t qos_max = 255;
-constexpr std::size_t queues_max = 65535;
-
-template <typename Index>
-std::map<std::string, Index> indices(const std::map<std::string, double>& classes, std::size_t limit) {
-    std::map<std::string, Index> index;
-    for (const auto& [name, priority] : classes) {
-        if (index.size() == limit) {
-            break;
-        }
-        index.emplace(name, static_cast<Index>(index.size() + 1));
-    }
-    return index;
-}
-
-template <typename Index>
-Index index_of_class(const std::map<std::string, Index>& index, const std::string& name) {
-    const auto found = index.find(name);
-    return found == index.end() ? Index{0} : found->second;
-}
-
-std::vector<double> priorities(const std::map<std::string, double>& classes, std::size_t limit) {
-    std::vector<double> values{0.};
-    for (const auto& [name, priority] : classes) {
-        if (values.size() > limit) {
-            break;
-        }
-        values.push_back(priority);
-    }
-    return values;
-}
-
-}  // namespace
-
-PrioritySettings engine_settings(const Settings& settings, std::uint32_t machine_cores) {
-    PrioritySettings engine;
-    const Weights& w = settings.weights;
-    engine.weights = {w.wait, w.fairshare, w.qos, w.queue, w.size, w.user, 0., 0., 0.};
-    engine.wait_max = settings.wait_max;
-    engine.qos_priority = priorities(settings.qos, qos_max);
-    engine.queue_priority = priorities(settings.queues, queues_max);
-    engine.size_favors_large = settings.is_large_favored;
-    engine.is_raw[index_of(Factor::qos)] = settings.raw_factors.contains("qos");
-    engine.is_raw[index_of(Factor::queue)] = settings.raw_factors.contains("queue");
-    engine.only_raises = settings.only_raises;
-    engine.machine_cores = std::max(1U, machine_cores);
-    return engine;
-}
 
 PendingQueue::PendingQueue(const Settings& settings, std::uint32_t machine_cores)
     : engine_(engine_settings(settings, machine_cores)),
-      queue_index_(indices<std::uint16_t>(settings.queues, queues_max)),
-      qos_index_(indices<std::uint8_t>(settings.qos, qos_max)) {}
+      queue_index_(settings.queues, queue_classes_max),
+      qos_index_(settings.qos, qos_classes_max) {}
 
 void PendingQueue::configure(const Settings& settings, std::uint32_t machine_cores) {
-    queue_index_ = indices<std::uint16_t>(settings.queues, queues_max);
-    qos_index_ = indices<std::uint8_t>(settings.qos, qos_max);
+    queue_index_ = ClassIndex(settings.queues, queue_classes_max);
+    qos_index_ = ClassIndex(settings.qos, qos_classes_max);
     engine_.configure(engine_settings(settings, machine_cores));
 }
 
@@ -76,8 +26,8 @@ void PendingQueue::put(const BookJob& job, std::uint32_t factor) {
     inputs.association = factor;
     inputs.cores = static_cast<std::uint32_t>(
         std::clamp<std::int64_t>(job.request.cores, 0, std::numeric_limits<std::uint32_t>::max()));
-    inputs.queue = index_of_class(queue_index_, job.request.queue);
-    inputs.qos = index_of_class(qos_index_, job.request.qos);
+    inputs.queue = static_cast<std::uint16_t>(queue_index_.of(job.request.queue));
+    inputs.qos = static_cast<std::uint8_t>(qos_index_.of(job.request.qos));
     inputs.urgency = static_cast<std::uint8_t>(std::clamp(job.urgency, urgency_held, urgency_expedited));
     const auto [known, is_new] = places_.try_emplace(job.id);
     Place& place = known->second;

@@ -4,10 +4,8 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <set>
 #include <span>
-#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -17,9 +15,6 @@
 #include "modules/job-priority/settings.hpp"
 
 namespace weir::priority {
-
-/// The engine's settings from ours; class names get indices in order, 0 is "none given or unknown".
-PrioritySettings engine_settings(const Settings& settings, std::uint32_t machine_cores);
 
 class PendingQueue {
   public:
@@ -63,8 +58,8 @@ class PendingQueue {
     void leave(std::uint32_t factor, const Place& place);
 
     PriorityEngine engine_;
-    std::map<std::string, std::uint16_t> queue_index_;
-    std::map<std::string, std::uint8_t> qos_index_;
+    ClassIndex queue_index_;
+    ClassIndex qos_index_;
     std::unordered_map<FluxJobId, Place> places_;
     std::unordered_map<std::uint32_t, std::vector<PriorityEngine::Slot>> by_factor_;  // in no order
     std::set<FluxJobId> marked_;

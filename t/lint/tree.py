@@ -16,9 +16,10 @@ BASE = "libfairshare/base"  # time, result, check, strong id: below everything, 
 LAYERS = {
     BASE: set(),
     "libfairshare": set(),
-    "libsched": {"libfairshare"},
+    "libfairshare/text": {"libfairshare"},
+    "libsched": {"libfairshare", "libfairshare/text"},
     "broker/api": {"broker/include"},
-    "broker/core": {"broker/api", "broker/include", "broker/services"},
+    "broker/core": {"broker/api", "broker/include", "broker/services", "libfairshare/text"},
     "broker/services": {"broker/api", "broker/include"},
     "modules": {"libfairshare", "libsched", "broker/include"},
     "cmd": {"libfairshare", "libsched", "broker/api", "broker/include"},
@@ -26,8 +27,8 @@ LAYERS = {
 # pure libraries: what they must not include at all (codec folders may)
 PURE = ("libfairshare", "libsched")
 IMPURE_HEADERS = re.compile(r'#include <(uv\.h|zmq\.h|hwloc\.h|sqlite3\.h|flux/|thread|mutex|fstream|iostream|jansson\.h|toml\+\+)')
-CODECS = ("libfairshare/toml", "libfairshare/json", "libsched/json", "libsched/sim/")
-CLOCK = re.compile(r"\b(system_clock|steady_clock|high_resolution_clock|clock_gettime|gettimeofday|std::time|::time)\b|\bsleep(_for|_until)?\s*\(|usleep|nanosleep")
+CODECS = ("libfairshare/toml", "libfairshare/json", "libfairshare/text", "libsched/config", "libsched/json", "libsched/sim/")
+CLOCK = re.compile(r"\b(system_clock|steady_clock|high_resolution_clock|clock_gettime|gettimeofday|std::time)\b|(?<!\w)::time\b|\bsleep(_for|_until)?\s*\(|usleep|nanosleep")
 CLOCK_FREE = ("libfairshare/", "libsched/", "modules/")
 PRIVATE = re.compile("/" + r"(work|farm|tmp/w)/|ses" + r"sion id|regis" + r"try\.npmjs")
 

@@ -86,3 +86,13 @@ TEST_CASE("settings: module arguments have the last word and are checked as stri
     CHECK_THAT(complaint("{}", {"half-life"}), Contains("must be key=value"));
     CHECK_THAT(complaint("{}", {"nice=1"}), Contains("unknown key"));
 }
+
+TEST_CASE("settings: what only the simulator follows is refused, not ignored") {
+    CHECK_THAT(complaint(R"({"policy":"lsf","decay":"none"})"),
+               Contains("policy = \"lsf\"") && Contains("weir sim") && Contains("decay"));
+    CHECK_THAT(complaint(R"({"algorithm":"dynamic-user"})"), Contains("no measure but usage"));
+    CHECK_THAT(complaint(R"({"size-rule":"over-time"})"), Contains("time limits"));
+    CHECK_THAT(complaint(R"({"usage-reset":"daily"})"), Contains("usage-reset"));
+    CHECK_THAT(complaint(R"({"update-interval":0})"), Contains("at least 10ms"));
+    CHECK(read(R"({"policy":"multifactor","algorithm":"served-share","rounding":"down"})"));
+}

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: TOML to JSON, by toml++, which no other file of the broker includes. Must not know files or keys.
-// Source: TOML 1.0.
+// Owns: see toml_json.hpp.
+#include "libfairshare/text/toml_json.hpp"
+
 #include <toml++/toml.h>
 #include <cmath>
 #include <sstream>
 
-#include "broker/core/config.hpp"
+#include "libfairshare/json/json.hpp"
 
-namespace weir::broker {
+namespace weir {
 namespace {
 
 Json to_json(const toml::node& node);
@@ -28,7 +29,7 @@ Json table_to_json(const toml::table& table) {
 }
 
 Json array_to_json(const toml::array& array) {
-    Json list = Json::take(json_array());
+    Json list = Json::own(json_array());
     for (const toml::node& value : array) {
         json_array_append(list.get(), to_json(value).get());
     }
@@ -43,35 +44,35 @@ Json to_json(const toml::node& node) {
             return array_to_json(*node.as_array());
         case toml::node_type::string: {
             const std::string& text = node.as_string()->get();
-            return Json::take(json_stringn(text.data(), text.size()));
+            return Json::own(json_stringn(text.data(), text.size()));
         }
         case toml::node_type::integer:
-            return Json::take(json_integer(node.as_integer()->get()));
+            return Json::own(json_integer(node.as_integer()->get()));
         case toml::node_type::boolean:
-            return Json::take(json_boolean(node.as_boolean()->get()));
+            return Json::own(json_boolean(node.as_boolean()->get()));
         case toml::node_type::floating_point: {
             const double value = node.as_floating_point()->get();
-            return std::isfinite(value) ? Json::take(json_real(value))
-                                        : Json::take(json_string(value != value ? "nan"
-                                                                 : value > 0    ? "inf"
-                                                                                : "-inf"));
+            return std::isfinite(value) ? Json::own(json_real(value))
+                                        : Json::own(json_string(value != value ? "nan"
+                                                                : value > 0    ? "inf"
+                                                                               : "-inf"));
         }
         case toml::node_type::date:
-            return Json::take(json_string(in_words(node.as_date()->get()).c_str()));
+            return Json::own(json_string(in_words(node.as_date()->get()).c_str()));
         case toml::node_type::time:
-            return Json::take(json_string(in_words(node.as_time()->get()).c_str()));
+            return Json::own(json_string(in_words(node.as_time()->get()).c_str()));
         case toml::node_type::date_time:
-            return Json::take(json_string(in_words(node.as_date_time()->get()).c_str()));
+            return Json::own(json_string(in_words(node.as_date_time()->get()).c_str()));
         default:
-            return Json::take(json_null());
+            return Json::own(json_null());
     }
 }
 
 }  // namespace
 
-Result<Json> parse_toml(std::string_view text, const std::string& name) {
+Result<json_t*> toml_to_json(std::string_view text, const std::string& name) {
     try {
-        return table_to_json(toml::parse(text, name));
+        return table_to_json(toml::parse(text, name)).release();
     } catch (const toml::parse_error& failed) {
         const auto where = failed.source().begin;
         return Error{std::errc::invalid_argument, name + ":" + std::to_string(where.line) + ":" +
@@ -80,4 +81,4 @@ Result<Json> parse_toml(std::string_view text, const std::string& name) {
     }
 }
 
-}  // namespace weir::broker
+}  // namespace weir

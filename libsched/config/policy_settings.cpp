@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: names, defaults and the judgement of policy settings. See policy_settings.hpp.
+#include "libsched/config/policy_settings.hpp"
+
+#include <algorithm>
+
+#include "libfairshare/usage/warnings.hpp"
+#include "libsched/config/policy_keys.hpp"
+
+namespace weir {
+namespace {
+
+void add_foreign_keys(const PolicySettings& s, std::vector<std::string>& out) {
+    for (const std::string& key : s.given) {
+        if (key.find('.') == std::string::npos && !config::heeds(s.policy, key)) {
+            out.push_back("\"" + key + "\" has no effect under policy \"" + std::string(name_of(s.policy)) +
+                          "\"; it is for " + config::heeding(key));
+        }
+    }
+}
+
+void add_decay(const PolicySettings& s, const SiteFacts& facts, double fairshare_weight,
+               std::vector<std::string>& out) {
+    const auto idle = [&](const char* key, DecayKind needed, const char* name) {
+        if (s.given.contains(key) && s.decay != needed) {
+            out.push_back(std::string("\"") + key + "\" has no effect unless decay = \"" + name + "\"");
+        }
+    };
+    idle("half-life", DecayKind::half_life, "half-life");
+    idle("window", DecayKind::window, "window");
+    if (s.decay == DecayKind::none && s.usage_reset == ResetPeriod::none) {
+        out.emplace_back("usage neither decays nor is reset: who was over-served once is so for ever; set usage-reset");
+    }
+    UsageSettings usage;
+    usage.fairshare_weight = fairshare_weight;
+    if (facts.wall_limit_max) {
+        usage.wall_limit_max = *facts.wall_limit_max;
+        usage.half_life = s.decay == DecayKind::half_life ? s.half_life : Duration{};
+        usage.window = s.decay == DecayKind::window ? std::optional(s.window) : std::nullopt;
+    }
+    for (std::string& found : usage_warnings(usage)) {
+        out.push_back(std::move(found));
+    }
+}
+
+void add_classes(const PolicySettings& s, const SiteFacts& facts, std::vector<std::string>& out) {
+    const auto one = [&](const char* table, const char* weight, const std::map<std::string, double>& classes,
+                         const std::optional<std::set<std::string>>& carried) {
+        if (s.given.contains(std::string("weights.") + weight) && classes.empty()) {
+            out.push_back(std::string("weights.") + weight + " has no effect: no priority is given in [weir." + table +
+                          ".NAME]");
+        }
+        if (carried && !classes.empty() && std::none_of(classes.begin(), classes.end(), [&](const auto& entry) {
+                return carried->contains(entry.first);
+            })) {
+            out.push_back(std::string("[weir.") + table + "] has no effect: no job names one of them");
+        }
+    };
+    one("qos", "qos", s.qos, facts.qos);
+    one("queues", "queue", s.queues, facts.queues);
+}
+
+void add_multifactor(const PolicySettings& s, const SiteFacts& facts, std::vector<std::string>& out) {
+    std::vector<std::string> engine = warnings(engine_settings(s, 1));
+    const Weights& w = s.weights;
+    const bool is_idle = w.wait + w.fairshare + w.qos + w.queue + w.size + w.user == 0;
+    out.insert(out.end(), engine.begin(), engine.end());
+    if (is_idle) {
+        return;
+    }
+    add_decay(s, facts, w.fairshare, out);
+    add_classes(s, facts, out);
+    const auto unless = [&](const char* key, double weight, const char* name) {
+        if (s.given.contains(key) && weight == 0) {
+            out.push_back(std::string("\"") + key + "\" has no effect: weights." + name + " is 0");
+        }
+    };
+    unless("wait-max", w.wait, "wait");
+    unless("ageing", w.wait, "wait");
+    unless("size-favors", w.size, "size");
+    unless("size-rule", w.size, "size");
+    unless("algorithm", w.fairshare, "fairshare");
+}
+
+void add_lsf(const PolicySettings& s, std::vector<std::string>& out) {
+    const LsfFactors& f = s.lsf.factors;
+    if (f.cpu_time + f.run_time + f.committed_run_time + f.run_job + f.adjustment + f.gpu_run_time == 0) {
+        out.emplace_back("all factors of [weir.lsf] are 0: usage changes no priority, the most shares go first");
+    }
+    if (s.given.contains("lsf.adjustment-factor") && f.adjustment > 0) {
+        out.emplace_back("lsf.adjustment-factor has no effect: nothing sets a user's adjustment");
+    }
+    if (s.given.contains("lsf.gpu-run-time-factor") && f.gpu_run_time > 0) {
+        out.emplace_back("lsf.gpu-run-time-factor has no effect: no job's GPUs are counted");
+    }
+    if (s.given.contains("lsf.hist-run-time") && s.lsf.history.enable_hist_run_time && f.run_time == 0) {
+        out.emplace_back("lsf.hist-run-time has no effect: run-time-factor is 0");
+    }
+    if (s.given.contains("lsf.hist-hours") && f.cpu_time == 0 && !s.lsf.history.enable_hist_run_time) {
+        out.emplace_back("lsf.hist-hours has no effect: cpu-time-factor is 0 and hist-run-time is false");
+    }
+}
+
+void add_moab(const PolicySettings& s, const SiteFacts& facts, std::vector<std::string>& out) {
+    bool counts = false;
+    for (std::size_t c = 0; c < moab_components; c++) {
+        const MoabPolicy::Component& component = s.moab.components[c];
+        const bool has_part = std::any_of(component.parts.begin(), component.parts.end(),
+                                          [](const MoabPolicy::Part& part) { return part.weight != 0; });
+        const std::string name(moab_component_names[c]);
+        if (has_part && component.weight == 0) {
+            out.push_back("moab." + name + ": its weight is 0, so its parts have no effect");
+        }
+        if (!has_part && s.given.contains("moab." + name + ".weight")) {
+            out.push_back("moab." + name + ".weight has no effect: none of its parts has a weight");
+        }
+        counts = counts || (has_part && component.weight != 0);
+    }
+    if (!counts) {
+        out.emplace_back("all weights of [weir.moab] are 0: jobs start in order of submission");
+    }
+    const auto index = static_cast<std::size_t>(MoabComponent::fairshare);
+    const MoabPolicy::Component& fairshare = s.moab.components[index];
+    double weight = 0;
+    for (std::size_t kind = 0; kind < moab_credential_kinds; kind++) {
+        const auto& named = s.moab.credentials[kind];
+        const bool has_target =
+            std::any_of(named.begin(), named.end(), [](const auto& entry) { return entry.second.target.has_value(); });
+        const std::string name(moab_credential_names[kind]);
+        if (fairshare.parts[kind].weight != 0 && !has_target) {
+            out.push_back("moab.fairshare." + std::string(moab_part_names[index][kind]) +
+                          " has no effect: no target is given in [weir.moab." + name + ".NAME]");
+        }
+        const bool weighs =
+            fairshare.weight != 0 &&
+            (fairshare.parts[kind].weight != 0 ||
+             std::any_of(named.begin(), named.end(), [](const auto& entry) { return entry.second.weight != 0; }));
+        if (has_target && !weighs) {
+            out.push_back("targets in [weir.moab." + name +
+                          "] have no effect: fair share is counted, but its weight is 0 (moab.fairshare." +
+                          std::string(moab_part_names[index][kind]) + ")");
+        }
+        weight += weighs ? 1 : 0;
+    }
+    if (weight > 0) {
+        add_decay(s, facts, weight, out);
+    }
+}
+
+}  // namespace
+
+std::string_view name_of(PolicyKind policy) {
+    constexpr std::array<std::string_view, 5> names{"multifactor", "lsf", "moab", "load-threshold", "fcfs"};
+    return names[static_cast<std::size_t>(policy)];
+}
+
+std::array<MoabPolicy::Component, moab_components> MoabPolicy::defaults() {
+    std::array<Component, moab_components> made{};
+    made[static_cast<std::size_t>(MoabComponent::service)].parts[0].weight = 1;
+    return made;
+}
+
+std::vector<std::string> policy_warnings(const PolicySettings& settings, const SiteFacts& facts) {
+    std::vector<std::string> out;
+    add_foreign_keys(settings, out);
+    if (settings.policy == PolicyKind::multifactor) {
+        add_multifactor(settings, facts, out);
+    } else if (settings.policy == PolicyKind::lsf) {
+        add_lsf(settings, out);
+    } else if (settings.policy == PolicyKind::moab) {
+        add_moab(settings, facts, out);
+    } else if (settings.policy == PolicyKind::load_threshold && settings.load_threshold.rule.per_minute == 0) {
+        out.emplace_back("load-threshold.per-minute is 0: no priority grows and none reaches the threshold");
+    }
+    return out;
+}
+
+PrioritySettings engine_settings(const PolicySettings& settings, std::uint32_t machine_cores) {
+    PrioritySettings engine;
+    const Weights& w = settings.weights;
+    engine.weights = {w.wait, w.fairshare, w.qos, w.queue, w.size, w.user, 0., 0., 0.};
+    engine.wait_max = settings.wait_max;
+    engine.qos_priority = ClassIndex(settings.qos, qos_classes_max).priorities();
+    engine.queue_priority = ClassIndex(settings.queues, queue_classes_max).priorities();
+    engine.size_favors_large = settings.is_large_favored;
+    engine.size_rule = settings.size_rule;
+    engine.rounding = settings.rounding;
+    engine.is_raw[index_of(Factor::qos)] = settings.raw_factors.contains("qos");
+    engine.is_raw[index_of(Factor::queue)] = settings.raw_factors.contains("queue");
+    engine.only_raises = settings.only_raises;
+    engine.machine_cores = std::max(1U, machine_cores);
+    return engine;
+}
+
+ClassIndex::ClassIndex(const std::map<std::string, double>& priorities, std::size_t limit) {
+    for (const auto& [name, priority] : priorities) {
+        if (index_.size() == limit) {
+            break;
+        }
+        index_.emplace(name, index_.size() + 1);
+        priority_.push_back(priority);
+    }
+}
+
+std::size_t ClassIndex::of(const std::string& name) const {
+    const auto found = index_.find(name);
+    return found == index_.end() ? 0 : found->second;
+}
+
+std::vector<double> ClassIndex::priorities() const {
+    return priority_;
+}
+
+}  // namespace weir

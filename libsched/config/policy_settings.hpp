@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: what a site decides about the order of its queue: which policy, its weights, flags and decays, as values with
+// defaults; what of that can have no effect. Must not know: how it is written (policy_keys), who uses it (job-priority,
+// the simulator).
+#pragma once
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "libfairshare/algorithms/lsf.hpp"
+#include "libfairshare/base/time.hpp"
+#include "libfairshare/tree/node_terms.hpp"
+#include "libfairshare/usage/lsf_history.hpp"
+#include "libfairshare/usage/reset.hpp"
+#include "libfairshare/usage/window.hpp"
+#include "libsched/priority/ageing.hpp"
+#include "libsched/priority/load_threshold.hpp"
+#include "libsched/priority/settings.hpp"
+
+namespace weir {
+
+enum class PolicyKind : std::uint8_t {
+    multifactor,     ///< the weighted sum of factors (Slurm, Flux)
+    lsf,             ///< queue priority, then the user's dynamic priority, which falls with each dispatch, then FCFS
+    moab,            ///< components and subcomponents with weights and caps, fair-share targets
+    load_threshold,  ///< min(Y + k * integral of E, P_th), E from the machine's load
+    fcfs,            ///< submission alone
+};
+std::string_view name_of(PolicyKind policy);
+
+enum class DecayKind : std::uint8_t {
+    half_life,
+    window,  ///< Moab's and Maui's
+    none,    ///< with resets by the calendar, or for ever
+};
+
+struct Weights {
+    double wait = 1000;
+    double fairshare = 10000;
+    double qos = 1000;
+    double queue = 1000;
+    double size = 500;
+    double user = 1000;
+    friend bool operator==(const Weights&, const Weights&) = default;
+};
+
+struct LsfPolicy {
+    LsfFactors factors;
+    LsfHistorySettings history;
+    friend bool operator==(const LsfPolicy&, const LsfPolicy&) = default;
+};
+
+/// Moab's components and what each may be made of, by index; names as configuration has them.
+enum class MoabComponent : std::uint8_t { credential, fairshare, resource, service, target };
+inline constexpr std::size_t moab_components = 5;
+inline constexpr std::array<std::string_view, moab_components> moab_component_names{"credential", "fairshare",
+                                                                                    "resource", "service", "target"};
+inline constexpr std::size_t moab_parts = 5;
+/// Empty names: the component has fewer parts.
+inline constexpr std::array<std::array<std::string_view, moab_parts>, moab_components> moab_part_names{{
+    {"user", "group", "account", "qos", "class"},
+    {"user", "group", "account", "qos", "class"},
+    {"processors", "processor-seconds", "wall-time"},
+    {"queue-time", "xfactor"},
+    {"queue-time", "xfactor"},
+}};
+/// The kinds of credential are the parts of `credential`.
+inline constexpr std::size_t moab_credential_kinds = 5;
+inline constexpr std::array<std::string_view, moab_credential_kinds> moab_credential_names{
+    "users", "groups", "accounts", "qos", "classes"};
+
+struct MoabPolicy {
+    struct Part {
+        double weight = 0;
+        double cap = 0;  ///< 0: none
+        friend bool operator==(const Part&, const Part&) = default;
+    };
+    struct Component {
+        double weight = 1;
+        double cap = 0;
+        std::array<Part, moab_parts> parts{};
+        friend bool operator==(const Component&, const Component&) = default;
+    };
+    struct Credential {
+        double priority = 0;                    ///< of the credential component
+        double weight = 0;                      ///< Moab's FSWEIGHT of one credential: added to its kind's
+        std::optional<FairShareTarget> target;  ///< FSTARGET: what fair share aims at
+        std::optional<FairShareTarget> cap;     ///< FSCAP: jobs beyond it wait
+        Duration queue_time{};                  ///< target of QTTARGET; 0: none
+        double xfactor = 0;                     ///< target of XFTARGET; 0: none
+        friend bool operator==(const Credential&, const Credential&) = default;
+    };
+    std::array<Component, moab_components> components = defaults();
+    /// By kind and name; "*" is Moab's DEFAULT.
+    std::array<std::map<std::string, Credential>, moab_credential_kinds> credentials;
+    bool is_ratio = false;  ///< discrepancy = 1 - usage / target (Maui's FSPOLICY "%")
+    bool allows_negative = false;
+    Duration xfactor_shortest = std::chrono::minutes(2);
+    friend bool operator==(const MoabPolicy&, const MoabPolicy&) = default;
+
+    /// Maui's: queue time in minutes counts 1, all else nothing.
+    static std::array<Component, moab_components> defaults();
+};
+
+struct LoadThresholdPolicy {
+    LoadThreshold rule;
+    ResourceWeights weights;
+    double cpu_speed = 1;    ///< of every node where no better is known, GHz
+    double ram_size = 1024;  ///< the same, MB
+    friend bool operator==(const LoadThresholdPolicy&, const LoadThresholdPolicy&) = default;
+};
+
+/// Everything has a default: the multifactor policy with Fair Tree.
+struct PolicySettings {
+    PolicyKind policy = PolicyKind::multifactor;
+    Duration update_interval = std::chrono::seconds(30);  ///< between full passes; 0: at every event
+
+    // Usage and its fair share: multifactor; decays also moab.
+    std::string algorithm = "fair-tree";
+    DecayKind decay = DecayKind::half_life;
+    Duration half_life = std::chrono::hours(24 * 7);
+    WindowPolicy window;
+    ResetPeriod usage_reset = ResetPeriod::none;
+
+    // The sum: multifactor; the classes' priorities also lsf (queues) and load-threshold (queues: Y).
+    Weights weights;
+    Duration wait_max = std::chrono::hours(24 * 7);
+    bool is_large_favored = true;
+    SizeRule size_rule = SizeRule::cores;
+    Rounding rounding = Rounding::nearest;
+    AgeRule ageing = AgeRule::while_eligible;
+    std::set<std::string> raw_factors;     ///< of "qos", "queue", "user": those that are not normalised
+    bool only_raises = false;              ///< a pass lowers no job
+    std::map<std::string, double> qos;     ///< name to priority
+    std::map<std::string, double> queues;  ///< name to priority
+
+    LsfPolicy lsf;
+    MoabPolicy moab;
+    LoadThresholdPolicy load_threshold;
+
+    /// The keys that the site wrote, as paths from [weir]; what warnings go by.
+    std::set<std::string> given;
+
+    friend bool operator==(const PolicySettings&, const PolicySettings&) = default;
+};
+
+/// What is known of a site beyond its policy; as much as the caller knows.
+struct SiteFacts {
+    std::optional<Duration> wall_limit_max;            ///< the longest; 0: jobs have none
+    std::optional<std::set<std::string>> queues, qos;  ///< names that jobs really carry
+};
+
+/// One sentence for each setting that is allowed but can have no effect, or not the one people expect: all weights 0, a
+/// weight whose inputs nobody sets, a half-life shorter than the longest wall time, keys of another policy.
+std::vector<std::string> policy_warnings(const PolicySettings& settings, const SiteFacts& facts = {});
+
+/// The engine's settings for the multifactor policy; class names get indices in order, 0 is "none given or unknown".
+PrioritySettings engine_settings(const PolicySettings& settings, std::uint32_t machine_cores);
+
+/// Which index the engine has for a class's name; 0 for names without a priority.
+class ClassIndex {
+  public:
+    ClassIndex() = default;
+    /// `limit`: the greatest index.
+    ClassIndex(const std::map<std::string, double>& priorities, std::size_t limit);
+    std::size_t of(const std::string& name) const;
+    std::vector<double> priorities() const;
+
+  private:
+    std::map<std::string, std::size_t> index_;
+    std::vector<double> priority_{0.};
+};
+inline constexpr std::size_t qos_classes_max = 255;
+inline constexpr std::size_t queue_classes_max = 65535;
+
+}  // namespace weir

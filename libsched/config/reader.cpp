@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: see reader.hpp.
+#include "libsched/config/reader.hpp"
+
+#include <charconv>
+#include <cmath>
+
+#include "libfairshare/json/json.hpp"
+#include "libsched/fsd.hpp"
+
+namespace weir::config {
+namespace {
+
+std::string shown(const json_t* value) {
+    return Json::ref(const_cast<json_t*>(value)).dump();  // dump() does not change it
+}
+
+std::string shown(double value) {
+    char text[32];
+    return std::string(text, std::to_chars(text, text + sizeof text, value).ptr);
+}
+
+}  // namespace
+
+void Reader::complain(const std::string& key, const json_t* value, const std::string& right) {
+    complain("[weir] " + key + " = " + shown(value) + ": " + right);
+}
+
+void Reader::complain(const std::string& sentence) {
+    complaints_ += (complaints_.empty() ? "" : "\n") + sentence;
+}
+
+void Reader::text(const std::string& key, const json_t* value, std::string& into) {
+    if (json_is_string(value)) {
+        into = json_string_value(value);
+    } else {
+        complain(key, value, "must be text in quotes");
+    }
+}
+
+void Reader::flag(const std::string& key, const json_t* value, bool& into) {
+    if (json_is_boolean(value)) {
+        into = json_is_true(value);
+    } else {
+        complain(key, value, "must be true or false");
+    }
+}
+
+void Reader::duration(const std::string& key, const json_t* value, Duration lowest, Duration& into) {
+    Result<Duration> read = Error{};
+    if (json_is_string(value)) {
+        read = parse_fsd(json_string_value(value));
+    } else if (json_is_number(value)) {
+        read = duration_from_number(json_number_value(value));
+    }
+    if (!read) {
+        complain(key, value, "must be a duration such as \"30s\", \"1.5h\" or \"7d\"");
+    } else if (*read < lowest || *read > duration_max) {
+        complain(key, value, "must be from " + encode_fsd(lowest) + " to " + encode_fsd(duration_max));
+    } else {
+        into = *read;
+    }
+}
+
+void Reader::number(const std::string& key, const json_t* value, double lowest, double highest, double& into) {
+    const double read = json_number_value(value);
+    if (json_is_number(value) && std::isfinite(read) && read >= lowest && read <= highest) {
+        into = read;
+    } else {
+        complain(key, value, "must be a number from " + shown(lowest) + " to " + shown(highest));
+    }
+}
+
+}  // namespace weir::config

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the whole [weir] table of a configuration, checked, with defaults: the policy, and what an instance needs
+// besides. Must not know: where it comes from (TOML, module arguments), the share tree's text. doc/adr/0063, 0115.
+#pragma once
+#include <jansson.h>
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "libfairshare/base/result.hpp"
+#include "libsched/config/policy_settings.hpp"
+
+namespace weir::config {
+
+/// Everything has a default, so that an instance without [weir] works.
+struct Settings : PolicySettings {
+    std::string share_tree = "shares.toml";  ///< file, relative to the configuration's directory
+    bool is_share_tree_named = false;        ///< the file was asked for: its absence is worth a warning
+    std::string state;                       ///< file; empty: statedir/job-priority.sqlite, else in memory
+    std::string plugin;                      ///< job-priority-tap.so to load when it is missing; empty: never
+    bool is_enforced = true;
+    bool takes_parent_factors = true;
+    std::map<std::string, std::uint32_t> users;
+    friend bool operator==(const Settings&, const Settings&) = default;
+};
+
+/// Reads a [weir] table (nullptr: all defaults) and then arguments "key=value", where weights are "weights.wait=1".
+/// Unknown keys and bad values are errors that name the key, the value and what is right; all are reported, one a line.
+Result<Settings> read_settings(const json_t* table, const std::vector<std::string>& arguments);
+
+/// [weir] of a document in TOML. Errors: as above, and "NAME:LINE:COLUMN: what" of a text that is no TOML. Tables
+/// beside [weir] are others' business.
+Result<Settings> read_settings_toml(std::string_view text, const std::string& name,
+                                    const std::vector<std::string>& arguments = {});
+
+}  // namespace weir::config
