@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: SWF lines and the stream of them. zlib reads plain files through the same calls as gzip ones.
+// Owns: SWF lines and the stream of them.
 #include "libsched/sim/swf.hpp"
 
-#include <zlib.h>
-
 #include <array>
+#include <bit>
 #include <charconv>
 #include <cstring>
-#include <memory>
 
 namespace weir {
 namespace {
@@ -21,24 +19,9 @@ constexpr std::array<const char*, field_count> field_names{
     "used memory", "requested processors", "requested time", "requested memory", "status",        "user",
     "group",       "executable",           "queue",          "partition",        "preceding job", "think time"};
 
-constexpr std::array<std::int64_t SwfJob::*, field_count> fields{&SwfJob::job,
-                                                                 &SwfJob::submit,
-                                                                 &SwfJob::wait,
-                                                                 &SwfJob::run,
-                                                                 &SwfJob::processors,
-                                                                 &SwfJob::cpu_used,
-                                                                 &SwfJob::memory_used,
-                                                                 &SwfJob::requested_processors,
-                                                                 &SwfJob::requested_time,
-                                                                 &SwfJob::requested_memory,
-                                                                 &SwfJob::status,
-                                                                 &SwfJob::user,
-                                                                 &SwfJob::group,
-                                                                 &SwfJob::executable,
-                                                                 &SwfJob::queue,
-                                                                 &SwfJob::partition,
-                                                                 &SwfJob::preceding,
-                                                                 &SwfJob::think_time};
+/// The fields of a line in their order; SwfJob names them.
+using Fields = std::array<std::int64_t, field_count>;
+static_assert(sizeof(SwfJob) == sizeof(Fields));
 
 bool is_blank(char c) {
     return c == ' ' || c == '\t' || c == '\r';
@@ -55,10 +38,44 @@ Error bad_field(std::size_t i, const char* at, const char* end) {
                      "\": it must be an integer, -1 when not known"};
 }
 
+/// A decimal integer at `at`, which then points behind it; false when there is none or it is out of range.
+bool read_integer(const char*& at, const char* end, std::int64_t& value) {
+    const auto [after, error] = std::from_chars(at, end, value);
+    at = after;
+    return error == std::errc{};
+}
+
+/// The same for up to seven digits by eight bytes at once, without a branch on their number: logs are mostly short
+/// numbers of unforeseeable length. False, and nothing changed, when it is longer, no number, or near the end.
+bool read_short_integer(const char*& at, const char* end, std::int64_t& value) {
+    if (std::endian::native != std::endian::little || end - at < 9) {
+        return false;
+    }
+    const std::int64_t is_negative = *at == '-' ? 1 : 0;
+    std::uint64_t bytes = 0;
+    std::memcpy(&bytes, at + is_negative, 8);
+    bytes ^= 0x3030303030303030;  // digits become 0 to 9
+    const std::uint64_t others = (bytes | (bytes + 0x7676767676767676)) & 0x8080808080808080;
+    const int digits = std::countr_zero(others) / 8;  // bytes before the first that is no digit; 8 for none such
+    if (digits == 0 || digits == 8) {
+        return false;
+    }
+    bytes <<= 64 - 8 * digits;          // the first digit is in the lowest byte that is not zero
+    bytes = bytes * 10 + (bytes >> 8);  // pairs of digits, in every second byte
+    constexpr std::uint64_t pairs = 0xFF000000FF;
+    bytes = ((bytes & pairs) * (100 + (std::uint64_t{1'000'000} << 32)) +
+             ((bytes >> 16) & pairs) * (1 + (std::uint64_t{10'000} << 32))) >>
+            32;
+    const auto sum = static_cast<std::int64_t>(bytes);
+    value = (sum ^ -is_negative) + is_negative;
+    at += digits + is_negative;
+    return true;
+}
+
 }  // namespace
 
 Result<SwfJob> parse_swf_line(std::string_view line) {
-    SwfJob job;
+    Fields fields{};
     const char* at = line.data();
     const char* const end = at + line.size();
     for (std::size_t i = 0; i < field_count; i++) {
@@ -69,17 +86,16 @@ Result<SwfJob> parse_swf_line(std::string_view line) {
             return Error{std::errc::invalid_argument, "has " + std::to_string(i) + " fields; a job line has 18"};
         }
         const char* const begin = at;
-        auto [after, error] = std::from_chars(at, end, job.*fields[i]);
-        if (error == std::errc{} && i == cpu_used_field && after != end && *after == '.') {
-            ++after;
-            while (after != end && *after >= '0' && *after <= '9') {
-                ++after;
+        const bool is_integer = read_short_integer(at, end, fields[i]) || read_integer(at, end, fields[i]);
+        if (is_integer && i == cpu_used_field && at != end && *at == '.') {
+            ++at;
+            while (at != end && *at >= '0' && *at <= '9') {
+                ++at;
             }
         }
-        if (error != std::errc{} || (after != end && !is_blank(*after))) {
+        if (!is_integer || (at != end && !is_blank(*at))) {
             return bad_field(i, begin, end);
         }
-        at = after;
     }
     while (at != end && is_blank(*at)) {
         ++at;
@@ -87,97 +103,34 @@ Result<SwfJob> parse_swf_line(std::string_view line) {
     if (at != end) {
         return Error{std::errc::invalid_argument, "has more than 18 fields"};
     }
-    return job;
+    return std::bit_cast<SwfJob>(fields);
+}
+
+void append_swf_line(std::string& out, const SwfJob& job) {
+    char line[field_count * 21];
+    char* at = line;
+    for (const std::int64_t value : std::bit_cast<Fields>(job)) {
+        at = std::to_chars(at, line + sizeof line, value).ptr;
+        *at++ = ' ';
+    }
+    out.append(line, at - 1);
 }
 
 std::string write_swf_line(const SwfJob& job) {
     std::string out;
-    for (const auto field : fields) {
-        out += out.empty() ? "" : " ";
-        out += std::to_string(job.*field);
-    }
+    append_swf_line(out, job);
     return out;
 }
 
 SwfReader::SwfReader(Source source, std::string name, Options options)
-    : source_(std::move(source)), name_(std::move(name)), options_(options), buffer_(4 * line_max) {}
+    : lines_(std::move(source), std::move(name), line_max), options_(options) {}
 
 Result<SwfReader> SwfReader::open(const std::string& path, Options options) {
-    std::shared_ptr<gzFile_s> file(gzopen(path.c_str(), "rb"), [](gzFile_s* f) {
-        if (f != nullptr) {
-            gzclose(f);
-        }
-    });
-    if (!file) {
-        return Error{static_cast<std::errc>(errno != 0 ? errno : ENOMEM), path + ": " + std::strerror(errno)};
+    auto lines = LineReader::open(path, line_max);
+    if (!lines) {
+        return lines.error();
     }
-    gzbuffer(file.get(), 256 * 1024);
-    auto source = [file](char* into, std::size_t size) -> Result<std::size_t> {
-        const int count = gzread(file.get(), into, static_cast<unsigned>(size));
-        int code = Z_OK;
-        const char* why = gzerror(file.get(), &code);
-        if (count < 0 || (count == 0 && code == Z_BUF_ERROR)) {
-            return Error{std::errc::io_error, count < 0 ? std::string(why) : "the gzip stream ends too early"};
-        }
-        return static_cast<std::size_t>(count);
-    };
-    return SwfReader(std::move(source), path, options);
-}
-
-Error SwfReader::at_line(const std::string& what) const {
-    return Error{std::errc::invalid_argument, name_ + ":" + std::to_string(line_) + ": " + what};
-}
-
-/// Reads more behind what is not consumed; false at the end of the source.
-Result<bool> SwfReader::fill() {
-    if (at_end_) {
-        return false;
-    }
-    std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
-    end_ -= begin_;
-    begin_ = 0;
-    auto count = source_(buffer_.data() + end_, buffer_.size() - end_);
-    if (!count) {
-        return Error{count.error().code,
-                     name_ + ": after line " + std::to_string(line_) + ": " + count.error().message};
-    }
-    at_end_ = *count == 0;
-    end_ += *count;
-    return !at_end_;
-}
-
-Result<std::optional<std::string_view>> SwfReader::next_line() {
-    std::size_t searched = begin_;
-    while (true) {
-        const void* newline = std::memchr(buffer_.data() + searched, '\n', end_ - searched);
-        if (newline != nullptr) {
-            const auto at = static_cast<std::size_t>(static_cast<const char*>(newline) - buffer_.data());
-            const std::string_view line(buffer_.data() + begin_, at - begin_);
-            begin_ = at + 1;
-            line_++;
-            return std::optional(line);
-        }
-        if (end_ - begin_ > line_max) {
-            line_++;
-            return at_line("longer than 65536 bytes: this is not a workload log");
-        }
-        const std::size_t done = end_ - begin_;
-        auto more = fill();
-        if (!more) {
-            return more.error();
-        }
-        searched = begin_ + done;
-        if (!*more) {
-            break;
-        }
-    }
-    if (begin_ == end_) {
-        return std::optional<std::string_view>();
-    }
-    const std::string_view line(buffer_.data() + begin_, end_ - begin_);
-    begin_ = end_;
-    line_++;
-    return std::optional(line);
+    return SwfReader(std::move(*lines), options);
 }
 
 void SwfReader::read_comment(std::string_view line) {
@@ -207,7 +160,7 @@ void SwfReader::read_comment(std::string_view line) {
 
 Result<std::optional<SwfJob>> SwfReader::next() {
     while (true) {
-        auto line = next_line();
+        auto line = lines_.next();
         if (!line) {
             return line.error();
         }
@@ -231,11 +184,11 @@ Result<std::optional<SwfJob>> SwfReader::next() {
             return std::optional(*job);
         }
         if (!options_.lenient) {
-            return at_line(job.error().message);
+            return lines_.at_line(job.error().message);
         }
         skipped_++;
         if (first_skip_.empty()) {
-            first_skip_ = at_line(job.error().message).message;
+            first_skip_ = lines_.at_line(job.error().message).message;
         }
     }
 }

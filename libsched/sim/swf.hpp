@@ -3,13 +3,13 @@
 // writing, a line a job. Must not know what becomes of a job. Source: parallelworkloads' swf.html.
 #pragma once
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "libfairshare/base/result.hpp"
+#include "libsched/sim/line_reader.hpp"
 
 namespace weir {
 
@@ -39,11 +39,12 @@ struct SwfJob {
 /// 18 integers separated by blanks. Errors name the field and what stands there.
 Result<SwfJob> parse_swf_line(std::string_view line);
 std::string write_swf_line(const SwfJob& job);
+/// The same at the end of `out`.
+void append_swf_line(std::string& out, const SwfJob& job);
 
 class SwfReader {
   public:
-    /// Fills a buffer, returns how many bytes it wrote: 0 at the end.
-    using Source = std::function<Result<std::size_t>(char*, std::size_t)>;
+    using Source = LineReader::Source;
     struct Options {
         bool lenient = false;  ///< a broken line is skipped and counted instead of being an error
     };
@@ -59,25 +60,18 @@ class SwfReader {
     std::int64_t max_processors() const { return max_processors_; }
     /// Comment lines that stand before the first job, without ';'.
     const std::vector<std::string>& header() const { return header_; }
-    std::uint64_t line() const { return line_; }
+    /// Where the reader stands.
+    const LineReader& lines() const { return lines_; }
     std::uint64_t skipped() const { return skipped_; }
     const std::string& first_skip() const { return first_skip_; }
 
   private:
-    Result<bool> fill();
-    Result<std::optional<std::string_view>> next_line();
+    SwfReader(LineReader lines, Options options) : lines_(std::move(lines)), options_(options) {}
     void read_comment(std::string_view line);
-    Error at_line(const std::string& what) const;
 
-    Source source_;
-    std::string name_;
+    LineReader lines_;
     Options options_;
-    std::vector<char> buffer_;
-    std::size_t begin_ = 0;  ///< first byte not consumed
-    std::size_t end_ = 0;    ///< one past the last byte read
-    bool at_end_ = false;
     bool saw_job_ = false;
-    std::uint64_t line_ = 0;
     std::uint64_t skipped_ = 0;
     std::string first_skip_;
     std::int64_t max_processors_ = 0;
