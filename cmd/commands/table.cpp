@@ -9,7 +9,7 @@ std::vector<Command> command_table() {
             cancel_command(),       output_command(),        nice_command(),         prio_list_command(),
             prio_explain_command(), prio_weights_command(),  share_show_command(),   share_apply_command(),
             share_set_command(),    share_history_command(), share_export_command(), usage_command(),
-            tree_command(),         version_command(),       help_command()};
+            tree_command(),         sim_run_command(),       version_command(),      help_command()};
 }
 
 }  // namespace weir::cmd

@@ -17,8 +17,9 @@
 namespace weir {
 namespace {
 
-constexpr std::size_t piece = 64 * 1024;      // what the source is asked for at a time, at least
-constexpr unsigned compressed_piece = 32 * 1024;  // less than half of what we ask for: zlib then inflates straight into it
+constexpr std::size_t piece = 64 * 1024;  // what the source is asked for at a time, at least
+constexpr unsigned compressed_piece =
+    32 * 1024;  // less than half of what we ask for: zlib then inflates straight into it
 
 class File {
   public:
@@ -78,8 +79,8 @@ Result<LineReader> LineReader::open(const std::string& path, std::size_t line_ma
     if (!file) {
         return file.error();
     }
-    LineReader reader(
-        read_ahead([file = *file](char* into, std::size_t size) { return file->read(into, size); }), path, line_max);
+    LineReader reader(read_ahead([file = *file](char* into, std::size_t size) { return file->read(into, size); }), path,
+                      line_max);
     reader.part_ = [file = *file] { return file->part_read(); };
     return reader;
 }

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: `weir sim run`: a log replayed under one scheduler, its outcome in files and its figures on the terminal.
+#include <optional>
+
+#include "cmd/cli/suggest.hpp"
+#include "cmd/commands/commands.hpp"
+#include "cmd/instance/signals.hpp"
+#include "cmd/sim/in_order.hpp"
+#include "cmd/sim/job_log.hpp"
+#include "cmd/sim/outcome_file.hpp"
+#include "cmd/sim/progress.hpp"
+#include "cmd/sim/totals.hpp"
+#include "libfairshare/json/json.hpp"
+#include "libsched/sim/simulate.hpp"
+
+namespace weir::cmd {
+namespace {
+
+constexpr std::uint64_t instants_between_checks = 128;
+
+template <std::size_t... I>
+std::vector<std::string> names_of(std::index_sequence<I...>) {
+    return {std::string(std::variant_alternative_t<I, Policy>::name)...};
+}
+std::vector<std::string> policy_names() {
+    return names_of(std::make_index_sequence<std::variant_size_v<Policy>>());
+}
+
+std::string file_name(const std::string& path) {
+    return path.substr(path.rfind('/') + 1);
+}
+
+/// All files that are written, fed in the log's order.
+class Outputs {
+  public:
+    static Result<Outputs> create(const Args& args, const ReplayFacts& facts) {
+        Outputs outputs;
+        if (args.has("starts")) {
+            if (auto done = outputs.add(args.text("starts"), OutcomeFormat::starts, facts); !done) {
+                return done.error();
+            }
+        }
+        if (args.has("output")) {
+            if (auto done = outputs.add(args.text("output"), *outcome_format(args.text("output")), facts); !done) {
+                return done.error();
+            }
+        }
+        return outputs;
+    }
+    bool empty() const { return files_.empty(); }
+    Status add(const Outcome& outcome) {
+        for (OutcomeFile& file : files_) {
+            if (auto done = file.add(outcome); !done) {
+                return done;
+            }
+        }
+        return Done{};
+    }
+    Status finish(bool is_complete) {
+        for (OutcomeFile& file : files_) {
+            if (auto done = file.finish(is_complete); !done) {
+                return done;
+            }
+        }
+        return Done{};
+    }
+
+  private:
+    Status add(const std::string& path, OutcomeFormat format, const ReplayFacts& facts) {
+        auto file = OutcomeFile::create(path, format, facts);
+        if (!file) {
+            return file.error();
+        }
+        files_.push_back(std::move(*file));
+        return Done{};
+    }
+    std::vector<OutcomeFile> files_;
+};
+
+/// What a replay came to.
+struct Replayed {
+    ReplayFacts facts;
+    Totals totals;
+    SimCounters counters;
+    std::uint64_t skipped = 0;
+    std::string first_skip;
+    Duration real{};
+};
+
+Result<Replayed> replay(const Context& context, JobLog& log, const Policy& policy, Signals& signals) {
+    Replayed replayed;
+    replayed.facts = {file_name(log.path()), std::string(name_of(policy)), log.cores(), log.header()};
+    auto outputs = Outputs::create(context.args, replayed.facts);
+    if (!outputs) {
+        return outputs.error();
+    }
+    InOrder in_order([&](const Outcome& outcome) { return outputs->add(outcome); });
+    Status written = Done{};
+    const auto sink = [&](const Outcome& outcome) {
+        replayed.totals.add(outcome);
+        if (!outputs->empty() && written) {
+            written = in_order.add(outcome);
+        }
+    };
+    const Duration begin = monotonic_now();
+    Progress progress(replayed.facts.log + " " + replayed.facts.scheduler, context.err, context.args.has("quiet"),
+                      begin);
+    SimControl control;
+    control.every = instants_between_checks;
+    control.progress = [&](const SimCounters& counters) {
+        progress.show(log.part_read(), counters.started, monotonic_now());
+        return written.has_value() && !signals.is_stop_asked();
+    };
+    auto counters = simulate(
+        log.cores(), policy, nullptr, [&log] { return log.next(); }, sink, &control);
+    if (!counters) {
+        return counters.error();
+    }
+    if (written) {
+        written = in_order.finish();
+    }
+    if (written) {
+        written = outputs->finish(!counters->interrupted);
+    }
+    if (!written) {
+        return written.error();
+    }
+    replayed.counters = *counters;
+    replayed.skipped = log.skipped();
+    replayed.first_skip = log.first_skip();
+    replayed.real = monotonic_now() - begin;
+    return replayed;
+}
+
+std::string text_of(const Replayed& replayed) {
+    const Totals& totals = replayed.totals;
+    const ReplayFacts& facts = replayed.facts;
+    std::string text = facts.log + " under " + facts.scheduler + " on " + grouped(facts.cores) + " cores\n";
+    text += "jobs         " + grouped(static_cast<std::int64_t>(totals.jobs())) + " in " +
+            duration_text(totals.makespan()) +
+            (replayed.skipped > 0 ? ", " + grouped(static_cast<std::int64_t>(replayed.skipped)) +
+                                        " left out, first: " + replayed.first_skip
+                                  : "") +
+            "\n";
+    text += "wait         mean " + duration_text(duration_from_seconds(totals.wait_mean_s())) + ", longest " +
+            duration_text(totals.wait_max()) + "\n";
+    text += "slowdown     mean " + fixed(totals.slowdown_mean(), 2) + ", greatest " + fixed(totals.slowdown_max(), 1) +
+            " (bounded at 10 s)\n";
+    text += "utilisation  " + percent(totals.utilization(facts.cores)) + "\n";
+    return text;
+}
+
+std::string json_of(const Replayed& replayed) {
+    const Totals& totals = replayed.totals;
+    const auto integer = [](std::uint64_t value) { return static_cast<json_int_t>(value); };
+    return Json::own(
+               json_pack(
+                   "{s:s s:s s:s s:I s:I s:I s:s s:b s:{s:f s:f} s:{s:f s:f} s:f s:f s:{s:I s:I s:I}}", "schema",
+                   "weir.sim-run/1", "log", replayed.facts.log.c_str(), "scheduler", replayed.facts.scheduler.c_str(),
+                   "cores", integer(static_cast<std::uint64_t>(replayed.facts.cores)), "jobs", integer(totals.jobs()),
+                   "skipped", integer(replayed.skipped), "first_skip", replayed.first_skip.c_str(), "complete",
+                   replayed.counters.interrupted ? 0 : 1, "wait_s", "mean", totals.wait_mean_s(), "max",
+                   to_seconds(totals.wait_max()), "bounded_slowdown", "mean", totals.slowdown_mean(), "max",
+                   totals.slowdown_max(), "utilization", totals.utilization(replayed.facts.cores), "makespan_s",
+                   to_seconds(totals.makespan()), "cost", "passes", integer(replayed.counters.passes), "considered",
+                   integer(replayed.counters.considered), "in_system_max", integer(replayed.counters.in_system_max)))
+               .dump() +
+           "\n";
+}
+
+Exit run(Context& context) {
+    const std::string scheduler = context.args.text("scheduler", "easy");
+    const auto policy = policy_named(scheduler);
+    if (!policy) {
+        const std::string near = nearest(scheduler, policy_names());
+        return context.fail(Exit::usage, "--scheduler takes " + listed(policy_names()) + ", not \"" + scheduler +
+                                             "\"." + (near.empty() ? "" : " Did you mean " + near + "?"));
+    }
+    if (context.args.has("output") && !outcome_format(context.args.text("output"))) {
+        return context.fail(Exit::usage,
+                            "--output takes a name that ends in .swf, .csv or .json, each also with .gz, "
+                            "not \"" +
+                                context.args.text("output") + "\".");
+    }
+    Signals signals;  // before the log's thread is there
+    auto log =
+        JobLog::open(context.args.words.front(), {context.args.has("lenient"), context.args.integer("cores", 0)});
+    if (!log) {
+        return context.fail(log.error());
+    }
+    const auto replayed = replay(context, *log, *policy, signals);
+    if (!replayed) {
+        return context.fail(replayed.error());
+    }
+    if (context.json) {
+        context.print(json_of(*replayed));
+    } else if (!context.args.has("quiet")) {
+        context.print(text_of(*replayed));
+        const double seconds = std::max(to_seconds(replayed->real), 1e-6);
+        context.note("replayed in " + fixed(seconds, 2) + " s, " +
+                     grouped(static_cast<std::int64_t>(static_cast<double>(replayed->totals.jobs()) / seconds)) +
+                     " jobs a second");
+    }
+    if (replayed->counters.interrupted) {
+        return context.fail(Exit::interrupted, "interrupted: these are the " +
+                                                   grouped(static_cast<std::int64_t>(replayed->totals.jobs())) +
+                                                   " jobs that had started by then.");
+    }
+    return Exit::ok;
+}
+
+}  // namespace
+
+Command sim_run_command() {
+    Command command;
+    command.name = "sim run";
+    command.summary = "replay a workload log under a scheduler";
+    command.examples = {
+        "weir sim run KTH-SP2-1996.swf.gz  # waits, slowdown and utilisation under EASY backfilling",
+        "weir sim run --scheduler=fcfs --output=fcfs.csv log.swf  # every job's start, wait and end",
+        "weir sim run --cores=64 --lenient --starts=starts.csv log.swf.gz  # leave out what cannot run there"};
+    command.words = {"LOG", 1, 1};
+    command.options = {
+        {"scheduler", 's', "NAME", "fcfs, easy, ... (default easy)"},
+        {"cores", 'c', "N", "the machine (default: the log's MaxProcs)", Kind::integer, 1, INT64_MAX},
+        {"starts", 0, "FILE", "write job,start lines, in the log's order"},
+        {"output", 'o', "FILE", "write every job's outcome: .csv, .swf or .json, compressed with .gz"},
+        {"lenient", 0, "", "leave out and count what is broken or cannot run instead of refusing the log", Kind::flag},
+        {"quiet", 'q', "", "no figures, no progress", Kind::flag}};
+    command.run = run;
+    return command;
+}
+
+}  // namespace weir::cmd

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: a log as a stream of jobs that can be replayed on a machine, in order of submission; what cannot be is named.
+// Must not know policies or what becomes of the jobs.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "libsched/sim/sim_job.hpp"
+#include "libsched/sim/swf.hpp"
+
+namespace weir::cmd {
+
+class JobLog {
+  public:
+    struct Options {
+        bool lenient = false;    ///< what cannot be replayed is skipped and counted instead of being an error
+        std::int64_t cores = 0;  ///< the machine; 0: as the log says
+    };
+    /// Reads up to the first job. Errors: no such file, no job in it, a machine of unknown size; each says what to do.
+    static Result<JobLog> open(const std::string& path, Options options);
+
+    /// The next job, nothing at the end. Errors: "FILE:LINE: what" with the remedy.
+    Result<std::optional<SimJob>> next();
+
+    const std::string& path() const { return path_; }
+    std::int64_t cores() const { return options_.cores; }
+    /// Comments that stand before the first job, without ';'.
+    const std::vector<std::string>& header() const { return swf_.header(); }
+    std::uint64_t skipped() const { return swf_.skipped() + skipped_; }
+    /// What was wrong with the first job that was skipped.
+    const std::string& first_skip() const { return first_skip_; }
+    double part_read() const { return swf_.lines().part_read(); }
+
+  private:
+    JobLog(std::string path, Options options, SwfReader swf)
+        : path_(std::move(path)), options_(options), swf_(std::move(swf)) {}
+    Result<std::optional<SimJob>> read();
+    /// Why a job cannot be replayed here, if it cannot.
+    std::optional<std::string> obstacle(const Result<SimJob>& job) const;
+
+    std::string path_;
+    Options options_;
+    SwfReader swf_;
+    std::optional<SimJob> first_;  ///< read by open(), not yet given
+    Instant last_submit_{};
+    std::uint64_t skipped_ = 0;  ///< jobs that are well written but cannot be replayed
+    std::string first_skip_;
+};
+
+}  // namespace weir::cmd
