@@ -26,7 +26,10 @@ struct Request {
     std::uint32_t nodes = 0;           ///< 0: any number of nodes
     std::uint32_t slots = 1;           ///< in all when nodes == 0, else on each node; >= 1
     std::uint32_t cores_per_slot = 1;  ///< >= 1
-    bool exclusive = false;            ///< whole nodes (with nodes > 0): all cores of each are given
+    bool exclusive = false;            ///< whole nodes (with nodes > 0): all that each has is given
+    std::uint32_t gpus_per_slot = 0;
+    std::uint32_t memory_per_slot_mib = 0;  ///< 0: none is set apart
+    std::uint32_t node_set = 0;             ///< which nodes will do: NodeSets; 0: any
     friend bool operator==(const Request&, const Request&) = default;
 };
 

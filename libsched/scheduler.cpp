@@ -2,6 +2,8 @@
 // Owns: applying events to the queue and the space, and a policy's decisions to the queue.
 #include "libsched/scheduler.hpp"
 
+#include "libsched/resource/words.hpp"
+
 namespace weir {
 namespace {
 
@@ -31,17 +33,51 @@ void Scheduler::shrink(const IdSet& ranks) {
     dirty_ = true;
 }
 
-Status Scheduler::alloc(const PendingJob& job) {
-    if (auto possible = feasible(job.request); !possible) {
+void Scheduler::set_resources(const ResourceSet& all, const IdSet& up, NodeNames names, NodeChoice choice) {
+    space_ = ResourceSpace(ResourcePool(all, up, choice));
+    names_ = std::move(names);
+}
+
+std::uint32_t Scheduler::keep_set(const Constraint& constraint) {
+    if (constraint.is_empty()) {
+        return 0;
+    }
+    IdSet all;
+    for (const ResourcePool::Node& node : space_.pool().nodes()) {
+        all.add(node.rank);
+    }
+    return space_.keep_set(ranks_for(constraint, names_, all));
+}
+
+Status Scheduler::feasible(const Request& request, const Constraint& constraint) {
+    Request bound = request;
+    bound.node_set = keep_set(constraint);
+    Status possible = space_.pool().feasible(bound);
+    space_.drop_set(bound.node_set);
+    return possible;
+}
+
+Status Scheduler::alloc(PendingJob job, const Constraint& constraint) {
+    if (auto possible = feasible(job.request, constraint); !possible) {
         return possible;
     }
     if (keys_.contains(job.key.id) || space_.running().contains(job.key.id)) {
         return Error{std::errc::file_exists, "the job asked for resources before"};
     }
+    job.request.node_set = keep_set(constraint);
     WEIR_CHECK(queue_.insert(job));
     keys_.emplace(job.key.id, job.key);
     dirty_ = true;
     return Done{};
+}
+
+void Scheduler::forget(std::unordered_map<JobId, QueueKey>::iterator place) {
+    space_.drop_set(queue_.find(place->second)->request.node_set);
+    WEIR_CHECK(queue_.erase(place->second));
+    if (announced_ == place->first) {
+        announced_.reset();
+    }
+    keys_.erase(place);
 }
 
 bool Scheduler::cancel(JobId id) {
@@ -49,11 +85,7 @@ bool Scheduler::cancel(JobId id) {
     if (place == keys_.end()) {
         return false;
     }
-    WEIR_CHECK(queue_.erase(place->second));
-    keys_.erase(place);
-    if (announced_ == id) {
-        announced_.reset();
-    }
+    forget(place);
     dirty_ = true;
     return true;
 }
@@ -95,11 +127,7 @@ void Scheduler::announce(const PendingJob& head, const Blocked& blocked, Effects
     }
     announced_ = head.key.id;
     announced_estimate_ = blocked.estimate;
-    const std::uint64_t need = cores_of(head.request);
-    std::string reason = "next to start: waits for " + std::to_string(need) + (need == 1 ? " core" : " cores");
-    if (head.request.nodes > 0) {
-        reason += " on " + std::to_string(head.request.nodes) + (head.request.nodes == 1 ? " node" : " nodes");
-    }
+    std::string reason = "next to start: waits for " + words_of(head.request);
     effects.annotations.push_back({head.key.id, blocked.estimate, std::move(reason)});
 }
 
@@ -120,12 +148,7 @@ Scheduler::Effects Scheduler::pass(Instant now) {
     const Counted<Queue> counted{queue_, counters_.considered};
     std::visit([&](const auto& policy) { policy.pass(counted, space_, now, sink); }, policy_);
     for (const Start& start : effects.started) {
-        const auto place = keys_.find(start.id);
-        WEIR_CHECK(queue_.erase(place->second));
-        keys_.erase(place);
-        if (announced_ == start.id) {
-            announced_.reset();
-        }
+        forget(keys_.find(start.id));
     }
     if (sink.head) {
         announce(sink.head->first, sink.head->second, effects);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "libsched/policy/policy.hpp"
+#include "libsched/resource/constraint.hpp"
 #include "libsched/resource/resource_space.hpp"
 
 namespace weir {
@@ -45,8 +46,9 @@ class Scheduler {
     explicit Scheduler(Policy policy) : policy_(policy) {}
     const Policy& policy() const { return policy_; }
 
-    /// The machine, before anything else. All its cores are free.
-    void set_resources(const ResourceSet& all, const IdSet& up) { space_ = ResourceSpace(ResourcePool(all, up)); }
+    /// The machine, before anything else. All of it is free.
+    void set_resources(const ResourceSet& all, const IdSet& up, NodeNames names = {},
+                       NodeChoice choice = NodeChoice::first);
     void set_up(const IdSet& ranks, bool up);
     void shrink(const IdSet& ranks);
     /// End of the instance itself: no job is believed to run longer. `never`: none.
@@ -55,7 +57,7 @@ class Scheduler {
     /// A job that runs already (RFC 27 hello).
     Status hello(JobId id, ResourceSet resources, Instant end) { return space_.claim(id, std::move(resources), end); }
     /// A job that wants resources. Error: it can never run here (the sentence is for its user), or its id is known.
-    Status alloc(const PendingJob& job);
+    Status alloc(PendingJob job, const Constraint& constraint = {});
     /// Takes a waiting job out; false when it does not wait.
     bool cancel(JobId id);
     /// New priorities of waiting jobs; ids that do not wait are ignored.
@@ -63,7 +65,9 @@ class Scheduler {
     Status free(JobId id, const ResourceSet& part, bool final);
     /// A running job's new end; false when it does not run.
     bool set_end(JobId id, Instant end);
-    Status feasible(const Request& request) const { return space_.pool().feasible(request); }
+    Status feasible(const Request& request, const Constraint& constraint = {});
+    /// A measurement of a node (NodeChoice::least_loaded).
+    void set_load(std::uint32_t rank, const NodeLoad& load) { space_.set_load(rank, load); }
 
     /// Whether anything happened since the last pass that could let a job start.
     bool wants_pass() const { return dirty_; }
@@ -86,12 +90,17 @@ class Scheduler {
     };
     using Queue = SortedChunks<PendingJob, QueueTraits>;
 
+    /// The number of the nodes that satisfy it; 0: all. To be dropped.
+    std::uint32_t keep_set(const Constraint& constraint);
+    /// Out of the queue.
+    void forget(std::unordered_map<JobId, QueueKey>::iterator place);
     void announce(const PendingJob& head, const Blocked& blocked, Effects& effects);
 
     Policy policy_;
     Queue queue_;
     std::unordered_map<JobId, QueueKey> keys_;  ///< of every job in queue_
     ResourceSpace space_;
+    NodeNames names_;
     bool dirty_ = false;
     std::optional<JobId> announced_;  ///< the job whose annotation stands
     std::optional<Instant> announced_estimate_;

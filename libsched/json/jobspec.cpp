@@ -4,6 +4,7 @@
 
 #include "libsched/fsd.hpp"
 #include "libsched/json/reader.hpp"
+#include "libsched/memory_size.hpp"
 
 namespace weir {
 namespace {
@@ -29,8 +30,8 @@ void read_slot_contents(const Value& slot, Jobspec& out) {
         if (type == "core" && !has_core) {
             out.request.cores_per_slot = read_count(vertex);
             has_core = true;
-        } else if (type == "gpu" && out.gpus_per_slot == 0) {
-            out.gpus_per_slot = read_count(vertex);
+        } else if (type == "gpu" && out.request.gpus_per_slot == 0) {
+            out.request.gpus_per_slot = read_count(vertex);
         } else {
             vertex.at("type").fail("a slot holds one \"core\" and at most one \"gpu\" entry, not \"" + type + "\"");
         }
@@ -61,8 +62,9 @@ void read_resources(const Value& resources, Jobspec& out) {
     }
     out.request.slots = read_count(vertex);
     read_slot_contents(vertex, out);
-    if (cores_of(out.request) > 0xFFFFFFFFULL) {
-        resources.fail("asks for more than 4294967295 cores");
+    const std::uint64_t slots = cores_of(out.request) / out.request.cores_per_slot;
+    if (cores_of(out.request) > 0xFFFFFFFFULL || slots * out.request.gpus_per_slot > 0xFFFFFFFFULL) {
+        resources.fail("asks for more than 4294967295 cores or gpus");
     }
 }
 
@@ -77,6 +79,9 @@ std::string string_or_empty(const Value& object, const char* key) {
 }
 
 void read_weir(const Value& weir, Jobspec& out) {
+    if (const auto memory = weir.find("memory_per_slot")) {
+        out.request.memory_per_slot_mib = memory->take(parse_mib(memory->string()));
+    }
     if (const auto userid = weir.find("userid")) {
         out.weir_userid = static_cast<std::uint32_t>(userid->integer(0, 0xFFFFFFFEU));
     }
@@ -166,8 +171,8 @@ Json encode_resources(const Jobspec& jobspec) {
     const Request& request = jobspec.request;
     Json contents = Json::array();
     contents.append(std::move(Json::object().set("type", "core").set("count", request.cores_per_slot)));
-    if (jobspec.gpus_per_slot > 0) {
-        contents.append(std::move(Json::object().set("type", "gpu").set("count", jobspec.gpus_per_slot)));
+    if (request.gpus_per_slot > 0) {
+        contents.append(std::move(Json::object().set("type", "gpu").set("count", request.gpus_per_slot)));
     }
     Json vertex = Json::object();
     vertex.set("type", "slot").set("count", request.slots).set("label", "task").set("with", std::move(contents));
@@ -191,6 +196,9 @@ void set_unless_empty(Json& object, const char* key, const std::string& text) {
 
 Json encode_weir(const Jobspec& jobspec) {
     Json weir = Json::object();
+    if (jobspec.request.memory_per_slot_mib > 0) {
+        weir.set("memory_per_slot", encode_mib(jobspec.request.memory_per_slot_mib));
+    }
     if (jobspec.weir_userid) {
         weir.set("userid", *jobspec.weir_userid);
     }

@@ -16,7 +16,6 @@ namespace weir {
 
 struct Jobspec {
     Request request;
-    std::uint32_t gpus_per_slot = 0;
     Duration limit = Duration::max();  ///< system.duration; max: none given (0 or absent)
     // attributes.system, empty when absent
     std::string queue;
@@ -24,9 +23,10 @@ struct Jobspec {
     std::string qos;
     std::string name;  ///< system.job.name
     std::string cwd;
-    std::string constraints;               ///< system.constraints as compact JSON (RFC 31), not interpreted here
+    std::string constraints;               ///< system.constraints as compact JSON, see constraint.hpp
     std::optional<Duration> run_duration;  ///< system.exec.test.run_duration: the job is simulated for so long
-    // attributes.system.weir: a job that a parent instance routed, and what a child instance serves
+    // attributes.system.weir: memory_per_slot ("4GiB", into request); a job that a parent instance routed, and what a
+    // child instance serves
     std::optional<std::uint32_t> weir_userid;
     std::optional<JobId> weir_jobid;
     std::vector<std::string> weir_serves;

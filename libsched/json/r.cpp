@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "libsched/json/reader.hpp"
 #include "libsched/resource/hostlist.hpp"
@@ -74,6 +75,49 @@ void read_hosts(const Value& list, R& r) {
     }
 }
 
+void read_memory(const Value& list, R& r) {
+    for (std::size_t i = 0; i < list.size(); i++) {
+        const Value entry = list[i];
+        const auto mib = static_cast<std::uint32_t>(entry.at("value").integer(0, 0xFFFFFFFF));
+        const auto ranks = entry.find("ranks");
+        const IdSet wanted = ranks ? read_ids(*ranks) : IdSet{};
+        const Value hosts = ranks ? *ranks : entry.at("hosts");
+        const auto names = ranks ? std::vector<std::string>{} : hosts.take(hostlist_decode(hosts.string()));
+        const std::set<std::string_view> by_name(names.begin(), names.end());
+        for (std::size_t n = 0; n < r.resources.nodes.size(); n++) {
+            NodeResources& node = r.resources.nodes[n];
+            if (wanted.contains(node.rank) || (n < r.hosts.size() && by_name.contains(r.hosts[n]))) {
+                node.memory_mib = mib;
+            }
+        }
+    }
+}
+
+/// Nodes with the same memory share an entry; those with none have none.
+Json encode_memory(const R& r) {
+    const std::set<std::string_view> names(r.hosts.begin(), r.hosts.end());
+    const bool by_name = !r.hosts.empty() && names.size() == r.hosts.size();
+    std::map<std::uint32_t, std::vector<std::size_t>> nodes;
+    for (std::size_t n = 0; n < r.resources.nodes.size(); n++) {
+        if (r.resources.nodes[n].memory_mib > 0) {
+            nodes[r.resources.nodes[n].memory_mib].push_back(n);
+        }
+    }
+    Json list = Json::array();
+    for (const auto& [mib, places] : nodes) {
+        std::vector<std::string> hosts;
+        IdSet ranks;
+        for (const std::size_t n : places) {
+            by_name ? hosts.push_back(r.hosts[n]) : ranks.add(r.resources.nodes[n].rank);
+        }
+        Json entry = Json::object();
+        by_name ? entry.set("hosts", hostlist_encode(hosts)) : entry.set("ranks", ranks.encode());
+        entry.set("value", mib);
+        list.append(std::move(entry));
+    }
+    return list;
+}
+
 R read_r(const Value& document) {
     document.at("version").integer(1, 1);
     const Value execution = document.at("execution");
@@ -99,6 +143,13 @@ R read_r(const Value& document) {
         json_object_foreach(properties->get(), name, ids) {
             const Value value(ids, properties->path() + "." + name);
             r.properties.emplace_back(name, read_ids(value));
+        }
+    }
+    if (const auto scheduling = document.find("scheduling"); scheduling && json_is_object(scheduling->get())) {
+        const auto weir = scheduling->find("weir");
+        const auto memory = weir ? weir->find("memory_mib") : std::nullopt;
+        if (memory) {
+            read_memory(*memory, r);
         }
     }
     return r;
@@ -154,6 +205,11 @@ Json encode_r(const R& r) {
     }
     Json document = Json::object();
     document.set("version", 1).set("execution", std::move(execution));
+    if (Json memory = encode_memory(r); json_array_size(memory.get()) > 0) {
+        Json weir = Json::object();
+        weir.set("memory_mib", std::move(memory));
+        document.set("scheduling", std::move(Json::object().set("weir", std::move(weir))));
+    }
     return document;
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: R version 1 (RFC 20), the document that says which resources a job holds or an instance has, to and from
-// values. Keys that we do not interpret (scheduling) are not kept.
+// values. Memory, which R_lite does not have, stands in the scheduler's own part, by host name or, where names are not
+// unique, by rank: "scheduling": {"weir": {"memory_mib": [{"hosts": "n[0-3]", "value": 65536}]}} (ADR 0125). Other keys
+// are not kept.
 #pragma once
 #include <string>
 #include <string_view>

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: which cores of which nodes are free, exactly: allocation takes the lowest cores of the lowest ranks that fit,
+// Owns: which cores, gpus and memory of which nodes are free, exactly. The lowest cores of the chosen nodes are given,
 // so the same history gives the same cores. Nothing is given twice, nothing is freed that was not held. Must not know
-// time, queues or policies. gpus go with whole nodes only.
+// time, queues or policies; which nodes are chosen is placement.hpp's.
 #pragma once
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <vector>
 
-#include "libsched/job.hpp"
+#include "libsched/priority/load_threshold.hpp"
+#include "libsched/resource/node_sets.hpp"
+#include "libsched/resource/placement.hpp"
 #include "libsched/resource/resource_set.hpp"
 
 namespace weir {
@@ -19,52 +21,68 @@ class ResourcePool {
         std::uint32_t rank;
         IdSet cores;  ///< all of them
         IdSet gpus;
+        std::uint32_t memory_mib;
         IdSet free;  ///< subset of cores; kept while the node is down, too
+        IdSet free_gpus;
+        std::uint32_t free_memory_mib;
         bool is_up;
-    };
-    /// So many cores of one node.
-    struct Pick {
-        std::uint32_t node;  ///< index into nodes()
-        std::uint32_t cores;
+        std::optional<NodeLoad> load;  ///< measured; ram_size 0: not told, memory_mib stands for it
     };
 
     ResourcePool() = default;
-    /// All cores free; nodes whose rank is in `up` are up. REQUIRES: ranks ascending, each once.
-    ResourcePool(const ResourceSet& all, const IdSet& up);
+    /// All is free; nodes whose rank is in `up` are up. REQUIRES: ranks ascending, each once.
+    ResourcePool(const ResourceSet& all, const IdSet& up, NodeChoice choice = NodeChoice::first);
 
     const std::vector<Node>& nodes() const { return nodes_; }
     std::uint64_t total_cores() const { return total_; }
     /// Free cores of nodes that are up.
     std::uint64_t free_cores() const { return free_; }
-    /// Free cores by node; 0 where the node is down.
-    std::span<const std::uint32_t> free_by_node() const { return free_by_node_; }
+    /// What is free by node; nothing where the node is down.
+    std::span<const Room> free_by_node() const { return free_by_node_; }
+    NodeChoice choice() const { return choice_; }
+    /// Index into nodes(); none: no such rank.
+    std::optional<std::size_t> index_of(std::uint32_t rank) const;
 
     void set_up(const IdSet& ranks, bool up);
     /// Removes nodes for good (RFC 27 shrink), whoever holds cores there.
     void shrink(const IdSet& ranks);
+    /// A new measurement of a node; ranks that are not here are ignored. A node counts as at least as busy as what is
+    /// taken of it, so that jobs which no measurement has seen yet count.
+    void set_load(std::uint32_t rank, const NodeLoad& load);
 
-    /// Where a request would go, given what may be used of each node, `preferred` cores first (by node; may be empty).
-    /// Lowest ranks first. O(nodes).
-    std::optional<std::vector<Pick>> place(const Request& request, std::span<const std::uint32_t> usable,
-                                           std::span<const std::uint32_t> preferred) const;
+    /// Sets of nodes for Request::node_set. Every keep needs its drop.
+    std::uint32_t keep_set(const IdSet& ranks) { return sets_.keep(ranks, ranks_); }
+    void drop_set(std::uint32_t number) { sets_.drop(number); }
+    const NodeSets& sets() const { return sets_; }
+
+    /// Where a request would go, given what may be used of each node, `preferred` first (by node; may be empty).
+    std::optional<std::vector<Pick>> place(const Request& request, std::span<const Room> usable,
+                                           std::span<const Room> preferred) const;
     /// REQUIRES: each pick is free.
     ResourceSet take(const std::vector<Pick>& picks);
-    /// Takes exactly these cores (a job that ran before the scheduler did). Nothing changes on failure.
+    /// Takes exactly these (a job that ran before the scheduler did). Nothing changes on failure.
     Status claim(const ResourceSet& set);
-    /// Gives cores back. Cores of ranks that shrink() removed are ignored. Nothing changes on failure.
+    /// Gives back. Ranks that shrink() removed are ignored. Nothing changes on failure.
     Status release(const ResourceSet& set);
 
     /// Whether an empty machine with all nodes up could run it; else a sentence that says what is too much.
     Status feasible(const Request& request) const;
+    /// Whether the nodes that are up could, if they were empty.
+    bool feasible_now(const Request& request) const;
 
   private:
-    Node* node_of(std::uint32_t rank);
     void recount(std::size_t index);
+    std::string refusal(const Request& request) const;
 
-    std::vector<Node> nodes_;                  ///< ranks ascending
-    std::vector<std::uint32_t> free_by_node_;  ///< free.count() of each node, 0 when it is down
+    NodeChoice choice_ = NodeChoice::first;
+    std::vector<Node> nodes_;           ///< ranks ascending
+    std::vector<std::uint32_t> ranks_;  ///< of nodes_
+    std::vector<Room> whole_;           ///< all that each node has
+    std::vector<Room> free_by_node_;    ///< what is free of each node, nothing when it is down
+    std::vector<std::uint64_t> score_;  ///< E of each node in millionths
     std::uint64_t total_ = 0;
-    std::uint64_t free_ = 0;  ///< sum of free_by_node_
+    std::uint64_t free_ = 0;  ///< sum of the cores of free_by_node_
+    NodeSets sets_;
 };
 
 }  // namespace weir

@@ -4,6 +4,11 @@
 
 namespace weir {
 
+Room room_of(const NodeResources& node) {
+    return {static_cast<std::uint32_t>(node.cores.count()), static_cast<std::uint32_t>(node.gpus.count()),
+            node.memory_mib};
+}
+
 std::uint64_t core_count(const ResourceSet& set) {
     std::uint64_t count = 0;
     for (const NodeResources& node : set.nodes) {

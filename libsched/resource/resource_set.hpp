@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: a set of resources: cores and gpus of nodes, by execution target rank. What a job holds and what a machine has.
-// Must not know who holds it, host names or JSON (R, RFC 20, is libsched/json/r.hpp).
+// Owns: a set of resources: cores, gpus and memory of nodes, by execution target rank. What a job holds and what a
+// machine has. Must not know who holds it, host names or JSON (R, RFC 20, is libsched/json/r.hpp).
 #pragma once
 #include <cstdint>
 #include <vector>
 
 #include "libsched/resource/id_set.hpp"
+#include "libsched/resource/room.hpp"
 
 namespace weir {
 
@@ -13,6 +14,7 @@ struct NodeResources {
     std::uint32_t rank = 0;
     IdSet cores;
     IdSet gpus;
+    std::uint32_t memory_mib = 0;  ///< 0: not known (of a machine), not asked for (of a job)
     friend bool operator==(const NodeResources&, const NodeResources&) = default;
 };
 
@@ -21,6 +23,7 @@ struct ResourceSet {
     friend bool operator==(const ResourceSet&, const ResourceSet&) = default;
 };
 
+Room room_of(const NodeResources& node);
 std::uint64_t core_count(const ResourceSet& set);
 IdSet ranks_of(const ResourceSet& set);
 

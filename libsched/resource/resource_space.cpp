@@ -17,8 +17,7 @@ std::optional<ResourceSpace::Taken> ResourceSpace::start(const PendingJob& job, 
     return picks ? std::optional(take(job, *picks, std::min(believed_end(now, job.limit), horizon_))) : std::nullopt;
 }
 
-ResourceSpace::Taken ResourceSpace::take(const PendingJob& job, const std::vector<ResourcePool::Pick>& picks,
-                                         Instant end) {
+ResourceSpace::Taken ResourceSpace::take(const PendingJob& job, const std::vector<Pick>& picks, Instant end) {
     ResourceSet resources = pool_.take(picks);
     profile_.add(job.key.id, end, static_cast<std::int64_t>(core_count(resources)));
     WEIR_CHECK(running_.emplace(job.key.id, Running{resources, end}).second);
@@ -26,9 +25,8 @@ ResourceSpace::Taken ResourceSpace::take(const PendingJob& job, const std::vecto
 }
 
 std::optional<Instant> ResourceSpace::reserve(const PendingJob& job, Instant now) {
-    const auto& nodes = pool_.nodes();
-    std::vector<std::uint32_t> free_then(pool_.free_by_node().begin(), pool_.free_by_node().end());
-    std::vector<std::uint32_t> returned(nodes.size(), 0);
+    std::vector<Room> free_then(pool_.free_by_node().begin(), pool_.free_by_node().end());
+    std::vector<Room> returned(free_then.size());
     // Cores alone tell when it can fit at the earliest; only from there on nodes are looked at.
     const auto least = profile_.earliest(static_cast<std::int64_t>(pool_.free_cores()),
                                          static_cast<std::int64_t>(cores_of(job.request)), now);
@@ -44,12 +42,11 @@ std::optional<Instant> ResourceSpace::reserve(const PendingJob& job, Instant now
         }
         at = then;
         for (const NodeResources& part : running_.at(end.id).resources.nodes) {
-            const auto node = std::lower_bound(nodes.begin(), nodes.end(), part.rank,
-                                               [](const auto& n, std::uint32_t rank) { return n.rank < rank; });
-            if (node != nodes.end() && node->rank == part.rank && node->is_up) {
-                const auto i = static_cast<std::size_t>(node - nodes.begin());
-                free_then[i] += static_cast<std::uint32_t>(part.cores.count());
-                returned[i] += static_cast<std::uint32_t>(part.cores.count());
+            const auto i = pool_.index_of(part.rank);
+            if (i && pool_.nodes()[*i].is_up) {
+                const Room room = room_of(part);
+                free_then[*i] += room;
+                returned[*i] += room;
             }
         }
         return true;
@@ -67,15 +64,14 @@ std::optional<Instant> ResourceSpace::reserve(const PendingJob& job, Instant now
     return at != never ? std::optional(at) : std::nullopt;
 }
 
-bool ResourceSpace::keep(const Request& head, const std::vector<std::uint32_t>& free_then,
-                         const std::vector<std::uint32_t>& returned) {
+bool ResourceSpace::keep(const Request& head, const std::vector<Room>& free_then, const std::vector<Room>& returned) {
     const auto picks = pool_.place(head, free_then, returned);
     if (!picks) {
         return false;
     }
     extra_ = free_then;
-    for (const ResourcePool::Pick& pick : *picks) {
-        extra_[pick.node] -= pick.cores;
+    for (const Pick& pick : *picks) {
+        extra_[pick.node] -= pick.room;
     }
     return true;
 }
@@ -86,9 +82,9 @@ void ResourceSpace::refresh_rooms() {
     short_first_.resize(free.size());
     long_room_sum_ = 0;
     for (std::size_t i = 0; i < free.size(); i++) {
-        long_room_[i] = std::min(free[i], extra_[i]);
+        long_room_[i] = least(free[i], extra_[i]);
         short_first_[i] = free[i] - long_room_[i];
-        long_room_sum_ += long_room_[i];
+        long_room_sum_ += long_room_[i].cores;
     }
 }
 
@@ -105,8 +101,8 @@ std::optional<ResourceSpace::Taken> ResourceSpace::backfill(const PendingJob& jo
         return std::nullopt;
     }
     if (!ends_by_shadow) {
-        for (const ResourcePool::Pick& pick : *picks) {
-            extra_[pick.node] -= pick.cores;
+        for (const Pick& pick : *picks) {
+            extra_[pick.node] -= pick.room;
         }
     }
     Taken taken = take(job, *picks, end);
@@ -140,17 +136,26 @@ Status ResourceSpace::release(JobId id, const ResourceSet& part, bool final) {
         return done;
     }
     ResourceSet rest = running.resources;
-    for (const NodeResources& given : part.nodes) {
-        const auto node = std::find_if(rest.nodes.begin(), rest.nodes.end(),
-                                       [&](const NodeResources& held) { return held.rank == given.rank; });
-        if (node == rest.nodes.end() || !node->cores.includes(given.cores)) {
-            return Error{std::errc::invalid_argument, "the job does not hold cores " + given.cores.encode() +
-                                                          " of rank " + std::to_string(given.rank)};
+    ResourceSet given;
+    for (const NodeResources& named : part.nodes) {
+        const auto held = std::find_if(rest.nodes.begin(), rest.nodes.end(),
+                                       [&](const NodeResources& node) { return node.rank == named.rank; });
+        if (held == rest.nodes.end() || !held->cores.includes(named.cores) || !held->gpus.includes(named.gpus)) {
+            return Error{std::errc::invalid_argument, "the job does not hold cores " + named.cores.encode() +
+                                                          " of rank " + std::to_string(named.rank)};
         }
-        node->cores.remove(given.cores);
+        // With its last core on a node a job gives back all that it has there; R parts name no memory.
+        NodeResources back{named.rank, named.cores, named.gpus, 0};
+        held->cores.remove(named.cores);
+        held->gpus.remove(named.gpus);
+        if (held->cores.empty()) {
+            back.gpus.add(held->gpus);
+            back.memory_mib = held->memory_mib;
+        }
+        given.nodes.push_back(std::move(back));
     }
     std::erase_if(rest.nodes, [](const NodeResources& node) { return node.cores.empty(); });
-    if (auto done = pool_.release(part); !done) {
+    if (auto done = pool_.release(given); !done) {
         return done;
     }
     profile_.remove(id, running.end);

@@ -45,12 +45,14 @@ class ResourceSpace {
     void set_horizon(Instant end) { horizon_ = end; }
     void set_up(const IdSet& ranks, bool up) { pool_.set_up(ranks, up); }
     void shrink(const IdSet& ranks);
+    void set_load(std::uint32_t rank, const NodeLoad& load) { pool_.set_load(rank, load); }
+    std::uint32_t keep_set(const IdSet& ranks) { return pool_.keep_set(ranks); }
+    void drop_set(std::uint32_t number) { pool_.drop_set(number); }
 
   private:
-    Taken take(const PendingJob& job, const std::vector<ResourcePool::Pick>& picks, Instant end);
+    Taken take(const PendingJob& job, const std::vector<Pick>& picks, Instant end);
     /// Tries to place the head in what is free of each node at the shadow time; on success sets extra_.
-    bool keep(const Request& head, const std::vector<std::uint32_t>& free_then,
-              const std::vector<std::uint32_t>& returned);
+    bool keep(const Request& head, const std::vector<Room>& free_then, const std::vector<Room>& returned);
     void refresh_rooms();
 
     ResourcePool pool_;
@@ -58,13 +60,12 @@ class ResourceSpace {
     std::unordered_map<JobId, Running> running_;
 
     Instant horizon_ = never;
-    Instant shadow_ = never;            ///< of the last reserve()
-    std::vector<std::uint32_t> extra_;  ///< by node: cores that may be held past shadow_
-    // Derived from free cores and extra_ after every change, by node.
-    std::vector<std::uint32_t> long_room_;  ///< free now and free to hold past shadow_
-    std::vector<std::uint32_t>
-        short_first_;  ///< free now but the head's at shadow_: jobs that end by then go here first
-    std::uint64_t long_room_sum_ = 0;
+    Instant shadow_ = never;   ///< of the last reserve()
+    std::vector<Room> extra_;  ///< by node: what may be held past shadow_
+    // Derived from what is free and extra_ after every change, by node.
+    std::vector<Room> long_room_;      ///< free now and free to hold past shadow_
+    std::vector<Room> short_first_;    ///< free now but the head's at shadow_: jobs that end by then go here first
+    std::uint64_t long_room_sum_ = 0;  ///< cores of long_room_
 };
 
 }  // namespace weir

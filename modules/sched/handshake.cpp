@@ -12,7 +12,8 @@ using flux::on_message;
 using flux::on_request;
 using flux::on_watcher;
 
-SchedModule::SchedModule(flux_t* h, Policy policy) : h_(h), name_(flux::service_name(h, "sched")), scheduler_(policy) {
+SchedModule::SchedModule(flux_t* h, const Settings& settings)
+    : h_(h), name_(flux::service_name(h, "sched")), scheduler_(settings.policy), node_choice_(settings.node_choice) {
     constexpr int request = FLUX_MSGTYPE_REQUEST;
     flux_reactor_t* reactor = flux_get_reactor(h_);
     flux::register_service(h_, "sched");
@@ -26,8 +27,10 @@ SchedModule::SchedModule(flux_t* h, Policy policy) : h_(h), name_(flux::service_
                                          this);
     feasibility_handlers_ = flux::add_handlers(
         h_, "feasibility", {{request, "check", on_request<&SchedModule::feasibility>, FLUX_ROLE_USER}}, this);
-    own_handlers_ =
-        flux::add_handlers(h_, name_, {{request, "stats-get", on_request<&SchedModule::stats>, FLUX_ROLE_ALL}}, this);
+    own_handlers_ = flux::add_handlers(h_, name_,
+                                       {{request, "stats-get", on_request<&SchedModule::stats>, FLUX_ROLE_ALL},
+                                        {request, "load", on_request<&SchedModule::load>, 0}},
+                                       this);
     prepare_.reset(flux_prepare_watcher_create(reactor, on_watcher<&SchedModule::before_poll>, this));
     check_.reset(flux_check_watcher_create(reactor, on_watcher<&SchedModule::after_poll>, this));
     idle_.reset(flux_idle_watcher_create(reactor, nullptr, nullptr));
@@ -78,10 +81,12 @@ void SchedModule::first_resources(const Json& answer) {
         const auto ids = v.find("up");
         return ids ? ids->take(IdSet::parse(ids->string())) : IdSet{};
     }));
+    NodeNames names{{}, r.properties};
     for (std::size_t i = 0; i < r.hosts.size(); i++) {
         hosts_.emplace(r.resources.nodes[i].rank, r.hosts[i]);
+        names.hosts.emplace_back(r.resources.nodes[i].rank, r.hosts[i]);
     }
-    scheduler_.set_resources(r.resources, up);
+    scheduler_.set_resources(r.resources, up, std::move(names), node_choice_);
     scheduler_.set_instance_end(end_of(r));
     has_resources_ = true;
     hello_ = flux::rpc(h_, "job-manager.sched-hello", std::move(Json::object().set("partial-ok", false)),

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "libsched/json/constraint.hpp"
 #include "libsched/json/jobspec.hpp"
 #include "libsched/json/reader.hpp"
 
@@ -15,17 +16,6 @@ namespace {
 constexpr unsigned postpone_max = 256;
 /// Seconds for which a job stays at the head before people are told when it may start.
 constexpr double annotate_delay = 0.5;
-
-Result<Request> request_of(const Jobspec& jobspec) {
-    if (jobspec.gpus_per_slot > 0) {
-        return Error{std::errc::invalid_argument, "the job asks for gpus; this scheduler hands out cores only"};
-    }
-    if (!jobspec.constraints.empty() && jobspec.constraints != "{}") {
-        return Error{std::errc::invalid_argument,
-                     "the job has constraints (" + jobspec.constraints + "); this scheduler knows none"};
-    }
-    return jobspec.request;
-}
 
 }  // namespace
 
@@ -45,13 +35,13 @@ void SchedModule::alloc(const flux_msg_t* msg) {
         if (!jobspec) {
             return jobspec.error();
         }
-        auto request = request_of(*jobspec);
-        if (!request) {
-            return request.error();
+        const auto constraint = decode_constraint(jobspec->constraints);
+        if (!constraint) {
+            return constraint.error();
         }
-        job.request = *request;
+        job.request = jobspec->request;
         job.limit = jobspec->limit;
-        return scheduler_.alloc(job);
+        return scheduler_.alloc(job, *constraint);
     };
     if (const Status accepted = accept(); !accepted) {
         denied_++;
@@ -124,9 +114,9 @@ Json SchedModule::feasibility(const flux_msg_t* msg) {
     json_t* document = nullptr;
     flux::unpack(msg, "{s:o}", "jobspec", &document);
     const Jobspec jobspec = flux::value_or_throw(decode_jobspec(document));
-    const Request request = flux::value_or_throw(request_of(jobspec));
+    const Constraint constraint = flux::value_or_throw(decode_constraint(jobspec.constraints));
     if (has_resources_) {
-        flux::value_or_throw(scheduler_.feasible(request));
+        flux::value_or_throw(scheduler_.feasible(jobspec.request, constraint));
     }
     return {};
 }
@@ -135,13 +125,22 @@ Json SchedModule::stats(const flux_msg_t*) {
     const Scheduler::Counters& counters = scheduler_.counters();
     const ResourcePool& pool = scheduler_.space().pool();
     Json out = Json::object();
-    out.set("policy", name_of(scheduler_.policy())).set("ready", is_ready_);
+    out.set("policy", name_of(scheduler_.policy())).set("node_choice", name_of(node_choice_)).set("ready", is_ready_);
     out.set("pending", scheduler_.pending()).set("running", scheduler_.space().running().size());
     out.set("cores", pool.total_cores()).set("free_cores", pool.free_cores());
     out.set("passes", counters.passes).set("considered", counters.considered);
     out.set("started", counters.started).set("backfilled", counters.backfilled);
     out.set("denied", denied_).set("commits", commit_count_);
     return out;
+}
+
+Json SchedModule::load(const flux_msg_t* msg) {
+    json_t* nodes = nullptr;
+    flux::unpack(msg, "{s:o}", "nodes", &nodes);
+    for (const auto& [rank, load] : flux::value_or_throw(loads_of(nodes, hosts_))) {
+        scheduler_.set_load(rank, load);
+    }
+    return {};
 }
 
 void SchedModule::before_poll() {

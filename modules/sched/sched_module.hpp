@@ -16,11 +16,17 @@
 
 namespace weir::sched {
 
+/// What the module is loaded with.
+struct Settings {
+    Policy policy;
+    NodeChoice node_choice = NodeChoice::first;
+};
+
 class SchedModule {
   public:
     /// Registers the services and starts the handshake, which goes on in the reactor: resource.acquire, sched-hello,
     /// the R of every running job, sched-ready. Throws flux::Failure.
-    SchedModule(flux_t* h, Policy policy);
+    SchedModule(flux_t* h, const Settings& settings);
     flux_t* flux() const { return h_; }
 
   private:
@@ -32,6 +38,8 @@ class SchedModule {
     Json expiration(const flux_msg_t* msg);
     Json feasibility(const flux_msg_t* msg);
     Json stats(const flux_msg_t* msg);
+    /// What a monitor measured: {"nodes": [...]}, see loads_of(). The instance's owner alone.
+    Json load(const flux_msg_t* msg);
 
     // Handshake and resource stream.
     void on_resources(flux_future_t* f);
@@ -66,6 +74,7 @@ class SchedModule {
     flux_t* h_;
     std::string name_;
     Scheduler scheduler_;
+    NodeChoice node_choice_;
     HostNames hosts_;
     std::unordered_map<JobId, flux::MessageRef> requests_;  ///< alloc requests without a final answer
     std::unordered_map<flux_future_t*, Commit> commits_;

@@ -3,8 +3,10 @@
 #include "modules/sched/wire.hpp"
 
 #include <array>
+#include <set>
 
 #include "libsched/json/reader.hpp"
+#include "libsched/resource/hostlist.hpp"
 
 namespace weir::sched {
 namespace {
@@ -102,6 +104,36 @@ Result<std::string> looked_up(const Json& answer) {
             value.fail("must be a value");
         }
         return value.take(base64_decode(value.at("data").string()));
+    });
+}
+
+Result<std::vector<std::pair<std::uint32_t, NodeLoad>>> loads_of(json_t* nodes, const HostNames& hosts) {
+    return json::read_json(nodes, "nodes", [&hosts](const json::Value& list) {
+        std::vector<std::pair<std::uint32_t, NodeLoad>> loads;
+        for (std::size_t i = 0; i < list.size(); i++) {
+            const json::Value entry = list[i];
+            const auto part = [&entry](const char* key, double otherwise, double most) {
+                const auto value = entry.find(key);
+                const double number = value ? value->number() : otherwise;
+                if (!(number >= 0. && number <= most)) {
+                    value->fail("must be from 0 to " + std::to_string(static_cast<std::int64_t>(most)));
+                }
+                return number;
+            };
+            const NodeLoad load{part("cpu_load", 0., 1.), part("cpu_speed", ResourceWeights{}.cpu_speed_min, 1000.),
+                                part("ram_usage", 0., 1.), part("ram_size", 0., 1e9)};
+            const auto ranks = entry.find("ranks");
+            const IdSet wanted = ranks ? ranks->take(IdSet::parse(ranks->string())) : IdSet{};
+            const auto names = ranks ? std::vector<std::string>{}
+                                     : entry.at("hosts").take(hostlist_decode(entry.at("hosts").string()));
+            const std::set<std::string_view> by_name(names.begin(), names.end());
+            for (const auto& [rank, host] : hosts) {
+                if (wanted.contains(rank) || by_name.contains(host)) {
+                    loads.emplace_back(rank, load);
+                }
+            }
+        }
+        return loads;
     });
 }
 

@@ -33,6 +33,10 @@ Json commit_payload(std::span<const std::pair<std::string, Json>> key_values);
 Json lookup_payload(std::string_view key);
 Result<std::string> looked_up(const Json& answer);
 
+/// Measured loads by rank. Each entry has "ranks" ("0-3") or "hosts" ("n[0-3]"), and of cpu_load and ram_usage (parts,
+/// 0 to 1), cpu_speed (GHz) and ram_size (MB) what was measured. Error: the entry, the key and what it must be.
+Result<std::vector<std::pair<std::uint32_t, NodeLoad>>> loads_of(json_t* nodes, const HostNames& hosts);
+
 /// "job.0000.0000.0000.0001.R"
 std::string r_key(JobId id);
 

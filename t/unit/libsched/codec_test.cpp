@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 
 #include "libsched/fsd.hpp"
+#include "libsched/json/constraint.hpp"
 #include "libsched/json/jobspec.hpp"
 #include "libsched/json/r.hpp"
 #include "t/unit/libsched/workload.hpp"
@@ -75,18 +76,21 @@ TEST_CASE("R: errors carry the path") {
           std::string::npos);
 }
 
-// Kills: an encoder that groups ranks with equal cores but different gpus; hosts in the order of groups.
+// Kills: an encoder that groups ranks with equal cores but different gpus; hosts in the order of groups; memory by name
+// where several nodes have the same.
 TEST_CASE("R: decoding what was encoded gives the same value") {
     rc::prop("round trip", [] {
         R r;
         const auto nodes = *rc::gen::container<std::vector<std::tuple<int, int, bool>>>(
             rc::gen::tuple(rc::gen::inRange(1, 3), rc::gen::inRange(1, 4), rc::gen::arbitrary<bool>()));
+        const bool alike = *rc::gen::arbitrary<bool>();
         std::uint32_t rank = 0;
         for (const auto& [gap, cores, gpu] : nodes) {
             rank += static_cast<std::uint32_t>(gap);
             r.resources.nodes.push_back(
                 {rank, IdSet::range(1, static_cast<std::uint32_t>(cores)), gpu ? IdSet::range(0, 0) : IdSet{}});
-            r.hosts.push_back("node" + std::to_string(rank));
+            r.resources.nodes.back().memory_mib = gpu ? 0U : 1000U * static_cast<std::uint32_t>(gap);
+            r.hosts.push_back((alike ? "node" : "node" + std::to_string(rank)));
         }
         r.expiration = *rc::gen::inRange(0, 1000) / 4.;
         RC_ASSERT(*decode_r(encode_r(r).dump()) == r);
@@ -136,7 +140,8 @@ TEST_CASE("jobspec: decoding what was encoded gives the same value") {
         spec.request = {*rc::gen::inRange<std::uint32_t>(0, 4), *rc::gen::inRange<std::uint32_t>(1, 9),
                         *rc::gen::inRange<std::uint32_t>(1, 9), false};
         spec.request.exclusive = spec.request.nodes > 0 && *rc::gen::arbitrary<bool>();
-        spec.gpus_per_slot = *rc::gen::inRange<std::uint32_t>(0, 2);
+        spec.request.gpus_per_slot = *rc::gen::inRange<std::uint32_t>(0, 2);
+        spec.request.memory_per_slot_mib = *rc::gen::element<std::uint32_t>(0, 1, 1536, 4096);
         const auto limit = *rc::gen::inRange(0, 10000);
         spec.limit = limit == 0 ? Duration::max() : test::secs(limit);
         spec.queue = *rc::gen::element<std::string>("", "debug");
@@ -154,4 +159,40 @@ TEST_CASE("jobspec: decoding what was encoded gives the same value") {
         spec.environment = {{"PATH", "/bin"}};
         RC_ASSERT(*decode_jobspec(encode_jobspec(spec).dump()) == spec);
     });
+}
+
+TEST_CASE("jobspec: memory a slot stands in attributes.system.weir") {
+    CHECK(decode_jobspec(edited(spec_text, "\"jobid\":77", "\"memory_per_slot\":\"4GiB\""))
+              ->request.memory_per_slot_mib == 4096);
+    CHECK(decode_jobspec(edited(spec_text, "\"jobid\":77", "\"memory_per_slot\":\"lots\"")).error().message ==
+          "jobspec: attributes.system.weir.memory_per_slot: \"lots\" is no amount of memory; write a whole number with "
+          "MiB, GiB or TiB");
+}
+
+TEST_CASE("constraints: the operators of RFC 31 are read, others are named") {
+    using Kind = Constraint::Kind;
+    CHECK(decode_constraint("")->is_empty());
+    CHECK(decode_constraint("{}")->is_empty());
+    const auto c = decode_constraint(
+        R"({"and":[{"properties":["fast","^gpu"]},{"or":[{"hostlist":["n[0-1]"]},{"ranks":["0","4-5"]}]},{"not":[{}]}]})");
+    REQUIRE(c.has_value());
+    REQUIRE(c->parts.size() == 3);
+    CHECK(c->parts[0].names == std::vector<std::string>{"fast", "^gpu"});
+    CHECK(c->parts[1].kind == Kind::any_of);
+    CHECK(c->parts[1].parts[0].names == std::vector<std::string>{"n0", "n1"});
+    CHECK(c->parts[1].parts[1].ranks.encode() == "0,4-5");
+    CHECK(c->parts[2].kind == Kind::not_all);
+    const auto message = [](const char* text) { return decode_constraint(text).error().message; };
+    CHECK(message(R"({"xor":[]})") ==
+          "constraints: the document: unknown operator \"xor\" (there are properties, hostlist, ranks, and, or, not)");
+    CHECK(message(R"({"and":[{"properties":[7]}]})") == "constraints: and[0].properties[0]: must be a string");
+    CHECK(message(R"({"properties":["^"]})") == "constraints: properties[0]: names no property");
+    CHECK(message(R"({"properties":["a|b"]})").find("\"a|b\" is no property") != std::string::npos);
+    CHECK(message(R"({"ranks":["x"]})").find("constraints: ranks[0]: ") == 0);
+    CHECK(message(R"({"ranks":["0"],"and":[]})").find("an object with one operator") != std::string::npos);
+    std::string deep = "{}";
+    for (int i = 0; i < 70; i++) {
+        deep = R"({"not":[)" + deep + "]}";
+    }
+    CHECK(message(deep.c_str()).find("more than 64 levels deep") != std::string::npos);
 }

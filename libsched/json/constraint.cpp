@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: reading RFC 31 constraints.
+#include "libsched/json/constraint.hpp"
+
+#include <array>
+
+#include "libsched/json/reader.hpp"
+#include "libsched/resource/hostlist.hpp"
+
+namespace weir {
+namespace {
+
+using json::Value;
+using Kind = Constraint::Kind;
+
+constexpr int depth_max = 64;
+
+struct Operator {
+    std::string_view name;
+    Kind kind;
+};
+constexpr std::array<Operator, 6> operators{{{"properties", Kind::properties},
+                                             {"hostlist", Kind::hosts},
+                                             {"ranks", Kind::ranks},
+                                             {"and", Kind::all_of},
+                                             {"or", Kind::any_of},
+                                             {"not", Kind::not_all}}};
+
+std::string read_property(const Value& value) {
+    std::string name = value.string();
+    const std::size_t from = name.starts_with('^') ? 1 : 0;
+    if (name.size() == from) {
+        value.fail("names no property");
+    }
+    if (name.find_first_of("!&'\"^`()|", from) != std::string::npos) {
+        value.fail("\"" + name + "\" is no property: none of !&'\"^`()| may stand in one, but for a ^ before it");
+    }
+    return name;
+}
+
+Constraint read_constraint(const Value& value, int depth);
+
+Constraint read_operator(Kind kind, const Value& values, int depth) {
+    Constraint out;
+    out.kind = kind;
+    for (std::size_t i = 0; i < values.size(); i++) {
+        const Value value = values[i];
+        if (kind == Kind::properties) {
+            out.names.push_back(read_property(value));
+        } else if (kind == Kind::hosts) {
+            auto hosts = value.take(hostlist_decode(value.string()));
+            if (hosts.size() + out.names.size() > hostlist_max) {
+                value.fail("too many host names");
+            }
+            std::move(hosts.begin(), hosts.end(), std::back_inserter(out.names));
+        } else if (kind == Kind::ranks) {
+            out.ranks.add(value.take(IdSet::parse(value.string())));
+        } else {
+            out.parts.push_back(read_constraint(value, depth + 1));
+        }
+    }
+    return out;
+}
+
+Constraint read_constraint(const Value& value, int depth) {
+    if (depth > depth_max) {
+        value.fail("is more than 64 levels deep");
+    }
+    if (!json_is_object(value.get()) || json_object_size(value.get()) > 1) {
+        value.fail("must be an object with one operator: properties, hostlist, ranks, and, or, not");
+    }
+    for (const Operator& known : operators) {
+        if (const auto values = value.find(std::string(known.name).c_str())) {
+            return read_operator(known.kind, *values, depth);
+        }
+    }
+    if (json_object_size(value.get()) == 1) {
+        const char* name = json_object_iter_key(json_object_iter(value.get()));
+        value.fail("unknown operator \"" + std::string(name) +
+                   "\" (there are properties, hostlist, ranks, and, or, not)");
+    }
+    return {};
+}
+
+}  // namespace
+
+Result<Constraint> decode_constraint(json_t* document) {
+    return document == nullptr || json_is_null(document)
+               ? Result<Constraint>(Constraint{})
+               : json::read_json(document, "constraints", [](const Value& v) { return read_constraint(v, 1); });
+}
+
+Result<Constraint> decode_constraint(std::string_view text) {
+    if (text.empty()) {
+        return Constraint{};
+    }
+    auto document = Json::parse(text);
+    if (!document) {
+        return Error{document.error().code, "constraints: " + document.error().message};
+    }
+    return decode_constraint(document->get());
+}
+
+}  // namespace weir

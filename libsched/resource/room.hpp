@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: amounts on one node: so many cores, gpus and so much memory, added, taken away and compared together.
+// Must not know which cores they are, nor of which node.
+#pragma once
+#include <algorithm>
+#include <cstdint>
+
+#include "libsched/job.hpp"
+
+namespace weir {
+
+struct Room {
+    std::uint32_t cores = 0;
+    std::uint32_t gpus = 0;
+    std::uint32_t memory_mib = 0;
+
+    bool holds(const Room& other) const {
+        return cores >= other.cores && gpus >= other.gpus && memory_mib >= other.memory_mib;
+    }
+    Room& operator+=(const Room& other) {
+        cores += other.cores;
+        gpus += other.gpus;
+        memory_mib += other.memory_mib;
+        return *this;
+    }
+    /// REQUIRES: holds(other).
+    Room& operator-=(const Room& other) {
+        cores -= other.cores;
+        gpus -= other.gpus;
+        memory_mib -= other.memory_mib;
+        return *this;
+    }
+    friend Room operator-(Room a, const Room& b) { return a -= b; }
+    friend bool operator==(const Room&, const Room&) = default;
+};
+
+/// What both have, kind by kind.
+constexpr Room least(const Room& a, const Room& b) {
+    return {std::min(a.cores, b.cores), std::min(a.gpus, b.gpus), std::min(a.memory_mib, b.memory_mib)};
+}
+
+/// How many of the request's slots go into `room`, at most `most`.
+constexpr std::uint32_t slots_in(const Room& room, const Request& request, std::uint32_t most) {
+    std::uint32_t slots = std::min(most, room.cores / request.cores_per_slot);
+    if (request.gpus_per_slot > 0) {
+        slots = std::min(slots, room.gpus / request.gpus_per_slot);
+    }
+    if (request.memory_per_slot_mib > 0) {
+        slots = std::min(slots, room.memory_mib / request.memory_per_slot_mib);
+    }
+    return slots;
+}
+
+/// What so many slots take. REQUIRES: it fits a node.
+constexpr Room room_of(const Request& request, std::uint32_t slots) {
+    return {slots * request.cores_per_slot, slots * request.gpus_per_slot, slots * request.memory_per_slot_mib};
+}
+
+}  // namespace weir

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: amounts and requests in words, for the people who wait for them. Must not know why somebody waits.
+#pragma once
+#include <string>
+
+#include "libsched/resource/room.hpp"
+
+namespace weir {
+
+/// "1 node", "2 nodes"
+std::string plural(std::uint64_t n, const char* noun);
+/// "2 cores, 1 gpu and 512 MiB"
+std::string words_of(const Room& room);
+/// All that a job asks for: "4 cores", "4 cores on 2 nodes", "4 cores and 2 gpus on 2 whole nodes".
+std::string words_of(const Request& request);
+
+}  // namespace weir

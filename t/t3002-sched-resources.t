@@ -1,0 +1,105 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-3.0-only
+test_description='sched-backfill hands out gpus and memory, heeds constraints and chooses nodes, on every broker here'
+
+. "${SHARNESS_SH:-/usr/share/sharness/sharness.sh}"
+require_some_broker
+MODULES=$WEIR_BUILD_DIR/lib/flux/modules
+export MODULES
+test -f "$MODULES/sched-backfill.so" || { skip_all="sched-backfill.so is not built in $MODULES"; test_done; }
+
+cat >machine.toml <<'EOF'
+[job-exec]
+[resource]
+noverify = true
+[[resource.config]]
+hosts = "fake[0-1]"
+cores = "0-3"
+[[resource.config]]
+hosts = "fake1"
+gpus = "0-1"
+properties = ["fast"]
+EOF
+
+cat >common.sh <<'EOF'
+. $SHARNESS_TEST_SRCDIR/sharness.d/40-flux.sh
+hold() { flux submit --setattr=exec.test.run_duration=1000s "$@" true; }
+runs() { flux job wait-event -t 60 "$1" alloc; }
+r_of() { flux job info "$1" R | jq -c "[.execution.R_lite[], .execution.nodelist]"; }
+refused() { ! flux job attach "$1" 2>err && grep "$2" err; }
+EOF
+
+# try NAME SCRIPT: the script in an instance of each broker, without its scheduler.
+try() {
+	for broker in $BROKERS; do
+		{ echo "SHARNESS_TEST_SRCDIR=$SHARNESS_TEST_SRCDIR"; cat common.sh; echo "$2"; } >instance.sh
+		mkdir -p instance-conf && cp machine.toml instance-conf/instance.toml
+		if test $broker = weir; then
+			printf '[weir-broker]\nmodules = ["kvs", "resource", "job-manager", "job-exec"]\n' >>instance-conf/instance.toml
+		fi
+		test_expect_success "$broker: $1" "scheduled_on_$broker"
+	done
+}
+scheduled_on_flux() {
+	{ echo 'flux module remove sched-simple'; cat instance.sh; echo 'flux cancel --all; flux queue drain
+		flux module remove sched-backfill; flux module load sched-simple'; } >whole.sh
+	flux start --test-size=2 "--test-hosts=fake[0-1]" --setattr=broker.module-nopanic=1 \
+		"--config-path=$PWD/instance-conf/instance.toml" bash -e ./whole.sh
+}
+scheduled_on_weir() {
+	rm -rf state && mkdir state && boot_weir "$PWD/state" || return 1
+	bash -e ./instance.sh
+	status=$?
+	kill -TERM "$weir_pid" && wait "$weir_pid" || status=1
+	forget_weir
+	return $status
+}
+
+try 'gpus go to those who ask, and are waited for' '
+flux module load $MODULES/sched-backfill.so
+both=$(hold -n2 -g1) && runs $both
+r_of $both | grep "\"rank\":\"1\"" | grep "\"gpu\":\"0-1\""
+waits=$(hold -n1 -g1)
+plain=$(hold -n1) && runs $plain && r_of $plain | grep -v gpu
+flux jobs -no {state} $waits | grep SCHED
+flux cancel $both && runs $waits && r_of $waits | grep "\"gpu\":\"0\""
+refused $(hold -n1 -g3) "at most 4 cores and 2 gpus"
+'
+try 'constraints are heeded: properties, hosts, ranks, not' '
+flux module load $MODULES/sched-backfill.so
+fast=$(hold -n1 --requires=fast) && runs $fast && r_of $fast | grep fake1
+slow=$(hold -n1 --requires=^fast) && runs $slow && r_of $slow | grep fake0
+named=$(hold -n1 --requires=host:fake1) && runs $named && r_of $named | grep fake1
+ranked=$(hold -n1 --requires="rank:1 and not host:fake0") && runs $ranked && r_of $ranked | grep fake1
+wide=$(hold -N2 -n2 --requires="rank:0 or fast") && runs $wide
+waits=$(hold -n2 --requires=fast)
+other=$(hold -n2) && runs $other && r_of $other | grep fake0
+flux jobs -no {state} $waits | grep SCHED
+refused $(hold -N2 -n2 --requires=fast) "of the 1 node that satisfy its constraints"
+refused $(hold -n1 --requires=none) "none of the 2 nodes does"
+'
+try 'a scheduler that comes anew knows the gpus that are held' '
+flux module load $MODULES/sched-backfill.so
+one=$(hold -n1 -g1) && runs $one
+flux module reload $MODULES/sched-backfill.so
+next=$(hold -n1 -g1) && runs $next && r_of $next | grep "\"gpu\":\"1\""
+'
+try 'the least loaded node is taken, as measured and as given' '
+flux module load $MODULES/sched-backfill.so node-choice=least-loaded
+rpc sched-backfill.load "{\"nodes\": [{\"hosts\": \"fake0\", \"cpu_load\": 0.9}, {\"ranks\": \"1\", \"cpu_load\": 0.1}]}"
+first=$(hold -n1) && runs $first && r_of $first | grep fake1
+rpc sched-backfill.load "{\"nodes\": [{\"ranks\": \"0\", \"cpu_load\": 0}]}"
+second=$(hold -n1) && runs $second && r_of $second | grep fake0
+! rpc sched-backfill.load "{\"nodes\": [{\"ranks\": \"0\", \"cpu_load\": 2}]}" >err && grep "\[0\].cpu_load: must be from 0 to 1" err
+rpc sched-backfill.stats-get | jq -e ".node_choice == \"least-loaded\""
+'
+try 'memory is set apart where the nodes memory is known' '
+flux module load $MODULES/sched-backfill.so
+refused $(hold -n1 --setattr=weir.memory_per_slot=4GiB) "of no node the memory is known"
+'
+try 'wrong arguments are named' '
+! flux module load $MODULES/sched-backfill.so node-choice=worst
+flux dmesg | grep "node-choice is first, best-fit or least-loaded"
+flux module load $MODULES/sched-backfill.so node-choice=best-fit
+'
+test_done
