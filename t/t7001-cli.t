@@ -30,7 +30,7 @@ test_expect_success 'a bad value names itself and what is right' '
 '
 test_expect_success 'no instance: exit code 3 and how to start one' '
 	for c in jobs "submit true" "cancel f1" "output f1" "nice f1 1" "prio list" "prio explain f1" "prio weights" \
-		"share show" "share history" "share export" "share set a 1" usage tree; do
+		"share show" "share history" "share export" "share set a 1" "share add a" "share remove a" usage tree; do
 		test_expect_code 3 weir $c 2>err && grep "weir start" err || { echo "$c"; return 1; }
 	done
 '

@@ -69,6 +69,16 @@ test_expect_success 'one share is set, the comment stays, the history knows who 
 	weir share set -m "new grant" chem 50 && weir share export >now.toml && grep "= 50" now.toml &&
 	grep "# ticket 4711" now.toml && weir share history | grep "$(id -un).*new grant"
 '
+test_expect_success 'limits and targets are set, changed and taken away, a member is added and removed; comments stay' '
+	weir share set chem cores_max=[64,128] wall_time_max=36h >out 2>&1 && grep "wall_time_max none.*36h" out &&
+	weir share export >limits.toml && grep "\"chem\".*= { shares = 50, cores_max = \[64,128\], wall_time_max = \"36h\" }" limits.toml &&
+	grep "# ticket 4711" limits.toml && test_expect_code 2 weir share set chem 5 7 2>err && grep "FIELD=VALUE" err &&
+	test_expect_code 5 weir share set chem cores=3 2>err && grep "cores_max" err &&
+	weir share set chem cores_max= wall_time_max= &&
+	weir share add chem/@zoe 3 running_jobs_max=2 && weir share export | grep "chem/@zoe.*shares = 3, running_jobs_max = 2" &&
+	weir share set chem/@zoe running_jobs_max= shares=1 && weir share remove -m "left" chem/@zoe >out 2>&1 && grep "chem/@zoe" out &&
+	weir share set chem 50 && ! weir share export | grep zoe
+'
 test_expect_success 'a whole tree is applied, or nothing of it' '
 	sed "s/= 60 /= 10 /" now.toml >next.toml && weir share apply -m smaller next.toml &&
 	weir share show --json >j && test $(field j "[n[\"shares\"] for n in d[\"nodes\"] if n[\"path\"] == \"physics\"][0]") = 10 &&

@@ -17,6 +17,8 @@ Command nice_command();
 Command share_show_command();
 Command share_apply_command();
 Command share_set_command();
+Command share_add_command();
+Command share_remove_command();
 Command share_history_command();
 Command share_export_command();
 Command usage_command();

@@ -3,6 +3,7 @@
 #include "libfairshare/toml/share_tree_edit.hpp"
 
 #include <algorithm>
+#include <initializer_list>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -66,25 +67,84 @@ Diagnostics unknown_node(const Document& document, std::string_view path) {
 }
 
 /// Hands the edited text out only if it is a tree that differs from the old one in `path` alone and as meant.
-EditedText checked(const Document& before, std::string text, std::string_view path, ChangeKind meant) {
+EditedText checked(const Document& before, std::string text, std::string_view path,
+                   std::initializer_list<ChangeKind> meant) {
     auto parsed = parse_share_tree(text, file_shown);
     if (auto* diagnostics = std::get_if<Diagnostics>(&parsed)) {
         return std::move(*diagnostics);
     }
     const auto changes = diff_trees(before.tree, std::get<ShareTree>(parsed));
     const bool is_as_meant =
-        std::all_of(changes.begin(), changes.end(),
-                    [&](const TreeChange& change) { return change.kind == meant && change.path == path; }) &&
-        (meant == ChangeKind::reshared || changes.size() == 1);
+        changes.size() <= 1 && std::all_of(changes.begin(), changes.end(), [&](const TreeChange& change) {
+            return change.path == path && std::find(meant.begin(), meant.end(), change.kind) != meant.end();
+        });
     if (!is_as_meant) {
         return refusal("the edit of " + quoted(path) + " would change other nodes too", "edit the text by hand");
     }
     return text;
 }
 
+/// The part of a name behind the point of a table: "debug" of "at.debug".
+std::string_view last_part(std::string_view field) {
+    return field.substr(field.rfind('.') + 1);
+}
+
+/// Whether there is a place for it.
+bool write_field(std::string& text, const TomlNode& line, std::string_view field, std::string_view value) {
+    for (const TomlField& one : line.fields) {
+        if (one.name == field) {
+            text.replace(one.value, one.end - one.value, value);
+            return true;
+        }
+    }
+    const std::string entry = std::string{field} + " = " + std::string{value};
+    if (text[line.value] != '{') {  // "bio" = 10
+        text.replace(line.value, line.value_end - line.value,
+                     "{ shares = " + text.substr(line.value, line.value_end - line.value) + ", " + entry + " }");
+        return true;
+    }
+    for (const TomlField& one : line.fields) {  // at = { debug = 20 }
+        if (one.is_in_table && one.name.substr(0, one.name.find('.')) == field.substr(0, field.find('.'))) {
+            text.insert(one.end, ", " + std::string{last_part(field)} + " = " + std::string{value});
+            return true;
+        }
+    }
+    if (line.fields.empty()) {
+        text.replace(line.value, line.value_end - line.value, "{ " + entry + " }");
+    } else if (field == "shares") {
+        text.insert(line.value + 1, " " + entry + ",");
+    } else if (const TomlField& last = line.fields.back(); !last.is_in_table) {
+        text.insert(last.end, ", " + entry);
+    } else {
+        text.insert(text.find_first_not_of(" \t", line.value + 1), entry + ", ");
+    }
+    return true;
+}
+
+/// Whether it is there. Goes with the comma that parts it from the next or from the one before.
+bool erase_field(std::string& text, const TomlNode& line, std::string_view field) {
+    const auto found =
+        std::find_if(line.fields.begin(), line.fields.end(), [&](const TomlField& one) { return one.name == field; });
+    if (found == line.fields.end() || text[line.value] != '{') {
+        return false;
+    }
+    std::size_t begin = found->begin;
+    std::size_t end = found->end;
+    const std::size_t after = text.find_first_not_of(" \t", end);
+    if (text[after] == ',') {
+        end = text.find_first_not_of(" \t", after + 1);
+    } else {
+        const std::size_t before = text.find_last_not_of(" \t", begin - 1);
+        begin = text[before] == ',' ? before : begin;
+    }
+    text.erase(begin, end - begin);
+    return true;
+}
+
 }  // namespace
 
-EditedText set_shares_line(std::string_view text, std::string_view path, std::uint32_t shares) {
+EditedText set_field_line(std::string_view text, std::string_view path, std::string_view field,
+                          std::string_view value) {
     auto opened = open_document(text);
     if (auto* diagnostics = std::get_if<Diagnostics>(&opened)) {
         return std::move(*diagnostics);
@@ -94,18 +154,15 @@ EditedText set_shares_line(std::string_view text, std::string_view path, std::ui
     if (line == nullptr) {
         return unknown_node(document, path);
     }
-    std::string edited{text};
-    std::string number = std::to_string(shares);
-    std::size_t begin = line->shares_begin;
-    std::size_t end = line->shares_end;
-    if (begin == end) {  // `{ parent = "physics" }` or `{}`
-        begin = end = text.find('{', line->line_begin) + 1;
-        const std::size_t next = text.find_first_not_of(" \t", begin);
-        number = " shares = " + number + (text[next] == '}' ? "" : ",");
+    if (value.find_first_of("\r\n#") != std::string_view::npos) {
+        return refusal("a value stands on one line and has no comment");
     }
-    edited.replace(begin, end - begin, number);
-    auto result = checked(document, std::move(edited), path, ChangeKind::reshared);
-    return result;
+    std::string edited{text};
+    if (!(value.empty() ? erase_field(edited, *line, field) : write_field(edited, *line, field, value))) {
+        return value.empty() ? refusal(quoted(path) + " has no field " + quoted(field) + " to take away")
+                             : refusal("the edit of " + quoted(path) + " has no place", "edit the text by hand");
+    }
+    return checked(document, std::move(edited), path, {ChangeKind::reshared, ChangeKind::changed});
 }
 
 EditedText add_node_line(std::string_view text, std::string_view path, std::uint32_t shares) {
@@ -141,7 +198,7 @@ EditedText add_node_line(std::string_view text, std::string_view path, std::uint
     }
     std::string edited{text};
     edited.insert(place, line);
-    return checked(document, std::move(edited), path, ChangeKind::added);
+    return checked(document, std::move(edited), path, {ChangeKind::added});
 }
 
 EditedText remove_node_line(std::string_view text, std::string_view path) {
@@ -160,7 +217,7 @@ EditedText remove_node_line(std::string_view text, std::string_view path) {
     }
     std::string edited{text};
     edited.erase(line->line_begin, line->line_end - line->line_begin);
-    return checked(document, std::move(edited), path, ChangeKind::removed);
+    return checked(document, std::move(edited), path, {ChangeKind::removed});
 }
 
 }  // namespace weir

@@ -224,13 +224,16 @@ class Reader {
             }
             return;
         }
-        TomlNode node = node_at(key, at);
-        read_field_of(node, "shares", value, at);
+        TomlNode node = node_at(key, value, at);
+        read_field_of(node, "shares", value, position_of(value.source().begin));
+        place_field(node, "shares", value.source().begin, value, false);
         nodes_.push_back(std::move(node));
     }
 
-    TomlNode node_at(const toml::key& key, SourcePosition at) const {
+    TomlNode node_at(const toml::key& key, const toml::node& value, SourcePosition at) const {
         TomlNode node;
+        node.value = lines_.offset(position_of(value.source().begin));
+        node.value_end = lines_.offset(position_of(value.source().end));
         node.spec.name = std::string{key.str()};
         node.spec.position = at;
         node.line_begin = lines_.begin(at.line);
@@ -270,22 +273,39 @@ class Reader {
         return made;
     }
 
-    void read_field_of(TomlNode& node, std::string_view key, const toml::node& value, SourcePosition at) {
-        if (key == "shares") {
-            at = position_of(value.source().begin);
-            node.shares_begin = lines_.offset(at);
-            node.shares_end = lines_.offset(position_of(value.source().end));
+    void place_field(TomlNode& node, std::string name, const toml::source_position& key, const toml::node& value,
+                     bool is_in_table) const {
+        std::size_t begin = lines_.offset(position_of(key));
+        if (!is_in_table && name.find('.') != std::string::npos) {  // toml++ places the last part of `at.debug`
+            begin = text_.find_first_not_of(" \t", text_.find_last_of("{,", begin) + 1);
         }
+        node.fields.push_back({std::move(name), begin, lines_.offset(position_of(value.source().begin)),
+                               lines_.offset(position_of(value.source().end)), is_in_table});
+    }
+
+    void read_field_of(TomlNode& node, std::string_view key, const toml::node& value, SourcePosition at) {
         for (auto& [message, hint] : read_field(key, value_of(value), node.spec)) {
             report(at, std::move(message), std::move(hint));
         }
     }
 
     void read_inline(const toml::key& key, const toml::table& table, SourcePosition at) {
-        TomlNode node = node_at(key, at);
+        TomlNode node = node_at(key, table, at);
         for (const auto& [name, value] : table) {
-            read_field_of(node, name.str(), value, position_of(name.source().begin));
+            const bool is_shares = name.str() == "shares";
+            read_field_of(node, name.str(), value, position_of((is_shares ? value.source() : name.source()).begin));
+            const toml::table* below = value.as_table();
+            if (below == nullptr || below->empty()) {
+                place_field(node, std::string{name.str()}, name.source().begin, value, false);
+                continue;
+            }
+            for (const auto& [inner, one] : *below) {
+                place_field(node, std::string{name.str()} + "." + std::string{inner.str()}, inner.source().begin, one,
+                            below->is_inline());
+            }
         }
+        std::sort(node.fields.begin(), node.fields.end(),
+                  [](const TomlField& a, const TomlField& b) { return a.value < b.value; });
         nodes_.push_back(std::move(node));
     }
 

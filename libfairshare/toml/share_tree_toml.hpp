@@ -14,13 +14,23 @@
 
 namespace weir {
 
-/// A node's line and where its parts stand, for edits: byte offsets into the text.
+/// A field of a node's line and where it stands, for edits: byte offsets into the text.
+struct TomlField {
+    std::string name;          ///< "shares", "cores_max", "at.debug"
+    std::size_t begin = 0;     ///< the key; where the value is the whole line's ("bio" = 10) the value
+    std::size_t value = 0;     ///< the value
+    std::size_t end = 0;       ///< past the value
+    bool is_in_table = false;  ///< the last part of the name stands in braces of its own: at = { debug = 20 }
+};
+
+/// A node's line and where its parts stand.
 struct TomlNode {
     NodeSpec spec;
-    std::size_t line_begin = 0;    ///< first byte of the line
-    std::size_t line_end = 0;      ///< past its newline
-    std::size_t shares_begin = 0;  ///< the number of the shares; begin == end where it is left out
-    std::size_t shares_end = 0;
+    std::size_t line_begin = 0;     ///< first byte of the line
+    std::size_t line_end = 0;       ///< past its newline
+    std::size_t value = 0;          ///< what stands right of the equals sign: a number, a text, a table in braces
+    std::size_t value_end = 0;      ///< past it
+    std::vector<TomlField> fields;  ///< in the text's order
 };
 
 /// The lines of a text in order. Errors: TOML syntax (every faulty line is reported, not the first alone), keys twice,

@@ -24,12 +24,18 @@ void check_round_trip(const ShareTree& tree) {
 
 void check_edits(std::string_view text, const ShareTree& tree) {
     const std::string path = tree.path(NodeId{tree.size() - 1});
-    const auto edited = set_shares_line(text, path, 41);
+    const auto edited = set_field_line(text, path, "shares", "41");
     WEIR_CHECK(std::holds_alternative<std::string>(edited));
     const auto after = parse_share_tree(std::get<std::string>(edited));
     WEIR_CHECK(std::holds_alternative<ShareTree>(after));
     const auto& changed = std::get<ShareTree>(after);
     WEIR_CHECK(changed.find(path) && changed.shares(*changed.find(path)) == 41);
+    for (const char* field : {"nodes_max", "at.debug", "wall_time_max"}) {
+        const auto set = set_field_line(text, path, field, field[0] == 'w' ? "\"41s\"" : "41");
+        if (const auto* there = std::get_if<std::string>(&set)) {
+            WEIR_CHECK(std::holds_alternative<std::string>(set_field_line(*there, path, field, "")));
+        }
+    }
     const auto added = add_node_line(text, "new-account", 3);
     WEIR_CHECK(tree.find("new-account") || std::holds_alternative<std::string>(added) ||
                !std::get<Diagnostics>(added).empty());

@@ -31,6 +31,9 @@ std::string refused(const EditedText& edited) {
     REQUIRE(std::holds_alternative<Diagnostics>(edited));
     return to_string(std::get<Diagnostics>(edited));
 }
+EditedText set_shares(std::string_view in, std::string_view path, int shares) {
+    return set_field_line(in, path, "shares", std::to_string(shares));
+}
 std::string replaced(std::string_view what, std::string_view with) {
     std::string copy{text};
     return copy.replace(copy.find(what), what.size(), with);
@@ -39,17 +42,17 @@ std::string replaced(std::string_view what, std::string_view with) {
 }  // namespace
 
 TEST_CASE("edit: new shares change the number and no other byte") {
-    CHECK(done(set_shares_line(text, "physics", 5)) == replaced("= 3   #", "= 5   #"));
-    CHECK(done(set_shares_line(text, "physics/@bob", 7)) == replaced("0x10", "7"));
-    CHECK(done(set_shares_line(text, "physics/lattice", 11)) == replaced("shares = 2 ", "shares = 11 "));
-    CHECK(done(set_shares_line(text, "physics/lattice/@al\xc3\xa9", 1)) == replaced("= 12", "= 1"));
-    CHECK(done(set_shares_line(text, "physics/plasma", 9)) ==
+    CHECK(done(set_shares(text, "physics", 5)) == replaced("= 3   #", "= 5   #"));
+    CHECK(done(set_shares(text, "physics/@bob", 7)) == replaced("0x10", "7"));
+    CHECK(done(set_shares(text, "physics/lattice", 11)) == replaced("shares = 2 ", "shares = 11 "));
+    CHECK(done(set_shares(text, "physics/lattice/@al\xc3\xa9", 1)) == replaced("= 12", "= 1"));
+    CHECK(done(set_shares(text, "physics/plasma", 9)) ==
           replaced("{ parent = \"physics\" }", "{ shares = 9, parent = \"physics\" }"));
-    CHECK(done(set_shares_line(text, "bio", 1)) == text);
+    CHECK(done(set_shares(text, "bio", 1)) == text);
 }
 
 TEST_CASE("edit: an unknown node is answered with the nearest") {
-    CHECK(refused(set_shares_line(text, "physics/latice", 5)) ==
+    CHECK(refused(set_shares(text, "physics/latice", 5)) ==
           "share tree: no node \"physics/latice\"; did you mean \"physics/lattice\"?");
 }
 
@@ -86,11 +89,58 @@ TEST_CASE("edit: a removed line goes whole") {
 
 TEST_CASE("edit: a byte order mark stays where it is") {
     const std::string mark = "\xef\xbb\xbf";
-    CHECK(done(set_shares_line(mark + "\"a\" =11 # x\n", "a", 5)) == mark + "\"a\" =5 # x\n");
+    CHECK(done(set_shares(mark + "\"a\" =11 # x\n", "a", 5)) == mark + "\"a\" =5 # x\n");
     CHECK(done(remove_node_line(mark + "\"a\" = 1\n", "a")) == mark);
     CHECK(done(add_node_line(mark, "a", 1)) == mark + "\"a\" = 1\n");
 }
 
 TEST_CASE("edit: a faulty text is refused with its mistakes") {
-    CHECK(refused(set_shares_line("\"a\" = \n", "a", 1)).find("not TOML") != std::string::npos);
+    CHECK(refused(set_shares("\"a\" = \n", "a", 1)).find("not TOML") != std::string::npos);
+}
+
+TEST_CASE("edit: any field is set, changed and taken away, and the rest of the line stays") {
+    const std::string before =
+        "# campus\n"
+        "\"bio\" =  10   # ten\n"
+        "\"chem\" = { shares = 3, at.debug = 20, cores_max = [64, 128] }  # two at once\n"
+        "\"math\" = { at = { debug = 2 } }\n"
+        "\"bio/@al\" = \"parent\"\n"
+        "\"arts\" = {}\n";
+    const auto with = [&](std::string_view what, std::string_view by) {
+        std::string copy = before;
+        return copy.replace(copy.find(what), what.size(), by);
+    };
+    const auto set = [&](std::string_view path, std::string_view field, std::string_view value) {
+        return done(set_field_line(before, path, field, value));
+    };
+    CHECK(set("bio", "cores_max", "64") == with("10   #", "{ shares = 10, cores_max = 64 }   #"));
+    CHECK(set("bio/@al", "wall_time_max", "\"36h\"") ==
+          with("= \"parent\"", "= { shares = \"parent\", wall_time_max = \"36h\" }"));
+    CHECK(set("chem", "cores_max", "9") == with("[64, 128]", "9"));
+    CHECK(set("chem", "at.debug", "7") == with("at.debug = 20", "at.debug = 7"));
+    CHECK(set("chem", "at.night", "7") == with("[64, 128]", "[64, 128], at.night = 7"));
+    CHECK(set("chem", "target", "[\"16.5+\", \"30%\"]") ==
+          with("[64, 128]", "[64, 128], target = [\"16.5+\", \"30%\"]"));
+    CHECK(set("math", "at.night", "5") == with("debug = 2 }", "debug = 2, night = 5 }"));
+    CHECK(set("math", "running_jobs_max", "5") == with("{ at", "{ running_jobs_max = 5, at"));
+    CHECK(set("math", "shares", "5") == with("{ at", "{ shares = 5, at"));
+    CHECK(set("arts", "nodes_max", "5") == with("{}", "{ nodes_max = 5 }"));
+
+    CHECK(set("chem", "shares", "") == with("shares = 3, at", "at"));
+    CHECK(set("chem", "at.debug", "") == with("at.debug = 20, ", ""));
+    CHECK(set("chem", "cores_max", "") == with(", cores_max = [64, 128]", ""));
+    CHECK(set("math", "at.debug", "") == with("debug = 2 ", " "));
+    CHECK(refused(set_field_line(before, "bio", "cores_max", "")) ==
+          "share tree: \"bio\" has no field \"cores_max\" to take away");
+    CHECK(refused(set_field_line(before, "bio", "shares", "")).find("to take away") != std::string::npos);
+}
+
+TEST_CASE("edit: a field that would not hold is refused with what would be right") {
+    CHECK(refused(set_field_line(text, "bio", "cores_min", "5")).find("cores_max") != std::string::npos);
+    CHECK(refused(set_field_line(text, "bio", "cores_max", "many")).find("not TOML") != std::string::npos);
+    CHECK(refused(set_field_line(text, "bio", "cores_max", "-5")).find("cores_max") != std::string::npos);
+    CHECK(refused(set_field_line(text, "bio", "cores_max", "5 }\n\"x\" = { shares = 1")).find("one line") !=
+          std::string::npos);
+    CHECK(refused(set_field_line(text, "bio", "cores_max", "5 # five")).find("no comment") != std::string::npos);
+    CHECK(refused(set_field_line(text, "bio", "cores_max", "5, shares = 9")).find("shares") != std::string::npos);
 }
