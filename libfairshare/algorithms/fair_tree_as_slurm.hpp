@@ -15,6 +15,10 @@ namespace weir {
 struct FairTreeAsSlurm {
     void evaluate(const ShareTree& tree, const Measures& measures, Standings& into) const;
     NodeStanding node_standing(const ShareTree& tree, const Measures& measures, NodeId id) const;
+    /// One association's rank without everybody's: O(path x siblings), times the tied neighbours it has it from.
+    /// associations: associations_below(tree).
+    std::uint32_t rank(const ShareTree& tree, std::span<const CoreMicros> usage,
+                       std::span<const std::uint32_t> associations, NodeId leaf) const;
 };
 
 }  // namespace weir

@@ -8,56 +8,64 @@
 
 namespace weir {
 
-FairTreeRanks::FairTreeRanks(const ShareTree& tree, FairTree rule)
-    : tree_(&tree), rule_(rule), associations_(tree.size(), 0) {
+std::vector<std::uint32_t> associations_below(const ShareTree& tree) {
+    std::vector<std::uint32_t> made(tree.size(), 0);
     for (std::uint32_t i = tree.size(); i-- > 0;) {
-        associations_[i] += tree.is_association(NodeId{i}) ? 1 : 0;
+        made[i] += tree.is_association(NodeId{i}) ? 1 : 0;
         if (i != 0) {
-            associations_[tree.parent(NodeId{i}).value] += associations_[i];
+            made[tree.parent(NodeId{i}).value] += made[i];
         }
     }
+    return made;
 }
 
-LevelFs FairTreeRanks::level(std::span<const CoreMicros> usage, NodeId id) const {
-    if (tree_->shares_parent(id)) {
-        return {1, 1, 0, 0};  // infinite
-    }
-    const NodeId above = tree_->level_parent(id);
-    return {tree_->shares(id), tree_->child_shares(above), usage[id.value], usage[above.value]};
-}
-
-void FairTreeRanks::append_level(NodeId account, std::vector<NodeId>& list) const {
-    for (NodeId child : tree_->children(account)) {
-        if (tree_->kind(child) == NodeKind::any_member) {
+void append_level(const ShareTree& tree, NodeId account, std::vector<NodeId>& list) {
+    for (NodeId child : tree.children(account)) {
+        if (tree.kind(child) == NodeKind::any_member) {
             continue;
         }
-        if (tree_->shares_parent(child) && !tree_->is_association(child)) {
-            append_level(child, list);
+        if (tree.shares_parent(child) && !tree.is_association(child)) {
+            append_level(tree, child, list);
         } else {
             list.push_back(child);
         }
     }
 }
 
-std::uint32_t FairTreeRanks::rank(std::span<const CoreMicros> usage, NodeId leaf) const {
-    WEIR_CHECK(leaf.value < tree_->size() && tree_->is_association(leaf));
+std::vector<NodeId> way_to(const ShareTree& tree, NodeId id) {
     std::vector<NodeId> way;
-    for (NodeId at = leaf; at != root_node; at = tree_->level_parent(at)) {
+    for (NodeId at = id; at != root_node; at = tree.level_parent(at)) {
         way.push_back(at);
     }
+    std::reverse(way.begin(), way.end());
+    return way;
+}
+
+FairTreeRanks::FairTreeRanks(const ShareTree& tree, FairTree rule)
+    : tree_(&tree), rule_(rule), associations_(associations_below(tree)) {}
+
+std::uint32_t FairTreeRanks::rank(std::span<const CoreMicros> usage, NodeId leaf) const {
+    return rank([this](NodeId id) { return std::uint64_t{tree_->shares(id)}; },
+                [this](NodeId above) { return std::uint64_t{tree_->child_shares(above)}; }, usage, leaf);
+}
+
+std::uint32_t FairTreeRanks::rank_by(const std::function<LevelFs(NodeId)>& level_of, NodeId leaf) const {
+    WEIR_CHECK(leaf.value < tree_->size() && tree_->is_association(leaf));
+    constexpr LevelFs infinite{1, 1, 0, 0};
+    const auto level = [&](NodeId id) { return tree_->shares_parent(id) ? infinite : level_of(id); };
     std::vector<NodeId> list;
     std::vector<NodeId> tied_accounts;
-    append_level(root_node, list);
+    append_level(*tree_, root_node, list);
     std::uint32_t rank = associations_[root_node.value];  // that of the leaf's group, if it shares none from above
     bool shares_rank = false;                             // the list's first group has the rank of users above it
     std::uint32_t shared_rank = 0;
-    for (auto step = way.rbegin();; ++step) {
-        const LevelFs own = level(usage, *step);
+    for (NodeId step : way_to(*tree_, leaf)) {
+        const LevelFs own = level(step);
         std::uint32_t tied_users = 0;
         bool is_first = true;
         tied_accounts.clear();
         for (NodeId sibling : list) {
-            const auto order = compare(level(usage, sibling), own);
+            const auto order = compare(level(sibling), own);
             if (std::is_gt(order)) {
                 rank -= associations_[sibling.value];
                 is_first = false;
@@ -69,20 +77,14 @@ std::uint32_t FairTreeRanks::rank(std::span<const CoreMicros> usage, NodeId leaf
         }
         shares_rank = shares_rank && is_first;
         shared_rank = shares_rank ? shared_rank : rank;
-        if (*step == leaf) {
-            return shared_rank;
-        }
         shares_rank = (shares_rank || tied_users > 0) && !rule_.users_before_tied_accounts;
         rank -= tied_users;
         list.clear();
         for (NodeId account : tied_accounts) {
-            append_level(account, list);
+            append_level(*tree_, account, list);
         }
     }
-}
-
-double FairTreeRanks::factor(std::span<const CoreMicros> usage, NodeId leaf) const {
-    return rank(usage, leaf) * (1.0 / tree_->association_count());
+    return shared_rank;
 }
 
 void add_usage(const ShareTree& tree, NodeId leaf, CoreMicros amount, std::span<CoreMicros> usage) {

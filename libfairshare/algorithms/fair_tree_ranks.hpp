@@ -3,6 +3,7 @@
 // Must not know: decay, who charged. Same rule and same exact comparisons as FairTree. ADR 0084.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -21,17 +22,34 @@ class FairTreeRanks {
     /// account's, and so on to the root; where accounts tie, at the children of all of them, as they are merged.
     /// O(path x siblings). REQUIRES: leaf is an association of the tree.
     std::uint32_t rank(std::span<const CoreMicros> usage, NodeId leaf) const;
-    /// rank / associations.
-    double factor(std::span<const CoreMicros> usage, NodeId leaf) const;
+    /// The same where shares are not the tree's own: shares_of(NodeId) and, by level_parent(), shares_sum(NodeId).
+    template <typename SharesOf, typename SharesSum>
+    std::uint32_t rank(const SharesOf& shares_of, const SharesSum& shares_sum, std::span<const CoreMicros> usage,
+                       NodeId leaf) const {
+        return rank_by(
+            [&](NodeId id) {
+                const NodeId above = tree_->level_parent(id);
+                return LevelFs{shares_of(id), shares_sum(above), usage[id.value], usage[above.value]};
+            },
+            leaf);
+    }
 
   private:
-    LevelFs level(std::span<const CoreMicros> usage, NodeId id) const;
-    void append_level(NodeId account, std::vector<NodeId>& list) const;
+    /// level_of: of a node with shares of its own.
+    std::uint32_t rank_by(const std::function<LevelFs(NodeId)>& level_of, NodeId leaf) const;
 
     const ShareTree* tree_;
     FairTree rule_;
     std::vector<std::uint32_t> associations_;  // by NodeId: at or below the node
 };
+
+/// By NodeId: how many associations stand at or below it. O(size).
+std::vector<std::uint32_t> associations_below(const ShareTree& tree);
+/// Appends the nodes that compete at an account's level: its children, and in the place of an account with `parent`
+/// shares its children. O(their number).
+void append_level(const ShareTree& tree, NodeId account, std::vector<NodeId>& list);
+/// The nodes from the one under the root to `id` at whose levels it competes, top down. O(depth).
+std::vector<NodeId> way_to(const ShareTree& tree, NodeId id);
 
 /// Adds what the leaf used to its path. O(depth).
 void add_usage(const ShareTree& tree, NodeId leaf, CoreMicros amount, std::span<CoreMicros> usage);

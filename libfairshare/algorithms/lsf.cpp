@@ -36,21 +36,25 @@ double lsf_priority(double shares, const DynamicUse& use, const LsfFactors& fact
     return shares / std::max(lsf_divisor(use, factors, elsewhere), lsf_divisor_min);
 }
 
+CoreMicros Lsf::divisor_part(const DynamicUse& use) const {
+    return static_cast<CoreMicros>(in_units(lsf_divisor(use, factors) - idle_divisor(factors)));
+}
+
+CoreMicros Lsf::divisor_of(CoreMicros sum) const {
+    return static_cast<CoreMicros>(std::clamp<__int128>(in_units(idle_divisor(factors)) + static_cast<__int128>(sum), 1,
+                                                        static_cast<__int128>(usage_max)));
+}
+
 std::vector<CoreMicros> Lsf::divisors(const ShareTree& tree, std::span<const DynamicUse> use) const {
-    const double idle = idle_divisor(factors);
-    const auto in_range = [base = in_units(idle)](CoreMicros sum) {  // sums are signed until here
-        return static_cast<CoreMicros>(
-            std::clamp<__int128>(base + static_cast<__int128>(sum), 1, static_cast<__int128>(usage_max)));
-    };
     std::vector<CoreMicros> made(tree.size(), 0);
     for (std::uint32_t i = tree.size() - 1; i > 0; --i) {
         if (!use.empty() && tree.is_association(NodeId{i})) {
-            made[i] = static_cast<CoreMicros>(in_units(lsf_divisor(use[i], factors) - idle));
+            made[i] = divisor_part(use[i]);
         }
         made[tree.parent(NodeId{i}).value] += made[i];
-        made[i] = in_range(made[i]);
+        made[i] = divisor_of(made[i]);
     }
-    made[root_node.value] = in_range(made[root_node.value]);
+    made[root_node.value] = divisor_of(made[root_node.value]);
     return made;
 }
 

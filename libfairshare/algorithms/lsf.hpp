@@ -52,6 +52,10 @@ struct Lsf {
     /// Divisors in units of lsf_divisor_min, one a node; an account's is made of the sum of its leaves' use. At
     /// least 1.
     std::vector<CoreMicros> divisors(const ShareTree& tree, std::span<const DynamicUse> use) const;
+    /// What one leaf's use adds to its own divisor and to those above it, in the same units: two's complement.
+    CoreMicros divisor_part(const DynamicUse& use) const;
+    /// A divisor from the sum of the parts below.
+    CoreMicros divisor_of(CoreMicros sum) const;
 };
 
 }  // namespace weir

@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "libfairshare/algorithms/fair_tree_ranks.hpp"
 #include "libfairshare/usage/metric.hpp"
 
 namespace weir {
@@ -106,26 +107,32 @@ double fs_component(std::span<const FsPart> parts, double fs_weight, double fs_c
     return fs_weight * bounded(sum, fs_cap);
 }
 
+struct Moab::Path {
+    double sum = 0;
+    double weights = 0;
+    double next_weight = 1;
+
+    double factor() const { return weights > 0 ? std::clamp(0.5 + sum / weights / 2, 0.0, 1.0) : 0.5; }
+};
+
+Moab::Path Moab::below(Path path, const ShareTree& tree, std::span<const CoreMicros> usage, NodeId id) const {
+    if (!tree.shares_parent(id)) {
+        const double percent = percent_of(usage[id.value], usage[tree.level_parent(id).value]);
+        path.sum += path.next_weight * tier_discrepancy(tree, id, percent, is_ratio);
+        path.weights += path.next_weight;
+        path.next_weight *= tier_weight;
+    }
+    return path;
+}
+
 void Moab::evaluate(const ShareTree& tree, const Measures& measures, Standings& into) const {
-    struct Path {
-        double sum = 0;
-        double weights = 0;
-        double next_weight = 1;
-    };
     std::vector<Path> paths(tree.size());
     into.factor.assign(tree.size(), 0.0);
     for (std::uint32_t i = 1; i < tree.size(); ++i) {
         const NodeId id{i};
-        const NodeId parent = tree.level_parent(id);
-        Path& path = paths[i] = paths[parent.value];
-        if (!tree.shares_parent(id)) {
-            const double percent = percent_of(measures.usage[i], measures.usage[parent.value]);
-            path.sum += path.next_weight * tier_discrepancy(tree, id, percent, is_ratio);
-            path.weights += path.next_weight;
-            path.next_weight *= tier_weight;
-        }
+        paths[i] = below(paths[tree.level_parent(id).value], tree, measures.usage, id);
         if (tree.is_association(id)) {
-            into.factor[i] = path.weights > 0 ? std::clamp(0.5 + path.sum / path.weights / 2, 0.0, 1.0) : 0.5;
+            into.factor[i] = paths[i].factor();
         }
     }
     rank_by_factor(tree, into);
@@ -133,10 +140,15 @@ void Moab::evaluate(const ShareTree& tree, const Measures& measures, Standings& 
 
 NodeStanding Moab::node_standing(const ShareTree& tree, const Measures& measures, NodeId id) const {
     const auto part = [&](NodeId of) { return percent_of(measures.usage[id.value], measures.usage[of.value]) / 100; };
+    Path path;
+    for (NodeId step : way_to(tree, id)) {
+        path = below(path, tree, measures.usage, step);
+    }
     NodeStanding standing;
     standing.norm_shares = tree.norm_shares(id);
     standing.norm_usage = part(root_node);
     standing.effective_usage = id == root_node ? standing.norm_usage : part(tree.level_parent(id));
+    standing.factor = path.factor();
     if (standing.norm_shares == 0) {
         standing.level_fs = 0.0;
     } else if (measures.usage[id.value] != 0) {

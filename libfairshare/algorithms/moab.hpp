@@ -56,6 +56,10 @@ struct Moab {
     void evaluate(const ShareTree& tree, const Measures& measures, Standings& into) const;
     /// norm_shares is the target, effective_usage the usage, both of the parent's; level_fs their ratio.
     NodeStanding node_standing(const ShareTree& tree, const Measures& measures, NodeId id) const;
+
+  private:
+    struct Path;
+    Path below(Path path, const ShareTree& tree, std::span<const CoreMicros> usage, NodeId id) const;
 };
 
 }  // namespace weir

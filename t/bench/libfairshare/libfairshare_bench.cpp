@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "libfairshare/algorithms/algorithm.hpp"
-#include "libfairshare/algorithms/fair_tree_ranks.hpp"
+#include "libfairshare/algorithms/one_factor.hpp"
 #include "libfairshare/toml/share_tree_toml.hpp"
 #include "libfairshare/tree/share_tree_builder.hpp"
 #include "libfairshare/usage/usage_ledger.hpp"
@@ -178,21 +178,29 @@ BENCHMARK(recompute)
         runs->Args({0, 6, 0})->Args({0, 1, 1});
     }) -> Unit(benchmark::kMillisecond);
 
-/// A charge along its path, then the rank of who was charged.
-void rank_after_charge(benchmark::State& state) {
+/// A charge along its path, then the factor of who was charged. Argument: row of algorithms().
+void factor_after_charge(benchmark::State& state) {
+    const auto& entry = algorithms()[static_cast<std::size_t>(state.range(0))];
     const UsageLedger ledger = used_ledger(6);
     const ShareTree& tree = ledger.tree();
     UsageSnapshot snapshot = ledger.snapshot(moment(700000));
-    const FairTreeRanks ranks{tree};
+    std::vector<DynamicUse> dynamic(tree.size());
+    const Measures measures{.usage = snapshot.usage, .dynamic = dynamic};
+    OneFactor one{entry.algorithm, tree, measures};
     std::uint64_t random = 1;
     for (auto _ : state) {
         const NodeId leaf = random_leaf(tree, random);
         add_usage(tree, leaf, 1000000, snapshot.usage);
-        benchmark::DoNotOptimize(ranks.rank(snapshot.usage, leaf));
+        dynamic[leaf.value].job_slots += 1;
+        one.changed(measures, leaf);
+        benchmark::DoNotOptimize(one.factor(measures, leaf));
     }
+    state.SetLabel(std::string{entry.name});
     state.counters["siblings_on_path"] = 60;
 }
-BENCHMARK(rank_after_charge)->Unit(benchmark::kMicrosecond);
+BENCHMARK(factor_after_charge)
+    ->DenseRange(0, static_cast<std::int64_t>(algorithms().size()) - 1)
+    ->Unit(benchmark::kMicrosecond);
 
 void snapshot_only(benchmark::State& state) {
     const UsageLedger ledger = used_ledger(6);
