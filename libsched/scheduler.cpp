@@ -71,6 +71,11 @@ Status Scheduler::alloc(PendingJob job, const Constraint& constraint) {
     return Done{};
 }
 
+const PendingJob* Scheduler::waiting(JobId id) const {
+    const auto place = keys_.find(id);
+    return place == keys_.end() ? nullptr : queue_.find(place->second);
+}
+
 void Scheduler::forget(std::unordered_map<JobId, QueueKey>::iterator place) {
     space_.drop_set(queue_.find(place->second)->request.node_set);
     WEIR_CHECK(queue_.erase(place->second));

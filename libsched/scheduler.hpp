@@ -75,6 +75,8 @@ class Scheduler {
     Effects pass(Instant now);
 
     std::size_t pending() const { return queue_.size(); }
+    /// None when it does not wait; good until the next change.
+    const PendingJob* waiting(JobId id) const;
     const ResourceSpace& space() const { return space_; }
     const Counters& counters() const { return counters_; }
     /// The waiting jobs in order, until visit(job) returns false.

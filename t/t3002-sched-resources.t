@@ -86,16 +86,28 @@ next=$(hold -n1 -g1) && runs $next && r_of $next | grep "\"gpu\":\"1\""
 '
 try 'the least loaded node is taken, as measured and as given' '
 flux module load $MODULES/sched-backfill.so node-choice=least-loaded
-rpc sched-backfill.load "{\"nodes\": [{\"hosts\": \"fake0\", \"cpu_load\": 0.9}, {\"ranks\": \"1\", \"cpu_load\": 0.1}]}"
+rpc sched.load "{\"nodes\": [{\"hosts\": \"fake0\", \"cpu_load\": 0.9}, {\"ranks\": \"1\", \"cpu_load\": 0.1}]}"
 first=$(hold -n1) && runs $first && r_of $first | grep fake1
-rpc sched-backfill.load "{\"nodes\": [{\"ranks\": \"0\", \"cpu_load\": 0}]}"
+rpc sched.load "{\"nodes\": [{\"ranks\": \"0\", \"cpu_load\": 0}]}"
 second=$(hold -n1) && runs $second && r_of $second | grep fake0
-! rpc sched-backfill.load "{\"nodes\": [{\"ranks\": \"0\", \"cpu_load\": 2}]}" >err && grep "\[0\].cpu_load: must be from 0 to 1" err
+! rpc sched.load "{\"nodes\": [{\"ranks\": \"0\", \"cpu_load\": 2}]}" >err && grep "\[0\].cpu_load: must be from 0 to 1" err
 rpc sched-backfill.stats-get | jq -e ".node_choice == \"least-loaded\""
 '
 try 'memory is set apart where the nodes memory is known' '
 flux module load $MODULES/sched-backfill.so
 refused $(hold -n1 --setattr=weir.memory_per_slot=4GiB) "of no node the memory is known"
+'
+try 'every job is told why it waits, behind whom and until when' '
+flux module load $MODULES/sched-backfill.so
+long=$(hold -N2 -n4 -c1 -t 10m) && runs $long
+head=$(hold -n8 -t 10m) && behind=$(hold -n1 -t 1h) && big=$(hold -n6 -t 1m) && held=$(hold -n1 --urgency=0)
+flux job wait-event -t 60 $held priority
+why() { rpc sched.why "{\"id\": $(flux job id $1)}"; }
+why $head | jq -e ".reason == \"resources\" and .place == 1 and (.text | startswith(\"waits for 8 cores, next to start; free: 4 cores\"))"
+why $behind | jq -e ".reason == \"reservation\" and .behind == $(flux job id $head) and .behind_start <= .t_estimate"
+why $big | jq -e ".reason == \"resources\" and .t_estimate > .behind_start"
+! why $held
+! why $long
 '
 try 'wrong arguments are named' '
 ! flux module load $MODULES/sched-backfill.so node-choice=worst

@@ -23,12 +23,15 @@ SchedModule::SchedModule(flux_t* h, const Settings& settings)
                                           {request, "free", on_message<&SchedModule::free>, 0},
                                           {request, "cancel", on_message<&SchedModule::cancel>, 0},
                                           {request, "prioritize", on_message<&SchedModule::prioritize>, 0},
-                                          {request, "expiration", on_request<&SchedModule::expiration>, 0}},
+                                          {request, "expiration", on_request<&SchedModule::expiration>, 0},
+                                          {request, "load", on_request<&SchedModule::load>, 0},
+                                          {request, "why", on_request<&SchedModule::why>, FLUX_ROLE_USER}},
                                          this);
     feasibility_handlers_ = flux::add_handlers(
         h_, "feasibility", {{request, "check", on_request<&SchedModule::feasibility>, FLUX_ROLE_USER}}, this);
     own_handlers_ = flux::add_handlers(h_, name_,
                                        {{request, "stats-get", on_request<&SchedModule::stats>, FLUX_ROLE_ALL},
+                                        {request, "why", on_request<&SchedModule::why>, FLUX_ROLE_USER},
                                         {request, "load", on_request<&SchedModule::load>, 0}},
                                        this);
     prepare_.reset(flux_prepare_watcher_create(reactor, on_watcher<&SchedModule::before_poll>, this));

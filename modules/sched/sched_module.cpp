@@ -14,6 +14,8 @@ namespace {
 
 /// A pass waits while messages wait, but not for longer than so many reactor iterations.
 constexpr unsigned postpone_max = 256;
+/// Jobs that passes may look at for one forecast; some tens of milliseconds, in which nothing else is served.
+constexpr std::uint64_t forecast_budget = 500'000;
 /// Seconds for which a job stays at the head before people are told when it may start.
 constexpr double annotate_delay = 0.5;
 
@@ -132,6 +134,18 @@ Json SchedModule::stats(const flux_msg_t*) {
     out.set("started", counters.started).set("backfilled", counters.backfilled);
     out.set("denied", denied_).set("commits", commit_count_);
     return out;
+}
+
+Json SchedModule::why(const flux_msg_t* msg) {
+    json_int_t number = 0;
+    flux::unpack(msg, "{s:I}", "id", &number);
+    const JobId id{static_cast<std::uint64_t>(number)};
+    const Instant now = instant_from_seconds(flux_reactor_now(flux_get_reactor(h_)));
+    const auto waiting = why_waiting(scheduler_, id, now);
+    if (!waiting) {
+        throw flux::Failure(ENOENT, "the job does not wait for resources here");
+    }
+    return why_answer(id, *waiting, forecast(scheduler_, id, now, forecast_budget));
 }
 
 Json SchedModule::load(const flux_msg_t* msg) {

@@ -38,6 +38,8 @@ class SchedModule {
     Json expiration(const flux_msg_t* msg);
     Json feasibility(const flux_msg_t* msg);
     Json stats(const flux_msg_t* msg);
+    /// Why a job waits and when it is believed to start; any user.
+    Json why(const flux_msg_t* msg);
     /// What a monitor measured: {"nodes": [...]}, see loads_of(). The instance's owner alone.
     Json load(const flux_msg_t* msg);
 

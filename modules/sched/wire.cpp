@@ -159,6 +159,25 @@ Json annotations(const Scheduler::Annotation& annotation) {
     return out;
 }
 
+Json why_answer(JobId id, const Waiting& waiting, const Forecast& forecast) {
+    Json out = Json::object();
+    out.set("id", id.value)
+        .set("reason", name_of(waiting.reason))
+        .set("place", waiting.place)
+        .set("text", waiting.text);
+    if (waiting.behind) {
+        out.set("behind", waiting.behind->value);
+    }
+    const std::pair<const char*, std::optional<Instant>> times[] = {
+        {"behind_start", waiting.behind_at}, {"t_estimate", forecast.start}, {"not_before", forecast.not_before}};
+    for (const auto& [name, at] : times) {
+        if (at) {
+            out.set(name, to_seconds(*at));
+        }
+    }
+    return out;
+}
+
 Json no_annotations() {
     Json sched = Json::object();
     sched.set("t_estimate", Json::own(json_null())).set("reason_pending", Json::own(json_null()));

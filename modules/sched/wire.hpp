@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "libsched/forecast.hpp"
 #include "libsched/json/r.hpp"
 #include "libsched/scheduler.hpp"
 
@@ -43,6 +44,8 @@ std::string r_key(JobId id);
 enum class AllocType { success = 0, annotate = 1, deny = 2, cancel = 3 };
 Json alloc_response(JobId id, AllocType type);
 Json annotations(const Scheduler::Annotation& annotation);
+/// The answer to sched.why: {id, reason, place, text, behind?, behind_start?, t_estimate?, not_before?}, seconds.
+Json why_answer(JobId id, const Waiting& waiting, const Forecast& forecast);
 /// Takes back what annotations() said.
 Json no_annotations();
 

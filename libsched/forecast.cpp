@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: see forecast.hpp.
+#include "libsched/forecast.hpp"
+
+#include <algorithm>
+#include <array>
+#include <queue>
+
+#include "libsched/resource/words.hpp"
+
+namespace weir {
+namespace {
+
+struct Ending {
+    Instant at;
+    JobId id;
+    friend bool operator>(const Ending& a, const Ending& b) { return a.at != b.at ? a.at > b.at : a.id > b.id; }
+};
+using Endings = std::priority_queue<Ending, std::vector<Ending>, std::greater<>>;
+
+constexpr std::array<std::string_view, 6> names{"held", "nodes-down", "resources", "order", "reservation", "next-pass"};
+
+std::string free_words(const ResourcePool& pool) {
+    Room free;
+    for (const Room& room : pool.free_by_node()) {
+        free += room;
+    }
+    free.memory_mib = 0;
+    return words_of(free);
+}
+
+}  // namespace
+
+std::string_view name_of(WaitReason reason) {
+    return names[static_cast<std::size_t>(reason)];
+}
+
+Forecast forecast(const Scheduler& scheduler, JobId id, Instant now, std::uint64_t budget) {
+    const PendingJob* job = scheduler.waiting(id);
+    if (job == nullptr || job->key.priority == priority_held || !scheduler.space().pool().feasible_now(job->request)) {
+        return {};
+    }
+    Scheduler ahead = scheduler;
+    const std::uint64_t considered = ahead.counters().considered;
+    Endings ends;
+    for (const auto& [running, what] : ahead.space().running()) {
+        ends.push({what.end, running});
+    }
+    for (Instant at = now;;) {
+        for (const Scheduler::Start& start : ahead.pass(at).started) {
+            if (start.id == id) {
+                return {at, std::nullopt};
+            }
+            ends.push({start.end, start.id});
+        }
+        if (ends.empty() || ends.top().at == never) {
+            return {};
+        }
+        at = std::max(ends.top().at, at);  // what is overdue ends at any moment
+        if (ahead.counters().considered - considered > budget) {
+            return {std::nullopt, at};
+        }
+        while (!ends.empty() && ends.top().at <= at) {
+            WEIR_CHECK(ahead.free(ends.top().id, {}, true).has_value());
+            ends.pop();
+        }
+    }
+}
+
+std::optional<Waiting> why_waiting(const Scheduler& scheduler, JobId id, Instant now) {
+    const PendingJob* job = scheduler.waiting(id);
+    if (job == nullptr) {
+        return std::nullopt;
+    }
+    Waiting out;
+    const PendingJob* first = nullptr;
+    scheduler.walk([&](const PendingJob& other) {
+        out.place++;
+        first = first == nullptr ? &other : first;
+        return other.key.id != id;
+    });
+    const ResourcePool& pool = scheduler.space().pool();
+    if (job->key.priority == priority_held) {
+        out.reason = WaitReason::held;
+        out.text = "held: its priority is 0";
+        return out;
+    }
+    if (first != job) {
+        out.behind = first->key.id;
+        ResourceSpace space = scheduler.space();
+        out.behind_at = space.reserve(*first, now);
+    }
+    if (!pool.feasible_now(job->request)) {
+        out.reason = WaitReason::nodes_down;
+        out.text = "asks for " + words_of(job->request) + ", for which too few of the nodes that will do are up";
+    } else if (!pool.place(job->request, pool.free_by_node(), {})) {
+        out.reason = WaitReason::resources;
+        out.text = "waits for " + words_of(job->request) + (first == job ? ", next to start" : "") +
+                   "; free: " + free_words(pool);
+    } else if (first == job) {
+        out.reason = WaitReason::next_pass;
+        out.text = "next to start";
+    } else if (name_of(scheduler.policy()) == Fcfs::name) {
+        out.reason = WaitReason::order;
+        out.text = "what it asks for is free, but nobody starts before the job that waits first";
+    } else {
+        out.reason = WaitReason::reservation;
+        out.text = "what it asks for is free, but would hold up the job that waits first";
+    }
+    return out;
+}
+
+}  // namespace weir

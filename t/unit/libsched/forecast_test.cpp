@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Why each job waits, and forecasts that come true.
+#include "libsched/forecast.hpp"
+
+#include <rapidcheck/catch.h>
+
+#include <catch2/catch.hpp>
+#include <map>
+
+#include "t/unit/libsched/workload.hpp"
+
+using namespace weir;
+using test::at;
+using test::machine;
+using test::waiting;
+
+namespace {
+constexpr std::uint64_t no_budget = 1'000'000;
+
+Scheduler scheduler(const Policy& policy, std::uint32_t nodes, std::uint32_t cores) {
+    Scheduler s(policy);
+    s.set_resources(machine(nodes, cores), IdSet::range(0, nodes - 1));
+    return s;
+}
+WaitReason reason(const Scheduler& s, std::uint64_t id) {
+    return why_waiting(s, JobId{id}, at(0))->reason;
+}
+}  // namespace
+
+TEST_CASE("why: every job has its reason, its place and who stands before it") {
+    auto s = scheduler(Easy{}, 1, 4);
+    REQUIRE(s.alloc(waiting(1, 3, 100)).has_value());
+    REQUIRE(s.alloc(waiting(2, 4, 10)).has_value());
+    REQUIRE(s.alloc(waiting(3, 2, 10)).has_value());
+    REQUIRE(s.alloc(waiting(4, 1, 200)).has_value());
+    REQUIRE(s.alloc(waiting(5, 1, 200, 0)).has_value());
+    s.pass(at(0));
+    CHECK(reason(s, 2) == WaitReason::resources);
+    CHECK(reason(s, 3) == WaitReason::resources);
+    CHECK(reason(s, 4) == WaitReason::reservation);
+    CHECK(reason(s, 5) == WaitReason::held);
+    CHECK_FALSE(why_waiting(s, JobId{1}, at(0)));
+    const auto fourth = why_waiting(s, JobId{4}, at(0));
+    CHECK(fourth->place == 3);
+    CHECK(fourth->behind == JobId{2});
+    CHECK(fourth->behind_at == at(100));
+    CHECK(why_waiting(s, JobId{2}, at(0))->text == "waits for 4 cores, next to start; free: 1 core");
+    CHECK(forecast(s, JobId{2}, at(0), no_budget).start == at(100));
+    CHECK(forecast(s, JobId{3}, at(0), no_budget).start == at(110));
+    CHECK_FALSE(forecast(s, JobId{5}, at(0), no_budget).start);
+}
+
+TEST_CASE("why: FCFS keeps the order even where there is room") {
+    auto s = scheduler(Fcfs{}, 1, 4);
+    REQUIRE(s.alloc(waiting(1, 3, 100)).has_value());
+    REQUIRE(s.alloc(waiting(2, 4, 10)).has_value());
+    REQUIRE(s.alloc(waiting(3, 1, 10)).has_value());
+    s.pass(at(0));
+    CHECK(reason(s, 3) == WaitReason::order);
+}
+
+TEST_CASE("why: nodes that are down are named as the reason, and there is no forecast") {
+    auto s = scheduler(Easy{}, 2, 2);
+    s.set_up(IdSet::range(1, 1), false);
+    REQUIRE(s.alloc(waiting(1, 3, 10)).has_value());
+    s.pass(at(0));
+    CHECK(reason(s, 1) == WaitReason::nodes_down);
+    CHECK_FALSE(forecast(s, JobId{1}, at(0), no_budget).start);
+    Constraint on_second;
+    on_second.kind = Constraint::Kind::ranks;
+    on_second.ranks = IdSet::range(1, 1);
+    REQUIRE(s.alloc(waiting(2, 1, 10), on_second).has_value());
+    CHECK(s.pass(at(0)).started.empty());
+    CHECK(reason(s, 2) == WaitReason::nodes_down);
+}
+
+TEST_CASE("forecast: a budget that runs out says how far it came") {
+    auto s = scheduler(Fcfs{}, 1, 1);
+    for (std::uint64_t id = 1; id <= 9; id++) {
+        REQUIRE(s.alloc(waiting(id, 1, 10)).has_value());
+    }
+    s.pass(at(0));
+    CHECK(forecast(s, JobId{9}, at(0), no_budget).start == at(80));
+    const auto short_of = forecast(s, JobId{9}, at(0), 3);
+    CHECK_FALSE(short_of.start);
+    CHECK(short_of.not_before == at(30));
+}
+
+TEST_CASE("forecast: what is overdue ends at any moment") {
+    auto s = scheduler(Fcfs{}, 1, 1);
+    REQUIRE(s.alloc(waiting(1, 1, 10)).has_value());
+    REQUIRE(s.alloc(waiting(2, 1, 10)).has_value());
+    s.pass(at(0));
+    CHECK(forecast(s, JobId{2}, at(50), no_budget).start == at(50));
+    CHECK(s.waiting(JobId{2}) != nullptr);
+}
+
+// Kills: a forecast by another policy than the scheduler's, one that frees jobs at other times than their limits, one
+// that changes the scheduler it looks at.
+TEST_CASE("forecast: comes true when nobody else comes and jobs run to their limits") {
+    rc::prop("each forecast is the start", [] {
+        const Policy policy = *rc::gen::element<Policy>(Fcfs{}, Easy{});
+        auto s = scheduler(policy, 2, 3);
+        const auto jobs = *rc::gen::container<std::vector<std::pair<int, int>>>(
+            rc::gen::pair(rc::gen::inRange(1, 7), rc::gen::inRange(1, 20)));
+        std::uint64_t id = 0;
+        for (const auto& [cores, limit] : jobs) {
+            RC_ASSERT(s.alloc(waiting(++id, static_cast<std::uint32_t>(cores), limit)).has_value());
+        }
+        std::map<std::uint64_t, Instant> foretold;
+        for (std::uint64_t job = 1; job <= id; job++) {
+            foretold[job] = *forecast(s, JobId{job}, at(0), no_budget).start;
+        }
+        RC_ASSERT(s.pending() == id);
+        std::multimap<Instant, JobId> ends;
+        for (Instant now = at(0);; now = ends.begin()->first) {
+            while (!ends.empty() && ends.begin()->first == now) {
+                RC_ASSERT(s.free(ends.begin()->second, {}, true).has_value());
+                ends.erase(ends.begin());
+            }
+            for (const auto& start : s.pass(now).started) {
+                RC_ASSERT(foretold.at(start.id.value) == now);
+                ends.emplace(start.end, start.id);
+            }
+            if (ends.empty()) {
+                break;
+            }
+        }
+        RC_ASSERT(s.pending() == 0U);
+    });
+}
