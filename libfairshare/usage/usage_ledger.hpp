@@ -66,6 +66,18 @@ class UsageLedger {
     /// Decayed usage of a node or of `unassociated` at `now`, running jobs included; not below 0. `now` should not
     /// precede the latest event. O(1).
     CoreMicros usage(NodeId node, Instant now) const;
+    /// Many reads at one instant: what depends on the instant alone is computed once. Good until the ledger changes.
+    class AtInstant {
+      public:
+        CoreMicros usage(NodeId node) const { return read(ledger_.cell(node), reading_); }
+
+      private:
+        friend class UsageLedger;
+        AtInstant(const UsageLedger& ledger, Instant now) : ledger_(ledger), reading_(ledger.decay_.reading(now)) {}
+        const UsageLedger& ledger_;
+        DecayFrame::Reading reading_;
+    };
+    AtInstant at(Instant now) const { return {*this, now}; }
     /// Exact undecayed total, running jobs up to `now` included. O(1).
     SignedCoreMicros charged(NodeId node, Instant now) const;
     /// Cores running now. O(1).

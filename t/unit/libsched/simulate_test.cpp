@@ -124,8 +124,8 @@ TEST_CASE("simulate: an order's priorities hold before each pass, also where not
     }
     std::vector<std::int64_t> started;
     Alternating order;
-    const auto result = simulate(1, Fcfs{}, &order, source_of(jobs),
-                                 [&](const Outcome& o) { started.push_back(o.job.number); });
+    const auto result =
+        simulate(1, Fcfs{}, &order, source_of(jobs), [&](const Outcome& o) { started.push_back(o.job.number); });
     REQUIRE(result.has_value());
     CHECK(started == std::vector<std::int64_t>{0, 3, 1, 4, 2, 5});
     CHECK(result->passes > 12);

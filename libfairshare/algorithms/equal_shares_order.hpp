@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: Fair Tree among siblings with equal shares, kept in order as usage grows instead of being sorted anew.
+// Must not know: ledgers, decay, jobs. Source: as FairTree; ADR 0116.
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "libfairshare/usage/usage.hpp"
+
+namespace weir {
+
+/// Whatever decays by one factor keeps its order, so between two instants only those who used something can fall
+/// behind others: an update costs what they pass, not how many siblings there are.
+class EqualSharesOrder {
+  public:
+    /// Counted from 0 in order of add().
+    using Member = std::uint32_t;
+
+    /// A member that has used nothing. O(members).
+    void add();
+    std::size_t size() const { return order_.size(); }
+
+    /// usage(Member) -> CoreMicros now, of each as at the last update or less by one factor for all, but for those in
+    /// `grew` (each once), who may have more. Appends whoever's factor differs since the last update, some perhaps
+    /// twice. O(grew log grew + places that they fall).
+    /// Usage is a whole number and falls to 0 at last; here who used something stays behind who never did, and two who
+    /// fell to equal numbers by decay alone stand as they stood: as the real numbers do.
+    template <typename Usage>
+    void update(std::span<const Member> grew, Usage&& usage, std::vector<Member>& changed);
+
+    /// FairTree's rank and factor as of the last update: `size()` down to 1, ties share the higher. O(1).
+    std::uint32_t rank(Member member) const { return static_cast<std::uint32_t>(size()) - ahead_[member]; }
+    double factor(Member member) const { return rank(member) * (1.0 / static_cast<double>(size())); }
+
+  private:
+    void put(std::size_t at, Member member) {
+        order_[at] = member;
+        place_[member] = static_cast<std::uint32_t>(at);
+    }
+    template <typename Usage>
+    std::uint32_t count_ahead(std::size_t at, Usage& usage) const;
+
+    std::vector<Member> order_;         ///< least usage first
+    std::vector<std::uint32_t> place_;  ///< in order_, by member
+    std::vector<std::uint32_t> ahead_;  ///< how many used less, by member
+    std::vector<bool> has_used_;        ///< ever, by member; who has not stands before all others
+    std::vector<Member> falling_;       ///< kept for its memory
+    std::vector<Member> touched_;
+    bool is_longer_ = false;  ///< somebody was added since the last update
+};
+
+template <typename Usage>
+std::uint32_t EqualSharesOrder::count_ahead(std::size_t at, Usage& usage) const {
+    const CoreMicros own = usage(order_[at]);
+    if (own == 0) {
+        return has_used_[order_[at]] ? static_cast<std::uint32_t>(at) : 0;
+    }
+    while (at > 0 && usage(order_[at - 1]) == own) {
+        at--;
+    }
+    return static_cast<std::uint32_t>(at);
+}
+
+template <typename Usage>
+void EqualSharesOrder::update(std::span<const Member> grew, Usage&& usage, std::vector<Member>& changed) {
+    falling_.assign(grew.begin(), grew.end());
+    std::sort(falling_.begin(), falling_.end(), [this](Member a, Member b) { return place_[a] > place_[b]; });
+    touched_.clear();
+    // From the last to the first: whoever stands behind is in order already.
+    for (const Member member : falling_) {
+        const CoreMicros own = usage(member);
+        std::size_t at = place_[member];
+        has_used_[member] = has_used_[member] || own != 0;
+        while (at + 1 < size() && usage(order_[at + 1]) < own) {
+            touched_.push_back(order_[at + 1]);
+            put(at, order_[at + 1]);
+            at++;
+        }
+        put(at, member);
+        touched_.push_back(member);
+        for (std::size_t next = at + 1; next < size() && own != 0 && usage(order_[next]) == own; next++) {
+            touched_.push_back(order_[next]);
+        }
+    }
+    if (is_longer_) {
+        touched_ = order_;
+    }
+    for (const Member member : touched_) {
+        const std::uint32_t now_ahead = count_ahead(place_[member], usage);
+        if (now_ahead != ahead_[member] || is_longer_) {
+            ahead_[member] = now_ahead;
+            changed.push_back(member);
+        }
+    }
+    is_longer_ = false;
+}
+
+}  // namespace weir

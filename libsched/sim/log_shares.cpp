@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: see log_shares.hpp.
+#include "libsched/sim/log_shares.hpp"
+
+#include <algorithm>
+
+#include "libfairshare/tree/share_tree_builder.hpp"
+
+namespace weir {
+
+LogShares::LogShares(Kind kind) : kind_(kind), tree_(std::make_shared<ShareTree>()) {
+    if (kind == Kind::users) {
+        add_account("log");
+    }
+}
+
+LogShares LogShares::of_users() {
+    return LogShares(Kind::users);
+}
+
+LogShares LogShares::of_groups() {
+    return LogShares(Kind::groups);
+}
+
+LogShares::LogShares(ShareTree tree, std::map<std::uint32_t, std::string> names)
+    : kind_(Kind::given), tree_(std::make_shared<ShareTree>(std::move(tree))), names_(std::move(names)) {}
+
+void LogShares::take(ShareTree tree) {
+    tree_ = std::make_shared<ShareTree>(std::move(tree));
+    version_++;
+}
+
+void LogShares::add_account(const std::string& account) {
+    if (std::find(accounts_.begin(), accounts_.end(), account) != accounts_.end()) {
+        return;
+    }
+    accounts_.push_back(account);
+    std::vector<NodeSpec> specs;
+    for (const std::string& name : accounts_) {
+        for (const char* behind : {"", "/@*"}) {
+            NodeSpec spec;
+            spec.name = name + behind;
+            specs.push_back(std::move(spec));
+        }
+    }
+    auto built = build_share_tree(specs);
+    WEIR_CHECK(std::holds_alternative<ShareTree>(built));
+    take(std::get<ShareTree>(built).with_members_of(*tree_));
+    for (Member& member : parties_) {  // ids are another tree's
+        enter(member);
+    }
+}
+
+void LogShares::enter(Member& member) {
+    const auto found = tree_->association(member.account, member.user);
+    if (!found) {
+        return;  // unassociated
+    }
+    if (found->leaf) {
+        member.leaf = *found->leaf;
+    } else if (auto grown = tree_->with_member(found->account, member.user)) {
+        take(std::move(grown->first));
+        member.leaf = grown->second;
+    }
+}
+
+LogShares::Party LogShares::party(const SimJob& job) {
+    const std::uint32_t group = kind_ == Kind::users ? 0 : job.group;
+    const auto [known, is_new] = by_id_.try_emplace({group, job.user}, static_cast<Party>(parties_.size()));
+    if (!is_new) {
+        return known->second;
+    }
+    const auto name = names_.find(job.user);
+    Member member{"", name == names_.end() ? "u" + std::to_string(job.user) : name->second};
+    const std::string account = "g" + std::to_string(group);
+    if (kind_ == Kind::groups) {
+        add_account(account);
+        member.account = account;
+    } else if (kind_ == Kind::users) {
+        member.account = "log";
+    } else if (group != 0 && tree_->account(account).has_value()) {
+        member.account = account;
+    }
+    enter(member);
+    parties_.push_back(std::move(member));
+    return known->second;
+}
+
+}  // namespace weir

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: see priority_order.hpp.
+#include "libsched/sim/priority_order.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "libsched/sim/multifactor_order.hpp"
+
+namespace weir {
+namespace {
+
+Error cannot(const std::string& what) {
+    return Error{std::errc::invalid_argument, what};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<QueueOrder>> make_priority_order(const PolicySettings& settings, std::int64_t machine_cores,
+                                                        LogShares shares) {
+    const auto cores = static_cast<std::uint32_t>(
+        std::clamp<std::int64_t>(machine_cores, 1, std::numeric_limits<std::uint32_t>::max()));
+    switch (settings.policy) {
+        case PolicyKind::fcfs:
+            return std::unique_ptr<QueueOrder>{};
+        case PolicyKind::multifactor:
+            if (const auto algorithm = algorithm_named(settings.algorithm); !algorithm) {
+                return algorithm.error();
+            }
+            if (settings.algorithm == "dynamic-user") {
+                return cannot("algorithm = \"dynamic-user\" goes by what LSF counts: set policy = \"lsf\"");
+            }
+            return std::unique_ptr<QueueOrder>(std::make_unique<MultifactorOrder>(settings, cores, std::move(shares)));
+        default:
+            return cannot("not yet");
+    }
+}
+
+}  // namespace weir

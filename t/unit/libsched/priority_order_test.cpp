@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+#include "libsched/sim/priority_order.hpp"
+
+#include <rapidcheck.h>
+#include <catch2/catch.hpp>
+
+#include "libfairshare/tree/share_tree_builder.hpp"
+#include "libsched/sim/lublin.hpp"
+#include "libsched/sim/multifactor_order.hpp"
+#include "libsched/sim/simulate.hpp"
+#include "t/unit/libsched/replays.hpp"
+
+using namespace weir;
+
+namespace {
+
+std::vector<SimJob> some_jobs() {
+    LublinSettings model;
+    model.seed = *rc::gen::inRange<std::uint64_t>(1, 1'000'000);
+    model.jobs = 200;
+    model.cores = 16;
+    model.load = 1.2;
+    model.users = 6;
+    model.run_max = 20'000;
+    std::vector<SimJob> jobs;
+    const std::vector<SwfJob> lines = generate_lublin(model).value();
+    for (const SwfJob& job : lines) {
+        jobs.push_back(sim_job(job).value());
+    }
+    return jobs;
+}
+
+LogShares users_as_given_tree() {
+    NodeSpec account, rule;
+    account.name = "log";
+    rule.name = "log/@*";
+    return LogShares(std::get<ShareTree>(build_share_tree({account, rule})), {});
+}
+
+std::vector<Outcome> replay(const PolicySettings& settings, LogShares shares, const std::vector<SimJob>& jobs) {
+    const auto order = make_priority_order(settings, 16, std::move(shares)).value();
+    return test::replay(jobs, 16, Easy{}, order.get());
+}
+
+}  // namespace
+
+// Kills: a user whose last job ended before the pass dropped from those whose usage grew; jobs of a user whose factor
+// changed not judged; a job never judged after its first pass.
+TEST_CASE("priority order: kept order and whole evaluation of the tree replay alike") {
+    rc::check([] {
+        const auto jobs = some_jobs();
+        PolicySettings settings;
+        settings.update_interval = Duration{};
+        settings.half_life = std::chrono::hours(*rc::gen::element(2, 24));
+        settings.weights = {*rc::gen::element(0., 1000.), 10000, 0, 0, *rc::gen::element(0., 500.), 0};
+        const auto kept = replay(settings, LogShares::of_users(), jobs);
+        const auto whole = replay(settings, users_as_given_tree(), jobs);
+        RC_ASSERT(test::starts_of(kept) == test::starts_of(whole));
+    });
+}
+
+// Kills: passes at every event whatever the interval; no waking between events.
+TEST_CASE("priority order: with an interval a full pass comes when it is due, and between events too") {
+    PolicySettings settings;
+    settings.weights = {1000, 0, 0, 0, 0, 0};
+    settings.wait_max = std::chrono::hours(1);
+    MultifactorOrder order(settings, 4, LogShares::of_users());
+    std::vector<std::pair<JobId, std::uint32_t>> changed;
+    const Instant begin{std::chrono::hours(1)};
+    SimJob job;
+    job.submit = begin;
+    order.submitted(job, JobId{0}, begin);
+    order.prioritize(begin, changed);
+    CHECK(order.wakes() == begin + settings.update_interval);
+    order.prioritize(begin + std::chrono::seconds(10), changed);
+    CHECK(order.counts().full_passes == 1);
+    changed.clear();
+    order.prioritize(order.wakes(), changed);
+    CHECK(order.counts().full_passes == 2);
+    REQUIRE(changed.size() == 1);
+    CHECK(changed[0] == std::pair{JobId{0}, std::uint32_t{8}});  // 1000 x 30 s / 1 h
+}
+
+TEST_CASE("priority order: usage may be counted in windows, or be forgotten by the calendar") {
+    // Two users; u1 has used much yesterday, u2 little today. Today's window alone, or a reset at midnight, and u1 is
+    // first.
+    const auto job = [](std::int64_t number, std::uint32_t user, double submit_h, double run_h) {
+        SimJob made;
+        made.number = number;
+        made.submit = Instant{std::chrono::hours(24 * 20'000)} + duration_from_seconds(submit_h * 3600);
+        made.run = made.limit = duration_from_seconds(run_h * 3600);
+        made.user = user;
+        return made;
+    };
+    const std::vector<SimJob> jobs{job(1, 1, 0, 20), job(2, 2, 24, 2), job(3, 2, 25, 1), job(4, 1, 25, 1)};
+    const auto first = [&](PolicySettings settings) {
+        settings.update_interval = Duration{};
+        settings.weights = {0, 10000, 0, 0, 0, 0};
+        const auto order = make_priority_order(settings, 1, LogShares::of_users()).value();
+        return test::replay(jobs, 1, Easy{}, order.get())[2].job.user;
+    };
+    PolicySettings settings;
+    CHECK(first(settings) == 2);
+    settings.decay = DecayKind::window;
+    settings.window = {std::chrono::hours(24), 1, 1};
+    CHECK(first(settings) == 1);
+    settings.window.depth = 2;
+    CHECK(first(settings) == 2);
+    settings.decay = DecayKind::none;
+    CHECK(first(settings) == 2);
+    settings.usage_reset = ResetPeriod::daily;
+    CHECK(first(settings) == 1);
+}
+
+TEST_CASE("priority order: groups share first, their users within them") {
+    // g1 has one user, g2 two: u1 is entitled to as much as u2 and u3 together.
+    std::vector<SimJob> jobs;
+    for (int i = 0; i < 300; i++) {
+        SimJob job;
+        job.number = i;
+        job.submit = Instant{std::chrono::hours(1)};
+        job.run = job.limit = std::chrono::minutes(10);
+        job.user = 1 + static_cast<std::uint32_t>(i % 3);
+        job.group = job.user == 1 ? 1 : 2;
+        jobs.push_back(job);
+    }
+    PolicySettings settings;
+    settings.update_interval = Duration{};
+    settings.weights = {0, 10000, 0, 0, 0, 0};
+    const auto order = make_priority_order(settings, 4, LogShares::of_groups()).value();
+    const auto outcomes = test::replay(jobs, 4, Easy{}, order.get());
+    std::array<int, 4> of_user{};
+    for (std::size_t i = 0; i < 160; i++) {
+        of_user[outcomes[i].job.user]++;
+    }
+    // Four start at a time: nobody is further off than what one pass gives.
+    CHECK(std::abs(of_user[1] - 80) <= 4);
+    CHECK(std::abs(of_user[2] - of_user[3]) <= 4);
+}
