@@ -26,6 +26,7 @@ Command prio_list_command();
 Command prio_explain_command();
 Command prio_weights_command();
 Command sim_run_command();
+Command sim_generate_command();
 Command tree_command();
 Command version_command();
 Command help_command();

@@ -84,6 +84,7 @@ struct Replayed {
     SimCounters counters;
     std::uint64_t skipped = 0;
     std::string first_skip;
+    std::string remark;
     Duration real{};
 };
 
@@ -128,6 +129,7 @@ Result<Replayed> replay(const Context& context, JobLog& log, const Policy& polic
     replayed.counters = *counters;
     replayed.skipped = log.skipped();
     replayed.first_skip = log.first_skip();
+    replayed.remark = log.remark();
     replayed.real = monotonic_now() - begin;
     return replayed;
 }
@@ -137,11 +139,12 @@ std::string text_of(const Replayed& replayed) {
     const ReplayFacts& facts = replayed.facts;
     std::string text = facts.log + " under " + facts.scheduler + " on " + grouped(facts.cores) + " cores\n";
     text += "jobs         " + grouped(static_cast<std::int64_t>(totals.jobs())) + " in " +
-            duration_text(totals.makespan()) +
-            (replayed.skipped > 0 ? ", " + grouped(static_cast<std::int64_t>(replayed.skipped)) +
-                                        " left out, first: " + replayed.first_skip
-                                  : "") +
-            "\n";
+            duration_text(totals.makespan()) + "\n";
+    if (replayed.skipped > 0) {
+        text += "left out     " + grouped(static_cast<std::int64_t>(replayed.skipped)) +
+                ", first: " + replayed.first_skip + "\n";
+    }
+    text += replayed.remark.empty() ? "" : "not replayed " + replayed.remark + "\n";
     text += "wait         mean " + duration_text(duration_from_seconds(totals.wait_mean_s())) + ", longest " +
             duration_text(totals.wait_max()) + "\n";
     text += "slowdown     mean " + fixed(totals.slowdown_mean(), 2) + ", greatest " + fixed(totals.slowdown_max(), 1) +
@@ -153,17 +156,18 @@ std::string text_of(const Replayed& replayed) {
 std::string json_of(const Replayed& replayed) {
     const Totals& totals = replayed.totals;
     const auto integer = [](std::uint64_t value) { return static_cast<json_int_t>(value); };
-    return Json::own(
-               json_pack(
-                   "{s:s s:s s:s s:I s:I s:I s:s s:b s:{s:f s:f} s:{s:f s:f} s:f s:f s:{s:I s:I s:I}}", "schema",
-                   "weir.sim-run/1", "log", replayed.facts.log.c_str(), "scheduler", replayed.facts.scheduler.c_str(),
-                   "cores", integer(static_cast<std::uint64_t>(replayed.facts.cores)), "jobs", integer(totals.jobs()),
-                   "skipped", integer(replayed.skipped), "first_skip", replayed.first_skip.c_str(), "complete",
-                   replayed.counters.interrupted ? 0 : 1, "wait_s", "mean", totals.wait_mean_s(), "max",
-                   to_seconds(totals.wait_max()), "bounded_slowdown", "mean", totals.slowdown_mean(), "max",
-                   totals.slowdown_max(), "utilization", totals.utilization(replayed.facts.cores), "makespan_s",
-                   to_seconds(totals.makespan()), "cost", "passes", integer(replayed.counters.passes), "considered",
-                   integer(replayed.counters.considered), "in_system_max", integer(replayed.counters.in_system_max)))
+    return Json::own(json_pack("{s:s s:s s:s s:I s:I s:I s:s s:s s:b s:{s:f s:f} s:{s:f s:f} s:f s:f s:{s:I s:I s:I}}",
+                               "schema", "weir.sim-run/1", "log", replayed.facts.log.c_str(), "scheduler",
+                               replayed.facts.scheduler.c_str(), "cores",
+                               integer(static_cast<std::uint64_t>(replayed.facts.cores)), "jobs",
+                               integer(totals.jobs()), "skipped", integer(replayed.skipped), "first_skip",
+                               replayed.first_skip.c_str(), "not_replayed", replayed.remark.c_str(), "complete",
+                               replayed.counters.interrupted ? 0 : 1, "wait_s", "mean", totals.wait_mean_s(), "max",
+                               to_seconds(totals.wait_max()), "bounded_slowdown", "mean", totals.slowdown_mean(), "max",
+                               totals.slowdown_max(), "utilization", totals.utilization(replayed.facts.cores),
+                               "makespan_s", to_seconds(totals.makespan()), "cost", "passes",
+                               integer(replayed.counters.passes), "considered", integer(replayed.counters.considered),
+                               "in_system_max", integer(replayed.counters.in_system_max)))
                .dump() +
            "\n";
 }

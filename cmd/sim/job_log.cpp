@@ -4,6 +4,8 @@
 
 #include <utility>
 
+#include "cmd/common/text.hpp"
+
 namespace weir::cmd {
 namespace {
 
@@ -12,22 +14,83 @@ constexpr const char* remedy = "\nMend the log, or leave such jobs out: --lenien
 }  // namespace
 
 Result<JobLog> JobLog::open(const std::string& path, Options options) {
-    auto swf = SwfReader::open(path, {options.lenient});
-    if (!swf) {
-        return swf.error();
+    auto lines = LineReader::open(path, swf_line_max);
+    if (!lines) {
+        return lines.error();
     }
-    JobLog log(path, options, std::move(*swf));
+    const auto front = lines->front();
+    if (!front) {
+        return front.error();
+    }
+    JobLog log(path, options);
+    if (is_journal(*front)) {
+        lines->set_line_max(journal_line_max);
+        auto journal = read_journal(std::move(*lines), options.lenient);
+        if (!journal) {
+            return log.refusal(journal.error());
+        }
+        log.journal_ = std::move(*journal);
+        log.first_skip_ = log.journal_.first_skip;
+    } else {
+        log.swf_.emplace(std::move(*lines), SwfReader::Options{options.lenient});
+    }
     auto first = log.read();
     if (!first) {
         return first.error();
     }
     if (!*first) {
+        const std::string remark = log.remark();
         return Error{std::errc::invalid_argument,
                      path + ": no job in it" +
-                         (log.skipped() > 0 ? " that can be replayed; the first problem: " + log.first_skip() : ".")};
+                         (log.skipped() > 0 ? " that can be replayed; the first problem: " + log.first_skip()
+                          : remark.empty()  ? "."
+                                            : " that ran to its end: " + remark)};
     }
     log.first_ = *first;
     return log;
+}
+
+std::vector<std::string> JobLog::header() const {
+    if (swf_) {
+        return swf_->header();
+    }
+    std::vector<std::string> lines;
+    const auto add = [&lines](const char* kind, const std::vector<std::string>& names) {
+        for (std::size_t i = 0; i < names.size(); ++i) {
+            lines.push_back(kind + std::to_string(i + 1) + " " + printable(names[i]));
+        }
+    };
+    add("Group: ", journal_.accounts);
+    add("Queue: ", journal_.queues);
+    return lines;
+}
+
+std::string JobLog::remark() const {
+    std::vector<std::string> parts;
+    const auto add = [&parts](std::uint64_t count, const char* what) {
+        if (count > 0) {
+            parts.push_back(grouped(static_cast<std::int64_t>(count)) + what);
+        }
+    };
+    add(journal_.never_ran, " never got resources");
+    add(journal_.unfinished, " had not ended when the journal was read");
+    return listed(parts);
+}
+
+double JobLog::part_read() const {
+    return swf_                    ? swf_->lines().part_read()
+           : journal_.jobs.empty() ? 0.
+                                   : static_cast<double>(journal_next_) / static_cast<double>(journal_.jobs.size());
+}
+
+Error JobLog::at_job(const std::string& what) const {
+    return swf_ ? swf_->lines().at_line(what) : Error{std::errc::invalid_argument, path_ + ": " + what};
+}
+
+/// With the remedy, where there is one.
+Error JobLog::refusal(const Error& error) const {
+    const bool is_a_line = error.code == std::errc::invalid_argument && !options_.lenient;
+    return Error{error.code, error.message + (is_a_line ? remedy : "")};
 }
 
 std::optional<std::string> JobLog::obstacle(const Result<SimJob>& job) const {
@@ -45,37 +108,48 @@ std::optional<std::string> JobLog::obstacle(const Result<SimJob>& job) const {
     return std::nullopt;
 }
 
+Result<std::optional<Result<SimJob>>> JobLog::read_job() {
+    if (!swf_) {
+        return journal_next_ < journal_.jobs.size() ? std::optional(Result(journal_.jobs[journal_next_++]))
+                                                    : std::optional<Result<SimJob>>();
+    }
+    auto line = swf_->next();
+    if (!line) {
+        return refusal(line.error());
+    }
+    if (first_skip_.empty()) {
+        first_skip_ = swf_->first_skip();
+    }
+    if (options_.cores == 0) {
+        options_.cores = swf_->max_processors();
+    }
+    return *line ? std::optional(sim_job(**line)) : std::optional<Result<SimJob>>();
+}
+
 Result<std::optional<SimJob>> JobLog::read() {
     while (true) {
-        auto line = swf_.next();
-        if (!line) {
-            const bool is_a_line = line.error().code == std::errc::invalid_argument && !options_.lenient;
-            return Error{line.error().code, line.error().message + (is_a_line ? remedy : "")};
+        auto job = read_job();
+        if (!job) {
+            return job.error();
         }
-        if (first_skip_.empty()) {
-            first_skip_ = swf_.first_skip();
-        }
-        if (!line->has_value()) {
+        if (!*job) {
             return std::optional<SimJob>();
-        }
-        if (options_.cores == 0) {
-            options_.cores = swf_.max_processors();
         }
         if (options_.cores == 0) {
             return Error{std::errc::invalid_argument,
                          path_ +
-                             ": says nowhere before its first job how large the machine is (\"; MaxProcs: N\"). "
-                             "Say it: --cores=N"};
+                             (swf_ ? ": says nowhere before its first job how large the machine is (\"; MaxProcs: N\")"
+                                   : ": a job journal does not say how large the machine is") +
+                             ". Say it: --cores=N"};
         }
-        auto job = sim_job(**line);
-        const auto why = obstacle(job);
+        const auto why = obstacle(**job);
         if (!why) {
-            last_submit_ = job->submit;
-            return std::optional(*job);
+            last_submit_ = (**job)->submit;
+            return std::optional(***job);
         }
-        const Error error = swf_.lines().at_line(*why);
+        const Error error = at_job(*why);
         if (!options_.lenient) {
-            return Error{error.code, error.message + remedy};
+            return refusal(error);
         }
         skipped_++;
         first_skip_ = first_skip_.empty() ? error.message : first_skip_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: a log as a stream of jobs that can be replayed on a machine, in order of submission; what cannot be is named.
-// Must not know policies or what becomes of the jobs.
+// Owns: a workload log (SWF) or a job journal as a stream of jobs that can be replayed on a machine, in order of
+// submission; what cannot be is named. Must not know policies or what becomes of the jobs.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "libsched/sim/journal.hpp"
 #include "libsched/sim/sim_job.hpp"
 #include "libsched/sim/swf.hpp"
 
@@ -27,23 +28,33 @@ class JobLog {
 
     const std::string& path() const { return path_; }
     std::int64_t cores() const { return options_.cores; }
-    /// Comments that stand before the first job, without ';'.
-    const std::vector<std::string>& header() const { return swf_.header(); }
-    std::uint64_t skipped() const { return swf_.skipped() + skipped_; }
+    /// Comments that stand before the first job, without ';'; of a journal the names of its groups and queues.
+    std::vector<std::string> header() const;
+    /// What a journal calls its groups and queues, number 1 first; empty for a workload log, which has numbers alone.
+    const std::vector<std::string>& accounts() const { return journal_.accounts; }
+    const std::vector<std::string>& queues() const { return journal_.queues; }
+    /// A sentence on what of a journal is not replayed although nothing is wrong with it; empty: nothing.
+    std::string remark() const;
+    std::uint64_t skipped() const { return (swf_ ? swf_->skipped() : journal_.skipped) + skipped_; }
     /// What was wrong with the first job that was skipped.
     const std::string& first_skip() const { return first_skip_; }
-    double part_read() const { return swf_.lines().part_read(); }
+    double part_read() const;
 
   private:
-    JobLog(std::string path, Options options, SwfReader swf)
-        : path_(std::move(path)), options_(options), swf_(std::move(swf)) {}
+    JobLog(std::string path, Options options) : path_(std::move(path)), options_(options) {}
     Result<std::optional<SimJob>> read();
+    /// The next line's job, good or not; nothing at the end.
+    Result<std::optional<Result<SimJob>>> read_job();
+    Error at_job(const std::string& what) const;
+    Error refusal(const Error& error) const;
     /// Why a job cannot be replayed here, if it cannot.
     std::optional<std::string> obstacle(const Result<SimJob>& job) const;
 
     std::string path_;
     Options options_;
-    SwfReader swf_;
+    std::optional<SwfReader> swf_;  ///< none: a journal
+    JournalJobs journal_;
+    std::size_t journal_next_ = 0;
     std::optional<SimJob> first_;  ///< read by open(), not yet given
     Instant last_submit_{};
     std::uint64_t skipped_ = 0;  ///< jobs that are well written but cannot be replayed

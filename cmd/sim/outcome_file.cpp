@@ -107,13 +107,10 @@ std::string json_head(const ReplayFacts& facts) {
 }
 
 std::string swf_head(const ReplayFacts& facts) {
-    std::string head;
-    for (const std::string& line : facts.header) {
-        const bool is_ours = line.rfind("MaxProcs:", 0) == 0 || line.rfind("Version:", 0) == 0;
-        head += is_ours ? "" : "; " + line + "\n";
-    }
-    return "; Version: 2.2\n; MaxProcs: " + std::to_string(facts.cores) + "\n; Note: replayed by weir sim run under " +
-           facts.scheduler + ": waits are simulated\n" + head;
+    std::vector<std::string> lines{"Note: replayed by weir sim run under " + facts.scheduler +
+                                   "; the waits are the replay's"};
+    lines.insert(lines.end(), facts.header.begin(), facts.header.end());
+    return swf_header(lines, facts.cores);
 }
 
 std::int64_t known(std::int64_t value) {

@@ -102,12 +102,26 @@ Result<bool> LineReader::fill() {
     }
     auto count = source_(buffer_.data() + end_, buffer_.size() - end_);
     if (!count) {
-        return Error{count.error().code,
-                     name_ + ": after line " + std::to_string(line_) + ": " + count.error().message};
+        return Error{
+            count.error().code,
+            name_ + ": " + (line_ > 0 ? "after line " + std::to_string(line_) + ": " : "") + count.error().message};
     }
     at_end_ = *count == 0;
     end_ += *count;
     return !at_end_;
+}
+
+Result<char> LineReader::front() {
+    while (begin_ == end_) {
+        auto more = fill();
+        if (!more) {
+            return more.error();
+        }
+        if (!*more) {
+            return '\0';
+        }
+    }
+    return buffer_[begin_];
 }
 
 Result<std::optional<std::string_view>> LineReader::next() {

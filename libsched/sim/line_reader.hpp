@@ -26,6 +26,10 @@ class LineReader {
     /// The next line without its '\n', valid until the next call; nothing at the end. Errors: "NAME:LINE: ..." for a
     /// line longer than line_max; what the source says, with the last line that was whole.
     Result<std::optional<std::string_view>> next();
+    /// Once it is known what kind of log this is.
+    void set_line_max(std::size_t bytes) { line_max_ = bytes; }
+    /// The byte that next() will begin with; '\0' at the end. Error: as next().
+    Result<char> front();
     /// Whether the last line that next() gave ended with '\n'.
     bool is_terminated() const { return is_terminated_; }
     /// Number of the last line that next() gave, from 1.

@@ -32,6 +32,7 @@ constexpr std::size_t buckets = 48;  // half hours of a day
 constexpr double bucket_seconds = 1800.;
 constexpr double log_arrive_max = 13.;
 constexpr double log_run_max = 12.;
+constexpr double log_model_cores = 7.;  // of two
 
 /// Regularised lower incomplete gamma function P(a, x): by its series below a + 1, by the continued fraction above.
 double gamma_cdf(double a, double x) {
@@ -107,10 +108,10 @@ std::int64_t draw_size(Prng& prng, const ClassModel& m, std::uint32_t cores) {
     if (u <= m.serial) {
         return 1;
     }
-    const double high = std::min(m.log_high, std::log2(static_cast<double>(cores)));
-    const double middle = std::min(m.log_middle, std::max(m.log_low, high - (m.log_high - m.log_middle)));
+    const double middle = std::max(m.log_middle, 0.);  // of a tiny machine
     const double low = std::min(m.log_low, middle);
-    double x = prng.uniform() <= m.first ? prng.uniform(low, middle) : prng.uniform(middle, high);
+    double x =
+        prng.uniform() <= m.first ? prng.uniform(low, middle) : prng.uniform(middle, std::max(m.log_high, middle));
     if (u <= m.serial + m.power_of_two) {
         x = std::floor(x + .5);
     }
@@ -131,16 +132,17 @@ std::int64_t draw_run(Prng& prng, const ClassModel& m, std::int64_t processors, 
     }
 }
 
-/// Requested time >= run: mostly the round values people write, the nearest ones above and the longest most often.
+/// Requested time >= run: mostly the round values people write, those not far above and the longest most often, so that
+/// twenty values carry 85 to 90 % of the jobs.
 std::int64_t draw_request(Prng& prng, std::int64_t run) {
     constexpr std::array<std::int64_t, 16> popular{300,   600,   900,   1200,  1800,  3600,  7200,  10800,
                                                    14400, 18000, 21600, 28800, 36000, 43200, 64800, 172800};
-    constexpr double unpopular = .12;
-    constexpr double longest = .15;
-    constexpr double step_up = .45;
+    constexpr double unpopular = .27;
+    constexpr double longest = .2;
+    constexpr double step_up = .7;
     if (prng.uniform() < unpopular) {
         const double asked = static_cast<double>(run) * prng.uniform(1., 4.);
-        return static_cast<std::int64_t>(std::ceil(asked / 60.)) * 60;
+        return std::min(popular.back(), static_cast<std::int64_t>(std::ceil(asked / 60.)) * 60);
     }
     if (prng.uniform() < longest) {
         return popular.back();
@@ -153,20 +155,23 @@ std::int64_t draw_request(Prng& prng, std::int64_t run) {
 }
 
 /// User u in 1..users with a probability in proportion to 1/u.
-std::int64_t draw_user(Prng& prng, std::uint32_t users) {
-    double sum = 0.;
-    for (std::uint32_t u = 1; u <= users; u++) {
-        sum += 1. / u;
-    }
-    double left = prng.uniform() * sum;
-    for (std::uint32_t u = 1; u < users; u++) {
-        left -= 1. / u;
-        if (left < 0.) {
-            return u;
+class Users {
+  public:
+    explicit Users(std::uint32_t count) {
+        double sum = 0.;
+        for (std::uint32_t u = 1; u <= count; u++) {
+            sums_.push_back(sum += 1. / u);
         }
     }
-    return users;
-}
+    /// O(log users).
+    std::int64_t draw(Prng& prng) const {
+        const auto at = std::upper_bound(sums_.begin(), sums_.end() - 1, prng.uniform() * sums_.back());
+        return at - sums_.begin() + 1;
+    }
+
+  private:
+    std::vector<double> sums_;  ///< of 1/1 to 1/u
+};
 
 void stretch_to_load(std::vector<SwfJob>& jobs, std::vector<double>& times, const LublinSettings& settings) {
     double work = 0.;
@@ -201,14 +206,17 @@ Result<std::vector<SwfJob>> generate_lublin(const LublinSettings& settings) {
     } else {
         models = {one_class};
     }
-    if (settings.cores != 128 && !settings.two_classes) {
-        models[0].log_high = std::log2(static_cast<double>(settings.cores));
-        models[0].log_middle = models[0].log_high - 2.5;
+    // The model is of 128 processors; on others the greatest size, and the middle with it, goes with the machine.
+    const double larger = std::log2(static_cast<double>(settings.cores)) - log_model_cores;
+    for (ClassModel& model : models) {
+        model.log_high += larger;
+        model.log_middle += larger;
     }
     // A stream of random numbers for each purpose: another number of users changes no run time.
     Prng arrive(settings.seed);
     Prng shape(settings.seed ^ 0x5348415045ULL);
     Prng people(settings.seed ^ 0x50454F504C45ULL);
+    const Users users(settings.users);
     std::vector<Arrivals> arrivals;
     using Next = std::pair<double, std::size_t>;
     std::priority_queue<Next, std::vector<Next>, std::greater<>> next;
@@ -229,7 +237,7 @@ Result<std::vector<SwfJob>> generate_lublin(const LublinSettings& settings) {
         job.requested_processors = job.processors;
         job.requested_time = draw_request(people, job.run);
         job.status = 1;
-        job.user = draw_user(people, settings.users);
+        job.user = users.draw(people);
         job.group = 1 + (job.user - 1) % settings.accounts;
         job.queue = models[c].queue;
         jobs.push_back(job);
@@ -242,10 +250,10 @@ Result<std::vector<SwfJob>> generate_lublin(const LublinSettings& settings) {
 }
 
 std::string write_swf(const std::vector<SwfJob>& jobs, std::int64_t processors, const std::string& computer) {
-    std::string out = "; Version: 2.2\n; Computer: " + computer + "\n; MaxProcs: " + std::to_string(processors) +
-                      "\n; MaxJobs: " + std::to_string(jobs.size()) + "\n";
+    std::string out = swf_header({"Computer: " + computer, "MaxJobs: " + std::to_string(jobs.size())}, processors);
     for (const SwfJob& job : jobs) {
-        out += write_swf_line(job) + "\n";
+        append_swf_line(out, job);
+        out += '\n';
     }
     return out;
 }

@@ -12,7 +12,6 @@ namespace {
 
 constexpr std::size_t field_count = 18;
 constexpr std::size_t cpu_used_field = 5;
-constexpr std::size_t line_max = 64 * 1024;
 
 constexpr std::array<const char*, field_count> field_names{
     "job number",  "submit time",          "wait time",      "run time",         "processors",    "average CPU time",
@@ -122,11 +121,20 @@ std::string write_swf_line(const SwfJob& job) {
     return out;
 }
 
+std::string swf_header(const std::vector<std::string>& lines, std::int64_t processors) {
+    std::string head = "; Version: 2.2\n; MaxProcs: " + std::to_string(processors) + "\n";
+    for (const std::string& line : lines) {
+        const bool is_said = line.rfind("MaxProcs:", 0) == 0 || line.rfind("Version:", 0) == 0;
+        head += is_said ? "" : "; " + line + "\n";
+    }
+    return head;
+}
+
 SwfReader::SwfReader(Source source, std::string name, Options options)
-    : lines_(std::move(source), std::move(name), line_max), options_(options) {}
+    : lines_(std::move(source), std::move(name), swf_line_max), options_(options) {}
 
 Result<SwfReader> SwfReader::open(const std::string& path, Options options) {
-    auto lines = LineReader::open(path, line_max);
+    auto lines = LineReader::open(path, swf_line_max);
     if (!lines) {
         return lines.error();
     }

@@ -41,6 +41,10 @@ Result<SwfJob> parse_swf_line(std::string_view line);
 std::string write_swf_line(const SwfJob& job);
 /// The same at the end of `out`.
 void append_swf_line(std::string& out, const SwfJob& job);
+/// The comments at the head of a log: version, MaxProcs, then `lines` but for those that say the same.
+std::string swf_header(const std::vector<std::string>& lines, std::int64_t processors);
+
+inline constexpr std::size_t swf_line_max = 64 * 1024;
 
 class SwfReader {
   public:
@@ -49,6 +53,8 @@ class SwfReader {
         bool lenient = false;  ///< a broken line is skipped and counted instead of being an error
     };
 
+    /// Lines of at most swf_line_max bytes.
+    SwfReader(LineReader lines, Options options) : lines_(std::move(lines)), options_(options) {}
     SwfReader(Source source, std::string name, Options options);
     /// A file, gzip or plain by its content. Error: the file cannot be opened.
     static Result<SwfReader> open(const std::string& path, Options options);
@@ -66,7 +72,6 @@ class SwfReader {
     const std::string& first_skip() const { return first_skip_; }
 
   private:
-    SwfReader(LineReader lines, Options options) : lines_(std::move(lines)), options_(options) {}
     void read_comment(std::string_view line);
 
     LineReader lines_;

@@ -1,0 +1,186 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-3.0-only
+test_description='weir sim run and generate: schedules worked out by hand, formats, bad logs, interruption, reference starts'
+
+. "${SHARNESS_SH:-/usr/share/sharness/sharness.sh}"
+use_weir
+
+# line JOB SUBMIT RUN CORES REQUESTED: a line of a log
+line() {
+	echo "$1 $2 -1 $3 $4 -1 -1 $4 $5 -1 1 7 2 -1 1 -1 -1 -1"
+}
+
+# Ten cores. Job 1 holds 6 until 100. Job 2 wants 8: under FCFS it and all behind it wait. EASY keeps 100 for it, with 2
+# cores to spare: job 3 (2 cores, believed to end at 302) fits into those; job 4 (2 cores, believed to end at 63)
+# ends before; job 5 (1 core for long) would need a third spare core. At 63 job 4's cores are free: job 6 starts, which
+# ends at 93. At 100 job 2 starts on 8 cores until 150, job 5 after it. Job 3 overruns nothing: it ends at 202.
+{
+	echo "; Computer: ten cores"
+	echo "; MaxProcs: 10"
+	line 1 0 100 6 100
+	line 2 1 50 8 60
+	line 3 2 200 2 300
+	line 4 3 60 2 60
+	line 5 4 500 1 500
+	line 6 5 30 2 30
+} >hand.swf
+
+test_expect_success 'fcfs: the schedule that was worked out by hand' '
+	printf "job,start\n1,0\n2,100\n3,100\n4,150\n5,150\n6,150\n" >expected &&
+	weir sim run --scheduler=fcfs --starts=got hand.swf && test_cmp expected got
+'
+test_expect_success 'easy: the schedule that was worked out by hand' '
+	printf "job,start\n1,0\n2,100\n3,2\n4,3\n5,150\n6,63\n" >expected &&
+	weir sim run --starts=got hand.swf && test_cmp expected got
+'
+test_expect_success 'the figures: waits of 0, 99, 0, 0, 146, 58 seconds' '
+	weir sim run --json hand.swf >j && json_is j weir.sim-run/1 &&
+	test "$(field j "d[\"jobs\"], d[\"cores\"], d[\"complete\"]")" = "(6, 10, True)" &&
+	test "$(field j "round(d[\"wait_s\"][\"mean\"] * 6), d[\"wait_s\"][\"max\"]")" = "(303, 146.0)" &&
+	test "$(field j "d[\"makespan_s\"], round(d[\"utilization\"] * 6500)")" = "(650.0, 2080)" &&
+	weir sim run hand.swf >text && grep "^jobs         6 in 10m 50s" text && grep "longest 2m 26s" text
+'
+test_expect_success 'csv, json and swf hold the same outcome' '
+	weir sim run -q --output=out.csv hand.swf && weir sim run -q -o out.json hand.swf && weir sim run -q -o out.swf hand.swf &&
+	head -1 out.csv | grep "^job,user,group,queue,partition,cores,submit,start,end,wait,run,requested$" &&
+	grep "^6,7,2,1,0,2,5,63,93,58,30,30$" out.csv &&
+	json_is out.json weir.sim-jobs/1 &&
+	test "$(field out.json "[(j[\"job\"], j[\"start\"]) for j in d[\"jobs\"]][4:], d[\"complete\"]")" = "([(5, 150), (6, 63)], True)" &&
+	grep "^6 5 58 30 2 -1 -1 2 30 -1 1 7 2 -1 1 -1 -1 -1$" out.swf && grep "; Computer: ten cores" out.swf
+'
+test_expect_success 'a log that was written is replayed to the same starts, compressed or not' '
+	weir sim run -q --starts=again out.swf && test_cmp got again &&
+	weir sim run -q -o out.swf.gz hand.swf && gzip -t out.swf.gz && weir sim run -q --starts=again.csv.gz out.swf.gz &&
+	gzip -dc again.csv.gz >again && test_cmp got again
+'
+test_expect_success 'the same run gives the same bytes' '
+	weir sim run -o one.csv --json hand.swf >one.j && weir sim run -o two.csv --json hand.swf >two.j &&
+	test_cmp one.csv two.csv && test_cmp one.j two.j
+'
+test_expect_success '--quiet says nothing; no progress where there is no terminal' '
+	weir sim run -q hand.swf >out 2>err && test_must_be_empty out && test_must_be_empty err &&
+	weir sim run hand.swf 2>err && ! grep "$(printf "\033")" err
+'
+test_expect_success 'a scheduler that is none: the nearest one, exit code 2' '
+	test_expect_code 2 weir sim run -s eazy hand.swf 2>err && grep "fcfs.*easy.*Did you mean easy?" err
+'
+
+# ---- bad logs: nothing is written, the line is named ----
+
+refused() {
+	rm -f refused.csv
+	test_expect_code 1 weir sim run --starts=refused.csv "$@" 2>err && ! test -e refused.csv && test -z "$(ls | grep refused)"
+}
+test_expect_success 'a broken line: file, line, field, value and what would be right' '
+	sed "5s/ 200 / 2oo /" hand.swf >bad.swf && refused bad.swf &&
+	grep "bad.swf:5: field 4 (run time) is \"2oo\": it must be an integer, -1 when not known" err && grep -e "--lenient" err
+'
+test_expect_success '--lenient leaves it out, counts it and shows the first' '
+	echo "9 9 9" >>bad.swf && weir sim run --lenient --json bad.swf >j &&
+	test "$(field j "d[\"jobs\"], d[\"skipped\"]")" = "(5, 2)" && field j "d[\"first_skip\"]" | grep "bad.swf:5: field 4" &&
+	weir sim run --lenient bad.swf | grep "left out     2, first: bad.swf:5:"
+'
+test_expect_success 'impossible jobs are named: larger than the machine, without run time, before the one above' '
+	{ cat hand.swf && line 7 6 10 11 10; } >large.swf && refused large.swf &&
+	grep "large.swf:9: job 7 wants 11 cores; the machine has 10" err &&
+	{ cat hand.swf && line 7 6 -1 1 10; } >time.swf && refused time.swf && grep "time.swf:9: job 7 .*run time" err &&
+	{ cat hand.swf && line 7 4 10 1 10; } >order.swf && refused order.swf && grep "order.swf:9: job 7 was submitted before" err &&
+	for log in large time order; do
+		weir sim run --lenient --json $log.swf >j && test "$(field j "d[\"jobs\"], d[\"skipped\"]")" = "(6, 1)" || return 1
+	done
+'
+test_expect_success 'a machine of unknown size wants --cores' '
+	grep -v MaxProcs hand.swf >unsized.swf && refused unsized.swf && grep -e "--cores=N" err &&
+	weir sim run --cores=10 -q --starts=again unsized.swf && test_cmp got again
+'
+test_expect_success 'an empty log, a log without a job, a log where no job is left' '
+	: >empty.swf && refused empty.swf && grep "empty.swf: no job in it" err &&
+	grep "^;" hand.swf >none.swf && refused none.swf && grep "none.swf: no job in it" err &&
+	grep -v "^5 " hand.swf >big.swf && refused --lenient --cores=1 big.swf && grep "first problem: big.swf:3: job 1 wants 6 cores" err
+'
+test_expect_success 'a gzip stream that is cut off is refused, lenient or not' '
+	gzip -c hand.swf | head -c 120 >cut.swf.gz && refused cut.swf.gz && grep "cut.swf.gz: .*ends too early" err &&
+	refused --lenient cut.swf.gz
+'
+test_expect_success 'a log that is not there: exit code 5; a folder: an error' '
+	test_expect_code 5 weir sim run nowhere.swf 2>err && grep "nowhere.swf: No such file" err &&
+	mkdir folder && test_must_fail weir sim run folder 2>err && grep "folder" err
+'
+test_expect_success 'an output that cannot be written or has no known format' '
+	test_must_fail weir sim run -o nowhere/out.csv hand.swf 2>err && grep "nowhere/out.csv: cannot write: No such file" err &&
+	test_must_fail weir sim run -o /dev/full/x.csv hand.swf 2>err &&
+	test_expect_code 2 weir sim run -o out.txt hand.swf 2>err && grep ".swf, .csv or .json" err
+'
+test_expect_success 'a disk that is full: an error, and the file that was there stays' '
+	test_must_fail weir sim run --starts=/dev/full hand.swf 2>err && grep "No space left" err
+'
+
+# ---- interruption ----
+
+# The log comes through a pipe, so that the replay is in its middle when Ctrl-C comes. Job N is submitted at N and runs
+# for a second alone: each starts at once.
+test_expect_success 'Ctrl-C: what was replayed is kept whole, and said; exit code 130' '
+	mkfifo pipe.swf &&
+	{ weir sim run --starts=part.csv -o part.json pipe.swf 2>err & } && pid=$! &&
+	exec 7>pipe.swf &&
+	{ echo "; MaxProcs: 1" && for i in $(seq 1 2000); do line $i $i 1 1 1; done; } >&7 &&
+	kill -INT $pid &&
+	{ (for i in $(seq 2001 12000); do line $i $i 1 1 1; done) >&7 2>/dev/null || :; } &&
+	{ exec 7>&-; wait $pid; test $? -eq 130; } &&
+	grep "interrupted" err && json_is part.json weir.sim-jobs/1 &&
+	test "$(field part.json "d[\"complete\"], 0 < len(d[\"jobs\"]) < 12000")" = "(False, True)" &&
+	awk -F, "NR > 1 && (\$1 != NR - 1 || \$2 != NR - 1) { exit 1 } END { exit NR < 2 }" part.csv &&
+	test -z "$(ls | grep "^part\..*\.")"
+'
+
+# ---- generated logs ----
+
+test_expect_success 'a generated log has the jobs, load and people that were asked for, and replays' '
+	weir sim generate -n 2000 -c 256 --load=0.8 -u 20 -a 4 --seed=5 --json -o gen.swf.gz >j && json_is j weir.sim-generate/1 &&
+	test "$(field j "d[\"jobs\"], round(d[\"load\"], 3)")" = "(2000, 0.8)" &&
+	gzip -dc gen.swf.gz >gen && test $(grep -vc "^;" gen) -eq 2000 && grep "; MaxProcs: 256" gen &&
+	grep -v "^;" gen | awk "{ if (\$12 > 20 || \$13 != 1 + (\$12 - 1) % 4 || \$5 > 256 || \$9 < \$4) exit 1 }" &&
+	weir sim run --json gen.swf.gz >j && test "$(field j "d[\"jobs\"]")" = 2000
+'
+test_expect_success 'its header says how to make it again, byte by byte' '
+	$(sed -n "s/^; Note: //p" gen) >again && test_cmp gen again
+'
+test_expect_success 'nonsense is refused' '
+	test_expect_code 2 weir sim generate --cores=1 2>err && grep -e "--cores" err &&
+	test_expect_code 2 weir sim generate --load=-1 2>err && test_expect_code 2 weir sim generate -o x.csv 2>err
+'
+
+# ---- what our own cluster ran ----
+
+test_expect_success 'an instance runs jobs one after the other on two cores' '
+	start_instance "cores = 2" &&
+	a=$(job submit -r 0.2 -n 2 -t 10) && b=$(job submit -r 0.1) && c=$(job submit -u 0) &&
+	job wait $b clean && job rpc job-manager.raise "{\"id\":$c,\"severity\":0,\"type\":\"cancel\"}" && job wait $c clean &&
+	d=$(job submit -r 100000) && job wait $d start &&
+	kill -9 $BROKER_PID; wait $BROKER_PID; test -s state/jobs.journal
+'
+test_expect_success 'its journal replays: the second waited for the first, as it did there' '
+	weir sim run --cores=2 -s fcfs --json -o own.csv state/jobs.journal >j &&
+	test "$(field j "d[\"jobs\"]")" = 2 &&
+	test "$(field j "d[\"not_replayed\"]")" = "1 never got resources and 1 had not ended when the journal was read" &&
+	awk -F, "NR == 2 { if (\$1 != a || \$6 != 2 || \$12 != 10 || \$10 > 0.1) exit 1; end = \$9 }
+		NR == 3 { if (\$1 != b || \$8 < end || \$11 < 0.1 || \$12 != -1) exit 1 } END { exit NR != 3 }" a=$a b=$b own.csv
+'
+test_expect_success 'a journal wants --cores; a broken line in it is named; a torn end is none' '
+	refused state/jobs.journal && grep "journal.*--cores=N" err &&
+	sed "3s/event/evnet/" state/jobs.journal >bad.journal && refused --cores=2 bad.journal && grep "bad.journal:3: .*\"event\" is missing" err &&
+	{ cat state/jobs.journal && printf "{\"id\":1,\"ev"; } >torn.journal && weir sim run -q --cores=2 torn.journal
+'
+
+# ---- real logs, which are not part of the project ----
+
+TRACES=${WEIR_SHARED:-$SHARNESS_TEST_SRCDIR/../../shared}/traces
+test ! -d "$TRACES/starts" || test_set_prereq TRACES
+test_expect_success TRACES 'reference starts are equal byte by byte' '
+	for policy in fcfs easy; do
+		file=$TRACES/starts/KTH-SP2-1996.$(echo $policy | sed "s/conservative/cons/; s/-fw/fw/").csv.gz &&
+		weir sim run -q -s $policy --starts=got.csv "$TRACES/KTH-SP2-1996.swf.gz" && gzip -dc "$file" >expected &&
+		cmp expected got.csv && echo "$policy: $(wc -l <expected) lines" || return 1
+	done
+'
+test_done
