@@ -15,6 +15,8 @@ Command cancel_command();
 Command output_command();
 Command nice_command();
 Command share_show_command();
+Command share_explain_command();
+Command share_compare_command();
 Command share_apply_command();
 Command share_set_command();
 Command share_add_command();

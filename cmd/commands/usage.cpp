@@ -14,12 +14,6 @@ struct UsageNode {
     const json_t* entry;
 };
 
-/// Core-hours with two decimals below a thousand.
-std::string core_hours(double core_s) {
-    const double hours = core_s / 3600;
-    return hours < 1000 ? fixed(hours, 2) : grouped(static_cast<std::int64_t>(hours + 0.5));
-}
-
 std::string usage_text(const json_t* answer, const Screen& screen) {
     Table table({{"account"},
                  {"usage, core-h", Align::right},

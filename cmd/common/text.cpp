@@ -126,6 +126,11 @@ std::optional<std::int64_t> parse_integer(std::string_view text, std::int64_t lo
     return value;
 }
 
+std::string core_hours(double core_s) {
+    const double hours = core_s / 3600;
+    return hours < 1000 ? fixed(hours, 2) : grouped(static_cast<std::int64_t>(hours + 0.5));
+}
+
 std::optional<Duration> parse_duration(std::string_view text) {
     const auto value = parse_fsd(text);
     const bool is_usable = value && *value <= std::chrono::hours(100 * 366 * 24);

@@ -28,6 +28,8 @@ std::string duration_text(Duration d);
 std::string grouped(std::int64_t value);
 /// Fixed decimals: fixed(2.345, 1) = "2.3".
 std::string fixed(double value, int decimals);
+/// Core-seconds as core-hours, with two decimals below a thousand.
+std::string core_hours(double core_s);
 
 /// RFC 23 duration "90", "30s", "1.5h", "7d", "10m", "250ms"; "infinity"/"inf" is not accepted.
 /// Returns nullopt when it is none, is negative or above 100 years.

@@ -52,6 +52,8 @@ class Module {
     Json on_usage(const flux_msg_t* msg);
     Json on_list(const flux_msg_t* msg);
     Json on_explain(const flux_msg_t* msg);
+    Json on_share_explain(const flux_msg_t* msg);
+    Json on_share_compare(const flux_msg_t* msg);
     Json on_weights(const flux_msg_t* msg);
     Json on_stats(const flux_msg_t* msg);
     void on_sync(const flux_msg_t* msg);

@@ -19,6 +19,8 @@ std::vector<flux_msg_handler_spec> Module::handlers() {
         {request, "usage", flux::on_request<&Module::on_usage>, FLUX_ROLE_USER},
         {request, "list", flux::on_request<&Module::on_list>, FLUX_ROLE_USER},
         {request, "explain", flux::on_request<&Module::on_explain>, FLUX_ROLE_USER},
+        {request, "share-explain", flux::on_request<&Module::on_share_explain>, FLUX_ROLE_USER},
+        {request, "share-compare", flux::on_request<&Module::on_share_compare>, FLUX_ROLE_USER},
         {request, "weights", flux::on_request<&Module::on_weights>, FLUX_ROLE_USER},
         {request, "stats-get", flux::on_request<&Module::on_stats>, FLUX_ROLE_ALL},
         {request, "sync", flux::on_message<&Module::on_sync>, owner},
@@ -87,6 +89,19 @@ Json Module::on_explain(const flux_msg_t* msg) {
     json_int_t id = 0;
     flux::unpack(msg, "{s:I}", "id", &id);
     return flux::value_or_throw(explain_view(*service_, static_cast<FluxJobId>(id), now()));
+}
+
+Json Module::on_share_explain(const flux_msg_t* msg) {
+    const char* path = nullptr;
+    flux::unpack(msg, "{s:s}", "path", &path);
+    return flux::value_or_throw(share_explain_view(*service_, path, now()));
+}
+
+Json Module::on_share_compare(const flux_msg_t* msg) {
+    const char* a = nullptr;
+    const char* b = nullptr;
+    flux::unpack(msg, "{s:s s:s}", "a", &a, "b", &b);
+    return flux::value_or_throw(share_compare_view(*service_, a, b, now()));
 }
 
 Json Module::on_stats(const flux_msg_t*) {

@@ -212,9 +212,14 @@ void PriorityService::put_all() {
 
 // ---- passes ----
 
+void PriorityService::measure(Instant now, Measured& into) const {
+    accounting_.ledger().snapshot(now, into.usage);
+    into.capacity = is_machine_known_ ? machine_cores_ : 0;
+}
+
 void PriorityService::evaluate_now(Instant now) {
-    accounting_.ledger().snapshot(now, snapshot_);
-    evaluate(algorithm_, accounting_.tree(), snapshot_.usage, standings_);
+    measure(now, measured_);
+    evaluate(algorithm_, accounting_.tree(), measured_.measures(), standings_);
     evaluated_at_ = now;
     evaluated_size_ = accounting_.tree().size();
     counts_.evaluations += 1;

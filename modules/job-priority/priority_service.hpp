@@ -16,6 +16,7 @@
 #include "libfairshare/algorithms/algorithm.hpp"
 #include "modules/job-priority/accounting.hpp"
 #include "modules/job-priority/job_book.hpp"
+#include "modules/job-priority/measured.hpp"
 #include "modules/job-priority/parent_factors.hpp"
 #include "modules/job-priority/pending_queue.hpp"
 #include "modules/job-priority/pusher.hpp"
@@ -128,6 +129,8 @@ class PriorityService {
     UserNames& users() { return users_; }
     const Algorithm& algorithm() const { return algorithm_; }
     const Standings& standings() const { return standings_; }
+    /// Of the tree as it is now. O(size + pending jobs), in `into`'s memory.
+    void measure(Instant now, Measured& into) const;
     /// The array that queue() indexes.
     std::span<const double> factors() const;
     const ServiceCounts& counts() const { return counts_; }
@@ -157,7 +160,7 @@ class PriorityService {
     UplinkQueue uplink_;
     ParentFactors from_parent_;
     Algorithm algorithm_;
-    UsageSnapshot snapshot_;
+    Measured measured_;
     Standings standings_;
     std::optional<Instant> evaluated_at_;
     std::uint32_t evaluated_size_ = 0;  ///< nodes of the tree at that time

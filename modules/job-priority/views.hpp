@@ -4,6 +4,7 @@
 #pragma once
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "libfairshare/json/json.hpp"
 #include "modules/job-priority/priority_service.hpp"
@@ -18,6 +19,14 @@ Json history_view(const PriorityService& service);
 Json usage_view(PriorityService& service, Instant now);
 /// job-priority.weights
 Json weights_view(const PriorityService& service);
+/// job-priority.share-explain: an association's path, level by level, and what holds it down (libfairshare/explain).
+/// `reference`: its path, "account/@user" with an account by its last component, or a user's name (the default
+/// account); a user whom an `@*` line would let in stands where the first job would. Errors: ENOENT, EINVAL with a
+/// sentence.
+Result<Json> share_explain_view(const PriorityService& service, const std::string& reference, Instant now);
+/// job-priority.share-compare: where two associations' paths part, and why one goes first. Errors: the same.
+Result<Json> share_compare_view(const PriorityService& service, const std::string& a, const std::string& b,
+                                Instant now);
 /// The `changes` of job-priority.tree-set.
 Json changes_view(const TreeProposal& proposal);
 

@@ -54,13 +54,14 @@ std::vector<long long> pending_by_node(PriorityService& service) {
     return pending;
 }
 
-Json node_view(const PriorityService& service, const UsageSnapshot& snapshot, const Standings& standings, NodeId node,
+Json node_view(const PriorityService& service, const Measured& measured, const Standings& standings, NodeId node,
                long long pending) {
+    const UsageSnapshot& snapshot = measured.usage;
     const UsageLedger& ledger = service.accounting().ledger();
     const ShareTree& tree = ledger.tree();
     const double everything = core_seconds(snapshot.usage.at(root_node.value) + snapshot.unassociated);
     const double used = core_seconds(snapshot.usage.at(node.value));
-    const NodeStanding standing = node_standing(service.algorithm(), tree, snapshot.usage, node);
+    const NodeStanding standing = node_standing(service.algorithm(), tree, measured.measures(), node);
     Json view = Json::object();
     view.set("path", tree.path(node)).set("kind", to_string(tree.kind(node)));
     view.set("shares", static_cast<long long>(tree.shares(node))).set("entitled", tree.entitled_share(node));
@@ -83,13 +84,14 @@ void set_revision(Json& view, const TreeRevision& revision) {
 Json tree_view(PriorityService& service, Instant now) {
     const std::vector<long long> pending = pending_by_node(service);  // may admit members: before the tree is read
     const UsageLedger& ledger = service.accounting().ledger();
-    const UsageSnapshot snapshot = ledger.snapshot(now);
-    const Standings standings = evaluate(service.algorithm(), ledger.tree(), snapshot.usage);
+    Measured measured;
+    service.measure(now, measured);
+    const Standings standings = evaluate(service.algorithm(), ledger.tree(), measured.measures());
     Json nodes = Json::array();
     for (std::uint32_t index = 1; index < ledger.tree().size(); ++index) {
         if (ledger.tree().kind(NodeId{index}) != NodeKind::any_member) {
             nodes.append(
-                node_view(service, snapshot, standings, NodeId{index}, index < pending.size() ? pending[index] : 0));
+                node_view(service, measured, standings, NodeId{index}, index < pending.size() ? pending[index] : 0));
         }
     }
     Json view = Json::object();

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: `weir share explain` and `share compare`: why an association stands where it does, and why one of two goes first.
+#include "cmd/commands/answer.hpp"
+#include "cmd/commands/commands.hpp"
+#include "cmd/view/share_stand.hpp"
+
+namespace weir::cmd {
+namespace {
+
+Exit run_explain(Context& context) {
+    Json payload = Json::object();
+    payload.set("path", context.args.words[0]);
+    return ask_and_show(context, "job-priority.share-explain", payload, "weir.share-explain/1",
+                        [&](const Json& answer) { return share_explain_text(answer.get(), context.out); });
+}
+
+Exit run_compare(Context& context) {
+    Json payload = Json::object();
+    payload.set("a", context.args.words[0]).set("b", context.args.words[1]);
+    return ask_and_show(context, "job-priority.share-compare", payload, "weir.share-compare/1",
+                        [&](const Json& answer) { return share_compare_text(answer.get(), context.out); });
+}
+
+}  // namespace
+
+Command share_explain_command() {
+    Command command;
+    command.name = "share explain";
+    command.summary = "why a user stands where it does: shares, usage and rank, level by level";
+    command.examples = {"weir share explain physics/@alice  # what holds alice down in physics",
+                        "weir share explain alice  # in her default account",
+                        "weir share explain alice --json  # every figure at full precision"};
+    command.words = {"PATH", 1, 1};
+    command.run = run_explain;
+    return command;
+}
+
+Command share_compare_command() {
+    Command command;
+    command.name = "share compare";
+    command.summary = "where the paths of two users part, and why one goes first";
+    command.examples = {"weir share compare physics/@alice chem/@carol  # who goes first",
+                        "weir share compare alice carol  # in their default accounts",
+                        "weir share compare alice carol --json  # for a program"};
+    command.words = {"A B", 2, 2};
+    command.run = run_compare;
+    return command;
+}
+
+}  // namespace weir::cmd

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: see share_stand.hpp.
+#include "cmd/view/share_stand.hpp"
+
+#include "cmd/common/reader.hpp"
+#include "cmd/common/table.hpp"
+
+namespace weir::cmd {
+namespace {
+
+std::string rank_text(const json_t* stand) {
+    return "rank " + std::to_string(integer_at(stand, "rank")) + ", factor " + fixed(number_at(stand, "factor"), 4);
+}
+
+/// "3 of 10", or that it has its parent's.
+std::string shares_text(const json_t* level) {
+    const std::string word = text_at(level, "shares");
+    return !word.empty() ? word
+                         : std::to_string(integer_at(level, "shares")) + " of " +
+                               std::to_string(integer_at(level, "level_shares"));
+}
+
+/// The value that siblings are compared by; without usage it is infinite, and an account with `parent` has none.
+std::string level_value(const json_t* level, Glyphs glyphs) {
+    if (has_number(level, "level_fs")) {
+        return fixed(number_at(level, "level_fs"), 4);
+    }
+    const bool has_none = !text_at(level, "shares").empty() && text_at(level, "kind") != "user";
+    return has_none ? "-" : glyphs.unicode ? "∞" : "inf";
+}
+
+Table level_table(const char* title, const char* last) {
+    return Table({{title},
+                  {"shares", Align::right},
+                  {"of level", Align::right, 3},
+                  {"of all", Align::right, 5},
+                  {"usage, core-h", Align::right, 4},
+                  {"of level", Align::right},
+                  {"of all", Align::right, 6},
+                  {"effective", Align::right, 2},
+                  {"level value", Align::right},
+                  {last, Align::right}});
+}
+
+void add_level(Table& table, const json_t* level, const std::string& last, Glyphs glyphs) {
+    table.add({text_at(level, "path"), shares_text(level), percent(number_at(level, "norm_shares")),
+               percent(number_at(level, "entitled")), core_hours(number_at(level, "usage_core_s")),
+               percent(number_at(level, "level_usage")), percent(number_at(level, "norm_usage")),
+               percent(number_at(level, "effective_usage")), level_value(level, glyphs), last});
+}
+
+/// What the reader should know about all of it.
+std::string notes(const json_t* answer) {
+    return json_is_true(json_object_get(answer, "parent_factors"))
+               ? "The jobs here take their factors from the parent instance, not from this tree.\n"
+               : "";
+}
+
+std::string newcomer(const json_t* stand) {
+    const json_t* is_member = json_object_get(stand, "is_member");
+    return json_is_false(is_member) ? " (no job yet: as an @* line lets it in)" : "";
+}
+
+}  // namespace
+
+std::string share_explain_text(const json_t* answer, const Screen& screen) {
+    std::string text = text_at(answer, "path") + newcomer(answer) + ": rank " +
+                       std::to_string(integer_at(answer, "rank")) + " of " +
+                       std::to_string(integer_at(answer, "associations")) + ", factor " +
+                       fixed(number_at(answer, "factor"), 4) + " by " + text_at(answer, "algorithm") + "\n\n";
+    Table table = level_table("level", "ahead");
+    for (const json_t* level : items_at(answer, "levels")) {
+        add_level(table, level, std::to_string(integer_at(level, "ahead")), screen.glyphs);
+    }
+    return text + table.text(screen) + "\n" + printable(text_at(answer, "reason")) + ".\n" + notes(answer);
+}
+
+std::string share_compare_text(const json_t* answer, const Screen& screen) {
+    const json_t* a = json_object_get(answer, "a");
+    const json_t* b = json_object_get(answer, "b");
+    std::string text = text_at(a, "path") + newcomer(a) + ": " + rank_text(a) + "\n" + text_at(b, "path") +
+                       newcomer(b) + ": " + rank_text(b) + ", both by " + text_at(answer, "algorithm") + "\n\n";
+    const json_t* level_a = json_object_get(answer, "level_a");
+    const json_t* level_b = json_object_get(answer, "level_b");
+    if (json_is_object(level_a) && json_is_object(level_b)) {
+        const std::string first = text_at(answer, "first");
+        Table table = level_table("where they part", "first");
+        add_level(table, level_a, first == "a" ? "yes" : "", screen.glyphs);
+        add_level(table, level_b, first == "b" ? "yes" : "", screen.glyphs);
+        text += table.text(screen) + "\n";
+    }
+    return text + printable(text_at(answer, "reason")) + ".\n" + notes(answer);
+}
+
+}  // namespace weir::cmd

@@ -1,0 +1,64 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-3.0-only
+test_description='weir share explain and compare: why a user stands where it does, on a live instance'
+
+. "${SHARNESS_SH:-/usr/share/sharness/sharness.sh}"
+use_weir
+
+cat >shares.toml <<EOF
+"physics"                = 60
+"physics/lattice"        = 1
+"physics/lattice/@alice" = 1
+"physics/@bob"           = 1
+"chem"                   = 40
+"chem/@carol"            = 1
+"chem/@*"                = 1
+"instances"              = 0
+"instances/@$(id -un)"   = 1
+EOF
+users() {
+	printf "[weir]\nalgorithm = \"%s\"\n[weir.users]\nalice = 5001\nbob = 5002\ncarol = 5003\ndora = 5004\n" "$1"
+}
+# a job of alice's has run and ended
+alice_has_used() {
+	weir submit --user alice --simulate=1s --wait x
+}
+
+test_expect_success 'explain: a row a level, the rank, the reason' '
+	users fair-tree >weir.toml && start_weir --tree shares.toml --config weir.toml && alice_has_used &&
+	weir share explain physics/lattice/@alice >out && cat out &&
+	grep "^physics/lattice/@alice: rank [0-9] of 4, factor 0\.[0-9]* by fair-tree" out &&
+	grep "^physics  *60 of 100 " out && grep "^physics/lattice  *1 of 2 " out && grep "because \"physics" out
+'
+test_expect_success 'explain --json: every figure' '
+	weir share explain --json alice >j && json_is j weir.share-explain/1 &&
+	test "$(field j "[l[\"path\"] for l in d[\"levels\"]]")" = \
+		"['"'physics', 'physics/lattice', 'physics/lattice/@alice'"']" &&
+	test "$(field j "sum(l[\"ahead\"] for l in d[\"levels\"]) + d[\"rank\"] + d[\"tied\"]")" -eq 4 &&
+	test "$(field j "all(l[\"usage_core_s\"] > 0 for l in d[\"levels\"])")" = True
+'
+test_expect_success 'compare: the level where their paths part, and who goes first' '
+	weir share compare alice bob >out && cat out && grep "they part below \"physics\"" out &&
+	grep "^physics/@bob .* yes\$" out && grep "\"physics/@bob\" goes first" out &&
+	weir share compare --json alice carol >j && json_is j weir.share-compare/1 &&
+	test "$(field j "d[\"first\"], d[\"common\"], d[\"level_b\"][\"path\"]")" = "('"'b', '', 'chem'"')"
+'
+test_expect_success 'a user without a job stands where the first one would' '
+	weir share explain chem/@dora >out && grep "no job yet" out && weir share show >out && ! grep dora out
+'
+test_expect_success 'what is no association: its exit code, and where to look' '
+	test_must_fail weir share explain physics 2>err && grep "physics/lattice/@alice" err &&
+	test_expect_code 5 weir share explain physics/@alcie 2>err && grep "physics" err &&
+	test_expect_code 5 weir share compare alice chme/@carol 2>err && grep "chem" err &&
+	test_expect_code 2 weir share compare alice 2>err
+'
+test_expect_success 'under other algorithms too' '
+	stop_weir &&
+	for a in classic weighted-tree targets; do
+		users $a >weir.toml && start_weir --tree shares.toml --config weir.toml && alice_has_used &&
+		weir share explain alice >out && cat out && grep "by $a\$" out && grep "^physics/lattice/@alice " out &&
+		weir share compare --json alice carol >j && field j "d[\"reason\"]" && stop_weir || return 1
+	done
+'
+
+test_done

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+#include <catch2/catch.hpp>
+
+#include "modules/job-priority/views.hpp"
+#include "t/unit/job_priority/support.hpp"
+
+using namespace weir;
+using namespace weir::priority;
+using namespace weir::priority::testing;
+
+namespace {
+
+/// alice has used an hour, bob nothing.
+std::unique_ptr<PriorityService> used_service(const std::string& algorithm) {
+    Settings with = settings();
+    with.algorithm = algorithm;
+    auto made = std::make_unique<PriorityService>(with, no_database(), owner, false);
+    put_tree(*made);
+    made->begin_backlog();
+    made->end_backlog(at(0));
+    for (const JobEvent& event :
+         {submitted(1, 0, alice), eligible(1, 0), started(1, 0, 4), freed(1, 900), cleaned(1, 900)}) {
+        made->apply(event);
+    }
+    return made;
+}
+
+std::string text_of(const Json& view, const char* key) {
+    return json_string_value(json_object_get(view.get(), key));
+}
+
+long long number_of(const json_t* view, const char* key) {
+    return json_integer_value(json_object_get(view, key));
+}
+
+}  // namespace
+
+TEST_CASE("share explain: under every algorithm the path, the ranks and factors that jobs have") {
+    for (const AlgorithmEntry& entry : algorithms()) {
+        INFO(entry.name);
+        auto service = used_service(std::string(entry.name));
+        service->pass(at(900));
+        const auto view = share_explain_view(*service, "physics/lattice/@alice", at(900));
+        REQUIRE(view);
+        const ShareTree& tree = service->accounting().tree();
+        const NodeId leaf = *tree.find("physics/lattice/@alice");
+        CHECK(number_of(view->get(), "rank") == service->standings().rank.at(leaf.value));
+        CHECK(json_number_value(json_object_get(view->get(), "factor")) == service->standings().factor.at(leaf.value));
+        CHECK(text_of(*view, "algorithm") == entry.name);
+        CHECK_FALSE(text_of(*view, "reason").empty());
+        const json_t* levels = json_object_get(view->get(), "levels");
+        REQUIRE(json_array_size(levels) == 3);
+        for (std::size_t i = 0; i < 3; ++i) {
+            const json_t* level = json_array_get(levels, i);
+            CHECK(std::string(json_string_value(json_object_get(level, "path"))) ==
+                  std::vector<std::string>{"physics", "physics/lattice", "physics/lattice/@alice"}[i]);
+            CHECK(json_number_value(json_object_get(level, "usage_core_s")) == Approx(3600).epsilon(0.01));
+        }
+        const auto both = share_compare_view(*service, "alice", "bio/@bob", at(900));
+        REQUIRE(both);
+        CHECK(text_of(*both, "common").empty());
+        const auto rank = [&](const char* path) { return service->standings().rank.at(tree.find(path)->value); };
+        const auto a = rank("physics/lattice/@alice");
+        const auto b = rank("bio/@bob");
+        CHECK(text_of(*both, "first") == (a > b ? "a" : a < b ? "b" : "neither"));
+    }
+}
+
+TEST_CASE("share explain: who used, is held down by it") {
+    auto service = used_service("fair-tree");
+    const auto both = share_compare_view(*service, "alice", "bob", at(900));
+    REQUIRE(both);
+    CHECK(text_of(*both, "first") == "b");
+    CHECK(text_of(*both, "reason").find("\"bio/@bob\" goes first") != std::string::npos);
+}
+
+TEST_CASE("share explain: by path, by account's last name and user, by user alone") {
+    auto service = used_service("fair-tree");
+    for (const char* reference : {"physics/lattice/@alice", "lattice/@alice", "alice", "@alice"}) {
+        INFO(reference);
+        const auto view = share_explain_view(*service, reference, at(900));
+        REQUIRE(view);
+        CHECK(text_of(*view, "path") == "physics/lattice/@alice");
+    }
+}
+
+TEST_CASE("share explain: a newcomer stands where the first job would, and asking lets nobody in") {
+    auto service = used_service("fair-tree");
+    const std::uint32_t before = service->accounting().tree().size();
+    const auto view = share_explain_view(*service, "bio/@carol", at(900));
+    REQUIRE(view);
+    CHECK(text_of(*view, "path") == "bio/@carol");
+    CHECK(json_is_false(json_object_get(view->get(), "is_member")));
+    CHECK(service->accounting().tree().size() == before);
+    CHECK(share_compare_view(*service, "bio/@carol", "bio/@dora", at(900)));
+}
+
+TEST_CASE("share explain: what is no association is refused with what would be right") {
+    auto service = used_service("fair-tree");
+    const auto error = [&](const char* reference) {
+        const auto view = share_explain_view(*service, reference, at(900));
+        REQUIRE_FALSE(view);
+        return view.error();
+    };
+    CHECK(error("physics").code == std::errc::invalid_argument);
+    CHECK(error("physics").message.find("physics/lattice/@alice") != std::string::npos);
+    CHECK(error("lattice").message.find("physics/lattice") != std::string::npos);
+    CHECK(error("physcis/lattice/@alice").code == std::errc::no_such_file_or_directory);
+    CHECK(error("physics/lattice/@bob").message.find("bio") != std::string::npos);
+    CHECK(error("bio/@*").code == std::errc::no_such_file_or_directory);
+    CHECK(error("").code == std::errc::no_such_file_or_directory);
+}
