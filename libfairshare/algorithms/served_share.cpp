@@ -4,6 +4,8 @@
 
 #include <vector>
 
+#include "libfairshare/algorithms/fair_tree_ranks.hpp"
+
 namespace weir {
 
 namespace {
@@ -32,7 +34,10 @@ void ServedShare::evaluate(const ShareTree& tree, const Measures& measures, Stan
 NodeStanding ServedShare::node_standing(const ShareTree& tree, const Measures& measures, NodeId id) const {
     const bool is_above = id != root_node && tree.shares_parent(id);
     NodeStanding standing;
-    standing.norm_shares = tree.entitled_share(id);
+    standing.norm_shares = 1.0;
+    for (NodeId step : way_to(tree, id)) {  // in evaluate()'s order, to the last bit
+        standing.norm_shares *= tree.shares_parent(step) ? 1.0 : tree.norm_shares(step);
+    }
     standing.norm_usage = part_of_all(measures.usage, id);
     standing.effective_usage = is_above ? part_of_all(measures.usage, tree.level_parent(id)) : standing.norm_usage;
     standing.factor = factor_of(standing.norm_shares, standing.effective_usage);

@@ -101,4 +101,42 @@ void ResourceUsage::set_half_life(std::size_t resource, Duration half_life, Inst
     ledgers_[resource].set_half_life(half_life, at);
 }
 
+void ResourceUsage::rebind(const ShareTreePtr& tree, Instant at) {
+    for (UsageLedger& ledger : ledgers_) {
+        ledger.rebind(tree, at);
+    }
+}
+
+ResourceUsageState ResourceUsage::save() const {
+    ResourceUsageState state{resources_, {}};
+    for (const UsageLedger& ledger : ledgers_) {
+        state.ledgers.push_back(ledger.save());
+    }
+    return state;
+}
+
+Result<ResourceUsage> ResourceUsage::restore(const ShareTreePtr& tree, const ResourceUsageState& state) {
+    auto made = make(tree, state.resources);
+    if (!made) {
+        return made.error();
+    }
+    if (state.ledgers.size() != state.resources.size()) {
+        return Error{std::errc::invalid_argument, std::to_string(state.resources.size()) + " resources, but " +
+                                                      std::to_string(state.ledgers.size()) + " ledgers"};
+    }
+    for (std::size_t i = 0; i < state.ledgers.size(); ++i) {
+        const DecayingResource& resource = state.resources[i];
+        if (state.ledgers[i].half_life != resource.half_life.value_or(Duration{0})) {
+            return Error{std::errc::invalid_argument,
+                         "resource \"" + resource.name + "\": its ledger has another half-life"};
+        }
+        auto ledger = UsageLedger::restore(tree, state.ledgers[i]);
+        if (!ledger) {
+            return Error{ledger.error().code, "resource \"" + resource.name + "\": " + ledger.error().message};
+        }
+        made->ledgers_[i] = *std::move(ledger);
+    }
+    return made;
+}
+
 }  // namespace weir

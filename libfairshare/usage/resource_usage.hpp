@@ -16,6 +16,14 @@ struct DecayingResource {
     /// As in UsageLedger, 0: no decay. None: only running jobs count (Grid Engine's -1).
     std::optional<Duration> half_life;
     double weight = 1.0;  ///< in the bill, 0 to 2^20; rounded to 2^-20
+    friend bool operator==(const DecayingResource&, const DecayingResource&) = default;
+};
+
+/// As plain numbers, one ledger a resource.
+struct ResourceUsageState {
+    std::vector<DecayingResource> resources;
+    std::vector<LedgerState> ledgers;
+    friend bool operator==(const ResourceUsageState&, const ResourceUsageState&) = default;
 };
 
 class ResourceUsage {
@@ -36,8 +44,13 @@ class ResourceUsage {
     /// jobs did not count and will not. O(nodes).
     void set_half_life(std::size_t resource, Duration half_life, Instant at);
     std::span<const DecayingResource> resources() const { return resources_; }
-    /// A resource's own ledger, for saving it.
-    const UsageLedger& ledger(std::size_t resource) const { return ledgers_[resource]; }
+
+    /// Another tree, as UsageLedger::rebind(). O(nodes * resources).
+    void rebind(const ShareTreePtr& tree, Instant at);
+    ResourceUsageState save() const;
+    /// Errors: as make() and UsageLedger::restore(), with the resource's name; EINVAL where a resource has no ledger or
+    /// one that decays otherwise.
+    static Result<ResourceUsage> restore(const ShareTreePtr& tree, const ResourceUsageState& state);
 
   private:
     ResourceUsage(std::vector<DecayingResource> resources, std::vector<UsageLedger> ledgers);

@@ -93,7 +93,7 @@ TEST_CASE("resource usage: another half-life for one resource keeps its usage an
     const CoreMicros cpu = usage.usage(0, NodeId{1}, second(9000));
     usage.set_half_life(0, Duration{10h}, second(9000));
     CHECK(relative_error(core_seconds(usage.usage(0, NodeId{1}, second(9000))), core_seconds(cpu)) < 1e-12);
-    CHECK(usage.ledger(1).half_life() == Duration{2h});
+    CHECK(usage.resources()[1].half_life == Duration{2h});
 }
 
 TEST_CASE("resource usage: resources that cannot be are refused by name") {
@@ -102,6 +102,11 @@ TEST_CASE("resource usage: resources that cannot be are refused by name") {
           "resource \"cpu\" occurs twice");
     CHECK(ResourceUsage::make(tree, {{"cpu", Duration{-5}, 1}}).error().message ==
           "resource \"cpu\": the half-life must be 0 or from 1 s to 100 years");
+    ResourceUsageState state = ResourceUsage::make(tree, {{"cpu", Duration{1h}, 1}})->save();
+    state.ledgers[0].half_life = Duration{2h};
+    CHECK(ResourceUsage::restore(tree, state).error().message == "resource \"cpu\": its ledger has another half-life");
+    state.ledgers.clear();
+    CHECK(ResourceUsage::restore(tree, state).error().message == "1 resources, but 0 ledgers");
     CHECK_FALSE(ResourceUsage::make(tree, {{"cpu", Duration{0}, -1}}));
 }
 

@@ -2,11 +2,13 @@
 // What windows, LSF's history, charging and resets promise.
 #include <rapidcheck/catch.h>
 
+#include <array>
 #include <cmath>
 
 #include "libfairshare/usage/charging.hpp"
 #include "libfairshare/usage/lsf_history.hpp"
 #include "libfairshare/usage/reset.hpp"
+#include "libfairshare/usage/resource_usage.hpp"
 #include "libfairshare/usage/window.hpp"
 #include "t/unit/libfairshare/generators.hpp"
 
@@ -143,6 +145,33 @@ TEST_CASE("window: a new interval keeps every core-microsecond that the new span
         const auto depth = static_cast<unsigned>(span / interval + 3);
         ledger.set_policy({std::max<Duration>(interval, 1s), depth, 1.0}, now);
         RC_ASSERT(ledger.usage(leaf, now) == before);
+    });
+}
+
+// Kills: a saved state that leaves a resource's ledger or its weight out; a resource of which running jobs alone count
+// loaded as one that never decays.
+TEST_CASE("resource usage: save, load and go on equals going on") {
+    rc::prop("restart", [] {
+        const ShareTreePtr tree = tree_ptr_of({{"g", 1}, {"g/@a", 1}, {"@b", 2}});
+        ResourceUsage usage =
+            ResourceUsage::make(tree, {{"cpu", Duration{1h}, 1.0}, {"gpu", Duration{0}, 4.5}, {"energy", {}, 2.0}})
+                .value();
+        const NodeId payer = at(*tree, *rc::gen::element<std::string>("g/@a", "@b"));
+        const auto runs = random_runs(Duration{10h});
+        const auto amounts = [](const Run& run) { return std::array<std::int64_t, 3>{run.rate, run.rate % 3, 7}; };
+        for (const Run& run : runs) {
+            usage.start(payer, amounts(run), run.from);
+        }
+        ResourceUsage loaded = ResourceUsage::restore(tree, usage.save()).value();
+        for (const Run& run : runs) {
+            usage.end(payer, amounts(run), run.from, run.to);
+            loaded.end(payer, amounts(run), run.from, run.to);
+        }
+        RC_ASSERT(usage.save() == loaded.save());
+        std::vector<CoreMicros> bill, loaded_bill;
+        usage.snapshot(second(0) + 11h, bill);
+        loaded.snapshot(second(0) + 11h, loaded_bill);
+        RC_ASSERT(bill == loaded_bill);
     });
 }
 

@@ -53,12 +53,12 @@ TEST_CASE("fair tree ranks: after any charge each is that of the full evaluation
 }
 
 // Kills: as slurmctld ranks, a tie looked for at the leaf's own level alone, or handed on over an account that holds
-// nobody; a divisor that is not brought up to date above the leaf; deserved shares of the tree instead of the demand's.
+// nobody; a divisor that is not brought up to date above the leaf; deserved shares of the tree instead of the demand's;
+// a product taken in another order.
 TEST_CASE("one factor: after any charge it is that of a full evaluation, under every algorithm") {
     rc::prop("equal to evaluate()", [] {
         const auto lines = random_lines();
         const ShareTree tree = tree_with_parent_shares(lines);
-        const AlgorithmEntry entry = *rc::gen::elementOf(algorithms());
         auto usage = usage_of(tree, lines);
         std::vector<DynamicUse> dynamic(tree.size());
         std::vector<std::uint64_t> demand(tree.size());
@@ -70,18 +70,26 @@ TEST_CASE("one factor: after any charge it is that of a full evaluation, under e
             }
         }
         const Measures measures{.usage = usage, .dynamic = dynamic, .demand = demand, .capacity = 12};
-        OneFactor one{entry.algorithm, tree, measures};
+        std::vector<OneFactor> kept;
+        for (const AlgorithmEntry& entry : algorithms()) {
+            kept.emplace_back(entry.algorithm, tree, measures);
+        }
         for (int charge = 0; charge < 3 && !leaves.empty(); ++charge) {
-            const Standings all = evaluate(entry.algorithm, tree, measures);
-            for (NodeId leaf : leaves) {
-                if (one.factor(measures, leaf) != all.factor[leaf.value]) {
-                    RC_FAIL(std::string{entry.name});
+            for (std::size_t i = 0; i < kept.size(); ++i) {
+                const AlgorithmEntry& entry = algorithms()[i];
+                const Standings all = evaluate(entry.algorithm, tree, measures);
+                for (NodeId leaf : leaves) {
+                    if (kept[i].factor(measures, leaf) != all.factor[leaf.value]) {
+                        RC_FAIL(std::string{entry.name} + ": " + tree.path(leaf));
+                    }
                 }
             }
             const NodeId leaf = *rc::gen::elementOf(leaves);
             add_usage(tree, leaf, static_cast<CoreMicros>(*rc::gen::inRange(1, 6)), usage);
             dynamic[leaf.value].job_slots += *rc::gen::inRange(1, 3);
-            one.changed(measures, leaf);
+            for (OneFactor& one : kept) {
+                one.changed(measures, leaf);
+            }
         }
     });
 }

@@ -55,10 +55,21 @@ void add_random_terms(NodeSpec& spec) {
 
 }  // namespace
 
-// Kills: a field that one of the texts leaves out or reads otherwise; terms given to the wrong node of the side table.
+// Kills: a field that one of the texts leaves out (`together`, `default`) or reads otherwise; terms given to the wrong
+// node of the side table.
 TEST_CASE("tree model: both texts say everything that a tree has") {
     rc::prop("TOML to JSON and back", [] {
         std::vector<NodeSpec> lines = specs_of(random_lines());
+        for (std::size_t i = 0, named = lines.size(); i < named; ++i) {
+            const bool is_user = lines[i].name.find('@') != std::string::npos;
+            lines[i].is_default = is_user && *rc::gen::arbitrary<bool>();
+            if (!is_user && *rc::gen::arbitrary<bool>()) {
+                NodeSpec any;
+                any.name = lines[i].name + "/@*";
+                any.is_together = *rc::gen::arbitrary<bool>();
+                lines.push_back(any);
+            }
+        }
         for (NodeSpec& line : lines) {
             add_random_terms(line);
         }
@@ -73,7 +84,10 @@ TEST_CASE("tree model: both texts say everything that a tree has") {
         RC_ASSERT(write_share_tree(std::get<ShareTree>(from_json)) == toml);
         for (const NodeSpec& line : lines) {
             const ShareTree& read = std::get<ShareTree>(from_json);
-            RC_ASSERT(read.terms(at(read, line.name)).size() == line.terms.size());
+            const NodeId id = at(read, line.name);
+            RC_ASSERT(read.terms(id).size() == line.terms.size());
+            RC_ASSERT(read.is_default(id) == line.is_default);
+            RC_ASSERT((read.kind(id) == NodeKind::others) == line.is_together);
         }
     });
 }
