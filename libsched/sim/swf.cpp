@@ -44,19 +44,20 @@ bool read_integer(const char*& at, const char* end, std::int64_t& value) {
     return error == std::errc{};
 }
 
-/// The same for up to seven digits by eight bytes at once, without a branch on their number: logs are mostly short
-/// numbers of unforeseeable length. False, and nothing changed, when it is longer, no number, or near the end.
+/// The same, eight digits at once without a branch on their number: logs are mostly short numbers of unforeseeable
+/// length. False, and nothing changed, for what is no number, near the end, or longer than 18 digits.
 bool read_short_integer(const char*& at, const char* end, std::int64_t& value) {
     if (std::endian::native != std::endian::little || end - at < 9) {
         return false;
     }
     const std::int64_t is_negative = *at == '-' ? 1 : 0;
+    const char* const first = at + is_negative;
     std::uint64_t bytes = 0;
-    std::memcpy(&bytes, at + is_negative, 8);
+    std::memcpy(&bytes, first, 8);
     bytes ^= 0x3030303030303030;  // digits become 0 to 9
     const std::uint64_t others = (bytes | (bytes + 0x7676767676767676)) & 0x8080808080808080;
     const int digits = std::countr_zero(others) / 8;  // bytes before the first that is no digit; 8 for none such
-    if (digits == 0 || digits == 8) {
+    if (digits == 0) {
         return false;
     }
     bytes <<= 64 - 8 * digits;          // the first digit is in the lowest byte that is not zero
@@ -65,9 +66,16 @@ bool read_short_integer(const char*& at, const char* end, std::int64_t& value) {
     bytes = ((bytes & pairs) * (100 + (std::uint64_t{1'000'000} << 32)) +
              ((bytes >> 16) & pairs) * (1 + (std::uint64_t{10'000} << 32))) >>
             32;
-    const auto sum = static_cast<std::int64_t>(bytes);
+    auto sum = static_cast<std::int64_t>(bytes);
+    const char* p = first + digits;
+    for (; digits == 8 && p != end && *p >= '0' && *p <= '9'; ++p) {
+        if (p - first == 18) {
+            return false;
+        }
+        sum = sum * 10 + (*p - '0');
+    }
     value = (sum ^ -is_negative) + is_negative;
-    at += digits + is_negative;
+    at = p;
     return true;
 }
 
@@ -83,6 +91,12 @@ Result<SwfJob> parse_swf_line(std::string_view line) {
         }
         if (at == end) {
             return Error{std::errc::invalid_argument, "has " + std::to_string(i) + " fields; a job line has 18"};
+        }
+        // Most fields of most logs: where this is foreseen, the next field need not wait for the length of this one.
+        if (end - at >= 3 && std::memcmp(at, "-1 ", 3) == 0) {
+            fields[i] = -1;
+            at += 3;
+            continue;
         }
         const char* const begin = at;
         const bool is_integer = read_short_integer(at, end, fields[i]) || read_integer(at, end, fields[i]);

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// The files of `weir sim`: outcomes brought into the log's order, files that are there whole or not at all.
+#include <rapidcheck/catch.h>
+#include <stdlib.h>
+
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "cmd/sim/in_order.hpp"
+#include "cmd/sim/outcome_file.hpp"
+#include "cmd/sim/progress.hpp"
+
+using namespace weir;
+using namespace weir::cmd;
+namespace fs = std::filesystem;
+
+namespace {
+
+class Folder {
+  public:
+    Folder() { REQUIRE(mkdtemp(path_) != nullptr); }
+    ~Folder() { fs::remove_all(path_); }
+    Folder(const Folder&) = delete;
+    Folder& operator=(const Folder&) = delete;
+    std::string operator/(const std::string& name) const { return std::string(path_) + "/" + name; }
+    std::size_t files() const {
+        return static_cast<std::size_t>(std::distance(fs::directory_iterator(path_), fs::directory_iterator()));
+    }
+
+  private:
+    char path_[32] = "/tmp/weir-sim-XXXXXX";
+};
+
+std::string text_of(const std::string& path) {
+    std::ostringstream text;
+    text << std::ifstream(path).rdbuf();
+    return text.str();
+}
+
+Outcome outcome(std::uint64_t place, Duration submit, Duration wait, Duration run) {
+    Outcome o;
+    o.job.number = static_cast<std::int64_t>(place) + 1;
+    o.job.submit = Instant{submit};
+    o.job.run = run;
+    o.job.limit = Duration::max();
+    o.start = o.job.submit + wait;
+    o.place = place;
+    return o;
+}
+
+}  // namespace
+
+// Kills: a job given on before one above it has started; a gap that ends the output.
+TEST_CASE("in order: outcomes in any order come out by place, as soon as all above are there; gaps are left out") {
+    rc::prop("by place", [] {
+        const auto count = *rc::gen::inRange<std::size_t>(1, 40);
+        std::vector<std::uint64_t> places(count);
+        for (std::size_t i = 0; i < count; i++) {
+            places[i] = i;
+        }
+        for (std::size_t i = count; i > 1; i--) {
+            std::swap(places[i - 1], places[*rc::gen::inRange<std::size_t>(0, i)]);
+        }
+        places.resize(*rc::gen::inRange<std::size_t>(0, count + 1));  // the others never start
+        std::vector<std::uint64_t> got;
+        InOrder in_order([&got](const Outcome& o) -> Status {
+            got.push_back(o.place);
+            return Done{};
+        });
+        std::vector<bool> is_there(count + 1, false);
+        for (const std::uint64_t place : places) {
+            RC_ASSERT(in_order.add(outcome(place, {}, {}, {})).has_value());
+            is_there[place] = true;
+            const auto whole = std::find(is_there.begin(), is_there.end(), false) - is_there.begin();
+            RC_ASSERT(got.size() == static_cast<std::size_t>(whole));
+        }
+        RC_ASSERT(in_order.finish().has_value());
+        std::sort(places.begin(), places.end());
+        RC_ASSERT(got == places);
+    });
+}
+
+TEST_CASE("output: a file is there when it is committed, not before, and not at all when it is dropped") {
+    Folder folder;
+    {
+        auto file = OutputFile::create(folder / "a.csv");
+        REQUIRE(file.has_value());
+        REQUIRE(file->write("half").has_value());
+        CHECK_FALSE(fs::exists(folder / "a.csv"));
+    }
+    CHECK(folder.files() == 0);
+    auto file = OutputFile::create(folder / "a.csv");
+    REQUIRE(file->write("whole").has_value());
+    REQUIRE(file->commit().has_value());
+    CHECK(text_of(folder / "a.csv") == "whole");
+    CHECK(folder.files() == 1);
+    CHECK((fs::status(folder / "a.csv").permissions() & fs::perms::owner_write) != fs::perms::none);
+}
+
+TEST_CASE("output: what stood there stays until it is replaced as a whole") {
+    Folder folder;
+    std::ofstream(folder / "a.csv") << "before";
+    {
+        auto file = OutputFile::create(folder / "a.csv");
+        REQUIRE(file->write(std::string(1 << 20, 'x')).has_value());
+    }
+    CHECK(text_of(folder / "a.csv") == "before");
+}
+
+TEST_CASE("output: times are seconds, with decimals where there are any") {
+    Folder folder;
+    auto file = OutcomeFile::create(folder / "a.csv", OutcomeFormat::csv, {});
+    REQUIRE(file->add(outcome(0, Duration{1'500'000}, Duration{20}, Duration{3'000'000})).has_value());
+    REQUIRE(file->finish(true).has_value());
+    const std::string text = text_of(folder / "a.csv");
+    CHECK(text.substr(text.find('\n') + 1) == "1,0,0,0,0,1,1.5,1.50002,4.50002,0.00002,3,-1\n");
+}
+
+TEST_CASE("output: formats by name") {
+    CHECK(outcome_format("x/y.CSV") == OutcomeFormat::csv);
+    CHECK(outcome_format("y.swf.gz") == OutcomeFormat::swf);
+    CHECK(outcome_format("y.json") == OutcomeFormat::json);
+    CHECK_FALSE(outcome_format("csv").has_value());
+    CHECK_FALSE(outcome_format("a.csv/b").has_value());
+    CHECK_FALSE(outcome_format(".gz").has_value());
+}
+
+TEST_CASE("progress: one line that fits, with what is left") {
+    Screen screen;
+    screen.width = 60;
+    const std::string line = progress_line("KTH.swf.gz easy", 0.25, 120'000, duration_from_seconds(2), screen);
+    CHECK(columns(line) <= 59);
+    CHECK(line.find("25.0 %") != std::string::npos);
+    screen.width = 200;
+    const std::string wide = progress_line("log", 0.25, 120'000, duration_from_seconds(2), screen);
+    CHECK(wide.find("60 000 a second") != std::string::npos);
+    CHECK(wide.find("6s left") != std::string::npos);
+}
