@@ -87,7 +87,8 @@ Json argument_value(const std::string& text) {
 
 void read_argument(Reader& reader, const std::string& argument, Settings& settings) {
     const std::size_t equals = argument.find('=');
-    if (equals == std::string::npos || equals == 0) {
+    const bool is_utf8 = Json::own(json_stringn(argument.data(), argument.size())).get() != nullptr;
+    if (!is_utf8 || equals == std::string::npos || equals == 0) {
         reader.complain("module argument '" + argument + "' must be key=value, such as update-interval=1s");
         return;
     }
