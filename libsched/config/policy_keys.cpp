@@ -296,7 +296,7 @@ struct Key {
     void (*read)(Reader&, Value, PolicySettings&);
 };
 
-const std::array<Key, 20> table{{
+const std::array<Key, 21> table{{
     {"policy", all, [](Reader& r, Value v, PolicySettings& s) { r.choice("policy", v, policies, s.policy); }},
     {"update-interval", all,
      [](Reader& r, Value v, PolicySettings& s) { r.duration("update-interval", v, Duration{}, s.update_interval); }},
@@ -314,6 +314,8 @@ const std::array<Key, 20> table{{
     {"weights", multifactor, read_weights},
     {"wait-max", multifactor,
      [](Reader& r, Value v, PolicySettings& s) { r.duration("wait-max", v, duration_min, s.wait_max); }},
+    {"wait-after", multifactor,
+     [](Reader& r, Value v, PolicySettings& s) { r.duration("wait-after", v, Duration{}, s.wait_after); }},
     {"size-favors", multifactor,
      [](Reader& r, Value v, PolicySettings& s) {
          r.choice<bool>("size-favors", v, {{"large", true}, {"small", false}}, s.is_large_favored);

@@ -44,9 +44,10 @@ void add_decay(const PolicySettings& s, const SiteFacts& facts, double fairshare
 }
 
 void add_classes(const PolicySettings& s, const SiteFacts& facts, std::vector<std::string>& out) {
-    const auto one = [&](const char* table, const char* weight, const std::map<std::string, double>& classes,
+    const auto one = [&](const char* table, const char* weight, double counts,
+                         const std::map<std::string, double>& classes,
                          const std::optional<std::set<std::string>>& carried) {
-        if (s.given.contains(std::string("weights.") + weight) && classes.empty()) {
+        if (counts > 0 && s.given.contains(std::string("weights.") + weight) && classes.empty()) {
             out.push_back(std::string("weights.") + weight + " has no effect: no priority is given in [weir." + table +
                           ".NAME]");
         }
@@ -56,8 +57,8 @@ void add_classes(const PolicySettings& s, const SiteFacts& facts, std::vector<st
             out.push_back(std::string("[weir.") + table + "] has no effect: no job names one of them");
         }
     };
-    one("qos", "qos", s.qos, facts.qos);
-    one("queues", "queue", s.queues, facts.queues);
+    one("qos", "qos", s.weights.qos, s.qos, facts.qos);
+    one("queues", "queue", s.weights.queue, s.queues, facts.queues);
 }
 
 void add_multifactor(const PolicySettings& s, const SiteFacts& facts, std::vector<std::string>& out) {
@@ -76,6 +77,7 @@ void add_multifactor(const PolicySettings& s, const SiteFacts& facts, std::vecto
         }
     };
     unless("wait-max", w.wait, "wait");
+    unless("wait-after", w.wait, "wait");
     unless("ageing", w.wait, "wait");
     unless("size-favors", w.size, "size");
     unless("size-rule", w.size, "size");

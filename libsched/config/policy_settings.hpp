@@ -130,6 +130,7 @@ struct PolicySettings {
     // The sum: multifactor; the classes' priorities also lsf (queues) and load-threshold (queues: Y).
     Weights weights;
     Duration wait_max = std::chrono::hours(24 * 7);
+    Duration wait_after{};  ///< wait counts from so long after a job could first start; >= 0
     bool is_large_favored = true;
     SizeRule size_rule = SizeRule::cores;
     Rounding rounding = Rounding::nearest;

@@ -31,6 +31,8 @@ class LogShares {
     NodeId leaf(Party party) const { return parties_[party].leaf; }
     std::size_t parties() const { return parties_.size(); }
     const ShareTreePtr& tree() const { return tree_; }
+    /// As given with the tree.
+    const std::map<std::uint32_t, std::string>& names() const { return names_; }
     /// Rises with every other tree.
     std::uint64_t version() const { return version_; }
     /// Whether all parties are siblings with one share each: what such a tree needs of fair share is an order.

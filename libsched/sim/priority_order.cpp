@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <limits>
 
+#include "libsched/sim/load_threshold_order.hpp"
+#include "libsched/sim/lsf_order.hpp"
+#include "libsched/sim/moab_order.hpp"
 #include "libsched/sim/multifactor_order.hpp"
 
 namespace weir {
@@ -31,9 +34,14 @@ Result<std::unique_ptr<QueueOrder>> make_priority_order(const PolicySettings& se
                 return cannot("algorithm = \"dynamic-user\" goes by what LSF counts: set policy = \"lsf\"");
             }
             return std::unique_ptr<QueueOrder>(std::make_unique<MultifactorOrder>(settings, cores, std::move(shares)));
-        default:
-            return cannot("not yet");
+        case PolicyKind::lsf:
+            return std::unique_ptr<QueueOrder>(std::make_unique<LsfOrder>(settings, std::move(shares)));
+        case PolicyKind::moab:
+            return std::unique_ptr<QueueOrder>(std::make_unique<MoabOrder>(settings, shares.names()));
+        case PolicyKind::load_threshold:
+            return std::unique_ptr<QueueOrder>(std::make_unique<LoadThresholdOrder>(settings, cores));
     }
+    return cannot("no such policy");
 }
 
 }  // namespace weir

@@ -10,11 +10,20 @@ namespace weir::priority {
 PendingQueue::PendingQueue(const Settings& settings, std::uint32_t machine_cores)
     : engine_(engine_settings(settings, machine_cores)),
       queue_index_(settings.queues, queue_classes_max),
-      qos_index_(settings.qos, qos_classes_max) {}
+      qos_index_(settings.qos, qos_classes_max),
+      wait_after_(settings.wait_after) {}
 
 void PendingQueue::configure(const Settings& settings, std::uint32_t machine_cores) {
     queue_index_ = ClassIndex(settings.queues, queue_classes_max);
     qos_index_ = ClassIndex(settings.qos, qos_classes_max);
+    for (const auto& [id, place] : places_) {
+        JobInputs inputs = engine_.inputs(place.slot);
+        if (inputs.eligible != never && settings.wait_after != wait_after_) {
+            inputs.eligible += settings.wait_after - wait_after_;
+            engine_.update(place.slot, inputs);
+        }
+    }
+    wait_after_ = settings.wait_after;
     engine_.configure(engine_settings(settings, machine_cores));
 }
 
@@ -22,7 +31,7 @@ void PendingQueue::put(const BookJob& job, std::uint32_t factor) {
     JobInputs inputs;
     inputs.id = weir::JobId{job.id};
     inputs.submit = job.submit;
-    inputs.eligible = job.ageing.eligible();
+    inputs.eligible = job.ageing.eligible() == never ? never : job.ageing.eligible() + wait_after_;
     inputs.association = factor;
     inputs.cores = static_cast<std::uint32_t>(
         std::clamp<std::int64_t>(job.request.cores, 0, std::numeric_limits<std::uint32_t>::max()));

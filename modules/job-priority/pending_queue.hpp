@@ -60,6 +60,7 @@ class PendingQueue {
     PriorityEngine engine_;
     ClassIndex queue_index_;
     ClassIndex qos_index_;
+    Duration wait_after_;
     std::unordered_map<FluxJobId, Place> places_;
     std::unordered_map<std::uint32_t, std::vector<PriorityEngine::Slot>> by_factor_;  // in no order
     std::set<FluxJobId> marked_;

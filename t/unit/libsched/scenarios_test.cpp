@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// What the documentation of the systems that Weir learns from tells of them, replayed under etc/policies/*.toml.
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+
+#include "libfairshare/toml/share_tree_toml.hpp"
+#include "libsched/config/settings.hpp"
+#include "libsched/sim/load_threshold_order.hpp"
+#include "libsched/sim/moab_order.hpp"
+#include "libsched/sim/priority_order.hpp"
+#include "t/unit/libsched/replays.hpp"
+
+using namespace weir;
+
+namespace {
+
+config::Settings policy(const std::string& name) {
+    const char* source = std::getenv("WEIR_SOURCE_DIR");
+    const std::string path = std::string(source != nullptr ? source : ".") + "/etc/policies/" + name + ".toml";
+    std::ifstream file(path);
+    const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+    REQUIRE_FALSE(text.empty());
+    const auto settings = config::read_settings_toml(text, path);
+    INFO((settings ? std::string() : settings.error().message));
+    REQUIRE(settings);
+    CHECK(policy_warnings(*settings).empty());
+    return *settings;
+}
+
+const Instant midnight{std::chrono::hours(24 * 20'000)};  // 2024-10-04
+
+Instant at(double hours) {
+    return midnight + duration_from_seconds(hours * 3600);
+}
+
+void add(std::vector<SimJob>& jobs, int count, std::uint32_t user, double hour, double minutes,
+         std::uint32_t cores = 1) {
+    for (int i = 0; i < count; i++) {
+        SimJob job;
+        job.number = static_cast<std::int64_t>(jobs.size()) + 1;
+        job.submit = at(hour);
+        job.run = job.limit = duration_from_seconds(minutes * 60);
+        job.cores = cores;
+        job.user = user;
+        jobs.push_back(job);
+    }
+}
+
+LogShares shares(const std::string& toml) {
+    auto tree = parse_share_tree(toml);
+    REQUIRE(std::holds_alternative<ShareTree>(tree));
+    return LogShares(std::get<ShareTree>(std::move(tree)), {{1, "a"}, {2, "b"}});
+}
+
+std::vector<Outcome> run(const PolicySettings& settings, LogShares tree, const std::vector<SimJob>& jobs,
+                         std::int64_t cores) {
+    const auto order = make_priority_order(settings, cores, std::move(tree)).value();
+    return test::replay(jobs, cores, Fcfs{}, order.get());
+}
+
+Instant first_start(const std::vector<Outcome>& outcomes, std::uint32_t user) {
+    Instant first = never;
+    for (const Outcome& outcome : outcomes) {
+        first = outcome.job.user == user ? std::min(first, outcome.start) : first;
+    }
+    return first;
+}
+
+/// "ab" of users 1 and 2, in the order of their starts.
+std::string users(const std::vector<Outcome>& outcomes, std::size_t count) {
+    std::string text;
+    for (std::size_t i = 0; i < std::min(count, outcomes.size()); i++) {
+        text += static_cast<char>('a' + static_cast<int>(outcomes[i].job.user) - 1);
+    }
+    return text;
+}
+
+const char* const equal_pair = "\"@a\" = 1\n\"@b\" = 1\n";
+
+}  // namespace
+
+TEST_CASE("LSF: of 500 and 2000 jobs, ten at a time, B waits until 13:10 under FCFS and not under fair share") {
+    std::vector<SimJob> jobs;
+    add(jobs, 500, 1, 9, 5);
+    add(jobs, 2000, 2, 9.5, 5);
+    PolicySettings fcfs;
+    fcfs.policy = PolicyKind::fcfs;
+    CHECK(first_start(run(fcfs, LogShares::of_users(), jobs, 10), 2) == at(13 + 10. / 60));
+    const auto fair = run(policy("lsf"), shares(equal_pair), jobs, 10);
+    CHECK(first_start(fair, 2) == at(9.5));
+    // A has used half an hour of ten slots, B nothing: B goes first until both have, then they take turns.
+    std::map<Instant, int> of_b;
+    for (const Outcome& outcome : fair) {
+        of_b[outcome.start] += outcome.job.user == 2 ? 1 : 0;
+    }
+    CHECK(of_b[at(9.5)] > 5);
+    for (double hour = 12; hour < 16; hour += 5. / 60) {
+        CHECK(std::abs(of_b[at(hour)] - 5) <= 1);
+    }
+}
+
+TEST_CASE("LSF: two users with equal shares take 50 of 100 slots each, by turns") {
+    std::vector<SimJob> jobs;
+    add(jobs, 100, 1, 9, 60);
+    add(jobs, 100, 2, 9, 60);
+    const auto outcomes = run(policy("lsf"), shares(equal_pair), jobs, 100);
+    const std::string order = users(outcomes, 100);
+    CHECK(std::count(order.begin(), order.end(), 'a') == 50);
+    CHECK(order.substr(0, 6) == "ababab");
+}
+
+TEST_CASE("LSF: shares of 2 to 1 are slots of 2 to 1") {
+    const auto [slots, of_a] = GENERATE(std::pair{30, 20}, std::pair{99, 66}, std::pair{100, 67}, std::pair{300, 200});
+    std::vector<SimJob> jobs;
+    add(jobs, slots, 1, 9, 60);
+    add(jobs, slots, 2, 9, 60);
+    const auto outcomes = run(policy("lsf"), shares("\"@a\" = 2000\n\"@b\" = 1000\n"), jobs, slots);
+    const std::string order = users(outcomes, static_cast<std::size_t>(slots));
+    CHECK(std::count(order.begin(), order.end(), 'a') == of_a);
+    CHECK(order.substr(0, 3) == "aab");
+}
+
+TEST_CASE("LSF: hist-hours says how long finished work counts") {
+    std::vector<SimJob> jobs;
+    add(jobs, 1, 1, 0, 600);
+    add(jobs, 1, 1, 11, 600);  // both of them wait for this one
+    add(jobs, 1, 1, 12, 60);
+    add(jobs, 1, 2, 12, 60);
+    const auto third = [&](auto change) {
+        PolicySettings settings = policy("lsf");
+        change(settings.lsf);
+        return users(run(settings, shares(equal_pair), jobs, 1), 3)[2];
+    };
+    CHECK(third([](LsfPolicy&) {}) == 'b');
+    CHECK(third([](LsfPolicy& lsf) { lsf.factors.cpu_time = 0; }) == 'a');  // run time of finished jobs is not counted
+    CHECK(third([](LsfPolicy& lsf) { lsf.factors.cpu_time = 0, lsf.history.enable_hist_run_time = true; }) == 'b');
+}
+
+TEST_CASE("LSF: a queue of higher priority goes first whatever its users have used") {
+    std::vector<SimJob> jobs;
+    add(jobs, 4, 1, 1, 60);
+    add(jobs, 2, 2, 1, 60);
+    jobs[2].queue = jobs[3].queue = 7;
+    PolicySettings settings = policy("lsf");
+    settings.queues["7"] = 40;
+    const auto outcomes = run(settings, shares(equal_pair), jobs, 1);
+    CHECK(outcomes[0].job.queue == 7);
+    CHECK(outcomes[1].job.queue == 7);
+    CHECK(users(outcomes, 6).substr(2) == "bbaa");
+}
+
+TEST_CASE("Slurm: with a half-life old usage counts less than new; without decay it counts until the month ends") {
+    // u1 used 30 core-hours on the first day, u2 28 on the eleventh; both submit on the twelfth, and again on 1
+    // November.
+    std::vector<SimJob> jobs;
+    add(jobs, 1, 1, 0, 30 * 60);
+    add(jobs, 1, 2, 240, 28 * 60);
+    add(jobs, 1, 9, 280, 60);
+    add(jobs, 1, 1, 280.5, 60);
+    add(jobs, 1, 2, 280.5, 60);
+    const auto fourth = [&](PolicySettings settings) {
+        settings.weights.wait = 0;
+        return users(run(settings, LogShares::of_users(), jobs, 1), 4)[3];
+    };
+    CHECK(fourth(policy("slurm-half-life")) == 'a');
+    CHECK(fourth(policy("slurm-no-decay")) == 'b');
+    for (SimJob& job : jobs) {
+        job.submit += job.submit < at(250) ? Duration{} : std::chrono::hours(24 * 20);  // past 1 November
+    }
+    PolicySettings tie = policy("slurm-no-decay");
+    CHECK(fourth(tie) == 'a');  // all is forgotten: in order of submission
+}
+
+TEST_CASE("Moab: john stands at 31.79 percent, above his floor of 16.5, and gets nothing for it; below it he does") {
+    PolicySettings settings = policy("moab");
+    settings.window = {std::chrono::hours(24), 4, 0.5};
+    MoabOrder order(settings, {{1, "john"}});
+    std::vector<std::pair<JobId, std::uint32_t>> changed;
+    // Core-seconds of john and of all, from the oldest of four windows to the present one, a core a second.
+    const std::array<std::int64_t, 4> johns{50, 10, 0, 60};
+    const std::array<std::int64_t, 4> all{150, 100, 125, 110};
+    const auto use = [&](std::uint32_t user, Instant from, std::int64_t seconds) {
+        SimJob job;
+        job.user = user;
+        order.submitted(job, JobId{0}, from);
+        order.started(job, JobId{0}, from);
+        order.ended(job, JobId{0}, from + std::chrono::seconds(seconds));
+    };
+    for (std::size_t day = 0; day < 4; day++) {
+        use(1, at(24. * static_cast<double>(day)), johns[day]);
+        use(2, at(24. * static_cast<double>(day) + 1), all[day] - johns[day]);
+    }
+    const Instant now = at(75);
+    const auto raw = [&](std::uint32_t user) {
+        SimJob job;
+        job.user = user;
+        job.submit = now;
+        order.submitted(job, JobId{1}, now);
+        order.prioritize(now, changed);
+        return order.raw(JobId{1});
+    };
+    CHECK(raw(1) == 0);                                                        // a floor never lowers
+    CHECK(raw(2) == Approx(100 * (10 - 100 * (1 - 0.317919))).epsilon(1e-6));  // 68.21 percent of a target of 10
+    CHECK(raw(3) == 1000);                                                     // nothing used: all of the target
+    use(2, at(74), 800);
+    CHECK(raw(1) == Approx(100 * (16.5 - 100 * 68.75 / 1016.25)).epsilon(1e-9));
+}
+
+TEST_CASE("Moab: an account at its cap waits until its usage leaves the window") {
+    PolicySettings settings = policy("moab");
+    settings.update_interval = std::chrono::minutes(30);
+    std::vector<SimJob> jobs;
+    add(jobs, 1, 1, 0, 250);  // 15,000 of 16,500 core-seconds
+    add(jobs, 1, 1, 5, 30);   // 1,800 more are too much
+    add(jobs, 1, 2, 5, 30);
+    add(jobs, 1, 2, 400, 30);
+    jobs[0].group = jobs[1].group = 1;
+    const auto order = make_priority_order(settings, 4, LogShares::of_users()).value();
+    const auto outcomes = test::replay(jobs, 4, Easy{}, order.get());
+    REQUIRE(outcomes.size() == 4);
+    const auto starts = test::starts_of(outcomes);
+    CHECK(starts[2] == at(5));
+    CHECK(starts[1] == at(12));  // windows end at noon: what was used in the last one counts half
+}
+
+TEST_CASE("Torque: base priorities 10, 15, 8 after 120, 100, 238 seconds at E = 1.25 are 12.5, 17.083, 12.958") {
+    const PolicySettings settings = policy("load-threshold");
+    LoadThresholdOrder order(settings, 100);
+    SimJob running;
+    running.cores = 50;
+    order.submitted(running, JobId{9}, at(0));
+    order.started(running, JobId{9}, at(0));
+    CHECK(order.score() == Approx(1.25));
+    const std::array<int, 3> waited{120, 100, 238};
+    const Instant now = at(1);
+    for (const std::size_t i : {2U, 0U, 1U}) {
+        SimJob job;
+        job.queue = static_cast<std::uint16_t>(i + 1);
+        job.submit = now - std::chrono::seconds(waited[i]);
+        order.submitted(job, JobId{i}, job.submit);
+    }
+    std::vector<std::pair<JobId, std::uint32_t>> changed;
+    order.prioritize(now, changed);
+    CHECK(changed ==
+          std::vector<std::pair<JobId, std::uint32_t>>{{JobId{0}, 12500}, {JobId{1}, 17083}, {JobId{2}, 12958}});
+    order.prioritize(now + std::chrono::minutes(40), changed);
+    CHECK(order.standing(JobId{1}).reserves);
+    CHECK(order.standing(JobId{1}).priority == 55);
+    CHECK(order.standing(JobId{1}).raw == Approx(17.0833333 + 50));
+    // A full machine gives nothing, but for E_min.
+    SimJob other = running;
+    order.submitted(other, JobId{8}, now + std::chrono::minutes(40));
+    order.started(other, JobId{8}, now + std::chrono::minutes(40));
+    order.prioritize(now + std::chrono::minutes(50), changed);
+    CHECK(order.standing(JobId{1}).raw == Approx(17.0833333 + 50 + 1));
+}
+
+TEST_CASE("Flux: the priority is the sum of six terms") {
+    const PolicySettings settings = policy("flux");
+    const auto order = make_priority_order(settings, 64, LogShares::of_users()).value();
+    SimJob job;
+    job.submit = at(0);
+    job.user = 1;
+    job.cores = 16;
+    job.queue = 2;
+    order->submitted(job, JobId{0}, at(0));
+    std::vector<std::pair<JobId, std::uint32_t>> changed;
+    order->prioritize(at(84), changed);  // half of wait-max
+    // wait 1000/2 + fairshare 10000 x 1 + qos 0 + queue 1000 x 10/20 + size 500 x 16/64 + user 1000 x 15/29
+    CHECK(changed == std::vector<std::pair<JobId, std::uint32_t>>{{JobId{0}, 500 + 10000 + 500 + 125 + 517}});
+}
