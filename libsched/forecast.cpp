@@ -88,6 +88,7 @@ std::optional<Waiting> why_waiting(const Scheduler& scheduler, JobId id, Instant
     if (first != job) {
         out.behind = first->key.id;
         ResourceSpace space = scheduler.space();
+        space.clear_reservations();
         out.behind_at = space.reserve(*first, now);
     }
     if (!pool.feasible_now(job->request)) {
@@ -100,7 +101,7 @@ std::optional<Waiting> why_waiting(const Scheduler& scheduler, JobId id, Instant
     } else if (first == job) {
         out.reason = WaitReason::next_pass;
         out.text = "next to start";
-    } else if (name_of(scheduler.policy()) == Fcfs::name) {
+    } else if (std::holds_alternative<Fcfs>(scheduler.policy())) {
         out.reason = WaitReason::order;
         out.text = "what it asks for is free, but nobody starts before the job that waits first";
     } else {

@@ -63,6 +63,10 @@ struct PendingJob {
     Duration limit = Duration::max();  ///< requested time; max: none given, treated as never ending
 };
 
+constexpr std::uint64_t cores_of(const PendingJob& job) {
+    return cores_of(job.request);
+}
+
 /// When a job that starts now is believed to end; `never` without a limit (no overflow).
 constexpr Instant believed_end(Instant now, Duration limit) {
     return limit >= never - now ? never : now + limit;

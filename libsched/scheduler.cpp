@@ -2,27 +2,11 @@
 // Owns: applying events to the queue and the space, and a policy's decisions to the queue.
 #include "libsched/scheduler.hpp"
 
+#include <algorithm>
+
 #include "libsched/resource/words.hpp"
 
 namespace weir {
-namespace {
-
-/// A queue whose walk counts what a policy looks at.
-template <typename Queue>
-struct Counted {
-    const Queue& queue;
-    std::uint64_t& considered;
-    template <typename Visit>
-    void walk(Visit&& visit) const {
-        queue.walk([&](const PendingJob& job) {
-            considered++;
-            return visit(job);
-        });
-    }
-};
-
-}  // namespace
-
 void Scheduler::set_up(const IdSet& ranks, bool up) {
     space_.set_up(ranks, up);
     dirty_ = true;
@@ -67,6 +51,7 @@ Status Scheduler::alloc(PendingJob job, const Constraint& constraint) {
     job.request.node_set = keep_set(constraint);
     WEIR_CHECK(queue_.insert(job));
     keys_.emplace(job.key.id, job.key);
+    arrived_.push_back(job.key.id);
     dirty_ = true;
     return Done{};
 }
@@ -90,6 +75,7 @@ bool Scheduler::cancel(JobId id) {
     if (place == keys_.end()) {
         return false;
     }
+    moved(place->second);
     forget(place);
     dirty_ = true;
     return true;
@@ -103,7 +89,9 @@ void Scheduler::prioritize(std::span<const std::pair<JobId, std::uint32_t>> prio
         }
         PendingJob job = *queue_.find(place->second);
         WEIR_CHECK(queue_.erase(place->second));
+        moved(place->second);
         job.key.priority = priority;
+        moved(job.key);
         place->second = job.key;
         WEIR_CHECK(queue_.insert(job));
         dirty_ = true;
@@ -142,22 +130,42 @@ Scheduler::Effects Scheduler::pass(Instant now) {
         Instant now;
         Effects& effects;
         std::optional<std::pair<PendingJob, Blocked>> head;
+        std::uint32_t told() const { return 1; }
         void started(const PendingJob& job, ResourceSpace::Taken taken) {
-            self.counters_.backfilled += head ? 1 : 0;
             effects.started.push_back({job.key.id, std::move(taken.resources), now, taken.end});
         }
-        void blocked(const PendingJob& job, const Blocked& why) { head.emplace(job, why); }
+        void blocked(const PendingJob& job, const Blocked& why) {
+            if (!head) {
+                head.emplace(job, why);
+            }
+        }
     };
     Effects effects;
     Sink sink{*this, now, effects, {}};
-    const Counted<Queue> counted{queue_, counters_.considered};
-    std::visit([&](const auto& policy) { policy.pass(counted, space_, now, sink); }, policy_);
+    std::vector<QueueKey> arrived;
+    for (const JobId id : arrived_) {
+        if (const auto place = keys_.find(id); place != keys_.end()) {
+            arrived.push_back(place->second);
+        }
+    }
+    std::sort(arrived.begin(), arrived.end());
+    const News news{arrived, first_moved_};
+    const std::uint64_t before = queue_.considered();
+    std::visit([&](const auto& policy) { policy.pass(queue_, space_, news, now, sink); }, policy_);
+    counters_.considered += queue_.considered() - before;
+    arrived_.clear();
+    first_moved_.reset();
+    std::vector<QueueKey> begun;
     for (const Start& start : effects.started) {
-        forget(keys_.find(start.id));
+        const auto place = keys_.find(start.id);
+        begun.push_back(place->second);
+        forget(place);
     }
     if (sink.head) {
         announce(sink.head->first, sink.head->second, effects);
     }
+    counters_.backfilled += static_cast<std::uint64_t>(std::count_if(
+        begun.begin(), begun.end(), [&](const QueueKey& key) { return !queue_.empty() && queue_.front().key < key; }));
     counters_.passes++;
     counters_.started += effects.started.size();
     dirty_ = false;

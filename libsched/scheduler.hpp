@@ -86,20 +86,17 @@ class Scheduler {
     }
 
   private:
-    struct QueueTraits {
-        static const QueueKey& key(const PendingJob& job) { return job.key; }
-        static std::int64_t weight(const PendingJob&) { return 1; }
-    };
-    using Queue = SortedChunks<PendingJob, QueueTraits>;
-
     /// The number of the nodes that satisfy it; 0: all. To be dropped.
     std::uint32_t keep_set(const Constraint& constraint);
     /// Out of the queue.
     void forget(std::unordered_map<JobId, QueueKey>::iterator place);
+    void moved(const QueueKey& key) { first_moved_ = first_moved_ ? std::min(*first_moved_, key) : key; }
     void announce(const PendingJob& head, const Blocked& blocked, Effects& effects);
 
     Policy policy_;
-    Queue queue_;
+    JobQueue<PendingJob> queue_;
+    std::vector<JobId> arrived_;                ///< since the last pass
+    std::optional<QueueKey> first_moved_;       ///< News::first_moved
     std::unordered_map<JobId, QueueKey> keys_;  ///< of every job in queue_
     ResourceSpace space_;
     NodeNames names_;

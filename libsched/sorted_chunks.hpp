@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: a sorted sequence kept in chunks of contiguous memory, each with a sum of a weight: insertion and removal by
-// key in O(log n + chunk), walks at array speed, prefix sums by skipping chunks. The queue and the profile are made of
-// it. Must not know what it holds. A queue of some hundred entries is scanned fastest as an array, a deep one must not
-// be shifted as a whole: chunks give both (measured: doc/adr/0021).
+// Owns: a sorted sequence kept in chunks of contiguous memory, each with a summary: insertion and removal by key in
+// O(log n + chunk) with chunks of about the square root of n, walks at array speed, searches that skip chunks by their
+// summaries. The queue and the profile are made of it. Must not know what it holds. A queue of some hundred entries is
+// scanned fastest as an array, a deep one must not be shifted as a whole: chunks give both (measured: doc/adr/0021).
 #pragma once
 #include <algorithm>
 #include <cstdint>
-#include <memory>
 #include <utility>
 #include <vector>
 
@@ -14,76 +13,114 @@
 
 namespace weir {
 
-/// Traits: `static Key key(const T&)` (strictly ordered, unique) and `static std::int64_t weight(const T&)`.
+/// Traits: `static Key key(const T&)` (strictly ordered, unique) and `struct Summary` of a chunk's items, made empty,
+/// with `add(const T&)` and `remove(const T&)`.
 template <typename T, typename Traits, std::size_t chunk_max = 128>
 class SortedChunks {
   public:
+    using Summary = typename Traits::Summary;
     struct Chunk {
         std::vector<T> items;     ///< sorted by key; never empty
-        std::int64_t weight = 0;  ///< sum of the weights of items
+        mutable Summary summary;  ///< mutable: whoever reads all items may leave what it learnt
+    };
+    /// Where an item stands, or would: `chunk` may be past the last, `index` past the chunk's last item. Holds until
+    /// the next insertion or removal.
+    struct Place {
+        std::size_t chunk = 0;
+        std::size_t index = 0;
     };
 
     std::size_t size() const { return size_; }
     bool empty() const { return size_ == 0; }
-    /// Sum of all weights.
-    std::int64_t weight() const { return weight_; }
     const std::vector<Chunk>& chunks() const { return chunks_; }
     const T& front() const { return chunks_.front().items.front(); }
 
     /// Adds an item; false (and no change) when its key is there already.
-    bool insert(T item) {
-        const auto key = Traits::key(item);
-        if (chunks_.empty()) {
-            chunks_.emplace_back();
-            chunks_.back().items.reserve(chunk_max);
-        }
-        const std::size_t c = chunk_for(key);
-        auto& items = chunks_[c].items;
-        const auto place = lower_bound(items, key);
-        if (place != items.end() && !(key < Traits::key(*place))) {
+    bool insert(const T& item) {
+        const Place place = lower_bound(Traits::key(item));
+        if (is_at(place, Traits::key(item))) {
             return false;
         }
-        chunks_[c].weight += Traits::weight(item);
-        weight_ += Traits::weight(item);
-        items.insert(place, std::move(item));
-        size_++;
-        if (items.size() == chunk_max) {
-            split(c);
-        }
+        insert_at(place, item);
         return true;
     }
 
     /// Removes the item with that key; false when there is none.
     template <typename Key>
     bool erase(const Key& key) {
-        if (chunks_.empty()) {
+        const Place place = lower_bound(key);
+        if (!is_at(place, key)) {
             return false;
         }
-        const std::size_t c = chunk_for(key);
-        auto& items = chunks_[c].items;
-        const auto place = lower_bound(items, key);
-        if (place == items.end() || key < Traits::key(*place)) {
-            return false;
-        }
-        chunks_[c].weight -= Traits::weight(*place);
-        weight_ -= Traits::weight(*place);
-        items.erase(place);
-        size_--;
-        if (items.empty()) {
-            chunks_.erase(chunks_.begin() + static_cast<std::ptrdiff_t>(c));
-        }
+        erase_at(place);
         return true;
     }
 
     /// The item with that key, or nullptr.
     template <typename Key>
     const T* find(const Key& key) const {
+        const Place place = lower_bound(key);
+        return is_at(place, key) ? &chunks_[place.chunk].items[place.index] : nullptr;
+    }
+
+    /// Place of the first item whose key is not before `key`; in the chunk where it would be inserted.
+    template <typename Key>
+    Place lower_bound(const Key& key) const {
         if (chunks_.empty()) {
-            return nullptr;
+            return {};
         }
-        const auto& items = chunks_[chunk_for(key)].items;
-        const auto place = lower_bound(items, key);
-        return place != items.end() && !(key < Traits::key(*place)) ? &*place : nullptr;
+        const std::size_t c = chunk_for(key);
+        const auto& items = chunks_[c].items;
+        const auto at = std::lower_bound(items.begin(), items.end(), key,
+                                         [](const T& item, const Key& k) { return Traits::key(item) < k; });
+        return {c, static_cast<std::size_t>(at - items.begin())};
+    }
+    template <typename Key>
+    bool is_at(const Place& place, const Key& key) const {
+        return place.chunk < chunks_.size() && place.index < chunks_[place.chunk].items.size() &&
+               !(key < Traits::key(chunks_[place.chunk].items[place.index]));
+    }
+
+    /// Inserts where lower_bound() of its key pointed.
+    void insert_at(Place place, const T& item) {
+        if (chunks_.empty()) {
+            chunks_.push_back(fresh());
+        }
+        Chunk& chunk = chunks_[place.chunk];
+        chunk.items.insert(chunk.items.begin() + static_cast<std::ptrdiff_t>(place.index), item);
+        chunk.summary.add(item);
+        size_++;
+        if (chunk.items.size() >= chunk_max && chunk.items.size() * chunk.items.size() >= size_) {
+            split(place.chunk);
+        }
+    }
+
+    void erase_at(Place place) {
+        Chunk& chunk = chunks_[place.chunk];
+        const auto at = chunk.items.begin() + static_cast<std::ptrdiff_t>(place.index);
+        const T gone = *at;
+        chunk.items.erase(at);
+        chunk.summary.remove(gone);
+        size_--;
+        if (chunk.items.empty()) {
+            drop(place.chunk);
+        } else if (place.chunk + 1 < chunks_.size() &&
+                   chunk.items.size() + chunks_[place.chunk + 1].items.size() <= chunk_max / 2) {
+            for (const T& item : chunks_[place.chunk + 1].items) {
+                chunk.items.push_back(item);
+                chunk.summary.add(item);
+            }
+            drop(place.chunk + 1);
+        }
+    }
+
+    /// Calls change(item) for the item at `place`, which must keep its key, and has the chunk's summary made anew.
+    template <typename Change>
+    void update_at(Place place, Change&& change) {
+        T& item = chunks_[place.chunk].items[place.index];
+        chunks_[place.chunk].summary.remove(item);
+        change(item);
+        chunks_[place.chunk].summary.add(item);
     }
 
     /// Calls visit(item) in order until it returns false.
@@ -98,37 +135,89 @@ class SortedChunks {
         }
     }
 
-  private:
-    template <typename Items, typename Key>
-    static auto lower_bound(Items& items, const Key& key) {
-        return std::lower_bound(items.begin(), items.end(), key,
-                                [](const T& item, const Key& k) { return Traits::key(item) < k; });
+    /// Gives every item to change(item), which may change its key, and puts them in order again. O(n) when the order is
+    /// the same, else O(n log n).
+    template <typename Change>
+    void rekey(Change&& change) {
+        bool in_order = true;
+        const T* previous = nullptr;
+        for (Chunk& chunk : chunks_) {
+            for (T& item : chunk.items) {
+                change(item);
+                in_order = in_order && (previous == nullptr || Traits::key(*previous) < Traits::key(item));
+                previous = &item;
+            }
+        }
+        if (!in_order) {
+            sort();
+        }
     }
+
+  private:
     /// The last chunk whose first key is not after `key` (the first chunk when all are).
     template <typename Key>
     std::size_t chunk_for(const Key& key) const {
-        const auto after = std::upper_bound(chunks_.begin(), chunks_.end(), key, [](const Key& k, const Chunk& chunk) {
-            return !chunk.items.empty() && k < Traits::key(chunk.items.front());
-        });
-        return after == chunks_.begin() ? 0 : static_cast<std::size_t>(after - chunks_.begin()) - 1;
+        std::size_t low = 0;
+        std::size_t high = chunks_.size();
+        while (high - low > 1) {
+            const std::size_t middle = (low + high) / 2;
+            (key < Traits::key(chunks_[middle].items.front()) ? high : low) = middle;
+        }
+        return low;
+    }
+    Chunk fresh() {
+        Chunk chunk;
+        if (!spare_.empty()) {
+            chunk.items = std::move(spare_.back());
+            spare_.pop_back();
+        }
+        chunk.items.reserve(chunk_max);
+        return chunk;
+    }
+    /// A queue that is empty now and then must not go to the allocator each time.
+    void drop(std::size_t c) {
+        if (spare_.size() < 4) {
+            chunks_[c].items.clear();
+            spare_.push_back(std::move(chunks_[c].items));
+        }
+        chunks_.erase(chunks_.begin() + static_cast<std::ptrdiff_t>(c));
+    }
+    static void summarize(Chunk& chunk) {
+        chunk.summary = Summary{};
+        for (const T& item : chunk.items) {
+            chunk.summary.add(item);
+        }
     }
     void split(std::size_t c) {
-        Chunk upper;
-        upper.items.reserve(chunk_max);
+        Chunk upper = fresh();
         auto& items = chunks_[c].items;
-        const auto middle = items.begin() + static_cast<std::ptrdiff_t>(chunk_max / 2);
-        upper.items.assign(std::make_move_iterator(middle), std::make_move_iterator(items.end()));
+        const auto middle = items.begin() + static_cast<std::ptrdiff_t>(items.size() / 2);
+        upper.items.assign(middle, items.end());
         items.erase(middle, items.end());
-        for (const T& item : upper.items) {
-            upper.weight += Traits::weight(item);
-        }
-        chunks_[c].weight -= upper.weight;
+        summarize(chunks_[c]);
+        summarize(upper);
         chunks_.insert(chunks_.begin() + static_cast<std::ptrdiff_t>(c) + 1, std::move(upper));
+    }
+    void sort() {
+        sorting_.clear();
+        for (const Chunk& chunk : chunks_) {
+            sorting_.insert(sorting_.end(), chunk.items.begin(), chunk.items.end());
+        }
+        std::sort(sorting_.begin(), sorting_.end(),
+                  [](const T& a, const T& b) { return Traits::key(a) < Traits::key(b); });
+        auto next = sorting_.begin();
+        for (Chunk& chunk : chunks_) {
+            const auto count = static_cast<std::ptrdiff_t>(chunk.items.size());
+            std::copy(next, next + count, chunk.items.begin());
+            next += count;
+            summarize(chunk);
+        }
     }
 
     std::vector<Chunk> chunks_;  ///< in order of their keys, none empty
     std::size_t size_ = 0;
-    std::int64_t weight_ = 0;
+    std::vector<std::vector<T>> spare_;  ///< memory of chunks that were emptied
+    std::vector<T> sorting_;
 };
 
 }  // namespace weir

@@ -2,7 +2,6 @@
 // Owns: `weir sim run`: a log replayed under one scheduler, its outcome in files and its figures on the terminal.
 #include <optional>
 
-#include "cmd/cli/suggest.hpp"
 #include "cmd/commands/commands.hpp"
 #include "cmd/instance/signals.hpp"
 #include "cmd/sim/in_order.hpp"
@@ -17,14 +16,6 @@ namespace weir::cmd {
 namespace {
 
 constexpr std::uint64_t instants_between_checks = 128;
-
-template <std::size_t... I>
-std::vector<std::string> names_of(std::index_sequence<I...>) {
-    return {std::string(std::variant_alternative_t<I, Policy>::name)...};
-}
-std::vector<std::string> policy_names() {
-    return names_of(std::make_index_sequence<std::variant_size_v<Policy>>());
-}
 
 std::string file_name(const std::string& path) {
     return path.substr(path.rfind('/') + 1);
@@ -90,7 +81,7 @@ struct Replayed {
 
 Result<Replayed> replay(const Context& context, JobLog& log, const Policy& policy, Signals& signals) {
     Replayed replayed;
-    replayed.facts = {file_name(log.path()), std::string(name_of(policy)), log.cores(), log.header()};
+    replayed.facts = {file_name(log.path()), name_of(policy), log.cores(), log.header()};
     auto outputs = Outputs::create(context.args, replayed.facts);
     if (!outputs) {
         return outputs.error();
@@ -176,9 +167,7 @@ Exit run(Context& context) {
     const std::string scheduler = context.args.text("scheduler", "easy");
     const auto policy = policy_named(scheduler);
     if (!policy) {
-        const std::string near = nearest(scheduler, policy_names());
-        return context.fail(Exit::usage, "--scheduler takes " + listed(policy_names()) + ", not \"" + scheduler +
-                                             "\"." + (near.empty() ? "" : " Did you mean " + near + "?"));
+        return context.fail(Exit::usage, "--scheduler: " + policy.error().message + ".");
     }
     if (context.args.has("output") && !outcome_format(context.args.text("output"))) {
         return context.fail(Exit::usage,

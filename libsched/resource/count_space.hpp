@@ -4,8 +4,11 @@
 #pragma once
 #include <algorithm>
 #include <optional>
+#include <vector>
 
+#include "libsched/job_queue.hpp"
 #include "libsched/resource/profile.hpp"
+#include "libsched/resource/reservations.hpp"
 
 namespace weir {
 
@@ -14,60 +17,121 @@ class CountSpace {
     struct Taken {
         std::int64_t cores;
     };
+    /// Cores kept for a job from `at` until `end`.
+    struct Place {
+        Instant at;
+        Instant end;
+        std::int64_t cores;
+    };
 
     explicit CountSpace(std::int64_t cores) : total_(cores), free_(cores) {}
     std::int64_t free() const { return free_; }
-    bool full() const { return free_ == 0; }
+    const AvailabilityProfile& profile() const { return profile_; }
+    Reservations<Place>& reservations() { return reservations_; }
 
-    std::optional<Taken> start(const PendingJob& job, Instant now) {
-        const auto need = static_cast<std::int64_t>(cores_of(job.request));
-        if (need > free_) {
-            return std::nullopt;
+    /// What start() would not refuse at once: necessary, and enough while at most one job has a reservation.
+    Opening opening(Instant now) const {
+        const auto free = static_cast<std::uint64_t>(free_);
+        if (reservations_.places.size() != 1) {
+            return {free, free, Duration::max()};
         }
-        take(job, need, believed_end(now, job.limit));
-        return Taken{need};
+        return {free, static_cast<std::uint64_t>(extra_), std::min(shadow_, never - Duration{1}) - now};
     }
 
-    std::optional<Instant> reserve(const PendingJob& job, Instant now) {
-        const auto need = static_cast<std::int64_t>(cores_of(job.request));
-        const AvailabilityProfile::Fit fit = profile_.earliest(free_, need, now);
-        shadow_ = fit.at;
-        extra_ = fit.found ? fit.free - need : total_;
-        return fit.found && fit.at != never ? std::optional(fit.at) : std::nullopt;
-    }
-
-    std::optional<Taken> backfill(const PendingJob& job, Instant now) {
-        const auto need = static_cast<std::int64_t>(cores_of(job.request));
+    /// Takes what the job wants, unless that is not free now or would delay a reservation.
+    template <typename Job>
+    std::optional<Taken> start(const Job& job, Instant now) {
+        const auto need = static_cast<std::int64_t>(cores_of(job));
         if (need > free_) {
             return std::nullopt;
         }
         const Instant end = believed_end(now, job.limit);
-        if (end > shadow_ || end == never) {
-            if (need > extra_) {
-                return std::nullopt;
+        if (reservations_.places.size() == 1) {
+            if (end > shadow_ || end == never) {
+                if (need > extra_) {
+                    return std::nullopt;
+                }
+                extra_ -= need;
             }
-            extra_ -= need;
+        } else if (!reservations_.places.empty() && !profile_.stays(free_, need, now, end)) {
+            return std::nullopt;
         }
-        take(job, need, end);
+        free_ -= need;
+        profile_.change(end, need);
         return Taken{need};
     }
 
+    /// Keeps the earliest place for a job that start() refused. Nothing: it is believed never to fit.
+    template <typename Job>
+    std::optional<Instant> reserve(const Job& job, Instant now) {
+        const auto need = static_cast<std::int64_t>(cores_of(job));
+        if (reservations_.places.empty()) {
+            // The first needs no entry in the profile: the cores that it leaves over at its start are all that counts.
+            const AvailabilityProfile::Fit fit = profile_.earliest(free_, need, now);
+            shadow_ = fit.at;
+            extra_ = fit.found ? fit.free - need : total_;
+            reservations_.add({fit.at, believed_end(fit.at, job.limit), need});
+            return fit.found && fit.at != never ? std::optional(fit.at) : std::nullopt;
+        }
+        if (reservations_.places.size() == 1) {
+            hold(reservations_.places.front());
+        }
+        const Place place = earliest(job, now);
+        hold(place);
+        reservations_.add(place);
+        return place.at != never ? std::optional(place.at) : std::nullopt;
+    }
+
+    /// Forgets all that reserve() kept.
+    void clear_reservations() {
+        if (reservations_.places.size() > 1) {
+            for (const Place& place : reservations_.places) {
+                drop(place);
+            }
+        }
+        reservations_.clear();
+    }
+
     /// Gives back what a job took that was believed to end at `end`.
-    void release(JobId id, Instant end, std::int64_t cores) {
-        profile_.remove(id, end);
+    void release(Instant end, std::int64_t cores) {
+        profile_.change(end, -cores);
         free_ += cores;
+        reservations_.stand = false;
+        if (reservations_.wants_returned) {
+            reservations_.returned.push_back({end, end, cores});
+        }
+    }
+
+    // For policies that keep places themselves.
+    template <typename Job>
+    Place earliest(const Job& job, Instant now) const {
+        const auto need = static_cast<std::int64_t>(cores_of(job));
+        const Instant at = profile_.hole(free_, need, job.limit, now);
+        return {at, believed_end(at, job.limit), need};
+    }
+    void hold(const Place& place, Instant) { hold(place); }
+    void drop(const Place& place, Instant) { drop(place); }
+    /// Takes what was kept and dropped; nothing when it is not free (a job overran its limit).
+    template <typename Job>
+    std::optional<Taken> start_at(const Job& job, const Place& place, Instant now) {
+        return place.at != never ? start(job, now) : std::nullopt;
     }
 
   private:
-    void take(const PendingJob& job, std::int64_t need, Instant end) {
-        free_ -= need;
-        profile_.add(job.key.id, end, need);
+    void hold(const Place& place) {
+        profile_.change(place.at, -place.cores);
+        profile_.change(place.end, place.cores);
+    }
+    void drop(const Place& place) {
+        profile_.change(place.at, place.cores);
+        profile_.change(place.end, -place.cores);
     }
 
     std::int64_t total_;
     std::int64_t free_;
     AvailabilityProfile profile_;
-    Instant shadow_ = never;  ///< of the last reserve()
+    Reservations<Place> reservations_;
+    Instant shadow_ = never;  ///< of the only reservation
     std::int64_t extra_ = 0;  ///< cores that may be held past shadow_
 };
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the availability profile: when the running jobs are believed to end and how many cores come back then. Answers
-// "when are n cores free" by skipping whole chunks of ends: sub-linear in the running jobs. EASY's shadow time.
-// Must not know nodes; ResourceSpace refines its answer where nodes matter.
+// Owns: the availability profile: how many cores more or fewer are free from which instant on, by what runs (believed
+// ends) and what is reserved. Answers when n cores are free, for how long, by skipping whole chunks of steps:
+// sub-linear in the running jobs. Must not know jobs or nodes.
 #pragma once
+#include <algorithm>
 #include <cstdint>
+#include <optional>
 
 #include "libsched/job.hpp"
 #include "libsched/sorted_chunks.hpp"
@@ -12,47 +14,46 @@ namespace weir {
 
 class AvailabilityProfile {
   public:
-    struct End {
-        Instant at;
-        JobId id;
-        std::int64_t cores = 0;
-    };
-    struct Key {
-        std::int64_t at_us;
-        JobId id;
-        friend auto operator<=>(const Key&, const Key&) = default;
-    };
-    struct Traits {
-        static Key key(const End& end) { return {end.at.time_since_epoch().count(), end.id}; }
-        static std::int64_t weight(const End& end) { return end.cores; }
-    };
-    /// When `need` cores are free, and how many are then: all ends of the same instant come back together.
+    /// When `need` cores are free, and how many are then.
     struct Fit {
         Instant at = never;
         std::int64_t free = 0;
         bool found = false;
     };
 
-    void add(JobId id, Instant end, std::int64_t cores) { WEIR_CHECK(ends_.insert({end, id, cores})); }
-    void remove(JobId id, Instant end) { WEIR_CHECK(ends_.erase(Key{end.time_since_epoch().count(), id})); }
-    std::size_t size() const { return ends_.size(); }
-    std::int64_t cores() const { return ends_.weight(); }
+    /// From `at` on `cores` more are free (fewer when negative). What adds up to nothing leaves no step.
+    void change(Instant at, std::int64_t cores) {
+        const std::int64_t key = at.time_since_epoch().count();
+        const auto place = steps_.lower_bound(key);
+        if (!steps_.is_at(place, key)) {
+            steps_.insert_at(place, {key, cores});
+        } else if (steps_.chunks()[place.chunk].items[place.index].cores + cores == 0) {
+            steps_.erase_at(place);
+        } else {
+            steps_.update_at(place, [&](Step& step) { step.cores += cores; });
+        }
+    }
+    std::size_t size() const { return steps_.size(); }
+    /// Steps and chunks that queries have looked at, ever.
+    std::uint64_t looked_at() const { return looked_at_; }
 
-    /// Earliest instant >= now at which free + what ended by then >= need. Ends before now count as ending now.
+    /// Earliest instant >= now at which free + what came back by then >= need, where nothing is reserved. What should
+    /// have come back before now counts as coming back now.
     Fit earliest(std::int64_t free, std::int64_t need, Instant now) const {
         Fit fit{now, free, free >= need};
-        const auto& chunks = ends_.chunks();
-        for (std::size_t c = 0; c < chunks.size(); c++) {
-            if (!fit.found && fit.free + chunks[c].weight < need) {
-                fit.free += chunks[c].weight;
+        for (const auto& chunk : steps_.chunks()) {
+            looked_at_++;
+            if (!fit.found && fit.free + chunk.summary.sum < need) {
+                fit.free += chunk.summary.sum;
                 continue;
             }
-            for (const End& end : chunks[c].items) {
-                const Instant at = end.at < now ? now : end.at;
+            for (const Step& step : chunk.items) {
+                looked_at_++;
+                const Instant at = std::max(Instant{Duration{step.at_us}}, now);
                 if (fit.found && at > fit.at) {
                     return fit;
                 }
-                fit.free += end.cores;
+                fit.free += step.cores;
                 if (!fit.found && fit.free >= need) {
                     fit.found = true;
                     fit.at = at;
@@ -62,14 +63,111 @@ class AvailabilityProfile {
         return fit;
     }
 
-    /// Calls visit(end) by time, then id, until it returns false.
-    template <typename Visit>
-    void walk(Visit&& visit) const {
-        ends_.walk(visit);
+    /// Earliest instant >= now from which on `need` cores stay free for `limit`; `never` when there is none. `free`:
+    /// now. What should have come back by now comes back one microsecond later.
+    Instant hole(std::int64_t free, std::int64_t need, Duration limit, Instant now) const {
+        Search search{
+            free, need, limit, now, free >= need ? now : never, free >= need ? believed_end(now, limit) : never};
+        for (const auto& chunk : steps_.chunks()) {
+            looked_at_++;
+            if (skip(chunk, search)) {
+                continue;
+            }
+            if (scan(chunk, search)) {
+                break;
+            }
+        }
+        return search.start;
+    }
+
+    /// Whether `need` cores stay free from now until `end`.
+    bool stays(std::int64_t free, std::int64_t need, Instant now, Instant end) const {
+        Search search{free, need, end - now, now, free >= need ? now : never, end};
+        for (const auto& chunk : steps_.chunks()) {
+            looked_at_++;
+            if (search.start != now || (!skip(chunk, search) && scan(chunk, search))) {
+                break;
+            }
+        }
+        return search.start == now;
     }
 
   private:
-    SortedChunks<End, Traits> ends_;
+    struct Step {
+        std::int64_t at_us;
+        std::int64_t cores;
+    };
+    struct Traits {
+        static std::int64_t key(const Step& step) { return step.at_us; }
+        struct Summary {
+            std::int64_t sum = 0;
+            std::int64_t low = 0;   ///< least sum of the chunk's first steps, when known
+            std::int64_t high = 0;  ///< greatest
+            bool is_known = false;
+            void add(const Step& step) {
+                sum += step.cores;
+                is_known = false;
+            }
+            void remove(const Step& step) {
+                sum -= step.cores;
+                is_known = false;
+            }
+        };
+    };
+    using Steps = SortedChunks<Step, Traits>;
+    /// A walk that looks for a hole: `start` is where the one at hand begins (never: none is), `end` where it suffices.
+    struct Search {
+        std::int64_t free;
+        std::int64_t need;
+        Duration limit;
+        Instant now;
+        Instant start;
+        Instant end;
+    };
+
+    static bool skip(const typename Steps::Chunk& chunk, Search& search) {
+        const auto& summary = chunk.summary;
+        if (!summary.is_known) {
+            return false;
+        }
+        const bool is_same = search.start == never
+                                 ? search.free + summary.high < search.need
+                                 : search.free + summary.low >= search.need &&
+                                       chunk.items.back().at_us < search.end.time_since_epoch().count();
+        search.free += is_same ? summary.sum : 0;
+        return is_same;
+    }
+    /// True when the hole is found.
+    bool scan(const typename Steps::Chunk& chunk, Search& search) const {
+        const std::int64_t before = search.free;
+        std::int64_t low = std::numeric_limits<std::int64_t>::max();
+        std::int64_t high = std::numeric_limits<std::int64_t>::min();
+        std::int64_t free = before;
+        const std::int64_t now_us = search.now.time_since_epoch().count();
+        for (const Step& step : chunk.items) {
+            looked_at_++;
+            if (search.start != never && step.at_us >= search.end.time_since_epoch().count()) {
+                return true;
+            }
+            free += step.cores;
+            low = std::min(low, free);
+            high = std::max(high, free);
+            if (free < search.need) {
+                search.start = never;
+            } else if (search.start == never) {
+                search.start = Instant{Duration{std::max(step.at_us, now_us + 1)}};
+                search.end = believed_end(search.start, search.limit);
+            }
+        }
+        search.free = free;
+        chunk.summary.low = low - before;
+        chunk.summary.high = high - before;
+        chunk.summary.is_known = true;
+        return false;
+    }
+
+    Steps steps_;
+    mutable std::uint64_t looked_at_ = 0;
 };
 
 }  // namespace weir

@@ -7,8 +7,10 @@
 #include <unordered_map>
 #include <vector>
 
+#include "libsched/resource/believed_ends.hpp"
+#include "libsched/resource/node_plan.hpp"
 #include "libsched/resource/pool.hpp"
-#include "libsched/resource/profile.hpp"
+#include "libsched/resource/reservations.hpp"
 
 namespace weir {
 
@@ -18,6 +20,7 @@ class ResourceSpace {
         ResourceSet resources;
         Instant end;  ///< believed
     };
+    using Place = NodePlan::Place;
     struct Running {
         ResourceSet resources;
         Instant end;
@@ -28,12 +31,19 @@ class ResourceSpace {
     const ResourcePool& pool() const { return pool_; }
     const std::unordered_map<JobId, Running>& running() const { return running_; }
 
-    // What policies use; see libsched/policy/policy.hpp.
-    bool full() const { return pool_.free_cores() == 0; }
+    // What policies use; see libsched/policy/pass.hpp.
+    Opening opening(Instant now) const;
     std::optional<Taken> start(const PendingJob& job, Instant now);
-    /// The reservation holds until the next change of the space by anything but backfill(). O(running + nodes).
+    /// The first: O(running + nodes). More: see NodePlan.
     std::optional<Instant> reserve(const PendingJob& job, Instant now);
-    std::optional<Taken> backfill(const PendingJob& job, Instant now);
+    void clear_reservations();
+    Reservations<Place>& reservations() { return reservations_; }
+    // For policies that keep places themselves.
+    Place earliest(const PendingJob& job, Instant now);
+    void hold(const Place& place, Instant now) { plan(now).hold(place); }
+    void drop(const Place& place, Instant now) { plan(now).drop(place); }
+    /// Takes what was kept and dropped; nothing when it is not all free (a node went down, a job overran its limit).
+    std::optional<Taken> start_at(const PendingJob& job, const Place& place, Instant now);
 
     /// A job that ran before: exactly these cores until `end`.
     Status claim(JobId id, ResourceSet resources, Instant end);
@@ -43,20 +53,32 @@ class ResourceSpace {
     bool set_end(JobId id, Instant end);
     /// Nothing is believed to run longer than this (an instance's own end).
     void set_horizon(Instant end) { horizon_ = end; }
-    void set_up(const IdSet& ranks, bool up) { pool_.set_up(ranks, up); }
+    void set_up(const IdSet& ranks, bool up) {
+        pool_.set_up(ranks, up);
+        changed();
+    }
     void shrink(const IdSet& ranks);
     void set_load(std::uint32_t rank, const NodeLoad& load) { pool_.set_load(rank, load); }
     std::uint32_t keep_set(const IdSet& ranks) { return pool_.keep_set(ranks); }
     void drop_set(std::uint32_t number) { pool_.drop_set(number); }
 
   private:
+    std::optional<Taken> backfill(const PendingJob& job, Instant now);
     Taken take(const PendingJob& job, const std::vector<Pick>& picks, Instant end);
     /// Tries to place the head in what is free of each node at the shadow time; on success sets extra_.
     bool keep(const Request& head, const std::vector<Room>& free_then, const std::vector<Room>& returned);
     void refresh_rooms();
+    /// Anything but a start.
+    void changed();
+    /// What is believed of the nodes from now on; made when it is asked for.
+    NodePlan& plan(Instant now);
+    void remember(const Running& running);
 
     ResourcePool pool_;
-    AvailabilityProfile profile_;
+    BelievedEnds profile_;
+    Reservations<Place> reservations_;
+    std::optional<NodePlan> plan_;  ///< none: to be made
+    std::vector<Pick> head_;        ///< of the last keep()
     std::unordered_map<JobId, Running> running_;
 
     Instant horizon_ = never;

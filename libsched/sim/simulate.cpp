@@ -12,30 +12,33 @@
 namespace weir {
 namespace {
 
-struct QueueTraits {
-    static const QueueKey& key(const PendingJob& job) { return job.key; }
-    static std::int64_t weight(const PendingJob&) { return 1; }
+/// A job that waits for a number of cores: what a count needs of a PendingJob.
+struct CountJob {
+    QueueKey key;
+    Duration limit{};
+    std::uint32_t cores = 0;
+    friend std::uint64_t cores_of(const CountJob& job) { return job.cores; }
 };
-using Queue = SortedChunks<PendingJob, QueueTraits>;
 
-struct CountedQueue {
-    const Queue& queue;
-    std::uint64_t& considered;
-    template <typename Visit>
-    void walk(Visit&& visit) const {
-        queue.walk([&](const PendingJob& job) {
-            considered++;
-            return visit(job);
-        });
+// What a replay asks of a space: its jobs, and giving back.
+struct OnCount : CountSpace {
+    using Job = CountJob;
+    explicit OnCount(std::int64_t cores) : CountSpace(cores) {}
+    static Job waiting(const QueueKey& key, const SimJob& job) { return {key, believed(job), job.cores}; }
+    void give_back(JobId, const SimJob& job, Instant start) { release(believed_end(start, believed(job)), job.cores); }
+    /// Nothing is killed, so nobody asks for less than he takes.
+    static Duration believed(const SimJob& job) { return std::max(job.limit, job.run); }
+};
+struct OnNodes : ResourceSpace {
+    using Job = PendingJob;
+    explicit OnNodes(const ResourceSet& nodes) : ResourceSpace(ResourcePool(nodes, ranks_of(nodes))) {}
+    static Job waiting(const QueueKey& key, const SimJob& job) {
+        Request request;
+        request.slots = job.cores;
+        return {key, request, std::max(job.limit, job.run)};
     }
+    void give_back(JobId id, const SimJob&, Instant) { WEIR_CHECK(release(id, {}, true).has_value()); }
 };
-
-void give_back(CountSpace& space, const PendingJob& job, Instant start) {
-    space.release(job.key.id, believed_end(start, job.limit), static_cast<std::int64_t>(cores_of(job.request)));
-}
-void give_back(ResourceSpace& space, const PendingJob& job, Instant) {
-    WEIR_CHECK(space.release(job.key.id, {}, true).has_value());
-}
 
 Error about(const SimJob& job, const std::string& what) {
     return Error{std::errc::invalid_argument, "job " + std::to_string(job.number) + " " + what};
@@ -74,9 +77,7 @@ class Replay {
         for (std::uint64_t instants = 1; next_ || !ends_.empty(); instants++) {
             const Instant now = next_instant();
             counters_.now = now;
-            while (!ends_.empty() && ends_.top().at == now) {
-                end(ends_.top().slot);
-            }
+            end_all(now);
             while (next_ && next_->submit == now) {
                 submit(*next_);
                 if (auto more = read(source); !more) {
@@ -96,16 +97,18 @@ class Replay {
     }
 
   private:
+    using Job = typename Space::Job;
     struct InSystem {
         SimJob job;
-        PendingJob pending;
+        JobId id;
         Instant start = never;
+        std::uint32_t priority = priority_min;
+        QueueKey key() const { return {priority, job.submit, id}; }
     };
     struct End {
         Instant at;
-        std::uint64_t place;  ///< ties: in order of submission
-        std::uint32_t slot;
-        friend bool operator>(const End& a, const End& b) { return a.at != b.at ? a.at > b.at : a.place > b.place; }
+        JobId id;
+        friend bool operator>(const End& a, const End& b) { return a.at != b.at ? a.at > b.at : a.id > b.id; }
     };
     /// The place in the log comes first, so that ids stand in order of submission; the slot makes the way back.
     static JobId id_of(std::uint64_t place, std::uint32_t slot) { return JobId{(place << slot_bits) | slot}; }
@@ -140,17 +143,33 @@ class Replay {
             unused_.pop_back();
         }
         const JobId id = id_of(counters_.submitted++, slot);
-        slots_[slot] = {job, {{priority_min, job.submit, id}, {0, job.cores, 1, false}, std::max(job.limit, job.run)}};
-        WEIR_CHECK(queue_.insert(slots_[slot].pending));
+        slots_[slot] = {job, id};
+        WEIR_CHECK(queue_.insert(Space::waiting(slots_[slot].key(), job)));
+        arrived_.push_back(slots_[slot].key());
         counters_.in_system_max = std::max(counters_.in_system_max, counters_.submitted - counters_.ended);
         if (order_ != nullptr) {
             order_->submitted(job, JobId{slot}, job.submit);
         }
     }
 
-    void end(std::uint32_t slot) {
-        ends_.pop();
-        give_back(space_, slots_[slot].pending, slots_[slot].start);
+    /// What ends at one instant ends in order of start.
+    void end_all(Instant now) {
+        ending_.clear();
+        for (; !ends_.empty() && ends_.top().at == now; ends_.pop()) {
+            ending_.push_back(ends_.top().id);
+        }
+        if (ending_.size() > 1) {
+            std::stable_sort(ending_.begin(), ending_.end(),
+                             [&](JobId a, JobId b) { return slots_[slot_of(a)].start < slots_[slot_of(b)].start; });
+        }
+        for (const JobId id : ending_) {
+            end(id);
+        }
+    }
+
+    void end(JobId id) {
+        const std::uint32_t slot = slot_of(id);
+        space_.give_back(id, slots_[slot].job, slots_[slot].start);
         counters_.ended++;
         unused_.push_back(slot);
         if (order_ != nullptr) {
@@ -158,23 +177,43 @@ class Replay {
         }
     }
 
+    /// Few changes are made one by one, many in one go over the queue.
     void prioritize(Instant now) {
         changed_.clear();
         order_->prioritize(now, changed_);
+        const bool one_by_one = changed_.size() < queue_.size() / 16;
         for (const auto& [id, priority] : changed_) {
             WEIR_CHECK(id.value < slots_.size());
-            PendingJob& job = slots_[id.value].pending;
-            WEIR_CHECK(queue_.erase(job.key));
-            job.key.priority = priority;
-            WEIR_CHECK(queue_.insert(job));
+            InSystem& entry = slots_[id.value];
+            if (entry.priority == priority) {
+                continue;
+            }
+            moved(entry.key());
+            if (one_by_one) {
+                Job job = *queue_.find(entry.key());
+                WEIR_CHECK(queue_.erase(job.key));
+                entry.priority = job.key.priority = priority;
+                WEIR_CHECK(queue_.insert(job));
+            }
+            entry.priority = priority;
+            moved(entry.key());
         }
+        if (!one_by_one) {
+            queue_.rekey([&](Job& job) { job.key.priority = slots_[slot_of(job.key.id)].priority; });
+        }
+        for (QueueKey& key : arrived_) {
+            key.priority = slots_[slot_of(key.id)].priority;
+        }
+        std::sort(arrived_.begin(), arrived_.end());
     }
+    void moved(const QueueKey& key) { first_moved_ = first_moved_ ? std::min(*first_moved_, key) : key; }
 
     /// What a pass starts.
     struct Collect {
         std::vector<JobId>& gone;
-        void started(const PendingJob& job, const typename Space::Taken&) { gone.push_back(job.key.id); }
-        void blocked(const PendingJob&, const Blocked&) {}
+        void started(const Job& job, const typename Space::Taken&) { gone.push_back(job.key.id); }
+        void blocked(const Job&, const Blocked&) {}
+        std::uint32_t told() const { return 0; }
     };
 
     Status pass(Instant now) {
@@ -183,21 +222,24 @@ class Replay {
         }
         gone_.clear();
         counters_.passes++;
-        policy_.pass(CountedQueue{queue_, counters_.considered}, space_, now, Collect{gone_});
+        policy_.pass(queue_, space_, News{arrived_, first_moved_}, now, Collect{gone_});
+        arrived_.clear();
+        first_moved_.reset();
         for (const JobId id : gone_) {
             InSystem& entry = slots_[slot_of(id)];
             if (entry.job.run > never - now) {
                 return about(entry.job, "would end after the end of time");
             }
-            WEIR_CHECK(queue_.erase(entry.pending.key));
+            WEIR_CHECK(queue_.erase(entry.key()));
             entry.start = now;
-            ends_.push({now + entry.job.run, place_of(id), slot_of(id)});
+            ends_.push({now + entry.job.run, id});
             counters_.started++;
             sink_(Outcome{entry.job, now, place_of(id)});
             if (order_ != nullptr) {
                 order_->started(entry.job, JobId{slot_of(id)}, now);
             }
         }
+        counters_.considered = queue_.considered();
         return Done{};
     }
 
@@ -211,11 +253,14 @@ class Replay {
     SimCounters counters_;
     std::optional<SimJob> next_;
     Instant last_submit_{};
-    Queue queue_;
+    JobQueue<Job> queue_;
+    std::vector<QueueKey> arrived_;  ///< since the last pass
+    std::optional<QueueKey> first_moved_;
     std::priority_queue<End, std::vector<End>, std::greater<>> ends_;
     std::vector<InSystem> slots_;
     std::vector<std::uint32_t> unused_;  ///< slots without a job
     std::vector<JobId> gone_;
+    std::vector<JobId> ending_;
     std::vector<std::pair<JobId, std::uint32_t>> changed_;
 };
 
@@ -226,13 +271,12 @@ Result<SimCounters> simulate(const SimMachine& machine, const Policy& policy, Qu
     return std::visit(
         [&](const auto& p) {
             if (const auto* cores = std::get_if<std::int64_t>(&machine)) {
-                return Replay(CountSpace(*cores), static_cast<std::uint64_t>(std::max<std::int64_t>(*cores, 0)), p,
-                              order, sink)
+                return Replay(OnCount(*cores), static_cast<std::uint64_t>(std::max<std::int64_t>(*cores, 0)), p, order,
+                              sink)
                     .run(source, control);
             }
             const ResourceSet& nodes = std::get<ResourceSet>(machine);
-            return Replay(ResourceSpace(ResourcePool(nodes, ranks_of(nodes))), core_count(nodes), p, order, sink)
-                .run(source, control);
+            return Replay(OnNodes(nodes), core_count(nodes), p, order, sink).run(source, control);
         },
         policy);
 }

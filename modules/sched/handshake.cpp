@@ -157,7 +157,7 @@ void SchedModule::on_ready(flux_future_t* f) {
         return;
     }
     is_ready_ = true;
-    flux_log(h_, LOG_DEBUG, "ready: %s over %llu cores", std::string(name_of(scheduler_.policy())).c_str(),
+    flux_log(h_, LOG_DEBUG, "ready: %s over %llu cores", name_of(scheduler_.policy()).c_str(),
              static_cast<unsigned long long>(scheduler_.space().pool().total_cores()));
 }
 

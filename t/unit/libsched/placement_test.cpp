@@ -143,9 +143,9 @@ TEST_CASE("space: the head's gpus are kept from long jobs, its node's cores are 
     ResourceSpace space(rich(1));
     REQUIRE(space.start({{1, at(0), JobId{1}}, {0, 1, 1, false, 1}, secs(50)}, at(0)));
     CHECK(space.reserve({{1, at(0), JobId{2}}, {0, 1, 1, false, 2}, secs(10)}, at(0)) == at(50));
-    CHECK_FALSE(space.backfill({{1, at(0), JobId{3}}, {0, 1, 1, false, 1}, secs(60)}, at(0)));
-    CHECK(space.backfill({{1, at(0), JobId{4}}, {0, 1, 1, false, 1}, secs(50)}, at(0)));
-    CHECK(space.backfill(test::waiting(5, 1, 60), at(0)));
+    CHECK_FALSE(space.start({{1, at(0), JobId{3}}, {0, 1, 1, false, 1}, secs(60)}, at(0)));
+    CHECK(space.start({{1, at(0), JobId{4}}, {0, 1, 1, false, 1}, secs(50)}, at(0)));
+    CHECK(space.start(test::waiting(5, 1, 60), at(0)));
 }
 
 // Kills: release() that forgets gpus or memory; take() of more than a node has free; a set or an exclusive node that is

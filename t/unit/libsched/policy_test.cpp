@@ -33,24 +33,6 @@ SimJob job(std::int64_t submit, std::int64_t run, std::int64_t limit, std::uint3
     return {0, at(submit), secs(run), secs(limit), cores};
 }
 
-/// A space that checks EASY's promise: the head's estimate never moves to a later instant while it is the head.
-struct Witness {
-    CountSpace space;
-    std::map<std::uint64_t, Instant>* estimates;
-    using Taken = CountSpace::Taken;
-    bool full() const { return space.full(); }
-    std::optional<Taken> start(const PendingJob& job, Instant now) { return space.start(job, now); }
-    std::optional<Taken> backfill(const PendingJob& job, Instant now) { return space.backfill(job, now); }
-    std::optional<Instant> reserve(const PendingJob& job, Instant now) {
-        const auto estimate = space.reserve(job, now);
-        RC_ASSERT(estimate.has_value());
-        const auto [place, is_new] = estimates->try_emplace(job.key.id.value, *estimate);
-        RC_ASSERT(is_new || *estimate <= place->second);
-        place->second = *estimate;
-        return estimate;
-    }
-};
-
 }  // namespace
 
 TEST_CASE("fcfs: stops at the first that does not fit") {
@@ -82,10 +64,31 @@ TEST_CASE("easy: an early end moves the reservation forward") {
     CHECK(starts({job(0, 3, 10, 3), job(1, 5, 5, 4)}, 4, Easy{}) == std::vector<std::int64_t>{0, 3});
 }
 
-TEST_CASE("policy: names that configuration may use") {
-    CHECK(name_of(*policy_named("easy")) == "easy");
-    CHECK(name_of(*policy_named("fcfs")) == "fcfs");
-    CHECK_FALSE(policy_named("conservative"));
+TEST_CASE("policy: names, settings, and the way back") {
+    for (const std::string_view name : policy_names()) {
+        CHECK(name_of(policy_named(name).value()) == name);
+    }
+    for (const char* text : {"hybrid:depth=3", "hybrid:depth=all,backfill=greedy,metric=proc-seconds",
+                             "easy:backfill=best-fit,reserve-after=44m", "first-fit:starve-after=2h"}) {
+        CHECK(name_of(policy_named(text).value()) == text);
+    }
+    CHECK(name_of(policy_named("hybrid:depth=1").value()) == "easy");
+    CHECK(name_of(policy_named("hybrid:depth=all").value()) == "conservative");
+    CHECK(std::get<Backfill>(policy_named("easy:reserve-above=55").value()).reserve_above == 55);
+}
+
+TEST_CASE("policy: what is unknown is named, with what would be right") {
+    const auto refusal = [](const char* text) { return policy_named(text).error().message; };
+    CHECK(refusal("consevative") == "scheduling policy \"consevative\" is unknown; did you mean \"conservative\"?");
+    CHECK(refusal("quantum") ==
+          "scheduling policy \"quantum\" is unknown; there are fcfs, first-fit, easy, easy-sjf, hybrid, conservative, "
+          "conservative-fw");
+    CHECK(refusal("fcfs:depth=2") == "setting of fcfs \"depth\" is unknown; this policy has none");
+    CHECK(refusal("hybrid:dept=2") == "setting of hybrid \"dept\" is unknown; did you mean \"depth\"?");
+    CHECK(refusal("hybrid:depth=0") == "depth takes a whole number from 1 to 4294967295, not \"0\"");
+    CHECK(refusal("hybrid:depth") == "setting \"depth\" of hybrid wants a value: depth=…");
+    CHECK(refusal("easy:backfill=bestfit") == "backfill \"bestfit\" is unknown; did you mean \"best-fit\"?");
+    CHECK(refusal("easy:reserve-after=soon").find("reserve-after: ") == 0);
 }
 
 // Kills: an Fcfs that goes on after the first blocked job.
@@ -103,33 +106,39 @@ TEST_CASE("easy: backfilling never delays the head's reservation") {
     rc::prop("a head's estimate never moves back, and the head starts by it", [] {
         const auto jobs = *test::workloads(8);
         std::map<std::uint64_t, Instant> estimates;
-        // The replay loop, over the witness.
-        struct Traits {
-            static const QueueKey& key(const PendingJob& j) { return j.key; }
-            static std::int64_t weight(const PendingJob&) { return 1; }
-        };
-        SortedChunks<PendingJob, Traits> queue;
-        Witness space{CountSpace(8), &estimates};
+        JobQueue<PendingJob> queue;
+        CountSpace space(8);
         std::multimap<Instant, std::size_t> ends;
         std::vector<Instant> begun(jobs.size());
         std::size_t next = 0;
         while (next < jobs.size() || !ends.empty()) {
             Instant now = next < jobs.size() ? jobs[next].submit : never;
             now = ends.empty() ? now : std::min(now, ends.begin()->first);
+            std::vector<QueueKey> arrived;
             while (!ends.empty() && ends.begin()->first == now) {
                 const std::size_t i = ends.begin()->second;
-                space.space.release(JobId{i}, begun[i] + jobs[i].limit, jobs[i].cores);
+                space.release(begun[i] + jobs[i].limit, jobs[i].cores);
                 ends.erase(ends.begin());
             }
             for (; next < jobs.size() && jobs[next].submit == now; next++) {
-                queue.insert({{1, now, JobId{next}}, {0, jobs[next].cores, 1, false}, jobs[next].limit});
+                Request request;
+                request.slots = jobs[next].cores;
+                arrived.push_back({1, now, JobId{next}});
+                queue.insert({arrived.back(), request, jobs[next].limit});
             }
             struct {
+                std::map<std::uint64_t, Instant>* estimates;
                 std::vector<PendingJob> gone;
                 void started(const PendingJob& j, CountSpace::Taken) { gone.push_back(j); }
-                void blocked(const PendingJob&, const Blocked&) {}
-            } sink;
-            Easy{}.pass(queue, space, now, sink);
+                void blocked(const PendingJob& j, const Blocked& why) {
+                    RC_ASSERT(why.estimate.has_value());
+                    const auto [place, is_new] = estimates->try_emplace(j.key.id.value, *why.estimate);
+                    RC_ASSERT(is_new || *why.estimate <= place->second);
+                    place->second = *why.estimate;
+                }
+                std::uint32_t told() const { return 1; }
+            } sink{&estimates, {}};
+            Easy{}.pass(queue, space, News{arrived, {}}, now, sink);
             for (const PendingJob& j : sink.gone) {
                 const std::size_t i = j.key.id.value;
                 if (const auto promise = estimates.find(i); promise != estimates.end()) {

@@ -27,11 +27,16 @@ void compare(const test::TraceFile& log, const std::vector<Instant>& starts, con
 
 }  // namespace
 
-TEST_CASE("replay: every reference schedule under fcfs and easy is reproduced job by job") {
+TEST_CASE("replay: every reference schedule is reproduced job by job") {
     const auto folder = test::traces();
     if (!folder) {
         return;
     }
+    const std::vector<std::pair<std::string, std::string>> policies{{"fcfs", "fcfs"},
+                                                                    {"easy", "easy"},
+                                                                    {"easy-sjf", "easy-sjf"},
+                                                                    {"cons", "conservative"},
+                                                                    {"consfw", "conservative-fw"}};
     for (const auto& entry : fs::directory_iterator(*folder)) {
         const std::string file = entry.path().filename().string();
         if (file.find(".swf.gz") == std::string::npos) {
@@ -39,10 +44,10 @@ TEST_CASE("replay: every reference schedule under fcfs and easy is reproduced jo
         }
         const std::string name = file.substr(0, file.find('.'));
         const test::TraceFile log = test::load_trace(entry.path());
-        for (const Policy& policy : {Policy(Fcfs{}), Policy(Easy{})}) {
-            const fs::path expected = *folder / "starts" / (name + "." + std::string(name_of(policy)) + ".csv.gz");
+        for (const auto& [suffix, policy] : policies) {
+            const fs::path expected = *folder / "starts" / (name + "." + suffix + ".csv.gz");
             if (fs::exists(expected)) {
-                compare(log, *simulate(log.jobs, log.cores, policy), expected);
+                compare(log, *simulate(log.jobs, log.cores, *policy_named(policy)), expected);
             }
         }
     }

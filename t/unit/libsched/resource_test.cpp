@@ -131,52 +131,14 @@ TEST_CASE("pool: allocating and freeing in any order restores the machine") {
     });
 }
 
-// Kills: earliest() that forgets the ends of the same second in the next chunk, or ends before now.
-TEST_CASE("profile: the earliest fit is what a linear search finds") {
-    rc::prop("same as a walk", [] {
-        AvailabilityProfile profile;
-        const auto ends = *rc::gen::container<std::vector<std::pair<int, int>>>(
-            rc::gen::pair(rc::gen::inRange(0, 12), rc::gen::inRange(1, 9)));
-        std::vector<std::pair<int, int>> many;
-        for (int repeat = 0; repeat < 20; repeat++) {
-            many.insert(many.end(), ends.begin(), ends.end());
-        }
-        for (std::size_t i = 0; i < many.size(); i++) {
-            profile.add(JobId{i}, at(many[i].first), many[i].second);
-        }
-        const int now = *rc::gen::inRange(0, 8);
-        const int free = *rc::gen::inRange(0, 5);
-        const int need = *rc::gen::inRange(1, 400);
-        const auto fit = profile.earliest(free, need, at(now));
-        int found = -1;
-        std::int64_t total = free;
-        for (int t = now; t <= 12 && found < 0; t++) {
-            total = free;
-            for (const auto& [end, cores] : many) {
-                total += end <= t ? cores : 0;
-            }
-            // What ended before now is only back when it is needed.
-            if (t == now && free >= need) {
-                total = free;
-            }
-            found = total >= need ? t : -1;
-        }
-        RC_ASSERT(fit.found == (found >= 0));
-        if (fit.found) {
-            RC_ASSERT(fit.at == at(found));
-            RC_ASSERT(free >= need || fit.free == total);
-        }
-    });
-}
-
 TEST_CASE("space: a job without a limit never ends by the shadow time") {
     CountSpace space(4);
     REQUIRE(space.start(waiting(1, 3, 100), at(0)));
     PendingJob endless = waiting(3, 1, 0);
     endless.limit = Duration::max();
     CHECK(space.reserve(waiting(2, 4, 10), at(0)) == at(100));
-    CHECK_FALSE(space.backfill(endless, at(0)));
-    CHECK(space.backfill(waiting(4, 1, 100), at(0)));
+    CHECK_FALSE(space.start(endless, at(0)));
+    CHECK(space.start(waiting(4, 1, 100), at(0)));
 }
 
 TEST_CASE("space: no estimate where what runs never ends") {
@@ -187,8 +149,8 @@ TEST_CASE("space: no estimate where what runs never ends") {
     CHECK_FALSE(space.reserve(waiting(2, 4, 10), at(0)));
     PendingJob other = waiting(3, 1, 0);
     other.limit = Duration::max();
-    CHECK_FALSE(space.backfill(other, at(0)));
-    CHECK(space.backfill(waiting(4, 1, 1000), at(0)));
+    CHECK_FALSE(space.start(other, at(0)));
+    CHECK(space.start(waiting(4, 1, 1000), at(0)));
 }
 
 TEST_CASE("space: the head's node is kept from long jobs, free for short ones") {
@@ -197,11 +159,11 @@ TEST_CASE("space: the head's node is kept from long jobs, free for short ones") 
     REQUIRE(space.start({{1, at(0), JobId{2}}, {1, 1, 3, false}, test::secs(90)}, at(0)));  // rank 1, 3 cores
     const PendingJob head{{1, at(0), JobId{3}}, {1, 1, 1, true}, test::secs(10)};
     CHECK(space.reserve(head, at(0)) == at(50));  // all of rank 0
-    const auto long_job = space.backfill(waiting(4, 1, 80), at(0));
+    const auto long_job = space.start(waiting(4, 1, 80), at(0));
     REQUIRE(long_job);
     CHECK(long_job->resources.nodes[0].rank == 1);
-    CHECK_FALSE(space.backfill(waiting(5, 1, 80), at(0)));
-    const auto short_job = space.backfill(waiting(6, 1, 50), at(0));
+    CHECK_FALSE(space.start(waiting(5, 1, 80), at(0)));
+    const auto short_job = space.start(waiting(6, 1, 50), at(0));
     REQUIRE(short_job);
     CHECK(short_job->resources.nodes[0].rank == 0);
 }
@@ -212,10 +174,10 @@ TEST_CASE("space: short jobs take the head's cores, so that long ones find other
     REQUIRE(space.start({{1, at(0), JobId{1}}, {1, 1, 3, false}, test::secs(90)}, at(0)));           // rank 0, 3 cores
     REQUIRE(space.start({{1, at(0), JobId{2}}, {1, 1, 3, false}, test::secs(50)}, at(0)));           // rank 1, 3 cores
     CHECK(space.reserve({{1, at(0), JobId{3}}, {1, 1, 1, true}, test::secs(10)}, at(0)) == at(50));  // all of rank 1
-    const auto short_job = space.backfill(waiting(4, 1, 50), at(0));
+    const auto short_job = space.start(waiting(4, 1, 50), at(0));
     REQUIRE(short_job);
     CHECK(short_job->resources.nodes[0].rank == 1);
-    CHECK(space.backfill(waiting(5, 1, 80), at(0)));
+    CHECK(space.start(waiting(5, 1, 80), at(0)));
 }
 
 TEST_CASE("space: parts of an allocation come back one by one") {

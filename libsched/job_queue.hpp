@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the waiting jobs in order, and the index that finds the next one that fits without looking at all: every chunk
+// knows its least cores and least limit. Must not know policies or resources beyond these two numbers.
+#pragma once
+#include <limits>
+#include <optional>
+#include <span>
+
+#include "libsched/job.hpp"
+#include "libsched/sorted_chunks.hpp"
+
+namespace weir {
+
+/// What may start now: at most `free` cores, and of those that run for longer than `slack` at most `extra`.
+struct Opening {
+    std::uint64_t free = 0;
+    std::uint64_t extra = 0;
+    Duration slack{};
+
+    bool fits(std::uint64_t cores, Duration limit) const { return cores <= free && (limit <= slack || cores <= extra); }
+};
+
+/// What happened to a queue since the last pass, but for the jobs that passes started.
+struct News {
+    std::span<const QueueKey> arrived;    ///< of the jobs that are new, in the queue's order
+    std::optional<QueueKey> first_moved;  ///< the least key that was changed, given or taken out
+};
+
+/// Job: `key` (QueueKey), `limit`, and cores_of(job).
+template <typename Job>
+class JobQueue {
+  public:
+    struct Traits {
+        static const QueueKey& key(const Job& job) { return job.key; }
+        /// Never above the least; exact unless `is_stale`.
+        struct Summary {
+            std::uint64_t cores = std::numeric_limits<std::uint64_t>::max();
+            Duration limit = Duration::max();
+            bool is_stale = false;
+            void add(const Job& job) {
+                cores = std::min<std::uint64_t>(cores, cores_of(job));
+                limit = std::min(limit, job.limit);
+            }
+            void remove(const Job& job) { is_stale = is_stale || cores_of(job) == cores || job.limit == limit; }
+        };
+    };
+    using Jobs = SortedChunks<Job, Traits>;
+    using Place = typename Jobs::Place;
+
+    std::size_t size() const { return jobs_.size(); }
+    bool empty() const { return jobs_.empty(); }
+    bool insert(const Job& job) { return jobs_.insert(job); }
+    bool erase(const QueueKey& key) { return jobs_.erase(key); }
+    const Job& front() const { return jobs_.front(); }
+    const Job* find(const QueueKey& key) const { return jobs_.find(key); }
+    template <typename Visit>
+    void walk(Visit&& visit) const {
+        jobs_.walk(visit);
+    }
+    template <typename Change>
+    void rekey(Change&& change) {
+        jobs_.rekey(change);
+    }
+
+    /// Jobs and chunks that at() and next_fitting() have looked at, ever.
+    std::uint64_t considered() const { return considered_; }
+
+    Place begin() const { return {}; }
+    /// The place behind the job with that key, which may have left.
+    Place after(const QueueKey& key) const {
+        Place place = jobs_.lower_bound(key);
+        if (jobs_.is_at(place, key)) {
+            place.index++;
+        }
+        return place;
+    }
+    /// The job there; nullptr at the end, and where only held jobs are left (they stand last). Moves `place` on to a
+    /// job.
+    const Job* at(Place& place) const {
+        const auto& chunks = jobs_.chunks();
+        while (place.chunk < chunks.size() && place.index == chunks[place.chunk].items.size()) {
+            place = {place.chunk + 1, 0};
+        }
+        if (place.chunk == chunks.size()) {
+            return nullptr;
+        }
+        considered_++;
+        const Job& job = chunks[place.chunk].items[place.index];
+        return job.key.priority == priority_held ? nullptr : &job;
+    }
+    /// The first job from `place` on that fits, and moves `place` there; nullptr: none does. O(chunks + one chunk),
+    /// unless chunks hold small jobs and short jobs, but none that is both.
+    const Job* next_fitting(Place& place, const Opening& opening) const {
+        if (opening.free == 0) {
+            return nullptr;
+        }
+        const auto& chunks = jobs_.chunks();
+        for (; place.chunk < chunks.size(); place = {place.chunk + 1, 0}) {
+            const auto& chunk = chunks[place.chunk];
+            considered_++;
+            if (chunk.summary.is_stale && chunks.size() > 1) {
+                refresh(chunk);
+            }
+            if (!opening.fits(chunk.summary.cores, chunk.summary.limit)) {
+                continue;
+            }
+            const std::size_t from = place.index;
+            for (; place.index < chunk.items.size(); place.index++) {
+                const Job& job = chunk.items[place.index];
+                if (opening.fits(cores_of(job), job.limit)) {
+                    considered_ += place.index + 1 - from;
+                    return job.key.priority == priority_held ? nullptr : &job;
+                }
+            }
+            considered_ += place.index - from;
+        }
+        return nullptr;
+    }
+
+  private:
+    static void refresh(const typename Jobs::Chunk& chunk) {
+        chunk.summary = {};
+        for (const Job& job : chunk.items) {
+            chunk.summary.add(job);
+        }
+    }
+
+    Jobs jobs_;
+    mutable std::uint64_t considered_ = 0;
+};
+
+}  // namespace weir

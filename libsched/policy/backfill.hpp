@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the policies that make their reservations anew: EASY (one reservation), hybrids (n), conservative (every job),
+// reservations above a threshold only, and who is chosen to fill the holes. Must not know modules, clocks or how space
+// is kept. Source: Lifka 1995; Mu'alem and Feitelson 2001; Maui's RESERVATIONDEPTH, RESERVATIONTHRESHOLD,
+// BACKFILLPOLICY.
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <tuple>
+#include <vector>
+
+#include "libsched/policy/combination.hpp"
+#include "libsched/policy/pass.hpp"
+
+namespace weir {
+
+/// Among those that fit into a hole, who is asked first.
+enum class BackfillChoice {
+    first_fit,  ///< the queue's order
+    shortest,   ///< least requested time first
+    best_fit,   ///< greatest metric first
+    greedy,     ///< the combination whose metrics add up to most
+};
+/// What best_fit and greedy want most of.
+enum class BackfillMetric { procs, seconds, proc_seconds };
+
+/// Goes through the queue in order: what fits starts, what does not gets a reservation at its earliest place, until
+/// `depth` have one. The others start where they fit now without delaying a reservation (ends are believed; a job may
+/// end exactly where a reservation begins). Reservations are made anew whenever anything but an arrival happened.
+struct Backfill {
+    static constexpr std::uint32_t all = std::numeric_limits<std::uint32_t>::max();
+
+    std::uint32_t depth = 1;  ///< >= 1
+    BackfillChoice choice = BackfillChoice::first_fit;
+    BackfillMetric metric = BackfillMetric::procs;
+    /// Only jobs that have waited that long and have that priority get a reservation; others do not stand in the way.
+    Duration reserve_after{};
+    std::uint32_t reserve_above = 0;
+
+    template <typename Queue, typename Space, typename Sink>
+    void pass(const Queue& queue, Space& space, const News& news, Instant now, Sink&& sink) const {
+        auto& kept = space.reservations();
+        if (!kept.hold_at(now, news)) {
+            space.clear_reservations();
+        }
+        kept.stand = true;
+        using Job = std::remove_cvref_t<decltype(*queue.find(QueueKey{}))>;
+        std::vector<const Job*> chosen;
+        if (kept.all_considered) {
+            for (const QueueKey& key : news.arrived) {
+                const Job* job = queue.find(key);
+                if (job != nullptr && key.priority != priority_held &&
+                    space.opening(now).fits(cores_of(*job), job->limit)) {
+                    chosen.push_back(job);
+                }
+            }
+        } else {
+            auto place = kept.reached ? queue.after(*kept.reached) : queue.begin();
+            if (!in_order(queue, place, space, now, sink)) {
+                return;
+            }
+            kept.all_considered = true;
+            if (choice == BackfillChoice::first_fit) {
+                while (const Job* job = queue.next_fitting(place, space.opening(now))) {
+                    start(*job, space, now, sink);
+                    place.index++;
+                }
+                return;
+            }
+            const Opening opening = space.opening(now);
+            for (; const Job* job = queue.next_fitting(place, opening); place.index++) {
+                chosen.push_back(job);
+            }
+        }
+        order(chosen, space.opening(now));
+        for (const Job* job : chosen) {
+            start(*job, space, now, sink);
+        }
+    }
+    friend bool operator==(const Backfill&, const Backfill&) = default;
+
+  private:
+    template <typename Job, typename Space, typename Sink>
+    static bool start(const Job& job, Space& space, Instant now, Sink& sink) {
+        auto taken = space.start(job, now);
+        if (taken) {
+            sink.started(job, std::move(*taken));
+        }
+        return taken.has_value();
+    }
+
+    /// Starts and reserves from `place` on. True when all reservations are given: those from `place` on are left.
+    /// False: nobody from `place` on can start (and none of them has a reservation yet).
+    template <typename Queue, typename Place, typename Space, typename Sink>
+    bool in_order(const Queue& queue, Place& place, Space& space, Instant now, Sink& sink) const {
+        auto& kept = space.reservations();
+        Place fitting = place;
+        bool any_fits = queue.next_fitting(fitting, space.opening(now)) != nullptr;
+        for (std::uint32_t told = 0; const auto* job = queue.at(place); place.index++) {
+            if (std::pair(fitting.chunk, fitting.index) < std::pair(place.chunk, place.index)) {
+                fitting = place;
+                any_fits = any_fits && queue.next_fitting(fitting, space.opening(now)) != nullptr;
+            }
+            if (!any_fits && told >= sink.told()) {
+                return false;
+            }
+            kept.reached = job->key;
+            if (start(*job, space, now, sink)) {
+                continue;
+            }
+            const Instant entitled = job->key.submit + reserve_after;
+            if (job->key.priority < reserve_above || entitled > now) {
+                kept.first = std::min(kept.first, job->key.priority < reserve_above ? never : entitled);
+                sink.blocked(*job, Blocked{});
+                told++;
+                continue;
+            }
+            sink.blocked(*job, Blocked{space.reserve(*job, now)});
+            told++;
+            if (kept.places.size() == depth) {
+                place.index++;
+                return true;
+            }
+        }
+        return false;
+    }
+
+    template <typename Job>
+    std::int64_t value(const Job& job) const {
+        const auto cores = static_cast<std::int64_t>(cores_of(job));
+        const std::int64_t seconds = job.limit.count() / 1'000'000;
+        switch (metric) {
+            case BackfillMetric::procs:
+                return cores;
+            case BackfillMetric::seconds:
+                return seconds;
+            case BackfillMetric::proc_seconds:
+                break;
+        }
+        return seconds > std::numeric_limits<std::int64_t>::max() / std::max<std::int64_t>(cores, 1)
+                   ? std::numeric_limits<std::int64_t>::max()
+                   : cores * seconds;
+    }
+
+    /// In the order in which they are to be tried. Equal ones keep the queue's.
+    template <typename Job>
+    void order(std::vector<const Job*>& jobs, const Opening& opening) const {
+        if (choice == BackfillChoice::shortest) {
+            std::stable_sort(jobs.begin(), jobs.end(), [](const Job* a, const Job* b) { return a->limit < b->limit; });
+        } else if (choice != BackfillChoice::first_fit) {
+            std::stable_sort(jobs.begin(), jobs.end(),
+                             [&](const Job* a, const Job* b) { return value(*a) > value(*b); });
+        }
+        if (choice == BackfillChoice::greedy) {
+            std::vector<Combination::Item> items;
+            items.reserve(jobs.size());
+            for (const Job* job : jobs) {
+                items.push_back({cores_of(*job), job->limit > opening.slack, value(*job)});
+            }
+            std::vector<const Job*> best;
+            for (const std::size_t i : Combination::best(items, opening.free, opening.extra)) {
+                best.push_back(jobs[i]);
+            }
+            jobs = std::move(best);
+        }
+    }
+};
+
+}  // namespace weir

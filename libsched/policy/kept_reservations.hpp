@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: conservative backfilling with reservations that are kept: a job has one from its submission on, and it moves to
+// earlier places alone. Must not know modules, clocks or how space is kept. Source: Feitelson and Weil 1998.
+#pragma once
+#include <unordered_set>
+
+#include "libsched/policy/pass.hpp"
+
+namespace weir {
+
+/// Every job gets its earliest place when it is submitted. Whenever a job ends, the queue is walked in order and each
+/// job moves to its earliest place, the others' being fixed: nobody is ever promised a place later than before. Of one
+/// instant, submissions come before ends, and ends one by one.
+struct KeptReservations {
+    template <typename Queue, typename Space, typename Sink>
+    void pass(const Queue& queue, Space& space, const News& news, Instant now, Sink&& sink) const {
+        auto& kept = space.reservations();
+        kept.wants_returned = true;
+        if (news.first_moved) {
+            forget_gone(queue, space, now);
+        }
+        for (auto& back : kept.returned) {
+            back.at = now;
+            if (back.end > now) {
+                space.hold(back, now);
+            }
+        }
+        for (const QueueKey& key : news.arrived) {
+            if (const auto* job = queue.find(key); job != nullptr && key.priority != priority_held) {
+                move(*job, space, now);
+            }
+        }
+        for (const auto& back : kept.returned) {
+            if (back.end > now) {
+                space.drop(back, now);
+            }
+            for (auto place = queue.begin(); const auto* job = queue.at(place); place.index++) {
+                move(*job, space, now);
+            }
+        }
+        kept.returned.clear();
+        for (auto place = queue.begin(); const auto* job = queue.at(place); place.index++) {
+            if (!kept.by_job.contains(job->key.id)) {
+                move(*job, space, now);
+            }
+            const auto held = kept.by_job.find(job->key.id);
+            if (held->second.at > now) {
+                sink.blocked(*job, Blocked{estimate(held->second)});
+                continue;
+            }
+            space.drop(held->second, now);
+            if (auto taken = space.start_at(*job, held->second, now)) {
+                kept.by_job.erase(held);
+                sink.started(*job, std::move(*taken));
+                continue;
+            }
+            // The promise cannot be kept: a node went down, or a job overran its limit.
+            held->second = space.earliest(*job, now);
+            space.hold(held->second, now);
+            sink.blocked(*job, Blocked{estimate(held->second)});
+        }
+    }
+    friend bool operator==(const KeptReservations&, const KeptReservations&) = default;
+
+  private:
+    template <typename Place>
+    static std::optional<Instant> estimate(const Place& place) {
+        return place.at != never ? std::optional(place.at) : std::nullopt;
+    }
+    template <typename Queue, typename Space>
+    /// Who was cancelled or is held now.
+    static void forget_gone(const Queue& queue, Space& space, Instant now) {
+        std::unordered_set<JobId> waiting;
+        for (auto place = queue.begin(); const auto* job = queue.at(place); place.index++) {
+            waiting.insert(job->key.id);
+        }
+        auto& by_job = space.reservations().by_job;
+        for (auto held = by_job.begin(); held != by_job.end();) {
+            if (waiting.contains(held->first)) {
+                ++held;
+                continue;
+            }
+            space.drop(held->second, now);
+            held = by_job.erase(held);
+        }
+    }
+    template <typename Job, typename Space>
+    static void move(const Job& job, Space& space, Instant now) {
+        auto& by_job = space.reservations().by_job;
+        const auto held = by_job.find(job.key.id);
+        if (held != by_job.end()) {
+            space.drop(held->second, now);
+        }
+        const auto place = space.earliest(job, now);
+        space.hold(place, now);
+        by_job.insert_or_assign(job.key.id, place);
+    }
+};
+
+}  // namespace weir

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// The availability profile against an array of seconds, and what its queries look at.
+#include "libsched/resource/profile.hpp"
+
+#include <rapidcheck/catch.h>
+
+#include <catch2/catch.hpp>
+
+#include "t/unit/libsched/workload.hpp"
+
+using namespace weir;
+using test::at;
+using test::secs;
+
+namespace {
+
+constexpr int seconds = 1200;
+
+/// Free cores by second from now on.
+using Seconds = std::vector<int>;
+
+bool stays(const Seconds& free, int need, int from, int until) {
+    bool ok = free[static_cast<std::size_t>(from)] >= need;
+    for (int t = from; ok && t < until && t < seconds; t++) {
+        ok = free[static_cast<std::size_t>(t)] >= need;
+    }
+    return ok;
+}
+
+}  // namespace
+
+// Kills: earliest() that skips a chunk in which it is found, or forgets ends before now.
+TEST_CASE("profile: the earliest fit is what a linear search finds") {
+    rc::prop("same as a walk", [] {
+        const auto ends = *rc::gen::resize(400, rc::gen::container<std::vector<std::pair<int, int>>>(rc::gen::pair(
+                                                    rc::gen::inRange(0, seconds), rc::gen::inRange(1, 9))));
+        AvailabilityProfile profile;
+        int total = 0;
+        for (const auto& [end, cores] : ends) {
+            profile.change(at(end), cores);
+            total += cores;
+        }
+        const int now = *rc::gen::inRange(0, seconds / 4);
+        const int free = *rc::gen::inRange(0, 5);
+        const int need = *rc::gen::inRange(1, total + 10);
+        const auto fit = profile.earliest(free, need, at(now));
+        int found = -1;
+        int then = free;
+        for (int t = now; t <= seconds && found < 0; t++) {
+            then = free;
+            for (const auto& [end, cores] : ends) {
+                then += end <= t ? cores : 0;
+            }
+            found = then >= need ? t : -1;
+        }
+        RC_ASSERT(fit.found == (found >= 0));
+        if (fit.found) {
+            RC_ASSERT(fit.at == at(found));
+            RC_ASSERT(fit.free == then);
+        }
+    });
+}
+
+// Kills: a skip over a chunk that ends behind the window; a summary kept after a change; a window that includes its
+// end; a hole that goes on through too few cores.
+TEST_CASE("profile: a hole is what a linear search finds, after any history") {
+    rc::prop("same as an array", [] {
+        constexpr int cores = 40;
+        AvailabilityProfile profile;
+        Seconds free(seconds, cores);
+        const auto wishes =
+            *rc::gen::resize(300, rc::gen::container<std::vector<std::tuple<int, int, bool>>>(rc::gen::tuple(
+                                      rc::gen::inRange(1, 12), rc::gen::inRange(1, 60), rc::gen::arbitrary<bool>())));
+        for (const auto& [need, limit, stay] : wishes) {
+            int expected = 0;
+            while (expected < seconds && !stays(free, need, expected, expected + limit)) {
+                expected++;
+            }
+            if (expected + limit >= seconds) {
+                break;
+            }
+            RC_ASSERT(profile.hole(free[0], need, secs(limit), at(0)) == at(expected));
+            RC_ASSERT(profile.stays(free[0], need, at(0), at(limit)) == stays(free, need, 0, limit));
+            if (stay && expected > 0) {
+                profile.change(at(expected), -need);
+                profile.change(at(expected + limit), need);
+            } else if (stay) {
+                profile.change(at(limit), need);
+            }
+            for (int t = expected; stay && t < expected + limit; t++) {
+                free[static_cast<std::size_t>(t)] -= need;
+            }
+        }
+    });
+}
+
+TEST_CASE("profile: changes that add up to nothing leave nothing") {
+    AvailabilityProfile profile;
+    for (int i = 0; i < 1000; i++) {
+        profile.change(at(i), 3);
+    }
+    for (int i = 0; i < 1000; i++) {
+        profile.change(at(i), -3);
+    }
+    CHECK(profile.size() == 0);
+}
+
+// Operations are counted, not timed: sixteen times the running jobs must not cost sixteen times as much.
+TEST_CASE("profile: queries look at few of many running jobs") {
+    const auto looked_at = [](int running, auto&& query) {
+        AvailabilityProfile profile;
+        for (int i = 0; i < running; i++) {
+            profile.change(at(10 + 7 * i), 2);
+            if (i % 2 == 0) {
+                profile.change(at(12 + 7 * i), -1);
+                profile.change(at(14 + 7 * i), 1);
+            }
+        }
+        query(profile, running);  // learns
+        const auto before = profile.looked_at();
+        query(profile, running);
+        return static_cast<double>(profile.looked_at() - before);
+    };
+    const auto shadow = [](const AvailabilityProfile& profile, int running) {
+        CHECK(profile.earliest(0, 2 * running, at(0)).found);
+    };
+    const auto hole = [](const AvailabilityProfile& profile, int running) {
+        CHECK(profile.hole(0, running, secs(1'000'000), at(0)) > at(10));
+    };
+    const auto window = [](const AvailabilityProfile& profile, int running) {
+        CHECK(profile.stays(5, 5, at(0), at(7 * running)));
+    };
+    CHECK(looked_at(64'000, shadow) < 2'500);
+    CHECK(looked_at(64'000, hole) < 2'500);
+    CHECK(looked_at(64'000, window) < 2'500);
+}
