@@ -241,7 +241,15 @@ Result<WindowLedger> WindowLedger::restore(std::uint32_t nodes, const WindowStat
     WindowLedger ledger{nodes, state.policy};
     ledger.current_ = state.current;
     for (const WindowRow& row : state.rows) {
-        if (row.leaf.value >= nodes || row.windows.size() != state.policy.depth) {
+        const auto is_in_range = [](__int128 amount) {
+            const auto most = static_cast<__int128>(usage_max);
+            return amount >= -most && amount <= most;
+        };
+        const bool fits = row.leaf.value < nodes && row.windows.size() == state.policy.depth &&
+                          is_in_range(static_cast<__int128>(row.rate) * state.policy.interval.count()) &&
+                          std::all_of(row.windows.begin(), row.windows.end(),
+                                      [&](const WideInteger& each) { return is_in_range(from_wide(each)); });
+        if (!fits) {
             return Error{std::errc::result_out_of_range,
                          "window: the row of node " + std::to_string(row.leaf.value) + " does not fit the ledger"};
         }

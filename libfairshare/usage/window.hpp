@@ -78,7 +78,8 @@ class WindowLedger {
     void rebind(std::span<const NodeId> places, std::uint32_t nodes);
 
     WindowState save() const;
-    /// Errors: as validate(); ERANGE for a leaf that `nodes` does not have or a row of the wrong length.
+    /// Errors: as validate(); ERANGE for a leaf that `nodes` does not have, a row of the wrong length, a window or a
+    /// rate beyond usage_max.
     static Result<WindowLedger> restore(std::uint32_t nodes, const WindowState& state);
     std::size_t memory_bytes() const;
 
