@@ -129,7 +129,7 @@ class OneRank {
     Place look(NodeId leaf) const {
         Place place;
         NodeId account = root_node;
-        for (NodeId step : way_to(tree_, leaf)) {
+        for (NodeId step : levels_to(tree_, leaf)) {
             const std::vector<Item> list = levels_.sorted_children(account);
             std::size_t i = 0;
             for (; list[i].id != step.value; ++i) {

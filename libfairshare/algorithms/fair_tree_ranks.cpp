@@ -32,7 +32,7 @@ void append_level(const ShareTree& tree, NodeId account, std::vector<NodeId>& li
     }
 }
 
-std::vector<NodeId> way_to(const ShareTree& tree, NodeId id) {
+std::vector<NodeId> levels_to(const ShareTree& tree, NodeId id) {
     std::vector<NodeId> way;
     for (NodeId at = id; at != root_node; at = tree.level_parent(at)) {
         way.push_back(at);
@@ -59,7 +59,7 @@ std::uint32_t FairTreeRanks::rank_by(const std::function<LevelFs(NodeId)>& level
     std::uint32_t rank = associations_[root_node.value];  // that of the leaf's group, if it shares none from above
     bool shares_rank = false;                             // the list's first group has the rank of users above it
     std::uint32_t shared_rank = 0;
-    for (NodeId step : way_to(*tree_, leaf)) {
+    for (NodeId step : levels_to(*tree_, leaf)) {
         const LevelFs own = level(step);
         std::uint32_t tied_users = 0;
         bool is_first = true;

@@ -49,7 +49,7 @@ std::vector<std::uint32_t> associations_below(const ShareTree& tree);
 /// shares its children. O(their number).
 void append_level(const ShareTree& tree, NodeId account, std::vector<NodeId>& list);
 /// The nodes from the one under the root to `id` at whose levels it competes, top down. O(depth).
-std::vector<NodeId> way_to(const ShareTree& tree, NodeId id);
+std::vector<NodeId> levels_to(const ShareTree& tree, NodeId id);
 
 /// Adds what the leaf used to its path. O(depth).
 void add_usage(const ShareTree& tree, NodeId leaf, CoreMicros amount, std::span<CoreMicros> usage);

@@ -141,7 +141,7 @@ void Moab::evaluate(const ShareTree& tree, const Measures& measures, Standings& 
 NodeStanding Moab::node_standing(const ShareTree& tree, const Measures& measures, NodeId id) const {
     const auto part = [&](NodeId of) { return percent_of(measures.usage[id.value], measures.usage[of.value]) / 100; };
     Path path;
-    for (NodeId step : way_to(tree, id)) {
+    for (NodeId step : levels_to(tree, id)) {
         path = below(path, tree, measures.usage, step);
     }
     NodeStanding standing;

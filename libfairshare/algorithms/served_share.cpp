@@ -35,7 +35,7 @@ NodeStanding ServedShare::node_standing(const ShareTree& tree, const Measures& m
     const bool is_above = id != root_node && tree.shares_parent(id);
     NodeStanding standing;
     standing.norm_shares = 1.0;
-    for (NodeId step : way_to(tree, id)) {  // in evaluate()'s order, to the last bit
+    for (NodeId step : levels_to(tree, id)) {  // in evaluate()'s order, to the last bit
         standing.norm_shares *= tree.shares_parent(step) ? 1.0 : tree.norm_shares(step);
     }
     standing.norm_usage = part_of_all(measures.usage, id);

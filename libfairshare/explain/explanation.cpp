@@ -9,14 +9,11 @@
 #include <utility>
 
 #include "libfairshare/base/check.hpp"
+#include "libfairshare/tree/diagnostics.hpp"
 
 namespace weir {
 
 namespace {
-
-std::string quoted(std::string_view text) {
-    return "\"" + std::string{text} + "\"";
-}
 
 /// Three significant digits.
 std::string digits(double value) {

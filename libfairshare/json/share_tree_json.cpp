@@ -14,10 +14,6 @@ namespace weir {
 
 namespace {
 
-std::string quoted(std::string_view text) {
-    return "\"" + std::string{text} + "\"";
-}
-
 /// Splits the values of a text that is known to be JSON.
 class Splitter {
   public:

@@ -21,10 +21,6 @@ Diagnostics refusal(std::string message, std::string hint = {}) {
     return {Diagnostic{std::string{file_shown}, {}, std::move(message), std::move(hint)}};
 }
 
-std::string quoted(std::string_view path) {
-    return "\"" + std::string{path} + "\"";
-}
-
 std::string full_path(const ShareTree& tree, const NodeSpec& spec) {
     if (!spec.parent || spec.parent->empty()) {
         return spec.name;

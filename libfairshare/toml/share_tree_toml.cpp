@@ -28,10 +28,6 @@ namespace {
 
 constexpr int syntax_errors_max = 100;
 
-std::string quoted(std::string_view text) {
-    return "\"" + std::string{text} + "\"";
-}
-
 /// Length of the mark that some editors put first; it counts as no column.
 std::size_t byte_order_mark(std::string_view text) {
     return text.starts_with("\xef\xbb\xbf") ? 3 : 0;

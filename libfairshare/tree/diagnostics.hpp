@@ -44,6 +44,11 @@ std::size_t edit_distance(std::string_view a, std::string_view b, std::size_t li
 /// The candidate nearest to `name`: at most a third of its length away, at least one. Ties: the first candidate.
 std::optional<std::string_view> nearest_name(std::string_view name, std::span<const std::string_view> candidates);
 
+/// In double quotes, as messages show what stands in a text.
+inline std::string quoted(std::string_view text) {
+    return '"' + std::string{text} + '"';
+}
+
 /// `did you mean "x"?` or an empty string.
 std::string did_you_mean(std::string_view name, std::span<const std::string_view> candidates);
 

@@ -16,10 +16,6 @@ constexpr std::array<std::string_view, 13> known{
     "shares",          "parent",    "default",   "together",      "at",        "target",     "running_jobs_max",
     "active_jobs_max", "nodes_max", "cores_max", "wall_time_max", "usage_max", "charged_max"};
 
-std::string quoted(std::string_view text) {
-    return "\"" + std::string{text} + "\"";
-}
-
 std::string of(std::string_view key, const NodeSpec& spec) {
     return "`" + std::string{key} + "` of " + quoted(spec.name);
 }

@@ -14,10 +14,6 @@ namespace {
 
 constexpr std::uint32_t none = 0;  // the root is nobody's child and nobody's sibling
 
-std::string quoted(std::string_view text) {
-    return "\"" + std::string{text} + "\"";
-}
-
 template <typename T>
 std::size_t bytes_of(const std::vector<T>& values) {
     return values.capacity() * sizeof(T);

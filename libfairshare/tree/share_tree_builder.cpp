@@ -17,10 +17,6 @@ namespace {
 constexpr std::size_t name_length_max = 255;
 constexpr std::size_t suggestions_max = 100;  // a file that is wrong throughout must not cost quadratic time
 
-std::string quoted(std::string_view text) {
-    return "\"" + std::string{text} + "\"";
-}
-
 std::string_view last_component(std::string_view path) {
     return path.substr(path.rfind('/') + 1);  // npos + 1 is 0
 }
