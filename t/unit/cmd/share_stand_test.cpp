@@ -36,18 +36,20 @@ TEST_CASE("share explain: a row a level, then what holds it down") {
         "factor": 0.66667, "algorithm": "fair-tree", "parent_factors": false, "is_member": true,
         "reason": "rank 2 of 3: 1 goes before it", "levels": [)") +
                                physics + "," + alice + "]}");
-    CHECK(share_explain_text(answer.get(), ascii()) ==
-          "physics/@alice: rank 2 of 3, factor 0.6667 by fair-tree\n"
-          "\n"
-          "level              shares  of level  of all  usage, core-h  of level  of all  effective  level value  ahead\n"
-          "physics         60 of 100    60.0 %  60.0 %           1.00    25.0 %  25.0 %     25.0 %       2.4000      0\n"
-          "physics/@alice     2 of 3    66.7 %  40.0 %           0.00     0.0 %   0.0 %      0.0 %          inf      1\n"
-          "\n"
-          "rank 2 of 3: 1 goes before it.\n");
+    CHECK(
+        share_explain_text(answer.get(), ascii()) ==
+        "physics/@alice: rank 2 of 3, factor 0.6667 by fair-tree\n"
+        "\n"
+        "level              shares  of level  of all  usage, core-h  of level  of all  effective  level value  ahead\n"
+        "physics         60 of 100    60.0 %  60.0 %           1.00    25.0 %  25.0 %     25.0 %       2.4000      0\n"
+        "physics/@alice     2 of 3    66.7 %  40.0 %           0.00     0.0 %   0.0 %      0.0 %          inf      1\n"
+        "\n"
+        "rank 2 of 3: 1 goes before it.\n");
 }
 
 TEST_CASE("share explain: an account with its parent's shares has no level value; a newcomer and a child are told") {
-    const Json answer = parsed(R"({"path": "bio/@zoe", "rank": 1, "associations": 1, "factor": 1, "algorithm": "classic",
+    const Json answer =
+        parsed(R"({"path": "bio/@zoe", "rank": 1, "associations": 1, "factor": 1, "algorithm": "classic",
         "parent_factors": true, "is_member": false, "reason": "first", "levels": [
         {"path": "bio", "kind": "account", "shares": "parent", "level_shares": 1, "level_fs": null},
         {"path": "bio/@zoe", "kind": "user", "shares": "parent", "level_shares": 1, "level_fs": null}]})");
