@@ -75,7 +75,7 @@ Accounting::Accounting(ShareTreePtr tree, Duration half_life) : ledger_(std::mov
 Result<Accounting> Accounting::restore(ShareTreePtr tree, const SavedState& saved, Duration half_life, Instant now) {
     tree = with_members(std::move(tree), paths_in(saved));
     Accounting accounting(tree, half_life);
-    if (saved.ledger.half_life != Duration{}) {
+    if (saved.ledger.half_life != Duration{} || !saved.ledger.payers.empty()) {
         Result<UsageLedger> ledger = UsageLedger::restore(tree, saved.ledger);
         if (!ledger) {
             return ledger.error();
@@ -99,6 +99,7 @@ Result<Accounting> Accounting::restore(ShareTreePtr tree, const SavedState& save
     }
     accounting.charged_ = saved.charged;
     accounting.meta_ = saved.meta;
+    accounting.reset_from_ = std::max(saved.ledger.since, saved.meta.position);
     accounting.charges_since_checkpoint_ = saved.charges.size();
     if (accounting.ledger_.half_life() != half_life) {
         accounting.set_half_life(half_life, now);
@@ -282,6 +283,22 @@ void Accounting::set_half_life(Duration half_life, Instant at) {
         ledger_.set_half_life(half_life, at);
         is_checkpoint_due_ = true;
     }
+}
+
+void Accounting::reset_due(ResetPeriod period, Instant at, Duration utc_offset) {
+    const Instant from = std::exchange(reset_from_, std::max(reset_from_, at));
+    if (period == ResetPeriod::none || period == ResetPeriod::now) {
+        return;
+    }
+    const std::optional<Instant> boundary = period_start(period, at, utc_offset);
+    if (boundary && *boundary > from) {
+        reset(*boundary);
+    }
+}
+
+void Accounting::reset(Instant at) {
+    ledger_.reset(at);
+    is_checkpoint_due_ = true;
 }
 
 void Accounting::set_position(Instant at) {

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "libfairshare/usage/reset.hpp"
 #include "libfairshare/usage/usage_ledger.hpp"
 #include "modules/job-priority/job_event.hpp"
 #include "modules/job-priority/state_rows.hpp"
@@ -67,7 +68,14 @@ class Accounting {
     NodeId leaf_of(const Association& association, const std::string& user);
     /// Another tree: usage and running jobs follow their paths. Returns, for each old node, its new one.
     std::vector<NodeId> rebind(ShareTreePtr tree, Instant at);
+    /// 0: no decay. Usage at `at` stays what it is.
     void set_half_life(Duration half_life, Instant at);
+    /// Clears decayed usage at the last boundary of `period` that passed up to `at`, if one did since the last event
+    /// or reset. To be called before what is dated `at` is applied: then the result does not depend on when anybody
+    /// looked. O(1), O(size) at a reset.
+    void reset_due(ResetPeriod period, Instant at, Duration utc_offset);
+    /// Clears decayed usage now (period `now`: at each start).
+    void reset(Instant at);
 
     const UsageLedger& ledger() const { return ledger_; }
     /// Moves the position on; written with the next batch.
@@ -98,6 +106,7 @@ class Accounting {
     std::map<FluxJobId, Instant> charged_;
     StateMeta meta_;
     StateBatch batch_;
+    Instant reset_from_;  ///< boundaries up to here need no reset
     std::size_t charges_since_checkpoint_ = 0;
     bool is_checkpoint_due_ = false;
 };

@@ -19,6 +19,7 @@ struct JobRequest {
     std::string account;  ///< attributes.system.bank
     std::string queue;
     std::string qos;
+    std::string serves;  ///< of an instance: the queue whose jobs it runs; empty: none, or several
     std::int64_t cores = 1;
     std::optional<std::uint32_t> routed_for;  ///< attributes.system.weir.userid: the user behind a routed job
     friend bool operator==(const JobRequest&, const JobRequest&) = default;

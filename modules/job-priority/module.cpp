@@ -2,11 +2,13 @@
 // Owns: mod_main, start and end, and what happens in one iteration of the reactor. See module.hpp.
 #include "modules/job-priority/module.hpp"
 
+#include <grp.h>
 #include <pwd.h>
 #include <unistd.h>
 
 #include <array>
 #include <cstdlib>
+#include <ctime>
 #include <fstream>
 #include <sstream>
 #include <utility>
@@ -25,6 +27,31 @@ std::string attribute(flux_t* h, const char* name) {
     return value != nullptr ? value : "";
 }
 
+std::vector<std::string> groups_of(const std::string& user) {
+    std::array<char, 16384> buffer{};
+    passwd entry{};
+    passwd* found = nullptr;
+    if (getpwnam_r(user.c_str(), &entry, buffer.data(), buffer.size(), &found) != 0 || found == nullptr) {
+        return {};
+    }
+    std::vector<gid_t> ids(64);
+    int count = static_cast<int>(ids.size());
+    if (getgrouplist(user.c_str(), found->pw_gid, ids.data(), &count) < 0) {
+        ids.resize(static_cast<std::size_t>(count));
+        getgrouplist(user.c_str(), found->pw_gid, ids.data(), &count);
+    }
+    ids.resize(static_cast<std::size_t>(count));
+    std::vector<std::string> names;
+    for (const gid_t id : ids) {
+        group one{};
+        group* known = nullptr;
+        if (getgrgid_r(id, &one, buffer.data(), buffer.size(), &known) == 0 && known != nullptr) {
+            names.emplace_back(known->gr_name);
+        }
+    }
+    return names;
+}
+
 UserDatabase system_users() {
     UserDatabase database;
     database.name_of = [](std::uint32_t userid) -> std::optional<std::string> {
@@ -41,7 +68,15 @@ UserDatabase system_users() {
         getpwnam_r(name.c_str(), &entry, buffer.data(), buffer.size(), &found);
         return found != nullptr ? std::optional<std::uint32_t>(found->pw_uid) : std::nullopt;
     };
+    database.groups_of = groups_of;
     return database;
+}
+
+/// Local time less UTC.
+Duration utc_offset(Instant now) {
+    const auto seconds = static_cast<std::time_t>(to_seconds(now));
+    std::tm local{};
+    return localtime_r(&seconds, &local) != nullptr ? std::chrono::seconds(local.tm_gmtoff) : Duration{};
 }
 
 /// A path of the configuration: absolute, or relative to the directory that the configuration was read from.
@@ -93,6 +128,8 @@ Module::Module(flux_t* h, std::vector<std::string> arguments)
     Settings settings = flux::value_or_throw(read_settings(flux::conf_table(h_, "weir"), arguments_));
     const bool is_child = flux_attr_get(h_, "parent-uri") != nullptr && flux_attr_get(h_, "jobid") != nullptr;
     service_ = std::make_unique<PriorityService>(std::move(settings), system_users(), getuid(), is_child);
+    warn_of_settings();
+    service_->set_utc_offset(utc_offset(now()));
     open_state();
     read_share_tree();
     plugin_ = std::make_unique<PluginLink>(h_, time_scale_, *service_);
@@ -126,6 +163,12 @@ Module::~Module() = default;
 
 Instant Module::now() const {
     return instant_from_seconds(flux_reactor_now(flux_get_reactor(h_)));
+}
+
+void Module::warn_of_settings() {
+    for (const std::string& warning : policy_warnings(service_->settings())) {
+        flux::log(h_, LOG_WARNING, "[weir] " + warning);
+    }
 }
 
 // ---- start ----
@@ -247,6 +290,7 @@ void Module::on_pass() {
         return;
     }
     const double started = flux_reactor_time();
+    service_->set_utc_offset(utc_offset(now()));
     service_->pass(now());
     last_pass_us_ = (flux_reactor_time() - started) * 1e6 / time_scale_;
     plugin_->want_heartbeat();

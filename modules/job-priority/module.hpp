@@ -32,6 +32,7 @@ class Module {
 
   private:
     // start (module.cpp)
+    void warn_of_settings();
     void read_machine();
     void on_machine(flux_future_t* f);
     void open_state();
@@ -51,6 +52,7 @@ class Module {
     Json on_history(const flux_msg_t* msg);
     Json on_usage(const flux_msg_t* msg);
     Json on_list(const flux_msg_t* msg);
+    Json on_when(const flux_msg_t* msg);
     Json on_explain(const flux_msg_t* msg);
     Json on_share_explain(const flux_msg_t* msg);
     Json on_share_compare(const flux_msg_t* msg);

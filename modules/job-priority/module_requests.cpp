@@ -21,6 +21,7 @@ std::vector<flux_msg_handler_spec> Module::handlers() {
         {request, "explain", flux::on_request<&Module::on_explain>, FLUX_ROLE_USER},
         {request, "share-explain", flux::on_request<&Module::on_share_explain>, FLUX_ROLE_USER},
         {request, "share-compare", flux::on_request<&Module::on_share_compare>, FLUX_ROLE_USER},
+        {request, "when", flux::on_request<&Module::on_when>, FLUX_ROLE_USER},
         {request, "weights", flux::on_request<&Module::on_weights>, FLUX_ROLE_USER},
         {request, "stats-get", flux::on_request<&Module::on_stats>, FLUX_ROLE_ALL},
         {request, "sync", flux::on_message<&Module::on_sync>, owner},
@@ -102,6 +103,13 @@ Json Module::on_share_compare(const flux_msg_t* msg) {
     const char* b = nullptr;
     flux::unpack(msg, "{s:s s:s}", "a", &a, "b", &b);
     return flux::value_or_throw(share_compare_view(*service_, a, b, now()));
+}
+
+Json Module::on_when(const flux_msg_t* msg) {
+    json_int_t a = 0;
+    json_int_t b = 0;
+    flux::unpack(msg, "{s:I s:I}", "a", &a, "b", &b);
+    return flux::value_or_throw(when_view(*service_, static_cast<FluxJobId>(a), static_cast<FluxJobId>(b), now()));
 }
 
 Json Module::on_stats(const flux_msg_t*) {
@@ -237,6 +245,7 @@ Json Module::on_config_reload(const flux_msg_t* msg) {
     conf.release();
     const double interval = to_seconds(settings.update_interval);
     service_->configure(std::move(settings), now());
+    warn_of_settings();
     read_share_tree();
     flux_timer_watcher_reset(pass_timer_.get(), interval, interval);
     flux_watcher_stop(pass_timer_.get());

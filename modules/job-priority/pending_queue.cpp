@@ -150,4 +150,17 @@ std::size_t PendingQueue::count_of(std::uint32_t factor) const {
     return group == by_factor_.end() ? 0 : group->second.size();
 }
 
+void PendingQueue::add_cores(std::span<std::uint64_t> by_factor) const {
+    for (std::uint32_t index = 0; index < engine_.slots(); ++index) {
+        const PriorityEngine::Slot slot{index};
+        if (!engine_.is_live(slot)) {
+            continue;
+        }
+        const JobInputs job = engine_.inputs(slot);
+        if (job.association != root_node.value && job.association < by_factor.size()) {
+            by_factor[job.association] += job.cores;
+        }
+    }
+}
+
 }  // namespace weir::priority

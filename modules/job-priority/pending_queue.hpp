@@ -47,6 +47,9 @@ class PendingQueue {
     /// Pending jobs that use this factor.
     std::size_t count_of(std::uint32_t factor) const;
 
+    /// Adds the cores that pending jobs ask for, by factor index. O(slots).
+    void add_cores(std::span<std::uint64_t> by_factor) const;
+
   private:
     /// Where a job is: in the engine, and in the list of its factor.
     struct Place {

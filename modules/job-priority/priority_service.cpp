@@ -17,18 +17,21 @@ std::uint32_t machine_from(const BookJob& job) {
     return static_cast<std::uint32_t>(std::clamp<std::int64_t>(job.request.cores, 1, 0xffffffffLL));
 }
 
+}  // namespace
+
 Algorithm algorithm_of(const Settings& settings) {
     Result<Algorithm> found = algorithm_named(settings.algorithm);
+    if (found && std::holds_alternative<Lsf>(*found)) {
+        return Lsf{settings.lsf.factors};
+    }
     return found ? *found : Algorithm{};
 }
-
-}  // namespace
 
 PriorityService::PriorityService(Settings settings, UserDatabase database, std::uint32_t owner, bool is_child)
     : settings_(std::move(settings)),
       users_(std::move(database)),
       is_child_(is_child),
-      accounting_(trees_.tree(), settings_.half_life),
+      accounting_(trees_.tree(), kept_half_life(settings_)),
       book_(owner, settings_.ageing),
       queue_(settings_, 1),
       algorithm_(algorithm_of(settings_)) {
@@ -37,11 +40,15 @@ PriorityService::PriorityService(Settings settings, UserDatabase database, std::
 
 Result<std::vector<std::string>> PriorityService::restore(const SavedState& saved, Instant now) {
     std::vector<std::string> warnings = trees_.restore(saved.revisions);
-    Result<Accounting> accounting = Accounting::restore(trees_.tree(), saved, settings_.half_life, now);
+    Result<Accounting> accounting = Accounting::restore(trees_.tree(), saved, kept_half_life(settings_), now);
     if (!accounting) {
         return accounting.error();
     }
     accounting_ = std::move(*accounting);
+    has_groups_ = has_groups(accounting_.tree());
+    if (settings_.usage_reset == ResetPeriod::now) {
+        accounting_.reset(now);
+    }
     uplink_ = UplinkQueue(saved.meta.uplink_seq, saved.uplink);
     children_ = saved.downlinks;
     return warnings;
@@ -102,6 +109,7 @@ void PriorityService::end_backlog(Instant now) {
 
 void PriorityService::apply(const JobEvent& event) {
     counts_.events += 1;
+    accounting_.reset_due(settings_.usage_reset, event.time, utc_offset_);
     const BookJob* before = book_.find(event.id);
     const bool was_charged = before != nullptr && before->has_resources;
     if (was_charged && std::holds_alternative<CleanEvent>(event.what)) {
@@ -169,16 +177,32 @@ void PriorityService::uplink_acknowledged(std::uint64_t seq) {
 
 // ---- who pays, whose factor ----
 
-NodeId PriorityService::resolve(const std::string& account, const std::string& user) {
-    const Result<Association> association = accounting_.tree().association(account, user);
+bool has_groups(const ShareTree& tree) {
+    for (std::uint32_t index = 1; index < tree.size(); ++index) {
+        if (tree.kind(NodeId{index}) == NodeKind::group) {
+            return true;
+        }
+    }
+    return false;
+}
+
+NodeId PriorityService::resolve(const Credentials& job, std::optional<std::uint32_t> userid) {
+    Credentials all = job;
+    if (has_groups_ && userid) {
+        all.groups = users_.groups(*userid);
+    }
+    const Result<Association> association = weir::payer_of(accounting_.tree(), all);
     if (!association) {
         return unassociated;
     }
-    return accounting_.leaf_of(*association, user);
+    return accounting_.leaf_of(*association, std::string(job.user));
 }
 
 NodeId PriorityService::payer_of(const BookJob& job) {
-    return resolve(job.request.account, users_.name(job.charged_userid()));
+    const JobRequest& request = job.request;
+    const std::uint32_t userid = job.charged_userid();
+    return resolve(
+        {.user = users_.name(userid), .account = request.account, .queue = request.queue, .qos = request.qos}, userid);
 }
 
 std::uint32_t PriorityService::factor_index(const BookJob& job) {
@@ -215,6 +239,59 @@ void PriorityService::put_all() {
 void PriorityService::measure(Instant now, Measured& into) const {
     accounting_.ledger().snapshot(now, into.usage);
     into.capacity = is_machine_known_ ? machine_cores_ : 0;
+    into.dynamic.clear();
+    into.demand.clear();
+    if (std::holds_alternative<Lsf>(algorithm_)) {
+        measure_dynamic(now, into);
+    } else if (std::holds_alternative<DemandCapped>(algorithm_)) {
+        measure_demand(into);
+    }
+}
+
+void PriorityService::measure_dynamic(Instant now, Measured& into) const {
+    const UsageLedger& ledger = accounting_.ledger();
+    const ShareTree& tree = ledger.tree();
+    into.dynamic.assign(tree.size(), DynamicUse{});
+    const auto add = [&](const RunningJob& job) {
+        if (job.payer != unassociated) {
+            into.dynamic.at(job.payer.value).run_time_h +=
+                to_seconds(std::max(now - job.start, Duration{})) / 3600. * static_cast<double>(job.cores - job.given);
+        }
+    };
+    for (const auto& [id, job] : accounting_.running()) {
+        add(job);
+    }
+    for (const auto& [key, job] : accounting_.reported()) {
+        add(job);
+    }
+    for (std::uint32_t index = tree.size() - 1; index > 0 && index < tree.size(); --index) {
+        DynamicUse& use = into.dynamic[index];
+        if (tree.is_association(NodeId{index})) {
+            use.cpu_time_h = core_seconds(into.usage.usage[index]) / 3600.;
+            use.hist_run_time_h = std::max(use.cpu_time_h - use.run_time_h, 0.);
+            use.job_slots = static_cast<double>(ledger.rate(NodeId{index}));
+        }
+        DynamicUse& above = into.dynamic[tree.parent(NodeId{index}).value];
+        above.cpu_time_h += use.cpu_time_h;
+        above.run_time_h += use.run_time_h;
+        above.hist_run_time_h += use.hist_run_time_h;
+        above.job_slots += use.job_slots;
+    }
+}
+
+void PriorityService::measure_demand(Measured& into) const {
+    const UsageLedger& ledger = accounting_.ledger();
+    const ShareTree& tree = ledger.tree();
+    into.demand.assign(tree.size(), 0);
+    if (!has_parent_factors()) {  // else the queue's indices are the parent's
+        queue_.add_cores(into.demand);
+    }
+    for (std::uint32_t index = tree.size() - 1; index > 0 && index < tree.size(); --index) {
+        if (tree.is_association(NodeId{index})) {
+            into.demand[index] += static_cast<std::uint64_t>(std::max<std::int64_t>(0, ledger.rate(NodeId{index})));
+        }
+        into.demand[tree.parent(NodeId{index}).value] += into.demand[index];
+    }
 }
 
 void PriorityService::evaluate_now(Instant now) {
@@ -226,6 +303,7 @@ void PriorityService::evaluate_now(Instant now) {
 }
 
 void PriorityService::pass(Instant now) {
+    accounting_.reset_due(settings_.usage_reset, now, utc_offset_);
     evaluate_now(now);
     counts_.changes += queue_.pass(now, factors(), pusher_);
     counts_.passes += 1;

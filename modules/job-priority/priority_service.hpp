@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "libfairshare/algorithms/algorithm.hpp"
+#include "libfairshare/tree/payer.hpp"
 #include "modules/job-priority/accounting.hpp"
 #include "modules/job-priority/job_book.hpp"
 #include "modules/job-priority/measured.hpp"
@@ -50,6 +51,11 @@ struct AccountsView {
     std::optional<std::string> open_default;
 };
 
+/// The algorithm by its name, with the site's factors.
+Algorithm algorithm_of(const Settings& settings);
+/// Whether a node is a group: then users' groups are looked up.
+bool has_groups(const ShareTree& tree);
+
 class PriorityService {
   public:
     /// \param owner  user id of the instance's owner
@@ -83,6 +89,8 @@ class PriorityService {
     const Settings& settings() const { return settings_; }
     void configure(Settings settings, Instant now);
     void set_machine_cores(std::uint32_t cores);
+    /// Local time less UTC: where the site's days begin.
+    void set_utc_offset(Duration offset) { utc_offset_ = offset; }
     TreeStore& trees() { return trees_; }
     const TreeStore& trees() const { return trees_; }
     /// Puts a proposal of trees() in force.
@@ -129,7 +137,8 @@ class PriorityService {
     UserNames& users() { return users_; }
     const Algorithm& algorithm() const { return algorithm_; }
     const Standings& standings() const { return standings_; }
-    /// Of the tree as it is now. O(size + pending jobs), in `into`'s memory.
+    /// Of the tree as it is now: usage, and what the algorithm in force wants besides. O(size), and O(running jobs) for
+    /// dynamic-user, O(pending jobs) for demand-capped; in `into`'s memory.
     void measure(Instant now, Measured& into) const;
     /// The array that queue() indexes.
     std::span<const double> factors() const;
@@ -139,7 +148,10 @@ class PriorityService {
     const std::map<FluxJobId, DownlinkRow>& children() const { return children_; }
 
   private:
-    NodeId resolve(const std::string& account, const std::string& user);
+    /// A job's payer; `userid` for the groups, where the tree has any.
+    NodeId resolve(const Credentials& job, std::optional<std::uint32_t> userid);
+    void measure_dynamic(Instant now, Measured& into) const;
+    void measure_demand(Measured& into) const;
     std::uint32_t factor_index(const BookJob& job);
     void on_started(const BookJob& job, const AllocEvent& alloc, Instant at);
     void on_ended(const BookJob& job, Instant at);
@@ -166,6 +178,8 @@ class PriorityService {
     std::uint32_t evaluated_size_ = 0;  ///< nodes of the tree at that time
     std::uint32_t machine_cores_ = 1;
     bool is_machine_known_ = false;
+    bool has_groups_ = false;  ///< some node of the tree is a group
+    Duration utc_offset_{};
     bool is_synced_ = false;
     std::vector<JobEvent> backlog_;
     std::set<FluxJobId> backlog_ids_;

@@ -82,7 +82,13 @@ void PriorityService::apply_record(FluxJobId child, const UplinkRow& record) {
     const ReportedKey key{child, record.job};
     if (record.is_start) {
         const auto userid = users_.id(record.user);
-        const NodeId payer = resolve(record.account, userid ? users_.name(*userid) : record.user);
+        const BookJob* job = book_.find(child);
+        const JobRequest instance = job != nullptr ? job->request : JobRequest{};  // the jobs in it run in its queue
+        const NodeId payer = resolve({.user = userid ? users_.name(*userid) : record.user,
+                                      .account = record.account,
+                                      .queue = instance.serves.empty() ? instance.queue : instance.serves,
+                                      .qos = instance.qos},
+                                     userid);
         if (!accounting_.report_start(key, record.inside, payer, record.cores, record.time)) {
             return;
         }
@@ -112,6 +118,9 @@ std::vector<FactorRow> PriorityService::factor_rows() {
         const NodeKind kind = tree.kind(node);
         if (kind != NodeKind::user && kind != NodeKind::any_member && kind != NodeKind::others) {
             continue;
+        }
+        if (account_above(tree, tree.parent(node)) != tree.parent(node)) {
+            continue;  // below a group, queue or QoS: children know accounts and users alone
         }
         FactorRow row;
         row.user = std::string(tree.name(node));

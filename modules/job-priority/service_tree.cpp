@@ -21,6 +21,11 @@ std::vector<std::string> spellings(const ShareTree& tree, NodeId account) {
     return names;
 }
 
+/// `@*` lines, and groups, queues and QoS without nodes below them.
+bool is_open_to_others(const ShareTree& tree, NodeId node) {
+    return tree.kind(node) == NodeKind::any_member || tree.is_association(node);
+}
+
 void append(std::vector<std::string>& names, std::vector<std::string> more) {
     names.insert(names.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
 }
@@ -31,11 +36,8 @@ void PriorityService::configure(Settings settings, Instant now) {
     const bool is_same_users = settings.users == settings_.users && settings.is_enforced == settings_.is_enforced;
     settings_ = std::move(settings);
     users_.configure(settings_.users);
-    Result<Algorithm> algorithm = algorithm_named(settings_.algorithm);
-    if (algorithm) {
-        algorithm_ = *algorithm;
-    }
-    accounting_.set_half_life(settings_.half_life, now);
+    algorithm_ = algorithm_of(settings_);
+    accounting_.set_half_life(kept_half_life(settings_), now);
     book_.set_age_rule(settings_.ageing);
     queue_.configure(settings_, machine_cores_);
     put_all();
@@ -56,6 +58,7 @@ void PriorityService::set_machine_cores(std::uint32_t cores) {
 void PriorityService::accept(const TreeProposal& proposal, Instant now) {
     trees_.accept(proposal);
     accounting_.rebind(proposal.tree, now);
+    has_groups_ = has_groups(accounting_.tree());
     accounting_.batch().revisions.push_back(proposal.revision);
     evaluated_at_.reset();
     is_publication_complete_ = true;
@@ -66,11 +69,18 @@ void PriorityService::accept(const TreeProposal& proposal, Instant now) {
 AccountsView PriorityService::accounts() {
     const ShareTree& tree = accounting_.tree();
     AccountsView view;
-    for (const NodeId account : tree.open_accounts()) {
-        append(view.open_accounts, spellings(tree, account));
-    }
-    if (!view.open_accounts.empty()) {
-        view.open_default = view.open_accounts.front();
+    for (std::uint32_t index = 1; index < tree.size(); ++index) {
+        const NodeId node{index};
+        const NodeKind kind = tree.kind(node);
+        if (kind == NodeKind::user || kind == NodeKind::account || !is_open_to_others(tree, node)) {
+            continue;
+        }
+        // Whether a job is in the group, queue or QoS is not for the plugin to judge: who is not, pays as nobody.
+        const NodeId account = account_above(tree, tree.parent(node));
+        view.open_default = view.open_default.value_or(tree.path(tree.parent(node)));
+        if (account != root_node) {
+            append(view.open_accounts, spellings(tree, account));
+        }
     }
     std::map<std::string, AccountsView::User> by_name;
     for (std::uint32_t index = 0; index < tree.size(); ++index) {
@@ -81,7 +91,9 @@ AccountsView PriorityService::accounts() {
         const std::string name(tree.name(node));
         AccountsView::User& user = by_name[name];
         user.name = name;
-        append(user.accounts, spellings(tree, tree.parent(node)));
+        if (const NodeId account = account_above(tree, tree.parent(node)); account != root_node) {
+            append(user.accounts, spellings(tree, account));
+        }
         if (!user.default_account) {
             const Result<Association> chosen = tree.association("", name);
             user.default_account = chosen ? tree.path(chosen->account) : std::string();

@@ -17,15 +17,11 @@ std::string unsupported(const Settings& s) {
         refuse("policy = \"" + std::string(name_of(s.policy)) +
                "\": job-priority follows \"multifactor\" alone so far; the others can be tried in `weir sim`");
     }
-    if (s.decay != DecayKind::half_life) {
-        refuse("decay: job-priority keeps usage by half-life alone so far; remove the key and set half-life");
-    }
-    if (s.usage_reset != ResetPeriod::none) {
-        refuse("usage-reset: job-priority does not reset usage so far; remove the key");
-    }
-    if (s.algorithm == "dynamic-user" || s.algorithm == "demand-capped") {
-        refuse("algorithm = \"" + s.algorithm +
-               "\": job-priority has no measure but usage so far; take one that goes by usage, such as \"fair-tree\"");
+    if (s.decay == DecayKind::window) {
+        refuse(
+            "decay = \"window\": job-priority keeps usage by half-life, or without decay, so far; take \"half-life\" "
+            "or "
+            "\"none\"");
     }
     if (s.size_rule != SizeRule::cores) {
         refuse("size-rule = \"over-time\": job-priority does not know time limits so far; remove the key");

@@ -14,4 +14,9 @@ using Settings = config::Settings;
 /// config::read_settings(); what is right but not for this module is an error, too: it is never ignored.
 Result<Settings> read_settings(const json_t* table, const std::vector<std::string>& arguments);
 
+/// Of the usage that is kept; 0: it does not decay.
+inline Duration kept_half_life(const Settings& settings) {
+    return settings.decay == DecayKind::none ? Duration{} : settings.half_life;
+}
+
 }  // namespace weir::priority

@@ -10,6 +10,7 @@ void UserNames::configure(const std::map<std::string, std::uint32_t>& users) {
     configured_ = users;
     names_.clear();
     ids_.clear();
+    groups_.clear();
     for (const auto& [name, userid] : users) {
         names_[userid] = name;
     }
@@ -21,6 +22,14 @@ const std::string& UserNames::name(std::uint32_t userid) {
         return known->second;
     }
     return names_[userid] = database_.name_of(userid).value_or(std::to_string(userid));
+}
+
+const std::vector<std::string>& UserNames::groups(std::uint32_t userid) {
+    const auto [entry, is_new] = groups_.try_emplace(userid);
+    if (is_new && database_.groups_of) {
+        entry->second = database_.groups_of(name(userid));
+    }
+    return entry->second;
 }
 
 std::optional<std::uint32_t> UserNames::id(const std::string& name) {

@@ -8,13 +8,16 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 namespace weir::priority {
 
-/// The system's user database (getpwuid, getpwnam).
+/// The system's user database (getpwuid, getpwnam, getgrouplist).
 struct UserDatabase {
     std::function<std::optional<std::string>(std::uint32_t)> name_of;
     std::function<std::optional<std::uint32_t>(const std::string&)> id_of;
+    std::function<std::vector<std::string>(const std::string&)> groups_of = {};  ///< of a user's name; may be absent
 };
 
 class UserNames {
@@ -28,11 +31,15 @@ class UserNames {
     /// The id of a name, or of an id written in decimal.
     std::optional<std::uint32_t> id(const std::string& name);
 
+    /// The groups of a user, by name. Cached until configure().
+    const std::vector<std::string>& groups(std::uint32_t userid);
+
   private:
     UserDatabase database_;
     std::map<std::string, std::uint32_t> configured_;
     std::unordered_map<std::uint32_t, std::string> names_;
     std::map<std::string, std::optional<std::uint32_t>> ids_;
+    std::unordered_map<std::uint32_t, std::vector<std::string>> groups_;
 };
 
 }  // namespace weir::priority

@@ -32,6 +32,8 @@ Json changes_view(const TreeProposal& proposal);
 
 /// job-priority.list: pending jobs in queue order. limit 0: all.
 Json list_view(PriorityService& service, Instant now, std::size_t limit, std::optional<std::uint32_t> userid);
+/// job-priority.when: the next times at which one of two pending jobs passes the other. Errors: as explain.
+Result<Json> when_view(PriorityService& service, FluxJobId a, FluxJobId b, Instant now);
 /// job-priority.explain. Errors: ENOENT for a job that is not active here.
 Result<Json> explain_view(PriorityService& service, FluxJobId id, Instant now);
 

@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "libsched/fsd.hpp"
+#include "libsched/priority/crossings.hpp"
 #include "libsched/priority/explain.hpp"
 #include "modules/job-priority/views.hpp"
 
@@ -11,6 +12,7 @@ namespace weir::priority {
 namespace {
 
 constexpr std::size_t ahead_max = 5;
+constexpr std::size_t crossings_max = 10;
 
 std::string rounded(double value, int digits) {
     char buffer[64];
@@ -28,7 +30,17 @@ std::string rounded(double value, int digits) {
 std::string account_of(PriorityService& service, const BookJob& job) {
     const NodeId payer = service.payer_of(job);
     const ShareTree& tree = service.accounting().tree();
-    return payer == unassociated ? std::string() : tree.path(tree.parent(payer));
+    return payer == unassociated ? std::string() : tree.path(account_above(tree, payer));
+}
+
+/// "alice in physics/queue:debug", "physics/group:staff".
+std::string share_of(PriorityService& service, const BookJob& job) {
+    const NodeId payer = service.payer_of(job);
+    const ShareTree& tree = service.accounting().tree();
+    const std::string path = tree.path(payer);
+    return tree.kind(payer) == NodeKind::user
+               ? service.users().name(job.charged_userid()) + " in " + tree.path(tree.parent(payer))
+               : path;
 }
 
 const char* state_name(const BookJob& job) {
@@ -54,6 +66,15 @@ Json factors_view(const Breakdown& parts) {
         factors.set(factor_names.at(static_cast<std::size_t>(term.factor_id)), term.factor);
     }
     return factors;
+}
+
+/// All, as the columns of `sprio -l` are there whatever the weights.
+Json contributions_view(const Breakdown& parts) {
+    Json contributions = Json::object();
+    for (const Term& term : parts.terms) {
+        contributions.set(factor_names.at(index_of(term.factor_id)), term.contribution);
+    }
+    return contributions;
 }
 
 Json terms_view(const Breakdown& parts) {
@@ -105,7 +126,6 @@ void add_term_words(Json& words, const Breakdown& parts) {
 
 Json words_view(PriorityService& service, const BookJob& job, const Breakdown& parts, const Standing& place) {
     Json words = Json::array();
-    const std::string account = account_of(service, job);
     const std::string user = service.users().name(job.charged_userid());
     if (job.is_held()) {
         words.append(
@@ -116,9 +136,10 @@ Json words_view(PriorityService& service, const BookJob& job, const Breakdown& p
     }
     words.append(Json::string("It is number " + std::to_string(place.rank) + " of " + std::to_string(place.of) +
                               " waiting jobs, with priority " + std::to_string(parts.priority) + "."));
-    words.append(Json::string(account.empty() ? "It is charged to no account: " + user +
-                                                    " has no association in the share tree, so its fair share is 0."
-                                              : "It uses the share of " + user + " in " + account + "."));
+    words.append(Json::string(service.payer_of(job) == unassociated
+                                  ? "It is charged to no account: " + user +
+                                        " has no association in the share tree, so its fair share is 0."
+                                  : "It uses the share of " + share_of(service, job) + "."));
     add_term_words(words, parts);
     const Settings& s = service.settings();
     const Term& wait = parts.terms.at(static_cast<std::size_t>(Factor::wait));
@@ -167,11 +188,49 @@ Json list_view(PriorityService& service, Instant now, std::size_t limit, std::op
         set_job(entry, service, *job);
         entry.set("urgency", job->urgency).set("priority", static_cast<long long>(place.priority)).set("rank", rank);
         entry.set("submit", to_seconds(job->submit));
-        entry.set("factors", factors_view(breakdown(engine, place.slot, now, service.factors())));
+        const Breakdown parts = breakdown(engine, place.slot, now, service.factors());
+        entry.set("factors", factors_view(parts)).set("contributions", contributions_view(parts));
+        entry.set("qos", job->request.qos);
         jobs.append(std::move(entry));
     }
     Json view = Json::object();
     view.set("jobs", std::move(jobs)).set("of", rank);
+    return view;
+}
+
+Result<Json> when_view(PriorityService& service, FluxJobId a, FluxJobId b, Instant now) {
+    const PriorityEngine& engine = service.queue().engine();
+    const PriorityEngine::Slot* slots[] = {service.queue().find(a), service.queue().find(b)};
+    const FluxJobId ids[] = {a, b};
+    if (a == b) {
+        return Error{std::errc::invalid_argument, "a job does not pass itself: name two"};
+    }
+    Json jobs = Json::array();
+    for (int i = 0; i < 2; ++i) {
+        const BookJob* job = service.book().find(ids[i]);
+        if (slots[i] == nullptr || job == nullptr) {
+            return Error{std::errc::no_such_file_or_directory,
+                         "job " + std::to_string(ids[i]) + " does not wait here: only waiting jobs pass each other"};
+        }
+        Json entry = Json::object();
+        set_job(entry, service, *job);
+        entry.set("priority", static_cast<long long>(engine.priority(*slots[i], now, service.factors())));
+        jobs.append(std::move(entry));
+    }
+    Json list = Json::array();
+    for (const Crossing& crossing : crossings(engine, *slots[0], *slots[1], now, service.factors(), crossings_max)) {
+        Json entry = Json::object();
+        entry.set("at", to_seconds(crossing.at));
+        entry.set("ahead", static_cast<long long>(engine.inputs(crossing.ahead).id.value));
+        list.append(std::move(entry));
+    }
+    const auto key = [&](int i) {
+        const JobInputs job = engine.inputs(*slots[i]);
+        return QueueKey{engine.priority(*slots[i], now, service.factors()), job.submit, job.id};
+    };
+    Json view = Json::object();
+    view.set("now", to_seconds(now)).set("ahead", static_cast<long long>(key(0) < key(1) ? a : b));
+    view.set("jobs", std::move(jobs)).set("crossings", std::move(list));
     return view;
 }
 

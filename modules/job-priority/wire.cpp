@@ -71,6 +71,10 @@ JobRequest read_request(const json_t* jobspec) {
     if (const json_t* routed = at(system, {"weir", "userid"}); json_is_integer(routed)) {
         request.routed_for = static_cast<std::uint32_t>(json_integer_value(routed));
     }
+    if (const json_t* serves = at(system, {"weir", "serves"}); json_array_size(serves) == 1) {
+        const char* queue = json_string_value(json_array_get(serves, 0));
+        request.serves = queue != nullptr ? queue : "";
+    }
     return request;
 }
 

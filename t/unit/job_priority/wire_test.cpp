@@ -22,6 +22,21 @@ constexpr const char* jobspec =
 
 }  // namespace
 
+TEST_CASE("wire: an instance that serves one queue is told from one that serves several") {
+    const auto serves = [](const std::string& list) {
+        const auto message = journal(
+            R"({"id":5,"events":[{"timestamp":1,"name":"submit","context":{"userid":1,"urgency":16}}],
+            "jobspec":{"attributes":{"system":{"weir":{"serves":)" +
+            list + "}}}}}");
+        REQUIRE(message);
+        return std::get<SubmitEvent>(message->events.at(0).what).request.serves;
+    };
+    CHECK(serves(R"(["debug"])") == "debug");
+    CHECK(serves(R"(["debug","batch"])").empty());
+    CHECK(serves("[7]").empty());
+    CHECK(serves("{}").empty());
+}
+
 TEST_CASE("wire: a backlog message becomes the events that matter, in their order") {
     const std::string text = std::string(R"({"id":5,"events":[
         {"timestamp":1767225600.5,"name":"submit","context":{"userid":5002,"urgency":20,"flags":0,"version":1}},
@@ -41,7 +56,7 @@ TEST_CASE("wire: a backlog message becomes the events that matter, in their orde
     CHECK(message->events[0].time == at(0.5));
     CHECK(submit.userid == bob);
     CHECK(submit.urgency == 20);
-    CHECK(submit.request == JobRequest{"bio", "debug", "high", 24, alice});
+    CHECK(submit.request == JobRequest{"bio", "debug", "high", "", 24, alice});
     CHECK(std::get<AllocEvent>(message->events[2].what).cores == 8);
     CHECK(std::holds_alternative<CleanEvent>(message->events[4].what));
 }
