@@ -54,11 +54,41 @@ test_expect_success 'what is no association: its exit code, and where to look' '
 '
 test_expect_success 'under other algorithms too' '
 	stop_weir &&
-	for a in classic weighted-tree targets; do
+	for a in classic weighted-tree targets demand-capped dynamic-user; do
 		users $a >weir.toml && start_weir --tree shares.toml --config weir.toml && alice_has_used &&
 		weir share explain alice >out && cat out && grep "by $a\$" out && grep "^physics/lattice/@alice " out &&
 		weir share compare --json alice carol >j && field j "d[\"reason\"]" && stop_weir || return 1
 	done
+'
+
+cat >queues.toml <<EOF
+"queue:debug"            = 1
+"queue:debug/@alice"     = 1
+"physics"                = 1
+"physics/@alice"         = 1
+"physics/@bob"           = 1
+"instances"              = 0
+"instances/@$(id -un)"   = 1
+EOF
+test_expect_success 'a job pays below its own queue, in the child instance and here' '
+	users fair-tree >weir.toml && start_weir --tree queues.toml --config weir.toml &&
+	weir submit --user alice -q debug --simulate=1s --wait x && weir submit --user alice -q batch --simulate=2s --wait y &&
+	weir usage --json >j && cat j &&
+	field j "{n[\"path\"]: n[\"charged_core_us\"] // 1000000 for n in d[\"nodes\"]}" >charged && cat charged &&
+	grep "'"'queue:debug/@alice': 1, "'" charged && grep "'"'physics/@alice': 2, "'" charged && stop_weir
+'
+test_expect_success 'prio when: the older job stops gaining, then the younger passes it; prio list --long: every term' '
+	users fair-tree | sed "s/^algorithm/wait-max = \"1h\"\nweights.wait = 100000000\nalgorithm/" >weir.toml &&
+	start_weir --tree queues.toml --config weir.toml &&
+	weir submit --user bob -n 6 --simulate=1h fill && weir submit --user bob -n 6 --simulate=1h older >older &&
+	weir submit --user bob -n 6 --simulate=1h younger >younger && weir nice $(cat younger) -1 &&
+	weir prio when $(cat older) $(cat younger) >out && cat out &&
+	grep "^$(cat older) of bob stands before $(cat younger) of bob" out && grep "^$(cat younger) passes $(cat older) in \(1h\|59m\)" out &&
+	weir prio when --json $(cat younger) $(cat older) >j && json_is j weir.prio-when/1 && test $(field j "len(d[\"crossings\"])") = 1 &&
+	test_expect_code 5 weir prio when $(cat older) f1 2>err && grep "only waiting jobs" err &&
+	weir prio list --long >out && cat out && for c in wait fairshare qos queue size user association site resources; do
+		head -1 out | grep "+$c" || return 1
+	done && stop_weir
 '
 
 test_done

@@ -26,6 +26,7 @@ Command share_export_command();
 Command usage_command();
 Command prio_list_command();
 Command prio_explain_command();
+Command prio_when_command();
 Command prio_weights_command();
 Command sim_run_command();
 Command sim_generate_command();

@@ -14,6 +14,37 @@ std::uint64_t id_at(const json_t* object) {
     return static_cast<std::uint64_t>(integer_at(object, "id"));
 }
 
+/// The terms of the sum, as `sprio -l` has them.
+constexpr const char* term_names[] = {"wait", "fairshare",   "qos",  "queue",    "size",
+                                      "user", "association", "site", "resources"};
+
+/// Every column: what each term gives.
+std::string long_text(const json_t* answer, const Screen& screen) {
+    std::vector<Column> layout{
+        {"place", Align::right},   {"job"}, {"user"}, {"account"}, {"queue"}, {"qos"}, {"urgency", Align::right},
+        {"priority", Align::right}};
+    for (const char* term : term_names) {
+        layout.push_back({std::string("+") + term, Align::right});
+    }
+    Table table(std::move(layout));
+    for (const json_t* job : items_at(answer, "jobs")) {
+        std::vector<std::string> row{std::to_string(integer_at(job, "rank")),
+                                     job_name(id_at(job), screen.glyphs.unicode),
+                                     text_at(job, "user"),
+                                     text_at(job, "account"),
+                                     text_at(job, "queue"),
+                                     text_at(job, "qos"),
+                                     std::to_string(integer_at(job, "urgency")),
+                                     std::to_string(integer_at(job, "priority"))};
+        const json_t* given = json_object_get(job, "contributions");
+        for (const char* term : term_names) {
+            row.push_back(fixed(number_at(given, term), 1));
+        }
+        table.add(std::move(row));
+    }
+    return table.empty() ? "" : table.text(screen);
+}
+
 Exit run_list(Context& context) {
     return with_instance(context, [&](Client& client) {
         Json payload = Json::object();
@@ -31,6 +62,11 @@ Exit run_list(Context& context) {
         }
         if (context.json) {
             context.print(json_text("weir.prio/1", *answer));
+            return Exit::ok;
+        }
+        if (context.args.has("long")) {
+            const std::string text = long_text(answer->get(), context.out);
+            text.empty() ? context.note("No job waits.") : context.print(text);
             return Exit::ok;
         }
         const double now = instance_now(client);
@@ -168,10 +204,12 @@ Command prio_list_command() {
     Command command;
     command.name = "prio list";
     command.summary = "waiting jobs in the order in which they would start";
-    command.examples = {"weir prio list  # the first fifty", "weir prio list -u alice  # of one user",
+    command.examples = {"weir prio list  # the first fifty",
+                        "weir prio list -u alice --long  # of one user, what each term gives",
                         "weir prio list -c 1000 --json  # with all factors"};
     command.options = {{"user", 'u', "NAME", "of one user"},
-                       {"count", 'c', "N", "at most N (default 50)", Kind::integer, 1, 1 << 30}};
+                       {"count", 'c', "N", "at most N (default 50)", Kind::integer, 1, 1 << 30},
+                       {"long", 'l', "", "every column: what each term gives to the priority", Kind::flag}};
     command.run = run_list;
     return command;
 }

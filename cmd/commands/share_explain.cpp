@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: `weir share explain` and `share compare`: why an association stands where it does, and why one of two goes first.
+// Owns: `weir share explain` and `share compare`: why an association stands where it does, and why one of two goes
+// first.
 #include "cmd/commands/answer.hpp"
 #include "cmd/commands/commands.hpp"
 #include "cmd/view/share_stand.hpp"

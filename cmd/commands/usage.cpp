@@ -39,8 +39,11 @@ std::string usage_text(const json_t* answer, const Screen& screen) {
     }
     add("(nobody's)", json_object_get(answer, "unassociated"));
     add("all", total);
-    return table.text(screen) + "usage fades: half of it is left after " +
-           duration_text(duration_from_seconds(number_at(answer, "half_life_s"))) + "; charged is all there ever was\n";
+    const double half_life_s = number_at(answer, "half_life_s");
+    return table.text(screen) + (half_life_s > 0 ? "usage fades: half of it is left after " +
+                                                       duration_text(duration_from_seconds(half_life_s)) +
+                                                       "; charged is all there ever was\n"
+                                                 : "usage does not fade; charged is all there ever was\n");
 }
 
 Exit run(Context& context) {
