@@ -13,6 +13,8 @@ void EqualSharesOrder::add() {
         place_[order_[at]] = static_cast<std::uint32_t>(at);
     }
     has_used_.push_back(false);
+    usage_.push_back(0);
+    read_in_.push_back(0);
     is_longer_ = true;
 }
 

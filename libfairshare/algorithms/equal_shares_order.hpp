@@ -40,19 +40,31 @@ class EqualSharesOrder {
         place_[member] = static_cast<std::uint32_t>(at);
     }
     template <typename Usage>
-    std::uint32_t count_ahead(std::size_t at, Usage& usage) const;
+    std::uint32_t count_ahead(std::size_t at, const Usage& usage) const;
+    /// Asks for the usage of each member once an update.
+    template <typename Usage>
+    CoreMicros read(Member member, Usage& usage) {
+        if (read_in_[member] != updates_) {
+            read_in_[member] = updates_;
+            usage_[member] = usage(member);
+        }
+        return usage_[member];
+    }
 
     std::vector<Member> order_;         ///< least usage first
     std::vector<std::uint32_t> place_;  ///< in order_, by member
     std::vector<std::uint32_t> ahead_;  ///< how many used less, by member
     std::vector<bool> has_used_;        ///< ever, by member; who has not stands before all others
-    std::vector<Member> falling_;       ///< kept for its memory
+    std::vector<CoreMicros> usage_;     ///< as read in the update read_in_[member]
+    std::vector<std::uint64_t> read_in_;
+    std::uint64_t updates_ = 0;
+    std::vector<Member> falling_;  ///< kept for its memory
     std::vector<Member> touched_;
     bool is_longer_ = false;  ///< somebody was added since the last update
 };
 
 template <typename Usage>
-std::uint32_t EqualSharesOrder::count_ahead(std::size_t at, Usage& usage) const {
+std::uint32_t EqualSharesOrder::count_ahead(std::size_t at, const Usage& usage) const {
     const CoreMicros own = usage(order_[at]);
     if (own == 0) {
         return has_used_[order_[at]] ? static_cast<std::uint32_t>(at) : 0;
@@ -64,7 +76,9 @@ std::uint32_t EqualSharesOrder::count_ahead(std::size_t at, Usage& usage) const 
 }
 
 template <typename Usage>
-void EqualSharesOrder::update(std::span<const Member> grew, Usage&& usage, std::vector<Member>& changed) {
+void EqualSharesOrder::update(std::span<const Member> grew, Usage&& read_usage, std::vector<Member>& changed) {
+    updates_++;
+    const auto usage = [&](Member member) { return read(member, read_usage); };
     falling_.assign(grew.begin(), grew.end());
     std::sort(falling_.begin(), falling_.end(), [this](Member a, Member b) { return place_[a] > place_[b]; });
     touched_.clear();

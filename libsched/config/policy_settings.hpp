@@ -40,7 +40,7 @@ enum class DecayKind : std::uint8_t {
 };
 
 struct Weights {
-    double wait = 1000;
+    double wait = 20000;
     double fairshare = 10000;
     double qos = 1000;
     double queue = 1000;
@@ -129,8 +129,10 @@ struct PolicySettings {
 
     // The sum: multifactor; the classes' priorities also lsf (queues) and load-threshold (queues: Y).
     Weights weights;
-    Duration wait_max = std::chrono::hours(24 * 7);
-    Duration wait_after{};  ///< wait counts from so long after a job could first start; >= 0
+    // The best of a search over real logs (doc/frontier.md): fair share decides for three days, then the wait, more
+    // each day.
+    Duration wait_max = std::chrono::hours(24 * 2);
+    Duration wait_after = std::chrono::hours(24 * 3);  ///< wait counts from so long after a job could first start; >= 0
     bool is_large_favored = true;
     SizeRule size_rule = SizeRule::cores;
     Rounding rounding = Rounding::nearest;

@@ -99,6 +99,12 @@ void PriorityEngine::store(std::size_t i, const JobInputs& job) {
     }
 }
 
+void PriorityEngine::reserve(std::size_t jobs) {
+    const auto grow = [jobs](auto& array) { array.reserve(jobs); };
+    grow(eligible_us_), grow(static_), grow(association_), grow(pushed_), grow(urgency_);
+    grow(id_), grow(submit_us_), grow(cores_), grow(queue_), grow(qos_);
+}
+
 PriorityEngine::Slot PriorityEngine::insert(const JobInputs& inputs) {
     std::size_t i = slots();
     if (!free_.empty()) {

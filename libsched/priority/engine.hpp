@@ -32,6 +32,8 @@ class PriorityEngine {
     /// stays the least that they give. O(jobs).
     void configure(PrioritySettings settings);
 
+    /// Room for so many jobs, so that no more is taken than they need.
+    void reserve(std::size_t jobs);
     /// Adds a job, never pushed before, so that the next pass yields it. O(1) amortised.
     Slot insert(const JobInputs& inputs);
     /// New inputs of a job (urgency, queue, size, hold ended...). O(1).

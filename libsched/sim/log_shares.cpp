@@ -46,22 +46,25 @@ void LogShares::add_account(const std::string& account) {
     auto built = build_share_tree(specs);
     WEIR_CHECK(std::holds_alternative<ShareTree>(built));
     take(std::get<ShareTree>(built).with_members_of(*tree_));
-    for (Member& member : parties_) {  // ids are another tree's
-        enter(member);
+    for (Party party = 0; party < parties_.size(); party++) {  // ids are another tree's
+        leaves_[party] = enter(parties_[party]);
     }
 }
 
-void LogShares::enter(Member& member) {
+NodeId LogShares::enter(const Member& member) {
     const auto found = tree_->association(member.account, member.user);
     if (!found) {
-        return;  // unassociated
+        return unassociated;
     }
     if (found->leaf) {
-        member.leaf = *found->leaf;
-    } else if (auto grown = tree_->with_member(found->account, member.user)) {
-        take(std::move(grown->first));
-        member.leaf = grown->second;
+        return *found->leaf;
     }
+    auto grown = tree_->with_member(found->account, member.user);
+    if (!grown) {
+        return unassociated;
+    }
+    take(std::move(grown->first));
+    return grown->second;
 }
 
 LogShares::Party LogShares::party(const SimJob& job) {
@@ -81,7 +84,7 @@ LogShares::Party LogShares::party(const SimJob& job) {
     } else if (group != 0 && tree_->account(account).has_value()) {
         member.account = account;
     }
-    enter(member);
+    leaves_.push_back(enter(member));
     parties_.push_back(std::move(member));
     return known->second;
 }

@@ -28,7 +28,7 @@ class LogShares {
 
     /// Whose job this is; may take another tree, see version(). O(log parties), O(tree) for who is new.
     Party party(const SimJob& job);
-    NodeId leaf(Party party) const { return parties_[party].leaf; }
+    NodeId leaf(Party party) const { return leaves_[party]; }
     std::size_t parties() const { return parties_.size(); }
     const ShareTreePtr& tree() const { return tree_; }
     /// As given with the tree.
@@ -43,11 +43,10 @@ class LogShares {
     struct Member {
         std::string account;  ///< empty: the user's default
         std::string user;
-        NodeId leaf = unassociated;
     };
     explicit LogShares(Kind kind);
     void add_account(const std::string& account);
-    void enter(Member& member);
+    NodeId enter(const Member& member);
     void take(ShareTree tree);
 
     Kind kind_;
@@ -56,6 +55,7 @@ class LogShares {
     std::vector<std::string> accounts_;                               ///< made so far
     std::map<std::pair<std::uint32_t, std::uint32_t>, Party> by_id_;  ///< group (where it counts) and user
     std::vector<Member> parties_;
+    std::vector<NodeId> leaves_;  ///< by party
     std::uint64_t version_ = 0;
 };
 

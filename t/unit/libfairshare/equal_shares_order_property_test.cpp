@@ -69,7 +69,7 @@ struct World {
 // Kills: members taken from the first to the last; those tied with one who stopped falling left out of what changed;
 // factors left as they were when somebody joins; `usage < own` as `<=`.
 TEST_CASE("equal shares: the order kept is Fair Tree's, ties included, after whatever happened") {
-    rc::check([] {
+    CHECK(rc::check([] {
         World world;
         world.add();
         for (int step = *rc::gen::inRange(1, 100); step > 0; step--) {
@@ -90,7 +90,7 @@ TEST_CASE("equal shares: the order kept is Fair Tree's, ties included, after wha
                 RC_ASSERT(world.factors[i] == standings.factor[world.leaves[i].value]);
             }
         }
-    });
+    }));
 }
 
 // Kills: a member that decayed to nothing taken for one that never used anything.

@@ -47,7 +47,7 @@ std::vector<Outcome> replay(const PolicySettings& settings, LogShares shares, co
 // Kills: a user whose last job ended before the pass dropped from those whose usage grew; jobs of a user whose factor
 // changed not judged; a job never judged after its first pass.
 TEST_CASE("priority order: kept order and whole evaluation of the tree replay alike") {
-    rc::check([] {
+    CHECK(rc::check([] {
         const auto jobs = some_jobs();
         PolicySettings settings;
         settings.update_interval = Duration{};
@@ -56,7 +56,7 @@ TEST_CASE("priority order: kept order and whole evaluation of the tree replay al
         const auto kept = replay(settings, LogShares::of_users(), jobs);
         const auto whole = replay(settings, users_as_given_tree(), jobs);
         RC_ASSERT(test::starts_of(kept) == test::starts_of(whole));
-    });
+    }));
 }
 
 // Kills: passes at every event whatever the interval; no waking between events.
@@ -64,6 +64,7 @@ TEST_CASE("priority order: with an interval a full pass comes when it is due, an
     PolicySettings settings;
     settings.weights = {1000, 0, 0, 0, 0, 0};
     settings.wait_max = std::chrono::hours(1);
+    settings.wait_after = Duration{};
     MultifactorOrder order(settings, 4, LogShares::of_users());
     std::vector<std::pair<JobId, std::uint32_t>> changed;
     const Instant begin{std::chrono::hours(1)};

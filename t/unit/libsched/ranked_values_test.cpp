@@ -12,7 +12,7 @@ using namespace weir;
 // Kills: a value kept that is not below the one before it; the gap's ends given out; a crowded gap left crowded;
 // forget() forgetting nothing (an id used again would keep another job's value).
 TEST_CASE("ranked values: sorting by value gives the order, whatever comes and goes") {
-    rc::check([] {
+    CHECK(rc::check([] {
         RankedValues ranks;
         std::vector<JobId> order;
         std::map<JobId, std::uint32_t> told;
@@ -47,7 +47,7 @@ TEST_CASE("ranked values: sorting by value gives the order, whatever comes and g
                 RC_ASSERT(i == 0 || told[order[i - 1]] > told[order[i]]);
             }
         }
-    });
+    }));
 }
 
 // Kills: all numbered anew at each change.
