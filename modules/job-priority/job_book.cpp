@@ -75,12 +75,14 @@ BookChange JobBook::on(BookJob& job, const UpdateEvent& event, Instant) {
     return job.is_pending() && !(job.request == before) ? BookChange::inputs : BookChange::none;
 }
 
-BookChange JobBook::on(BookJob& job, const AllocEvent&, Instant time) {
+BookChange JobBook::on(BookJob& job, const AllocEvent& event, Instant time) {
     if (job.has_resources || job.is_over) {
         return BookChange::none;
     }
     job.is_eligible = true;  // an alloc without depend: a journal that lost its beginning
     job.has_resources = true;
+    job.got_cores = event.cores;
+    job.got_nodes = event.nodes;
     settle_ageing(job, time);
     return BookChange::started;
 }

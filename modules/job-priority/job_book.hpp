@@ -24,7 +24,9 @@ struct BookJob {
     bool is_eligible = false;    ///< its `depend` event was seen
     bool has_resources = false;  ///< between alloc and free
     bool is_over = false;        ///< freed, or ended without resources: waits for `clean`
-    Ageing ageing;               ///< begins and pauses with: eligible, not held, without resources
+    std::int64_t got_cores = 0;  ///< by its alloc
+    std::int64_t got_nodes = 0;
+    Ageing ageing;  ///< begins and pauses with: eligible, not held, without resources
 
     bool is_held() const { return urgency == urgency_held; }
     bool is_expedited() const { return urgency == urgency_expedited; }

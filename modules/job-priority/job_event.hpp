@@ -22,6 +22,8 @@ struct JobRequest {
     std::string serves;  ///< of an instance: the queue whose jobs it runs; empty: none, or several
     std::int64_t cores = 1;
     std::optional<std::uint32_t> routed_for;  ///< attributes.system.weir.userid: the user behind a routed job
+    std::int64_t nodes = 1;                   ///< 1 where the job names none: what it gets is known when it starts
+    Duration wall_time = Duration::max();     ///< attributes.system.duration; max: none
     friend bool operator==(const JobRequest&, const JobRequest&) = default;
 };
 
@@ -45,6 +47,7 @@ struct UpdateEvent {
 struct AllocEvent {
     std::int64_t cores = 0;
     bool is_charged_elsewhere = false;
+    std::int64_t nodes = 1;
 };
 struct FreeEvent {};
 /// The job is inactive.

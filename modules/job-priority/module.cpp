@@ -276,6 +276,11 @@ void Module::on_iteration() {
     } else if (service_->has_marked() && service_->is_synced()) {
         service_->pass_changed(now());
     }
+    for (const auto& [id, why] : service_->take_refusals()) {
+        Json payload = Json::object();
+        payload.set("id", static_cast<long long>(id)).set("severity", 0).set("type", "limit").set("note", why);
+        (void)flux::rpc(h_, "job-manager.raise", payload, FLUX_RPC_NORESPONSE);
+    }
     plugin_->pump();
     answer_syncs();
     if (service_->is_dirty() && !is_commit_armed_) {

@@ -51,6 +51,7 @@ Result<std::vector<std::string>> PriorityService::restore(const SavedState& save
     }
     uplink_ = UplinkQueue(saved.meta.uplink_seq, saved.uplink);
     children_ = saved.downlinks;
+    recount_limits();
     return warnings;
 }
 
@@ -84,6 +85,7 @@ void PriorityService::add_backlog(const std::vector<JobEvent>& events) {
 void PriorityService::end_backlog(Instant now) {
     book_.clear();
     queue_.clear();
+    admission_.clear();
     // The backlog comes job by job; the live stream came in order of time. Stable: a job's own order stays.
     std::stable_sort(backlog_.begin(), backlog_.end(),
                      [](const JobEvent& a, const JobEvent& b) { return a.time < b.time; });
@@ -118,6 +120,10 @@ void PriorityService::apply(const JobEvent& event) {
     const BookChange change = book_.apply(event);
     accounting_.set_position(event.time);
     const BookJob* job = book_.find(event.id);
+    if (std::holds_alternative<SubmitEvent>(event.what) && before == nullptr) {
+        judge_submission(*job);
+    }
+    count_limits(event.id);
     switch (change) {
         case BookChange::none:
             break;
@@ -306,12 +312,13 @@ void PriorityService::pass(Instant now) {
     accounting_.reset_due(settings_.usage_reset, now, utc_offset_);
     evaluate_now(now);
     counts_.changes += queue_.pass(now, factors(), pusher_);
+    let_in(now);
     counts_.passes += 1;
     accounting_.set_position(now);
 }
 
 void PriorityService::pass_changed(Instant now) {
-    if (!queue_.has_marked()) {
+    if (!has_marked()) {
         return;
     }
     const Duration fresh = settings_.update_interval / evaluations_per_interval;
@@ -320,6 +327,7 @@ void PriorityService::pass_changed(Instant now) {
         evaluate_now(now);
     }
     counts_.changes += queue_.pass_marked(now, factors(), pusher_);
+    let_in(now);
 }
 
 // ---- parent ----

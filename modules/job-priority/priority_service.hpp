@@ -11,9 +11,11 @@
 #include <set>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "libfairshare/algorithms/algorithm.hpp"
+#include "libfairshare/limits/admission.hpp"
 #include "libfairshare/tree/payer.hpp"
 #include "modules/job-priority/accounting.hpp"
 #include "modules/job-priority/job_book.hpp"
@@ -82,7 +84,7 @@ class PriorityService {
     /// Judges the jobs whose inputs changed since the last call; factors are at most a thirtieth of the update interval
     /// old, so that a burst of events costs one evaluation of the tree.
     void pass_changed(Instant now);
-    bool has_marked() const { return queue_.has_marked(); }
+    bool has_marked() const { return queue_.has_marked() || is_letting_in_due_; }
     Pusher& pusher() { return pusher_; }
 
     // ---- configuration and tree ----
@@ -119,6 +121,13 @@ class PriorityService {
     std::vector<FactorRow> factor_rows();
     /// Those that changed since the last call; `is_complete` when the tree changed and all are sent anew.
     std::vector<FactorRow> changed_factor_rows(bool& is_complete);
+
+    // ---- limits of the share tree: service_limits.cpp ----
+    /// Jobs submitted since the last call that no waiting helps: each is to get an exception with this sentence.
+    std::vector<std::pair<FluxJobId, std::string>> take_refusals() { return std::exchange(refusals_, {}); }
+    /// Why the tree's limits hold a waiting job back, in words; empty when they do not.
+    std::string held_back_by(FluxJobId id) const;
+    const Admission& admission() const { return admission_; }
 
     // ---- persistence ----
     /// The changes since the last call, for one transaction; untake() if it failed.
@@ -160,6 +169,10 @@ class PriorityService {
     void put(const BookJob& job);
     void put_all();
     void apply_record(FluxJobId child, const UplinkRow& record);
+    void judge_submission(const BookJob& job);
+    void count_limits(FluxJobId id);
+    void recount_limits();
+    void let_in(Instant now);
 
     Settings settings_;
     UserNames users_;
@@ -171,6 +184,10 @@ class PriorityService {
     Pusher pusher_;
     UplinkQueue uplink_;
     ParentFactors from_parent_;
+    Admission admission_;  ///< empty where the tree has no limits
+    bool has_limits_ = false;
+    bool is_letting_in_due_ = false;  ///< something changed what limits count
+    std::vector<std::pair<FluxJobId, std::string>> refusals_;
     Algorithm algorithm_;
     Measured measured_;
     Standings standings_;

@@ -9,7 +9,19 @@ namespace weir::priority {
 void Pusher::want(std::uint64_t id, std::uint32_t value) {
     Job& job = jobs_[id];
     job.wanted = value;
-    if (job.acknowledged == value) {
+    compare(id, job);
+}
+
+void Pusher::hold_back(std::uint64_t id, bool is_held_back) {
+    const auto job = jobs_.find(id);
+    if (job != jobs_.end() && job->second.is_held_back != is_held_back) {
+        job->second.is_held_back = is_held_back;
+        compare(id, job->second);
+    }
+}
+
+void Pusher::compare(std::uint64_t id, const Job& job) {
+    if (job.acknowledged == value_of(job)) {
         dirty_.erase(id);
     } else {
         dirty_.insert(id);
@@ -41,7 +53,7 @@ std::optional<Push> Pusher::next() {
     Push push;
     push.jobs.reserve(portion);
     for (auto id = dirty_.begin(); push.jobs.size() < portion;) {
-        push.jobs.emplace_back(*id, jobs_.at(*id).wanted);
+        push.jobs.emplace_back(*id, value_of(jobs_.at(*id)));
         id = dirty_.erase(id);
     }
     is_filling_ = is_large && !dirty_.empty();
@@ -60,7 +72,7 @@ void Pusher::acknowledge(std::int64_t nonce) {
             continue;
         }
         job->second.acknowledged = value;
-        if (job->second.wanted != value) {
+        if (value_of(job->second) != value) {
             dirty_.insert(id);
         }
     }

@@ -36,6 +36,8 @@ class Pusher {
 
     /// The value that the job should have. Changes nothing if that is what the plugin has. O(1) expected.
     void want(std::uint64_t id, std::uint32_t value);
+    /// Whether a limit holds the job back: it is pushed as 0 until that ends, then as what is wanted. O(1) expected.
+    void hold_back(std::uint64_t id, bool is_held_back);
     /// The job no longer waits for resources: it needs no pushes.
     void forget(std::uint64_t id);
 
@@ -63,8 +65,11 @@ class Pusher {
   private:
     struct Job {
         std::uint32_t wanted = 0;
+        bool is_held_back = false;
         std::optional<std::uint32_t> acknowledged;
     };
+    static std::uint32_t value_of(const Job& job) { return job.is_held_back ? 0 : job.wanted; }
+    void compare(std::uint64_t id, const Job& job);
     void mark_all_dirty();
 
     std::unordered_map<std::uint64_t, Job> jobs_;

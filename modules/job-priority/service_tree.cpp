@@ -41,6 +41,7 @@ void PriorityService::configure(Settings settings, Instant now) {
     book_.set_age_rule(settings_.ageing);
     queue_.configure(settings_, machine_cores_);
     put_all();
+    recount_limits();
     evaluated_at_.reset();
     accounts_version_ += is_same_users ? 0 : 1;
 }
@@ -64,6 +65,7 @@ void PriorityService::accept(const TreeProposal& proposal, Instant now) {
     is_publication_complete_ = true;
     accounts_version_ += 1;
     put_all();
+    recount_limits();
 }
 
 AccountsView PriorityService::accounts() {

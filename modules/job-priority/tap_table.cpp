@@ -41,13 +41,13 @@ std::optional<std::int64_t> TapTable::on_get(const TapQuestion& job, Instant now
 }
 
 std::uint32_t TapTable::set(std::uint64_t id, std::int64_t value) {
-    const std::uint32_t stored = clamp_priority(value);
+    const std::uint32_t stored = value == 0 ? 0 : clamp_priority(value);
     const auto [entry, is_new] = values_.try_emplace(id, stored);
-    if (lowest_ && !is_new && entry->second == *lowest_ && stored > *lowest_) {
+    if (lowest_ && !is_new && entry->second == *lowest_ && stored != *lowest_) {
         lowest_.reset();
     }
     entry->second = stored;
-    if (lowest_) {
+    if (lowest_ && stored > 0) {
         lowest_ = std::min(*lowest_, stored);
     }
     waiting_.erase(id);
@@ -91,9 +91,12 @@ std::optional<Instant> TapTable::next_deadline() const {
 }
 
 std::uint32_t TapTable::fallback(int urgency) const {
-    if (!lowest_ && !values_.empty()) {
-        const auto by_value = [](const auto& a, const auto& b) { return a.second < b.second; };
-        lowest_ = std::min_element(values_.begin(), values_.end(), by_value)->second;
+    if (!lowest_) {
+        for (const auto& [id, value] : values_) {
+            if (value > 0) {  // a job that is held back stands nowhere
+                lowest_ = std::min(value, lowest_.value_or(value));
+            }
+        }
     }
     const std::uint32_t own = clamp_priority(urgency);
     return lowest_ ? std::min(own, *lowest_) : own;

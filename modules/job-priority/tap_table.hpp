@@ -15,7 +15,8 @@
 
 namespace weir::priority {
 
-/// The values the plugin may emit. 0 means held and 2^32-1 means expedited to the job-manager, so neither is ever ours.
+/// The values a computed priority may have. 0 means held to the job-manager (ours only for jobs that a limit holds
+/// back), 2^32-1 expedited (never ours).
 inline constexpr std::uint32_t priority_lowest = 1;
 inline constexpr std::uint32_t priority_highest = 4294967294U;
 
@@ -47,7 +48,8 @@ class TapTable {
     /// keeps the priority it has (never "unavailable", which the job-manager would log as a bug for each job).
     std::optional<std::int64_t> on_get(const TapQuestion& job, Instant now);
 
-    /// Stores a value (clamped) and returns what was stored. The job is no longer waiting.
+    /// Stores a value and returns what was stored: 0, which holds the job back (a limit), or the value clamped. The job
+    /// is no longer waiting.
     std::uint32_t set(std::uint64_t id, std::int64_t value);
 
     /// Whether the job waits in PRIORITY for a value. Such a job must be pushed by itself: a reprioritize-all skips a

@@ -134,6 +134,9 @@ Json words_view(PriorityService& service, const BookJob& job, const Breakdown& p
     } else if (job.is_expedited()) {
         words.append(Json::string("The job is expedited (urgency 31): it stands before every job that is not."));
     }
+    if (const std::string limit = service.held_back_by(job.id); !limit.empty()) {
+        words.append(Json::string("It is held back by a limit: " + limit + "."));
+    }
     words.append(Json::string("It is number " + std::to_string(place.rank) + " of " + std::to_string(place.of) +
                               " waiting jobs, with priority " + std::to_string(parts.priority) + "."));
     words.append(Json::string(service.payer_of(job) == unassociated
@@ -256,6 +259,9 @@ Result<Json> explain_view(PriorityService& service, FluxJobId id, Instant now) {
     view.set("bypass", parts.bypass == Bypass::none   ? Json::own(json_null())
                        : parts.bypass == Bypass::held ? Json::string("held")
                                                       : Json::string("expedited"));
+    if (const std::string limit = service.held_back_by(id); !limit.empty()) {
+        view.set("limit", limit);
+    }
     view.set("terms", terms_view(parts)).set("ahead", ahead_view(service, place));
     view.set("words", words_view(service, *job, parts, place));
     return view;

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <string_view>
 
+#include "libsched/fsd.hpp"
 #include "libsched/json/r.hpp"
 
 namespace weir::priority {
@@ -61,6 +62,20 @@ std::int64_t cores_in(const json_t* resources, std::int64_t factor, int depth) {
     return std::min(cores, count_max);
 }
 
+/// The nodes it names; 1 where it names none.
+std::int64_t nodes_of_jobspec(const json_t* jobspec) {
+    const json_t* first = json_array_get(json_object_get(jobspec, "resources"), 0);
+    return text_of(first, "type") == "node" ? std::max<std::int64_t>(1, count_of(first)) : 1;
+}
+
+/// 0, nothing and what cannot be read: no limit.
+Duration wall_time_of(const json_t* system) {
+    const json_t* value = json_object_get(system, "duration");
+    const auto read = json_is_number(value) ? duration_from_number(json_number_value(value))
+                                            : parse_fsd(json_is_string(value) ? json_string_value(value) : "0");
+    return read && *read > Duration::zero() ? *read : Duration::max();
+}
+
 JobRequest read_request(const json_t* jobspec) {
     const json_t* system = at(jobspec, {"attributes", "system"});
     JobRequest request;
@@ -68,6 +83,8 @@ JobRequest read_request(const json_t* jobspec) {
     request.queue = text_of(system, "queue");
     request.qos = text_of(system, "qos");
     request.cores = cores_of_jobspec(jobspec);
+    request.nodes = nodes_of_jobspec(jobspec);
+    request.wall_time = wall_time_of(system);
     if (const json_t* routed = at(system, {"weir", "userid"}); json_is_integer(routed)) {
         request.routed_for = static_cast<std::uint32_t>(json_integer_value(routed));
     }
@@ -97,7 +114,9 @@ UpdateEvent read_update(const json_t* context) {
 }
 
 AllocEvent read_alloc(const json_t* context, json_t* R) {
-    return {cores_of_R(R), at(context, {"annotations", "weir", "child"}) != nullptr};
+    const auto read = decode_r(R);
+    const auto nodes = read ? static_cast<std::int64_t>(read->resources.nodes.size()) : 1;
+    return {cores_of_R(R), at(context, {"annotations", "weir", "child"}) != nullptr, nodes};
 }
 
 /// Appends the event if it is one of ours. False when the entry is no RFC 18 event.

@@ -56,8 +56,9 @@ TEST_CASE("wire: a backlog message becomes the events that matter, in their orde
     CHECK(message->events[0].time == at(0.5));
     CHECK(submit.userid == bob);
     CHECK(submit.urgency == 20);
-    CHECK(submit.request == JobRequest{"bio", "debug", "high", "", 24, alice});
+    CHECK(submit.request == JobRequest{"bio", "debug", "high", "", 24, alice, 2});
     CHECK(std::get<AllocEvent>(message->events[2].what).cores == 8);
+    CHECK(std::get<AllocEvent>(message->events[2].what).nodes == 2);
     CHECK(std::holds_alternative<CleanEvent>(message->events[4].what));
 }
 

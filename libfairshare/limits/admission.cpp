@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: see admission.hpp.
+#include "libfairshare/limits/admission.hpp"
+
+#include <algorithm>
+
+namespace weir {
+
+void Admission::count(const ShareTree& tree, const Job& job, bool more) {
+    more ? counts_.add_active(tree, job.payer) : counts_.remove_active(tree, job.payer);
+    if (job.state == State::let_in || job.state == State::running) {
+        more ? counts_.add_running(tree, job.payer, job.size) : counts_.remove_running(tree, job.payer, job.size);
+    }
+    if (job.state == State::let_in) {
+        std::uint64_t& waiting = let_in_[job.payer.value];
+        waiting = more ? waiting + 1 : waiting - 1;
+        if (waiting == 0) {
+            let_in_.erase(job.payer.value);
+        }
+    }
+}
+
+void Admission::set(const ShareTree& tree, Id id, const Job& now) {
+    const auto [place, is_new] = jobs_.try_emplace(id, now);
+    if (!is_new) {
+        count(tree, place->second, false);
+        place->second = now;
+    }
+    count(tree, now, true);
+}
+
+void Admission::park(const ShareTree& tree, Id id, NodeId payer, const LimitedJob& job) {
+    set(tree, id, {payer, job, State::parked, std::nullopt});
+}
+
+void Admission::wait(const ShareTree& tree, Id id, NodeId payer, const LimitedJob& job) {
+    const auto known = jobs_.find(id);
+    if (known == jobs_.end() || known->second.state == State::parked || known->second.payer != payer ||
+        known->second.size != job) {
+        set(tree, id, {payer, job, State::waiting, std::nullopt});
+    }
+}
+
+void Admission::start(const ShareTree& tree, Id id, NodeId payer, const LimitedJob& job) {
+    set(tree, id, {payer, job, State::running, std::nullopt});
+}
+
+void Admission::remove(const ShareTree& tree, Id id) {
+    if (const auto known = jobs_.find(id); known != jobs_.end()) {
+        count(tree, known->second, false);
+        jobs_.erase(known);
+    }
+}
+
+void Admission::clear() {
+    jobs_.clear();
+    let_in_.clear();
+    counts_.clear();
+}
+
+bool Admission::do_others_wait(NodeId payer) const {
+    return std::any_of(let_in_.begin(), let_in_.end(), [payer](const auto& one) { return one.first != payer.value; });
+}
+
+std::vector<Admission::Id> Admission::let_in(const ShareTree& tree, const UsageLedger& ledger, Instant now,
+                                             const PriorityOf& priority_of) {
+    struct Candidate {
+        std::uint64_t priority;
+        Id id;
+        Job* job;
+    };
+    std::vector<Candidate> waiting;
+    for (auto& [id, job] : jobs_) {
+        if (job.state == State::waiting) {
+            waiting.push_back({priority_of(id), id, &job});
+        }
+    }
+    std::sort(waiting.begin(), waiting.end(), [](const Candidate& a, const Candidate& b) {
+        return a.priority != b.priority ? a.priority > b.priority : a.id < b.id;
+    });
+    std::vector<Id> in;
+    for (const LimitRule rule : {LimitRule::soft, LimitRule::hard}) {
+        for (const Candidate& candidate : waiting) {
+            Job& job = *candidate.job;
+            const bool is_due =
+                job.state == State::waiting &&
+                (rule == LimitRule::soft || (job.hit && job.hit->is_soft && !do_others_wait(job.payer)));
+            if (!is_due) {
+                continue;
+            }
+            job.hit = counts_.start(tree, job.payer, job.size, ledger, now, rule);
+            if (!job.hit) {
+                Job after = job;
+                after.state = State::let_in;
+                set(tree, candidate.id, after);
+                in.push_back(candidate.id);
+            }
+        }
+    }
+    return in;
+}
+
+bool Admission::is_held_back(Id id) const {
+    const auto known = jobs_.find(id);
+    return known != jobs_.end() && known->second.state == State::waiting;
+}
+
+std::optional<LimitHit> Admission::hit(Id id) const {
+    const auto known = jobs_.find(id);
+    return known == jobs_.end() ? std::nullopt : known->second.hit;
+}
+
+}  // namespace weir

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: which waiting jobs may start as far as the share tree's limits go: each is held back until every limit on its
+// path has room for it, and from then on counts as running. Must not know resources or why a priority is what it is.
+// So no limit is passed however late a start is told (ADR 0127).
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "libfairshare/limits/limit_counts.hpp"
+
+namespace weir {
+
+class Admission {
+  public:
+    using Id = std::uint64_t;
+    /// Earlier is before; ties go to the lower id.
+    using PriorityOf = std::function<std::uint64_t(Id)>;
+
+    /// A job that is there but not ready to start (held, or waiting for others). It counts as active.
+    void park(const ShareTree& tree, Id id, NodeId payer, const LimitedJob& job);
+    /// A job that is ready to start.
+    void wait(const ShareTree& tree, Id id, NodeId payer, const LimitedJob& job);
+    /// A job that has resources, whether it was let in or not; `job`: what it got.
+    void start(const ShareTree& tree, Id id, NodeId payer, const LimitedJob& job);
+    void remove(const ShareTree& tree, Id id);
+    void clear();
+
+    /// Lets in, in order of priority, every waiting job that its soft limits have room for; where nobody else waits who
+    /// is let in, those within the hard limits, too. Returns who is let in. O(waiting log waiting + waiting x depth).
+    std::vector<Id> let_in(const ShareTree& tree, const UsageLedger& ledger, Instant now,
+                           const PriorityOf& priority_of);
+
+    /// Whether the job is held back; false for jobs that are not here.
+    bool is_held_back(Id id) const;
+    /// What holds it back, as of the last let_in(); nothing when nothing does.
+    std::optional<LimitHit> hit(Id id) const;
+    const LimitCounts& counts() const { return counts_; }
+    std::size_t size() const { return jobs_.size(); }
+
+  private:
+    enum class State : std::uint8_t { parked, waiting, let_in, running };
+    struct Job {
+        NodeId payer;
+        LimitedJob size;
+        State state = State::parked;
+        std::optional<LimitHit> hit;
+    };
+    void set(const ShareTree& tree, Id id, const Job& now);
+    void count(const ShareTree& tree, const Job& job, bool more);
+    bool do_others_wait(NodeId payer) const;
+
+    std::map<Id, Job> jobs_;
+    std::map<std::uint32_t, std::uint64_t> let_in_;  ///< by payer: jobs let in that have not started
+    LimitCounts counts_;
+};
+
+}  // namespace weir

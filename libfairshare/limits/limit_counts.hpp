@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: what counts against the limits of a share tree's nodes, and which limit a job would pass. Must not know queues,
+// priorities or who waits; whoever counts says when a job comes, starts and goes. ADR 0127.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "libfairshare/tree/share_tree.hpp"
+#include "libfairshare/usage/usage_ledger.hpp"
+
+namespace weir {
+
+/// A job as limits see it.
+struct LimitedJob {
+    std::uint64_t nodes = 1;
+    std::uint64_t cores = 1;
+    Duration wall_time = Duration::max();  ///< its time limit; max: none, beyond every limit
+    friend bool operator==(const LimitedJob&, const LimitedJob&) = default;
+};
+
+/// The limit that a job would pass.
+struct LimitHit {
+    NodeId node;
+    LimitKind kind = LimitKind::running_jobs;
+    std::uint64_t limit = 0;  ///< in the unit of its kind
+    bool is_soft = false;     ///< passed where nobody else waits
+    std::uint64_t used = 0;   ///< before the job: jobs, nodes, cores; 0 for the other kinds
+    friend bool operator==(const LimitHit&, const LimitHit&) = default;
+};
+/// "physics runs at most 10 jobs, and 10 run", "physics/@bob may ask for at most 2h"
+std::string words_of(const LimitHit& hit, const ShareTree& tree);
+
+/// Soft limits hold where others wait, hard ones always.
+enum class LimitRule : std::uint8_t { soft, hard };
+
+class LimitCounts {
+  public:
+    struct Use {
+        std::uint64_t active_jobs = 0;
+        std::uint64_t running_jobs = 0;
+        std::uint64_t nodes = 0;
+        std::uint64_t cores = 0;
+        friend bool operator==(const Use&, const Use&) = default;
+    };
+
+    /// Jobs that wait or run; every add has its remove, with the same payer. `unassociated` counts nowhere. O(depth).
+    void add_active(const ShareTree& tree, NodeId payer) { change(tree, payer, {1, 0, 0, 0}, true); }
+    void remove_active(const ShareTree& tree, NodeId payer) { change(tree, payer, {1, 0, 0, 0}, false); }
+    void add_running(const ShareTree& tree, NodeId payer, const LimitedJob& job);
+    void remove_running(const ShareTree& tree, NodeId payer, const LimitedJob& job);
+    /// Of a node and all below it. O(1).
+    Use of(NodeId node) const { return node.value < use_.size() ? use_[node.value] : Use{}; }
+    void clear() { use_.clear(); }
+
+    // Each of these: the first limit from the payer up that the job would pass, or nothing. O(depth).
+    /// What no waiting helps against: hard limits of wall time, nodes and cores below what the job alone asks for.
+    static std::optional<LimitHit> never(const ShareTree& tree, NodeId payer, const LimitedJob& job);
+    /// One more active job.
+    std::optional<LimitHit> submission(const ShareTree& tree, NodeId payer) const;
+    /// Its start at `now`. Usage counts as reached when it is not below the limit.
+    std::optional<LimitHit> start(const ShareTree& tree, NodeId payer, const LimitedJob& job, const UsageLedger& ledger,
+                                  Instant now, LimitRule rule) const;
+
+  private:
+    void change(const ShareTree& tree, NodeId payer, const Use& by, bool more);
+    std::vector<Use> use_;  ///< by node
+};
+
+/// Whether any node has a limit. O(nodes).
+bool has_limits(const ShareTree& tree);
+
+}  // namespace weir

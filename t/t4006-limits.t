@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: LGPL-3.0-only
+test_description='limits of the share tree on every broker here: who is over one is held back, what can never be is refused'
+. "${SHARNESS_LIB:-/usr/share/sharness/sharness.sh}"
+require_some_broker
+
+cat >shares.toml <<'EOF'
+"bio" = {shares = 1, running_jobs_max = 1, active_jobs_max = 3}
+"bio/@*" = 1
+"physics" = {shares = 1, wall_time_max = "1h"}
+"physics/@*" = 1
+EOF
+SHARES=$PWD/shares.toml
+export SHARES
+
+cat >script.sh <<'EOF'
+job() { bank=$1; shift; flux submit -n1 --setattr=system.bank=$bank "$@" sleep inf; }
+explain() { rpc job-priority.explain "{\"id\": $(flux job id $1)}"; }
+first=$(job bio) && flux job wait-event -q -t 30 $first alloc
+second=$(job bio) && flux job wait-event -q -t 30 $second priority
+sync_priorities
+test $(priority_of $second) = 0 && test $(state_of $second) = SCHED
+explain $second | jq -e '.limit == "bio runs at most 1 job; 1 run" and any(.words[]; startswith("It is held back by a limit: bio"))'
+# Another account has the machine's second core though it came later.
+other=$(job physics -t 5m) && flux job wait-event -q -t 30 $other alloc
+third=$(job bio) && fourth=$(job bio)
+flux job wait-event -t 30 $fourth exception | grep "refused by a limit of the share tree: bio has at most 3 jobs that wait or run; 3 do"
+long=$(job physics -t 2h)
+flux job wait-event -t 30 $long exception | grep "a job of physics runs at most 1h"
+# The next is let in when one ends, and only one.
+flux cancel $first && flux job wait-event -q -t 30 $second alloc
+sync_priorities
+test $(priority_of $third) = 0
+flux cancel --all && flux queue drain
+EOF
+
+for broker in $BROKERS; do
+	test_expect_success "$broker: limits are kept" '
+		in_instance '"$broker"' "$PWD/state-'"$broker"'" ./script.sh
+	'
+done
+test_done

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Limits of the share tree in the service: who is pushed as 0, when that ends, who is refused.
+#include <catch2/catch.hpp>
+
+#include "modules/job-priority/views.hpp"
+#include "t/unit/job_priority/support.hpp"
+
+using namespace weir::priority;
+using namespace weir::priority::testing;
+
+namespace {
+
+const char* limited_text =
+    "\"physics\" = {shares = 2, running_jobs_max = 1}\n"
+    "\"physics/@alice\" = {shares = 1, wall_time_max = \"1h\"}\n"
+    "\"physics/@bob\" = {shares = 1, active_jobs_max = 2}\n"
+    "\"bio\" = 1\n"
+    "\"bio/@carol\" = 1\n";
+
+std::unique_ptr<PriorityService> limited() {
+    auto made = service();
+    put_tree(*made, limited_text);
+    made->begin_backlog();
+    made->end_backlog(at(0));
+    return made;
+}
+
+void arrive(PriorityService& s, FluxJobId id, double t, std::uint32_t userid,
+            weir::Duration wall = std::chrono::minutes(5)) {
+    JobEvent event = submitted(id, t, userid);
+    std::get<SubmitEvent>(event.what).request.wall_time = wall;
+    s.apply(event);
+    s.apply(eligible(id, t));
+}
+
+std::map<std::uint64_t, std::uint32_t> pushes(PriorityService& s) {
+    std::map<std::uint64_t, std::uint32_t> values;
+    for (const auto& [id, value] : push(s)) {
+        values[id] = value;
+    }
+    return values;
+}
+
+}  // namespace
+
+TEST_CASE("service: a job over a limit is pushed as 0 until another of its account ends") {
+    auto s = limited();
+    arrive(*s, 1, 1, alice);
+    arrive(*s, 2, 2, bob);
+    arrive(*s, 3, 3, carol);
+    s->pass_changed(at(4));
+    auto values = pushes(*s);
+    CHECK(values.at(1) > 0);
+    CHECK(values.at(2) == 0);
+    CHECK(values.at(3) > 0);
+    CHECK(s->held_back_by(2) == "physics runs at most 1 job; 1 run");
+    CHECK(s->held_back_by(1).empty());
+    s->apply(started(1, 5, 1));
+    s->pass_changed(at(5));
+    CHECK(pushes(*s).count(2) == 0);
+    s->apply(freed(1, 6));
+    REQUIRE(s->has_marked());
+    s->pass_changed(at(6));
+    CHECK(pushes(*s).at(2) > 0);
+}
+
+TEST_CASE("service: a held job takes nobody's place") {
+    auto s = limited();
+    arrive(*s, 1, 1, alice);
+    s->pass_changed(at(1));
+    push(*s);
+    arrive(*s, 2, 2, bob);
+    s->apply(urgency(1, 3, 0));
+    s->pass_changed(at(3));
+    CHECK(pushes(*s).at(2) > 0);
+    s->apply(urgency(1, 4, 16));
+    s->pass_changed(at(4));
+    CHECK(pushes(*s).at(1) == 0);
+}
+
+TEST_CASE("service: what no waiting helps is refused once, with the limit; a backlog refuses nobody") {
+    auto s = limited();
+    arrive(*s, 1, 1, alice, std::chrono::hours(2));
+    auto refused = s->take_refusals();
+    REQUIRE(refused.size() == 1);
+    CHECK(refused[0].first == 1);
+    CHECK(refused[0].second == "refused by a limit of the share tree: a job of physics/@alice runs at most 1h");
+    for (FluxJobId id = 2; id <= 4; ++id) {
+        arrive(*s, id, static_cast<double>(id), bob);
+    }
+    refused = s->take_refusals();
+    REQUIRE(refused.size() == 1);
+    CHECK(refused[0].first == 4);
+    s->begin_backlog();
+    s->add_backlog({submitted(9, 1, bob), submitted(9, 1, bob)});
+    s->end_backlog(at(10));
+    CHECK(s->take_refusals().empty());
+}
+
+TEST_CASE("service: another tree lifts a limit or brings one") {
+    auto s = limited();
+    arrive(*s, 1, 1, alice);
+    arrive(*s, 2, 2, bob);
+    s->pass(at(3));
+    CHECK(pushes(*s).at(2) == 0);
+    put_tree(*s, "\"physics\" = 1\n\"physics/@alice\" = 1\n\"physics/@bob\" = 1\n", 4);
+    s->pass(at(4));
+    CHECK(pushes(*s).at(2) > 0);
+    put_tree(*s, "\"physics\" = 1\n\"physics/@alice\" = {shares = 1, cores_max = 0}\n\"physics/@bob\" = 1\n", 5);
+    s->pass(at(5));
+    CHECK(pushes(*s).at(1) == 0);
+    CHECK(s->held_back_by(1) == "physics/@alice uses at most 0 cores; 0 are in use");
+}
