@@ -16,10 +16,6 @@ Error no_such(std::string sentence) {
     return {std::errc::no_such_file_or_directory, std::move(sentence)};
 }
 
-std::string quoted(const std::string& text) {
-    return "\"" + text + "\"";
-}
-
 /// "is no association, but a node above 5 of them, such as a/@b, a/@c".
 Error not_a_leaf(const ShareTree& tree, NodeId node) {
     std::string examples;
