@@ -9,6 +9,11 @@
 
 namespace weir {
 
+bool has_exact_fair_starts(const Policy& policy) {
+    const std::string_view name = name_of(policy);
+    return name == "fcfs" || name == "easy" || name == "easy-sjf" || name == "conservative";
+}
+
 Result<std::vector<FairStart>> fair_starts(std::span<const Outcome> outcomes, std::int64_t machine_cores,
                                            const Policy& policy) {
     std::vector<FairStart> fair;

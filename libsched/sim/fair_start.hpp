@@ -18,6 +18,10 @@ struct FairStart {
     Instant start;         ///< had no job been submitted after it (at the same instant: none behind it in the log)
 };
 
+/// Whether fair_starts() holds for a policy: its decisions follow from who runs until when and who waits in which
+/// order. Not for one that keeps reservations from pass to pass or looks at how long jobs have waited.
+bool has_exact_fair_starts(const Policy& policy);
+
 /// Exact, for every job that waited (who did not wait missed nothing), for a policy whose decisions follow from who
 /// runs until when and who waits in which order, with the queue in order of submission: FCFS, EASY in any scan order,
 /// replanning conservative. Each job's fair start is a replay of those who run and wait at its submission.

@@ -8,19 +8,19 @@ namespace weir {
 namespace {
 
 template <typename NumberOf>
-PartyTree flat(std::span<const Outcome> outcomes, const std::string& kind, NumberOf number) {
+PartyTree flat(std::span<const SimJob> jobs, const std::string& kind, NumberOf number) {
     std::map<std::uint32_t, std::uint32_t> place;
-    for (const Outcome& outcome : outcomes) {
-        place.emplace(number(outcome.job), 0);
+    for (const SimJob& job : jobs) {
+        place.emplace(number(job), 0);
     }
     PartyTree tree;
     for (auto& [of, at] : place) {
         at = static_cast<std::uint32_t>(tree.parties.size());
         tree.parties.push_back({kind + " " + std::to_string(of), 0, 1});
     }
-    tree.payer.reserve(outcomes.size());
-    for (const Outcome& outcome : outcomes) {
-        tree.payer.push_back(place[number(outcome.job)]);
+    tree.payer.reserve(jobs.size());
+    for (const SimJob& job : jobs) {
+        tree.payer.push_back(place[number(job)]);
     }
     return tree;
 }
@@ -48,12 +48,12 @@ std::vector<double> PartyTree::entitled() const {
     return entitled;
 }
 
-PartyTree parties_by_user(std::span<const Outcome> outcomes) {
-    return flat(outcomes, "user", [](const SimJob& job) { return job.user; });
+PartyTree parties_by_user(std::span<const SimJob> jobs) {
+    return flat(jobs, "user", [](const SimJob& job) { return job.user; });
 }
 
-PartyTree parties_by_group(std::span<const Outcome> outcomes) {
-    return flat(outcomes, "group", [](const SimJob& job) { return job.group; });
+PartyTree parties_by_group(std::span<const SimJob> jobs) {
+    return flat(jobs, "group", [](const SimJob& job) { return job.group; });
 }
 
 }  // namespace weir

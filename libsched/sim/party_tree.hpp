@@ -20,7 +20,8 @@ struct Party {
 /// parties[0] is the root. A party with jobs has none below it.
 struct PartyTree {
     std::vector<Party> parties{Party{}};
-    std::vector<std::uint32_t> payer;  ///< of each outcome, by place: a party without children, never the root
+    std::vector<std::uint32_t> payer;  ///< of each job, in the order of the outcomes that are measured: a party
+                                       ///< without children, never the root
 
     /// 1 for the root's children. O(parties).
     std::vector<std::uint32_t> depths() const;
@@ -28,8 +29,9 @@ struct PartyTree {
     std::vector<double> entitled() const;
 };
 
-/// One party a user number, in its order, all with one share; and the same by group number. O(n log n).
-PartyTree parties_by_user(std::span<const Outcome> outcomes);
-PartyTree parties_by_group(std::span<const Outcome> outcomes);
+/// One party a user number, in its order, all with one share; and the same by group number. Payers in the jobs' order.
+/// O(n log n).
+PartyTree parties_by_user(std::span<const SimJob> jobs);
+PartyTree parties_by_group(std::span<const SimJob> jobs);
 
 }  // namespace weir

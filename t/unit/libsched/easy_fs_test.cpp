@@ -52,7 +52,7 @@ TEST_CASE("easy-fs: users' figures of real logs are those of an independent prog
         const test::TraceFile log = test::load_trace(path);
         MultifactorOrder order(by_usage_alone(), static_cast<std::uint32_t>(log.cores), LogShares::of_users());
         const auto outcomes = test::replay(log.jobs, log.cores, Easy{}, &order);
-        const auto fairness = fairness_metrics(Timeline(outcomes), parties_by_user(outcomes), log.cores);
+        const auto fairness = fairness_metrics(Timeline(outcomes), parties_by_user(test::jobs_of(outcomes)), log.cores);
         const LevelMetrics& users = fairness.levels.front();
         same("users' slowdown, mean", users.slowdown.mean, row.slowdown_mean, 3);
         same("users' slowdown, median", users.slowdown.median, row.slowdown_median, 3);

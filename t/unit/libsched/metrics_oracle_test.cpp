@@ -125,7 +125,7 @@ TEST_CASE("fairness: users' figures under EASY, equal shares") {
         CAPTURE(row.log);
         const test::TraceFile log = test::load_trace(path);
         const auto outcomes = outcomes_of(log, *folder / "starts" / (std::string(row.log) + ".easy.csv.gz"));
-        const auto fairness = fairness_metrics(Timeline(outcomes), parties_by_user(outcomes), log.cores);
+        const auto fairness = fairness_metrics(Timeline(outcomes), parties_by_user(log.jobs), log.cores);
         REQUIRE(fairness.levels.size() == 1);
         const LevelMetrics& users = fairness.levels.front();
         same("users' slowdown, mean", users.slowdown.mean, row.slowdown_mean, 1);

@@ -11,6 +11,7 @@
 #include "libsched/sim/fairness.hpp"
 #include "libsched/sim/simulate.hpp"
 #include "libsched/sim/usage_history.hpp"
+#include "t/unit/libsched/replays.hpp"
 #include "t/unit/libsched/workload.hpp"
 
 using namespace weir;
@@ -114,7 +115,7 @@ TEST_CASE("metrics: nothing ran") {
     const std::vector<Outcome> none;
     CHECK(machine_metrics(Timeline(none), 4).utilization == 0);
     CHECK(machine_history(Timeline(none), 3).empty());
-    CHECK(fairness_metrics(Timeline(none), parties_by_user(none), 4).levels.empty());
+    CHECK(fairness_metrics(Timeline(none), parties_by_user({}), 4).levels.empty());
     CHECK(JobMetricsSum(4).metrics().wait_s.mean == 0);
 }
 
@@ -174,7 +175,7 @@ TEST_CASE("fair division: no shares, no entitlement") {
 TEST_CASE("fairness: the integrals are those of a count second by second") {
     rc::prop("second by second", [] {
         const auto outcomes = replayed(any_log(), Easy{});
-        const PartyTree tree = parties_by_user(outcomes);
+        const PartyTree tree = parties_by_user(test::jobs_of(outcomes));
         const FairnessMetrics metrics = fairness_metrics(Timeline(outcomes), tree, 4);
         std::vector<PartyMetrics> counted(tree.parties.size());
         std::int64_t last = 0;
@@ -249,7 +250,8 @@ TEST_CASE("fairness: an equal part of the machine for each job in the system") {
 TEST_CASE("fair start: the state at a submission gives what a replay without later jobs gives") {
     rc::prop("exact equals truncated", [] {
         const auto log = any_log();
-        const Policy policy = *rc::gen::element(Policy(Fcfs{}), Policy(Easy{}));
+        const Policy policy = *rc::gen::element(Policy(Fcfs{}), Policy(Easy{}), Policy(Backfill{Backfill::all}));
+        RC_ASSERT(has_exact_fair_starts(policy));
         const auto outcomes = replayed(log, policy);
         const auto exact = fair_starts(outcomes, 4, policy);
         const auto truncated = fair_starts_sampled(outcomes, 1, [&](std::span<const SimJob> jobs) -> Result<Instant> {
@@ -266,7 +268,7 @@ TEST_CASE("fair start: the state at a submission gives what a replay without lat
 }
 
 TEST_CASE("usage history: charge, half-life, distance") {
-    const PartyTree tree = parties_by_user(two_users);
+    const PartyTree tree = parties_by_user(test::jobs_of(two_users));
     const Timeline timeline(two_users);
     const Instant end{test::secs(40)};
     const auto samples = usage_history(timeline, tree, test::secs(10), {Instant{}, end});

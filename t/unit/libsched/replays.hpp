@@ -22,6 +22,15 @@ inline std::vector<Outcome> replay(std::span<const SimJob> jobs, std::int64_t co
     return outcomes;
 }
 
+/// In the outcomes' order.
+inline std::vector<SimJob> jobs_of(std::span<const Outcome> outcomes) {
+    std::vector<SimJob> jobs;
+    for (const Outcome& outcome : outcomes) {
+        jobs.push_back(outcome.job);
+    }
+    return jobs;
+}
+
 /// By place in the log.
 inline std::vector<Instant> starts_of(std::span<const Outcome> outcomes) {
     std::vector<Instant> starts(outcomes.size());
