@@ -28,6 +28,7 @@ Command prio_list_command();
 Command prio_explain_command();
 Command prio_when_command();
 Command prio_weights_command();
+Command sim_compare_command();
 Command sim_run_command();
 Command sim_generate_command();
 Command tree_command();

@@ -10,8 +10,11 @@
 namespace weir {
 
 bool has_exact_fair_starts(const Policy& policy) {
-    const std::string_view name = name_of(policy);
-    return name == "fcfs" || name == "easy" || name == "easy-sjf" || name == "conservative";
+    if (const auto* backfill = std::get_if<Backfill>(&policy)) {
+        return backfill->reserve_after == Duration{};
+    }
+    const auto* first_fit = std::get_if<FirstFit>(&policy);
+    return std::holds_alternative<Fcfs>(policy) || (first_fit != nullptr && first_fit->starve_after == Duration{});
 }
 
 Result<std::vector<FairStart>> fair_starts(std::span<const Outcome> outcomes, std::int64_t machine_cores,

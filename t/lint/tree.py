@@ -22,7 +22,7 @@ LAYERS = {
     "broker/core": {"broker/api", "broker/include", "broker/services", "libfairshare/text"},
     "broker/services": {"broker/api", "broker/include"},
     "modules": {"libfairshare", "libsched", "broker/include"},
-    "cmd": {"libfairshare", "libsched", "broker/api", "broker/include"},
+    "cmd": {"libfairshare", "libfairshare/text", "libsched", "broker/api", "broker/include"},
 }
 # pure libraries: what they must not include at all (codec folders may)
 PURE = ("libfairshare", "libsched")

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: `weir sim compare`: one log under several policies, their figures side by side.
+#include <algorithm>
+
+#include "cmd/commands/commands.hpp"
+#include "cmd/instance/signals.hpp"
+#include "cmd/sim/comparison_text.hpp"
+#include "cmd/sim/job_log.hpp"
+#include "cmd/sim/output_file.hpp"
+#include "cmd/sim/policy_file.hpp"
+#include "cmd/sim/progress.hpp"
+#include "cmd/sim/replays.hpp"
+#include "cmd/sim/yardstick.hpp"
+#include "libsched/sim/priority_order.hpp"
+
+namespace weir::cmd {
+namespace {
+
+Error bad(const std::string& sentence) {
+    return Error{std::errc::invalid_argument, sentence};
+}
+
+/// All of them, or every complaint about every file.
+Result<std::vector<PolicyFile>> read_policies(const std::vector<std::string>& paths) {
+    std::vector<PolicyFile> files;
+    std::string complaints;
+    std::errc code = std::errc::invalid_argument;
+    for (const std::string& path : paths) {
+        auto file = read_policy_file(path);
+        if (!file) {
+            complaints += (complaints.empty() ? "" : "\n") + file.error().message;
+            code = file.error().code;
+            continue;
+        }
+        for (const PolicyFile& other : files) {
+            if (other.name == file->name) {
+                complaints += (complaints.empty() ? "" : "\n") + path + ": its name \"" + file->name +
+                              "\" is that of " + other.path + " too; give one another name: [sim] name = \"...\".";
+            }
+        }
+        files.push_back(std::move(*file));
+    }
+    return complaints.empty() ? Result<std::vector<PolicyFile>>(std::move(files)) : Error{code, complaints};
+}
+
+/// --cores, or what the files say, who must not differ; 0: the log's.
+Result<std::int64_t> machine_cores(const Args& args, const std::vector<PolicyFile>& files) {
+    const PolicyFile* said = nullptr;
+    for (const PolicyFile& file : files) {
+        if (said != nullptr && file.cores != 0 && file.cores != said->cores) {
+            return bad(file.path + ": [sim] cores = " + std::to_string(file.cores) + ", but " + said->path + " says " +
+                       std::to_string(said->cores) + ": policies are compared on one machine.");
+        }
+        said = file.cores != 0 ? &file : said;
+    }
+    return args.integer("cores", said != nullptr ? said->cores : 0);
+}
+
+constexpr std::size_t jobs_between_checks = 4096;
+
+Result<std::vector<SimJob>> read_jobs(JobLog& log, Signals& signals) {
+    std::vector<SimJob> jobs;
+    while (true) {
+        auto job = log.next();
+        if (!job) {
+            return job.error();
+        }
+        if (!*job) {
+            return jobs;
+        }
+        jobs.push_back(**job);
+        if (jobs.size() % jobs_between_checks == 0 && signals.is_stop_asked()) {
+            return Error{std::errc::interrupted, "interrupted while the log was read: there are no results."};
+        }
+    }
+}
+
+PlannedReplay planned(const PolicyFile& file, std::int64_t cores) {
+    PlannedReplay plan;
+    plan.name = file.name;
+    plan.scheduler = file.scheduler;
+    if (file.settings && file.settings->policy != PolicyKind::fcfs) {
+        plan.order_name = std::string(name_of(file.settings->policy));
+        plan.order = [&file, cores]() { return make_priority_order(*file.settings, cores, log_shares(file)); };
+    }
+    return plan;
+}
+
+/// The shares of the first policy that has a tree, else equal ones; usage fades as under the first that says how.
+void choose_yardstick(Yardstick& yardstick, const std::vector<PolicyFile>& files, const std::vector<SimJob>& jobs) {
+    const auto with_tree = std::find_if(files.begin(), files.end(), [](const PolicyFile& file) { return file.tree; });
+    if (with_tree != files.end()) {
+        measure_share_tree(yardstick, jobs, with_tree->tree_path, log_shares(*with_tree));
+    } else {
+        measure_equal_shares(yardstick, jobs);
+    }
+    const auto fades = std::find_if(files.begin(), files.end(), [](const PolicyFile& file) {
+        return file.settings && file.settings->decay == DecayKind::half_life;
+    });
+    yardstick.half_life = fades != files.end() ? fades->settings->half_life : yardstick.half_life;
+}
+
+/// The files asked for; each is whole or not there.
+Status write_files(const Args& args, const Comparison& comparison) {
+    const auto write = [](const std::string& path, const std::string& text) -> Status {
+        auto file = OutputFile::create(path);
+        if (!file) {
+            return file.error();
+        }
+        if (auto done = file->write(text); !done) {
+            return done;
+        }
+        return file->commit();
+    };
+    if (args.has("output")) {
+        if (auto done = write(args.text("output"), comparison_json(comparison)); !done) {
+            return done;
+        }
+    }
+    return args.has("html") ? write(args.text("html"), comparison_html(comparison)) : Status(Done{});
+}
+
+struct Work {
+    std::vector<PolicyFile> files;  ///< `plan` borrows them
+    std::vector<PlannedReplay> plan;
+    Yardstick yardstick;
+    std::vector<SimJob> jobs;
+    std::uint64_t skipped = 0;
+    std::string first_skip;
+};
+
+Result<Work> prepare(const Context& context, Signals& signals) {
+    auto files = read_policies(context.args.words);
+    if (!files) {
+        return files.error();
+    }
+    const auto cores = machine_cores(context.args, *files);
+    if (!cores) {
+        return cores.error();
+    }
+    auto log = JobLog::open(context.args.text("trace"), {context.args.has("lenient"), *cores});
+    if (!log) {
+        return log.error();
+    }
+    auto jobs = read_jobs(*log, signals);
+    if (!jobs) {
+        return jobs.error();
+    }
+    Work work;
+    work.jobs = std::move(*jobs);
+    work.skipped = log->skipped();
+    work.first_skip = log->first_skip();
+    work.yardstick.log = log->path().substr(log->path().rfind('/') + 1);
+    work.yardstick.cores = log->cores();
+    work.yardstick.jobs = work.jobs.size();
+    work.files = std::move(*files);
+    choose_yardstick(work.yardstick, work.files, work.jobs);
+    for (const PolicyFile& file : work.files) {
+        for (const std::string& warning : file.warnings) {
+            context.note(file.path + ": " + warning);
+        }
+        work.plan.push_back(planned(file, work.yardstick.cores));
+    }
+    return work;
+}
+
+Exit show(Context& context, const Comparison& comparison, bool is_interrupted) {
+    if (auto written = write_files(context.args, comparison); !written) {
+        return context.fail(written.error());
+    }
+    if (context.json) {
+        context.print(comparison_json(comparison));
+    } else if (!context.args.has("quiet")) {
+        context.print(comparison_table(comparison, context.out));
+    }
+    return is_interrupted ? context.fail(Exit::interrupted, "interrupted: these are the results until then.")
+                          : Exit::ok;
+}
+
+Exit run(Context& context) {
+    if (!context.args.has("trace")) {
+        return context.fail(Exit::usage, "weir sim compare needs --trace=LOG.\nTry: weir sim compare --help");
+    }
+    Signals signals;  // before any thread is there
+    auto work = prepare(context, signals);
+    if (!work) {
+        const bool is_interrupted = work.error().code == std::errc::interrupted;
+        return context.fail(is_interrupted ? Exit::interrupted : exit_of(work.error()), work.error().message);
+    }
+    if (work->skipped > 0) {
+        context.note(std::to_string(work->skipped) + " jobs left out, first: " + work->first_skip);
+    }
+    Result<ReplayResults> results = Error{};
+    {
+        Progress progress(std::to_string(work->plan.size()) + (work->plan.size() == 1 ? " policy" : " policies"),
+                          context.err, context.args.has("quiet"), monotonic_now());
+        ReplayWatch watch;
+        watch.fair_start_sample = static_cast<std::uint32_t>(context.args.integer("fair-starts", 100));
+        watch.progress = [&](double part, std::uint64_t jobs) { progress.show(part, jobs, monotonic_now()); };
+        results = replay_all(work->plan, work->yardstick, work->jobs, signals, watch);
+    }
+    if (!results) {
+        return context.fail(results.error());
+    }
+    if (results->replays.empty()) {
+        return context.fail(Exit::interrupted, "interrupted before any job started: there are no results.");
+    }
+    return show(context, compared(std::move(work->yardstick), results->replays, std::move(results->measures)),
+                results->is_interrupted);
+}
+
+}  // namespace
+
+Command sim_compare_command() {
+    Command command;
+    command.name = "sim compare";
+    command.summary = "replay a workload log under several policies and compare them";
+    command.examples = {
+        "weir sim compare easy.toml fair.toml --trace=log.swf.gz --html=report.html  # figures, pictures",
+        "weir sim compare --json a.toml b.toml --trace=log.swf.gz  # all figures, for programs",
+        "weir sim compare --fair-starts=1000 a.toml b.toml --trace=log.swf  # a larger sample"};
+    command.words = {"POLICY.toml...", 1, SIZE_MAX};
+    command.options = {
+        {"trace", 't', "LOG", "the workload log: SWF, plain or .gz"},
+        {"cores", 'c', "N", "the machine (default: as the policies or the log say)", Kind::integer, 1, 0xFFFFFFFFLL},
+        {"output", 'o', "FILE", "write the JSON there as well"},
+        {"html", 0, "FILE", "write one self-contained page with pictures"},
+        {"fair-starts", 0, "N", "jobs looked at where fair starts need a sample (default 100; 0: none)", Kind::integer,
+         0, 1'000'000},
+        {"lenient", 0, "", "leave out and count what is broken or cannot run instead of refusing the log", Kind::flag},
+        {"quiet", 'q', "", "no table, no progress", Kind::flag}};
+    command.run = run;
+    return command;
+}
+
+}  // namespace weir::cmd

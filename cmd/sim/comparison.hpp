@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: what a comparison of policies on one log knows: for each policy its figures and the series behind the pictures.
+// Pure: outcomes in, values out. Must not know files, threads, nor how anything is shown.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "libsched/sim/fair_start.hpp"
+#include "libsched/sim/fairness.hpp"
+#include "libsched/sim/usage_history.hpp"
+
+namespace weir::cmd {
+
+/// What all policies are measured on and against.
+struct Yardstick {
+    std::string log;  ///< its name without folders
+    std::int64_t cores = 0;
+    std::uint64_t jobs = 0;
+    /// Whose shares: "shares.toml", or empty: equal shares for all users, for all groups.
+    std::string share_tree;
+    Duration half_life = std::chrono::hours(24 * 7);  ///< of the usage that is shown
+    /// By place in the log. Accounts may be the same tree as users (a share tree) or another (a log's groups).
+    PartyTree accounts, users;
+    std::size_t users_level = 0;  ///< of `users`, by index; that of `accounts` is 0
+};
+
+/// A replay as it is handed over.
+struct Replayed {
+    std::string name;
+    std::string scheduler;
+    std::string order;              ///< what orders the queue: "submission", "multifactor", ...
+    bool is_complete = true;        ///< false: cut off; the figures are of the jobs that started until then
+    std::vector<Outcome> outcomes;  ///< in the log's order
+    std::optional<FairStartMetrics> fair_start;
+    bool is_fair_start_sampled = false;
+};
+
+/// A job drawn in the window: where and when.
+struct WindowJob {
+    Outcome outcome;
+    std::vector<std::pair<double, double>> cores;  ///< from, to: the machine's cores as a line
+};
+
+struct Measured {
+    std::string name, scheduler, order;
+    bool is_complete = true;
+    JobMetrics jobs;
+    MachineMetrics machine;
+    LevelMetrics accounts, users;
+    std::vector<PartyMetrics> by_account;  ///< by place in Yardstick::accounts
+    std::vector<PartyMetrics> by_user;     ///< by place in Yardstick::users
+    EqualityMetrics equality;
+    std::optional<FairStartMetrics> fair_start;
+    bool is_fair_start_sampled = false;
+    double level_fs_error = 0;  ///< mean over the ends of days
+
+    std::vector<MachineSample> load;
+    std::vector<UsageSample> usage;                    ///< of Yardstick::accounts
+    std::vector<std::pair<double, double>> wait_ecdf;  ///< wait s, part of jobs that waited at most so long
+    std::vector<WindowJob> window;
+};
+
+struct Comparison {
+    Yardstick yardstick;
+    Instant begin, end;                ///< first submission, last end under any policy
+    Instant window_begin, window_end;  ///< the stretch drawn job by job
+    std::vector<Measured> policies;
+};
+
+/// Figures and series of one replay; all but its window. O(n log n).
+Measured measured(const Yardstick& yardstick, const Replayed& replayed);
+/// Where the window lies: around the moment at which most cores wait under the first policy; as long as a day, shorter
+/// where more than 300 jobs ran in it under some policy.
+std::pair<Instant, Instant> window_of(const std::vector<Replayed>& replays, const Measured& first);
+/// The jobs that run in the window, those of no run time left out, each on the lowest cores that are free when it
+/// starts. O(n + jobs^2).
+std::vector<WindowJob> window_jobs(const std::vector<Outcome>& outcomes, std::int64_t cores, Instant from, Instant to);
+
+/// All of it; `replays` and `measures` belong together by place.
+Comparison compared(Yardstick yardstick, const std::vector<Replayed>& replays, std::vector<Measured> measures);
+
+}  // namespace weir::cmd

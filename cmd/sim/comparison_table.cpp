@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the table's two layouts.
+#include "cmd/common/table.hpp"
+#include "cmd/sim/comparison_text.hpp"
+#include "cmd/sim/figures.hpp"
+
+namespace weir::cmd {
+namespace {
+
+std::string marked(const Figure& figure, const std::vector<Measured>& policies, std::size_t i) {
+    return figure_text(figure, policies[i]) + (best(figure, policies) == i ? " *" : "  ");
+}
+
+std::string column_each(const std::vector<Measured>& policies, const Screen& screen) {
+    std::vector<Column> columns{{"figure"}};
+    for (const Measured& policy : policies) {
+        columns.push_back({printable(policy.name) + "  ", Align::right});
+    }
+    Table table(columns);
+    for (const Figure& figure : figures()) {
+        std::vector<std::string> row{figure.name};
+        for (std::size_t i = 0; i < policies.size(); ++i) {
+            row.push_back(marked(figure, policies, i));
+        }
+        table.add(row);
+    }
+    return table.text(screen);
+}
+
+std::string row_each(const std::vector<Measured>& policies, const Screen& screen) {
+    std::vector<Column> columns{{"policy"}};
+    int drop = 0;
+    for (const Figure& figure : figures()) {
+        if (figure.is_main) {
+            columns.push_back({std::string(figure.name) + "  ", Align::right, drop++});
+        }
+    }
+    Table table(columns);
+    for (std::size_t i = 0; i < policies.size(); ++i) {
+        std::vector<std::string> row{printable(policies[i].name)};
+        for (const Figure& figure : figures()) {
+            if (figure.is_main) {
+                row.push_back(marked(figure, policies, i));
+            }
+        }
+        table.add(row);
+    }
+    return table.text(screen);
+}
+
+}  // namespace
+
+std::string cut_off_text(const Measured& policy) {
+    return policy.is_complete ? ""
+                              : policy.name + " was cut off: its figures are those of the " +
+                                    grouped(static_cast<std::int64_t>(policy.jobs.jobs)) + " jobs that had started";
+}
+
+std::string comparison_table(const Comparison& comparison, const Screen& screen) {
+    const std::vector<Measured>& policies = comparison.policies;
+    std::size_t width = 32;
+    for (const Measured& policy : policies) {
+        width += std::max<std::size_t>(columns(policy.name), 9) + 4;
+    }
+    const bool fits = screen.width == 0 ? policies.size() <= 6 : width <= screen.width;
+    std::string text = fits ? column_each(policies, screen) : row_each(policies, screen);
+    text += "* best. doc/simulator.md says what each figure means.\n";
+    for (const Measured& policy : policies) {
+        if (const std::string cut = cut_off_text(policy); !cut.empty()) {
+            text += printable(cut) + "\n";
+        }
+    }
+    return text;
+}
+
+}  // namespace weir::cmd

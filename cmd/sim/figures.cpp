@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the rows of the list.
+#include "cmd/sim/figures.hpp"
+
+#include <cmath>
+
+#include "cmd/common/text.hpp"
+
+namespace weir::cmd {
+namespace {
+
+using M = const Measured&;
+using Value = std::optional<double>;
+
+Value fair_start(M m, double (*of)(const FairStartMetrics&)) {
+    return m.fair_start ? Value(of(*m.fair_start)) : std::nullopt;
+}
+
+const std::vector<Figure> rows = {
+    {"jobs", "jobs", "that started", Unit::count, Better::neither, false,
+     [](M m) { return Value(static_cast<double>(m.jobs.jobs)); }},
+    {"wait_mean_s", "wait, mean", "start - submission", Unit::seconds, Better::lower, true,
+     [](M m) { return Value(m.jobs.wait_s.mean); }},
+    {"wait_median_s", "wait, median", "half of the jobs waited no longer", Unit::seconds, Better::lower, false,
+     [](M m) { return Value(m.jobs.wait_s.median); }},
+    {"wait_p95_s", "wait, p95", "95 of 100 jobs waited no longer", Unit::seconds, Better::lower, true,
+     [](M m) { return Value(m.jobs.wait_s.p95); }},
+    {"wait_p99_s", "wait, p99", "99 of 100 jobs waited no longer", Unit::seconds, Better::lower, false,
+     [](M m) { return Value(m.jobs.wait_s.p99); }},
+    {"wait_max_s", "wait, longest", "of any job", Unit::seconds, Better::lower, true,
+     [](M m) { return Value(m.jobs.wait_s.max); }},
+    {"starved", "waits above 7 d", "jobs", Unit::count, Better::lower, false,
+     [](M m) { return Value(static_cast<double>(m.jobs.starved)); }},
+    {"wait_area_weighted_s", "wait, by area", "weighted by cores x run time: blind to how work is cut into jobs",
+     Unit::seconds, Better::lower, false, [](M m) { return Value(m.jobs.wait_area_weighted_s); }},
+    {"response_area_weighted_s", "response, by area", "wait + run, weighted by cores x run time", Unit::seconds,
+     Better::lower, false, [](M m) { return Value(m.jobs.response_area_weighted_s); }},
+    {"response_specific_weighted_s", "response, P2SF", "specific-response-weighted (Goponenko 2022)", Unit::seconds,
+     Better::lower, false, [](M m) { return Value(m.jobs.response_specific_weighted_s); }},
+    {"wait_large_s", "wait, large jobs", "mean of jobs of a quarter of the machine or more", Unit::seconds,
+     Better::lower, false, [](M m) { return m.jobs.large_jobs > 0 ? Value(m.jobs.wait_large_s) : std::nullopt; }},
+    {"slowdown_mean", "slowdown, mean", "bounded: max(1, (wait + run) / max(run, 10 s))", Unit::number, Better::lower,
+     true, [](M m) { return Value(m.jobs.slowdown.mean); }},
+    {"slowdown_median", "slowdown, median", "bounded slowdown", Unit::number, Better::lower, false,
+     [](M m) { return Value(m.jobs.slowdown.median); }},
+    {"slowdown_p95", "slowdown, p95", "bounded slowdown", Unit::number, Better::lower, false,
+     [](M m) { return Value(m.jobs.slowdown.p95); }},
+    {"slowdown_max", "slowdown, worst", "bounded slowdown", Unit::number, Better::lower, false,
+     [](M m) { return Value(m.jobs.slowdown.max); }},
+    {"utilization", "utilisation", "of all cores, from the first submission to the last end", Unit::part,
+     Better::higher, true, [](M m) { return Value(m.machine.utilization); }},
+    {"utilization_to_last_submit", "utilisation to last submission", "without the queue's draining at the end",
+     Unit::part, Better::higher, false, [](M m) { return Value(m.machine.utilization_to_last_submit); }},
+    {"capacity_lost", "capacity lost", "cores idle although as many were waited for", Unit::part, Better::lower, true,
+     [](M m) { return Value(m.machine.capacity_lost); }},
+    {"makespan_s", "makespan", "first submission to last end", Unit::seconds, Better::lower, false,
+     [](M m) { return Value(to_seconds(m.machine.makespan)); }},
+    {"user_slowdown_mean", "users' slowdown, mean", "of each user's mean bounded slowdown", Unit::number, Better::lower,
+     true, [](M m) { return Value(m.users.slowdown.mean); }},
+    {"user_slowdown_median", "users' slowdown, median", "over users", Unit::number, Better::lower, false,
+     [](M m) { return Value(m.users.slowdown.median); }},
+    {"user_slowdown_p95", "users' slowdown, p95", "over users", Unit::number, Better::lower, false,
+     [](M m) { return Value(m.users.slowdown.p95); }},
+    {"user_slowdown_max", "users' slowdown, worst", "over users", Unit::number, Better::lower, false,
+     [](M m) { return Value(m.users.slowdown.max); }},
+    {"user_jain_slowdown", "Jain index, slowdown", "over users; 1: all alike; ruled by the worst", Unit::number,
+     Better::higher, false, [](M m) { return Value(m.users.jain_slowdown); }},
+    {"user_jain_wait", "Jain index, wait", "over users; 1: all alike", Unit::number, Better::higher, false,
+     [](M m) { return Value(m.users.jain_wait); }},
+    {"user_share_deviation", "share deviation, users", "cores not with whom they were due to, mean over time",
+     Unit::part, Better::lower, true, [](M m) { return Value(m.users.deviation); }},
+    {"account_share_deviation", "share deviation, accounts", "the same for accounts", Unit::part, Better::lower, false,
+     [](M m) { return Value(m.accounts.deviation); }},
+    {"user_under_service_mean", "under-service, mean", "part of what was due that was not served, over users",
+     Unit::part, Better::lower, false, [](M m) { return Value(m.users.under_service.mean); }},
+    {"user_under_service_p95", "under-service, p95", "over users", Unit::part, Better::lower, false,
+     [](M m) { return Value(m.users.under_service.p95); }},
+    {"user_gini", "Gini of service", "of delivered / due over users; 0: all served alike", Unit::number, Better::lower,
+     false, [](M m) { return Value(m.users.gini); }},
+    {"user_starving", "starving", "of what was due, that of users served below 0.8 of it", Unit::part, Better::lower,
+     false, [](M m) { return Value(m.users.starving); }},
+    {"user_starving_longest_s", "starving, longest", "of any user without a break", Unit::seconds, Better::lower, false,
+     [](M m) { return Value(to_seconds(m.users.starving_longest)); }},
+    {"level_fs_error", "level FS error", "mean |log2 LevelFS| at the ends of days; 1: off by a factor of two",
+     Unit::number, Better::lower, false, [](M m) { return Value(m.level_fs_error); }},
+    {"equality_short_mean_core_s", "short of an equal part", "core-seconds a job, against N / jobs in the system",
+     Unit::count, Better::lower, false, [](M m) { return Value(m.equality.short_mean_core_s); }},
+    {"fair_start_missed", "fair starts missed", "jobs that started later than without those after them", Unit::part,
+     Better::lower, true, [](M m) { return fair_start(m, [](const FairStartMetrics& f) { return f.missed_part(); }); }},
+    {"fair_start_miss_mean_s", "fair start, mean miss", "over all jobs looked at", Unit::seconds, Better::lower, false,
+     [](M m) { return fair_start(m, [](const FairStartMetrics& f) { return f.miss_mean_s; }); }},
+    {"fair_start_miss_max_s", "fair start, greatest miss", "of the jobs looked at", Unit::seconds, Better::lower, false,
+     [](M m) { return fair_start(m, [](const FairStartMetrics& f) { return to_seconds(f.miss_max); }); }},
+    {"fair_start_jobs", "fair start, jobs looked at", "all, or a sample", Unit::count, Better::neither, false,
+     [](M m) { return fair_start(m, [](const FairStartMetrics& f) { return static_cast<double>(f.jobs); }); }},
+};
+
+}  // namespace
+
+const std::vector<Figure>& figures() {
+    return rows;
+}
+
+std::string figure_text(const Figure& figure, const Measured& policy) {
+    const Value value = figure.of(policy);
+    if (!value) {
+        return "-";
+    }
+    switch (figure.unit) {
+        case Unit::seconds:
+            return duration_text(duration_from_seconds(*value < 10 ? *value : std::round(*value)));
+        case Unit::number:
+            return fixed(*value, *value < 100 ? 3 : 1);
+        case Unit::part:
+            return percent(*value);
+        case Unit::count:
+            break;
+    }
+    return grouped(std::llround(*value));
+}
+
+std::optional<std::size_t> best(const Figure& figure, const std::vector<Measured>& policies) {
+    std::optional<std::size_t> found;
+    Value value;
+    bool is_shared = false;
+    for (std::size_t i = 0; i < policies.size() && figure.better != Better::neither; ++i) {
+        const Value own = figure.of(policies[i]);
+        if (!own) {
+            continue;
+        }
+        is_shared = value && *own == *value ? true : is_shared;
+        if (!value || (figure.better == Better::lower ? *own < *value : *own > *value)) {
+            value = own;
+            found = i;
+            is_shared = false;
+        }
+    }
+    return is_shared || policies.size() < 2 ? std::nullopt : found;
+}
+
+}  // namespace weir::cmd

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the one list of figures that a comparison shows: key, name, unit, which way is better, and what it means.
+// Table, JSON and HTML read it, so that they cannot disagree. Must not know where figures go.
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cmd/sim/comparison.hpp"
+
+namespace weir::cmd {
+
+enum class Unit { seconds, number, part, count };
+enum class Better { lower, higher, neither };
+
+struct Figure {
+    const char* key;      ///< in JSON, with its unit
+    const char* name;     ///< in tables
+    const char* meaning;  ///< one line
+    Unit unit;
+    Better better;
+    bool is_main;  ///< shown where there is room for a few only
+    std::optional<double> (*of)(const Measured&);
+};
+
+const std::vector<Figure>& figures();
+/// "6h 12m", "2.35", "41.2 %", "1 204"; "-" for none.
+std::string figure_text(const Figure& figure, const Measured& policy);
+/// The policy that is best in a figure; none where it has no better, or not exactly one is best.
+std::optional<std::size_t> best(const Figure& figure, const std::vector<Measured>& policies);
+
+}  // namespace weir::cmd

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: reading the two tables and the tree that one names.
+#include "cmd/sim/policy_file.hpp"
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "libfairshare/json/json.hpp"
+#include "libfairshare/text/toml_json.hpp"
+#include "libfairshare/toml/share_tree_toml.hpp"
+
+namespace weir::cmd {
+namespace {
+
+Result<std::string> text_of(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    std::ostringstream text;
+    if (!file || !(text << file.rdbuf())) {
+        return Error{std::errc::no_such_file_or_directory,
+                     path + ": " + std::error_code(errno, std::generic_category()).message() + "."};
+    }
+    return text.str();
+}
+
+/// Where `key` of [sim] is written, for messages; 0 where it is not found (a form such as sim.cores = 1).
+std::size_t line_of(const std::string& text, const std::string& key) {
+    std::istringstream lines(text);
+    std::string line;
+    bool is_inside = false;
+    for (std::size_t number = 1; std::getline(lines, line); ++number) {
+        line.erase(0, line.find_first_not_of(" \t"));
+        if (!line.empty() && line[0] == '[') {
+            is_inside = line.compare(0, 5, "[sim]") == 0;
+        } else if (is_inside && line.compare(0, key.size(), key) == 0) {
+            const std::size_t next = line.find_first_not_of(" \t", key.size());
+            if (next != std::string::npos && line[next] == '=') {
+                return number;
+            }
+        }
+    }
+    return 0;
+}
+
+/// [sim], key by key; complaints one a line.
+class SimTable {
+  public:
+    SimTable(const std::string& path, const std::string& text) : path_(path), text_(text) {}
+
+    void read(const json_t* table, PolicyFile& into) {
+        const char* key = nullptr;
+        json_t* value = nullptr;
+        json_object_foreach(const_cast<json_t*>(table), key, value) {  // it only walks
+            read_key(key, value, into);
+        }
+    }
+    const std::string& complaints() const { return complaints_; }
+
+  private:
+    void read_key(const std::string& key, json_t* value, PolicyFile& into) {
+        if (key == "scheduler") {
+            auto policy = policy_named(json_is_string(value) ? json_string_value(value) : "");
+            if (policy) {
+                into.scheduler = *policy;
+            } else {
+                complain(key, value, policy.error().message);
+            }
+        } else if (key == "cores") {
+            if (json_is_integer(value) && json_integer_value(value) > 0 && json_integer_value(value) <= 0xFFFFFFFFLL) {
+                into.cores = json_integer_value(value);
+            } else {
+                complain(key, value, "must be a whole number from 1 to 4294967295");
+            }
+        } else if (key == "name") {
+            if (json_is_string(value) && json_string_length(value) > 0 && json_string_length(value) <= 40) {
+                into.name = json_string_value(value);
+            } else {
+                complain(key, value, "must be text of 1 to 40 characters in quotes");
+            }
+        } else if (key == "shares") {
+            const std::string name = json_is_string(value) ? json_string_value(value) : "";
+            if (name == "users" || name == "groups") {
+                into.has_groups = name == "groups";
+            } else {
+                complain(key, value, "must be \"users\" or \"groups\": who has an equal share where no tree says more");
+            }
+        } else {
+            complain(key, value, "unknown key; the keys of [sim] are scheduler, cores, name and shares");
+        }
+    }
+    void complain(const std::string& key, json_t* value, const std::string& right) {
+        const std::size_t line = line_of(text_, key);
+        complaints_ += (complaints_.empty() ? "" : "\n") + path_ + (line > 0 ? ":" + std::to_string(line) : "") +
+                       ": [sim] " + key + " = " + Json::ref(value).dump() + ": " + right;
+    }
+
+    const std::string& path_;
+    const std::string& text_;
+    std::string complaints_;
+};
+
+/// Every line with the file's name.
+std::string in_file(const std::string& path, const std::string& lines) {
+    std::string out;
+    std::istringstream in(lines);
+    for (std::string line; std::getline(in, line);) {
+        out += (out.empty() ? "" : "\n") + path + ": " + line;
+    }
+    return out;
+}
+
+Status read_tree(PolicyFile& file) {
+    if (!file.settings->is_share_tree_named) {
+        return Done{};
+    }
+    file.tree_path = (std::filesystem::path(file.path).parent_path() / file.settings->share_tree).string();
+    const auto text = text_of(file.tree_path);
+    if (!text) {
+        return text.error();
+    }
+    auto tree = parse_share_tree(*text, file.tree_path);
+    if (const auto* bad = std::get_if<Diagnostics>(&tree)) {
+        return Error{std::errc::invalid_argument, to_string(*bad)};
+    }
+    file.tree = std::move(std::get<ShareTree>(tree));
+    return Done{};
+}
+
+}  // namespace
+
+LogShares log_shares(const PolicyFile& file) {
+    if (!file.tree) {
+        return file.has_groups ? LogShares::of_groups() : LogShares::of_users();
+    }
+    std::map<std::uint32_t, std::string> names;
+    for (const auto& [name, id] : file.settings->users) {
+        names[id] = name;
+    }
+    return LogShares(*file.tree, names);
+}
+
+Result<PolicyFile> read_policy_file(const std::string& path) {
+    PolicyFile file;
+    file.path = path;
+    file.name = std::filesystem::path(path).stem().string();
+    const auto text = text_of(path);
+    if (!text) {
+        return text.error();
+    }
+    const auto document = toml_to_json(*text, path);
+    if (!document) {
+        return document.error();
+    }
+    const Json owned = Json::own(*document);
+    const json_t* sim = json_object_get(owned.get(), "sim");
+    const json_t* weir = json_object_get(owned.get(), "weir");
+    if (!json_is_object(sim) && weir == nullptr) {
+        return Error{std::errc::invalid_argument,
+                     path +
+                         ": no policy: a table [sim] says the scheduler (scheduler = \"easy\"), a table [weir] "
+                         "what orders the queue; one of them must be there."};
+    }
+    SimTable table(path, *text);
+    table.read(sim, file);
+    std::string complaints = table.complaints();
+    if (weir != nullptr) {
+        auto settings = config::read_settings(weir, {});
+        if (settings) {
+            file.settings = std::move(*settings);
+            file.warnings = policy_warnings(*file.settings);
+        } else {
+            complaints += (complaints.empty() ? "" : "\n") + in_file(path, settings.error().message);
+        }
+    }
+    if (!complaints.empty()) {
+        return Error{std::errc::invalid_argument, complaints};
+    }
+    if (file.settings) {
+        if (auto read = read_tree(file); !read) {
+            return read.error();
+        }
+    }
+    return file;
+}
+
+}  // namespace weir::cmd

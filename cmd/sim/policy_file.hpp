@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: a policy to be replayed, as a file: [sim] says scheduler and machine, [weir] what orders the queue, as for an
+// instance (doc/configuration.md). Must not know logs or replays.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "libfairshare/tree/share_tree.hpp"
+#include "libsched/config/settings.hpp"
+#include "libsched/policy/policy.hpp"
+#include "libsched/sim/log_shares.hpp"
+
+namespace weir::cmd {
+
+struct PolicyFile {
+    std::string path;
+    std::string name;  ///< [sim] name, else the file's without folders and ending
+    Policy scheduler = Easy{};
+    std::int64_t cores = 0;                    ///< 0: the log's
+    std::optional<config::Settings> settings;  ///< none without [weir]: the queue stands in order of submission
+    bool has_groups = false;                   ///< [sim] shares = "groups": each group an equal share, not each user
+    std::string tree_path;                     ///< of `tree`
+    std::optional<ShareTree> tree;             ///< where [weir] names a share tree
+    std::vector<std::string> warnings;         ///< settings that can have no effect
+};
+
+/// Who of a log pays by which leaf: those of the file's tree, else all users or all groups alike.
+LogShares log_shares(const PolicyFile& file);
+
+/// Errors, each with file, line where there is one, value and what is right: no such file, no TOML, unknown keys or bad
+/// values in [sim] and [weir], neither of the two tables, a share tree that does not hold.
+Result<PolicyFile> read_policy_file(const std::string& path);
+
+}  // namespace weir::cmd

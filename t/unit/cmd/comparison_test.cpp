@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Comparisons: figures, windows, the page's parts.
+#include "cmd/sim/comparison.hpp"
+
+#include <rapidcheck/catch.h>
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <set>
+
+#include "cmd/sim/comparison_text.hpp"
+#include "cmd/sim/figures.hpp"
+#include "cmd/sim/pictures.hpp"
+#include "cmd/sim/yardstick.hpp"
+#include "libsched/sim/simulate.hpp"
+#include "t/unit/libsched/workload.hpp"
+
+using namespace weir;
+using namespace weir::cmd;
+
+namespace {
+
+std::vector<SimJob> log_of(int count) {
+    std::vector<SimJob> jobs;
+    for (int i = 0; i < count; ++i) {
+        const auto number = static_cast<std::uint32_t>(i);
+        jobs.push_back(SimJob{i, test::at(i * 7), test::secs(20 + i * 13 % 50), test::secs(90), 1 + number * 5 % 4,
+                              1 + number % 3, 1 + number % 2});
+    }
+    return jobs;
+}
+
+Replayed replayed(const std::string& name, const std::vector<SimJob>& jobs, const Policy& policy) {
+    Replayed result;
+    result.name = name;
+    result.scheduler = std::string(name_of(policy));
+    result.order = "submission";
+    const auto starts = simulate(jobs, 4, policy);
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+        result.outcomes.push_back({jobs[i], starts.value()[i], i});
+    }
+    return result;
+}
+
+Comparison comparison_of(int count) {
+    const auto jobs = log_of(count);
+    Yardstick yardstick;
+    yardstick.log = "made";
+    yardstick.cores = 4;
+    yardstick.jobs = jobs.size();
+    measure_equal_shares(yardstick, jobs);
+    const std::vector<Replayed> replays = {replayed("a", jobs, Easy{}), replayed("b", jobs, Fcfs{})};
+    return compared(yardstick, replays, {measured(yardstick, replays[0]), measured(yardstick, replays[1])});
+}
+
+}  // namespace
+
+TEST_CASE("figures: keys are unique, every figure has a text") {
+    const Comparison comparison = comparison_of(40);
+    std::set<std::string> keys;
+    for (const Figure& figure : figures()) {
+        CHECK(keys.insert(figure.key).second);
+        CHECK_FALSE(figure_text(figure, comparison.policies[0]).empty());
+    }
+    CHECK(figure_text(figures().back(), comparison.policies[0]) == "-");  // no fair starts were asked for
+}
+
+TEST_CASE("figures: the best is the lowest wait, the highest utilisation, nobody where two are equal") {
+    const Comparison comparison = comparison_of(40);
+    const auto best_in = [&](const std::string& key) {
+        const auto found =
+            std::find_if(figures().begin(), figures().end(), [&](const Figure& figure) { return figure.key == key; });
+        return best(*found, comparison.policies);
+    };
+    REQUIRE(comparison.policies[0].jobs.wait_s.mean < comparison.policies[1].jobs.wait_s.mean);
+    REQUIRE(comparison.policies[0].machine.utilization > comparison.policies[1].machine.utilization);
+    CHECK(best_in("wait_mean_s") == 0);
+    CHECK(best_in("utilization") == 0);
+    CHECK_FALSE(best_in("jobs"));
+    CHECK_FALSE(best_in("fair_start_missed"));
+    CHECK_FALSE(best(figures()[1], {comparison.policies[0], comparison.policies[0]}));
+}
+
+// Kills: cores given back late or not at all; two jobs on one core; a job on fewer cores than it has.
+TEST_CASE("comparison: in the window every job has its cores and no core has two jobs") {
+    rc::prop("packing", [] {
+        auto jobs = *test::workloads(4);
+        RC_PRE(!jobs.empty());
+        const auto outcomes = replayed("a", jobs, Easy{}).outcomes;
+        const auto from = test::at(*rc::gen::inRange(0, 60));
+        const auto to = from + test::secs(*rc::gen::inRange(1, 60));
+        const auto window = window_jobs(outcomes, 4, from, to);
+        for (const WindowJob& job : window) {
+            double cores = 0;
+            for (const auto& [low, high] : job.cores) {
+                cores += high - low;
+            }
+            RC_ASSERT(cores == job.outcome.job.cores);
+            for (const WindowJob& other : window) {
+                const bool is_together = &other != &job && other.outcome.start < job.outcome.end() &&
+                                         job.outcome.start < other.outcome.end();
+                for (const auto& [low, high] : job.cores) {
+                    for (const auto& [other_low, other_high] : other.cores) {
+                        RC_ASSERT(!is_together || high <= other_low || other_high <= low);
+                    }
+                }
+            }
+        }
+    });
+}
+
+TEST_CASE("comparison: groups as many as users are no accounts; equal comparisons give equal bytes") {
+    Yardstick yardstick;
+    measure_equal_shares(yardstick, log_of(30));  // three users, two groups
+    CHECK(yardstick.accounts.parties.size() == 4);
+    CHECK(comparison_html(comparison_of(60)) == comparison_html(comparison_of(60)));
+    CHECK(comparison_json(comparison_of(60)) == comparison_json(comparison_of(60)));
+    CHECK(pictures(comparison_of(60)).size() == 7);
+}
+
+TEST_CASE("comparison: a narrow terminal gets a row a policy and no line is too long") {
+    Screen narrow;
+    narrow.width = 60;
+    const std::string text = comparison_table(comparison_of(40), Screen{});
+    CHECK(text.find("users' slowdown, worst") != std::string::npos);
+    Comparison many = comparison_of(40);
+    while (many.policies.size() < 8) {
+        many.policies.push_back(many.policies.back());
+    }
+    const std::string rows = comparison_table(many, narrow);
+    std::size_t begin = 0;
+    for (std::size_t end = rows.find('\n'); end != std::string::npos; begin = end + 1, end = rows.find('\n', begin)) {
+        CHECK(columns(rows.substr(begin, end - begin)) <= 60);
+    }
+    CHECK(rows.find("policy") == 0);
+}
+
+TEST_CASE("comparison: what was cut off says so, and nobody started is no picture") {
+    const auto jobs = log_of(20);
+    Yardstick yardstick;
+    yardstick.cores = 4;
+    measure_equal_shares(yardstick, jobs);
+    Replayed half = replayed("half", jobs, Easy{});
+    half.outcomes.resize(7);
+    half.is_complete = false;
+    Comparison comparison = compared(yardstick, {half}, {measured(yardstick, half)});
+    CHECK(comparison_table(comparison, Screen{}).find("half was cut off: its figures are those of the 7 jobs") !=
+          std::string::npos);
+    CHECK(comparison_html(comparison).find("It was cut off") != std::string::npos);
+    half.outcomes.clear();
+    comparison = compared(yardstick, {half}, {measured(yardstick, half)});
+    CHECK(pictures(comparison).empty());
+}
