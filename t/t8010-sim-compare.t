@@ -1,0 +1,136 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-3.0-only
+test_description='weir sim compare: figures side by side, JSON, one self-contained page, bad input, interruption'
+
+. "${SHARNESS_SH:-/usr/share/sharness/sharness.sh}"
+use_weir
+
+cat >easy.toml <<EOF
+[sim]
+scheduler = "easy"
+EOF
+cat >fcfs.toml <<EOF
+[sim]
+name = "first come <b>"
+scheduler = "fcfs"
+EOF
+cat >fair.toml <<EOF
+[sim]
+scheduler = "easy"
+[weir]
+policy = "multifactor"
+half-life = "3d"
+update-interval = 0
+share-tree = "shares.toml"
+[weir.weights]
+wait = 0
+size = 0
+fairshare = 1000000
+EOF
+cat >shares.toml <<EOF
+"physics" = 60
+"physics/@u1" = 1
+"physics/@u4" = 1
+"chem" = 30
+"chem/@*" = 1
+EOF
+
+# page FILE PYTHON: a check of the page as well-formed XML; `root` its element, `data` the JSON inside
+page() {
+	python3 - "$@" <<-\EOF
+	import json, sys, xml.etree.ElementTree as tree
+	root = tree.parse(sys.argv[1]).getroot()
+	data = json.loads(root.find(".//script[@id='weir-data']").text)
+	ids = [e.get("id") for e in root.iter() if e.get("id")]
+	def text(e): return "".join(e.itertext())
+	print(eval(sys.argv[2]))
+	EOF
+}
+
+test_expect_success 'a load to compare on' '
+	weir sim generate --jobs=1500 --cores=64 --users=6 --load=0.9 --seed=3 -o load.swf.gz
+'
+test_expect_success 'two policies side by side: a column each, all figures, the best marked' '
+	weir sim compare easy.toml fcfs.toml --trace=load.swf.gz --html=report.html -o out.json >table &&
+	head -1 table | grep "^figure  *easy  *first come <b>" && test $(wc -l <table) -ge 35 &&
+	grep "^wait, mean .* \*" table && grep "^capacity lost" table && grep "^fair start, jobs looked at  *1500  *1500" table
+'
+test_expect_success 'the JSON has the figures of the table' '
+	json_is out.json weir.sim-compare/1 &&
+	test "$(field out.json "[p[\"name\"] for p in d[\"policies\"]], d[\"jobs\"], d[\"cores\"], d[\"share_tree\"]")" = \
+		"(['"'easy', 'first come <b>'"'], 1500, 64, None)" &&
+	grep "^capacity lost  *$(field out.json "\"%.1f\" % (100 * d[\"policies\"][0][\"figures\"][\"capacity_lost\"])") % \*" table &&
+	grep "^makespan  *$(field out.json "\"%dd %dh\" % (d[\"policies\"][0][\"figures\"][\"makespan_s\"] // 86400, d[\"policies\"][0][\"figures\"][\"makespan_s\"] % 86400 // 3600)")" table
+'
+test_expect_success 'its mean wait and utilisation are those of weir sim run' '
+	weir sim run --json --scheduler=easy load.swf.gz >run.json &&
+	for f in "wait_mean_s [\"wait_s\"][\"mean\"]" "wait_max_s [\"wait_s\"][\"max\"]" "utilization [\"utilization\"]"; do
+		set -- $f && test "$(field out.json "\"%.6g\" % d[\"policies\"][0][\"figures\"][\"$1\"]")" = \
+			"$(field run.json "\"%.6g\" % d$2")" || return 1
+	done
+'
+test_expect_success 'the JSON in the page is the JSON beside it' '
+	page report.html "json.dumps(data, sort_keys=True)" >inside && field out.json "__import__(\"json\").dumps(d, sort_keys=True)" >beside &&
+	test_cmp beside inside && weir sim compare -q --json easy.toml fcfs.toml --trace=load.swf.gz | test_cmp out.json -
+'
+test_expect_success 'the page is well-formed, fetches nothing, runs nothing' '
+	test "$(page report.html "len(ids) == len(set(ids)), root.get(\"lang\")")" = "(True, '"'en'"')" &&
+	test "$(page report.html "[e.tag for e in root.iter() if e.tag in (\"link\", \"img\", \"iframe\", \"object\", \"base\")]")" = "[]" &&
+	test "$(page report.html "[s.get(\"type\") for s in root.iter(\"script\")]")" = "['"'application/json'"']" &&
+	test "$(page report.html "[k for e in root.iter() for k in e.keys() if k in (\"src\", \"href\") or k.startswith(\"on\")]")" = "[]" &&
+	! grep -i "http\|url(\|@import" report.html
+'
+test_expect_success 'seven pictures, each with a title and a text that says its numbers' '
+	test "$(page report.html "[s.get(\"id\") for s in root.iter(\"svg\")]")" = \
+		"['"'frontier', 'shares', 'due', 'distance', 'waits', 'load', 'gantt'"']" &&
+	test "$(page report.html "all(s.get(\"role\") == \"img\" and s.get(\"aria-labelledby\") == s.get(\"id\") + \"-t \" + s.get(\"id\") + \"-d\" for s in root.iter(\"svg\"))")" = True &&
+	test "$(page report.html "all(any(c.isdigit() for c in text(s.find(\"desc\"))) for s in root.iter(\"svg\"))")" = True &&
+	grep "prefers-color-scheme:dark" report.html
+'
+test_expect_success 'equal input, equal bytes' '
+	weir sim compare -q easy.toml fcfs.toml --trace=load.swf.gz --html=again.html -o again.json &&
+	test_cmp report.html again.html && test_cmp out.json again.json
+'
+test_expect_success 'fair share by a tree: accounts by name, what each got, a sample of fair starts' '
+	weir sim compare -q easy.toml fair.toml --trace=load.swf.gz --fair-starts=10 -o tree.json --html=tree.html &&
+	test "$(field tree.json "d[\"share_tree\"], d[\"half_life_s\"], [round(e[\"entitled\"], 3) for e in d[\"entitlements\"] if e[\"account\"] in (\"physics\", \"chem\", \"physics/@u1\")]")" = \
+		"('"'shares.toml'"', 259200.0, [0.667, 0.333, 0.333])" &&
+	test "$(field tree.json "[(p[\"order\"], p[\"fair_start_sampled\"]) for p in d[\"policies\"]]")" = \
+		"[('"'submission', False), ('multifactor', True"')]" &&
+	test "$(field tree.json "all(sum(a[\"jobs\"] for a in p[\"accounts\"] if \"/\" not in a[\"account\"]) == 1500 for p in d[\"policies\"])")" = True &&
+	test "$(field tree.json "d[\"policies\"][1][\"figures\"][\"account_share_deviation\"] < d[\"policies\"][0][\"figures\"][\"account_share_deviation\"]")" = True
+'
+test_expect_success 'fair starts can be left out' '
+	weir sim compare --json --fair-starts=0 easy.toml --trace=load.swf.gz >none.json &&
+	test "$(field none.json "d[\"policies\"][0][\"figures\"][\"fair_start_missed\"]")" = None
+'
+
+test_expect_success 'bad policies: every mistake with file, line, value and what is right; nothing is written' '
+	printf "[sim]\nscheduler = \"esay\"\ncores = 0\n# x\ncolour = 1\n" >bad.toml && printf "[weir]\nhalf-life = \"soon\"\n" >bad2.toml &&
+	test_expect_code 1 weir sim compare bad.toml bad2.toml --trace=load.swf.gz --html=never.html 2>err &&
+	grep "bad.toml:2: .sim. scheduler = \"esay\": .*did you mean \"easy\"" err &&
+	grep "bad.toml:3: .sim. cores = 0: must be a whole number" err && grep "bad.toml:5: .sim. colour = 1: unknown key" err &&
+	grep "bad2.toml: .weir. half-life = \"soon\"" err && ! test -e never.html
+'
+test_expect_success 'no TOML, no policy in it, no such file, a bad share tree' '
+	echo "[sim" >syntax.toml && test_expect_code 1 weir sim compare syntax.toml --trace=load.swf.gz 2>err && grep "syntax.toml:1:" err &&
+	echo "[other]" >empty.toml && test_expect_code 1 weir sim compare empty.toml --trace=load.swf.gz 2>err && grep "empty.toml: no policy" err &&
+	test_expect_code 5 weir sim compare nowhere.toml --trace=load.swf.gz 2>err && grep "nowhere.toml" err &&
+	printf "\"a\" = -1\n" >badtree.toml && printf "[weir]\nshare-tree = \"badtree.toml\"\n" >treed.toml &&
+	test_expect_code 1 weir sim compare treed.toml --trace=load.swf.gz 2>err && grep "badtree.toml:1:" err
+'
+test_expect_success 'two of one name, two machines, no log, a log that is not there, a folder that is not there' '
+	mkdir -p d && cp easy.toml d/ && test_expect_code 1 weir sim compare easy.toml d/easy.toml --trace=load.swf.gz 2>err && grep "d/easy.toml: its name \"easy\" is that of easy.toml" err &&
+	printf "[sim]\ncores = 64\n" >a.toml && printf "[sim]\ncores = 65\n" >b.toml &&
+	test_expect_code 1 weir sim compare a.toml b.toml --trace=load.swf.gz 2>err && grep "b.toml: .sim. cores = 65, but a.toml says 64" err &&
+	test_expect_code 2 weir sim compare easy.toml 2>err && grep -e "--trace" err &&
+	test_expect_code 5 weir sim compare easy.toml --trace=nolog.swf 2>err && grep "nolog.swf" err &&
+	test_expect_code 2 weir sim compare 2>err && grep "POLICY.toml" err &&
+	! weir sim compare -q easy.toml --trace=load.swf.gz --html=nowhere/x.html 2>err && grep "nowhere" err
+'
+test_expect_success 'a job larger than the machine is named' '
+	test_expect_code 1 weir sim compare easy.toml --cores=2 --trace=load.swf.gz 2>err && grep "load.swf.gz:" err &&
+	weir sim compare --json --lenient --cores=2 easy.toml --trace=load.swf.gz >some.json 2>err && grep "left out" err
+'
+
+test_done
