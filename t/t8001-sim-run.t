@@ -62,7 +62,7 @@ test_expect_success '--quiet says nothing; no progress where there is no termina
 	weir sim run hand.swf 2>err && ! grep "$(printf "\033")" err
 '
 test_expect_success 'a scheduler that is none: the nearest one, exit code 2' '
-	test_expect_code 2 weir sim run -s eazy hand.swf 2>err && grep "fcfs.*easy.*Did you mean easy?" err
+	test_expect_code 2 weir sim run -s eazy hand.swf 2>err && grep "eazy.*did you mean \"easy\"?" err
 '
 
 # ---- bad logs: nothing is written, the line is named ----
@@ -113,6 +113,50 @@ test_expect_success 'an output that cannot be written or has no known format' '
 '
 test_expect_success 'a disk that is full: an error, and the file that was there stays' '
 	test_must_fail weir sim run --starts=/dev/full hand.swf 2>err && grep "No space left" err
+'
+
+# ---- priorities ----
+
+# One core, jobs of 100 seconds. User 7 submits four at 0, user 8 two at 1. By fair share user 8, who has used nothing,
+# goes before what is left of user 7: at 100 user 8 has 0 against 100 core-seconds; at 200 they are even and 7 submitted
+# first, or has the charge that is older and so smaller.
+{
+	echo "; MaxProcs: 1"
+	for job in 1 2 3 4; do echo "$job 0 -1 100 1 -1 -1 1 100 -1 1 7 1 -1 1 -1 -1 -1"; done
+	for job in 5 6; do echo "$job 1 -1 100 1 -1 -1 1 100 -1 1 8 1 -1 1 -1 -1 -1"; done
+} >users.swf
+cat >fair.toml <<EOF
+[sim]
+scheduler = "fcfs"
+[weir]
+policy = "multifactor"
+update-interval = "0s"
+[weir.weights]
+wait = 0
+fairshare = 10000
+qos = 0
+queue = 0
+size = 0
+user = 0
+EOF
+test_expect_success 'by fair share users take turns, by submission they do not' '
+	printf "job,start\n1,0\n2,200\n3,400\n4,500\n5,100\n6,300\n" >expected &&
+	weir sim run --priority=fair.toml --starts=turns --json users.swf >j && test_cmp expected turns &&
+	field j "d[\"scheduler\"]" | grep "^fcfs, multifactor order$" &&
+	printf "job,start\n1,0\n2,100\n3,200\n4,300\n5,400\n6,500\n" >expected &&
+	weir sim run -s fcfs --starts=turns users.swf && test_cmp expected turns
+'
+test_expect_success 'a share tree says who goes first: user 8 has nine parts in ten' '
+	sed "s/^\[weir\]/&\nshare-tree = \"s.toml\"/" fair.toml >tree.toml &&
+	printf "\"a\" = 1\n\"a/@u7\" = 10\n\"a/@u8\" = 90\n" >s.toml &&
+	printf "job,start\n1,0\n2,300\n3,400\n4,500\n5,100\n6,200\n" >expected &&
+	weir sim run --priority=tree.toml --starts=turns users.swf && test_cmp expected turns
+'
+test_expect_success 'a policy file that does not hold names file, key and what is right; nothing is written' '
+	sed "s/multifactor/multifacter/" fair.toml >bad.toml && rm -f refused.csv &&
+	test_expect_code 2 weir sim run --priority=bad.toml --starts=refused.csv users.swf 2>err && ! test -e refused.csv &&
+	grep "bad.toml.*multifacter" err &&
+	test_expect_code 5 weir sim run --priority=nowhere.toml users.swf 2>err && grep nowhere.toml err
 '
 
 # ---- interruption ----
@@ -177,7 +221,7 @@ test_expect_success 'a journal wants --cores; a broken line in it is named; a to
 TRACES=${WEIR_SHARED:-$SHARNESS_TEST_SRCDIR/../../shared}/traces
 test ! -d "$TRACES/starts" || test_set_prereq TRACES
 test_expect_success TRACES 'reference starts are equal byte by byte' '
-	for policy in fcfs easy; do
+	for policy in fcfs easy easy-sjf conservative conservative-fw; do
 		file=$TRACES/starts/KTH-SP2-1996.$(echo $policy | sed "s/conservative/cons/; s/-fw/fw/").csv.gz &&
 		weir sim run -q -s $policy --starts=got.csv "$TRACES/KTH-SP2-1996.swf.gz" && gzip -dc "$file" >expected &&
 		cmp expected got.csv && echo "$policy: $(wc -l <expected) lines" || return 1

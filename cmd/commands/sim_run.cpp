@@ -7,9 +7,11 @@
 #include "cmd/sim/in_order.hpp"
 #include "cmd/sim/job_log.hpp"
 #include "cmd/sim/outcome_file.hpp"
+#include "cmd/sim/policy_file.hpp"
 #include "cmd/sim/progress.hpp"
 #include "cmd/sim/totals.hpp"
 #include "libfairshare/json/json.hpp"
+#include "libsched/sim/priority_order.hpp"
 #include "libsched/sim/simulate.hpp"
 
 namespace weir::cmd {
@@ -79,9 +81,56 @@ struct Replayed {
     Duration real{};
 };
 
-Result<Replayed> replay(const Context& context, JobLog& log, const Policy& policy, Signals& signals) {
+/// What is to be replayed: the command line's word goes before the policy file's.
+struct Plan {
+    Policy scheduler = Easy{};
+    std::optional<PolicyFile> file;
+    std::int64_t cores = 0;  ///< 0: as the log says
+
+    bool has_order() const { return file && file->settings && file->settings->policy != PolicyKind::fcfs; }
+    std::string name() const {
+        return name_of(scheduler) + (has_order() ? ", " + std::string(name_of(file->settings->policy)) + " order" : "");
+    }
+};
+
+Result<Plan> plan_of(const Context& context) {
+    Plan plan;
+    const Args& args = context.args;
+    if (args.has("priority")) {
+        auto file = read_policy_file(args.text("priority"));
+        if (!file) {
+            return file.error();
+        }
+        for (const std::string& warning : file->warnings) {
+            context.note(file->path + ": " + warning);
+        }
+        plan.scheduler = file->scheduler;
+        plan.cores = file->cores;
+        plan.file = std::move(*file);
+    }
+    if (args.has("scheduler")) {
+        const std::string name = args.text("scheduler");
+        const auto policy = policy_named(name);
+        if (!policy) {
+            return Error{std::errc::invalid_argument, "--scheduler: " + policy.error().message};
+        }
+        plan.scheduler = *policy;
+    }
+    plan.cores = args.integer("cores", plan.cores);
+    return plan;
+}
+
+Result<Replayed> replay(const Context& context, JobLog& log, const Plan& plan, Signals& signals) {
     Replayed replayed;
-    replayed.facts = {file_name(log.path()), name_of(policy), log.cores(), log.header()};
+    replayed.facts = {file_name(log.path()), plan.name(), log.cores(), log.header()};
+    std::unique_ptr<QueueOrder> order;
+    if (plan.has_order()) {
+        auto made = make_priority_order(*plan.file->settings, log.cores(), log_shares(*plan.file, log.accounts()));
+        if (!made) {
+            return Error{made.error().code, plan.file->path + ": " + made.error().message};
+        }
+        order = std::move(*made);
+    }
     auto outputs = Outputs::create(context.args, replayed.facts);
     if (!outputs) {
         return outputs.error();
@@ -104,7 +153,7 @@ Result<Replayed> replay(const Context& context, JobLog& log, const Policy& polic
         return written.has_value() && !signals.is_stop_asked();
     };
     auto counters = simulate(
-        log.cores(), policy, nullptr, [&log] { return log.next(); }, sink, &control);
+        log.cores(), plan.scheduler, order.get(), [&log] { return log.next(); }, sink, &control);
     if (!counters) {
         return counters.error();
     }
@@ -164,10 +213,10 @@ std::string json_of(const Replayed& replayed) {
 }
 
 Exit run(Context& context) {
-    const std::string scheduler = context.args.text("scheduler", "easy");
-    const auto policy = policy_named(scheduler);
-    if (!policy) {
-        return context.fail(Exit::usage, "--scheduler: " + policy.error().message + ".");
+    const auto plan = plan_of(context);
+    if (!plan) {
+        const bool is_usage = plan.error().code == std::errc::invalid_argument;
+        return context.fail(is_usage ? Exit::usage : exit_of(plan.error()), plan.error().message);
     }
     if (context.args.has("output") && !outcome_format(context.args.text("output"))) {
         return context.fail(Exit::usage,
@@ -176,12 +225,11 @@ Exit run(Context& context) {
                                 context.args.text("output") + "\".");
     }
     Signals signals;  // before the log's thread is there
-    auto log =
-        JobLog::open(context.args.words.front(), {context.args.has("lenient"), context.args.integer("cores", 0)});
+    auto log = JobLog::open(context.args.words.front(), {context.args.has("lenient"), plan->cores});
     if (!log) {
         return context.fail(log.error());
     }
-    const auto replayed = replay(context, *log, *policy, signals);
+    const auto replayed = replay(context, *log, *plan, signals);
     if (!replayed) {
         return context.fail(replayed.error());
     }
@@ -210,11 +258,13 @@ Command sim_run_command() {
     command.summary = "replay a workload log under a scheduler";
     command.examples = {
         "weir sim run KTH-SP2-1996.swf.gz  # waits, slowdown and utilisation under EASY backfilling",
-        "weir sim run --scheduler=fcfs --output=fcfs.csv log.swf  # every job's start, wait and end",
+        "weir sim run --priority=fair.toml --output=fair.csv log.swf  # by fair share; every job's start, wait and end",
         "weir sim run --cores=64 --lenient --starts=starts.csv log.swf.gz  # leave out what cannot run there"};
     command.words = {"LOG", 1, 1};
     command.options = {
-        {"scheduler", 's', "NAME", "fcfs, easy, ... (default easy)"},
+        {"scheduler", 's', "NAME",
+         "fcfs, first-fit, easy, easy-sjf, hybrid, conservative, conservative-fw (default easy)"},
+        {"priority", 'p', "FILE", "order the queue by [weir] of a TOML file; its [sim] may say scheduler and cores"},
         {"cores", 'c', "N", "the machine (default: the log's MaxProcs)", Kind::integer, 1, INT64_MAX},
         {"starts", 0, "FILE", "write job,start lines, in the log's order"},
         {"output", 'o', "FILE", "write every job's outcome: .csv, .swf or .json, compressed with .gz"},

@@ -128,7 +128,7 @@ Status read_tree(PolicyFile& file) {
 
 }  // namespace
 
-LogShares log_shares(const PolicyFile& file) {
+LogShares log_shares(const PolicyFile& file, std::vector<std::string> accounts) {
     if (!file.tree) {
         return file.has_groups ? LogShares::of_groups() : LogShares::of_users();
     }
@@ -136,7 +136,7 @@ LogShares log_shares(const PolicyFile& file) {
     for (const auto& [name, id] : file.settings->users) {
         names[id] = name;
     }
-    return LogShares(*file.tree, names);
+    return LogShares(*file.tree, names, std::move(accounts));
 }
 
 Result<PolicyFile> read_policy_file(const std::string& path) {

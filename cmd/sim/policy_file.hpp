@@ -26,8 +26,9 @@ struct PolicyFile {
     std::vector<std::string> warnings;         ///< settings that can have no effect
 };
 
-/// Who of a log pays by which leaf: those of the file's tree, else all users or all groups alike.
-LogShares log_shares(const PolicyFile& file);
+/// Who of a log pays by which leaf: those of the file's tree, else all users or all groups alike. `accounts`: what the
+/// log calls its groups, number 1 first, if it does.
+LogShares log_shares(const PolicyFile& file, std::vector<std::string> accounts = {});
 
 /// Errors, each with file, line where there is one, value and what is right: no such file, no TOML, unknown keys or bad
 /// values in [sim] and [weir], neither of the two tables, a share tree that does not hold.

@@ -22,8 +22,11 @@ LogShares LogShares::of_groups() {
     return LogShares(Kind::groups);
 }
 
-LogShares::LogShares(ShareTree tree, std::map<std::uint32_t, std::string> names)
-    : kind_(Kind::given), tree_(std::make_shared<ShareTree>(std::move(tree))), names_(std::move(names)) {}
+LogShares::LogShares(ShareTree tree, std::map<std::uint32_t, std::string> names, std::vector<std::string> accounts)
+    : kind_(Kind::given),
+      tree_(std::make_shared<ShareTree>(std::move(tree))),
+      names_(std::move(names)),
+      accounts_(std::move(accounts)) {}
 
 void LogShares::take(ShareTree tree) {
     tree_ = std::make_shared<ShareTree>(std::move(tree));
@@ -75,7 +78,8 @@ LogShares::Party LogShares::party(const SimJob& job) {
     }
     const auto name = names_.find(job.user);
     Member member{"", name == names_.end() ? "u" + std::to_string(job.user) : name->second};
-    const std::string account = "g" + std::to_string(group);
+    const bool is_named = kind_ == Kind::given && group > 0 && group <= accounts_.size();
+    const std::string account = is_named ? accounts_[group - 1] : "g" + std::to_string(group);
     if (kind_ == Kind::groups) {
         add_account(account);
         member.account = account;

@@ -22,9 +22,10 @@ class LogShares {
     /// Every user an equal share; every group an equal share and every user of it one. Nobody is known beforehand.
     static LogShares of_users();
     static LogShares of_groups();
-    /// A tree of the site's. A log's user N is names[N], else "uN"; its group is the account "gN" where the tree has
-    /// that, else the user's default account counts. Who stands nowhere in the tree is `unassociated`.
-    LogShares(ShareTree tree, std::map<std::uint32_t, std::string> names);
+    /// A tree of the site's. A log's user N is names[N], else "uN"; its group N is the account accounts[N - 1], else
+    /// "gN", where the tree has that, else the user's default account counts. Who stands nowhere in the tree is
+    /// `unassociated`.
+    LogShares(ShareTree tree, std::map<std::uint32_t, std::string> names, std::vector<std::string> accounts = {});
 
     /// Whose job this is; may take another tree, see version(). O(log parties), O(tree) for who is new.
     Party party(const SimJob& job);
