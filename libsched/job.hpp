@@ -54,6 +54,13 @@ struct QueueKey {
         }
         return a.id <=> b.id;
     }
+    /// The same, in the form that sorting and searching are fastest with.
+    friend constexpr bool operator<(const QueueKey& a, const QueueKey& b) {
+        if (a.priority != b.priority) {
+            return a.priority > b.priority;
+        }
+        return a.submit != b.submit ? a.submit < b.submit : a.id < b.id;
+    }
 };
 
 /// A job that waits: where it stands, what it asks for and for how long.

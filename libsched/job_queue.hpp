@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: the waiting jobs in order, and the index that finds the next one that fits without looking at all: every chunk
-// knows its least cores and least limit. Must not know policies or resources beyond these two numbers.
+// knows its least cores and its least limit by size. Must not know policies or resources beyond these two numbers.
 #pragma once
+#include <array>
+#include <bit>
 #include <limits>
 #include <optional>
 #include <span>
@@ -32,19 +34,47 @@ class JobQueue {
   public:
     struct Traits {
         static const QueueKey& key(const Job& job) { return job.key; }
-        /// Never above the least; exact unless `is_stale`.
+        /// The least cores, and the least limit by size: of jobs of one core, two, up to four, up to eight… Never above
+        /// the least; exact unless `is_stale`.
         struct Summary {
+            static constexpr std::size_t sizes = 16;
             std::uint64_t cores = std::numeric_limits<std::uint64_t>::max();
-            Duration limit = Duration::max();
+            std::array<Duration, sizes> limit = longest();
             bool is_stale = false;
+
             void add(const Job& job) {
                 cores = std::min<std::uint64_t>(cores, cores_of(job));
-                limit = std::min(limit, job.limit);
+                Duration& least = limit[size_of(cores_of(job))];
+                least = std::min(least, job.limit);
             }
-            void remove(const Job& job) { is_stale = is_stale || cores_of(job) == cores || job.limit == limit; }
+            void remove(const Job& job) {
+                is_stale = is_stale || cores_of(job) == cores || job.limit == limit[size_of(cores_of(job))];
+            }
+            /// False: no job of the chunk fits.
+            bool may_fit(const Opening& opening) const {
+                if (cores > opening.free) {
+                    return false;
+                }
+                bool may = cores <= opening.extra;
+                for (std::size_t i = size_of(cores); !may && i <= size_of(opening.free); i++) {
+                    may = limit[i] <= opening.slack;
+                }
+                return may;
+            }
+
+          private:
+            static std::size_t size_of(std::uint64_t cores) {
+                return std::min<std::size_t>(std::bit_width(std::max<std::uint64_t>(cores, 1) - 1), sizes - 1);
+            }
+            static constexpr std::array<Duration, sizes> longest() {
+                std::array<Duration, sizes> all{};
+                all.fill(Duration::max());
+                return all;
+            }
         };
     };
-    using Jobs = SortedChunks<Job, Traits>;
+    /// Small: the index is as fine as its chunks (measured: doc/adr/0100).
+    using Jobs = SortedChunks<Job, Traits, 96>;
     using Place = typename Jobs::Place;
 
     std::size_t size() const { return jobs_.size(); }
@@ -101,7 +131,7 @@ class JobQueue {
             if (chunk.summary.is_stale && chunks.size() > 1) {
                 refresh(chunk);
             }
-            if (!opening.fits(chunk.summary.cores, chunk.summary.limit)) {
+            if (!chunk.summary.may_fit(opening)) {
                 continue;
             }
             const std::size_t from = place.index;

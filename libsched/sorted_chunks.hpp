@@ -198,18 +198,31 @@ class SortedChunks {
         summarize(upper);
         chunks_.insert(chunks_.begin() + static_cast<std::ptrdiff_t>(c) + 1, std::move(upper));
     }
+    /// Few are out of order as a rule: they are taken out (with the one before them, for either may be the one), sorted
+    /// and merged back. O(n + k log k).
     void sort() {
+        const auto before = [](const T& a, const T& b) { return Traits::key(a) < Traits::key(b); };
         sorting_.clear();
+        misplaced_.clear();
         for (const Chunk& chunk : chunks_) {
-            sorting_.insert(sorting_.end(), chunk.items.begin(), chunk.items.end());
+            for (const T& item : chunk.items) {
+                if (sorting_.empty() || before(sorting_.back(), item)) {
+                    sorting_.push_back(item);
+                } else {
+                    misplaced_.push_back(item);
+                    misplaced_.push_back(sorting_.back());
+                    sorting_.pop_back();
+                }
+            }
         }
-        std::sort(sorting_.begin(), sorting_.end(),
-                  [](const T& a, const T& b) { return Traits::key(a) < Traits::key(b); });
-        auto next = sorting_.begin();
+        std::sort(misplaced_.begin(), misplaced_.end(), before);
+        auto kept = sorting_.begin();
+        auto other = misplaced_.begin();
         for (Chunk& chunk : chunks_) {
-            const auto count = static_cast<std::ptrdiff_t>(chunk.items.size());
-            std::copy(next, next + count, chunk.items.begin());
-            next += count;
+            for (T& item : chunk.items) {
+                const bool takes_kept = other == misplaced_.end() || (kept != sorting_.end() && before(*kept, *other));
+                item = takes_kept ? *kept++ : *other++;
+            }
             summarize(chunk);
         }
     }
@@ -217,7 +230,9 @@ class SortedChunks {
     std::vector<Chunk> chunks_;  ///< in order of their keys, none empty
     std::size_t size_ = 0;
     std::vector<std::vector<T>> spare_;  ///< memory of chunks that were emptied
+    // Memory of sort().
     std::vector<T> sorting_;
+    std::vector<T> misplaced_;
 };
 
 }  // namespace weir

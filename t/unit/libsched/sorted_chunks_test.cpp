@@ -65,3 +65,37 @@ TEST_CASE("sorted chunks: any history gives what an ordered map gives") {
         RC_ASSERT(by_chunk == sum);
     });
 }
+
+// Kills: a merge that loses the last, or takes the greater first; a summary left as it was.
+TEST_CASE("sorted chunks: new keys for all leave the same items in order") {
+    rc::prop("rekey = sort", [](const std::vector<int>& weights, const std::vector<int>& keys) {
+        Small chunks;
+        std::map<int, int> map;
+        for (std::size_t i = 0; i < weights.size(); i++) {
+            chunks.insert({static_cast<int>(i), weights[i] % 100});
+        }
+        // Distinct: the old key in the last place.
+        const auto key_of = [&](int old) {
+            const auto i = static_cast<std::size_t>(old);
+            return (i < keys.size() ? keys[i] % 5 : 7) * 1000 + old;
+        };
+        for (std::size_t i = 0; i < weights.size(); i++) {
+            map[key_of(static_cast<int>(i))] = weights[i] % 100;
+        }
+        chunks.rekey([&](Item& item) { item.key = key_of(item.key); });
+        std::vector<std::pair<int, int>> seen;
+        chunks.walk([&](const Item& item) {
+            seen.emplace_back(item.key, item.weight);
+            return true;
+        });
+        const std::vector<std::pair<int, int>> expected(map.begin(), map.end());
+        RC_ASSERT(seen == expected);
+        for (const auto& chunk : chunks.chunks()) {
+            std::int64_t weight = 0;
+            for (const Item& item : chunk.items) {
+                weight += item.weight;
+            }
+            RC_ASSERT(weight == chunk.summary.weight);
+        }
+    });
+}
