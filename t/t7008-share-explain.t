@@ -78,7 +78,7 @@ test_expect_success 'a job pays below its own queue, in the child instance and h
 	grep "'"'queue:debug/@alice': 1, "'" charged && grep "'"'physics/@alice': 2, "'" charged && stop_weir
 '
 test_expect_success 'prio when: the older job stops gaining, then the younger passes it; prio list --long: every term' '
-	users fair-tree | sed "s/^algorithm/wait-max = \"1h\"\nweights.wait = 100000000\nalgorithm/" >weir.toml &&
+	users fair-tree | sed "s/^algorithm/wait-after = \"0s\"\nwait-max = \"1h\"\nweights.wait = 100000000\nalgorithm/" >weir.toml &&
 	start_weir --tree queues.toml --config weir.toml &&
 	weir submit --user bob -n 6 --simulate=1h fill && weir submit --user bob -n 6 --simulate=1h older >older &&
 	weir submit --user bob -n 6 --simulate=1h younger >younger && weir nice $(cat younger) -1 &&
