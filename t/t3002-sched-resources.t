@@ -114,4 +114,11 @@ try 'wrong arguments are named' '
 flux dmesg | grep "node-choice is first, best-fit or least-loaded"
 flux module load $MODULES/sched-backfill.so node-choice=best-fit
 '
+try 'any policy of the library can be asked for' '
+! flux module load $MODULES/sched-backfill.so policy=conservativ
+flux dmesg | grep "did you mean \"conservative\""
+flux module load $MODULES/sched-backfill.so policy=hybrid:depth=2
+rpc sched-backfill.stats-get | jq -e ".policy == \"hybrid:depth=2\""
+long=$(hold -N2 --exclusive) && runs $long
+'
 test_done

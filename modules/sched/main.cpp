@@ -14,9 +14,17 @@ Settings settings_of(std::span<char*> arguments) {
         const std::size_t equals = argument.find('=');
         const std::string_view key = argument.substr(0, equals);
         const std::string_view value = equals == std::string_view::npos ? "" : argument.substr(equals + 1);
+        if (key == "policy") {
+            auto policy = policy_named(value);
+            if (!policy) {
+                throw flux::Failure(EINVAL, "\"" + std::string(argument) + "\": " + policy.error().message);
+            }
+            settings.policy = *policy;
+            continue;
+        }
         if (key != "node-choice") {
-            throw flux::Failure(EINVAL,
-                                "unknown argument \"" + std::string(argument) + "\": this module takes node-choice=");
+            throw flux::Failure(EINVAL, "unknown argument \"" + std::string(argument) +
+                                            "\": this module takes policy= and node-choice=");
         }
         const auto choice = node_choice_named(value);
         if (!choice) {
