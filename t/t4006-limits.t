@@ -23,6 +23,12 @@ test $(priority_of $second) = 0 && test $(state_of $second) = SCHED
 explain $second | jq -e '.limit == "bio runs at most 1 job; 1 run" and any(.words[]; startswith("It is held back by a limit: bio"))'
 # Another account has the machine's second core though it came later.
 other=$(job physics -t 5m) && flux job wait-event -q -t 30 $other alloc
+# Who asks why is told both: priority, and what our scheduler knows.
+behind=$(job physics -t 5m) && flux job wait-event -q -t 30 $behind priority
+sync_priorities
+"$WEIR_BUILD_DIR/bin/weir" prio explain $behind >why && cat why && grep "priority [1-9]" why
+flux module list | grep -q sched-simple || grep "^It waits for 1 core, next to start" why
+flux cancel $behind
 third=$(job bio) && fourth=$(job bio)
 flux job wait-event -t 30 $fourth exception | grep "refused by a limit of the share tree: bio has at most 3 jobs that wait or run; 3 do"
 long=$(job physics -t 2h)

@@ -6,6 +6,7 @@
 #include "cmd/common/jobs.hpp"
 #include "cmd/common/reader.hpp"
 #include "cmd/common/table.hpp"
+#include "cmd/common/time_text.hpp"
 
 namespace weir::cmd {
 namespace {
@@ -155,6 +156,15 @@ std::string explain_text(const json_t* answer, const Screen& screen) {
     for (const json_t* line : words) {
         text += std::string(json_is_string(line) ? json_string_value(line) : "") + "\n";
     }
+    if (const json_t* scheduler = json_object_get(answer, "scheduler")) {
+        text += "\nIt " + text_at(scheduler, "text");
+        if (const double start = number_at(scheduler, "t_estimate"); start > 0) {
+            text += "; believed to start at " + local_time(start);
+        } else if (const double earliest = number_at(scheduler, "not_before"); earliest > 0) {
+            text += "; not before " + local_time(earliest);
+        }
+        text += ".\n";
+    }
     return text;
 }
 
@@ -173,6 +183,10 @@ Exit run_explain(Context& context) {
         }
         if (!answer) {
             return context.fail(answer.error());
+        }
+        // The scheduler knows the rest, where the job waits at one of ours; a routed job waits in its child instance.
+        if (auto scheduler = client.call("sched.why", payload)) {
+            answer->set("scheduler", std::move(*scheduler));
         }
         context.print(context.json ? json_text("weir.prio-explain/1", *answer)
                                    : explain_text(answer->get(), context.out));
