@@ -66,8 +66,8 @@ struct World {
 
 }  // namespace
 
-// Kills: members taken from the first to the last; those tied with one who stopped falling left out of what changed;
-// factors left as they were when somebody joins; `usage < own` as `<=`.
+// Kills: members taken from the first to the last; factors left as they were when somebody joins; `usage < own` as
+// `<=`. Lives: those tied with one who stopped falling left out of what changed.
 TEST_CASE("equal shares: the order kept is Fair Tree's, ties included, after whatever happened") {
     CHECK(rc::check([] {
         World world;
