@@ -8,6 +8,7 @@
 #include <deque>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -78,6 +79,7 @@ struct World {
     std::deque<std::pair<std::uint64_t, Message>> acks;  ///< sent when the tap has done all before it
     std::map<std::uint64_t, int> starts;
     std::map<std::uint64_t, int> finished_as;  ///< the status a child's process ended with
+    std::set<std::uint64_t> failed;            ///< allocated in an instance that died, as its successor found them
     std::uint64_t next_id = 100;
     std::uint64_t sessions = 0;
     std::vector<std::string> violations;
@@ -182,6 +184,7 @@ struct World {
                 Event event;
                 event.kind = Event::Kind::exception;
                 event.type = "exec";
+                failed.insert(job.upstream);
                 end_local(child, local, event);
             }
         }
