@@ -66,7 +66,7 @@ struct Levels {
 class Walk {
   public:
     Walk(const ShareTree& tree, std::span<const CoreMicros> usage, Standings& into)
-        : levels_{tree, usage}, into_(into), count_(tree.association_count()), next_(count_) {
+        : levels_{tree, usage}, into_(into), count_(tree.association_count()), next_(count_), rank_(count_) {
         into_.factor.assign(tree.size(), 0.0);
         into_.rank.assign(tree.size(), 0);
         levels_.append_children(root_node, root_node, pool_);
@@ -98,8 +98,8 @@ class Walk {
     Standings& into_;
     std::vector<Item> pool_;  // a stack of lists: the one being ranked, and above it those of its accounts
     std::uint32_t count_;
-    std::uint32_t next_;      // the rank of the next association that ties with none
-    std::uint32_t rank_ = 0;  // the present rank
+    std::uint32_t next_;  // the rank of the next association that ties with none
+    std::uint32_t rank_;  // the present rank; the first may tie with an account that has no associations
 };
 
 /// The walk's way to one association, and whom it would have the rank of.
@@ -116,7 +116,7 @@ class OneRank {
             }
             at = previous;
         }
-        return 0;  // tied to nobody: the walk's rank before the first
+        return tree_.association_count();  // tied to nobody: the walk's rank before the first
     }
 
   private:

@@ -41,6 +41,14 @@ TEST_CASE("fair tree as Slurm: the later of two tied accounts goes on where the 
     CHECK(tied_accounts.rank(FairTree{}, "a/@u2") == 1);
 }
 
+TEST_CASE("fair tree as Slurm: whoever ties with an account that nobody is in has the first rank") {
+    const World made{{{"a", 1}, {"b", 1}, {"b/@u1", 0}, {"@u2", 0}}, {}};
+    CHECK(made.rank(FairTreeAsSlurm{}, "b/@u1") == 2);
+    CHECK(made.rank(FairTreeAsSlurm{}, "@u2") == 1);
+    const auto factors = evaluate(FairTreeAsSlurm{}, made.tree, made.usage).factor;
+    CHECK(factors[at(made.tree, "b/@u1").value] == 1.0);
+}
+
 TEST_CASE("fair tree as Slurm: siblings in exact proportion part where rounding parts them") {
     const World made{{{"@u1", 15}, {"@u2", 75}, {"@u3", 132}}, {{"@u1", 2832}, {"@u2", 14160}, {"@u3", 6201363}}};
     CHECK(made.rank(FairTreeAsSlurm{}, "@u1") == 3);
