@@ -20,14 +20,18 @@ struct CountJob {
     friend std::uint64_t cores_of(const CountJob& job) { return job.cores; }
 };
 
+/// What is believed of a run time. Nothing is killed, so nobody asks for less than he takes; and not even a job of no
+/// time at all may have its place taken, so it counts as the shortest there is.
+Duration believed(const SimJob& job) {
+    return std::max({job.limit, job.run, Duration{1}});
+}
+
 // What a replay asks of a space: its jobs, and giving back.
 struct OnCount : CountSpace {
     using Job = CountJob;
     explicit OnCount(std::int64_t cores) : CountSpace(cores) {}
     static Job waiting(const QueueKey& key, const SimJob& job) { return {key, believed(job), job.cores}; }
     void give_back(JobId, const SimJob& job, Instant start) { release(believed_end(start, believed(job)), job.cores); }
-    /// Nothing is killed, so nobody asks for less than he takes.
-    static Duration believed(const SimJob& job) { return std::max(job.limit, job.run); }
 };
 struct OnNodes : ResourceSpace {
     using Job = PendingJob;
@@ -35,7 +39,7 @@ struct OnNodes : ResourceSpace {
     static Job waiting(const QueueKey& key, const SimJob& job) {
         Request request;
         request.slots = job.cores;
-        return {key, request, std::max(job.limit, job.run)};
+        return {key, request, believed(job)};
     }
     void give_back(JobId id, const SimJob&, Instant) { WEIR_CHECK(release(id, {}, true).has_value()); }
 };

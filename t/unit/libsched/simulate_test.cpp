@@ -68,6 +68,13 @@ TEST_CASE("simulate: impossible jobs are named") {
     CHECK(refusal(endless) == "job 77 would end after the end of time");
 }
 
+TEST_CASE("simulate: a reservation for a job of no time at all is kept free as any other") {
+    const std::vector<SimJob> jobs{job(1, 0, 2, 2), job(2, 0, 3, 1), job(3, 0, 0, 3), job(4, 0, 0, 2), job(5, 0, 3, 1)};
+    for (const Policy policy : {Policy(Easy{}), Policy(Backfill{2}), Policy(Backfill{Backfill::all})}) {
+        CHECK(simulate(jobs, 4, policy).value() == std::vector{at(0), at(0), at(2), at(2), at(2)});
+    }
+}
+
 TEST_CASE("simulate: the source's error is the replay's, and what started before stands") {
     std::vector<std::int64_t> started;
     std::int64_t next = 0;
