@@ -45,6 +45,7 @@ struct KnownJob {
     JobId id;
     bool has_ended = false;  ///< no longer active in the child; what became of it will be reported
     int urgency = 16;
+    bool is_unwanted = false;  ///< ended at the parent's word before it started
     friend bool operator==(const KnownJob&, const KnownJob&) = default;
 };
 

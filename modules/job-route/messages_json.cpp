@@ -152,12 +152,14 @@ Result<KnownJob> decode_known(json_t* value) {
     KnownJob job;
     json_int_t id = 0;
     int has_ended = 0;
+    int is_unwanted = 0;
     json_error_t error;
-    if (json_unpack_ex(value, &error, 0, "[I,b,i]", &id, &has_ended, &job.urgency) < 0) {
+    if (json_unpack_ex(value, &error, 0, "[I,b,i,b]", &id, &has_ended, &job.urgency, &is_unwanted) < 0) {
         return bad(static_cast<const char*>(error.text));
     }
     job.id = JobId{static_cast<std::uint64_t>(id)};
     job.has_ended = has_ended != 0;
+    job.is_unwanted = is_unwanted != 0;
     return job;
 }
 
@@ -179,7 +181,8 @@ Json encode(const Attach& attach) {
     }
     Json known = Json::array();
     for (const KnownJob& job : attach.known) {
-        known.append(Json::own(json_pack("[I,b,i]", number(job.id.value), job.has_ended ? 1 : 0, job.urgency)));
+        known.append(Json::own(
+            json_pack("[I,b,i,b]", number(job.id.value), job.has_ended ? 1 : 0, job.urgency, job.is_unwanted ? 1 : 0)));
     }
     Json payload = Json::object();
     payload.set("jobid", attach.child.value).set("session", attach.session).set("serves", std::move(serves));

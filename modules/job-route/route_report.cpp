@@ -79,6 +79,12 @@ void RouteTable::settle(Entry& entry, const KnownJob* known) {
         }
         return;
     }
+    if (known->is_unwanted && job.state != State::ending && !job.had_alloc) {
+        // Cancelled when it was not this child's, then given to it; the order to submit it anew never came through.
+        job.is_sent = false;
+        children_.at(job.child).stale.insert(entry.first);
+        return;
+    }
     job.is_sent = true;
     if (job.state == State::ending) {
         if (!known->has_ended) {
@@ -123,7 +129,9 @@ Result<std::uint64_t> RouteTable::report(const Report& report) {
         if (child->stale.count(event.id) > 0) {
             if (event.kind == ChildEvent::Kind::cleaned) {
                 child->stale.erase(event.id);
-                if (entry != jobs_.end()) {
+                if (entry != jobs_.end() && entry->second.child == report.child) {
+                    fetch(*entry);
+                } else if (entry != jobs_.end()) {
                     give_if_possible(*entry);
                 }
             }

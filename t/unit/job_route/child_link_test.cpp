@@ -139,6 +139,22 @@ TEST_CASE("go: only for a job that is allocated, and once") {
     CHECK(link.take().ops.size() == 1);
 }
 
+TEST_CASE("cancel: a copy that ended by it before it started is told as unwanted") {
+    ChildLink link = with_a_job();
+    SECTION("at the parent's word") {
+        link.order(an_order(Order::Kind::cancel));
+        link.event(local, an_event(Kind::exception, "cancel"));
+        CHECK_FALSE(link.known().at(0).is_unwanted);
+        link.event(local, an_event(Kind::clean));
+        CHECK(link.known().at(0).is_unwanted);
+    }
+    SECTION("at nobody's") {
+        link.event(local, an_event(Kind::exception, "exec"));
+        link.event(local, an_event(Kind::clean));
+        CHECK_FALSE(link.known().at(0).is_unwanted);
+    }
+}
+
 TEST_CASE("cancel: while it is being submitted it is remembered, and raised once") {
     ChildLink link = attached();
     link.order(an_order(Order::Kind::submit));

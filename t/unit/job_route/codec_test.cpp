@@ -33,7 +33,7 @@ TEST_CASE("attach: what goes in comes out, and errors name the place") {
     attach.child = JobId{7};
     attach.session = "s";
     attach.serves = {"batch", "debug"};
-    attach.known = {{JobId{1}, true, 16}, {JobId{2}, false, 0}};
+    attach.known = {{JobId{1}, true, 16, true}, {JobId{2}, false, 0, false}};
     attach.resources = "R";
     attach.cores = 12;
     attach.uri = "local:///x";

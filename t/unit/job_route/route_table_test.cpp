@@ -321,6 +321,18 @@ TEST_CASE("attach again: known jobs stay, unknown ones are sent again, unwanted 
         CHECK(actions.orders[0].second.kind == Order::Kind::urgency);
         CHECK(actions.orders[0].second.urgency == 16);
     }
+    SECTION("known as what it was before it was given to the child: sent again after that copy's end") {
+        again.known = {{job, true, 16, true}};
+        REQUIRE(table.attach(again, {0, true}));
+        Report old = a_report(ChildEvent::Kind::allocated, 1);
+        old.session = "t";
+        REQUIRE(table.report(old));
+        CHECK(table.take().tap.empty());
+        old = a_report(ChildEvent::Kind::cleaned, 2);
+        old.session = "t";
+        REQUIRE(table.report(old));
+        CHECK(table.take().fetch == std::vector<JobId>{job});
+    }
     SECTION("unknown") {
         REQUIRE(table.attach(again, {0, true}));
         CHECK(table.take().fetch == std::vector<JobId>{job});
