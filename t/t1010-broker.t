@@ -196,6 +196,14 @@ test_expect_success 'SIGTERM and SIGINT stop it with exit code 0' '
 		! test -e two || return 1
 	done
 '
+test_expect_success 'a signal that comes before anybody watches for it is kept until then' '
+	timeout 30 python3 -c "
+import os, signal, sys
+signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
+os.kill(os.getpid(), signal.SIGTERM)
+os.execv(sys.argv[1], sys.argv[1:])
+" "$WEIR_BROKER" --rundir three -c /dev/null && ! test -e three
+'
 test_expect_success 'without --rundir a fresh directory is made and removed' '
 	mkdir tmp && mkfifo ready &&
 	{ TMPDIR=$PWD/tmp "$WEIR_BROKER" --ready-fd 9 9>ready 2>err & } &&

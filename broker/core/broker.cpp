@@ -28,9 +28,22 @@ void say(const std::string& text) {
     std::fprintf(stderr, "weir-broker: %s\n", text.c_str());
 }
 
+constexpr int ENDING_SIGNALS[] = {SIGTERM, SIGINT, SIGHUP};
+
+/// \param how SIG_BLOCK or SIG_UNBLOCK.
+void mask_ending_signals(int how) {
+    sigset_t set;
+    sigemptyset(&set);
+    for (const int number : ENDING_SIGNALS) {
+        sigaddset(&set, number);
+    }
+    WEIR_CHECK(pthread_sigmask(how, &set, nullptr) == 0);
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Broker>> Broker::create(const Options& options) {
+    mask_ending_signals(SIG_BLOCK);  // until somebody watches them: what is made here is not left behind
     auto config = load_config(options.config_paths);
     if (!config) {
         return config.error();
@@ -123,13 +136,14 @@ void Broker::apply_config(const BrokerConfig& config) {
 
 void Broker::watch_signals() {
     std::signal(SIGPIPE, SIG_IGN);
-    const int numbers[] = {SIGTERM, SIGINT, SIGHUP};
-    for (std::size_t i = 0; i < std::size(numbers); ++i) {
+    for (std::size_t i = 0; i < std::size(ENDING_SIGNALS); ++i) {
         WEIR_CHECK(signals_[i].create([this](uv_signal_t* h) { return uv_signal_init(loop_.get(), h); }) == 0);
         signals_[i].on([this](int number) { on_signal(number); });
         uv_signal_start(
-            signals_[i].get(), [](uv_signal_t* h, int number) { Watch<uv_signal_t>::fire(h, number); }, numbers[i]);
+            signals_[i].get(), [](uv_signal_t* h, int number) { Watch<uv_signal_t>::fire(h, number); },
+            ENDING_SIGNALS[i]);
     }
+    mask_ending_signals(SIG_UNBLOCK);
 }
 
 void Broker::on_signal(int number) {
