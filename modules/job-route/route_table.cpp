@@ -319,6 +319,8 @@ void RouteTable::on_alloc(Entry& entry, const JournalEvent& event) {
         job.child = JobId{event.child};
     } else if (job.child.value != event.child) {
         lose(entry, "the child instance that was to run it ended");
+    } else if (attached_child(job.child) != nullptr && !job.is_sent) {
+        lose(entry, "its child instance gave it up before the allocation was on record");
     } else {
         order_go(entry);
     }

@@ -368,6 +368,18 @@ TEST_CASE("attach: an old copy of a job has to end before the job is given to th
     CHECK(table.take().tap.size() == 1);
 }
 
+TEST_CASE("an allocation that comes on record when its child no longer has the job: the job is lost") {
+    RouteTable table = with_a_job();
+    table.detach(host, "s");
+    REQUIRE(table.attach(an_attach(host, "t"), {0, true}));
+    CHECK(table.take().fetch == std::vector<JobId>{job});
+    record_alloc(table);
+    const auto tap = table.take().tap;
+    REQUIRE(tap.size() == 2);
+    CHECK(tap[0].type == "child-lost");
+    CHECK(tap[1].kind == TapOp::Kind::clean);
+}
+
 TEST_CASE("returned: not to the same child in the same session, to another at once") {
     RouteTable table = with_a_job();
     REQUIRE(table.report(a_report(ChildEvent::Kind::returned)));
