@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: what must hold for every saved ledger, however absurd: it is refused, or it goes on as it was saved.
 // Input: half-life, frame, since (8 bytes each), then payers of 41 bytes: path, two wide numbers, rate.
-#include <algorithm>
 #include <array>
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <string>
 
 #include "libfairshare/base/check.hpp"
 #include "libfairshare/tree/share_tree_builder.hpp"
 #include "libfairshare/usage/usage_ledger.hpp"
+#include "t/fuzz/bytes.hpp"
 
 using namespace weir;
+using fuzz::Bytes;
 
 namespace {
 
@@ -30,25 +30,6 @@ const ShareTreePtr& tree() {
     return made;
 }
 
-class Bytes {
-  public:
-    Bytes(const std::uint8_t* data, std::size_t size) : at_(data), left_(size) {}
-    std::size_t left() const { return left_; }
-    template <typename T>
-    T take() {
-        T value{};
-        const std::size_t size = std::min(sizeof value, left_);
-        std::memcpy(&value, at_, size);
-        at_ += size;
-        left_ -= size;
-        return value;
-    }
-
-  private:
-    const std::uint8_t* at_;
-    std::size_t left_;
-};
-
 LedgerState state_of(Bytes bytes) {
     static constexpr std::array<const char*, 8> paths{"", "a/@u", "a/@v", "b/group:g", "b/@u", "a", "gone/@x", "b/@*"};
     LedgerState state;
@@ -60,8 +41,8 @@ LedgerState state_of(Bytes bytes) {
         const auto which = bytes.take<std::uint8_t>();
         payer.path = paths[which % paths.size()];
         payer.path += which >= 128 ? std::to_string(which) : std::string{};
-        payer.weighted = {bytes.take<std::int64_t>(), bytes.take<std::uint64_t>()};
-        payer.charged = {bytes.take<std::int64_t>(), bytes.take<std::uint64_t>()};
+        payer.weighted = bytes.wide();
+        payer.charged = bytes.wide();
         payer.rate = bytes.take<std::int64_t>();
         state.payers.push_back(payer);
     }

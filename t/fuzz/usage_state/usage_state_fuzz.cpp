@@ -2,10 +2,8 @@
 // Owns: what must hold for every saved state of the other decays (windows, LSF's history, resources), however absurd:
 // it is refused with a sentence, or it goes on as it was saved.
 // Input: which of them (1 byte), then its settings and its leaves' numbers as they lie.
-#include <algorithm>
 #include <array>
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <string>
 
@@ -14,8 +12,10 @@
 #include "libfairshare/usage/lsf_history.hpp"
 #include "libfairshare/usage/resource_usage.hpp"
 #include "libfairshare/usage/window.hpp"
+#include "t/fuzz/bytes.hpp"
 
 using namespace weir;
+using fuzz::Bytes;
 
 namespace {
 
@@ -33,29 +33,6 @@ const ShareTreePtr& tree() {
     }();
     return made;
 }
-
-class Bytes {
-  public:
-    Bytes(const std::uint8_t* data, std::size_t size) : at_(data), left_(size) {}
-    std::size_t left() const { return left_; }
-    template <typename T>
-    T take() {
-        T value{};
-        const std::size_t size = std::min(sizeof value, left_);
-        if (size != 0) {
-            std::memcpy(&value, at_, size);
-        }
-        at_ += size;
-        left_ -= size;
-        return value;
-    }
-    WideInteger wide() { return {take<std::int64_t>(), take<std::uint64_t>()}; }
-    bool flag() { return (take<std::uint8_t>() & 1) != 0; }
-
-  private:
-    const std::uint8_t* at_;
-    std::size_t left_;
-};
 
 const Instant now = instant_from_seconds(1.78e9);
 

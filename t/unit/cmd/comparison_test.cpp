@@ -13,22 +13,12 @@
 #include "cmd/sim/pictures.hpp"
 #include "cmd/sim/yardstick.hpp"
 #include "libsched/sim/simulate.hpp"
-#include "t/unit/libsched/workload.hpp"
+#include "t/unit/cmd/made_log.hpp"
 
 using namespace weir;
 using namespace weir::cmd;
 
 namespace {
-
-std::vector<SimJob> log_of(int count) {
-    std::vector<SimJob> jobs;
-    for (int i = 0; i < count; ++i) {
-        const auto number = static_cast<std::uint32_t>(i);
-        jobs.push_back(SimJob{i, test::at(i * 7), test::secs(20 + i * 13 % 50), test::secs(90), 1 + number * 5 % 4,
-                              1 + number % 3, 1 + number % 2});
-    }
-    return jobs;
-}
 
 Replayed replayed(const std::string& name, const std::vector<SimJob>& jobs, const Policy& policy) {
     Replayed result;
@@ -43,7 +33,7 @@ Replayed replayed(const std::string& name, const std::vector<SimJob>& jobs, cons
 }
 
 Comparison comparison_of(int count) {
-    const auto jobs = log_of(count);
+    const auto jobs = test::made_log(count);
     Yardstick yardstick;
     yardstick.log = "made";
     yardstick.cores = 4;
@@ -111,7 +101,7 @@ TEST_CASE("comparison: in the window every job has its cores and no core has two
 
 TEST_CASE("comparison: groups as many as users are no accounts; equal comparisons give equal bytes") {
     Yardstick yardstick;
-    measure_equal_shares(yardstick, log_of(30));  // three users, two groups
+    measure_equal_shares(yardstick, test::made_log(30));  // three users, two groups
     CHECK(yardstick.accounts.parties.size() == 4);
     CHECK(comparison_html(comparison_of(60)) == comparison_html(comparison_of(60)));
     CHECK(comparison_json(comparison_of(60)) == comparison_json(comparison_of(60)));
@@ -136,7 +126,7 @@ TEST_CASE("comparison: a narrow terminal gets a row a policy and no line is too 
 }
 
 TEST_CASE("comparison: what was cut off says so, and nobody started is no picture") {
-    const auto jobs = log_of(20);
+    const auto jobs = test::made_log(20);
     Yardstick yardstick;
     yardstick.cores = 4;
     measure_equal_shares(yardstick, jobs);

@@ -10,22 +10,12 @@
 
 #include "cmd/sim/yardstick.hpp"
 #include "libsched/sim/simulate.hpp"
-#include "t/unit/libsched/workload.hpp"
+#include "t/unit/cmd/made_log.hpp"
 
 using namespace weir;
 using namespace weir::cmd;
 
 namespace {
-
-std::vector<SimJob> log_of(int count) {
-    std::vector<SimJob> jobs;
-    for (int i = 0; i < count; ++i) {
-        const auto number = static_cast<std::uint32_t>(i);
-        jobs.push_back(SimJob{i, test::at(i * 35), test::secs(20 + i * 13 % 50), test::secs(90), 1 + number * 5 % 4,
-                              1 + number % 3});
-    }
-    return jobs;
-}
 
 Yardstick yardstick_of(const std::vector<SimJob>& jobs) {
     Yardstick yardstick;
@@ -65,7 +55,7 @@ class PressesCtrlC final : public QueueOrder {
 
 TEST_CASE("replays: five at once are what each is alone, in the plan's order, with fair starts") {
     Signals signals;
-    const auto jobs = log_of(300);
+    const auto jobs = test::made_log(300, 35);
     const std::vector<PlannedReplay> plan = {plan_of("a", Easy{}), plan_of("b", Fcfs{}), plan_of("c", Easy{}),
                                              plan_of("d", Fcfs{}), plan_of("e", Easy{})};
     const auto results = replay_all(plan, yardstick_of(jobs), jobs, signals, {});
@@ -85,7 +75,7 @@ TEST_CASE("replays: five at once are what each is alone, in the plan's order, wi
 
 TEST_CASE("replays: a policy that cannot be made is the error of the whole") {
     Signals signals;
-    const auto jobs = log_of(30);
+    const auto jobs = test::made_log(30, 35);
     PlannedReplay broken = plan_of("b", Easy{});
     broken.order = []() -> Result<std::unique_ptr<QueueOrder>> {
         return Error{std::errc::invalid_argument, "no such algorithm"};
@@ -97,7 +87,7 @@ TEST_CASE("replays: a policy that cannot be made is the error of the whole") {
 
 TEST_CASE("replays: Ctrl-C in the middle keeps what had started, and what was done") {
     Signals signals;
-    const auto jobs = log_of(3000);
+    const auto jobs = test::made_log(3000, 35);
     std::promise<void> noticed;
     const std::shared_future<void> future = noticed.get_future().share();
     PlannedReplay plan = plan_of("cut", Easy{});
