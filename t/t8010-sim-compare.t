@@ -87,9 +87,17 @@ test_expect_success 'seven pictures, each with a title and a text that says its 
 	test "$(page report.html "all(any(c.isdigit() for c in text(s.find(\"desc\"))) for s in root.iter(\"svg\"))")" = True &&
 	grep "prefers-color-scheme:dark" report.html
 '
-test_expect_success 'equal input, equal bytes' '
-	weir sim compare -q easy.toml fcfs.toml --trace=load.swf.gz --html=again.html -o again.json &&
-	test_cmp report.html again.html && test_cmp out.json again.json
+# A log of the same name, not compressed; one processor alone, where replays go one after the other (nproc and the
+# threads follow the affinity).
+test_expect_success 'equal input, equal bytes: table, JSON and page, compressed or not, on one processor or all' '
+	mkdir -p plain && gzip -dc load.swf.gz >plain/load.swf.gz && one=$(taskset -cp $$ | sed "s/.*: //; s/[-,].*//") &&
+	test "$(taskset -c $one nproc)" = 1 &&
+	printf "[sim]\nscheduler = \"conservative\"\n" >cons.toml && set -- easy.toml fcfs.toml cons.toml fair.toml &&
+	weir sim compare "$@" --trace=load.swf.gz --fair-starts=20 --html=first.html -o first.json >first.table &&
+	for how in "load.swf.gz" "plain/load.swf.gz" "load.swf.gz taskset -c $one"; do
+		log=${how%% *} && ${how#$log} weir sim compare "$@" --trace=$log --fair-starts=20 --html=again.html -o again.json >again.table &&
+		cmp first.html again.html && cmp first.json again.json && cmp first.table again.table || return 1
+	done
 '
 test_expect_success 'fair share by a tree: accounts by name, what each got, a sample of fair starts' '
 	weir sim compare -q easy.toml fair.toml --trace=load.swf.gz --fair-starts=10 -o tree.json --html=tree.html &&
