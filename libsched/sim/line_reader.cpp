@@ -1,73 +1,17 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the buffer and the file. zlib reads plain files through the same calls as gzip ones.
+// Owns: the buffer.
 #include "libsched/sim/line_reader.hpp"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-#include <zlib.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
-#include <memory>
 
+#include "libsched/sim/inflated_file.hpp"
 #include "libsched/sim/read_ahead.hpp"
 
 namespace weir {
 namespace {
 
 constexpr std::size_t piece = 64 * 1024;  // what the source is asked for at a time, at least
-constexpr unsigned compressed_piece =
-    32 * 1024;  // less than half of what we ask for: zlib then inflates straight into it
-
-class File {
-  public:
-    static Result<std::shared_ptr<File>> open(const std::string& path) {
-        const auto failed = [&path] {
-            return Error{static_cast<std::errc>(errno != 0 ? errno : ENOMEM), path + ": " + std::strerror(errno)};
-        };
-        const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-        if (fd < 0) {
-            return failed();
-        }
-        struct stat info {};
-        gzFile handle = ::fstat(fd, &info) == 0 ? gzdopen(fd, "rb") : nullptr;
-        if (handle == nullptr) {
-            const Error error = failed();
-            ::close(fd);
-            return error;
-        }
-        gzbuffer(handle, compressed_piece);
-        return std::shared_ptr<File>(new File(handle, S_ISREG(info.st_mode) ? info.st_size : 0));
-    }
-    ~File() { gzclose(handle_); }
-    File(const File&) = delete;
-    File& operator=(const File&) = delete;
-
-    Result<std::size_t> read(char* into, std::size_t size) {
-        errno = 0;
-        const int count = gzread(handle_, into, static_cast<unsigned>(size));
-        int code = Z_OK;
-        const char* why = gzerror(handle_, &code);
-        if (code == Z_BUF_ERROR) {
-            return Error{std::errc::io_error, "the gzip stream ends too early: the file was cut off"};
-        }
-        if (count < 0) {
-            return Error{static_cast<std::errc>(code == Z_ERRNO ? errno : EIO),
-                         code == Z_ERRNO ? std::strerror(errno) : "broken gzip stream: " + std::string(why)};
-        }
-        return static_cast<std::size_t>(count);
-    }
-    double part_read() const {
-        return size_ > 0 ? std::min(1., static_cast<double>(gzoffset(handle_)) / static_cast<double>(size_)) : 0.;
-    }
-
-  private:
-    File(gzFile handle, off_t size) : handle_(handle), size_(size) {}
-    gzFile handle_;
-    off_t size_;
-};
 
 }  // namespace
 
@@ -75,13 +19,12 @@ LineReader::LineReader(Source source, std::string name, std::size_t line_max)
     : source_(std::move(source)), name_(std::move(name)), line_max_(line_max), buffer_(2 * piece) {}
 
 Result<LineReader> LineReader::open(const std::string& path, std::size_t line_max) {
-    auto file = File::open(path);
+    auto file = open_inflated(path);
     if (!file) {
         return file.error();
     }
-    LineReader reader(read_ahead([file = *file](char* into, std::size_t size) { return file->read(into, size); }), path,
-                      line_max);
-    reader.part_ = [file = *file] { return file->part_read(); };
+    LineReader reader(read_ahead(std::move(file->read)), path, line_max);
+    reader.part_ = std::move(file->part_read);
     return reader;
 }
 

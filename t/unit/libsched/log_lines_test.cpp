@@ -153,6 +153,37 @@ TEST_CASE("lines: a gzip file that is cut off anywhere is an error that says so,
     }
 }
 
+TEST_CASE("lines: gzip members stand one after the other, what follows them is left out, a broken one is an error") {
+    const std::string text = lines_of(30000);
+    Scratch first("");
+    gzFile file = gzopen(first.path().c_str(), "wb");
+    REQUIRE(gzwrite(file, text.data(), static_cast<unsigned>(text.size())) == static_cast<int>(text.size()));
+    gzclose(file);
+    const std::string member = first.bytes();
+    const auto lines_in = [](const std::string& bytes) -> Result<int> {
+        Scratch log(bytes);
+        auto reader = LineReader::open(log.path(), 100);
+        REQUIRE(reader.has_value());
+        int lines = 0;
+        auto line = reader->next();
+        for (; line && *line; line = reader->next()) {
+            lines++;
+        }
+        return line ? Result<int>(lines) : line.error();
+    };
+    CHECK(*lines_in(member + member + member) == 90000);
+    CHECK(*lines_in(member + std::string(512, '\0')) == 30000);  // as tapes fill their blocks
+    CHECK(*lines_in(member + "\x1f") == 30000);
+    CHECK(*lines_in("1") == 1);
+    CHECK(*lines_in("") == 0);
+    for (const std::size_t at : {member.size() - 8, member.size() - 4, member.size() / 2}) {  // checksum, length, data
+        std::string broken = member;
+        broken[at] ^= 0x55;
+        CHECK(lines_in(broken).error().message.find("broken gzip stream") != std::string::npos);
+    }
+    CHECK(lines_in(member + member.substr(0, 100)).error().message.find("ends too early") != std::string::npos);
+}
+
 // Kills: the eight bytes read past a word near the line's end; a word of eight digits taken for seven; a sign lost; a
 // byte above '9' taken for a digit.
 TEST_CASE("swf: every field is read as the standard library reads it") {

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: a file's bytes, inflated where the file is gzip by its content. Two ways to inflate, chosen by the build (ADR
+// 0140); they give the same bytes and the same errors. Must not know lines.
+#pragma once
+#include <functional>
+#include <string>
+
+#include "libsched/sim/line_reader.hpp"
+
+namespace weir {
+
+struct InflatedFile {
+    /// Members of a gzip file one after the other; what follows the last and is no gzip is left out. Errors: a stream
+    /// that is cut off or broken, and the system's. To be called by one thread at a time.
+    LineReader::Source read;
+    /// Part of the file that has been read, in [0, 1]; 0 for what is no regular file. To be called by any thread.
+    std::function<double()> part_read;
+};
+
+/// Error: the file cannot be opened.
+Result<InflatedFile> open_inflated(const std::string& path);
+
+}  // namespace weir
