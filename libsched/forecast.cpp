@@ -20,13 +20,17 @@ using Endings = std::priority_queue<Ending, std::vector<Ending>, std::greater<>>
 
 constexpr std::array<std::string_view, 6> names{"held", "nodes-down", "resources", "order", "reservation", "next-pass"};
 
-std::string free_words(const ResourcePool& pool) {
+/// All that is free, and of memory what one node has free, for who asks for some.
+std::string free_words(const ResourcePool& pool, const Request& request) {
     Room free;
+    std::uint32_t largest_mib = 0;
     for (const Room& room : pool.free_by_node()) {
         free += room;
+        largest_mib = std::max(largest_mib, room.memory_mib);
     }
     free.memory_mib = 0;
-    return words_of(free);
+    return words_of(free) +
+           (request.memory_per_slot_mib > 0 ? "; at most " + std::to_string(largest_mib) + " MiB on one node" : "");
 }
 
 }  // namespace
@@ -97,7 +101,7 @@ std::optional<Waiting> why_waiting(const Scheduler& scheduler, JobId id, Instant
     } else if (!pool.place(job->request, pool.free_by_node(), {})) {
         out.reason = WaitReason::resources;
         out.text = "waits for " + words_of(job->request) + (first == job ? ", next to start" : "") +
-                   "; free: " + free_words(pool);
+                   "; free: " + free_words(pool, job->request);
     } else if (first == job) {
         out.reason = WaitReason::next_pass;
         out.text = "next to start";

@@ -21,6 +21,10 @@ gpus = "0-1"
 properties = ["fast"]
 EOF
 
+cat >memory.json <<'EOF'
+{"weir": {"memory_mib": [{"hosts": "fake0", "value": 8192}, {"hosts": "fake1", "value": 4096}]}}
+EOF
+
 cat >common.sh <<'EOF'
 . $SHARNESS_TEST_SRCDIR/sharness.d/40-flux.sh
 hold() { flux submit --setattr=exec.test.run_duration=1000s "$@" true; }
@@ -29,11 +33,12 @@ r_of() { flux job info "$1" R | jq -c "[.execution.R_lite[], .execution.nodelist
 refused() { ! flux job attach "$1" 2>err && grep "$2" err; }
 EOF
 
-# try NAME SCRIPT: the script in an instance of each broker, without its scheduler.
+# try NAME SCRIPT: the script in an instance of each broker, without its scheduler. With MEMORY, a file, the nodes' memory
+# is known.
 try() {
 	for broker in $BROKERS; do
 		{ echo "SHARNESS_TEST_SRCDIR=$SHARNESS_TEST_SRCDIR"; cat common.sh; echo "$2"; } >instance.sh
-		mkdir -p instance-conf && cp machine.toml instance-conf/instance.toml
+		mkdir -p instance-conf && sed "${MEMORY:+s|^noverify.*|&\nscheduling = \"$MEMORY\"|}" machine.toml >instance-conf/instance.toml
 		if test $broker = weir; then
 			printf '[weir-broker]\nmodules = ["kvs", "resource", "job-manager", "job-exec"]\n' >>instance-conf/instance.toml
 		fi
@@ -97,6 +102,28 @@ try 'memory is set apart where the nodes memory is known' '
 flux module load $MODULES/sched-backfill.so
 refused $(hold -n1 --setattr=weir.memory_per_slot=4GiB) "of no node the memory is known"
 '
+MEMORY=$PWD/memory.json
+try 'memory is taken, waited for and given back, and so is what a scheduler finds taken' '
+flux module load $MODULES/sched-backfill.so
+flux jobtap load $PRIORITY_TAP && flux module load $PRIORITY_SO
+flux kvs get resource.R | jq -e ".scheduling.weir.memory_mib | length == 2"
+hold_memory() { hold -n1 --setattr=weir.memory_per_slot=$1; }
+large=$(hold_memory 6GiB) && runs $large && flux job info $large R | jq -e ".execution.nodelist == [\"fake0\"]"
+flux job info $large R | jq -e ".scheduling.weir.memory_mib == [{\"hosts\": \"fake0\", \"value\": 6144}]"
+waits=$(hold_memory 5GiB)
+small=$(hold_memory 4GiB) && runs $small && flux job info $small R | jq -e ".execution.nodelist == [\"fake1\"]"
+flux job wait-event -t 60 $waits priority
+rpc job-priority.sync
+"$WEIR_BUILD_DIR/bin/weir" prio explain $waits >why && cat why && grep "^It waits for 1 core and 5120 MiB, next to start; free: 6 cores and 2 gpus; at most 2048 MiB on one node" why
+flux module reload $MODULES/sched-backfill.so
+flux job wait-event -t 60 $waits priority && rpc job-priority.sync
+rpc sched.why "{\"id\": $(flux job id $waits)}" | jq -e ".reason == \"resources\""
+flux cancel $large && runs $waits && flux job info $waits R | jq -e ".execution.nodelist == [\"fake0\"]"
+refused $(hold_memory 9GiB) "at most .* 8192 MiB"
+flux cancel --all && flux queue drain
+flux module remove job-priority && flux jobtap remove all
+'
+MEMORY=
 try 'every job is told why it waits, behind whom and until when' '
 flux module load $MODULES/sched-backfill.so
 long=$(hold -N2 -n4 -c1 -t 10m) && runs $long

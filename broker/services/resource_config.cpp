@@ -46,7 +46,7 @@ Status add_entry(const Json& entry, Inventory& out) {
         auto it =
             std::find_if(out.nodes.begin(), out.nodes.end(), [&host](const Node& node) { return node.host == host; });
         if (it == out.nodes.end()) {
-            it = out.nodes.insert(it, Node{host, {}, {}});
+            it = out.nodes.insert(it, Node{host, {}, {}, 0});
         }
         ranks.push_back(static_cast<std::uint32_t>(it - out.nodes.begin()));
         for (auto [from, to] : {std::pair(&*cores, &it->cores), std::pair(&*gpus, &it->gpus)}) {
@@ -100,22 +100,46 @@ Result<Inventory> from_imagined(const Json& table) {
     };
     Inventory out;
     for (const std::string& host : *hosts) {
-        out.nodes.push_back(Node{host, first(cores), first(gpus)});
+        out.nodes.push_back(Node{host, first(cores), first(gpus), 0});
     }
     return out;
 }
 
-Result<Inventory> from_file(const std::string& path) {
+Result<Json> json_file(const std::string& key, const std::string& path) {
     std::ifstream in(path, std::ios::binary);
     const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
     json_error_t where{};
-    const Json r = Json::take(json_loadb(text.data(), text.size(), 0, &where));
+    Json document = Json::take(json_loadb(text.data(), text.size(), 0, &where));
+    return document ? Result<Json>(std::move(document))
+                    : bad(key, path + ":" + std::to_string(where.line) + ":" + std::to_string(where.column) + ": " +
+                                   where.text);
+}
+
+Result<Inventory> from_file(const std::string& path) {
+    const auto r = json_file("path", path);
     if (!r) {
-        return bad("path",
-                   path + ":" + std::to_string(where.line) + ":" + std::to_string(where.column) + ": " + where.text);
+        return r.error();
     }
-    auto inventory = inventory_from_r(r);
+    auto inventory = inventory_from_r(*r);
     return inventory ? inventory : Result<Inventory>(bad("path", path + ": " + inventory.error().message));
+}
+
+/// What [resource] scheduling, a file, says of memory.
+Result<Inventory> with_scheduling(Result<Inventory> found, const Json& table) {
+    if (!found || !table.at("scheduling")) {
+        return found;
+    }
+    const auto path = table.string("scheduling");
+    const auto part = path ? json_file("scheduling", *path) : bad("scheduling", "must be a file name");
+    if (!part) {
+        return part.error();
+    }
+    std::map<std::uint32_t, std::uint32_t> same;
+    for (const std::uint32_t rank : found->ranks()) {
+        same.emplace(rank, rank);
+    }
+    auto taken = take_memory(*part, same, *found);
+    return taken ? found : Result<Inventory>(bad("scheduling", *path + ": " + taken.error().message));
 }
 
 }  // namespace
@@ -126,14 +150,14 @@ bool is_configured(const Json& table) {
 
 Result<Inventory> configured_inventory(const Json& table) {
     if (table.at("config")) {
-        return json_is_array(table.at("config").get()) ? from_entries(table.at("config"))
+        return json_is_array(table.at("config").get()) ? with_scheduling(from_entries(table.at("config")), table)
                                                        : Result<Inventory>(bad("config", "write [[resource.config]]"));
     }
     if (table.at("imagined")) {
-        return from_imagined(table.at("imagined"));
+        return with_scheduling(from_imagined(table.at("imagined")), table);
     }
     const auto path = table.string("path");
-    return path ? from_file(*path) : Result<Inventory>(bad("path", "must be a file name"));
+    return path ? with_scheduling(from_file(*path), table) : Result<Inventory>(bad("path", "must be a file name"));
 }
 
 }  // namespace weir::broker

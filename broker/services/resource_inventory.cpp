@@ -3,6 +3,7 @@
 #include "broker/services/resource_inventory.hpp"
 
 #include <algorithm>
+#include <set>
 
 namespace weir::broker {
 namespace {
@@ -39,7 +40,7 @@ Result<std::map<std::uint32_t, Node>> read_lite(const Json& lite) {
             }
         }
         for (const std::uint32_t rank : *ranks) {
-            if (!nodes.emplace(rank, Node{{}, *cores, *gpus}).second) {
+            if (!nodes.emplace(rank, Node{{}, *cores, *gpus, 0}).second) {
                 return bad("execution.R_lite: rank " + std::to_string(rank) + " is there twice");
             }
         }
@@ -60,6 +61,22 @@ Result<std::vector<std::string>> read_hosts(const Json& list) {
         hosts.insert(hosts.end(), some->begin(), some->end());
     }
     return hosts;
+}
+
+/// Nodes with the same memory share an entry; those with none known have none.
+Json memory_entries(const std::vector<Node>& nodes) {
+    std::map<std::uint32_t, Ids> ranks;
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+        if (nodes[i].memory_mib > 0) {
+            ranks[nodes[i].memory_mib].push_back(static_cast<std::uint32_t>(i));
+        }
+    }
+    Json list = Json::array();
+    for (const auto& [mib, members] : ranks) {
+        json_array_append_new(list.get(), json_pack("{s:s s:I}", "ranks", encode_idset(members).c_str(), "value",
+                                                    static_cast<json_int_t>(mib)));
+    }
+    return list;
 }
 
 }  // namespace
@@ -114,7 +131,11 @@ Json Inventory::to_r() const {
         }
         execution.set("properties", all);
     }
-    return Json::take(json_pack("{s:i s:O}", "version", 1, "execution", execution.get()));
+    Json r = Json::take(json_pack("{s:i s:O}", "version", 1, "execution", execution.get()));
+    if (const Json memory = memory_entries(nodes); json_array_size(memory.get()) > 0) {
+        r.set("scheduling", Json::take(json_pack("{s:{s:O}}", "weir", "memory_mib", memory.get())));
+    }
+    return r;
 }
 
 Result<Inventory> inventory_from_r(const Json& r) {
@@ -155,7 +176,49 @@ Result<Inventory> inventory_from_r(const Json& r) {
         }
     }
     out.expiration = execution.number("expiration").value_or(0);
+    if (auto taken = take_memory(r.at("scheduling"), new_rank, out); !taken) {
+        return taken.error();
+    }
     return out;
+}
+
+Status take_memory(const Json& scheduling, const std::map<std::uint32_t, std::uint32_t>& rank_of,
+                   Inventory& inventory) {
+    std::vector<Node> nodes = inventory.nodes;
+    const Json list = scheduling.at("weir").at("memory_mib");
+    if (list && !json_is_array(list.get())) {
+        return bad("scheduling.weir.memory_mib: must be a list");
+    }
+    std::size_t i = 0;
+    json_t* value = nullptr;
+    json_array_foreach(list.get(), i, value) {
+        const Json entry = Json::share(value);
+        const std::string where = "scheduling.weir.memory_mib[" + std::to_string(i) + "]";
+        const auto mib = entry.integer("value");
+        if (!mib || *mib < 0 || *mib > 0xFFFFFFFFLL) {
+            return bad(where + ".value: must be MiB, from 0 to 4294967295");
+        }
+        const auto ranks = decode_idset(entry.string("ranks").value_or(""));
+        const auto text = entry.string("hosts");
+        const auto hosts = text ? decode_hostlist(*text) : std::vector<std::string>{};
+        if (!ranks || !hosts || (ranks->empty() && hosts->empty())) {
+            return bad(where + ": " +
+                       (!ranks   ? ranks.error().message
+                        : !hosts ? hosts.error().message
+                                 : "names neither hosts nor ranks"));
+        }
+        for (const std::uint32_t rank : *ranks) {
+            if (const auto it = rank_of.find(rank); it != rank_of.end()) {
+                nodes[it->second].memory_mib = static_cast<std::uint32_t>(*mib);
+            }
+        }
+        const std::set<std::string> names(hosts->begin(), hosts->end());
+        for (Node& node : nodes) {
+            node.memory_mib = names.contains(node.host) ? static_cast<std::uint32_t>(*mib) : node.memory_mib;
+        }
+    }
+    inventory.nodes = std::move(nodes);
+    return Done{};
 }
 
 }  // namespace weir::broker

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the resources of an instance as values: nodes with their cores and GPUs, and their form as R. Must not know
-// where they come from. Source: RFC 20 version 1.
+// Owns: the resources of an instance as values: nodes with their cores, GPUs and memory, and their form as R. Must not
+// know where they come from. Source: RFC 20 version 1; memory, which that lacks, as in libsched/json/r.hpp (ADR 0125,
+// 0141).
 #pragma once
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
@@ -16,6 +18,7 @@ struct Node {
     std::string host;
     Ids cores;
     Ids gpus;
+    std::uint32_t memory_mib = 0;  // 0: not known
 };
 
 /// Ranks are positions in `nodes`.
@@ -34,5 +37,10 @@ struct Inventory {
 /// Reads R. Ranks are numbered anew from 0 in their order, since a slice of the parent's nodes is all of a child's.
 /// @return an error that says which part is missing or wrong.
 Result<Inventory> inventory_from_r(const Json& r);
+
+/// Takes what R's part "scheduling" says of memory: {"weir": {"memory_mib": [{"hosts": "n[0-3]", "value": 65536}]}}, or
+/// by "ranks", which are `rank_of`'s keys and its values the places in `nodes`. What else is in there is not ours.
+/// @return an error that names the entry; then nothing has changed.
+Status take_memory(const Json& scheduling, const std::map<std::uint32_t, std::uint32_t>& rank_of, Inventory& inventory);
 
 }  // namespace weir::broker

@@ -2,6 +2,8 @@
 // Owns: asking hwloc what this machine has. The only file that includes hwloc. Must not know other sources.
 #include <hwloc.h>
 
+#include <algorithm>
+#include <limits>
 #include <memory>
 
 #include "broker/services/resource_source.hpp"
@@ -43,6 +45,12 @@ Ids gpus(hwloc_topology_t topology) {
     return ids;
 }
 
+/// Of all its NUMA nodes together, whole MiB.
+std::uint32_t memory_mib(hwloc_topology_t topology) {
+    return static_cast<std::uint32_t>(std::min<std::uint64_t>(hwloc_get_root_obj(topology)->total_memory >> 20,
+                                                              std::numeric_limits<std::uint32_t>::max()));
+}
+
 }  // namespace
 
 Result<Inventory> machine_inventory(const std::string& host) {
@@ -56,7 +64,7 @@ Result<Inventory> machine_inventory(const std::string& host) {
         return Error{std::errc::io_error, "hwloc cannot read this machine's topology; configure [[resource.config]]"};
     }
     Inventory out;
-    out.nodes.push_back(Node{host, usable_cores(raw), gpus(raw)});
+    out.nodes.push_back(Node{host, usable_cores(raw), gpus(raw), memory_mib(raw)});
     if (out.nodes[0].cores.empty()) {
         return Error{std::errc::io_error, "hwloc sees no core here; configure [[resource.config]]"};
     }

@@ -14,13 +14,14 @@ namespace weir::broker {
 /// True if the [resource] table names resources.
 bool is_configured(const Json& table);
 /// [[resource.config]] hosts, cores, gpus, properties; or [resource.imagined] nodes, cores, gpus, hostlist;
-/// or [resource] path, a file with R. @return an error that names the key.
+/// or [resource] path, a file with R. [resource] scheduling, a file, adds what R cannot say: memory. @return an error
+/// that names the key.
 Result<Inventory> configured_inventory(const Json& table);
 
 /// The allocation of job `jobid` (any text form) at the parent.
 Result<Inventory> parent_inventory(const std::string& uri, const std::string& jobid);
 
-/// One node: this machine's cores and GPUs, restricted to where this process may run.
+/// One node: this machine's cores and GPUs, restricted to where this process may run, and its memory.
 Result<Inventory> machine_inventory(const std::string& host);
 
 }  // namespace weir::broker

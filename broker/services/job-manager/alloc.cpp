@@ -213,7 +213,6 @@ Status Alloc::on_success(Job* job, JobId id, json_t* response) {
     json_t* r = json_object_get(response, "R");
     if (!json_is_object(r))
         return protocol_error("protocol error: a successful response needs R");
-    json_object_del(r, "scheduling");
     if (!job) {
         send_free(id, Json::share(r).text());  // canceled meanwhile
         return Done{};

@@ -48,6 +48,33 @@ TEST_CASE("resource config: what is wrong is named by its key") {
     CHECK(why(R"({"path":"/nonexistent/R"})").find("/nonexistent/R") != std::string::npos);
 }
 
+TEST_CASE("resource config: memory stands in a file of its own, as Flux has it; what is wrong there is named") {
+    const std::string path = "weir-memory-test-" + std::to_string(getpid());
+    const std::string table = R"({"config":[{"hosts":"n[0-2]","cores":"0"}],"scheduling":")" + path + R"("})";
+    const auto found = [&](const char* text) {
+        std::ofstream(path) << text;
+        return read(table.c_str());
+    };
+    const auto good = found(R"({"weir":{"memory_mib":[{"hosts":"n[1-2]","value":8192},{"ranks":"2","value":9}]}})");
+    REQUIRE(good);
+    CHECK(good->nodes[0].memory_mib == 0);
+    CHECK(good->nodes[1].memory_mib == 8192);
+    CHECK(good->nodes[2].memory_mib == 9);
+    CHECK(found(R"({"graph":{}})").has_value());
+    for (const auto& [text, why] : std::initializer_list<std::pair<const char*, const char*>>{
+             {"{", ":1:"},
+             {R"({"weir":{"memory_mib":{}}})", "memory_mib: must be a list"},
+             {R"({"weir":{"memory_mib":[{"value":1}]}})", "memory_mib[0]: names neither hosts nor ranks"},
+             {R"({"weir":{"memory_mib":[{"ranks":"0","value":-1}]}})", "memory_mib[0].value: must be MiB"},
+             {R"({"weir":{"memory_mib":[{"ranks":"x","value":1}]}})", "memory_mib[0]: "}}) {
+        CAPTURE(text);
+        const std::string message = found(text).error().message;
+        CHECK(message.find("resource.scheduling: " + path) != std::string::npos);
+        CHECK(message.find(why) != std::string::npos);
+    }
+    std::remove(path.c_str());
+}
+
 TEST_CASE("resource config: R is read from a file, errors name its line") {
     const std::string path = "weir-r-test-" + std::to_string(getpid());
     std::ofstream(path) << "{\n  \"version\": oops\n}\n";

@@ -31,7 +31,7 @@ TEST_CASE("inventory: a slice of the parent is numbered anew, cores keep their n
 
 TEST_CASE("inventory: equal neighbours share an entry of R") {
     Inventory all;
-    all.nodes = {{"a0", {0, 1}, {}}, {"a1", {0, 1}, {}}, {"b", {0}, {}}};
+    all.nodes = {{"a0", {0, 1}, {}, 0}, {"a1", {0, 1}, {}, 0}, {"b", {0}, {}, 0}};
     const Json r = all.to_r();
     CHECK(r.dump() ==
           R"({"version":1,"execution":{"R_lite":[{"rank":"0-1","children":{"core":"0-1"}},)"
@@ -39,6 +39,21 @@ TEST_CASE("inventory: equal neighbours share an entry of R") {
     const auto again = inventory_from_r(r);
     REQUIRE(again);
     CHECK(again->to_r().dump() == r.dump());
+}
+
+TEST_CASE("inventory: memory by host and by rank survives the numbering anew, and R") {
+    Json slice = Json::parse(SLICE);
+    slice.set("scheduling", Json::parse(R"({"weir":{"memory_mib":[{"hosts":"n[3,99]","value":512},)"
+                                        R"({"ranks":"7,12","value":4096}]},"fluxion":7})"));
+    const auto found = inventory_from_r(slice);
+    REQUIRE(found);
+    CHECK(found->nodes[0].memory_mib == 512);
+    CHECK(found->nodes[1].memory_mib == 0);
+    CHECK(found->nodes[2].memory_mib == 4096);
+    const Json r = found->to_r();
+    CHECK(r.at("scheduling").dump() ==
+          R"({"weir":{"memory_mib":[{"ranks":"0","value":512},{"ranks":"2","value":4096}]}})");
+    CHECK(inventory_from_r(r)->to_r().dump() == r.dump());
 }
 
 TEST_CASE("inventory: no nodes make the empty R") {
