@@ -3,15 +3,13 @@
 #include "libsched/config/policy_keys.hpp"
 
 #include <algorithm>
-#include <span>
 
 #include "libfairshare/algorithms/algorithm.hpp"
-#include "libfairshare/algorithms/moab.hpp"
+#include "libsched/config/key_table.hpp"
+#include "libsched/config/policy_tables.hpp"
 
 namespace weir::config {
 namespace {
-
-using Value = const json_t*;
 
 constexpr unsigned bit(PolicyKind policy) {
     return 1U << static_cast<unsigned>(policy);
@@ -27,44 +25,6 @@ const std::map<std::string, PolicyKind, std::less<>> policies{{"multifactor", Po
                                                               {"moab", PolicyKind::moab},
                                                               {"load-threshold", PolicyKind::load_threshold},
                                                               {"fcfs", PolicyKind::fcfs}};
-
-/// A table of fixed keys, each a number, a flag or a duration, or of its own kind: `visit(reader, path, name, value)`
-/// answers whether it knows the name.
-template <typename Visit>
-void fixed_table(Reader& reader, const std::string& name, Value value, const std::string& known, Visit visit) {
-    reader.table(name, value, "must be a table: [weir." + name + "]", [&](const std::string& key, Value inner) {
-        if (!visit(name + "." + key, key, inner)) {
-            reader.complain(name + "." + key, inner, "unknown key; the keys are " + known);
-        }
-    });
-}
-
-struct NumberKey {
-    std::string_view name;
-    double* into;
-    double lowest = 0;
-    double highest = weight_max;
-};
-bool read_number(Reader& reader, std::span<const NumberKey> keys, const std::string& path, std::string_view name,
-                 Value value) {
-    const auto found = std::find_if(keys.begin(), keys.end(), [&](const NumberKey& key) { return key.name == name; });
-    if (found != keys.end()) {
-        reader.number(path, value, found->lowest, found->highest, *found->into);
-    }
-    return found != keys.end();
-}
-struct FlagKey {
-    std::string_view name;
-    bool* into;
-};
-bool read_flag(Reader& reader, std::span<const FlagKey> keys, const std::string& path, std::string_view name,
-               Value value) {
-    const auto found = std::find_if(keys.begin(), keys.end(), [&](const FlagKey& key) { return key.name == name; });
-    if (found != keys.end()) {
-        reader.flag(path, value, *found->into);
-    }
-    return found != keys.end();
-}
 
 void read_weights(Reader& reader, Value value, PolicySettings& s) {
     Weights& w = s.weights;
@@ -146,128 +106,6 @@ void read_reset(Reader& reader, Value value, PolicySettings& s) {
     } else {
         reader.complain("usage-reset", value, found.error().message);
     }
-}
-
-void read_lsf(Reader& reader, Value value, PolicySettings& s) {
-    LsfFactors& f = s.lsf.factors;
-    LsfHistorySettings& h = s.lsf.history;
-    const std::array<NumberKey, 7> numbers{{{"cpu-time-factor", &f.cpu_time},
-                                            {"run-time-factor", &f.run_time},
-                                            {"committed-run-time-factor", &f.committed_run_time, 0, 1},
-                                            {"run-job-factor", &f.run_job},
-                                            {"adjustment-factor", &f.adjustment},
-                                            {"gpu-run-time-factor", &f.gpu_run_time},
-                                            {"hist-hours", &h.hist_hours, 0, 876600}}};
-    const std::array<FlagKey, 5> flags{{{"hist-run-time", &h.enable_hist_run_time},
-                                        {"gpu-hist-run-time", &h.enable_gpu_hist_run_time},
-                                        {"run-time-decay", &h.run_time_decay},
-                                        {"counts-cpus", &h.counts_cpus},
-                                        {"counts-jobs", &h.counts_jobs}}};
-    fixed_table(reader, "lsf", value,
-                "cpu-time-factor, run-time-factor, committed-run-time-factor, run-job-factor, adjustment-factor, "
-                "gpu-run-time-factor, hist-hours, hist-run-time, gpu-hist-run-time, run-time-decay, counts-cpus, "
-                "counts-jobs",
-                [&](const std::string& path, const std::string& key, Value inner) {
-                    s.given.insert(path);
-                    return read_number(reader, numbers, path, key, inner) || read_flag(reader, flags, path, key, inner);
-                });
-}
-
-std::string listed(std::span<const std::string_view> names) {
-    std::string list;
-    for (const std::string_view name : names) {
-        if (!name.empty()) {
-            list += (list.empty() ? "" : ", ") + std::string(name);
-        }
-    }
-    return list;
-}
-
-/// A subcomponent: a weight alone, or { weight, cap }.
-void read_part(Reader& reader, const std::string& path, Value value, MoabPolicy::Part& part) {
-    if (!json_is_object(value)) {
-        reader.number(path, value, -weight_max, weight_max, part.weight);
-        return;
-    }
-    const std::array<NumberKey, 2> keys{{{"weight", &part.weight, -weight_max}, {"cap", &part.cap}}};
-    fixed_table(reader, path, value, "weight, cap",
-                [&](const std::string& inner_path, const std::string& key, Value v) {
-                    return read_number(reader, keys, inner_path, key, v);
-                });
-}
-
-void read_component(Reader& reader, std::size_t index, Value value, PolicySettings& s) {
-    MoabPolicy::Component& component = s.moab.components[index];
-    const auto& names = moab_part_names[index];
-    const std::array<NumberKey, 2> keys{{{"weight", &component.weight, -weight_max}, {"cap", &component.cap}}};
-    const std::string table = "moab." + std::string(moab_component_names[index]);
-    fixed_table(reader, table, value, "weight, cap, " + listed(names),
-                [&](const std::string& path, const std::string& key, Value inner) {
-                    s.given.insert(path);
-                    const auto part = std::find(names.begin(), names.end(), key);
-                    if (part != names.end() && !key.empty()) {
-                        read_part(reader, path, inner, component.parts[static_cast<std::size_t>(part - names.begin())]);
-                        return true;
-                    }
-                    return read_number(reader, keys, path, key, inner);
-                });
-}
-
-void read_credential(Reader& reader, const std::string& table, Value value, MoabPolicy::Credential& into) {
-    const std::array<NumberKey, 3> keys{
-        {{"priority", &into.priority, -weight_max}, {"weight", &into.weight, -weight_max}, {"xfactor", &into.xfactor}}};
-    const auto target = [&](const std::string& path, Value text, auto parse, const char* right,
-                            std::optional<FairShareTarget>& place) {
-        const auto read = json_is_string(text)   ? parse(std::string_view(json_string_value(text)))
-                          : json_is_number(text) ? parse(std::string_view(std::to_string(json_number_value(text))))
-                                                 : std::nullopt;
-        if (read) {
-            place = *read;
-        } else {
-            reader.complain(path, text, right);
-        }
-    };
-    fixed_table(reader, table, value, "priority, weight, target, cap, queue-time, xfactor",
-                [&](const std::string& path, const std::string& key, Value inner) {
-                    if (key == "target") {
-                        target(path, inner, to_target, "must be percent, such as \"16.5+\" (+ a floor, - a ceiling)",
-                               into.target);
-                    } else if (key == "cap") {
-                        target(path, inner, to_cap, "must be \"10%\" or, in core-seconds, \"16500^\"", into.cap);
-                    } else if (key == "queue-time") {
-                        reader.duration(path, inner, duration_min, into.queue_time);
-                    } else {
-                        return read_number(reader, keys, path, key, inner);
-                    }
-                    return true;
-                });
-}
-
-void read_moab(Reader& reader, Value value, PolicySettings& s) {
-    const std::string known = listed(moab_component_names) + ", " + listed(moab_credential_names) +
-                              ", ratio, negative-priorities, xfactor-shortest";
-    fixed_table(reader, "moab", value, known, [&](const std::string& path, const std::string& key, Value inner) {
-        const auto component = std::find(moab_component_names.begin(), moab_component_names.end(), key);
-        const auto kind = std::find(moab_credential_names.begin(), moab_credential_names.end(), key);
-        if (component != moab_component_names.end()) {
-            read_component(reader, static_cast<std::size_t>(component - moab_component_names.begin()), inner, s);
-        } else if (kind != moab_credential_names.end()) {
-            auto& named = s.moab.credentials[static_cast<std::size_t>(kind - moab_credential_names.begin())];
-            reader.table(path, inner, "must be a table of tables: [weir." + path + ".NAME], \"*\" for all others",
-                         [&](const std::string& name, Value one) {
-                             read_credential(reader, path + "." + name, one, named[name]);
-                         });
-        } else if (key == "ratio") {
-            reader.flag(path, inner, s.moab.is_ratio);
-        } else if (key == "negative-priorities") {
-            reader.flag(path, inner, s.moab.allows_negative);
-        } else if (key == "xfactor-shortest") {
-            reader.duration(path, inner, duration_min, s.moab.xfactor_shortest);
-        } else {
-            return false;
-        }
-        return true;
-    });
 }
 
 void read_load_threshold(Reader& reader, Value value, PolicySettings& s) {
