@@ -81,7 +81,9 @@ PlannedReplay planned(const PolicyFile& file, std::int64_t cores) {
     plan.scheduler = file.scheduler;
     if (file.settings && file.settings->policy != PolicyKind::fcfs) {
         plan.order_name = std::string(name_of(file.settings->policy));
-        plan.order = [&file, cores]() { return make_priority_order(*file.settings, cores, log_shares(file)); };
+        plan.order = [&file, cores]() {
+            return make_priority_order(*file.settings, cores, log_shares(file), file.site);
+        };
     }
     return plan;
 }

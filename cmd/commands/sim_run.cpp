@@ -125,7 +125,8 @@ Result<Replayed> replay(const Context& context, JobLog& log, const Plan& plan, S
     replayed.facts = {file_name(log.path()), plan.name(), log.cores(), log.header()};
     std::unique_ptr<QueueOrder> order;
     if (plan.has_order()) {
-        auto made = make_priority_order(*plan.file->settings, log.cores(), log_shares(*plan.file, log.accounts()));
+        auto made = make_priority_order(*plan.file->settings, log.cores(), log_shares(*plan.file, log.accounts()),
+                                        plan.file->site);
         if (!made) {
             return Error{made.error().code, plan.file->path + ": " + made.error().message};
         }

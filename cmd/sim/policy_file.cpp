@@ -9,6 +9,7 @@
 #include "libfairshare/json/json.hpp"
 #include "libfairshare/text/toml_json.hpp"
 #include "libfairshare/toml/share_tree_toml.hpp"
+#include "libsched/sim/priority_order.hpp"
 
 namespace weir::cmd {
 namespace {
@@ -84,8 +85,14 @@ class SimTable {
             } else {
                 complain(key, value, "must be \"users\" or \"groups\": who has an equal share where no tree says more");
             }
+        } else if (key == "site-values") {
+            if (json_is_string(value) && json_string_length(value) > 0) {
+                into.site_path = json_string_value(value);
+            } else {
+                complain(key, value, "must be a file's name in quotes: its lines are a job's number and its value");
+            }
         } else {
-            complain(key, value, "unknown key; the keys of [sim] are scheduler, cores, name and shares");
+            complain(key, value, "unknown key; the keys of [sim] are scheduler, cores, name, shares and site-values");
         }
     }
     void complain(const std::string& key, json_t* value, const std::string& right) {
@@ -123,6 +130,23 @@ Status read_tree(PolicyFile& file) {
         return Error{std::errc::invalid_argument, to_string(*bad)};
     }
     file.tree = std::move(std::get<ShareTree>(tree));
+    return Done{};
+}
+
+Status read_site_values(PolicyFile& file) {
+    if (file.site_path.empty()) {
+        return Done{};
+    }
+    const std::string path = (std::filesystem::path(file.path).parent_path() / file.site_path).string();
+    const auto text = text_of(path);
+    if (!text) {
+        return text.error();
+    }
+    auto values = SiteValues::read(*text, path);
+    if (!values) {
+        return values.error();
+    }
+    file.site = std::make_shared<const SiteValues>(std::move(*values));
     return Done{};
 }
 
@@ -167,7 +191,6 @@ Result<PolicyFile> read_policy_file(const std::string& path) {
         auto settings = config::read_settings(weir, {});
         if (settings) {
             file.settings = std::move(*settings);
-            file.warnings = policy_warnings(*file.settings);
         } else {
             complaints += (complaints.empty() ? "" : "\n") + in_file(path, settings.error().message);
         }
@@ -175,10 +198,14 @@ Result<PolicyFile> read_policy_file(const std::string& path) {
     if (!complaints.empty()) {
         return Error{std::errc::invalid_argument, complaints};
     }
+    if (auto read = read_site_values(file); !read) {
+        return read.error();
+    }
     if (file.settings) {
         if (auto read = read_tree(file); !read) {
             return read.error();
         }
+        file.warnings = policy_warnings(*file.settings, log_facts(file.site != nullptr));
     }
     return file;
 }

@@ -11,6 +11,7 @@
 #include "libsched/config/settings.hpp"
 #include "libsched/policy/policy.hpp"
 #include "libsched/sim/log_shares.hpp"
+#include "libsched/sim/site_values.hpp"
 
 namespace weir::cmd {
 
@@ -21,6 +22,8 @@ struct PolicyFile {
     std::int64_t cores = 0;                    ///< 0: the log's
     std::optional<config::Settings> settings;  ///< none without [weir]: the queue stands in order of submission
     bool has_groups = false;                   ///< [sim] shares = "groups": each group an equal share, not each user
+    std::string site_path;                     ///< [sim] site-values, as written
+    SiteValuesPtr site;                        ///< what stands there
     std::string tree_path;                     ///< of `tree`
     std::optional<ShareTree> tree;             ///< where [weir] names a share tree
     std::vector<std::string> warnings;         ///< settings that can have no effect

@@ -28,22 +28,26 @@ const std::map<std::string, PolicyKind, std::less<>> policies{{"multifactor", Po
 
 void read_weights(Reader& reader, Value value, PolicySettings& s) {
     Weights& w = s.weights;
-    const std::array<NumberKey, 6> keys{{{"wait", &w.wait},
-                                         {"fairshare", &w.fairshare},
-                                         {"qos", &w.qos},
-                                         {"queue", &w.queue},
-                                         {"size", &w.size},
-                                         {"user", &w.user}}};
+    const std::array<NumberKey, factor_count> keys{{{"wait", &w.wait},
+                                                    {"fairshare", &w.fairshare},
+                                                    {"qos", &w.qos},
+                                                    {"queue", &w.queue},
+                                                    {"size", &w.size},
+                                                    {"user", &w.user},
+                                                    {"association", &w.association},
+                                                    {"site", &w.site},
+                                                    {"resources", &w.resources}}};
     reader.table("weights", value, "must be a table: [weir.weights]", [&](const std::string& key, Value inner) {
         s.given.insert("weights." + key);
         if (!read_number(reader, keys, "weights." + key, key, inner)) {
             reader.complain("weights." + key, inner,
-                            "unknown key; the weights are wait, fairshare, qos, queue, size, user");
+                            "unknown key; the weights are wait, fairshare, qos, queue, size, user, association, site, "
+                            "resources");
         }
     });
 }
 
-/// [weir.qos.NAME] and [weir.queues.NAME]: each has one key, priority.
+/// [weir.qos.NAME], [weir.queues.NAME], [weir.associations.PATH]: each has one key, priority.
 void read_classes(Reader& reader, const std::string& name, Value value, std::map<std::string, double>& into) {
     reader.table(name, value, "must be a table of tables: [weir." + name + ".NAME]",
                  [&](const std::string& entry, Value inner) {
@@ -57,18 +61,49 @@ void read_classes(Reader& reader, const std::string& name, Value value, std::map
                  });
 }
 
+void read_resources(Reader& reader, Value value, PolicySettings& s) {
+    reader.table("resources", value, "must be a table: [weir.resources]", [&](const std::string& name, Value inner) {
+        const std::string path = "resources." + name;
+        if (s.resources.size() == resource_kinds_max && !s.resources.contains(name)) {
+            reader.complain(path, inner, "is one too many: at most " + std::to_string(resource_kinds_max) + " types");
+            return;
+        }
+        ResourceRule& rule = s.resources[name];
+        double total = 0;
+        if (!json_is_object(inner)) {
+            reader.number(path, inner, -weight_max, weight_max, rule.weight);
+            return;
+        }
+        const std::array<NumberKey, 2> keys{{{"weight", &rule.weight, -weight_max}, {"total", &total, 1e-6, 1e15}}};
+        fixed_table(reader, path, inner, "weight, total", [&](const std::string& at, const std::string& key, Value v) {
+            return read_number(reader, keys, at, key, v);
+        });
+        if (total > 0) {
+            rule.total = total;
+        }
+    });
+}
+
 void read_raw_factors(Reader& reader, Value list, PolicySettings& s) {
+    std::set<std::string> known;
+    for (const Factor factor : raw_factor_names) {
+        known.insert(factor_names[index_of(factor)]);
+    }
     bool is_good = json_is_array(list);
     s.raw_factors.clear();
     std::size_t index = 0;
     json_t* entry = nullptr;
     json_array_foreach(const_cast<json_t*>(list), index, entry) {
         const std::string name = json_is_string(entry) ? json_string_value(entry) : "";
-        is_good = is_good && (name == "qos" || name == "queue");
+        is_good = is_good && known.contains(name);
         s.raw_factors.insert(name);
     }
     if (!is_good) {
-        reader.complain("raw-factors", list, "must be a list of \"qos\" and \"queue\", or of one of them");
+        std::string names;
+        for (const std::string& name : known) {
+            names += (names.empty() ? "\"" : ", \"") + name + "\"";
+        }
+        reader.complain("raw-factors", list, "must be a list of some of " + names);
     }
 }
 
@@ -134,7 +169,7 @@ struct Key {
     void (*read)(Reader&, Value, PolicySettings&);
 };
 
-const std::array<Key, 21> table{{
+const std::array<Key, 23> table{{
     {"policy", all, [](Reader& r, Value v, PolicySettings& s) { r.choice("policy", v, policies, s.policy); }},
     {"update-interval", all,
      [](Reader& r, Value v, PolicySettings& s) { r.duration("update-interval", v, Duration{}, s.update_interval); }},
@@ -160,7 +195,10 @@ const std::array<Key, 21> table{{
      }},
     {"size-rule", multifactor,
      [](Reader& r, Value v, PolicySettings& s) {
-         r.choice<SizeRule>("size-rule", v, {{"cores", SizeRule::cores}, {"over-time", SizeRule::over_time}},
+         r.choice<SizeRule>("size-rule", v,
+                            {{"cores", SizeRule::cores},
+                             {"nodes-and-cores", SizeRule::nodes_and_cores},
+                             {"over-time", SizeRule::over_time}},
                             s.size_rule);
      }},
     {"rounding", multifactor,
@@ -182,6 +220,9 @@ const std::array<Key, 21> table{{
     {"qos", multifactor, [](Reader& r, Value v, PolicySettings& s) { read_classes(r, "qos", v, s.qos); }},
     {"queues", multifactor | lsf | load,
      [](Reader& r, Value v, PolicySettings& s) { read_classes(r, "queues", v, s.queues); }},
+    {"associations", multifactor,
+     [](Reader& r, Value v, PolicySettings& s) { read_classes(r, "associations", v, s.associations); }},
+    {"resources", multifactor, read_resources},
     {"lsf", lsf, read_lsf},
     {"moab", moab, read_moab},
     {"load-threshold", load, read_load_threshold},

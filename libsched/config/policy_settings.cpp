@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "libfairshare/usage/warnings.hpp"
+#include "libsched/config/engine_settings.hpp"
 #include "libsched/config/policy_keys.hpp"
 
 namespace weir {
@@ -61,12 +62,54 @@ void add_classes(const PolicySettings& s, const SiteFacts& facts, std::vector<st
     one("queues", "queue", s.weights.queue, s.queues, facts.queues);
 }
 
-void add_multifactor(const PolicySettings& s, const SiteFacts& facts, std::vector<std::string>& out) {
-    std::vector<std::string> engine = warnings(engine_settings(s, 1));
+/// What the engine says of the settings, the machine taken to have of everything that a site need not tell.
+std::vector<std::string> engine_warnings(const PolicySettings& s) {
+    PrioritySettings engine = engine_settings(s, {});
+    for (const auto& [path, priority] : s.associations) {
+        engine.association_priority.push_back(priority);
+    }
+    for (ResourceWeight& resource : engine.resources) {
+        resource.total = {1.};
+    }
+    return warnings(engine);
+}
+
+void add_resources(const PolicySettings& s, const SiteFacts& facts, std::vector<std::string>& out) {
+    const std::set<std::string> measured{"cores", "nodes", "gpus", "memory"};
+    for (const auto& [name, rule] : s.resources) {
+        if (facts.resources && !facts.resources->contains(name)) {
+            out.push_back("resources." + name + " has no effect: it is not known of the jobs");
+        } else if (!rule.total && !measured.contains(name) && !s.raw_factors.contains("resources")) {
+            out.push_back("resources." + name + " has no effect: give its total, as in " + name +
+                          " = { weight = " + "100, total = 20 }, or take \"resources\" into raw-factors");
+        }
+        if (rule.weight == 0) {
+            out.push_back("resources." + name + " has no effect: its weight is 0");
+        }
+    }
+    if (s.given.contains("weights.resources") && s.weights.resources > 0 && s.resources.empty()) {
+        out.emplace_back("weights.resources has no effect: no type has a weight in [weir.resources]");
+    }
+}
+
+void add_raw_factors(const PolicySettings& s, std::vector<std::string>& out) {
     const Weights& w = s.weights;
-    const bool is_idle = w.wait + w.fairshare + w.qos + w.queue + w.size + w.user == 0;
+    const std::map<std::string, double> weights{
+        {"qos", w.qos},   {"queue", w.queue},
+        {"user", w.user}, {"association", w.association},
+        {"site", w.site}, {"resources", s.resources.empty() ? 0. : w.resources}};
+    for (const std::string& name : s.raw_factors) {
+        if (weights.at(name) == 0) {
+            out.push_back("raw-factors: \"" + name + "\" has no effect: its weight is 0");
+        }
+    }
+}
+
+void add_multifactor(const PolicySettings& s, const SiteFacts& facts, std::vector<std::string>& out) {
+    const std::vector<std::string> engine = engine_warnings(s);
+    const Weights& w = s.weights;
     out.insert(out.end(), engine.begin(), engine.end());
-    if (is_idle) {
+    if (std::any_of(engine.begin(), engine.end(), [](const auto& said) { return said.starts_with("all weights"); })) {
         return;
     }
     add_decay(s, facts, w.fairshare, out);
@@ -82,6 +125,18 @@ void add_multifactor(const PolicySettings& s, const SiteFacts& facts, std::vecto
     unless("size-favors", w.size, "size");
     unless("size-rule", w.size, "size");
     unless("algorithm", w.fairshare, "fairshare");
+    if (w.association == 0 && !s.associations.empty()) {
+        out.emplace_back("the weight of association is 0: the priorities in [weir.associations] have no effect");
+    }
+    add_resources(s, facts, out);
+    add_raw_factors(s, out);
+    if (w.site > 0 && facts.has_site_values == false) {
+        out.emplace_back("weights.site has no effect: nothing sets a job's value");
+    }
+    if (!facts.knows_nodes && s.size_rule == SizeRule::nodes_and_cores) {
+        out.emplace_back(
+            "size-rule = \"nodes-and-cores\" counts cores alone: it is not known on how many nodes jobs run");
+    }
 }
 
 void add_lsf(const PolicySettings& s, std::vector<std::string>& out) {
@@ -175,42 +230,6 @@ std::vector<std::string> policy_warnings(const PolicySettings& settings, const S
         out.emplace_back("load-threshold.per-minute is 0: no priority grows and none reaches the threshold");
     }
     return out;
-}
-
-PrioritySettings engine_settings(const PolicySettings& settings, std::uint32_t machine_cores) {
-    PrioritySettings engine;
-    const Weights& w = settings.weights;
-    engine.weights = {w.wait, w.fairshare, w.qos, w.queue, w.size, w.user, 0., 0., 0.};
-    engine.wait_max = settings.wait_max;
-    engine.qos_priority = ClassIndex(settings.qos, qos_classes_max).priorities();
-    engine.queue_priority = ClassIndex(settings.queues, queue_classes_max).priorities();
-    engine.size_favors_large = settings.is_large_favored;
-    engine.size_rule = settings.size_rule;
-    engine.rounding = settings.rounding;
-    engine.is_raw[index_of(Factor::qos)] = settings.raw_factors.contains("qos");
-    engine.is_raw[index_of(Factor::queue)] = settings.raw_factors.contains("queue");
-    engine.only_raises = settings.only_raises;
-    engine.machine_cores = std::max(1U, machine_cores);
-    return engine;
-}
-
-ClassIndex::ClassIndex(const std::map<std::string, double>& priorities, std::size_t limit) {
-    for (const auto& [name, priority] : priorities) {
-        if (index_.size() == limit) {
-            break;
-        }
-        index_.emplace(name, index_.size() + 1);
-        priority_.push_back(priority);
-    }
-}
-
-std::size_t ClassIndex::of(const std::string& name) const {
-    const auto found = index_.find(name);
-    return found == index_.end() ? 0 : found->second;
-}
-
-std::vector<double> ClassIndex::priorities() const {
-    return priority_;
 }
 
 }  // namespace weir

@@ -46,7 +46,19 @@ struct Weights {
     double queue = 1000;
     double size = 500;
     double user = 1000;
+    // What only some sites have.
+    double association = 0;
+    double site = 0;
+    double resources = 1;  ///< of the sum over PolicySettings::resources
     friend bool operator==(const Weights&, const Weights&) = default;
+};
+
+/// A type of resource that counts for or against a job. "cores", "nodes", "gpus", "memory" (GiB) or what a jobspec
+/// calls it.
+struct ResourceRule {
+    double weight = 0;            ///< may be negative
+    std::optional<double> total;  ///< what the machine has of it, where the instance does not know that; > 0
+    friend bool operator==(const ResourceRule&, const ResourceRule&) = default;
 };
 
 struct LsfPolicy {
@@ -115,6 +127,10 @@ struct LoadThresholdPolicy {
     friend bool operator==(const LoadThresholdPolicy&, const LoadThresholdPolicy&) = default;
 };
 
+/// The factors that have a form besides their part of the greatest.
+inline constexpr std::array<Factor, 6> raw_factor_names{Factor::qos,         Factor::queue, Factor::user,
+                                                        Factor::association, Factor::site,  Factor::resources};
+
 /// Everything has a default: the multifactor policy with Fair Tree.
 struct PolicySettings {
     PolicyKind policy = PolicyKind::multifactor;
@@ -137,10 +153,12 @@ struct PolicySettings {
     SizeRule size_rule = SizeRule::cores;
     Rounding rounding = Rounding::nearest;
     AgeRule ageing = AgeRule::while_eligible;
-    std::set<std::string> raw_factors;     ///< of "qos", "queue", "user": those that are not normalised
-    bool only_raises = false;              ///< a pass lowers no job
-    std::map<std::string, double> qos;     ///< name to priority
-    std::map<std::string, double> queues;  ///< name to priority
+    std::set<std::string> raw_factors;              ///< by raw_factor_names: those that are not normalised
+    bool only_raises = false;                       ///< a pass lowers no job
+    std::map<std::string, double> qos;              ///< name to priority
+    std::map<std::string, double> queues;           ///< name to priority
+    std::map<std::string, double> associations;     ///< path in the share tree to priority; the nearest above counts
+    std::map<std::string, ResourceRule> resources;  ///< at most resource_kinds_max
 
     LsfPolicy lsf;
     MoabPolicy moab;
@@ -156,29 +174,13 @@ struct PolicySettings {
 struct SiteFacts {
     std::optional<Duration> wall_limit_max;            ///< the longest; 0: jobs have none
     std::optional<std::set<std::string>> queues, qos;  ///< names that jobs really carry
+    std::optional<std::set<std::string>> resources;    ///< types that are known of jobs
+    std::optional<bool> has_site_values;               ///< whether something sets them
+    bool knows_nodes = true;                           ///< how many a job asks for
 };
 
 /// One sentence for each setting that is allowed but can have no effect, or not the one people expect: all weights 0, a
 /// weight whose inputs nobody sets, a half-life shorter than the longest wall time, keys of another policy.
 std::vector<std::string> policy_warnings(const PolicySettings& settings, const SiteFacts& facts = {});
-
-/// The engine's settings for the multifactor policy; class names get indices in order, 0 is "none given or unknown".
-PrioritySettings engine_settings(const PolicySettings& settings, std::uint32_t machine_cores);
-
-/// Which index the engine has for a class's name; 0 for names without a priority.
-class ClassIndex {
-  public:
-    ClassIndex() = default;
-    /// `limit`: the greatest index.
-    ClassIndex(const std::map<std::string, double>& priorities, std::size_t limit);
-    std::size_t of(const std::string& name) const;
-    std::vector<double> priorities() const;
-
-  private:
-    std::map<std::string, std::size_t> index_;
-    std::vector<double> priority_{0.};
-};
-inline constexpr std::size_t qos_classes_max = 255;
-inline constexpr std::size_t queue_classes_max = 65535;
 
 }  // namespace weir

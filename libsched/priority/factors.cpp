@@ -24,19 +24,20 @@ double part_over_time(const JobInputs& job, double machine_nodes, double machine
 ClassFactors::ClassFactors(const PrioritySettings& s)
     : qos(class_factors(s.qos_priority, s.is_raw[index_of(Factor::qos)])),
       queue(class_factors(s.queue_priority, s.is_raw[index_of(Factor::queue)])),
-      association(class_factors(s.association_priority, s.is_raw[index_of(Factor::association)])) {}
+      association(
+          class_factors(s.association_priority, s.is_raw[index_of(Factor::association)], s.association_priority_max)) {}
 
 double wait_factor(Duration waited, Duration wait_max) {
     const double factor = static_cast<double>(waited.count()) / static_cast<double>(wait_max.count());
     return std::clamp(factor, 0., 1.);
 }
 
-std::vector<double> class_factors(const std::vector<double>& priorities, bool is_raw) {
+std::vector<double> class_factors(const std::vector<double>& priorities, bool is_raw, double given_max) {
     std::vector<double> factors = priorities;
     if (is_raw || priorities.empty()) {
         return factors;
     }
-    const double greatest = *std::max_element(priorities.begin(), priorities.end());
+    const double greatest = given_max > 0. ? given_max : *std::max_element(priorities.begin(), priorities.end());
     for (double& factor : factors) {
         factor = greatest > 0. ? factor / greatest : 0.;
     }

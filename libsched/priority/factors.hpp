@@ -45,8 +45,9 @@ struct ClassFactors {
 };
 
 double wait_factor(Duration waited, Duration wait_max);
-/// Each priority over the greatest; as it is when `is_raw`. All 0 when the greatest is 0.
-std::vector<double> class_factors(const std::vector<double>& priorities, bool is_raw);
+/// Each priority over `given_max`, or the greatest where that is 0; as it is when `is_raw`. All 0 when the greatest is
+/// 0.
+std::vector<double> class_factors(const std::vector<double>& priorities, bool is_raw, double given_max = 0.);
 /// In [0, 1] by settings.size_rule and size_favors_large. Of a job without cores only the nodes count.
 double size_factor(const PrioritySettings& settings, const JobInputs& job);
 /// (urgency - 1) / 29 for 1..30: 16, the default, is 15/29, and nice n is urgency 16 - n; raw: urgency - 16 - nice.

@@ -60,6 +60,7 @@ struct PrioritySettings {
     std::vector<double> queue_priority{0.};
     /// The same by association, with the index of JobInputs::association; past the end 0. May be empty.
     std::vector<double> association_priority;
+    double association_priority_max = 0.;   ///< what they are parts of; 0: the greatest of the list
     std::vector<ResourceWeight> resources;  ///< by index of JobExtras::resources; at most resource_kinds_max
     SizeRule size_rule = SizeRule::cores;
     bool size_favors_large = true;

@@ -10,13 +10,19 @@ namespace {
 
 constexpr std::int64_t evaluations_per_interval = 30;  // as job-priority
 
+/// A log's processors are its nodes, too: it knows no others.
+MachineSize machine_of(std::uint32_t cores) {
+    return {cores, cores, 0., 0.};
+}
+
 bool is_plain_fair_tree(const Algorithm& algorithm) {
     return std::holds_alternative<FairTree>(algorithm);
 }
 
 }  // namespace
 
-MultifactorOrder::MultifactorOrder(const PolicySettings& settings, std::uint32_t machine_cores, LogShares shares)
+MultifactorOrder::MultifactorOrder(const PolicySettings& settings, std::uint32_t machine_cores, LogShares shares,
+                                   SiteValuesPtr site)
     : interval_(settings.update_interval),
       wait_after_(settings.wait_after),
       ages_(settings.weights.wait > 0),
@@ -24,11 +30,13 @@ MultifactorOrder::MultifactorOrder(const PolicySettings& settings, std::uint32_t
       algorithm_(algorithm_named(settings.algorithm).value()),
       machine_cores_(machine_cores),
       queue_index_(settings.queues, queue_classes_max),
-      needs_limit_(settings.size_rule == SizeRule::over_time),
+      settings_(settings),
+      site_(std::move(site)),
+      has_extras_(settings.size_rule != SizeRule::cores || !settings.resources.empty() || site_),
       shares_(std::move(shares)),
       shares_version_(shares_.version()),
       usage_(settings, shares_.tree()),
-      engine_(engine_settings(settings, machine_cores)),
+      engine_(engine_settings(settings, machine_of(machine_cores))),
       keeps_order_(shares_.is_flat() && is_plain_fair_tree(algorithm_) && settings.decay != DecayKind::window &&
                    settings.usage_reset == ResetPeriod::none) {}
 
@@ -49,8 +57,26 @@ MultifactorOrder::Party MultifactorOrder::party_of(const SimJob& job, Instant no
             order_.add();
         }
         evaluated_.reset();  // a new member changes everybody's part
+        if (!settings_.associations.empty()) {
+            const NodeId leaf = shares_.leaf(party);
+            PrioritySettings engine = engine_.settings();
+            engine.association_priority.push_back(
+                leaf == unassociated ? 0. : association_priority(settings_, *shares_.tree(), leaf));
+            engine_.configure(std::move(engine));
+        }
     }
     return party;
+}
+
+JobExtras MultifactorOrder::extras_of(const SimJob& job) const {
+    JobExtras extras;
+    extras.nodes = job.cores;
+    extras.limit = std::max<Duration>(job.limit, std::chrono::seconds(1));
+    extras.site = site_ ? site_->of(job.number) : 0.;
+    extras.resources = resource_amounts(settings_, [&](const std::string& name) {
+        return name == "cores" || name == "nodes" ? static_cast<double>(job.cores) : 0.;
+    });
+    return extras;
 }
 
 void MultifactorOrder::submitted(const SimJob& job, JobId id, Instant now) {
@@ -62,8 +88,8 @@ void MultifactorOrder::submitted(const SimJob& job, JobId id, Instant now) {
     inputs.association = party;
     inputs.cores = job.cores;
     inputs.queue = static_cast<std::uint16_t>(queue_index_.of(std::to_string(job.queue)));
-    if (needs_limit_) {
-        inputs.extras.limit = std::max<Duration>(job.limit, std::chrono::seconds(1));
+    if (has_extras_) {
+        inputs.extras = extras_of(job);
     }
     if (id.value >= places_.size()) {
         places_.resize(id.value + 1);

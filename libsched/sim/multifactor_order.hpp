@@ -8,10 +8,11 @@
 
 #include "libfairshare/algorithms/algorithm.hpp"
 #include "libfairshare/algorithms/equal_shares_order.hpp"
-#include "libsched/config/policy_settings.hpp"
+#include "libsched/config/engine_settings.hpp"
 #include "libsched/priority/engine.hpp"
 #include "libsched/sim/log_shares.hpp"
 #include "libsched/sim/queue_order.hpp"
+#include "libsched/sim/site_values.hpp"
 #include "libsched/sim/usage_book.hpp"
 
 namespace weir {
@@ -27,7 +28,8 @@ struct OrderCounts {
 class MultifactorOrder final : public QueueOrder {
   public:
     /// REQUIRES: settings.algorithm is known and goes by usage (or demand).
-    MultifactorOrder(const PolicySettings& settings, std::uint32_t machine_cores, LogShares shares);
+    MultifactorOrder(const PolicySettings& settings, std::uint32_t machine_cores, LogShares shares,
+                     SiteValuesPtr site = {});
 
     void submitted(const SimJob& job, JobId id, Instant now) override;
     void started(const SimJob& job, JobId id, Instant now) override;
@@ -56,6 +58,7 @@ class MultifactorOrder final : public QueueOrder {
     };
 
     Party party_of(const SimJob& job, Instant now);
+    JobExtras extras_of(const SimJob& job) const;
     void follow_tree(Instant now);
     void charge(Party party, std::int64_t cores, Instant now);
     void evaluate(Instant now);
@@ -71,7 +74,9 @@ class MultifactorOrder final : public QueueOrder {
     Algorithm algorithm_;
     std::uint32_t machine_cores_;
     ClassIndex queue_index_;
-    bool needs_limit_;
+    PolicySettings settings_;
+    SiteValuesPtr site_;
+    bool has_extras_;
 
     LogShares shares_;
     std::uint64_t shares_version_ = 0;

@@ -20,7 +20,7 @@ Error cannot(const std::string& what) {
 }  // namespace
 
 Result<std::unique_ptr<QueueOrder>> make_priority_order(const PolicySettings& settings, std::int64_t machine_cores,
-                                                        LogShares shares) {
+                                                        LogShares shares, SiteValuesPtr site) {
     const auto cores = static_cast<std::uint32_t>(
         std::clamp<std::int64_t>(machine_cores, 1, std::numeric_limits<std::uint32_t>::max()));
     switch (settings.policy) {
@@ -33,7 +33,8 @@ Result<std::unique_ptr<QueueOrder>> make_priority_order(const PolicySettings& se
             if (settings.algorithm == "dynamic-user") {
                 return cannot("algorithm = \"dynamic-user\" goes by what LSF counts: set policy = \"lsf\"");
             }
-            return std::unique_ptr<QueueOrder>(std::make_unique<MultifactorOrder>(settings, cores, std::move(shares)));
+            return std::unique_ptr<QueueOrder>(
+                std::make_unique<MultifactorOrder>(settings, cores, std::move(shares), std::move(site)));
         case PolicyKind::lsf:
             return std::unique_ptr<QueueOrder>(std::make_unique<LsfOrder>(settings, std::move(shares)));
         case PolicyKind::moab:
@@ -42,6 +43,14 @@ Result<std::unique_ptr<QueueOrder>> make_priority_order(const PolicySettings& se
             return std::unique_ptr<QueueOrder>(std::make_unique<LoadThresholdOrder>(settings, cores));
     }
     return cannot("no such policy");
+}
+
+SiteFacts log_facts(bool has_site_values) {
+    SiteFacts facts;
+    facts.resources = std::set<std::string>{"cores", "nodes"};
+    facts.has_site_values = has_site_values;
+    facts.knows_nodes = false;
+    return facts;
 }
 
 }  // namespace weir

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "libfairshare/base/check.hpp"
+#include "libsched/config/engine_settings.hpp"
 #include "libsched/config/settings.hpp"
 
 namespace {
@@ -17,7 +18,8 @@ void use(const weir::Result<weir::config::Settings>& settings) {
         return;
     }
     (void)weir::policy_warnings(*settings);
-    const weir::PrioritySettings engine = weir::engine_settings(*settings, 128);
+    const weir::PrioritySettings engine = weir::engine_settings(*settings, {128, 4, 1., 1.});
+    WEIR_CHECK(weir::validate(engine).has_value());
     for (const double weight : engine.weights) {
         WEIR_CHECK(std::isfinite(weight));
     }

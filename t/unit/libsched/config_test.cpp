@@ -3,6 +3,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "libfairshare/tree/share_tree_builder.hpp"
+#include "libsched/config/engine_settings.hpp"
 #include "libsched/config/policy_keys.hpp"
 
 using namespace weir;
@@ -186,4 +188,109 @@ TEST_CASE("configuration: each key is heeded by some policy and named in what is
         CHECK_FALSE(config::heeding(key).empty());
     }
     CHECK_THAT(complaint("weir.polcy = 'lsf'"), Contains("polcy") && Contains(names) && Contains("share-tree"));
+}
+
+namespace {
+
+const char* every_factor = R"(
+[weir]
+size-rule = "nodes-and-cores"
+raw-factors = ["site", "association"]
+[weir.weights]
+association = 10
+site = 1
+resources = 2
+[weir.associations.physics]
+priority = 4
+[weir.associations."physics/@alice"]
+priority = 8
+[weir.associations."chem"]
+priority = 16
+[weir.resources]
+gpus = 3000
+licence = { weight = -5, total = 20 }
+)";
+
+}  // namespace
+
+// Kills: a weight that is read but not handed to the engine; the machine's total taken before the site's; the order of
+// types in the engine another than resource_amounts()'s.
+TEST_CASE("configuration: the factors that only some sites have reach the engine") {
+    const auto settings = read(every_factor);
+    INFO((settings ? std::string() : settings.error().message));
+    REQUIRE(settings);
+    const PrioritySettings engine = engine_settings(*settings, {64, 4, 8., 256.});
+    CHECK(weight_of(engine, Factor::association) == 10);
+    CHECK(weight_of(engine, Factor::site) == 1);
+    CHECK(weight_of(engine, Factor::resources) == 2);
+    CHECK(engine.is_raw[index_of(Factor::site)]);
+    CHECK(engine.is_raw[index_of(Factor::association)]);
+    CHECK_FALSE(engine.is_raw[index_of(Factor::resources)]);
+    CHECK(engine.size_rule == SizeRule::nodes_and_cores);
+    CHECK(engine.machine_nodes == 4);
+    CHECK(engine.association_priority_max == 16);
+    REQUIRE(engine.resources.size() == 2);
+    CHECK(engine.resources[0].name == "gpus");
+    CHECK(engine.resources[0].total == std::vector<double>{8.});
+    CHECK(engine.resources[1].weight == -5);
+    CHECK(engine.resources[1].total == std::vector<double>{20.});
+    const auto amounts = resource_amounts(*settings, [](const std::string& name) { return name == "gpus" ? 2. : 5.; });
+    CHECK(amounts[0] == 2);
+    CHECK(amounts[1] == 5);
+}
+
+// Kills: a node without a priority taking the root's 0 instead of its account's; the factor a part of the greatest in
+// the tree instead of the greatest given.
+TEST_CASE("configuration: an association has the nearest priority at or above it") {
+    const auto settings = read(every_factor).value();
+    std::vector<NodeSpec> specs(4);
+    specs[0].name = "physics";
+    specs[1].name = "physics/@alice";
+    specs[2].name = "physics/@bob";
+    specs[3].name = "bio";
+    const ShareTree tree = std::get<ShareTree>(build_share_tree(specs));
+    const std::vector<double> table = association_priorities(settings, tree);
+    const auto of = [&](const char* path) { return table.at(tree.find(path)->value); };
+    CHECK(of("physics") == 4);
+    CHECK(of("physics/@alice") == 8);
+    CHECK(of("physics/@bob") == 4);
+    CHECK(of("bio") == 0);
+    PrioritySettings engine = engine_settings(settings, {});
+    engine.association_priority = table;
+    engine.is_raw[index_of(Factor::association)] = false;
+    CHECK(ClassFactors(engine).association.at(tree.find("physics/@alice")->value) == 0.5);
+}
+
+TEST_CASE("configuration: mistakes in the factors of some sites are told") {
+    CHECK_THAT(complaint("weir.raw-factors = ['size']"), Contains("\"association\"") && Contains("\"site\""));
+    CHECK_THAT(complaint("weir.resources.gpus = 'many'"), Contains("resources.gpus = \"many\""));
+    CHECK_THAT(complaint("weir.resources.gpus = {wait = 1}"), Contains("weight, total"));
+    CHECK_THAT(complaint("weir.resources.gpus = {weight = 1, total = 0}"), Contains("total = 0"));
+    CHECK_THAT(complaint("weir.resources = {a=1,b=1,c=1,d=1,e=1,f=1,g=1,h=1,i=1}"), Contains("at most 8"));
+    CHECK_THAT(complaint("weir.associations.physics = 3"), Contains("associations.physics") && Contains("priority"));
+    CHECK_THAT(complaint("weir.weights.sites = 3"), Contains("association, site, resources"));
+    CHECK_THAT(complaint("weir.size-rule = 'nodes'"), Contains("nodes-and-cores"));
+}
+
+// Kills: each branch of add_resources() and add_raw_factors() that says nothing, or says it of settings that work.
+TEST_CASE("warnings: factors of some sites that can have no effect") {
+    CHECK(warned(every_factor) == "");
+    CHECK_THAT(warned("weir.weights.association = 5"), Contains("no association has a priority"));
+    CHECK_THAT(warned("weir.associations.a.priority = 5"), Contains("the weight of association is 0"));
+    CHECK_THAT(warned("weir.resources.licence = 5"), Contains("give its total"));
+    CHECK(warned("weir = {resources = {licence = 5}, raw-factors = ['resources']}") == "");
+    CHECK(warned("weir.resources.memory = 5") == "");
+    CHECK_THAT(warned("weir.resources.gpus = 0"), Contains("resources.gpus has no effect"));
+    CHECK_THAT(warned("weir = {resources = {gpus = 5}, weights = {resources = 0}}"),
+               Contains("the weight of resources is 0"));
+    CHECK_THAT(warned("weir.weights.resources = 5"), Contains("no type has a weight"));
+    CHECK_THAT(warned("weir.raw-factors = ['site']"), Contains("\"site\" has no effect"));
+    SiteFacts facts;
+    facts.resources = std::set<std::string>{"cores"};
+    facts.has_site_values = false;
+    facts.knows_nodes = false;
+    CHECK_THAT(warned("weir.resources.gpus = 5", facts), Contains("not known of the jobs"));
+    CHECK(warned("weir.resources.cores = 5", facts) == "");
+    CHECK_THAT(warned("weir.weights.site = 5", facts), Contains("nothing sets a job's value"));
+    CHECK_THAT(warned("weir.size-rule = 'nodes-and-cores'", facts), Contains("cores alone"));
 }

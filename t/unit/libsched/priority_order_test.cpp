@@ -138,3 +138,49 @@ TEST_CASE("priority order: groups share first, their users within them") {
     CHECK(std::abs(of_user[1] - 80) <= 4);
     CHECK(std::abs(of_user[2] - of_user[3]) <= 4);
 }
+
+// Kills: a job's value looked up by its place instead of its number; the factor left out of the engine's settings.
+TEST_CASE("priority order: the values of a site's script order a replay's queue, and bad lines are named") {
+    PolicySettings settings;
+    settings.weights = {0, 0, 0, 0, 0, 0, 0, 1000};
+    const auto values = SiteValues::read("# job value\n7,0.25\n 9 \t 0.5 # high\n\n", "site.txt");
+    REQUIRE(values);
+    CHECK(values->size() == 2);
+    MultifactorOrder order(settings, 4, LogShares::of_users(), std::make_shared<const SiteValues>(*values));
+    std::vector<std::pair<JobId, std::uint32_t>> changed;
+    for (std::uint64_t i = 0; i < 3; i++) {
+        SimJob job;
+        job.number = static_cast<std::int64_t>(7 + i);
+        order.submitted(job, JobId{i}, job.submit);
+    }
+    order.prioritize(Instant{}, changed);
+    CHECK(changed == std::vector<std::pair<JobId, std::uint32_t>>{{JobId{0}, 250}, {JobId{1}, 1}, {JobId{2}, 500}});
+    for (const char* bad : {"1\n", "x 1\n", "1 2 3\n", "1 nan\n", "1 inf\n", "1 1\n1 2\n"}) {
+        const auto read = SiteValues::read(std::string("5 5\n") + bad, "site.txt");
+        INFO(bad);
+        REQUIRE_FALSE(read);
+        CHECK_THAT(read.error().message, Catch::Matchers::Contains("site.txt:"));
+    }
+}
+
+// Kills: parties that appear later without their priority; the priority of the user's own line lost.
+TEST_CASE("priority order: an association's priority and amounts of resources count in a replay") {
+    NodeSpec account, rule, own;
+    account.name = "log";
+    rule.name = "log/@*";
+    own.name = "log/@u2";
+    PolicySettings settings;
+    settings.weights = {0, 0, 0, 0, 0, 0, 100, 0, 1};
+    settings.associations = {{"log", 1}, {"log/@u2", 4}};
+    settings.resources = {{"cores", {1000, std::nullopt}}};
+    MultifactorOrder order(settings, 10, LogShares(std::get<ShareTree>(build_share_tree({account, rule, own})), {}));
+    std::vector<std::pair<JobId, std::uint32_t>> changed;
+    for (std::uint32_t i = 0; i < 3; i++) {
+        SimJob job;
+        job.user = i + 1;
+        job.cores = i + 1;
+        order.submitted(job, JobId{i}, job.submit);
+    }
+    order.prioritize(Instant{}, changed);
+    CHECK(changed == std::vector<std::pair<JobId, std::uint32_t>>{{JobId{0}, 125}, {JobId{1}, 300}, {JobId{2}, 325}});
+}
