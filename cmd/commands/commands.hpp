@@ -27,6 +27,7 @@ Command usage_command();
 Command prio_list_command();
 Command prio_explain_command();
 Command prio_when_command();
+Command prio_site_command();
 Command prio_weights_command();
 Command sim_compare_command();
 Command sim_run_command();

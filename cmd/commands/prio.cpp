@@ -119,6 +119,11 @@ std::string terms_text(const json_t* answer, const Screen& screen) {
                    fixed(number_at(term, "weight"), 0), fixed(number_at(term, "contribution"), 1),
                    percent(number_at(term, "share"))});
     }
+    for (const json_t* part : items_at(answer, "resources")) {
+        table.add({"  " + text_at(part, "name"), fixed(number_at(part, "amount"), 2),
+                   fixed(number_at(part, "factor"), 4), fixed(number_at(part, "weight"), 0),
+                   fixed(number_at(part, "contribution"), 1), ""});
+    }
     return table.text(screen);
 }
 

@@ -340,6 +340,7 @@ void Accounting::untake(StateBatch batch) {
     merge(batch_.reported, newer.reported);
     merge(batch_.downlinks, newer.downlinks);
     merge(batch_.uplink, newer.uplink);
+    merge(batch_.site, newer.site);
     batch_.uplink_acked = std::max(batch_.uplink_acked, newer.uplink_acked);
     batch_.meta = meta_;
 }

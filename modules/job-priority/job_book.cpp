@@ -72,6 +72,7 @@ BookChange JobBook::on(BookJob& job, const UpdateEvent& event, Instant) {
     job.request.account = event.account.value_or(job.request.account);
     job.request.queue = event.queue.value_or(job.request.queue);
     job.request.qos = event.qos.value_or(job.request.qos);
+    job.request.wall_time = event.wall_time.value_or(job.request.wall_time);
     return job.is_pending() && !(job.request == before) ? BookChange::inputs : BookChange::none;
 }
 

@@ -3,6 +3,7 @@
 // Must not know: JSON, the journal's protocol, how it is followed. Source: RFC 18 (entries), RFC 21 (events).
 #pragma once
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <variant>
@@ -24,6 +25,8 @@ struct JobRequest {
     std::optional<std::uint32_t> routed_for;  ///< attributes.system.weir.userid: the user behind a routed job
     std::int64_t nodes = 1;                   ///< 1 where the job names none: what it gets is known when it starts
     Duration wall_time = Duration::max();     ///< attributes.system.duration; max: none
+    /// Amounts of what else it asks for: "gpus", "memory" (GiB), types of the jobspec by their names there.
+    std::map<std::string, double> amounts{};
     friend bool operator==(const JobRequest&, const JobRequest&) = default;
 };
 
@@ -42,6 +45,7 @@ struct UpdateEvent {
     std::optional<std::string> account;
     std::optional<std::string> queue;
     std::optional<std::string> qos;
+    std::optional<Duration> wall_time{};
 };
 /// Resources are held from here; `charged_elsewhere` when a child instance runs the job and reports its usage.
 struct AllocEvent {

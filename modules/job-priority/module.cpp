@@ -240,9 +240,9 @@ void Module::on_machine(flux_future_t* f) {
     const char* text = nullptr;
     if (flux_rpc_get(f, &text) == 0 && text != nullptr) {
         const Json payload = flux::value_or_throw(Json::parse(text));
-        const std::int64_t cores = cores_of_R(json_object_get(payload.get(), "all"));
-        if (cores > 0) {
-            service_->set_machine_cores(static_cast<std::uint32_t>(cores));
+        const MachineSize machine = machine_of_R(json_object_get(payload.get(), "all"));
+        if (machine.cores > 0) {
+            service_->set_machine(machine);
             is_pass_due_ = true;
         }
     }  // else: no resource module yet; sizes are measured against the largest job meanwhile

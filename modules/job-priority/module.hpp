@@ -57,6 +57,7 @@ class Module {
     Json on_share_explain(const flux_msg_t* msg);
     Json on_share_compare(const flux_msg_t* msg);
     Json on_weights(const flux_msg_t* msg);
+    Json on_site_set(const flux_msg_t* msg);
     Json on_stats(const flux_msg_t* msg);
     void on_sync(const flux_msg_t* msg);
     void on_attach(const flux_msg_t* msg);

@@ -23,6 +23,7 @@ std::vector<flux_msg_handler_spec> Module::handlers() {
         {request, "share-compare", flux::on_request<&Module::on_share_compare>, FLUX_ROLE_USER},
         {request, "when", flux::on_request<&Module::on_when>, FLUX_ROLE_USER},
         {request, "weights", flux::on_request<&Module::on_weights>, FLUX_ROLE_USER},
+        {request, "site-set", flux::on_request<&Module::on_site_set>, owner},
         {request, "stats-get", flux::on_request<&Module::on_stats>, FLUX_ROLE_ALL},
         {request, "sync", flux::on_message<&Module::on_sync>, owner},
         {request, "attach", flux::on_message<&Module::on_attach>, FLUX_ROLE_USER},
@@ -110,6 +111,22 @@ Json Module::on_when(const flux_msg_t* msg) {
     json_int_t b = 0;
     flux::unpack(msg, "{s:I s:I}", "a", &a, "b", &b);
     return flux::value_or_throw(when_view(*service_, static_cast<FluxJobId>(a), static_cast<FluxJobId>(b), now()));
+}
+
+Json Module::on_site_set(const flux_msg_t* msg) {
+    json_t* values = nullptr;
+    flux::unpack(msg, "{s:o}", "values", &values);
+    const auto read = flux::value_or_throw(read_site_values(values));
+    const std::vector<FluxJobId> unknown = service_->set_site_values(read);
+    Json ids = Json::array();
+    for (const FluxJobId id : unknown) {
+        ids.append(Json::own(json_integer(static_cast<json_int_t>(id))));
+    }
+    commit();  // answered means kept
+    Json answer = Json::object();
+    answer.set("set", static_cast<long long>(read.size() - unknown.size())).set("unknown", std::move(ids));
+    answer.set("weight", service_->settings().weights.site);
+    return answer;
 }
 
 Json Module::on_stats(const flux_msg_t*) {

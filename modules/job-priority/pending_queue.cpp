@@ -7,37 +7,59 @@
 
 namespace weir::priority {
 
-PendingQueue::PendingQueue(const Settings& settings, std::uint32_t machine_cores)
-    : engine_(engine_settings(settings, machine_cores)),
+PendingQueue::PendingQueue(const Settings& settings, const MachineSize& machine)
+    : engine_(engine_settings(settings, machine)),
       queue_index_(settings.queues, queue_classes_max),
       qos_index_(settings.qos, qos_classes_max),
-      wait_after_(settings.wait_after) {}
+      settings_(settings) {}
 
-void PendingQueue::configure(const Settings& settings, std::uint32_t machine_cores) {
+void PendingQueue::configure(const Settings& settings, const MachineSize& machine,
+                             std::vector<double> association_priority) {
     queue_index_ = ClassIndex(settings.queues, queue_classes_max);
     qos_index_ = ClassIndex(settings.qos, qos_classes_max);
     for (const auto& [id, place] : places_) {
         JobInputs inputs = engine_.inputs(place.slot);
-        if (inputs.eligible != never && settings.wait_after != wait_after_) {
-            inputs.eligible += settings.wait_after - wait_after_;
+        if (inputs.eligible != never && settings.wait_after != settings_.wait_after) {
+            inputs.eligible += settings.wait_after - settings_.wait_after;
             engine_.update(place.slot, inputs);
         }
     }
-    wait_after_ = settings.wait_after;
-    engine_.configure(engine_settings(settings, machine_cores));
+    settings_ = settings;
+    PrioritySettings engine = engine_settings(settings, machine);
+    engine.association_priority = std::move(association_priority);
+    engine_.configure(std::move(engine));
 }
 
-void PendingQueue::put(const BookJob& job, std::uint32_t factor) {
+JobExtras PendingQueue::extras_of(const BookJob& job, double site) const {
+    JobExtras extras;
+    extras.site = site;
+    if (settings_.size_rule != SizeRule::cores) {
+        extras.nodes = static_cast<std::uint32_t>(
+            std::clamp<std::int64_t>(job.request.nodes, 1, std::numeric_limits<std::uint32_t>::max()));
+        extras.limit = std::max<Duration>(job.request.wall_time, std::chrono::seconds(1));
+    }
+    extras.resources = resource_amounts(settings_, [&](const std::string& name) {
+        const auto found = job.request.amounts.find(name);
+        return name == "cores"                      ? static_cast<double>(job.request.cores)
+               : name == "nodes"                    ? static_cast<double>(job.request.nodes)
+               : found == job.request.amounts.end() ? 0.
+                                                    : found->second;
+    });
+    return extras;
+}
+
+void PendingQueue::put(const BookJob& job, std::uint32_t factor, double site) {
     JobInputs inputs;
     inputs.id = weir::JobId{job.id};
     inputs.submit = job.submit;
-    inputs.eligible = job.ageing.eligible() == never ? never : job.ageing.eligible() + wait_after_;
+    inputs.eligible = job.ageing.eligible() == never ? never : job.ageing.eligible() + settings_.wait_after;
     inputs.association = factor;
     inputs.cores = static_cast<std::uint32_t>(
         std::clamp<std::int64_t>(job.request.cores, 0, std::numeric_limits<std::uint32_t>::max()));
     inputs.queue = static_cast<std::uint16_t>(queue_index_.of(job.request.queue));
     inputs.qos = static_cast<std::uint8_t>(qos_index_.of(job.request.qos));
     inputs.urgency = static_cast<std::uint8_t>(std::clamp(job.urgency, urgency_held, urgency_expedited));
+    inputs.extras = extras_of(job, site);
     const auto [known, is_new] = places_.try_emplace(job.id);
     Place& place = known->second;
     if (is_new) {

@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "libsched/config/engine_settings.hpp"
 #include "libsched/priority/engine.hpp"
 #include "modules/job-priority/job_book.hpp"
 #include "modules/job-priority/pusher.hpp"
@@ -18,13 +19,15 @@ namespace weir::priority {
 
 class PendingQueue {
   public:
-    PendingQueue(const Settings& settings, std::uint32_t machine_cores);
+    PendingQueue(const Settings& settings, const MachineSize& machine);
 
-    /// New weights, classes or machine size; every job is judged again by the next pass. O(jobs).
-    void configure(const Settings& settings, std::uint32_t machine_cores);
+    /// New weights, classes, machine size or associations; every job is judged again by the next pass. O(jobs).
+    /// \param association_priority  by factor index
+    void configure(const Settings& settings, const MachineSize& machine, std::vector<double> association_priority);
 
-    /// Adds a pending job or takes its new inputs; marks it. `factor` is its fair-share factor's index.
-    void put(const BookJob& job, std::uint32_t factor);
+    /// Adds a pending job or takes its new inputs; marks it. `factor` is its fair-share factor's index, `site` what the
+    /// site's own script set.
+    void put(const BookJob& job, std::uint32_t factor, double site = 0.);
     void remove(FluxJobId id);
     /// Forgets every job.
     void clear();
@@ -56,6 +59,7 @@ class PendingQueue {
         PriorityEngine::Slot slot;
         std::size_t index = 0;
     };
+    JobExtras extras_of(const BookJob& job, double site) const;
     std::size_t hand_over(Pusher& pusher);
     void join(std::uint32_t factor, Place& place);
     void leave(std::uint32_t factor, const Place& place);
@@ -63,7 +67,7 @@ class PendingQueue {
     PriorityEngine engine_;
     ClassIndex queue_index_;
     ClassIndex qos_index_;
-    Duration wait_after_;
+    Settings settings_;
     std::unordered_map<FluxJobId, Place> places_;
     std::unordered_map<std::uint32_t, std::vector<PriorityEngine::Slot>> by_factor_;  // in no order
     std::set<FluxJobId> marked_;

@@ -33,7 +33,7 @@ PriorityService::PriorityService(Settings settings, UserDatabase database, std::
       is_child_(is_child),
       accounting_(trees_.tree(), kept_half_life(settings_)),
       book_(owner, settings_.ageing),
-      queue_(settings_, 1),
+      queue_(settings_, MachineSize{}),
       algorithm_(algorithm_of(settings_)) {
     users_.configure(settings_.users);
 }
@@ -51,6 +51,8 @@ Result<std::vector<std::string>> PriorityService::restore(const SavedState& save
     }
     uplink_ = UplinkQueue(saved.meta.uplink_seq, saved.uplink);
     children_ = saved.downlinks;
+    site_.insert(saved.site.begin(), saved.site.end());
+    configure_queue();
     recount_limits();
     return warnings;
 }
@@ -105,6 +107,7 @@ void PriorityService::end_backlog(Instant now) {
         }
     }
     pusher_.retain(pending);
+    forget_vanished_site_values();
     is_synced_ = true;
     accounting_.set_position(now);
 }
@@ -141,6 +144,7 @@ void PriorityService::apply(const JobEvent& event) {
         case BookChange::gone:
             queue_.remove(event.id);
             pusher_.forget(event.id);
+            forget_site_value(event.id);
             break;
     }
 }
@@ -225,11 +229,15 @@ std::span<const double> PriorityService::factors() const {
 }
 
 void PriorityService::put(const BookJob& job) {
-    if (!is_machine_known_ && machine_from(job) > machine_cores_) {
-        machine_cores_ = machine_from(job);
-        queue_.configure(settings_, machine_cores_);
+    if (!is_machine_known_ && machine_from(job) > machine_.cores) {
+        machine_.cores = machine_from(job);
+        configure_queue();
     }
-    queue_.put(job, factor_index(job));
+    const std::uint32_t factor = factor_index(job);
+    if (!settings_.associations.empty() && factor >= queue_.engine().settings().association_priority.size()) {
+        configure_queue();  // a new member of the tree
+    }
+    queue_.put(job, factor, site_value(job.id).value_or(0.));
 }
 
 void PriorityService::put_all() {
@@ -244,7 +252,7 @@ void PriorityService::put_all() {
 
 void PriorityService::measure(Instant now, Measured& into) const {
     accounting_.ledger().snapshot(now, into.usage);
-    into.capacity = is_machine_known_ ? machine_cores_ : 0;
+    into.capacity = is_machine_known_ ? machine_.cores : 0;
     into.dynamic.clear();
     into.demand.clear();
     if (std::holds_alternative<Lsf>(algorithm_)) {
@@ -334,6 +342,7 @@ void PriorityService::pass_changed(Instant now) {
 
 void PriorityService::take_parent_factors(const std::vector<FactorRow>& rows, bool is_complete) {
     from_parent_.take(rows, is_complete);
+    configure_queue();
     put_all();
 }
 

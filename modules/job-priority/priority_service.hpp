@@ -17,6 +17,7 @@
 #include "libfairshare/algorithms/algorithm.hpp"
 #include "libfairshare/limits/admission.hpp"
 #include "libfairshare/tree/payer.hpp"
+#include "libsched/config/engine_settings.hpp"
 #include "modules/job-priority/accounting.hpp"
 #include "modules/job-priority/job_book.hpp"
 #include "modules/job-priority/measured.hpp"
@@ -90,7 +91,7 @@ class PriorityService {
     // ---- configuration and tree ----
     const Settings& settings() const { return settings_; }
     void configure(Settings settings, Instant now);
-    void set_machine_cores(std::uint32_t cores);
+    void set_machine(const MachineSize& machine);
     /// Local time less UTC: where the site's days begin.
     void set_utc_offset(Duration offset) { utc_offset_ = offset; }
     TreeStore& trees() { return trees_; }
@@ -100,6 +101,12 @@ class PriorityService {
     AccountsView accounts();
     /// Rises whenever accounts() may answer otherwise.
     std::uint64_t accounts_version() const { return accounts_version_; }
+
+    // ---- the site's own factor: service_site.cpp ----
+    /// Takes values of jobs, kept until the jobs are gone; nothing for a value: it is taken back. Returns the jobs that
+    /// are not active here, of which nothing is kept. REQUIRES: the values are finite.
+    std::vector<FluxJobId> set_site_values(std::span<const std::pair<FluxJobId, std::optional<double>>> values);
+    std::optional<double> site_value(FluxJobId id) const;
 
     // ---- parent ----
     UplinkQueue& uplink() { return uplink_; }
@@ -168,6 +175,9 @@ class PriorityService {
     void evaluate_now(Instant now);
     void put(const BookJob& job);
     void put_all();
+    void configure_queue();
+    void forget_site_value(FluxJobId id);
+    void forget_vanished_site_values();
     void apply_record(FluxJobId child, const UplinkRow& record);
     void judge_submission(const BookJob& job);
     void count_limits(FluxJobId id);
@@ -193,7 +203,8 @@ class PriorityService {
     Standings standings_;
     std::optional<Instant> evaluated_at_;
     std::uint32_t evaluated_size_ = 0;  ///< nodes of the tree at that time
-    std::uint32_t machine_cores_ = 1;
+    MachineSize machine_;
+    std::map<FluxJobId, double> site_;
     bool is_machine_known_ = false;
     bool has_groups_ = false;  ///< some node of the tree is a group
     Duration utc_offset_{};

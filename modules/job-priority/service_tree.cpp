@@ -39,20 +39,28 @@ void PriorityService::configure(Settings settings, Instant now) {
     algorithm_ = algorithm_of(settings_);
     accounting_.set_half_life(kept_half_life(settings_), now);
     book_.set_age_rule(settings_.ageing);
-    queue_.configure(settings_, machine_cores_);
+    configure_queue();
     put_all();
     recount_limits();
     evaluated_at_.reset();
     accounts_version_ += is_same_users ? 0 : 1;
 }
 
-void PriorityService::set_machine_cores(std::uint32_t cores) {
-    if (is_machine_known_ && cores == machine_cores_) {
+void PriorityService::configure_queue() {
+    // A parent's factors have the parent's indices: nothing of our tree goes with them.
+    queue_.configure(
+        settings_, machine_,
+        has_parent_factors() ? std::vector<double>{} : association_priorities(settings_, accounting_.tree()));
+}
+
+void PriorityService::set_machine(const MachineSize& machine) {
+    if (is_machine_known_ && machine == machine_) {
         return;
     }
     is_machine_known_ = true;
-    machine_cores_ = std::max(1U, cores);
-    queue_.configure(settings_, machine_cores_);
+    machine_ = machine;
+    machine_.cores = std::max(1U, machine.cores);
+    configure_queue();
     put_all();
 }
 
@@ -64,6 +72,7 @@ void PriorityService::accept(const TreeProposal& proposal, Instant now) {
     evaluated_at_.reset();
     is_publication_complete_ = true;
     accounts_version_ += 1;
+    configure_queue();
     put_all();
     recount_limits();
 }

@@ -23,9 +23,6 @@ std::string unsupported(const Settings& s) {
             "or "
             "\"none\"");
     }
-    if (s.size_rule != SizeRule::cores) {
-        refuse("size-rule = \"over-time\": job-priority does not know time limits so far; remove the key");
-    }
     if (s.update_interval < interval_min) {
         refuse("update-interval = " + encode_fsd(s.update_interval) + ": must be at least " + encode_fsd(interval_min) +
                "; events are acted on at once anyway");

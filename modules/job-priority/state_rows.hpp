@@ -81,6 +81,7 @@ struct SavedState {
     std::map<ReportedKey, RunningRow> reported;
     std::map<std::uint64_t, DownlinkRow> downlinks;
     std::map<std::uint64_t, UplinkRow> uplink;  ///< by sequence number
+    std::map<std::uint64_t, double> site;       ///< by job: what the site's own script set
 };
 
 /// One batch: applied in one transaction or not at all. An empty optional deletes the row.
@@ -95,10 +96,11 @@ struct StateBatch {
     std::map<std::uint64_t, std::optional<DownlinkRow>> downlinks;
     std::map<std::uint64_t, UplinkRow> uplink;
     std::uint64_t uplink_acked = 0;  ///< rows up to here are deleted
+    std::map<std::uint64_t, std::optional<double>> site;
 
     bool is_empty() const {
         return !meta && revisions.empty() && !checkpoint && charges.empty() && running.empty() && charged.empty() &&
-               reported.empty() && downlinks.empty() && uplink.empty() && uplink_acked == 0;
+               reported.empty() && downlinks.empty() && uplink.empty() && uplink_acked == 0 && site.empty();
     }
 };
 

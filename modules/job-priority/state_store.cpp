@@ -34,7 +34,8 @@ constexpr const char* schema =
     "  seq_acked INTEGER NOT NULL, applied_until_us INTEGER NOT NULL, ignored_until_us INTEGER NOT NULL) STRICT;"
     "CREATE TABLE IF NOT EXISTS uplink (seq INTEGER PRIMARY KEY, is_start INTEGER NOT NULL, job INTEGER NOT NULL,"
     "  user TEXT NOT NULL, account TEXT NOT NULL, cores INTEGER NOT NULL, time_us INTEGER NOT NULL,"
-    "  inside INTEGER NOT NULL DEFAULT 0) STRICT;";
+    "  inside INTEGER NOT NULL DEFAULT 0) STRICT;"
+    "CREATE TABLE IF NOT EXISTS site_value (job INTEGER PRIMARY KEY, value REAL NOT NULL) STRICT;";
 
 /// What a file of version 1 lacks: jobs inside reported jobs.
 constexpr const char* from_version_1 =

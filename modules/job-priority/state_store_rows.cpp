@@ -139,6 +139,10 @@ Status StateStore::read_all() {
                                                     unsigned_id(row.column_int(7))};
         return row.column_int(0) > 0;
     });
+    next("SELECT job, value FROM site_value", [&s](SqliteStatement& row) {
+        s.site[unsigned_id(row.column_int(0))] = row.column_double(1);
+        return std::isfinite(row.column_double(1));
+    });
     return status;
 }
 
@@ -257,6 +261,9 @@ Status StateStore::write_rows(const StateBatch& batch) {
             s.bind(signed_id(entry.first)).bind(std::int64_t{row.is_start}).bind(signed_id(row.job));
             s.bind(row.user).bind(row.account).bind(row.cores).bind(us(row.time)).bind(signed_id(row.inside));
         });
+    writer.put_or_delete(batch.site, "INSERT OR REPLACE INTO site_value VALUES (?,?)",
+                         "DELETE FROM site_value WHERE job=?", bind_id,
+                         [](SqliteStatement& s, double value) { s.bind(value); });
     if (batch.uplink_acked != 0) {
         writer.execute(("DELETE FROM uplink WHERE seq<=" + std::to_string(batch.uplink_acked)).c_str());
     }

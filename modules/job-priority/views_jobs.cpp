@@ -52,9 +52,9 @@ void set_job(Json& view, PriorityService& service, const BookJob& job) {
     view.set("account", account_of(service, job)).set("queue", job.request.queue);
 }
 
-/// Flux's six always, the others where they give something.
+/// Flux's six always, the others where the job has something of them.
 bool is_shown(const Term& term) {
-    return term.factor_id <= Factor::user || term.contribution != 0;
+    return term.factor_id <= Factor::user || term.contribution != 0 || term.raw != 0;
 }
 
 Json factors_view(const Breakdown& parts) {
@@ -92,6 +92,17 @@ Json terms_view(const Breakdown& parts) {
     return terms;
 }
 
+Json resources_view(const Breakdown& parts) {
+    Json list = Json::array();
+    for (const ResourcePart& part : parts.resources) {
+        Json entry = Json::object();
+        entry.set("name", part.name).set("amount", part.amount).set("factor", part.factor);
+        entry.set("weight", part.weight).set("contribution", part.contribution);
+        list.append(std::move(entry));
+    }
+    return list;
+}
+
 Json ahead_view(PriorityService& service, const Standing& place) {
     Json ahead = Json::array();
     for (const Ahead& other : place.ahead) {
@@ -117,10 +128,17 @@ void add_term_words(Json& words, const Breakdown& parts) {
     std::stable_sort(order.begin(), order.end(),
                      [](const Term* a, const Term* b) { return a->contribution > b->contribution; });
     for (const Term* term : order) {
+        std::string of;
+        for (const ResourcePart& part : parts.resources) {
+            if (term->factor_id == Factor::resources && part.contribution != 0) {
+                of += (of.empty() ? "" : ", ") + rounded(part.amount, 3) + " " + part.name + " give " +
+                      rounded(part.contribution, 1);
+            }
+        }
         const std::string name = factor_names.at(static_cast<std::size_t>(term->factor_id));
         words.append(Json::string(name + " gives " + rounded(term->contribution, 1) + ": factor " +
                                   rounded(term->factor, 4) + " of weight " + rounded(term->weight, 3) + " (" +
-                                  rounded(term->raw, 3) + " " + term->unit + ")."));
+                                  (of.empty() ? rounded(term->raw, 3) + " " + term->unit : of) + ")."));
     }
 }
 
@@ -262,6 +280,7 @@ Result<Json> explain_view(PriorityService& service, FluxJobId id, Instant now) {
     if (const std::string limit = service.held_back_by(id); !limit.empty()) {
         view.set("limit", limit);
     }
+    view.set("resources", resources_view(parts));
     view.set("terms", terms_view(parts)).set("ahead", ahead_view(service, place));
     view.set("words", words_view(service, *job, parts, place));
     return view;

@@ -140,6 +140,14 @@ Json weights_view(const PriorityService& service) {
     Json weights = Json::object();
     weights.set("wait", s.weights.wait).set("fairshare", s.weights.fairshare).set("qos", s.weights.qos);
     weights.set("queue", s.weights.queue).set("size", s.weights.size).set("user", s.weights.user);
+    weights.set("association", s.weights.association).set("site", s.weights.site);
+    weights.set("resources", s.weights.resources);
+    Json resources = Json::object();
+    for (const ResourceWeight& resource : service.queue().engine().settings().resources) {
+        Json one = Json::object();
+        one.set("weight", resource.weight).set("total", resource.total.front());
+        resources.set(resource.name.c_str(), std::move(one));
+    }
     const auto classes = [](const std::map<std::string, double>& from) {
         Json object = Json::object();
         for (const auto& [name, priority] : from) {
@@ -154,6 +162,7 @@ Json weights_view(const PriorityService& service) {
     view.set("enforce", s.is_enforced).set("parent_factors", service.has_parent_factors());
     view.set("machine_cores", static_cast<long long>(service.queue().engine().settings().machine_cores));
     view.set("qos", classes(s.qos)).set("queues", classes(s.queues));
+    view.set("associations", classes(s.associations)).set("resources", std::move(resources));
     return view;
 }
 

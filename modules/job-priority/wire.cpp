@@ -9,6 +9,7 @@
 
 #include "libsched/fsd.hpp"
 #include "libsched/json/r.hpp"
+#include "libsched/memory_size.hpp"
 
 namespace weir::priority {
 namespace {
@@ -62,6 +63,34 @@ std::int64_t cores_in(const json_t* resources, std::int64_t factor, int depth) {
     return std::min(cores, count_max);
 }
 
+/// Adds what the jobspec asks for of each type but cores and nodes; counts multiply along the way.
+void add_amounts(const json_t* resources, std::int64_t factor, int depth, std::map<std::string, double>& amounts) {
+    std::size_t index = 0;
+    json_t* resource = nullptr;
+    if (depth > depth_max) {
+        return;
+    }
+    json_array_foreach(resources, index, resource) {
+        const std::int64_t count = std::min(count_max, factor * count_of(resource));
+        const std::string type = text_of(resource, "type");
+        if (type != "core" && type != "node") {
+            amounts[type == "gpu" ? "gpus" : type] += static_cast<double>(count);
+        }
+        add_amounts(json_object_get(resource, "with"), count, depth + 1, amounts);
+    }
+}
+
+/// See JobRequest::amounts.
+std::map<std::string, double> amounts_of_jobspec(const json_t* jobspec, const json_t* system) {
+    std::map<std::string, double> amounts;
+    add_amounts(json_object_get(jobspec, "resources"), 1, 0, amounts);
+    const auto slots = amounts.extract("slot");
+    if (const auto mib = parse_mib(text_of(at(system, {"weir"}), "memory_per_slot")); mib && slots) {
+        amounts["memory"] += slots.mapped() * *mib / 1024.;
+    }
+    return amounts;
+}
+
 /// The nodes it names; 1 where it names none.
 std::int64_t nodes_of_jobspec(const json_t* jobspec) {
     const json_t* first = json_array_get(json_object_get(jobspec, "resources"), 0);
@@ -69,8 +98,7 @@ std::int64_t nodes_of_jobspec(const json_t* jobspec) {
 }
 
 /// 0, nothing and what cannot be read: no limit.
-Duration wall_time_of(const json_t* system) {
-    const json_t* value = json_object_get(system, "duration");
+Duration wall_time_of(const json_t* value) {
     const auto read = json_is_number(value) ? duration_from_number(json_number_value(value))
                                             : parse_fsd(json_is_string(value) ? json_string_value(value) : "0");
     return read && *read > Duration::zero() ? *read : Duration::max();
@@ -84,7 +112,8 @@ JobRequest read_request(const json_t* jobspec) {
     request.qos = text_of(system, "qos");
     request.cores = cores_of_jobspec(jobspec);
     request.nodes = nodes_of_jobspec(jobspec);
-    request.wall_time = wall_time_of(system);
+    request.wall_time = wall_time_of(json_object_get(system, "duration"));
+    request.amounts = amounts_of_jobspec(jobspec, system);
     if (const json_t* routed = at(system, {"weir", "userid"}); json_is_integer(routed)) {
         request.routed_for = static_cast<std::uint32_t>(json_integer_value(routed));
     }
@@ -110,7 +139,9 @@ UpdateEvent read_update(const json_t* context) {
         const char* text = json_string_value(json_object_get(context, key));
         return text != nullptr ? std::optional<std::string>(text) : std::nullopt;
     };
-    return {changed("attributes.system.bank"), changed("attributes.system.queue"), changed("attributes.system.qos")};
+    const json_t* duration = json_object_get(context, "attributes.system.duration");
+    return {changed("attributes.system.bank"), changed("attributes.system.queue"), changed("attributes.system.qos"),
+            duration != nullptr ? std::optional(wall_time_of(duration)) : std::nullopt};
 }
 
 AllocEvent read_alloc(const json_t* context, json_t* R) {
@@ -156,6 +187,21 @@ Json journal_filter() {
         names.set(name, 1);
     }
     return names;
+}
+
+MachineSize machine_of_R(json_t* R) {
+    const auto read = decode_r(R);
+    MachineSize machine{0, 0, 0., 0.};
+    if (!read) {
+        return machine;
+    }
+    machine.cores = static_cast<std::uint32_t>(core_count(read->resources));
+    machine.nodes = static_cast<std::uint32_t>(read->resources.nodes.size());
+    for (const NodeResources& node : read->resources.nodes) {
+        machine.gpus += static_cast<double>(node.gpus.count());
+        machine.memory_gib += node.memory_mib / 1024.;
+    }
+    return machine;
 }
 
 Result<JournalMessage> read_journal(const json_t* message) {
@@ -231,6 +277,27 @@ Result<std::vector<UplinkRow>> read_records(const json_t* records) {
                         instant_from_seconds(time), static_cast<FluxJobId>(inside)});
     }
     return rows;
+}
+
+Result<std::vector<std::pair<FluxJobId, std::optional<double>>>> read_site_values(const json_t* values) {
+    std::vector<std::pair<FluxJobId, std::optional<double>>> read;
+    std::size_t index = 0;
+    json_t* entry = nullptr;
+    if (!json_is_array(values)) {
+        return malformed("values must be a list of [job, value]");
+    }
+    json_array_foreach(const_cast<json_t*>(values), index, entry) {
+        const json_t* id = json_array_get(entry, 0);
+        const json_t* value = json_array_get(entry, 1);
+        const bool is_number = json_is_number(value) && std::isfinite(json_number_value(value));
+        if (json_array_size(entry) != 2 || !json_is_integer(id) || !(is_number || json_is_null(value))) {
+            return malformed("value " + std::to_string(index) +
+                             " must be [job id, number], or [job id, null] to take it back");
+        }
+        read.emplace_back(static_cast<FluxJobId>(json_integer_value(id)),
+                          is_number ? std::optional(json_number_value(value)) : std::nullopt);
+    }
+    return read;
 }
 
 Json write_factors(const std::vector<FactorRow>& rows) {

@@ -5,9 +5,11 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "libfairshare/json/json.hpp"
+#include "libsched/config/engine_settings.hpp"
 #include "modules/job-priority/job_event.hpp"
 #include "modules/job-priority/parent_factors.hpp"
 #include "modules/job-priority/state_rows.hpp"
@@ -30,12 +32,16 @@ Result<JournalMessage> read_journal(const json_t* message);
 
 /// Cores of an R (RFC 20); 0 when there is none or it cannot be read.
 std::int64_t cores_of_R(json_t* R);
+/// All that an R has; no cores when there is none or it cannot be read.
+MachineSize machine_of_R(json_t* R);
 /// Cores that a jobspec asks for (RFC 14, 25), at least 1: counts multiply along nodes, slots and cores; of a range
 /// the least.
 std::int64_t cores_of_jobspec(const json_t* jobspec);
 
 Json write_records(const std::vector<UplinkRow>& records);
 Result<std::vector<UplinkRow>> read_records(const json_t* records);
+/// [[job, value], ...]; null for a value takes it back. Errors: EPROTO with the entry and what is right.
+Result<std::vector<std::pair<FluxJobId, std::optional<double>>>> read_site_values(const json_t* values);
 Json write_factors(const std::vector<FactorRow>& rows);
 Result<std::vector<FactorRow>> read_factors(const json_t* rows);
 

@@ -18,7 +18,7 @@ TEST_CASE("pending queue: marked jobs and the jobs of marked factors are judged,
     rc::prop("what reaches the pusher is what a map of jobs says", [] {
         const auto steps = *rc::gen::container<std::vector<std::tuple<int, FluxJobId, std::uint32_t>>>(
             rc::gen::tuple(rc::gen::inRange(0, 10), rc::gen::inRange<FluxJobId>(1, 12), rc::gen::inRange(0U, 3U)));
-        PendingQueue queue(settings(), 64);
+        PendingQueue queue(settings(), MachineSize{64});
         Pusher pusher;
         std::map<FluxJobId, std::uint32_t> factor_of;
         std::map<FluxJobId, double> judged_by;  // the factor's value when the job was judged last
@@ -61,7 +61,7 @@ TEST_CASE("pending queue: marked jobs and the jobs of marked factors are judged,
                 RC_ASSERT(queue.size() == factor_of.size());
                 RC_ASSERT(!queue.has_marked());
                 for (const auto& [pending, value] : factor_of) {
-                    PendingQueue alone(settings(), 64);
+                    PendingQueue alone(settings(), MachineSize{64});
                     Pusher to;
                     BookJob job;
                     job.id = pending;

@@ -56,7 +56,7 @@ TEST_CASE("wire: a backlog message becomes the events that matter, in their orde
     CHECK(message->events[0].time == at(0.5));
     CHECK(submit.userid == bob);
     CHECK(submit.urgency == 20);
-    CHECK(submit.request == JobRequest{"bio", "debug", "high", "", 24, alice, 2});
+    CHECK(submit.request == JobRequest{"bio", "debug", "high", "", 24, alice, 2, Duration::max(), {{"gpus", 6.}}});
     CHECK(std::get<AllocEvent>(message->events[2].what).cores == 8);
     CHECK(std::get<AllocEvent>(message->events[2].what).nodes == 2);
     CHECK(std::holds_alternative<CleanEvent>(message->events[4].what));
@@ -117,4 +117,28 @@ TEST_CASE("wire: a bad record is refused with its place") {
     const auto read = read_records(bad.get());
     REQUIRE_FALSE(read);
     CHECK_THAT(read.error().message, Catch::Matchers::Contains("record 0"));
+}
+
+TEST_CASE("wire: amounts of every type but cores and nodes multiply along the jobspec") {
+    const auto message = journal(R"({"id":5,"events":[
+        {"timestamp":1,"name":"submit","context":{"userid":1,"urgency":16,"flags":0,"version":1}},
+        {"timestamp":2,"name":"jobspec-update","context":{"attributes.system.duration":60}}],
+        "jobspec":{"version":1,"resources":[{"type":"node","count":2,"with":[{"type":"slot","count":3,"label":"t",
+          "with":[{"type":"core","count":4},{"type":"gpu","count":2},{"type":"fpga","count":1}]}]}],
+          "attributes":{"system":{"duration":0,"weir":{"memory_per_slot":"512MiB"}}}}})");
+    REQUIRE(message);
+    const JobRequest request = std::get<SubmitEvent>(message->events[0].what).request;
+    CHECK(request.cores == 24);
+    CHECK(request.nodes == 2);
+    CHECK(request.amounts == std::map<std::string, double>{{"gpus", 12.}, {"fpga", 6.}, {"memory", 3.}});
+    CHECK(std::get<UpdateEvent>(message->events[1].what).wall_time == std::chrono::seconds(60));
+}
+
+TEST_CASE("wire: the site's values are all right or refused with the one that is not") {
+    const auto read = [](const char* text) { return read_site_values(Json::parse(text).value().get()); };
+    CHECK(read("[[1, 0.5], [2, null]]").value() ==
+          std::vector<std::pair<FluxJobId, std::optional<double>>>{{1, 0.5}, {2, std::nullopt}});
+    CHECK_THAT(read("[[1, 0.5], [2, \"x\"]]").error().message, Catch::Matchers::Contains("value 1 must be"));
+    CHECK_FALSE(read("[[1]]"));
+    CHECK_FALSE(read("{}"));
 }

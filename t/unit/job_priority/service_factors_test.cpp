@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// The factors that only some sites have: what the site sets, associations, resources, nodes.
+#include <catch2/catch.hpp>
+
+#include "modules/job-priority/views.hpp"
+#include "t/unit/job_priority/memory_store.hpp"
+#include "t/unit/job_priority/support.hpp"
+
+using namespace weir;
+using namespace weir::priority;
+using namespace weir::priority::testing;
+
+namespace {
+
+Settings with(const std::string& toml) {
+    Settings s =
+        config::read_settings_toml(
+            toml + "[weir.weights]\nwait = 0\nfairshare = 0\nsize = 0\nuser = 0\nassociation = 100\nsite = 1000\n", "t")
+            .value();
+    s.users = settings().users;
+    return s;
+}
+
+std::unique_ptr<PriorityService> service_with(const std::string& toml) {
+    auto made = std::make_unique<PriorityService>(with(toml), no_database(), owner, false);
+    put_tree(*made);
+    made->begin_backlog();
+    made->end_backlog(at(0));
+    return made;
+}
+
+void submit(PriorityService& s, FluxJobId id, std::uint32_t userid, JobRequest request = {}) {
+    s.apply({id, at(1), SubmitEvent{userid, 16, std::move(request)}});
+    s.apply(eligible(id, 1));
+}
+
+std::map<std::uint64_t, std::uint32_t> pushed_at(PriorityService& s, double t) {
+    s.pass(at(t));
+    const auto pushed = push(s);
+    return {pushed.begin(), pushed.end()};
+}
+
+using Values = std::vector<std::pair<FluxJobId, std::optional<double>>>;
+
+}  // namespace
+
+// Kills: an unknown job's value kept; a value that moves no job until the next pass; null setting 0 but keeping the
+// row.
+TEST_CASE("service: the site's value moves the job, is shown, and can be taken back") {
+    auto s = service_with("");
+    submit(*s, 1, alice);
+    submit(*s, 2, alice);
+    pushed_at(*s, 2);
+    CHECK(s->set_site_values(Values{{1, 0.25}, {9, 1.}, {2, 7.}}) == std::vector<FluxJobId>{9});
+    CHECK(s->has_marked());
+    s->pass_changed(at(2));
+    const auto pushed = push(*s);
+    CHECK(pushed == std::vector<std::pair<std::uint64_t, std::uint32_t>>{{1, 250}, {2, 1000}});
+    const Json view = explain_view(*s, 2, at(2)).value();
+    const std::string text = view.dump();
+    CHECK_THAT(text, Catch::Matchers::Contains("\"name\":\"site\",\"raw\":7.0"));
+    s->set_site_values(Values{{1, std::nullopt}});
+    CHECK(pushed_at(*s, 3).at(1) == 1);
+    CHECK_FALSE(s->site_value(1));
+    CHECK_FALSE(s->site_value(9));
+}
+
+// Kills: values not written; values of jobs that are gone kept for ever; the backlog's jobs judged without them.
+TEST_CASE("service: the site's values outlive the module, and go with their jobs") {
+    MemoryStore store;
+    auto s = service_with("");
+    submit(*s, 1, alice);
+    submit(*s, 2, alice);
+    submit(*s, 3, alice);
+    s->set_site_values(Values{{1, 0.5}, {2, 0.5}, {3, 0.5}});
+    s->apply(cleaned(3, 2));
+    store.apply(s->take_batch());
+    CHECK(store.saved().site == std::map<std::uint64_t, double>{{1, 0.5}, {2, 0.5}});
+
+    PriorityService next(with(""), no_database(), owner, false);
+    REQUIRE(next.restore(store.saved(), at(3)));
+    put_tree(next);
+    next.begin_backlog();
+    next.add_backlog({submitted(1, 1, alice), eligible(1, 1)});
+    next.end_backlog(at(4));
+    CHECK(pushed_at(next, 4).at(1) == 500);
+    CHECK_FALSE(next.site_value(2));  // no longer among the jobs
+    store.apply(next.take_batch());
+    CHECK(store.saved().site == std::map<std::uint64_t, double>{{1, 0.5}});
+}
+
+// Kills: a member who joins by an @* line standing without its account's priority until the next reload; a new tree
+// with the old tree's priorities.
+TEST_CASE("service: an association's priority counts, also of members that join later") {
+    auto s = service_with("[weir.associations]\nphysics = {priority = 5}\nbio = {priority = 10}\n");
+    submit(*s, 1, alice);
+    submit(*s, 2, carol);
+    auto pushed = pushed_at(*s, 2);
+    CHECK(pushed.at(1) == 50);
+    CHECK(pushed.at(2) == 100);
+    put_tree(*s, "\"first\" = 1\n\"bio\" = 1\n\"bio/@alice\" = 1\n\"first/@carol\" = 1\n", 3);
+    pushed = pushed_at(*s, 4);
+    CHECK(pushed.at(1) == 100);
+    CHECK(pushed.at(2) == 1);
+}
+
+// Kills: amounts in another order than the engine's types; nodes or the wall time of the job not handed on.
+TEST_CASE("service: resources, nodes and time limits count") {
+    auto s = service_with("[weir.resources]\ngpus = 600\nmemory = { weight = 100, total = 64 }\n");
+    s->set_machine({64, 4, 6., 0.});
+    JobRequest request;
+    request.cores = 4;
+    request.amounts = {{"gpus", 2.}, {"memory", 32.}, {"licence", 9.}};
+    submit(*s, 1, alice, request);
+    CHECK(pushed_at(*s, 2).at(1) == 250);
+    const std::string text = explain_view(*s, 1, at(2)).value().dump();
+    CHECK_THAT(text, Catch::Matchers::Contains("2 gpus give 200, 32 memory give 50"));
+
+    Settings by_nodes = with("");
+    by_nodes.weights.size = 1000;
+    by_nodes.size_rule = SizeRule::nodes_and_cores;
+    s->configure(by_nodes, at(3));
+    request.nodes = 3;
+    request.cores = 16;
+    submit(*s, 2, alice, request);
+    CHECK(pushed_at(*s, 4).at(2) == 500);  // (3/4 + 16/64) / 2
+    by_nodes.size_rule = SizeRule::over_time;
+    s->configure(by_nodes, at(5));
+    request.wall_time = std::chrono::minutes(2);
+    submit(*s, 3, alice, request);
+    CHECK(pushed_at(*s, 6).at(3) == 375);  // 3 nodes of 16 cores for 2 minutes
+}
