@@ -120,5 +120,17 @@ test_expect_success 'inactive jobs beyond the limit are forgotten' '
 	job rpc job-manager.purge "{\"age_limit\":-1.0,\"num_limit\":2,\"batch\":100,\"force\":true}" &&
 	job rpc job-list.job-stats | jq -e ".job_states.inactive == 2 and .inactive_purged > 5"
 '
+test_expect_success 'jobs canceled while they are being started end, all of them' '
+	PYTHONPATH=$(dirname $JOBCTL) python3 -c "
+import jobctl, os
+client = jobctl.Client(os.environ[\"FLUX_URI\"])
+args = jobctl.parse([\"submit\", \"-r\", \"1000\"])
+for i in range(1000):
+    job = client.submit(jobctl.jobspec(args))
+    for _ in range(i % 5):  # each a little later on its way to the start
+        client.rpc(\"job-manager.list\", {\"max_entries\": 1, \"attrs\": []})
+    client.send(\"job-manager.raise\", {\"id\": job, \"severity\": 0, \"type\": \"cancel\"}, noresponse=True)" &&
+	timeout 60 "$JOBCTL" rpc job-manager.drain "{}"
+'
 stop_instance
 test_done

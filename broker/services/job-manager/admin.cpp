@@ -265,7 +265,7 @@ void Admin::publish_purged() {
     flux_future_destroy(f);
     Json event = Json::object();
     event.set("jobs", std::exchange(purged_, Json()));
-    engine_.publish("job-purge-inactive", event);
+    engine_.outbox().publish("job-purge-inactive", event);
 }
 
 Answer Admin::purge(const Request& request) {

@@ -116,7 +116,7 @@ Answer Control::raise_all(const Request& request) {
 void Control::signal(const Job& job, int signum) {
     Json payload = Json::object();
     payload.set("signum", Json::integer(signum));
-    engine_.publish(("shell-" + std::to_string(job.id) + ".kill").c_str(), payload);
+    engine_.outbox().publish(("shell-" + std::to_string(job.id) + ".kill").c_str(), payload);
 }
 
 Answer Control::kill(const Request& request) {

@@ -173,17 +173,8 @@ Status Engine::raise(Job& job, const Exception& exception) {
     }
     if (auto done = post(job, "exception", std::move(context)); !done)
         return done;
-    publish("job-exception", event);
+    outbox().publish("job-exception", std::move(event));
     return Done{};
-}
-
-void Engine::publish(const char* topic, const Json& payload) {
-    flux_future_t* f = flux_event_publish_pack(h_, topic, FLUX_MSGFLAG_PRIVATE, "O", payload.get());
-    if (!f || flux_future_then(
-                  f, -1., [](flux_future_t* done, void*) { flux_future_destroy(done); }, nullptr) < 0) {
-        flux_log(h_, LOG_ERR, "cannot publish %s", topic);
-        flux_future_destroy(f);
-    }
 }
 
 void Engine::annotate(Job& job, const json_t* update) {

@@ -63,7 +63,6 @@ class Engine {
     /// `one_shot`: the queues and the scheduler are told at once, not by the caller afterwards.
     Status reprioritize(Job& job, std::int64_t priority, bool one_shot);
     Status reprioritize_all();
-    void publish(const char* topic, const Json& payload);
 
     /// Disk, then messages. Runs before the reactor sleeps.
     void flush();

@@ -18,19 +18,19 @@ Outbox::~Outbox() {
 void Outbox::respond(const flux_msg_t* request, std::string payload) {
     if (flux_msg_is_noresponse(request))
         return;
-    items_.push_back({MessageRef(request), 0, true, std::move(payload), nullptr});
+    items_.push_back({MessageRef(request), 0, true, std::move(payload), nullptr, {}, {}});
 }
 
 void Outbox::respond_empty(const flux_msg_t* request) {
     if (flux_msg_is_noresponse(request))
         return;
-    items_.push_back({MessageRef(request), 0, false, {}, nullptr});
+    items_.push_back({MessageRef(request), 0, false, {}, nullptr, {}, {}});
 }
 
 void Outbox::respond_error(const flux_msg_t* request, int errnum, std::string message) {
     if (flux_msg_is_noresponse(request))
         return;
-    items_.push_back({MessageRef(request), errnum, !message.empty(), std::move(message), nullptr});
+    items_.push_back({MessageRef(request), errnum, !message.empty(), std::move(message), nullptr, {}, {}});
 }
 
 void Outbox::request(const char* topic, const std::string& payload) {
@@ -39,12 +39,27 @@ void Outbox::request(const char* topic, const std::string& payload) {
         flux_log(h_, LOG_ERR, "encoding %s: %s", topic, std::strerror(errno));
         return;
     }
-    items_.push_back({MessageRef(msg), 0, false, {}, msg});
+    items_.push_back({MessageRef(msg), 0, false, {}, msg, {}, {}});
+}
+
+void Outbox::publish(const char* topic, Json payload) {
+    items_.push_back({MessageRef(nullptr), 0, false, {}, nullptr, topic, std::move(payload)});
+}
+
+void Outbox::send_event(const Item& item) {
+    flux_future_t* f = flux_event_publish_pack(h_, item.event.c_str(), FLUX_MSGFLAG_PRIVATE, "O", item.payload.get());
+    if (!f || flux_future_then(
+                  f, -1., [](flux_future_t* done, void*) { flux_future_destroy(done); }, nullptr) < 0) {
+        flux_log(h_, LOG_ERR, "cannot publish %s", item.event.c_str());
+        flux_future_destroy(f);
+    }
 }
 
 void Outbox::send(const Item& item) {
     int rc = 0;
-    if (item.to_send)
+    if (!item.event.empty())
+        send_event(item);
+    else if (item.to_send)
         rc = flux_send(h_, item.to_send, 0);
     else if (item.errnum != 0)
         rc = flux_respond_error(h_, item.request.get(), item.errnum, item.has_payload ? item.text.c_str() : nullptr);

@@ -17,7 +17,7 @@ namespace weir::broker::jobs {
 /// A counted reference to a message.
 class MessageRef {
   public:
-    explicit MessageRef(const flux_msg_t* msg) : msg_(flux_msg_incref(msg)) {}
+    explicit MessageRef(const flux_msg_t* msg) : msg_(msg ? flux_msg_incref(msg) : nullptr) {}
     MessageRef(MessageRef&& other) noexcept : msg_(std::exchange(other.msg_, nullptr)) {}
     MessageRef(const MessageRef& other) : msg_(other.msg_ ? flux_msg_incref(other.msg_) : nullptr) {}
     MessageRef& operator=(MessageRef other) noexcept {
@@ -46,6 +46,8 @@ class Outbox {
     void respond_empty(const flux_msg_t* request);
     void respond_error(const flux_msg_t* request, int errnum, std::string message);
     void request(const char* topic, const std::string& payload);
+    /// An event, which must not overtake a request that was made before it.
+    void publish(const char* topic, Json payload);
     void send_all();
     bool empty() const { return items_.empty(); }
 
@@ -56,7 +58,10 @@ class Outbox {
         bool has_payload;
         std::string text;
         flux_msg_t* to_send;
+        std::string event;  ///< topic
+        Json payload;       ///< the event's
     };
+    void send_event(const Item& item);
     void send(const Item& item);
 
     flux_t* h_;
