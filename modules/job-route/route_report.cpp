@@ -53,18 +53,23 @@ Status RouteTable::attach(const Attach& attach, const Caller& caller) {
         }
     }
     for (const auto& [id, job] : known) {
-        child.stale.insert(id);
-        if (!job->has_ended) {
-            Order cancel;
-            cancel.kind = Order::Kind::cancel;
-            cancel.id = id;
-            cancel.type = "cancel";
-            cancel.note = "the parent no longer wants it";
-            actions_.orders.emplace_back(attach.child, std::move(cancel));
-        }
+        disown(attach.child, child, id, job->has_ended);
     }
     give_waiting(serves);
     return Done{};
+}
+
+/// The child has a copy of a job that is not its own any more.
+void RouteTable::disown(JobId host, Child& child, JobId id, bool has_ended) {
+    child.stale.insert(id);
+    if (!has_ended) {
+        Order cancel;
+        cancel.kind = Order::Kind::cancel;
+        cancel.id = id;
+        cancel.type = "cancel";
+        cancel.note = "the parent no longer wants it";
+        actions_.orders.emplace_back(host, std::move(cancel));
+    }
 }
 
 /// Brings a job that is on record as this child's, and what the child knows of it, together again.
@@ -137,6 +142,8 @@ Result<std::uint64_t> RouteTable::report(const Report& report) {
             }
         } else if (entry != jobs_.end() && entry->second.is_routed && entry->second.child == report.child) {
             apply(*child, *entry, event);
+        } else if (event.kind == ChildEvent::Kind::accepted) {  // submitted when the link that ordered it was gone
+            disown(report.child, *child, event.id, false);
         }
     }
     return child->seq;

@@ -160,6 +160,7 @@ class RouteTable {
     void order_go(const Entry& entry);
     void fetch(Entry& entry);
     void settle(Entry& entry, const KnownJob* known);
+    void disown(JobId host, Child& child, JobId id, bool has_ended);
     void on_route(Entry& entry, JobId child);
     void on_alloc(Entry& entry, const JournalEvent& event);
     void on_exception(Entry& entry, const JournalEvent& event);

@@ -368,6 +368,21 @@ TEST_CASE("attach: an old copy of a job has to end before the job is given to th
     CHECK(table.take().tap.size() == 1);
 }
 
+TEST_CASE("report: a job taken that is no longer the child's is cancelled there") {
+    RouteTable table(false);
+    table.synced();
+    run_host(table, host);
+    REQUIRE(table.attach(an_attach(host), {0, true}));
+    (void)table.take();
+    REQUIRE(table.report(a_report(ChildEvent::Kind::accepted, 1)));
+    const auto orders = table.take().orders;
+    REQUIRE(orders.size() == 1);
+    CHECK(orders[0].second.kind == Order::Kind::cancel);
+    CHECK(orders[0].second.id == job);
+    REQUIRE(table.report(a_report(ChildEvent::Kind::exception, 2)));
+    CHECK(table.take().tap.empty());
+}
+
 TEST_CASE("an allocation that comes on record when its child no longer has the job: the job is lost") {
     RouteTable table = with_a_job();
     table.detach(host, "s");
