@@ -30,6 +30,11 @@ __int128 part_until(__int128 amount, __int128 begin, __int128 length, __int128 a
     return amount / length * elapsed + amount % length * elapsed / length;
 }
 
+__int128 in_range(__int128 amount) {
+    const auto most = static_cast<__int128>(usage_max);
+    return std::clamp(amount, -most, most);
+}
+
 }  // namespace
 
 Status WindowPolicy::validate() const {
@@ -55,7 +60,8 @@ CoreMicros WindowPolicy::available_per_core(Instant now) const {
     return always_on.usage(root_node, now);
 }
 
-WindowLedger::WindowLedger(std::uint32_t nodes, const WindowPolicy& policy) : policy_(policy), rates_(nodes) {
+WindowLedger::WindowLedger(std::uint32_t nodes, const WindowPolicy& policy)
+    : policy_(policy), rates_(nodes), closed_(nodes) {
     WEIR_CHECK(policy.validate().has_value());
     windows_.resize(std::size_t{nodes} * policy.depth);
     for (unsigned i = 0; i < policy.depth; ++i) {
@@ -91,6 +97,20 @@ void WindowLedger::advance(Instant at) {
         }
     }
     current_ = target;
+    sum_closed();
+}
+
+void WindowLedger::sum_closed(std::uint32_t leaf) {
+    closed_[leaf] = 0;
+    for (unsigned i = 1; i < policy_.depth; ++i) {
+        closed_[leaf] += in_range(held(leaf, current_ - i)) * weights_[i];
+    }
+}
+
+void WindowLedger::sum_closed() {
+    for (std::uint32_t leaf = 0; leaf < closed_.size(); ++leaf) {
+        sum_closed(leaf);
+    }
 }
 
 /// The rate from `at` on: its part of every closed window, and what the current one must not count.
@@ -101,6 +121,9 @@ void WindowLedger::post(NodeId payer, std::int64_t rate, Instant at) {
     }
     held(payer.value, current_) -= rate * std::max<__int128>(micros(at) - begin_of(current_), 0);
     rates_[payer.value] += rate;
+    if (number_of(at) < current_) {
+        sum_closed(payer.value);
+    }
 }
 
 void WindowLedger::start(NodeId payer, std::int64_t rate, Instant at) {
@@ -123,6 +146,7 @@ void WindowLedger::add(NodeId payer, SignedCoreMicros amount, Instant at) {
     const std::int64_t window = number_of(at);
     if (window > current_ - static_cast<std::int64_t>(policy_.depth)) {
         held(payer.value, window) += amount;
+        sum_closed(payer.value);
     }
 }
 
@@ -147,10 +171,9 @@ SignedCoreMicros WindowLedger::in_window(NodeId leaf, unsigned window, Instant n
 
 CoreMicros WindowLedger::usage(NodeId leaf, Instant now) const {
     const std::int64_t latest = std::max(number_of(now), current_);
-    __int128 sum = 0;
-    for (unsigned i = 0; i < policy_.depth; ++i) {
-        const auto most = static_cast<__int128>(usage_max);
-        sum += std::clamp(content(leaf.value, latest - i, latest, now), -most, most) * weights_[i];
+    __int128 sum = latest == current_ ? closed_[leaf.value] : 0;
+    for (unsigned i = 0; i < (latest == current_ ? 1 : policy_.depth); ++i) {
+        sum += in_range(content(leaf.value, latest - i, latest, now)) * weights_[i];
     }
     const __int128 rounded = (sum + (__int128{1} << (weight_bits - 1))) >> weight_bits;
     return rounded <= 0 ? 0 : std::min(static_cast<CoreMicros>(rounded), usage_max);
@@ -192,6 +215,7 @@ void WindowLedger::set_policy(const WindowPolicy& policy, Instant at) {
         }
         next.post(NodeId{leaf}, rates_[leaf], at);
     }
+    next.sum_closed();
     *this = std::move(next);
 }
 
@@ -208,6 +232,7 @@ void WindowLedger::rebind(std::span<const NodeId> places, std::uint32_t nodes) {
             next.held(places[leaf].value, current_ - i) += held(leaf, current_ - i);
         }
     }
+    next.sum_closed();
     *this = std::move(next);
 }
 
@@ -258,11 +283,13 @@ Result<WindowLedger> WindowLedger::restore(std::uint32_t nodes, const WindowStat
             ledger.held(row.leaf.value, state.current - i) = from_wide(row.windows[i]);
         }
     }
+    ledger.sum_closed();
     return ledger;
 }
 
 std::size_t WindowLedger::memory_bytes() const {
-    return sizeof *this + windows_.capacity() * sizeof(__int128) + rates_.capacity() * sizeof(std::int64_t);
+    return sizeof *this + (windows_.capacity() + closed_.capacity()) * sizeof(__int128) +
+           rates_.capacity() * sizeof(std::int64_t);
 }
 
 }  // namespace weir

@@ -47,14 +47,15 @@ struct WindowState {
     friend bool operator==(const WindowState&, const WindowState&) = default;
 };
 
-/// Windowed usage of a tree's leaves, running jobs included. 16 bytes a leaf and window and 8 a leaf.
+/// Windowed usage of a tree's leaves, running jobs included. 16 bytes a leaf and window and 24 a leaf.
 class WindowLedger {
   public:
     /// `nodes`: the size of the tree. REQUIRES: policy.validate().
     WindowLedger(std::uint32_t nodes, const WindowPolicy& policy);
 
     /// A job that bills `rate` cores begins at `at`; see UsageLedger. Events may be dated in the past; what falls
-    /// before the oldest window counts nothing. O(1) in the current window, else O(depth); O(leaves) when one ends.
+    /// before the oldest window counts nothing. O(1) in the current window, else O(depth); O(leaves x depth) when one
+    /// ends.
     void start(NodeId payer, std::int64_t rate, Instant at);
     void end(NodeId payer, std::int64_t rate, Instant at);
     void charge(NodeId payer, std::int64_t rate, Instant from, Instant to);
@@ -62,11 +63,11 @@ class WindowLedger {
     void add(NodeId payer, SignedCoreMicros amount, Instant at);
 
     /// Sum of the windows times their weights, to nearest; not below 0. `now` should not precede the latest event.
-    /// O(depth).
+    /// O(1) in the window of the latest event, else O(depth).
     CoreMicros usage(NodeId leaf, Instant now) const;
     /// What was used in window i, unweighted. O(1).
     SignedCoreMicros in_window(NodeId leaf, unsigned window, Instant now) const;
-    /// Of every node, leaves rounded, accounts summed. O(nodes * depth).
+    /// Of every node, leaves rounded, accounts summed. O(nodes) usage().
     void snapshot(const ShareTree& tree, Instant now, std::vector<CoreMicros>& into) const;
 
     /// Another interval, depth or factor. The history stays: what a window holds is taken as used evenly over its time
@@ -88,6 +89,8 @@ class WindowLedger {
     __int128 begin_of(std::int64_t window) const;
     void advance(Instant at);
     void post(NodeId payer, std::int64_t rate, Instant at);
+    void sum_closed(std::uint32_t leaf);
+    void sum_closed();
     /// REQUIRES: current_ - depth < window <= current_.
     __int128& held(std::uint32_t leaf, std::int64_t window);
     __int128 content(std::uint32_t leaf, std::int64_t window, std::int64_t now_window, Instant now) const;
@@ -98,6 +101,8 @@ class WindowLedger {
     // By leaf: `depth` windows as a ring. A closed one holds what was used; the current one lacks rate * (now - begin).
     std::vector<__int128> windows_;
     std::vector<std::int64_t> rates_;
+    std::vector<__int128>
+        closed_;  // by leaf: its closed windows times their weights, as long as current_ is the latest
 };
 
 }  // namespace weir
