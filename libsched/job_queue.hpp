@@ -118,6 +118,22 @@ class JobQueue {
         const Job& job = chunks[place.chunk].items[place.index];
         return job.key.priority == priority_held ? nullptr : &job;
     }
+    /// Whether any job, held or not, asks for at most so many cores. O(chunks).
+    bool any_within(std::uint64_t cores) const {
+        for (const auto& chunk : jobs_.chunks()) {
+            considered_++;
+            if (chunk.summary.cores <= cores) {
+                if (!chunk.summary.is_stale) {
+                    return true;
+                }
+                refresh(chunk);
+                if (chunk.summary.cores <= cores) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
     /// The first job from `place` on that fits, and moves `place` there; nullptr: none does. O(chunks + one chunk),
     /// unless chunks hold small jobs and short jobs, but none that is both.
     const Job* next_fitting(Place& place, const Opening& opening) const {

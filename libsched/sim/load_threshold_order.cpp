@@ -18,10 +18,12 @@ double LoadThresholdOrder::score() const {
     return resource_score({load, policy_.cpu_speed, load, policy_.ram_size}, policy_.weights).score;
 }
 
+double LoadThresholdOrder::gained(Instant now) const {
+    return has_begun_ ? gained_ + policy_.rule.gained(now - now_, score()) : gained_;
+}
+
 void LoadThresholdOrder::advance(Instant now) {
-    if (has_begun_) {
-        gained_ += policy_.rule.gained(now - now_, score());
-    }
+    gained_ = gained(now);
     has_begun_ = true;
     now_ = now;
 }
@@ -48,12 +50,12 @@ void LoadThresholdOrder::ended(const SimJob& job, JobId, Instant now) {
 
 LoadThreshold::Standing LoadThresholdOrder::standing(JobId id) const {
     const Entry& entry = entries_[id.value];
-    return policy_.rule.standing(entry.base, gained_ - entry.gained);
+    return policy_.rule.standing(entry.base, gained_told_ - entry.gained);
 }
 
 void LoadThresholdOrder::prioritize(Instant now, std::vector<std::pair<JobId, std::uint32_t>>& changed) {
-    advance(now);
     told_ = now;
+    gained_told_ = gained(now);
     for (std::size_t i = 0; i < entries_.size(); i++) {
         if (entries_[i].waits) {
             const double scaled = standing(JobId{i}).raw * load_threshold_scale;

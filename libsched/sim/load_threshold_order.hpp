@@ -26,6 +26,8 @@ class LoadThresholdOrder final : public QueueOrder {
     /// O(waiting).
     void prioritize(Instant now, std::vector<std::pair<JobId, std::uint32_t>>& changed) override;
     Instant wakes() const override { return interval_ > Duration{} ? told_ + interval_ : never; }
+    Instant wakes_last(Instant before) const override { return last_step(wakes(), interval_, before); }
+    bool forgets_asking() const override { return interval_ == Duration{}; }
 
     double score() const;
     LoadThreshold::Standing standing(JobId id) const;
@@ -38,16 +40,18 @@ class LoadThresholdOrder final : public QueueOrder {
         bool waits = false;
     };
     void advance(Instant now);
+    double gained(Instant now) const;
 
     LoadThresholdPolicy policy_;
     std::map<std::string, double> queues_;
     Duration interval_;
     double cores_;
     double busy_ = 0;
-    double gained_ = 0;  ///< by a job that waits since the beginning
-    Instant now_{};
+    double gained_ = 0;  ///< by a job that waits since the beginning, until now_
+    Instant now_{};      ///< the last event
     bool has_begun_ = false;
     Instant told_{};
+    double gained_told_ = 0;      ///< as gained_, until told_
     std::vector<Entry> entries_;  ///< by id
 };
 

@@ -26,6 +26,7 @@ class LsfOrder final : public QueueOrder {
     void ended(const SimJob& job, JobId id, Instant now) override;
     /// O(nodes + waiting x depth x log siblings).
     void prioritize(Instant now, std::vector<std::pair<JobId, std::uint32_t>>& changed) override;
+    bool forgets_asking() const override { return true; }
 
   private:
     using Party = LogShares::Party;

@@ -49,6 +49,7 @@ MoabOrder::MoabOrder(const PolicySettings& settings, std::map<std::uint32_t, std
     for (std::size_t kind = 0; kind < moab_credential_kinds; kind++) {
         const auto found = policy_.credentials[kind].find("*");
         kinds_[kind].fallback = found == policy_.credentials[kind].end() ? nullptr : &found->second;
+        kinds_[kind].is_used = !policy_.credentials[kind].empty();
     }
 }
 
@@ -95,7 +96,9 @@ void MoabOrder::submitted(const SimJob& job, JobId id, Instant now) {
 
 void MoabOrder::charge(const Entry& entry, std::int64_t cores, Instant now) {
     for (std::size_t kind = 0; kind < moab_credential_kinds; kind++) {
-        kinds_[kind].usage.start(kinds_[kind].members.leaf(entry.party[kind]), cores, now);
+        if (kinds_[kind].is_used) {
+            kinds_[kind].usage.start(kinds_[kind].members.leaf(entry.party[kind]), cores, now);
+        }
     }
 }
 
@@ -129,7 +132,7 @@ double MoabOrder::fairshare(const Entry& entry) const {
     for (std::size_t i = 0; i < moab_credential_kinds; i++) {
         const Kind& kind = kinds_[i];
         const MoabPolicy::Credential* own = kind.settings[entry.party[i]];
-        if (i == qos_kind) {
+        if (i == qos_kind || !kind.is_used) {
             continue;
         }
         parts[i] = {effective_target(own != nullptr ? own->target : std::nullopt,
@@ -171,7 +174,9 @@ double MoabOrder::raw(JobId id) const {
 void MoabOrder::prioritize(Instant now, std::vector<std::pair<JobId, std::uint32_t>>& changed) {
     told_ = now;
     for (Kind& kind : kinds_) {
-        kind.usage.snapshot(now, kind.snapshot);
+        if (kind.is_used) {
+            kind.usage.snapshot(now, kind.snapshot);
+        }
     }
     // Maui's priorities may be negative; a queue's are not.
     const double offset = policy_.allows_negative ? maui_priority_max + 1 : 0;
@@ -180,8 +185,11 @@ void MoabOrder::prioritize(Instant now, std::vector<std::pair<JobId, std::uint32
         if (!entry.waits) {
             continue;
         }
-        const double sum = maui_priority(total(entry, now), policy_.allows_negative) + offset;
-        const std::uint32_t value = is_admitted(entry) ? static_cast<std::uint32_t>(std::llround(sum)) : priority_held;
+        std::uint32_t value = priority_held;
+        if (is_admitted(entry)) {
+            const double sum = maui_priority(total(entry, now), policy_.allows_negative) + offset;
+            value = static_cast<std::uint32_t>(std::llround(sum));
+        }
         if (value != entry.told) {
             entry.told = value;
             changed.emplace_back(JobId{i}, value);

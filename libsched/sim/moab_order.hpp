@@ -27,6 +27,8 @@ class MoabOrder final : public QueueOrder {
     /// O(credentials + waiting).
     void prioritize(Instant now, std::vector<std::pair<JobId, std::uint32_t>>& changed) override;
     Instant wakes() const override { return interval_ > Duration{} ? told_ + interval_ : never; }
+    Instant wakes_last(Instant before) const override { return last_step(wakes(), interval_, before); }
+    bool forgets_asking() const override { return interval_ == Duration{}; }
 
     /// Before rounding and Maui's limits, as of the last pass. `id` waits.
     double raw(JobId id) const;
@@ -40,6 +42,7 @@ class MoabOrder final : public QueueOrder {
         std::vector<const MoabPolicy::Credential*> settings;  ///< by party; nullptr: nothing said
         const MoabPolicy::Credential* fallback = nullptr;     ///< "*"
         std::vector<CoreMicros> snapshot;
+        bool is_used = false;  ///< any setting goes by its usage
 
         CoreMicros used(LogShares::Party party) const { return snapshot[members.leaf(party).value]; }
         CoreMicros all() const { return snapshot[root_node.value]; }

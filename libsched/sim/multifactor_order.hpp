@@ -38,6 +38,10 @@ class MultifactorOrder final : public QueueOrder {
     /// thirtieth of the interval old, as job-priority does. With interval 0 everything counts at once.
     void prioritize(Instant now, std::vector<std::pair<JobId, std::uint32_t>>& changed) override;
     Instant wakes() const override { return interval_ > Duration{} ? next_full_ : never; }
+    Instant wakes_last(Instant before) const override {
+        return remembers_passes() ? wakes() : last_step(next_full_, interval_, before);
+    }
+    bool forgets_asking() const override { return interval_ == Duration{} && !remembers_passes(); }
 
     const OrderCounts& counts() const { return counts_; }
     const LogShares& shares() const { return shares_; }
@@ -57,6 +61,7 @@ class MultifactorOrder final : public QueueOrder {
         bool is_moving = false;              ///< used something since the last evaluation
     };
 
+    bool remembers_passes() const { return engine_.settings().only_raises; }
     Party party_of(const SimJob& job, Instant now);
     JobExtras extras_of(const SimJob& job) const;
     void follow_tree(Instant now);

@@ -26,6 +26,21 @@ class QueueOrder {
     /// When a pass is wanted although nothing happens (priorities that grow by themselves); `never`: at events alone.
     /// An instant that is past is none. Asked while jobs wait and something is still to come: an end or a submission.
     virtual Instant wakes() const { return never; }
+
+    // What a replay may leave out while nobody who waits could start, whatever the order; both by default: nothing.
+    /// wakes() (which is below `before`), or the last of the instants below `before` at which it would wake if nothing
+    /// happened: those until then need not be.
+    virtual Instant wakes_last(Instant /*before*/) const { return wakes(); }
+    /// Whether what prioritize() says depends on what happened and `now` alone, not on when it was asked before: then
+    /// it need not be asked.
+    virtual bool forgets_asking() const { return false; }
+
+  protected:
+    /// first + n x interval, n as great as goes below `before`. REQUIRES: first < before.
+    static Instant last_step(Instant first, Duration interval, Instant before) {
+        const Duration left = before - Duration{1} - first;
+        return first + left / interval * interval;
+    }
 };
 
 }  // namespace weir

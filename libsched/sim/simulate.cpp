@@ -30,12 +30,14 @@ Duration believed(const SimJob& job) {
 struct OnCount : CountSpace {
     using Job = CountJob;
     explicit OnCount(std::int64_t cores) : CountSpace(cores) {}
+    std::uint64_t free_cores() const { return static_cast<std::uint64_t>(free()); }
     static Job waiting(const QueueKey& key, const SimJob& job) { return {key, believed(job), job.cores}; }
     void give_back(JobId, const SimJob& job, Instant start) { release(believed_end(start, believed(job)), job.cores); }
 };
 struct OnNodes : ResourceSpace {
     using Job = PendingJob;
     explicit OnNodes(const ResourceSet& nodes) : ResourceSpace(ResourcePool(nodes, ranks_of(nodes))) {}
+    std::uint64_t free_cores() const { return pool().free_cores(); }
     static Job waiting(const QueueKey& key, const SimJob& job) {
         Request request;
         request.slots = job.cores;
@@ -122,9 +124,17 @@ class Replay {
     Instant next_instant() const {
         Instant now = next_ ? next_->submit : never;
         now = ends_.empty() ? now : std::min(now, ends_.top().at);
-        const Instant wake = order_ != nullptr && !queue_.empty() ? order_->wakes() : never;
+        Instant wake = order_ != nullptr && !queue_.empty() ? order_->wakes() : never;
+        if (wake > counters_.now && wake < now && can_leave_out && !could_start()) {
+            wake = order_->wakes_last(now);
+        }
         return wake > counters_.now ? std::min(now, wake) : now;
     }
+
+    /// Whether anybody would start who stood first with nothing reserved.
+    bool could_start() const { return queue_.any_within(space_.free_cores()); }
+    /// A pass that starts nobody changes nothing under a policy that makes its reservations anew.
+    static constexpr bool can_leave_out = !std::is_same_v<OnePolicy, KeptReservations>;
 
     Status read(const JobSource& source) {
         auto job = source();
@@ -222,6 +232,9 @@ class Replay {
 
     Status pass(Instant now) {
         if (order_ != nullptr && !queue_.empty()) {
+            if (can_leave_out && order_->forgets_asking() && !could_start()) {
+                return Done{};
+            }
             prioritize(now);
         }
         gone_.clear();
