@@ -42,7 +42,80 @@ std::vector<Outcome> replay(const PolicySettings& settings, LogShares shares, co
     return test::replay(jobs, 16, Easy{}, order.get());
 }
 
+/// The order behind it, of which nothing may be left out.
+class AskedAlways final : public QueueOrder {
+  public:
+    explicit AskedAlways(QueueOrder& order) : order_(order) {}
+    void submitted(const SimJob& job, JobId id, Instant now) override { order_.submitted(job, id, now); }
+    void started(const SimJob& job, JobId id, Instant now) override { order_.started(job, id, now); }
+    void ended(const SimJob& job, JobId id, Instant now) override { order_.ended(job, id, now); }
+    void prioritize(Instant now, std::vector<std::pair<JobId, std::uint32_t>>& changed) override {
+        order_.prioritize(now, changed);
+    }
+    Instant wakes() const override { return order_.wakes(); }
+
+  private:
+    QueueOrder& order_;
+};
+
+PolicySettings some_settings() {
+    PolicySettings settings;
+    settings.policy =
+        *rc::gen::element(PolicyKind::multifactor, PolicyKind::lsf, PolicyKind::moab, PolicyKind::load_threshold);
+    settings.update_interval = std::chrono::seconds(*rc::gen::element(0, 30, 600));
+    settings.only_raises = *rc::gen::element(false, false, true);
+    settings.half_life = std::chrono::hours(*rc::gen::element(2, 24));
+    settings.weights = {*rc::gen::element(0., 1000.), 10000, 0, 0, *rc::gen::element(0., 500.), 0};
+    settings.moab.components[static_cast<std::size_t>(MoabComponent::service)].parts[0].weight = 1;
+    settings.moab.credentials[0]["*"].cap = FairShareTarget{TargetKind::absolute_cap, 2e6};
+    return settings;
+}
+
 }  // namespace
+
+// Kills: KeptReservations left out like the others; the last waking taken from the one after; only_raises forgotten in
+// forgets_asking() or wakes_last(); a chunk's stale summary believed by any_within(); LoadThresholdOrder adding up its
+// gain wherever it is asked.
+TEST_CASE("priority order: what is left out while nobody could start changes no start") {
+    CHECK(rc::check([] {
+        const auto jobs = some_jobs();
+        const PolicySettings settings = some_settings();
+        const Policy policy = policy_named(*rc::gen::element<std::string>("fcfs", "first-fit", "easy", "easy-sjf",
+                                                                          "hybrid", "conservative", "conservative-fw"))
+                                  .value();
+        const auto shares = [given = *rc::gen::arbitrary<bool>()] {
+            return given ? users_as_given_tree() : LogShares::of_users();
+        };
+        const auto order = make_priority_order(settings, 16, shares()).value();
+        const auto asked = make_priority_order(settings, 16, shares()).value();
+        AskedAlways always(*asked);
+        const auto left_out = test::replay(jobs, 16, policy, order.get());
+        const auto told = test::replay(jobs, 16, policy, &always);
+        RC_ASSERT(
+            std::equal(left_out.begin(), left_out.end(), told.begin(), told.end(),
+                       [](const Outcome& a, const Outcome& b) { return a.place == b.place && a.start == b.start; }));
+    }));
+}
+
+// Kills: wakes_last() not asked; could_start() always true.
+TEST_CASE("priority order: while nobody could start, an interval costs no pass") {
+    SimJob job;
+    job.submit = Instant{std::chrono::hours(1)};
+    job.run = job.limit = std::chrono::hours(10);
+    job.cores = 4;
+    std::vector<SimJob> jobs(2, job);
+    std::size_t next = 0;
+    MultifactorOrder order(PolicySettings{}, 4, LogShares::of_users());
+    const auto counters = simulate(
+        4, Easy{}, &order,
+        [&]() -> Result<std::optional<SimJob>> {
+            return next < jobs.size() ? std::optional(jobs[next++]) : std::nullopt;
+        },
+        [](const Outcome&) {});
+    REQUIRE(counters.has_value());
+    CHECK(counters->started == 2);
+    CHECK(counters->passes == 4);  // both come, one more before the first ends, it ends, the other ends: not 1200
+}
 
 // Kills: a user whose last job ended before the pass dropped from those whose usage grew; jobs of a user whose factor
 // changed not judged; a job never judged after its first pass.
