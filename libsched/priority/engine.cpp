@@ -7,6 +7,7 @@
 #include <array>
 
 #include "libfairshare/base/check.hpp"
+#include "libsched/priority/pass_block.hpp"
 
 namespace weir {
 namespace {
@@ -15,39 +16,9 @@ std::int64_t micros(Instant t) {
     return t.time_since_epoch().count();
 }
 
-struct PassValues {
-    double wait_weight;
-    double wait_max_us;
-    double fairshare_weight;
-    double bias;  ///< of the rounding
-    double ceiling;
-};
-
-/// The one formula. Every caller adds in this order, so a breakdown's sum and the pass agree to the last bit. What is
-/// left to do is to cut off what stands behind the point.
-inline double combine(const PassValues& v, std::int64_t waited_us, double fairshare, double fixed) {
-    double wait = static_cast<double>(waited_us) / v.wait_max_us;
-    wait = wait < 0. ? 0. : (wait > 1. ? 1. : wait);
-    double sum = (v.wait_weight * wait + v.fairshare_weight * fairshare) + fixed;
-    sum = sum + v.bias;
-    sum = sum > v.ceiling ? v.ceiling : sum;
-    sum = sum < 1. ? 1. : sum;
-    return sum;
-}
-
-inline std::uint32_t whole(double sum) {
-    return static_cast<std::uint32_t>(static_cast<std::int64_t>(sum));
-}
-
 PassValues pass_values(const PrioritySettings& settings) {
-    return {weight_of(settings, Factor::wait), static_cast<double>(settings.wait_max.count()),
-            weight_of(settings, Factor::fairshare), settings.rounding == Rounding::nearest ? 0.5 : 0x1p-30,
-            static_cast<double>(settings.ceiling)};
-}
-
-inline std::uint32_t bypass_or(std::uint8_t urgency, std::uint32_t computed) {
-    const std::uint32_t unless_expedited = urgency >= 31 ? priority_expedited : computed;
-    return urgency == 0 ? priority_held : unless_expedited;
+    return {weight_of(settings, Factor::wait), settings.wait_max.count(), weight_of(settings, Factor::fairshare),
+            settings.rounding == Rounding::nearest ? 0.5 : 0x1p-30, static_cast<double>(settings.ceiling)};
 }
 
 }  // namespace
@@ -149,43 +120,56 @@ std::uint32_t PriorityEngine::compute(std::size_t i, std::int64_t now_us, std::s
 void PriorityEngine::pass(Instant now, std::span<const double> factors, std::vector<Change>& changed) {
     const PassValues values = pass_values(settings_);
     const std::int64_t now_us = micros(now);
+    padded_.assign(factors.begin(), factors.end());
+    padded_.push_back(0.);
     // In blocks: compute, then pick what changed without a branch a job, then append. Mispredicted branches would cost
-    // more than the arithmetic.
-    constexpr std::size_t block = 512;
-    std::array<std::uint32_t, block> priorities;
-    std::array<std::uint32_t, block> picked;
-    for (std::size_t from = 0; from < slots(); from += block) {
-        const std::size_t count = std::min(block, slots() - from);
-        const std::int64_t* eligible = eligible_us_.data() + from;
-        const double* fixed = static_.data() + from;
-        const std::uint32_t* association = association_.data() + from;
-        const std::uint32_t* pushed = pushed_.data() + from;
-        const std::uint8_t* urgency = urgency_.data() + from;
-        for (std::size_t i = 0; i < count; i++) {
-            const std::uint32_t a = association[i] & index_mask;
-            const double fairshare = a < factors.size() ? factors[a] : 0.;
-            priorities[i] = bypass_or(urgency[i], whole(combine(values, now_us - eligible[i], fairshare, fixed[i])));
-        }
+    // more than the arithmetic. Blocks where nothing changed are only read.
+    std::array<std::uint32_t, pass_block> priorities;
+    for (std::size_t from = 0; from < slots(); from += pass_block) {
+        const std::size_t count = std::min(pass_block, slots() - from);
+        compute_block(values,
+                      {eligible_us_.data() + from, static_.data() + from, association_.data() + from,
+                       urgency_.data() + from, index_mask, padded_.data(), static_cast<std::uint32_t>(factors.size())},
+                      now_us, count, priorities.data());
         if (settings_.only_raises) {
             for (std::size_t i = 0; i < count; i++) {
                 priorities[i] = floor_[from + i] = std::max(priorities[i], floor_[from + i]);
             }
         }
-        std::size_t picks = 0;
-        for (std::size_t i = 0; i < count; i++) {
-            picked[picks] = static_cast<std::uint32_t>(i);
-            const bool is_news = priorities[i] != pushed[i] || (association[i] & unpushed_bit) != 0;
-            picks += static_cast<std::size_t>(is_news && (association[i] & free_bit) == 0);
-        }
-        const std::size_t before = changed.size();
-        changed.resize(before + picks);
-        Change* out = changed.data() + before;
-        for (std::size_t k = 0; k < picks; k++) {
-            const std::size_t i = from + picked[k];
-            pushed_[i] = priorities[picked[k]];
-            association_[i] &= index_mask;
-            out[k] = Change{id_[i], Slot{static_cast<std::uint32_t>(i)}, priorities[picked[k]]};
-        }
+        take_changes(from, std::span(priorities).first(count), changed);
+    }
+}
+
+void PriorityEngine::take_changes(std::size_t from, std::span<const std::uint32_t> priorities,
+                                  std::vector<Change>& changed) {
+    const std::uint32_t* pushed = pushed_.data() + from;
+    const std::uint32_t* association = association_.data() + from;
+    std::uint32_t differences = 0;
+    std::uint32_t flags = 0;
+    for (std::size_t i = 0; i < priorities.size(); i++) {
+        differences |= priorities[i] ^ pushed[i];
+        flags |= association[i];
+    }
+    if (differences == 0 && (flags & unpushed_bit) == 0) {
+        return;
+    }
+    std::array<std::uint32_t, pass_block> picked;
+    std::size_t picks = 0;
+    for (std::size_t i = 0; i < priorities.size(); i++) {
+        picked[picks] = static_cast<std::uint32_t>(i);
+        const bool is_news = priorities[i] != pushed[i] || (association[i] & unpushed_bit) != 0;
+        picks += static_cast<std::size_t>(is_news && (association[i] & free_bit) == 0);
+    }
+    const std::size_t before = changed.size();
+    changed.resize(before + picks);
+    Change* out = changed.data() + before;
+    for (std::size_t k = 0; k < picks; k++) {
+        const std::size_t i = from + picked[k];
+        pushed_[i] = priorities[picked[k]];
+        out[k] = Change{id_[i], Slot{static_cast<std::uint32_t>(i)}, priorities[picked[k]]};
+    }
+    for (std::size_t k = 0; (flags & unpushed_bit) != 0 && k < picks; k++) {
+        association_[from + picked[k]] &= index_mask;
     }
 }
 

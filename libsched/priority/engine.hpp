@@ -80,6 +80,8 @@ class PriorityEngine {
     double static_part(const JobInputs& job) const;
     void store(std::size_t i, const JobInputs& inputs);
     double fairshare_of(std::size_t i, std::span<const double> factors) const;
+    /// Appends those of the slots from `from` on whose priority is not what was pushed, and has it pushed.
+    void take_changes(std::size_t from, std::span<const std::uint32_t> priorities, std::vector<Change>& changed);
     std::uint32_t compute(std::size_t i, std::int64_t now_us, std::span<const double> factors) const;
 
     PrioritySettings settings_;
@@ -94,6 +96,7 @@ class PriorityEngine {
     std::vector<std::uint32_t> pushed_;
     std::vector<std::uint8_t> urgency_;
     std::vector<std::uint32_t> floor_;  ///< with only_raises: what the last pass gave; else empty
+    std::vector<double> padded_;        ///< the factors of a pass, and 0 for who has none
     // Read by explanations and changes alone.
     std::vector<JobId> id_;
     std::vector<std::int64_t> submit_us_;

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+#include "libsched/priority/pass_block.hpp"
+
+#include <rapidcheck.h>
+#include <catch2/catch.hpp>
+
+using namespace weir;
+
+// Kills: factors[association] past the end; a wait that is not cut off at either end; the sum converted as if it fitted
+// 31 bits; a bound of `low` that is one off; urgency not asked; terms added in another order.
+TEST_CASE("pass block: every width gives what the one formula gives job by job") {
+    CHECK(rc::check([] {
+        const auto number = [](auto low, auto high) { return *rc::gen::inRange<std::int64_t>(low, high); };
+        const std::int64_t wait_max = number(1, std::int64_t{1} << *rc::gen::element(20, 40, 51));
+        const PassValues values{static_cast<double>(number(0, 5'000'000'000)), wait_max,
+                                static_cast<double>(number(0, 5'000'000'000)) / 7, *rc::gen::element(0.5, 0x1p-30),
+                                *rc::gen::element(1000., 4294967294.)};
+        const auto count =
+            static_cast<std::size_t>(*rc::gen::element<int>(1, 7, 512, static_cast<int>(number(1, 512))));
+        const auto factor_count = static_cast<std::uint32_t>(number(0, 20));
+        std::vector<double> factors(factor_count + 1);
+        for (std::uint32_t i = 0; i < factor_count; i++) {
+            factors[i] = static_cast<double>(number(0, 1000)) / 999;
+        }
+        std::vector<std::int64_t> eligible;
+        std::vector<double> fixed;
+        std::vector<std::uint32_t> association;
+        std::vector<std::uint8_t> urgency;
+        const std::int64_t now = number(0, std::int64_t{1} << 52);
+        const bool is_never = *rc::gen::arbitrary<bool>();
+        for (std::size_t i = 0; i < count; i++) {
+            const std::int64_t waited = number(-5, 5) * (wait_max / 3) + number(-2, 3);
+            eligible.push_back(is_never && i % 5 == 0 ? std::numeric_limits<std::int64_t>::max() : now - waited);
+            fixed.push_back(static_cast<double>(number(-10, 5'000'000'000)) / 3);
+            association.push_back(static_cast<std::uint32_t>(number(0, 25)) | (i % 3 == 0 ? 0x40000000U : 0));
+            urgency.push_back(static_cast<std::uint8_t>(number(0, 32)));
+        }
+        const PassColumns jobs{eligible.data(), fixed.data(),   association.data(), urgency.data(),
+                               0x3FFFFFFFU,     factors.data(), factor_count};
+        std::vector<std::uint32_t> wanted;
+        for (std::size_t i = 0; i < count; i++) {
+            const std::uint32_t a = association[i] & 0x3FFFFFFFU;
+            wanted.push_back(bypass_or(
+                urgency[i], whole(combine(values, now - eligible[i], a < factor_count ? factors[a] : 0., fixed[i]))));
+        }
+        for (const BlockFunction block : block_functions()) {
+            std::vector<std::uint32_t> got(count);
+            block(values, jobs, now, count, got.data());
+            RC_ASSERT(got == wanted);
+        }
+    }));
+}
