@@ -73,9 +73,8 @@ PolicySettings some_settings() {
 
 }  // namespace
 
-// Kills: KeptReservations left out like the others; the last waking taken from the one after; only_raises forgotten in
-// forgets_asking() or wakes_last(); a chunk's stale summary believed by any_within(); LoadThresholdOrder adding up its
-// gain wherever it is asked.
+// Kills: KeptReservations left out like the others; the last waking taken from the one after or before; only_raises
+// forgotten in forgets_asking(). Lives: the same in wakes_last(), where a floor rarely matters.
 TEST_CASE("priority order: what is left out while nobody could start changes no start") {
     CHECK(rc::check([] {
         const auto jobs = some_jobs();
