@@ -105,6 +105,11 @@ bool Admission::is_held_back(Id id) const {
     return known != jobs_.end() && known->second.state == State::waiting;
 }
 
+bool Admission::is_let_in(Id id) const {
+    const auto known = jobs_.find(id);
+    return known != jobs_.end() && known->second.state == State::let_in;
+}
+
 std::optional<LimitHit> Admission::hit(Id id) const {
     const auto known = jobs_.find(id);
     return known == jobs_.end() ? std::nullopt : known->second.hit;

@@ -35,6 +35,8 @@ class Admission {
 
     /// Whether the job is held back; false for jobs that are not here.
     bool is_held_back(Id id) const;
+    /// Whether it was let in and has not started.
+    bool is_let_in(Id id) const;
     /// What holds it back, as of the last let_in(); nothing when nothing does.
     std::optional<LimitHit> hit(Id id) const;
     const LimitCounts& counts() const { return counts_; }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "libsched/sim/limited_order.hpp"
 #include "libsched/sim/load_threshold_order.hpp"
 #include "libsched/sim/lsf_order.hpp"
 #include "libsched/sim/moab_order.hpp"
@@ -17,10 +18,8 @@ Error cannot(const std::string& what) {
     return Error{std::errc::invalid_argument, what};
 }
 
-}  // namespace
-
-Result<std::unique_ptr<QueueOrder>> make_priority_order(const PolicySettings& settings, std::int64_t machine_cores,
-                                                        LogShares shares, SiteValuesPtr site) {
+Result<std::unique_ptr<QueueOrder>> make_unlimited(const PolicySettings& settings, std::int64_t machine_cores,
+                                                   LogShares shares, SiteValuesPtr site) {
     const auto cores = static_cast<std::uint32_t>(
         std::clamp<std::int64_t>(machine_cores, 1, std::numeric_limits<std::uint32_t>::max()));
     switch (settings.policy) {
@@ -43,6 +42,21 @@ Result<std::unique_ptr<QueueOrder>> make_priority_order(const PolicySettings& se
             return std::unique_ptr<QueueOrder>(std::make_unique<LoadThresholdOrder>(settings, cores));
     }
     return cannot("no such policy");
+}
+
+}  // namespace
+
+Result<std::unique_ptr<QueueOrder>> make_priority_order(const PolicySettings& settings, std::int64_t machine_cores,
+                                                        LogShares shares, SiteValuesPtr site) {
+    auto order = make_unlimited(settings, machine_cores, shares, std::move(site));
+    if (!order || !has_limits(*shares.tree())) {
+        return order;
+    }
+    if (settings.decay == DecayKind::window) {
+        return cannot(
+            "decay = \"window\" keeps no usage that the limits of the share tree count: set decay = \"half-life\"");
+    }
+    return std::unique_ptr<QueueOrder>(std::make_unique<LimitedOrder>(settings, std::move(shares), std::move(*order)));
 }
 
 SiteFacts log_facts(bool has_site_values) {

@@ -12,6 +12,7 @@
 namespace weir {
 
 /// The production code under `settings.policy`; nullptr for fcfs, which is how a replay's queue stands anyway.
+/// Where the tree of `shares` has limits, they hold (LimitedOrder).
 /// `site`: values of the log's jobs for the site factor. Errors: EINVAL for what a replay cannot know, with what to
 /// change.
 Result<std::unique_ptr<QueueOrder>> make_priority_order(const PolicySettings& settings, std::int64_t machine_cores,

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the limits of a share tree in a replay, in front of any order: a job over a limit has priority 0 until it is
+// let in, by the code that job-priority uses. Must not know policies or resources. ADR 0127, 0131.
+#pragma once
+#include <memory>
+#include <vector>
+
+#include "libfairshare/limits/admission.hpp"
+#include "libsched/config/policy_settings.hpp"
+#include "libsched/sim/log_shares.hpp"
+#include "libsched/sim/queue_order.hpp"
+#include "libsched/sim/usage_book.hpp"
+
+namespace weir {
+
+class LimitedOrder final : public QueueOrder {
+  public:
+    /// `inner` orders those who are let in; nullptr: by submission. REQUIRES: usage decays by half-life or not at all.
+    LimitedOrder(const PolicySettings& settings, LogShares shares, std::unique_ptr<QueueOrder> inner);
+
+    /// What no waiting helps, and one job more than may be active, never starts.
+    void submitted(const SimJob& job, JobId id, Instant now) override;
+    void started(const SimJob& job, JobId id, Instant now) override;
+    void ended(const SimJob& job, JobId id, Instant now) override;
+    /// As `inner`, and O(waiting log waiting) where anything happened since, or usage may have decayed below a limit.
+    void prioritize(Instant now, std::vector<std::pair<JobId, std::uint32_t>>& changed) override;
+    Instant wakes() const override { return inner_ ? inner_->wakes() : never; }
+
+    /// What the tree's nodes have in use. Who is let in counts as running.
+    const LimitCounts& counts() const { return admission_.counts(); }
+    const ShareTree& tree() const { return *shares_.tree(); }
+
+  private:
+    struct Entry {
+        Admission::Id number = 0;  ///< in order of submission, its lower bits the id
+        NodeId payer;
+        std::uint32_t priority = priority_min;  ///< by inner_
+    };
+    static constexpr int id_bits = 24;
+    static LimitedJob limited(const SimJob& job) { return {1, job.cores, job.limit}; }
+
+    LogShares shares_;
+    std::uint64_t version_;
+    UsageBook usage_;
+    std::unique_ptr<QueueOrder> inner_;
+    Admission admission_;
+    std::vector<Entry> entries_;  ///< by id
+    std::uint64_t submitted_ = 0;
+    std::vector<JobId> fresh_;  ///< of whom nothing was said yet
+    std::vector<std::pair<JobId, std::uint32_t>> by_inner_;
+};
+
+}  // namespace weir
