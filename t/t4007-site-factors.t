@@ -80,6 +80,19 @@ test_expect_success 'resources and nodes: amounts and the machine'\''s totals ar
 	weir prio explain "$(cat d)" | grep "memory .*16" &&
 	rpc job-priority.weights | jq -e ".resources.memory.total == 8 and .resources.cores.total == $cores"
 '
+test_expect_success 'sent as an order: other numbers, the same order; explain has both' '
+	for job in a b c d; do weir prio explain "$(cat $job)" --json | jq -r "\"\(.priority) $job\""; done | sort -rns >want &&
+	sed "s/^half-life.*/&\npush = \"order\"/" "$CONFIG/weir.toml" >order.toml &&
+	printf "[weir.resources]\ncores = 100\nmemory = { weight = 64, total = 8 }\n" >>order.toml &&
+	flux config load order.toml && sync_priorities &&
+	test "$(priority_of "$(cat d)")" -gt 1000000000 &&
+	weir prio explain "$(cat d)" --json >explained &&
+	jq -e ".push == \"order\" and .pushed > 1000000000 and .priority == $expected" explained &&
+	weir prio explain "$(cat d)" | grep "a place in the order" &&
+	for job in a b c d; do echo "$(priority_of "$(cat $job)") $job"; done | sort -rns | cut -d" " -f2 >got &&
+	cut -d" " -f2 want >names && test_cmp names got &&
+	sync_priorities | jq -e ".pushed == 0"
+'
 test_expect_success 'settings that can have no effect are told in the log' '
 	printf "[weir.weights]\nassociation = 5\n[weir.resources]\nlicence = 3\n" | conf && sync_priorities &&
 	flux dmesg | grep "no association has a priority" && flux dmesg | grep "resources.licence has no effect"

@@ -35,7 +35,7 @@ struct Key {
 };
 constexpr auto elsewhere = [](Reader&, const json_t*, Settings&) {};  // another module reads it
 
-const std::array<Key, 8> instance_keys{{
+const std::array<Key, 10> instance_keys{{
     {"share-tree",
      [](Reader& r, const json_t* v, Settings& s) {
          r.text("share-tree", v, s.share_tree);
@@ -46,6 +46,11 @@ const std::array<Key, 8> instance_keys{{
     {"enforce", [](Reader& r, const json_t* v, Settings& s) { r.flag("enforce", v, s.is_enforced); }},
     {"parent-factors",
      [](Reader& r, const json_t* v, Settings& s) { r.flag("parent-factors", v, s.takes_parent_factors); }},
+    {"push",
+     [](Reader& r, const json_t* v, Settings& s) {
+         r.choice<PushRule>("push", v, {{"numbers", PushRule::numbers}, {"order", PushRule::order}}, s.push);
+     }},
+    {"push-error", [](Reader& r, const json_t* v, Settings& s) { r.number("push-error", v, s.push_error); }},
     {"unavail-timeout",
      [](Reader& r, const json_t* v, Settings&) {
          Duration ignored{};  // the plugin's key: only checked here

@@ -14,6 +14,12 @@
 
 namespace weir::config {
 
+/// What the job-manager is sent as a job's priority.
+enum class PushRule : std::uint8_t {
+    numbers,  ///< each priority that changed
+    order,    ///< values that stand for places: only what the order needs
+};
+
 /// Everything has a default, so that an instance without [weir] works.
 struct Settings : PolicySettings {
     std::string share_tree = "shares.toml";  ///< file, relative to the configuration's directory
@@ -22,6 +28,8 @@ struct Settings : PolicySettings {
     std::string plugin;                      ///< job-priority-tap.so to load when it is missing; empty: never
     bool is_enforced = true;
     bool takes_parent_factors = true;
+    PushRule push = PushRule::numbers;
+    double push_error = 0;  ///< priority units by which the order sent may be wrong; with PushRule::order
     std::map<std::string, std::uint32_t> users;
     friend bool operator==(const Settings&, const Settings&) = default;
 };

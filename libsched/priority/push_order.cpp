@@ -15,23 +15,37 @@ constexpr std::int64_t middle = (value_min + value_max) / 2;
 /// A priority unit gets as many values as leave this many units of room for what jobs gain.
 constexpr double units_of_room = 0x1p16;
 constexpr std::int64_t spread_max = 1 << 12;
+constexpr double one_unit = 1 << PriorityEngine::fine_bits;
 
 }  // namespace
+
+PushOrder::PushOrder(double error) : slack_fine_(std::llround(std::min(error, 0x1p40) / 2 * one_unit)) {}
 
 void PushOrder::forget() {
     for (Sent& sent : sent_) {
         sent.value = 0;
+        sent.has_aged = false;
     }
     has_origin_ = false;
 }
 
-void PushOrder::set_origin(const PriorityEngine& engine, Instant now) {
+double PushOrder::gained(const PriorityEngine& engine, Instant now) const {
     const PrioritySettings& s = engine.settings();
     const double per_us = weight_of(s, Factor::wait) / static_cast<double>(s.wait_max.count());
+    return per_us * static_cast<double>((now - origin_).count());
+}
+
+void PushOrder::set_gained(double units) {
+    gained_ = std::llround(units * static_cast<double>(spread_));
+    gained_fine_ = std::llround(units * one_unit);
+}
+
+void PushOrder::set_origin(const PriorityEngine& engine, Instant now) {
+    const PrioritySettings& s = engine.settings();
     if (has_origin_) {
-        const double gained = per_us * static_cast<double>((now - origin_).count()) * static_cast<double>(spread_);
-        if (gained < static_cast<double>(middle) / 2) {
-            gained_ = std::llround(gained);
+        const double units = gained(engine, now);
+        if (units * static_cast<double>(spread_) < static_cast<double>(middle) / 2) {
+            set_gained(units);
             return;
         }
         forget();
@@ -39,7 +53,7 @@ void PushOrder::set_origin(const PriorityEngine& engine, Instant now) {
     }
     has_origin_ = true;
     origin_ = now;
-    gained_ = 0;
+    set_gained(0.);
     double sum = units_of_room;
     for (const double weight : s.weights) {
         sum += weight;
@@ -48,20 +62,47 @@ void PushOrder::set_origin(const PriorityEngine& engine, Instant now) {
     spread_ = std::clamp(static_cast<std::int64_t>(spread), std::int64_t{1}, spread_max);
 }
 
+PushOrder::Sent& PushOrder::sent_of(const PriorityEngine& engine, PriorityEngine::Slot slot) {
+    sent_.resize(std::max(sent_.size(), engine.slots()));
+    Sent& sent = sent_[slot.value];
+    if (const JobId id = engine.inputs(slot).id; !(sent.id == id)) {
+        sent = Sent{};
+        sent.id = id;
+    }
+    return sent;
+}
+
+std::int64_t PushOrder::key_of(Sent& sent, std::int64_t fine) const {
+    const std::int64_t aged = fine - gained_fine_;
+    if (!sent.has_aged || std::abs(aged - sent.aged) > slack_fine_) {
+        sent.has_aged = true;
+        sent.aged = aged;
+    }
+    return sent.aged + gained_fine_;
+}
+
+PriorityEngine::Change PushOrder::place(const PriorityEngine& engine, PriorityEngine::Slot slot, Instant now,
+                                        std::span<const double> factors) {
+    has_origin_ ? set_gained(gained(engine, now)) : set_origin(engine, now);
+    Sent& sent = sent_of(engine, slot);
+    const std::int64_t key = key_of(sent, engine.fine_priority(slot, now, factors));
+    sent.value = static_cast<std::uint32_t>(std::clamp(wanted(key), value_min, value_max));
+    return {sent.id, slot, sent.value};
+}
+
 void PushOrder::collect(const PriorityEngine& engine, Instant now, std::span<const double> factors) {
     places_.clear();
     sent_.resize(engine.slots());
     const auto take = [&](PriorityEngine::Slot slot) {
         const JobInputs in = engine.inputs(slot);
-        Sent& sent = sent_[slot.value];
-        if (!(sent.id == in.id)) {
-            sent = Sent{in.id, 0, false};
-        }
+        Sent& sent = sent_of(engine, slot);
         sent.is_listed = in.urgency != 0 && in.urgency < 31;
         if (sent.is_listed) {
-            places_.push_back({{engine.fine_priority(slot, now, factors), in.submit, in.id}, slot, sent.value});
+            const std::int64_t key = key_of(sent, engine.fine_priority(slot, now, factors));
+            places_.push_back({{key, in.submit, in.id}, slot, sent.value});
         } else {
             sent.value = 0;
+            sent.has_aged = false;
         }
     };
     for (const PriorityEngine::Slot slot : order_) {
@@ -115,8 +156,8 @@ void PushOrder::drop_misplaced() {
     }
 }
 
-std::int64_t PushOrder::wanted(const Place& place) const {
-    return middle + ((spread_ * place.key.priority) >> PriorityEngine::fine_bits) - gained_;
+std::int64_t PushOrder::wanted(std::int64_t fine) const {
+    return middle + ((spread_ * fine) >> PriorityEngine::fine_bits) - gained_;
 }
 
 /// At equal values the other queue sorts by submission and id.
@@ -150,7 +191,8 @@ bool PushOrder::fill(std::size_t from, std::size_t to) {
         // Where it wants to be, or as near as leaves room for the next to come between.
         const auto others = static_cast<std::int64_t>(to - i);
         const std::int64_t step = std::min((most - least) / (others + 1), spread_ / 2);
-        places_[i].value = static_cast<std::uint32_t>(std::clamp(wanted(places_[i]), least + step, most - step));
+        places_[i].value =
+            static_cast<std::uint32_t>(std::clamp(wanted(places_[i].key.priority), least + step, most - step));
     }
     return true;
 }

@@ -13,13 +13,22 @@ namespace weir {
 
 class PushOrder {
   public:
+    /// \param error  priority units: jobs nearer to each other may stand either way round; finite, >= 0. 0: exact
+    /// order.
+    explicit PushOrder(double error = 0.);
+
     /// The values that have to be sent so that (value high to low, submission, id) sorts all jobs that are neither held
     /// nor expedited as (PriorityEngine::fine_priority at `now`, submission, id) does. All in [1, 2^32-2]; they count
     /// as sent. A value says nothing but the place: it stands for the priority less what every ageing job has gained
-    /// since the first pass. As many jobs as possible keep theirs, but where there is no room between two values left.
-    /// O(jobs) when the order is as it was, else O(jobs log jobs); 24 bytes a job kept and 40 during a pass.
+    /// since the first pass. With a permitted error a job stands by what it had until it is half of that away. As many
+    /// jobs as possible keep theirs, but where there is no room between two values left. O(jobs) when the order is as
+    /// it was, else O(jobs log jobs); 32 bytes a job kept and 40 during a pass.
     std::span<const PriorityEngine::Change> pass(const PriorityEngine& engine, Instant now,
                                                  std::span<const double> factors);
+    /// A value for one job at once, neither held nor expedited, without moving another: near its place, where the next
+    /// pass puts it. O(1).
+    PriorityEngine::Change place(const PriorityEngine& engine, PriorityEngine::Slot slot, Instant now,
+                                 std::span<const double> factors);
     /// The next pass sends every value again: the other queue has lost them.
     void forget();
     /// The value sent last; the slot's job was among those of the last pass.
@@ -34,6 +43,8 @@ class PushOrder {
         JobId id;
         std::uint32_t value = 0;  ///< 0: none
         bool is_listed = false;   ///< stands in order_
+        bool has_aged = false;
+        std::int64_t aged = 0;  ///< the fine priority that it stands by, less what every ageing job has gained
     };
     /// A job's place: high before low, then submission, then id.
     struct FineKey {
@@ -53,14 +64,19 @@ class PushOrder {
     };
 
     void collect(const PriorityEngine& engine, Instant now, std::span<const double> factors);
+    /// What every ageing job has gained since origin_, in priority units.
+    double gained(const PriorityEngine& engine, Instant now) const;
+    void set_gained(double units);
     void set_origin(const PriorityEngine& engine, Instant now);
+    Sent& sent_of(const PriorityEngine& engine, PriorityEngine::Slot slot);
+    std::int64_t key_of(Sent& sent, std::int64_t fine) const;
     /// Takes the value from every job but those of a longest run that is in order.
     void drop_misplaced();
     /// Chooses the values of the places in [from, to), which have none, between their neighbours'; false: no room.
     bool fill(std::size_t from, std::size_t to);
     void fill_all();
     bool is_before_at_equal_values(std::size_t a, std::size_t b) const;
-    std::int64_t wanted(const Place& place) const;
+    std::int64_t wanted(std::int64_t fine) const;
 
     std::vector<Sent> sent_;                   ///< by slot
     std::vector<PriorityEngine::Slot> order_;  ///< of the last pass
@@ -72,6 +88,8 @@ class PushOrder {
     bool has_origin_ = false;
     std::int64_t spread_ = 1;  ///< values for one unit of priority
     std::int64_t gained_ = 0;  ///< by every ageing job since origin_, in values
+    std::int64_t gained_fine_ = 0;
+    std::int64_t slack_fine_;  ///< how far from what it stands by a job may be
 };
 
 }  // namespace weir

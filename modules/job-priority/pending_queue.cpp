@@ -9,6 +9,7 @@ namespace weir::priority {
 
 PendingQueue::PendingQueue(const Settings& settings, const MachineSize& machine)
     : engine_(engine_settings(settings, machine)),
+      order_(settings.push_error),
       queue_index_(settings.queues, queue_classes_max),
       qos_index_(settings.qos, qos_classes_max),
       settings_(settings) {}
@@ -24,6 +25,10 @@ void PendingQueue::configure(const Settings& settings, const MachineSize& machin
             engine_.update(place.slot, inputs);
         }
     }
+    if (settings.push != settings_.push) {
+        engine_.forget_pushed();
+    }
+    order_ = PushOrder(settings.push_error);
     settings_ = settings;
     PrioritySettings engine = engine_settings(settings, machine);
     engine.association_priority = std::move(association_priority);
@@ -109,6 +114,7 @@ void PendingQueue::remove(FluxJobId id) {
 
 void PendingQueue::clear() {
     engine_ = PriorityEngine(engine_.settings());
+    order_ = PushOrder(settings_.push_error);
     places_.clear();
     by_factor_.clear();
     marked_.clear();
@@ -137,7 +143,13 @@ std::size_t PendingQueue::pass(Instant now, std::span<const double> factors, Pus
     marked_factors_.clear();
     changes_.clear();
     engine_.pass(now, factors, changes_);
-    return hand_over(pusher);
+    if (settings_.push == config::PushRule::numbers) {
+        return hand_over(pusher);
+    }
+    for (const PriorityEngine::Change& send : order_.pass(engine_, now, factors)) {
+        pusher.want(send.id.value, send.priority);
+    }
+    return changes_.size();
 }
 
 std::size_t PendingQueue::pass_marked(Instant now, std::span<const double> factors, Pusher& pusher) {
@@ -154,6 +166,12 @@ std::size_t PendingQueue::pass_marked(Instant now, std::span<const double> facto
     }
     marked_.clear();
     marked_factors_.clear();
+    for (PriorityEngine::Change& change : changes_) {
+        const bool is_ordered = change.priority != priority_held && change.priority != priority_expedited;
+        if (settings_.push == config::PushRule::order && is_ordered) {
+            change = order_.place(engine_, change.slot, now, factors);
+        }
+    }
     return hand_over(pusher);
 }
 

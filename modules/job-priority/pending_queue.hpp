@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "libsched/config/engine_settings.hpp"
-#include "libsched/priority/engine.hpp"
+#include "libsched/priority/push_order.hpp"
 #include "modules/job-priority/job_book.hpp"
 #include "modules/job-priority/pusher.hpp"
 #include "modules/job-priority/settings.hpp"
@@ -36,10 +36,12 @@ class PendingQueue {
     void mark_factor(std::uint32_t factor);
     bool has_marked() const { return !marked_.empty() || !marked_factors_.empty(); }
 
-    /// Judges every job; changed values go to the pusher. Held and expedited jobs are skipped: the job-manager itself
-    /// overrides their priority. Returns the number of changes. O(jobs) over flat arrays.
+    /// Judges every job; changed values go to the pusher, or with PushRule::order those that the order needs. Held and
+    /// expedited jobs are skipped: the job-manager itself overrides their priority. Returns the number of changes.
+    /// O(jobs) over flat arrays.
     std::size_t pass(Instant now, std::span<const double> factors, Pusher& pusher);
-    /// Judges the marked jobs alone, and those of marked factors. O(these jobs).
+    /// Judges the marked jobs alone, and those of marked factors; with PushRule::order they stand near their places
+    /// until the next pass. O(these jobs).
     std::size_t pass_marked(Instant now, std::span<const double> factors, Pusher& pusher);
 
     const PriorityEngine& engine() const { return engine_; }
@@ -65,6 +67,7 @@ class PendingQueue {
     void leave(std::uint32_t factor, const Place& place);
 
     PriorityEngine engine_;
+    PushOrder order_;
     ClassIndex queue_index_;
     ClassIndex qos_index_;
     Settings settings_;

@@ -273,6 +273,8 @@ Result<Json> explain_view(PriorityService& service, FluxJobId id, Instant now) {
     view.set("priority", static_cast<long long>(parts.priority));
     const auto pushed = service.pusher().pushed(id);
     view.set("pushed", pushed ? Json::own(json_integer(*pushed)) : Json::own(json_null()));
+    const bool is_order = service.settings().push == config::PushRule::order;
+    view.set("push", is_order ? "order" : "numbers");
     view.set("rank", static_cast<long long>(place.rank)).set("of", static_cast<long long>(place.of));
     view.set("bypass", parts.bypass == Bypass::none   ? Json::own(json_null())
                        : parts.bypass == Bypass::held ? Json::string("held")
@@ -282,7 +284,12 @@ Result<Json> explain_view(PriorityService& service, FluxJobId id, Instant now) {
     }
     view.set("resources", resources_view(parts));
     view.set("terms", terms_view(parts)).set("ahead", ahead_view(service, place));
-    view.set("words", words_view(service, *job, parts, place));
+    Json words = words_view(service, *job, parts, place);
+    if (is_order && pushed) {
+        words.append(Json::string("The job-manager has it as " + std::to_string(*pushed) +
+                                  ": a place in the order (push = \"order\"), not the priority."));
+    }
+    view.set("words", std::move(words));
     return view;
 }
 
