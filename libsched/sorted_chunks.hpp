@@ -91,7 +91,8 @@ class SortedChunks {
         chunk.summary.add(item);
         size_++;
         if (chunk.items.size() >= chunk_max && chunk.items.size() * chunk.items.size() >= size_) {
-            split(place.chunk);
+            const bool is_last = place.chunk + 1 == chunks_.size() && place.index + 1 == chunk.items.size();
+            split(place.chunk, is_last ? place.index : chunk.items.size() / 2);
         }
     }
 
@@ -188,12 +189,16 @@ class SortedChunks {
             chunk.summary.add(item);
         }
     }
-    void split(std::size_t c) {
+    /// Items that come in order leave full chunks behind them, without unused room.
+    void split(std::size_t c, std::size_t lower_size) {
         Chunk upper = fresh();
         auto& items = chunks_[c].items;
-        const auto middle = items.begin() + static_cast<std::ptrdiff_t>(items.size() / 2);
+        const auto middle = items.begin() + static_cast<std::ptrdiff_t>(lower_size);
         upper.items.assign(middle, items.end());
         items.erase(middle, items.end());
+        if (items.size() > chunk_max) {
+            items.shrink_to_fit();
+        }
         summarize(chunks_[c]);
         summarize(upper);
         chunks_.insert(chunks_.begin() + static_cast<std::ptrdiff_t>(c) + 1, std::move(upper));

@@ -4,6 +4,7 @@
 #include "libsched/sim/simulate.hpp"
 
 #include <algorithm>
+#include <deque>
 #include <queue>
 
 #include "libsched/resource/count_space.hpp"
@@ -274,7 +275,7 @@ class Replay {
     std::vector<QueueKey> arrived_;  ///< since the last pass
     std::optional<QueueKey> first_moved_;
     std::priority_queue<End, std::vector<End>, std::greater<>> ends_;
-    std::vector<InSystem> slots_;
+    std::deque<InSystem> slots_;         ///< growing moves nothing and leaves no room unused
     std::vector<std::uint32_t> unused_;  ///< slots without a job
     std::vector<JobId> gone_;
     std::vector<JobId> ending_;
