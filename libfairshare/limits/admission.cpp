@@ -62,38 +62,42 @@ bool Admission::do_others_wait(NodeId payer) const {
     return std::any_of(let_in_.begin(), let_in_.end(), [payer](const auto& one) { return one.first != payer.value; });
 }
 
+/// Only who is refused by nothing is sorted: while jobs are let in, room gets less.
 std::vector<Admission::Id> Admission::let_in(const ShareTree& tree, const UsageLedger& ledger, Instant now,
                                              const PriorityOf& priority_of) {
-    struct Candidate {
-        std::uint64_t priority;
-        Id id;
-        Job* job;
-    };
-    std::vector<Candidate> waiting;
-    for (auto& [id, job] : jobs_) {
-        if (job.state == State::waiting) {
-            waiting.push_back({priority_of(id), id, &job});
-        }
-    }
-    std::sort(waiting.begin(), waiting.end(), [](const Candidate& a, const Candidate& b) {
-        return a.priority != b.priority ? a.priority > b.priority : a.id < b.id;
-    });
     std::vector<Id> in;
     for (const LimitRule rule : {LimitRule::soft, LimitRule::hard}) {
-        for (const Candidate& candidate : waiting) {
-            Job& job = *candidate.job;
+        struct Candidate {
+            std::uint64_t priority;
+            Id id;
+        };
+        std::vector<Candidate> fitting;
+        for (auto& [id, job] : jobs_) {
             const bool is_due =
                 job.state == State::waiting &&
                 (rule == LimitRule::soft || (job.hit && job.hit->is_soft && !do_others_wait(job.payer)));
-            if (!is_due) {
-                continue;
+            if (is_due && !counts_.start(tree, job.payer, job.size, ledger, now, rule)) {
+                fitting.push_back({priority_of(id), id});
             }
-            job.hit = counts_.start(tree, job.payer, job.size, ledger, now, rule);
-            if (!job.hit) {
-                Job after = job;
-                after.state = State::let_in;
-                set(tree, candidate.id, after);
+        }
+        std::sort(fitting.begin(), fitting.end(), [](const Candidate& a, const Candidate& b) {
+            return a.priority != b.priority ? a.priority > b.priority : a.id < b.id;
+        });
+        for (const Candidate& candidate : fitting) {
+            Job job = jobs_.at(candidate.id);
+            const bool is_alone = rule == LimitRule::soft || !do_others_wait(job.payer);
+            if (is_alone && !counts_.start(tree, job.payer, job.size, ledger, now, rule)) {
+                job.hit.reset();
+                job.state = State::let_in;
+                set(tree, candidate.id, job);
                 in.push_back(candidate.id);
+            }
+        }
+        for (auto& [id, job] : jobs_) {
+            const bool is_asked =
+                rule == LimitRule::soft || (job.hit && job.hit->is_soft && !do_others_wait(job.payer));
+            if (job.state == State::waiting && is_asked) {
+                job.hit = counts_.start(tree, job.payer, job.size, ledger, now, rule);
             }
         }
     }

@@ -29,7 +29,8 @@ class Admission {
     void clear();
 
     /// Lets in, in order of priority, every waiting job that its soft limits have room for; where nobody else waits who
-    /// is let in, those within the hard limits, too. Returns who is let in. O(waiting log waiting + waiting x depth).
+    /// is let in, those within the hard limits, too. Returns who is let in. O(waiting x depth + k log k),
+    /// k of them refused by no limit before.
     std::vector<Id> let_in(const ShareTree& tree, const UsageLedger& ledger, Instant now,
                            const PriorityOf& priority_of);
 

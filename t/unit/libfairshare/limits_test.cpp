@@ -69,8 +69,8 @@ TEST_CASE("limits: nodes and cores are counted as asked, then as got; a smaller 
     w.wait(3, "a/@u", sized(1, 91));
     w.wait(4, "a/@u", sized(1, 90));
     CHECK(w.let_in() == Ids{1, 4});
-    CHECK(w.why(2) == "a uses at most 4 nodes; 3 are in use");
-    CHECK(w.why(3) == "a uses at most 100 cores; 10 are in use");
+    CHECK(w.why(2) == "a uses at most 4 nodes; 4 are in use");  // with those who were let in
+    CHECK(w.why(3) == "a uses at most 4 nodes; 4 are in use");
     w.gate.start(*w.tree, 1, w.at("a/@u"), sized(1, 10));
     CHECK(w.let_in().empty());
     CHECK(w.why(2) == "a uses at most 100 cores; 100 are in use");
