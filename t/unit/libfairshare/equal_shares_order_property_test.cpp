@@ -67,7 +67,7 @@ struct World {
 }  // namespace
 
 // Kills: members taken from the first to the last; factors left as they were when somebody joins; `usage < own` as
-// `<=`. Lives: those tied with one who stopped falling left out of what changed.
+// `<=`.
 TEST_CASE("equal shares: the order kept is Fair Tree's, ties included, after whatever happened") {
     CHECK(rc::check([] {
         World world;
@@ -91,6 +91,26 @@ TEST_CASE("equal shares: the order kept is Fair Tree's, ties included, after wha
             }
         }
     }));
+}
+
+// Kills: those tied with one who stopped falling left out of what changed.
+TEST_CASE("equal shares: who is caught up with shares his rank, and is told") {
+    EqualSharesOrder order;
+    std::vector<CoreMicros> usage{10, 20, 30};
+    for (std::size_t i = 0; i < usage.size(); i++) {
+        order.add();
+    }
+    const auto used = [&](EqualSharesOrder::Member member) { return usage[member]; };
+    std::vector<EqualSharesOrder::Member> changed;
+    order.update(std::vector<EqualSharesOrder::Member>{0, 1, 2}, used, changed);
+    CHECK(order.rank(1) == 2);
+    usage[0] = 20;
+    changed.clear();
+    order.update(std::vector<EqualSharesOrder::Member>{0}, used, changed);
+    CHECK(order.rank(0) == 3);
+    CHECK(order.rank(1) == 3);
+    CHECK(std::find(changed.begin(), changed.end(), 1U) != changed.end());
+    CHECK(order.rank(2) == 1);
 }
 
 // Kills: a member that decayed to nothing taken for one that never used anything.

@@ -224,6 +224,7 @@ TEST_CASE("limits: counts are sums, no hard limit is passed, nobody is held back
                 }
                 RC_ASSERT(w.gate.counts().of(w.at(path)) == sum);
             }
+            RC_ASSERT(w.gate.counts().of(root_node) == w.gate.counts().of(w.at("a")));  // all are below it
             RC_ASSERT(w.gate.counts().of(w.at("a")).running_jobs <= static_cast<std::uint64_t>(jobs_max));
             RC_ASSERT(w.gate.counts().of(w.at("a/b")).nodes <= static_cast<std::uint64_t>(nodes_max));
             RC_ASSERT(w.gate.counts().of(w.at("a/b/@v")).cores <= 9U);
