@@ -124,6 +124,24 @@ flux cancel --all && flux queue drain
 flux module remove job-priority && flux jobtap remove all
 '
 MEMORY=
+ALL_BROKERS=$BROKERS
+BROKERS=flux  # the embedded broker has no dependencies but those of plugins
+try 'who waits for a job or a time is told so' '
+flux module load $MODULES/sched-backfill.so
+flux jobtap load $PRIORITY_TAP && flux module load $PRIORITY_SO
+explain() { "$WEIR_BUILD_DIR/bin/weir" prio explain "$@"; }
+first=$(flux submit -n8 --urgency=0 true) && flux job wait-event -t 60 $first priority
+second=$(flux submit --dependency=afterok:$first true) && third=$(flux submit --begin-time=2100-01-02 true)
+both=$(flux submit --begin-time=2100-01-02 --dependency=afterstart:$first true)
+for job in $second $third $both; do flux job wait-event -t 60 $job dependency-add; done
+rpc job-priority.sync
+explain $second >why && cat why && grep "^It waits until $first has succeeded\.$" why && ! grep "^term" why
+explain $third >why && cat why && grep "^It waits for its begin time; not before 2100-01-02 " why
+explain --json $both | jq -e ".scheduler.reason == \"dependencies\" and (.scheduler.dependencies | length) == 2"
+flux cancel --all && flux queue drain
+flux module remove job-priority && flux jobtap remove all
+'
+BROKERS=$ALL_BROKERS
 try 'every job is told why it waits, behind whom and until when' '
 flux module load $MODULES/sched-backfill.so
 long=$(hold -N2 -n4 -c1 -t 10m) && runs $long

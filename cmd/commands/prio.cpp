@@ -2,6 +2,7 @@
 // Owns: `weir prio list`, `prio explain` and `prio weights`: priorities, and why.
 #include "cmd/commands/answer.hpp"
 #include "cmd/commands/commands.hpp"
+#include "cmd/common/dependencies.hpp"
 #include "cmd/common/instance_clock.hpp"
 #include "cmd/common/jobs.hpp"
 #include "cmd/common/reader.hpp"
@@ -142,7 +143,7 @@ std::string explain_text(const json_t* answer, const Screen& screen) {
     if (!bypass.empty()) {
         text += "It is " + bypass + ": the sum below does not count.\n";
     }
-    text += "\n" + terms_text(answer, screen);
+    text += items_at(answer, "terms").empty() ? "" : "\n" + terms_text(answer, screen);
     const auto ahead = items_at(answer, "ahead");
     if (!ahead.empty()) {
         Table table({{"ahead of it"},
@@ -190,8 +191,13 @@ Exit run_explain(Context& context) {
             return context.fail(answer.error());
         }
         // The scheduler knows the rest, where the job waits at one of ours; a routed job waits in its child instance.
+        // Before that it knows nothing of the job: what the job waits for then, the job itself says.
         if (auto scheduler = client.call("sched.why", payload)) {
             answer->set("scheduler", std::move(*scheduler));
+        } else if (const auto job = find_job(client, *id); job && job->state == FLUX_JOB_STATE_DEPEND) {
+            if (Json reason = dependency_reason(job->dependencies)) {
+                answer->set("scheduler", std::move(reason));
+            }
         }
         context.print(context.json ? json_text("weir.prio-explain/1", *answer)
                                    : explain_text(answer->get(), context.out));

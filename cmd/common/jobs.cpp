@@ -33,6 +33,11 @@ Job job_of(json_t* entry) {
     job.account = text_at(entry, "bank");
     job.note = text_at(entry, "exception_note");
     job.annotations = json_object_get(entry, "annotations");
+    for (const json_t* dependency : items_at(entry, "dependencies")) {
+        if (json_is_string(dependency)) {
+            job.dependencies.emplace_back(json_string_value(dependency));
+        }
+    }
     return job;
 }
 
@@ -154,8 +159,10 @@ Status list_jobs(Client& client, const JobQuery& query, const std::function<void
 }
 
 Result<Job> find_job(Client& client, std::uint64_t id) {
+    Json attributes = wanted_attributes(false);
+    attributes.append(Json::string("dependencies"));
     Json payload = Json::object();
-    payload.set("id", static_cast<unsigned long long>(id)).set("attrs", wanted_attributes(false));
+    payload.set("id", static_cast<unsigned long long>(id)).set("attrs", std::move(attributes));
     auto answer = client.call("job-list.list-id", payload);
     if (!answer) {
         const bool unknown = answer.error().code == std::errc::no_such_file_or_directory;

@@ -40,7 +40,8 @@ struct Job {
     std::int64_t urgency = 16, priority = -1, cores = 0, nodes = 0, waitstatus = -1;
     double submitted = 0, run = 0, cleanup = 0, inactive = 0, duration = 0;
     std::string name, queue, account, note;
-    json_t* annotations = nullptr;  ///< borrowed from the answer; null outside the callback
+    std::vector<std::string> dependencies;  ///< "after-start=f2X", "begin-time=1795304000"; of find_job() alone
+    json_t* annotations = nullptr;          ///< borrowed from the answer; null outside the callback
 };
 
 /// What to ask of job-list.

@@ -125,6 +125,8 @@ void PriorityService::apply(const JobEvent& event) {
     const BookJob* job = book_.find(event.id);
     if (std::holds_alternative<SubmitEvent>(event.what) && before == nullptr) {
         judge_submission(*job);
+    } else if (std::holds_alternative<UpdateEvent>(event.what)) {
+        judge_update(job);
     }
     count_limits(event.id);
     switch (change) {

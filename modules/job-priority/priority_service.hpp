@@ -180,6 +180,8 @@ class PriorityService {
     void forget_vanished_site_values();
     void apply_record(FluxJobId child, const UplinkRow& record);
     void judge_submission(const BookJob& job);
+    /// What it asks for changed; nothing to do once it runs. Null: the book does not know it.
+    void judge_update(const BookJob* job);
     void count_limits(FluxJobId id);
     void recount_limits();
     void let_in(Instant now);

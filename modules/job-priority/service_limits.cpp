@@ -31,6 +31,16 @@ void PriorityService::judge_submission(const BookJob& job) {
     }
 }
 
+void PriorityService::judge_update(const BookJob* job) {
+    if (!has_limits_ || !is_synced_ || job == nullptr || job->has_resources || job->is_over) {
+        return;
+    }
+    const ShareTree& tree = accounting_.tree();
+    if (const auto hit = LimitCounts::never(tree, payer_of(*job), asked(*job))) {
+        refusals_.emplace_back(job->id, "refused by a limit of the share tree: " + words_of(*hit, tree));
+    }
+}
+
 void PriorityService::count_limits(FluxJobId id) {
     if (!has_limits_) {
         return;

@@ -68,9 +68,8 @@ void SchedModule::cancel(const flux_msg_t* msg) {
     json_int_t number = 0;
     flux::unpack(msg, "{s:I}", "id", &number);
     const JobId id{static_cast<std::uint64_t>(number)};
-    // A job that was just given resources is answered with success; the job-manager then frees them.
-    if (scheduler_.cancel(id)) {
-        const auto request = requests_.find(id);
+    // After the answer to alloc nothing is left to cancel; the job-manager then frees what the job got.
+    if (const auto request = requests_.find(id); request != requests_.end() && (scheduler_.cancel(id) || revoke(id))) {
         flux::respond(h_, request->second.get(), alloc_response(id, AllocType::cancel));
         requests_.erase(request);
         annotated_ = annotated_ == id ? std::nullopt : annotated_;
@@ -210,6 +209,21 @@ void SchedModule::commit(std::vector<Scheduler::Start> started) {
     flux::then<&SchedModule::on_commit>(commit.future.get(), this);
     flux_future_t* key = commit.future.get();
     commits_.emplace(key, std::move(commit));
+}
+
+/// Takes back what a job got whose R is still on its way into the KVS: a job that is held again, over a limit say, must
+/// not start. False when there is no such job.
+bool SchedModule::revoke(JobId id) {
+    for (auto& [future, commit] : commits_) {
+        const auto place =
+            std::find_if(commit.r.begin(), commit.r.end(), [id](const auto& started) { return started.first == id; });
+        if (place != commit.r.end()) {
+            commit.r.erase(place);
+            flux::value_or_throw(scheduler_.free(id, {}, true));
+            return true;
+        }
+    }
+    return false;
 }
 
 void SchedModule::on_commit(flux_future_t* f) {

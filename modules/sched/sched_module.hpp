@@ -57,6 +57,7 @@ class SchedModule {
     void after_poll();
     void run_pass();
     void commit(std::vector<Scheduler::Start> started);
+    bool revoke(JobId id);
     void on_commit(flux_future_t* f);
     void on_annotate_timer();
     void annotate(JobId id, Json what);

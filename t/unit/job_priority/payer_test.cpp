@@ -87,7 +87,7 @@ TEST_CASE("payers: a pending job that changes its queue uses the other share") {
     submit(*s, 1, alice, in("", "batch"));
     const auto share = [&] { return s->queue().factor_of(1); };
     CHECK(share() == s->accounting().tree().find("physics/@alice")->value);
-    s->apply({1, at(2), UpdateEvent{std::nullopt, "debug", std::nullopt}});
+    s->apply({1, at(2), UpdateEvent{std::nullopt, "debug", std::nullopt, std::nullopt}});
     CHECK(share() == s->accounting().tree().find("queue:debug/@alice")->value);
 }
 

@@ -78,6 +78,26 @@ TEST_CASE("service: a held job takes nobody's place") {
     CHECK(pushes(*s).at(1) == 0);
 }
 
+TEST_CASE("service: a time limit that is raised above the tree's is refused while the job waits, not once it runs") {
+    auto s = limited();
+    arrive(*s, 1, 1, alice);
+    const auto to = [](std::chrono::minutes duration) {
+        UpdateEvent event;
+        event.wall_time = duration;
+        return event;
+    };
+    s->apply({1, at(2), to(std::chrono::minutes(60))});
+    CHECK(s->take_refusals().empty());
+    s->apply({1, at(3), to(std::chrono::minutes(61))});
+    const auto refused = s->take_refusals();
+    REQUIRE(refused.size() == 1);
+    CHECK(refused[0].second == "refused by a limit of the share tree: a job of physics/@alice runs at most 1h");
+    s->apply({1, at(4), to(std::chrono::minutes(5))});
+    s->apply(started(1, 5, 1));
+    s->apply({1, at(6), to(std::chrono::minutes(61))});  // the instance's owner alone may do that
+    CHECK(s->take_refusals().empty());
+}
+
 TEST_CASE("service: what no waiting helps is refused once, with the limit; a backlog refuses nobody") {
     auto s = limited();
     arrive(*s, 1, 1, alice, std::chrono::hours(2));

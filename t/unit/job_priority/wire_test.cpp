@@ -62,6 +62,20 @@ TEST_CASE("wire: a backlog message becomes the events that matter, in their orde
     CHECK(std::holds_alternative<CleanEvent>(message->events[4].what));
 }
 
+TEST_CASE("wire: an update of the time limit is read as the jobspec's is, 0 as none") {
+    const auto wall_time = [](const std::string& value) {
+        const auto message = journal(
+            R"({"id":5,"events":[{"timestamp":1767225600,"name":"jobspec-update","context":{"attributes.system.)" +
+            value + "}}]}");
+        REQUIRE(message);
+        return std::get<UpdateEvent>(message->events.at(0).what).wall_time;
+    };
+    CHECK(wall_time("duration\":90.5") == weir::Duration{std::chrono::milliseconds(90500)});
+    CHECK(wall_time("duration\":\"2h\"") == weir::Duration{std::chrono::hours(2)});
+    CHECK(wall_time("duration\":0") == weir::Duration::max());
+    CHECK_FALSE(wall_time("bank\":\"bio\"").has_value());
+}
+
 TEST_CASE("wire: the sentinel ends the backlog") {
     CHECK(journal(R"({"id":-1,"events":[]})")->is_sentinel);
 }
