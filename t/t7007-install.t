@@ -19,6 +19,22 @@ test_expect_success 'install: programs, modules, plugins, the flux subcommand an
 	test -x "$PREFIX/bin/weir" && test -x "$PREFIX/bin/weir-broker" && test -x "$PREFIX/libexec/flux/cmd/flux-weir" &&
 	test -f "$PREFIX/share/weir/examples/shares.toml"
 '
+# completed WORD...: what bash offers for the last word
+completed() {
+	bash -c '. "$0" && COMP_WORDS=(weir "$@") COMP_CWORD=$# && _weir && printf "%s\n" "${COMPREPLY[@]}"' \
+		"$PREFIX/share/bash-completion/completions/weir" "$@" | tr "\n" " "
+}
+test_expect_success 'bash completes commands and options, also behind those that are there; elsewhere it offers files' '
+	test "$(completed sim "")" = "run generate compare " && test "$(completed sub)" = "submit " &&
+	test "$(completed sim run --json --st)" = "--starts= " && completed sim run log.swf --sc | grep -x -e "--scheduler= " &&
+	test "$(completed sim run lo)" = " " && completed nice --u | grep -e "--uri="
+'
+test_expect_success 'the page for man has every command, and roff takes it without a word' '
+	page=$PREFIX/share/man/man1/weir.1 && weir help | sed -n "/^Commands/,/^\$/s/^  \([a-z ]*[a-z]\)  .*/\1/p" >commands &&
+	test $(wc -l <commands) -gt 20 &&
+	while read -r name; do grep -q "^.SS weir $name" "$page" || { echo "no $name"; return 1; }; done <commands &&
+	{ ! command -v groff || { groff -k -K utf8 -man -Tutf8 -ww "$page" >page.txt 2>groff.err && test_must_be_empty groff.err; } }
+'
 test_expect_success 'it needs nothing of the build folder: a tree starts and runs a job' '
 	PATH=$PREFIX/bin:$PATH && start_weir --tree "$PREFIX/share/weir/examples/shares.toml" --config "$PREFIX/share/weir/examples/weir.toml" &&
 	grep -ls "$PREFIX/.*/job-priority.so" /proc/[0-9]*/maps >maps; test $(wc -l <maps) = 3 &&

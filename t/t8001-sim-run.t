@@ -61,6 +61,15 @@ test_expect_success 'a scheduler that is none: the nearest one, exit code 2' '
 	test_expect_code 2 weir sim run -s eazy hand.swf 2>err && grep "eazy.*did you mean \"easy\"?" err
 '
 
+test_expect_success 'one log at a time: logs of two machines have no common time' '
+	test_expect_code 2 weir sim run hand.swf hand.swf 2>err && grep "hand.swf.* is one too many" err
+'
+test_expect_success 'on a terminal a bar tells how far it is, and is gone in the end' '
+	weir sim generate -n 10000 -c 256 --load=1.1 --seed=5 -o long.swf.gz 2>/dev/null &&
+	TERM=xterm python3 -c "import pty, sys; sys.exit(pty.spawn(sys.argv[1:]) >> 8)" weir sim run -s conservative long.swf.gz >tty.out </dev/null &&
+	grep -a "long.swf.gz conservative .* %.* jobs" tty.out && grep -a "$(printf "\r\033\\[K")" tty.out
+'
+
 # ---- bad logs: nothing is written, the line is named ----
 
 refused() {

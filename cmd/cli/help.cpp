@@ -56,11 +56,12 @@ std::string example_lines(const std::vector<std::string>& examples) {
     return text;
 }
 
-constexpr const char* exit_lines =
-    "  0 done, 1 failed, 2 usage, 3 no instance or module, 4 not permitted, 5 no such thing,\n"
-    "  6 the tree changed meanwhile, 7 invalid share tree\n";
-
 }  // namespace
+
+std::string exit_lines() {
+    return "  0 done, 1 failed, 2 usage, 3 no instance or module, 4 not permitted, 5 no such thing,\n"
+           "  6 the tree changed meanwhile, 7 invalid share tree\n";
+}
 
 std::string usage_line(const Command& command) {
     std::string text = "weir " + command.name;
@@ -76,7 +77,7 @@ std::string command_help(const Command& command) {
         text += "\nOptions\n" + option_lines(command.options, true);
     }
     text += "\nFor every command\n" + option_lines(global_options(), command.has_json);
-    return text + "\nExit codes\n" + exit_lines;
+    return text + "\nExit codes\n" + exit_lines();
 }
 
 std::string group_help(const std::string& group, const std::vector<Command>& table) {
@@ -99,7 +100,7 @@ std::string overview(const std::vector<Command>& table) {
                           "weir start  # an instance tree to work with; then, from another terminal:",
                           "weir submit -n2 --queue=batch -t 10m ./a.out  # run a program on two cores"}) +
            "\nCommands\n" + command_lines(table) + "\nFor every command\n" + option_lines(global_options(), true) +
-           "\nweir COMMAND --help tells more, with examples.\n\nExit codes\n" + exit_lines;
+           "\nweir COMMAND --help tells more, with examples.\n\nExit codes\n" + exit_lines();
 }
 
 }  // namespace weir::cmd

@@ -16,5 +16,7 @@ std::string command_help(const Command& command);
 std::string group_help(const std::string& group, const std::vector<Command>& table);
 /// "weir submit [OPTIONS] COMMAND..."
 std::string usage_line(const Command& command);
+/// What each exit code means, in two lines.
+std::string exit_lines();
 
 }  // namespace weir::cmd

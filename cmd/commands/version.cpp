@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: `weir version` and `weir help`.
+#include "cmd/cli/completion.hpp"
 #include "cmd/cli/help.hpp"
+#include "cmd/cli/man.hpp"
 #include "cmd/cli/suggest.hpp"
 #include "cmd/commands/answer.hpp"
 #include "cmd/commands/commands.hpp"
@@ -20,6 +22,14 @@ Exit run_version(Context& context) {
 }
 
 Exit run_help(Context& context) {
+    if (context.args.has("as")) {
+        const std::string form = context.args.text("as");
+        if (form != "bash" && form != "man") {
+            return context.fail(Exit::usage, "--as takes \"bash\" or \"man\", not \"" + form + "\".");
+        }
+        context.print(form == "bash" ? bash_completion(*context.table) : man_page(*context.table, WEIR_VERSION));
+        return Exit::ok;
+    }
     std::string name;
     for (const std::string& word : context.args.words) {
         name += (name.empty() ? "" : " ") + word;
@@ -66,6 +76,7 @@ Command help_command() {
     command.summary = "show help on a command";
     command.examples = {"weir help  # all commands", "weir help submit  # one of them", "weir help share  # a group"};
     command.words = {"[COMMAND]", 0, 2};
+    command.options = {{"as", 0, "FORM", "of all commands, for others to read: a script for bash, or a page for man"}};
     command.has_json = false;
     command.run = run_help;
     return command;
