@@ -4,28 +4,90 @@
 #include "libsched/config/policy_tables.hpp"
 
 namespace weir::config {
+namespace {
+
+constexpr const char* factor_names_listed =
+    "cpu-time-factor, run-time-factor, committed-run-time-factor, run-job-factor, adjustment-factor, "
+    "gpu-run-time-factor";
+
+double factor_max(const std::string& name) {
+    return name == "committed-run-time-factor" ? 1 : weight_max;
+}
+
+/// [weir.lsf.queues.NAME]: factors that go before the common ones.
+void read_queue_factors(Reader& reader, Value value, LsfPolicy& policy) {
+    reader.table("lsf.queues", value, "must be a table of tables: [weir.lsf.queues.NAME]",
+                 [&](const std::string& queue, Value inner) {
+                     const std::string table = "lsf.queues." + queue;
+                     fixed_table(reader, table, inner, factor_names_listed,
+                                 [&](const std::string& path, const std::string& key, Value number) {
+                                     LsfFactors probe;
+                                     double* factor = lsf_factor_named(probe, key);
+                                     if (factor != nullptr) {
+                                         reader.number(path, number, 0, factor_max(key), *factor);
+                                         policy.queue_factors[queue][key] = *factor;
+                                     }
+                                     return factor != nullptr;
+                                 });
+                 });
+}
+
+/// A weight alone, or { weight, limit, grace }.
+void read_aps_part(Reader& reader, const std::string& path, Value value, ApsRule::Part& part) {
+    if (!json_is_object(value)) {
+        reader.number(path, value, -weight_max, weight_max, part.weight);
+        return;
+    }
+    const std::array<NumberKey, 2> keys{{{"weight", &part.weight, -weight_max}, {"limit", &part.limit}}};
+    fixed_table(reader, path, value, "weight, limit, grace",
+                [&](const std::string& inner_path, const std::string& key, Value v) {
+                    if (key == "grace") {
+                        reader.duration(inner_path, v, Duration{}, part.grace);
+                        return true;
+                    }
+                    return read_number(reader, keys, inner_path, key, v);
+                });
+}
+
+void read_aps(Reader& reader, Value value, LsfPolicy& policy) {
+    policy.aps.emplace();
+    fixed_table(reader, "lsf.aps", value, listed(aps_part_names),
+                [&](const std::string& path, const std::string& key, Value inner) {
+                    const auto name = std::find(aps_part_names.begin(), aps_part_names.end(), key);
+                    if (name == aps_part_names.end()) {
+                        return false;
+                    }
+                    read_aps_part(reader, path, inner,
+                                  policy.aps->parts[static_cast<std::size_t>(name - aps_part_names.begin())]);
+                    return true;
+                });
+}
+
+}  // namespace
 
 void read_lsf(Reader& reader, Value value, PolicySettings& s) {
     LsfFactors& f = s.lsf.factors;
     LsfHistorySettings& h = s.lsf.history;
-    const std::array<NumberKey, 7> numbers{{{"cpu-time-factor", &f.cpu_time},
-                                            {"run-time-factor", &f.run_time},
-                                            {"committed-run-time-factor", &f.committed_run_time, 0, 1},
-                                            {"run-job-factor", &f.run_job},
-                                            {"adjustment-factor", &f.adjustment},
-                                            {"gpu-run-time-factor", &f.gpu_run_time},
-                                            {"hist-hours", &h.hist_hours, 0, 876600}}};
+    const std::array<NumberKey, 1> numbers{{{"hist-hours", &h.hist_hours, 0, 876600}}};
     const std::array<FlagKey, 5> flags{{{"hist-run-time", &h.enable_hist_run_time},
                                         {"gpu-hist-run-time", &h.enable_gpu_hist_run_time},
                                         {"run-time-decay", &h.run_time_decay},
                                         {"counts-cpus", &h.counts_cpus},
                                         {"counts-jobs", &h.counts_jobs}}};
     fixed_table(reader, "lsf", value,
-                "cpu-time-factor, run-time-factor, committed-run-time-factor, run-job-factor, adjustment-factor, "
-                "gpu-run-time-factor, hist-hours, hist-run-time, gpu-hist-run-time, run-time-decay, counts-cpus, "
-                "counts-jobs",
+                std::string(factor_names_listed) +
+                    ", hist-hours, hist-run-time, gpu-hist-run-time, run-time-decay, counts-cpus, counts-jobs, queues, "
+                    "aps",
                 [&](const std::string& path, const std::string& key, Value inner) {
                     s.given.insert(path);
+                    if (double* factor = lsf_factor_named(f, key)) {
+                        reader.number(path, inner, 0, factor_max(key), *factor);
+                        return true;
+                    }
+                    if (key == "queues" || key == "aps") {
+                        key == "aps" ? read_aps(reader, inner, s.lsf) : read_queue_factors(reader, inner, s.lsf);
+                        return true;
+                    }
                     return read_number(reader, numbers, path, key, inner) || read_flag(reader, flags, path, key, inner);
                 });
 }

@@ -144,6 +144,27 @@ void add_lsf(const PolicySettings& s, std::vector<std::string>& out) {
     if (f.cpu_time + f.run_time + f.committed_run_time + f.run_job + f.adjustment + f.gpu_run_time == 0) {
         out.emplace_back("all factors of [weir.lsf] are 0: usage changes no priority, the most shares go first");
     }
+    if (s.lsf.aps) {
+        const auto weight = [&](ApsPart part) { return s.lsf.aps->parts[static_cast<std::size_t>(part)].weight; };
+        const bool has_rsrc = weight(ApsPart::proc) != 0 || weight(ApsPart::mem) != 0 || weight(ApsPart::swap) != 0;
+        const bool has_work = weight(ApsPart::jprio) != 0 || weight(ApsPart::qprio) != 0;
+        if ((weight(ApsPart::rsrc) == 0 || !has_rsrc) && (weight(ApsPart::work) == 0 || !has_work) &&
+            weight(ApsPart::fs) == 0) {
+            out.emplace_back("all weights of [weir.lsf.aps] are 0: jobs start in order of submission");
+        }
+        if ((has_rsrc && weight(ApsPart::rsrc) == 0) || (has_work && weight(ApsPart::work) == 0)) {
+            out.emplace_back("lsf.aps: the weight of rsrc or work is 0, so its subfactors have no effect");
+        }
+        for (const ApsPart unknown : {ApsPart::mem, ApsPart::swap, ApsPart::jprio}) {
+            if (weight(unknown) != 0) {
+                out.push_back("lsf.aps." + std::string(aps_part_names[static_cast<std::size_t>(unknown)]) +
+                              " has no effect: it is not known of a log's jobs");
+            }
+        }
+        if (weight(ApsPart::qprio) != 0 && s.queues.empty()) {
+            out.emplace_back("lsf.aps.qprio has no effect: no priority is given in [weir.queues.NAME]");
+        }
+    }
     if (s.given.contains("lsf.adjustment-factor") && f.adjustment > 0) {
         out.emplace_back("lsf.adjustment-factor has no effect: nothing sets a user's adjustment");
     }
@@ -172,6 +193,12 @@ void add_moab(const PolicySettings& s, const SiteFacts& facts, std::vector<std::
             out.push_back("moab." + name + ".weight has no effect: none of its parts has a weight");
         }
         counts = counts || (has_part && component.weight != 0);
+        for (std::size_t part : {std::size_t{0}, std::size_t{2}}) {
+            if (c == static_cast<std::size_t>(MoabComponent::usage) && component.parts[part].weight != 0) {
+                out.push_back("moab.usage." + std::string(moab_part_names[c][part]) +
+                              " has no effect: jobs that wait have used nothing");
+            }
+        }
     }
     if (!counts) {
         out.emplace_back("all weights of [weir.moab] are 0: jobs start in order of submission");
@@ -209,6 +236,28 @@ void add_moab(const PolicySettings& s, const SiteFacts& facts, std::vector<std::
 std::string_view name_of(PolicyKind policy) {
     constexpr std::array<std::string_view, 5> names{"multifactor", "lsf", "moab", "load-threshold", "fcfs"};
     return names[static_cast<std::size_t>(policy)];
+}
+
+double* lsf_factor_named(LsfFactors& f, std::string_view name) {
+    const std::array<std::pair<std::string_view, double*>, 6> names{
+        {{"cpu-time-factor", &f.cpu_time},
+         {"run-time-factor", &f.run_time},
+         {"committed-run-time-factor", &f.committed_run_time},
+         {"run-job-factor", &f.run_job},
+         {"adjustment-factor", &f.adjustment},
+         {"gpu-run-time-factor", &f.gpu_run_time}}};
+    const auto found = std::find_if(names.begin(), names.end(), [&](const auto& entry) { return entry.first == name; });
+    return found == names.end() ? nullptr : found->second;
+}
+
+LsfFactors lsf_factors_of(const LsfPolicy& policy, const std::string& queue) {
+    LsfFactors factors = policy.factors;
+    if (const auto own = policy.queue_factors.find(queue); own != policy.queue_factors.end()) {
+        for (const auto& [name, value] : own->second) {
+            *lsf_factor_named(factors, name) = value;
+        }
+    }
+    return factors;
 }
 
 std::array<MoabPolicy::Component, moab_components> MoabPolicy::defaults() {

@@ -19,6 +19,7 @@
 #include "libfairshare/usage/reset.hpp"
 #include "libfairshare/usage/window.hpp"
 #include "libsched/priority/ageing.hpp"
+#include "libsched/priority/aps.hpp"
 #include "libsched/priority/load_threshold.hpp"
 #include "libsched/priority/settings.hpp"
 
@@ -64,14 +65,22 @@ struct ResourceRule {
 struct LsfPolicy {
     LsfFactors factors;
     LsfHistorySettings history;
+    /// By queue: factors that lsb.queues has instead, by their configuration's names.
+    std::map<std::string, std::map<std::string, double>> queue_factors;
+    std::optional<ApsRule> aps;  ///< APS_PRIORITY: in place of the order of queues and users
     friend bool operator==(const LsfPolicy&, const LsfPolicy&) = default;
 };
 
+/// A factor of [weir.lsf] by its name; nullptr for others.
+double* lsf_factor_named(LsfFactors& factors, std::string_view name);
+/// A queue's factors: the common ones, but for those it has of its own.
+LsfFactors lsf_factors_of(const LsfPolicy& policy, const std::string& queue);
+
 /// Moab's components and what each may be made of, by index; names as configuration has them.
-enum class MoabComponent : std::uint8_t { credential, fairshare, resource, service, target };
-inline constexpr std::size_t moab_components = 5;
-inline constexpr std::array<std::string_view, moab_components> moab_component_names{"credential", "fairshare",
-                                                                                    "resource", "service", "target"};
+enum class MoabComponent : std::uint8_t { credential, fairshare, resource, service, target, usage };
+inline constexpr std::size_t moab_components = 6;
+inline constexpr std::array<std::string_view, moab_components> moab_component_names{
+    "credential", "fairshare", "resource", "service", "target", "usage"};
 inline constexpr std::size_t moab_parts = 5;
 /// Empty names: the component has fewer parts.
 inline constexpr std::array<std::array<std::string_view, moab_parts>, moab_components> moab_part_names{{
@@ -80,6 +89,7 @@ inline constexpr std::array<std::array<std::string_view, moab_parts>, moab_compo
     {"processors", "processor-seconds", "wall-time"},
     {"queue-time", "xfactor"},
     {"queue-time", "xfactor"},
+    {"consumed", "remaining", "percent"},
 }};
 /// The kinds of credential are the parts of `credential`.
 inline constexpr std::size_t moab_credential_kinds = 5;

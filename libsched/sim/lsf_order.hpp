@@ -11,15 +11,19 @@
 #include "libsched/sim/log_shares.hpp"
 #include "libsched/sim/queue_order.hpp"
 #include "libsched/sim/ranked_values.hpp"
+#include "libsched/sim/site_values.hpp"
 
 namespace weir {
 
-/// All queues share one tree (cross-queue fairshare, DISPATCH_ORDER=QUEUE). A pass is told the order in which jobs
+/// All queues share one tree and what it has used (cross-queue fairshare, DISPATCH_ORDER=QUEUE); queues of one priority
+/// go as one, but for those with factors of their own, which go after it, each by itself. With APS the order is that of
+/// the jobs' absolute priorities. A pass is told the order in which jobs
 /// would go if each could start: what does not fit is taken to have gone, until the next pass. A job's CPU time is its
 /// run time on every core: a log knows no better.
 class LsfOrder final : public QueueOrder {
   public:
-    LsfOrder(const PolicySettings& settings, LogShares shares);
+    /// `admin`: the administrator's values of jobs, for APS.
+    LsfOrder(const PolicySettings& settings, LogShares shares, SiteValuesPtr admin = {});
 
     void submitted(const SimJob& job, JobId id, Instant now) override;
     void started(const SimJob& job, JobId id, Instant now) override;
@@ -33,17 +37,31 @@ class LsfOrder final : public QueueOrder {
     struct Entry {
         Party party = 0;
         std::uint64_t place = 0;  ///< in order of submission
-        double queue_priority = 0;
+        std::uint32_t queue = 0;  ///< in queues_
+        Instant submit{};
+        double admin = 0;
         std::uint32_t slots = 1;
         double committed_h = 0;
         Instant started{};
     };
+    /// A queue of the log.
+    struct Queue {
+        double priority = 0;
+        std::uint32_t group = 0;  ///< 0: by the common factors; else one of its own
+        LsfFactors factors;
+    };
+    std::uint32_t queue_of(std::uint16_t number);
+    void order_by_users();
+    void order_by_aps(Instant now);
     void follow_tree();
     void count_cpu(Instant now);
     static LsfJob lsf_job(const SimJob& job) { return {job.cores, 0, job.limit}; }
 
     LsfPolicy policy_;
-    std::map<std::string, double> queues_;
+    std::map<std::string, double> queue_priorities_;
+    SiteValuesPtr admin_;
+    std::map<std::uint16_t, std::uint32_t> queue_index_;
+    std::vector<Queue> queues_;
     LogShares shares_;
     std::uint64_t version_;
     ShareTreePtr tree_;

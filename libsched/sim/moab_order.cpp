@@ -164,7 +164,9 @@ double MoabOrder::total(const Entry& entry, Instant now) const {
            weighted(component_of(policy_, MoabComponent::resource), std::array{cores, cores * wall, wall}) +
            weighted(component_of(policy_, MoabComponent::service), std::array{minutes, xfactor}) +
            weighted(component_of(policy_, MoabComponent::target),
-                    std::array{nearness(target_minutes, minutes), nearness(target_xfactor, xfactor)});
+                    std::array{nearness(target_minutes, minutes), nearness(target_xfactor, xfactor)}) +
+           // Of a job that waits nothing is consumed and all remains.
+           weighted(component_of(policy_, MoabComponent::usage), std::array{0., cores * wall, 0.});
 }
 
 double MoabOrder::raw(JobId id) const {

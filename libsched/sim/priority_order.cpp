@@ -35,7 +35,8 @@ Result<std::unique_ptr<QueueOrder>> make_unlimited(const PolicySettings& setting
             return std::unique_ptr<QueueOrder>(
                 std::make_unique<MultifactorOrder>(settings, cores, std::move(shares), std::move(site)));
         case PolicyKind::lsf:
-            return std::unique_ptr<QueueOrder>(std::make_unique<LsfOrder>(settings, std::move(shares)));
+            return std::unique_ptr<QueueOrder>(
+                std::make_unique<LsfOrder>(settings, std::move(shares), std::move(site)));
         case PolicyKind::moab:
             return std::unique_ptr<QueueOrder>(std::make_unique<MoabOrder>(settings, shares.names()));
         case PolicyKind::load_threshold:

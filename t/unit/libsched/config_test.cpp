@@ -294,3 +294,42 @@ TEST_CASE("warnings: factors of some sites that can have no effect") {
     CHECK_THAT(warned("weir.weights.site = 5", facts), Contains("nothing sets a job's value"));
     CHECK_THAT(warned("weir.size-rule = 'nodes-and-cores'", facts), Contains("cores alone"));
 }
+
+// Kills: a part read into another's place; a queue's factors read into the common ones; a limit that is not checked.
+TEST_CASE("configuration: LSF's absolute priority and factors by queue, Moab's usage") {
+    const auto s = read(R"(
+[weir]
+policy = "lsf"
+[weir.lsf]
+run-job-factor = 4
+[weir.lsf.queues.night]
+run-job-factor = 1
+[weir.lsf.aps]
+fs = { weight = 10, limit = 500, grace = "2h" }
+proc = -2
+)");
+    INFO((s ? std::string() : s.error().message));
+    REQUIRE(s);
+    CHECK(s->lsf.factors.run_job == 4);
+    CHECK(lsf_factors_of(s->lsf, "night").run_job == 1);
+    REQUIRE(s->lsf.aps);
+    CHECK(s->lsf.aps->parts[0] == ApsRule::Part{10, 500, std::chrono::hours(2)});
+    CHECK(s->lsf.aps->parts[static_cast<std::size_t>(ApsPart::proc)] == ApsRule::Part{-2, 0, {}});
+    CHECK(s->lsf.aps->parts[static_cast<std::size_t>(ApsPart::rsrc)].weight == 1);
+    CHECK_THAT(complaint("weir.lsf.aps.ram = 1"), Contains("lsf.aps.ram") && Contains("jprio, qprio"));
+    CHECK_THAT(complaint("weir.lsf.aps.fs = {limit = -1}"), Contains("lsf.aps.fs.limit = -1"));
+    CHECK_THAT(complaint("weir.lsf.queues.night.hist-hours = 1"), Contains("run-job-factor"));
+    CHECK_THAT(complaint("weir.lsf.queues.night.committed-run-time-factor = 2"), Contains("from 0 to 1"));
+    const std::string lsf = "[weir]\npolicy = 'lsf'\n";
+    CHECK_THAT(warned(lsf + "lsf.aps = {}"), Contains("all weights of [weir.lsf.aps] are 0"));
+    CHECK_THAT(warned(lsf + "lsf.aps = {qprio = 1}"), Contains("no priority is given"));
+    CHECK_THAT(warned(lsf + "lsf.aps = {mem = 1}"), Contains("lsf.aps.mem has no effect"));
+    CHECK_THAT(warned(lsf + "lsf.aps = {proc = 1, rsrc = 0, fs = 1}"), Contains("subfactors have no effect"));
+    CHECK(warned(lsf + "lsf.aps = {fs = 1}") == "");
+    const auto moab = read("[weir]\npolicy = 'moab'\nmoab.usage = {weight = 2, remaining = {weight = 3, cap = 4}}\n");
+    REQUIRE(moab);
+    const auto& usage = moab->moab.components[static_cast<std::size_t>(MoabComponent::usage)];
+    CHECK(usage.weight == 2);
+    CHECK(usage.parts[1] == MoabPolicy::Part{3, 4});
+    CHECK_THAT(warned("[weir]\npolicy = 'moab'\nmoab.usage.percent = 1\n"), Contains("have used nothing"));
+}

@@ -8,6 +8,7 @@
 #include "libfairshare/toml/share_tree_toml.hpp"
 #include "libsched/config/settings.hpp"
 #include "libsched/sim/load_threshold_order.hpp"
+#include "libsched/sim/lsf_order.hpp"
 #include "libsched/sim/lublin.hpp"
 #include "libsched/sim/metrics.hpp"
 #include "libsched/sim/moab_order.hpp"
@@ -151,6 +152,87 @@ TEST_CASE("LSF: a queue of higher priority goes first whatever its users have us
     CHECK(outcomes[0].job.queue == 7);
     CHECK(outcomes[1].job.queue == 7);
     CHECK(users(outcomes, 6).substr(2) == "bbaa");
+}
+
+// Kills: common factors for a queue that has its own; queues' own factors for the others.
+TEST_CASE("LSF: a queue's own factors go before the common ones") {
+    LsfPolicy lsf;
+    lsf.factors.run_job = 3;
+    lsf.queue_factors["1"] = {{"run-job-factor", 0.}, {"cpu-time-factor", 2.}};
+    CHECK(lsf_factors_of(lsf, "1").run_job == 0);
+    CHECK(lsf_factors_of(lsf, "1").cpu_time == 2);
+    CHECK(lsf_factors_of(lsf, "1").run_time == 0.7);
+    CHECK(lsf_factors_of(lsf, "2") == lsf.factors);
+    // a has four jobs, b two; where running jobs weigh nothing a's go first, by submission.
+    const auto firsts = [](bool has_own) {
+        PolicySettings settings = policy("lsf");
+        settings.lsf.factors = {0, 0, 0, 3};
+        if (has_own) {
+            settings.lsf.queue_factors["1"] = {{"run-job-factor", 0.}};
+        }
+        LsfOrder order(settings, shares(equal_pair));
+        std::vector<std::pair<JobId, std::uint32_t>> changed;
+        for (std::uint64_t i = 0; i < 6; i++) {
+            SimJob job;
+            job.user = i < 4 ? 1 : 2;
+            job.queue = 1;
+            order.submitted(job, JobId{i}, job.submit);
+        }
+        order.prioritize(Instant{}, changed);
+        std::sort(changed.begin(), changed.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+        return std::vector<std::uint64_t>{changed[0].first.value, changed[1].first.value, changed[2].first.value};
+    };
+    CHECK(firsts(false) == std::vector<std::uint64_t>{0, 4, 1});
+    CHECK(firsts(true) == std::vector<std::uint64_t>{0, 1, 2});
+}
+
+// Kills: the walk down the share tree under APS; equal values not by submission; ADMIN values of another job.
+TEST_CASE("LSF: absolute priorities order all queues' jobs by one number") {
+    PolicySettings settings = policy("lsf");
+    settings.queues = {{"1", 10}, {"2", 40}};
+    settings.lsf.aps.emplace();
+    settings.lsf.aps->parts[static_cast<std::size_t>(ApsPart::qprio)].weight = 1;
+    settings.lsf.aps->parts[static_cast<std::size_t>(ApsPart::proc)].weight = 10;
+    const auto admin = SiteValues::read("3 100\n", "admin").value();
+    LsfOrder order(settings, shares(equal_pair), std::make_shared<const SiteValues>(admin));
+    std::vector<std::pair<JobId, std::uint32_t>> changed;
+    const std::vector<std::pair<std::uint16_t, std::uint32_t>> queue_cores{{1, 1}, {2, 1}, {1, 4}, {1, 1}};
+    for (std::uint64_t i = 0; i < queue_cores.size(); i++) {
+        SimJob job;
+        job.number = static_cast<std::int64_t>(i);
+        job.user = 1;
+        job.queue = queue_cores[i].first;
+        job.cores = queue_cores[i].second;
+        order.submitted(job, JobId{i}, job.submit);
+    }
+    order.prioritize(Instant{}, changed);
+    std::sort(changed.begin(), changed.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+    std::vector<std::uint64_t> ids;
+    for (const auto& [id, value] : changed) {
+        ids.push_back(id.value);
+    }
+    CHECK(ids == std::vector<std::uint64_t>{3, 1, 2, 0});  // 120, 50, 50, 20
+}
+
+// Kills: the component left out of the sum; its weight or cap ignored; remaining processor-seconds taken for consumed.
+TEST_CASE("Moab: of a job that waits all processor-seconds remain, and that counts by weight and cap") {
+    PolicySettings settings = policy("moab");
+    settings.moab = MoabPolicy{};
+    auto& usage = settings.moab.components[static_cast<std::size_t>(MoabComponent::usage)];
+    settings.moab.components[static_cast<std::size_t>(MoabComponent::service)].weight = 0;
+    usage.weight = 3;
+    usage.parts = {MoabPolicy::Part{1000, 0}, MoabPolicy::Part{0.5, 500}, MoabPolicy::Part{1000, 0}};
+    MoabOrder order(settings, {});
+    std::vector<std::pair<JobId, std::uint32_t>> changed;
+    for (std::uint64_t i = 0; i < 2; i++) {
+        SimJob job;
+        job.cores = 4;
+        job.limit = std::chrono::seconds(i == 0 ? 100 : 1000);
+        order.submitted(job, JobId{i}, job.submit);
+    }
+    order.prioritize(Instant{}, changed);
+    CHECK(order.raw(JobId{0}) == 3 * 0.5 * 400);
+    CHECK(order.raw(JobId{1}) == 3 * 0.5 * 500);
 }
 
 TEST_CASE("Slurm: with a half-life old usage counts less than new; without decay it counts until the month ends") {

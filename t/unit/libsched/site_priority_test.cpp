@@ -2,6 +2,7 @@
 // Priorities as other sites' programs sum them: load_threshold and component_sum.
 #include <catch2/catch.hpp>
 
+#include "libsched/priority/aps.hpp"
 #include "libsched/priority/component_sum.hpp"
 #include "libsched/priority/load_threshold.hpp"
 
@@ -71,4 +72,29 @@ TEST_CASE("component sum: the expansion factor is never below one, unless the pr
     CHECK(expansion_factor(4h, 1h) == 5);
     CHECK(expansion_factor(3600s, 1s, 120s) == 31);
     CHECK(expansion_factor(0s, 60s, 120s, ExpansionRule::program) == 0.5);
+}
+
+// Kills: a limit before the weight; a limit of 0 that cuts; a grace period that ends a moment too early; a subfactor
+// without its factor's weight, limit or grace.
+TEST_CASE("APS: weights, limits after them, grace periods, subfactors within factors, the administrator's value") {
+    const auto at = [](ApsPart part) { return static_cast<std::size_t>(part); };
+    ApsRule rule;
+    rule.parts[at(ApsPart::fs)] = {10, 300, {}};
+    rule.parts[at(ApsPart::rsrc)] = {2, 0, 1h};
+    rule.parts[at(ApsPart::proc)] = {3, 20, {}};
+    rule.parts[at(ApsPart::mem)] = {-1, 0, {}};
+    rule.parts[at(ApsPart::qprio)] = {5, 0, 30min};
+    std::array<double, aps_parts> values{};
+    values[at(ApsPart::fs)] = 20;
+    values[at(ApsPart::proc)] = 5;
+    values[at(ApsPart::mem)] = 4;
+    values[at(ApsPart::qprio)] = 7;
+    CHECK(aps_value(rule, values, 0s) == 200);
+    CHECK(aps_value(rule, values, 30min) == 200);
+    CHECK(aps_value(rule, values, 31min) == 235);
+    CHECK(aps_value(rule, values, 61min) == 235 + 2 * (15 - 4));
+    CHECK(aps_value(rule, values, 61min, 1000) == 1257);
+    values[at(ApsPart::fs)] = 31;
+    values[at(ApsPart::proc)] = 9;
+    CHECK(aps_value(rule, values, 61min) == 300 + 2 * (20 - 4) + 35);
 }
