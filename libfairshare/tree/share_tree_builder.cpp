@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "libfairshare/tree/path_index.hpp"
 #include "libfairshare/tree/share_tree_layout.hpp"
 
 namespace weir {
@@ -165,9 +166,9 @@ class ShareTreeRules {
     /// Enters a node under its full path. A line that is only wrong in its shares still counts as there.
     void enter(std::size_t i, std::string path) {
         paths_[i] = std::move(path);
-        const auto [found, is_new] = by_path_.try_emplace(std::string_view{paths_[i]}, static_cast<std::uint32_t>(i));
-        if (!is_new) {
-            const SourcePosition first = specs_[found->second].position;
+        const std::uint32_t found = by_path_.enter(static_cast<std::uint32_t>(i));
+        if (found != i) {
+            const SourcePosition first = specs_[found].position;
             fault(i, "duplicate " + quoted(paths_[i]),
                   first.line != 0 ? "first on line " + std::to_string(first.line) + "; keep one of the two"
                                   : "keep one of the two");
@@ -196,7 +197,7 @@ class ShareTreeRules {
         }
         for (std::size_t i : named_) {
             const std::string& reference = *specs_[i].parent;
-            if (state_[i] == State::faulty || reference.empty() || by_path_.contains(reference) ||
+            if (state_[i] == State::faulty || reference.empty() || by_path_.find(reference) ||
                 reference.find('/') != std::string::npos) {
                 continue;
             }
@@ -234,10 +235,10 @@ class ShareTreeRules {
             }
         } else if (!spec.parent->empty()) {
             const auto found = by_path_.find(*spec.parent);
-            if (found == by_path_.end()) {
+            if (!found) {
                 return false;
             }
-            parent = found->second;
+            parent = *found;
         }
         settle(i, parent, *spec.parent);
         enter(i, (parent == top ? "" : paths_[parent] + "/") + spec.name);
@@ -262,8 +263,10 @@ class ShareTreeRules {
         const auto is_told_already = [&](std::size_t k) {
             return state_[k] == State::faulty && specs_[k].name == last_component(prefix);
         };
-        if (const auto found = by_path_.find(prefix); found != by_path_.end()) {
-            settle(i, found->second, prefix);
+        // Most lines follow a sibling.
+        const bool is_sibling = i > 0 && parents_[i - 1] != top && paths_[parents_[i - 1]] == prefix;
+        if (const auto found = is_sibling ? parents_[i - 1] : by_path_.find(prefix)) {
+            settle(i, *found, prefix);
         } else if (std::any_of(named_.begin(), named_.end(), is_told_already)) {
             state_[i] = State::faulty;
         } else {
@@ -383,8 +386,8 @@ class ShareTreeRules {
     std::vector<State> state_;
     std::vector<std::size_t> named_;                               // specs in the name + parent form
     std::unordered_map<std::size_t, std::uint32_t> named_parent_;  // of those whose parent was found by last component
-    std::unordered_map<std::string_view, std::uint32_t> by_path_;  // views into paths_
-    std::unordered_map<std::string_view, std::size_t> defaults_;   // "@user" to spec
+    PathIndex by_path_{paths_};
+    std::unordered_map<std::string_view, std::size_t> defaults_;  // "@user" to spec
     std::size_t suggestions_ = 0;
     Diagnostics diagnostics_;
 };

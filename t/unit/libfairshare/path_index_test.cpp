@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+#include "libfairshare/tree/path_index.hpp"
+
+#include <rapidcheck/catch.h>
+
+#include <map>
+
+using namespace weir;
+
+// Kills: a look that stops at the first slot; a full table; the second place of a path in the place of the first.
+TEST_CASE("path index: finds what a map finds") {
+    rc::prop("equal to std::map", [] {
+        const auto letters = rc::gen::container<std::string>(rc::gen::element('a', 'b', '/'));
+        const auto paths = *rc::gen::container<std::vector<std::string>>(letters);
+        PathIndex index(paths);
+        index.reserve(paths.size());
+        std::map<std::string, std::uint32_t> first;
+        for (std::uint32_t place = 0; place < paths.size(); ++place) {
+            RC_ASSERT(index.enter(place) == first.try_emplace(paths[place], place).first->second);
+        }
+        for (const std::string& path : *rc::gen::container<std::vector<std::string>>(letters)) {
+            const auto found = first.find(path);
+            RC_ASSERT(index.find(path) == (found == first.end() ? std::nullopt : std::optional(found->second)));
+        }
+        for (const auto& [path, place] : first) {
+            RC_ASSERT(index.find(path) == place);
+        }
+    });
+}
+
+TEST_CASE("path index: empty, it finds nothing") {
+    const std::vector<std::string> none;
+    CHECK_FALSE(PathIndex(none).find("physics"));
+}
