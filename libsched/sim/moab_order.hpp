@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: Moab's and Maui's priority in a replay: components of weighted, capped parts, usage by credential against
-// targets, and the caps that keep a job waiting. Must not know the scheduler. Source: Maui 3.3.1 manual 5.1, 6.3.
+// Owns: Moab's priority in a replay: what a log's jobs are to MoabPriorities, and what its users and groups have used.
+// Must not know the scheduler.
 #pragma once
 #include <array>
 #include <map>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "libsched/config/policy_settings.hpp"
+#include "libsched/order/moab_priorities.hpp"
 #include "libsched/sim/log_shares.hpp"
 #include "libsched/sim/queue_order.hpp"
 #include "libsched/sim/usage_book.hpp"
@@ -16,7 +15,7 @@
 namespace weir {
 
 /// A log's user N is names[N], "uN" or "N" in [weir.moab.users]; its group "gN" or "N" in groups and in accounts; its
-/// queue "N" in classes. Logs know no QoS. A job beyond a credential's cap has priority 0 and waits.
+/// queue "N" in classes. Logs know no QoS.
 class MoabOrder final : public QueueOrder {
   public:
     MoabOrder(const PolicySettings& settings, std::map<std::uint32_t, std::string> names);
@@ -31,40 +30,27 @@ class MoabOrder final : public QueueOrder {
     bool forgets_asking() const override { return interval_ == Duration{}; }
 
     /// Before rounding and Maui's limits, as of the last pass. `id` waits.
-    double raw(JobId id) const;
+    double raw(JobId id) const { return priorities_.raw(id, usage_, told_); }
 
   private:
-    /// One kind of credential: who there is, and what each used.
+    /// One kind of credential: who there is, and what each used. Parties are priorities_' credentials.
     struct Kind {
         explicit Kind(const PolicySettings& settings);
         LogShares members;
         UsageBook usage;
-        std::vector<const MoabPolicy::Credential*> settings;  ///< by party; nullptr: nothing said
-        const MoabPolicy::Credential* fallback = nullptr;     ///< "*"
-        std::vector<CoreMicros> snapshot;
-        bool is_used = false;  ///< any setting goes by its usage
-
-        CoreMicros used(LogShares::Party party) const { return snapshot[members.leaf(party).value]; }
-        CoreMicros all() const { return snapshot[root_node.value]; }
+        std::size_t known = 0;
+        std::vector<CoreMicros> snapshot;  ///< by node of members
     };
-    struct Entry {
-        SimJob job;
-        std::array<LogShares::Party, moab_credential_kinds> party{};
-        std::optional<std::uint32_t> told;
-        bool waits = false;
-    };
-    LogShares::Party party_in(std::size_t kind, const SimJob& job, Instant now);
-    const MoabPolicy::Credential* find(std::size_t kind, std::uint32_t number) const;
-    void charge(const Entry& entry, std::int64_t cores, Instant now);
-    bool is_admitted(const Entry& entry) const;
-    double fairshare(const Entry& entry) const;
-    double total(const Entry& entry, Instant now) const;
+    MoabPriorities::Credential credential(std::size_t kind, const SimJob& job, Instant now);
+    std::vector<std::string> names_of(std::size_t kind, std::uint32_t number) const;
+    void charge(const MoabPriorities::Job& job, std::int64_t cores, Instant now);
 
-    MoabPolicy policy_;
     std::map<std::uint32_t, std::string> names_;
     Duration interval_;
+    MoabPriorities priorities_;
     std::array<Kind, moab_credential_kinds> kinds_;
-    std::vector<Entry> entries_;  ///< by id
+    MoabPriorities::Usage usage_;
+    std::vector<MoabPriorities::Job> jobs_;  ///< by id, waiting or running
     Instant told_{};
 };
 

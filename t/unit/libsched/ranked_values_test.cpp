@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-#include "libsched/sim/ranked_values.hpp"
+#include "libsched/order/ranked_values.hpp"
 
 #include <rapidcheck.h>
 #include <catch2/catch.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: see ranked_values.hpp.
-#include "libsched/sim/ranked_values.hpp"
+#include "libsched/order/ranked_values.hpp"
 
 #include <algorithm>
 

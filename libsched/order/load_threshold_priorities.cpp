@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: see load_threshold_priorities.hpp.
+#include "libsched/order/load_threshold_priorities.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace weir {
+
+LoadThresholdPriorities::LoadThresholdPriorities(const PolicySettings& settings, std::int64_t machine_cores)
+    : policy_(settings.load_threshold),
+      queues_(settings.queues),
+      cores_(static_cast<double>(std::max<std::int64_t>(machine_cores, 1))) {}
+
+double LoadThresholdPriorities::score() const {
+    const double load = busy_ / cores_;
+    return resource_score({load, policy_.cpu_speed, load, policy_.ram_size}, policy_.weights).score;
+}
+
+double LoadThresholdPriorities::gained(Instant now) const {
+    return has_begun_ ? gained_ + policy_.rule.gained(now - now_, score()) : gained_;
+}
+
+void LoadThresholdPriorities::advance(Instant now) {
+    gained_ = gained(now);
+    now_ = has_begun_ ? std::max(now_, now) : now;
+    has_begun_ = true;
+}
+
+void LoadThresholdPriorities::put(JobId id, const std::string& queue, Instant at) {
+    advance(at);
+    if (id.value >= entries_.size()) {
+        entries_.resize(id.value + 1);
+    }
+    Entry& entry = entries_[id.value];
+    const auto priority = queues_.find(queue);
+    if (!entry.waits) {
+        entry = {0, gained_, entry.is_paused ? entry.kept : 0., entry.is_paused ? entry.told : 0, true, false};
+    }
+    entry.base = priority == queues_.end() ? 0. : priority->second;
+}
+
+void LoadThresholdPriorities::pause(JobId id, Instant at) {
+    advance(at);
+    if (id.value < entries_.size() && entries_[id.value].waits) {
+        Entry& entry = entries_[id.value];
+        entry.kept += gained_ - entry.spent;
+        entry.waits = false;
+        entry.is_paused = true;
+    }
+}
+
+void LoadThresholdPriorities::remove(JobId id, Instant at) {
+    advance(at);
+    if (id.value < entries_.size()) {
+        entries_[id.value] = {};
+    }
+}
+
+void LoadThresholdPriorities::use(std::int64_t cores, Instant at) {
+    advance(at);
+    busy_ += static_cast<double>(cores);
+}
+
+void LoadThresholdPriorities::set_machine(std::int64_t cores, Instant at) {
+    advance(at);
+    cores_ = static_cast<double>(std::max<std::int64_t>(cores, 1));
+}
+
+std::uint32_t LoadThresholdPriorities::value_of(const LoadThreshold::Standing& standing) {
+    const double scaled = standing.raw * load_threshold_scale;
+    return static_cast<std::uint32_t>(std::llround(std::clamp(scaled, 1.0, static_cast<double>(priority_max))));
+}
+
+void LoadThresholdPriorities::prioritize(Instant now, std::vector<std::pair<JobId, std::uint32_t>>& changed) {
+    const double gained = this->gained(now);
+    for (std::size_t i = 0; i < entries_.size(); i++) {
+        if (!entries_[i].waits) {
+            continue;
+        }
+        const std::uint32_t value = value_of(standing(entries_[i], gained));
+        if (value != entries_[i].told) {
+            entries_[i].told = value;
+            changed.emplace_back(JobId{i}, value);
+        }
+    }
+}
+
+OrderTerms LoadThresholdPriorities::explain(JobId id, Instant now) const {
+    const Entry& entry = entries_[id.value];
+    const LoadThreshold::Standing place = standing(id, now);
+    const double gain = place.raw - entry.base;
+    const double k = policy_.rule.per_minute;
+    OrderTerms out;
+    out.terms.push_back({"queue", entry.base, "priority", 1, entry.base});
+    out.terms.push_back({"load", k > 0 ? gain / k : 0., "minutes x E", k, gain});
+    out.sum = place.raw;
+    out.words.push_back("P is " + order_number(place.priority) + " of at most " + order_number(policy_.rule.threshold) +
+                        (place.reserves ? ", by which it may have a reservation; those there go by " +
+                                              order_number(place.raw) + ", what they would have without a threshold."
+                                        : "; beyond that a job may have a reservation."));
+    out.words.push_back("E is " + order_number(score()) + ": " + order_number(busy_) + " of " + order_number(cores_) +
+                        " cores are in use. Each minute of waiting gains " +
+                        order_number(policy_.rule.gained(std::chrono::minutes(1), score())) + ".");
+    return out;
+}
+
+}  // namespace weir

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: LSF's order of waiting jobs: queues by priority; within equal ones the dynamic priority of share accounts,
+// which falls with each dispatch; then FCFS. With APS one number a job. Must not know: who measures what accounts use,
+// the scheduler. Source: LSF 10.1, dispatch order of queues; doc/adr/0137.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "libfairshare/algorithms/lsf_dispatch.hpp"
+#include "libsched/config/policy_settings.hpp"
+#include "libsched/order/order_terms.hpp"
+#include "libsched/order/ranked_values.hpp"
+
+namespace weir {
+
+/// All queues share one tree and what it has used (cross-queue fairshare, DISPATCH_ORDER=QUEUE); queues of one priority
+/// go as one, but for those with factors of their own, which go after it, each by itself. The order told is the one in
+/// which jobs would go if each could start: what does not fit is taken to have gone, until the next time.
+class LsfRanking {
+  public:
+    struct Job {
+        std::uint64_t place = 0;      ///< unique, in order of submission
+        NodeId payer = unassociated;  ///< leaf of the tree
+        std::uint32_t queue = 0;      ///< by queue()
+        std::uint32_t slots = 1;
+        Duration limit = Duration::max();         ///< run time limit; max: none
+        Instant since{};                          ///< its wait counts from then on
+        double admin = 0;                         ///< the administrator's value, for APS
+        double job_priority = 0, memory_mib = 0;  ///< for APS
+    };
+    /// What accounts use, at the instant of a ranking.
+    struct Use {
+        const ShareTree& tree;
+        std::span<const DynamicUse> use;  ///< by node; empty: nobody uses anything
+    };
+
+    explicit LsfRanking(const PolicySettings& settings);
+
+    /// O(log queues).
+    std::uint32_t queue(const std::string& name);
+
+    /// Jobs have small ids, which may be another's once the job is gone. A job that waits, or other facts of it; O(log
+    /// jobs).
+    void put(JobId id, const Job& job);
+    /// It waits no more. Nothing, when it did not. O(log jobs).
+    void remove(JobId id);
+    /// Of a job that waits.
+    void set_payer(JobId id, NodeId payer) { jobs_[id.value].payer = payer; }
+
+    /// Appends the waiting jobs whose values differ from what was said of them before: sorted by value, high to low,
+    /// they stand in LSF's order. O(nodes + waiting x depth x log siblings).
+    void prioritize(const Use& use, Instant now, std::vector<std::pair<JobId, std::uint32_t>>& changed);
+
+    /// What the place comes from. `id` waits.
+    OrderTerms explain(JobId id, const Use& use, Instant now) const;
+    /// Why `other` stands above `own`; both wait.
+    std::string lead(JobId own, JobId other, const Use& use, Instant now) const;
+
+  private:
+    struct Queue {
+        double priority = 0;
+        std::uint32_t group = 0;  ///< 0: by the common factors; else one of its own
+        LsfFactors factors;
+    };
+    void order_by_users(const Use& use);
+    void order_by_aps(const Use& use, Instant now);
+    std::array<double, aps_parts> aps_values(const Job& job, const LsfDispatch& users) const;
+    OrderTerms explain_aps(const Job& job, const Use& use, Instant now) const;
+
+    LsfPolicy policy_;
+    std::map<std::string, double> queue_priorities_;
+    std::map<std::string, std::uint32_t> queue_index_;
+    std::vector<Queue> queues_;
+    std::vector<Job> jobs_;                   ///< by id
+    std::map<std::uint64_t, JobId> waiting_;  ///< by place
+    std::vector<JobId> order_;
+    RankedValues values_;
+};
+
+}  // namespace weir
