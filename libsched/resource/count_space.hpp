@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: a machine as a number of equal cores, without nodes: the space of log replays (reference semantics: processors
-// are a count). Must not know policies. ResourceSpace gives the same starts for requests that name no nodes.
+// are a count), and the jobs that wait for it. Must not know policies. ResourceSpace gives the same starts for requests
+// that name no nodes.
 #pragma once
 #include <algorithm>
 #include <optional>
@@ -11,6 +12,14 @@
 #include "libsched/resource/reservations.hpp"
 
 namespace weir {
+
+/// A job that waits for a number of cores: what a count needs of a PendingJob.
+struct CountJob {
+    QueueKey key;
+    Duration limit{};
+    std::uint32_t cores = 0;
+    friend std::uint64_t cores_of(const CountJob& job) { return job.cores; }
+};
 
 class CountSpace {
   public:

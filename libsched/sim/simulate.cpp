@@ -13,14 +13,6 @@
 namespace weir {
 namespace {
 
-/// A job that waits for a number of cores: what a count needs of a PendingJob.
-struct CountJob {
-    QueueKey key;
-    Duration limit{};
-    std::uint32_t cores = 0;
-    friend std::uint64_t cores_of(const CountJob& job) { return job.cores; }
-};
-
 /// What is believed of a run time. Nothing is killed, so nobody asks for less than he takes; and not even a job of no
 /// time at all may have its place taken, so it counts as the shortest there is.
 Duration believed(const SimJob& job) {

@@ -12,12 +12,7 @@ using test::at;
 
 namespace {
 
-struct Job {
-    QueueKey key;
-    Duration limit{};
-    std::uint32_t cores = 0;
-    friend std::uint64_t cores_of(const Job& job) { return job.cores; }
-};
+using Job = CountJob;
 
 struct Sink {
     std::vector<JobId>& gone;
