@@ -66,8 +66,17 @@ class AvailabilityProfile {
     /// Earliest instant >= now from which on `need` cores stay free for `limit`; `never` when there is none. `free`:
     /// now. What should have come back by now comes back one microsecond later.
     Instant hole(std::int64_t free, std::int64_t need, Duration limit, Instant now) const {
-        Search search{
-            free, need, limit, now, free >= need ? now : never, free >= need ? believed_end(now, limit) : never};
+        return hole(free, need, limit, now, {now, never});
+    }
+    struct Bounds {
+        Instant from;     ///< >= now
+        Instant horizon;  ///< beyond that nothing need be free
+    };
+    /// The same, from `from` on.
+    Instant hole(std::int64_t free, std::int64_t need, Duration limit, Instant now, const Bounds& bounds) const {
+        const bool fits = bounds.from > now ? free + returned(bounds.from) >= need : free >= need;
+        Search search{free, need, limit, now, bounds, fits ? bounds.from : never, never};
+        search.end = search.end_from(search.start);
         for (const auto& chunk : steps_.chunks()) {
             looked_at_++;
             if (skip(chunk, search)) {
@@ -82,7 +91,7 @@ class AvailabilityProfile {
 
     /// Whether `need` cores stay free from now until `end`.
     bool stays(std::int64_t free, std::int64_t need, Instant now, Instant end) const {
-        Search search{free, need, end - now, now, free >= need ? now : never, end};
+        Search search{free, need, end - now, now, {now, never}, free >= need ? now : never, end};
         for (const auto& chunk : steps_.chunks()) {
             looked_at_++;
             if (search.start != now || (!skip(chunk, search) && scan(chunk, search))) {
@@ -121,12 +130,41 @@ class AvailabilityProfile {
         std::int64_t need;
         Duration limit;
         Instant now;
+        Bounds bounds;
         Instant start;
         Instant end;
+        Instant end_from(Instant at) const { return std::min(believed_end(at, limit), bounds.horizon); }
+        /// Whether a step came about before the walk begins: it only counts.
+        bool is_before(const Step& step) const {
+            return bounds.from > now && step.at_us <= bounds.from.time_since_epoch().count();
+        }
     };
+
+    /// What came back by then.
+    std::int64_t returned(Instant at) const {
+        std::int64_t cores = 0;
+        const std::int64_t at_us = at.time_since_epoch().count();
+        for (const auto& chunk : steps_.chunks()) {
+            looked_at_++;
+            if (chunk.items.back().at_us <= at_us) {
+                cores += chunk.summary.sum;
+                continue;
+            }
+            for (auto step = chunk.items.begin(); step->at_us <= at_us; ++step) {
+                looked_at_++;
+                cores += step->cores;
+            }
+            break;
+        }
+        return cores;
+    }
 
     static bool skip(const typename Steps::Chunk& chunk, Search& search) {
         const auto& summary = chunk.summary;
+        if (search.is_before(chunk.items.back())) {
+            search.free += summary.sum;
+            return true;
+        }
         if (!summary.is_known) {
             return false;
         }
@@ -152,11 +190,14 @@ class AvailabilityProfile {
             free += step.cores;
             low = std::min(low, free);
             high = std::max(high, free);
+            if (search.is_before(step)) {
+                continue;
+            }
             if (free < search.need) {
                 search.start = never;
             } else if (search.start == never) {
                 search.start = Instant{Duration{std::max(step.at_us, now_us + 1)}};
-                search.end = believed_end(search.start, search.limit);
+                search.end = search.end_from(search.start);
             }
         }
         search.free = free;

@@ -22,78 +22,89 @@ std::optional<ResourceSpace::Taken> ResourceSpace::start(const PendingJob& job, 
     if (reservations_.places.size() == 1) {
         return backfill(job, now);
     }
-    if (cores_of(job.request) > pool_.free_cores()) {
+    const auto need = static_cast<std::int64_t>(cores_of(job.request));
+    const auto free = static_cast<std::int64_t>(pool_.free_cores());
+    const NodePlan::Want want{job.request, job.limit, horizon_};
+    if (need > free) {
         return std::nullopt;
     }
-    const Instant end = std::min(believed_end(now, job.limit), horizon_);
-    const auto picks = reservations_.places.empty() ? pool_.place(job.request, pool_.free_by_node(), {})
-                                                    : plan(now).fits_now(pool_, job.request, end);
-    return picks ? std::optional(take(job, *picks, end)) : std::nullopt;
+    if (reservations_.places.empty()) {
+        const auto picks = pool_.place(job.request, pool_.free_by_node(), {});
+        return picks ? std::optional(take(job, *picks, want.end_from(now))) : std::nullopt;
+    }
+    if (!profile_.stays(free, need, now, want.end_from(now))) {
+        return std::nullopt;
+    }
+    const auto picks = plan_.fits(pool_, want, now, now);
+    return picks ? std::optional(take(job, *picks, want.end_from(now))) : std::nullopt;
 }
 
 ResourceSpace::Taken ResourceSpace::take(const PendingJob& job, const std::vector<Pick>& picks, Instant end) {
-    ResourceSet resources = pool_.take(picks);
-    profile_.add(job.key.id, end, static_cast<std::int64_t>(core_count(resources)));
-    WEIR_CHECK(running_.emplace(job.key.id, Running{resources, end}).second);
-    if (plan_) {
-        plan_->hold({plan_->now(), end, picks});
-    }
-    return Taken{std::move(resources), end};
+    Running running{pool_.take(picks), end};
+    believe(running);
+    Taken taken{running.resources, end};
+    WEIR_CHECK(running_.emplace(job.key.id, std::move(running)).second);
+    return taken;
 }
 
-void ResourceSpace::changed() {
-    reservations_.stand = false;
-    plan_.reset();
+std::vector<Pick> ResourceSpace::picks_of(const ResourceSet& resources) const {
+    std::vector<Pick> picks;
+    picks.reserve(resources.nodes.size());
+    for (const NodeResources& part : resources.nodes) {
+        if (const auto node = pool_.index_of(part.rank)) {
+            picks.push_back({static_cast<std::uint32_t>(*node), room_of(part)});
+        }
+    }
+    return picks;
+}
+
+void ResourceSpace::believe(const Running& running) {
+    profile_.change(running.end, static_cast<std::int64_t>(core_count(running.resources)));
+    plan_.add(running.end, picks_of(running.resources));
+}
+
+void ResourceSpace::forget(const Running& running) {
+    profile_.change(running.end, -static_cast<std::int64_t>(core_count(running.resources)));
+    plan_.remove(running.end, picks_of(running.resources));
+}
+
+void ResourceSpace::keep(const Place& place, int sign) {
+    std::int64_t cores = 0;
+    for (const Pick& pick : place.picks) {
+        cores += sign * std::int64_t{pick.room.cores};
+    }
+    sign > 0 ? plan_.hold(place) : plan_.drop(place);
+    if (place.at < place.end) {
+        profile_.change(place.at, -cores);
+        profile_.change(place.end, cores);
+    }
 }
 
 void ResourceSpace::clear_reservations() {
+    if (reservations_.places.size() > 1) {
+        for (const Place& place : reservations_.places) {
+            keep(place, -1);
+        }
+    }
     reservations_.clear();
-    plan_.reset();
 }
 
 void ResourceSpace::remember(const Running& running) {
     if (!reservations_.wants_returned) {
         return;
     }
-    Place back{running.end, running.end, {}};
-    for (const NodeResources& part : running.resources.nodes) {
-        if (const auto node = pool_.index_of(part.rank); node && pool_.nodes()[*node].is_up) {
-            back.picks.push_back({static_cast<std::uint32_t>(*node), room_of(part)});
-        }
-    }
+    Place back{running.end, running.end, picks_of(running.resources)};
+    std::erase_if(back.picks, [&](const Pick& pick) { return !pool_.nodes()[pick.node].is_up; });
     reservations_.returned.push_back(std::move(back));
-}
-
-NodePlan& ResourceSpace::plan(Instant now) {
-    if (plan_ && plan_->now() == now) {
-        return *plan_;
-    }
-    plan_.emplace(pool_, now);
-    // What should have come back by now comes back at the next instant.
-    const Instant next = now + Duration{1};
-    profile_.walk([&](const BelievedEnds::End& end) {
-        for (const NodeResources& part : running_.at(end.id).resources.nodes) {
-            const auto node = pool_.index_of(part.rank);
-            if (node && pool_.nodes()[*node].is_up) {
-                plan_->change(std::max(end.at, next), static_cast<std::uint32_t>(*node), room_of(part), 1);
-            }
-        }
-        return true;
-    });
-    for (const Place& place : reservations_.places) {
-        plan_->hold(place);
-    }
-    for (const auto& [id, place] : reservations_.by_job) {
-        plan_->hold(place);
-    }
-    return *plan_;
 }
 
 ResourceSpace::Place ResourceSpace::earliest(const PendingJob& job, Instant now) {
     // Cores alone tell before when it cannot be.
-    const Instant least = profile_.profile().hole(static_cast<std::int64_t>(pool_.free_cores()),
-                                                  static_cast<std::int64_t>(cores_of(job.request)), job.limit, now);
-    return plan(now).earliest(pool_, job.request, job.limit, least, horizon_);
+    const auto free = static_cast<std::int64_t>(pool_.free_cores());
+    const auto need = static_cast<std::int64_t>(cores_of(job.request));
+    return plan_.earliest(pool_, {job.request, job.limit, horizon_}, now, [&](Instant from) {
+        return profile_.hole(free, need, job.limit, now, {from, horizon_});
+    });
 }
 
 std::optional<ResourceSpace::Taken> ResourceSpace::start_at(const PendingJob& job, const Place& place, Instant now) {
@@ -107,64 +118,42 @@ std::optional<ResourceSpace::Taken> ResourceSpace::start_at(const PendingJob& jo
 
 std::optional<Instant> ResourceSpace::reserve(const PendingJob& job, Instant now) {
     if (!reservations_.places.empty()) {
+        if (reservations_.places.size() == 1) {
+            keep(reservations_.places.front(), 1);
+        }
         Place place = earliest(job, now);
-        hold(place, now);
+        keep(place, 1);
         reservations_.add(std::move(place));
         const Instant at = reservations_.places.back().at;
         return at != never ? std::optional(at) : std::nullopt;
     }
-    std::vector<Room> free_then(pool_.free_by_node().begin(), pool_.free_by_node().end());
-    std::vector<Room> returned(free_then.size());
     // Cores alone tell when it can fit at the earliest; only from there on nodes are looked at.
     const auto least = profile_.earliest(static_cast<std::int64_t>(pool_.free_cores()),
                                          static_cast<std::int64_t>(cores_of(job.request)), now);
-    bool placed = false;
-    Instant at = now;
-    profile_.walk([&](const BelievedEnds::End& end) {
-        const Instant then = std::max(end.at, now);
-        if (then != at && least.found && at >= least.at) {
-            placed = keep(job.request, free_then, returned);
+    std::vector<Room> returned;
+    const auto look_at = [&](Instant at) {
+        returned = plan_.returned(pool_, at);
+        extra_.assign(pool_.free_by_node().begin(), pool_.free_by_node().end());
+        for (std::size_t n = 0; n < extra_.size(); n++) {
+            extra_[n] += returned[n];
         }
-        if (placed) {
-            return false;
-        }
-        at = then;
-        for (const NodeResources& part : running_.at(end.id).resources.nodes) {
-            const auto i = pool_.index_of(part.rank);
-            if (i && pool_.nodes()[*i].is_up) {
-                const Room room = room_of(part);
-                free_then[*i] += room;
-                returned[*i] += room;
-            }
-        }
-        return true;
+    };
+    const auto at = plan_.returns().first_where(least.found ? least.at : never, never, [&](Instant when) {
+        look_at(when);
+        return pool_.place(job.request, extra_, {}).has_value();
     });
-    if (!placed) {
-        placed = keep(job.request, free_then, returned);
-    }
-    if (!placed) {
-        // Not even with all that runs gone (nodes are down): nothing to keep, nothing to delay.
-        extra_ = std::move(free_then);
-        at = never;
-    }
-    shadow_ = at;
-    reservations_.add({at, std::min(believed_end(at, job.limit), horizon_), std::move(head_)});
-    head_.clear();
+    shadow_ = at.value_or(never);
+    look_at(shadow_);
+    std::vector<Pick> head;
+    if (at) {
+        head = *pool_.place(job.request, extra_, returned);
+        for (const Pick& pick : head) {
+            extra_[pick.node] -= pick.room;
+        }
+    }  // else not even with all that runs gone (nodes are down): nothing to keep, nothing to delay
+    reservations_.add({shadow_, std::min(believed_end(shadow_, job.limit), horizon_), std::move(head)});
     refresh_rooms();
-    return at != never ? std::optional(at) : std::nullopt;
-}
-
-bool ResourceSpace::keep(const Request& head, const std::vector<Room>& free_then, const std::vector<Room>& returned) {
-    const auto picks = pool_.place(head, free_then, returned);
-    if (!picks) {
-        return false;
-    }
-    extra_ = free_then;
-    for (const Pick& pick : *picks) {
-        extra_[pick.node] -= pick.room;
-    }
-    head_ = *picks;
-    return true;
+    return shadow_ != never ? std::optional(shadow_) : std::nullopt;
 }
 
 void ResourceSpace::refresh_rooms() {
@@ -208,9 +197,8 @@ Status ResourceSpace::claim(JobId id, ResourceSet resources, Instant end) {
     if (auto done = pool_.claim(resources); !done) {
         return done;
     }
-    changed();
-    profile_.add(id, end, static_cast<std::int64_t>(core_count(resources)));
-    running_.emplace(id, Running{std::move(resources), end});
+    reservations_.stand = false;
+    believe(running_.emplace(id, Running{std::move(resources), end}).first->second);
     return Done{};
 }
 
@@ -219,10 +207,10 @@ Status ResourceSpace::release(JobId id, const ResourceSet& part, bool final) {
     if (place == running_.end()) {
         return Error{std::errc::no_such_process, "the job holds no resources"};
     }
-    changed();
+    reservations_.stand = false;
     Running& running = place->second;
     if (final) {
-        profile_.remove(id, running.end);
+        forget(running);
         remember(running);
         const Status done = pool_.release(running.resources);
         WEIR_CHECK(done.has_value());
@@ -252,9 +240,9 @@ Status ResourceSpace::release(JobId id, const ResourceSet& part, bool final) {
     if (auto done = pool_.release(given); !done) {
         return done;
     }
-    profile_.remove(id, running.end);
+    forget(running);
     running.resources = std::move(rest);
-    profile_.add(id, running.end, static_cast<std::int64_t>(core_count(running.resources)));
+    believe(running);
     return Done{};
 }
 
@@ -263,21 +251,22 @@ bool ResourceSpace::set_end(JobId id, Instant end) {
     if (place == running_.end()) {
         return false;
     }
-    changed();
-    profile_.remove(id, place->second.end);
+    reservations_.stand = false;
+    forget(place->second);
     place->second.end = end;
-    profile_.add(id, end, static_cast<std::int64_t>(core_count(place->second.resources)));
+    believe(place->second);
     return true;
 }
 
 void ResourceSpace::shrink(const IdSet& ranks) {
     pool_.shrink(ranks);
-    reservations_ = {};  // they name nodes by place
-    changed();
+    // All of these name nodes by index.
+    reservations_ = {};
+    profile_ = {};
+    plan_ = NodePlan(pool_.nodes().size());
     for (auto& [id, running] : running_) {
-        profile_.remove(id, running.end);
         std::erase_if(running.resources.nodes, [&](const NodeResources& n) { return ranks.contains(n.rank); });
-        profile_.add(id, running.end, static_cast<std::int64_t>(core_count(running.resources)));
+        believe(running);
     }
 }
 

@@ -7,9 +7,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "libsched/resource/believed_ends.hpp"
 #include "libsched/resource/node_plan.hpp"
 #include "libsched/resource/pool.hpp"
+#include "libsched/resource/profile.hpp"
 #include "libsched/resource/reservations.hpp"
 
 namespace weir {
@@ -27,21 +27,23 @@ class ResourceSpace {
     };
 
     ResourceSpace() = default;
-    explicit ResourceSpace(ResourcePool pool) : pool_(std::move(pool)) {}
+    explicit ResourceSpace(ResourcePool pool) : pool_(std::move(pool)), plan_(pool_.nodes().size()) {}
     const ResourcePool& pool() const { return pool_; }
     const std::unordered_map<JobId, Running>& running() const { return running_; }
+    const AvailabilityProfile& profile() const { return profile_; }
+    const NodePlan& plan() const { return plan_; }
 
     // What policies use; see libsched/policy/pass.hpp.
     Opening opening(Instant now) const;
     std::optional<Taken> start(const PendingJob& job, Instant now);
-    /// The first: O(running + nodes). More: see NodePlan.
+    /// One search in the plan of the nodes (NodePlan), where cores alone do not tell that it cannot be.
     std::optional<Instant> reserve(const PendingJob& job, Instant now);
     void clear_reservations();
     Reservations<Place>& reservations() { return reservations_; }
     // For policies that keep places themselves.
     Place earliest(const PendingJob& job, Instant now);
-    void hold(const Place& place, Instant now) { plan(now).hold(place); }
-    void drop(const Place& place, Instant now) { plan(now).drop(place); }
+    void hold(const Place& place, Instant) { plan_.hold(place); }
+    void drop(const Place& place, Instant) { plan_.drop(place); }
     /// Takes what was kept and dropped; nothing when it is not all free (a node went down, a job overran its limit).
     std::optional<Taken> start_at(const PendingJob& job, const Place& place, Instant now);
 
@@ -55,7 +57,7 @@ class ResourceSpace {
     void set_horizon(Instant end) { horizon_ = end; }
     void set_up(const IdSet& ranks, bool up) {
         pool_.set_up(ranks, up);
-        changed();
+        reservations_.stand = false;
     }
     void shrink(const IdSet& ranks);
     void set_load(std::uint32_t rank, const NodeLoad& load) { pool_.set_load(rank, load); }
@@ -65,20 +67,20 @@ class ResourceSpace {
   private:
     std::optional<Taken> backfill(const PendingJob& job, Instant now);
     Taken take(const PendingJob& job, const std::vector<Pick>& picks, Instant end);
-    /// Tries to place the head in what is free of each node at the shadow time; on success sets extra_.
-    bool keep(const Request& head, const std::vector<Room>& free_then, const std::vector<Room>& returned);
     void refresh_rooms();
-    /// Anything but a start.
-    void changed();
-    /// What is believed of the nodes from now on; made when it is asked for.
-    NodePlan& plan(Instant now);
+    /// Nodes by index; those that are gone are left out.
+    std::vector<Pick> picks_of(const ResourceSet& resources) const;
+    /// What is believed of what runs.
+    void believe(const Running& running);
+    void forget(const Running& running);
+    /// Enters a reservation, not the only one; cores alone, too. `sign` -1: withdraws it.
+    void keep(const Place& place, int sign);
     void remember(const Running& running);
 
     ResourcePool pool_;
-    BelievedEnds profile_;
+    AvailabilityProfile profile_;  ///< in cores: of what runs, and the reservations when there are several
+    NodePlan plan_;                ///< the same by node, and what policies keep themselves
     Reservations<Place> reservations_;
-    std::optional<NodePlan> plan_;  ///< none: to be made
-    std::vector<Pick> head_;        ///< of the last keep()
     std::unordered_map<JobId, Running> running_;
 
     Instant horizon_ = never;

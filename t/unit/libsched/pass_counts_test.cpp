@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // What a pass over 100,000 waiting jobs looks at, counted: jobs and chunks of the queue, steps and chunks of the
-// profile.
+// profile; and what each query over nodes looks at as more and more jobs run.
+#include <bit>
 #include <catch2/catch.hpp>
 
 #include "libsched/resource/count_space.hpp"
+#include "libsched/resource/resource_space.hpp"
 #include "libsched/scheduler.hpp"
 #include "t/unit/libsched/workload.hpp"
 
@@ -124,4 +126,52 @@ TEST_CASE("conservative stops where nobody behind can start; who could is behind
     CHECK(some.started == 1);
     CHECK(some.queue < 2000 + 2 * depth / 20);
     CHECK(some.profile < 2000 * 1500);  // a search each, among up to 5000 steps: holes that are too short are many
+}
+
+namespace {
+
+/// What each query over 64 nodes of 64 cores looks at, nodes and steps, while `running` jobs hold all of the first 60
+/// nodes. They end one after another, in an order that leaves no node free before most have ended.
+struct Looks {
+    std::uint64_t first = 0;   ///< a reservation beside none
+    std::uint64_t second = 0;  ///< beside another
+    std::uint64_t start = 0;   ///< of a job that fits beside both
+    std::uint64_t kept = 0;    ///< a place for a policy that keeps places itself
+};
+Looks looks(std::uint32_t running) {
+    ResourceSpace space(ResourcePool(test::machine(64, 64), IdSet::range(0, 63)));
+    const auto looked_at = [&] { return space.plan().looked_at() + space.profile().looked_at(); };
+    for (std::uint32_t i = 0; i < running; i++) {
+        REQUIRE(space.start(test::waiting(i, 60 * 64 / running, 1000 + i * 7 % running), at(0)));
+    }
+    const auto exclusive = [](std::uint64_t id, std::uint32_t nodes) {
+        return PendingJob{{1, at(0), JobId{id}}, {nodes, 1, 64, true}, test::secs(50)};
+    };
+    Looks looks;
+    const auto count = [&](std::uint64_t& one, auto&& query) {
+        const std::uint64_t before = looked_at();
+        query();
+        one = looked_at() - before;
+    };
+    count(looks.kept, [&] { REQUIRE(space.earliest(exclusive(running, 20), at(1)).at < never); });
+    count(looks.first, [&] { REQUIRE(space.reserve(exclusive(running, 32), at(1))); });
+    count(looks.second, [&] { REQUIRE(space.reserve(exclusive(running + 1, 48), at(1))); });
+    count(looks.start, [&] { REQUIRE(space.start(test::waiting(running + 2, 100, 10), at(1))); });
+    return looks;
+}
+
+}  // namespace
+
+TEST_CASE("nodes: what a query looks at grows with the square of the logarithm of the running jobs") {
+    for (const std::uint32_t running : {240U, 480U, 960U, 1920U, 3840U}) {
+        CAPTURE(running);
+        const Looks counts = looks(running);
+        // Each halving of the ends looks at every node, and there halves the ends of that node.
+        const auto halvings = [](std::uint32_t n) { return static_cast<std::uint64_t>(std::bit_width(n)); };
+        const std::uint64_t most = 64 * (halvings(running) + 4) * (halvings(running / 60) + 2);
+        CHECK(counts.first < most);
+        CHECK(counts.second < most);
+        CHECK(counts.kept < most);
+        CHECK(counts.start < 64 * 8);  // one look: whatever runs
+    }
 }

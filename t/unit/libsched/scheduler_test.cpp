@@ -135,6 +135,16 @@ TEST_CASE("scheduler: jobs are believed to end with the instance at the latest")
     CHECK(effects.annotations[0].estimate == at(60));
 }
 
+TEST_CASE("scheduler: past the instance's end nothing is given twice, either") {
+    auto s = scheduler(Backfill{.depth = 2}, 3, 2);
+    s.set_instance_end(at(60));
+    for (const std::uint32_t cores : {2U, 6U, 6U, 2U, 2U}) {  // the second and third wait, the others fit beside them
+        REQUIRE(s.alloc(waiting(s.pending() + 1, cores, 10)).has_value());
+    }
+    CHECK(ids(s.pass(at(70))) == Ids{1, 4, 5});
+    CHECK(s.space().pool().free_cores() == 0);
+}
+
 TEST_CASE("scheduler: nothing starts on a node that is down, shrunk nodes come back to nobody") {
     auto s = scheduler(Fcfs{}, 2, 2);
     s.set_up(IdSet::range(0, 0), false);
