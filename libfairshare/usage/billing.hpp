@@ -43,6 +43,8 @@ class BillingWeights {
     /// O(amounts x log weights).
     double cost(std::span<const ResourceAmount> amounts, BillingRule rule = BillingRule::sum) const;
 
+    friend bool operator==(const BillingWeights&, const BillingWeights&) = default;
+
   private:
     std::map<std::string, double, std::less<>> weights_;  // by unit of ResourceAmount
 };
@@ -54,6 +56,7 @@ struct UsageFactors {
 
     /// Their product.
     double of(std::string_view qos_name, std::string_view queue_name) const;
+    friend bool operator==(const UsageFactors&, const UsageFactors&) = default;
 };
 
 }  // namespace weir

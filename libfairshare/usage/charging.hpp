@@ -19,6 +19,7 @@ struct ChargedJob {
     std::int64_t rate = 0;  ///< cores billed
     Instant started{};
     Duration requested{};  ///< wall time asked for; 0: not known, so that the job is charged as it runs
+    friend bool operator==(const ChargedJob&, const ChargedJob&) = default;
 };
 
 namespace charging_detail {

@@ -13,6 +13,7 @@ struct DynamicUse {
     double gpu_run_time_h = 0;        ///< run time x GPUs, history included where the site counts it
     double job_slots = 0;             ///< in use and reserved
     double adjustment = 0;            ///< the site's own term
+    friend bool operator==(const DynamicUse&, const DynamicUse&) = default;
 };
 
 }  // namespace weir

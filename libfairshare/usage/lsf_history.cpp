@@ -48,11 +48,25 @@ void LsfHistory::Cell::add(const Cell& other) {
     rate += other.rate;
     gpus += other.gpus;
     slots += other.slots;
+    cpus += other.cpus;
+}
+
+void LsfHistory::Cell::subtract(const Cell& other) {
+    cpu -= other.cpu;
+    finished -= other.finished;
+    gpu_finished -= other.gpu_finished;
+    running -= other.running;
+    gpu_running -= other.gpu_running;
+    committed -= other.committed;
+    rate -= other.rate;
+    gpus -= other.gpus;
+    slots -= other.slots;
+    cpus -= other.cpus;
 }
 
 bool LsfHistory::Cell::is_empty() const {
     return cpu == 0 && finished == 0 && gpu_finished == 0 && running == 0 && gpu_running == 0 && committed == 0 &&
-           rate == 0 && gpus == 0 && slots == 0;
+           rate == 0 && gpus == 0 && slots == 0 && cpus == 0;
 }
 
 LsfHistory::LsfHistory(std::uint32_t nodes, const LsfHistorySettings& settings)
@@ -84,37 +98,52 @@ __int128 LsfHistory::running_weight(Instant at) const {
     return settings_.run_time_decay ? decay_.weight(at) : micros(at);
 }
 
+/// What a job that began at `at` adds.
+LsfHistory::Cell LsfHistory::begun(const LsfJob& job, Instant at) const {
+    const std::int64_t jobs = job.slots > 0 ? 1 : 0;
+    Cell cell;
+    cell.rate = settings_.counts_cpus ? job.slots : jobs;
+    cell.gpus = job.gpus;
+    cell.slots = settings_.counts_jobs ? jobs : job.slots;
+    cell.cpus = settings_.measures_cpu ? 0 : job.slots;
+    cell.cpu = -cell.cpus * decay_.weight(at);
+    cell.running = cell.rate * running_weight(at);
+    cell.gpu_running = job.gpus * running_weight(at);
+    cell.committed = static_cast<__int128>(cell.rate) * job.committed.count();
+    return cell;
+}
+
 void LsfHistory::start(NodeId payer, const LsfJob& job, Instant at) {
     advance(at);
-    Cell change;
-    change.rate = rate_of(job);
-    change.gpus = job.gpus;
-    change.slots = settings_.counts_jobs ? 1 : job.slots;
-    change.running = change.rate * running_weight(at);
-    change.gpu_running = job.gpus * running_weight(at);
-    change.committed = static_cast<__int128>(change.rate) * job.committed.count();
-    cells_[payer.value].add(change);
+    cells_[payer.value].add(begun(job, at));
+}
+
+void LsfHistory::forget(NodeId payer, const LsfJob& job, Instant started) {
+    cells_[payer.value].subtract(begun(job, started));
 }
 
 void LsfHistory::end(NodeId payer, const LsfJob& job, Instant started, Instant ended) {
     advance(ended);
-    Cell change;
-    change.rate = -rate_of(job);
-    change.gpus = -job.gpus;
-    change.slots = settings_.counts_jobs ? -1 : -job.slots;
-    change.running = change.rate * running_weight(started);
-    change.gpu_running = change.gpus * running_weight(started);
-    change.committed = static_cast<__int128>(change.rate) * job.committed.count();
+    const Cell begun_then = begun(job, started);
     const std::int64_t ran = std::max<std::int64_t>((ended - started).count(), 0);
     const auto worth = [&](std::int64_t rate) {
         if (settings_.run_time_decay) {  // it has decayed while it ran
             return rate * (decay_.weight(ended) - decay_.weight(started));
         }
-        return decay_.weights_worth(static_cast<CoreMicros>(static_cast<__int128>(rate) * ran), ended);
+        const __int128 plain = decay_.weights_worth(static_cast<CoreMicros>(std::abs(rate)) * ran, ended);
+        return rate < 0 ? -plain : plain;
     };
-    change.finished = worth(-change.rate);
-    change.gpu_finished = worth(job.gpus);
-    cells_[payer.value].add(change);
+    Cell& cell = cells_[payer.value];
+    cell.subtract(begun_then);
+    cell.cpu += begun_then.cpu + begun_then.cpus * decay_.weight(ended);
+    cell.finished += worth(begun_then.rate);
+    cell.gpu_finished += worth(job.gpus);
+}
+
+void LsfHistory::remember(NodeId payer, CoreMicros worth, Instant at) {
+    advance(at);
+    cells_[payer.value].cpu += decay_.weights_worth(worth, at);
+    cells_[payer.value].finished += decay_.weights_worth(worth, at);
 }
 
 void LsfHistory::cpu_used(NodeId payer, CoreMicros amount, Instant from, Instant to) {
@@ -137,7 +166,8 @@ DynamicUse LsfHistory::read(const Cell& cell, Instant now, const DecayFrame::Rea
         return hours(static_cast<CoreMicros>(std::max<__int128>(static_cast<__int128>(rate) * micros(now) - begun, 0)));
     };
     DynamicUse use;
-    use.cpu_time_h = history(cell.cpu);
+    const __int128 cpu = DecayFrame::shifted(cell.cpu, reading.frame_shift) + cell.cpus * reading.weight;
+    use.cpu_time_h = hours(DecayFrame::scaled(cpu, reading));
     use.run_time_h = running(cell.rate, cell.running);
     use.hist_run_time_h = settings_.enable_hist_run_time ? history(cell.finished) : 0.0;
     use.committed_run_time_h = hours(static_cast<CoreMicros>(std::max<__int128>(cell.committed, 0)));
@@ -190,7 +220,8 @@ void LsfHistory::set_settings(const LsfHistorySettings& settings, Instant at) {
     };
     for (std::size_t i = 0; i < cells_.size(); ++i) {
         next.cells_[i] = cells_[i];
-        next.cells_[i].cpu = convert(cells_[i].cpu);
+        next.cells_[i].cpu =
+            convert(cells_[i].cpu + cells_[i].cpus * decay_.weight(at)) - cells_[i].cpus * next.decay_.weight(at);
         next.cells_[i].finished = convert(cells_[i].finished);
         next.cells_[i].gpu_finished = convert(cells_[i].gpu_finished);
         next.cells_[i].running = convert_running(cells_[i].rate, cells_[i].running);
@@ -218,7 +249,7 @@ LsfHistoryState LsfHistory::save(const ShareTree& tree) const {
             state.payers.push_back({tree.path(NodeId{i}),
                                     {to_wide(cell.cpu), to_wide(cell.finished), to_wide(cell.gpu_finished),
                                      to_wide(cell.running), to_wide(cell.gpu_running), to_wide(cell.committed),
-                                     to_wide(cell.rate), to_wide(cell.gpus), to_wide(cell.slots)}});
+                                     to_wide(cell.rate), to_wide(cell.gpus), to_wide(cell.slots), to_wide(cell.cpus)}});
         }
     }
     return state;
@@ -233,12 +264,12 @@ Result<LsfHistory> LsfHistory::restore(const ShareTree& tree, const LsfHistorySt
     }
     LsfHistory history{tree.size(), state.settings};
     history.decay_.set_frame(state.frame);
-    for (const LsfPayerState& payer : state.payers) {
+    for (const PayerNumbers& payer : state.payers) {
         const auto leaf = tree.find(payer.path);
         if (!leaf || !tree.is_association(*leaf)) {
             return Error{std::errc::invalid_argument, "LSF history: \"" + payer.path + "\" is no leaf of the tree"};
         }
-        std::array<__int128, 9> numbers{};
+        std::array<__int128, 10> numbers{};
         bool is_good = payer.numbers.size() == numbers.size();
         for (std::size_t i = 0; is_good && i < numbers.size(); ++i) {
             const __int128 limit = __int128{1} << (i < 6 ? 120 : 50);
@@ -257,7 +288,8 @@ Result<LsfHistory> LsfHistory::restore(const ShareTree& tree, const LsfHistorySt
                                        numbers[5],
                                        static_cast<std::int64_t>(numbers[6]),
                                        static_cast<std::int64_t>(numbers[7]),
-                                       static_cast<std::int64_t>(numbers[8])};
+                                       static_cast<std::int64_t>(numbers[8]),
+                                       static_cast<std::int64_t>(numbers[9])};
     }
     return history;
 }

@@ -26,6 +26,8 @@ struct LsfHistorySettings {
     bool run_time_decay = false;  ///< RUN_TIME_DECAY: running jobs' run time decays too
     bool counts_cpus = true;      ///< LSB_NCPU_ENFORCE: a parallel job's run time counts once for each slot
     bool counts_jobs = false;     ///< FAIRSHARE_JOB_COUNT: the slots term counts jobs
+    /// CPU time comes by cpu_used(); else a running job is taken to use each of its slots whole.
+    bool measures_cpu = true;
 
     /// Errors: EINVAL for HIST_HOURS out of range.
     Status validate() const;
@@ -33,22 +35,16 @@ struct LsfHistorySettings {
 };
 
 struct LsfJob {
-    std::int64_t slots = 1;
+    std::int64_t slots = 1;  ///< negative: lent to jobs that are counted by themselves; no job then
     std::int64_t gpus = 0;
     Duration committed{};  ///< bsub -W or the queue's RUNLIMIT; 0: none
-};
-
-/// One leaf's numbers, for storing: opaque but plain.
-struct LsfPayerState {
-    std::string path;
-    std::vector<WideInteger> numbers;
-    friend bool operator==(const LsfPayerState&, const LsfPayerState&) = default;
+    friend bool operator==(const LsfJob&, const LsfJob&) = default;
 };
 
 struct LsfHistoryState {
     LsfHistorySettings settings;
     std::int64_t frame = 0;
-    std::vector<LsfPayerState> payers;
+    std::vector<PayerNumbers> payers;
     friend bool operator==(const LsfHistoryState&, const LsfHistoryState&) = default;
 };
 
@@ -60,6 +56,10 @@ class LsfHistory {
     /// A job's life. `payer` is a leaf. Decay is continuous (LSF steps). O(1), and O(nodes) each eight half-lives.
     void start(NodeId payer, const LsfJob& job, Instant at);
     void end(NodeId payer, const LsfJob& job, Instant started, Instant ended);
+    /// Takes a job's start() back, as if it had never begun: before settings change that say how running jobs count.
+    void forget(NodeId payer, const LsfJob& job, Instant started);
+    /// Core time that was used and is over, known by what it is worth at `at` alone: as CPU and as run time.
+    void remember(NodeId payer, CoreMicros worth, Instant at);
     /// CPU time measured between two instants, core-microseconds, taken as used evenly; it decays from when it was
     /// used.
     void cpu_used(NodeId payer, CoreMicros amount, Instant from, Instant to);
@@ -70,13 +70,15 @@ class LsfHistory {
     void snapshot(const ShareTree& tree, Instant now, std::vector<DynamicUse>& into) const;
 
     /// Other settings. Histories are worth at `at` what they were and decay anew from there; finished jobs' run time
-    /// is recorded whether or not it counts, so that it can be switched on and off. counts_cpus and counts_jobs hold
-    /// for the jobs that start from then on. REQUIRES: they stay as they are while jobs run.
+    /// is recorded whether or not it counts, so that it can be switched on and off. counts_cpus, counts_jobs and
+    /// measures_cpu hold for the jobs that start from then on. REQUIRES: they stay as they are while jobs run.
     void set_settings(const LsfHistorySettings& settings, Instant at);
     const LsfHistorySettings& settings() const { return settings_; }
 
     /// Another tree: places[i] is where node i went. Gone leaves are dropped.
     void rebind(std::span<const NodeId> places, std::uint32_t nodes);
+    /// A tree that extends() the old one: ids stay. O(new leaves).
+    void extend(std::uint32_t nodes) { cells_.resize(nodes); }
     LsfHistoryState save(const ShareTree& tree) const;
     /// Errors: as validate(); EINVAL for a payer that is no leaf of the tree, ERANGE for numbers out of range.
     static Result<LsfHistory> restore(const ShareTree& tree, const LsfHistoryState& state);
@@ -89,11 +91,13 @@ class LsfHistory {
         std::int64_t rate = 0;                             // slots or jobs that run
         std::int64_t gpus = 0;
         std::int64_t slots = 0;  // the slots term
+        std::int64_t cpus = 0;   // slots that use CPU time: cpu lacks cpus * weight(now)
         void add(const Cell& other);
+        void subtract(const Cell& other);
         bool is_empty() const;
     };
     void advance(Instant at);
-    std::int64_t rate_of(const LsfJob& job) const { return settings_.counts_cpus ? job.slots : 1; }
+    Cell begun(const LsfJob& job, Instant at) const;
     /// The weight of a date in the run time of running jobs.
     __int128 running_weight(Instant at) const;
     DynamicUse read(const Cell& cell, Instant now, const DecayFrame::Reading& reading) const;

@@ -4,6 +4,7 @@
 #pragma once
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace weir {
 
@@ -30,6 +31,13 @@ inline __int128 from_wide(WideInteger wide) {
     return static_cast<__int128>((static_cast<unsigned __int128>(static_cast<std::uint64_t>(wide.high)) << 64) |
                                  wide.low);
 }
+
+/// What a ledger keeps of one payer, for storing: plain, and its own business what each number is.
+struct PayerNumbers {
+    std::string path;  ///< of the leaf; empty: who has no association
+    std::vector<WideInteger> numbers;
+    friend bool operator==(const PayerNumbers&, const PayerNumbers&) = default;
+};
 
 /// For people and for factors, never for comparing. Nearest double.
 inline double core_seconds(CoreMicros usage) {

@@ -236,6 +236,13 @@ void WindowLedger::rebind(std::span<const NodeId> places, std::uint32_t nodes) {
     *this = std::move(next);
 }
 
+void WindowLedger::extend(std::uint32_t nodes) {
+    WEIR_CHECK(nodes >= rates_.size());
+    windows_.resize(std::size_t{nodes} * policy_.depth);
+    rates_.resize(nodes);
+    closed_.resize(nodes);
+}
+
 WindowState WindowLedger::save() const {
     WindowState state{policy_, current_, {}};
     const std::int64_t depth = policy_.depth;

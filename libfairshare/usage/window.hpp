@@ -62,6 +62,8 @@ class WindowLedger {
     /// Something measured elsewhere, dated `at`; negative takes back.
     void add(NodeId payer, SignedCoreMicros amount, Instant at);
 
+    /// Cores that run.
+    std::int64_t rate(NodeId leaf) const { return rates_[leaf.value]; }
     /// Sum of the windows times their weights, to nearest; not below 0. `now` should not precede the latest event.
     /// O(1) in the window of the latest event, else O(depth).
     CoreMicros usage(NodeId leaf, Instant now) const;
@@ -77,6 +79,9 @@ class WindowLedger {
 
     /// Another tree: places[i] is where node i went. Gone leaves are dropped.
     void rebind(std::span<const NodeId> places, std::uint32_t nodes);
+
+    /// A tree that extends() the old one: ids stay. O(new leaves x depth).
+    void extend(std::uint32_t nodes);
 
     WindowState save() const;
     /// Errors: as validate(); ERANGE for a leaf that `nodes` does not have, a row of the wrong length, a window or a

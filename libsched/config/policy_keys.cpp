@@ -11,6 +11,8 @@
 namespace weir::config {
 namespace {
 
+constexpr double usage_factor_max = 1000;
+
 constexpr unsigned bit(PolicyKind policy) {
     return 1U << static_cast<unsigned>(policy);
 }
@@ -47,18 +49,68 @@ void read_weights(Reader& reader, Value value, PolicySettings& s) {
     });
 }
 
-/// [weir.qos.NAME], [weir.queues.NAME], [weir.associations.PATH]: each has one key, priority.
-void read_classes(Reader& reader, const std::string& name, Value value, std::map<std::string, double>& into) {
-    reader.table(name, value, "must be a table of tables: [weir." + name + ".NAME]",
+/// [weir.associations.PATH]: each has one key, priority.
+void read_associations(Reader& reader, Value value, PolicySettings& s) {
+    reader.table("associations", value, "must be a table of tables: [weir.associations.PATH]",
                  [&](const std::string& entry, Value inner) {
-                     const std::string path = name + "." + entry;
+                     const std::string path = "associations." + entry;
                      const Value priority = json_object_get(inner, "priority");
                      if (!json_is_object(inner) || json_object_size(inner) != 1 || priority == nullptr) {
                          reader.complain(path, inner, "must hold one key, priority, such as priority = 10");
                      } else {
-                         reader.number(path + ".priority", priority, into[entry]);
+                         reader.number(path + ".priority", priority, s.associations[entry]);
                      }
                  });
+}
+
+void read_billing_weights(Reader& reader, const std::string& key, Value value, BillingWeights& into) {
+    Result<BillingWeights> weights = BillingWeights::parse(json_is_string(value) ? json_string_value(value) : "=");
+    if (weights) {
+        into = std::move(*weights);
+    } else {
+        reader.complain(key, value,
+                        json_is_string(value) ? weights.error().message
+                                              : "must be a text such as \"cpu=1.0,mem=0.25G,gres/gpu=2.0\"");
+    }
+}
+
+/// [weir.qos.NAME], [weir.queues.NAME]: the priority, and what their jobs cost.
+void read_classes(Reader& reader, const std::string& name, Value value, PolicySettings& s) {
+    const bool is_queue = name == "queues";
+    std::map<std::string, double>& priorities = is_queue ? s.queues : s.qos;
+    reader.table(name, value, "must be a table of tables: [weir." + name + ".NAME]",
+                 [&](const std::string& entry, Value inner) {
+                     if (!json_is_object(inner)) {
+                         reader.complain(name + "." + entry, inner, "must be a table, such as { priority = 10 }");
+                         return;
+                     }
+                     auto& factors = is_queue ? s.billing.factors.queue : s.billing.factors.qos;
+                     fixed_table(reader, name + "." + entry, inner,
+                                 std::string("priority, usage-factor") + (is_queue ? ", billing-weights" : ""),
+                                 [&](const std::string& path, const std::string& key, Value v) {
+                                     if (key == "priority") {
+                                         reader.number(path, v, priorities[entry]);
+                                     } else if (key == "usage-factor") {
+                                         factors[entry] = 1;
+                                         reader.number(path, v, 0, usage_factor_max, factors[entry]);
+                                     } else if (key == "billing-weights" && is_queue) {
+                                         read_billing_weights(reader, path, v, s.billing.queue_weights[entry]);
+                                     } else {
+                                         return false;
+                                     }
+                                     s.given.insert(name + "." + key);
+                                     return true;
+                                 });
+                 });
+}
+
+void read_billing(Reader& reader, Value value, PolicySettings& s) {
+    const auto rule = billing_rule_named(json_is_string(value) ? json_string_value(value) : "");
+    if (rule) {
+        s.billing.rule = *rule;
+    } else {
+        reader.complain("billing", value, rule.error().message);
+    }
 }
 
 void read_resources(Reader& reader, Value value, PolicySettings& s) {
@@ -169,7 +221,7 @@ struct Key {
     void (*read)(Reader&, Value, PolicySettings&);
 };
 
-const std::array<Key, 23> table{{
+const std::array<Key, 26> table{{
     {"policy", all, [](Reader& r, Value v, PolicySettings& s) { r.choice("policy", v, policies, s.policy); }},
     {"update-interval", all,
      [](Reader& r, Value v, PolicySettings& s) { r.duration("update-interval", v, Duration{}, s.update_interval); }},
@@ -184,6 +236,15 @@ const std::array<Key, 23> table{{
      [](Reader& r, Value v, PolicySettings& s) { r.duration("half-life", v, duration_min, s.half_life); }},
     {"window", multifactor | moab, read_window},
     {"usage-reset", multifactor | moab, read_reset},
+    {"charging", multifactor,
+     [](Reader& r, Value v, PolicySettings& s) {
+         r.choice<Charging>("charging", v,
+                            {{"as-it-runs", Charging::as_it_runs}, {"at-dispatch", Charging::at_dispatch}},
+                            s.billing.charging);
+     }},
+    {"billing", multifactor, read_billing},
+    {"billing-weights", multifactor,
+     [](Reader& r, Value v, PolicySettings& s) { read_billing_weights(r, "billing-weights", v, s.billing.weights); }},
     {"weights", multifactor, read_weights},
     {"wait-max", multifactor,
      [](Reader& r, Value v, PolicySettings& s) { r.duration("wait-max", v, duration_min, s.wait_max); }},
@@ -217,13 +278,12 @@ const std::array<Key, 23> table{{
     {"raw-factors", multifactor, read_raw_factors},
     {"only-raises", multifactor,
      [](Reader& r, Value v, PolicySettings& s) { r.flag("only-raises", v, s.only_raises); }},
-    {"qos", multifactor, [](Reader& r, Value v, PolicySettings& s) { read_classes(r, "qos", v, s.qos); }},
+    {"qos", multifactor, [](Reader& r, Value v, PolicySettings& s) { read_classes(r, "qos", v, s); }},
     {"queues", multifactor | lsf | load,
-     [](Reader& r, Value v, PolicySettings& s) { read_classes(r, "queues", v, s.queues); }},
-    {"associations", multifactor,
-     [](Reader& r, Value v, PolicySettings& s) { read_classes(r, "associations", v, s.associations); }},
+     [](Reader& r, Value v, PolicySettings& s) { read_classes(r, "queues", v, s); }},
+    {"associations", multifactor, read_associations},
     {"resources", multifactor, read_resources},
-    {"lsf", lsf, read_lsf},
+    {"lsf", lsf | multifactor, read_lsf},
     {"moab", moab, read_moab},
     {"load-threshold", load, read_load_threshold},
 }};

@@ -124,7 +124,16 @@ void add_multifactor(const PolicySettings& s, const SiteFacts& facts, std::vecto
     unless("ageing", w.wait, "wait");
     unless("size-favors", w.size, "size");
     unless("size-rule", w.size, "size");
-    unless("algorithm", w.fairshare, "fairshare");
+    for (const char* key : {"algorithm", "charging", "billing", "billing-weights", "queues.billing-weights",
+                            "queues.usage-factor", "qos.usage-factor"}) {
+        unless(key, w.fairshare, "fairshare");
+    }
+    if (s.given.contains("billing") && s.billing.weights.empty() && s.billing.queue_weights.empty()) {
+        out.emplace_back("\"billing\" has no effect without billing-weights: a job costs its cores");
+    }
+    if (s.given.contains("lsf") && s.algorithm != "dynamic-user") {
+        out.emplace_back("\"lsf\" has no effect unless algorithm = \"dynamic-user\", or policy = \"lsf\"");
+    }
     if (w.association == 0 && !s.associations.empty()) {
         out.emplace_back("the weight of association is 0: the priorities in [weir.associations] have no effect");
     }

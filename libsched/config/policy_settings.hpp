@@ -15,6 +15,8 @@
 #include "libfairshare/algorithms/lsf.hpp"
 #include "libfairshare/base/time.hpp"
 #include "libfairshare/tree/node_terms.hpp"
+#include "libfairshare/usage/billing.hpp"
+#include "libfairshare/usage/counted_usage.hpp"
 #include "libfairshare/usage/lsf_history.hpp"
 #include "libfairshare/usage/reset.hpp"
 #include "libfairshare/usage/window.hpp"
@@ -33,12 +35,6 @@ enum class PolicyKind : std::uint8_t {
     fcfs,            ///< submission alone
 };
 std::string_view name_of(PolicyKind policy);
-
-enum class DecayKind : std::uint8_t {
-    half_life,
-    window,  ///< Moab's and Maui's
-    none,    ///< with resets by the calendar, or for ever
-};
 
 struct Weights {
     double wait = 20000;
@@ -75,6 +71,16 @@ struct LsfPolicy {
 double* lsf_factor_named(LsfFactors& factors, std::string_view name);
 /// A queue's factors: the common ones, but for those it has of its own.
 LsfFactors lsf_factors_of(const LsfPolicy& policy, const std::string& queue);
+
+/// What a job is charged, and when.
+struct BillingPolicy {
+    Charging charging = Charging::as_it_runs;
+    BillingRule rule = BillingRule::sum;
+    BillingWeights weights;                               ///< empty: a job costs its cores
+    std::map<std::string, BillingWeights> queue_weights;  ///< by queue, in place of the common ones
+    UsageFactors factors;
+    friend bool operator==(const BillingPolicy&, const BillingPolicy&) = default;
+};
 
 /// Moab's components and what each may be made of, by index; names as configuration has them.
 enum class MoabComponent : std::uint8_t { credential, fairshare, resource, service, target, usage };
@@ -152,6 +158,7 @@ struct PolicySettings {
     Duration half_life = std::chrono::hours(24 * 7);
     WindowPolicy window;
     ResetPeriod usage_reset = ResetPeriod::none;
+    BillingPolicy billing;
 
     // The sum: multifactor; the classes' priorities also lsf (queues) and load-threshold (queues: Y).
     Weights weights;

@@ -3,7 +3,10 @@
 #include "libsched/sim/multifactor_order.hpp"
 
 #include <algorithm>
+#include <array>
 #include <string>
+
+#include "libsched/config/usage_settings.hpp"
 
 namespace weir {
 namespace {
@@ -35,7 +38,7 @@ MultifactorOrder::MultifactorOrder(const PolicySettings& settings, std::uint32_t
       has_extras_(settings.size_rule != SizeRule::cores || !settings.resources.empty() || site_),
       shares_(std::move(shares)),
       shares_version_(shares_.version()),
-      usage_(settings, shares_.tree()),
+      usage_(settings, shares_.tree(), has_billing(settings) ? billing_unit : 1),
       engine_(engine_settings(settings, machine_of(machine_cores))),
       keeps_order_(shares_.is_flat() && is_plain_fair_tree(algorithm_) && settings.decay != DecayKind::window &&
                    settings.usage_reset == ResetPeriod::none) {}
@@ -102,8 +105,21 @@ void MultifactorOrder::submitted(const SimJob& job, JobId id, Instant now) {
     fresh_.push_back(number);
 }
 
-void MultifactorOrder::charge(Party party, std::int64_t cores, Instant now) {
-    usage_.start(shares_.leaf(party), cores, now);
+ChargedJob MultifactorOrder::charged(const SimJob& job, Party party, Instant started) const {
+    ChargedJob made{shares_.leaf(party), static_cast<std::int64_t>(job.cores), started, {}};
+    if (has_billing(settings_)) {
+        const std::array<ResourceAmount, 2> amounts{
+            {{"cpu", static_cast<double>(job.cores)}, {"node", static_cast<double>(job.cores)}}};
+        made.rate = billed_rate(settings_.billing, amounts, "", std::to_string(job.queue));
+    }
+    if (settings_.billing.charging == Charging::at_dispatch) {
+        made.requested = job.limit;
+    }
+    return made;
+}
+
+/// Its usage changed, by `cores` more or fewer that run.
+void MultifactorOrder::charge(Party party, std::int64_t cores) {
     PartyState& owner = parties_[party];
     owner.running += cores;
     marked_.push_back(party);
@@ -114,7 +130,8 @@ void MultifactorOrder::charge(Party party, std::int64_t cores, Instant now) {
 }
 
 void MultifactorOrder::started(const SimJob& job, JobId id, Instant now) {
-    const Place place = places_[id.value];
+    Place& place = places_[id.value];
+    place.started = now;
     std::vector<std::uint32_t>& waiting = parties_[place.party].waiting;
     places_[waiting.back()].index = place.index;
     waiting[place.index] = waiting.back();
@@ -122,11 +139,14 @@ void MultifactorOrder::started(const SimJob& job, JobId id, Instant now) {
     parties_[place.party].wanted -= job.cores;
     engine_.remove(place.slot);
     std::erase(fresh_, static_cast<std::uint32_t>(id.value));  // started unjudged: only without a pass before
-    charge(place.party, job.cores, now);
+    usage_.start(charged(job, place.party, now));
+    charge(place.party, job.cores);
 }
 
 void MultifactorOrder::ended(const SimJob& job, JobId id, Instant now) {
-    charge(places_[id.value].party, -static_cast<std::int64_t>(job.cores), now);
+    const Place& place = places_[id.value];
+    usage_.end(charged(job, place.party, place.started), now);
+    charge(place.party, -static_cast<std::int64_t>(job.cores));
 }
 
 void MultifactorOrder::evaluate(Instant now) {

@@ -53,6 +53,7 @@ class MultifactorOrder final : public QueueOrder {
         PriorityEngine::Slot slot;
         Party party = 0;
         std::uint32_t index = 0;  ///< in its party's list
+        Instant started{};
     };
     struct PartyState {
         std::vector<std::uint32_t> waiting;  ///< ids
@@ -65,7 +66,8 @@ class MultifactorOrder final : public QueueOrder {
     Party party_of(const SimJob& job, Instant now);
     JobExtras extras_of(const SimJob& job) const;
     void follow_tree(Instant now);
-    void charge(Party party, std::int64_t cores, Instant now);
+    ChargedJob charged(const SimJob& job, Party party, Instant started) const;
+    void charge(Party party, std::int64_t cores);
     void evaluate(Instant now);
     void evaluate_order(Instant now);
     void evaluate_tree(Instant now);

@@ -2,76 +2,57 @@
 // Owns: see usage_book.hpp.
 #include "libsched/sim/usage_book.hpp"
 
-#include "libfairshare/tree/share_tree_diff.hpp"
+#include <utility>
+
+#include "libsched/config/usage_settings.hpp"
 
 namespace weir {
-namespace {
 
-std::variant<UsageLedger, WindowLedger> ledger_for(const PolicySettings& settings, const ShareTreePtr& tree) {
-    if (settings.decay == DecayKind::window) {
-        return WindowLedger(tree->size(), settings.window);
-    }
-    return UsageLedger(tree, settings.decay == DecayKind::half_life ? settings.half_life : Duration{});
+UsageBook::UsageBook(const PolicySettings& settings, ShareTreePtr tree, std::int64_t unit)
+    : kept_(std::move(tree), usage_rules(settings, unit)), reset_(settings.usage_reset) {}
+
+void UsageBook::start(const ChargedJob& job) {
+    reset_if_due(job.started);
+    kept_.start({job});
 }
 
-}  // namespace
-
-UsageBook::UsageBook(const PolicySettings& settings, ShareTreePtr tree)
-    : tree_(std::move(tree)), kept_(ledger_for(settings, tree_)), reset_(settings.usage_reset) {}
-
-void UsageBook::start(NodeId payer, std::int64_t rate, Instant at) {
-    reset_if_due(at);
-    if (auto* ledger = std::get_if<UsageLedger>(&kept_)) {
-        ledger->start(payer, rate, at);
-    } else if (payer != unassociated) {
-        std::get<WindowLedger>(kept_).start(payer, rate, at);
-    }
+void UsageBook::end(const ChargedJob& job, Instant ended) {
+    reset_if_due(ended);
+    kept_.end({job}, ended);
 }
 
 /// Resets lie before whatever comes at or after them: the calendar is asked before each event and each reading.
 void UsageBook::reset_if_due(Instant now) {
-    auto* ledger = std::get_if<UsageLedger>(&kept_);
-    if (ledger == nullptr || reset_ == ResetPeriod::none) {
+    if (reset_ == ResetPeriod::none || kept_.ledger() == nullptr) {
         return;
     }
     if (!next_reset_) {
         next_reset_ = next_reset(reset_, now).value_or(never);
     }
     if (now >= *next_reset_) {
-        ledger->reset(*period_start(reset_, now));
+        kept_.reset(*period_start(reset_, now));
         next_reset_ = next_reset(reset_, now);
     }
 }
 
 void UsageBook::snapshot(Instant now, std::vector<CoreMicros>& into) {
     reset_if_due(now);
-    if (const auto* ledger = std::get_if<UsageLedger>(&kept_)) {
-        UsageSnapshot made{{}, std::move(into)};
-        ledger->snapshot(now, made);
-        into = std::move(made.usage);
-    } else {
-        std::get<WindowLedger>(kept_).snapshot(*tree_, now, into);
-    }
+    std::swap(into, snapshot_.usage);
+    kept_.snapshot(now, snapshot_);
+    std::swap(into, snapshot_.usage);
 }
 
 const UsageLedger* UsageBook::ledger(Instant now) {
     reset_if_due(now);
-    return std::get_if<UsageLedger>(&kept_);
+    return kept_.ledger();
 }
 
 void UsageBook::follow(ShareTreePtr tree, Instant at) {
-    const bool is_longer = tree->extends(*tree_);
-    if (auto* ledger = std::get_if<UsageLedger>(&kept_)) {
-        if (is_longer) {
-            ledger->extend(tree);
-        } else {
-            ledger->rebind(tree, at);
-        }
+    if (tree->extends(kept_.tree())) {
+        kept_.extend(std::move(tree));
     } else {
-        const std::vector<NodeId> places = match_nodes(*tree_, *tree);
-        std::get<WindowLedger>(kept_).rebind(places, tree->size());
+        kept_.rebind(std::move(tree), at);
     }
-    tree_ = std::move(tree);
 }
 
 }  // namespace weir

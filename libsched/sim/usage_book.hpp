@@ -1,28 +1,29 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: what the parties of a replay used, under the decay that the site chose: half-life, windows, or none with resets
-// by the calendar. Must not know jobs, priorities, algorithms.
+// Owns: what the parties of a replay used, as the site counts it, and its resets by the calendar.
+// Must not know jobs, priorities, algorithms.
 #pragma once
 #include <optional>
-#include <variant>
 #include <vector>
 
-#include "libfairshare/usage/usage_ledger.hpp"
-#include "libfairshare/usage/window.hpp"
+#include "libfairshare/usage/counted_usage.hpp"
 #include "libsched/config/policy_settings.hpp"
 
 namespace weir {
 
 class UsageBook {
   public:
-    UsageBook(const PolicySettings& settings, ShareTreePtr tree);
+    /// `unit`: UsageRules::unit.
+    UsageBook(const PolicySettings& settings, ShareTreePtr tree, std::int64_t unit = 1);
 
-    /// A job that bills `rate` cores begins, or ends, to be paid by `payer`. Events come in order of time.
-    void start(NodeId payer, std::int64_t rate, Instant at);
+    /// A job begins, or ends, to be charged. Events come in order of time.
+    void start(const ChargedJob& job);
+    void end(const ChargedJob& job, Instant ended);
+    /// The same of one that is charged as it runs.
+    void start(NodeId payer, std::int64_t rate, Instant at) { start({payer, rate, at, {}}); }
     void end(NodeId payer, std::int64_t rate, Instant at) { start(payer, -rate, at); }
 
     /// Usage of every node now, resets that are due included. O(nodes), with windows O(nodes x depth).
     void snapshot(Instant now, std::vector<CoreMicros>& into);
-    const ShareTreePtr& tree() const { return tree_; }
     /// The ledger where usage decays by half-life or not at all, resets that are due included; else nothing.
     const UsageLedger* ledger(Instant now);
 
@@ -32,10 +33,10 @@ class UsageBook {
   private:
     void reset_if_due(Instant now);
 
-    ShareTreePtr tree_;
-    std::variant<UsageLedger, WindowLedger> kept_;
+    CountedUsage kept_;
     ResetPeriod reset_;
     std::optional<Instant> next_reset_;
+    UsageSnapshot snapshot_;  // memory between two readings
 };
 
 }  // namespace weir

@@ -70,11 +70,16 @@ void post_to(UsageLedger& ledger, NodeId payer, std::int64_t rate, Instant at) {
 
 }  // namespace
 
-Accounting::Accounting(ShareTreePtr tree, Duration half_life) : ledger_(std::move(tree), half_life) {}
+Accounting::Accounting(ShareTreePtr tree, const Counting& counting) : ledger_(std::move(tree), counting.half_life) {
+    if (counting.rules) {
+        counted_.emplace(ledger_.tree_ptr(), *counting.rules);
+    }
+}
 
-Result<Accounting> Accounting::restore(ShareTreePtr tree, const SavedState& saved, Duration half_life, Instant now) {
+Result<Accounting> Accounting::restore(ShareTreePtr tree, const SavedState& saved, const Counting& counting,
+                                       Instant now) {
     tree = with_members(std::move(tree), paths_in(saved));
-    Accounting accounting(tree, half_life);
+    Accounting accounting(tree, {counting.half_life, {}});
     if (saved.ledger.half_life != Duration{} || !saved.ledger.payers.empty()) {
         Result<UsageLedger> ledger = UsageLedger::restore(tree, saved.ledger);
         if (!ledger) {
@@ -86,10 +91,15 @@ Result<Accounting> Accounting::restore(ShareTreePtr tree, const SavedState& save
         post_to(accounting.ledger_, payer_of(*tree, charge.path), charge.rate, charge.time);
     }
     for (const auto& [id, row] : saved.running) {
-        accounting.running_[id] = RunningJob{payer_of(*tree, row.path), row.cores, row.start};
+        accounting.running_[id] =
+            RunningJob{.payer = payer_of(*tree, row.path), .cores = row.cores, .start = row.start, .bill = row.bill};
     }
     for (const auto& [key, row] : saved.reported) {
-        accounting.reported_[key] = RunningJob{payer_of(*tree, row.path), row.cores, row.start, row.inside};
+        accounting.reported_[key] = RunningJob{.payer = payer_of(*tree, row.path),
+                                               .cores = row.cores,
+                                               .start = row.start,
+                                               .inside = row.inside,
+                                               .bill = row.bill};
     }
     for (const auto& [key, job] : accounting.reported_) {
         if (RunningJob* giver = accounting.giver(key.first, job.inside)) {
@@ -101,9 +111,10 @@ Result<Accounting> Accounting::restore(ShareTreePtr tree, const SavedState& save
     accounting.meta_ = saved.meta;
     accounting.reset_from_ = std::max(saved.ledger.since, saved.meta.position);
     accounting.charges_since_checkpoint_ = saved.charges.size();
-    if (accounting.ledger_.half_life() != half_life) {
-        accounting.set_half_life(half_life, now);
+    if (const Status restored = accounting.restore_counted(saved); !restored) {
+        return restored.error();
     }
+    accounting.configure(counting, now);
     return accounting;
 }
 
@@ -114,16 +125,18 @@ void Accounting::post(NodeId payer, std::int64_t rate, Instant at) {
 }
 
 RunningRow Accounting::row_of(const RunningJob& job) const {
-    return {job.payer == unassociated ? std::string() : tree().path(job.payer), job.cores, job.start, job.inside};
+    return {job.payer == unassociated ? std::string() : tree().path(job.payer), job.cores, job.start, job.inside,
+            job.bill};
 }
 
-bool Accounting::start(FluxJobId id, NodeId payer, std::int64_t cores, Instant at) {
+bool Accounting::start(FluxJobId id, NodeId payer, std::int64_t cores, Instant at, const Bill& bill) {
     if (running_.count(id) != 0 || charged_.count(id) != 0) {
         return false;
     }
-    const RunningJob job{payer, cores, at};
+    const RunningJob job{.payer = payer, .cores = cores, .start = at, .bill = bill};
     running_.emplace(id, job);
     post(payer, cores, at);
+    count_start(billed(job));
     batch_.running[id] = row_of(job);
     return true;
 }
@@ -136,6 +149,7 @@ bool Accounting::end(FluxJobId id, Instant at) {
     const Instant end_at = std::max(at, found->second.start);
     end_inside(id, 0, end_at);
     post(found->second.payer, -found->second.cores, end_at);
+    count_end(billed(found->second), end_at);
     running_.erase(found);
     charged_[id] = end_at;
     batch_.running[id] = std::nullopt;
@@ -202,11 +216,15 @@ bool Accounting::report_start(ReportedKey key, std::uint64_t inside, NodeId paye
         return false;
     }
     const std::int64_t moved = std::clamp<std::int64_t>(cores, 0, from->cores - from->given);
-    const RunningJob job{payer, moved, std::max(at, from->start), inside};
+    RunningJob job{.payer = payer, .cores = moved, .start = std::max(at, from->start), .inside = inside};
+    job.bill.rate =
+        from->cores == 0 ? 0 : static_cast<std::int64_t>(static_cast<__int128>(from->bill.rate) * moved / from->cores);
     from->given += moved;
     from->inner += 1;
     post(from->payer, -moved, job.start);
     post(payer, moved, job.start);
+    count_start(lent(*from, job));
+    count_start(billed(job));
     reported_.emplace(key, job);
     batch_.reported[key] = row_of(job);
     return true;
@@ -226,8 +244,10 @@ bool Accounting::report_end(ReportedKey key, Instant at) {
         to->given -= job.cores;
         to->inner -= 1;
         post(to->payer, job.cores, end_at);
+        count_end(lent(*to, job), end_at);
     }
     post(job.payer, -job.cores, end_at);
+    count_end(billed(job), end_at);
     reported_.erase(found);
     batch_.reported[key] = std::nullopt;
     return true;
@@ -256,6 +276,9 @@ NodeId Accounting::leaf_of(const Association& association, const std::string& us
     }
     const NodeId leaf = grown->second;
     ledger_.extend(std::make_shared<const ShareTree>(std::move(grown->first)));
+    if (counted_) {
+        counted_->extend(ledger_.tree_ptr());
+    }
     return leaf;
 }
 
@@ -273,16 +296,12 @@ void Accounting::follow(const std::vector<NodeId>& moved) {
 
 std::vector<NodeId> Accounting::rebind(ShareTreePtr new_tree, Instant at) {
     std::vector<NodeId> moved = ledger_.rebind(std::move(new_tree), at);
+    if (counted_) {
+        counted_->rebind(ledger_.tree_ptr(), at);
+    }
     follow(moved);
     is_checkpoint_due_ = true;
     return moved;
-}
-
-void Accounting::set_half_life(Duration half_life, Instant at) {
-    if (ledger_.half_life() != half_life) {
-        ledger_.set_half_life(half_life, at);
-        is_checkpoint_due_ = true;
-    }
 }
 
 void Accounting::reset_due(ResetPeriod period, Instant at, Duration utc_offset) {
@@ -298,6 +317,9 @@ void Accounting::reset_due(ResetPeriod period, Instant at, Duration utc_offset) 
 
 void Accounting::reset(Instant at) {
     ledger_.reset(at);
+    if (counted_) {
+        counted_->reset(at);
+    }
     is_checkpoint_due_ = true;
 }
 
@@ -315,6 +337,8 @@ StateBatch Accounting::take() {
     if (is_checkpoint_due_) {
         batch_.checkpoint = ledger_.save();
         batch_.charges.clear();
+        batch_.counted = counted_ ? counted_->save() : CountedUsageState{};
+        batch_.counted_events.clear();
         charges_since_checkpoint_ = 0;
         is_checkpoint_due_ = false;
     }
@@ -329,6 +353,7 @@ void Accounting::untake(StateBatch batch) {
     is_checkpoint_due_ = true;  // the ledger as it is now, in place of both batches' charges
     batch_.checkpoint.reset();
     batch_.charges.clear();
+    batch_.counted_events.clear();
     batch_.revisions.insert(batch_.revisions.end(), newer.revisions.begin(), newer.revisions.end());
     const auto merge = [](auto& into, auto& from) {
         for (auto& [key, value] : from) {

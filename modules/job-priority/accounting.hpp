@@ -11,12 +11,20 @@
 #include <string>
 #include <vector>
 
+#include "libfairshare/usage/counted_usage.hpp"
 #include "libfairshare/usage/reset.hpp"
 #include "libfairshare/usage/usage_ledger.hpp"
+#include "libsched/config/usage_settings.hpp"
 #include "modules/job-priority/job_event.hpp"
 #include "modules/job-priority/state_rows.hpp"
 
 namespace weir::priority {
+
+/// How usage is kept: core-seconds to the digit always, and as the site counts them where that is something else.
+struct Counting {
+    Duration half_life{};             ///< of the core-seconds; 0: no decay
+    std::optional<UsageRules> rules;  ///< in billing_unit parts of a core; none: as the core-seconds
+};
 
 /// A job that is being charged.
 struct RunningJob {
@@ -26,6 +34,7 @@ struct RunningJob {
     std::uint64_t inside = 0;  ///< of a reported job: the reported job whose cores it uses; 0: the child's own job
     std::int64_t given = 0;    ///< cores that reported jobs inside it took over
     std::size_t inner = 0;     ///< open reported jobs inside it
+    Bill bill{};
 };
 
 class Accounting {
@@ -36,14 +45,18 @@ class Accounting {
     /// Charge rows between two checkpoints of the ledger.
     static constexpr std::size_t charges_per_checkpoint = 2000;
 
-    Accounting(ShareTreePtr tree, Duration half_life);
+    Accounting(ShareTreePtr tree, const Counting& counting);
     /// Takes over what the state file holds: checkpoint, charges since, running jobs. `tree` is the tree in force;
     /// members by `@*` are admitted again, other paths it lacks are paid by `unassociated`.
-    static Result<Accounting> restore(ShareTreePtr tree, const SavedState& saved, Duration half_life, Instant now);
+    static Result<Accounting> restore(ShareTreePtr tree, const SavedState& saved, const Counting& counting,
+                                      Instant now);
 
     // ---- events ----
     /// Begins to charge a job. False, and nothing, when it is being charged or was (a replay). O(depth + log jobs).
-    bool start(FluxJobId id, NodeId payer, std::int64_t cores, Instant at);
+    bool start(FluxJobId id, NodeId payer, std::int64_t cores, Instant at, const Bill& bill);
+    bool start(FluxJobId id, NodeId payer, std::int64_t cores, Instant at) {
+        return start(id, payer, cores, at, Bill{cores * billing_unit});
+    }
     /// Ends it, not before its start. False, and nothing, when it is not being charged.
     bool end(FluxJobId id, Instant at);
     /// Whether a job that freed its resources at `freed` has been charged to the end.
@@ -68,8 +81,9 @@ class Accounting {
     NodeId leaf_of(const Association& association, const std::string& user);
     /// Another tree: usage and running jobs follow their paths. Returns, for each old node, its new one.
     std::vector<NodeId> rebind(ShareTreePtr tree, Instant at);
-    /// 0: no decay. Usage at `at` stays what it is.
-    void set_half_life(Duration half_life, Instant at);
+    /// Usage at `at` stays what it is, as far as the new way of counting lets it (CountedUsage::set_rules()). Where the
+    /// site begins to count in a way of its own, it takes over the core-seconds, and what runs is charged as it runs.
+    void configure(const Counting& counting, Instant at);
     /// Clears decayed usage at the last boundary of `period` that passed up to `at`, if one did since the last event
     /// or reset. To be called before what is dated `at` is applied: then the result does not depend on when anybody
     /// looked. O(1), O(size) at a reset.
@@ -77,7 +91,12 @@ class Accounting {
     /// Clears decayed usage now (period `now`: at each start).
     void reset(Instant at);
 
+    /// Exact core-seconds: what was delivered, whatever it costs.
     const UsageLedger& ledger() const { return ledger_; }
+    /// Usage as the site counts it, of every node: what its fair share goes by. O(size).
+    void measure(Instant now, UsageSnapshot& into) const;
+    /// What dynamic priorities weigh besides; nothing unless the site's rules have a history. O(size).
+    void measure_use(Instant now, std::vector<DynamicUse>& into) const;
     /// Moves the position on; written with the next batch.
     void set_position(Instant at);
     Instant position() const { return meta_.position; }
@@ -94,6 +113,14 @@ class Accounting {
 
   private:
     void post(NodeId payer, std::int64_t rate, Instant at);
+    // As the site counts: accounting_counted.cpp.
+    static CountedJob billed(const RunningJob& job);
+    static CountedJob lent(const RunningJob& from, const RunningJob& inner);
+    void count_start(const CountedJob& job);
+    void count_end(const CountedJob& job, Instant at);
+    std::vector<CountedJob> open_jobs();
+    Status restore_counted(const SavedState& saved);
+    void begin_to_count(const UsageRules& rules, Instant at);
     RunningRow row_of(const RunningJob& job) const;
     void prune_charged();
     RunningJob* giver(FluxJobId child, std::uint64_t inside);
@@ -101,6 +128,7 @@ class Accounting {
     void follow(const std::vector<NodeId>& moved);
 
     UsageLedger ledger_;
+    std::optional<CountedUsage> counted_;  // fed with all that ledger_ is
     std::map<FluxJobId, RunningJob> running_;
     std::map<ReportedKey, RunningJob> reported_;  // start and cores as moved; ends with its child
     std::map<FluxJobId, Instant> charged_;

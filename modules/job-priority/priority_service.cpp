@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "modules/job-priority/job_cost.hpp"
+
 namespace weir::priority {
 namespace {
 
@@ -31,7 +33,7 @@ PriorityService::PriorityService(Settings settings, UserDatabase database, std::
     : settings_(std::move(settings)),
       users_(std::move(database)),
       is_child_(is_child),
-      accounting_(trees_.tree(), kept_half_life(settings_)),
+      accounting_(trees_.tree(), counting_of(settings_)),
       book_(owner, settings_.ageing),
       queue_(settings_, MachineSize{}),
       algorithm_(algorithm_of(settings_)) {
@@ -40,7 +42,7 @@ PriorityService::PriorityService(Settings settings, UserDatabase database, std::
 
 Result<std::vector<std::string>> PriorityService::restore(const SavedState& saved, Instant now) {
     std::vector<std::string> warnings = trees_.restore(saved.revisions);
-    Result<Accounting> accounting = Accounting::restore(trees_.tree(), saved, kept_half_life(settings_), now);
+    Result<Accounting> accounting = Accounting::restore(trees_.tree(), saved, counting_of(settings_), now);
     if (!accounting) {
         return accounting.error();
     }
@@ -155,7 +157,7 @@ void PriorityService::on_started(const BookJob& job, const AllocEvent& alloc, In
     if (alloc.is_charged_elsewhere) {
         return;  // the child instance that runs it reports its usage
     }
-    if (accounting_.start(job.id, payer_of(job), alloc.cores, at)) {
+    if (accounting_.start(job.id, payer_of(job), alloc.cores, at, bill_of(settings_, job.request, alloc))) {
         record({true, job.id, users_.name(job.charged_userid()), job.request.account, alloc.cores, at});
     }
     queue_.mark_factor(factor_index(job));
@@ -253,45 +255,12 @@ void PriorityService::put_all() {
 // ---- passes ----
 
 void PriorityService::measure(Instant now, Measured& into) const {
-    accounting_.ledger().snapshot(now, into.usage);
+    accounting_.measure(now, into.usage);
+    accounting_.measure_use(now, into.dynamic);
     into.capacity = is_machine_known_ ? machine_.cores : 0;
-    into.dynamic.clear();
     into.demand.clear();
-    if (std::holds_alternative<Lsf>(algorithm_)) {
-        measure_dynamic(now, into);
-    } else if (std::holds_alternative<DemandCapped>(algorithm_)) {
+    if (std::holds_alternative<DemandCapped>(algorithm_)) {
         measure_demand(into);
-    }
-}
-
-void PriorityService::measure_dynamic(Instant now, Measured& into) const {
-    const UsageLedger& ledger = accounting_.ledger();
-    const ShareTree& tree = ledger.tree();
-    into.dynamic.assign(tree.size(), DynamicUse{});
-    const auto add = [&](const RunningJob& job) {
-        if (job.payer != unassociated) {
-            into.dynamic.at(job.payer.value).run_time_h +=
-                to_seconds(std::max(now - job.start, Duration{})) / 3600. * static_cast<double>(job.cores - job.given);
-        }
-    };
-    for (const auto& [id, job] : accounting_.running()) {
-        add(job);
-    }
-    for (const auto& [key, job] : accounting_.reported()) {
-        add(job);
-    }
-    for (std::uint32_t index = tree.size() - 1; index > 0 && index < tree.size(); --index) {
-        DynamicUse& use = into.dynamic[index];
-        if (tree.is_association(NodeId{index})) {
-            use.cpu_time_h = core_seconds(into.usage.usage[index]) / 3600.;
-            use.hist_run_time_h = std::max(use.cpu_time_h - use.run_time_h, 0.);
-            use.job_slots = static_cast<double>(ledger.rate(NodeId{index}));
-        }
-        DynamicUse& above = into.dynamic[tree.parent(NodeId{index}).value];
-        above.cpu_time_h += use.cpu_time_h;
-        above.run_time_h += use.run_time_h;
-        above.hist_run_time_h += use.hist_run_time_h;
-        above.job_slots += use.job_slots;
     }
 }
 

@@ -153,8 +153,8 @@ class PriorityService {
     UserNames& users() { return users_; }
     const Algorithm& algorithm() const { return algorithm_; }
     const Standings& standings() const { return standings_; }
-    /// Of the tree as it is now: usage, and what the algorithm in force wants besides. O(size), and O(running jobs) for
-    /// dynamic-user, O(pending jobs) for demand-capped; in `into`'s memory.
+    /// Of the tree as it is now: usage, and what the algorithm in force wants besides. O(size), and O(pending jobs) for
+    /// demand-capped; in `into`'s memory.
     void measure(Instant now, Measured& into) const;
     /// The array that queue() indexes.
     std::span<const double> factors() const;
@@ -166,7 +166,6 @@ class PriorityService {
   private:
     /// A job's payer; `userid` for the groups, where the tree has any.
     NodeId resolve(const Credentials& job, std::optional<std::uint32_t> userid);
-    void measure_dynamic(Instant now, Measured& into) const;
     void measure_demand(Measured& into) const;
     std::uint32_t factor_index(const BookJob& job);
     void on_started(const BookJob& job, const AllocEvent& alloc, Instant at);

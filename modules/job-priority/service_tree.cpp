@@ -37,7 +37,7 @@ void PriorityService::configure(Settings settings, Instant now) {
     settings_ = std::move(settings);
     users_.configure(settings_.users);
     algorithm_ = algorithm_of(settings_);
-    accounting_.set_half_life(kept_half_life(settings_), now);
+    accounting_.configure(counting_of(settings_), now);
     book_.set_age_rule(settings_.ageing);
     configure_queue();
     put_all();

@@ -17,12 +17,6 @@ std::string unsupported(const Settings& s) {
         refuse("policy = \"" + std::string(name_of(s.policy)) +
                "\": job-priority follows \"multifactor\" alone so far; the others can be tried in `weir sim`");
     }
-    if (s.decay == DecayKind::window) {
-        refuse(
-            "decay = \"window\": job-priority keeps usage by half-life, or without decay, so far; take \"half-life\" "
-            "or "
-            "\"none\"");
-    }
     if (s.update_interval < interval_min) {
         refuse("update-interval = " + encode_fsd(s.update_interval) + ": must be at least " + encode_fsd(interval_min) +
                "; events are acted on at once anyway");

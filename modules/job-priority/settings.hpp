@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "libsched/config/settings.hpp"
+#include "libsched/config/usage_settings.hpp"
+#include "modules/job-priority/accounting.hpp"
 
 namespace weir::priority {
 
@@ -14,9 +16,13 @@ using Settings = config::Settings;
 /// config::read_settings(); what is right but not for this module is an error, too: it is never ignored.
 Result<Settings> read_settings(const json_t* table, const std::vector<std::string>& arguments);
 
-/// Of the usage that is kept; 0: it does not decay.
-inline Duration kept_half_life(const Settings& settings) {
-    return settings.decay == DecayKind::none ? Duration{} : settings.half_life;
+/// How usage is kept.
+inline Counting counting_of(const Settings& settings) {
+    Counting counting{settings.decay == DecayKind::none ? Duration{} : settings.half_life, {}};
+    if (counts_otherwise(settings)) {
+        counting.rules = usage_rules(settings, billing_unit);
+    }
+    return counting;
 }
 
 }  // namespace weir::priority

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "libfairshare/base/time.hpp"
+#include "libfairshare/usage/counted_usage.hpp"
 #include "libfairshare/usage/usage_ledger.hpp"
 
 namespace weir::priority {
@@ -32,12 +33,30 @@ struct ChargeRow {
     Instant time;
 };
 
+/// What a job costs as the site counts it, settled when it starts.
+struct Bill {
+    std::int64_t rate = 0;  ///< a second's, in billing_unit parts of a core
+    Duration prepaid{};     ///< charged at dispatch; 0: it is charged as it runs
+    std::int64_t gpus = 0;
+    Duration committed{};  ///< wall time asked for; 0: none
+    friend bool operator==(const Bill&, const Bill&) = default;
+};
+
+/// A start or, with `ended`, an end that usage as the site counts it took since the checkpoint; `path` as in ChargeRow,
+/// the job's payer is not set.
+struct CountedRow {
+    std::string path;
+    CountedJob job;
+    std::optional<Instant> ended;
+};
+
 /// A job that holds resources: charged to `path` at `cores` core-seconds a second since `start`.
 struct RunningRow {
     std::string path;
     std::int64_t cores = 0;
     Instant start;
     std::uint64_t inside = 0;  ///< of a reported job: see UplinkRow
+    Bill bill{};
 };
 
 /// A start or end of a job that the parent has not acknowledged yet.
@@ -76,6 +95,8 @@ struct SavedState {
     std::vector<TreeRevision> revisions;  ///< ascending
     LedgerState ledger;                   ///< the checkpoint
     std::vector<ChargeRow> charges;       ///< since the checkpoint
+    CountedUsageState counted;            ///< the same as the site counts it; no rules: it does not count otherwise
+    std::vector<CountedRow> counted_events;
     std::map<std::uint64_t, RunningRow> running;
     std::map<std::uint64_t, Instant> charged;  ///< ended jobs that the journal may still replay
     std::map<ReportedKey, RunningRow> reported;
@@ -90,6 +111,8 @@ struct StateBatch {
     std::vector<TreeRevision> revisions;
     std::optional<LedgerState> checkpoint;  ///< replaces the old one and all charges before this batch
     std::vector<ChargeRow> charges;         ///< after the checkpoint, if there is one here
+    CountedUsageState counted;              ///< goes with the checkpoint
+    std::vector<CountedRow> counted_events;
     std::map<std::uint64_t, std::optional<RunningRow>> running;
     std::map<std::uint64_t, std::optional<Instant>> charged;
     std::map<ReportedKey, std::optional<RunningRow>> reported;
@@ -99,8 +122,9 @@ struct StateBatch {
     std::map<std::uint64_t, std::optional<double>> site;
 
     bool is_empty() const {
-        return !meta && revisions.empty() && !checkpoint && charges.empty() && running.empty() && charged.empty() &&
-               reported.empty() && downlinks.empty() && uplink.empty() && uplink_acked == 0 && site.empty();
+        return !meta && revisions.empty() && !checkpoint && charges.empty() && counted_events.empty() &&
+               running.empty() && charged.empty() && reported.empty() && downlinks.empty() && uplink.empty() &&
+               uplink_acked == 0 && site.empty();
     }
 };
 

@@ -11,7 +11,7 @@
 namespace weir::priority {
 namespace {
 
-constexpr const char* schema_version = "2";
+constexpr const char* schema_version = "3";
 
 // "weir" in ASCII: a SQLite file of another program is not ours to write into.
 constexpr const char* application_id = "2003134834";
@@ -25,22 +25,38 @@ constexpr const char* schema =
     "  rate INTEGER NOT NULL) STRICT, WITHOUT ROWID;"
     "CREATE TABLE IF NOT EXISTS charge (path TEXT NOT NULL, rate INTEGER NOT NULL, time_us INTEGER NOT NULL) STRICT;"
     "CREATE TABLE IF NOT EXISTS running (job INTEGER PRIMARY KEY, path TEXT NOT NULL, cores INTEGER NOT NULL,"
-    "  start_us INTEGER NOT NULL) STRICT;"
+    "  start_us INTEGER NOT NULL, rate INTEGER NOT NULL DEFAULT 0, prepaid_us INTEGER NOT NULL DEFAULT 0,"
+    "  gpus INTEGER NOT NULL DEFAULT 0, committed_us INTEGER NOT NULL DEFAULT 0) STRICT;"
     "CREATE TABLE IF NOT EXISTS charged (job INTEGER PRIMARY KEY, end_us INTEGER NOT NULL) STRICT;"
     "CREATE TABLE IF NOT EXISTS reported (child INTEGER NOT NULL, job INTEGER NOT NULL, path TEXT NOT NULL,"
     "  cores INTEGER NOT NULL, start_us INTEGER NOT NULL, inside INTEGER NOT NULL DEFAULT 0,"
-    "  PRIMARY KEY (child, job)) STRICT, WITHOUT ROWID;"
+    "  rate INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (child, job)) STRICT, WITHOUT ROWID;"
     "CREATE TABLE IF NOT EXISTS downlink (child INTEGER PRIMARY KEY, instance TEXT NOT NULL,"
     "  seq_acked INTEGER NOT NULL, applied_until_us INTEGER NOT NULL, ignored_until_us INTEGER NOT NULL) STRICT;"
     "CREATE TABLE IF NOT EXISTS uplink (seq INTEGER PRIMARY KEY, is_start INTEGER NOT NULL, job INTEGER NOT NULL,"
     "  user TEXT NOT NULL, account TEXT NOT NULL, cores INTEGER NOT NULL, time_us INTEGER NOT NULL,"
     "  inside INTEGER NOT NULL DEFAULT 0) STRICT;"
-    "CREATE TABLE IF NOT EXISTS site_value (job INTEGER PRIMARY KEY, value REAL NOT NULL) STRICT;";
+    "CREATE TABLE IF NOT EXISTS site_value (job INTEGER PRIMARY KEY, value REAL NOT NULL) STRICT;"
+    "CREATE TABLE IF NOT EXISTS counted (part INTEGER NOT NULL, path TEXT NOT NULL, numbers TEXT NOT NULL,"
+    "  PRIMARY KEY (part, path)) STRICT, WITHOUT ROWID;"
+    "CREATE TABLE IF NOT EXISTS counted_event (path TEXT NOT NULL, rate INTEGER NOT NULL, start_us INTEGER NOT NULL,"
+    "  prepaid_us INTEGER NOT NULL, cores INTEGER NOT NULL, gpus INTEGER NOT NULL, committed_us INTEGER NOT NULL,"
+    "  is_end INTEGER NOT NULL, end_us INTEGER NOT NULL) STRICT;";
 
 /// What a file of version 1 lacks: jobs inside reported jobs.
 constexpr const char* from_version_1 =
     "ALTER TABLE reported ADD COLUMN inside INTEGER NOT NULL DEFAULT 0;"
     "ALTER TABLE uplink ADD COLUMN inside INTEGER NOT NULL DEFAULT 0;";
+
+/// What a file of version 2 lacks: what jobs cost. They cost their cores until then.
+constexpr const char* from_version_2 =
+    "ALTER TABLE running ADD COLUMN rate INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE running ADD COLUMN prepaid_us INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE running ADD COLUMN gpus INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE running ADD COLUMN committed_us INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE reported ADD COLUMN rate INTEGER NOT NULL DEFAULT 0;"
+    "UPDATE running SET rate = 1000 * cores;"
+    "UPDATE reported SET rate = 1000 * cores;";
 
 bool exists(const std::string& path) {
     return access(path.c_str(), F_OK) == 0;
@@ -128,12 +144,13 @@ Status StateStore::prepare_file() {
     if (owner != "0" && owner != application_id) {
         return Error{std::errc::illegal_byte_sequence, "state file " + path_ + " belongs to another program"};
     }
-    if (version != "0" && version != "1" && version != schema_version) {
+    if (version != "0" && version != "1" && version != "2" && version != schema_version) {
         return Error{std::errc::not_supported, "state file " + path_ + " has schema version " + version +
                                                    ", this module writes " + schema_version + ": use the newer module"};
     }
     SqliteTransaction transaction(db_);
-    if (!transaction.is_open() || (version == "1" && !db_.execute(from_version_1)) || !db_.execute(schema) ||
+    if (!transaction.is_open() || (version == "1" && !db_.execute(from_version_1)) ||
+        ((version == "1" || version == "2") && !db_.execute(from_version_2)) || !db_.execute(schema) ||
         !db_.execute(std::string("PRAGMA application_id=") + application_id +
                      "; PRAGMA user_version=" + schema_version) ||
         !transaction.commit()) {

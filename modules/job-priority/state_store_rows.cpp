@@ -76,6 +76,56 @@ WideInteger wide(const SqliteStatement& row, int first) {
     return WideInteger{row.column_int(first), unsigned_id(row.column_int(first + 1))};
 }
 
+/// "high low high low ...", as state.counted has its numbers.
+std::string text_of(const std::vector<WideInteger>& numbers) {
+    std::string text;
+    for (const WideInteger& number : numbers) {
+        text += (text.empty() ? "" : " ") + std::to_string(number.high) + " " + std::to_string(number.low);
+    }
+    return text;
+}
+
+/// False when it is no such text.
+bool read_numbers(const std::string& text, std::vector<WideInteger>& into) {
+    const char* at = text.data();
+    const char* const end = at + text.size();
+    while (at != end) {
+        WideInteger number;
+        const auto high = std::from_chars(at, end, number.high);
+        if (high.ec != std::errc{} || high.ptr == end || *high.ptr != ' ') {
+            return false;
+        }
+        const auto low = std::from_chars(high.ptr + 1, end, number.low);
+        if (low.ec != std::errc{} || (low.ptr != end && (*low.ptr != ' ' || low.ptr + 1 == end))) {
+            return false;
+        }
+        into.push_back(number);
+        at = low.ptr == end ? end : low.ptr + 1;
+    }
+    return true;
+}
+
+// Table `counted`: which list of CountedUsageState a row is of.
+constexpr std::int64_t part_rules = 0;
+constexpr std::int64_t part_usage = 1;
+constexpr std::int64_t part_history = 2;
+
+bool read_counted(const SqliteStatement& row, CountedUsageState& into) {
+    PayerNumbers payer{row.column_text(1), {}};
+    if (!read_numbers(row.column_text(2), payer.numbers)) {
+        return false;
+    }
+    const std::int64_t part = row.column_int(0);
+    if (part == part_rules) {
+        for (const WideInteger& number : payer.numbers) {
+            into.rules.push_back(number.high);
+        }
+    } else {
+        (part == part_usage ? into.usage : into.history).push_back(std::move(payer));
+    }
+    return part >= part_rules && part <= part_history;
+}
+
 RunningRow running_row(const SqliteStatement& row, int first) {
     return RunningRow{row.column_text(first), row.column_int(first + 1), at(row.column_int(first + 2))};
 }
@@ -109,19 +159,39 @@ Status StateStore::read_all() {
         s.charges.push_back({row.column_text(0), row.column_int(1), at(row.column_int(2))});
         return true;
     });
-    next("SELECT job, path, cores, start_us FROM running", [&s](SqliteStatement& row) {
-        s.running[unsigned_id(row.column_int(0))] = running_row(row, 1);
-        return row.column_int(2) >= 0;
+    next("SELECT part, path, numbers FROM counted ORDER BY part, path",
+         [&s](SqliteStatement& row) { return read_counted(row, s.counted); });
+    next(
+        "SELECT path, rate, start_us, prepaid_us, cores, gpus, committed_us, is_end, end_us FROM counted_event ORDER "
+        "BY rowid",
+        [&s](SqliteStatement& row) {
+            CountedRow event{row.column_text(0), {}, {}};
+            event.job.charge = {unassociated, row.column_int(1), at(row.column_int(2)), Duration{row.column_int(3)}};
+            event.job.holds = {row.column_int(4), row.column_int(5), Duration{row.column_int(6)}};
+            if (row.column_int(7) != 0) {
+                event.ended = at(row.column_int(8));
+            }
+            s.counted_events.push_back(std::move(event));
+            return row.column_int(3) >= 0 && row.column_int(6) >= 0;
+        });
+    next("SELECT job, path, cores, start_us, rate, prepaid_us, gpus, committed_us FROM running", [&s](SqliteStatement&
+                                                                                                          row) {
+        RunningRow& running = s.running[unsigned_id(row.column_int(0))];
+        running = running_row(row, 1);
+        running.bill = {row.column_int(4), Duration{row.column_int(5)}, row.column_int(6), Duration{row.column_int(7)}};
+        return row.column_int(2) >= 0 && row.column_int(4) >= 0 && row.column_int(5) >= 0 && row.column_int(6) >= 0 &&
+               row.column_int(7) >= 0;
     });
     next("SELECT job, end_us FROM charged", [&s](SqliteStatement& row) {
         s.charged[unsigned_id(row.column_int(0))] = at(row.column_int(1));
         return true;
     });
-    next("SELECT child, job, path, cores, start_us, inside FROM reported", [&s](SqliteStatement& row) {
+    next("SELECT child, job, path, cores, start_us, inside, rate FROM reported", [&s](SqliteStatement& row) {
         RunningRow& reported = s.reported[{unsigned_id(row.column_int(0)), unsigned_id(row.column_int(1))}];
         reported = running_row(row, 2);
         reported.inside = unsigned_id(row.column_int(5));
-        return row.column_int(3) >= 0;
+        reported.bill.rate = row.column_int(6);
+        return row.column_int(3) >= 0 && row.column_int(6) >= 0;
     });
     next("SELECT child, instance, seq_acked, applied_until_us, ignored_until_us FROM downlink",
          [&s](SqliteStatement& row) {
@@ -198,6 +268,26 @@ class Writer {
     std::optional<SqliteFailure> failure_;
 };
 
+void write_counted(Writer& writer, const CountedUsageState& counted) {
+    writer.execute("DELETE FROM counted");
+    writer.execute("DELETE FROM counted_event");
+    if (counted.rules.empty()) {
+        return;
+    }
+    PayerNumbers rules;
+    for (const std::int64_t number : counted.rules) {
+        rules.numbers.push_back({number, 0});
+    }
+    const auto put = [&writer](std::int64_t part, const std::vector<PayerNumbers>& rows) {
+        writer.put_all(rows, "INSERT INTO counted VALUES (?,?,?)", [part](SqliteStatement& s, const PayerNumbers& row) {
+            s.bind(part).bind(row.path).bind(text_of(row.numbers));
+        });
+    };
+    put(part_rules, {rules});
+    put(part_usage, counted.usage);
+    put(part_history, counted.history);
+}
+
 void write_ledger(Writer& writer, const StateBatch& batch) {
     const auto put_meta = [](SqliteStatement& s, const auto& entry) { s.bind(entry.first).bind(entry.second); };
     constexpr const char* meta_sql = "INSERT OR REPLACE INTO meta VALUES (?,?)";
@@ -218,6 +308,16 @@ void write_ledger(Writer& writer, const StateBatch& batch) {
                            s.bind(payer.charged.high).bind(signed_id(payer.charged.low)).bind(payer.rate);
                        });
     }
+    if (batch.checkpoint) {
+        write_counted(writer, batch.counted);
+    }
+    writer.put_all(batch.counted_events, "INSERT INTO counted_event VALUES (?,?,?,?,?,?,?,?,?)",
+                   [](SqliteStatement& s, const CountedRow& row) {
+                       const ChargedJob& charge = row.job.charge;
+                       s.bind(row.path).bind(charge.rate).bind(us(charge.started)).bind(charge.requested.count());
+                       s.bind(row.job.holds.slots).bind(row.job.holds.gpus).bind(row.job.holds.committed.count());
+                       s.bind(std::int64_t{row.ended.has_value()}).bind(us(row.ended.value_or(Instant{})));
+                   });
     writer.put_all(batch.charges, "INSERT INTO charge VALUES (?,?,?)", [](SqliteStatement& s, const ChargeRow& row) {
         s.bind(row.path).bind(row.rate).bind(us(row.time));
     });
@@ -228,7 +328,7 @@ void write_ledger(Writer& writer, const StateBatch& batch) {
 Status StateStore::write_rows(const StateBatch& batch) {
     Writer writer(db_);
     const auto bind_id = [](SqliteStatement& s, std::uint64_t id) { s.bind(signed_id(id)); };
-    const auto bind_running = [](SqliteStatement& s, const RunningRow& row) {
+    const auto bind_place = [](SqliteStatement& s, const RunningRow& row) {
         s.bind(row.path).bind(row.cores).bind(us(row.start));
     };
     write_ledger(writer, batch);
@@ -236,18 +336,23 @@ Status StateStore::write_rows(const StateBatch& batch) {
                    [](SqliteStatement& s, const TreeRevision& row) {
                        s.bind(row.revision).bind(us(row.time)).bind(row.author).bind(row.reason).bind(row.toml);
                    });
-    writer.put_or_delete(batch.running, "INSERT OR REPLACE INTO running VALUES (?,?,?,?)",
-                         "DELETE FROM running WHERE job=?", bind_id, bind_running);
+    writer.put_or_delete(batch.running, "INSERT OR REPLACE INTO running VALUES (?,?,?,?,?,?,?,?)",
+                         "DELETE FROM running WHERE job=?", bind_id,
+                         [&bind_place](SqliteStatement& s, const RunningRow& row) {
+                             bind_place(s, row);
+                             s.bind(row.bill.rate).bind(row.bill.prepaid.count()).bind(row.bill.gpus);
+                             s.bind(row.bill.committed.count());
+                         });
     writer.put_or_delete(batch.charged, "INSERT OR REPLACE INTO charged VALUES (?,?)",
                          "DELETE FROM charged WHERE job=?", bind_id,
                          [](SqliteStatement& s, Instant end) { s.bind(us(end)); });
     writer.put_or_delete(
-        batch.reported, "INSERT OR REPLACE INTO reported VALUES (?,?,?,?,?,?)",
+        batch.reported, "INSERT OR REPLACE INTO reported VALUES (?,?,?,?,?,?,?)",
         "DELETE FROM reported WHERE child=? AND job=?",
         [](SqliteStatement& s, const ReportedKey& key) { s.bind(signed_id(key.first)).bind(signed_id(key.second)); },
-        [&bind_running](SqliteStatement& s, const RunningRow& row) {
-            bind_running(s, row);
-            s.bind(signed_id(row.inside));
+        [&bind_place](SqliteStatement& s, const RunningRow& row) {
+            bind_place(s, row);
+            s.bind(signed_id(row.inside)).bind(row.bill.rate);
         });
     writer.put_or_delete(batch.downlinks, "INSERT OR REPLACE INTO downlink VALUES (?,?,?,?,?)",
                          "DELETE FROM downlink WHERE child=?", bind_id, [](SqliteStatement& s, const DownlinkRow& row) {

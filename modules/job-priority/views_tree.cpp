@@ -14,22 +14,20 @@ long long json_integer_of(SignedCoreMicros value) {
     return static_cast<long long>(std::clamp<SignedCoreMicros>(value, 0, highest));
 }
 
-void set_usage(Json& object, const UsageLedger& ledger, NodeId node, Instant now) {
-    object.set("usage_core_s", core_seconds(ledger.usage(node, now)));
+/// `usage` as the site counts it; what was charged are core-seconds, whatever they cost.
+Json usage_of(const UsageLedger& ledger, NodeId node, CoreMicros usage, Instant now) {
+    Json object = Json::object();
+    object.set("usage_core_s", core_seconds(usage));
     object.set("charged_core_us", json_integer_of(ledger.charged(node, now)));
     object.set("running_cores", static_cast<long long>(ledger.rate(node)));
-}
-
-Json usage_of(const UsageLedger& ledger, NodeId node, Instant now) {
-    Json object = Json::object();
-    set_usage(object, ledger, node, now);
     return object;
 }
 
 /// Everything that was charged here, with or without association.
-Json total_of(const UsageLedger& ledger, Instant now) {
+Json total_of(const UsageLedger& ledger, const UsageSnapshot& snapshot) {
+    const Instant now = snapshot.at;
     Json object = Json::object();
-    object.set("usage_core_s", core_seconds(ledger.usage(root_node, now) + ledger.usage(unassociated, now)));
+    object.set("usage_core_s", core_seconds(snapshot.usage.at(root_node.value) + snapshot.unassociated));
     object.set("charged_core_us", json_integer_of(ledger.charged(root_node, now) + ledger.charged(unassociated, now)));
     object.set("running_cores", static_cast<long long>(ledger.rate(root_node) + ledger.rate(unassociated)));
     return object;
@@ -97,7 +95,8 @@ Json tree_view(PriorityService& service, Instant now) {
     Json view = Json::object();
     set_revision(view, service.trees().in_force());
     view.set("toml", service.trees().in_force().toml).set("now", to_seconds(now)).set("nodes", std::move(nodes));
-    view.set("unassociated", usage_of(ledger, unassociated, now)).set("total", total_of(ledger, now));
+    view.set("unassociated", usage_of(ledger, unassociated, measured.usage.unassociated, now));
+    view.set("total", total_of(ledger, measured.usage));
     if (!service.trees().problem().empty()) {
         view.set("problem", service.trees().problem());
     }
@@ -118,19 +117,21 @@ Json history_view(const PriorityService& service) {
 
 Json usage_view(PriorityService& service, Instant now) {
     const UsageLedger& ledger = service.accounting().ledger();
+    UsageSnapshot snapshot;
+    service.accounting().measure(now, snapshot);
     Json nodes = Json::array();
     for (std::uint32_t index = 1; index < ledger.tree().size(); ++index) {
         if (ledger.tree().kind(NodeId{index}) == NodeKind::any_member) {
             continue;
         }
-        Json node = Json::object();
+        Json node = usage_of(ledger, NodeId{index}, snapshot.usage.at(index), now);
         node.set("path", ledger.tree().path(NodeId{index}));
-        set_usage(node, ledger, NodeId{index}, now);
         nodes.append(std::move(node));
     }
     Json view = Json::object();
     view.set("now", to_seconds(now)).set("half_life_s", to_seconds(ledger.half_life()));
-    view.set("unassociated", usage_of(ledger, unassociated, now)).set("total", total_of(ledger, now));
+    view.set("unassociated", usage_of(ledger, unassociated, snapshot.unassociated, now));
+    view.set("total", total_of(ledger, snapshot));
     view.set("nodes", std::move(nodes));
     return view;
 }
@@ -158,6 +159,9 @@ Json weights_view(const PriorityService& service) {
     Json view = Json::object();
     view.set("weights", std::move(weights)).set("half_life_s", to_seconds(s.half_life));
     view.set("update_interval_s", to_seconds(s.update_interval)).set("wait_max_s", to_seconds(s.wait_max));
+    view.set("decay", s.decay == DecayKind::window ? "window" : s.decay == DecayKind::none ? "none" : "half-life");
+    view.set("charging", s.billing.charging == Charging::at_dispatch ? "at-dispatch" : "as-it-runs");
+    view.set("billed", has_billing(s));
     view.set("algorithm", s.algorithm).set("size_favors", s.is_large_favored ? "large" : "small");
     view.set("enforce", s.is_enforced).set("parent_factors", service.has_parent_factors());
     view.set("machine_cores", static_cast<long long>(service.queue().engine().settings().machine_cores));

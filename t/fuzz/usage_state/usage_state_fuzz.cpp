@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: what must hold for every saved state of the other decays (windows, LSF's history, resources), however absurd:
-// it is refused with a sentence, or it goes on as it was saved.
-// Input: which of them (1 byte), then its settings and its leaves' numbers as they lie.
+// Owns: what must hold for every saved state of the other decays (windows, LSF's history, resources, usage as a site
+// counts it), however absurd: it is refused with a sentence, or it goes on as it was saved. Input: which of them (1
+// byte), then its settings and its leaves' numbers as they lie.
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -9,6 +9,7 @@
 
 #include "libfairshare/base/check.hpp"
 #include "libfairshare/tree/share_tree_builder.hpp"
+#include "libfairshare/usage/counted_usage.hpp"
 #include "libfairshare/usage/lsf_history.hpp"
 #include "libfairshare/usage/resource_usage.hpp"
 #include "libfairshare/usage/window.hpp"
@@ -81,7 +82,7 @@ void check_lsf(Bytes bytes) {
     state.settings.counts_jobs = bytes.flag();
     state.frame = bytes.take<std::int64_t>();
     while (bytes.left() > 0) {
-        LsfPayerState payer{paths[bytes.take<std::uint8_t>() % paths.size()], {}};
+        PayerNumbers payer{paths[bytes.take<std::uint8_t>() % paths.size()], {}};
         for (std::uint8_t i = bytes.take<std::uint8_t>() % 16; i > 0; --i) {
             payer.numbers.push_back(bytes.wide());
         }
@@ -136,16 +137,60 @@ void check_resources(Bytes bytes) {
     }
 }
 
+std::vector<PayerNumbers> payers(Bytes& bytes) {
+    std::vector<PayerNumbers> made;
+    for (std::uint8_t i = bytes.take<std::uint8_t>() % 4; i > 0; --i) {
+        PayerNumbers payer{paths[bytes.take<std::uint8_t>() % paths.size()], {}};
+        for (std::uint8_t n = bytes.take<std::uint8_t>() % 16; n > 0; --n) {
+            payer.numbers.push_back(bytes.wide());
+        }
+        made.push_back(payer);
+    }
+    return made;
+}
+
+void check_counted(Bytes bytes) {
+    CountedUsageState state;
+    for (std::uint8_t i = bytes.take<std::uint8_t>() % 20; i > 0; --i) {
+        state.rules.push_back(bytes.flag() ? bytes.take<std::int64_t>() : bytes.take<std::int8_t>());
+    }
+    state.usage = payers(bytes);
+    state.history = payers(bytes);
+    auto restored = CountedUsage::restore(tree(), state);
+    if (is_refused(restored)) {
+        return;
+    }
+    const CountedUsageState saved = restored->save();
+    const auto again = CountedUsage::restore(tree(), saved);
+    WEIR_CHECK(again && again->save() == saved);
+    UsageSnapshot usage;
+    restored->snapshot(now, usage);
+    const CountedJob job{{*tree()->find("a/@u"), 1500, now, std::chrono::hours{3}}, {2, 1, std::chrono::hours{3}}};
+    restored->start(job);
+    UsageRules other = restored->rules();
+    other.decay = other.decay == DecayKind::window ? DecayKind::none : DecayKind::window;
+    other.window = {};
+    restored->set_rules(other, std::array{job}, now + std::chrono::hours{1});
+    restored->end(job, now + std::chrono::hours{2});
+    restored->snapshot(now + std::chrono::hours{2}, usage);
+    for (CoreMicros each : usage.usage) {
+        WEIR_CHECK(each <= usage_max);
+    }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     Bytes bytes{data, size};
-    switch (bytes.take<std::uint8_t>() % 3) {
+    switch (bytes.take<std::uint8_t>() % 4) {
         case 0:
             check_window(bytes);
             break;
         case 1:
             check_lsf(bytes);
+            break;
+        case 3:
+            check_counted(bytes);
             break;
         default:
             check_resources(bytes);

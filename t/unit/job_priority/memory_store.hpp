@@ -15,7 +15,11 @@ class MemoryStore {
         if (batch.checkpoint) {
             saved_.ledger = *batch.checkpoint;
             saved_.charges.clear();
+            saved_.counted = batch.counted;
+            saved_.counted_events.clear();
         }
+        saved_.counted_events.insert(saved_.counted_events.end(), batch.counted_events.begin(),
+                                     batch.counted_events.end());
         saved_.charges.insert(saved_.charges.end(), batch.charges.begin(), batch.charges.end());
         merge(saved_.running, batch.running);
         merge(saved_.charged, batch.charged);

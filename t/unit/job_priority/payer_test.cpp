@@ -137,10 +137,11 @@ TEST_CASE("dynamic-user: a dispatch lowers the user at once, before anything was
     CHECK(json_number_value(json_object_get(level, "level_fs")) == Approx(1. / (2 * 3.0)));  // shares / (1 + slots) * 3
 }
 
-TEST_CASE("dynamic-user: divisor as LSF writes it, from the ledger and the running jobs") {
+TEST_CASE("dynamic-user: divisor as LSF writes it, from finished and running jobs") {
     Settings with = settings();
     with.algorithm = "dynamic-user";
-    with.decay = DecayKind::none;
+    with.lsf.history.hist_hours = 0;
+    with.lsf.history.enable_hist_run_time = true;
     auto s = service_with(with, "\"a\" = 1\n\"a/@alice\" = 1\n\"a/@bob\" = 1\n");
     submit(*s, 1, alice, in(""));
     run(*s, 1, 0, 3600, 2);  // two core-hours of history

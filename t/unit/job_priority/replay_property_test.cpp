@@ -29,6 +29,9 @@ Timeline timeline(int jobs) {
         double t = *rc::gen::inRange(0, 5000);
         const auto later = [&t] { return t += *rc::gen::inRange(1, 3000) + 0.25; };
         events.push_back(submitted(id, t, user));
+        std::get<SubmitEvent>(events.back().what).request.wall_time = std::chrono::seconds(*rc::gen::inRange(60, 6000));
+        std::get<SubmitEvent>(events.back().what).request.qos = *rc::gen::element<std::string>("", "scavenger");
+        std::get<SubmitEvent>(events.back().what).request.amounts["gpus"] = *rc::gen::inRange(0, 3);
         events.push_back(eligible(id, later()));
         const int fate = *rc::gen::inRange(0, 4);  // waits, runs, freed, clean
         if (fate >= 1) {
@@ -44,6 +47,20 @@ Timeline timeline(int jobs) {
     std::stable_sort(events.begin(), events.end(),
                      [](const JobEvent& a, const JobEvent& b) { return a.time < b.time; });
     return events;
+}
+
+/// The ways to count usage that a site may choose.
+std::vector<Settings> ways_to_count() {
+    std::vector<Settings> ways(4, settings());
+    ways[1].billing.charging = Charging::at_dispatch;
+    ways[1].billing.factors.qos["scavenger"] = 0.25;
+    ways[2].decay = DecayKind::window;
+    ways[2].window = {std::chrono::hours(1), 5, 0.5};
+    ways[2].billing.weights = BillingWeights::parse("cpu=1.5,gres/gpu=8").value();
+    ways[3].algorithm = "dynamic-user";
+    ways[3].lsf.history.enable_hist_run_time = true;
+    ways[3].half_life = std::chrono::minutes(20);  // several frames
+    return ways;
 }
 
 /// The backlog after the first `count` events: job by job, in an order that is not the jobs' order in time.
@@ -72,6 +89,20 @@ void require_same(const PriorityService& got, const PriorityService& want) {
     }
     CHECK(got.accounting().ledger().usage(unassociated, at(end_of_time)) ==
           want.accounting().ledger().usage(unassociated, at(end_of_time)));
+    Measured measured_got;
+    Measured measured_want;
+    got.measure(at(end_of_time), measured_got);
+    want.measure(at(end_of_time), measured_want);
+    for (std::uint32_t index = 0; index < want.accounting().tree().size(); ++index) {
+        const auto same = got.accounting().tree().find(want.accounting().tree().path(NodeId{index}));
+        if (same) {
+            CHECK(measured_got.usage.usage.at(same->value) == measured_want.usage.usage.at(index));
+        }
+        if (same && !measured_want.dynamic.empty()) {
+            CHECK(measured_got.dynamic.at(same->value) == measured_want.dynamic.at(index));
+        }
+    }
+    CHECK(measured_got.usage.unassociated == measured_want.usage.unassociated);
     CHECK(got.accounting().running().size() == want.accounting().running().size());
     CHECK(got.queue().size() == want.queue().size());
 }
@@ -79,8 +110,8 @@ void require_same(const PriorityService& got, const PriorityService& want) {
 /// One life: from the store, the backlog of `from` events, then live up to `to`; commits where `commits` says so.
 template <typename Store, typename Commits>
 std::unique_ptr<PriorityService> life(Store& store, const Timeline& events, std::size_t from, std::size_t to,
-                                      Commits commits) {
-    auto s = service();
+                                      Commits commits, const Settings& with = settings()) {
+    auto s = service(false, with);
     const auto warnings = s->restore(store.saved(), at(0));
     if (!warnings) {
         throw std::runtime_error(warnings.error().message);
@@ -102,12 +133,15 @@ std::unique_ptr<PriorityService> life(Store& store, const Timeline& events, std:
 }  // namespace
 
 // Kills the mutants "charged jobs are not remembered", "running jobs are not restored", "a charge is in the checkpoint
-// and in the log", "the position moves before the commit".
+// and in the log", "the position moves before the commit"; of usage as the site counts it: "an end is not in the log",
+// "a checkpoint leaves its log", "a job's bill is not restored", "LSF's frame is not restored".
 TEST_CASE("replay: a kill at any place, any number of times, changes no digit") {
     rc::prop("usage, totals and running jobs are those of a life without kill", [] {
+        const Settings with = *rc::gen::elementOf(ways_to_count());
         const Timeline events = timeline(*rc::gen::inRange(1, 12));
         MemoryStore untouched;
-        const auto want = life(untouched, events, 0, events.size(), [] { return false; });
+        const auto want = life(
+            untouched, events, 0, events.size(), [] { return false; }, with);
         MemoryStore store;
         std::size_t place = 0;
         while (place < events.size()) {
@@ -116,14 +150,16 @@ TEST_CASE("replay: a kill at any place, any number of times, changes no digit") 
             // The live stream may have begun anywhere before the kill.
             const std::size_t caught_up = static_cast<std::size_t>(*rc::gen::inRange<std::size_t>(place, next + 1));
             const int rate = *rc::gen::inRange(0, 4);
-            auto killed = life(store, events, caught_up, next, [rate] { return *rc::gen::inRange(0, 4) < rate; });
+            auto killed = life(
+                store, events, caught_up, next, [rate] { return *rc::gen::inRange(0, 4) < rate; }, with);
             if (*rc::gen::arbitrary<bool>()) {
                 killed->want_checkpoint();
                 store.apply(killed->take_batch());
             }
             place = next;
         }
-        const auto got = life(store, events, events.size(), events.size(), [] { return false; });
+        const auto got = life(
+            store, events, events.size(), events.size(), [] { return false; }, with);
         require_same(*got, *want);
     });
 }
@@ -142,14 +178,17 @@ TEST_CASE("replay: with the real state file, a kill before and after the commit 
     }
     std::stable_sort(events.begin(), events.end(),
                      [](const JobEvent& a, const JobEvent& b) { return a.time < b.time; });
+    const Settings with = GENERATE(from_range(ways_to_count()));
     MemoryStore untouched;
-    const auto want = life(untouched, events, 0, events.size(), [] { return false; });
+    const auto want = life(
+        untouched, events, 0, events.size(), [] { return false; }, with);
     for (const bool is_committed : {false, true}) {
         const std::string file = (folder / (is_committed ? "after" : "before")).string();
         for (std::size_t place = 0; place <= events.size(); ++place) {
             std::vector<std::string> warnings;
             StateStore store = std::move(*StateStore::open(file, warnings));
-            auto s = life(store, events, place == 0 ? 0 : place - 1, place, [] { return false; });
+            auto s = life(
+                store, events, place == 0 ? 0 : place - 1, place, [] { return false; }, with);
             if (is_committed || place % 3 == 0) {
                 REQUIRE(store.apply(s->take_batch()));
             }
@@ -166,7 +205,8 @@ TEST_CASE("replay: batches that could not be written are written later, once") {
     rc::prop("after failures and a restart the ledger is the same", [] {
         const Timeline events = timeline(*rc::gen::inRange(1, 8));
         MemoryStore store;
-        auto s = service();
+        const Settings with = *rc::gen::elementOf(ways_to_count());
+        auto s = service(false, with);
         put_tree(*s);
         s->begin_backlog();
         s->end_backlog(at(0));
@@ -180,7 +220,7 @@ TEST_CASE("replay: batches that could not be written are written later, once") {
             }
         }
         store.apply(s->take_batch());
-        auto again = service();
+        auto again = service(false, with);
         RC_ASSERT(again->restore(store.saved(), at(0)).has_value());
         replay_backlog(*again, events, events.size(), 0);
         require_same(*again, *s);

@@ -87,9 +87,33 @@ TEST_CASE("settings: module arguments have the last word and are checked as stri
     CHECK_THAT(complaint("{}", {"nice=1"}), Contains("unknown key"));
 }
 
+TEST_CASE("settings: how usage is counted") {
+    const auto s = read(R"({"charging":"at-dispatch","billing":"max-tres","billing-weights":"CPU=1,Mem=0.25G",
+        "decay":"window","qos":{"scavenger":{"usage-factor":0}},
+        "queues":{"gpu":{"priority":5,"usage-factor":2,"billing-weights":"gres/gpu=16"}}})");
+    REQUIRE(s);
+    const Counting counting = counting_of(*s);
+    REQUIRE(counting.rules);
+    CHECK(counting.rules->decay == DecayKind::window);
+    CHECK(s->billing.charging == Charging::at_dispatch);
+    const std::vector<ResourceAmount> amounts{{"cpu", 4}, {"mem", 64 * 1024}, {"gres/gpu", 2}};
+    CHECK(billed_rate(s->billing, amounts, "", "") == 16000);  // the memory is dearer than the cores
+    CHECK(billed_rate(s->billing, amounts, "", "gpu") == 64000);
+    CHECK(billed_rate(s->billing, amounts, "scavenger", "gpu") == 0);
+    CHECK(s->queues.at("gpu") == 5);
+    CHECK(s->qos.empty());
+    CHECK_FALSE(counting_of(*read("{}")).rules);
+    CHECK(counting_of(*read(R"({"algorithm":"dynamic-user"})")).rules->history);
+    CHECK_THAT(complaint(R"({"charging":"later"})"), Contains("charging") && Contains("at-dispatch"));
+    CHECK_THAT(complaint(R"({"billing":"dear"})"), Contains("billing") && Contains("max-tres"));
+    CHECK_THAT(complaint(R"({"billing-weights":"cpu"})"), Contains("billing-weights") && Contains("cpu"));
+    CHECK_THAT(complaint(R"({"billing-weights":{"cpu":1}})"), Contains("must be a text"));
+    CHECK_THAT(complaint(R"({"qos":{"a":{"usage-factor":-1}}})"), Contains("qos.a.usage-factor"));
+    CHECK_THAT(complaint(R"({"qos":{"a":{"billing-weights":"cpu=1"}}})"), Contains("unknown key"));
+}
+
 TEST_CASE("settings: what only the simulator follows is refused, not ignored") {
-    CHECK_THAT(complaint(R"({"policy":"lsf","decay":"window"})"),
-               Contains("policy = \"lsf\"") && Contains("weir sim") && Contains("decay"));
+    CHECK_THAT(complaint(R"({"policy":"lsf"})"), Contains("policy = \"lsf\"") && Contains("weir sim"));
     CHECK(read(R"({"size-rule":"over-time"})"));
     CHECK_THAT(complaint(R"({"update-interval":0})"), Contains("at least 10ms"));
     CHECK(read(R"({"policy":"multifactor","algorithm":"served-share","rounding":"down"})"));

@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 
 #include "modules/job-priority/state_store.hpp"
 #include "t/unit/job_priority/support.hpp"
@@ -78,20 +79,100 @@ TEST_CASE("state: what was committed is read back to the last bit") {
     CHECK(s.uplink.at(77).inside == 4);
 }
 
+namespace {
+
+// What later versions added, taken away again.
+constexpr const char* to_version_2 =
+    "DROP TABLE counted; DROP TABLE counted_event; ALTER TABLE reported DROP COLUMN rate;"
+    "ALTER TABLE running DROP COLUMN rate; ALTER TABLE running DROP COLUMN prepaid_us;"
+    "ALTER TABLE running DROP COLUMN gpus; ALTER TABLE running DROP COLUMN committed_us;"
+    "PRAGMA user_version=2;";
+constexpr const char* to_version_1 =
+    "ALTER TABLE reported DROP COLUMN inside; ALTER TABLE uplink DROP COLUMN inside; PRAGMA user_version=1;";
+
+}  // namespace
+
 TEST_CASE("state: a file of version 1, which knew no jobs inside reported jobs, is taken over") {
     const Folder folder;
     { REQUIRE(opened(folder.file()).apply(everything())); }
     {
         SqliteDb db = SqliteDb::open(folder.file());
-        REQUIRE(
-            db.execute("ALTER TABLE reported DROP COLUMN inside; ALTER TABLE uplink DROP COLUMN inside;"
-                       "PRAGMA user_version=1;"));
+        REQUIRE(db.execute(to_version_2));
+        REQUIRE(db.execute(to_version_1));
     }
     for (int life = 0; life < 2; ++life) {
         const StateStore store = opened(folder.file());
         CHECK(store.saved().reported.at({1, 2}).cores == 3);
         CHECK(store.saved().reported.at({1, 2}).inside == 0);
         CHECK(store.saved().uplink.at(77).inside == 0);
+    }
+}
+
+TEST_CASE("state: a file of version 2, which knew no costs, is taken over: what runs costs its cores") {
+    const Folder folder;
+    const StateBatch all = everything();
+    { REQUIRE(opened(folder.file()).apply(all)); }
+    {
+        SqliteDb db = SqliteDb::open(folder.file());
+        REQUIRE(db.execute(to_version_2));
+    }
+    for (int life = 0; life < 2; ++life) {
+        const StateStore store = opened(folder.file());
+        REQUIRE(!store.saved().running.empty());
+        for (const auto& [id, row] : store.saved().running) {
+            CHECK(row.bill == Bill{1000 * row.cores});
+        }
+        CHECK(store.saved().reported.at({1, 2}).bill.rate == 3000);
+        CHECK(store.saved().reported.at({1, 2}).inside == 6);
+        CHECK(store.saved().counted.rules.empty());
+    }
+}
+
+TEST_CASE("state: usage as the site counts it comes back number for number") {
+    const Folder folder;
+    StateBatch batch;
+    batch.checkpoint = LedgerState{};
+    batch.counted.rules = {1, -5, std::numeric_limits<std::int64_t>::min()};
+    batch.counted.usage = {{"", {{-1, 7}, {0, 0}}}, {"a/@b", {{0, std::numeric_limits<std::uint64_t>::max()}}}};
+    batch.counted.history = {{"a/@b", {{3, 4}}}};
+    CountedRow begun{
+        "a/@b", {{unassociated, -1500, at(3), std::chrono::seconds(9)}, {-2, 1, std::chrono::hours(1)}}, {}};
+    CountedRow over = begun;
+    over.ended = at(12);
+    batch.counted_events = {begun, over};
+    batch.running[7] = RunningRow{"a/@b", 2, at(3), 0, Bill{250, std::chrono::seconds(9), 1, std::chrono::hours(1)}};
+    { REQUIRE(opened(folder.file()).apply(batch)); }
+    {
+        StateStore store = opened(folder.file());
+        CHECK(store.saved().counted == batch.counted);
+        REQUIRE(store.saved().counted_events.size() == 2);
+        CHECK(store.saved().counted_events[0].job == begun.job);
+        CHECK(!store.saved().counted_events[0].ended);
+        CHECK(store.saved().counted_events[1].path == "a/@b");
+        CHECK(store.saved().counted_events[1].ended == at(12));
+        CHECK(store.saved().running.at(7).bill == batch.running[7]->bill);
+        StateBatch plain;
+        plain.checkpoint = LedgerState{};
+        REQUIRE(store.apply(plain));
+    }
+    const StateStore store = opened(folder.file());
+    CHECK(store.saved().counted == CountedUsageState{});
+    CHECK(store.saved().counted_events.empty());
+}
+
+TEST_CASE("state: numbers that are none are damage, not zeros") {
+    for (const char* numbers : {"1", "1 ", "1 2 3", "x 1", "1 -2", "1 2 "}) {
+        INFO(numbers);
+        const Folder folder;
+        { REQUIRE(opened(folder.file()).apply(everything())); }
+        {
+            SqliteDb db = SqliteDb::open(folder.file());
+            REQUIRE(db.execute("INSERT INTO counted VALUES (1, 'a', '" + std::string(numbers) + "')"));
+        }
+        std::vector<std::string> warnings;
+        REQUIRE(StateStore::open(folder.file(), warnings));
+        REQUIRE(warnings.size() == 1);
+        CHECK_THAT(warnings.front(), Contains("damaged"));
     }
 }
 

@@ -67,8 +67,8 @@ inline void put_tree(PriorityService& service, const std::string& text = tree_te
     service.accept(*proposal, at(t));
 }
 
-inline std::unique_ptr<PriorityService> service(bool is_child = false) {
-    return std::make_unique<PriorityService>(settings(), no_database(), owner, is_child);
+inline std::unique_ptr<PriorityService> service(bool is_child = false, Settings with = settings()) {
+    return std::make_unique<PriorityService>(std::move(with), no_database(), owner, is_child);
 }
 
 /// A service with a tree whose journal is caught up.

@@ -139,7 +139,7 @@ committed-run-time-factor = 2
 TEST_CASE("warnings: keys of another policy, each with those that heed it") {
     CHECK_THAT(warned("[weir]\npolicy = 'fcfs'\nhalf-life = '1d'\n"),
                Contains("half-life") && Contains("fcfs") && Contains("moab, multifactor"));
-    CHECK_THAT(warned("weir.lsf.hist-hours = 3"), Contains("\"lsf\" has no effect") && Contains("multifactor"));
+    CHECK_THAT(warned("weir.lsf.hist-hours = 3"), Contains("\"lsf\" has no effect") && Contains("dynamic-user"));
     CHECK_THAT(warned("[weir]\npolicy = 'lsf'\nalgorithm = 'fair-tree'\n"), Contains("algorithm"));
     CHECK(warned("[weir]\npolicy = 'lsf'\n[weir.queues.a]\npriority = 3\n") == "");
     CHECK(warned("[weir]\npolicy = 'fcfs'\nupdate-interval = '1s'\n") == "");

@@ -396,3 +396,58 @@ TEST_CASE("Flux: the priority is the sum of six terms") {
     // wait 1000/2 + fairshare 10000 x 1 + qos 0 + queue 1000 x 10/20 + size 500 x 16/64 + user 1000 x 15/29
     CHECK(changed == std::vector<std::pair<JobId, std::uint32_t>>{{JobId{0}, 500 + 10000 + 500 + 125 + 517}});
 }
+
+namespace {
+
+/// Fair share alone, at every event.
+PolicySettings by_usage() {
+    PolicySettings settings;
+    settings.update_interval = Duration{};
+    settings.weights = {0, 10000, 0, 0, 0, 0, 0, 0, 0};
+    return settings;
+}
+
+}  // namespace
+
+// Kills: a replay that charges as jobs run whatever the site says.
+TEST_CASE("counting: charged at dispatch, who asks for much steps back before it is used") {
+    std::vector<SimJob> jobs;
+    for (int second = 1; second <= 10; second++) {
+        add(jobs, 1, 3, 8.99, 0.6 + second / 60.);  // ten cores get free, one a second
+    }
+    add(jobs, 10, 1, 9, 600);
+    add(jobs, 10, 2, 9, 1);
+    const auto of_a = [&](Charging charging) {
+        PolicySettings settings = by_usage();
+        settings.billing.charging = charging;
+        auto outcomes = run(settings, shares(equal_pair), jobs, 10);
+        outcomes.erase(outcomes.begin(), outcomes.begin() + 10);
+        const std::string order = users(outcomes, 10);
+        return std::count(order.begin(), order.end(), 'a');
+    };
+    CHECK(of_a(Charging::as_it_runs) == 5);
+    CHECK(of_a(Charging::at_dispatch) == 1);
+}
+
+// Kills: a rate that forgets the queue; usage that is left in thousandths.
+TEST_CASE("counting: jobs of a queue that costs nothing never fall behind, dear ones wait longer") {
+    std::vector<SimJob> jobs;
+    add(jobs, 30, 1, 9, 60);
+    for (SimJob& job : jobs) {
+        job.queue = 7;
+    }
+    add(jobs, 30, 2, 9, 60);
+    const auto of_a = [&](double factor) {
+        PolicySettings settings = by_usage();
+        settings.billing.factors.queue["7"] = factor;
+        const std::string order = users(run(settings, shares(equal_pair), jobs, 1), 30);
+        return std::count(order.begin(), order.end(), 'a');
+    };
+    CHECK(of_a(1) == 15);
+    CHECK(of_a(0) == 30);
+    CHECK(of_a(2) == 10);
+    PolicySettings weighted = by_usage();
+    weighted.billing.queue_weights["7"] = BillingWeights::parse("cpu=2").value();
+    const std::string order = users(run(weighted, shares(equal_pair), jobs, 1), 30);
+    CHECK(std::count(order.begin(), order.end(), 'a') == 10);
+}
