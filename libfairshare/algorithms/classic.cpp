@@ -5,6 +5,8 @@
 #include <cmath>
 #include <vector>
 
+#include "libfairshare/algorithms/fair_tree_ranks.hpp"
+
 namespace weir {
 
 namespace {
@@ -14,14 +16,15 @@ struct Level {
     double effective_usage = 1;
 };
 
-/// Depth-oblivious: how much of the local ratio counts, so that a rich level does not drown a poor one.
-double local_weight(double ratio_above, double ratio_local) {
-    if (ratio_above == 0 || ratio_local == 0 || (ratio_above - 1) * (ratio_local - 1) >= 0) {
-        return 1.0;
-    }
-    const double distance = 5 * std::log(ratio_above);
-    return 1 / (1 + distance * distance);
-}
+/// What the nodes of one level have in common, from the level of their level_parent().
+struct Above {
+    Level level;
+    // Depth-oblivious:
+    double ratio = 0;           // of usage to shares, above
+    double ratio_siblings = 0;  // the same of the level's nodes together
+    double local_weight = 0;    // how much of a node's own ratio counts where it is across 1: a rich level must not
+                                // drown a poor one
+};
 
 /// The level of each node from the one of its level_parent().
 class Levels {
@@ -29,26 +32,37 @@ class Levels {
     Levels(const Classic& rule, const ShareTree& tree, std::span<const CoreMicros> usage)
         : rule_(rule), tree_(tree), usage_(usage) {}
 
-    /// used_at_level: usage of all nodes with shares of their own and this level_parent(); depth-oblivious alone asks.
-    template <typename UsedAtLevel>
-    Level below(const Level& above, NodeId id, UsedAtLevel used_at_level) const {
+    /// used: of all nodes with shares of their own and this level_parent(); depth-oblivious alone asks.
+    Above above(const Level& level, CoreMicros used) const {
+        Above made{level};
+        if (rule_.depth_oblivious) {
+            made.ratio = level.effective_usage / level.norm_shares;
+            made.ratio_siblings = usage_as_double(used) / usage_as_double(usage_[root_node.value]) / level.norm_shares;
+            const double distance = 5 * std::log(made.ratio);
+            made.local_weight = 1 / (1 + distance * distance);
+        }
+        return made;
+    }
+
+    Level below(const Above& above, NodeId id) const {
         const NodeId level_parent = tree_.level_parent(id);
         const double used = part_of_all(usage_, id);
         if (tree_.shares_parent(id)) {
-            return level_parent == root_node ? Level{above.norm_shares, used} : above;
+            return level_parent == root_node ? Level{above.level.norm_shares, used} : above.level;
         }
         const double among_siblings = tree_.norm_shares(id);
-        const double norm_shares = above.norm_shares * among_siblings;
+        const double norm_shares = above.level.norm_shares * among_siblings;
         if (level_parent == root_node) {
             return {norm_shares, used};
         }
         if (rule_.depth_oblivious) {
-            const bool is_blank = norm_shares == 0 || above.norm_shares == 0 || above.effective_usage == 0 || used == 0;
-            return {norm_shares, is_blank ? used : oblivious(above, norm_shares, used, used_at_level(level_parent))};
+            const bool is_blank =
+                norm_shares == 0 || above.level.norm_shares == 0 || above.level.effective_usage == 0 || used == 0;
+            return {norm_shares, is_blank ? used : oblivious(above, norm_shares, used)};
         }
         const double effective = tree_.child_shares(level_parent) == 0
-                                     ? above.effective_usage
-                                     : used + (above.effective_usage - used) * among_siblings;
+                                     ? above.level.effective_usage
+                                     : used + (above.level.effective_usage - used) * among_siblings;
         return {norm_shares, effective};
     }
 
@@ -57,13 +71,11 @@ class Levels {
     }
 
   private:
-    double oblivious(const Level& above, double norm_shares, double used, CoreMicros used_at_level) const {
-        const double all = static_cast<double>(usage_[root_node.value]);
-        const double ratio_above = above.effective_usage / above.norm_shares;
-        const double ratio_siblings = static_cast<double>(used_at_level) / all / above.norm_shares;
-        const double ratio_local = used / norm_shares / ratio_siblings;
-        const double weight = local_weight(ratio_above, ratio_local);
-        return ratio_above * (weight == 1 ? ratio_local : std::pow(ratio_local, weight)) * norm_shares;
+    static double oblivious(const Above& above, double norm_shares, double used) {
+        const double local = used / norm_shares / above.ratio_siblings;
+        const bool is_whole = above.local_weight == 1 || above.ratio == 0 || local == 0 ||
+                              (above.ratio - 1) * (local - 1) >= 0;  // on one side
+        return above.ratio * (is_whole ? local : std::pow(local, above.local_weight)) * norm_shares;
     }
 
     const Classic& rule_;
@@ -73,7 +85,7 @@ class Levels {
 
 /// By level_parent(): the usage of the nodes that have shares of their own at its level.
 std::vector<CoreMicros> used_at_levels(const ShareTree& tree, std::span<const CoreMicros> usage) {
-    std::vector<CoreMicros> used(tree.size(), 0);
+    std::vector<CoreMicros> used(tree.parents_end(), 0);
     for (std::uint32_t i = 1; i < tree.size(); ++i) {
         const NodeId id{i};
         if (!tree.shares_parent(id)) {
@@ -97,16 +109,21 @@ CoreMicros used_at_level(const ShareTree& tree, std::span<const CoreMicros> usag
 
 void Classic::evaluate(const ShareTree& tree, const Measures& measures, Standings& into) const {
     const auto usage = measures.usage;
-    into.factor.assign(tree.size(), 0.0);
     const Levels rule{*this, tree, usage};
     const auto used_by_level = depth_oblivious ? used_at_levels(tree, usage) : std::vector<CoreMicros>{};
-    const auto used_at = [&](NodeId account) { return used_by_level[account.value]; };
-    std::vector<Level> levels(tree.size());
+    const auto above = [&](std::uint32_t i, const Level& level) {
+        return rule.above(level, depth_oblivious ? used_by_level[i] : 0);
+    };
+    std::vector<Above> levels(tree.parents_end());
+    levels[0] = above(0, {});
+    into.factor.resize(tree.size());
+    into.factor[0] = 0.0;
     for (std::uint32_t i = 1; i < tree.size(); ++i) {
         const NodeId id{i};
-        levels[i] = rule.below(levels[tree.level_parent(id).value], id, used_at);
-        if (tree.is_association(id)) {
-            into.factor[i] = rule.factor(levels[i]);
+        const Level level = rule.below(levels[tree.level_parent(id).value], id);
+        into.factor[i] = tree.is_association(id) ? rule.factor(level) : 0.0;
+        if (i < levels.size()) {
+            levels[i] = above(i, level);
         }
     }
     rank_by_factor(tree, into);
@@ -115,14 +132,10 @@ void Classic::evaluate(const ShareTree& tree, const Measures& measures, Standing
 NodeStanding Classic::node_standing(const ShareTree& tree, const Measures& measures, NodeId id) const {
     const auto usage = measures.usage;
     const Levels rule{*this, tree, usage};
-    const auto used_at = [&](NodeId account) { return used_at_level(tree, usage, account); };
-    std::vector<NodeId> way;
-    for (NodeId at = id; at != root_node; at = tree.level_parent(at)) {
-        way.push_back(at);
-    }
     Level level;
-    for (auto at = way.rbegin(); at != way.rend(); ++at) {
-        level = rule.below(level, *at, used_at);
+    for (NodeId step : levels_to(tree, id)) {
+        const CoreMicros used = depth_oblivious ? used_at_level(tree, usage, tree.level_parent(step)) : 0;
+        level = rule.below(rule.above(level, used), step);
     }
     NodeStanding standing{level.norm_shares, part_of_all(usage, id), level.effective_usage, std::nullopt,
                           rule.factor(level)};

@@ -9,6 +9,7 @@
 
 #include "libfairshare/algorithms/fair_tree.hpp"
 #include "libfairshare/algorithms/fair_tree_ranks.hpp"
+#include "libfairshare/algorithms/sorting.hpp"
 
 namespace weir {
 
@@ -24,6 +25,14 @@ constexpr long double infinite = std::numeric_limits<long double>::infinity();
 
 bool goes_before(const Item& a, const Item& b) {
     return a.level != b.level ? a.level > b.level : a.is_account != b.is_account ? b.is_account : a.place < b.place;
+}
+
+void sort(std::span<Item> list) {
+    if (list.size() <= few) {
+        sort_few(list, goes_before);
+    } else {
+        std::sort(list.begin(), list.end(), goes_before);
+    }
 }
 
 /// What slurmctld compares.
@@ -58,7 +67,7 @@ struct Levels {
     std::vector<Item> sorted_children(NodeId account) const {
         std::vector<Item> list;
         append_children(account, account, list);
-        std::sort(list.begin(), list.end(), goes_before);
+        sort(list);
         return list;
     }
 };
@@ -76,7 +85,7 @@ class Walk {
   private:
     /// Ranks the list on top of the pool and takes it off. is_tied: its first shares the present rank.
     void rank_list(std::size_t begin, bool is_tied) {
-        std::sort(pool_.begin() + static_cast<std::ptrdiff_t>(begin), pool_.end(), goes_before);
+        sort(std::span{pool_}.subspan(begin));
         const std::size_t end = pool_.size();
         for (std::size_t i = begin; i < end; ++i) {
             is_tied = i == begin ? is_tied : pool_[i].level == pool_[i - 1].level;

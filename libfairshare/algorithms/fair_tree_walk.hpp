@@ -4,17 +4,15 @@
 // Must not know what shares are: the tree's own, or what demand leaves of them.
 #pragma once
 #include <algorithm>
+#include <bit>
 #include <limits>
 #include <span>
 #include <vector>
 
 #include "libfairshare/algorithms/fair_tree.hpp"
+#include "libfairshare/algorithms/sorting.hpp"
 
 namespace weir {
-
-inline double usage_as_double(CoreMicros usage) {
-    return usage >> 63 == 0 ? static_cast<double>(static_cast<std::int64_t>(usage)) : static_cast<double>(usage);
-}
 
 /// One walk of the tree. `Shares` says what a node's shares are and what those of its level sum up to:
 /// of(NodeId) -> std::uint64_t below 2^48, sum(NodeId level_parent) -> std::uint64_t below 2^48.
@@ -34,6 +32,7 @@ class FairTreeWalk {
     }
 
   private:
+    static constexpr std::size_t many = 4096;  // from here on a radix sort is faster
     struct Item {
         double level;  // nearest doubles of the level FS, off by less than 2^-50 of itself; 0 and infinity are exact
         std::uint32_t id;
@@ -86,23 +85,31 @@ class FairTreeWalk {
         return is_close(a, b) && (is_exact(a.level) || std::is_eq(compare(level_of(a), level_of(b))));
     }
 
-    /// Descending level FS, users before accounts, ids last.
+    void sort_by_doubles(std::size_t begin) {
+        const auto goes_before = [](const Item& a, const Item& b) { return a.level > b.level; };
+        const std::span list = std::span{pool_}.subspan(begin);
+        if (list.size() <= few) {
+            sort_few(list, goes_before);
+        } else if (list.size() < many) {
+            std::sort(list.begin(), list.end(), goes_before);
+        } else {
+            std::vector<Item> sorted(list.begin(), list.end());
+            radix_sort<6>(sorted, [](const Item& item) { return ~std::bit_cast<std::uint64_t>(item.level); });
+            std::copy(sorted.begin(), sorted.end(), list.begin());
+        }
+    }
+
+    /// Descending level FS; ties in any order.
     void sort(std::size_t begin) {
-        const auto first = pool_.begin() + static_cast<std::ptrdiff_t>(begin);
-        std::sort(first, pool_.end(), [](const Item& a, const Item& b) {
-            return a.level != b.level ? a.level > b.level : a.is_account != b.is_account ? b.is_account : a.id < b.id;
-        });
-        for (auto at = first; at != pool_.end();) {
+        sort_by_doubles(begin);
+        for (auto at = pool_.begin() + static_cast<std::ptrdiff_t>(begin); at != pool_.end();) {
             auto end = at + 1;
             while (end != pool_.end() && is_close(*(end - 1), *end)) {
                 ++end;
             }
             if (end - at > 1 && !is_exact(at->level)) {
                 std::sort(at, end, [this](const Item& a, const Item& b) {
-                    const auto order = compare(level_of(a), level_of(b));
-                    return std::is_neq(order)             ? std::is_gt(order)
-                           : a.is_account != b.is_account ? b.is_account
-                                                          : a.id < b.id;
+                    return std::is_gt(compare(level_of(a), level_of(b)));
                 });
             }
             at = end;
@@ -113,22 +120,29 @@ class FairTreeWalk {
     void rank_list(std::size_t begin, bool is_tied_above) {
         sort(begin);
         const std::size_t end = pool_.size();
-        for (std::size_t i = begin; i < end;) {
-            for (const std::size_t group = i; i < end && !pool_[i].is_account && is_tied(pool_[group], pool_[i]); ++i) {
-                place(pool_[i].id, is_tied_above);
-                is_tied_above = true;
-                if (i + 1 == end || !is_tied(pool_[group], pool_[i + 1])) {
-                    is_tied_above = false;
+        for (std::size_t group = begin; group < end;) {
+            std::size_t next = group + 1;
+            while (next < end && is_tied(pool_[group], pool_[next])) {
+                ++next;
+            }
+            std::size_t users = 0;
+            for (std::size_t i = group; i < next; ++i) {
+                if (!pool_[i].is_account) {
+                    place(pool_[i].id, is_tied_above);
+                    is_tied_above = true;
+                    ++users;
                 }
             }
-            if (i < end && pool_[i].is_account) {
-                const std::size_t group = i;
-                for (; i < end && is_tied(pool_[group], pool_[i]); ++i) {
-                    push_children(NodeId{pool_[i].id});
+            if (users < next - group) {
+                for (std::size_t i = group; i < next; ++i) {
+                    if (pool_[i].is_account) {
+                        push_children(NodeId{pool_[i].id});
+                    }
                 }
                 rank_list(end, is_tied_above && !rule_.users_before_tied_accounts);
-                is_tied_above = false;
             }
+            is_tied_above = false;
+            group = next;
         }
         pool_.resize(begin);
     }

@@ -22,7 +22,7 @@ struct Measures {
 /// A node's part of the root's usage; 0 where that is 0.
 inline double part_of_all(std::span<const CoreMicros> usage, NodeId id) {
     const CoreMicros all = usage[root_node.value];
-    return all == 0 ? 0.0 : static_cast<double>(usage[id.value]) / static_cast<double>(all);
+    return all == 0 ? 0.0 : usage_as_double(usage[id.value]) / usage_as_double(all);
 }
 
 }  // namespace weir

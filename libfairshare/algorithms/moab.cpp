@@ -126,13 +126,15 @@ Moab::Path Moab::below(Path path, const ShareTree& tree, std::span<const CoreMic
 }
 
 void Moab::evaluate(const ShareTree& tree, const Measures& measures, Standings& into) const {
-    std::vector<Path> paths(tree.size());
-    into.factor.assign(tree.size(), 0.0);
+    std::vector<Path> paths(tree.parents_end());
+    into.factor.resize(tree.size());
+    into.factor[0] = 0.0;
     for (std::uint32_t i = 1; i < tree.size(); ++i) {
         const NodeId id{i};
-        paths[i] = below(paths[tree.level_parent(id).value], tree, measures.usage, id);
-        if (tree.is_association(id)) {
-            into.factor[i] = paths[i].factor();
+        const Path path = below(paths[tree.level_parent(id).value], tree, measures.usage, id);
+        into.factor[i] = tree.is_association(id) ? path.factor() : 0.0;
+        if (i < paths.size()) {
+            paths[i] = path;
         }
     }
     rank_by_factor(tree, into);

@@ -17,15 +17,18 @@ double factor_of(double entitled, double used) {
 }  // namespace
 
 void ServedShare::evaluate(const ShareTree& tree, const Measures& measures, Standings& into) const {
-    into.factor.assign(tree.size(), 0.0);
-    std::vector<double> entitled(tree.size(), 1.0);
+    into.factor.resize(tree.size());
+    into.factor[0] = 0.0;
+    std::vector<double> entitled(tree.parents_end(), 1.0);
     for (std::uint32_t i = 1; i < tree.size(); ++i) {
         const NodeId id{i};
         const NodeId above = tree.level_parent(id);
         const bool is_above = tree.shares_parent(id);
-        entitled[i] = entitled[above.value] * (is_above ? 1.0 : tree.norm_shares(id));
-        if (tree.is_association(id)) {
-            into.factor[i] = factor_of(entitled[i], part_of_all(measures.usage, is_above ? above : id));
+        const double own = entitled[above.value] * (is_above ? 1.0 : tree.norm_shares(id));
+        into.factor[i] =
+            tree.is_association(id) ? factor_of(own, part_of_all(measures.usage, is_above ? above : id)) : 0.0;
+        if (i < entitled.size()) {
+            entitled[i] = own;
         }
     }
     rank_by_factor(tree, into);

@@ -2,33 +2,22 @@
 // Owns: see standings.hpp.
 #include "libfairshare/algorithms/standings.hpp"
 
-#include <array>
-#include <cmath>
 #include <utility>
+
+#include "libfairshare/algorithms/sorting.hpp"
 
 namespace weir {
 
 namespace {
 
-/// A factor in units of 2^-32, and whose it is.
-using Item = std::pair<std::uint64_t, std::uint32_t>;
+struct Item {
+    std::uint32_t key;  // factor in units of 2^-32
+    std::uint32_t id;
+};
 
-/// Ascending: three passes of eleven bits.
-void radix_sort(std::vector<Item>& items) {
-    std::vector<Item> other(items.size());
-    for (unsigned shift = 0; shift < 33; shift += 11) {
-        std::array<std::uint32_t, 2049> begin{};
-        for (const Item& item : items) {
-            ++begin[((item.first >> shift) & 2047) + 1];
-        }
-        for (std::size_t i = 1; i < begin.size(); ++i) {
-            begin[i] += begin[i - 1];
-        }
-        for (const Item& item : items) {
-            other[begin[(item.first >> shift) & 2047]++] = item;
-        }
-        items.swap(other);
-    }
+/// The factor in units of 2^-32, to nearest, halves up: in integers, so that nothing is rounded twice.
+std::uint64_t whole_units(double factor) {
+    return (static_cast<std::uint64_t>(static_cast<std::int64_t>(factor * 0x1p33)) + 1) >> 1;
 }
 
 }  // namespace
@@ -36,17 +25,25 @@ void radix_sort(std::vector<Item>& items) {
 void rank_by_factor(const ShareTree& tree, Standings& standings) {
     std::vector<Item> order;
     order.reserve(tree.association_count());
+    standings.rank.assign(tree.size(), 0);
     for (std::uint32_t i = 1; i < tree.size(); ++i) {
-        if (tree.is_association(NodeId{i})) {
-            order.emplace_back(static_cast<std::uint64_t>(std::llround(standings.factor[i] * 0x1p32)), i);
+        if (!tree.is_association(NodeId{i})) {
+            continue;
+        }
+        const std::uint64_t units = whole_units(standings.factor[i]);
+        if (units >> 32 != 0) {
+            standings.rank[i] = tree.association_count();  // factor 1: tied with all others at the top
+        } else {
+            order.push_back({static_cast<std::uint32_t>(units), i});
         }
     }
-    radix_sort(order);
-    standings.rank.assign(tree.size(), 0);
+    radix_sort<3>(order, [](const Item& item) { return item.key; });
+    std::uint32_t rank = 0;
     for (std::size_t i = order.size(); i-- > 0;) {
-        const bool is_tied = i + 1 < order.size() && order[i].first == order[i + 1].first;
-        standings.rank[order[i].second] =
-            is_tied ? standings.rank[order[i + 1].second] : static_cast<std::uint32_t>(i + 1);
+        if (i + 1 == order.size() || order[i].key != order[i + 1].key) {
+            rank = static_cast<std::uint32_t>(i + 1);
+        }
+        standings.rank[order[i].id] = rank;
     }
 }
 

@@ -42,20 +42,6 @@ NodeKind kind_of_component(std::string_view component) {
 ShareTree::ShareTree()
     : parent_{0}, first_child_{none}, next_sibling_{none}, shares_{1}, child_shares_{0}, flags_{0}, name_end_{0} {}
 
-double ShareTree::norm_shares(NodeId id) const {
-    while (id != root_node && shares_parent(id)) {
-        id = parent(id);
-    }
-    if (id == root_node) {
-        return 1.0;
-    }
-    const std::uint64_t sum = child_shares(level_parent(id));
-    if (sum == 0 || kind(id) == NodeKind::any_member) {
-        return 0.0;
-    }
-    return static_cast<double>(shares(id)) / static_cast<double>(sum);
-}
-
 double ShareTree::entitled_share(NodeId id) const {
     double share = 1.0;
     while (id != root_node && share > 0) {
@@ -282,10 +268,7 @@ std::vector<NodeId> ShareTree::credentials(NodeKind wanted, std::string_view of)
     return found;
 }
 
-std::span<const NodeTerm> ShareTree::terms(NodeId id) const {
-    if ((flags_[id.value] & has_terms_bit) == 0) {
-        return {};
-    }
+std::span<const NodeTerm> ShareTree::listed_terms(NodeId id) const {
     const std::uint32_t owner = is_materialised(id) ? any_member(parent(id))->value : id.value;
     const auto [first, last] = std::equal_range(term_nodes_.begin(), term_nodes_.end(), owner);
     return std::span{terms_}.subspan(static_cast<std::size_t>(first - term_nodes_.begin()),

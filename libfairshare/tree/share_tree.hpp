@@ -90,6 +90,9 @@ class ShareTree {
 
     /// Number of nodes, the root included: ids are 0 to size() - 1.
     std::uint32_t size() const { return static_cast<std::uint32_t>(parent_.size()); }
+    /// No node of this id or a greater one is a parent: what is kept of parents alone has so many entries. Ids go
+    /// level by level, so this is far below size() where most nodes are at the bottom.
+    std::uint32_t parents_end() const { return parents_end_; }
     /// Number of leaves that pay: see is_association(); the N of Fair Tree.
     std::uint32_t association_count() const { return association_count_; }
 
@@ -105,7 +108,9 @@ class ShareTree {
     bool is_default(NodeId id) const { return (flags_[id.value] & default_bit) != 0; }
     /// Shares in one partition, targets, limits: in the order of comes_before(). A member let in by `@*` has that
     /// line's.
-    std::span<const NodeTerm> terms(NodeId id) const;
+    std::span<const NodeTerm> terms(NodeId id) const {
+        return (flags_[id.value] & has_terms_bit) == 0 ? std::span<const NodeTerm>{} : listed_terms(id);
+    }
     std::optional<Limit> limit(NodeId id, LimitKind kind) const;
     /// shares(), or those that the node has in this partition.
     std::uint32_t shares(NodeId id, std::string_view partition) const;
@@ -137,7 +142,16 @@ class ShareTree {
     std::uint64_t child_shares(NodeId id) const { return child_shares_[id.value]; }
     /// shares / child_shares(level_parent()); 0 where that sum is 0; the root 1; an `@*` line 0; a node that shares its
     /// parent's the same as its level_parent().
-    double norm_shares(NodeId id) const;
+    double norm_shares(NodeId id) const {
+        while (id != root_node && shares_parent(id)) {
+            id = parent(id);
+        }
+        if (id == root_node) {
+            return 1.0;
+        }
+        const std::uint64_t sum = child_shares(level_parent(id));
+        return sum == 0 || kind(id) == NodeKind::any_member ? 0.0 : shares(id) / static_cast<double>(sum);
+    }
     /// Part of the machine: the product of norm_shares() along the path, levels that share the parent's skipped.
     /// O(depth).
     double entitled_share(NodeId id) const;
@@ -194,6 +208,7 @@ class ShareTree {
     static constexpr std::uint8_t default_bit = 64;
     static constexpr std::uint8_t has_terms_bit = 128;
 
+    std::span<const NodeTerm> listed_terms(NodeId id) const;
     bool has_path(NodeId id, std::string_view path) const;
     std::pair<std::size_t, std::size_t> equal_names(const std::vector<std::uint32_t>& index,
                                                     std::string_view name) const;
@@ -219,6 +234,7 @@ class ShareTree {
     std::vector<std::uint32_t> term_nodes_;                             // sorted: whose each of terms_ is
     std::vector<NodeTerm> terms_;
     std::uint32_t association_count_ = 0;
+    std::uint32_t parents_end_ = 1;
 };
 
 }  // namespace weir

@@ -77,6 +77,7 @@ class ShareTreeLayout {
         flags |= specs_[i].terms.empty() ? 0U : ShareTree::has_terms_bit;
         add_terms(id, specs_[i].terms);
         tree_.parent_.push_back(parent);
+        tree_.parents_end_ = std::max(tree_.parents_end_, parent + 1);
         tree_.first_child_.push_back(0);
         tree_.next_sibling_.push_back(0);
         tree_.shares_.push_back(shares);

@@ -39,6 +39,11 @@ struct PayerNumbers {
     friend bool operator==(const PayerNumbers&, const PayerNumbers&) = default;
 };
 
+/// Nearest double: static_cast<double>(), faster for what has 63 bits.
+inline double usage_as_double(CoreMicros usage) {
+    return usage >> 63 == 0 ? static_cast<double>(static_cast<std::int64_t>(usage)) : static_cast<double>(usage);
+}
+
 /// For people and for factors, never for comparing. Nearest double.
 inline double core_seconds(CoreMicros usage) {
     return static_cast<double>(usage) / 1e6;

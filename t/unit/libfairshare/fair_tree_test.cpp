@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 #include "libfairshare/algorithms/algorithm.hpp"
 
+#include <algorithm>
 #include <map>
 
 #include "libfairshare/algorithms/algorithm.hpp"
@@ -146,4 +147,31 @@ TEST_CASE("level FS: the comparison is exact to the limits") {
     const LevelFs half{1, 2, usage_max - 1, usage_max};
     const LevelFs same{0x80000000U, std::uint64_t{1} << 32, usage_max - 1, usage_max};
     CHECK(std::is_eq(compare(half, same)));
+}
+
+TEST_CASE("fair tree: a very long list is ranked by the exact comparison, as a short one is") {
+    constexpr std::uint32_t users = 5000;
+    std::vector<Line> lines;
+    for (std::uint64_t i = 0; i < users; ++i) {
+        const std::uint64_t shares = i * 7 % 5;
+        // Proportional: tied however the doubles round. Next to that: off by less than doubles can tell.
+        const std::uint64_t used = i % 3 == 0 ? 1000003 * shares : i % 11 == 0 ? 0 : (i * 2654435761U) % 1000000000000U;
+        lines.push_back({"@u" + std::to_string(i), static_cast<std::int64_t>(shares), used + (i % 501 == 0 ? 1 : 0)});
+    }
+    const World w = world(lines);
+    std::vector<NodeId> order;
+    for (std::uint32_t i = 1; i <= users; ++i) {
+        order.push_back(NodeId{i});
+    }
+    const auto level = [&](NodeId id) {
+        return LevelFs{w.tree.shares(id), w.tree.child_shares(root_node), w.usage[id.value], w.usage[0]};
+    };
+    std::sort(order.begin(), order.end(), [&](NodeId a, NodeId b) { return std::is_gt(compare(level(a), level(b))); });
+    std::uint32_t rank = users;
+    for (std::uint32_t i = 0; i < users; ++i) {
+        if (i > 0 && std::is_neq(compare(level(order[i - 1]), level(order[i])))) {
+            rank = users - i;
+        }
+        REQUIRE(w.standings.rank[order[i].value] == rank);
+    }
 }

@@ -127,6 +127,13 @@ TEST_CASE("share tree: a member takes the wildcard's shares and keeps all ids") 
     CHECK(next.entitled_share(carol) == Approx(0.125).epsilon(1e-15));
     CHECK(next.find("physics/lattice/@bob") == tree.find("physics/lattice/@bob"));
     CHECK(next.association_count() == 4);
+    for (const ShareTree* each : {&tree, &next}) {
+        CHECK_FALSE(each->children(NodeId{each->parents_end() - 1}).empty());
+        for (std::uint32_t i = each->parents_end(); i < each->size(); ++i) {
+            CHECK(each->children(NodeId{i}).empty());
+        }
+    }
+    CHECK(ShareTree{}.parents_end() == 1);
 }
 
 TEST_CASE("share tree: members are refused twice, without wildcard, and with bad names") {

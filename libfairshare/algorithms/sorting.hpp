@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the two sorts that ranking a large tree is made of: lists of a few siblings, and lists of very many.
+// Must not know: what is sorted. Why not std::sort for these: ADR 0155.
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace weir {
+
+/// As many as sort_few() takes.
+inline constexpr std::size_t few = 16;
+
+/// Stable, at most `few` items. Each goes to the place that the number of those before it says: no branch depends on
+/// what is compared, where an insertion sort guesses wrong once an item. before: a strict weak order. O(size^2).
+template <typename Item, typename Before>
+void sort_few(std::span<Item> items, const Before& before) {
+    std::array<std::uint32_t, few> places;
+    for (std::size_t j = 0; j < items.size(); ++j) {
+        std::uint32_t own = 0;
+        for (std::size_t i = 0; i < j; ++i) {
+            const auto is_before = static_cast<std::uint32_t>(before(items[j], items[i]));
+            places[i] += is_before;
+            own += 1 - is_before;
+        }
+        places[j] = own;
+    }
+    std::array<Item, few> sorted;
+    for (std::size_t i = 0; i < items.size(); ++i) {
+        sorted[places[i]] = items[i];
+    }
+    for (std::size_t i = 0; i < items.size(); ++i) {
+        items[i] = sorted[i];
+    }
+}
+
+/// Stable, ascending by key_of(item), an unsigned number below 2^(11 * digits). O(size * digits).
+template <unsigned digits, typename Item, typename KeyOf>
+void radix_sort(std::vector<Item>& items, const KeyOf& key_of) {
+    std::array<std::array<std::uint32_t, 2048>, digits> begin{};
+    for (const Item& item : items) {
+        auto key = key_of(item);
+        for (auto& counts : begin) {
+            ++counts[key & 2047];
+            key >>= 11;
+        }
+    }
+    std::vector<Item> other(items.size());
+    for (unsigned digit = 0; digit < digits; ++digit) {
+        std::uint32_t before = 0;
+        bool is_one_value = false;
+        for (std::uint32_t& at : begin[digit]) {
+            const std::uint32_t count = at;
+            is_one_value = is_one_value || count == items.size();
+            at = before;
+            before += count;
+        }
+        if (is_one_value) {
+            continue;
+        }
+        for (const Item& item : items) {
+            other[begin[digit][(key_of(item) >> (11 * digit)) & 2047]++] = item;
+        }
+        items.swap(other);
+    }
+}
+
+}  // namespace weir

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+#include "libfairshare/algorithms/sorting.hpp"
+
+#include <rapidcheck/catch.h>
+
+#include <algorithm>
+#include <utility>
+
+using namespace weir;
+
+using Item = std::pair<std::uint64_t, int>;  // the key, and the place it had
+
+namespace {
+
+bool by_key(const Item& a, const Item& b) {
+    return a.first < b.first;
+}
+
+std::vector<Item> items_of(const std::vector<std::uint64_t>& keys) {
+    std::vector<Item> items;
+    for (const std::uint64_t key : keys) {
+        items.emplace_back(key, static_cast<int>(items.size()));
+    }
+    return items;
+}
+
+std::vector<Item> stably_sorted(std::vector<Item> items) {
+    std::stable_sort(items.begin(), items.end(), by_key);
+    return items;
+}
+
+}  // namespace
+
+// Kills: equal items that change places; a place counted twice; the last item left out.
+TEST_CASE("sort_few: as a stable sort") {
+    rc::prop("equal to std::stable_sort", [](const std::vector<std::uint8_t>& drawn) {
+        std::vector<std::uint64_t> keys(drawn.begin(),
+                                        drawn.begin() + static_cast<std::ptrdiff_t>(std::min(drawn.size(), few)));
+        for (std::uint64_t& key : keys) {
+            key %= 5;
+        }
+        std::vector<Item> items = items_of(keys);
+        sort_few(std::span{items}, by_key);
+        RC_ASSERT(items == stably_sorted(items_of(keys)));
+    });
+}
+
+// Kills: a digit left out though it differs; digits in the wrong order; one run against the order of the items.
+TEST_CASE("radix_sort: as a stable sort") {
+    rc::prop("equal to std::stable_sort", [] {
+        auto keys = *rc::gen::container<std::vector<std::uint64_t>>(rc::gen::oneOf(
+            rc::gen::arbitrary<std::uint64_t>(), rc::gen::element<std::uint64_t>(0, 1, 2047, 2048, 1U << 22, ~0ULL)));
+        std::vector<Item> items = items_of(keys);
+        radix_sort<6>(items, [](const Item& item) { return item.first; });
+        RC_ASSERT(items == stably_sorted(items_of(keys)));
+        for (std::uint64_t& key : keys) {
+            key %= std::uint64_t{1} << 33;
+        }
+        items = items_of(keys);
+        radix_sort<3>(items, [](const Item& item) { return item.first; });
+        RC_ASSERT(items == stably_sorted(items_of(keys)));
+    });
+}
