@@ -66,24 +66,6 @@ std::int64_t floor_divide(std::int64_t a, std::int64_t b) {
     return a / b - (a % b < 0 ? 1 : 0);
 }
 
-/// a * m / 2^shift to nearest, halves up; saturates at weights_max. shift may be negative.
-U128 multiply_shift(U128 a, std::uint64_t m, int shift) {
-    const U128 low = static_cast<U128>(static_cast<std::uint64_t>(a)) * m;
-    const U128 upper = static_cast<U128>(static_cast<std::uint64_t>(a >> 64)) * m + (low >> 64);
-    const auto rest = static_cast<std::uint64_t>(low);  // product = upper * 2^64 + rest
-    if (shift > 64) {
-        const int right = shift - 64;
-        return right >= 128 ? 0 : (upper + (U128{1} << (right - 1))) >> right;
-    }
-    const int left = 64 - shift;
-    if (left >= 126 || (upper >> (126 - left)) != 0) {
-        return upper == 0 && rest == 0 ? 0 : weights_max;
-    }
-    const U128 kept = shift <= 0 ? static_cast<U128>(rest) << -shift : shift == 64 ? 0 : rest >> shift;
-    const bool rounds_up = shift > 0 && ((rest >> (shift - 1)) & 1) != 0;
-    return (upper << left) + kept + (rounds_up ? 1 : 0);
-}
-
 }  // namespace
 
 std::uint64_t exp2_fraction(std::uint64_t fraction) {
@@ -101,6 +83,7 @@ bool DecayFrame::accepts(Duration half_life) {
 
 DecayFrame::DecayFrame(Duration half_life) : half_life_(half_life.count()) {
     WEIR_CHECK(accepts(half_life));
+    set_frame(frame_);
     if (!decays()) {
         return;
     }
@@ -111,6 +94,14 @@ DecayFrame::DecayFrame(Duration half_life) : half_life_(half_life.count()) {
     }
     tau_ = static_cast<std::uint64_t>(tau >> shift);
     fraction_bits_ = 63 - shift;
+}
+
+void DecayFrame::set_frame(std::int64_t frame) {
+    frame_ = frame;
+    using Limits = std::numeric_limits<std::int64_t>;
+    const __int128 last = (static_cast<__int128>(frame) + 2) * frame_half_lives * half_life_ - 1;
+    frame_last_ =
+        decays() ? static_cast<std::int64_t>(std::clamp<__int128>(last, Limits::min(), Limits::max())) : Limits::max();
 }
 
 std::int64_t DecayFrame::frame_for(Instant at) const {
@@ -162,16 +153,15 @@ DecayFrame::Reading DecayFrame::reading(Instant now) const {
     return reading;
 }
 
-__int128 DecayFrame::shifted(__int128 value, unsigned shift) {
-    if (shift == 0) {
-        return value;
+/// (upper * 2^64 + rest) * 2^left / 2^64 to nearest, halves up; saturates at weights_max. left is not negative.
+CoreMicros DecayFrame::shift_left(CoreMicros upper, std::uint64_t rest, int left) {
+    if (left >= 126 || (upper >> (126 - left)) != 0) {
+        return upper == 0 && rest == 0 ? 0 : weights_max;
     }
-    return shift > 126 ? 0 : (value + (__int128{1} << (shift - 1))) >> shift;
-}
-
-CoreMicros DecayFrame::scaled(__int128 weights, const Reading& reading) {
-    return weights <= 0 ? 0
-                        : multiply_shift(static_cast<U128>(weights), reading.mantissa, static_cast<int>(reading.shift));
+    const int shift = 64 - left;
+    const U128 kept = shift <= 0 ? static_cast<U128>(rest) << -shift : shift == 64 ? 0 : rest >> shift;
+    const bool rounds_up = shift > 0 && ((rest >> (shift - 1)) & 1) != 0;
+    return (upper << left) + kept + (rounds_up ? 1 : 0);
 }
 
 __int128 DecayFrame::weights_worth(CoreMicros usage, Instant at) const {

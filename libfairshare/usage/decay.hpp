@@ -38,7 +38,9 @@ class DecayFrame {
     Duration half_life() const { return Duration{half_life_}; }
     bool decays() const { return half_life_ != 0; }
     std::int64_t frame() const { return frame_; }
-    void set_frame(std::int64_t frame) { frame_ = frame; }
+    void set_frame(std::int64_t frame);
+    /// Whether `at` asks for a later frame: frame_for(at) > frame(), without a division.
+    bool is_before(Instant at) const { return at.time_since_epoch().count() > frame_last_; }
     /// The frame in which `at` lies between 8 and 16 half-lives after the origin.
     std::int64_t frame_for(Instant at) const;
 
@@ -50,9 +52,16 @@ class DecayFrame {
     Reading reading(Instant now) const;
 
     /// value / 2^shift, to nearest, halves up.
-    static __int128 shifted(__int128 value, unsigned shift);
+    static __int128 shifted(__int128 value, unsigned shift) {
+        return shift == 0 ? value : shift > 126 ? 0 : (value + (__int128{1} << (shift - 1))) >> shift;
+    }
     /// weights * mantissa / 2^shift, to nearest, halves up; 0 for negative weights.
-    static CoreMicros scaled(__int128 weights, const Reading& reading);
+    static CoreMicros scaled(__int128 weights, const Reading& reading) {
+        if (weights <= 0) {
+            return 0;
+        }
+        return multiply_shift(static_cast<CoreMicros>(weights), reading.mantissa, static_cast<int>(reading.shift));
+    }
     /// The weights that are worth `usage` core-microseconds at `at`: the inverse of scaled() to within rounding.
     __int128 weights_worth(CoreMicros usage, Instant at) const;
 
@@ -63,11 +72,23 @@ class DecayFrame {
     };
     Phase phase(std::int64_t at, std::int64_t frame) const;
     __int128 weight_in(Phase phase) const;
+    /// a * m / 2^shift to nearest, halves up; saturates. shift may be negative.
+    static CoreMicros multiply_shift(CoreMicros a, std::uint64_t m, int shift) {
+        const CoreMicros low = static_cast<CoreMicros>(static_cast<std::uint64_t>(a)) * m;
+        const CoreMicros upper = static_cast<CoreMicros>(static_cast<std::uint64_t>(a >> 64)) * m + (low >> 64);
+        if (shift <= 64) {
+            return shift_left(upper, static_cast<std::uint64_t>(low), 64 - shift);
+        }
+        const int right = shift - 64;
+        return right >= 128 ? 0 : (upper + (CoreMicros{1} << (right - 1))) >> right;
+    }
+    static CoreMicros shift_left(CoreMicros upper, std::uint64_t rest, int left);
 
     std::int64_t half_life_;
     std::int64_t frame_ = -1;
-    unsigned fraction_bits_ = 0;  // weights are in units of 2^-fraction_bits core-microseconds
-    std::uint64_t tau_ = 0;       // tau in those units: 2^59 to 2^60
+    std::int64_t frame_last_ = 0;  // its last microsecond since the epoch; the greatest where nothing decays
+    unsigned fraction_bits_ = 0;   // weights are in units of 2^-fraction_bits core-microseconds
+    std::uint64_t tau_ = 0;        // tau in those units: 2^59 to 2^60
 };
 
 }  // namespace weir

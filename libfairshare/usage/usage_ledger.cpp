@@ -21,8 +21,19 @@ std::int64_t micros(Instant at) {
 
 }  // namespace
 
-UsageLedger::UsageLedger(ShareTreePtr tree, Duration half_life)
-    : tree_(std::move(tree)), decay_(half_life), cells_(tree_->size()) {}
+UsageLedger::UsageLedger(ShareTreePtr tree, Duration half_life) : tree_(std::move(tree)), decay_(half_life) {
+    append_nodes();
+}
+
+/// For what the tree has and `nodes_` has not yet.
+void UsageLedger::append_nodes() {
+    static_assert(sizeof(Node) == sizeof(Cell));
+    nodes_.reserve(tree_->size());
+    while (nodes_.size() < tree_->size()) {
+        const NodeId id{static_cast<std::uint32_t>(nodes_.size())};
+        nodes_.push_back(Node{{}, tree_->parent(id).value, tree_->is_association(id)});
+    }
+}
 
 void UsageLedger::Cell::add(const Cell& other) {
     weighted += other.weighted;
@@ -42,12 +53,12 @@ void UsageLedger::post(NodeId payer, const Cell& delta) {
         ++touches_;
         return;
     }
-    WEIR_CHECK(payer.value < tree_->size() && tree_->is_association(payer));
+    WEIR_CHECK(payer.value < nodes_.size());
     // The whole way is found, and its cells asked for, before the first is needed: of a large tree few are in a cache.
-    std::array<Cell*, ShareTree::depth_max + 1> way;  // filled up to `length`
+    std::array<Node*, ShareTree::depth_max + 1> way;  // filled up to `length`
     std::size_t length = 0;
     for (NodeId at = payer;; at = tree_->parent(at)) {
-        way[length] = &cells_[at.value];
+        way[length] = &nodes_[at.value];
         __builtin_prefetch(way[length++], 1);
         if (at == root_node) {
             break;
@@ -55,8 +66,9 @@ void UsageLedger::post(NodeId payer, const Cell& delta) {
     }
     touches_ += length;
     while (length > 0) {
-        way[--length]->add(delta);
+        way[--length]->Cell::add(delta);
     }
+    WEIR_CHECK(way[0]->is_payer);
 }
 
 void UsageLedger::start(NodeId payer, std::int64_t rate, Instant at) {
@@ -86,11 +98,6 @@ void UsageLedger::transfer(NodeId from, NodeId to, std::int64_t rate, Instant at
     start(to, rate, at);
 }
 
-CoreMicros UsageLedger::read(const Cell& cell, const DecayFrame::Reading& reading) {
-    const __int128 weights = DecayFrame::shifted(cell.weighted, reading.frame_shift) + cell.rate * reading.weight;
-    return std::min(DecayFrame::scaled(weights, reading), usage_max);
-}
-
 CoreMicros UsageLedger::usage(NodeId node, Instant now) const {
     return read(cell(node), decay_.reading(now));
 }
@@ -113,23 +120,23 @@ void UsageLedger::snapshot(Instant now, UsageSnapshot& into) const {
     const DecayFrame::Reading reading = decay_.reading(now);
     into.at = now;
     into.unassociated = read(outside_, reading);
-    into.usage.assign(cells_.size(), 0);
-    for (std::uint32_t i = tree_->size() - 1; i > 0; --i) {
-        const NodeId id{i};
-        if (tree_->is_association(id)) {
-            into.usage[i] = read(cells_[i], reading);
-        }
-        CoreMicros& above = into.usage[tree_->parent(id).value];
-        above = std::min(above + into.usage[i], usage_max);
+    into.usage.resize(nodes_.size());
+    std::fill_n(into.usage.begin(), tree_->parents_end(), 0);
+    for (std::size_t i = nodes_.size() - 1; i > 0; --i) {
+        const Node& node = nodes_[i];
+        CoreMicros& own = into.usage[i];
+        own = node.is_payer ? read(node, reading) : i < tree_->parents_end() ? own : 0;
+        CoreMicros& above = into.usage[node.parent];
+        above = std::min(above + own, usage_max);
     }
 }
 
 /// Old charges lose eight bits a step; accounts are summed anew, so that conservation holds to the last bit.
 void UsageLedger::advance_frame(Instant at) {
-    const std::int64_t frame = decay_.frame_for(at);
-    if (frame <= decay_.frame()) {
+    if (!decay_.is_before(at)) {
         return;
     }
+    const std::int64_t frame = decay_.frame_for(at);
     const auto shift =
         static_cast<unsigned>(std::min<std::int64_t>(frame - decay_.frame(), 16) * DecayFrame::frame_half_lives);
     Cell own = outside_;
@@ -141,21 +148,21 @@ void UsageLedger::advance_frame(Instant at) {
     }
     own.weighted = DecayFrame::shifted(own.weighted, shift);
     outside_.add(own);
-    for (Cell& cell : cells_) {
-        cell.weighted = DecayFrame::shifted(cell.weighted, shift);
+    for (Node& node : nodes_) {
+        node.weighted = DecayFrame::shifted(node.weighted, shift);
     }
     sum_accounts();
     decay_.set_frame(frame);
 }
 
 void UsageLedger::sum_accounts() {
-    for (std::uint32_t i = 0; i < tree_->size(); ++i) {
-        if (!tree_->is_association(NodeId{i})) {
-            cells_[i] = {};
+    for (Node& node : nodes_) {
+        if (!node.is_payer) {
+            static_cast<Cell&>(node) = {};
         }
     }
-    for (std::uint32_t i = tree_->size() - 1; i > 0; --i) {
-        cells_[tree_->parent(NodeId{i}).value].add(cells_[i]);
+    for (std::size_t i = nodes_.size() - 1; i > 0; --i) {
+        nodes_[nodes_[i].parent].add(nodes_[i]);
     }
 }
 
@@ -175,30 +182,30 @@ void UsageLedger::take_back_departed(NodeId first) {
 std::vector<NodeId> UsageLedger::rebind(ShareTreePtr tree, Instant at) {
     advance_frame(at);
     std::vector<NodeId> places = match_nodes(*tree_, *tree);
-    std::vector<Cell> cells(tree->size());
-    for (std::uint32_t i = 1; i < tree_->size(); ++i) {
-        Cell& cell = cells_[i];
-        if (!tree_->is_association(NodeId{i})) {
+    const ShareTreePtr old_tree = std::exchange(tree_, std::move(tree));
+    const std::vector<Node> old_nodes = std::exchange(nodes_, {});
+    append_nodes();
+    for (std::uint32_t i = 1; i < old_nodes.size(); ++i) {
+        const Cell& cell = old_nodes[i];
+        if (!old_nodes[i].is_payer) {
             continue;
         }
-        if (places[i] != unassociated && !tree->is_association(places[i])) {
+        if (places[i] != unassociated && !nodes_[places[i].value].is_payer) {
             places[i] = unassociated;  // a leaf no longer
         }
         if (cell.is_empty()) {
             continue;
         }
         if (places[i] != unassociated) {
-            cells[places[i].value].add(cell);
+            nodes_[places[i].value].add(cell);
             continue;
         }
         outside_.add(cell);
         // What runs on is the bucket's own; what ran until now waits for its path to come back.
         const __int128 rate = cell.rate;
-        departed_[tree_->path(NodeId{i})].add(
+        departed_[old_tree->path(NodeId{i})].add(
             {cell.weighted + rate * decay_.weight(at), cell.charged + rate * micros(at), 0});
     }
-    tree_ = std::move(tree);
-    cells_ = std::move(cells);
     sum_accounts();
     take_back_departed(root_node);
     return places;
@@ -208,7 +215,7 @@ void UsageLedger::extend(ShareTreePtr tree) {
     WEIR_CHECK(tree->extends(*tree_));
     const NodeId first{tree_->size()};
     tree_ = std::move(tree);
-    cells_.resize(tree_->size());
+    append_nodes();
     take_back_departed(first);
 }
 
@@ -230,8 +237,8 @@ void UsageLedger::set_half_life(Duration half_life, Instant at) {
     }
     convert(own);
     outside_.add(own);
-    for (Cell& cell : cells_) {
-        convert(cell);
+    for (Node& node : nodes_) {
+        convert(node);
     }
     sum_accounts();
     decay_ = next;
@@ -246,8 +253,8 @@ void UsageLedger::reset(Instant at) {
     for (auto& [path, departed] : departed_) {
         forget(departed);
     }
-    for (Cell& cell : cells_) {
-        forget(cell);
+    for (Node& node : nodes_) {
+        forget(node);
     }
 }
 
@@ -264,9 +271,9 @@ LedgerState UsageLedger::save() const {
         put(path, departed);
     }
     put({}, own);
-    for (std::uint32_t i = 1; i < tree_->size(); ++i) {
-        if (tree_->is_association(NodeId{i})) {
-            put(cells_[i].is_empty() ? std::string{} : tree_->path(NodeId{i}), cells_[i]);
+    for (std::uint32_t i = 1; i < nodes_.size(); ++i) {
+        if (const Cell& cell = nodes_[i]; nodes_[i].is_payer) {
+            put(cell.is_empty() ? std::string{} : tree_->path(NodeId{i}), cell);
         }
     }
     return state;
@@ -301,7 +308,7 @@ Result<UsageLedger> UsageLedger::restore(ShareTreePtr tree, const LedgerState& s
         }
         const auto leaf = payer.path.empty() ? std::nullopt : ledger.tree_->find(payer.path);
         if (leaf && ledger.tree_->is_association(*leaf)) {
-            ledger.cells_[leaf->value] = cell;
+            static_cast<Cell&>(ledger.nodes_[leaf->value]) = cell;
             continue;
         }
         ledger.outside_.add(cell);
@@ -321,7 +328,7 @@ bool UsageLedger::is_in_range(const Cell& cell) {
 }
 
 std::size_t UsageLedger::memory_bytes() const {
-    return sizeof *this + cells_.capacity() * sizeof(Cell);
+    return sizeof *this + nodes_.capacity() * sizeof(Node);
 }
 
 }  // namespace weir

@@ -3,6 +3,7 @@
 // Must not know: jobs, algorithms, storage. An event costs one addition a node on the path, a read is a closed formula.
 // Source: ADR 0010. All arithmetic is in integers: the result does not depend on the order of the events.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -122,19 +123,28 @@ class UsageLedger {
         void subtract(const Cell& other);
         bool is_empty() const { return weighted == 0 && charged == 0 && rate == 0; }
     };
+    /// A cell, and in the room that its alignment leaves what events and snapshots would ask the tree (ADR 0156).
+    struct Node : Cell {
+        std::uint32_t parent = 0;
+        bool is_payer = false;
+    };
+    void append_nodes();
     void post(NodeId payer, const Cell& delta);
     __int128 weight(Instant at) const { return decay_.weight(at < since_ ? since_ : at); }
     void advance_frame(Instant at);
     void sum_accounts();
     void take_back_departed(NodeId first);
-    static CoreMicros read(const Cell& cell, const DecayFrame::Reading& reading);
+    static CoreMicros read(const Cell& cell, const DecayFrame::Reading& reading) {
+        const __int128 weights = DecayFrame::shifted(cell.weighted, reading.frame_shift) + cell.rate * reading.weight;
+        return std::min(DecayFrame::scaled(weights, reading), usage_max);
+    }
     static bool is_in_range(const Cell& cell);
-    const Cell& cell(NodeId node) const { return node == unassociated ? outside_ : cells_[node.value]; }
+    const Cell& cell(NodeId node) const { return node == unassociated ? outside_ : nodes_[node.value]; }
 
     ShareTreePtr tree_;
     DecayFrame decay_;
     Instant since_ = Instant::min();
-    std::vector<Cell> cells_;               // by NodeId; an account's is the sum of its children's, always
+    std::vector<Node> nodes_;               // by NodeId; an account's is the sum of its children's, always
     Cell outside_;                          // owners without association, and departed_
     std::map<std::string, Cell> departed_;  // removed leaves by path, rate 0; contained in outside_
     std::uint64_t touches_ = 0;

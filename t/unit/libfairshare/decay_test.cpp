@@ -31,6 +31,20 @@ TEST_CASE("decay: weights grow with every microsecond at every half-life") {
     }
 }
 
+TEST_CASE("decay: a frame is over as soon as a later one is asked for") {
+    for (Duration half_life : {Duration{0}, decay_half_life_min, week, decay_half_life_max}) {
+        DecayFrame decay{half_life};
+        for (std::int64_t frame : {std::int64_t{-3}, std::int64_t{0}, decay.frame_for(second(0))}) {
+            decay.set_frame(frame);
+            const Instant end{half_life * (8 * (frame + 2))};
+            for (Instant at : {end - Duration{1}, end, end + Duration{1}, second(0)}) {
+                CHECK(decay.is_before(at) == (decay.frame_for(at) > decay.frame()));
+            }
+        }
+        CHECK_FALSE((half_life == Duration{0} && decay.is_before(Instant::max())));
+    }
+}
+
 TEST_CASE("decay: a weight halves over a half-life") {
     DecayFrame decay{week};
     decay.set_frame(decay.frame_for(second(0)));
