@@ -7,7 +7,6 @@
 #include <functional>
 #include <limits>
 #include <optional>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -16,7 +15,7 @@ namespace weir {
 /// Over paths that somebody else keeps: a place is an index there. An entered path must stay as it is.
 class PathIndex {
   public:
-    explicit PathIndex(const std::vector<std::string>& paths) : paths_(paths) {}
+    explicit PathIndex(const std::vector<std::string_view>& paths) : paths_(paths) {}
 
     /// Room for so many. To be called once, before enter(). O(count).
     void reserve(std::size_t count) { slots_.assign(std::bit_ceil(count + count / 2 + 1), Slot{}); }
@@ -56,7 +55,7 @@ class PathIndex {
         return at;
     }
 
-    const std::vector<std::string>& paths_;
+    const std::vector<std::string_view>& paths_;
     std::vector<Slot> slots_{Slot{}};  // a power of two of them, a third empty at least
 };
 

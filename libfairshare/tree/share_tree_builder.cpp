@@ -5,6 +5,8 @@
 #include "libfairshare/tree/share_tree_builder.hpp"
 
 #include <algorithm>
+#include <array>
+#include <deque>
 #include <unordered_map>
 #include <utility>
 
@@ -27,10 +29,14 @@ std::string_view without_last(std::string_view path) {
     return slash == std::string_view::npos ? std::string_view{} : path.substr(0, slash);
 }
 
-bool is_name_byte(unsigned char byte) {
-    return byte > ' ' && byte != 0x7f &&
-           std::string_view{"/@*\"'\\=#,[]{}"}.find(static_cast<char>(byte)) == std::string_view::npos;
-}
+constexpr std::array<bool, 256> is_name_byte = [] {
+    std::array<bool, 256> is{};
+    for (std::size_t byte = 0; byte < is.size(); ++byte) {
+        is[byte] = byte > ' ' && byte != 0x7f &&
+                   std::string_view{"/@*\"'\\=#,[]{}"}.find(static_cast<char>(byte)) == std::string_view::npos;
+    }
+    return is;
+}();
 
 }  // namespace
 
@@ -59,7 +65,7 @@ std::string component_error(std::string_view component) {
         return "a user's line is for one partition at most";
     }
     for (char c : name) {
-        if (!is_name_byte(static_cast<unsigned char>(c))) {
+        if (!is_name_byte[static_cast<unsigned char>(c)]) {
             const std::string shown = static_cast<unsigned char>(c) > ' ' && c != 0x7f ? std::string{c}
                                       : c == ' '                                       ? std::string{"space"}
                                                  : std::string{"control character"};
@@ -164,8 +170,8 @@ class ShareTreeRules {
     }
 
     /// Enters a node under its full path. A line that is only wrong in its shares still counts as there.
-    void enter(std::size_t i, std::string path) {
-        paths_[i] = std::move(path);
+    void enter(std::size_t i, std::string_view path) {
+        paths_[i] = path;
         const std::uint32_t found = by_path_.enter(static_cast<std::uint32_t>(i));
         if (found != i) {
             const SourcePosition first = specs_[found].position;
@@ -241,7 +247,7 @@ class ShareTreeRules {
             parent = *found;
         }
         settle(i, parent, *spec.parent);
-        enter(i, (parent == top ? "" : paths_[parent] + "/") + spec.name);
+        enter(i, parent == top ? spec.name : made_paths_.emplace_back(std::string{paths_[parent]} + "/" + spec.name));
         return true;
     }
 
@@ -348,16 +354,18 @@ class ShareTreeRules {
         if (!diagnostics_.empty()) {
             return;  // sums and depths of a broken tree mean nothing
         }
-        std::unordered_map<std::uint32_t, std::uint64_t> sums;
+        std::vector<std::uint64_t> sums(specs_.size() + 1, 0);  // the last: below the root
         for (std::size_t i = 0; i < specs_.size(); ++i) {
-            if (static_cast<std::size_t>(std::count(paths_[i].begin(), paths_[i].end(), '/')) >= ShareTree::depth_max) {
+            const std::string_view path = paths_[i];  // n slashes stand between n + 1 components
+            if (path.size() > 2 * ShareTree::depth_max &&
+                static_cast<std::size_t>(std::count(path.begin(), path.end(), '/')) >= ShareTree::depth_max) {
                 fault(i, quoted(paths_[i]) + " is deeper than 64 levels", "flatten the tree");
             }
             std::uint32_t level = parents_[i];  // where the shares count: as ShareTree::level_parent()
             while (level != top && specs_[level].shares_parent) {
                 level = parents_[level];
             }
-            std::uint64_t& sum = sums[level];
+            std::uint64_t& sum = sums[level == top ? specs_.size() : level];
             const bool was_below = sum <= ShareTree::child_shares_max;
             sum += greatest_shares(specs_[i]);
             if (was_below && sum > ShareTree::child_shares_max) {
@@ -381,8 +389,9 @@ class ShareTreeRules {
 
     const std::vector<NodeSpec>& specs_;
     std::string_view file_;
-    std::vector<std::string> paths_;      // full path, empty while unknown
-    std::vector<std::uint32_t> parents_;  // spec index or top
+    std::vector<std::string_view> paths_;  // full path, empty while unknown; in specs_ or in made_paths_
+    std::deque<std::string> made_paths_;   // of specs in the name + parent form
+    std::vector<std::uint32_t> parents_;   // spec index or top
     std::vector<State> state_;
     std::vector<std::size_t> named_;                               // specs in the name + parent form
     std::unordered_map<std::size_t, std::uint32_t> named_parent_;  // of those whose parent was found by last component
