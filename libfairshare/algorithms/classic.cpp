@@ -83,18 +83,7 @@ class Levels {
     std::span<const CoreMicros> usage_;
 };
 
-/// By level_parent(): the usage of the nodes that have shares of their own at its level.
-std::vector<CoreMicros> used_at_levels(const ShareTree& tree, std::span<const CoreMicros> usage) {
-    std::vector<CoreMicros> used(tree.parents_end(), 0);
-    for (std::uint32_t i = 1; i < tree.size(); ++i) {
-        const NodeId id{i};
-        if (!tree.shares_parent(id)) {
-            used[tree.level_parent(id).value] += usage[i];
-        }
-    }
-    return used;
-}
-
+/// Of all nodes that have shares of their own and this level_parent().
 CoreMicros used_at_level(const ShareTree& tree, std::span<const CoreMicros> usage, NodeId account) {
     CoreMicros used = 0;
     for (NodeId child : tree.children(account)) {
@@ -110,20 +99,19 @@ CoreMicros used_at_level(const ShareTree& tree, std::span<const CoreMicros> usag
 void Classic::evaluate(const ShareTree& tree, const Measures& measures, Standings& into) const {
     const auto usage = measures.usage;
     const Levels rule{*this, tree, usage};
-    const auto used_by_level = depth_oblivious ? used_at_levels(tree, usage) : std::vector<CoreMicros>{};
-    const auto above = [&](std::uint32_t i, const Level& level) {
-        return rule.above(level, depth_oblivious ? used_by_level[i] : 0);
+    const auto above = [&](NodeId id, const Level& level) {
+        return rule.above(level, depth_oblivious ? used_at_level(tree, usage, id) : 0);
     };
     std::vector<Above> levels(tree.parents_end());
-    levels[0] = above(0, {});
+    levels[0] = above(root_node, {});
     into.factor.resize(tree.size());
     into.factor[0] = 0.0;
     for (std::uint32_t i = 1; i < tree.size(); ++i) {
         const NodeId id{i};
         const Level level = rule.below(levels[tree.level_parent(id).value], id);
         into.factor[i] = tree.is_association(id) ? rule.factor(level) : 0.0;
-        if (i < levels.size()) {
-            levels[i] = above(i, level);
+        if (i < levels.size() && !tree.shares_parent(id)) {
+            levels[i] = above(id, level);
         }
     }
     rank_by_factor(tree, into);

@@ -94,7 +94,7 @@ class FairTreeWalk {
             std::sort(list.begin(), list.end(), goes_before);
         } else {
             std::vector<Item> sorted(list.begin(), list.end());
-            radix_sort<6>(sorted, [](const Item& item) { return ~std::bit_cast<std::uint64_t>(item.level); });
+            radix_sort<8>(sorted, [](const Item& item) { return ~std::bit_cast<std::uint64_t>(item.level); });
             std::copy(sorted.begin(), sorted.end(), list.begin());
         }
     }

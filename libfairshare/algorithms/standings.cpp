@@ -37,7 +37,7 @@ void rank_by_factor(const ShareTree& tree, Standings& standings) {
             order.push_back({static_cast<std::uint32_t>(units), i});
         }
     }
-    radix_sort<3>(order, [](const Item& item) { return item.key; });
+    radix_sort<4>(order, [](const Item& item) { return item.key; });
     std::uint32_t rank = 0;
     for (std::size_t i = order.size(); i-- > 0;) {
         if (i + 1 == order.size() || order[i].key != order[i + 1].key) {
