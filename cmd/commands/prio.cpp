@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: `weir prio list`, `prio explain` and `prio weights`: priorities, and why.
+#include <cmath>
+
 #include "cmd/commands/answer.hpp"
 #include "cmd/commands/commands.hpp"
 #include "cmd/common/dependencies.hpp"
@@ -16,17 +18,30 @@ std::uint64_t id_at(const json_t* object) {
     return static_cast<std::uint64_t>(integer_at(object, "id"));
 }
 
-/// The terms of the sum, as `sprio -l` has them.
-constexpr const char* term_names[] = {"wait", "fairshare",   "qos",  "queue",    "size",
-                                      "user", "association", "site", "resources"};
+/// The terms that the policy adds up: those of the first job that has any.
+std::vector<std::string> term_names(const json_t* answer) {
+    std::vector<std::string> names;
+    for (const json_t* job : items_at(answer, "jobs")) {
+        const char* name = nullptr;
+        json_t* given = nullptr;
+        json_object_foreach(json_object_get(job, "contributions"), name, given) {
+            names.emplace_back(name);
+        }
+        if (!names.empty()) {
+            break;
+        }
+    }
+    return names;
+}
 
 /// Every column: what each term gives.
 std::string long_text(const json_t* answer, const Screen& screen) {
     std::vector<Column> layout{
         {"place", Align::right},   {"job"}, {"user"}, {"account"}, {"queue"}, {"qos"}, {"urgency", Align::right},
         {"priority", Align::right}};
-    for (const char* term : term_names) {
-        layout.push_back({std::string("+") + term, Align::right});
+    const std::vector<std::string> terms = term_names(answer);
+    for (const std::string& term : terms) {
+        layout.push_back({"+" + term, Align::right});
     }
     Table table(std::move(layout));
     for (const json_t* job : items_at(answer, "jobs")) {
@@ -39,8 +54,8 @@ std::string long_text(const json_t* answer, const Screen& screen) {
                                      std::to_string(integer_at(job, "urgency")),
                                      std::to_string(integer_at(job, "priority"))};
         const json_t* given = json_object_get(job, "contributions");
-        for (const char* term : term_names) {
-            row.push_back(fixed(number_at(given, term), 1));
+        for (const std::string& term : terms) {
+            row.push_back(has_number(given, term.c_str()) ? fixed(number_at(given, term.c_str()), 1) : "");
         }
         table.add(std::move(row));
     }
@@ -116,9 +131,11 @@ std::string terms_text(const json_t* answer, const Screen& screen) {
                  {"adds", Align::right},
                  {"of the sum", Align::right, 1}});
     for (const json_t* term : items_at(answer, "terms")) {
-        table.add({text_at(term, "name"), raw_text(term), fixed(number_at(term, "factor"), 4),
-                   fixed(number_at(term, "weight"), 0), fixed(number_at(term, "contribution"), 1),
-                   percent(number_at(term, "share"))});
+        const double weight = number_at(term, "weight");
+        const bool is_part = has_number(term, "factor");  // of a greatest: under multifactor
+        table.add({text_at(term, "name"), raw_text(term), is_part ? fixed(number_at(term, "factor"), 4) : "",
+                   fixed(weight, is_part || weight == std::floor(weight) ? 0 : 3),
+                   fixed(number_at(term, "contribution"), is_part ? 1 : 3), percent(number_at(term, "share"))});
     }
     for (const json_t* part : items_at(answer, "resources")) {
         table.add({"  " + text_at(part, "name"), fixed(number_at(part, "amount"), 2),
@@ -212,11 +229,17 @@ Exit run_weights(Context& context) {
                             const char* name = nullptr;
                             json_t* weight = nullptr;
                             json_object_foreach(json_object_get(answer.get(), "weights"), name, weight) {
-                                table.add({name, fixed(json_number_value(weight), 0)});
+                                const double value = json_number_value(weight);
+                                table.add({name, fixed(value, value == std::floor(value) ? 0 : 3)});
                             }
                             const auto span = [&](const char* key) {
                                 return duration_text(duration_from_seconds(number_at(answer.get(), key)));
                             };
+                            const std::string policy = text_at(answer.get(), "policy");
+                            if (policy != "multifactor") {
+                                return (table.empty() ? "" : table.text(context.out)) + "policy " + policy +
+                                       ", updated every " + span("update_interval_s") + "\n";
+                            }
                             return table.text(context.out) + "algorithm " + text_at(answer.get(), "algorithm") +
                                    ", half-life " + span("half_life_s") + ", updated every " +
                                    span("update_interval_s") + ", wait counts up to " + span("wait_max_s") + "\n";

@@ -111,7 +111,7 @@ Exit run(Context& context) {
                                                    ": priorities are for waiting jobs. See: weir jobs -a");
         }
         if (number_at(answer->get(), "weight") == 0) {
-            context.note("the site's factor has weight 0 here: set [weir.weights] site.");
+            context.note("the site's factor has weight 0 here: set [weir.weights] site, under policy \"multifactor\".");
         }
         context.print(context.json ? json_text("weir.prio-site/1", *answer)
                                    : site_text(answer->get(), context.out.glyphs));

@@ -148,7 +148,7 @@ void add_multifactor(const PolicySettings& s, const SiteFacts& facts, std::vecto
     }
 }
 
-void add_lsf(const PolicySettings& s, std::vector<std::string>& out) {
+void add_lsf(const PolicySettings& s, const SiteFacts& facts, std::vector<std::string>& out) {
     const LsfFactors& f = s.lsf.factors;
     if (f.cpu_time + f.run_time + f.committed_run_time + f.run_job + f.adjustment + f.gpu_run_time == 0) {
         out.emplace_back("all factors of [weir.lsf] are 0: usage changes no priority, the most shares go first");
@@ -164,10 +164,10 @@ void add_lsf(const PolicySettings& s, std::vector<std::string>& out) {
         if ((has_rsrc && weight(ApsPart::rsrc) == 0) || (has_work && weight(ApsPart::work) == 0)) {
             out.emplace_back("lsf.aps: the weight of rsrc or work is 0, so its subfactors have no effect");
         }
-        for (const ApsPart unknown : {ApsPart::mem, ApsPart::swap, ApsPart::jprio}) {
+        for (const ApsPart unknown : facts.unknown_aps) {
             if (weight(unknown) != 0) {
                 out.push_back("lsf.aps." + std::string(aps_part_names[static_cast<std::size_t>(unknown)]) +
-                              " has no effect: it is not known of a log's jobs");
+                              " has no effect: it is not known of the jobs");
             }
         }
         if (weight(ApsPart::qprio) != 0 && s.queues.empty()) {
@@ -281,7 +281,7 @@ std::vector<std::string> policy_warnings(const PolicySettings& settings, const S
     if (settings.policy == PolicyKind::multifactor) {
         add_multifactor(settings, facts, out);
     } else if (settings.policy == PolicyKind::lsf) {
-        add_lsf(settings, out);
+        add_lsf(settings, facts, out);
     } else if (settings.policy == PolicyKind::moab) {
         add_moab(settings, facts, out);
     } else if (settings.policy == PolicyKind::load_threshold && settings.load_threshold.rule.per_minute == 0) {

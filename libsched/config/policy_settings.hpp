@@ -194,6 +194,7 @@ struct SiteFacts {
     std::optional<std::set<std::string>> resources;    ///< types that are known of jobs
     std::optional<bool> has_site_values;               ///< whether something sets them
     bool knows_nodes = true;                           ///< how many a job asks for
+    std::set<ApsPart> unknown_aps{ApsPart::mem, ApsPart::swap, ApsPart::jprio};
 };
 
 /// One sentence for each setting that is allowed but can have no effect, or not the one people expect: all weights 0, a

@@ -7,10 +7,17 @@
 #include <string>
 
 namespace weir {
+namespace {
+
+bool goes_by_history(const PolicySettings& settings) {
+    return settings.policy == PolicyKind::lsf || settings.algorithm == "dynamic-user";
+}
+
+}  // namespace
 
 UsageRules usage_rules(const PolicySettings& settings, std::int64_t unit) {
     UsageRules rules{settings.decay, settings.half_life, settings.window, unit, {}};
-    if (settings.algorithm == "dynamic-user") {
+    if (goes_by_history(settings)) {
         rules.history = settings.lsf.history;
         rules.history->measures_cpu = false;
     }
@@ -25,7 +32,7 @@ bool has_billing(const PolicySettings& settings) {
 
 bool counts_otherwise(const PolicySettings& settings) {
     return has_billing(settings) || settings.billing.charging != Charging::as_it_runs ||
-           settings.decay == DecayKind::window || settings.algorithm == "dynamic-user";
+           settings.decay == DecayKind::window || goes_by_history(settings);
 }
 
 std::int64_t billed_rate(const BillingPolicy& billing, std::span<const ResourceAmount> amounts, std::string_view qos,

@@ -12,7 +12,7 @@ namespace weir {
 /// Of a core: what rates are told in, so that costs need not be whole.
 inline constexpr std::int64_t billing_unit = 1000;
 
-/// The decay, in rates of `unit` parts of a core; LSF's history where the algorithm goes by it.
+/// The decay, in rates of `unit` parts of a core; LSF's history where the policy or the algorithm goes by it.
 UsageRules usage_rules(const PolicySettings& settings, std::int64_t unit);
 /// Whether a job costs, or may cost, anything but its cores.
 bool has_billing(const PolicySettings& settings);

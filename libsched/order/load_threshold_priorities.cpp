@@ -12,6 +12,12 @@ LoadThresholdPriorities::LoadThresholdPriorities(const PolicySettings& settings,
       queues_(settings.queues),
       cores_(static_cast<double>(std::max<std::int64_t>(machine_cores, 1))) {}
 
+void LoadThresholdPriorities::configure(const PolicySettings& settings, Instant at) {
+    advance(at);
+    policy_ = settings.load_threshold;
+    queues_ = settings.queues;
+}
+
 double LoadThresholdPriorities::score() const {
     const double load = busy_ / cores_;
     return resource_score({load, policy_.cpu_speed, load, policy_.ram_size}, policy_.weights).score;

@@ -23,6 +23,8 @@ inline constexpr double load_threshold_scale = 1000;
 class LoadThresholdPriorities {
   public:
     LoadThresholdPriorities(const PolicySettings& settings, std::int64_t machine_cores);
+    /// Other settings from now on: what was gained stays; a job's Y is that of its next put().
+    void configure(const PolicySettings& settings, Instant at);
 
     /// Jobs have small ids, which may be another's once the job is gone. It waits in that queue from now on; where it
     /// waited already, it keeps what it gained. O(log queues).

@@ -158,9 +158,8 @@ OrderTerms LsfRanking::explain(JobId id, const Use& use, Instant now) const {
     add("committed-run-time", outstanding, "h", f.committed_run_time);
     add("slots", 1 + used.job_slots, "slots and one", f.run_job);
     const double shares = use.tree.shares(job.payer);
-    out.words.push_back("Its share account's dynamic priority is " +
-                        order_number(LsfDispatch(use.tree, f, use.use).priority(job.payer)) + ": " +
-                        order_number(shares) + (shares == 1 ? " share over " : " shares over ") +
+    out.words.push_back("Its share account's dynamic priority is " + order_number(lsf_priority(shares, used, f)) +
+                        ": " + order_number(shares) + (shares == 1 ? " share over " : " shares over ") +
                         order_number(out.sum) + ", the sum of the terms. It falls with each of its jobs that goes.");
     return out;
 }

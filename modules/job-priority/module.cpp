@@ -128,10 +128,10 @@ Module::Module(flux_t* h, std::vector<std::string> arguments)
     Settings settings = flux::value_or_throw(read_settings(flux::conf_table(h_, "weir"), arguments_));
     const bool is_child = flux_attr_get(h_, "parent-uri") != nullptr && flux_attr_get(h_, "jobid") != nullptr;
     service_ = std::make_unique<PriorityService>(std::move(settings), system_users(), getuid(), is_child);
-    warn_of_settings();
     service_->set_utc_offset(utc_offset(now()));
     open_state();
     read_share_tree();
+    warn_of_settings();
     plugin_ = std::make_unique<PluginLink>(h_, time_scale_, *service_);
     journal_ = std::make_unique<JournalLink>(
         h_, time_scale_,
@@ -166,7 +166,13 @@ Instant Module::now() const {
 }
 
 void Module::warn_of_settings() {
-    for (const std::string& warning : policy_warnings(service_->settings())) {
+    SiteFacts facts;
+    facts.unknown_aps = {ApsPart::swap};
+    std::vector<std::string> warnings = policy_warnings(service_->settings(), facts);
+    for (std::string& warning : policy_order_warnings(service_->settings(), service_->accounting().tree())) {
+        warnings.push_back(std::move(warning));
+    }
+    for (const std::string& warning : warnings) {
         flux::log(h_, LOG_WARNING, "[weir] " + warning);
     }
 }
@@ -247,12 +253,21 @@ void Module::on_machine(flux_future_t* f) {
         }
     }  // else: no resource module yet; sizes are measured against the largest job meanwhile
     machine_.reset();
+    open_journal();
+}
+
+void Module::open_journal() {
+    if (std::exchange(is_journal_due_, false)) {
+        journal_->open();
+    }
 }
 
 void Module::start() {
     commit();
     read_machine();
-    journal_->open();
+    if (service_->settings().policy != PolicyKind::load_threshold) {
+        open_journal();
+    }  // else after on_machine(): what the backlog tells of loads is a part of the machine
     connect_parent();
     flux_watcher_start(pass_timer_.get());
     flux_watcher_start(iteration_.get());

@@ -34,6 +34,7 @@ class Module {
     // start (module.cpp)
     void warn_of_settings();
     void read_machine();
+    void open_journal();
     void on_machine(flux_future_t* f);
     void open_state();
     void read_share_tree();
@@ -80,6 +81,7 @@ class Module {
     std::unique_ptr<JournalLink> journal_;
     std::unique_ptr<UplinkLink> parent_;
     flux::Future machine_;
+    bool is_journal_due_ = true;
     flux::Watcher pass_timer_;
     flux::Watcher commit_timer_;
     flux::Watcher iteration_;

@@ -125,7 +125,9 @@ Json Module::on_site_set(const flux_msg_t* msg) {
     commit();  // answered means kept
     Json answer = Json::object();
     answer.set("set", static_cast<long long>(read.size() - unknown.size())).set("unknown", std::move(ids));
-    answer.set("weight", service_->settings().weights.site);
+    const Settings& settings = service_->settings();
+    const bool is_admin = settings.policy == PolicyKind::lsf && settings.lsf.aps;  // added as it is
+    answer.set("weight", is_admin ? 1. : service_->is_sum() ? settings.weights.site : 0.);
     return answer;
 }
 
@@ -262,8 +264,8 @@ Json Module::on_config_reload(const flux_msg_t* msg) {
     conf.release();
     const double interval = to_seconds(settings.update_interval);
     service_->configure(std::move(settings), now());
-    warn_of_settings();
     read_share_tree();
+    warn_of_settings();
     flux_timer_watcher_reset(pass_timer_.get(), interval, interval);
     flux_watcher_stop(pass_timer_.get());
     flux_watcher_start(pass_timer_.get());

@@ -6,9 +6,19 @@
 #include <limits>
 
 namespace weir::priority {
+namespace {
+
+/// What a policy gives may fall as well as rise.
+PrioritySettings settings_of_engine(const Settings& settings, const MachineSize& machine) {
+    PrioritySettings made = engine_settings(settings, machine);
+    made.only_raises = made.only_raises && settings.policy == PolicyKind::multifactor;
+    return made;
+}
+
+}  // namespace
 
 PendingQueue::PendingQueue(const Settings& settings, const MachineSize& machine)
-    : engine_(engine_settings(settings, machine)),
+    : engine_(settings_of_engine(settings, machine)),
       order_(settings.push_error),
       queue_index_(settings.queues, queue_classes_max),
       qos_index_(settings.qos, qos_classes_max),
@@ -18,10 +28,15 @@ void PendingQueue::configure(const Settings& settings, const MachineSize& machin
                              std::vector<double> association_priority) {
     queue_index_ = ClassIndex(settings.queues, queue_classes_max);
     qos_index_ = ClassIndex(settings.qos, qos_classes_max);
+    const bool is_other_policy = settings.policy != settings_.policy;
+    const bool is_other_wait = settings.wait_after != settings_.wait_after;
+    const Duration later = settings.wait_after - settings_.wait_after;
+    settings_.policy = settings.policy;
     for (const auto& [id, place] : places_) {
         JobInputs inputs = engine_.inputs(place.slot);
-        if (inputs.eligible != never && settings.wait_after != settings_.wait_after) {
-            inputs.eligible += settings.wait_after - settings_.wait_after;
+        inputs.eligible += inputs.eligible != never ? later : Duration{};
+        inputs.extras.given = is_other_policy ? given_first() : inputs.extras.given;
+        if (is_other_wait || is_other_policy) {
             engine_.update(place.slot, inputs);
         }
     }
@@ -30,9 +45,13 @@ void PendingQueue::configure(const Settings& settings, const MachineSize& machin
     }
     order_ = PushOrder(settings.push_error);
     settings_ = settings;
-    PrioritySettings engine = engine_settings(settings, machine);
+    PrioritySettings engine = settings_of_engine(settings, machine);
     engine.association_priority = std::move(association_priority);
     engine_.configure(std::move(engine));
+}
+
+std::optional<std::uint32_t> PendingQueue::given_first() const {
+    return settings_.policy == PolicyKind::multifactor ? std::nullopt : std::optional(priority_min);
 }
 
 JobExtras PendingQueue::extras_of(const BookJob& job, double site) const {
@@ -68,10 +87,13 @@ void PendingQueue::put(const BookJob& job, std::uint32_t factor, double site) {
     const auto [known, is_new] = places_.try_emplace(job.id);
     Place& place = known->second;
     if (is_new) {
+        inputs.extras.given = given_first();
         place.slot = engine_.insert(inputs);
         join(factor, place);
     } else {
-        const std::uint32_t before = engine_.inputs(place.slot).association;
+        const JobInputs known_as = engine_.inputs(place.slot);
+        const std::uint32_t before = known_as.association;
+        inputs.extras.given = known_as.extras.given;
         engine_.update(place.slot, inputs);
         if (before != factor) {
             leave(before, place);
@@ -110,6 +132,15 @@ void PendingQueue::remove(FluxJobId id) {
     engine_.remove(known->second.slot);
     places_.erase(known);
     marked_.erase(id);
+}
+
+void PendingQueue::give(PriorityEngine::Slot slot, std::uint32_t priority) {
+    JobInputs inputs = engine_.inputs(slot);
+    if (inputs.extras.given != priority) {
+        inputs.extras.given = priority;
+        engine_.update(slot, inputs);
+        marked_.insert(inputs.id.value);
+    }
 }
 
 void PendingQueue::clear() {

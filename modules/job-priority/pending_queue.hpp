@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: the pending jobs inside the priority engine: which slot is whose, and which must be judged again at once.
-// Must not know: users, accounts, the share tree; a job's fair-share factor is an index into an array.
+// Must not know: users, accounts, the share tree; a job's fair-share factor is an index into an array. Under another
+// policy than multifactor jobs have the priorities they are given (PolicyOrder).
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <span>
 #include <unordered_map>
@@ -29,6 +31,9 @@ class PendingQueue {
     /// site's own script set.
     void put(const BookJob& job, std::uint32_t factor, double site = 0.);
     void remove(FluxJobId id);
+    /// The priority that the policy gives the job in place of the sum, priority_min until then; marks it where that is
+    /// another. REQUIRES: the policy is not multifactor.
+    void give(PriorityEngine::Slot slot, std::uint32_t priority);
     /// Forgets every job.
     void clear();
 
@@ -62,6 +67,8 @@ class PendingQueue {
         std::size_t index = 0;
     };
     JobExtras extras_of(const BookJob& job, double site) const;
+    /// What a job has before the policy gives it more; none where the engine adds up.
+    std::optional<std::uint32_t> given_first() const;
     std::size_t hand_over(Pusher& pusher);
     void join(std::uint32_t factor, Place& place);
     void leave(std::uint32_t factor, const Place& place);

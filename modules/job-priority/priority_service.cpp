@@ -36,6 +36,7 @@ PriorityService::PriorityService(Settings settings, UserDatabase database, std::
       accounting_(trees_.tree(), counting_of(settings_)),
       book_(owner, settings_.ageing),
       queue_(settings_, MachineSize{}),
+      order_(settings_, MachineSize{}.cores),
       algorithm_(algorithm_of(settings_)) {
     users_.configure(settings_.users);
 }
@@ -78,8 +79,9 @@ void PriorityService::add_backlog(const std::vector<JobEvent>& events) {
     }
     const FluxJobId id = events.front().id;
     backlog_ids_.insert(id);
+    const bool needs_past = settings_.policy == PolicyKind::load_threshold;  // what was in use counts, whoever paid
     for (const JobEvent& event : events) {
-        if (std::holds_alternative<FreeEvent>(event.what) && accounting_.is_charged(id, event.time)) {
+        if (!needs_past && std::holds_alternative<FreeEvent>(event.what) && accounting_.is_charged(id, event.time)) {
             return;  // over and charged: nothing of it matters any more
         }
     }
@@ -89,6 +91,8 @@ void PriorityService::add_backlog(const std::vector<JobEvent>& events) {
 void PriorityService::end_backlog(Instant now) {
     book_.clear();
     queue_.clear();
+    order_ = PolicyOrder(settings_, machine_.cores);
+    capped_.clear();
     admission_.clear();
     // The backlog comes job by job; the live stream came in order of time. Stable: a job's own order stays.
     std::stable_sort(backlog_.begin(), backlog_.end(),
@@ -116,6 +120,7 @@ void PriorityService::end_backlog(Instant now) {
 
 void PriorityService::apply(const JobEvent& event) {
     counts_.events += 1;
+    order_time_ = event.time;
     accounting_.reset_due(settings_.usage_reset, event.time, utc_offset_);
     const BookJob* before = book_.find(event.id);
     const bool was_charged = before != nullptr && before->has_resources;
@@ -138,16 +143,14 @@ void PriorityService::apply(const JobEvent& event) {
             put(*job);
             break;
         case BookChange::started:
-            queue_.remove(event.id);
-            pusher_.forget(event.id);
+            leave(event.id, event.time);
             on_started(*job, std::get<AllocEvent>(event.what), event.time);
             break;
         case BookChange::ended:
             on_ended(*job, event.time);
             break;
         case BookChange::gone:
-            queue_.remove(event.id);
-            pusher_.forget(event.id);
+            leave(event.id, event.time);
             forget_site_value(event.id);
             break;
     }
@@ -157,6 +160,7 @@ void PriorityService::on_started(const BookJob& job, const AllocEvent& alloc, In
     if (alloc.is_charged_elsewhere) {
         return;  // the child instance that runs it reports its usage
     }
+    order_.hold(job.id, alloc.cores, at);
     if (accounting_.start(job.id, payer_of(job), alloc.cores, at, bill_of(settings_, job.request, alloc))) {
         record({true, job.id, users_.name(job.charged_userid()), job.request.account, alloc.cores, at});
     }
@@ -164,6 +168,7 @@ void PriorityService::on_started(const BookJob& job, const AllocEvent& alloc, In
 }
 
 void PriorityService::on_ended(const BookJob& job, Instant at) {
+    order_.release(job.id, at);
     const RunningJob* running = accounting_.find(job.id);
     if (running == nullptr) {
         return;
@@ -235,13 +240,18 @@ std::span<const double> PriorityService::factors() const {
 void PriorityService::put(const BookJob& job) {
     if (!is_machine_known_ && machine_from(job) > machine_.cores) {
         machine_.cores = machine_from(job);
+        order_.set_machine(machine_.cores, order_time_);
         configure_queue();
     }
     const std::uint32_t factor = factor_index(job);
     if (!settings_.associations.empty() && factor >= queue_.engine().settings().association_priority.size()) {
         configure_queue();  // a new member of the tree
     }
-    queue_.put(job, factor, site_value(job.id).value_or(0.));
+    const double site = site_value(job.id).value_or(0.);
+    queue_.put(job, factor, site);
+    if (!is_sum()) {
+        order_.put(JobId{queue_.find(job.id)->value}, job, owner_of(job), site, order_time_);
+    }
 }
 
 void PriorityService::put_all() {
@@ -282,6 +292,7 @@ void PriorityService::measure_demand(Measured& into) const {
 void PriorityService::evaluate_now(Instant now) {
     measure(now, measured_);
     evaluate(algorithm_, accounting_.tree(), measured_.measures(), standings_);
+    order_.measure(accounting_.tree(), measured_);
     evaluated_at_ = now;
     evaluated_size_ = accounting_.tree().size();
     counts_.evaluations += 1;
@@ -289,8 +300,11 @@ void PriorityService::evaluate_now(Instant now) {
 
 void PriorityService::pass(Instant now) {
     accounting_.reset_due(settings_.usage_reset, now, utc_offset_);
+    order_time_ = now;
     evaluate_now(now);
+    give_values(now, true);
     counts_.changes += queue_.pass(now, factors(), pusher_);
+    hold_capped();
     let_in(now);
     counts_.passes += 1;
     accounting_.set_position(now);
@@ -302,10 +316,12 @@ void PriorityService::pass_changed(Instant now) {
     }
     const Duration fresh = settings_.update_interval / evaluations_per_interval;
     const bool is_stale = !evaluated_at_ || now - *evaluated_at_ >= fresh || now < *evaluated_at_;
-    if (is_stale || evaluated_size_ != accounting_.tree().size()) {
+    if (is_stale || order_.wants_fresh() || evaluated_size_ != accounting_.tree().size()) {
         evaluate_now(now);
     }
+    give_values(now, false);
     counts_.changes += queue_.pass_marked(now, factors(), pusher_);
+    hold_capped();
     let_in(now);
 }
 

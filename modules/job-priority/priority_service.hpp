@@ -23,6 +23,7 @@
 #include "modules/job-priority/measured.hpp"
 #include "modules/job-priority/parent_factors.hpp"
 #include "modules/job-priority/pending_queue.hpp"
+#include "modules/job-priority/policy_order.hpp"
 #include "modules/job-priority/pusher.hpp"
 #include "modules/job-priority/settings.hpp"
 #include "modules/job-priority/state_rows.hpp"
@@ -108,6 +109,14 @@ class PriorityService {
     std::vector<FluxJobId> set_site_values(std::span<const std::pair<FluxJobId, std::optional<double>>> values);
     std::optional<double> site_value(FluxJobId id) const;
 
+    // ---- policies other than multifactor: service_policy.cpp ----
+    /// Whether priorities are the engine's sums; else they are what the policy gives, in its own terms.
+    bool is_sum() const { return order_.is_sum(); }
+    /// What a waiting job's place comes from; nothing of held and expedited ones. `measured` as of now.
+    OrderTerms explain_order(FluxJobId id, const Measured& measured, Instant now) const;
+    /// Why `other` stands above `own`; empty where one of them is held or expedited. O(nodes).
+    std::string order_lead(FluxJobId own, FluxJobId other, const Measured& measured, Instant now) const;
+
     // ---- parent ----
     UplinkQueue& uplink() { return uplink_; }
     /// The parent applied everything up to `seq`.
@@ -175,6 +184,14 @@ class PriorityService {
     void put(const BookJob& job);
     void put_all();
     void configure_queue();
+    void configure_order(Instant now);
+    JobOwner owner_of(const BookJob& job);
+    /// Takes the job out of the queue.
+    void leave(FluxJobId id, Instant at);
+    /// Gives the engine what the policy says of all jobs, or of those that events touched.
+    void give_values(Instant now, bool is_full);
+    /// Tells the pusher who waits because of a cap; after the pass that wants their values.
+    void hold_capped();
     void forget_site_value(FluxJobId id);
     void forget_vanished_site_values();
     void apply_record(FluxJobId child, const UplinkRow& record);
@@ -192,6 +209,10 @@ class PriorityService {
     Accounting accounting_;
     JobBook book_;
     PendingQueue queue_;
+    PolicyOrder order_;
+    PolicyOrder::Values given_;   // kept for its memory
+    std::set<FluxJobId> capped_;  ///< held back by the policy itself
+    Instant order_time_{};        ///< of what order_ is told now; in a backlog before the position
     Pusher pusher_;
     UplinkQueue uplink_;
     ParentFactors from_parent_;

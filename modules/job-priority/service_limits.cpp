@@ -67,7 +67,7 @@ void PriorityService::recount_limits() {
     has_limits_ = has_limits(accounting_.tree());
     for (const auto& [id, job] : book_.jobs()) {
         count_limits(id);
-        pusher_.hold_back(id, false);
+        pusher_.hold_back(id, capped_.count(id) != 0);
     }
 }
 
@@ -83,13 +83,17 @@ void PriorityService::let_in(Instant now) {
     };
     admission_.let_in(accounting_.tree(), accounting_.ledger(), now, priority_of);
     for (const auto& [id, job] : book_.jobs()) {
-        pusher_.hold_back(id, admission_.is_held_back(id));
+        pusher_.hold_back(id, admission_.is_held_back(id) || capped_.count(id) != 0);
     }
 }
 
 std::string PriorityService::held_back_by(FluxJobId id) const {
-    const auto hit = admission_.is_held_back(id) ? admission_.hit(id) : std::nullopt;
-    return hit ? words_of(*hit, accounting_.tree()) : std::string();
+    if (const auto hit = admission_.is_held_back(id) ? admission_.hit(id) : std::nullopt) {
+        return words_of(*hit, accounting_.tree());
+    }
+    const PriorityEngine::Slot* slot = capped_.count(id) != 0 ? queue_.find(id) : nullptr;
+    const std::string cap = slot != nullptr ? order_.capped_by(JobId{slot->value}) : std::string();
+    return cap.empty() ? cap : "the cap of [weir.moab." + cap + "]: what it has used, and this job, are more";
 }
 
 }  // namespace weir::priority

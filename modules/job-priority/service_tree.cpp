@@ -40,6 +40,7 @@ void PriorityService::configure(Settings settings, Instant now) {
     accounting_.configure(counting_of(settings_), now);
     book_.set_age_rule(settings_.ageing);
     configure_queue();
+    configure_order(now);
     put_all();
     recount_limits();
     evaluated_at_.reset();
@@ -60,6 +61,7 @@ void PriorityService::set_machine(const MachineSize& machine) {
     is_machine_known_ = true;
     machine_ = machine;
     machine_.cores = std::max(1U, machine.cores);
+    order_.set_machine(machine_.cores, order_time_);
     configure_queue();
     put_all();
 }

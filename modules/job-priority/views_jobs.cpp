@@ -43,6 +43,10 @@ std::string share_of(PriorityService& service, const BookJob& job) {
                : path;
 }
 
+std::string policy_name(const PriorityService& service) {
+    return std::string(name_of(service.settings().policy));
+}
+
 const char* state_name(const BookJob& job) {
     return job.has_resources ? "RUN" : job.is_over ? "CLEANUP" : job.is_eligible ? "SCHED" : "DEPEND";
 }
@@ -103,15 +107,47 @@ Json resources_view(const Breakdown& parts) {
     return list;
 }
 
-Json ahead_view(PriorityService& service, const Standing& place) {
+/// What policies other than multifactor go by; nothing for that one.
+Measured measured_for_order(const PriorityService& service, Instant now) {
+    Measured measured;
+    if (!service.is_sum()) {
+        service.measure(now, measured);
+    }
+    return measured;
+}
+
+/// A policy's own terms: not parts of a greatest, so they have no factor.
+Json order_terms_view(const OrderTerms& order) {
+    Json terms = Json::array();
+    for (const OrderTerm& term : order.terms) {
+        Json entry = Json::object();
+        entry.set("name", term.name).set("raw", term.raw).set("unit", term.unit).set("weight", term.weight);
+        entry.set("contribution", term.contribution);
+        entry.set("share", order.sum == 0 ? 0. : term.contribution / order.sum);
+        terms.append(std::move(entry));
+    }
+    return terms;
+}
+
+Json order_contributions_view(const OrderTerms& order) {
+    Json contributions = Json::object();
+    for (const OrderTerm& term : order.terms) {
+        contributions.set(term.name.c_str(), term.contribution);
+    }
+    return contributions;
+}
+
+Json ahead_view(PriorityService& service, FluxJobId id, const Standing& place, Instant now) {
     Json ahead = Json::array();
+    const Measured measured = measured_for_order(service, now);
     for (const Ahead& other : place.ahead) {
+        const std::string lead = service.is_sum() ? "" : service.order_lead(id, other.id.value, measured, now);
         const BookJob* job = service.book().find(other.id.value);
         Json entry = Json::object();
         entry.set("id", static_cast<long long>(other.id.value));
         entry.set("user", job != nullptr ? service.users().name(job->charged_userid()) : std::string());
         entry.set("account", job != nullptr ? account_of(service, *job) : std::string());
-        entry.set("priority", static_cast<long long>(other.priority)).set("why", other.why);
+        entry.set("priority", static_cast<long long>(other.priority)).set("why", lead.empty() ? other.why : lead);
         ahead.append(std::move(entry));
     }
     return ahead;
@@ -142,7 +178,22 @@ void add_term_words(Json& words, const Breakdown& parts) {
     }
 }
 
-Json words_view(PriorityService& service, const BookJob& job, const Breakdown& parts, const Standing& place) {
+/// What the sum is made of, and what waiting adds.
+void add_sum_words(Json& words, const Settings& s, const Breakdown& parts) {
+    add_term_words(words, parts);
+    const Term& wait = parts.terms.at(static_cast<std::size_t>(Factor::wait));
+    if (wait.factor >= 1) {
+        words.append(
+            Json::string("It has waited the maximum of " + encode_fsd(s.wait_max) + ": waiting longer gains nothing."));
+    } else if (s.weights.wait > 0 && parts.bypass == Bypass::none) {
+        words.append(Json::string("Each hour of waiting gains " +
+                                  rounded(s.weights.wait * 3600. / to_seconds(s.wait_max), 2) + ", up to " +
+                                  encode_fsd(s.wait_max) + "."));
+    }
+}
+
+Json words_view(PriorityService& service, const BookJob& job, const Breakdown& parts, const Standing& place,
+                const OrderTerms& order) {
     Json words = Json::array();
     const std::string user = service.users().name(job.charged_userid());
     if (job.is_held()) {
@@ -161,16 +212,11 @@ Json words_view(PriorityService& service, const BookJob& job, const Breakdown& p
                                   ? "It is charged to no account: " + user +
                                         " has no association in the share tree, so its fair share is 0."
                                   : "It uses the share of " + share_of(service, job) + "."));
-    add_term_words(words, parts);
-    const Settings& s = service.settings();
-    const Term& wait = parts.terms.at(static_cast<std::size_t>(Factor::wait));
-    if (wait.factor >= 1) {
-        words.append(
-            Json::string("It has waited the maximum of " + encode_fsd(s.wait_max) + ": waiting longer gains nothing."));
-    } else if (s.weights.wait > 0 && parts.bypass == Bypass::none) {
-        words.append(Json::string("Each hour of waiting gains " +
-                                  rounded(s.weights.wait * 3600. / to_seconds(s.wait_max), 2) + ", up to " +
-                                  encode_fsd(s.wait_max) + "."));
+    if (service.is_sum()) {
+        add_sum_words(words, service.settings(), parts);
+    }
+    for (const std::string& sentence : order.words) {
+        words.append(Json::string(sentence));
     }
     return words;
 }
@@ -193,6 +239,7 @@ Json not_pending_view(PriorityService& service, const BookJob& job) {
 Json list_view(PriorityService& service, Instant now, std::size_t limit, std::optional<std::uint32_t> userid) {
     const PriorityEngine& engine = service.queue().engine();
     Json jobs = Json::array();
+    const Measured measured = measured_for_order(service, now);
     long long rank = 0;
     std::size_t shown = 0;
     for (const PriorityEngine::Change& place : in_queue_order(engine, now, service.factors())) {
@@ -209,13 +256,18 @@ Json list_view(PriorityService& service, Instant now, std::size_t limit, std::op
         set_job(entry, service, *job);
         entry.set("urgency", job->urgency).set("priority", static_cast<long long>(place.priority)).set("rank", rank);
         entry.set("submit", to_seconds(job->submit));
-        const Breakdown parts = breakdown(engine, place.slot, now, service.factors());
-        entry.set("factors", factors_view(parts)).set("contributions", contributions_view(parts));
+        if (service.is_sum()) {
+            const Breakdown parts = breakdown(engine, place.slot, now, service.factors());
+            entry.set("factors", factors_view(parts)).set("contributions", contributions_view(parts));
+        } else {
+            const OrderTerms order = service.explain_order(place.id.value, measured, now);
+            entry.set("factors", Json::object()).set("contributions", order_contributions_view(order));
+        }
         entry.set("qos", job->request.qos);
         jobs.append(std::move(entry));
     }
     Json view = Json::object();
-    view.set("jobs", std::move(jobs)).set("of", rank);
+    view.set("jobs", std::move(jobs)).set("of", rank).set("policy", policy_name(service));
     return view;
 }
 
@@ -225,6 +277,12 @@ Result<Json> when_view(PriorityService& service, FluxJobId a, FluxJobId b, Insta
     const FluxJobId ids[] = {a, b};
     if (a == b) {
         return Error{std::errc::invalid_argument, "a job does not pass itself: name two"};
+    }
+    if (service.settings().policy == PolicyKind::lsf || service.settings().policy == PolicyKind::moab) {
+        return Error{std::errc::operation_not_supported,
+                     "under policy \"" + policy_name(service) +
+                         "\" who passes whom depends on what others use and start: `weir prio explain` says what holds "
+                         "now"};
     }
     Json jobs = Json::array();
     for (int i = 0; i < 2; ++i) {
@@ -267,10 +325,12 @@ Result<Json> explain_view(PriorityService& service, FluxJobId id, Instant now) {
     const PriorityEngine& engine = service.queue().engine();
     const Breakdown parts = breakdown(engine, *slot, now, service.factors());
     const Standing place = standing(engine, *slot, now, service.factors(), ahead_max);
+    const OrderTerms order =
+        service.is_sum() ? OrderTerms{} : service.explain_order(id, measured_for_order(service, now), now);
     Json view = Json::object();
     set_job(view, service, *job);
     view.set("state", state_name(*job)).set("urgency", job->urgency);
-    view.set("priority", static_cast<long long>(parts.priority));
+    view.set("priority", static_cast<long long>(parts.priority)).set("policy", policy_name(service));
     const auto pushed = service.pusher().pushed(id);
     view.set("pushed", pushed ? Json::own(json_integer(*pushed)) : Json::own(json_null()));
     const bool is_order = service.settings().push == config::PushRule::order;
@@ -283,8 +343,9 @@ Result<Json> explain_view(PriorityService& service, FluxJobId id, Instant now) {
         view.set("limit", limit);
     }
     view.set("resources", resources_view(parts));
-    view.set("terms", terms_view(parts)).set("ahead", ahead_view(service, place));
-    Json words = words_view(service, *job, parts, place);
+    view.set("terms", service.is_sum() ? terms_view(parts) : order_terms_view(order));
+    view.set("ahead", ahead_view(service, id, place, now));
+    Json words = words_view(service, *job, parts, place, order);
     if (is_order && pushed) {
         words.append(Json::string("The job-manager has it as " + std::to_string(*pushed) +
                                   ": a place in the order (push = \"order\"), not the priority."));

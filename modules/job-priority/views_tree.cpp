@@ -136,13 +136,50 @@ Json usage_view(PriorityService& service, Instant now) {
     return view;
 }
 
+namespace {
+
+Json sum_weights(const Weights& from) {
+    Json weights = Json::object();
+    weights.set("wait", from.wait).set("fairshare", from.fairshare).set("qos", from.qos);
+    weights.set("queue", from.queue).set("size", from.size).set("user", from.user);
+    weights.set("association", from.association).set("site", from.site);
+    weights.set("resources", from.resources);
+    return weights;
+}
+
+/// Those of Moab's parts that count, and LSF's factors or parts of APS.
+Json policy_weights(const Settings& s) {
+    Json weights = Json::object();
+    for (std::size_t c = 0; s.policy == PolicyKind::moab && c < moab_components; ++c) {
+        const MoabPolicy::Component& component = s.moab.components[c];
+        for (std::size_t part = 0; part < moab_parts; ++part) {
+            const std::string name = std::string(moab_component_names[c]) + "." + std::string(moab_part_names[c][part]);
+            if (const double weight = component.weight * component.parts[part].weight; weight != 0) {
+                weights.set(name.c_str(), weight);
+            }
+        }
+    }
+    for (std::size_t i = 0; s.policy == PolicyKind::lsf && s.lsf.aps && i < aps_parts; ++i) {
+        if (const double weight = s.lsf.aps->parts[i].weight; weight != 0) {
+            weights.set(std::string(aps_part_names[i]).c_str(), weight);
+        }
+    }
+    if (s.policy == PolicyKind::lsf && !s.lsf.aps) {
+        const LsfFactors& f = s.lsf.factors;
+        weights.set("cpu-time", f.cpu_time).set("run-time", f.run_time);
+        weights.set("committed-run-time", f.committed_run_time).set("slots", f.run_job);
+    }
+    if (s.policy == PolicyKind::load_threshold) {
+        weights.set("queue", 1.).set("load", s.load_threshold.rule.per_minute);
+    }
+    return weights;
+}
+
+}  // namespace
+
 Json weights_view(const PriorityService& service) {
     const Settings& s = service.settings();
-    Json weights = Json::object();
-    weights.set("wait", s.weights.wait).set("fairshare", s.weights.fairshare).set("qos", s.weights.qos);
-    weights.set("queue", s.weights.queue).set("size", s.weights.size).set("user", s.weights.user);
-    weights.set("association", s.weights.association).set("site", s.weights.site);
-    weights.set("resources", s.weights.resources);
+    Json weights = service.is_sum() ? sum_weights(s.weights) : policy_weights(s);
     Json resources = Json::object();
     for (const ResourceWeight& resource : service.queue().engine().settings().resources) {
         Json one = Json::object();
@@ -157,6 +194,7 @@ Json weights_view(const PriorityService& service) {
         return object;
     };
     Json view = Json::object();
+    view.set("policy", std::string(name_of(s.policy)));
     view.set("weights", std::move(weights)).set("half_life_s", to_seconds(s.half_life));
     view.set("update_interval_s", to_seconds(s.update_interval)).set("wait_max_s", to_seconds(s.wait_max));
     view.set("decay", s.decay == DecayKind::window ? "window" : s.decay == DecayKind::none ? "none" : "half-life");
