@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+#include <algorithm>
+#include <catch2/catch.hpp>
+
+#include "modules/job-priority/views.hpp"
+#include "t/unit/job_priority/support.hpp"
+
+using namespace weir;
+using namespace weir::priority;
+using namespace weir::priority::testing;
+using Catch::Matchers::Contains;
+
+namespace {
+
+Settings under(PolicyKind policy) {
+    Settings s = settings();
+    s.policy = policy;
+    s.queues = {{"debug", 40}, {"batch", 10}};
+    return s;
+}
+
+std::unique_ptr<PriorityService> ready(const Settings& settings) {
+    auto made = std::make_unique<PriorityService>(settings, no_database(), owner, false);
+    put_tree(*made);
+    made->set_machine({4, 1, 0., 0.});
+    made->begin_backlog();
+    made->end_backlog(at(0));
+    return made;
+}
+
+void wait_in(PriorityService& s, FluxJobId id, double t, std::uint32_t user, const std::string& queue = "batch") {
+    JobRequest request;
+    request.queue = queue;
+    request.wall_time = std::chrono::hours(1);
+    s.apply({id, at(t), SubmitEvent{user, 16, request}});
+    s.apply(eligible(id, t));
+}
+
+/// Jobs by what the plugin has, high to low, then by id.
+class Manager {
+  public:
+    std::vector<FluxJobId> order(PriorityService& s, double t) {
+        s.pass(at(t));
+        for (const auto& [id, value] : push(s)) {
+            values[id] = value;
+        }
+        std::vector<FluxJobId> ids;
+        for (const auto& [id, value] : values) {
+            ids.push_back(id);
+        }
+        std::stable_sort(ids.begin(), ids.end(), [&](auto a, auto b) { return values.at(a) > values.at(b); });
+        return ids;
+    }
+    std::map<FluxJobId, std::uint32_t> values;
+};
+
+std::string words(PriorityService& s, FluxJobId id, double t) {
+    const Json view = explain_view(s, id, at(t)).value();
+    std::string all;
+    std::size_t index = 0;
+    json_t* line = nullptr;
+    json_array_foreach(json_object_get(view.get(), "words"), index, line) {
+        all += std::string(json_string_value(line)) + "\n";
+    }
+    json_array_foreach(json_object_get(view.get(), "ahead"), index, line) {
+        all += "ahead: " + std::string(json_string_value(json_object_get(line, "why"))) + "\n";
+    }
+    return all;
+}
+
+std::vector<std::string> term_names(PriorityService& s, FluxJobId id, double t) {
+    const Json view = explain_view(s, id, at(t)).value();
+    std::vector<std::string> names;
+    std::size_t index = 0;
+    json_t* term = nullptr;
+    json_array_foreach(json_object_get(view.get(), "terms"), index, term) {
+        names.emplace_back(json_string_value(json_object_get(term, "name")));
+        CHECK(json_object_get(term, "factor") == nullptr);
+    }
+    return names;
+}
+
+using Ids = std::vector<FluxJobId>;
+
+}  // namespace
+
+TEST_CASE("policies: under each, held jobs are held, expedited ones first, and the rest comes back as it was") {
+    for (const auto policy : {PolicyKind::fcfs, PolicyKind::lsf, PolicyKind::moab, PolicyKind::load_threshold}) {
+        Settings settings = under(policy);
+        settings.moab.credentials[0]["alice"].target = FairShareTarget{TargetKind::target, 10};
+        CAPTURE(name_of(policy));
+        const auto s = ready(settings);
+        Manager manager;
+        for (FluxJobId id = 1; id <= 3; id++) {
+            wait_in(*s, id, 0, alice);
+        }
+        CHECK(manager.order(*s, 60) == Ids{1, 2, 3});
+        s->apply(urgency(1, 61, urgency_held));
+        s->apply(urgency(3, 61, urgency_expedited));
+        s->pass(at(62));
+        const Json list = list_view(*s, at(62), 0, std::nullopt);
+        const json_t* jobs = json_object_get(list.get(), "jobs");
+        CHECK(json_integer_value(json_object_get(json_array_get(jobs, 0), "id")) == 3);
+        CHECK(json_integer_value(json_object_get(json_array_get(jobs, 2), "id")) == 1);
+        CHECK(json_integer_value(json_object_get(json_array_get(jobs, 2), "priority")) == 0);
+        CHECK_THAT(words(*s, 1, 62), Contains("held"));
+        CHECK_THAT(words(*s, 3, 62), Contains("expedited"));
+        CHECK_THAT(words(*s, 2, 62), Contains("expedited by the instance owner"));
+        s->apply(urgency(1, 63, 16));
+        s->apply(urgency(3, 63, 16));
+        manager.order(*s, 64);
+        CHECK(manager.values.at(2) >= manager.values.at(3));
+        CHECK(s->pusher().pushed(1).value() >= 1);
+    }
+}
+
+TEST_CASE("policies: fcfs says so in words, with one value for all and no terms") {
+    const auto s = ready(under(PolicyKind::fcfs));
+    Manager manager;
+    wait_in(*s, 1, 0, bob);
+    wait_in(*s, 2, 1, alice, "debug");
+    CHECK(manager.order(*s, 60) == Ids{1, 2});
+    CHECK(manager.values.at(1) == manager.values.at(2));
+    CHECK_THAT(words(*s, 2, 60), Contains("in order of submission") && Contains("ahead: it was submitted earlier"));
+    CHECK(term_names(*s, 2, 60).empty());
+    CHECK(when_view(*s, 1, 2, at(60)));
+}
+
+TEST_CASE("policies: LSF's queues, turns and what the place comes from") {
+    const auto s = ready(under(PolicyKind::lsf));
+    Manager manager;
+    for (FluxJobId id = 1; id <= 3; id++) {
+        wait_in(*s, id, 0, alice);
+    }
+    wait_in(*s, 4, 0, bob);
+    wait_in(*s, 5, 0, bob, "debug");
+    // debug goes first; physics has twice the shares of bio
+    CHECK(manager.order(*s, 60) == Ids{5, 1, 2, 4, 3});
+    CHECK(term_names(*s, 4, 60) == std::vector<std::string>{"cpu-time", "run-time", "committed-run-time", "slots"});
+    CHECK_THAT(words(*s, 4, 60), Contains("queue's priority is 10") && Contains("dynamic priority is 0.333") &&
+                                     Contains("queue's priority is 40 against 10") &&
+                                     Contains("dynamic priority is higher: physics has 0.667, bio 0.333"));
+    CHECK_THAT(words(*s, 2, 60), Contains("of the same share account and was submitted earlier"));
+    CHECK_THAT(when_view(*s, 1, 4, at(60)).error().message, Contains("policy \"lsf\""));
+    // A job that runs lowers its account's priority at once.
+    s->apply(started(1, 100, 4));
+    manager.values.erase(1);
+    s->pass_changed(at(100));
+    CHECK(manager.order(*s, 101) == Ids{5, 4, 2, 3});
+    CHECK_THAT(words(*s, 2, 101), Contains("bio has 0.333, physics 0.133"));
+}
+
+TEST_CASE("policies: under APS live jobs have a memory and an urgency") {
+    Settings settings = under(PolicyKind::lsf);
+    settings.lsf.aps.emplace();
+    settings.lsf.aps->parts[static_cast<std::size_t>(ApsPart::jprio)].weight = 10;
+    settings.lsf.aps->parts[static_cast<std::size_t>(ApsPart::mem)].weight = 1. / 1024;
+    const auto s = ready(settings);
+    Manager manager;
+    wait_in(*s, 1, 0, alice);
+    wait_in(*s, 2, 0, alice);
+    s->apply(urgency(2, 1, 20));
+    JobRequest request;
+    request.amounts["memory"] = 100;
+    s->apply({3, at(0), SubmitEvent{alice, 16, request}});
+    s->apply(eligible(3, 0));
+    CHECK(s->set_site_values(std::vector<std::pair<FluxJobId, std::optional<double>>>{{1, 50.}}).empty());
+    CHECK(manager.order(*s, 60) == Ids{3, 1, 2});  // 160 + 100, 160 + 50, 200
+    CHECK(term_names(*s, 1, 60) == std::vector<std::string>{"mem", "jprio", "admin"});
+    CHECK_THAT(words(*s, 2, 60), Contains("absolute priority is 200") && Contains("is 260 against 200: +100 from mem"));
+}
+
+TEST_CASE("policies: Moab's sum, and a cap that keeps a job waiting until usage allows it") {
+    Settings settings = under(PolicyKind::moab);
+    settings.decay = DecayKind::half_life;
+    settings.half_life = std::chrono::hours(1);
+    settings.moab.components[static_cast<std::size_t>(MoabComponent::credential)].parts[0].weight = 2;
+    settings.moab.credentials[0]["bob"].priority = 100;
+    settings.moab.credentials[2]["bio"].cap = FairShareTarget{TargetKind::absolute_cap, 5000};
+    const auto s = ready(settings);
+    Manager manager;
+    wait_in(*s, 1, 0, alice);
+    wait_in(*s, 2, 0, bob);
+    CHECK(manager.order(*s, 600) == Ids{2, 1});
+    CHECK(manager.values == std::map<FluxJobId, std::uint32_t>{{1, 10}, {2, 210}});
+    CHECK(term_names(*s, 1, 600) == std::vector<std::string>{"credential.user", "service.queue-time"});
+    CHECK_THAT(words(*s, 1, 600), Contains("add up to 10;") && Contains("its sum is 210 against 10: +200 from"));
+    s->apply(started(2, 600, 2));
+    manager.values.erase(2);
+    wait_in(*s, 3, 600, bob);
+    CHECK(manager.order(*s, 1500) == Ids{1, 3});
+    CHECK(manager.values.at(3) == 0);  // 1800 of 5000 core-seconds, and an hour more would be too much
+    CHECK_THAT(words(*s, 3, 1500), Contains("held back by a limit: the cap of [weir.moab.accounts.bio]"));
+    s->apply(freed(2, 1500));
+    manager.order(*s, 1500 + 3600);
+    CHECK(manager.values.at(3) > 200);
+    CHECK(s->held_back_by(3).empty());
+}
+
+TEST_CASE("policies: what Moab's settings ask of the share tree is told") {
+    Settings settings = under(PolicyKind::moab);
+    settings.moab.credentials[4]["debug"].target = FairShareTarget{TargetKind::target, 10};
+    settings.moab.credentials[2]["bio"].target = FairShareTarget{TargetKind::target, 10};
+    const auto s = ready(settings);
+    const auto said = policy_order_warnings(settings, s->accounting().tree());
+    REQUIRE(said.size() == 1);
+    CHECK_THAT(said[0], Contains("[weir.moab.classes]") && Contains("queue:NAME"));
+}
+
+TEST_CASE("policies: the load threshold's gain is by the cores in use, and a hold stops it") {
+    Settings settings = under(PolicyKind::load_threshold);
+    const auto s = ready(settings);
+    Manager manager;
+    wait_in(*s, 9, 0, bob);
+    s->apply(started(9, 0, 2));  // half of the machine: E is 0.5
+    wait_in(*s, 1, 0, alice);
+    wait_in(*s, 2, 0, alice, "debug");
+    CHECK(manager.order(*s, 600) == Ids{2, 1});
+    CHECK(manager.values.at(1) == 15000);
+    CHECK(term_names(*s, 1, 600) == std::vector<std::string>{"queue", "load"});
+    CHECK_THAT(words(*s, 1, 600), Contains("E is 0.5: 2 of 4 cores are in use") && Contains("P is 15 of at most 55") &&
+                                      Contains("is 45 against 15: +30 from queue"));
+    s->apply(urgency(1, 600, urgency_held));
+    s->apply(urgency(1, 1200, 16));
+    manager.order(*s, 1200);
+    CHECK(manager.values.at(1) == 15000);
+    CHECK(manager.values.at(2) == 50000);
+}
+
+TEST_CASE("policies: changed at run time, each tells every job its value, and the sum comes back") {
+    Settings sum = settings();
+    const auto s = ready(sum);
+    Manager manager;
+    wait_in(*s, 1, 0, alice);
+    wait_in(*s, 2, 1, alice, "debug");
+    manager.order(*s, 60);
+    const auto first = manager.values;
+    s->configure(under(PolicyKind::lsf), at(61));
+    CHECK(manager.order(*s, 61) == Ids{2, 1});
+    s->configure(under(PolicyKind::fcfs), at(62));
+    CHECK(manager.order(*s, 62) == Ids{1, 2});
+    CHECK(manager.values.at(1) == manager.values.at(2));
+    s->configure(under(PolicyKind::load_threshold), at(63));
+    CHECK(manager.order(*s, 63) == Ids{2, 1});
+    CHECK(manager.values == std::map<FluxJobId, std::uint32_t>{{1, 10000}, {2, 40000}});
+    Settings slower = under(PolicyKind::load_threshold);
+    slower.load_threshold.rule.per_minute = 0.5;
+    s->configure(slower, at(123));
+    manager.order(*s, 183);
+    CHECK(manager.values.at(1) == 11500);  // a minute at E = 1, and one at half of that
+    s->configure(under(PolicyKind::moab), at(184));
+    manager.order(*s, 240);
+    CHECK(manager.values.at(1) == 4);
+    s->configure(sum, at(241));
+    manager.order(*s, 60);
+    CHECK(manager.values == first);
+}
+
+TEST_CASE("policies: another share tree moves LSF's accounts") {
+    const auto s = ready(under(PolicyKind::lsf));
+    Manager manager;
+    wait_in(*s, 1, 0, bob);
+    wait_in(*s, 2, 0, alice);
+    CHECK(manager.order(*s, 1) == Ids{2, 1});
+    put_tree(
+        *s,
+        "\"physics\" = 1\n\"physics/lattice\" = 1\n\"physics/lattice/@alice\" = 1\n\"bio\" = 5\n\"bio/@bob\" = 1\n");
+    CHECK(manager.order(*s, 2) == Ids{1, 2});
+}
