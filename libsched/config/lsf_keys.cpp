@@ -63,12 +63,21 @@ void read_aps(Reader& reader, Value value, LsfPolicy& policy) {
                 });
 }
 
+void read_hist_hours(Reader& reader, const std::string& path, Value value, LsfHistorySettings& history) {
+    LsfHistorySettings given;
+    given.hist_hours = json_is_number(value) ? json_number_value(value) : -1;
+    if (given.validate()) {
+        history.hist_hours = given.hist_hours;
+    } else {
+        reader.complain(path, value, "must be 0 (no decay) or from 0.001 to 876600 hours");
+    }
+}
+
 }  // namespace
 
 void read_lsf(Reader& reader, Value value, PolicySettings& s) {
     LsfFactors& f = s.lsf.factors;
     LsfHistorySettings& h = s.lsf.history;
-    const std::array<NumberKey, 1> numbers{{{"hist-hours", &h.hist_hours, 0, 876600}}};
     const std::array<FlagKey, 5> flags{{{"hist-run-time", &h.enable_hist_run_time},
                                         {"gpu-hist-run-time", &h.enable_gpu_hist_run_time},
                                         {"run-time-decay", &h.run_time_decay},
@@ -88,7 +97,11 @@ void read_lsf(Reader& reader, Value value, PolicySettings& s) {
                         key == "aps" ? read_aps(reader, inner, s.lsf) : read_queue_factors(reader, inner, s.lsf);
                         return true;
                     }
-                    return read_number(reader, numbers, path, key, inner) || read_flag(reader, flags, path, key, inner);
+                    if (key == "hist-hours") {
+                        read_hist_hours(reader, path, inner, h);
+                        return true;
+                    }
+                    return read_flag(reader, flags, path, key, inner);
                 });
 }
 

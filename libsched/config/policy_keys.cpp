@@ -3,6 +3,7 @@
 #include "libsched/config/policy_keys.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "libfairshare/algorithms/algorithm.hpp"
 #include "libsched/config/key_table.hpp"
@@ -172,8 +173,11 @@ void read_window(Reader& reader, Value value, PolicySettings& s) {
     fixed_table(reader, "window", value, "interval, depth, factor",
                 [&](const std::string& path, const std::string& key, Value inner) {
                     double depth = s.window.depth;
+                    const double asked = json_number_value(inner);
                     if (key == "interval") {
                         reader.duration(path, inner, duration_min, s.window.interval);
+                    } else if (key == "depth" && asked != std::floor(asked)) {
+                        reader.complain(path, inner, "must be a whole number of intervals");
                     } else if (key == "depth") {
                         reader.number(path, inner, 1, WindowPolicy::depth_max, depth);
                         s.window.depth = static_cast<unsigned>(depth);

@@ -58,8 +58,13 @@ void compute_narrow(const PassValues& v, const PassColumns& jobs, std::int64_t n
                                           std::size_t count, std::uint32_t* priorities) {
     compute(v, jobs, now_us, count, priorities);
 }
-[[gnu::target("avx512f,avx512dq,avx512vl,avx512bw,prefer-vector-width=512")]] void compute_avx512(
-    const PassValues& v, const PassColumns& jobs, std::int64_t now_us, std::size_t count, std::uint32_t* priorities) {
+#if defined(__clang__)
+#define WEIR_AVX512 "avx512f,avx512dq,avx512vl,avx512bw"
+#else
+#define WEIR_AVX512 "avx512f,avx512dq,avx512vl,avx512bw,prefer-vector-width=512"
+#endif
+[[gnu::target(WEIR_AVX512)]] void compute_avx512(const PassValues& v, const PassColumns& jobs, std::int64_t now_us,
+                                                 std::size_t count, std::uint32_t* priorities) {
     compute(v, jobs, now_us, count, priorities);
 }
 bool has_avx2() {

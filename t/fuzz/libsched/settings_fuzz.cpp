@@ -2,6 +2,7 @@
 // Any bytes as a configuration in TOML, and their first lines as arguments "key=value": what is accepted can be used,
 // what is not is explained.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <string_view>
@@ -9,6 +10,7 @@
 #include "libfairshare/base/check.hpp"
 #include "libsched/config/engine_settings.hpp"
 #include "libsched/config/settings.hpp"
+#include "libsched/config/usage_settings.hpp"
 
 namespace {
 
@@ -23,6 +25,14 @@ void use(const weir::Result<weir::config::Settings>& settings) {
     for (const double weight : engine.weights) {
         WEIR_CHECK(std::isfinite(weight));
     }
+    weir::UsageRules rules = weir::usage_rules(*settings, weir::billing_unit);
+    rules.history = settings->lsf.history;  // whatever policy or algorithm
+    for (const auto decay : {weir::DecayKind::half_life, weir::DecayKind::window, weir::DecayKind::none}) {
+        rules.decay = decay;
+        WEIR_CHECK(rules.validate().has_value());
+    }
+    const std::array<weir::ResourceAmount, 2> amounts{{{"cpu", 64}, {"gres/gpu", 4}}};
+    WEIR_CHECK(weir::billed_rate(settings->billing, amounts, "high", "batch") >= 0);
     WEIR_CHECK(settings->half_life > weir::Duration::zero() && settings->update_interval >= weir::Duration::zero());
 }
 

@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 namespace {
 
 ShareTreePtr tree() {
-    return tree_ptr_of({{"a", 1}, {"a/@x", 1}, {"a/@y", 3}, {"b", 1}, {"b/@z", 1}});
+    return tree_ptr_of({{"a", 1}, {"a/@x", 1}, {"a/@y", 3}, {"b", 1}, {"b/@z", 1}, {"b/@*", 1}});
 }
 NodeId at_path(const CountedUsage& usage, const char* path) {
     return usage.tree().find(path).value();
@@ -317,6 +317,11 @@ TEST_CASE("counted: what a job lends, others have: nothing is made or lost") {
         alone.start(outer);
         usage.start(loan);
         usage.start(inner);
+        if (usage.rules().history) {
+            std::vector<DynamicUse> use;
+            usage.use(second(0) + over, use);
+            RC_ASSERT(use.at(0).job_slots == (usage.rules().history->counts_jobs ? 2 : 4));
+        }
         usage.end(loan, second(0) + over);
         usage.end(inner, second(0) + over);
         usage.end(outer, second(10000));
@@ -344,9 +349,8 @@ TEST_CASE("counted: a tree that grows or moves its leaves keeps their usage") {
         const Reading before = reading(usage, now);
         const ShareTreePtr old = tree();
         auto longer = usage.tree().with_member(usage.tree().find("b").value(), "w");
-        if (longer) {
-            usage.extend(std::make_shared<const ShareTree>(std::move(longer->first)));
-        }
+        RC_ASSERT(longer.has_value());
+        usage.extend(std::make_shared<const ShareTree>(std::move(longer->first)));
         const Reading extended = reading(usage, now);
         const auto moved = tree_ptr_of({{"b", 1}, {"b/@z", 1}, {"c", 1}, {"a", 1}, {"a/@y", 1}, {"a/@x", 2}});
         usage.rebind(moved, now);

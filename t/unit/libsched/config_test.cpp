@@ -132,6 +132,10 @@ committed-run-time-factor = 2
     CHECK_THAT(told, Contains("moab.users.john.cap") && Contains("16500^"));
     CHECK_THAT(told, Contains("lsf.hist-hour =") && Contains("hist-hours"));
     CHECK_THAT(told, Contains("committed-run-time-factor = 2") && Contains("from 0 to 1"));
+    for (const char* hours : {"0.00001", "-1", "1e9", "'5'"}) {  // the ledger takes no half-life below a second
+        CHECK_THAT(complaint(std::string("[weir.lsf]\nhist-hours = ") + hours), Contains("from 0.001 to 876600"));
+    }
+    CHECK_THAT(complaint("[weir]\nwindow = { depth = 2.5 }\n"), Contains("window.depth") && Contains("whole"));
     CHECK_THAT(complaint("[weir\n"), Contains("site.toml:1"));
 }
 

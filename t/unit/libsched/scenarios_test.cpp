@@ -429,7 +429,7 @@ TEST_CASE("counting: charged at dispatch, who asks for much steps back before it
     CHECK(of_a(Charging::at_dispatch) == 1);
 }
 
-// Kills: a rate that forgets the queue; usage that is left in thousandths.
+// Kills: a rate that forgets the queue; a factor of 0 taken for none.
 TEST_CASE("counting: jobs of a queue that costs nothing never fall behind, dear ones wait longer") {
     std::vector<SimJob> jobs;
     add(jobs, 30, 1, 9, 60);
