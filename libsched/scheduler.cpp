@@ -161,7 +161,8 @@ Scheduler::Effects Scheduler::pass(Instant now) {
         begun.push_back(place->second);
         forget(place);
     }
-    if (sink.head) {
+    // A pass that goes on where the last one stopped tells of those behind the head alone.
+    if (sink.head && queue_.front().key == sink.head->first.key) {
         announce(sink.head->first, sink.head->second, effects);
     }
     counters_.backfilled += static_cast<std::uint64_t>(std::count_if(

@@ -135,6 +135,17 @@ TEST_CASE("scheduler: jobs are believed to end with the instance at the latest")
     CHECK(effects.annotations[0].estimate == at(60));
 }
 
+TEST_CASE("scheduler: who arrives behind the head is not announced as the head") {
+    auto s = scheduler(Backfill{.depth = Backfill::all});
+    REQUIRE(s.alloc(waiting(1, 4, 10)).has_value());
+    REQUIRE(s.alloc(waiting(2, 4, 10)).has_value());
+    CHECK(s.pass(at(0)).annotations.at(0).id == JobId{2});
+    REQUIRE(s.alloc(waiting(3, 4, 10)).has_value());
+    const auto effects = s.pass(at(1));
+    CHECK(effects.annotations.empty());
+    CHECK(effects.cleared.empty());
+}
+
 TEST_CASE("scheduler: past the instance's end nothing is given twice, either") {
     auto s = scheduler(Backfill{.depth = 2}, 3, 2);
     s.set_instance_end(at(60));
