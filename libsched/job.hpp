@@ -30,7 +30,7 @@ struct Request {
     std::uint32_t gpus_per_slot = 0;
     std::uint32_t memory_per_slot_mib = 0;  ///< 0: none is set apart
     std::uint32_t node_set = 0;             ///< which nodes will do: NodeSets; 0: any
-    friend bool operator==(const Request&, const Request&) = default;
+    friend auto operator<=>(const Request&, const Request&) = default;
 };
 
 /// Cores asked for in all; for exclusive nodes the least that the job can get.

@@ -90,17 +90,28 @@ struct Backfill {
         return taken.has_value();
     }
 
+    /// Moves `place` to the first from there on that may start; false when there is none.
+    template <typename Queue, typename Place, typename Space>
+    static bool next_to_start(const Queue& queue, Place& place, Space& space, Instant now) {
+        const auto* job = queue.next_fitting(place, space.opening(now));
+        while (job != nullptr && !space.may_start(*job)) {
+            place.index++;
+            job = queue.next_fitting(place, space.opening(now));
+        }
+        return job != nullptr;
+    }
+
     /// Starts and reserves from `place` on. True when all reservations are given: those from `place` on are left.
     /// False: nobody from `place` on can start (and none of them has a reservation yet).
     template <typename Queue, typename Place, typename Space, typename Sink>
     bool in_order(const Queue& queue, Place& place, Space& space, Instant now, Sink& sink) const {
         auto& kept = space.reservations();
         Place fitting = place;
-        bool any_fits = queue.next_fitting(fitting, space.opening(now)) != nullptr;
+        bool any_fits = next_to_start(queue, fitting, space, now);
         for (std::uint32_t told = 0; const auto* job = queue.at(place); place.index++) {
             if (std::pair(fitting.chunk, fitting.index) < std::pair(place.chunk, place.index)) {
                 fitting = place;
-                any_fits = any_fits && queue.next_fitting(fitting, space.opening(now)) != nullptr;
+                any_fits = any_fits && next_to_start(queue, fitting, space, now);
             }
             if (!any_fits && told >= sink.told()) {
                 return false;

@@ -7,6 +7,7 @@
 // Queue: a JobQueue. Both spaces, CountSpace (cores are a number) and ResourceSpace (cores of nodes), have
 //   Taken                                                 what a start takes
 //   Opening opening(Instant now) const                          necessary for start()
+//   bool may_start(const Job&)                            necessary for start(), where there is an opening
 //   std::optional<Taken> start(const Job&, Instant now)   takes it now, unless that is not free or would delay a
 //                                                         reservation
 //   std::optional<Instant> reserve(const Job&, Instant)   keeps the earliest place for a job that start() refused

@@ -47,6 +47,11 @@ class CountSpace {
         return {free, static_cast<std::uint64_t>(extra_), std::min(shadow_, never - Duration{1}) - now};
     }
 
+    /// Whether a job for which there is an opening would fit if nothing were reserved.
+    template <typename Job>
+    static bool may_start(const Job&) {
+        return true;
+    }
     /// Takes what the job wants, unless that is not free now or would delay a reservation.
     template <typename Job>
     std::optional<Taken> start(const Job& job, Instant now) {

@@ -18,25 +18,43 @@ Opening ResourceSpace::opening(Instant now) const {
     return {free, long_room_sum_, all_end_by_shadow ? Duration::max() : std::min(shadow_, never - Duration{1}) - now};
 }
 
-std::optional<ResourceSpace::Taken> ResourceSpace::start(const PendingJob& job, Instant now) {
-    if (reservations_.places.size() == 1) {
-        return backfill(job, now);
+bool ResourceSpace::may_start(const PendingJob& job) {
+    if (is_refused(job.request, Instant::min())) {
+        return false;
     }
-    const auto need = static_cast<std::int64_t>(cores_of(job.request));
-    const auto free = static_cast<std::int64_t>(pool_.free_cores());
-    const NodePlan::Want want{job.request, job.limit, horizon_};
-    if (need > free) {
+    if (pool_.place(job.request, pool_.free_by_node(), {})) {
+        return true;
+    }
+    refused_.insert_or_assign(job.request, Instant::min());
+    return false;
+}
+
+std::optional<ResourceSpace::Taken> ResourceSpace::start(const PendingJob& job, Instant now) {
+    const Instant end = std::min(believed_end(now, job.limit), horizon_);
+    if (cores_of(job.request) > pool_.free_cores() || is_refused(job.request, end)) {
         return std::nullopt;
+    }
+    auto taken = start_until(job, now, end);
+    if (!taken) {
+        refused_.insert_or_assign(job.request, end);
+    }
+    return taken;
+}
+
+std::optional<ResourceSpace::Taken> ResourceSpace::start_until(const PendingJob& job, Instant now, Instant end) {
+    if (reservations_.places.size() == 1) {
+        return backfill(job, end);
     }
     if (reservations_.places.empty()) {
         const auto picks = pool_.place(job.request, pool_.free_by_node(), {});
-        return picks ? std::optional(take(job, *picks, want.end_from(now))) : std::nullopt;
+        return picks ? std::optional(take(job, *picks, end)) : std::nullopt;
     }
-    if (!profile_.stays(free, need, now, want.end_from(now))) {
+    if (!profile_.stays(static_cast<std::int64_t>(pool_.free_cores()), static_cast<std::int64_t>(cores_of(job.request)),
+                        now, end)) {
         return std::nullopt;
     }
-    const auto picks = plan_.fits(pool_, want, now, now);
-    return picks ? std::optional(take(job, *picks, want.end_from(now))) : std::nullopt;
+    const auto picks = plan_.fits(pool_, {job.request, job.limit, horizon_}, now, now);
+    return picks ? std::optional(take(job, *picks, end)) : std::nullopt;
 }
 
 ResourceSpace::Taken ResourceSpace::take(const PendingJob& job, const std::vector<Pick>& picks, Instant end) {
@@ -87,6 +105,7 @@ void ResourceSpace::clear_reservations() {
         }
     }
     reservations_.clear();
+    refused_.clear();
 }
 
 void ResourceSpace::remember(const Running& running) {
@@ -168,11 +187,9 @@ void ResourceSpace::refresh_rooms() {
     }
 }
 
-std::optional<ResourceSpace::Taken> ResourceSpace::backfill(const PendingJob& job, Instant now) {
-    const std::uint64_t need = cores_of(job.request);
-    const Instant end = std::min(believed_end(now, job.limit), horizon_);
+std::optional<ResourceSpace::Taken> ResourceSpace::backfill(const PendingJob& job, Instant end) {
     const bool ends_by_shadow = end <= shadow_ && end != never;
-    if (need > (ends_by_shadow ? pool_.free_cores() : long_room_sum_)) {
+    if (!ends_by_shadow && cores_of(job.request) > long_room_sum_) {
         return std::nullopt;
     }
     const auto picks = ends_by_shadow ? pool_.place(job.request, pool_.free_by_node(), short_first_)
@@ -197,7 +214,7 @@ Status ResourceSpace::claim(JobId id, ResourceSet resources, Instant end) {
     if (auto done = pool_.claim(resources); !done) {
         return done;
     }
-    reservations_.stand = false;
+    changed();
     believe(running_.emplace(id, Running{std::move(resources), end}).first->second);
     return Done{};
 }
@@ -207,7 +224,7 @@ Status ResourceSpace::release(JobId id, const ResourceSet& part, bool final) {
     if (place == running_.end()) {
         return Error{std::errc::no_such_process, "the job holds no resources"};
     }
-    reservations_.stand = false;
+    changed();
     Running& running = place->second;
     if (final) {
         forget(running);
@@ -251,7 +268,7 @@ bool ResourceSpace::set_end(JobId id, Instant end) {
     if (place == running_.end()) {
         return false;
     }
-    reservations_.stand = false;
+    changed();
     forget(place->second);
     place->second.end = end;
     believe(place->second);
@@ -262,6 +279,7 @@ void ResourceSpace::shrink(const IdSet& ranks) {
     pool_.shrink(ranks);
     // All of these name nodes by index.
     reservations_ = {};
+    refused_.clear();
     profile_ = {};
     plan_ = NodePlan(pool_.nodes().size());
     for (auto& [id, running] : running_) {

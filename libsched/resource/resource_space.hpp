@@ -3,6 +3,7 @@
 // to, and the reservation of one blocked job, node by node. The space of the production scheduler. Must not know
 // policies. For requests that name no nodes it starts what CountSpace starts (a property test holds it to that).
 #pragma once
+#include <map>
 #include <optional>
 #include <unordered_map>
 #include <vector>
@@ -35,6 +36,8 @@ class ResourceSpace {
 
     // What policies use; see libsched/policy/pass.hpp.
     Opening opening(Instant now) const;
+    /// Whether it would fit now if nothing were reserved: of nodes, cores alone do not tell.
+    bool may_start(const PendingJob& job);
     std::optional<Taken> start(const PendingJob& job, Instant now);
     /// One search in the plan of the nodes (NodePlan), where cores alone do not tell that it cannot be.
     std::optional<Instant> reserve(const PendingJob& job, Instant now);
@@ -57,15 +60,28 @@ class ResourceSpace {
     void set_horizon(Instant end) { horizon_ = end; }
     void set_up(const IdSet& ranks, bool up) {
         pool_.set_up(ranks, up);
-        reservations_.stand = false;
+        changed();
     }
     void shrink(const IdSet& ranks);
     void set_load(std::uint32_t rank, const NodeLoad& load) { pool_.set_load(rank, load); }
     std::uint32_t keep_set(const IdSet& ranks) { return pool_.keep_set(ranks); }
-    void drop_set(std::uint32_t number) { pool_.drop_set(number); }
+    void drop_set(std::uint32_t number) {
+        pool_.drop_set(number);
+        refused_.clear();  // the number may be another set's
+    }
 
   private:
-    std::optional<Taken> backfill(const PendingJob& job, Instant now);
+    /// Anything but a start.
+    void changed() {
+        reservations_.stand = false;
+        refused_.clear();
+    }
+    bool is_refused(const Request& request, Instant end) const {
+        const auto refused = refused_.find(request);
+        return refused != refused_.end() && end >= refused->second;
+    }
+    std::optional<Taken> start_until(const PendingJob& job, Instant now, Instant end);
+    std::optional<Taken> backfill(const PendingJob& job, Instant end);
     Taken take(const PendingJob& job, const std::vector<Pick>& picks, Instant end);
     void refresh_rooms();
     /// Nodes by index; those that are gone are left out.
@@ -82,6 +98,9 @@ class ResourceSpace {
     NodePlan plan_;                ///< the same by node, and what policies keep themselves
     Reservations<Place> reservations_;
     std::unordered_map<JobId, Running> running_;
+    /// Requests that did not fit, and until when they would have run: until then or longer they do not fit either, for
+    /// as long as nothing but starts and reservations happens. Many that wait ask for the same.
+    std::map<Request, Instant> refused_;
 
     Instant horizon_ = never;
     Instant shadow_ = never;   ///< of the last reserve()
