@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Searches what can be had of two things that users want: little slowdown for all of them, and no job that waits for
-// ever. Replays logs under EASY with many settings of the multifactor policy; prints a table, writes it as CSV, and
-// draws the frontier as SVG.
+// ever. Replays logs under EASY and hybrids with many settings of the multifactor policy; prints a table, writes it as
+// CSV, and draws the frontier as SVG.
 //   frontier_bench TRACES [--csv FILE] [--svg FILE] [LOG...]
 #include <algorithm>
 #include <cstdio>
@@ -48,7 +48,7 @@ struct Point {
     Duration wait_max{};
 };
 
-Point replay(const Log& log, const PolicySettings& settings) {
+Point replay(const Log& log, const PolicySettings& settings, const Policy& scheduler) {
     const auto order = make_priority_order(settings, log.cores, LogShares::of_users()).value();
     struct Sum {
         double slowdown = 0;
@@ -58,7 +58,7 @@ Point replay(const Log& log, const PolicySettings& settings) {
     Point point;
     std::size_t next = 0;
     const auto done = simulate(
-        log.cores, Easy{}, order.get(),
+        log.cores, scheduler, order.get(),
         [&]() -> Result<std::optional<SimJob>> {
             return next < log.jobs.size() ? std::optional(log.jobs[next++]) : std::nullopt;
         },
@@ -78,6 +78,7 @@ Point replay(const Log& log, const PolicySettings& settings) {
 struct Candidate {
     std::string name;
     PolicySettings settings;
+    Backfill scheduler;
 };
 
 PolicySettings by(double wait, double fairshare) {
@@ -87,15 +88,34 @@ PolicySettings by(double wait, double fairshare) {
     return settings;
 }
 
+constexpr auto hour = std::chrono::hours(1);
+
+/// Who gets a reservation: one job or several, at once or only after a wait.
+void add_thresholds(std::vector<Candidate>& made) {
+    for (const int after_h : {72, 14 * 24}) {
+        PolicySettings s = by(2e8, 1e8);
+        s.half_life = 24 * 7 * hour;
+        s.wait_after = after_h * hour;
+        s.wait_max = 48 * hour;
+        for (const std::uint32_t depth : {1U, 2U, 8U}) {
+            for (const int reserve_h : {0, 24, 72}) {
+                const Backfill scheduler{.depth = depth, .reserve_after = reserve_h * hour};
+                made.push_back(
+                    {"wait-after " + encode_fsd(s.wait_after) + " " + name_of(Policy{scheduler}), s, scheduler});
+            }
+        }
+    }
+}
+
 /// Half-lives, and how a job that waits long comes to stand above those who used less.
 std::vector<Candidate> candidates() {
     std::vector<Candidate> made;
     PolicySettings fcfs;
     fcfs.policy = PolicyKind::fcfs;
-    made.push_back({"easy", fcfs});
-    made.push_back({"easy-fs", by(0, 1e9)});
-    made.push_back({"default", PolicySettings{}});
-    constexpr auto hour = std::chrono::hours(1);
+    made.push_back({"easy", fcfs, {}});
+    made.push_back({"easy-fs", by(0, 1e9), {}});
+    made.push_back({"default", PolicySettings{}, {}});
+    add_thresholds(made);
     for (const int half_life_d : {1, 3, 7, 30}) {
         for (const int after_h : {0, 24, 72, 120}) {
             for (const int max_h : {48, 192, 384}) {
@@ -105,7 +125,8 @@ std::vector<Candidate> candidates() {
                 s.wait_max = max_h * hour;
                 made.push_back({"half-life " + encode_fsd(s.half_life) + " wait-after " + encode_fsd(s.wait_after) +
                                     " wait-max " + encode_fsd(s.wait_max),
-                                s});
+                                s,
+                                {}});
             }
         }
     }
@@ -149,11 +170,12 @@ int main(int argc, char** argv) {
         FrontierPanel panel{log.name, {}};
         Point easy, easy_fs;
         for (const Candidate& candidate : candidates()) {
-            const Point point = replay(log, candidate.settings);
+            const Point point = replay(log, candidate.settings, candidate.scheduler);
             easy = candidate.name == "easy" ? point : easy;
             easy_fs = candidate.name == "easy-fs" ? point : easy_fs;
-            std::fprintf(out, "%s,%s,%.3f,%.0f,%.4f,%.4f\n", log.name.c_str(), candidate.name.c_str(), point.slowdown,
-                         to_seconds(point.wait_max), easy_fs.slowdown > 0 ? point.slowdown / easy_fs.slowdown : 0.,
+            std::fprintf(out, "%s,\"%s\",%.3f,%.0f,%.4f,%.4f\n", log.name.c_str(), candidate.name.c_str(),
+                         point.slowdown, to_seconds(point.wait_max),
+                         easy_fs.slowdown > 0 ? point.slowdown / easy_fs.slowdown : 0.,
                          to_seconds(point.wait_max) / to_seconds(easy.wait_max));
             std::fflush(out);
             panel.points.push_back({candidate.name, point.slowdown, to_seconds(point.wait_max)});
