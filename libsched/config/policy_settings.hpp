@@ -37,7 +37,7 @@ enum class PolicyKind : std::uint8_t {
 std::string_view name_of(PolicyKind policy);
 
 struct Weights {
-    double wait = 20000;
+    double wait = 100000;
     double fairshare = 10000;
     double qos = 1000;
     double queue = 1000;
@@ -155,17 +155,17 @@ struct PolicySettings {
     // Usage and its fair share: multifactor; decays also moab.
     std::string algorithm = "fair-tree";
     DecayKind decay = DecayKind::half_life;
-    Duration half_life = std::chrono::hours(24 * 7);
+    Duration half_life = std::chrono::hours(24 * 14);
     WindowPolicy window;
     ResetPeriod usage_reset = ResetPeriod::none;
     BillingPolicy billing;
 
     // The sum: multifactor; the classes' priorities also lsf (queues) and load-threshold (queues: Y).
     Weights weights;
-    // The best of a search over real logs (doc/frontier.md): fair share decides for three days, then the wait, more
-    // each day.
-    Duration wait_max = std::chrono::hours(24 * 2);
-    Duration wait_after = std::chrono::hours(24 * 3);  ///< wait counts from so long after a job could first start; >= 0
+    // The best of a search over real logs (doc/frontier.md): fair share decides for 80 hours, then the wait, more each
+    // hour.
+    Duration wait_max = std::chrono::hours(24);
+    Duration wait_after = std::chrono::hours(80);  ///< wait counts from so long after a job could first start; >= 0
     bool is_large_favored = true;
     SizeRule size_rule = SizeRule::cores;
     Rounding rounding = Rounding::nearest;

@@ -81,20 +81,20 @@ struct Candidate {
     Backfill scheduler;
 };
 
+constexpr auto hour = std::chrono::hours(1);
+
 PolicySettings by(double wait, double fairshare) {
     PolicySettings settings;
+    settings.half_life = 24 * 7 * hour;
     settings.weights = {wait, fairshare, 0, 0, 0, 0};
     settings.update_interval = Duration{};
     return settings;
 }
 
-constexpr auto hour = std::chrono::hours(1);
-
 /// Who gets a reservation: one job or several, at once or only after a wait.
 void add_thresholds(std::vector<Candidate>& made) {
     for (const int after_h : {72, 14 * 24}) {
         PolicySettings s = by(2e8, 1e8);
-        s.half_life = 24 * 7 * hour;
         s.wait_after = after_h * hour;
         s.wait_max = 48 * hour;
         for (const std::uint32_t depth : {1U, 2U, 8U}) {

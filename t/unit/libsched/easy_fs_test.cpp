@@ -16,6 +16,7 @@ namespace {
 PolicySettings by_usage_alone() {
     PolicySettings settings;
     settings.weights = {0, 1e9, 0, 0, 0, 0};
+    settings.half_life = std::chrono::hours(24 * 7);  // the other program's
     settings.update_interval = Duration{};
     return settings;
 }
