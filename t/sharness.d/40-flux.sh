@@ -91,7 +91,8 @@ require_some_broker() {
 }
 
 # in_instance BROKER STATEDIR SCRIPT: one life of an instance with module and plugin loaded; the script's status.
-# SHARES names another share-tree file, EXTRA has lines for [weir] (with \n between them). The configuration is one file: a directory would be read whole, tree included.
+# SHARES names another share-tree file, EXTRA has lines for [weir] (with \n between them).
+# The configuration is one file: a directory would be read whole, tree included.
 in_instance() {
 	rm -rf instance-conf && mkdir -p instance-conf "$2" || return 1
 	shares=${SHARES:-$PRIORITY_CONF/shares.toml}
