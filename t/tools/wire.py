@@ -56,9 +56,10 @@ class Message:
     def __init__(self, data):
         parts = list(frames(data))
         _, _, self.kind, self.flags, self.userid, self.rolemask, self.aux1, self.aux2 = struct.unpack(">BBBBIIII", parts.pop())
+        self.routes = []
         if self.flags & ROUTE:
-            while parts.pop(0):
-                pass
+            while part := parts.pop(0):
+                self.routes.append(part)
         self.topic = parts.pop(0).decode() if self.flags & TOPIC else ""
         self.text = parts.pop(0).rstrip(b"\0").decode() if self.flags & PAYLOAD else ""
 
@@ -125,6 +126,14 @@ class Client:
 
     def notify(self, topic, payload=None):
         self.send(encode(REQUEST, topic, payload, flags=NORESPONSE, **self.cred))
+
+    def respond(self, request, payload, errnum=0):
+        """As a service that this client registered (service.add)."""
+        body = b"".join(frame(part) for part in [*request.routes, b"", request.topic.encode()])
+        body += frame(json.dumps(payload).encode() + b"\0")
+        cred = (self.cred["userid"], self.cred["rolemask"])
+        self.send(body + frame(struct.pack(">BBBBIIII", 0x8E, 1, RESPONSE, request.flags | TOPIC | PAYLOAD | ROUTE, *cred,
+                                           errnum, request.aux2)))
 
     def stream(self, topic, payload=None):
         matchtag = self.start(topic, payload, STREAMING)

@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: LGPL-3.0-only
+test_description='a job that is cancelled while its R is on its way into the KVS does not start (ADR 0142), on every broker here
+
+Brokers without KVS, resource and job-manager: the test is these three, and answers the commit when it wants.'
+. "${SHARNESS_LIB:-/usr/share/sharness/sharness.sh}"
+require_some_broker
+
+peers_in_flux() {
+	flux start --test-size=1 --setattr=broker.module-nopanic=1 -Sbroker.rc1_path= -Sbroker.rc3_path= \
+		python3 "$SHARNESS_TEST_SRCDIR/tools/sched_peers.py" "$1"
+}
+peers_in_weir() {
+	mkdir -p instance-conf && printf '[weir-broker]\nmodules = []\n' >instance-conf/instance.toml &&
+	boot_weir "$PWD/state" || return 1
+	python3 "$SHARNESS_TEST_SRCDIR/tools/sched_peers.py" "$1"
+	status=$?
+	kill -TERM "$weir_pid"
+	forget_weir
+	return $status
+}
+
+for broker in $BROKERS; do
+	for module in sched-fcfs sched-backfill; do
+		test_expect_success "$broker: $module takes back what a cancelled job got" '
+			peers_in_'"$broker"' "$WEIR_BUILD_DIR/lib/flux/modules/'"$module"'.so"
+		'
+	done
+done
+test_done

@@ -1,0 +1,90 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-3.0-only
+"""The scheduler module's peers, played by the test: resource, job-manager and kvs, so that a commit can be kept waiting.
+
+    sched_peers.py MODULE.so    loads it into the broker at FLUX_URI, which has none of the three
+
+A job is cancelled while its R is on its way into the KVS: it must not start, and what it got must be free again.
+"""
+import json
+import pathlib
+import sys
+
+from wire import ENODATA, REQUEST, RESPONSE, STREAMING, Client
+
+SUCCESS, CANCEL = 0, 3
+R = {"version": 1, "execution": {"R_lite": [{"rank": "0", "children": {"core": "0-1"}}], "nodelist": ["n0"],
+                                 "starttime": 0, "expiration": 0}}
+JOBSPEC = {"version": 1, "tasks": [{"command": ["true"], "slot": "task", "count": {"per_slot": 1}}],
+           "resources": [{"type": "slot", "label": "task", "count": 1, "with": [{"type": "core", "count": 2}]}],
+           "attributes": {"system": {"duration": 0}}}
+
+
+class Peers(Client):
+    def __init__(self):
+        super().__init__()
+        self.requests, self.allocs, self.others = [], [], {}  # what came and nobody has asked for yet
+        self.alloc_tags = set()
+
+    def take(self, is_there, take):
+        while not is_there():
+            msg = self.receive()
+            if msg.kind == REQUEST and not msg.topic.endswith(".disconnect"):
+                self.requests.append(msg)
+            elif msg.kind == RESPONSE and msg.aux2 in self.alloc_tags:
+                self.allocs.append(json.loads(msg.text))
+            elif msg.kind == RESPONSE:
+                self.others[msg.aux2] = msg
+        return take()
+
+    def request(self, topic):
+        msg = self.take(lambda: self.requests, lambda: self.requests.pop(0))
+        expect(f"the scheduler asks {topic}", msg.topic == topic)
+        return msg
+
+    def rpc(self, topic, payload=None):
+        tag = self.start(topic, payload)
+        return self.take(lambda: tag in self.others, lambda: self.others.pop(tag))
+
+    def alloc(self, job):
+        payload = {"id": job, "priority": 16, "userid": 0, "t_submit": float(job), "jobspec": JOBSPEC}
+        self.alloc_tags.add(self.start("sched.alloc", payload, STREAMING))
+
+    def cancel(self, job, module):
+        """What was sent before has been read when this returns: one client's messages stay in order."""
+        self.notify("sched.cancel", {"id": job})
+        self.rpc(module + ".stats-get", {})
+
+
+def expect(what, is_so):
+    if not is_so:
+        sys.exit("FAILED: " + what)
+    print("ok: " + what)
+
+
+def main(path):
+    module = pathlib.Path(path).stem
+    peers = Peers()
+    for service in "resource", "job-manager", "kvs":
+        expect("be " + service, peers.rpc("service.add", {"service": service}).aux1 == 0)
+    peers.start("module.load", {"path": path, "args": [], "exec": False})
+    peers.respond(peers.request("resource.acquire"), {"resources": R, "up": "0"})
+    peers.respond(peers.request("job-manager.sched-hello"), {}, ENODATA)  # no job runs
+    peers.respond(peers.request("job-manager.sched-ready"), {"count": 0})
+
+    peers.alloc(1)
+    commit = peers.request("kvs.commit")  # R of job 1, and nobody answers yet
+    peers.cancel(1, module)
+    expect("cancelled while its R is on its way: that is the answer", peers.allocs == [{"id": 1, "type": CANCEL}])
+    peers.respond(commit, {"rootref": "", "rootseq": 1})
+    peers.allocs.clear()
+    peers.alloc(2)  # wants the whole machine: so job 1 gave back what it had
+    peers.respond(peers.request("kvs.commit"), {"rootref": "", "rootseq": 2})
+    got = peers.take(lambda: peers.allocs, lambda: peers.allocs.pop(0))
+    expect("job 2 has the machine, job 1 was not heard of again", (got["id"], got["type"]) == (2, SUCCESS))
+    peers.cancel(2, module)
+    expect("after the answer there is nothing left to cancel", not peers.allocs)
+    peers.rpc("module.remove", {"name": module})
+
+
+main(sys.argv[1])
