@@ -19,7 +19,8 @@ explain() { rpc job-priority.explain "{\"id\": $(flux job id $1)}"; }
 first=$(job bio) && flux job wait-event -q -t 30 $first alloc
 second=$(job bio) && flux job wait-event -q -t 30 $second priority
 sync_priorities
-test $(priority_of $second) = 0 && test $(state_of $second) = SCHED
+test $(priority_of $second) = 0
+test $(state_of $second) = SCHED
 explain $second | jq -e '.limit == "bio runs at most 1 job; 1 run" and any(.words[]; startswith("It is held back by a limit: bio"))'
 # Another account has the machine's second core though it came later.
 other=$(job physics -t 5m) && flux job wait-event -q -t 30 $other alloc
@@ -37,6 +38,21 @@ flux job wait-event -t 30 $long exception | grep "a job of physics runs at most 
 flux cancel $first && flux job wait-event -q -t 30 $second alloc
 sync_priorities
 test $(priority_of $third) = 0
+flux cancel --all && flux queue idle -t 60
+# Who is let in keeps the place while another comes first, over a restart of the module, too: it may be starting already.
+blocker=$(job physics -t 50m -n2 --urgency=31) && flux job wait-event -q -t 30 $blocker alloc
+let_in=$(job bio) && flux job wait-event -q -t 30 $let_in priority
+sync_priorities
+test $(priority_of $let_in) != 0
+later=$(job bio --urgency=24) && flux job wait-event -q -t 30 $later priority
+sync_priorities
+test $(priority_of $later) = 0
+flux module reload "$PRIORITY_SO"
+sync_priorities
+test $(priority_of $let_in) != 0
+test $(priority_of $later) = 0
+flux cancel $let_in && sync_priorities
+test $(priority_of $later) != 0
 flux cancel --all && flux queue drain
 EOF
 

@@ -30,19 +30,26 @@ void Admission::set(const ShareTree& tree, Id id, const Job& now) {
 }
 
 void Admission::park(const ShareTree& tree, Id id, NodeId payer, const LimitedJob& job) {
-    set(tree, id, {payer, job, State::parked, std::nullopt});
+    set(tree, id, {payer, job, State::parked, std::nullopt, false});
 }
 
 void Admission::wait(const ShareTree& tree, Id id, NodeId payer, const LimitedJob& job) {
     const auto known = jobs_.find(id);
     if (known == jobs_.end() || known->second.state == State::parked || known->second.payer != payer ||
         known->second.size != job) {
-        set(tree, id, {payer, job, State::waiting, std::nullopt});
+        const bool keeps = known != jobs_.end() && (known->second.state == State::let_in || known->second.keeps_place);
+        set(tree, id, {payer, job, State::waiting, std::nullopt, keeps});
+    }
+}
+
+void Admission::keep_place(Id id) {
+    if (const auto known = jobs_.find(id); known != jobs_.end() && known->second.state == State::waiting) {
+        known->second.keeps_place = true;
     }
 }
 
 void Admission::start(const ShareTree& tree, Id id, NodeId payer, const LimitedJob& job) {
-    set(tree, id, {payer, job, State::running, std::nullopt});
+    set(tree, id, {payer, job, State::running, std::nullopt, false});
 }
 
 void Admission::remove(const ShareTree& tree, Id id) {
@@ -62,44 +69,51 @@ bool Admission::do_others_wait(NodeId payer) const {
     return std::any_of(let_in_.begin(), let_in_.end(), [payer](const auto& one) { return one.first != payer.value; });
 }
 
+bool Admission::is_due(const Job& job, Turn turn) const {
+    return job.state == State::waiting &&
+           (turn == Turn::soft || (turn == Turn::kept && job.keeps_place) ||
+            (turn == Turn::alone && job.hit && job.hit->is_soft && !do_others_wait(job.payer)));
+}
+
 /// Only who is refused by nothing is sorted: while jobs are let in, room gets less.
+void Admission::let_in(const ShareTree& tree, const UsageLedger& ledger, Instant now, const PriorityOf& priority_of,
+                       Turn turn, std::vector<Id>& in) {
+    const LimitRule rule = turn == Turn::soft ? LimitRule::soft : LimitRule::hard;
+    struct Candidate {
+        std::uint64_t priority;
+        Id id;
+    };
+    std::vector<Candidate> fitting;
+    for (const auto& [id, job] : jobs_) {
+        if (is_due(job, turn) && !counts_.start(tree, job.payer, job.size, ledger, now, rule)) {
+            fitting.push_back({priority_of(id), id});
+        }
+    }
+    std::sort(fitting.begin(), fitting.end(), [](const Candidate& a, const Candidate& b) {
+        return a.priority != b.priority ? a.priority > b.priority : a.id < b.id;
+    });
+    for (const Candidate& candidate : fitting) {
+        Job job = jobs_.at(candidate.id);
+        if (is_due(job, turn) && !counts_.start(tree, job.payer, job.size, ledger, now, rule)) {
+            job.hit.reset();
+            job.state = State::let_in;
+            set(tree, candidate.id, job);
+            in.push_back(candidate.id);
+        }
+    }
+    for (auto& [id, job] : jobs_) {
+        if (is_due(job, turn)) {
+            job.hit = counts_.start(tree, job.payer, job.size, ledger, now, rule);
+        }
+        job.keeps_place = false;  // it has one now, or there is no room for it any more
+    }
+}
+
 std::vector<Admission::Id> Admission::let_in(const ShareTree& tree, const UsageLedger& ledger, Instant now,
                                              const PriorityOf& priority_of) {
     std::vector<Id> in;
-    for (const LimitRule rule : {LimitRule::soft, LimitRule::hard}) {
-        struct Candidate {
-            std::uint64_t priority;
-            Id id;
-        };
-        std::vector<Candidate> fitting;
-        for (auto& [id, job] : jobs_) {
-            const bool is_due =
-                job.state == State::waiting &&
-                (rule == LimitRule::soft || (job.hit && job.hit->is_soft && !do_others_wait(job.payer)));
-            if (is_due && !counts_.start(tree, job.payer, job.size, ledger, now, rule)) {
-                fitting.push_back({priority_of(id), id});
-            }
-        }
-        std::sort(fitting.begin(), fitting.end(), [](const Candidate& a, const Candidate& b) {
-            return a.priority != b.priority ? a.priority > b.priority : a.id < b.id;
-        });
-        for (const Candidate& candidate : fitting) {
-            Job job = jobs_.at(candidate.id);
-            const bool is_alone = rule == LimitRule::soft || !do_others_wait(job.payer);
-            if (is_alone && !counts_.start(tree, job.payer, job.size, ledger, now, rule)) {
-                job.hit.reset();
-                job.state = State::let_in;
-                set(tree, candidate.id, job);
-                in.push_back(candidate.id);
-            }
-        }
-        for (auto& [id, job] : jobs_) {
-            const bool is_asked =
-                rule == LimitRule::soft || (job.hit && job.hit->is_soft && !do_others_wait(job.payer));
-            if (job.state == State::waiting && is_asked) {
-                job.hit = counts_.start(tree, job.payer, job.size, ledger, now, rule);
-            }
-        }
+    for (const Turn turn : {Turn::kept, Turn::soft, Turn::alone}) {
+        let_in(tree, ledger, now, priority_of, turn, in);
     }
     return in;
 }
@@ -112,6 +126,16 @@ bool Admission::is_held_back(Id id) const {
 bool Admission::is_let_in(Id id) const {
     const auto known = jobs_.find(id);
     return known != jobs_.end() && known->second.state == State::let_in;
+}
+
+std::vector<Admission::Id> Admission::places() const {
+    std::vector<Id> ids;
+    for (const auto& [id, job] : jobs_) {
+        if (job.state == State::let_in) {
+            ids.push_back(id);
+        }
+    }
+    return ids;
 }
 
 std::optional<LimitHit> Admission::hit(Id id) const {

@@ -25,12 +25,15 @@ class Admission {
     void wait(const ShareTree& tree, Id id, NodeId payer, const LimitedJob& job);
     /// A job that has resources, whether it was let in or not; `job`: what it got.
     void start(const ShareTree& tree, Id id, NodeId payer, const LimitedJob& job);
+    /// Whoever counted before had let this waiting job in: it may be starting. It goes before all others, within the
+    /// hard limits; one whose payer or size changes keeps its place by itself.
+    void keep_place(Id id);
     void remove(const ShareTree& tree, Id id);
     void clear();
 
-    /// Lets in, in order of priority, every waiting job that its soft limits have room for; where nobody else waits who
-    /// is let in, those within the hard limits, too. Returns who is let in. O(waiting x depth + k log k),
-    /// k of them refused by no limit before.
+    /// Lets in, in order of priority, first who keeps a place, then every waiting job that its soft limits have room
+    /// for; where nobody else waits who is let in, those within the hard limits, too. Returns who is let in. O(waiting
+    /// x depth + k log k), k of them refused by no limit before.
     std::vector<Id> let_in(const ShareTree& tree, const UsageLedger& ledger, Instant now,
                            const PriorityOf& priority_of);
 
@@ -38,6 +41,8 @@ class Admission {
     bool is_held_back(Id id) const;
     /// Whether it was let in and has not started.
     bool is_let_in(Id id) const;
+    /// All of them.
+    std::vector<Id> places() const;
     /// What holds it back, as of the last let_in(); nothing when nothing does.
     std::optional<LimitHit> hit(Id id) const;
     const LimitCounts& counts() const { return counts_; }
@@ -50,7 +55,13 @@ class Admission {
         LimitedJob size;
         State state = State::parked;
         std::optional<LimitHit> hit;
+        bool keeps_place = false;
     };
+    /// In this order. kept: who keeps a place; soft: all; alone: within hard limits, where nobody else waits.
+    enum class Turn : std::uint8_t { kept, soft, alone };
+    bool is_due(const Job& job, Turn turn) const;
+    void let_in(const ShareTree& tree, const UsageLedger& ledger, Instant now, const PriorityOf& priority_of, Turn turn,
+                std::vector<Id>& in);
     void set(const ShareTree& tree, Id id, const Job& now);
     void count(const ShareTree& tree, const Job& job, bool more);
     bool do_others_wait(NodeId payer) const;

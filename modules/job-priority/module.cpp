@@ -21,6 +21,7 @@ namespace {
 // A commit is one fsync: batches of events share it. The journal replays what a kill before it takes away.
 constexpr double commit_delay_s = 0.05;
 constexpr double goodbye_s = 2.0;
+constexpr double withheld_timeout_s = 10.0;  // a job-manager that is reloaded just now never answers
 
 std::string attribute(flux_t* h, const char* name) {
     const char* value = flux_attr_get(h, name);
@@ -262,12 +263,39 @@ void Module::open_journal() {
     }
 }
 
-void Module::start() {
-    commit();
+/// Whom the plugin has let through may be starting, whatever the journal says yet: their places come before the
+/// journal.
+void Module::on_withheld(flux_future_t* f) {
+    const char* text = nullptr;
+    if (flux_rpc_get(f, &text) == 0 && text != nullptr) {
+        const Json payload = flux::value_or_throw(Json::parse(text));
+        std::set<FluxJobId> ids;
+        std::size_t index = 0;
+        json_t* id = nullptr;
+        json_array_foreach(json_object_get(payload.get(), "jobs"), index, id) {
+            ids.insert(static_cast<FluxJobId>(json_integer_value(id)));
+        }
+        service_->set_withheld(std::move(ids));
+    }  // else: no plugin, or one before this question: places are given anew
+    withheld_.reset();
+    follow();
+}
+
+void Module::follow() {
     read_machine();
     if (service_->settings().policy != PolicyKind::load_threshold) {
         open_journal();
     }  // else after on_machine(): what the backlog tells of loads is a part of the machine
+}
+
+void Module::start() {
+    commit();
+    if (service_->is_limited()) {
+        withheld_ = flux::rpc(h_, "job-manager.jobpriority.withheld", Json::object());
+        flux::then<&Module::on_withheld>(withheld_.get(), this, withheld_timeout_s * time_scale_);
+    } else {
+        follow();
+    }
     connect_parent();
     flux_watcher_start(pass_timer_.get());
     flux_watcher_start(iteration_.get());

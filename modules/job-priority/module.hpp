@@ -36,6 +36,9 @@ class Module {
     void read_machine();
     void open_journal();
     void on_machine(flux_future_t* f);
+    void on_withheld(flux_future_t* f);
+    /// Reads the machine and the journal.
+    void follow();
     void open_state();
     void read_share_tree();
     void connect_parent();
@@ -81,6 +84,7 @@ class Module {
     std::unique_ptr<JournalLink> journal_;
     std::unique_ptr<UplinkLink> parent_;
     flux::Future machine_;
+    flux::Future withheld_;
     bool is_journal_due_ = true;
     flux::Watcher pass_timer_;
     flux::Watcher commit_timer_;

@@ -93,6 +93,7 @@ void PriorityService::end_backlog(Instant now) {
     queue_.clear();
     order_ = PolicyOrder(settings_, machine_.cores);
     capped_.clear();
+    const std::vector<FluxJobId> places = admission_.places();
     admission_.clear();
     // The backlog comes job by job; the live stream came in order of time. Stable: a job's own order stays.
     std::stable_sort(backlog_.begin(), backlog_.end(),
@@ -113,6 +114,10 @@ void PriorityService::end_backlog(Instant now) {
         }
     }
     pusher_.retain(pending);
+    keep_places(places);
+    if (const auto withheld = std::exchange(withheld_, std::nullopt)) {
+        keep_places_but(*withheld);
+    }
     forget_vanished_site_values();
     is_synced_ = true;
     accounting_.set_position(now);

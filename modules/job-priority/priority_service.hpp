@@ -144,6 +144,10 @@ class PriorityService {
     /// Why the tree's limits hold a waiting job back, in words; empty when they do not.
     std::string held_back_by(FluxJobId id) const;
     const Admission& admission() const { return admission_; }
+    bool is_limited() const { return has_limits_; }
+    /// Before the first backlog: who of the waiting jobs the scheduler was not offered when we were away. All others
+    /// may be starting and keep their places. Without this call nobody has one.
+    void set_withheld(std::set<FluxJobId> ids) { withheld_ = std::move(ids); }
 
     // ---- persistence ----
     /// The changes since the last call, for one transaction; untake() if it failed.
@@ -199,6 +203,8 @@ class PriorityService {
     /// What it asks for changed; nothing to do once it runs. Null: the book does not know it.
     void judge_update(const BookJob* job);
     void count_limits(FluxJobId id);
+    void keep_places(const std::vector<FluxJobId>& ids);
+    void keep_places_but(const std::set<FluxJobId>& withheld);
     void recount_limits();
     void let_in(Instant now);
 
@@ -219,6 +225,7 @@ class PriorityService {
     Admission admission_;  ///< empty where the tree has no limits
     bool has_limits_ = false;
     bool is_letting_in_due_ = false;  ///< something changed what limits count
+    std::optional<std::set<FluxJobId>> withheld_;
     std::vector<std::pair<FluxJobId, std::string>> refusals_;
     Algorithm algorithm_;
     Measured measured_;

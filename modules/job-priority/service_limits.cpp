@@ -62,13 +62,29 @@ void PriorityService::count_limits(FluxJobId id) {
     }
 }
 
+void PriorityService::keep_places(const std::vector<FluxJobId>& ids) {
+    for (const FluxJobId id : ids) {
+        admission_.keep_place(id);
+    }
+}
+
+void PriorityService::keep_places_but(const std::set<FluxJobId>& withheld) {
+    for (const auto& [id, job] : book_.jobs()) {
+        if (withheld.count(id) == 0) {
+            admission_.keep_place(id);
+        }
+    }
+}
+
 void PriorityService::recount_limits() {
+    const std::vector<FluxJobId> places = admission_.places();
     admission_.clear();
     has_limits_ = has_limits(accounting_.tree());
     for (const auto& [id, job] : book_.jobs()) {
         count_limits(id);
         pusher_.hold_back(id, capped_.count(id) != 0);
     }
+    keep_places(places);
 }
 
 void PriorityService::let_in(Instant now) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: the jobtap plugin job-priority-tap.so: unpacks the job-manager's calls, asks the table, packs the answer.
 // Must not know: fair share, the share tree, how a priority comes about. Nothing may throw out of here.
-// Registered as "jobpriority": its methods are job-manager.jobpriority.update and .accounts (owner only).
+// Registered as "jobpriority": its methods are job-manager.jobpriority.update, .accounts, .withheld (owner only).
 // Source: flux-jobtap-plugins(7); doc/adr/0055, 0056, 0057.
 #include <flux/core.h>
 #include <flux/jobtap.h>
@@ -303,6 +303,26 @@ void update_cb(flux_t* h, flux_msg_handler_t*, const flux_msg_t* msg, void* arg)
     }
 }
 
+// ---- service: job-manager.jobpriority.withheld ----
+
+struct JsonDecref {
+    void operator()(json_t* value) const { json_decref(value); }
+};
+
+void withheld_cb(flux_t* h, flux_msg_handler_t*, const flux_msg_t* msg, void* arg) noexcept {
+    Tap& tap = *static_cast<Tap*>(arg);
+    const int rc = guarded(tap, "withheld", [&] {
+        const std::unique_ptr<json_t, JsonDecref> jobs(json_array());
+        for (const std::uint64_t id : tap.table.withheld()) {
+            json_array_append_new(jobs.get(), json_integer(static_cast<json_int_t>(id)));
+        }
+        return flux_respond_pack(h, msg, "{s:O}", "jobs", jobs.get());
+    });
+    if (rc < 0) {
+        flux_respond_error(h, msg, errno, nullptr);
+    }
+}
+
 // ---- service: job-manager.jobpriority.accounts ----
 
 bool read_names(json_t* array, std::set<std::string>& names) {
@@ -431,6 +451,7 @@ int init(flux_plugin_t* p) {
     tap->timer.reset(flux_timer_watcher_create(flux_get_reactor(h), 1.0, 0., timer_cb, tap));
     if (!tap->timer || !read_own_conf(*tap) || flux_plugin_register(p, plugin_name, handlers.data()) < 0 ||
         flux_jobtap_service_register(p, "update", update_cb, tap) < 0 ||
+        flux_jobtap_service_register(p, "withheld", withheld_cb, tap) < 0 ||
         flux_jobtap_service_register(p, "accounts", accounts_cb, tap) < 0) {
         return -1;
     }

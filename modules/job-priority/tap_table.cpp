@@ -54,6 +54,20 @@ std::uint32_t TapTable::set(std::uint64_t id, std::int64_t value) {
     return stored;
 }
 
+std::vector<std::uint64_t> TapTable::withheld() const {
+    std::vector<std::uint64_t> ids;
+    for (const auto& [id, value] : values_) {
+        if (value == 0) {
+            ids.push_back(id);
+        }
+    }
+    for (const auto& [id, job] : waiting_) {
+        ids.push_back(id);
+    }
+    std::sort(ids.begin(), ids.end());
+    return ids;
+}
+
 void TapTable::forget(std::uint64_t id) {
     waiting_.erase(id);
     const auto known = values_.find(id);

@@ -56,6 +56,9 @@ class TapTable {
     /// job whose value did not change, and would leave it in PRIORITY for ever.
     bool is_waiting(std::uint64_t id) const { return waiting_.count(id) != 0; }
 
+    /// Who was not offered to the scheduler: held back by a limit, or waiting for a value. O(known).
+    std::vector<std::uint64_t> withheld() const;
+
     /// job.state.inactive: the job is over.
     void forget(std::uint64_t id);
 

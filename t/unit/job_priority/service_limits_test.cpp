@@ -131,3 +131,39 @@ TEST_CASE("service: another tree lifts a limit or brings one") {
     CHECK(pushes(*s).at(1) == 0);
     CHECK(s->held_back_by(1) == "physics/@alice uses at most 0 cores; 0 are in use");
 }
+
+TEST_CASE("service: who may be starting keeps the place when the module comes anew, whoever else is first now") {
+    const auto lives_on = [](std::optional<std::set<FluxJobId>> withheld) {
+        auto s = service();
+        put_tree(*s, limited_text);
+        if (withheld) {
+            s->set_withheld(*withheld);
+        }
+        s->begin_backlog();
+        s->add_backlog({submitted(1, 1, bob), eligible(1, 1)});
+        s->add_backlog({submitted(2, 2, bob), eligible(2, 2), urgency(2, 3, 20)});
+        s->end_backlog(at(5));
+        s->pass(at(5));
+        return pushes(*s);
+    };
+    const auto anew = lives_on({});
+    CHECK(anew.at(1) == 0);
+    CHECK(anew.at(2) > 0);  // the first in order: nobody was offered to the scheduler
+    const auto kept = lives_on(std::set<FluxJobId>{2});
+    CHECK(kept.at(1) > 0);
+    CHECK(kept.at(2) == 0);
+}
+
+TEST_CASE("service: another tree leaves places to who has them as far as its limits go") {
+    auto s = limited();
+    arrive(*s, 1, 1, bob);
+    s->pass_changed(at(1));
+    arrive(*s, 2, 2, bob);
+    s->apply(urgency(2, 3, 20));
+    s->pass_changed(at(3));
+    CHECK(pushes(*s).at(2) == 0);
+    put_tree(*s, std::string(limited_text) + "\"chemistry\" = 1\n");
+    s->pass(at(4));
+    CHECK(s->held_back_by(1).empty());
+    CHECK(!s->held_back_by(2).empty());
+}

@@ -93,6 +93,18 @@ TEST_CASE("tap table: a job that is over is forgotten") {
 }
 
 // Kills the mutants "no clamp", "clamp as unsigned" (-5 becomes 4294967291) and "less than 0 holds back".
+TEST_CASE("tap table: withheld from the scheduler are those that wait for a value and those that a limit holds back") {
+    TapTable table(timeout);
+    (void)table.on_enter(in_priority(1), second(0));
+    table.set(2, 0);
+    table.set(3, 7);
+    (void)table.on_enter(in_priority(4, 31), second(0));
+    CHECK(table.withheld() == std::vector<std::uint64_t>{1, 2});
+    table.set_detached();
+    (void)table.release_overdue(second(1));  // 1 has a fallback value and may start
+    CHECK(table.withheld() == std::vector<std::uint64_t>{2});
+}
+
 TEST_CASE("tap table: whatever is stored, nothing but 0 is held and nothing expedited") {
     rc::prop("0, or in [1, 2^32-2] nearest to what was asked", [](std::int64_t value) {
         TapTable table(timeout);
