@@ -10,19 +10,6 @@
 
 namespace weir {
 
-namespace {
-
-std::vector<NodeId> path_from_top(const ShareTree& tree, NodeId id) {
-    std::vector<NodeId> path;
-    for (NodeId at = id; at != root_node; at = tree.parent(at)) {
-        path.push_back(at);
-    }
-    std::reverse(path.begin(), path.end());
-    return path;
-}
-
-}  // namespace
-
 CoreMicros OpenPbs::counted(const ShareTree& tree, std::span<const CoreMicros> usage, NodeId id) const {
     const CoreMicros used = usage[id.value];
     return std::min(tree.is_association(id) ? std::max(used, unit) : used + unit, usage_max);
@@ -42,7 +29,7 @@ NodeStanding OpenPbs::node_standing(const ShareTree& tree, const Measures& measu
     NodeStanding standing;
     standing.norm_shares = 1;
     standing.norm_usage = usage(id) / all;
-    for (const NodeId at : path_from_top(tree, id)) {
+    for (const NodeId at : tree.lineage(id)) {
         const double part = tree.norm_shares(at);
         const double used = usage(at) / all;
         const bool is_top = tree.parent(at) == root_node;
@@ -67,8 +54,8 @@ std::weak_ordering OpenPbs::compare(const ShareTree& tree, const Measures& measu
         return LevelFs{tree.shares(id), tree.child_shares(parent), counted(tree, measures.usage, id),
                        counted(tree, measures.usage, parent)};
     };
-    const auto path_a = path_from_top(tree, a);
-    const auto path_b = path_from_top(tree, b);
+    const auto path_a = tree.lineage(a);
+    const auto path_b = tree.lineage(b);
     for (std::size_t i = 0; i < std::min(path_a.size(), path_b.size()); ++i) {
         const auto order = weir::compare(level(path_b[i]), level(path_a[i]));
         if (path_a[i] != path_b[i] && std::is_neq(order)) {

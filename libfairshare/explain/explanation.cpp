@@ -26,15 +26,6 @@ std::string percent(double part) {
     return digits(100 * part) + " %";
 }
 
-std::vector<NodeId> way_to(const ShareTree& tree, NodeId leaf) {
-    std::vector<NodeId> way;
-    for (NodeId at = leaf; at != root_node; at = tree.parent(at)) {
-        way.push_back(at);
-    }
-    std::reverse(way.begin(), way.end());
-    return way;
-}
-
 ExplainedLevel level_of(const Algorithm& algorithm, const ShareTree& tree, const Measures& measures, NodeId node) {
     const NodeId above = tree.level_parent(node);
     const auto whole = static_cast<double>(measures.usage[above.value]);
@@ -138,7 +129,7 @@ Explanation explain(const Algorithm& algorithm, const ShareTree& tree, const Mea
     made.factor = standings.factor[association.value];
     const auto same = std::count(standings.rank.begin(), standings.rank.end(), made.rank);
     made.tied = static_cast<std::uint32_t>(same) - 1;
-    const std::vector<NodeId> way = way_to(tree, association);
+    const std::vector<NodeId> way = tree.lineage(association);
     const std::vector<NodeId> deciding = competitors(tree, way);
     const std::vector<std::uint32_t> ahead = count_ahead(algorithm, tree, measures, standings, deciding);
     std::size_t next = 0;
@@ -160,8 +151,8 @@ Comparison compare(const Algorithm& algorithm, const ShareTree& tree, const Meas
         made.reason = quoted(tree.path(a)) + " is one and the same";
         return made;
     }
-    const std::vector<NodeId> path_a = way_to(tree, a);
-    const std::vector<NodeId> path_b = way_to(tree, b);
+    const std::vector<NodeId> path_a = tree.lineage(a);
+    const std::vector<NodeId> path_b = tree.lineage(b);
     const auto common = std::mismatch(path_a.begin(), path_a.end(), path_b.begin(), path_b.end()).first;
     made.common = common == path_a.begin() ? std::string{} : tree.path(*(common - 1));
     made.order = standings.rank[a.value] <=> standings.rank[b.value];

@@ -76,6 +76,15 @@ std::string_view ShareTree::partition(NodeId id) const {
     return (flags_[id.value] & has_partition_bit) != 0 ? text.substr(text.find(':') + 1) : std::string_view{};
 }
 
+std::vector<NodeId> ShareTree::lineage(NodeId id) const {
+    std::vector<NodeId> line;
+    for (NodeId at = id; at != root_node; at = parent(at)) {
+        line.push_back(at);
+    }
+    std::reverse(line.begin(), line.end());
+    return line;
+}
+
 std::string ShareTree::path(NodeId id) const {
     std::size_t size = 0;
     for (NodeId at = id; at != root_node; at = parent(at)) {

@@ -122,6 +122,8 @@ class ShareTree {
     bool is_materialised(NodeId id) const { return (flags_[id.value] & materialised_bit) != 0; }
     /// REQUIRES: id is not the root.
     NodeId parent(NodeId id) const { return NodeId{parent_[id.value]}; }
+    /// From the node below the root down to `id`; empty for the root. O(depth).
+    std::vector<NodeId> lineage(NodeId id) const;
     Children children(NodeId id) const { return {this, first_child_[id.value]}; }
     /// 0 to shares_max. Zero shares: entitled to nothing, served after every sibling that has shares (ADR 0013). 0
     /// where the node shares its parent's.

@@ -11,15 +11,6 @@ double committed_h(const LsfRanking::Job& job) {
     return job.limit == Duration::max() ? 0. : to_seconds(job.limit) / 3600 * job.slots;
 }
 
-std::vector<NodeId> path_to(const ShareTree& tree, NodeId leaf) {
-    std::vector<NodeId> path;
-    for (NodeId at = leaf; at != root_node; at = tree.parent(at)) {
-        path.push_back(at);
-    }
-    std::reverse(path.begin(), path.end());
-    return path;
-}
-
 }  // namespace
 
 LsfRanking::LsfRanking(const PolicySettings& settings) : policy_(settings.lsf), queue_priorities_(settings.queues) {}
@@ -184,8 +175,8 @@ std::string LsfRanking::lead(JobId own_id, JobId other_id, const Use& use, Insta
     if (own.payer == unassociated) {
         return "this job has no shares";
     }
-    const std::vector<NodeId> mine = path_to(use.tree, own.payer);
-    const std::vector<NodeId> theirs = path_to(use.tree, other.payer);
+    const std::vector<NodeId> mine = use.tree.lineage(own.payer);
+    const std::vector<NodeId> theirs = use.tree.lineage(other.payer);
     std::size_t parting = 0;
     while (mine[parting] == theirs[parting]) {
         parting++;
