@@ -7,15 +7,24 @@
 #include "libfairshare/tree/share_tree_diff.hpp"
 
 namespace weir {
+namespace {
+
+/// A job's CPU time is its run time on every core: a log knows no better.
+LsfHistorySettings history_settings(const PolicySettings& settings) {
+    LsfHistorySettings history = settings.lsf.history;
+    history.measures_cpu = false;
+    return history;
+}
+
+}  // namespace
 
 LsfOrder::LsfOrder(const PolicySettings& settings, LogShares shares, SiteValuesPtr admin)
     : ranking_(settings),
-      counts_cpu_(settings.lsf.factors.cpu_time > 0),
       admin_(std::move(admin)),
       shares_(std::move(shares)),
       version_(shares_.version()),
       tree_(shares_.tree()),
-      history_(tree_->size(), settings.lsf.history) {}
+      history_(tree_->size(), history_settings(settings)) {}
 
 void LsfOrder::follow_tree() {
     if (shares_.version() == version_) {
@@ -45,7 +54,6 @@ void LsfOrder::submitted(const SimJob& job, JobId id, Instant) {
     }
     const Party party = shares_.party(job);
     follow_tree();
-    running_.resize(shares_.parties());
     entries_[id.value] = {party, true, {}};
     ranking_.put(id, {.place = places_++,
                       .payer = shares_.leaf(party),
@@ -56,40 +64,24 @@ void LsfOrder::submitted(const SimJob& job, JobId id, Instant) {
                       .admin = admin_ ? admin_->of(job.number) : 0.});
 }
 
-void LsfOrder::count_cpu(Instant now) {
-    for (Party party = 0; party < running_.size() && counts_cpu_ && now > counted_; party++) {
-        if (const NodeId leaf = shares_.leaf(party); running_[party] > 0 && leaf != unassociated) {
-            const auto used =
-                static_cast<CoreMicros>(running_[party]) * static_cast<CoreMicros>((now - counted_).count());
-            history_.cpu_used(leaf, used, counted_, now);
-        }
-    }
-    counted_ = now;
-}
-
 void LsfOrder::started(const SimJob& job, JobId id, Instant now) {
-    count_cpu(now);
     Entry& entry = entries_[id.value];
     entry.started = now;
     entry.waits = false;
     ranking_.remove(id);
-    running_[entry.party] += job.cores;
     if (const NodeId leaf = shares_.leaf(entry.party); leaf != unassociated) {
         history_.start(leaf, lsf_job(job), now);
     }
 }
 
 void LsfOrder::ended(const SimJob& job, JobId id, Instant now) {
-    count_cpu(now);
     const Entry& entry = entries_[id.value];
-    running_[entry.party] -= job.cores;
     if (const NodeId leaf = shares_.leaf(entry.party); leaf != unassociated) {
         history_.end(leaf, lsf_job(job), entry.started, now);
     }
 }
 
 void LsfOrder::prioritize(Instant now, std::vector<std::pair<JobId, std::uint32_t>>& changed) {
-    count_cpu(now);
     history_.snapshot(*tree_, now, use_);
     ranking_.prioritize({*tree_, use_}, now, changed);
 }

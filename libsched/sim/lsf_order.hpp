@@ -13,7 +13,6 @@
 
 namespace weir {
 
-/// A job's CPU time is its run time on every core: a log knows no better.
 class LsfOrder final : public QueueOrder {
   public:
     /// `admin`: the administrator's values of jobs, for APS.
@@ -35,21 +34,17 @@ class LsfOrder final : public QueueOrder {
     };
     std::uint32_t queue_of(std::uint16_t number);
     void follow_tree();
-    void count_cpu(Instant now);
     static LsfJob lsf_job(const SimJob& job) { return {job.cores, 0, job.limit}; }
 
     LsfRanking ranking_;
-    bool counts_cpu_;
     SiteValuesPtr admin_;
     std::map<std::uint16_t, std::uint32_t> queue_index_;
     LogShares shares_;
     std::uint64_t version_;
     ShareTreePtr tree_;
     LsfHistory history_;
-    std::vector<Entry> entries_;         ///< by id
-    std::vector<std::int64_t> running_;  ///< cores by party
-    std::uint64_t places_ = 0;           ///< in order of submission
-    Instant counted_{};                  ///< CPU time up to here is in the history
+    std::vector<Entry> entries_;  ///< by id
+    std::uint64_t places_ = 0;    ///< in order of submission
     std::vector<DynamicUse> use_;
 };
 

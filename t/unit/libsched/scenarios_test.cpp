@@ -139,6 +139,10 @@ TEST_CASE("LSF: hist-hours says how long finished work counts") {
     CHECK(third([](LsfPolicy&) {}) == 'b');
     CHECK(third([](LsfPolicy& lsf) { lsf.factors.cpu_time = 0; }) == 'a');  // run time of finished jobs is not counted
     CHECK(third([](LsfPolicy& lsf) { lsf.factors.cpu_time = 0, lsf.history.enable_hist_run_time = true; }) == 'b');
+    // Kills: CPU time counted only where the common factor asks for it.
+    CHECK(third([](LsfPolicy& lsf) {
+              lsf.factors.cpu_time = 0, lsf.queue_factors["0"] = {{"cpu-time-factor", 0.7}};
+          }) == 'b');
 }
 
 TEST_CASE("LSF: a queue of higher priority goes first whatever its users have used") {
