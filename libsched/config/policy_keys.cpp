@@ -190,6 +190,26 @@ void read_window(Reader& reader, Value value, PolicySettings& s) {
                 });
 }
 
+void read_wait_after(Reader& reader, Value value, PolicySettings& s) {
+    if (!json_is_object(value)) {
+        WaitAfter read{s.wait_after.time, 0};
+        reader.duration("wait-after", value, Duration{}, read.time);
+        s.wait_after = read;
+        return;
+    }
+    fixed_table(reader, "wait-after", value, "time, limits",
+                [&](const std::string& path, const std::string& key, Value inner) {
+                    if (key == "time") {
+                        reader.duration(path, inner, Duration{}, s.wait_after.time);
+                    } else if (key == "limits") {
+                        reader.number(path, inner, 0, WaitAfter::limits_max, s.wait_after.limits);
+                    } else {
+                        return false;
+                    }
+                    return true;
+                });
+}
+
 void read_reset(Reader& reader, Value value, PolicySettings& s) {
     const auto found = reset_period_named(json_is_string(value) ? json_string_value(value) : "");
     if (found) {
@@ -252,8 +272,7 @@ const std::array<Key, 26> table{{
     {"weights", multifactor, read_weights},
     {"wait-max", multifactor,
      [](Reader& r, Value v, PolicySettings& s) { r.duration("wait-max", v, duration_min, s.wait_max); }},
-    {"wait-after", multifactor,
-     [](Reader& r, Value v, PolicySettings& s) { r.duration("wait-after", v, Duration{}, s.wait_after); }},
+    {"wait-after", multifactor, read_wait_after},
     {"size-favors", multifactor,
      [](Reader& r, Value v, PolicySettings& s) {
          r.choice<bool>("size-favors", v, {{"large", true}, {"small", false}}, s.is_large_favored);

@@ -242,6 +242,15 @@ void add_moab(const PolicySettings& s, const SiteFacts& facts, std::vector<std::
 
 }  // namespace
 
+Duration WaitAfter::of(Duration limit) const {
+    if (limit == Duration::max()) {
+        return time;
+    }
+    const auto most = static_cast<double>(config::duration_max.count());
+    const double by_limit = limits * static_cast<double>(limit.count());
+    return std::max(time, Duration{static_cast<Duration::rep>(std::min(by_limit, most))});
+}
+
 std::string_view name_of(PolicyKind policy) {
     constexpr std::array<std::string_view, 5> names{"multifactor", "lsf", "moab", "load-threshold", "fcfs"};
     return names[static_cast<std::size_t>(policy)];

@@ -37,7 +37,7 @@ enum class PolicyKind : std::uint8_t {
 std::string_view name_of(PolicyKind policy);
 
 struct Weights {
-    double wait = 100000;
+    double wait = 50000;
     double fairshare = 10000;
     double qos = 1000;
     double queue = 1000;
@@ -147,6 +147,17 @@ struct LoadThresholdPolicy {
 inline constexpr std::array<Factor, 6> raw_factor_names{Factor::qos,         Factor::queue, Factor::user,
                                                         Factor::association, Factor::site,  Factor::resources};
 
+/// Until when fair share alone decides: a job's wait counts from `time` after it could first start, or from so many of
+/// its time limits where that is longer.
+struct WaitAfter {
+    Duration time = std::chrono::hours(84);  ///< >= 0
+    double limits = 4.5;                     ///< from 0 to limits_max; a job without a limit: time alone
+    static constexpr double limits_max = 1000;
+    /// \param limit  of the job, > 0; Duration::max(): none
+    Duration of(Duration limit) const;
+    friend bool operator==(const WaitAfter&, const WaitAfter&) = default;
+};
+
 /// Everything has a default: the multifactor policy with Fair Tree.
 struct PolicySettings {
     PolicyKind policy = PolicyKind::multifactor;
@@ -155,17 +166,17 @@ struct PolicySettings {
     // Usage and its fair share: multifactor; decays also moab.
     std::string algorithm = "fair-tree";
     DecayKind decay = DecayKind::half_life;
-    Duration half_life = std::chrono::hours(24 * 14);
+    Duration half_life = std::chrono::hours(24 * 16);
     WindowPolicy window;
     ResetPeriod usage_reset = ResetPeriod::none;
     BillingPolicy billing;
 
     // The sum: multifactor; the classes' priorities also lsf (queues) and load-threshold (queues: Y).
     Weights weights;
-    // The best of a search over real logs (doc/frontier.md): fair share decides for 80 hours, then the wait, more each
+    // The best of a search over real logs (doc/frontier.md): fair share decides for days, then the wait, more each
     // hour.
-    Duration wait_max = std::chrono::hours(24);
-    Duration wait_after = std::chrono::hours(80);  ///< wait counts from so long after a job could first start; >= 0
+    Duration wait_max = std::chrono::hours(72);
+    WaitAfter wait_after;
     bool is_large_favored = true;
     SizeRule size_rule = SizeRule::cores;
     Rounding rounding = Rounding::nearest;

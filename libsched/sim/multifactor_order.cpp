@@ -27,7 +27,6 @@ bool is_plain_fair_tree(const Algorithm& algorithm) {
 MultifactorOrder::MultifactorOrder(const PolicySettings& settings, std::uint32_t machine_cores, LogShares shares,
                                    SiteValuesPtr site)
     : interval_(settings.update_interval),
-      wait_after_(settings.wait_after),
       ages_(settings.weights.wait > 0),
       counts_shares_(settings.weights.fairshare > 0),
       algorithm_(algorithm_named(settings.algorithm).value()),
@@ -87,7 +86,7 @@ void MultifactorOrder::submitted(const SimJob& job, JobId id, Instant now) {
     JobInputs inputs;
     inputs.id = id;
     inputs.submit = job.submit;
-    inputs.eligible = job.submit + wait_after_;
+    inputs.eligible = job.submit + settings_.wait_after.of(job.limit);
     inputs.association = party;
     inputs.cores = job.cores;
     inputs.queue = static_cast<std::uint16_t>(queue_index_.of(std::to_string(job.queue)));

@@ -75,7 +75,6 @@ class MultifactorOrder final : public QueueOrder {
     void hand_over(std::vector<std::pair<JobId, std::uint32_t>>& changed);
 
     Duration interval_;
-    Duration wait_after_;
     bool ages_;
     bool counts_shares_;
     Algorithm algorithm_;

@@ -29,22 +29,18 @@ void PendingQueue::configure(const Settings& settings, const MachineSize& machin
     queue_index_ = ClassIndex(settings.queues, queue_classes_max);
     qos_index_ = ClassIndex(settings.qos, qos_classes_max);
     const bool is_other_policy = settings.policy != settings_.policy;
-    const bool is_other_wait = settings.wait_after != settings_.wait_after;
-    const Duration later = settings.wait_after - settings_.wait_after;
-    settings_.policy = settings.policy;
-    for (const auto& [id, place] : places_) {
-        JobInputs inputs = engine_.inputs(place.slot);
-        inputs.eligible += inputs.eligible != never ? later : Duration{};
-        inputs.extras.given = is_other_policy ? given_first() : inputs.extras.given;
-        if (is_other_wait || is_other_policy) {
-            engine_.update(place.slot, inputs);
-        }
-    }
     if (settings.push != settings_.push) {
         engine_.forget_pushed();
     }
     order_ = PushOrder(settings.push_error);
     settings_ = settings;
+    for (const auto& [id, place] : places_) {
+        if (is_other_policy) {
+            JobInputs inputs = engine_.inputs(place.slot);
+            inputs.extras.given = given_first();
+            engine_.update(place.slot, inputs);
+        }
+    }
     PrioritySettings engine = settings_of_engine(settings, machine);
     engine.association_priority = std::move(association_priority);
     engine_.configure(std::move(engine));
@@ -76,7 +72,10 @@ void PendingQueue::put(const BookJob& job, std::uint32_t factor, double site) {
     JobInputs inputs;
     inputs.id = weir::JobId{job.id};
     inputs.submit = job.submit;
-    inputs.eligible = job.ageing.eligible() == never ? never : job.ageing.eligible() + settings_.wait_after;
+    inputs.eligible = job.ageing.eligible();
+    if (inputs.eligible != never) {
+        inputs.eligible += settings_.wait_after.of(job.request.wall_time);
+    }
     inputs.association = factor;
     inputs.cores = static_cast<std::uint32_t>(
         std::clamp<std::int64_t>(job.request.cores, 0, std::numeric_limits<std::uint32_t>::max()));

@@ -23,7 +23,8 @@ class PendingQueue {
   public:
     PendingQueue(const Settings& settings, const MachineSize& machine);
 
-    /// New weights, classes, machine size or associations; every job is judged again by the next pass. O(jobs).
+    /// New weights, classes, machine size or associations; every job is judged again by the next pass, once it is put
+    /// again. O(jobs).
     /// \param association_priority  by factor index
     void configure(const Settings& settings, const MachineSize& machine, std::vector<double> association_priority);
 

@@ -179,10 +179,18 @@ void add_term_words(Json& words, const Breakdown& parts) {
 }
 
 /// What the sum is made of, and what waiting adds.
-void add_sum_words(Json& words, const Settings& s, const Breakdown& parts) {
+void add_sum_words(Json& words, const Settings& s, const BookJob& job, const Breakdown& parts, Instant now) {
     add_term_words(words, parts);
     const Term& wait = parts.terms.at(static_cast<std::size_t>(Factor::wait));
-    if (wait.factor >= 1) {
+    const Duration free = s.wait_after.of(job.request.wall_time);
+    const Duration waited = job.ageing.wait(now);
+    if (s.weights.wait > 0 && waited < free && parts.bypass == Bypass::none) {
+        const bool is_by_limit = free > s.wait_after.time;
+        words.append(
+            Json::string("Its wait counts once it is " + encode_fsd(free) + " long" +
+                         (is_by_limit ? " (" + rounded(s.wait_after.limits, 2) + " times its time limit)" : "") +
+                         ", in " + encode_fsd(free - waited) + "; until then fair share decides."));
+    } else if (wait.factor >= 1) {
         words.append(
             Json::string("It has waited the maximum of " + encode_fsd(s.wait_max) + ": waiting longer gains nothing."));
     } else if (s.weights.wait > 0 && parts.bypass == Bypass::none) {
@@ -193,7 +201,7 @@ void add_sum_words(Json& words, const Settings& s, const Breakdown& parts) {
 }
 
 Json words_view(PriorityService& service, const BookJob& job, const Breakdown& parts, const Standing& place,
-                const OrderTerms& order) {
+                const OrderTerms& order, Instant now) {
     Json words = Json::array();
     const std::string user = service.users().name(job.charged_userid());
     if (job.is_held()) {
@@ -213,7 +221,7 @@ Json words_view(PriorityService& service, const BookJob& job, const Breakdown& p
                                         " has no association in the share tree, so its fair share is 0."
                                   : "It uses the share of " + share_of(service, job) + "."));
     if (service.is_sum()) {
-        add_sum_words(words, service.settings(), parts);
+        add_sum_words(words, service.settings(), job, parts, now);
     }
     for (const std::string& sentence : order.words) {
         words.append(Json::string(sentence));
@@ -345,7 +353,7 @@ Result<Json> explain_view(PriorityService& service, FluxJobId id, Instant now) {
     view.set("resources", resources_view(parts));
     view.set("terms", service.is_sum() ? terms_view(parts) : order_terms_view(order));
     view.set("ahead", ahead_view(service, id, place, now));
-    Json words = words_view(service, *job, parts, place, order);
+    Json words = words_view(service, *job, parts, place, order, now);
     if (is_order && pushed) {
         words.append(Json::string("The job-manager has it as " + std::to_string(*pushed) +
                                   ": a place in the order (push = \"order\"), not the priority."));

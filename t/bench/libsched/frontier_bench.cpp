@@ -95,13 +95,13 @@ PolicySettings by(double wait, double fairshare) {
 void add_thresholds(std::vector<Candidate>& made) {
     for (const int after_h : {72, 14 * 24}) {
         PolicySettings s = by(2e8, 1e8);
-        s.wait_after = after_h * hour;
+        s.wait_after = {after_h * hour, 0};
         s.wait_max = 48 * hour;
         for (const std::uint32_t depth : {1U, 2U, 8U}) {
             for (const int reserve_h : {0, 24, 72}) {
                 const Backfill scheduler{.depth = depth, .reserve_after = reserve_h * hour};
                 made.push_back(
-                    {"wait-after " + encode_fsd(s.wait_after) + " " + name_of(Policy{scheduler}), s, scheduler});
+                    {"wait-after " + encode_fsd(s.wait_after.time) + " " + name_of(Policy{scheduler}), s, scheduler});
             }
         }
     }
@@ -116,17 +116,20 @@ std::vector<Candidate> candidates() {
     made.push_back({"easy-fs", by(0, 1e9), {}});
     made.push_back({"default", PolicySettings{}, {}});
     add_thresholds(made);
-    for (const int half_life_d : {1, 3, 7, 30}) {
-        for (const int after_h : {0, 24, 72, 120}) {
-            for (const int max_h : {48, 192, 384}) {
-                PolicySettings s = by(2e8, 1e8);
-                s.half_life = 24 * half_life_d * hour;
-                s.wait_after = after_h * hour;
-                s.wait_max = max_h * hour;
-                made.push_back({"half-life " + encode_fsd(s.half_life) + " wait-after " + encode_fsd(s.wait_after) +
-                                    " wait-max " + encode_fsd(s.wait_max),
-                                s,
-                                {}});
+    for (const int half_life_d : {7, 21}) {
+        for (const int after_h : {0, 24, 80}) {
+            for (const int limits : {0, 2, 4}) {
+                for (const int max_h : {24, 48, 192}) {
+                    PolicySettings s = by(2e8, 1e8);
+                    s.half_life = 24 * half_life_d * hour;
+                    s.wait_after = {after_h * hour, static_cast<double>(limits)};
+                    s.wait_max = max_h * hour;
+                    made.push_back({"half-life " + encode_fsd(s.half_life) + ", wait-after " +
+                                        encode_fsd(s.wait_after.time) + " or " + std::to_string(limits) +
+                                        " limits, wait-max " + encode_fsd(s.wait_max),
+                                    s,
+                                    {}});
+                }
             }
         }
     }

@@ -16,7 +16,11 @@ struct FrontierPoint {
 };
 struct FrontierPanel {
     std::string log;
-    std::vector<FrontierPoint> points;
+    std::vector<FrontierPoint> points;  ///< one of them "easy", one "easy-fs"
+
+    const FrontierPoint& named(const std::string& name) const {
+        return *std::find_if(points.begin(), points.end(), [&](const auto& point) { return point.name == name; });
+    }
 };
 
 /// Those that no other beats in both.
@@ -51,6 +55,11 @@ inline void write_panel(std::FILE* file, const FrontierPanel& panel, double left
     const LogAxis y{low_y / 1.2, high_y * 1.2, top + 240, top + 30};
     std::fprintf(file, "<text x='%.0f' y='%.0f' font-weight='bold'>%s</text>\n", left + 60, top + 18,
                  panel.log.c_str());
+    const double aim_x = x.at(1.1 * panel.named("easy-fs").slowdown);
+    const double aim_y = y.at(2 * panel.named("easy").wait_s);
+    std::fprintf(file, "<rect x='%.1f' y='%.1f' width='%.1f' height='%.1f' fill='#e4f2e4'/>\n", left + 60,
+                 std::max(aim_y, top + 30), std::min(aim_x, left + 360) - left - 60,
+                 top + 240 - std::max(aim_y, top + 30));
     std::fprintf(file, "<path d='M%.0f %.0fV%.0fH%.0f' fill='none' stroke='#555'/>\n", left + 60, top + 30, top + 240,
                  left + 360);
     for (const double days : {0.1, 0.3, 1., 3., 10., 30., 100., 300.}) {
@@ -67,12 +76,14 @@ inline void write_panel(std::FILE* file, const FrontierPanel& panel, double left
     }
     for (const FrontierPoint& point : panel.points) {
         const bool is_named = point.name == "easy" || point.name == "easy-fs";
+        const bool is_default = point.name == "default";
+        const char* color = is_default ? "#161" : is_named ? "#c33" : "#9ab";
         std::fprintf(file, "<circle cx='%.1f' cy='%.1f' r='%d' fill='%s'><title>%s: %.1f, %.2f d</title></circle>\n",
-                     x.at(point.slowdown), y.at(point.wait_s), is_named ? 5 : 2, is_named ? "#c33" : "#9ab",
+                     x.at(point.slowdown), y.at(point.wait_s), is_named || is_default ? 5 : 2, color,
                      point.name.c_str(), point.slowdown, point.wait_s / 86400);
-        if (is_named) {
-            std::fprintf(file, "<text x='%.1f' y='%.1f' fill='#c33'>%s</text>\n", x.at(point.slowdown) + 7,
-                         y.at(point.wait_s) + 4, point.name.c_str());
+        if (is_named || is_default) {
+            std::fprintf(file, "<text x='%.1f' y='%.1f' fill='%s'>%s</text>\n", x.at(point.slowdown) + 7,
+                         y.at(point.wait_s) + (is_default ? 14 : 4), color, point.name.c_str());
         }
     }
     std::fprintf(file, "<polyline fill='none' stroke='#246' stroke-width='1.5' points='");
@@ -93,7 +104,8 @@ inline void write_frontier_svg(const std::string& path, const std::vector<Fronti
         write_panel(file, panels[i], static_cast<double>(i % 2) * 375, static_cast<double>(i / 2) * 280);
     }
     std::fprintf(file,
-                 "<text x='60' y='%zu' fill='#555'>across: users' mean bounded slowdown; upwards: longest wait</text>\n"
+                 "<text x='60' y='%zu' fill='#555'>across: users' mean bounded slowdown; upwards: longest wait; green: "
+                 "the aim</text>\n"
                  "</svg>\n",
                  rows * 280 + 10);
     std::fclose(file);

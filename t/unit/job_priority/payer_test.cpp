@@ -256,7 +256,7 @@ TEST_CASE("no decay: history stays whole through a restart and a change to a hal
 TEST_CASE("when: the older job stops gaining at the maximum, then the younger and more urgent one passes it") {
     Settings with = settings();
     with.wait_max = 1h;
-    with.wait_after = {};
+    with.wait_after = {.time = {}};
     with.weights.wait = 36000;  // ten a second
     auto s = service_with(with, "\"a\" = 1\n\"a/@alice\" = 1\n\"a/@bob\" = 1\n");
     submit(*s, 1, alice, in(""), 0);

@@ -82,7 +82,7 @@ TEST_CASE("push rule: on a real log the order needs a fiftieth of the numbers, a
     log.jobs.resize(2000);
     const auto outcomes = weir::test::replay(log.jobs, log.cores, Easy{}, nullptr);
     Settings settings = weir::priority::testing::settings();
-    settings.wait_after = Duration{};
+    settings.wait_after = {.time = {}};
     Side numbers(settings, log.cores);
     settings.push = config::PushRule::order;
     Side order(settings, log.cores);

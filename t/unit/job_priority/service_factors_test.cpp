@@ -104,6 +104,34 @@ TEST_CASE("service: an association's priority counts, also of members that join 
     CHECK(pushed.at(2) == 1);
 }
 
+// Kills: the limit not handed on; an update of the limit that moves nothing; new settings for new jobs alone; a promise
+// of what each hour gains while none does.
+TEST_CASE("service: wait counts after so many of the job's time limits, and explain says when") {
+    Settings by_limits = with("");
+    by_limits.weights = {3600, 0, 0, 0, 0, 0};
+    by_limits.wait_max = std::chrono::hours(1);
+    by_limits.wait_after = {std::chrono::hours(1), 3};
+    PriorityService s(by_limits, no_database(), owner, false);
+    put_tree(s);
+    s.begin_backlog();
+    s.end_backlog(at(0));
+    JobRequest hour;
+    hour.wall_time = std::chrono::hours(1);
+    submit(s, 1, alice, hour);
+    submit(s, 2, alice);  // no limit
+    CHECK(pushed_at(s, 1 + 3600 + 60).at(2) == 60);
+    const auto words = [&](double t) { return explain_view(s, 1, at(t)).value().dump(); };
+    CHECK_THAT(words(1 + 3600 + 60),
+               Catch::Matchers::Contains("Its wait counts once it is 3h long (3 times its time limit), in 119m"));
+    s.apply({1, at(3700), UpdateEvent{{}, {}, {}, std::chrono::minutes(30)}});
+    s.pass_changed(at(1 + 5400 + 30));
+    CHECK(push(s).front() == std::pair<std::uint64_t, std::uint32_t>{1, 30});
+    CHECK_THAT(words(1 + 5400 + 30), Catch::Matchers::Contains("Each hour of waiting gains 3600"));
+    by_limits.wait_after.limits = 0;
+    s.configure(by_limits, at(5500));
+    CHECK(pushed_at(s, 1 + 5400 + 60).at(1) == 1860);
+}
+
 // Kills: amounts in another order than the engine's types; nodes or the wall time of the job not handed on.
 TEST_CASE("service: resources, nodes and time limits count") {
     auto s = service_with("[weir.resources]\ngpus = 600\nmemory = { weight = 100, total = 64 }\n");

@@ -26,7 +26,7 @@ TEST_CASE("settings: without [weir] everything has its default") {
     const Result<Settings> settings = read_settings(nullptr, {});
     REQUIRE(settings);
     CHECK(*settings == Settings{});
-    CHECK(settings->half_life == std::chrono::hours(24 * 14));
+    CHECK(settings->half_life == std::chrono::hours(24 * 16));
     CHECK(settings->update_interval == std::chrono::seconds(30));
 }
 

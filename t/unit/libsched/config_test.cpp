@@ -6,6 +6,7 @@
 #include "libfairshare/tree/share_tree_builder.hpp"
 #include "libsched/config/engine_settings.hpp"
 #include "libsched/config/policy_keys.hpp"
+#include "libsched/config/reader.hpp"
 
 using namespace weir;
 using Catch::Matchers::Contains;
@@ -140,6 +141,31 @@ committed-run-time-factor = 2
 }
 
 // Kills: `heeds` answering true for all; one policy's bit given to another key.
+// Kills: the shorter of the two; an unlimited job whose wait never counts; "2d" leaving the default's limits; overflow.
+TEST_CASE("configuration: wait counts after a time, or after so many of the job's time limits") {
+    using namespace std::chrono_literals;
+    const auto after = [](const std::string& value) {
+        return read("[weir]\nwait-after = " + value + "\n").value().wait_after;
+    };
+    CHECK(after("\"2d\"") == WaitAfter{48h, 0});
+    CHECK(after("0") == WaitAfter{0h, 0});
+    CHECK(after("{ limits = 2.5 }") == WaitAfter{WaitAfter{}.time, 2.5});
+    const WaitAfter both = after("{ time = \"10h\", limits = 5 }");
+    CHECK(both == WaitAfter{10h, 5});
+    CHECK(both.of(1h) == 10h);
+    CHECK(both.of(2h) == 10h);
+    CHECK(both.of(2h + 1s) == 10h + 5s);
+    CHECK(both.of(Duration::max()) == 10h);
+    CHECK(both.of(Duration::max() - Duration{1}) == config::duration_max);
+    const auto refused = [](const std::string& value) { return complaint("[weir]\nwait-after = " + value + "\n"); };
+    CHECK_THAT(refused("{ limits = -1 }"), Contains("wait-after.limits = -1") && Contains("from 0 to 1000"));
+    CHECK_THAT(refused("{ limit = 5 }"), Contains("wait-after.limit") && Contains("time, limits"));
+    CHECK_THAT(refused("{ time = \"soon\" }"), Contains("wait-after.time") && Contains("soon"));
+    CHECK_THAT(refused("true"), Contains("wait-after = true"));
+    CHECK_THAT(warned("[weir]\nwait-after = { limits = 5 }\nweights.wait = 0\n"),
+               Contains("\"wait-after\" has no effect"));
+}
+
 TEST_CASE("warnings: keys of another policy, each with those that heed it") {
     CHECK_THAT(warned("[weir]\npolicy = 'fcfs'\nhalf-life = '1d'\n"),
                Contains("half-life") && Contains("fcfs") && Contains("moab, multifactor"));

@@ -77,3 +77,32 @@ TEST_CASE("easy-fs: users' figures of real logs are those of an independent prog
                     static_cast<double>(counts.changed) / jobs);
     }
 }
+
+// Of easy-fs, the users' slowdown; of EASY, the longest wait: figures of the independent program.
+TEST_CASE("defaults: users' slowdown within a tenth of easy-fs and the longest wait within twice EASY's on each log") {
+    struct Aim {
+        const char* log;
+        double slowdown, wait_max_s;
+    };
+    constexpr Aim aims[] = {{"KTH-SP2-1996", 43.972, 262194},   {"CTC-SP2-1996", 15.850, 324009},
+                            {"SDSC-BLUE-2000", 24.295, 422539}, {"HPC2N-2002", 24.218, 1163514},
+                            {"UniLu-Gaia-2014", 1.250, 28045},  {"NASA-iPSC-1993", 1.002, 23753}};
+    const auto folder = test::traces();
+    for (const Aim& aim : aims) {
+        const fs::path path = folder ? *folder / (std::string(aim.log) + ".swf.gz") : fs::path{};
+        if (!folder || !fs::exists(path)) {
+            continue;
+        }
+        CAPTURE(aim.log);
+        const test::TraceFile log = test::load_trace(path);
+        MultifactorOrder order(PolicySettings{}, static_cast<std::uint32_t>(log.cores), LogShares::of_users());
+        const auto outcomes = test::replay(log.jobs, log.cores, Easy{}, &order);
+        const auto fairness = fairness_metrics(Timeline(outcomes), parties_by_user(test::jobs_of(outcomes)), log.cores);
+        CHECK(fairness.levels.front().slowdown.mean <= 1.1 * aim.slowdown);
+        JobMetricsSum sum(log.cores);
+        for (const Outcome& outcome : outcomes) {
+            sum.add(outcome);
+        }
+        CHECK(sum.metrics().wait_s.max <= 2 * aim.wait_max_s);
+    }
+}

@@ -3,6 +3,7 @@
 
 #include <rapidcheck.h>
 #include <catch2/catch.hpp>
+#include <map>
 
 #include "libfairshare/tree/share_tree_builder.hpp"
 #include "libsched/sim/lublin.hpp"
@@ -136,7 +137,7 @@ TEST_CASE("priority order: with an interval a full pass comes when it is due, an
     PolicySettings settings;
     settings.weights = {1000, 0, 0, 0, 0, 0};
     settings.wait_max = std::chrono::hours(1);
-    settings.wait_after = Duration{};
+    settings.wait_after = {.time = {}};
     MultifactorOrder order(settings, 4, LogShares::of_users());
     std::vector<std::pair<JobId, std::uint32_t>> changed;
     const Instant begin{std::chrono::hours(1)};
@@ -152,6 +153,33 @@ TEST_CASE("priority order: with an interval a full pass comes when it is due, an
     CHECK(order.counts().full_passes == 2);
     REQUIRE(changed.size() == 1);
     CHECK(changed[0] == std::pair{JobId{0}, std::uint32_t{8}});  // 1000 x 30 s / 1 h
+}
+
+// Kills: the limit not looked at; the longer limit first.
+TEST_CASE("priority order: of two jobs that wait as long the wait of the shorter limit counts first") {
+    PolicySettings settings;
+    settings.weights = {1000, 0, 0, 0, 0, 0};
+    settings.wait_max = std::chrono::hours(1);
+    settings.wait_after = {std::chrono::hours(2), 4};
+    settings.update_interval = Duration{};
+    MultifactorOrder order(settings, 4, LogShares::of_users());
+    const Instant begin{std::chrono::hours(1)};
+    for (const int limit_min : {15, 30, 60}) {
+        SimJob job;
+        job.submit = begin;
+        job.limit = std::chrono::minutes(limit_min);
+        order.submitted(job, JobId{static_cast<std::uint64_t>(limit_min)}, begin);
+    }
+    const auto priority_after = [&](Duration waited) {
+        std::vector<std::pair<JobId, std::uint32_t>> changed;
+        order.prioritize(begin + waited, changed);
+        return std::map<JobId, std::uint32_t>(changed.begin(), changed.end());
+    };
+    CHECK(priority_after(std::chrono::hours(2)).size() == 3);  // told for the first time
+    const auto half = priority_after(std::chrono::minutes(150));
+    CHECK(half == std::map<JobId, std::uint32_t>{{JobId{15}, 500}, {JobId{30}, 500}});  // both by the time of 2 h
+    const auto later = priority_after(std::chrono::minutes(270));
+    CHECK(later.at(JobId{60}) == 500);  // 4 limits and half an hour
 }
 
 TEST_CASE("priority order: usage may be counted in windows, or be forgotten by the calendar") {
