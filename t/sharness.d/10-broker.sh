@@ -45,6 +45,9 @@ end_test_brokers() {
 	for pid in $WEIR_TEST_BROKERS; do
 		kill -KILL "$pid" 2>/dev/null && wait "$pid" 2>/dev/null
 	done
+	for pid in $WEIR_TEST_STARTS; do  # of start_weir: each ends its brokers itself
+		kill -INT "$pid" 2>/dev/null && cat <&8 >/dev/null && wait "$pid" 2>/dev/null
+	done
 	:
 }
 trap 'broker_test_code=$?; end_test_brokers; (exit $broker_test_code); die' EXIT
