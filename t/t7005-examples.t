@@ -10,6 +10,7 @@ test_expect_success 'shares.toml and weir.toml: a tree that starts and the setti
 	start_weir --tree "$ETC/shares.toml" --config "$ETC/weir.toml" &&
 	weir share show --json >j && test $(field j "[n[\"shares\"] for n in d[\"nodes\"] if n[\"path\"] == \"chem/@dave\"][0]") = 3 &&
 	weir prio weights --json >j && test $(field j "d[\"half_life_s\"]") = 1382400.0 &&
+	weir prio weights | grep "^wait counts after 3d 12h or 4.5 time limits" &&
 	weir submit --user dave --simulate=1s --wait x && weir jobs -a | grep "dave *.*completed" && stop_weir
 '
 test_expect_success 'weir.toml gives every key its default' '

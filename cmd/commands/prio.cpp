@@ -240,9 +240,12 @@ Exit run_weights(Context& context) {
                                 return (table.empty() ? "" : table.text(context.out)) + "policy " + policy +
                                        ", updated every " + span("update_interval_s") + "\n";
                             }
+                            const double limits = number_at(answer.get(), "wait_after_limits");
                             return table.text(context.out) + "algorithm " + text_at(answer.get(), "algorithm") +
                                    ", half-life " + span("half_life_s") + ", updated every " +
-                                   span("update_interval_s") + ", wait counts up to " + span("wait_max_s") + "\n";
+                                   span("update_interval_s") + "\nwait counts after " + span("wait_after_s") +
+                                   (limits > 0 ? " or " + fixed(limits, 1) + " time limits, whichever is longer" : "") +
+                                   ", then for " + span("wait_max_s") + "\n";
                         });
 }
 

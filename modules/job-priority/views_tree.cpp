@@ -197,6 +197,7 @@ Json weights_view(const PriorityService& service) {
     view.set("policy", std::string(name_of(s.policy)));
     view.set("weights", std::move(weights)).set("half_life_s", to_seconds(s.half_life));
     view.set("update_interval_s", to_seconds(s.update_interval)).set("wait_max_s", to_seconds(s.wait_max));
+    view.set("wait_after_s", to_seconds(s.wait_after.time)).set("wait_after_limits", s.wait_after.limits);
     view.set("decay", s.decay == DecayKind::window ? "window" : s.decay == DecayKind::none ? "none" : "half-life");
     view.set("charging", s.billing.charging == Charging::at_dispatch ? "at-dispatch" : "as-it-runs");
     view.set("billed", has_billing(s));
