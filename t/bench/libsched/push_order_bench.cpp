@@ -14,6 +14,7 @@
 #include "libfairshare/base/check.hpp"
 #include "libfairshare/tree/share_tree_builder.hpp"
 #include "libfairshare/usage/usage_ledger.hpp"
+#include "libsched/config/engine_settings.hpp"
 #include "libsched/priority/push_order.hpp"
 #include "libsched/sim/swf.hpp"
 
@@ -26,6 +27,7 @@ constexpr Duration pass_interval = std::chrono::seconds(30);
 struct LogJob {
     std::uint64_t id;
     Instant submit, start, end;
+    Duration limit;
     std::uint32_t cores;
     std::int64_t user;
 };
@@ -53,6 +55,7 @@ Log read(const char* path, std::size_t jobs_max) {
         const Instant submit{Duration{std::chrono::seconds{job.submit}}};
         const Instant start = submit + std::chrono::seconds{job.wait};
         log.jobs.push_back({log.jobs.size(), submit, start, start + std::chrono::seconds{job.run},
+                            std::chrono::seconds{std::max(job.requested_time, job.run)},
                             static_cast<std::uint32_t>(cores), job.user});
     }
     log.cores = reader->max_processors();
@@ -83,7 +86,7 @@ class Replay {
     explicit Replay(const Log& log)
         : log_(log),
           tree_(std::make_shared<const ShareTree>(tree_of(log))),
-          ledger_(tree_, std::chrono::hours(24 * 7)),
+          ledger_(tree_, PolicySettings{}.half_life),
           engine_(settings(log)),
           slots_(log.jobs.size()),
           is_new_(log.jobs.size(), true) {}
@@ -108,9 +111,8 @@ class Replay {
     using Agenda = std::priority_queue<Later, std::vector<Later>, std::greater<>>;
 
     static PrioritySettings settings(const Log& log) {
-        PrioritySettings s;
-        s.machine_cores = static_cast<std::uint32_t>(log.cores);
-        return s;
+        const auto cores = static_cast<std::uint32_t>(log.cores);
+        return engine_settings(PolicySettings{}, {cores, cores, 0., 0.});
     }
     NodeId payer(const LogJob& job) const { return *tree_->find("@u" + std::to_string(job.user)); }
 
@@ -119,7 +121,8 @@ class Replay {
             const LogJob& job = log_.jobs[next_];
             JobInputs in;
             in.id = JobId{job.id};
-            in.submit = in.eligible = job.submit;
+            in.submit = job.submit;
+            in.eligible = job.submit + PolicySettings{}.wait_after.of(job.limit);
             in.association = payer(job).value;
             in.cores = job.cores;
             slots_[next_] = engine_.insert(in);
