@@ -118,7 +118,7 @@ test_expect_success 'bad policies: every mistake with file, line, value and what
 	test_expect_code 1 weir sim compare bad.toml bad2.toml --trace=load.swf.gz --html=never.html 2>err &&
 	grep "bad.toml:2: .sim. scheduler = \"esay\": .*did you mean \"easy\"" err &&
 	grep "bad.toml:3: .sim. cores = 0: must be a whole number" err && grep "bad.toml:5: .sim. colour = 1: unknown key" err &&
-	grep "bad2.toml: .weir. half-life = \"soon\"" err && ! test -e never.html
+	grep "bad2.toml:2: .weir. half-life = \"soon\"" err && ! test -e never.html
 '
 test_expect_success 'no TOML, no policy in it, no such file, a bad share tree' '
 	echo "[sim" >syntax.toml && test_expect_code 1 weir sim compare syntax.toml --trace=load.swf.gz 2>err && grep "syntax.toml:1:" err &&

@@ -24,29 +24,10 @@ Result<std::string> text_of(const std::string& path) {
     return text.str();
 }
 
-/// Where `key` of [sim] is written, for messages; 0 where it is not found (a form such as sim.cores = 1).
-std::size_t line_of(const std::string& text, const std::string& key) {
-    std::istringstream lines(text);
-    std::string line;
-    bool is_inside = false;
-    for (std::size_t number = 1; std::getline(lines, line); ++number) {
-        line.erase(0, line.find_first_not_of(" \t"));
-        if (!line.empty() && line[0] == '[') {
-            is_inside = line.compare(0, 5, "[sim]") == 0;
-        } else if (is_inside && line.compare(0, key.size(), key) == 0) {
-            const std::size_t next = line.find_first_not_of(" \t", key.size());
-            if (next != std::string::npos && line[next] == '=') {
-                return number;
-            }
-        }
-    }
-    return 0;
-}
-
 /// [sim], key by key; complaints one a line.
 class SimTable {
   public:
-    SimTable(const std::string& path, const std::string& text) : path_(path), text_(text) {}
+    explicit SimTable(const TomlPlaces& places) : places_(places) {}
 
     void read(const json_t* table, PolicyFile& into) {
         const char* key = nullptr;
@@ -96,25 +77,13 @@ class SimTable {
         }
     }
     void complain(const std::string& key, json_t* value, const std::string& right) {
-        const std::size_t line = line_of(text_, key);
-        complaints_ += (complaints_.empty() ? "" : "\n") + path_ + (line > 0 ? ":" + std::to_string(line) : "") +
-                       ": [sim] " + key + " = " + Json::ref(value).dump() + ": " + right;
+        complaints_ += (complaints_.empty() ? "" : "\n") + places_.of("sim." + key) + "[sim] " + key + " = " +
+                       Json::ref(value).dump() + ": " + right;
     }
 
-    const std::string& path_;
-    const std::string& text_;
+    const TomlPlaces& places_;
     std::string complaints_;
 };
-
-/// Every line with the file's name.
-std::string in_file(const std::string& path, const std::string& lines) {
-    std::string out;
-    std::istringstream in(lines);
-    for (std::string line; std::getline(in, line);) {
-        out += (out.empty() ? "" : "\n") + path + ": " + line;
-    }
-    return out;
-}
 
 Status read_tree(PolicyFile& file) {
     if (!file.settings->is_share_tree_named) {
@@ -171,7 +140,8 @@ Result<PolicyFile> read_policy_file(const std::string& path) {
     if (!text) {
         return text.error();
     }
-    const auto document = toml_to_json(*text, path);
+    TomlPlaces places;
+    const auto document = toml_to_json(*text, path, &places);
     if (!document) {
         return document.error();
     }
@@ -184,15 +154,16 @@ Result<PolicyFile> read_policy_file(const std::string& path) {
                          ": no policy: a table [sim] says the scheduler (scheduler = \"easy\"), a table [weir] "
                          "what orders the queue; one of them must be there."};
     }
-    SimTable table(path, *text);
+    SimTable table(places);
     table.read(sim, file);
     std::string complaints = table.complaints();
     if (weir != nullptr) {
-        auto settings = config::read_settings(weir, {});
+        auto settings =
+            config::read_settings(weir, {}, [&](const std::string& key) { return places.of("weir." + key); });
         if (settings) {
             file.settings = std::move(*settings);
         } else {
-            complaints += (complaints.empty() ? "" : "\n") + in_file(path, settings.error().message);
+            complaints += (complaints.empty() ? "" : "\n") + settings.error().message;
         }
     }
     if (!complaints.empty()) {

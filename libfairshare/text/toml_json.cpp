@@ -68,11 +68,39 @@ Json to_json(const toml::node& node) {
     }
 }
 
+void add_places(const toml::table& table, const std::string& above, TomlPlaces& places) {
+    for (const auto& [key, value] : table) {
+        const std::string path = above + std::string(key.str());
+        places.add(path, key.source().begin.line);
+        if (const toml::table* inner = value.as_table()) {
+            add_places(*inner, path + ".", places);
+        }
+    }
+}
+
 }  // namespace
 
-Result<json_t*> toml_to_json(std::string_view text, const std::string& name) {
+std::string TomlPlaces::of(std::string path) const {
+    for (;;) {
+        if (const auto found = lines_.find(path); found != lines_.end()) {
+            return name_ + ":" + std::to_string(found->second) + ": ";
+        }
+        const std::size_t dot = path.rfind('.');
+        if (dot == std::string::npos) {
+            return name_ + ": ";
+        }
+        path.resize(dot);
+    }
+}
+
+Result<json_t*> toml_to_json(std::string_view text, const std::string& name, TomlPlaces* places) {
     try {
-        return table_to_json(toml::parse(text, name)).release();
+        const toml::table table = toml::parse(text, name);
+        if (places != nullptr) {
+            places->begin(name);
+            add_places(table, "", *places);
+        }
+        return table_to_json(table).release();
     } catch (const toml::parse_error& failed) {
         const auto where = failed.source().begin;
         return Error{std::errc::invalid_argument, name + ":" + std::to_string(where.line) + ":" +

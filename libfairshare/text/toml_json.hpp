@@ -3,6 +3,8 @@
 #pragma once
 #include <jansson.h>
 
+#include <cstddef>
+#include <map>
 #include <string>
 #include <string_view>
 
@@ -10,8 +12,22 @@
 
 namespace weir {
 
+/// Where a document's keys are written.
+class TomlPlaces {
+  public:
+    void begin(std::string name) { name_ = std::move(name), lines_.clear(); }
+    void add(std::string path, std::size_t line) { lines_.emplace(std::move(path), line); }
+    /// "NAME:LINE: " of a key by its path from the top ("weir.weights.wait"), or of the nearest above it that is
+    /// written; "NAME: " where none is.
+    std::string of(std::string path) const;
+
+  private:
+    std::string name_;
+    std::map<std::string, std::size_t> lines_;
+};
+
 /// The document as an object that the caller owns. Dates and times become text; inf and nan the texts "inf", "-inf",
-/// "nan". `name` is for messages. Errors: "NAME:LINE:COLUMN: what".
-Result<json_t*> toml_to_json(std::string_view text, const std::string& name);
+/// "nan". `name` is for messages; `places`, if given, gets those of all keys. Errors: "NAME:LINE:COLUMN: what".
+Result<json_t*> toml_to_json(std::string_view text, const std::string& name, TomlPlaces* places = nullptr);
 
 }  // namespace weir

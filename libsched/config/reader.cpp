@@ -23,7 +23,7 @@ std::string shown(double value) {
 }  // namespace
 
 void Reader::complain(const std::string& key, const json_t* value, const std::string& right) {
-    complain("[weir] " + key + " = " + shown(value) + ": " + right);
+    complain((place_ ? place_(key) : "") + "[weir] " + key + " = " + shown(value) + ": " + right);
 }
 
 void Reader::complain(const std::string& sentence) {

@@ -3,6 +3,7 @@
 #pragma once
 #include <jansson.h>
 
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -16,10 +17,15 @@ inline constexpr double weight_max = 4e9;
 inline constexpr Duration duration_min = std::chrono::seconds(1);
 inline constexpr Duration duration_max = std::chrono::hours(24 * 36525);  // a hundred years: the ledger's limit
 
+/// Where a key is written, as a complaint begins: "site.toml:5: ". By its path from [weir].
+using KeyPlace = std::function<std::string(const std::string& key)>;
+
 /// Each reader takes a value or notes a complaint that names the key, the value and what would be right, and leaves
 /// `into` as it was. Keys are paths from [weir]: "weights.wait".
 class Reader {
   public:
+    explicit Reader(KeyPlace place = {}) : place_(std::move(place)) {}
+
     void complain(const std::string& key, const json_t* value, const std::string& right);
     void complain(const std::string& sentence);
 
@@ -65,6 +71,7 @@ class Reader {
     const std::string& complaints() const { return complaints_; }
 
   private:
+    KeyPlace place_;
     std::string complaints_;
 };
 

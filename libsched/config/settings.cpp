@@ -110,19 +110,23 @@ void read_argument(Reader& reader, const std::string& argument, Settings& settin
 
 }  // namespace
 
-Result<Settings> read_settings(const json_t* table, const std::vector<std::string>& arguments) {
+Result<Settings> read_settings(const json_t* table, const std::vector<std::string>& arguments, const KeyPlace& place) {
     Settings settings;
-    Reader reader;
+    Reader reader(place);
     if (table != nullptr && !json_is_object(table)) {
-        return Error{std::errc::invalid_argument, "[weir] must be a table"};
+        return Error{std::errc::invalid_argument, (place ? place("") : "") + "[weir] must be a table"};
     }
     const char* key = nullptr;
     json_t* value = nullptr;
     json_object_foreach(const_cast<json_t*>(table), key, value) {  // it only walks
         read_key(reader, key, value, settings);
     }
+    Reader argument_reader;
     for (const std::string& argument : arguments) {
-        read_argument(reader, argument, settings);
+        read_argument(argument_reader, argument, settings);
+    }
+    if (!argument_reader.complaints().empty()) {
+        reader.complain(argument_reader.complaints());
     }
     if (!reader.complaints().empty()) {
         return Error{std::errc::invalid_argument, reader.complaints()};
@@ -133,12 +137,14 @@ Result<Settings> read_settings(const json_t* table, const std::vector<std::strin
 
 Result<Settings> read_settings_toml(std::string_view text, const std::string& name,
                                     const std::vector<std::string>& arguments) {
-    const Result<json_t*> document = toml_to_json(text, name);
+    TomlPlaces places;
+    const Result<json_t*> document = toml_to_json(text, name, &places);
     if (!document) {
         return document.error();
     }
     const Json owned = Json::own(*document);
-    return read_settings(json_object_get(owned.get(), "weir"), arguments);
+    return read_settings(json_object_get(owned.get(), "weir"), arguments,
+                         [&](const std::string& key) { return places.of("weir." + key); });
 }
 
 }  // namespace weir::config

@@ -11,6 +11,7 @@
 
 #include "libfairshare/base/result.hpp"
 #include "libsched/config/policy_settings.hpp"
+#include "libsched/config/reader.hpp"
 
 namespace weir::config {
 
@@ -35,8 +36,10 @@ struct Settings : PolicySettings {
 };
 
 /// Reads a [weir] table (nullptr: all defaults) and then arguments "key=value", where weights are "weights.wait=1".
-/// Unknown keys and bad values are errors that name the key, the value and what is right; all are reported, one a line.
-Result<Settings> read_settings(const json_t* table, const std::vector<std::string>& arguments);
+/// Unknown keys and bad values are errors that name the key, the value and what is right; all are reported, one a line,
+/// each behind its place where that is known.
+Result<Settings> read_settings(const json_t* table, const std::vector<std::string>& arguments,
+                               const KeyPlace& place = {});
 
 /// [weir] of a document in TOML. Errors: as above, and "NAME:LINE:COLUMN: what" of a text that is no TOML. Tables
 /// beside [weir] are others' business.

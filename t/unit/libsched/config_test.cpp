@@ -166,6 +166,18 @@ TEST_CASE("configuration: wait counts after a time, or after so many of the job'
                Contains("\"wait-after\" has no effect"));
 }
 
+// Kills: the line of the table in place of the key's; of a key with the same name in another table.
+TEST_CASE("configuration: a complaint begins with the file and the line") {
+    const std::string said = complaint(
+        "half-life = 1\n\n[weir]\nqos.\"a.b\".priority = \"x\"\nhalf-life = 0\n[weir.weights]\n\nwait = true\n");
+    CHECK_THAT(said, Contains("site.toml:5: [weir] half-life = 0: must be"));
+    CHECK_THAT(said, Contains("site.toml:4: [weir] qos.a.b.priority = \"x\": must be"));
+    CHECK_THAT(said, Contains("site.toml:8: [weir] weights.wait = true: must be"));
+    CHECK(complaint("weir = 3") == "site.toml:1: [weir] must be a table");
+    const auto by_argument = config::read_settings_toml("", "site.toml", {"half-life=0"});
+    CHECK_THAT(by_argument.error().message, Catch::Matchers::StartsWith("[weir] half-life"));
+}
+
 TEST_CASE("warnings: keys of another policy, each with those that heed it") {
     CHECK_THAT(warned("[weir]\npolicy = 'fcfs'\nhalf-life = '1d'\n"),
                Contains("half-life") && Contains("fcfs") && Contains("moab, multifactor"));
