@@ -26,6 +26,11 @@ carol = 5003
 allow-guest-user = true
 EOF
 
+test_expect_success 'a mistake in the configuration is told with its line, and nothing is made' '
+	printf "[weir]\nhalf-life = \"soon\"\n" >bad.toml && test_expect_code 1 weir start --config bad.toml 2>err &&
+	grep "bad.toml:2: .weir. half-life = \"soon\": must be a duration" err && ! test -e run &&
+	test_expect_code 5 weir start --config nowhere.toml 2>err && grep "nowhere.toml" err
+'
 test_expect_success 'the tree comes up and says how to use it' '
 	start_weir --tree shares.toml --config weir.toml --statedir "$(pwd)/state" && weir tree >tree &&
 	grep "debug *fcfs" tree && grep "batch *backfill" tree && test -d run

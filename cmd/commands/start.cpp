@@ -16,6 +16,7 @@
 #include "cmd/instance/session.hpp"
 #include "cmd/view/instance_tree.hpp"
 #include "libfairshare/toml/share_tree_toml.hpp"
+#include "libsched/config/settings.hpp"
 
 namespace weir::cmd {
 namespace {
@@ -58,6 +59,20 @@ Result<std::string> read_text(const std::string& path) {
     text << file.rdbuf();
     return file ? Result<std::string>(text.str())
                 : Result<std::string>(Error{std::errc::no_such_file_or_directory, "cannot read " + path + "."});
+}
+
+/// A mistake in [weir] is told here with its line: the module that would find it knows no file.
+Exit check_config(Context& context) {
+    if (!context.args.has("config")) {
+        return Exit::ok;
+    }
+    const std::string path = context.args.text("config");
+    const auto text = read_text(path);
+    if (!text) {
+        return context.fail(Exit::no_such, text.error().message);
+    }
+    const auto settings = config::read_settings_toml(*text, path);
+    return settings ? Exit::ok : context.fail(Exit::failed, settings.error().message);
 }
 
 /// The share tree's file: the given one, checked; else one that lets everybody in.
@@ -147,8 +162,8 @@ Exit run(Context& context) {
                                               ".\nUse it:      export FLUX_URI=" + client->uri() +
                                               "\nOr another:  weir start --rundir DIR");
     }
-    if (context.args.has("config") && access(context.args.text("config").c_str(), R_OK) != 0) {
-        return context.fail(Exit::no_such, "cannot read " + context.args.text("config") + ".");
+    if (const Exit code = check_config(context); code != Exit::ok) {
+        return code;
     }
     const bool has_state = context.args.has("statedir");
     const std::string statedir =
