@@ -86,7 +86,7 @@ std::optional<Waiting> why_waiting(const Scheduler& scheduler, JobId id, Instant
     const ResourcePool& pool = scheduler.space().pool();
     if (job->key.priority == priority_held) {
         out.reason = WaitReason::held;
-        out.text = "held: its priority is 0";
+        out.text = "is held: its priority is 0";
         return out;
     }
     if (first != job) {
@@ -104,13 +104,13 @@ std::optional<Waiting> why_waiting(const Scheduler& scheduler, JobId id, Instant
                    "; free: " + free_words(pool, job->request);
     } else if (first == job) {
         out.reason = WaitReason::next_pass;
-        out.text = "next to start";
+        out.text = "is next to start";
     } else if (std::holds_alternative<Fcfs>(scheduler.policy())) {
         out.reason = WaitReason::order;
-        out.text = "what it asks for is free, but nobody starts before the job that waits first";
+        out.text = "could have what it asks for, but nobody starts before the job that waits first";
     } else {
         out.reason = WaitReason::reservation;
-        out.text = "what it asks for is free, but would hold up the job that waits first";
+        out.text = "could have what it asks for, but would hold up the job that waits first";
     }
     return out;
 }

@@ -14,6 +14,7 @@ Command jobs_command();
 Command cancel_command();
 Command output_command();
 Command nice_command();
+Command why_command();
 Command share_show_command();
 Command share_explain_command();
 Command share_compare_command();

@@ -4,12 +4,12 @@
 
 #include "cmd/commands/answer.hpp"
 #include "cmd/commands/commands.hpp"
-#include "cmd/common/dependencies.hpp"
 #include "cmd/common/instance_clock.hpp"
 #include "cmd/common/jobs.hpp"
 #include "cmd/common/reader.hpp"
 #include "cmd/common/table.hpp"
 #include "cmd/common/time_text.hpp"
+#include "cmd/common/wait_reason.hpp"
 
 namespace weir::cmd {
 namespace {
@@ -179,14 +179,8 @@ std::string explain_text(const json_t* answer, const Screen& screen) {
     for (const json_t* line : words) {
         text += std::string(json_is_string(line) ? json_string_value(line) : "") + "\n";
     }
-    if (const json_t* scheduler = json_object_get(answer, "scheduler")) {
-        text += "\nIt " + text_at(scheduler, "text");
-        if (const double start = number_at(scheduler, "t_estimate"); start > 0) {
-            text += "; believed to start at " + local_time(start);
-        } else if (const double earliest = number_at(scheduler, "not_before"); earliest > 0) {
-            text += "; not before " + local_time(earliest);
-        }
-        text += ".\n";
+    if (const json_t* reason = json_object_get(answer, "scheduler")) {
+        text += "\n" + wait_text("It", reason, screen.glyphs.unicode);
     }
     return text;
 }
@@ -207,12 +201,9 @@ Exit run_explain(Context& context) {
         if (!answer) {
             return context.fail(answer.error());
         }
-        // The scheduler knows the rest, where the job waits at one of ours; a routed job waits in its child instance.
-        // Before that it knows nothing of the job: what the job waits for then, the job itself says.
-        if (auto scheduler = client.call("sched.why", payload)) {
-            answer->set("scheduler", std::move(*scheduler));
-        } else if (const auto job = find_job(client, *id); job && job->state == FLUX_JOB_STATE_DEPEND) {
-            if (Json reason = dependency_reason(job->dependencies)) {
+        if (const auto job = find_job(client, *id)) {
+            Json reason = wait_reason(*job, ask_wait_facts(client, *job));
+            if (text_at(reason.get(), "reason") != "not-waiting") {
                 answer->set("scheduler", std::move(reason));
             }
         }

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: `weir why`: what a job waits for, and when it is believed to start.
+#include "cmd/commands/answer.hpp"
+#include "cmd/commands/commands.hpp"
+#include "cmd/common/wait_reason.hpp"
+
+namespace weir::cmd {
+namespace {
+
+Exit run(Context& context) {
+    auto id = parse_job(context.args.words[0]);
+    if (!id) {
+        return context.fail(Exit::usage, id.error().message);
+    }
+    return with_instance(context, [&](Client& client) {
+        const auto job = find_job(client, *id);
+        if (!job) {
+            return context.fail(job.error());
+        }
+        Json reason = wait_reason(*job, ask_wait_facts(client, *job));
+        if (context.json) {
+            context.print(json_text("weir.why/1", reason.set("id", *id).set("state", state_text(*job))));
+            return Exit::ok;
+        }
+        const bool unicode = context.out.glyphs.unicode;
+        context.print(wait_text(job_name(*id, unicode), reason.get(), unicode));
+        return Exit::ok;
+    });
+}
+
+}  // namespace
+
+Command why_command() {
+    Command command;
+    command.name = "why";
+    command.summary = "what a job waits for, and when it is believed to start";
+    command.examples = {"weir why ƒ7J4Ab  # dependencies, a limit, its queue, other jobs, resources",
+                        "weir why ƒ7J4Ab --json  # for a program",
+                        "weir prio explain ƒ7J4Ab  # and how its priority comes about"};
+    command.words = {"JOB", 1, 1};
+    command.run = run;
+    return command;
+}
+
+}  // namespace weir::cmd

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Which of several reasons is said.
+#include "cmd/common/wait_reason.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "cmd/common/reader.hpp"
+
+using namespace weir;
+using namespace weir::cmd;
+
+namespace {
+
+Job job_in(int state) {
+    Job job;
+    job.id = 1;
+    job.state = state;
+    job.priority = 7;
+    return job;
+}
+
+std::string why(const Job& job, const WaitFacts& facts = {}) {
+    return text_at(wait_reason(job, facts).get(), "reason");
+}
+
+Json object(const char* key, Json value) {
+    Json out = Json::object();
+    out.set(key, std::move(value));
+    return out;
+}
+
+}  // namespace
+
+TEST_CASE("wait reason: every state has one") {
+    CHECK(why(job_in(FLUX_JOB_STATE_NEW)) == "arriving");
+    CHECK(why(job_in(FLUX_JOB_STATE_DEPEND)) == "arriving");
+    CHECK(why(job_in(FLUX_JOB_STATE_PRIORITY)) == "priority");
+    CHECK(why(job_in(FLUX_JOB_STATE_SCHED)) == "arriving");
+    CHECK(why(job_in(FLUX_JOB_STATE_RUN)) == "not-waiting");
+    CHECK(why(job_in(FLUX_JOB_STATE_CLEANUP)) == "not-waiting");
+    CHECK(why(job_in(FLUX_JOB_STATE_INACTIVE)) == "not-waiting");
+}
+
+TEST_CASE("wait reason: what holds it before the scheduler is asked comes first") {
+    Job job = job_in(FLUX_JOB_STATE_SCHED);
+    WaitFacts facts;
+    facts.scheduler = object("reason", Json::string("resources"));
+    CHECK(why(job, facts) == "resources");
+    facts.queue = object("start", Json::own(json_true()));
+    CHECK(why(job, facts) == "resources");
+    facts.queue = object("start", Json::own(json_false()));
+    CHECK(why(job, facts) == "queue-stopped");
+    facts.queue.set("stop_reason", "Scheduler is offline");
+    CHECK(why(job, facts) == "no-scheduler");
+    facts.priority = object("limit", Json::string("bio runs at most 1 job; 1 run"));
+    CHECK(why(job, facts) == "limit");
+    job.urgency = 0;
+    CHECK(why(job, facts) == "held");
+}
+
+TEST_CASE("wait reason: where no scheduler of ours knows the job") {
+    Job job = job_in(FLUX_JOB_STATE_SCHED);
+    WaitFacts facts;
+    facts.is_foreign_scheduler = true;
+    CHECK(why(job, facts) == "foreign-scheduler");
+    facts.served_by = "local:///child";
+    CHECK(why(job, facts) == "routed");
+    facts.served_by.clear();
+    job.priority = 0;
+    CHECK(why(job, facts) == "held");
+}
+
+TEST_CASE("wait reason: sentences") {
+    Json reason = object("text", Json::string("could have what it asks for"));
+    CHECK(wait_text("It", reason.get(), false) == "It could have what it asks for.\n");
+    reason.set("behind", 2LL).set("place", 3LL);
+    CHECK(wait_text("It", reason.get(), false) ==
+          "It could have what it asks for.\nIt is number 3 in the queue; f3 waits first.\n");
+}
