@@ -15,6 +15,8 @@ policy() {
 	  sed '1,/^\[weir\]/d' instance-conf/instance.toml; echo "$2"; } >policy.toml
 	flux config load policy.toml && sync_priorities >/dev/null
 }
+# `bash -e` does not see a failed `! ...`
+not() { if "$@"; then return 1; fi; }
 # in_order JOB...: the jobs stand so, as the job-manager sees them
 in_order() {
 	last=4294967295
@@ -37,10 +39,11 @@ sync_priorities >/dev/null
 policy 'policy = "fcfs"'
 test "$(priority_of "$a")" = "$(priority_of "$c")"
 weir prio explain "$c" >explained
-grep 'in order of submission (policy = "fcfs")' explained && grep 'it was submitted earlier' explained
-! grep fairshare explained
+grep 'in order of submission (policy = "fcfs")' explained
+grep 'it was submitted earlier' explained
+not grep fairshare explained
 weir prio list >list && test "$(wc -l <list)" = 4
-weir prio list --long | head -1 >columns && ! grep '+wait' columns
+weir prio list --long | head -1 >columns && not grep '+wait' columns
 weir prio weights | grep 'policy fcfs'
 weir prio when "$a" "$c"
 flux job urgency "$b" hold && sync_priorities >/dev/null && test "$(priority_of "$b")" = 0
@@ -73,22 +76,29 @@ account = 1000
 [weir.moab.accounts]
 bio = { priority = 5 }
 "*" = { priority = 1 }'
-in_order "$a" "$c" && test "$(priority_of "$a")" -ge 5000
-weir prio explain "$c" >explained && grep 'credential.account' explained && grep '+4000 from credential.account' explained
+in_order "$a" "$c"
+test "$(priority_of "$a")" -ge 5000
+weir prio explain "$c" >explained
+grep 'credential.account' explained
+grep '+4000 from credential.account' explained
 policy 'policy = "moab"' '[weir.moab.accounts]
 "physics/lattice" = { cap = "100^" }'
-test "$(priority_of "$c")" = 0 && test "$(priority_of "$a")" -ge 1
+test "$(priority_of "$c")" = 0
+test "$(priority_of "$a")" -ge 1
 weir prio explain "$c" | grep 'cap of \[weir.moab.accounts.physics/lattice\]'
 
 # the load threshold: its queue's priority and what the machine gave; nothing while all cores are in use
 policy 'policy = "load-threshold"'
 test "$(priority_of "$c")" -ge 1
-weir prio explain "$c" >explained && grep 'E is 0: 2 of 2 cores are in use' explained && grep 'P is .* of at most 55' explained
+weir prio explain "$c" >explained
+grep 'E is 0: 2 of 2 cores are in use' explained
+grep 'P is .* of at most 55' explained
 flux cancel "$(cat blocker)"
 flux job wait-event -q -t 30 "$a" alloc && flux job wait-event -q -t 30 "$b" alloc
 
 # a mistake changes nothing; multifactor comes back as it was
-! policy 'policy = "lottery"' && rpc job-priority.weights | jq -e '.policy == "load-threshold"'
+not policy 'policy = "lottery"'
+rpc job-priority.weights | jq -e '.policy == "load-threshold"'
 policy 'policy = "multifactor"'
 rpc job-priority.explain "{\"id\":$(flux job id --to=dec "$c")}" | jq -e '(.terms | length) == 6'
 flux cancel --all && flux queue idle -t 60
