@@ -90,6 +90,9 @@ void Scheduler::prioritize(std::span<const std::pair<JobId, std::uint32_t>> prio
         PendingJob job = *queue_.find(place->second);
         WEIR_CHECK(queue_.erase(place->second));
         moved(place->second);
+        if (job.key.priority == priority_held) {
+            arrived_.push_back(id);  // nobody has asked it yet
+        }
         job.key.priority = priority;
         moved(job.key);
         place->second = job.key;
@@ -149,6 +152,7 @@ Scheduler::Effects Scheduler::pass(Instant now) {
         }
     }
     std::sort(arrived.begin(), arrived.end());
+    arrived.erase(std::unique(arrived.begin(), arrived.end()), arrived.end());
     const News news{arrived, first_moved_};
     const std::uint64_t before = queue_.considered();
     std::visit([&](const auto& policy) { policy.pass(queue_, space_, news, now, sink); }, policy_);

@@ -67,6 +67,17 @@ TEST_CASE("scheduler: a job of priority 0 never starts and holds nobody up who s
     CHECK(s.pending() == 1);
 }
 
+TEST_CASE("scheduler: a job that is held no more is asked though a reservation stands") {
+    auto s = scheduler(Easy{});
+    REQUIRE(s.alloc(waiting(1, 2, 100, 5)).has_value());
+    REQUIRE(s.alloc(waiting(2, 4, 10, 4)).has_value());
+    REQUIRE(s.alloc(waiting(3, 1, 10, 0)).has_value());
+    CHECK(ids(s.pass(at(0))) == Ids{1});
+    const std::vector<std::pair<JobId, std::uint32_t>> released{{JobId{3}, 1}};
+    s.prioritize(released);
+    CHECK(ids(s.pass(at(1))) == Ids{3});
+}
+
 TEST_CASE("scheduler: impossible and repeated requests are refused") {
     auto s = scheduler(Fcfs{});
     CHECK(s.alloc(waiting(1, 5, 10)).error().message.find("asks for 5 cores") != std::string::npos);
