@@ -114,8 +114,10 @@ TEST_CASE("push rule: on a real log the order needs a fiftieth of the numbers, a
             job.ageing = Ageing(AgeRule::since_submit, outcome.job.submit);
             for (Side* side : {&numbers, &order}) {
                 side->queue.put(job, user_of(outcome));
-                side->queue.pass_marked(now, factors, side->pusher);
-                side->deliver();
+                if (outcome.place % 3 != 0) {  // the others wait for the full pass
+                    side->queue.pass_marked(now, factors, side->pusher);
+                    side->deliver();
+                }
             }
         });
         take(starts, now, [&](const Outcome& outcome) {
@@ -132,6 +134,7 @@ TEST_CASE("push rule: on a real log the order needs a fiftieth of the numbers, a
         order.queue.pass(now, factors, order.pusher);
         numbers.deliver();
         order.deliver();
+        REQUIRE(order.values.size() == order.queue.engine().size());
         REQUIRE(as_sent(order) == as_meant(order, now, factors));
     }
     INFO("numbers sent again " << numbers.sent_again << ", values of the order " << order.sent_again);

@@ -74,6 +74,13 @@ TEST_CASE("R: errors carry the path") {
     CHECK(message(edited(r_text, "12.5", "-1")) == "R: execution.starttime: must not be negative");
     CHECK(message(edited(r_text, "\"0-1\",", "\"0-4000000000\",")).find("more than 1048576 ranks") !=
           std::string::npos);
+    CHECK(message(edited(edited(r_text, "\"0-1\",", "\"0-1000000\","), "\"rank\":\"2\"",
+                         "\"rank\":\"2000000-2100000\"")) == "R: execution.R_lite[1].rank: more than 1048576 ranks");
+    CHECK(message(edited(r_text, "\"rank\":\"2\"", "\"rank\":\"\"")) == "R: execution.R_lite[1].rank: names no rank");
+}
+
+TEST_CASE("R: where no memory is known none is written") {
+    CHECK(encode_r(decode_r(r_text).value()).dump().find("memory_mib") == std::string::npos);
 }
 
 // Kills: an encoder that groups ranks with equal cores but different gpus; hosts in the order of groups; memory by name
@@ -110,6 +117,12 @@ TEST_CASE("jobspec: a document is read") {
     CHECK(*decode_jobspec(encode_jobspec(*spec).dump()) == *spec);
 }
 
+TEST_CASE("jobspec: a job without tasks has no command") {
+    CHECK(decode_jobspec(R"({"version":1,"resources":[{"type":"slot","count":1,"with":[{"type":"core","count":1}]}],)"
+                         R"("tasks":[]})")
+              ->command.empty());
+}
+
 TEST_CASE("jobspec: no duration and duration 0 mean no limit") {
     CHECK(decode_jobspec(edited(spec_text, "60.5", "0"))->limit == Duration::max());
     CHECK(decode_jobspec(edited(spec_text, "60.5", "\"2m\""))->limit == test::secs(120));
@@ -131,6 +144,22 @@ TEST_CASE("jobspec: errors carry the path") {
     CHECK(message("\"1.5s\"", "\"soon\"").find("jobspec: attributes.system.exec.test.run_duration: ") == 0);
     CHECK(message("\"batch\"", "7") == "jobspec: attributes.system.queue: must be a string");
     CHECK(message("\"resources\":[", "\"resources\":[{},").find("must hold exactly one entry") != std::string::npos);
+    const std::string core = R"({"type":"core","count":4})";
+    const std::string gpu = R"({"type":"gpu","count":1})";
+    CHECK(message(core, core + "," + core).find("not \"core\"") != std::string::npos);
+    CHECK(message(core, core + "," + gpu + "," + gpu).find("not \"gpu\"") != std::string::npos);
+    CHECK(message(core, gpu).find("a slot must hold cores") != std::string::npos);
+    CHECK(message("[{\"type\":\"slot\"", "[{},{\"type\":\"slot\"").find("a node must hold exactly one slot entry") !=
+          std::string::npos);
+    CHECK(message("\"type\":\"slot\"", "\"type\":\"socket\"").find("must be \"slot\"") != std::string::npos);
+    CHECK(message("\"userid\":5001", "\"userid\":4294967295").find("attributes.system.weir.userid") !=
+          std::string::npos);
+    const std::string slots = R"("count":2,"with":[{"type":"slot","count":3,"label":"task","with":[{"type":"core",)";
+    const std::string many = R"("count":16777216,"with":[{"type":"slot","count":100,"with":[{"type":"core",)";
+    const char* const too_many = "asks for more than 4294967295 cores or gpus";
+    CHECK(message(slots, many).find(too_many) != std::string::npos);
+    CHECK(message(slots + R"("count":4})", many + R"("count":1},{"type":"gpu","count":4})").find(too_many) !=
+          std::string::npos);
 }
 
 // Kills: an encoder that drops exclusive, qos or an unset limit.
@@ -190,9 +219,12 @@ TEST_CASE("constraints: the operators of RFC 31 are read, others are named") {
     CHECK(message(R"({"properties":["a|b"]})").find("\"a|b\" is no property") != std::string::npos);
     CHECK(message(R"({"ranks":["x"]})").find("constraints: ranks[0]: ") == 0);
     CHECK(message(R"({"ranks":["0"],"and":[]})").find("an object with one operator") != std::string::npos);
+    CHECK(message(R"({"properties":["!a"]})").find("\"!a\" is no property") != std::string::npos);
     std::string deep = "{}";
-    for (int i = 0; i < 70; i++) {
+    for (int i = 1; i < 64; i++) {
         deep = R"({"not":[)" + deep + "]}";
     }
+    CHECK(decode_constraint(deep).has_value());
+    deep = R"({"not":[)" + deep + "]}";
     CHECK(message(deep.c_str()).find("more than 64 levels deep") != std::string::npos);
 }

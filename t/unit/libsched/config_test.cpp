@@ -185,6 +185,7 @@ TEST_CASE("warnings: keys of another policy, each with those that heed it") {
     CHECK_THAT(warned("[weir]\npolicy = 'lsf'\nalgorithm = 'fair-tree'\n"), Contains("algorithm"));
     CHECK(warned("[weir]\npolicy = 'lsf'\n[weir.queues.a]\npriority = 3\n") == "");
     CHECK(warned("[weir]\npolicy = 'fcfs'\nupdate-interval = '1s'\n") == "");
+    CHECK(warned("[weir]\nalgorithm = 'dynamic-user'\nlsf.run-job-factor = 2\n") == "");
 }
 
 TEST_CASE("warnings: what can have no effect under its own policy") {
@@ -279,6 +280,8 @@ TEST_CASE("configuration: the factors that only some sites have reach the engine
     const auto amounts = resource_amounts(*settings, [](const std::string& name) { return name == "gpus" ? 2. : 5.; });
     CHECK(amounts[0] == 2);
     CHECK(amounts[1] == 5);
+    const auto own_total = read("weir.resources.memory = {weight = 1, total = 64}").value();
+    CHECK(engine_settings(own_total, {64, 4, 8., 256.}).resources[0].total == std::vector<double>{64.});
 }
 
 // Kills: a node without a priority taking the root's 0 instead of its account's; the factor a part of the greatest in
@@ -326,6 +329,9 @@ TEST_CASE("warnings: factors of some sites that can have no effect") {
     CHECK_THAT(warned("weir = {resources = {gpus = 5}, weights = {resources = 0}}"),
                Contains("the weight of resources is 0"));
     CHECK_THAT(warned("weir.weights.resources = 5"), Contains("no type has a weight"));
+    CHECK(warned("weir.weights.resources = 0") == "");
+    CHECK_THAT(warned("weir = {raw-factors = ['resources'], weights = {resources = 5}}"),
+               Contains("\"resources\" has no effect"));
     CHECK_THAT(warned("weir.raw-factors = ['site']"), Contains("\"site\" has no effect"));
     SiteFacts facts;
     facts.resources = std::set<std::string>{"cores"};

@@ -75,6 +75,24 @@ TEST_CASE("metrics: Jain and Gini at their ends") {
     CHECK(jain_index({1, 0, 0, 0}) == Approx(.25));
     CHECK(gini_index({5, 5}) == Approx(0));
     CHECK(gini_index({0, 0, 0, 8}) == Approx(.75));
+    CHECK(gini_index({8, 0, 0, 0}) == Approx(.75));
+    CHECK(gini_index({0, 0}) == 0);
+}
+
+TEST_CASE("metrics: a slowdown takes a short job's run as ten seconds, and is 1 at least") {
+    CHECK(bounded_slowdown(ran(0, 19, 1, 1)) == Approx(2));
+    CHECK(bounded_slowdown(ran(0, 19, 19, 1)) == Approx(2));
+    CHECK(bounded_slowdown(ran(0, 5, 1, 1)) == 1);
+}
+
+TEST_CASE("metrics: who waits longer than the limit is starved; jobs of no time divide by nothing") {
+    const std::int64_t limit = JobMetricsSum::starved_after.count() / 1'000'000;
+    JobMetricsSum sum(4);
+    sum.add(ran(0, limit, 0, 1));
+    sum.add(ran(0, limit + 1, 0, 1));
+    CHECK(sum.metrics().starved == 1);
+    CHECK(sum.metrics().wait_area_weighted_s == 0);
+    CHECK(machine_metrics(Timeline(std::vector<Outcome>{ran(5, 5, 0, 1)}), 4).utilization == 0);
 }
 
 TEST_CASE("metrics: three jobs by hand") {

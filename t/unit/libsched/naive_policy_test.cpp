@@ -37,8 +37,8 @@ void same_as_naive(const std::string& policy, const Rules& rules) {
 
 }  // namespace
 
-// Kills: an arrival that is not asked while the reservation stands; News ignored; reservations that stand when
-// something came back early.
+// Kills: an arrival that is not asked while the reservation stands; reservations that stand when something came back
+// early, or past their beginning.
 TEST_CASE("policies without or with one reservation: as their naive twins") {
     same_as_naive("fcfs", {.kind = Rules::Kind::fcfs});
     same_as_naive("first-fit:starve-after=0", {.kind = Rules::Kind::first_fit});

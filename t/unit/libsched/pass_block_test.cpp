@@ -2,12 +2,14 @@
 #include "libsched/priority/pass_block.hpp"
 
 #include <rapidcheck.h>
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <cmath>
 
 using namespace weir;
 
 // Kills: factors[association] past the end; a wait that is not cut off at either end; the sum converted as if it fitted
-// 31 bits; a bound of `low` that is one off; urgency not asked; terms added in another order.
+// 31 bits, or too soon as if it did not; 1 not the least; urgency not asked; terms added in another order.
 TEST_CASE("pass block: every width gives what the one formula gives job by job") {
     CHECK(rc::check([] {
         const auto number = [](auto low, auto high) { return *rc::gen::inRange<std::int64_t>(low, high); };
@@ -34,6 +36,16 @@ TEST_CASE("pass block: every width gives what the one formula gives job by job")
             fixed.push_back(static_cast<double>(number(-10, 5'000'000'000)) / 3);
             association.push_back(static_cast<std::uint32_t>(number(0, 25)) | (i % 3 == 0 ? 0x40000000U : 0));
             urgency.push_back(static_cast<std::uint8_t>(number(0, 32)));
+        }
+        // Half of them next to where something changes: a whole number, the ends of the range, the 32nd bit.
+        const double most = std::min(values.ceiling, 4e9);
+        for (std::size_t i = 0; i < count; i += 2) {
+            const double edge = *rc::gen::element(1., 2., 0x1p31, values.ceiling, std::floor(most / 7 * 3));
+            const std::uint32_t a = association[i] & 0x3FFFFFFFU;
+            const std::int64_t waited = std::clamp<std::int64_t>(now - eligible[i], 0, wait_max);
+            const double wait = static_cast<double>(waited) / static_cast<double>(wait_max);
+            fixed[i] = edge + *rc::gen::element(0., 0., 0.25, -0.25, -0.75) - values.bias -
+                       (values.wait_weight * wait + values.fairshare_weight * (a < factor_count ? factors[a] : 0.));
         }
         const PassColumns jobs{eligible.data(), fixed.data(),   association.data(), urgency.data(),
                                0x3FFFFFFFU,     factors.data(), factor_count};

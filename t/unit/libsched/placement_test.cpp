@@ -170,7 +170,7 @@ TEST_CASE("pool: nothing is given twice, all comes back whole, every choice fits
                                       1U + static_cast<std::uint32_t>(other % 2),
                                       nodes > 0 && other > 4,
                                       static_cast<std::uint32_t>(gpus),
-                                      static_cast<std::uint32_t>(other) * 700,
+                                      static_cast<std::uint32_t>(other / 2) * 1400,
                                       other % 3 == 0 ? set : 0U};
                 const auto picks = p.place(request, p.free_by_node(), {});
                 const auto first = weir::place(request, {NodeChoice::first,

@@ -153,6 +153,14 @@ TEST_CASE("space: no estimate where what runs never ends") {
     CHECK(space.start(waiting(4, 1, 1000), at(0)));
 }
 
+TEST_CASE("space: what comes back on a node that is down is nobody's") {
+    ResourceSpace space(ResourcePool(test::machine(2, 1), IdSet::range(0, 1)));
+    REQUIRE(space.start(test::waiting(1, 1, 100), at(0)));
+    REQUIRE(space.start(test::waiting(2, 1, 50), at(0)));
+    space.set_up(IdSet::range(1, 1), false);
+    CHECK(space.reserve(test::waiting(3, 1, 10), at(0)) == at(100));
+}
+
 TEST_CASE("space: the head's node is kept from long jobs, free for short ones") {
     ResourceSpace space(pool(2, 4));
     REQUIRE(space.start({{1, at(0), JobId{1}}, {1, 1, 3, false}, test::secs(50)}, at(0)));  // rank 0, 3 cores

@@ -6,6 +6,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <map>
 #include <memory>
 
@@ -64,6 +65,24 @@ TEST_CASE("swf: lines that are no job lines") {
     CHECK(parse_swf_line(line + " 9").error().message == "has more than 18 fields");
     CHECK_FALSE(parse_swf_line("1 0 5 10 4 3.75 -1 4 60.5 -1 1 7 2 -1 1 -1 -1 -1").has_value());
     CHECK_FALSE(parse_swf_line("99999999999999999999 0 5 10 4 3 -1 4 60 -1 1 7 2 -1 1 -1 -1 -1").has_value());
+}
+
+TEST_CASE("swf: the longest numbers are read or refused, a field is a number to its end") {
+    const std::string rest = " 0 5 10 4 3 -1 4 60 -1 1 7 2 -1 1 -1 -1 -1";
+    CHECK(parse_swf_line("9223372036854775807" + rest)->job == std::numeric_limits<std::int64_t>::max());
+    CHECK_FALSE(parse_swf_line("9999999999999999999" + rest).has_value());
+    CHECK(parse_swf_line("1x" + rest).error().message.find("field 1 (job number) is \"1x\"") == 0);
+}
+
+TEST_CASE("swf: the header ends with the first job, and a machine of nothing is not told") {
+    auto r = reader("; MaxProcs: 0\n" + line + "\n; Note: late\n1 2\n1 2 3\n", {true});
+    CHECK((*r.next())->job == 1);
+    CHECK_FALSE(r.next()->has_value());
+    CHECK(r.max_processors() == reader("").max_processors());
+    CHECK(r.header() == std::vector<std::string>{"MaxProcs: 0"});
+    CHECK(r.skipped() == 2);
+    CHECK(r.first_skip().find("log:4: ") == 0);
+    CHECK(swf_header({"MaxProcs: 3", "Version: 1", "Note: x"}, 64) == "; Version: 2.2\n; MaxProcs: 64\n; Note: x\n");
 }
 
 TEST_CASE("swf: an endless line is refused") {
