@@ -33,8 +33,14 @@ std::string when_text(const json_t* answer, Glyphs glyphs) {
                 duration_text(duration_from_seconds(at - now)) + ", at " + local_time(at) + ".\n";
     }
     const bool stays = items_at(answer, "crossings").empty();
-    return text + (stays ? "Waiting alone never changes that" : "So it is") +
-           " while shares, usage and the jobs themselves stay as they are.\n";
+    const json_t* until = json_object_get(answer, "until");
+    const bool is_for_ever = !json_is_number(until);
+    const std::string date = is_for_ever ? "" : " until " + local_time(number_at(answer, "until"));
+    return text +
+           (stays && is_for_ever ? "Waiting alone never changes that "
+            : stays              ? "Waiting alone does not change that" + date + ", "
+                                 : "So it is" + date + (is_for_ever ? " " : ", ")) +
+           text_at(answer, "while") + ".\n";
 }
 
 Exit run(Context& context) {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: the keys of [weir.moab]. See policy_keys.hpp.
+#include <algorithm>
+
 #include "libfairshare/algorithms/moab.hpp"
 #include "libsched/config/key_table.hpp"
 #include "libsched/config/policy_tables.hpp"
@@ -22,7 +24,9 @@ void read_part(Reader& reader, const std::string& path, Value value, MoabPolicy:
 
 void read_component(Reader& reader, std::size_t index, Value value, PolicySettings& s) {
     MoabPolicy::Component& component = s.moab.components[index];
-    const auto& names = moab_part_names[index];
+    std::array<std::string_view, moab_parts> names;
+    std::transform(moab_part_kinds[index].begin(), moab_part_kinds[index].end(), names.begin(),
+                   [](const MoabPartKind& kind) { return kind.name; });
     const std::array<NumberKey, 2> keys{{{"weight", &component.weight, -weight_max}, {"cap", &component.cap}}};
     const std::string table = "moab." + std::string(moab_component_names[index]);
     fixed_table(reader, table, value, "weight, cap, " + listed(names),

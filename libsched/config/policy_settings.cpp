@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "libfairshare/base/check.hpp"
 #include "libfairshare/usage/warnings.hpp"
 #include "libsched/config/engine_settings.hpp"
 #include "libsched/config/policy_keys.hpp"
@@ -188,7 +189,31 @@ void add_lsf(const PolicySettings& s, const SiteFacts& facts, std::vector<std::s
     }
 }
 
+/// What is not known of the jobs, or counts as something else.
+void add_moab_unknown(const PolicySettings& s, const SiteFacts& facts, std::vector<std::string>& out) {
+    struct Row {
+        MoabComponent component;
+        const char* part;
+        bool is_known;
+        const char* otherwise;
+    };
+    const std::array<Row, 4> rows{
+        {{MoabComponent::resource, "nodes", facts.knows_nodes,
+          "counts processors: a log does not say on how many nodes"},
+         {MoabComponent::resource, "memory", facts.knows_memory, "has no effect: it is not known of the jobs"},
+         {MoabComponent::resource, "processor-equivalents", facts.knows_memory,
+          "counts processors: a log does not say what else the machine has"},
+         {MoabComponent::service, "user-priority", facts.knows_urgency, "has no effect: it is not known of the jobs"}}};
+    for (const Row& row : rows) {
+        if (!row.is_known && s.moab.part(row.component, row.part).weight != 0) {
+            out.push_back("moab." + std::string(moab_component_names[static_cast<std::size_t>(row.component)]) + "." +
+                          row.part + " " + row.otherwise);
+        }
+    }
+}
+
 void add_moab(const PolicySettings& s, const SiteFacts& facts, std::vector<std::string>& out) {
+    add_moab_unknown(s, facts, out);
     bool counts = false;
     for (std::size_t c = 0; c < moab_components; c++) {
         const MoabPolicy::Component& component = s.moab.components[c];
@@ -204,8 +229,7 @@ void add_moab(const PolicySettings& s, const SiteFacts& facts, std::vector<std::
         counts = counts || (has_part && component.weight != 0);
         for (std::size_t part : {std::size_t{0}, std::size_t{2}}) {
             if (c == static_cast<std::size_t>(MoabComponent::usage) && component.parts[part].weight != 0) {
-                out.push_back("moab.usage." + std::string(moab_part_names[c][part]) +
-                              " has no effect: jobs that wait have used nothing");
+                out.push_back("moab." + moab_part_name(c, part) + " has no effect: jobs that wait have used nothing");
             }
         }
     }
@@ -221,8 +245,8 @@ void add_moab(const PolicySettings& s, const SiteFacts& facts, std::vector<std::
             std::any_of(named.begin(), named.end(), [](const auto& entry) { return entry.second.target.has_value(); });
         const std::string name(moab_credential_names[kind]);
         if (fairshare.parts[kind].weight != 0 && !has_target) {
-            out.push_back("moab.fairshare." + std::string(moab_part_names[index][kind]) +
-                          " has no effect: no target is given in [weir.moab." + name + ".NAME]");
+            out.push_back("moab." + moab_part_name(index, kind) + " has no effect: no target is given in [weir.moab." +
+                          name + ".NAME]");
         }
         const bool weighs =
             fairshare.weight != 0 &&
@@ -230,8 +254,8 @@ void add_moab(const PolicySettings& s, const SiteFacts& facts, std::vector<std::
              std::any_of(named.begin(), named.end(), [](const auto& entry) { return entry.second.weight != 0; }));
         if (has_target && !weighs) {
             out.push_back("targets in [weir.moab." + name +
-                          "] have no effect: fair share is counted, but its weight is 0 (moab.fairshare." +
-                          std::string(moab_part_names[index][kind]) + ")");
+                          "] have no effect: fair share is counted, but its weight is 0 (moab." +
+                          moab_part_name(index, kind) + ")");
         }
         weight += weighs ? 1 : 0;
     }
@@ -276,6 +300,22 @@ LsfFactors lsf_factors_of(const LsfPolicy& policy, const std::string& queue) {
         }
     }
     return factors;
+}
+
+std::string moab_part_name(std::size_t component, std::size_t part) {
+    return std::string(moab_component_names[component]) + "." + std::string(moab_part_kinds[component][part].name);
+}
+
+MoabPolicy::Part& MoabPolicy::part(MoabComponent component, std::string_view name) {
+    const auto index = static_cast<std::size_t>(component);
+    const auto& kinds = moab_part_kinds[index];
+    const auto found = std::find_if(kinds.begin(), kinds.end(), [&](const auto& kind) { return kind.name == name; });
+    WEIR_CHECK(found != kinds.end());
+    return components[index].parts[static_cast<std::size_t>(found - kinds.begin())];
+}
+
+const MoabPolicy::Part& MoabPolicy::part(MoabComponent component, std::string_view name) const {
+    return const_cast<MoabPolicy*>(this)->part(component, name);
 }
 
 std::array<MoabPolicy::Component, moab_components> MoabPolicy::defaults() {

@@ -87,16 +87,34 @@ enum class MoabComponent : std::uint8_t { credential, fairshare, resource, servi
 inline constexpr std::size_t moab_components = 6;
 inline constexpr std::array<std::string_view, moab_components> moab_component_names{
     "credential", "fairshare", "resource", "service", "target", "usage"};
-inline constexpr std::size_t moab_parts = 5;
-/// Empty names: the component has fewer parts.
-inline constexpr std::array<std::array<std::string_view, moab_parts>, moab_components> moab_part_names{{
-    {"user", "group", "account", "qos", "class"},
-    {"user", "group", "account", "qos", "class"},
-    {"processors", "processor-seconds", "wall-time"},
-    {"queue-time", "xfactor"},
-    {"queue-time", "xfactor"},
-    {"consumed", "remaining", "percent"},
+/// What a component adds up, as configuration calls it, and its unit in explanations; a job's value of each is in
+/// MoabPriorities::values(), in this order. Maui 3.3.1 manual 5.1.2; what of it no job here has: doc/adr/0165.
+struct MoabPartKind {
+    std::string_view name;  ///< empty: the component has fewer parts
+    const char* unit = "";
+};
+inline constexpr std::size_t moab_parts = 8;
+inline constexpr std::array<std::array<MoabPartKind, moab_parts>, moab_components> moab_part_kinds{{
+    {{{"user", "priority"},
+      {"group", "priority"},
+      {"account", "priority"},
+      {"qos", "priority"},
+      {"class", "priority"}}},
+    {{{"user", "% below"}, {"group", "% below"}, {"account", "% below"}, {"qos", "% below"}, {"class", "% below"}}},
+    {{{"processors", "cores"},
+      {"processor-seconds", "core-s"},
+      {"wall-time", "s"},
+      {"nodes", "nodes"},
+      {"memory", "MiB"},
+      {"processor-equivalents", "cores"},
+      {"user-processors", "cores"},
+      {"user-jobs", "jobs"}}},
+    {{{"queue-time", "min"}, {"xfactor", "times"}, {"bypass", "times"}, {"user-priority", "above normal"}}},
+    {{{"queue-time", "1/min2"}, {"xfactor", "nearness"}}},
+    {{{"consumed", "core-s"}, {"remaining", "core-s"}, {"percent", "%"}}},
 }};
+/// "service.bypass".
+std::string moab_part_name(std::size_t component, std::size_t part);
 /// The kinds of credential are the parts of `credential`.
 inline constexpr std::size_t moab_credential_kinds = 5;
 inline constexpr std::array<std::string_view, moab_credential_kinds> moab_credential_names{
@@ -131,6 +149,9 @@ struct MoabPolicy {
     Duration xfactor_shortest = std::chrono::minutes(2);
     friend bool operator==(const MoabPolicy&, const MoabPolicy&) = default;
 
+    /// REQUIRES: the component has a part of this name.
+    Part& part(MoabComponent component, std::string_view name);
+    const Part& part(MoabComponent component, std::string_view name) const;
     /// Maui's: queue time in minutes counts 1, all else nothing.
     static std::array<Component, moab_components> defaults();
 };
@@ -205,6 +226,8 @@ struct SiteFacts {
     std::optional<std::set<std::string>> resources;    ///< types that are known of jobs
     std::optional<bool> has_site_values;               ///< whether something sets them
     bool knows_nodes = true;                           ///< how many a job asks for
+    bool knows_urgency = true;                         ///< what users say of their own jobs
+    bool knows_memory = true;                          ///< how much of it a job asks for
     std::set<ApsPart> unknown_aps{ApsPart::mem, ApsPart::swap, ApsPart::jprio};
 };
 

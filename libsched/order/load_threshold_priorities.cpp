@@ -73,9 +73,26 @@ void LoadThresholdPriorities::set_machine(std::int64_t cores, Instant at) {
     cores_ = static_cast<double>(std::max<std::int64_t>(cores, 1));
 }
 
+double LoadThresholdPriorities::number_of(const LoadThreshold::Standing& standing) {
+    return std::clamp(standing.raw * load_threshold_scale, 1.0, static_cast<double>(priority_max));
+}
+
 std::uint32_t LoadThresholdPriorities::value_of(const LoadThreshold::Standing& standing) {
-    const double scaled = standing.raw * load_threshold_scale;
-    return static_cast<std::uint32_t>(std::llround(std::clamp(scaled, 1.0, static_cast<double>(priority_max))));
+    return static_cast<std::uint32_t>(std::llround(number_of(standing)));
+}
+
+Course LoadThresholdPriorities::course(JobId id) const {
+    Course course;
+    course.number = [this, id](Instant at) { return number_of(standing(id, at)); };
+    course.slope = [this, id](Instant from, Instant to) {
+        const double rise = policy_.rule.gained(std::chrono::seconds(1), score()) * load_threshold_scale;
+        const double least = standing(id, from).raw * load_threshold_scale;
+        const double most = standing(id, to).raw * load_threshold_scale;
+        const bool is_still = most <= 1.0 || least >= static_cast<double>(priority_max);
+        const bool is_free = least >= 1.0 && most <= static_cast<double>(priority_max);
+        return is_still ? Slope{} : Slope{is_free ? rise : 0., rise};
+    };
+    return course;
 }
 
 void LoadThresholdPriorities::prioritize(Instant now, std::vector<std::pair<JobId, std::uint32_t>>& changed) {

@@ -10,6 +10,7 @@
 
 #include "libsched/config/policy_settings.hpp"
 #include "libsched/job.hpp"
+#include "libsched/order/course.hpp"
 #include "libsched/order/order_terms.hpp"
 
 namespace weir {
@@ -46,6 +47,8 @@ class LoadThresholdPriorities {
     double score() const;
     LoadThreshold::Standing standing(JobId id, Instant now) const { return standing(entries_[id.value], gained(now)); }
     OrderTerms explain(JobId id, Instant now) const;
+    /// The machine's load stays as it is; valid while this does. Without submission and id.
+    Course course(JobId id) const;
 
   private:
     struct Entry {
@@ -62,6 +65,8 @@ class LoadThresholdPriorities {
     LoadThreshold::Standing standing(const Entry& entry, double gained) const {
         return policy_.rule.standing(entry.base, gained - entry.spent + entry.kept);
     }
+    /// What the value is the nearest whole number of.
+    static double number_of(const LoadThreshold::Standing& standing);
     static std::uint32_t value_of(const LoadThreshold::Standing& standing);
 
     LoadThresholdPolicy policy_;

@@ -3,6 +3,7 @@
 #include "libsched/order/lsf_ranking.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace weir {
 namespace {
@@ -97,6 +98,27 @@ void LsfRanking::prioritize(const Use& use, Instant now, std::vector<std::pair<J
     order_.clear();
     policy_.aps ? order_by_aps(use, now) : order_by_users(use);
     values_.assign(order_, changed);
+}
+
+std::optional<Course> LsfRanking::course(JobId id, const Use& use) const {
+    if (!policy_.aps) {
+        return std::nullopt;
+    }
+    const Job& job = jobs_[id.value];
+    const auto values = aps_values(job, LsfDispatch(use.tree, policy_.factors, use.use));
+    Course course;
+    course.is_rounded = false;
+    course.number = [rule = *policy_.aps, values, job](Instant at) {
+        return aps_value(rule, values, at - job.since, job.admin);
+    };
+    course.slope = [rule = *policy_.aps, since = job.since](Instant from, Instant to) {
+        const bool jumps = std::any_of(rule.parts.begin(), rule.parts.end(), [&](const ApsRule::Part& part) {
+            return part.grace > Duration::zero() && from - since <= part.grace && to - since > part.grace;
+        });
+        constexpr double any = std::numeric_limits<double>::infinity();
+        return jumps ? Slope{-any, any} : Slope{};
+    };
+    return course;
 }
 
 // ---- in words ----

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -13,6 +14,7 @@
 
 #include "libfairshare/algorithms/lsf_dispatch.hpp"
 #include "libsched/config/policy_settings.hpp"
+#include "libsched/order/course.hpp"
 #include "libsched/order/order_terms.hpp"
 #include "libsched/order/ranked_values.hpp"
 
@@ -60,6 +62,9 @@ class LsfRanking {
     OrderTerms explain(JobId id, const Use& use, Instant now) const;
     /// Why `other` stands above `own`; both wait.
     std::string lead(JobId own, JobId other, const Use& use, Instant now) const;
+    /// Under APS, where time alone moves jobs: grace periods end. What accounts use stays as it is. Without submission
+    /// and id: the less place goes first. Nothing without APS: what is told stays.
+    std::optional<Course> course(JobId id, const Use& use) const;
 
   private:
     struct Queue {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "libfairshare/usage/metric.hpp"
 #include "libsched/priority/component_sum.hpp"
@@ -13,12 +14,6 @@ namespace {
 
 const MoabPolicy::Component& component_of(const MoabPolicy& policy, MoabComponent component) {
     return policy.components[static_cast<std::size_t>(component)];
-}
-
-/// (target - current)^-2, as it grows without bound when the target comes near: at most 1e8, also beyond it.
-double nearness(double target, double current) {
-    const double left = std::max(target - current, 1e-4);
-    return target > 0 ? 1 / (left * left) : 0.;
 }
 
 double bounded(double value, double cap) {
@@ -35,7 +30,10 @@ double weighted(const MoabPolicy::Component& component, std::span<const double> 
 
 }  // namespace
 
-MoabPriorities::MoabPriorities(const PolicySettings& settings) : policy_(settings.moab) {}
+MoabPriorities::MoabPriorities(const PolicySettings& settings)
+    : policy_(settings.moab),
+      counts_bypasses_(component_of(policy_, MoabComponent::service).weight != 0 &&
+                       policy_.part(MoabComponent::service, "bypass").weight != 0) {}
 
 MoabPriorities::Credential MoabPriorities::add_credential(std::size_t kind, std::span<const std::string> names) {
     Known known;
@@ -58,6 +56,8 @@ const MoabPolicy::Credential* MoabPriorities::fallback(std::size_t kind) const {
     return found == policy_.credentials[kind].end() ? nullptr : &found->second;
 }
 
+// ---- jobs that come and go ----
+
 void MoabPriorities::put(JobId id, const Job& job) {
     if (id.value >= entries_.size()) {
         entries_.resize(id.value + 1);
@@ -65,11 +65,69 @@ void MoabPriorities::put(JobId id, const Job& job) {
     entries_[id.value].job = job;
 }
 
+void MoabPriorities::pause(JobId id) {
+    if (id.value < entries_.size()) {
+        Entry& entry = entries_[id.value];
+        see(entry);
+        entry.job.reset();
+        entry.told.reset();
+    }
+}
+
 void MoabPriorities::remove(JobId id) {
     if (id.value < entries_.size()) {
         entries_[id.value] = {};
     }
 }
+
+void MoabPriorities::start(JobId id) {
+    const Entry& entry = entries_[id.value];
+    if (counts_bypasses_ && entry.told) {
+        starts_.push_back({*entry.told, entry.job->place});
+    }
+    remove(id);
+}
+
+void MoabPriorities::hold(Credential user, std::int64_t jobs, std::int64_t cores) {
+    if (user != nobody) {
+        holding_.resize(std::max<std::size_t>(holding_.size(), user + 1));
+        holding_[user].jobs += jobs;
+        holding_[user].cores += cores;
+    }
+}
+
+std::uint32_t MoabPriorities::bypassed(const Entry& entry) const {
+    if (!entry.job || !entry.told || entry.seen == starts_.size()) {
+        return entry.bypassed;
+    }
+    const Start own{*entry.told, entry.job->place};
+    const auto after = [&](const Start& start) { return own < start; };
+    const auto count = entry.seen == 0 && sorted_.size() == starts_.size()
+                           ? sorted_.end() - std::partition_point(sorted_.begin(), sorted_.end(), std::not_fn(after))
+                           : std::count_if(starts_.begin() + entry.seen, starts_.end(), after);
+    return entry.bypassed + static_cast<std::uint32_t>(count);
+}
+
+void MoabPriorities::see(Entry& entry) const {
+    entry.bypassed = bypassed(entry);
+    entry.seen = static_cast<std::uint32_t>(starts_.size());
+}
+
+void MoabPriorities::see_all() {
+    if (starts_.empty()) {
+        return;
+    }
+    sorted_ = starts_;
+    std::sort(sorted_.begin(), sorted_.end());
+    for (Entry& entry : entries_) {
+        entry.bypassed = bypassed(entry);
+        entry.seen = 0;
+    }
+    starts_.clear();
+    sorted_.clear();
+}
+
+// ---- caps ----
 
 bool MoabPriorities::is_capped(std::size_t kind, const Job& job, const Usage& usage) const {
     if (job.who[kind] == nobody) {
@@ -102,6 +160,8 @@ std::string MoabPriorities::capped_by(JobId id, const Usage& usage) const {
     return {};
 }
 
+// ---- the sum ----
+
 std::array<FsPart, moab_credential_kinds> MoabPriorities::fairshare_parts(const Job& job, const Usage& usage) const {
     const MoabPolicy::Component& component = component_of(policy_, MoabComponent::fairshare);
     std::array<FsPart, moab_credential_kinds> parts;
@@ -124,64 +184,94 @@ double MoabPriorities::fairshare(const Job& job, const Usage& usage) const {
     return fs_component(fairshare_parts(job, usage), component.weight, component.cap, policy_.is_ratio);
 }
 
-MoabPriorities::Values MoabPriorities::values(const Job& job, Instant now) const {
+const MoabPolicy::Credential* MoabPriorities::setting_of(std::size_t kind, const Job& job) const {
+    const MoabPolicy::Credential* setting = own(kind, job);
+    return setting == nullptr && job.who[kind] != nobody ? fallback(kind) : setting;
+}
+
+MoabPriorities::Targets MoabPriorities::targets_of(const Job& job) const {
+    Targets targets;
+    for (std::size_t i = 0; i < moab_credential_kinds; i++) {
+        if (const MoabPolicy::Credential* setting = setting_of(i, job)) {
+            const bool has_time = setting->queue_time > Duration{};
+            targets.minutes = has_time ? to_seconds(setting->queue_time) / 60 : targets.minutes;
+            targets.xfactor = setting->xfactor > 0 ? setting->xfactor : targets.xfactor;
+        }
+    }
+    return targets;
+}
+
+double MoabPriorities::processor_equivalents(const Job& job) const {
+    const auto part = [](double asked, double all) { return all > 0 ? asked / all : 0.; };
+    const double most = std::max(part(job.gpus, machine_.gpus), part(job.memory_mib, machine_.memory_gib * 1024));
+    return std::max<double>(job.cores, most * machine_.cores);
+}
+
+MoabPriorities::Values MoabPriorities::values(const Entry& entry, Instant now) const {
+    const Job& job = *entry.job;
     Values out{};
     const auto of = [&](MoabComponent component) -> auto& {
         return out[static_cast<std::size_t>(component)];
     };
-    double target_minutes = 0, target_xfactor = 0;
     for (std::size_t i = 0; i < moab_credential_kinds; i++) {
-        const MoabPolicy::Credential* one = own(i, job);
-        one = one == nullptr && job.who[i] != nobody ? fallback(i) : one;
-        if (one != nullptr) {
-            of(MoabComponent::credential)[i] = one->priority;
-            target_minutes = one->queue_time > Duration{} ? to_seconds(one->queue_time) / 60 : target_minutes;
-            target_xfactor = one->xfactor > 0 ? one->xfactor : target_xfactor;
-        }
+        const MoabPolicy::Credential* setting = setting_of(i, job);
+        of(MoabComponent::credential)[i] = setting == nullptr ? 0. : setting->priority;
     }
+    const Targets targets = targets_of(job);
     const Duration queued = now - job.since;
     const double minutes = to_seconds(queued) / 60;
     const double xfactor = expansion_factor(queued, job.limit, policy_.xfactor_shortest);
     const double wall = to_seconds(job.limit);
     const double cores = job.cores;
-    of(MoabComponent::resource) = {cores, cores * wall, wall};
-    of(MoabComponent::service) = {minutes, xfactor};
-    of(MoabComponent::target) = {nearness(target_minutes, minutes), nearness(target_xfactor, xfactor)};
+    const Holding held = job.who[0] < holding_.size() ? holding_[job.who[0]] : Holding{};
+    of(MoabComponent::resource) = {cores,
+                                   cores * wall,
+                                   wall,
+                                   static_cast<double>(job.nodes),
+                                   job.memory_mib,
+                                   processor_equivalents(job),
+                                   static_cast<double>(held.cores),
+                                   static_cast<double>(held.jobs)};
+    of(MoabComponent::service) = {minutes, xfactor, static_cast<double>(bypassed(entry)),
+                                  static_cast<double>(job.user_priority)};
+    of(MoabComponent::target) = {nearness(targets.minutes, minutes), nearness(targets.xfactor, xfactor)};
     of(MoabComponent::usage) = {0., cores * wall, 0.};  // of a job that waits nothing is consumed and all remains
     return out;
 }
 
-double MoabPriorities::total(const Job& job, const Usage& usage, Instant now) const {
-    const Values values = this->values(job, now);
+double MoabPriorities::total(const Entry& entry, const Usage& usage, Instant now) const {
+    const Values values = this->values(entry, now);
     const auto of = [&](MoabComponent component) {
         return weighted(component_of(policy_, component), values[static_cast<std::size_t>(component)]);
     };
-    return of(MoabComponent::credential) + fairshare(job, usage) + of(MoabComponent::resource) +
+    return of(MoabComponent::credential) + fairshare(*entry.job, usage) + of(MoabComponent::resource) +
            of(MoabComponent::service) + of(MoabComponent::target) + of(MoabComponent::usage);
 }
 
-std::uint32_t MoabPriorities::value_of(const Job& job, const Usage& usage, Instant now) const {
-    if (!is_admitted(job, usage)) {
+double MoabPriorities::number_of(const Entry& entry, const Usage& usage, Instant now) const {
+    if (!is_admitted(*entry.job, usage)) {
         return priority_held;
     }
     // Maui's priorities may be negative; a queue's are not.
     const double offset = policy_.allows_negative ? maui_priority_max + 1 : 0;
-    const double sum = maui_priority(total(job, usage, now), policy_.allows_negative) + offset;
-    return static_cast<std::uint32_t>(std::llround(sum));
+    return maui_priority(total(entry, usage, now), policy_.allows_negative) + offset;
 }
 
-std::uint32_t MoabPriorities::value(JobId id, const Usage& usage, Instant now) const {
-    return value_of(*entries_[id.value].job, usage, now);
+std::uint32_t MoabPriorities::tell(JobId id, const Usage& usage, Instant now) {
+    Entry& entry = entries_[id.value];
+    see(entry);
+    return *(entry.told = value_of(entry, usage, now));
 }
 
 void MoabPriorities::prioritize(const Usage& usage, Instant now,
                                 std::vector<std::pair<JobId, std::uint32_t>>& changed) {
+    see_all();
     for (std::size_t i = 0; i < entries_.size(); i++) {
         Entry& entry = entries_[i];
         if (!entry.job) {
             continue;
         }
-        const std::uint32_t value = value_of(*entry.job, usage, now);
+        const std::uint32_t value = value_of(entry, usage, now);
         if (value != entry.told) {
             entry.told = value;
             changed.emplace_back(JobId{i}, value);
@@ -190,17 +280,9 @@ void MoabPriorities::prioritize(const Usage& usage, Instant now,
 }
 
 OrderTerms MoabPriorities::explain(JobId id, const Usage& usage, Instant now) const {
-    const Job& job = *entries_[id.value].job;
-    const std::array<const char*, moab_parts> priority{"priority", "priority", "priority", "priority", "priority"};
-    const std::array<const char*, moab_parts> percent{"% below", "% below", "% below", "% below", "% below"};
-    const std::array<std::array<const char*, moab_parts>, moab_components> units{
-        priority,
-        percent,
-        std::array<const char*, moab_parts>{"cores", "core-s", "s"},
-        std::array<const char*, moab_parts>{"min", "times"},
-        std::array<const char*, moab_parts>{"1/min2", "nearness"},
-        std::array<const char*, moab_parts>{"core-s", "core-s", "%"}};
-    Values values = this->values(job, now);
+    const Entry& entry = entries_[id.value];
+    const Job& job = *entry.job;
+    Values values = this->values(entry, now);
     std::array<MoabPolicy::Component, moab_components> components = policy_.components;
     const auto fs = static_cast<std::size_t>(MoabComponent::fairshare);
     const auto parts = fairshare_parts(job, usage);
@@ -219,10 +301,8 @@ OrderTerms MoabPriorities::explain(JobId id, const Usage& usage, Instant now) co
                 continue;
             }
             const double value = weight * bounded(values[c][part], component.parts[part].cap);
-            const char* unit = units[c][part];
-            out.terms.push_back({std::string(moab_component_names[c]) + "." + std::string(moab_part_names[c][part]),
-                                 values[c][part], unit == nullptr ? "" : unit, component.weight * weight,
-                                 component.weight * value});
+            out.terms.push_back({moab_part_name(c, part), values[c][part], moab_part_kinds[c][part].unit,
+                                 component.weight * weight, component.weight * value});
             sum += value;
         }
         if (const double cap = component.cap; cap > 0) {
@@ -230,7 +310,7 @@ OrderTerms MoabPriorities::explain(JobId id, const Usage& usage, Instant now) co
                                  component.weight * (bounded(sum, cap) - sum)});
         }
     }
-    out.sum = total(job, usage, now);
+    out.sum = total(entry, usage, now);
     out.words.push_back("The components add up to " + order_number(out.sum) +
                         (policy_.allows_negative ? "; 1000000001 is added, as a priority is never negative here."
                                                  : "; the priority is at least 1."));

@@ -45,4 +45,9 @@ double expansion_factor(Duration queued, Duration wall_limit, Duration shortest,
     return to_seconds(std::max(queued, Duration{0}) + own) / to_seconds(limit);
 }
 
+double nearness(double target, double current) {
+    const double left = std::max(target - current, nearness_left_min);
+    return target > 0 ? 1 / (left * left) : 0.;
+}
+
 }  // namespace weir

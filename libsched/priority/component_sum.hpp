@@ -39,4 +39,9 @@ enum class ExpansionRule {
 double expansion_factor(Duration queued, Duration wall_limit, Duration shortest = std::chrono::minutes{2},
                         ExpansionRule rule = ExpansionRule::manual);
 
+/// The target component: (target - current)^-2, which grows without bound when the target comes near; from there on
+/// nearness_left_min counts as left. 0 where the target is.
+double nearness(double target, double current);
+inline constexpr double nearness_left_min = 1e-4;
+
 }  // namespace weir

@@ -16,11 +16,14 @@ std::uint32_t number_of(std::size_t kind, const SimJob& job) {
 
 MoabOrder::Kind::Kind(const PolicySettings& site) : members(LogShares::of_users()), usage(site, members.tree()) {}
 
-MoabOrder::MoabOrder(const PolicySettings& settings, std::map<std::uint32_t, std::string> names)
+MoabOrder::MoabOrder(const PolicySettings& settings, std::uint32_t machine_cores,
+                     std::map<std::uint32_t, std::string> names)
     : names_(std::move(names)),
       interval_(settings.update_interval),
       priorities_(settings),
-      kinds_{Kind(settings), Kind(settings), Kind(settings), Kind(settings), Kind(settings)} {}
+      kinds_{Kind(settings), Kind(settings), Kind(settings), Kind(settings), Kind(settings)} {
+    priorities_.set_machine({machine_cores, machine_cores, 0., 0.});
+}
 
 std::vector<std::string> MoabOrder::names_of(std::size_t kind, std::uint32_t number) const {
     const std::string digits = std::to_string(number);
@@ -55,7 +58,7 @@ void MoabOrder::submitted(const SimJob& job, JobId id, Instant now) {
         jobs_.resize(id.value + 1);
     }
     MoabPriorities::Job& waiting = jobs_[id.value];
-    waiting = {.since = job.submit, .limit = job.limit, .cores = job.cores};
+    waiting = {.place = places_++, .since = job.submit, .limit = job.limit, .cores = job.cores, .nodes = job.cores};
     for (std::size_t kind = 0; kind < moab_credential_kinds; kind++) {
         waiting.who[kind] = credential(kind, job, now);
     }
@@ -68,10 +71,11 @@ void MoabOrder::charge(const MoabPriorities::Job& job, std::int64_t cores, Insta
             kinds_[kind].usage.start(kinds_[kind].members.leaf(job.who[kind]), cores, now);
         }
     }
+    priorities_.hold(job.who[0], cores > 0 ? 1 : -1, cores);
 }
 
 void MoabOrder::started(const SimJob& job, JobId id, Instant now) {
-    priorities_.remove(id);
+    priorities_.start(id);
     charge(jobs_[id.value], job.cores, now);
 }
 

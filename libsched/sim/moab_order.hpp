@@ -15,10 +15,10 @@
 namespace weir {
 
 /// A log's user N is names[N], "uN" or "N" in [weir.moab.users]; its group "gN" or "N" in groups and in accounts; its
-/// queue "N" in classes. Logs know no QoS.
+/// queue "N" in classes. Logs know no QoS, and no nodes: its processors count as those.
 class MoabOrder final : public QueueOrder {
   public:
-    MoabOrder(const PolicySettings& settings, std::map<std::uint32_t, std::string> names);
+    MoabOrder(const PolicySettings& settings, std::uint32_t machine_cores, std::map<std::uint32_t, std::string> names);
 
     void submitted(const SimJob& job, JobId id, Instant now) override;
     void started(const SimJob& job, JobId id, Instant now) override;
@@ -43,6 +43,7 @@ class MoabOrder final : public QueueOrder {
     };
     MoabPriorities::Credential credential(std::size_t kind, const SimJob& job, Instant now);
     std::vector<std::string> names_of(std::size_t kind, std::uint32_t number) const;
+    /// A job holds so many cores, or (negative) gives them back.
     void charge(const MoabPriorities::Job& job, std::int64_t cores, Instant now);
 
     std::map<std::uint32_t, std::string> names_;
@@ -51,6 +52,7 @@ class MoabOrder final : public QueueOrder {
     std::array<Kind, moab_credential_kinds> kinds_;
     MoabPriorities::Usage usage_;
     std::vector<MoabPriorities::Job> jobs_;  ///< by id, waiting or running
+    std::uint64_t places_ = 0;               ///< the next job's, in order of submission
     Instant told_{};
 };
 

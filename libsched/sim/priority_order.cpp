@@ -38,7 +38,7 @@ Result<std::unique_ptr<QueueOrder>> make_unlimited(const PolicySettings& setting
             return std::unique_ptr<QueueOrder>(
                 std::make_unique<LsfOrder>(settings, std::move(shares), std::move(site)));
         case PolicyKind::moab:
-            return std::unique_ptr<QueueOrder>(std::make_unique<MoabOrder>(settings, shares.names()));
+            return std::unique_ptr<QueueOrder>(std::make_unique<MoabOrder>(settings, cores, shares.names()));
         case PolicyKind::load_threshold:
             return std::unique_ptr<QueueOrder>(std::make_unique<LoadThresholdOrder>(settings, cores));
     }
@@ -65,6 +65,8 @@ SiteFacts log_facts(bool has_site_values) {
     facts.resources = std::set<std::string>{"cores", "nodes"};
     facts.has_site_values = has_site_values;
     facts.knows_nodes = false;
+    facts.knows_urgency = false;
+    facts.knows_memory = false;
     return facts;
 }
 

@@ -43,8 +43,14 @@ bool is_same_policy(const PolicySettings& a, const PolicySettings& b) {
            a.load_threshold == b.load_threshold;
 }
 
+double amount_of(const BookJob& job, const std::string& name) {
+    const auto amount = job.request.amounts.find(name);
+    return amount == job.request.amounts.end() ? 0. : amount->second;
+}
+
+constexpr int urgency_normal = 16;
+
 LsfRanking::Job lsf_job(const BookJob& job, NodeId payer, double site) {
-    const auto memory = job.request.amounts.find("memory");
     return {.place = job.id,
             .payer = payer,
             .slots = std::max(cores_of(job), 1U),
@@ -52,7 +58,7 @@ LsfRanking::Job lsf_job(const BookJob& job, NodeId payer, double site) {
             .since = job.ageing.eligible(),
             .admin = site,
             .job_priority = static_cast<double>(job.urgency),
-            .memory_mib = memory == job.request.amounts.end() ? 0. : memory->second * 1024};
+            .memory_mib = amount_of(job, "memory") * 1024};
 }
 
 }  // namespace
@@ -74,7 +80,7 @@ MoabPriorities::Credential PolicyOrder::Moab::credential(std::size_t kind, const
 
 // ---- the order ----
 
-PolicyOrder::Policy PolicyOrder::made(const Settings& settings, std::int64_t cores) {
+PolicyOrder::Policy PolicyOrder::made(const Settings& settings, const MachineSize& machine) {
     switch (settings.policy) {
         case PolicyKind::multifactor:
             break;
@@ -83,15 +89,15 @@ PolicyOrder::Policy PolicyOrder::made(const Settings& settings, std::int64_t cor
         case PolicyKind::lsf:
             return LsfRanking(settings);
         case PolicyKind::moab:
-            return Moab(settings);
+            return Moab(settings, machine);
         case PolicyKind::load_threshold:
-            return LoadThresholdPriorities(settings, cores);
+            return LoadThresholdPriorities(settings, machine.cores);
     }
     return Sum{};
 }
 
-PolicyOrder::PolicyOrder(const Settings& settings, std::int64_t cores)
-    : settings_(settings), policy_(made(settings, cores)) {}
+PolicyOrder::PolicyOrder(const Settings& settings, const MachineSize& machine)
+    : settings_(settings), policy_(made(settings, machine)) {}
 
 bool PolicyOrder::configure(const Settings& settings, Instant at) {
     auto* load = std::get_if<LoadThresholdPriorities>(&policy_);
@@ -112,13 +118,19 @@ void PolicyOrder::enter(JobId slot, const BookJob& job, const JobOwner& owner, d
         lsf->put(slot, one);
     } else if (auto* moab = std::get_if<Moab>(&policy_)) {
         const bool has_limit = job.request.wall_time != Duration::max();
-        moab->priorities.put(slot,
-                             {.who = {moab->credential(users, owner.user), moab->credential(groups, owner.group),
-                                      moab->credential(accounts, owner.account), moab->credential(qos, job.request.qos),
-                                      moab->credential(classes, job.request.queue)},
-                              .since = job.ageing.eligible(),
-                              .limit = has_limit ? job.request.wall_time : Duration{},
-                              .cores = cores_of(job)});
+        moab->priorities.put(
+            slot, {.who = {moab->credential(users, owner.user), moab->credential(groups, owner.group),
+                           moab->credential(accounts, owner.account), moab->credential(qos, job.request.qos),
+                           moab->credential(classes, job.request.queue)},
+                   .place = job.id,
+                   .since = job.ageing.eligible(),
+                   .limit = has_limit ? job.request.wall_time : Duration{},
+                   .cores = cores_of(job),
+                   .nodes = static_cast<std::uint32_t>(
+                       std::clamp<std::int64_t>(job.request.nodes, 1, std::numeric_limits<std::uint32_t>::max())),
+                   .gpus = amount_of(job, "gpus"),
+                   .memory_mib = amount_of(job, "memory") * 1024,
+                   .user_priority = job.urgency - urgency_normal});
     } else if (auto* load = std::get_if<LoadThresholdPriorities>(&policy_)) {
         load->put(slot, job.request.queue, at);
     }
@@ -137,6 +149,9 @@ void PolicyOrder::put(JobId slot, const BookJob& job, const JobOwner& owner, dou
         fresh_.insert(slot);
     } else if (auto* load = std::get_if<LoadThresholdPriorities>(&policy_)) {
         load->pause(slot, at);
+        fresh_.erase(slot);
+    } else if (auto* moab = std::get_if<Moab>(&policy_)) {
+        moab->priorities.pause(slot);
         fresh_.erase(slot);
     } else {
         remove(slot, at);
@@ -157,24 +172,41 @@ void PolicyOrder::remove(JobId slot, Instant at) {
     }
 }
 
-void PolicyOrder::hold(FluxJobId id, std::int64_t cores, Instant at) {
-    auto* load = std::get_if<LoadThresholdPriorities>(&policy_);
-    if (load != nullptr && holders_.try_emplace(id, cores).second) {
-        load->use(cores, at);
+void PolicyOrder::start(JobId slot, Instant at) {
+    if (auto* moab = std::get_if<Moab>(&policy_); moab != nullptr && has(slot)) {
+        moab->priorities.start(slot);
+    }
+    remove(slot, at);
+}
+
+void PolicyOrder::occupy(const Holder& holder, int sign, Instant at) {
+    if (auto* load = std::get_if<LoadThresholdPriorities>(&policy_)) {
+        load->use(sign * holder.cores, at);
+    } else if (auto* moab = std::get_if<Moab>(&policy_)) {
+        moab->priorities.hold(holder.user, sign, sign * holder.cores);
+    }
+}
+
+void PolicyOrder::hold(FluxJobId id, std::int64_t cores, const std::string& user, Instant at) {
+    auto* moab = std::get_if<Moab>(&policy_);
+    const Holder holder{cores, moab != nullptr ? moab->credential(users, user) : MoabPriorities::nobody};
+    if (holders_.try_emplace(id, holder).second) {
+        occupy(holder, 1, at);
     }
 }
 
 void PolicyOrder::release(FluxJobId id, Instant at) {
-    auto* load = std::get_if<LoadThresholdPriorities>(&policy_);
-    if (const auto holder = holders_.find(id); load != nullptr && holder != holders_.end()) {
-        load->use(-holder->second, at);
+    if (const auto holder = holders_.find(id); holder != holders_.end()) {
+        occupy(holder->second, -1, at);
         holders_.erase(holder);
     }
 }
 
-void PolicyOrder::set_machine(std::int64_t cores, Instant at) {
+void PolicyOrder::set_machine(const MachineSize& machine, Instant at) {
     if (auto* load = std::get_if<LoadThresholdPriorities>(&policy_)) {
-        load->set_machine(cores, at);
+        load->set_machine(machine.cores, at);
+    } else if (auto* moab = std::get_if<Moab>(&policy_)) {
+        moab->priorities.set_machine(machine);
     }
 }
 
@@ -217,8 +249,8 @@ void PolicyOrder::prioritize_fresh(const ShareTree& tree, const Measured& measur
         return prioritize(tree, measured, now, changed);
     }
     for (const JobId slot : std::exchange(fresh_, {})) {
-        if (const auto* moab = std::get_if<Moab>(&policy_)) {
-            changed.emplace_back(slot, moab->priorities.value(slot, moab->usage, now));
+        if (auto* moab = std::get_if<Moab>(&policy_)) {
+            changed.emplace_back(slot, moab->priorities.tell(slot, moab->usage, now));
         } else if (const auto* load = std::get_if<LoadThresholdPriorities>(&policy_)) {
             changed.emplace_back(slot, load->value(slot, now));
         }
@@ -255,6 +287,19 @@ std::string PolicyOrder::lead(JobId own, JobId other, const ShareTree& tree, con
     }
     const std::string what = std::holds_alternative<Moab>(policy_) ? "its sum" : "P, before its threshold,";
     return order_lead(what, explain(own, tree, measured, now), explain(other, tree, measured, now));
+}
+
+std::optional<Course> PolicyOrder::course(JobId slot, const ShareTree& tree, const Measured& measured) const {
+    if (const auto* lsf = std::get_if<LsfRanking>(&policy_)) {
+        return lsf->course(slot, {tree, measured.dynamic});
+    }
+    if (const auto* moab = std::get_if<Moab>(&policy_)) {
+        return moab->priorities.course(slot, moab->usage);
+    }
+    if (const auto* load = std::get_if<LoadThresholdPriorities>(&policy_)) {
+        return load->course(slot);
+    }
+    return std::nullopt;
 }
 
 std::string PolicyOrder::capped_by(JobId slot) const {

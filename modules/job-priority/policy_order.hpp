@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -34,8 +35,7 @@ class PolicyOrder {
   public:
     using Values = std::vector<std::pair<JobId, std::uint32_t>>;  ///< by slot
 
-    /// \param cores  of the machine
-    PolicyOrder(const Settings& settings, std::int64_t cores);
+    PolicyOrder(const Settings& settings, const MachineSize& machine);
     /// Other settings. Under the same policy jobs keep what they gained where that does not come from the settings; the
     /// caller puts all jobs anew. False, and nothing: they make another order, which has to be told everything.
     bool configure(const Settings& settings, Instant at);
@@ -47,10 +47,12 @@ class PolicyOrder {
     /// site set for it. Held and expedited jobs have no place in the order.
     void put(JobId slot, const BookJob& job, const JobOwner& owner, double site, Instant at);
     void remove(JobId slot, Instant at);
-    /// A job holds so many cores, or does no more; nothing, when it does (not) already.
-    void hold(FluxJobId id, std::int64_t cores, Instant at);
+    /// A pending job gets its resources: remove(), and what it means to those it passed.
+    void start(JobId slot, Instant at);
+    /// A job of that user (empty: nobody's) holds so many cores, or does no more; nothing, when it does (not) already.
+    void hold(FluxJobId id, std::int64_t cores, const std::string& user, Instant at);
     void release(FluxJobId id, Instant at);
-    void set_machine(std::int64_t cores, Instant at);
+    void set_machine(const MachineSize& machine, Instant at);
 
     /// Takes what the nodes of the tree have used.
     void measure(const ShareTree& tree, const Measured& measured);
@@ -66,6 +68,8 @@ class PolicyOrder {
     OrderTerms explain(JobId slot, const ShareTree& tree, const Measured& measured, Instant now) const;
     /// Why `other` stands above `own`.
     std::string lead(JobId own, JobId other, const ShareTree& tree, const Measured& measured, Instant now) const;
+    /// How the job's number goes on by time alone, without submission and id; nothing where time changes nothing.
+    std::optional<Course> course(JobId slot, const ShareTree& tree, const Measured& measured) const;
     /// The setting whose cap keeps the job waiting: "accounts.bio"; empty: none.
     std::string capped_by(JobId slot) const;
     bool has(JobId slot) const { return slot.value < is_in_.size() && is_in_[slot.value]; }
@@ -75,21 +79,29 @@ class PolicyOrder {
     struct Fcfs {};
     /// Moab's, and the credentials that the tree or jobs have by name.
     struct Moab {
-        explicit Moab(const Settings& settings) : priorities(settings) {}
+        Moab(const Settings& settings, const MachineSize& machine) : priorities(settings) {
+            priorities.set_machine(machine);
+        }
         MoabPriorities::Credential credential(std::size_t kind, const std::string& name);
         MoabPriorities priorities;
         std::array<std::map<std::string, MoabPriorities::Credential>, moab_credential_kinds> known;
         MoabPriorities::Usage usage;
     };
     using Policy = std::variant<Sum, Fcfs, LsfRanking, Moab, LoadThresholdPriorities>;
-    static Policy made(const Settings& settings, std::int64_t cores);
+    struct Holder {
+        std::int64_t cores = 0;
+        MoabPriorities::Credential user = MoabPriorities::nobody;
+    };
+    static Policy made(const Settings& settings, const MachineSize& machine);
+    /// `sign`: 1 takes, -1 gives back.
+    void occupy(const Holder& holder, int sign, Instant at);
     void enter(JobId slot, const BookJob& job, const JobOwner& owner, double site, Instant at);
 
     PolicySettings settings_;
     Policy policy_;
     std::vector<bool> is_in_;  ///< by slot
     std::set<JobId> fresh_;
-    std::map<FluxJobId, std::int64_t> holders_;
+    std::map<FluxJobId, Holder> holders_;
 };
 
 /// What of the policy's settings counts nothing with this tree; sentences.

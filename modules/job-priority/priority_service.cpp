@@ -36,7 +36,7 @@ PriorityService::PriorityService(Settings settings, UserDatabase database, std::
       accounting_(trees_.tree(), counting_of(settings_)),
       book_(owner, settings_.ageing),
       queue_(settings_, MachineSize{}),
-      order_(settings_, MachineSize{}.cores),
+      order_(settings_, MachineSize{}),
       algorithm_(algorithm_of(settings_)) {
     users_.configure(settings_.users);
 }
@@ -91,7 +91,7 @@ void PriorityService::add_backlog(const std::vector<JobEvent>& events) {
 void PriorityService::end_backlog(Instant now) {
     book_.clear();
     queue_.clear();
-    order_ = PolicyOrder(settings_, machine_.cores);
+    order_ = PolicyOrder(settings_, machine_);
     capped_.clear();
     const std::vector<FluxJobId> places = admission_.places();
     admission_.clear();
@@ -148,6 +148,9 @@ void PriorityService::apply(const JobEvent& event) {
             put(*job);
             break;
         case BookChange::started:
+            if (const PriorityEngine::Slot* slot = queue_.find(event.id)) {
+                order_.start(JobId{slot->value}, event.time);
+            }
             leave(event.id, event.time);
             on_started(*job, std::get<AllocEvent>(event.what), event.time);
             break;
@@ -165,7 +168,7 @@ void PriorityService::on_started(const BookJob& job, const AllocEvent& alloc, In
     if (alloc.is_charged_elsewhere) {
         return;  // the child instance that runs it reports its usage
     }
-    order_.hold(job.id, alloc.cores, at);
+    order_.hold(job.id, alloc.cores, users_.name(job.charged_userid()), at);
     if (accounting_.start(job.id, payer_of(job), alloc.cores, at, bill_of(settings_, job.request, alloc))) {
         record({true, job.id, users_.name(job.charged_userid()), job.request.account, alloc.cores, at});
     }
@@ -245,7 +248,7 @@ std::span<const double> PriorityService::factors() const {
 void PriorityService::put(const BookJob& job) {
     if (!is_machine_known_ && machine_from(job) > machine_.cores) {
         machine_.cores = machine_from(job);
-        order_.set_machine(machine_.cores, order_time_);
+        order_.set_machine(machine_, order_time_);
         configure_queue();
     }
     const std::uint32_t factor = factor_index(job);

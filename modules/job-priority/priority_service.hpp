@@ -116,6 +116,9 @@ class PriorityService {
     OrderTerms explain_order(FluxJobId id, const Measured& measured, Instant now) const;
     /// Why `other` stands above `own`; empty where one of them is held or expedited. O(nodes).
     std::string order_lead(FluxJobId own, FluxJobId other, const Measured& measured, Instant now) const;
+    /// When one of two waiting jobs passes the other, all but time as it is now; within a year.
+    /// REQUIRES: both wait; not multifactor.
+    Passings passings_of(FluxJobId a, FluxJobId b, const Measured& measured, Instant now, std::size_t limit) const;
 
     // ---- parent ----
     UplinkQueue& uplink() { return uplink_; }

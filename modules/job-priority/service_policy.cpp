@@ -24,10 +24,11 @@ void PriorityService::configure_order(Instant now) {
     if (order_.configure(settings_, now)) {
         return;
     }
-    order_ = PolicyOrder(settings_, machine_.cores);
+    order_ = PolicyOrder(settings_, machine_);
     capped_.clear();
     for (const auto& [id, job] : accounting_.running()) {
-        order_.hold(id, job.cores, now);
+        const BookJob* known = book_.find(id);  // not of jobs that run in a child
+        order_.hold(id, job.cores, known == nullptr ? std::string() : users_.name(known->charged_userid()), now);
     }
 }
 
@@ -77,6 +78,29 @@ std::string PriorityService::order_lead(FluxJobId own, FluxJobId other, const Me
         return {};
     }
     return order_.lead(JobId{mine->value}, JobId{theirs->value}, accounting_.tree(), measured, now);
+}
+
+Passings PriorityService::passings_of(FluxJobId a, FluxJobId b, const Measured& measured, Instant now,
+                                      std::size_t limit) const {
+    const PriorityEngine& engine = queue_.engine();
+    const PriorityEngine::Slot slots[] = {*queue_.find(a), *queue_.find(b)};
+    const auto course_of = [&](int i) {
+        const JobId slot{slots[i].value};
+        return order_.has(slot) ? order_.course(slot, accounting_.tree(), measured) : std::nullopt;
+    };
+    // A held or expedited job has its place whatever others gain; so have both where time changes nothing.
+    std::optional<Course> courses[] = {course_of(0), course_of(1)};
+    const bool moves = courses[0] && courses[1];
+    for (int i = 0; i < 2; i++) {
+        const JobInputs job = engine.inputs(slots[i]);
+        if (!moves) {
+            courses[i] = constant_course(engine.priority(slots[i], now, factors()), job.submit, job.id);
+        }
+        courses[i]->submit = job.submit;
+        courses[i]->id = job.id;
+    }
+    const Instant until = moves ? now + std::chrono::hours(24 * 365) : never;
+    return passings(*courses[0], *courses[1], now, until, limit);
 }
 
 }  // namespace weir::priority

@@ -61,7 +61,7 @@ void PriorityService::set_machine(const MachineSize& machine) {
     is_machine_known_ = true;
     machine_ = machine;
     machine_.cores = std::max(1U, machine.cores);
-    order_.set_machine(machine_.cores, order_time_);
+    order_.set_machine(machine_, order_time_);
     configure_queue();
     put_all();
 }

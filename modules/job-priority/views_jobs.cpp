@@ -279,45 +279,85 @@ Json list_view(PriorityService& service, Instant now, std::size_t limit, std::op
     return view;
 }
 
-Result<Json> when_view(PriorityService& service, FluxJobId a, FluxJobId b, Instant now) {
+namespace {
+
+/// What the crossings of a policy's jobs take for granted.
+const char* taken_for_granted(PolicyKind policy) {
+    switch (policy) {
+        case PolicyKind::multifactor:
+            break;
+        case PolicyKind::fcfs:
+            return "while their urgencies stay as they are";
+        case PolicyKind::lsf:
+            return "while dynamic priorities, which fall and rise as jobs start, run and end, stay as they are";
+        case PolicyKind::moab:
+            return "while usage, their users' active jobs, bypasses and the jobs themselves stay as they are";
+        case PolicyKind::load_threshold:
+            return "while the machine's load and the jobs themselves stay as they are";
+    }
+    return "while shares, usage and the jobs themselves stay as they are";
+}
+
+/// The same of both kinds of policy.
+Passings passings_between(const PriorityService& service, FluxJobId a, FluxJobId b, Instant now) {
+    if (!service.is_sum()) {
+        return service.passings_of(a, b, measured_for_order(service, now), now, crossings_max);
+    }
     const PriorityEngine& engine = service.queue().engine();
-    const PriorityEngine::Slot* slots[] = {service.queue().find(a), service.queue().find(b)};
-    const FluxJobId ids[] = {a, b};
+    const PriorityEngine::Slot first = *service.queue().find(a);
+    const PriorityEngine::Slot second = *service.queue().find(b);
+    const auto key = [&](PriorityEngine::Slot slot) {
+        const JobInputs job = engine.inputs(slot);
+        return QueueKey{engine.priority(slot, now, service.factors()), job.submit, job.id};
+    };
+    Passings found;
+    found.first_now = key(first).priority;
+    found.second_now = key(second).priority;
+    found.is_first_now = key(first) < key(second);
+    found.until = never;
+    for (const Crossing& crossing : crossings(engine, first, second, now, service.factors(), crossings_max)) {
+        found.list.push_back({crossing.at, crossing.ahead == first});
+    }
+    return found;
+}
+
+}  // namespace
+
+Result<Json> when_view(PriorityService& service, FluxJobId a, FluxJobId b, Instant now) {
     if (a == b) {
         return Error{std::errc::invalid_argument, "a job does not pass itself: name two"};
     }
-    if (service.settings().policy == PolicyKind::lsf || service.settings().policy == PolicyKind::moab) {
-        return Error{std::errc::operation_not_supported,
-                     "under policy \"" + policy_name(service) +
-                         "\" who passes whom depends on what others use and start: `weir prio explain` says what holds "
-                         "now"};
-    }
-    Json jobs = Json::array();
-    for (int i = 0; i < 2; ++i) {
-        const BookJob* job = service.book().find(ids[i]);
-        if (slots[i] == nullptr || job == nullptr) {
+    for (const FluxJobId id : {a, b}) {
+        if (service.queue().find(id) == nullptr || service.book().find(id) == nullptr) {
             return Error{std::errc::no_such_file_or_directory,
-                         "job " + std::to_string(ids[i]) + " does not wait here: only waiting jobs pass each other"};
+                         "job " + std::to_string(id) + " does not wait here: only waiting jobs pass each other"};
         }
+    }
+    const Passings found = passings_between(service, a, b, now);
+    Json jobs = Json::array();
+    for (const FluxJobId id : {a, b}) {
         Json entry = Json::object();
-        set_job(entry, service, *job);
-        entry.set("priority", static_cast<long long>(engine.priority(*slots[i], now, service.factors())));
+        set_job(entry, service, *service.book().find(id));
+        // LSF's numbers stand for places: those are the engine's.
+        const std::uint32_t place =
+            service.queue().engine().priority(*service.queue().find(id), now, service.factors());
+        const double number = service.settings().policy == PolicyKind::lsf ? place
+                              : id == a                                    ? found.first_now
+                                                                           : found.second_now;
+        entry.set("priority", static_cast<long long>(number));
         jobs.append(std::move(entry));
     }
     Json list = Json::array();
-    for (const Crossing& crossing : crossings(engine, *slots[0], *slots[1], now, service.factors(), crossings_max)) {
+    for (const Passing& passing : found.list) {
         Json entry = Json::object();
-        entry.set("at", to_seconds(crossing.at));
-        entry.set("ahead", static_cast<long long>(engine.inputs(crossing.ahead).id.value));
+        entry.set("at", to_seconds(passing.at)).set("ahead", static_cast<long long>(passing.is_first ? a : b));
         list.append(std::move(entry));
     }
-    const auto key = [&](int i) {
-        const JobInputs job = engine.inputs(*slots[i]);
-        return QueueKey{engine.priority(*slots[i], now, service.factors()), job.submit, job.id};
-    };
     Json view = Json::object();
-    view.set("now", to_seconds(now)).set("ahead", static_cast<long long>(key(0) < key(1) ? a : b));
+    view.set("now", to_seconds(now)).set("ahead", static_cast<long long>(found.is_first_now ? a : b));
     view.set("jobs", std::move(jobs)).set("crossings", std::move(list));
+    view.set("until", found.until == never ? Json::own(json_null()) : Json::own(json_real(to_seconds(found.until))));
+    view.set("policy", policy_name(service)).set("while", taken_for_granted(service.settings().policy));
     return view;
 }
 

@@ -153,9 +153,8 @@ Json policy_weights(const Settings& s) {
     for (std::size_t c = 0; s.policy == PolicyKind::moab && c < moab_components; ++c) {
         const MoabPolicy::Component& component = s.moab.components[c];
         for (std::size_t part = 0; part < moab_parts; ++part) {
-            const std::string name = std::string(moab_component_names[c]) + "." + std::string(moab_part_names[c][part]);
             if (const double weight = component.weight * component.parts[part].weight; weight != 0) {
-                weights.set(name.c_str(), weight);
+                weights.set(moab_part_name(c, part).c_str(), weight);
             }
         }
     }

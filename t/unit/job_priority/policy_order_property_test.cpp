@@ -72,6 +72,9 @@ Settings moab() {
     };
     of(MoabComponent::service).parts[1] = {10, *rc::gen::element(0., 3.)};
     of(MoabComponent::resource).parts[0].weight = *rc::gen::inRange(-2, 3);
+    m.part(MoabComponent::resource, "user-processors").weight = *rc::gen::inRange(-2, 2);
+    m.part(MoabComponent::resource, "user-jobs").weight = *rc::gen::inRange(-2, 2);
+    m.part(MoabComponent::resource, "processor-equivalents").weight = *rc::gen::inRange(0, 2);
     of(MoabComponent::credential).parts[0].weight = 5;
     of(MoabComponent::credential).parts[4].weight = 1;
     of(MoabComponent::fairshare).parts[0] = {100, 20};
@@ -221,7 +224,7 @@ class Twins {
     std::map<FluxJobId, std::uint32_t> told_, pushed_;
 };
 
-void same_stream(const Settings& settings, bool has_numbers, std::uint32_t users = user_count) {
+void same_stream(const Settings& settings, bool has_numbers, std::uint32_t users = user_count, bool restarts = true) {
     Twins twins(settings);
     double t = 1;
     const int steps = *rc::gen::inRange(1, 40);
@@ -236,7 +239,7 @@ void same_stream(const Settings& settings, bool has_numbers, std::uint32_t users
             twins.start(*rc::gen::inRange<std::size_t>(0, 100), t);
         } else if (what < 8 && twins.running() > 0) {
             twins.end(*rc::gen::inRange<std::size_t>(0, 100), t);
-        } else if (what == 8) {
+        } else if (what == 8 && restarts) {
             twins.restart(t);
         } else {
             twins.compare(t, has_numbers);
@@ -259,9 +262,20 @@ TEST_CASE("policy order: absolute priorities order as the simulator's for the sa
 }
 
 // Users who stand in the tree: of the others a log's groups keep usage, and the ledger's nodes do not.
-// Kills: a user's usage taken for the account's; a capped job pushed as 1; waits counted from the restart.
+// Kills: a user's usage taken for the account's; a capped job pushed as 1; waits counted from the restart; active jobs
+// forgotten by a restart, or counted twice.
 TEST_CASE("policy order: Moab's priorities are the simulator's for the same stream") {
     rc::prop("the numbers pushed are those of a replay", [] { same_stream(moab(), true, 3); });
+}
+
+// Not restarted: by whom a job was bypassed until then is forgotten.
+// Kills: a start that is told after the job has left the queue; places by slot.
+TEST_CASE("policy order: who was bypassed in the module was so in the simulator for the same stream") {
+    rc::prop("the numbers pushed are those of a replay", [] {
+        Settings settings = moab();
+        settings.moab.part(MoabComponent::service, "bypass").weight = *rc::gen::element(1, 50);
+        same_stream(settings, true, 3, false);
+    });
 }
 
 // Kills: jobs that are over left out of the backlog; cores of a running job not taken up again after a restart; a gain

@@ -141,7 +141,10 @@ TEST_CASE("policies: LSF's queues, turns and what the place comes from") {
                                      Contains("queue's priority is 40 against 10") &&
                                      Contains("dynamic priority is higher: physics has 0.667, bio 0.333"));
     CHECK_THAT(words(*s, 2, 60), Contains("of the same share account and was submitted earlier"));
-    CHECK_THAT(when_view(*s, 1, 4, at(60)).error().message, Contains("policy \"lsf\""));
+    const Json when = when_view(*s, 1, 4, at(60)).value();
+    CHECK(json_array_size(json_object_get(when.get(), "crossings")) == 0);
+    CHECK(json_is_null(json_object_get(when.get(), "until")));
+    CHECK_THAT(json_string_value(json_object_get(when.get(), "while")), Contains("dynamic priorities"));
     // A job that runs lowers its account's priority at once.
     s->apply(started(1, 100, 4));
     manager.values.erase(1);
@@ -195,6 +198,130 @@ TEST_CASE("policies: Moab's sum, and a cap that keeps a job waiting until usage 
     manager.order(*s, 1500 + 3600);
     CHECK(manager.values.at(3) > 200);
     CHECK(s->held_back_by(3).empty());
+}
+
+TEST_CASE(
+    "policies: Moab's terms of what a job asks for, its user's active jobs, its urgency, and who went before it") {
+    Settings settings = under(PolicyKind::moab);
+    for (const char* part : {"nodes", "memory", "processor-equivalents", "user-processors", "user-jobs"}) {
+        settings.moab.part(MoabComponent::resource, part).weight = 1;
+    }
+    settings.moab.part(MoabComponent::service, "queue-time").weight = 0;
+    settings.moab.part(MoabComponent::service, "bypass").weight = 10;
+    settings.moab.part(MoabComponent::service, "user-priority").weight = 1;
+    settings.moab.allows_negative = true;
+    const auto s = ready(settings);
+    s->set_machine({64, 4, 8, 256});
+    const auto raw = [&](FluxJobId id, const std::string& name) {
+        const Json view = explain_view(*s, id, at(60)).value();
+        std::size_t index = 0;
+        json_t* term = nullptr;
+        json_array_foreach(json_object_get(view.get(), "terms"), index, term) {
+            if (name == json_string_value(json_object_get(term, "name"))) {
+                return json_number_value(json_object_get(term, "raw"));
+            }
+        }
+        return -1.;
+    };
+    JobRequest request;
+    request.cores = 8;
+    request.nodes = 2;
+    request.amounts = {{"gpus", 4}, {"memory", 16}};
+    s->apply({1, at(0), SubmitEvent{alice, 20, request}});
+    s->apply(eligible(1, 0));
+    wait_in(*s, 2, 0, alice);
+    wait_in(*s, 3, 0, bob);
+    Manager manager;
+    CHECK(manager.order(*s, 30) == Ids{1, 2, 3});
+    CHECK(raw(1, "resource.nodes") == 2);
+    CHECK(raw(1, "resource.memory") == 16 * 1024);
+    CHECK(raw(1, "resource.processor-equivalents") == 32);
+    CHECK(raw(1, "service.user-priority") == 4);
+    CHECK(raw(1, "resource.user-jobs") == 0);
+    s->apply(started(3, 40, 6));  // from behind both
+    s->apply(started(2, 41, 5));  // from behind one
+    manager.values.clear();
+    wait_in(*s, 4, 42, bob);
+    manager.order(*s, 60);
+    CHECK(raw(1, "service.bypass") == 2);
+    CHECK(raw(4, "service.bypass") == 0);
+    CHECK(raw(1, "resource.user-processors") == 5);
+    CHECK(raw(4, "resource.user-processors") == 6);
+    s->apply(freed(2, 60));
+    CHECK(raw(1, "resource.user-jobs") == 0);
+    s->apply(urgency(1, 60, urgency_held));
+    s->apply(urgency(1, 60, 10));
+    s->pass(at(60));
+    CHECK(raw(1, "service.bypass") == 2);  // a hold forgets nothing
+    CHECK(raw(1, "service.user-priority") == -6);
+    // Chosen while jobs run, it counts them.
+    s->configure(under(PolicyKind::fcfs), at(61));
+    s->configure(settings, at(62));
+    s->pass(at(62));
+    CHECK(raw(4, "resource.user-jobs") == 1);
+    CHECK(raw(4, "resource.user-processors") == 6);
+}
+
+TEST_CASE("policies: when one job passes another, by time alone") {
+    const auto crossings = [](const Json& view) {
+        std::vector<std::pair<double, long long>> found;
+        std::size_t index = 0;
+        json_t* one = nullptr;
+        json_array_foreach(json_object_get(view.get(), "crossings"), index, one) {
+            found.emplace_back(json_number_value(json_object_get(one, "at")) - to_seconds(at(0)),
+                               json_integer_value(json_object_get(one, "ahead")));
+        }
+        return found;
+    };
+    Settings settings = under(PolicyKind::moab);
+    settings.moab.part(MoabComponent::service, "queue-time") = {0, 0};
+    settings.moab.part(MoabComponent::service, "xfactor").weight = 1000;
+    settings.moab.part(MoabComponent::credential, "user").weight = 1;
+    settings.moab.credentials[0]["alice"].priority = 10000;
+    auto s = ready(settings);
+    Manager manager;
+    JobRequest request;
+    request.wall_time = std::chrono::hours(10);
+    s->apply({1, at(0), SubmitEvent{alice, 16, request}});
+    s->apply(eligible(1, 0));
+    wait_in(*s, 2, 0, bob);
+    manager.order(*s, 3600);
+    // 11000 + 100 an hour against 1000 + 1000 an hour; rounded to the same they go by submission.
+    const Json view = when_view(*s, 1, 2, at(3600)).value();
+    CHECK(json_integer_value(json_object_get(view.get(), "ahead")) == 1);
+    REQUIRE(!crossings(view).empty());
+    CHECK(crossings(view).front().first == Approx(10000. / 900 * 3600).margin(6));
+    CHECK(crossings(view).back().second == 2);
+    CHECK_THAT(json_string_value(json_object_get(view.get(), "while")), Contains("bypasses"));
+    CHECK(manager.order(*s, 10000. / 900 * 3600 - 10) == Ids{1, 2});
+    CHECK(manager.order(*s, 10000. / 900 * 3600 + 10) == Ids{2, 1});
+    // A held job stays where it is, whoever gains.
+    s->apply(urgency(2, 3600, urgency_held));
+    s->pass(at(3600));
+    CHECK(crossings(when_view(*s, 2, 1, at(3600)).value()).empty());
+
+    // The load threshold: all gain alike, so the queue's priority stays between them, whatever the threshold.
+    s = ready(under(PolicyKind::load_threshold));
+    wait_in(*s, 1, 0, alice);
+    wait_in(*s, 2, 100, bob, "debug");
+    s->pass(at(200));
+    const Json load = when_view(*s, 1, 2, at(200)).value();
+    CHECK(json_integer_value(json_object_get(load.get(), "ahead")) == 2);
+    CHECK(crossings(load).empty());
+    CHECK(json_number_value(json_object_get(load.get(), "until")) == to_seconds(at(200)) + 365 * 86400.);
+
+    // APS: what counts after a grace period alone.
+    Settings aps = under(PolicyKind::lsf);
+    aps.lsf.aps.emplace();
+    aps.lsf.aps->parts[static_cast<std::size_t>(ApsPart::qprio)] = {1, 0, std::chrono::minutes(10)};
+    s = ready(aps);
+    wait_in(*s, 1, 0, alice);
+    wait_in(*s, 2, 100, bob, "debug");
+    s->pass(at(200));
+    const auto found = crossings(when_view(*s, 1, 2, at(200)).value());
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].first == Approx(700.000001).margin(5e-7));
+    CHECK(found[0].second == 2);
 }
 
 TEST_CASE("policies: what Moab's settings ask of the share tree is told") {

@@ -380,4 +380,18 @@ proc = -2
     CHECK(usage.weight == 2);
     CHECK(usage.parts[1] == MoabPolicy::Part{3, 4});
     CHECK_THAT(warned("[weir]\npolicy = 'moab'\nmoab.usage.percent = 1\n"), Contains("have used nothing"));
+    const std::string more =
+        "[weir]\npolicy = 'moab'\nmoab.service = {bypass = {weight = 7, cap = 9}, user-priority = 1}\n"
+        "moab.resource = {nodes = 1, memory = 2, processor-equivalents = 3, user-processors = -1, user-jobs = -4}\n";
+    CHECK(read(more).value().moab.part(MoabComponent::service, "bypass") == MoabPolicy::Part{7, 9});
+    CHECK(read(more).value().moab.part(MoabComponent::resource, "user-jobs").weight == -4);
+    CHECK(warned(more) == "");
+    SiteFacts log;
+    log.knows_nodes = log.knows_urgency = log.knows_memory = false;
+    CHECK_THAT(warned(more, log), Contains("moab.resource.nodes counts processors") &&
+                                      Contains("moab.resource.memory has no effect") &&
+                                      Contains("moab.resource.processor-equivalents counts processors") &&
+                                      Contains("moab.service.user-priority has no effect"));
+    CHECK_THAT(read("[weir]\nmoab.resource.swap = 1\n").error().message,
+               Contains("moab.resource.swap") && Contains("processor-equivalents"));
 }

@@ -226,7 +226,7 @@ TEST_CASE("Moab: of a job that waits all processor-seconds remain, and that coun
     settings.moab.components[static_cast<std::size_t>(MoabComponent::service)].weight = 0;
     usage.weight = 3;
     usage.parts = {MoabPolicy::Part{1000, 0}, MoabPolicy::Part{0.5, 500}, MoabPolicy::Part{1000, 0}};
-    MoabOrder order(settings, {});
+    MoabOrder order(settings, 8, {});
     std::vector<std::pair<JobId, std::uint32_t>> changed;
     for (std::uint64_t i = 0; i < 2; i++) {
         SimJob job;
@@ -237,6 +237,26 @@ TEST_CASE("Moab: of a job that waits all processor-seconds remain, and that coun
     order.prioritize(Instant{}, changed);
     CHECK(order.raw(JobId{0}) == 3 * 0.5 * 400);
     CHECK(order.raw(JobId{1}) == 3 * 0.5 * 500);
+}
+
+TEST_CASE("Moab: of a log's job its processors count as nodes, and its user's other jobs") {
+    PolicySettings settings = policy("moab");
+    settings.moab = MoabPolicy{};
+    settings.moab.components[static_cast<std::size_t>(MoabComponent::service)].weight = 0;
+    settings.moab.part(MoabComponent::resource, "nodes").weight = 1e6;
+    settings.moab.part(MoabComponent::resource, "user-jobs").weight = 1e5;
+    MoabOrder order(settings, 8, {});
+    std::vector<std::pair<JobId, std::uint32_t>> changed;
+    SimJob job;
+    job.cores = 4;
+    job.user = 7;
+    order.submitted(job, JobId{0}, job.submit);
+    order.started(job, JobId{0}, job.submit);
+    order.submitted(job, JobId{1}, job.submit);
+    order.prioritize(job.submit, changed);
+    CHECK(order.raw(JobId{1}) == 4e6 + 1e5);
+    order.ended(job, JobId{0}, job.submit);
+    CHECK(order.raw(JobId{1}) == 4e6);
 }
 
 TEST_CASE("Slurm: with a half-life old usage counts less than new; without decay it counts until the month ends") {
@@ -264,7 +284,7 @@ TEST_CASE("Slurm: with a half-life old usage counts less than new; without decay
 TEST_CASE("Moab: john stands at 31.79 percent, above his floor of 16.5, and gets nothing for it; below it he does") {
     PolicySettings settings = policy("moab");
     settings.window = {std::chrono::hours(24), 4, 0.5};
-    MoabOrder order(settings, {{1, "john"}});
+    MoabOrder order(settings, 8, {{1, "john"}});
     std::vector<std::pair<JobId, std::uint32_t>> changed;
     // Core-seconds of john and of all, from the oldest of four windows to the present one, a core a second.
     const std::array<std::int64_t, 4> johns{50, 10, 0, 60};

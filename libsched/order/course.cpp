@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the search. A stretch in which the lead cannot shrink below what rounding hides has no passing; one in which
+// all moves one way is bisected, then gone through step by step of the whole numbers; any other is halved.
+#include "libsched/order/course.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace weir {
+namespace {
+
+constexpr Duration tick{1};
+/// Steps of whole numbers that change nothing, after which two jobs count as tied for the stretch.
+constexpr int steps_tried = 1000;
+/// More than the rounding of sums up to 2^32.
+constexpr double margin = 1e-5;
+
+/// The first instant in (from, to] at which it holds, for a predicate that stays true; `to` must satisfy it.
+template <typename Holds>
+Instant first_in(Instant from, Instant to, const Holds& holds) {
+    while (to - from > tick) {
+        const Instant middle = from + (to - from) / 2;
+        (holds(middle) ? to : from) = middle;
+    }
+    return to;
+}
+
+bool has_one_sign(const Slope& slope) {
+    return slope.least >= 0 || slope.most <= 0;
+}
+
+class Search {
+  public:
+    Search(const Course& first, const Course& second, Instant now, Instant until, std::size_t limit)
+        : first_(first), second_(second), limit_(limit), is_first_(is_first_at(now)) {
+        found_.first_now = compared(first, now);
+        found_.second_now = compared(second, now);
+        found_.is_first_now = is_first_;
+        over(now, until);
+        found_.until = found_.list.size() >= limit   ? found_.list.back().at
+                       : stretches_ >= stretches_max ? stopped_
+                                                     : until;
+    }
+    Passings take() { return std::move(found_); }
+
+  private:
+    static double compared(const Course& course, Instant t) {
+        const double number = course.number(t);
+        return course.is_rounded ? std::round(number) : number;
+    }
+    static bool is_earlier(const Course& a, const Course& b) {
+        return a.submit != b.submit ? a.submit < b.submit : a.id < b.id;
+    }
+    bool is_first_at(Instant t) const {
+        const double a = compared(first_, t);
+        const double b = compared(second_, t);
+        return a != b ? a > b : is_earlier(first_, second_);
+    }
+    bool is_changed(Instant t) const { return is_first_at(t) != is_first_; }
+    bool is_full() const { return found_.list.size() >= limit_ || stretches_ >= stretches_max; }
+    const Course& ahead() const { return is_first_ ? first_ : second_; }
+    const Course& behind() const { return is_first_ ? second_ : first_; }
+    /// By how much more the one ahead has than it needs to stay there, whatever is rounded.
+    double spare(Instant t) const {
+        const double hidden = !first_.is_rounded || is_earlier(ahead(), behind()) ? 0. : 1.;
+        return ahead().number(t) - behind().number(t) - hidden - (first_.is_rounded ? margin : 0.);
+    }
+    void pass(Instant t) {
+        is_first_ = !is_first_;
+        found_.list.push_back({t, is_first_});
+    }
+    /// `to` + 1: none in (from, to].
+    static Instant next_step(const Course& course, Instant from, Instant to) {
+        const double now = compared(course, from);
+        const auto stepped = [&](Instant t) { return compared(course, t) != now; };
+        for (Duration reach = tick; reach < (to - from) / 2; reach *= 2) {
+            if (stepped(from + reach)) {
+                return first_in(from, from + reach, stepped);
+            }
+        }
+        return stepped(to) ? first_in(from, to, stepped) : to + tick;
+    }
+
+    /// Each number and the lead move one way in (from, to], if at all. Returns how far it came.
+    Instant through(Instant from, Instant to) {
+        if (spare(from) >= 0) {
+            if (spare(to) >= 0) {
+                return to;
+            }
+            from = first_in(from, to, [&](Instant t) { return spare(t) < 0; });
+            if (is_changed(from)) {
+                pass(from);
+            }
+            return from;
+        }
+        for (int i = 0; i < steps_tried; i++) {
+            from = std::min(next_step(first_, from, to), next_step(second_, from, to));
+            if (from > to) {
+                return to;
+            }
+            if (is_changed(from)) {
+                pass(from);
+                return from;
+            }
+        }
+        if (from < to && is_changed(to)) {
+            from = first_in(from, to, [&](Instant t) { return is_changed(t); });
+            pass(from);
+            return from;
+        }
+        return to;
+    }
+
+    void over(Instant from, Instant to) {
+        while (from < to && !is_full()) {
+            stopped_ = from;
+            stretches_++;
+            const Slope mine = ahead().slope(from, to);
+            const Slope theirs = behind().slope(from, to);
+            const Slope lead{mine.least - theirs.most, mine.most - theirs.least};
+            if (spare(from) + std::min(lead.least, 0.) * to_seconds(to - from) >= 0) {
+                break;
+            }
+            if (to - from <= tick) {
+                if (is_changed(to)) {
+                    pass(to);
+                }
+                break;
+            }
+            if (has_one_sign(lead) && has_one_sign(mine) && has_one_sign(theirs)) {
+                from = through(from, to);
+            } else {
+                const Instant middle = from + (to - from) / 2;
+                over(from, middle);
+                from = middle;
+            }
+        }
+    }
+
+    const Course& first_;
+    const Course& second_;
+    std::size_t limit_;
+    bool is_first_;
+    std::size_t stretches_ = 0;
+    Instant stopped_{};  ///< where the last stretch begins
+    Passings found_;
+};
+
+}  // namespace
+
+Course constant_course(double number, Instant submit, JobId id) {
+    return {[number](Instant) { return number; }, [](Instant, Instant) { return Slope{}; }, submit, id, true};
+}
+
+Passings passings(const Course& first, const Course& second, Instant now, Instant until, std::size_t limit) {
+    return Search(first, second, now, until, limit).take();
+}
+
+}  // namespace weir
