@@ -196,6 +196,9 @@ class Replay {
                 continue;
             }
             moved(entry.key());
+            if (entry.priority == priority_held) {
+                arrived_.push_back(entry.key());  // nobody has asked it yet
+            }
             if (one_by_one) {
                 Job job = *queue_.find(entry.key());
                 WEIR_CHECK(queue_.erase(job.key));
@@ -212,6 +215,7 @@ class Replay {
             key.priority = slots_[slot_of(key.id)].priority;
         }
         std::sort(arrived_.begin(), arrived_.end());
+        arrived_.erase(std::unique(arrived_.begin(), arrived_.end()), arrived_.end());
     }
     void moved(const QueueKey& key) { first_moved_ = first_moved_ ? std::min(*first_moved_, key) : key; }
 

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <map>
+#include <optional>
 
 #include "t/unit/libsched/workload.hpp"
 
@@ -54,6 +56,30 @@ struct Alternating : QueueOrder {
         }
     }
     Instant wakes() const override { return wake; }
+};
+
+/// Job 3 has priority 0 until second 10.
+class HeldAtFirst final : public QueueOrder {
+  public:
+    void submitted(const SimJob& job, JobId id, Instant) override {
+        told_.emplace_back(id, job.number == 3 ? priority_held : priority_min);
+        held_ = job.number == 3 ? std::optional(id) : held_;
+    }
+    void started(const SimJob&, JobId, Instant) override {}
+    void ended(const SimJob&, JobId, Instant) override {}
+    void prioritize(Instant now, std::vector<std::pair<JobId, std::uint32_t>>& changed) override {
+        if (held_ && now >= at(10)) {
+            told_.emplace_back(*held_, priority_min);
+            held_.reset();
+        }
+        changed.insert(changed.end(), told_.begin(), told_.end());
+        told_.clear();
+    }
+    Instant wakes() const override { return held_ ? at(10) : never; }
+
+  private:
+    std::vector<std::pair<JobId, std::uint32_t>> told_;
+    std::optional<JobId> held_;
 };
 
 }  // namespace
@@ -136,6 +162,20 @@ TEST_CASE("simulate: an order's priorities hold before each pass, also where not
     REQUIRE(result.has_value());
     CHECK(started == std::vector<std::int64_t>{0, 3, 1, 4, 2, 5});
     CHECK(result->passes > 12);
+}
+
+// Kills: a job that was held when it came is no arrival once it is held no more.
+TEST_CASE("simulate: a job that is held no more starts in room that was there all the time") {
+    // Jobs 1 and 4 run on four of five cores, job 2 wants all and has its reservation; job 3 would fit beside them.
+    const std::vector<SimJob> jobs{job(1, 0, 100, 3), job(2, 1, 10, 5), job(3, 1, 20, 1), job(4, 1, 50, 1)};
+    for (const Policy policy : {Policy(Easy{}), Policy(Backfill{2}), Policy(Backfill{Backfill::all})}) {
+        HeldAtFirst order;
+        std::map<std::int64_t, Instant> starts;
+        const auto result =
+            simulate(5, policy, &order, source_of(jobs), [&](const Outcome& o) { starts[o.job.number] = o.start; });
+        REQUIRE(result.has_value());
+        CHECK(starts == std::map<std::int64_t, Instant>{{1, at(0)}, {2, at(100)}, {3, at(10)}, {4, at(1)}});
+    }
 }
 
 // Kills: a place that is the slot's; an outcome that is told twice or not at all.
