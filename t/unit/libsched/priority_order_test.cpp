@@ -117,8 +117,39 @@ TEST_CASE("priority order: while nobody could start, an interval costs no pass")
     CHECK(counters->passes == 4);  // both come, one more before the first ends, it ends, the other ends: not 1200
 }
 
-// Kills: a user whose last job ended before the pass dropped from those whose usage grew; jobs of a user whose factor
-// changed not judged; a job never judged after its first pass.
+// Kills: jobs of a user whose factor changed not judged; a job never judged after its first pass.
+TEST_CASE("priority order: who used something stands behind who did not, also with jobs that were judged before") {
+    PolicySettings settings;
+    settings.weights = {0, 10000, 0, 0, 0, 0};
+    settings.update_interval = Duration{};
+    MultifactorOrder order(settings, 4, LogShares::of_users());
+    const auto of = [](std::uint32_t user, int submit_s) {
+        SimJob job;
+        job.user = user;
+        job.submit = Instant{std::chrono::seconds(submit_s)};
+        return job;
+    };
+    std::map<JobId, std::uint32_t> told;
+    const auto prioritize = [&](int at_s) {
+        std::vector<std::pair<JobId, std::uint32_t>> changed;
+        order.prioritize(Instant{std::chrono::seconds(at_s)}, changed);
+        for (const auto& [id, priority] : changed) {
+            told[id] = priority;
+        }
+    };
+    order.submitted(of(1, 0), JobId{0}, of(1, 0).submit);
+    order.submitted(of(1, 0), JobId{1}, of(1, 0).submit);
+    order.submitted(of(2, 0), JobId{2}, of(2, 0).submit);
+    prioritize(0);
+    CHECK(told.at(JobId{1}) == told.at(JobId{2}));
+    order.started(of(1, 0), JobId{0}, Instant{});
+    prioritize(0);
+    order.ended(of(1, 0), JobId{0}, Instant{std::chrono::seconds(10)});
+    prioritize(10);
+    CHECK(told.at(JobId{1}) < told.at(JobId{2}));
+}
+
+// Kills: a user whose last job ended before the pass dropped from those whose usage grew.
 TEST_CASE("priority order: kept order and whole evaluation of the tree replay alike") {
     CHECK(rc::check([] {
         const auto jobs = some_jobs();
