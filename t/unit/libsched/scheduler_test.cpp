@@ -43,6 +43,29 @@ TEST_CASE("scheduler: the highest priority starts first, then the earlier, then 
     CHECK_FALSE(s.wants_pass());
 }
 
+// Kills: a job at the threshold without a reservation; one below it with one.
+TEST_CASE("scheduler: who stands at the threshold has a reservation, who stands below it none") {
+    for (const std::uint32_t priority : {4U, 5U}) {
+        auto s = scheduler(policy_named("easy:reserve-above=5").value());
+        REQUIRE(s.alloc(waiting(1, 3, 10, 9)).has_value());
+        CHECK(ids(s.pass(at(0))) == Ids{1});
+        REQUIRE(s.alloc(waiting(2, 4, 10, priority)).has_value());
+        REQUIRE(s.alloc(waiting(3, 1, 100, 1)).has_value());  // longer than job 1
+        CHECK(ids(s.pass(at(1))) == (priority == 5 ? Ids{} : Ids{3}));
+    }
+}
+
+// Kills: the starving by priority.
+TEST_CASE("scheduler: of the starving who waits longest goes first, whatever the priorities") {
+    auto s = scheduler(policy_named("first-fit:starve-after=10s").value());
+    REQUIRE(s.alloc(waiting(1, 4, 30, 1, 0)).has_value());
+    CHECK(ids(s.pass(at(0))) == Ids{1});
+    REQUIRE(s.alloc(waiting(2, 4, 10, 1, 1)).has_value());
+    REQUIRE(s.alloc(waiting(3, 4, 10, 9, 2)).has_value());
+    REQUIRE(s.free(JobId{1}, {}, true).has_value());
+    CHECK(ids(s.pass(at(30))) == Ids{2});
+}
+
 TEST_CASE("scheduler: a new priority moves a waiting job and asks for a pass") {
     auto s = scheduler(Fcfs{});
     REQUIRE(s.alloc(waiting(1, 4, 10, 5)).has_value());
