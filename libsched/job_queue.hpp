@@ -34,8 +34,8 @@ class JobQueue {
   public:
     struct Traits {
         static const QueueKey& key(const Job& job) { return job.key; }
-        /// The least cores, and the least limit by size: of jobs of one core, two, up to four, up to eight… Never above
-        /// the least; exact unless `is_stale`.
+        /// The least cores, and the least limit up to a size: of jobs of one core, of up to two, four, eight… Never
+        /// above the least; exact unless `is_stale`.
         struct Summary {
             static constexpr std::size_t sizes = 16;
             std::uint64_t cores = std::numeric_limits<std::uint64_t>::max();
@@ -44,22 +44,17 @@ class JobQueue {
 
             void add(const Job& job) {
                 cores = std::min<std::uint64_t>(cores, cores_of(job));
-                Duration& least = limit[size_of(cores_of(job))];
-                least = std::min(least, job.limit);
+                for (std::size_t i = size_of(cores_of(job)); i < sizes && job.limit < limit[i]; i++) {
+                    limit[i] = job.limit;
+                }
             }
             void remove(const Job& job) {
                 is_stale = is_stale || cores_of(job) == cores || job.limit == limit[size_of(cores_of(job))];
             }
             /// False: no job of the chunk fits.
             bool may_fit(const Opening& opening) const {
-                if (cores > opening.free) {
-                    return false;
-                }
-                bool may = cores <= opening.extra;
-                for (std::size_t i = size_of(cores); !may && i <= size_of(opening.free); i++) {
-                    may = limit[i] <= opening.slack;
-                }
-                return may;
+                return cores <= opening.free &&
+                       (cores <= opening.extra || limit[size_of(opening.free)] <= opening.slack);
             }
 
           private:
@@ -144,9 +139,6 @@ class JobQueue {
         for (; place.chunk < chunks.size(); place = {place.chunk + 1, 0}) {
             const auto& chunk = chunks[place.chunk];
             considered_++;
-            if (chunk.summary.is_stale && chunks.size() > 1) {
-                refresh(chunk);
-            }
             if (!chunk.summary.may_fit(opening)) {
                 continue;
             }
@@ -159,6 +151,9 @@ class JobQueue {
                 }
             }
             considered_ += place.index - from;
+            if (chunk.summary.is_stale && chunks.size() > 1) {
+                refresh(chunk);  // looked at for nothing: not twice
+            }
         }
         return nullptr;
     }
