@@ -6,24 +6,15 @@
 #include <algorithm>
 #include <cmath>
 
+#include "libsched/priority/first_instant.hpp"
+
 namespace weir {
 namespace {
 
-constexpr Duration tick{1};
 /// Steps of whole numbers that change nothing, after which two jobs count as tied for the stretch.
 constexpr int steps_tried = 1000;
 /// More than the rounding of sums up to 2^32.
 constexpr double margin = 1e-5;
-
-/// The first instant in (from, to] at which it holds, for a predicate that stays true; `to` must satisfy it.
-template <typename Holds>
-Instant first_in(Instant from, Instant to, const Holds& holds) {
-    while (to - from > tick) {
-        const Instant middle = from + (to - from) / 2;
-        (holds(middle) ? to : from) = middle;
-    }
-    return to;
-}
 
 bool has_one_sign(const Slope& slope) {
     return slope.least >= 0 || slope.most <= 0;

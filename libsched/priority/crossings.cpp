@@ -7,24 +7,13 @@
 #include <algorithm>
 
 #include "libfairshare/base/check.hpp"
+#include "libsched/priority/first_instant.hpp"
 
 namespace weir {
 namespace {
 
-constexpr Duration tick{1};
-
 /// Two ageing jobs: if the next steps of both change nothing, none does until one stops ageing.
 constexpr int steps_tried = 3;
-
-/// The first instant in (from, to] at which it holds, for a predicate that stays true; `to` must satisfy it.
-template <typename Holds>
-Instant first_in(Instant from, Instant to, const Holds& holds) {
-    while (to - from > tick) {
-        const Instant middle = from + (to - from) / 2;
-        (holds(middle) ? to : from) = middle;
-    }
-    return to;
-}
 
 class Pair {
   public:

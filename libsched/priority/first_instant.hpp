@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the search for the instant from which something holds. Must not know what.
+#pragma once
+#include "libfairshare/base/time.hpp"
+
+namespace weir {
+
+/// The least step of time.
+inline constexpr Duration tick{1};
+
+/// The first instant in (from, to] at which it holds, for a predicate that stays true; `to` must satisfy it.
+/// O(log ticks).
+template <typename Holds>
+Instant first_in(Instant from, Instant to, const Holds& holds) {
+    while (to - from > tick) {
+        const Instant middle = from + (to - from) / 2;
+        (holds(middle) ? to : from) = middle;
+    }
+    return to;
+}
+
+}  // namespace weir
