@@ -40,9 +40,13 @@ constexpr std::uint64_t cores_of(const Request& request) {
 
 /// The place in the queue: priority first (high before low), then submission, then id. Total: ids are unique.
 struct QueueKey {
-    std::uint32_t priority = priority_min;
     Instant submit{};
     JobId id;
+    std::uint32_t priority = priority_min;  ///< last, and no aggregate: what follows a key may use its padding
+
+    constexpr QueueKey() = default;
+    constexpr QueueKey(std::uint32_t a_priority, Instant a_submit, JobId a_id)
+        : submit(a_submit), id(a_id), priority(a_priority) {}
     friend bool operator==(const QueueKey&, const QueueKey&) = default;
     friend constexpr std::strong_ordering operator<=>(const QueueKey& a, const QueueKey& b) {
         if (const auto order = b.priority <=> a.priority; std::is_neq(order)) {
@@ -65,7 +69,7 @@ struct QueueKey {
 
 /// A job that waits: where it stands, what it asks for and for how long.
 struct PendingJob {
-    QueueKey key;
+    [[no_unique_address]] QueueKey key;
     Request request;
     Duration limit = Duration::max();  ///< requested time; max: none given, treated as never ending
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the waiting jobs in order, and the index that finds the next one that fits without looking at all: every chunk
-// knows its least cores and its least limit by size. Must not know policies or resources beyond these two numbers.
+// Owns: the waiting jobs in order, and the index that finds the next one that fits without looking at all: every chunk,
+// and every group of chunks, knows its least cores and its least limit by size. Must not know policies or resources
+// beyond these two numbers.
 #pragma once
 #include <array>
 #include <bit>
@@ -19,7 +20,10 @@ struct Opening {
     std::uint64_t extra = 0;
     Duration slack{};
 
-    bool fits(std::uint64_t cores, Duration limit) const { return cores <= free && (limit <= slack || cores <= extra); }
+    /// Without a branch inside: among many who ask, which of the three speaks cannot be foretold.
+    bool fits(std::uint64_t cores, Duration limit) const {
+        return ((cores <= free) & ((limit <= slack) | (cores <= extra))) != 0;
+    }
 };
 
 /// What happened to a queue since the last pass, but for the jobs that passes started.
@@ -28,48 +32,83 @@ struct News {
     std::optional<QueueKey> first_moved;  ///< the least key that was changed, given or taken out
 };
 
-/// Job: `key` (QueueKey), `limit`, and cores_of(job).
-template <typename Job>
+/// Job: `key` (QueueKey), `limit`, and cores_of(job). How many jobs are a chunk, and chunks a group, is measured
+/// (doc/adr/0100, 0171); tests take less.
+template <typename Job, std::size_t chunk_max = 64, std::size_t group = 16>
 class JobQueue {
   public:
     struct Traits {
         static const QueueKey& key(const Job& job) { return job.key; }
-        /// The least cores, and the least limit up to a size: of jobs of one core, of up to two, four, eight… Never
-        /// above the least; exact unless `is_stale`.
+        /// Of a chunk, or of a group of chunks: the least cores, and the least limit up to a size: of jobs of up to one
+        /// core, 2, 3, 4, 6, 8, 12, 16, 24… Never above the least; what it says is of some job unless `is_stale`.
         struct Summary {
-            static constexpr std::size_t sizes = 16;
-            std::uint64_t cores = std::numeric_limits<std::uint64_t>::max();
-            std::array<Duration, sizes> limit = longest();
+            static constexpr std::size_t sizes = 32;
+            std::array<std::int16_t, sizes> limit = longest();
+            std::uint32_t cores = std::numeric_limits<std::uint32_t>::max();
             bool is_stale = false;
 
             void add(const Job& job) {
-                cores = std::min<std::uint64_t>(cores, cores_of(job));
-                for (std::size_t i = size_of(cores_of(job)); i < sizes && job.limit < limit[i]; i++) {
-                    limit[i] = job.limit;
+                cores = std::min(cores, bounded(cores_of(job)));
+                const std::int16_t rounded = rounded_down(job.limit);
+                for (std::size_t i = size_of(cores_of(job)); i < sizes && rounded < limit[i]; i++) {
+                    limit[i] = rounded;
                 }
             }
-            void remove(const Job& job) {
-                is_stale = is_stale || cores_of(job) == cores || job.limit == limit[size_of(cores_of(job))];
+            void add(const Summary& other) {
+                cores = std::min(cores, other.cores);
+                const auto theirs = other.limit;  // a copy: then it is a few vector instructions
+                for (std::size_t i = 0; i < sizes; i++) {
+                    limit[i] = std::min(limit[i], theirs[i]);
+                }
             }
-            /// False: no job of the chunk fits.
-            bool may_fit(const Opening& opening) const {
-                return cores <= opening.free &&
-                       (cores <= opening.extra || limit[size_of(opening.free)] <= opening.slack);
+            /// What add() of each makes, without asking at each job how far its limit reaches.
+            static Summary of(std::span<const Job> jobs) {
+                Summary all;
+                for (const Job& job : jobs) {
+                    all.cores = std::min(all.cores, bounded(cores_of(job)));
+                    std::int16_t& least = all.limit[size_of(cores_of(job))];
+                    least = std::min(least, rounded_down(job.limit));
+                }
+                for (std::size_t i = 1; i < sizes; i++) {
+                    all.limit[i] = std::min(all.limit[i], all.limit[i - 1]);
+                }
+                return all;
+            }
+            void remove(const Job& job) {
+                is_stale = is_stale || bounded(cores_of(job)) == cores ||
+                           rounded_down(job.limit) == limit[size_of(cores_of(job))];
+            }
+
+            /// The first size that is at least so many cores; two to an octave.
+            static std::size_t size_of(std::uint64_t cores) {
+                return std::min<std::size_t>(leading(std::max<std::uint64_t>(cores, 1) - 1, 2), sizes - 1);
+            }
+            static std::uint32_t bounded(std::uint64_t cores) {
+                return static_cast<std::uint32_t>(
+                    std::min<std::uint64_t>(cores, std::numeric_limits<std::uint32_t>::max()));
+            }
+            /// Rises with the limit: whole seconds up to 2047, from there on eleven binary digits and their power of
+            /// two. Limits are round and the time until a reservation is often just short of one, so seconds matter.
+            static std::int16_t rounded_down(Duration limit) {
+                const std::int64_t seconds = std::max<std::int64_t>(limit.count(), 0) / 1'000'000;
+                return static_cast<std::int16_t>(std::min<std::uint64_t>(
+                    leading(static_cast<std::uint64_t>(seconds), 11), std::numeric_limits<std::int16_t>::max()));
             }
 
           private:
-            static std::size_t size_of(std::uint64_t cores) {
-                return std::min<std::size_t>(std::bit_width(std::max<std::uint64_t>(cores, 1) - 1), sizes - 1);
+            /// The first binary digits and how many follow, in one number that rises with n.
+            static std::uint64_t leading(std::uint64_t n, int digits) {
+                const int power = std::max(0, static_cast<int>(std::bit_width(n)) - digits);
+                return (static_cast<std::uint64_t>(power) << (digits - 1)) + (n >> power);
             }
-            static constexpr std::array<Duration, sizes> longest() {
-                std::array<Duration, sizes> all{};
-                all.fill(Duration::max());
+            static constexpr std::array<std::int16_t, sizes> longest() {
+                std::array<std::int16_t, sizes> all{};
+                all.fill(std::numeric_limits<std::int16_t>::max());
                 return all;
             }
         };
     };
-    /// Small: the index is as fine as its chunks (measured: doc/adr/0100).
-    using Jobs = SortedChunks<Job, Traits, 96>;
+    using Jobs = SortedChunks<Job, Traits, chunk_max, group>;
     using Place = typename Jobs::Place;
 
     std::size_t size() const { return jobs_.size(); }
@@ -87,7 +126,7 @@ class JobQueue {
         jobs_.rekey(change);
     }
 
-    /// Jobs and chunks that at() and next_fitting() have looked at, ever.
+    /// Jobs, chunks and groups that at(), any_within() and next_fitting() have looked at, ever.
     std::uint64_t considered() const { return considered_; }
 
     Place begin() const { return {}; }
@@ -113,59 +152,72 @@ class JobQueue {
         const Job& job = chunks[place.chunk].items[place.index];
         return job.key.priority == priority_held ? nullptr : &job;
     }
-    /// Whether any job, held or not, asks for at most so many cores. O(chunks).
+    /// Whether any job, held or not, asks for at most so many cores. O(groups + one group).
     bool any_within(std::uint64_t cores) const {
-        for (const auto& chunk : jobs_.chunks()) {
-            considered_++;
-            if (chunk.summary.cores <= cores) {
-                if (!chunk.summary.is_stale) {
-                    return true;
-                }
-                refresh(chunk);
-                if (chunk.summary.cores <= cores) {
-                    return true;
-                }
+        const auto may = [most = Summary::bounded(cores)](const Summary& summary) { return summary.cores <= most; };
+        for (std::size_t c = 0; to_chunk(c, may); c++) {
+            if (!jobs_.chunks()[c].summary.is_stale || (jobs_.summarize(c), may(jobs_.chunks()[c].summary))) {
+                return true;
             }
         }
         return false;
     }
-    /// The first job from `place` on that fits, and moves `place` there; nullptr: none does. O(chunks + one chunk),
-    /// unless chunks hold small jobs and short jobs, but none that is both.
+    /// The first job from `place` on that fits, and moves `place` there; nullptr: none does. O(groups + one group + one
+    /// chunk), unless there are small jobs and short jobs, but none that is both.
     const Job* next_fitting(Place& place, const Opening& opening) const {
         if (opening.free == 0) {
             return nullptr;
         }
+        const auto may = [free = Summary::bounded(opening.free), extra = Summary::bounded(opening.extra),
+                          slack = Summary::rounded_down(opening.slack),
+                          size = Summary::size_of(opening.free)](const Summary& summary) {
+            return ((summary.cores <= free) & ((summary.cores <= extra) | (summary.limit[size] <= slack))) != 0;
+        };
         const auto& chunks = jobs_.chunks();
-        for (; place.chunk < chunks.size(); place = {place.chunk + 1, 0}) {
-            const auto& chunk = chunks[place.chunk];
-            considered_++;
-            if (!chunk.summary.may_fit(opening)) {
-                continue;
-            }
-            const std::size_t from = place.index;
-            for (; place.index < chunk.items.size(); place.index++) {
-                const Job& job = chunk.items[place.index];
-                if (opening.fits(cores_of(job), job.limit)) {
-                    considered_ += place.index + 1 - from;
-                    return job.key.priority == priority_held ? nullptr : &job;
-                }
-            }
+        for (std::size_t c = place.chunk; to_chunk(c, may); c++) {
+            const std::vector<Job>& items = chunks[c].items;
+            const std::size_t from = c == place.chunk ? place.index : 0;
+            const auto found = std::find_if(items.begin() + static_cast<std::ptrdiff_t>(from), items.end(),
+                                            [&](const Job& job) { return opening.fits(cores_of(job), job.limit); });
+            place = {c, static_cast<std::size_t>(found - items.begin())};
             considered_ += place.index - from;
-            if (chunk.summary.is_stale && chunks.size() > 1) {
-                refresh(chunk);  // looked at for nothing: not twice
+            if (found != items.end()) {
+                considered_++;
+                return found->key.priority == priority_held ? nullptr : &*found;
+            }
+            if (chunks[c].summary.is_stale && chunks.size() > 1) {
+                jobs_.summarize(c);  // looked at for nothing: not twice
             }
         }
         return nullptr;
     }
 
   private:
-    static void refresh(const typename Jobs::Chunk& chunk) {
-        chunk.summary = {};
-        for (const Job& job : chunk.items) {
-            chunk.summary.add(job);
-        }
-    }
+    using Summary = typename Traits::Summary;
 
+    /// Moves `c` on to the first chunk from there on that may(its summary); false: there is none.
+    template <typename May>
+    bool to_chunk(std::size_t& c, const May& may) const {
+        const auto& chunks = jobs_.chunks();
+        const auto& groups = jobs_.groups();
+        for (; c < chunks.size(); c++) {
+            considered_++;
+            if (c % group == 0 && !groups.empty()) {
+                const std::size_t g = c / group;
+                if (may(groups[g]) && groups[g].is_stale) {
+                    jobs_.summarize_group(g);
+                }
+                if (!may(groups[g])) {
+                    c += group - 1;
+                    continue;
+                }
+            }
+            if (may(chunks[c].summary)) {
+                return true;
+            }
+        }
+        return false;
+    }
     Jobs jobs_;
     mutable std::uint64_t considered_ = 0;
 };

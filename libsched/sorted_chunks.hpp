@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: a sorted sequence kept in chunks of contiguous memory, each with a summary: insertion and removal by key in
-// O(log n + chunk) with chunks of about the square root of n, walks at array speed, searches that skip chunks by their
-// summaries. The queue and the profile are made of it. Must not know what it holds. A queue of some hundred entries is
-// scanned fastest as an array, a deep one must not be shifted as a whole: chunks give both (measured: doc/adr/0021).
+// O(log n + chunk) with chunks of about the square root of n, walks at array speed, searches that skip chunks, and
+// where wanted groups of chunks, by their summaries. The queue and the profile are made of it. Must not know what it
+// holds. A queue of some hundred entries is scanned fastest as an array, a deep one must not be shifted as a whole:
+// chunks give both (measured: doc/adr/0021, 0171).
 #pragma once
 #include <algorithm>
+#include <compare>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -14,8 +16,10 @@
 namespace weir {
 
 /// Traits: `static Key key(const T&)` (strictly ordered, unique) and `struct Summary` of a chunk's items, made empty,
-/// with `add(const T&)` and `remove(const T&)`.
-template <typename T, typename Traits, std::size_t chunk_max = 128>
+/// with `add(const T&)` and `remove(const T&)`, and if it has a faster way `of(items)`. With `group` > 0 so many chunks
+/// at a time have a summary as well, then Summary also has `add(const Summary&)`, and what it says stays true when
+/// items leave (a bound).
+template <typename T, typename Traits, std::size_t chunk_max = 128, std::size_t group = 0>
 class SortedChunks {
   public:
     using Summary = typename Traits::Summary;
@@ -28,11 +32,31 @@ class SortedChunks {
     struct Place {
         std::size_t chunk = 0;
         std::size_t index = 0;
+        friend auto operator<=>(const Place&, const Place&) = default;
     };
 
     std::size_t size() const { return size_; }
     bool empty() const { return size_ == 0; }
     const std::vector<Chunk>& chunks() const { return chunks_; }
+    /// Of `group` chunks each, but the last; empty while one would do.
+    const std::vector<Summary>& groups() const { return groups_; }
+    /// Make a summary anew from the items of its chunk, or from its chunks.
+    void summarize(std::size_t c) const {
+        summarize(chunks_[c]);
+        if constexpr (group > 0) {
+            if (!groups_.empty()) {
+                groups_[c / group].is_stale = true;
+            }
+        }
+    }
+    void summarize_group(std::size_t g) const {
+        if constexpr (group > 0) {
+            groups_[g] = Summary{};
+            for (std::size_t c = g * group; c < std::min((g + 1) * group, chunks_.size()); c++) {
+                groups_[g].add(chunks_[c].summary);
+            }
+        }
+    }
     const T& front() const { return chunks_.front().items.front(); }
 
     /// Adds an item; false (and no change) when its key is there already.
@@ -71,8 +95,14 @@ class SortedChunks {
         }
         const std::size_t c = chunk_for(key);
         const auto& items = chunks_[c].items;
-        const auto at = std::lower_bound(items.begin(), items.end(), key,
-                                         [](const T& item, const Key& k) { return Traits::key(item) < k; });
+        const auto is_before = [](const T& item, const Key& k) { return Traits::key(item) < k; };
+        if (!is_before(items.front(), key)) {
+            return {c, 0};
+        }
+        if (is_before(items.back(), key)) {
+            return {c, items.size()};
+        }
+        const auto at = std::lower_bound(items.begin() + 1, items.end() - 1, key, is_before);
         return {c, static_cast<std::size_t>(at - items.begin())};
     }
     template <typename Key>
@@ -89,8 +119,14 @@ class SortedChunks {
         Chunk& chunk = chunks_[place.chunk];
         chunk.items.insert(chunk.items.begin() + static_cast<std::ptrdiff_t>(place.index), item);
         chunk.summary.add(item);
+        if constexpr (group > 0) {
+            if (!groups_.empty()) {
+                groups_[place.chunk / group].add(item);
+            }
+        }
         size_++;
-        if (chunk.items.size() >= chunk_max && chunk.items.size() * chunk.items.size() >= size_) {
+        if (chunk.items.size() >= chunk_max &&
+            chunk.items.size() * chunk.items.size() * std::max<std::size_t>(group, 1) >= size_) {
             const bool is_last = place.chunk + 1 == chunks_.size() && place.index + 1 == chunk.items.size();
             split(place.chunk, is_last ? place.index : chunk.items.size() / 2);
         }
@@ -158,11 +194,19 @@ class SortedChunks {
     /// The last chunk whose first key is not after `key` (the first chunk when all are).
     template <typename Key>
     std::size_t chunk_for(const Key& key) const {
-        std::size_t low = 0;
-        std::size_t high = chunks_.size();
+        const auto is_before = [&](std::size_t c) { return key < Traits::key(chunks_[c].items.front()); };
+        // Most come last and leave first, and the middle is far from the processor.
+        if (chunks_.size() == 1 || is_before(1)) {
+            return 0;
+        }
+        if (!is_before(chunks_.size() - 1)) {
+            return chunks_.size() - 1;
+        }
+        std::size_t low = 1;
+        std::size_t high = chunks_.size() - 1;
         while (high - low > 1) {
             const std::size_t middle = (low + high) / 2;
-            (key < Traits::key(chunks_[middle].items.front()) ? high : low) = middle;
+            (is_before(middle) ? high : low) = middle;
         }
         return low;
     }
@@ -182,11 +226,16 @@ class SortedChunks {
             spare_.push_back(std::move(chunks_[c].items));
         }
         chunks_.erase(chunks_.begin() + static_cast<std::ptrdiff_t>(c));
+        regroup(c);
     }
-    static void summarize(Chunk& chunk) {
-        chunk.summary = Summary{};
-        for (const T& item : chunk.items) {
-            chunk.summary.add(item);
+    static void summarize(const Chunk& chunk) {
+        if constexpr (requires { Summary::of(chunk.items); }) {
+            chunk.summary = Summary::of(chunk.items);
+        } else {
+            chunk.summary = Summary{};
+            for (const T& item : chunk.items) {
+                chunk.summary.add(item);
+            }
         }
     }
     /// Items that come in order leave full chunks behind them, without unused room.
@@ -202,6 +251,25 @@ class SortedChunks {
         summarize(chunks_[c]);
         summarize(upper);
         chunks_.insert(chunks_.begin() + static_cast<std::ptrdiff_t>(c) + 1, std::move(upper));
+        regroup(c + 1);
+    }
+    /// After a chunk came to `c` or left it those behind stand elsewhere, and the one before may hold what it held:
+    /// each group from that one's on gets what moved into it, at its front or its back. What it lost goes when it is
+    /// made anew.
+    void regroup(std::size_t c) {
+        if constexpr (group > 0) {
+            const bool are_new = groups_.empty();
+            groups_.resize(chunks_.size() > group ? (chunks_.size() + group - 1) / group : 0);
+            for (std::size_t g = are_new || c == 0 ? 0 : (c - 1) / group; g < groups_.size(); g++) {
+                if (are_new) {
+                    summarize_group(g);
+                    continue;
+                }
+                groups_[g].add(chunks_[g * group].summary);
+                groups_[g].add(chunks_[std::min((g + 1) * group, chunks_.size()) - 1].summary);
+                groups_[g].is_stale = true;
+            }
+        }
     }
     /// Few are out of order as a rule: they are taken out (with the one before them, for either may be the one), sorted
     /// and merged back. O(n + k log k).
@@ -230,9 +298,13 @@ class SortedChunks {
             }
             summarize(chunk);
         }
+        for (std::size_t g = 0; g < groups_.size(); g++) {
+            summarize_group(g);
+        }
     }
 
     std::vector<Chunk> chunks_;  ///< in order of their keys, none empty
+    mutable std::vector<Summary> groups_;
     std::size_t size_ = 0;
     std::vector<std::vector<T>> spare_;  ///< memory of chunks that were emptied
     // Memory of sort().

@@ -101,15 +101,16 @@ struct Backfill {
         return job != nullptr;
     }
 
-    /// Starts and reserves from `place` on. True when all reservations are given: those from `place` on are left.
-    /// False: nobody from `place` on can start (and none of them has a reservation yet).
+    /// Starts and reserves from `place` on. True when all reservations are given: those from `place` on are left, and
+    /// nobody before `place` may start. False: nobody from `place` on can start (and none of them has a reservation
+    /// yet).
     template <typename Queue, typename Place, typename Space, typename Sink>
     bool in_order(const Queue& queue, Place& place, Space& space, Instant now, Sink& sink) const {
         auto& kept = space.reservations();
         Place fitting = place;
         bool any_fits = next_to_start(queue, fitting, space, now);
         for (std::uint32_t told = 0; const auto* job = queue.at(place); place.index++) {
-            if (std::pair(fitting.chunk, fitting.index) < std::pair(place.chunk, place.index)) {
+            if (fitting < place) {
                 fitting = place;
                 any_fits = any_fits && next_to_start(queue, fitting, space, now);
             }
@@ -131,6 +132,7 @@ struct Backfill {
             told++;
             if (kept.places.size() == depth) {
                 place.index++;
+                place = std::max(place, fitting);
                 return true;
             }
         }

@@ -15,11 +15,12 @@ namespace weir {
 
 /// A job that waits for a number of cores: what a count needs of a PendingJob.
 struct CountJob {
-    QueueKey key;
-    Duration limit{};
+    [[no_unique_address]] QueueKey key;
     std::uint32_t cores = 0;
+    Duration limit{};
     friend std::uint64_t cores_of(const CountJob& job) { return job.cores; }
 };
+static_assert(sizeof(CountJob) == 32, "two to a cache line: backfill reads many");
 
 class CountSpace {
   public:

@@ -24,7 +24,7 @@ struct OnCount : CountSpace {
     using Job = CountJob;
     explicit OnCount(std::int64_t cores) : CountSpace(cores) {}
     std::uint64_t free_cores() const { return static_cast<std::uint64_t>(free()); }
-    static Job waiting(const QueueKey& key, const SimJob& job) { return {key, believed(job), job.cores}; }
+    static Job waiting(const QueueKey& key, const SimJob& job) { return {key, job.cores, believed(job)}; }
     void give_back(JobId, const SimJob& job, Instant start) { release(believed_end(start, believed(job)), job.cores); }
 };
 struct OnNodes : ResourceSpace {

@@ -129,10 +129,11 @@ void job_cycle(benchmark::State& state) {
     state.SetItemsProcessed(state.iterations());
 }
 
-void replay(benchmark::State& state, const Policy& policy) {
+/// By offered load in percent: above 100 the queue grows with the log.
+void replay(benchmark::State& state, const Policy& policy, double considered_max) {
     LublinSettings settings;
-    settings.jobs = 100'000;
-    settings.load = .9;
+    settings.jobs = 200'000;
+    settings.load = static_cast<double>(state.range(0)) / 100.;
     std::vector<SimJob> jobs;
     const auto log = generate_lublin(settings);
     for (const SwfJob& job : *log) {
@@ -145,13 +146,16 @@ void replay(benchmark::State& state, const Policy& policy) {
         benchmark::DoNotOptimize(simulate(jobs, settings.cores, policy, &counters));
     }
     state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(jobs.size()));
-    state.counters["considered_per_job"] = static_cast<double>(counters.considered) / static_cast<double>(jobs.size());
+    const double considered = static_cast<double>(counters.considered) / static_cast<double>(jobs.size());
+    WEIR_CHECK(considered <= considered_max);
+    state.counters["considered_per_job"] = considered;
+    state.counters["in_system_max"] = static_cast<double>(counters.in_system_max);
 }
 void fcfs_replay(benchmark::State& state) {
-    replay(state, Fcfs{});
+    replay(state, Fcfs{}, 4);
 }
 void easy_replay(benchmark::State& state) {
-    replay(state, Easy{});
+    replay(state, Easy{}, 120);
 }
 
 BENCHMARK(fcfs_pass)->Arg(100'000);
@@ -160,8 +164,8 @@ BENCHMARK(easy_fresh_pass)->Args({1000, 999})->Args({100'000, 99'999})->Unit(ben
 BENCHMARK(hybrid_fresh_pass)->Args({1000, 999})->Args({100'000, 99'999})->Unit(benchmark::kMillisecond);
 BENCHMARK(conservative_fresh_pass)->Args({100'000, 1})->Args({100'000, 100})->Unit(benchmark::kMillisecond);
 BENCHMARK(job_cycle);
-BENCHMARK(fcfs_replay)->Unit(benchmark::kMillisecond);
-BENCHMARK(easy_replay)->Unit(benchmark::kMillisecond);
+BENCHMARK(fcfs_replay)->Arg(90)->Arg(130)->Unit(benchmark::kMillisecond);
+BENCHMARK(easy_replay)->Arg(90)->Arg(100)->Arg(110)->Arg(130)->Unit(benchmark::kMillisecond);
 
 }  // namespace
 

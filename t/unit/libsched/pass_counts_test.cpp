@@ -35,15 +35,15 @@ struct World {
     World() {
         std::uint64_t id = 0;
         for (int i = 0; i < 1024; i++) {
-            space.start(Job{{1, at(0), JobId{id++}}, test::secs(1000 + 37 * i), 4}, at(0));
+            space.start(Job{{1, at(0), JobId{id++}}, 4, test::secs(1000 + 37 * i)}, at(0));
         }
-        wait({{2, at(1), JobId{id++}}, test::secs(86'400), 2050});
+        wait({{2, at(1), JobId{id++}}, 2050, test::secs(86'400)});
         for (std::uint64_t i = 0; i < depth - 2; i++) {
             wait({{1, at(2), JobId{id++}},
-                  test::secs(static_cast<std::int64_t>(60 + i * 7919 % 86'000)),
-                  static_cast<std::uint32_t>(5 + i % 16)});
+                  static_cast<std::uint32_t>(5 + i % 16),
+                  test::secs(static_cast<std::int64_t>(60 + i * 7919 % 86'000))});
         }
-        wait({{1, at(3), JobId{id++}}, test::secs(60), 1});
+        wait({{1, at(3), JobId{id++}}, 1, test::secs(60)});
     }
     void wait(const Job& job) {
         REQUIRE(queue.insert(job));
@@ -82,11 +82,11 @@ struct World {
 TEST_CASE("EASY over 100,000 waiting jobs looks at the chunks of the queue, then at arrivals alone") {
     World world;
     const auto full = world.pass(Easy{}, at(10));
-    CHECK(full.started == 1);        // the small one at the end of the queue
-    CHECK(full.queue < depth / 20);  // chunks of 48 to 316 jobs, and jobs of those that hold what fits
-    CHECK(full.profile < 200);       // one shadow time among 1024 ends
+    CHECK(full.started == 1);         // the small one at the end of the queue
+    CHECK(full.queue < depth / 500);  // groups of 16 chunks of 79 jobs or more, and what holds the one that fits
+    CHECK(full.profile < 200);        // one shadow time among 1024 ends
     for (std::uint64_t i = 0; i < 10; i++) {
-        world.wait({{1, at(11), JobId{depth * 2 + i}}, test::secs(60), i < 2 ? 1U : 5U});
+        world.wait({{1, at(11), JobId{depth * 2 + i}}, i < 2 ? 1U : 5U, test::secs(60)});
     }
     const auto arrivals = world.pass(Easy{}, at(11));
     CHECK(arrivals.started == 2);
@@ -107,7 +107,7 @@ TEST_CASE("conservative stops where nobody behind can start; who could is behind
     REQUIRE(world.queue.erase(small.key));
     const auto none = world.pass(Backfill{.depth = Backfill::all}, at(10));
     CHECK(none.started == 0);
-    CHECK(none.queue < depth / 20);  // nobody fits: the chunks say so, and no reservation is made
+    CHECK(none.queue < depth / 500);  // nobody fits: the groups say so, and no reservation is made
     CHECK(none.profile < 200);
     // With one that fits in place 2000 the 2000 before it get one.
     Job early = small;
@@ -124,7 +124,7 @@ TEST_CASE("conservative stops where nobody behind can start; who could is behind
     world.space.reservations().stand = false;
     const auto some = world.pass(Backfill{.depth = Backfill::all}, at(10));
     CHECK(some.started == 1);
-    CHECK(some.queue < 2000 + 2 * depth / 20);
+    CHECK(some.queue < 2000 + 2 * depth / 500);
     CHECK(some.profile < 2000 * 1500);  // a search each, among up to 5000 steps: holes that are too short are many
 }
 
