@@ -45,22 +45,28 @@ if flux module list | grep -q sched-simple; then
 	flux module load "$MODULES/sched-backfill.so"
 	stock=yes
 fi
-half=$(job physics -n1) && saw "$half" alloc
+half=$(job physics -n1)
+saw "$half" alloc
 is "$half" not-waiting
 says "$half" "does not wait: it has its resources"
 
 # resources; behind whom, until when
-first=$(job physics -n2) && saw "$first" priority && sync_priorities >/dev/null
+first=$(job physics -n2)
+saw "$first" priority
+sync_priorities >/dev/null
 is "$first" resources
 says "$first" "waits for 2 cores, next to start; free: 1 core; believed to start at 20"
-behind=$(job physics -n1 -t 2h) && saw "$behind" priority && sync_priorities >/dev/null
+behind=$(job physics -n1 -t 2h)
+saw "$behind" priority
+sync_priorities >/dev/null
 says "$behind" "could have what it asks for, but" "It is number 2 in the queue; $first waits first, believed to start at 20"
 weir prio explain "$behind" >explained
 grep "^It could have what it asks for" explained >/dev/null
 grep "$first waits first" explained >/dev/null
 
 # held; dependency; begin time
-held=$(job physics -n1 --urgency=0) && saw "$held" priority
+held=$(job physics -n1 --urgency=0)
+saw "$held" priority
 is "$held" held
 says "$held" "is held: its urgency is 0; .weir nice $held 0. releases it"
 if test -n "$stock"; then
@@ -80,8 +86,12 @@ else
 fi
 
 # a limit of the share tree
-one=$(job bio -n1) && saw "$one" priority && sync_priorities >/dev/null
-two=$(job bio -n1) && saw "$two" priority && sync_priorities >/dev/null
+one=$(job bio -n1)
+saw "$one" priority
+sync_priorities >/dev/null
+two=$(job bio -n1)
+saw "$two" priority
+sync_priorities >/dev/null
 is "$two" limit
 says "$two" "is held back by a limit: bio runs at most 1 job; 1 run"
 
@@ -113,10 +123,12 @@ fi
 flux module remove job-priority
 flux jobtap remove job-priority-tap.so
 flux jobtap load "$PRIORITY_TAP"
-early=$(job physics -n1) && saw "$early" depend
+early=$(job physics -n1)
+saw "$early" depend
 is "$early" priority
 says "$early" "waits for its first priority, and job-priority does not answer"
-flux module load "$PRIORITY_SO" && sync_priorities >/dev/null
+flux module load "$PRIORITY_SO"
+sync_priorities >/dev/null
 saw "$early" priority
 
 scheduler=$(flux module list | grep -o "sched-[a-z]*" | head -1)
@@ -124,18 +136,21 @@ flux module remove "$scheduler"
 is "$first" no-scheduler
 says "$first" "waits for a scheduler: none is loaded"
 flux module load "$MODULES/$scheduler.so"
-flux cancel "$half" "$behind" "$one" "$two" "$early" && saw "$first" alloc
+flux cancel "$half" "$behind" "$one" "$two" "$early"
+saw "$first" alloc
 is "$first" not-waiting
 
 weir why f1 2>unknown && exit 1
 grep "no job f1\|no job ƒ1" unknown
-flux cancel --all >/dev/null && flux queue idle -t 60 >/dev/null
+flux cancel --all >/dev/null
+flux queue idle -t 60 >/dev/null
 if test -n "$stock"; then
 	flux module remove sched-backfill && flux module load sched-simple
 fi
 EOT
 
-OUT=$PWD && export OUT
+OUT=$PWD
+export OUT
 for broker in $BROKERS; do
 	test_expect_success "$broker: whoever waits is told for what" '
 		in_instance '$broker' "$PWD/state-'$broker'" "$PWD/script.sh"

@@ -14,11 +14,11 @@ export PATH
 cat >guarded.sh <<EOF
 SHARNESS_TEST_SRCDIR=$SHARNESS_TEST_SRCDIR
 . "$SHARNESS_TEST_SRCDIR/sharness.d/40-flux.sh"
-! flux module load "$GUARDED" throw 2>start.err
+flux module load "$GUARDED" throw 2>start.err && exit 1
 flux module load "$GUARDED"
 rpc test-module-guarded.about >about.first
-! rpc test-module-guarded.error >error.out
-! rpc test-module-guarded.number >number.out
+rpc test-module-guarded.error >error.out && exit 1
+rpc test-module-guarded.number >number.out && exit 1
 rpc test-module-guarded.later
 rpc test-module-guarded.about >about.last
 flux module remove test-module-guarded

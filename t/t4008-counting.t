@@ -60,14 +60,16 @@ near "$(usage_of physics usage_core_s)" "2 * $(usage_of physics charged_core_us)
 # other rules, while the module runs: what was used is worth what it was
 before=$(usage_of bio usage_core_s)
 sed -e 's/^decay.*/decay = "window"/' -e 's/^charging.*//' instance-conf/instance.toml >windowed.toml
-flux config load windowed.toml && sync_priorities
+flux config load windowed.toml
+sync_priorities
 rpc job-priority.weights | jq -e '.decay == "window" and .charging == "as-it-runs"'
 near "$(usage_of bio usage_core_s)" "$before"
 a=$(hold -n1 --setattr=system.bank=bio)
 end "$a"
 near "$(usage_of bio usage_core_s)" "$before + $(ran "$a")"
 sed -e 's/^algorithm.*/algorithm = "dynamic-user"/' instance-conf/instance.toml >lsf.toml
-flux config load lsf.toml && sync_priorities
+flux config load lsf.toml
+sync_priorities
 a=$(hold -n1 -t 1h --setattr=system.bank=bio)
 rpc job-priority.weights | jq -e '.algorithm == "dynamic-user"'
 end "$a"

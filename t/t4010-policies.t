@@ -42,31 +42,42 @@ weir prio explain "$c" >explained
 grep 'in order of submission (policy = "fcfs")' explained
 grep 'it was submitted earlier' explained
 not grep fairshare explained
-weir prio list >list && test "$(wc -l <list)" = 4
-weir prio list --long | head -1 >columns && not grep '+wait' columns
+weir prio list >list
+test "$(wc -l <list)" = 4
+weir prio list --long | head -1 >columns
+not grep '+wait' columns
 weir prio weights | grep 'policy fcfs'
 weir prio when "$a" "$c"
-flux job urgency "$b" hold && sync_priorities >/dev/null && test "$(priority_of "$b")" = 0
-flux job urgency "$b" expedite && sync_priorities >/dev/null && test "$(priority_of "$b")" = 4294967295
-flux job urgency "$b" default && sync_priorities >/dev/null && test "$(priority_of "$b")" = "$(priority_of "$a")"
+flux job urgency "$b" hold
+sync_priorities >/dev/null
+test "$(priority_of "$b")" = 0
+flux job urgency "$b" expedite
+sync_priorities >/dev/null
+test "$(priority_of "$b")" = 4294967295
+flux job urgency "$b" default
+sync_priorities >/dev/null
+test "$(priority_of "$b")" = "$(priority_of "$a")"
 
 # LSF: physics has twice the shares, but the blocker's two slots; whoever went lowers the account's priority: they take turns
 policy 'policy = "lsf"'
 in_order "$a" "$c" "$b"
 weir prio explain "$c" >explained
-grep "share account's dynamic priority is" explained && grep 'dynamic priority is higher: bio' explained
+grep "share account's dynamic priority is" explained
+grep 'dynamic priority is higher: bio' explained
 grep cpu-time explained
 weir prio when "$a" "$c" | grep 'Waiting alone never changes that while dynamic priorities'
 weir prio list --long | grep '+slots'
 rpc job-priority.weights | jq -e '.policy == "lsf" and .weights.slots == 3' >/dev/null
 
-flux module reload "$PRIORITY_SO" && sync_priorities >/dev/null # a restart: the state file and the journal
+flux module reload "$PRIORITY_SO" # a restart: the state file and the journal
+sync_priorities >/dev/null
 in_order "$a" "$c" "$b"
 
 # APS: one number a job; the administrator's value counts as it is
 policy 'policy = "lsf"' '[weir.lsf.aps]
 proc = 1'
-weir prio site "$b" 50 && sync_priorities >/dev/null
+weir prio site "$b" 50
+sync_priorities >/dev/null
 in_order "$b" "$a"
 weir prio explain "$a" | grep 'absolute priority is 51 against 1: +50 from admin'
 
@@ -126,17 +137,20 @@ weir prio explain "$c" >explained
 grep 'E is 0: 2 of 2 cores are in use' explained
 grep 'P is .* of at most 55' explained
 flux cancel "$(cat blocker)"
-flux job wait-event -q -t 30 "$a" alloc && flux job wait-event -q -t 30 "$b" alloc
+flux job wait-event -q -t 30 "$a" alloc
+flux job wait-event -q -t 30 "$b" alloc
 
 # a mistake changes nothing; multifactor comes back as it was
 not policy 'policy = "lottery"'
 rpc job-priority.weights | jq -e '.policy == "load-threshold"'
 policy 'policy = "multifactor"'
 rpc job-priority.explain "{\"id\":$(flux job id --to=dec "$c")}" | jq -e '(.terms | length) == 6'
-flux cancel --all && flux queue idle -t 60
+flux cancel --all
+flux queue idle -t 60
 EOF
 
-OUT=$PWD && export OUT
+OUT=$PWD
+export OUT
 
 for broker in $BROKERS; do
 	test_expect_success "$broker: every policy orders the queue, explains itself, and follows a change of configuration" '

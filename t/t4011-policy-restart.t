@@ -4,7 +4,8 @@ test_description='every policy over a restart of the whole instance, orderly and
 . "${SHARNESS_LIB:-/usr/share/sharness/sharness.sh}"
 require_some_broker
 
-mkdir -p instance-conf && cp "$PRIORITY_CONF/shares.toml" instance-conf/
+mkdir -p instance-conf
+cp "$PRIORITY_CONF/shares.toml" instance-conf/
 SCHED_SO=$WEIR_BUILD_DIR/lib/flux/modules/sched-fcfs.so
 export SCHED_SO SHARNESS_TEST_SRCDIR
 
