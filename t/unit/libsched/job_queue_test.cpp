@@ -182,7 +182,7 @@ TEST_CASE("queue: a group says what its chunks say, or that it is stale and less
 // Kills: a power of two taken one bit too late; rounding that falls at 2048 s.
 TEST_CASE("queue: a summary's limits and sizes rise with what they stand for") {
     rc::prop("monotone", [](std::uint64_t a, std::uint64_t b) {
-        const auto [less, more] = std::minmax(a >> (b % 64), b >> (a % 64));
+        const auto [less, more] = std::minmax({a >> (b % 64), b >> (a % 64)});
         RC_ASSERT(Summary::size_of(less) <= Summary::size_of(more));
         RC_ASSERT(Summary::bounded(less) <= Summary::bounded(more));
         const auto limit = [](std::uint64_t count) { return Duration{static_cast<std::int64_t>(count >> 1)}; };
