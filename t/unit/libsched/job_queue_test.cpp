@@ -94,7 +94,7 @@ TEST_CASE("queue: the next one that fits is the one that a look at every job fin
                           }));
             } else if (kind == 4) {
                 Model rekeyed;
-                const auto change = [&](CountJob& job) {
+                const auto change = [random = random](CountJob& job) {
                     job.key.priority = static_cast<std::uint32_t>((job.key.id.value * 7919 + random) % 5);
                 };
                 queue.rekey(change);
