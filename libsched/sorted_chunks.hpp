@@ -17,8 +17,8 @@ namespace weir {
 
 /// Traits: `static Key key(const T&)` (strictly ordered, unique) and `struct Summary` of a chunk's items, made empty,
 /// with `add(const T&)` and `remove(const T&)`, and if it has a faster way `of(items)`. With `group` > 0 so many chunks
-/// at a time have a summary as well, then Summary also has `add(const Summary&)`, and what it says stays true when
-/// items leave (a bound).
+/// at a time have a summary as well: then Summary is a bound that stays true when items leave, has
+/// `add(const Summary&)`, and `is_stale`, which a group's is when it may say less than its chunks.
 template <typename T, typename Traits, std::size_t chunk_max = 128, std::size_t group = 0>
 class SortedChunks {
   public:
