@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 
 #include "broker/services/resource_source.hpp"
@@ -92,4 +93,17 @@ TEST_CASE("resource: this machine has at least one core") {
     REQUIRE(found->nodes.size() == 1);
     CHECK(found->nodes[0].host == "here");
     CHECK(found->core_count() >= 1);
+}
+
+// Kills: the memory of one NUMA node for that of all; bytes or KiB for MiB; hardware threads for cores; a machine that
+// is not the one hwloc was told of.
+TEST_CASE("resource: of a machine with two NUMA nodes hwloc's cores count, and the memory of both") {
+    REQUIRE(setenv("HWLOC_SYNTHETIC", "numa:2(memory=3221225472) core:4 pu:2", 1) == 0);
+    const auto found = machine_inventory("there");
+    REQUIRE(unsetenv("HWLOC_SYNTHETIC") == 0);
+    REQUIRE(found);
+    REQUIRE(found->nodes.size() == 1);
+    CHECK(found->nodes[0].cores == Ids{0, 1, 2, 3, 4, 5, 6, 7});
+    CHECK(found->nodes[0].gpus.empty());
+    CHECK(found->nodes[0].memory_mib == 6 * 1024);
 }
