@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 
-KINDS = ("lint", "unit", "property", "oracle", "corpus", "bench", "system")
+KINDS = ("lint", "unit", "property", "oracle", "corpus", "bench", "system", "chaos")
 
 
 def count(output):

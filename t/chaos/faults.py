@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: LGPL-3.0-only
+"""The faults. Each is a function of (tree, random, log) that injects one and returns when it is over; the tree comes back
+by its operator or by itself. A new fault is one function and one line in FAULTS."""
+import os
+import signal
+import time
+
+from tree import PARTITIONS
+
+
+def send(tree, number, role, partition=None):
+    pids = tree.pids(role, partition)
+    for pid in pids:
+        try:
+            os.kill(pid, number)
+        except ProcessLookupError:
+            pass
+    return pids
+
+
+def kill(role):
+    def inject(tree, random, log):
+        partition = random.choice(sorted(PARTITIONS)) if role in ("partition", "script") else None
+        log(f"SIGKILL {role} {partition or ''} {send(tree, signal.SIGKILL, role, partition)}")
+    return inject
+
+
+def kill_all(tree, random, log):
+    """A power cut, as far as processes can have one: all at once, none sees another's end first."""
+    del random
+    targets = [("starter", None), ("parent", None)] + [(r, p) for p in PARTITIONS for r in ("script", "partition")]
+    pids = [pid for role, partition in targets for pid in tree.pids(role, partition)]
+    for number in (signal.SIGSTOP, signal.SIGKILL):
+        for pid in pids:
+            try:
+                os.kill(pid, number)
+            except ProcessLookupError:
+                pass
+    log(f"SIGKILL all {pids}")
+
+
+def pause(role):
+    def inject(tree, random, log):
+        partition = random.choice(sorted(PARTITIONS)) if role == "partition" else None
+        seconds = random.choice([0.05, 0.3, 1.2])
+        log(f"SIGSTOP {role} {partition or ''} for {seconds} s: {send(tree, signal.SIGSTOP, role, partition)}")
+        time.sleep(seconds)
+        send(tree, signal.SIGCONT, role, partition)
+        log("SIGCONT")
+    return inject
+
+
+def fill_disk(tree, random, log):
+    """The statedir's file system has no room for a while (see room.py: it is a small tmpfs in these rounds)."""
+    filler = os.path.join(tree.statedir, "filler")
+    written = 0
+    with open(filler, "wb", buffering=0) as file:
+        for size in (1 << 16, 1 << 12, 1):
+            try:
+                while True:
+                    written += file.write(b"\0" * size)
+            except OSError:
+                pass
+    seconds = random.choice([0.1, 0.5, 1.0])
+    log(f"the disk is full ({written} bytes of filler) for {seconds} s")
+    time.sleep(seconds)
+    os.unlink(filler)
+    log("the disk has room")
+
+
+def step_clock(tree, random, log):
+    """The wall clock of all brokers jumps (see room.py: they read it from a file in these rounds)."""
+    step = random.choice([-3600, -60, -1, 1, 60, 3600])
+    tree.step_clock(step)
+    log(f"the wall clock steps by {step} s")
+
+
+def stop_orderly(tree, random, log):
+    del random
+    log(f"SIGTERM starter {send(tree, signal.SIGTERM, 'starter')}")
+
+
+# name -> (function, what the round needs: a key of room.NEEDS)
+FAULTS = {
+    "kill-parent": (kill("parent"), None),
+    "kill-partition": (kill("partition"), None),
+    "kill-script": (kill("script"), None),
+    "kill-starter": (kill("starter"), None),
+    "kill-all": (kill_all, None),
+    "stop-orderly": (stop_orderly, None),
+    "pause-parent": (pause("parent"), None),
+    "pause-partition": (pause("partition"), None),
+    "fill-disk": (fill_disk, "tmpfs"),
+    "step-clock": (step_clock, "faketime"),
+}
+
+# Not drawn unless asked for by name: what the tree does not stand yet.
+NOT_YET = {"kill-parent", "kill-partition", "kill-script", "kill-starter", "kill-all", "stop-orderly", "fill-disk", "step-clock"}

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: LGPL-3.0-only
+"""Reads a broker's jobs.journal as it lies on disk, by its own means. Times are whole microseconds."""
+import json
+import os
+from dataclasses import dataclass, field
+
+
+def microseconds(timestamp):
+    return round(timestamp * 1_000_000)
+
+
+def idset(text):
+    ids = set()
+    for part in filter(None, text.split(",")):
+        first, _, last = part.partition("-")
+        ids |= set(range(int(first), int(last or first) + 1))
+    return ids
+
+
+def cores_of(document):
+    """{(rank, core)} of an R."""
+    cores = set()
+    for entry in document["execution"]["R_lite"]:
+        for rank in idset(entry["rank"]):
+            cores |= {(rank, core) for core in idset(entry["children"]["core"])}
+    return cores
+
+
+@dataclass
+class Job:
+    id: int
+    jobspec: dict
+    events: list = field(default_factory=list)
+    cores: set = field(default_factory=set)
+
+    def system(self):
+        return self.jobspec["attributes"].get("system", {})
+
+    def token(self):
+        return self.system().get("job", {}).get("name", "")
+
+    def upstream(self):
+        return self.system().get("weir", {}).get("jobid", 0)
+
+    def named(self, name):
+        return [event for event in self.events if event["name"] == name]
+
+    def time(self, name):
+        """Of the first event of that name, None without one."""
+        found = self.named(name)
+        return microseconds(found[0]["timestamp"]) if found else None
+
+    def is_active(self):
+        return not self.named("clean")
+
+    def status(self):
+        found = self.named("finish")
+        return found[0]["context"]["status"] if found else None
+
+    def fatal(self):
+        return next((e for e in self.named("exception") if e["context"]["severity"] == 0), None)
+
+
+def read(statedir):
+    """{id: Job} of the journal in that folder. A line that is torn at the end counts as never written."""
+    jobs = {}
+    with open(os.path.join(statedir, "jobs.journal"), encoding="utf-8") as file:
+        for number, line in enumerate(file):
+            if number == 0 or not line.endswith("\n"):
+                continue
+            entry = json.loads(line)
+            if "event" not in entry:
+                continue
+            if entry["event"]["name"] == "submit":
+                jobs[entry["id"]] = Job(entry["id"], entry["jobspec"])
+            job = jobs[entry["id"]]
+            job.events.append(entry["event"])
+            if "R" in entry:
+                job.cores = cores_of(entry["R"])
+    return jobs
