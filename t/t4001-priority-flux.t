@@ -208,12 +208,38 @@ test_expect_success 'module as a process of its own, killed: the broker lives, v
 	kept=$(priority_of "$(cat p1)") &&
 	flux module remove job-priority &&
 	flux module load --exec "$PRIORITY_SO" && sync_priorities &&
-	pid=$(pgrep -f "module-exec.*job-priority.so" | head -n 1) &&
+	pid=$(module_pid) &&
 	test -n "$pid" && kill -9 "$pid" &&
 	test "$(priority_of "$(cat p1)")" = "$kept" &&
 	flux getattr broker.pid &&
 	until flux module load "$PRIORITY_SO" 2>exists; do grep -i exist exists || break; done &&
 	sync_priorities
+'
+test_expect_success 'held, expedited or changed before their first value: jobs go on, and the module does not count as absent' '
+	flux module remove job-priority &&
+	flux jobtap remove job-priority-tap.so && flux jobtap load "$PRIORITY_TAP" &&
+	for what in expedited held twice back changed; do pending bio >$what || return 1; done &&
+	for what in expedited held twice back changed; do
+		test "$(state_of "$(cat $what)")" = PRIORITY || return 1
+	done &&
+	flux job urgency "$(cat expedited)" expedite &&
+	flux job urgency "$(cat held)" hold &&
+	flux job urgency "$(cat twice)" expedite && flux job urgency "$(cat twice)" 16 &&
+	flux job urgency "$(cat twice)" expedite &&
+	flux job urgency "$(cat back)" expedite && flux job urgency "$(cat back)" 16 &&
+	flux update "$(cat changed)" duration=2m &&
+	flux module load "$PRIORITY_SO" &&
+	for what in expedited held twice back changed; do
+		flux job wait-event -q -t 20 "$(cat $what)" priority || return 1
+	done &&
+	sync_priorities &&
+	test "$(priority_of "$(cat expedited)")" = 4294967295 &&
+	test "$(priority_of "$(cat twice)")" = 4294967295 &&
+	test "$(priority_of "$(cat held)")" = 0 &&
+	test "$(priority_of "$(cat back)")" = "$(priority_of "$(cat changed)")" &&
+	test "$(priority_of "$(cat back)")" -gt 16 &&
+	flux jobtap query job-priority-tap.so | jq -e ".mode == \"synced\" and .waiting == 0" &&
+	flux cancel "$(cat expedited)" "$(cat held)" "$(cat twice)" "$(cat back)" "$(cat changed)"
 '
 test_expect_success 'job-manager reloaded under the module: the journal is followed again' '
 	flux cancel --all && flux queue idle -t 60 &&

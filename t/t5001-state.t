@@ -20,7 +20,7 @@ for event in depend alloc start finish free clean alloc clean depend free; do
 	# An even round is killed behind a full pass, an odd one in the middle of whatever it does.
 	test $((round % 2)) = 1 || sync_priorities
 	flux job wait-event -q -t 60 "$(tail -n 1 ids.$round)" $event
-	kill -9 $(pgrep -f "module-exec.*job-priority.so")
+	kill -9 $(module_pid)
 done
 for id in $(cat ids.*); do flux job wait-event -q -t 60 "$id" clean; done
 until flux module load "$PRIORITY_SO" 2>exists; do grep -qi exist exists; done

@@ -4,6 +4,8 @@
 
 #include <utility>
 
+#include "modules/job-priority/tap_table.hpp"
+
 namespace weir::priority {
 namespace {
 
@@ -91,7 +93,7 @@ void PluginLink::send_push(const std::optional<Push>& push) {
         for (const auto& [id, value] : push->jobs) {
             Json pair = Json::array();
             pair.append(Json::own(json_integer(static_cast<json_int_t>(id))));
-            pair.append(Json::own(json_integer(value)));
+            pair.append(Json::own(json_integer(value == Push::overridden ? overridden_on_wire : json_int_t{value})));
             jobs.append(std::move(pair));
         }
     }

@@ -146,6 +146,9 @@ void PriorityService::apply(const JobEvent& event) {
             break;
         case BookChange::inputs:
             put(*job);
+            if (job->is_held() || job->is_expedited()) {
+                pusher_.override(event.id);
+            }
             break;
         case BookChange::started:
             if (const PriorityEngine::Slot* slot = queue_.find(event.id)) {

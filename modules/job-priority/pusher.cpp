@@ -12,6 +12,14 @@ void Pusher::want(std::uint64_t id, std::uint32_t value) {
     compare(id, job);
 }
 
+void Pusher::override(std::uint64_t id) {
+    Job& job = jobs_[id];
+    if (job.wanted == Push::overridden) {
+        job.acknowledged.reset();
+        compare(id, job);
+    }
+}
+
 void Pusher::hold_back(std::uint64_t id, bool is_held_back) {
     const auto job = jobs_.find(id);
     if (job != jobs_.end() && job->second.is_held_back != is_held_back) {
@@ -103,7 +111,8 @@ void Pusher::mark_all_dirty() {
 
 std::optional<std::uint32_t> Pusher::pushed(std::uint64_t id) const {
     const auto job = jobs_.find(id);
-    return job == jobs_.end() ? std::nullopt : job->second.acknowledged;
+    const bool has_value = job != jobs_.end() && job->second.acknowledged != Push::overridden;
+    return has_value ? job->second.acknowledged : std::nullopt;
 }
 
 }  // namespace weir::priority

@@ -20,6 +20,8 @@ struct Push {
         fill,  ///< table only, more portions follow
         all,   ///< table, then one reprioritize-all: the job-manager asks for every job and sorts once
     };
+    /// In place of a value: the job is held or expedited, the plugin is not to wait for one.
+    static constexpr std::uint32_t overridden = 4294967295U;
     Mode mode = Mode::job;
     std::vector<std::pair<std::uint64_t, std::uint32_t>> jobs;  ///< in order of id
 };
@@ -38,6 +40,9 @@ class Pusher {
     void want(std::uint64_t id, std::uint32_t value);
     /// Whether a limit holds the job back: it is pushed as 0 until that ends, then as what is wanted. O(1) expected.
     void hold_back(std::uint64_t id, bool is_held_back);
+    /// The job became held or expedited: unless the plugin is told a value for it anyway, it is told that there is
+    /// none, each time anew, for the job may wait for one (Push::overridden). O(log jobs).
+    void override(std::uint64_t id);
     /// The job no longer waits for resources: it needs no pushes.
     void forget(std::uint64_t id);
 
@@ -64,7 +69,7 @@ class Pusher {
 
   private:
     struct Job {
-        std::uint32_t wanted = 0;
+        std::uint32_t wanted = Push::overridden;
         bool is_held_back = false;
         std::optional<std::uint32_t> acknowledged;
     };

@@ -35,6 +35,10 @@ struct WatcherDestroy {
     void operator()(flux_watcher_t* watcher) const { flux_watcher_destroy(watcher); }
 };
 
+struct ArgDestroy {
+    void operator()(flux_plugin_arg_t* args) const { flux_plugin_arg_destroy(args); }
+};
+
 struct Tap {
     flux_plugin_t* plugin = nullptr;
     TapTable table{unavail_timeout_default};
@@ -98,10 +102,9 @@ void timer_cb(flux_reactor_t*, flux_watcher_t*, int, void* arg) noexcept {
         const bool was_fallback = tap.table.mode() == TapTable::Mode::fallback;
         release_overdue(tap);
         if (!was_fallback && tap.table.mode() == TapTable::Mode::fallback) {
-            flux_log(
-                handle_of(tap), 4,
-                "jobpriority: the job-priority module did not answer in time: jobs it does not know get a priority "
-                "by urgency, behind those it does");
+            flux_log(handle_of(tap), 4,
+                     "jobpriority: the job-priority module does not answer: jobs it does not know get a priority "
+                     "by urgency, behind those it does");
         }
         arm_timer(tap);
         return 0;
@@ -246,6 +249,17 @@ void push_one(Tap& tap, std::uint64_t id, std::uint32_t value, Applied& applied)
     flux_log(handle_of(tap), 3, "jobpriority: reprioritize: %s", flux_strerror(errno));
 }
 
+/// The module says that the job is held or expedited. It may have become so while it waited for a value, which no
+/// callback for its state tells. What the job-manager says counts: the user may have changed his mind since.
+void release_overridden(Tap& tap, std::uint64_t id, Applied& applied) {
+    int urgency = 0;
+    const std::unique_ptr<flux_plugin_arg_t, ArgDestroy> job(flux_jobtap_job_lookup(tap.plugin, id));
+    if (job && flux_plugin_arg_unpack(job.get(), FLUX_PLUGIN_ARG_IN, "{s:i}", "urgency", &urgency) == 0 &&
+        tap.table.on_urgency(id, urgency)) {
+        push_one(tap, id, weir::priority::priority_lowest, applied);
+    }
+}
+
 /// \return false when an entry is not [id, priority].
 bool apply_jobs(Tap& tap, json_t* jobs, bool is_each, Applied& applied) {
     std::size_t index = 0;
@@ -257,6 +271,10 @@ bool apply_jobs(Tap& tap, json_t* jobs, bool is_each, Applied& applied) {
             return false;
         }
         const auto key = static_cast<std::uint64_t>(id);
+        if (priority == weir::priority::overridden_on_wire) {
+            release_overridden(tap, key, applied);
+            continue;
+        }
         const bool is_each_here = is_each || tap.table.is_waiting(key);
         const std::uint32_t value = tap.table.set(key, priority);
         if (is_each_here) {
@@ -285,7 +303,7 @@ void update_cb(flux_t* h, flux_msg_handler_t*, const flux_msg_t* msg, void* arg)
             return 0;
         }
         if (is_synced == 1) {
-            tap.table.set_synced();
+            tap.table.set_synced(now_of(tap));
         } else if (is_synced == 0) {
             tap.table.set_detached();
             release_overdue(tap);

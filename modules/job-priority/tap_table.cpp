@@ -10,6 +10,11 @@ namespace {
 constexpr int urgency_held = 0;
 constexpr int urgency_expedited = 31;
 
+/// The job-manager overrides any value of such a job.
+bool is_overridden(int urgency) {
+    return urgency == urgency_held || urgency == urgency_expedited;
+}
+
 }  // namespace
 
 std::uint32_t clamp_priority(std::int64_t value) {
@@ -21,7 +26,7 @@ std::optional<std::uint32_t> TapTable::on_enter(const TapQuestion& job, Instant 
         waiting_.erase(job.id);
         return known->second;
     }
-    if (job.urgency == urgency_held || job.urgency == urgency_expedited) {
+    if (is_overridden(job.urgency)) {
         waiting_.erase(job.id);
         return priority_lowest;
     }
@@ -38,6 +43,19 @@ std::optional<std::int64_t> TapTable::on_get(const TapQuestion& job, Instant now
         return job.priority;
     }
     return on_enter(job, now);
+}
+
+bool TapTable::on_urgency(std::uint64_t id, int urgency) {
+    const auto job = waiting_.find(id);
+    if (job == waiting_.end()) {
+        return false;
+    }
+    job->second.urgency = urgency;
+    if (!is_overridden(urgency)) {
+        return false;
+    }
+    waiting_.erase(job);
+    return true;
 }
 
 std::uint32_t TapTable::set(std::uint64_t id, std::int64_t value) {
@@ -81,16 +99,22 @@ void TapTable::forget(std::uint64_t id) {
 }
 
 std::vector<std::pair<std::uint64_t, std::uint32_t>> TapTable::release_overdue(Instant now) {
-    if (const auto deadline = next_deadline(); mode_ != Mode::fallback && (!deadline || now < *deadline)) {
-        return {};
-    }
-    mode_ = Mode::fallback;
-    std::vector<std::pair<std::uint64_t, std::uint32_t>> released;
-    released.reserve(waiting_.size());
+    const auto is_overdue = [&](const Waiting& job) { return now >= job.since + unavail_timeout_; };
     for (const auto& [id, job] : waiting_) {
-        released.emplace_back(id, fallback(job.urgency));
+        if (is_overdue(job) && (!heard_ || *heard_ < job.since)) {
+            mode_ = Mode::fallback;
+        }
     }
-    waiting_.clear();
+    std::vector<std::pair<std::uint64_t, std::uint32_t>> released;
+    for (auto entry = waiting_.begin(); entry != waiting_.end();) {
+        const auto& [id, job] = *entry;
+        if (mode_ == Mode::fallback || is_overdue(job)) {
+            released.emplace_back(id, fallback(job.urgency));
+            entry = waiting_.erase(entry);
+        } else {
+            ++entry;
+        }
+    }
     return released;
 }
 

@@ -20,6 +20,9 @@ namespace weir::priority {
 inline constexpr std::uint32_t priority_lowest = 1;
 inline constexpr std::uint32_t priority_highest = 4294967294U;
 
+/// In place of a priority in an update: the job is held or expedited, there is no value for it and it need not wait.
+inline constexpr std::int64_t overridden_on_wire = -1;
+
 /// Brings any 64-bit number into [priority_lowest, priority_highest].
 std::uint32_t clamp_priority(std::int64_t value);
 
@@ -48,6 +51,10 @@ class TapTable {
     /// keeps the priority it has (never "unavailable", which the job-manager would log as a bug for each job).
     std::optional<std::int64_t> on_get(const TapQuestion& job, Instant now);
 
+    /// The urgency of a job changed while it waits for a value, which no callback for its state tells. True: it became
+    /// held or expedited, so it waits no more and is to be released with any value.
+    bool on_urgency(std::uint64_t id, int urgency);
+
     /// Stores a value and returns what was stored: 0, which holds the job back (a limit), or the value clamped. The job
     /// is no longer waiting.
     std::uint32_t set(std::uint64_t id, std::int64_t value);
@@ -62,14 +69,18 @@ class TapTable {
     /// job.state.inactive: the job is over.
     void forget(std::uint64_t id);
 
-    /// The module holds the complete picture: unknown jobs wait for it again.
-    void set_synced() { mode_ = Mode::synced; }
+    /// The module holds the complete picture at `now`: unknown jobs wait for it again.
+    void set_synced(Instant now) {
+        mode_ = Mode::synced;
+        heard_ = now;
+    }
     /// The module goes away on purpose: same as a timeout, at once.
     void set_detached() { mode_ = Mode::fallback; }
 
-    /// Jobs to be released with their fallback value: all that wait, if the mode is fallback or the first of them has
-    /// waited for the timeout (which changes the mode to fallback). They wait no more and are not entered in the table,
-    /// so that the module's first value for them is a change. O(waiting).
+    /// Jobs to be released with their fallback value. Where the mode is fallback: all that wait. Where one has waited
+    /// for the timeout and the module was not heard since it came: all, and the mode becomes fallback. Where the module
+    /// was heard since: those alone that have waited so long. They wait no more and are not entered in the table, so
+    /// that the module's first value for them is a change. O(waiting).
     std::vector<std::pair<std::uint64_t, std::uint32_t>> release_overdue(Instant now);
 
     /// When release_overdue() will next have work; empty when nothing waits. O(waiting).
@@ -94,6 +105,7 @@ class TapTable {
     mutable std::optional<std::uint32_t> lowest_;  // of values_; empty = to be computed
     Duration unavail_timeout_;
     Mode mode_ = Mode::starting;
+    std::optional<Instant> heard_;  ///< when the module last said that it holds the complete picture
 };
 
 }  // namespace weir::priority

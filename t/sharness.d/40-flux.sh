@@ -66,6 +66,11 @@ stat_of() {
 	rpc job-priority.stats-get | jq -r ".$1"
 }
 
+# The process of a module that this instance loaded with --exec.
+module_pid() {
+	pgrep -f -P "$(flux getattr broker.pid)" "module-exec.*job-priority.so" | head -n 1
+}
+
 # ---- the same script on every broker that is here ----
 
 PRIORITY_CONF=$SHARNESS_TEST_SRCDIR/priority-conf

@@ -17,6 +17,25 @@ TEST_CASE("pusher: an unchanged value is not sent again") {
     CHECK(pusher.pushed(1) == 10U);
 }
 
+TEST_CASE(
+    "pusher: a job that is held or expedited before its first value is let go each time, one that has a value not") {
+    Pusher pusher;
+    pusher.want(2, 10);
+    pusher.override(1);
+    pusher.override(2);
+    const std::vector<std::pair<std::uint64_t, std::uint32_t>> first{{1, Push::overridden}, {2, 10}};
+    CHECK(pusher.next()->jobs == first);
+    pusher.acknowledge(1);
+    CHECK_FALSE(pusher.pushed(1));
+    pusher.override(2);
+    CHECK_FALSE(pusher.next());
+    pusher.override(1);  // expedited, taken back and expedited again between two passes
+    CHECK(pusher.next()->jobs == std::vector{first.front()});
+    pusher.want(1, 7);
+    pusher.acknowledge(1);
+    CHECK(pusher.next()->jobs.front().second == 7);
+}
+
 TEST_CASE("pusher: one request is out at a time, and a value that changed meanwhile follows") {
     Pusher pusher;
     pusher.want(1, 10);

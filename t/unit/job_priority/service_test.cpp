@@ -67,14 +67,21 @@ TEST_CASE("service: the wait factor stops at its maximum") {
     CHECK(s->pusher().pushed(1) == at_maximum);
 }
 
-TEST_CASE("service: held and expedited jobs are never pushed") {
+TEST_CASE("service: held and expedited jobs get no value, and the plugin is told that they need none") {
     auto s = ready_service();
     submit(*s, 1, 1, alice);
     submit(*s, 2, 1, alice);
     s->apply(urgency(1, 2, urgency_held));
     s->apply(urgency(2, 2, urgency_expedited));
     s->pass(at(3));
+    CHECK(by_id(push(*s)) == std::map<std::uint64_t, std::uint32_t>{{1, Push::overridden}, {2, Push::overridden}});
+    s->pass(at(3));
     CHECK(push(*s).empty());
+    // Both in one turn: no pass saw the job in between, the plugin holds it once more.
+    s->apply(urgency(2, 3, 16));
+    s->apply(urgency(2, 3, urgency_expedited));
+    s->pass_changed(at(3));
+    CHECK(by_id(push(*s)) == std::map<std::uint64_t, std::uint32_t>{{2, Push::overridden}});
     s->apply(urgency(1, 4, 16));
     s->pass_changed(at(4));
     CHECK(push(*s).size() == 1);

@@ -25,7 +25,7 @@ TapQuestion in_sched(std::uint64_t id, std::int64_t priority) {
 TEST_CASE("tap table: an unknown job in PRIORITY waits until the module gives it a value") {
     TapTable table(timeout);
     CHECK_FALSE(table.on_enter(in_priority(1), second(0)));
-    table.set_synced();
+    table.set_synced(second(0));
     CHECK_FALSE(table.on_enter(in_priority(2), second(0)));
     CHECK(table.is_waiting(1));
     CHECK(table.set(1, 500) == 500);
@@ -57,13 +57,39 @@ TEST_CASE("tap table: after the timeout waiting jobs get a fallback, and later o
     CHECK(released == std::vector<std::pair<std::uint64_t, std::uint32_t>>{{3, 20}, {7, 16}});
     CHECK(table.mode() == TapTable::Mode::fallback);
     CHECK(table.on_enter(in_priority(9, 12), second(61)) == 12U);
-    table.set_synced();
+    table.set_synced(second(62));
     CHECK_FALSE(table.on_enter(in_priority(10), second(62)));
+}
+
+TEST_CASE("tap table: a waiting job that becomes held or expedited waits no more, any other urgency is remembered") {
+    TapTable table(timeout);
+    for (const std::uint64_t id : {1, 2, 3}) {
+        CHECK_FALSE(table.on_enter(in_priority(id), second(0)));
+    }
+    CHECK(table.on_urgency(1, 31));
+    CHECK(table.on_urgency(2, 0));
+    CHECK_FALSE(table.on_urgency(3, 20));
+    CHECK_FALSE(table.on_urgency(1, 0));
+    CHECK(table.waiting() == 1);
+    CHECK(table.release_overdue(second(60)) == std::vector<std::pair<std::uint64_t, std::uint32_t>>{{3, 20}});
+}
+
+TEST_CASE("tap table: one job without a value does not make a module that is heard an absent one") {
+    TapTable table(timeout);
+    table.on_enter(in_priority(1), second(0));
+    table.on_enter(in_priority(2), second(30));
+    table.set_synced(second(31));
+    CHECK(table.release_overdue(second(60)) == std::vector<std::pair<std::uint64_t, std::uint32_t>>{{1, 16}});
+    CHECK(table.mode() == TapTable::Mode::synced);
+    CHECK(table.is_waiting(2));
+    table.on_enter(in_priority(3), second(32));
+    CHECK(table.release_overdue(second(92)).size() == 2);  // not heard since job 3 came
+    CHECK(table.mode() == TapTable::Mode::fallback);
 }
 
 TEST_CASE("tap table: a module that says goodbye releases waiting jobs without a timeout") {
     TapTable table(timeout);
-    table.set_synced();
+    table.set_synced(second(0));
     table.on_enter(in_priority(1), second(0));
     table.set_detached();
     CHECK(table.release_overdue(second(0)).size() == 1);
