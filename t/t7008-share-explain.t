@@ -34,7 +34,7 @@ test_expect_success 'explain --json: every figure' '
 	weir share explain --json alice >j && json_is j weir.share-explain/1 &&
 	test "$(field j "[l[\"path\"] for l in d[\"levels\"]]")" = \
 		"['"'physics', 'physics/lattice', 'physics/lattice/@alice'"']" &&
-	test "$(field j "sum(l[\"ahead\"] for l in d[\"levels\"]) + d[\"rank\"] + d[\"tied\"]")" -eq 4 &&
+	test "$(field j "d[\"rank\"] - sum(l[\"ahead\"] for l in d[\"levels\"])")" -eq 1 &&
 	test "$(field j "all(l[\"usage_core_s\"] > 0 for l in d[\"levels\"])")" = True
 '
 test_expect_success 'compare: the level where their paths part, and who goes first' '
@@ -43,11 +43,20 @@ test_expect_success 'compare: the level where their paths part, and who goes fir
 	weir share compare --json alice carol >j && json_is j weir.share-compare/1 &&
 	test "$(field j "d[\"first\"], d[\"common\"], d[\"level_b\"][\"path\"]")" = "('"'b', '', 'chem'"')"
 '
+test_expect_success 'an account: its levels, those below it, who of them is first' '
+	weir share explain physics >out && cat out && grep "^physics: 2 of 4 associations are below it, first physics/@bob at rank [12]," out &&
+	grep "^physics/lattice  *1 of 2 .* [34]\$" out && grep "^physics/@bob: rank [12] of 4" out &&
+	weir share explain --json lattice >j && json_is j weir.share-explain/1 &&
+	test "$(field j "d[\"first\"][\"path\"], len(d[\"below\"])")" = "('"'physics/lattice/@alice'"', 1)"
+'
+test_expect_success 'the best of all has rank 1' '
+	weir share explain carol >out && cat out && grep "rank 1 of 4.*nobody goes before it" out
+'
 test_expect_success 'a user without a job stands where the first one would' '
 	weir share explain chem/@dora >out && grep "no job yet" out && weir share show >out && ! grep dora out
 '
 test_expect_success 'what is no association: its exit code, and where to look' '
-	test_must_fail weir share explain physics 2>err && grep "physics/lattice/@alice" err &&
+	test_must_fail weir share compare physics alice 2>err && grep "physics/lattice/@alice" err &&
 	test_expect_code 5 weir share explain physics/@alcie 2>err && grep "physics" err &&
 	test_expect_code 5 weir share compare alice chme/@carol 2>err && grep "chem" err &&
 	test_expect_code 2 weir share compare alice 2>err

@@ -61,9 +61,36 @@ std::string newcomer(const json_t* stand) {
     return json_is_false(is_member) ? " (no job yet: as an @* line lets it in)" : "";
 }
 
+/// An account stands where the first of its users does.
+std::string account_text(const json_t* answer, const Screen& screen) {
+    const json_t* first = json_object_get(answer, "first");
+    const std::string count = std::to_string(integer_at(answer, "associations_below"));
+    std::string text = text_at(answer, "path") + ": " + count + " of " +
+                       std::to_string(integer_at(answer, "associations")) + " associations are below it";
+    text += json_is_object(first) ? ", first " + text_at(first, "path") + " at " + rank_text(first) : "";
+    Table table = level_table("level", "ahead");
+    for (const json_t* level : items_at(answer, "levels")) {
+        add_level(table, level, json_is_object(first) ? std::to_string(integer_at(level, "ahead")) : "", screen.glyphs);
+    }
+    text += ", by " + text_at(answer, "algorithm") + "\n\n" + table.text(screen);
+    Table below = level_table("below it", "rank");
+    for (const json_t* level : items_at(answer, "below")) {
+        add_level(below, level, has_number(level, "rank") ? std::to_string(integer_at(level, "rank")) : "-",
+                  screen.glyphs);
+    }
+    text += below.empty() ? "" : "\n" + below.text(screen);
+    if (json_is_object(first)) {
+        text += "\n" + text_at(first, "path") + ": " + printable(text_at(answer, "reason")) + ".\n";
+    }
+    return text + notes(answer);
+}
+
 }  // namespace
 
 std::string share_explain_text(const json_t* answer, const Screen& screen) {
+    if (json_object_get(answer, "below") != nullptr) {
+        return account_text(answer, screen);
+    }
     std::string text = text_at(answer, "path") + newcomer(answer) + ": rank " +
                        std::to_string(integer_at(answer, "rank")) + " of " +
                        std::to_string(integer_at(answer, "associations")) + ", factor " +

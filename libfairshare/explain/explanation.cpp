@@ -120,14 +120,20 @@ std::string reason_of(const Explanation& made) {
 
 }  // namespace
 
+std::uint32_t rank_for_people(const Standings& standings, NodeId association) {
+    const std::uint32_t own = standings.rank[association.value];
+    return 1 + static_cast<std::uint32_t>(std::count_if(standings.rank.begin(), standings.rank.end(),
+                                                        [&](std::uint32_t rank) { return rank > own; }));
+}
+
 Explanation explain(const Algorithm& algorithm, const ShareTree& tree, const Measures& measures,
                     const Standings& standings, NodeId association) {
     WEIR_CHECK(tree.is_association(association));
     Explanation made;
-    made.rank = standings.rank[association.value];
+    made.rank = rank_for_people(standings, association);
     made.associations = tree.association_count();
     made.factor = standings.factor[association.value];
-    const auto same = std::count(standings.rank.begin(), standings.rank.end(), made.rank);
+    const auto same = std::count(standings.rank.begin(), standings.rank.end(), standings.rank[association.value]);
     made.tied = static_cast<std::uint32_t>(same) - 1;
     const std::vector<NodeId> way = tree.lineage(association);
     const std::vector<NodeId> deciding = competitors(tree, way);
@@ -140,6 +146,43 @@ Explanation explain(const Algorithm& algorithm, const ShareTree& tree, const Mea
         }
     }
     made.reason = reason_of(made);
+    return made;
+}
+
+AccountExplanation explain_account(const Algorithm& algorithm, const ShareTree& tree, const Measures& measures,
+                                   const Standings& standings, NodeId account) {
+    WEIR_CHECK(account != root_node && !tree.is_association(account));
+    // The first association at or below each node; parents stand before their children.
+    std::vector<std::optional<NodeId>> first(tree.size());
+    for (std::uint32_t i = tree.size() - 1; i > 0; --i) {
+        const NodeId id{i};
+        if (tree.is_association(id)) {
+            first[i] = id;
+        }
+        std::optional<NodeId>& above = first[tree.parent(id).value];
+        if (first[i] && (!above || standings.rank[first[i]->value] >= standings.rank[above->value])) {
+            above = first[i];
+        }
+    }
+    AccountExplanation made;
+    std::vector<bool> is_below(tree.size(), false);
+    is_below[account.value] = true;
+    for (std::uint32_t i = account.value + 1; i < tree.size(); ++i) {
+        is_below[i] = is_below[tree.parent(NodeId{i}).value];
+        made.associations += is_below[i] && tree.is_association(NodeId{i}) ? 1 : 0;
+        if (tree.parent(NodeId{i}) == account) {
+            made.below.push_back({level_of(algorithm, tree, measures, NodeId{i}),
+                                  first[i] ? std::optional(rank_for_people(standings, *first[i])) : std::nullopt});
+        }
+    }
+    made.first = first[account.value];
+    if (made.first) {
+        made.first_stands = explain(algorithm, tree, measures, standings, *made.first);
+    }
+    for (const NodeId id : tree.lineage(account)) {
+        made.levels.push_back(level_of(algorithm, tree, measures, id));
+        made.levels.back().ahead = made.first_stands ? made.first_stands->levels[made.levels.size() - 1].ahead : 0;
+    }
     return made;
 }
 

@@ -28,18 +28,39 @@ struct ExplainedLevel {
 
 struct Explanation {
     std::vector<ExplainedLevel> levels;  ///< from the top down to the association; without the root
-    std::uint32_t rank = 0;
-    std::uint32_t associations = 0;  ///< the highest rank there is
-    std::uint32_t tied = 0;          ///< others of the same rank
+    std::uint32_t rank = 0;              ///< 1: nobody goes before it
+    std::uint32_t associations = 0;      ///< in the whole tree
+    std::uint32_t tied = 0;              ///< others of the same rank
     double factor = 0;
     std::string reason;  ///< one sentence: what holds it down most, or that nothing does
 };
+
+/// As people count: 1 for those whom nobody goes before, one more for each association that does; ties share the lower.
+/// REQUIRES: the node is an association. O(size).
+std::uint32_t rank_for_people(const Standings& standings, NodeId association);
 
 /// `standings` as evaluate() gave them for the same tree and measures. The level that holds it down is the one at which
 /// most of those who rank higher part from it (the upper of equals).
 /// REQUIRES: tree.is_association(association). O(size).
 Explanation explain(const Algorithm& algorithm, const ShareTree& tree, const Measures& measures,
                     const Standings& standings, NodeId association);
+
+/// An account, or another node with nodes below it: it stands where the first of the associations below it stands.
+struct AccountExplanation {
+    std::vector<ExplainedLevel> levels;  ///< from the top down to the account; `ahead`: of its first association
+    struct Below {
+        ExplainedLevel level;
+        std::optional<std::uint32_t> rank;  ///< of its first association; none where there is none below it
+    };
+    std::vector<Below> below;                 ///< its children in the tree's order
+    std::optional<NodeId> first;              ///< the association below it that goes first; the upper of equals
+    std::optional<Explanation> first_stands;  ///< why that one stands where it does
+    std::uint32_t associations = 0;           ///< below it
+};
+
+/// As explain(). REQUIRES: the node is neither the root nor an association. O(size).
+AccountExplanation explain_account(const Algorithm& algorithm, const ShareTree& tree, const Measures& measures,
+                                   const Standings& standings, NodeId account);
 
 /// What PBS shows as `pbsfs -c`.
 struct Comparison {

@@ -19,12 +19,13 @@ Json history_view(const PriorityService& service);
 Json usage_view(PriorityService& service, Instant now);
 /// job-priority.weights
 Json weights_view(const PriorityService& service);
-/// job-priority.share-explain: an association's path, level by level, and what holds it down (libfairshare/explain).
-/// `reference`: its path, "account/@user" with an account by its last component, or a user's name (the default
-/// account); a user whom an `@*` line would let in stands where the first job would. Errors: ENOENT, EINVAL with a
-/// sentence.
+/// job-priority.share-explain: an association's path, level by level, and what holds it down (libfairshare/explain); of
+/// an account its path, what is below it and who of those goes first. `reference`: its path, "account/@user" with an
+/// account by its last component, a user's name (the default account) or an account's; a user whom an `@*` line would
+/// let in stands where the first job would. Errors: ENOENT, EINVAL with a sentence.
 Result<Json> share_explain_view(const PriorityService& service, const std::string& reference, Instant now);
-/// job-priority.share-compare: where two associations' paths part, and why one goes first. Errors: the same.
+/// job-priority.share-compare: where two associations' paths part, and why one goes first. Errors: the same, and EINVAL
+/// for an account.
 Result<Json> share_compare_view(const PriorityService& service, const std::string& a, const std::string& b,
                                 Instant now);
 /// The `changes` of job-priority.tree-set.

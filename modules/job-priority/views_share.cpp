@@ -55,14 +55,11 @@ class Scene {
         service.measure(now, measured_);
     }
 
+    /// An association, one that an `@*` line would let in, or an inner node: an account.
     Result<NodeId> place(const std::string& reference) {
-        if (const auto node = tree_->find(reference); node && *node != root_node) {
-            if (tree_->is_association(*node)) {
-                return *node;
-            }
-            if (tree_->kind(*node) != NodeKind::any_member) {
-                return not_a_leaf(*tree_, *node);
-            }
+        if (const auto node = tree_->find(reference);
+            node && *node != root_node && tree_->kind(*node) != NodeKind::any_member) {
+            return *node;
         }
         const std::size_t at = reference.rfind("/@");
         const bool has_account = at != std::string::npos;
@@ -75,7 +72,7 @@ class Scene {
         }
         if (!has_account && tree_->associations_of(user).empty()) {
             if (const Result<NodeId> account = tree_->account(user)) {
-                return not_a_leaf(*tree_, *account);
+                return account;
             }
         }
         const Result<Association> found = tree_->association(has_account ? reference.substr(0, at) : "", user);
@@ -85,9 +82,17 @@ class Scene {
         return found->leaf ? Result<NodeId>(*found->leaf) : newcomer(found->account, user);
     }
 
+    Result<NodeId> place_of_user(const std::string& reference) {
+        const Result<NodeId> node = place(reference);
+        return node && !tree_->is_association(*node) ? Result<NodeId>(not_a_leaf(*tree_, *node)) : node;
+    }
+
     void judge() { standings_ = evaluate(service_.algorithm(), *tree_, measured_.measures()); }
 
     Json explanation(NodeId node) const {
+        if (!tree_->is_association(node)) {
+            return explanation_of_account(node);
+        }
         const Explanation made = explain(service_.algorithm(), *tree_, measured_.measures(), standings_, node);
         Json levels = Json::array();
         for (const ExplainedLevel& level : made.levels) {
@@ -125,13 +130,35 @@ class Scene {
         return grown->second;
     }
 
+    Json explanation_of_account(NodeId node) const {
+        const AccountExplanation made =
+            explain_account(service_.algorithm(), *tree_, measured_.measures(), standings_, node);
+        Json levels = Json::array();
+        for (const ExplainedLevel& level : made.levels) {
+            levels.append(level_view(level));
+        }
+        Json below = Json::array();
+        for (const AccountExplanation::Below& one : made.below) {
+            Json entry = level_view(one.level);
+            entry.set("rank", Json::own(one.rank ? json_integer(*one.rank) : json_null()));
+            below.append(std::move(entry));
+        }
+        Json view = Json::object();
+        view.set("path", tree_->path(node)).set("kind", to_string(tree_->kind(node)));
+        view.set("associations", static_cast<long long>(tree_->association_count()));
+        view.set("associations_below", static_cast<long long>(made.associations));
+        view.set("first", made.first ? stand(*made.first) : Json::own(json_null()));
+        view.set("reason", made.first_stands ? made.first_stands->reason : std::string());
+        return std::move(view.set("levels", std::move(levels)).set("below", std::move(below)));
+    }
+
     static Json real_or_null(const std::optional<double>& value) {
         return Json::own(value ? json_real(*value) : json_null());
     }
 
     Json stand(NodeId node) const {
         Json view = Json::object();
-        view.set("path", tree_->path(node)).set("rank", static_cast<long long>(standings_.rank.at(node.value)));
+        view.set("path", tree_->path(node)).set("rank", static_cast<long long>(rank_for_people(standings_, node)));
         view.set("factor", standings_.factor.at(node.value));
         view.set("is_member", node.value < service_.accounting().tree().size());
         return view;
@@ -174,8 +201,8 @@ Result<Json> share_explain_view(const PriorityService& service, const std::strin
 Result<Json> share_compare_view(const PriorityService& service, const std::string& a, const std::string& b,
                                 Instant now) {
     Scene scene(service, now);
-    const Result<NodeId> first = scene.place(a);
-    const Result<NodeId> second = first ? scene.place(b) : first;
+    const Result<NodeId> first = scene.place_of_user(a);
+    const Result<NodeId> second = first ? scene.place_of_user(b) : first;
     if (!second) {
         return second.error();
     }

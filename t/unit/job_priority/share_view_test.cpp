@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 #include <catch2/catch.hpp>
 
+#include "libfairshare/explain/explanation.hpp"
 #include "modules/job-priority/views.hpp"
 #include "t/unit/job_priority/support.hpp"
 
@@ -44,7 +45,7 @@ TEST_CASE("share explain: under every algorithm the path, the ranks and factors 
         REQUIRE(view);
         const ShareTree& tree = service->accounting().tree();
         const NodeId leaf = *tree.find("physics/lattice/@alice");
-        CHECK(number_of(view->get(), "rank") == service->standings().rank.at(leaf.value));
+        CHECK(number_of(view->get(), "rank") == rank_for_people(service->standings(), leaf));
         CHECK(json_number_value(json_object_get(view->get(), "factor")) == service->standings().factor.at(leaf.value));
         CHECK(text_of(*view, "algorithm") == entry.name);
         CHECK_FALSE(text_of(*view, "reason").empty());
@@ -84,6 +85,22 @@ TEST_CASE("share explain: by path, by account's last name and user, by user alon
     }
 }
 
+TEST_CASE("share explain: an account, by path or last name: its levels, what is below it, who is first") {
+    auto service = used_service("fair-tree");
+    for (const char* reference : {"physics/lattice", "lattice"}) {
+        INFO(reference);
+        const auto view = share_explain_view(*service, reference, at(900));
+        REQUIRE(view);
+        CHECK(text_of(*view, "path") == "physics/lattice");
+        CHECK(json_array_size(json_object_get(view->get(), "levels")) == 2);
+        const json_t* first = json_object_get(view->get(), "first");
+        const json_t* below = json_array_get(json_object_get(view->get(), "below"), 0);
+        CHECK(std::string(json_string_value(json_object_get(first, "path"))) == "physics/lattice/@alice");
+        CHECK(number_of(below, "rank") == number_of(first, "rank"));
+        CHECK_FALSE(text_of(*view, "reason").empty());
+    }
+}
+
 TEST_CASE("share explain: a newcomer stands where the first job would, and asking lets nobody in") {
     auto service = used_service("fair-tree");
     const std::uint32_t before = service->accounting().tree().size();
@@ -102,11 +119,12 @@ TEST_CASE("share explain: what is no association is refused with what would be r
         REQUIRE_FALSE(view);
         return view.error();
     };
-    CHECK(error("physics").code == std::errc::invalid_argument);
-    CHECK(error("physics").message.find("physics/lattice/@alice") != std::string::npos);
-    CHECK(error("lattice").message.find("physics/lattice") != std::string::npos);
     CHECK(error("physcis/lattice/@alice").code == std::errc::no_such_file_or_directory);
     CHECK(error("physics/lattice/@bob").message.find("bio") != std::string::npos);
     CHECK(error("bio/@*").code == std::errc::no_such_file_or_directory);
     CHECK(error("").code == std::errc::no_such_file_or_directory);
+    const auto both = share_compare_view(*service, "physics", "bio/@bob", at(900));
+    REQUIRE_FALSE(both);
+    CHECK(both.error().code == std::errc::invalid_argument);
+    CHECK(both.error().message.find("physics/lattice/@alice") != std::string::npos);
 }

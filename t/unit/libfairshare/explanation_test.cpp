@@ -64,7 +64,7 @@ TEST_CASE("explanation: every level has its shares, usage and level value") {
     CHECK(*ann.levels[0].standing.level_fs == Approx(1.0 / 3));
     CHECK(ann.levels[1].path == "bio/@ann");
     CHECK(ann.levels[1].level_usage == 0.8);
-    CHECK(ann.rank == 1);
+    CHECK(ann.rank == 6);
     CHECK(ann.associations == 6);
     CHECK(ann.factor == Approx(1.0 / 6));
 }
@@ -75,8 +75,8 @@ TEST_CASE("explanation: the level that most who go first part at holds it down")
     CHECK(ann.levels[0].ahead == 4);
     CHECK(ann.levels[1].ahead == 1);
     CHECK(ann.reason ==
-          "rank 1 of 6: 5 go before it, 4 because \"bio\" has 1 of 4 shares (25 %) and used 75 % of its level's usage");
-    CHECK(world.of("physics/plasma/@fay").reason.find("nobody goes before it") != std::string::npos);
+          "rank 6 of 6: 5 go before it, 4 because \"bio\" has 1 of 4 shares (25 %) and used 75 % of its level's usage");
+    CHECK(world.of("physics/plasma/@fay").reason == "rank 1 of 6: nobody goes before it");
     CHECK(world.of("physics/lattice/@dora").reason.find("\"physics/lattice/@dora\" has no shares") !=
           std::string::npos);
 }
@@ -91,10 +91,46 @@ TEST_CASE("explanation: those who go first are each counted at one level") {
         const auto all =
             std::accumulate(made.levels.begin(), made.levels.end(), 0U,
                             [](std::uint32_t sum, const ExplainedLevel& level) { return sum + level.ahead; });
-        const auto higher = std::count_if(world.standings.rank.begin(), world.standings.rank.end(),
-                                          [&](std::uint32_t rank) { return rank > made.rank; });
-        CHECK(all == static_cast<std::uint32_t>(higher));
+        CHECK(made.rank == all + 1);
     }
+}
+
+// Kills: the last of the associations below in place of the first; children's children among the children.
+TEST_CASE("explanation: an account stands where the first association below it stands") {
+    const World world;
+    const auto of = [&](const char* path) {
+        return explain_account(world.algorithm, world.tree, world.measures, world.standings, at(world.tree, path));
+    };
+    const AccountExplanation physics = of("physics");
+    REQUIRE(physics.first);
+    CHECK(world.tree.path(*physics.first) == "physics/plasma/@fay");
+    CHECK(physics.first_stands->rank == 1);
+    CHECK(physics.associations == 4);
+    REQUIRE(physics.levels.size() == 1);
+    CHECK(physics.levels[0].ahead == 0);
+    REQUIRE(physics.below.size() == 2);
+    CHECK(physics.below[0].level.path == "physics/lattice");
+    CHECK(physics.below[0].rank == rank_for_people(world.standings, at(world.tree, "physics/lattice/@carl")));
+    CHECK(physics.below[1].rank == 1u);
+    const AccountExplanation bio = of("bio");
+    CHECK(world.tree.path(*bio.first) == "bio/@bob");
+    CHECK(bio.levels[0].ahead == 4);
+    CHECK(bio.below.back().rank == 5u);
+}
+
+TEST_CASE("explanation: an account without associations has levels alone") {
+    const ShareTree tree = tree_of({{"a", 1}, {"a/@*", 1}, {"b", 1}, {"b/@u", 1}});
+    const std::vector<CoreMicros> usage(tree.size(), 0);
+    Measures measures;
+    measures.usage = usage;
+    const Algorithm algorithm = FairTree{};
+    const AccountExplanation a =
+        explain_account(algorithm, tree, measures, evaluate(algorithm, tree, measures), at(tree, "a"));
+    CHECK_FALSE(a.first);
+    CHECK(a.associations == 0);
+    CHECK(a.levels.size() == 1);
+    REQUIRE(a.below.size() == 1);
+    CHECK_FALSE(a.below[0].rank);
 }
 
 TEST_CASE("explanation: two associations are told apart where their paths part") {
