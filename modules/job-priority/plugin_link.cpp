@@ -79,6 +79,7 @@ void PluginLink::send_accounts() {
     const bool has_tree = service_.trees().in_force().revision != 0;
     Json payload = Json::object();
     payload.set("users", std::move(users)).set("any", names(view.open_accounts)).set("queues", Json::own(json_null()));
+    payload.set("known", names(view.known_accounts));
     payload.set("enforce", service_.settings().is_enforced && has_tree);
     if (view.open_default) {
         payload.set("any_default", *view.open_default);

@@ -51,6 +51,7 @@ struct AccountsView {
         std::vector<std::string> accounts;  ///< every spelling that resolves
     };
     std::vector<User> users;
+    std::vector<std::string> known_accounts;  ///< every spelling of every account, whoever may use it
     std::vector<std::string> open_accounts;
     std::optional<std::string> open_default;
 };

@@ -85,6 +85,9 @@ AccountsView PriorityService::accounts() {
     for (std::uint32_t index = 1; index < tree.size(); ++index) {
         const NodeId node{index};
         const NodeKind kind = tree.kind(node);
+        if (kind == NodeKind::account) {
+            append(view.known_accounts, spellings(tree, node));
+        }
         if (kind == NodeKind::user || kind == NodeKind::account || !is_open_to_others(tree, node)) {
             continue;
         }

@@ -384,11 +384,12 @@ void accounts_cb(flux_t* h, flux_msg_handler_t*, const flux_msg_t* msg, void* ar
     const int rc = guarded(tap, "accounts", [&] {
         json_t* users = nullptr;
         json_t* open = nullptr;
+        json_t* known = nullptr;
         json_t* queues = nullptr;
         const char* open_default = nullptr;
         int is_enforced = 0;
-        if (flux_request_unpack(msg, nullptr, "{s:o s?o s?o s?s s:b}", "users", &users, "any", &open, "queues", &queues,
-                                "any_default", &open_default, "enforce", &is_enforced) < 0) {
+        if (flux_request_unpack(msg, nullptr, "{s:o s?o s?o s?o s?s s:b}", "users", &users, "any", &open, "known",
+                                &known, "queues", &queues, "any_default", &open_default, "enforce", &is_enforced) < 0) {
             return -1;
         }
         TapAccounts accounts;
@@ -396,7 +397,8 @@ void accounts_cb(flux_t* h, flux_msg_handler_t*, const flux_msg_t* msg, void* ar
         if (open_default != nullptr) {
             accounts.open_default = open_default;
         }
-        bool is_good = json_is_array(users) && read_names(open, accounts.open_accounts);
+        bool is_good = json_is_array(users) && read_names(open, accounts.open_accounts) &&
+                       read_names(known, accounts.known_accounts);
         if (json_is_array(queues)) {
             is_good = is_good && read_names(queues, accounts.queues.emplace());
         }

@@ -29,19 +29,6 @@ std::string user_text(const TapUser* user, std::uint32_t userid) {
     return "user id " + std::to_string(userid);
 }
 
-/// Every account of the table, whoever may use it: to tell "no such account" from "not yours".
-bool is_account_known(const TapAccounts& table, const std::string& account) {
-    if (table.open_accounts.count(account) != 0) {
-        return true;
-    }
-    for (const auto& [userid, user] : table.users) {
-        if (user.accounts.count(account) != 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 }  // namespace
 
 std::optional<std::string> rejection(const TapAccounts& table, const TapSubmission& job) {
@@ -61,7 +48,7 @@ std::optional<std::string> rejection(const TapAccounts& table, const TapSubmissi
         if (is_own || table.open_accounts.count(*job.account) != 0) {
             return std::nullopt;
         }
-        if (!is_account_known(table, *job.account)) {
+        if (table.known_accounts.count(*job.account) == 0) {
             return "there is no account '" + *job.account + "' in the share tree; " + user_text(user, job.userid) +
                    " may use: " + listed(user != nullptr ? user->accounts : table.open_accounts);
         }

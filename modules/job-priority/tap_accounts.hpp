@@ -22,6 +22,7 @@ struct TapUser {
 /// The accounts table. Empty until the module sent it, and then nothing is rejected.
 struct TapAccounts {
     std::unordered_map<std::uint32_t, TapUser> users;
+    std::set<std::string> known_accounts;         ///< all of them, whoever may use them
     std::set<std::string> open_accounts;          ///< accounts with an `@*` line: anybody may charge
     std::optional<std::string> open_default;      ///< the account of a user who is not listed and names none
     std::optional<std::set<std::string>> queues;  ///< empty optional: queues are not ours to judge

@@ -153,6 +153,8 @@ TEST_CASE("service: a new tree moves usage with its user and tells the plugin wh
     const AccountsView view = s->accounts();
     REQUIRE(view.users.size() == 1);
     CHECK(view.users[0].default_account == "chemistry");
+    put_tree(*s, "\"a\" = 1\n\"a/b\" = 1\n\"a/b/@stranger\" = 1\n", 40);
+    CHECK(s->accounts().known_accounts == std::vector<std::string>{"a", "a/b", "b"});
 }
 
 TEST_CASE("service: routed jobs are charged where they run, not from the parent's journal") {

@@ -12,6 +12,7 @@ TapAccounts table() {
     TapAccounts accounts;
     accounts.users[5001] = {"alice", "physics/lattice", {"physics/lattice", "lattice"}};
     accounts.users[5002] = {"bob", std::nullopt, {"bio", "physics"}};
+    accounts.known_accounts = {"physics", "physics/lattice", "lattice", "bio", "maths"};
     accounts.is_enforced = true;
     return accounts;
 }
@@ -38,6 +39,9 @@ TEST_CASE("accounts: nothing is rejected before the table came or when it is not
 TEST_CASE("accounts: the sentences name what is wrong and what would be right") {
     CHECK_THAT(*rejection(table(), by(5001, "chem")), Contains("no account 'chem'") && Contains("lattice"));
     CHECK_THAT(*rejection(table(), by(5001, "bio")), Contains("user alice is not a member of account 'bio'"));
+    // Nobody is a member of maths itself: its users stand in accounts below it.
+    CHECK_THAT(*rejection(table(), by(5001, "maths")), Contains("user alice is not a member of account 'maths'"));
+    CHECK_THAT(*rejection(table(), by(7, "bio")), Contains("user id 7 is not a member of account 'bio'"));
     CHECK_THAT(*rejection(table(), by(5002)), Contains("no default account") && Contains("bio, physics"));
     CHECK_THAT(*rejection(table(), by(7)), Contains("user id 7 is not in the share tree"));
 }
