@@ -2,34 +2,9 @@
 // Owns: reading job-priority.tree-get.
 #include "cmd/common/share_view.hpp"
 
-#include <map>
-
 #include "cmd/common/reader.hpp"
 
 namespace weir::cmd {
-
-namespace {
-
-/// Depth first, siblings in the order in which they came: as the tree is drawn.
-std::vector<ShareNode> in_tree_order(std::vector<ShareNode> nodes) {
-    std::map<std::string, std::vector<std::size_t>> below;  // parent path -> indices
-    for (std::size_t i = 0; i < nodes.size(); ++i) {
-        const std::size_t slash = nodes[i].path.rfind('/');
-        below[slash == std::string::npos ? "" : nodes[i].path.substr(0, slash)].push_back(i);
-    }
-    std::vector<ShareNode> ordered;
-    std::vector<std::size_t> open(below[""].rbegin(), below[""].rend());
-    while (!open.empty()) {
-        const std::size_t i = open.back();
-        open.pop_back();
-        const std::vector<std::size_t>& members = below[nodes[i].path];
-        open.insert(open.end(), members.rbegin(), members.rend());
-        ordered.push_back(std::move(nodes[i]));
-    }
-    return ordered;
-}
-
-}  // namespace
 
 ShareView share_view_of(const json_t* answer) {
     ShareView view;
@@ -58,7 +33,6 @@ ShareView share_view_of(const json_t* answer) {
             view.nodes.push_back(std::move(node));
         }
     }
-    view.nodes = in_tree_order(std::move(view.nodes));
     double all = 0;
     for (const ShareNode& node : view.nodes) {
         all += node.path.find('/') == std::string::npos ? node.usage_core_s : 0;

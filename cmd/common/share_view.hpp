@@ -25,7 +25,7 @@ struct ShareView {
     std::int64_t revision = 0;
     std::string author, reason, toml;
     double time = 0;
-    std::vector<ShareNode> nodes;  ///< tree order, without the root
+    std::vector<ShareNode> nodes;  ///< parents before children, without the root
 };
 
 ShareView share_view_of(const json_t* answer);

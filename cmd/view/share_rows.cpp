@@ -3,6 +3,7 @@
 #include "cmd/view/share_rows.hpp"
 
 #include <map>
+#include <set>
 
 namespace weir::cmd {
 namespace {
@@ -12,16 +13,37 @@ std::string parent_of(const std::string& path) {
     return slash == std::string::npos ? "" : path.substr(0, slash);
 }
 
+/// Depth first, siblings in the order in which they came; what has no parent among the paths stands at the top.
+std::vector<std::size_t> depth_first(const std::vector<std::string>& paths) {
+    const std::set<std::string> known(paths.begin(), paths.end());
+    std::map<std::string, std::vector<std::size_t>> below;
+    for (std::size_t i = 0; i < paths.size(); ++i) {
+        const std::string parent = parent_of(paths[i]);
+        below[known.count(parent) > 0 ? parent : ""].push_back(i);
+    }
+    std::vector<std::size_t> order;
+    std::vector<std::size_t> open(below[""].rbegin(), below[""].rend());
+    while (!open.empty()) {
+        const std::size_t i = open.back();
+        open.pop_back();
+        order.push_back(i);
+        const std::vector<std::size_t>& members = below[paths[i]];
+        open.insert(open.end(), members.rbegin(), members.rend());
+    }
+    return order;
+}
+
 }  // namespace
 
 std::vector<TreeRow> tree_rows_of(const std::vector<std::string>& paths, Glyphs glyphs) {
+    const std::vector<std::size_t> order = depth_first(paths);
     std::map<std::string, std::size_t> last_child;  // parent -> index of its last child
-    for (std::size_t i = 0; i < paths.size(); ++i) {
+    for (const std::size_t i : order) {
         last_child[parent_of(paths[i])] = i;
     }
     std::map<std::string, std::string> stem;  // path -> what stands before its children's branches
     std::vector<TreeRow> rows;
-    for (std::size_t i = 0; i < paths.size(); ++i) {
+    for (const std::size_t i : order) {
         const std::string parent = parent_of(paths[i]);
         const std::string name = paths[i].substr(parent.empty() ? 0 : parent.size() + 1);
         const bool is_last = last_child[parent] == i;

@@ -16,7 +16,8 @@ struct TreeRow {
     bool is_user = false;
 };
 
-/// Rows for paths (as strings) in tree order, parents before children. O(n * depth).
+/// Rows for different paths in any order, as the tree is drawn: depth first, siblings in the order in which they came.
+/// O(n (log n + depth)).
 std::vector<TreeRow> tree_rows_of(const std::vector<std::string>& paths, Glyphs glyphs);
 
 /// The same for any records with a `path`.

@@ -128,6 +128,19 @@ TEST_CASE("bars: tick over fill, both within the width") {
     CHECK(progress_bar(7, 4, Glyphs{false}) == "####");
 }
 
+// Kills: rows in the order of the instance's ids, which is breadth first.
+TEST_CASE("tree rows: everybody stands below his account, in whatever order the paths come") {
+    const std::vector<std::string> paths{"physics", "chem", "physics/@bob", "chem/@carol", "physics/@al", "lost/@eve"};
+    std::vector<std::string> labels;
+    for (const TreeRow& row : tree_rows_of(paths, Glyphs{})) {
+        CHECK(paths[row.index].find(row.label.substr(row.label.find_first_of("@pcl"))) != std::string::npos);
+        labels.push_back(row.label);
+    }
+    CHECK(std::vector<std::string>(labels.begin(), labels.begin() + 5) ==
+          std::vector<std::string>{"physics", "├─ @bob", "└─ @al", "chem", "└─ @carol"});
+    CHECK(labels.size() == 6);
+}
+
 TEST_CASE("tree rows: branches join siblings and end at the last") {
     const std::vector<std::string> paths{"a", "a/b", "a/b/@x", "a/b/@y", "a/@z", "c"};
     std::vector<std::string> labels;
