@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: from argv to an exit code. The program is also `flux weir`, `flux share` and `flux prio`: the name it was
 // started under may stand for the first word.
+#include <poll.h>
+#include <unistd.h>
+
 #include <clocale>
 #include <csignal>
 #include <cstdio>
@@ -28,6 +31,21 @@ std::vector<std::string> words_of(int argc, char** argv) {
     return words;
 }
 
+/// Whether who read stdout is gone, as `head` is once it has its lines.
+bool is_reader_gone() {
+    pollfd out{STDOUT_FILENO, 0, 0};
+    return poll(&out, 1, 0) == 1 && (out.revents & (POLLERR | POLLHUP)) != 0;
+}
+
+/// The command's exit code, if its output got out or nobody wants it any more.
+int flushed(const Context& context, Exit code) {
+    const bool is_written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
+    if (!is_written && code == Exit::ok && !is_reader_gone()) {
+        return static_cast<int>(context.fail(Exit::failed, "cannot write the output."));
+    }
+    return static_cast<int>(code);
+}
+
 int run(int argc, char** argv) {
     const std::vector<Command> table = command_table();
     Context context;
@@ -43,23 +61,19 @@ int run(int argc, char** argv) {
         context.print(request->command != nullptr ? command_help(*request->command)
                       : !request->group.empty()   ? group_help(request->group, table)
                                                   : overview(table));
-        return 0;
+        return flushed(context, Exit::ok);
     }
     context.args = std::move(request->args);
     context.uri = context.args.text("uri");
     context.json = context.args.has("json");
-    const Exit code = request->command->run(context);
-    if (std::fflush(stdout) != 0 && code == Exit::ok) {
-        return static_cast<int>(context.fail(Exit::failed, "cannot write the output."));
-    }
-    return static_cast<int>(code);
+    return flushed(context, request->command->run(context));
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
     std::setlocale(LC_CTYPE, "");   // for the ƒ of job ids; numbers stay as they are
-    std::signal(SIGPIPE, SIG_IGN);  // `weir jobs | head` ends quietly with a failed write
+    std::signal(SIGPIPE, SIG_IGN);  // a write says so: an instance that goes away is told, a reader like `head` is not
     try {
         return run(argc, argv);
     } catch (const std::exception& e) {

@@ -17,7 +17,7 @@ _weir() {
     done
     COMPREPLY=()
     if [[ $cur == -* ]]; then
-        COMPREPLY=($(compgen -W "${_weir_options[$path]} $_weir_global" -- "$cur"))
+        COMPREPLY=($(compgen -W "${_weir_options[${path:-.}]} $_weir_global" -- "$cur"))
         [[ ${COMPREPLY[0]} == *= ]] && compopt -o nospace 2>/dev/null
     elif [ -n "${_weir_next[${path:-.}]}" ]; then
         COMPREPLY=($(compgen -W "${_weir_next[${path:-.}]}" -- "$cur"))
