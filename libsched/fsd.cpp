@@ -17,6 +17,11 @@ Error bad_duration(std::string_view text, const char* why) {
                                                   "; write a number and ms, s, m, h or d, like 90s or 1.5h"};
 }
 
+std::string unit_pair(std::int64_t big, const char* big_unit, std::int64_t small, const char* small_unit) {
+    std::string text = std::to_string(big) + big_unit;
+    return small == 0 ? text : text + " " + std::to_string(small) + small_unit;
+}
+
 }  // namespace
 
 Result<Duration> duration_from_number(double seconds) {
@@ -57,6 +62,16 @@ Result<Duration> parse_fsd(std::string_view text) {
     return bad_duration(text, "the unit is not known");
 }
 
+Result<Duration> parse_fsd_with_unit(std::string_view text) {
+    const Result<Duration> duration = parse_fsd(text);
+    if (!duration || *duration == Duration{} || text.find_first_not_of("0123456789.") != std::string_view::npos) {
+        return duration;
+    }
+    const std::string number(text.substr(0, 64));
+    return Error{std::errc::invalid_argument, "\"" + number + "\" has no unit; write \"" + number + "s\", \"" + number +
+                                                  "m\", \"" + number + "h\" or \"" + number + "d\""};
+}
+
 std::string encode_fsd(Duration duration) {
     if (duration == Duration::max()) {
         return "infinity";
@@ -75,6 +90,28 @@ std::string encode_fsd(Duration duration) {
     std::string fraction = std::to_string(us % 1'000'000 + 1'000'000).substr(1);
     fraction.erase(fraction.find_last_not_of('0') + 1);
     return std::to_string(us / 1'000'000) + "." + fraction + "s";
+}
+
+std::string duration_text(Duration d) {
+    if (d.count() < 0) {
+        return "-" + duration_text(-d);
+    }
+    if (d.count() > 0 && d.count() < 950'000) {
+        return "0." + std::to_string((d.count() + 50'000) / 100'000) + "s";
+    }
+    const std::int64_t s = (d.count() + 500'000) / 1'000'000;
+    if (s < 60) {
+        return std::to_string(s) + "s";
+    }
+    if (s < 3600) {
+        return unit_pair(s / 60, "m", s % 60, "s");
+    }
+    const std::int64_t m = (s + 30) / 60;
+    if (m < 24 * 60) {
+        return unit_pair(m / 60, "h", m % 60, "m");
+    }
+    const std::int64_t h = (s + 1800) / 3600;
+    return unit_pair(h / 24, "d", h % 24, "h");
 }
 
 }  // namespace weir

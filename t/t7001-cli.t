@@ -26,6 +26,7 @@ test_expect_success 'a mistyped option: exit code 2 and the nearest one' '
 '
 test_expect_success 'a bad value names itself and what is right' '
 	test_expect_code 2 weir submit -t soon true 2>err && grep "30s, 10m, 1.5h or 7d, not \"soon\"" err &&
+	test_expect_code 2 weir submit -t 90 true 2>err && grep "90s, 90m, 90h or 90d" err &&
 	test_expect_code 2 weir nice f1 99 2>err && grep "not \"99\"" err
 '
 test_expect_success 'no instance: exit code 3 and how to start one' '
@@ -52,6 +53,23 @@ test_expect_success 'flux share and flux prio are the same program' '
 	ln -s "$WEIR_BUILD_DIR/bin/weir" flux-prio && ./flux-prio weights --help | grep "^weir prio weights"
 '
 
+test_expect_success 'a reader that has enough is no error; a full disk is' '
+	(weir --help; echo $? >code) 2>err | head -1 && test $(cat code) -eq 0 && ! test -s err &&
+	test_expect_code 1 weir --help >/dev/full 2>err && grep "cannot write the output" err
+'
+test_expect_success 'bash completes commands, options of a command, and options before one' '
+	weir help --as=bash >weir.bash &&
+	cat >complete.bash <<-\EOF &&
+		. ./weir.bash
+		COMP_WORDS=(weir "$@") COMP_CWORD=$#
+		_weir
+		echo "${COMPREPLY[@]}"
+	EOF
+	bash complete.bash - 2>err | grep -e "--uri= --json --help" && ! test -s err &&
+	bash complete.bash share s 2>err | grep "show set" && ! test -s err &&
+	bash complete.bash cancel --a 2>err | grep -e "--all" && ! test -s err
+'
+
 cat >shares.toml <<EOF
 # the test's tree
 "physics"        = 60    # as agreed
@@ -59,6 +77,8 @@ cat >shares.toml <<EOF
 "physics/@bob"   = 1
 "chem"           = 40
 "chem/@carol"    = 1
+"faculty"        = 1
+"faculty/maths"  = 1
 "instances"      = 0
 "instances/@$(id -un)" = 1
 EOF
@@ -72,8 +92,8 @@ test_expect_success 'an instance for the rest' '
 	start_weir --tree shares.toml --config weir.toml
 '
 test_expect_success 'every command that prints has JSON with its schema' '
-	weir submit --user alice --simulate=1000 sleepy >id && weir submit --json --user bob -n 6 --simulate=10 x >j &&
-	json_is j weir.submit/1 && weir submit --user bob -n 6 --simulate=10 y >waiting &&
+	weir submit --user alice --simulate=1000s sleepy >id && weir submit --json --user bob -n 6 --simulate=10s x >j &&
+	json_is j weir.submit/1 && weir submit --user bob -n 6 --simulate=10s y >waiting &&
 	weir jobs --json >j && json_is j weir.jobs/1 && weir tree --json >j && json_is j weir.tree/1 &&
 	weir usage --json >j && json_is j weir.usage/1 && weir share show --json >j && json_is j weir.share/1 &&
 	weir share history --json >j && json_is j weir.share-history/1 && weir prio list --json >j && json_is j weir.prio/1 &&
@@ -82,6 +102,15 @@ test_expect_success 'every command that prints has JSON with its schema' '
 	weir nice --json $(cat waiting) 3 >j && json_is j weir.nice/1 && test $(field j "d[\"urgency\"]") = 13 &&
 	weir share set --json --dry-run chem 30 >j && json_is j weir.share-set/1 &&
 	weir cancel --json $(cat id) >j && json_is j weir.cancel/1
+'
+test_expect_success 'weir usage: everybody stands below his account' '
+	weir usage >out && cat out && sed -n "s/^\(physics\|chem\|[^ ]* @[a-z]*\) .*/\1/p" out >names &&
+	printf "physics\n├─ @alice\n└─ @bob\nchem\n└─ @carol\n" >want && head -5 names | test_cmp want -
+'
+test_expect_success 'commands whose reader has enough end quietly' '
+	for c in "share show" jobs "prio weights" usage tree; do
+		(weir $c; echo $? >code) 2>err | true && test $(cat code) -eq 0 && ! test -s err || { echo "$c"; cat err; return 1; }
+	done
 '
 test_expect_success 'no escape sequence goes into a pipe' '
 	for c in jobs tree usage "share show" "prio list" "prio weights" --help; do
@@ -99,7 +128,9 @@ test_expect_success 'unknown things: exit code 5, with where to look' '
 '
 test_expect_success 'refused submissions say what is right' '
 	test_must_fail weir submit -q nope true 2>err && grep "debug" err &&
-	test_must_fail weir submit --user alice -A chem true 2>err && grep "chem" err
+	test_must_fail weir submit --user alice -A chem true 2>err && grep "user alice is not a member of account .chem." err &&
+	test_must_fail weir submit --user alice -A faculty true 2>err && cat err && grep "user alice is not a member of account .faculty." err &&
+	test_must_fail weir submit --user alice -A facluty true 2>err && grep "there is no account .facluty." err
 '
 test_expect_success 'the instance ends with Ctrl-C and leaves neither process nor file' '
 	stop_weir && ! test -e run && test -z "$(leftovers)"

@@ -57,8 +57,8 @@ test_expect_success 'a time limit ends a job' '
 	test_expect_code 1 weir submit --wait -t 1s sleep 600 2>err && grep timeout err
 '
 test_expect_success 'jobs wait in the order of priority; nice changes it' '
-	weir submit -u alice -n6 --simulate=600 fill >fill &&
-	for u in alice bob carol; do weir submit -u $u -n6 --simulate=600 $u >$u || return 1; done &&
+	weir submit -u alice -n6 --simulate=600s fill >fill &&
+	for u in alice bob carol; do weir submit -u $u -n6 --simulate=600s $u >$u || return 1; done &&
 	weir prio list --json >before && weir nice $(cat carol) 10 >out && grep "urgency 16.*6" out &&
 	weir prio explain $(cat carol) >why && grep "user .*6" why && grep "place" why
 '

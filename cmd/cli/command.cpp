@@ -15,7 +15,8 @@ double Args::number(const std::string& name, double otherwise) const {
 }
 
 std::optional<Duration> Args::duration(const std::string& name) const {
-    return has(name) ? parse_duration(text(name)) : std::nullopt;
+    const std::string value = text(name);
+    return has(name) ? parse_duration(parse_number(value) ? value + "s" : value) : std::nullopt;
 }
 
 void Context::print(const std::string& text) const {

@@ -14,7 +14,8 @@
 
 namespace weir::cmd {
 
-enum class Kind { flag, text, integer, number, duration };
+/// `seconds`: a duration whose name says the unit of a bare number; `duration` needs its unit.
+enum class Kind { flag, text, integer, number, duration, seconds };
 
 struct Option {
     std::string name;   ///< long name without dashes

@@ -77,8 +77,14 @@ Result<Done> check_value(const Option& option, const std::string& value, const s
     if (option.kind == Kind::number && (!parse_number(value) || *parse_number(value) <= 0)) {
         return usage(name + " takes a number above 0, not \"" + value + "\".", see_help(command));
     }
-    if (option.kind == Kind::duration && !parse_duration(value)) {
-        return usage(name + " takes a duration such as 30s, 10m, 1.5h or 7d, not \"" + value + "\".",
+    const bool is_number = parse_number(value).has_value();
+    const bool is_bare = option.kind == Kind::seconds && is_number;
+    if ((option.kind == Kind::duration || option.kind == Kind::seconds) &&
+        !parse_duration(value + (is_bare ? "s" : ""))) {
+        return usage(name + " takes a duration such as 30s, 10m, 1.5h or 7d, not \"" + value + "\"" +
+                         (is_number ? ", which has no unit: write " + value + "s, " + value + "m, " + value + "h or " +
+                                          value + "d."
+                                    : "."),
                      see_help(command));
     }
     return Done{};

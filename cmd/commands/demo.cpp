@@ -181,7 +181,7 @@ Command demo_command() {
     command.options = {{"trace", 0, "LOG", "replay a workload log (SWF, also gzipped): groups become accounts"},
                        {"jobs", 'n', "N", "jobs (default 600)", Kind::integer, 1, 100000},
                        {"seed", 0, "N", "of the generated workload (default 1)", Kind::integer, 0, INT64_MAX},
-                       {"seconds", 0, "S", "real time to aim at (default 45)", Kind::duration},
+                       {"seconds", 0, "S", "real time to aim at (default 45)", Kind::seconds},
                        {"dir", 0, "DIR", "where to keep the files (default: build/demo)"},
                        {"keep", 0, "", "leave the instances running until Ctrl-C", Kind::flag},
                        {"plain", 0, "", "a line every five seconds, no picture", Kind::flag}};

@@ -7,8 +7,6 @@
 #include <cmath>
 #include <utility>
 
-#include "libsched/fsd.hpp"
-
 namespace weir::cmd {
 namespace {
 
@@ -42,11 +40,6 @@ std::size_t columns_of(char32_t c) {
     return combining ? 0 : wide ? 2 : 1;
 }
 
-std::string unit_pair(std::int64_t big, const char* big_unit, std::int64_t small, const char* small_unit) {
-    std::string text = std::to_string(big) + big_unit;
-    return small == 0 ? text : text + " " + std::to_string(small) + small_unit;
-}
-
 }  // namespace
 
 std::string fixed(double value, int decimals) {
@@ -71,28 +64,6 @@ std::string ratio(double value, Glyphs glyphs) {
         return glyphs.unicode ? "∞" : "inf";
     }
     return fixed(value, 2) + (glyphs.unicode ? "×" : "x");
-}
-
-std::string duration_text(Duration d) {
-    if (d.count() < 0) {
-        return "-" + duration_text(-d);
-    }
-    if (d.count() > 0 && d.count() < 950'000) {
-        return fixed(to_seconds(d), 1) + "s";
-    }
-    const std::int64_t s = (d.count() + 500'000) / 1'000'000;
-    if (s < 60) {
-        return std::to_string(s) + "s";
-    }
-    if (s < 3600) {
-        return unit_pair(s / 60, "m", s % 60, "s");
-    }
-    const std::int64_t m = (s + 30) / 60;
-    if (m < 24 * 60) {
-        return unit_pair(m / 60, "h", m % 60, "m");
-    }
-    const std::int64_t h = (s + 1800) / 3600;
-    return unit_pair(h / 24, "d", h % 24, "h");
 }
 
 std::string grouped(std::int64_t value) {
@@ -128,11 +99,15 @@ std::optional<std::int64_t> parse_integer(std::string_view text, std::int64_t lo
 
 std::string core_hours(double core_s) {
     const double hours = core_s / 3600;
-    return hours < 1000 ? fixed(hours, 2) : grouped(static_cast<std::int64_t>(hours + 0.5));
+    if (hours >= 1000) {
+        return grouped(static_cast<std::int64_t>(hours + 0.5));
+    }
+    const bool is_small = hours > 0 && hours < 0.9995;
+    return is_small && hours < 0.00005 ? "<0.0001" : fixed(hours, is_small ? 4 : 2);
 }
 
 std::optional<Duration> parse_duration(std::string_view text) {
-    const auto value = parse_fsd(text);
+    const auto value = parse_fsd_with_unit(text);
     const bool is_usable = value && *value <= std::chrono::hours(100 * 366 * 24);
     return is_usable ? std::optional<Duration>(*value) : std::nullopt;
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "libfairshare/base/time.hpp"
+#include "libsched/fsd.hpp"
 
 namespace weir::cmd {
 
@@ -21,17 +22,16 @@ struct Glyphs {
 std::string percent(double fraction);
 /// "1.67×" (or "1.67x"); `∞` ("inf") above 999.
 std::string ratio(double value, Glyphs glyphs = {});
-/// Two largest units: "3d 4h", "6h 12m", "4m 30s", "45s", "0s". Below a second "0.4s". Negative values get a minus
-/// sign.
-std::string duration_text(Duration d);
+using weir::duration_text;  ///< "3d 4h"
 /// "12 345": groups of three, apart by a space, from five digits on; `1234` stays.
 std::string grouped(std::int64_t value);
 /// Fixed decimals: fixed(2.345, 1) = "2.3".
 std::string fixed(double value, int decimals);
-/// Core-seconds as core-hours, with two decimals below a thousand.
+/// Core-seconds as core-hours: whole ones from a thousand on, else with two decimals; below one with four, so that a
+/// core-second is seen, and "<0.0001" for what is even less.
 std::string core_hours(double core_s);
 
-/// RFC 23 duration "90", "30s", "1.5h", "7d", "10m", "250ms"; "infinity"/"inf" is not accepted.
+/// RFC 23 duration with its unit: "30s", "1.5h", "7d", "10m", "250ms"; "infinity"/"inf" is not accepted.
 /// Returns nullopt when it is none, is negative or above 100 years.
 std::optional<Duration> parse_duration(std::string_view text);
 /// A whole number in [low, high]; nullopt otherwise (no sign but '-', no blanks).

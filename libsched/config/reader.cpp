@@ -47,13 +47,13 @@ void Reader::flag(const std::string& key, const json_t* value, bool& into) {
 }
 
 void Reader::duration(const std::string& key, const json_t* value, Duration lowest, Duration& into) {
-    Result<Duration> read = Error{};
-    if (json_is_string(value)) {
-        read = parse_fsd(json_string_value(value));
-    } else if (json_is_number(value)) {
-        read = duration_from_number(json_number_value(value));
-    }
-    if (!read) {
+    const std::string text = json_is_string(value)   ? json_string_value(value)
+                             : json_is_number(value) ? shown(json_number_value(value))
+                                                     : std::string();
+    const Result<Duration> read = parse_fsd_with_unit(text);
+    if (!read && parse_fsd(text)) {
+        complain(key, value, read.error().message);
+    } else if (!read) {
         complain(key, value, "must be a duration such as \"30s\", \"1.5h\" or \"7d\"");
     } else if (*read < lowest || *read > duration_max) {
         complain(key, value, "must be from " + encode_fsd(lowest) + " to " + encode_fsd(duration_max));

@@ -78,7 +78,7 @@ Status read_number(std::string_view key, std::string_view value, std::uint32_t l
 }
 
 Status read_duration(std::string_view key, std::string_view value, Duration& out) {
-    const auto duration = parse_fsd(value);
+    const auto duration = parse_fsd_with_unit(value);
     if (!duration) {
         return wrong(std::string(key) + ": " + duration.error().message);
     }

@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "libfairshare/json/json.hpp"
 #include "libsched/fsd.hpp"
 #include "modules/job-priority/tap_accounts.hpp"
 #include "modules/job-priority/tap_table.hpp"
@@ -190,11 +191,9 @@ int validate_cb(flux_plugin_t* p, const char*, flux_plugin_arg_t* args, void* ar
 }
 
 weir::Result<Duration> duration_of(const json_t* value) {
-    if (json_is_number(value)) {
-        return weir::duration_from_number(json_number_value(value));
-    }
     const char* text = json_string_value(value);
-    return weir::parse_fsd(text != nullptr ? text : "(not a duration)");
+    const std::string number = json_is_number(value) ? weir::Json::ref(const_cast<json_t*>(value)).dump() : "";
+    return weir::parse_fsd_with_unit(text != nullptr ? text : !number.empty() ? number : "(not a duration)");
 }
 
 /// The instance's whole configuration: on load and on each change. A plugin conf of its own has precedence.

@@ -172,9 +172,11 @@ void add_term_words(Json& words, const Breakdown& parts) {
             }
         }
         const std::string name = factor_names.at(static_cast<std::size_t>(term->factor_id));
+        const std::string raw = std::string_view(term->unit) == "s" ? duration_text(duration_from_seconds(term->raw))
+                                                                    : rounded(term->raw, 3) + " " + term->unit;
         words.append(Json::string(name + " gives " + rounded(term->contribution, 1) + ": factor " +
                                   rounded(term->factor, 4) + " of weight " + rounded(term->weight, 3) + " (" +
-                                  (of.empty() ? rounded(term->raw, 3) + " " + term->unit : of) + ")."));
+                                  (of.empty() ? raw : of) + ")."));
     }
 }
 
@@ -187,16 +189,16 @@ void add_sum_words(Json& words, const Settings& s, const BookJob& job, const Bre
     if (s.weights.wait > 0 && waited < free && parts.bypass == Bypass::none) {
         const bool is_by_limit = free > s.wait_after.time;
         words.append(
-            Json::string("Its wait counts once it is " + encode_fsd(free) + " long" +
+            Json::string("Its wait counts once it is " + duration_text(free) + " long" +
                          (is_by_limit ? " (" + rounded(s.wait_after.limits, 2) + " times its time limit)" : "") +
-                         ", in " + encode_fsd(free - waited) + "; until then fair share decides."));
+                         ", in " + duration_text(free - waited) + "; until then fair share decides."));
     } else if (wait.factor >= 1) {
-        words.append(
-            Json::string("It has waited the maximum of " + encode_fsd(s.wait_max) + ": waiting longer gains nothing."));
+        words.append(Json::string("It has waited the maximum of " + duration_text(s.wait_max) +
+                                  ": waiting longer gains nothing."));
     } else if (s.weights.wait > 0 && parts.bypass == Bypass::none) {
         words.append(Json::string("Each hour of waiting gains " +
                                   rounded(s.weights.wait * 3600. / to_seconds(s.wait_max), 2) + ", up to " +
-                                  encode_fsd(s.wait_max) + "."));
+                                  duration_text(s.wait_max) + "."));
     }
 }
 

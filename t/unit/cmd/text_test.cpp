@@ -39,12 +39,25 @@ TEST_CASE("text: whole numbers are grouped from five digits on") {
     CHECK(grouped(-1234567) == "-1 234 567");
 }
 
+// Kills: "0.00" for a day of small jobs.
+TEST_CASE("text: core-hours show what small jobs used") {
+    CHECK(core_hours(0) == "0.00");
+    CHECK(core_hours(1) == "0.0003");
+    CHECK(core_hours(0.1) == "<0.0001");
+    CHECK(core_hours(150) == "0.0417");
+    CHECK(core_hours(3599.9) == "1.00");
+    CHECK(core_hours(5400) == "1.50");
+    CHECK(core_hours(3.6e6) == "1000");
+    CHECK(core_hours(3.6e7) == "10 000");
+}
+
 TEST_CASE("text: durations are read as RFC 23 writes them") {
-    CHECK(parse_duration("90") == Duration(90s));
+    CHECK(parse_duration("90s") == Duration(90s));
+    CHECK(parse_duration("0") == Duration(0s));
     CHECK(parse_duration("1.5h") == Duration(90min));
     CHECK(parse_duration("250ms") == Duration(250ms));
     CHECK(parse_duration("7d") == Duration(7 * 24h));
-    for (const char* bad : {"", "s", "-3s", "1e3", "3 m", "10x", "nan", "infinity", "99999999d"}) {
+    for (const char* bad : {"", "s", "90", "-3s", "1e3", "3 m", "10x", "nan", "infinity", "99999999d"}) {
         CAPTURE(bad);
         CHECK_FALSE(parse_duration(bad).has_value());
     }

@@ -122,7 +122,7 @@ TEST_CASE("service: wait counts after so many of the job's time limits, and expl
     CHECK(pushed_at(s, 1 + 3600 + 60).at(2) == 60);
     const auto words = [&](double t) { return explain_view(s, 1, at(t)).value().dump(); };
     CHECK_THAT(words(1 + 3600 + 60),
-               Catch::Matchers::Contains("Its wait counts once it is 3h long (3 times its time limit), in 119m"));
+               Catch::Matchers::Contains("Its wait counts once it is 3h long (3 times its time limit), in 1h 59m"));
     s.apply({1, at(3700), UpdateEvent{{}, {}, {}, std::chrono::minutes(30)}});
     s.pass_changed(at(1 + 5400 + 30));
     CHECK(push(s).front() == std::pair<std::uint64_t, std::uint32_t>{1, 30});

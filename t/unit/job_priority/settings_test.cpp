@@ -31,7 +31,7 @@ TEST_CASE("settings: without [weir] everything has its default") {
 }
 
 TEST_CASE("settings: every key is read") {
-    const auto s = read(R"({"share-tree":"t","state":"s","plugin":"p","half-life":"1d","update-interval":1.5,
+    const auto s = read(R"({"share-tree":"t","state":"s","plugin":"p","half-life":"1d","update-interval":"1.5s",
         "wait-max":"2h","algorithm":"classic","size-favors":"small","ageing":"since-submit","raw-factors":["qos"],
         "only-raises":true,"enforce":false,"parent-factors":false,
         "unavail-timeout":"5s","route":{"queues":["a"]},
@@ -76,7 +76,7 @@ TEST_CASE("settings: all complaints are reported at once") {
 
 TEST_CASE("settings: module arguments have the last word and are checked as strictly") {
     const auto s =
-        read(R"({"half-life":"7d"})", {"half-life=1d", "update-interval=2", "weights.wait=3", "enforce=false"});
+        read(R"({"half-life":"7d"})", {"half-life=1d", "update-interval=2s", "weights.wait=3", "enforce=false"});
     REQUIRE(s);
     CHECK(s->half_life == std::chrono::hours(24));
     CHECK(s->update_interval == std::chrono::seconds(2));

@@ -42,6 +42,18 @@ TEST_CASE("durations: what people write") {
     CHECK(encode_fsd(Duration{1'500'001}) == "1.500001s");
 }
 
+// Kills: "16" taken as 16 seconds by somebody who meant days.
+TEST_CASE("durations: a setting needs its unit, but for 0") {
+    CHECK(*parse_fsd_with_unit("16d") == test::secs(16 * 86400));
+    CHECK(*parse_fsd_with_unit("0") == Duration{});
+    CHECK(*parse_fsd_with_unit("0.0") == Duration{});
+    CHECK(*parse_fsd_with_unit("infinity") == Duration::max());
+    CHECK(parse_fsd_with_unit("1.5").error().message ==
+          "\"1.5\" has no unit; write \"1.5s\", \"1.5m\", \"1.5h\" or \"1.5d\"");
+    CHECK_FALSE(parse_fsd_with_unit("16").has_value());
+    CHECK(parse_fsd_with_unit("soon").error().message == parse_fsd("soon").error().message);
+}
+
 // Kills: a unit that is off by a power of ten; decimals without leading zeros.
 TEST_CASE("durations: what is written is read back") {
     rc::prop("round trip", [] {

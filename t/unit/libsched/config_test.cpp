@@ -178,6 +178,22 @@ TEST_CASE("configuration: a complaint begins with the file and the line") {
     CHECK_THAT(by_argument.error().message, Catch::Matchers::StartsWith("[weir] half-life"));
 }
 
+// Kills: a number without unit taken as seconds, in one key's table and not in another's.
+TEST_CASE("configuration: every duration needs its unit, and the complaint says which would be right") {
+    for (const char* line :
+         {"half-life", "wait-max", "wait-after", "wait-after.time", "update-interval", "window.interval",
+          "unavail-timeout", "moab.xfactor-shortest", "moab.users.a.queue-time", "lsf.aps.fs.grace"}) {
+        CAPTURE(line);
+        for (const char* value : {"16", "16.0", "\"16\""}) {
+            const std::string said = complaint("[weir]\n" + std::string(line) + " = " + value + "\n");
+            CHECK_THAT(said, Contains("site.toml:2: [weir] " + std::string(line) + " = ") &&
+                                 Contains("\"16\" has no unit; write \"16s\", \"16m\", \"16h\" or \"16d\""));
+        }
+        CHECK(complaint("[weir]\n" + std::string(line) + " = \"16d\"\n").empty());
+    }
+    CHECK(complaint("[weir]\nwait-after = 0\nupdate-interval = \"0\"\n").empty());
+}
+
 TEST_CASE("warnings: keys of another policy, each with those that heed it") {
     CHECK_THAT(warned("[weir]\npolicy = 'fcfs'\nhalf-life = '1d'\n"),
                Contains("half-life") && Contains("fcfs") && Contains("moab, multifactor"));

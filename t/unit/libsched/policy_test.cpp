@@ -88,6 +88,7 @@ TEST_CASE("policy: what is unknown is named, with what would be right") {
     CHECK(refusal("hybrid:depth=0") == "depth takes a whole number from 1 to 4294967295, not \"0\"");
     CHECK(refusal("hybrid:depth") == "setting \"depth\" of hybrid wants a value: depth=…");
     CHECK(refusal("easy:backfill=bestfit") == "backfill \"bestfit\" is unknown; did you mean \"best-fit\"?");
+    CHECK(refusal("easy:reserve-after=16").find("\"16d\"") != std::string::npos);
     CHECK(refusal("easy:reserve-after=soon").find("reserve-after: ") == 0);
 }
 
