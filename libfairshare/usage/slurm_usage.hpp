@@ -32,24 +32,36 @@ class SlurmDecay {
 class SlurmUsage {
   public:
     /// The tree must outlive this.
-    SlurmUsage(const ShareTree& tree, SlurmDecay decay) : tree_(&tree), decay_(decay), usage_(tree.size(), 0.0L) {}
+    SlurmUsage(const ShareTree& tree, SlurmDecay decay) : tree_(&tree), decay_(decay) {
+        usage_.assign(tree.size(), 0.0L);
+        left_.assign(tree.size(), 0.0L);
+    }
 
     /// The beginning of a pass: all usage decays by `elapsed`. O(size).
     void decay(Duration elapsed);
     /// One job's slice of a pass. O(depth).
     void charge(NodeId leaf, Duration elapsed, double cost) { add(leaf, decay_.charge(elapsed, cost)); }
-    /// Usage from elsewhere. O(depth).
-    void add(NodeId leaf, long double usage);
+    /// Usage from elsewhere; negative takes back. O(depth).
+    void add(NodeId node, long double usage);
+    /// RawUsage=0: what the node used is taken from it, from all below it and from all above. O(size).
+    void reset(NodeId node);
+
+    /// Another tree, which must outlive this: usage moves with moved nodes (match_nodes()). What a removed node used
+    /// stays with the nearest account above it that is still there, which then has more than its children. O(n log n).
+    void rebind(const ShareTree& tree);
+    /// Passes from now on decay and charge by it.
+    void set_decay(SlurmDecay decay) { decay_ = decay; }
 
     long double usage(NodeId id) const { return usage_[id.value]; }
-    /// For the algorithms: leaves x `scale`, cut to whole numbers, accounts summed; the larger the scale, the less is
-    /// cut. REQUIRES: sums stay below usage_max. O(size).
+    /// For the algorithms: leaves, and what removed nodes left, x `scale`, cut to whole numbers, accounts summed; the
+    /// larger the scale, the less is cut. REQUIRES: sums stay below usage_max. O(size).
     std::vector<CoreMicros> snapshot(long double scale) const;
 
   private:
     const ShareTree* tree_;
     SlurmDecay decay_;
     std::vector<long double> usage_;
+    std::vector<long double> left_;  // an account's own part: what removed nodes left
 };
 
 }  // namespace weir
