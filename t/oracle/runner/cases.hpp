@@ -2,6 +2,7 @@
 // Owns: short ways through files of the form {"cases": [{"id", "inputs", "expected", "tol"}]}. Must not know any
 // system.
 #pragma once
+#include <functional>
 #include <initializer_list>
 #include <optional>
 #include <string>
@@ -14,24 +15,39 @@ namespace weir::oracle {
 
 struct Case {
     std::string id;
-    const json_t* inputs = nullptr;
-    const json_t* expected = nullptr;
+    const Value* inputs = nullptr;
+    const Value* expected = nullptr;
     double tol = 0;
 
-    bool has(const char* input) const { return json_object_get(inputs, input) != nullptr; }
+    bool has(const char* input) const { return find(inputs, input) != nullptr; }
+    /// The input of the first of these names: as it is spelled, else without regard to capitals and to "_", "-" and
+    /// blanks, at the top or in one of the objects that group inputs ("factors", "use", "parameters"). nullptr: none.
+    const Value* input(std::initializer_list<std::string_view> names) const;
     /// The first of these inputs that is there and a number.
-    std::optional<double> number(std::initializer_list<const char*> keys) const;
-    double number_or(std::initializer_list<const char*> keys, double otherwise) const;
+    std::optional<double> number(std::initializer_list<std::string_view> names) const;
+    double number_or(std::initializer_list<std::string_view> names, double otherwise) const;
+    /// A time in hours: each name with "_s", "_min", "_h" or "_days" behind it, or words for them; without any it is in
+    /// hours.
+    std::optional<double> hours(std::initializer_list<std::string_view> names) const;
+    double hours_or(std::initializer_list<std::string_view> names, double otherwise) const;
+    /// true, or "Y", "yes", "true" or "on" in any letters, or a number other than 0.
+    bool is_set(std::initializer_list<std::string_view> names) const;
 };
 
-/// Calls read(case, report) for each, its case opened.
-void for_each_case(const json_t* document, Report& report, void (*read)(const Case&, Report&));
+/// The first member with one of these names, in that sense.
+const Value* find_spelled(const Value* object, std::initializer_list<std::string_view> names);
+/// Small letters and digits alone.
+std::string plain(std::string_view name);
 
-std::vector<double> numbers_of(const json_t* array);
-std::vector<std::string> texts_of(const json_t* array);
+/// Calls read(case, report) for each, its case opened. A case that cannot be read fails, the others go on; so does one
+/// of whose expected figures any was not read.
+void for_each_case(const Value* document, Report& report, const std::function<void(const Case&, Report&)>& read);
+
 /// Compares the figure with `expected[key]` where the case asks for it; a tolerance above 0.01 is taken as it is, not
 /// relative to the figure.
 void expect(const Case& one, Report& report, const char* key, double got);
+/// The same for the first of these spellings that the case asks for.
+void expect_any(const Case& one, Report& report, std::initializer_list<std::string_view> keys, double got);
 inline Duration seconds_of(double seconds) {
     return duration_from_seconds(seconds);
 }

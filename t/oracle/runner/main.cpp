@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: weir-oracles DIR...: reads every file below the folders, compares, prints a line a file and the totals.
-// Must not know any system. Nothing is left out in silence: a file that nobody reads is a failure.
+// Must not know any system. Nothing is left out in silence: a file that nobody reads is a failure, and so is a value
+// that no check reads and no reader leaves out on purpose; only texts beside inputs and expectations are remarks.
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -10,6 +11,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "libfairshare/json/json.hpp"
 #include "t/oracle/runner/oracle.hpp"
 
 using namespace weir;
@@ -34,7 +36,7 @@ constexpr auto readers = std::to_array<Reader>({
 });
 
 struct Totals {
-    int files = 0, failed_files = 0, cases = 0, passed = 0, excused = 0;
+    int files = 0, failed_files = 0, cases = 0, passed = 0, excused = 0, figures = 0, unread = 0;
 };
 
 /// Where the reader's folder begins in the path; npos where it is not a part of it.
@@ -51,7 +53,7 @@ std::size_t place_of(const Reader& reader, const std::string& path) {
     return std::string::npos;
 }
 
-std::string text_of(const fs::path& file) {
+std::string content_of(const fs::path& file) {
     std::ifstream in{file, std::ios::binary};
     std::ostringstream text;
     text << in.rdbuf();
@@ -61,15 +63,12 @@ std::string text_of(const fs::path& file) {
     return text.str();
 }
 
-void read_into(const fs::path& file, Read read, Report& report) {
-    const auto document = Json::parse(text_of(file));
+Value document_of(const fs::path& file) {
+    const auto document = Json::parse(content_of(file));
     if (!document) {
         throw std::runtime_error{document.error().message};
     }
-    read(document->get(), report);
-    if (report.cases() == 0) {
-        throw std::runtime_error{"holds no case"};
-    }
+    return Value{document->get()};
 }
 
 void print(const Report& report) {
@@ -91,6 +90,23 @@ void print(const Report& report) {
     }
 }
 
+/// What of the file no check has read, and what is left out on purpose.
+void print(const std::vector<UnreadValue>& unread, const std::vector<Report::Left>& left) {
+    constexpr int shown_max = 12;
+    int shown = 0;
+    for (const UnreadValue& value : unread) {
+        if (!value.is_remark && ++shown <= shown_max) {
+            std::printf("    NOT READ %s = %s\n", value.path.c_str(), value.shown.c_str());
+        }
+    }
+    if (shown > shown_max) {
+        std::printf("    NOT READ: %d more\n", shown - shown_max);
+    }
+    for (const Report::Left& each : left) {
+        std::printf("    left out, %d values: %s\n", each.values, each.why.c_str());
+    }
+}
+
 void run(const fs::path& file, Totals& totals) {
     const std::string path = fs::absolute(file).lexically_normal().string();
     const Reader* chosen = nullptr;
@@ -105,6 +121,7 @@ void run(const fs::path& file, Totals& totals) {
     const std::string shown = chosen == nullptr ? file.string() : path.substr(place);
     Report report;
     std::string why;
+    std::vector<UnreadValue> unread;
     try {
         if (file.extension() != ".json") {
             throw std::runtime_error{"is no .json file"};
@@ -112,19 +129,30 @@ void run(const fs::path& file, Totals& totals) {
         if (chosen == nullptr) {
             throw std::runtime_error{"no reader for this folder"};
         }
-        read_into(file, chosen->read, report);
+        const Value document = document_of(file);
+        try {
+            chosen->read(&document, report);
+            why = report.cases() == 0 ? "holds no case" : "";
+        } catch (const std::exception& error) {
+            why = error.what();
+        }
+        unread = unread_values(document);
     } catch (const std::exception& error) {
         why = error.what();
     }
+    const auto not_read = static_cast<int>(
+        std::count_if(unread.begin(), unread.end(), [](const UnreadValue& value) { return !value.is_remark; }));
     ++totals.files;
     totals.cases += report.cases();
     totals.passed += report.passed();
     totals.excused += report.excused();
-    const bool is_failed = !why.empty() || report.passed() != report.cases();
-    totals.failed_files += is_failed ? 1 : 0;
-    std::printf("%s %d/%d%s%s\n", shown.c_str(), report.passed(), report.cases(),
+    totals.figures += report.figures();
+    totals.unread += not_read;
+    totals.failed_files += !why.empty() || report.passed() != report.cases() || not_read > 0 ? 1 : 0;
+    std::printf("%s %d/%d cases, %d figures%s%s\n", shown.c_str(), report.passed(), report.cases(), report.figures(),
                 why.empty() ? "" : " FAILED: ", why.c_str());
     print(report);
+    print(unread, report.left());
 }
 
 /// Every file but the READMEs, in the order of their paths.
@@ -178,7 +206,8 @@ int main(int argc, char** argv) {
             ++totals.failed_files;
         }
     }
-    std::printf("total %d/%d cases in %d files, %d excused, %d files failed\n", totals.passed, totals.cases,
-                totals.files, totals.excused, totals.failed_files);
+    std::printf("total %d/%d cases, %d figures in %d files, %d excused, %d values not read, %d files failed\n",
+                totals.passed, totals.cases, totals.figures, totals.files, totals.excused, totals.unread,
+                totals.failed_files);
     return totals.failed_files == 0 ? 0 : 1;
 }

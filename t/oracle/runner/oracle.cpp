@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <numeric>
 #include <stdexcept>
 
 namespace weir::oracle {
@@ -22,6 +23,15 @@ std::string digits(double value) {
 
 void Report::begin(std::string name) {
     cases_.push_back({std::move(name), {}, 0, {}});
+}
+
+void Report::attempt(std::string name, const std::function<void()>& read) {
+    begin(std::move(name));
+    try {
+        read();
+    } catch (const std::exception& error) {
+        fail("the case", "one that can be read", error.what());
+    }
 }
 
 Report::Case& Report::open_case() {
@@ -58,6 +68,24 @@ void Report::fail(std::string_view what, std::string_view expected, std::string_
 
 void Report::excuse(std::string_view record) {
     open_case().record = record;
+}
+
+void Report::leave(const Value* value, std::string_view why) {
+    const int values = value == nullptr ? 0 : value->leave();
+    if (values == 0) {
+        return;
+    }
+    const auto known = std::find_if(left_.begin(), left_.end(), [&](const Left& each) { return each.why == why; });
+    if (known != left_.end()) {
+        known->values += values;
+    } else {
+        left_.push_back({std::string{why}, values});
+    }
+}
+
+int Report::figures() const {
+    return std::accumulate(cases_.begin(), cases_.end(), 0,
+                           [](int sum, const Case& each) { return sum + each.compared; });
 }
 
 int Report::passed() const {

@@ -8,6 +8,7 @@
 #include "libfairshare/algorithms/algorithm.hpp"
 #include "libfairshare/usage/decay.hpp"
 #include "libsched/priority/engine.hpp"
+#include "t/oracle/runner/cases.hpp"
 #include "t/oracle/runner/world.hpp"
 
 namespace weir::oracle {
@@ -16,9 +17,9 @@ namespace {
 
 /// A job that has these factors, and what the engine makes of them. A user factor need not be one of the thirty that
 /// urgency knows, so it comes in as the site's value.
-void read_sum(const json_t* inputs, const json_t* expected, double tol, Report& report) {
-    const json_t* weights = member(inputs, "weights");
-    const json_t* factors = member(inputs, "factors");
+void read_sum(const Value* inputs, const Value* expected, double tol, Report& report) {
+    const Value* weights = member(inputs, "weights");
+    const Value* factors = member(inputs, "factors");
     constexpr std::uint32_t machine = 1000000;
     const double fairshare = number_at(factors, "fair_share");
     PrioritySettings settings;
@@ -45,18 +46,17 @@ void read_sum(const json_t* inputs, const json_t* expected, double tol, Report& 
     report.number("priority", number_at(expected, "priority"), engine.priority(slot, now, {&fairshare, 1}), tol);
 }
 
-void read_wait(const json_t* inputs, const json_t* expected, double tol, Report& report) {
+void read_wait(const Value* inputs, const Value* expected, double tol, Report& report) {
     const Duration wait_max = duration_from_seconds(number_at(inputs, "max_wait_s"));
-    const json_t* wait = nullptr;
-    std::size_t i = 0;
-    json_array_foreach(member(inputs, "wait_s"), i, wait) {
-        report.number("factor", json_number_value(json_array_get(member(expected, "factor"), i)),
-                      wait_factor(duration_from_seconds(json_number_value(wait)), wait_max), tol);
+    const auto waits = numbers_of(member(inputs, "wait_s"));
+    for (std::size_t i = 0; i < waits.size(); ++i) {
+        report.number("factor", number_of(item(member(expected, "factor"), i)),
+                      wait_factor(duration_from_seconds(waits[i]), wait_max), tol);
     }
 }
 
 /// Two users with equal shares: who used as entitled, who used nothing; and one who is served but entitled to nothing.
-void read_served(const json_t* expected, double tol, Report& report) {
+void read_served(const Value* expected, double tol, Report& report) {
     const ShareTree tree =
         tree_of({{"@even", std::nullopt, 1, {}}, {"@idle", std::nullopt, 1, {}}, {"@nothing", std::nullopt, 0, {}}});
     const std::vector<CoreMicros> usage{200, 100, 0, 100};
@@ -66,32 +66,31 @@ void read_served(const json_t* expected, double tol, Report& report) {
     report.number("over_serviced", number_at(expected, "over_serviced"), standings.factor[3], tol);
 }
 
-void read_half_life(const json_t* inputs, const json_t* expected, double tol, Report& report) {
+void read_half_life(const Value* inputs, const Value* expected, double tol, Report& report) {
     DecayFrame decay{duration_from_seconds(number_at(inputs, "half_life_s"))};
     const Instant begin = instant_from_seconds(1.78e9);
     decay.set_frame(decay.frame_for(begin));
     const auto usage = static_cast<CoreMicros>(number_at(inputs, "usage") * 1e6);
     const auto weights = decay.weights_worth(usage, begin);
-    const json_t* age = nullptr;
-    std::size_t i = 0;
-    json_array_foreach(member(inputs, "age_s"), i, age) {
-        const auto reading = decay.reading(begin + duration_from_seconds(json_number_value(age)));
-        report.number("usage", json_number_value(json_array_get(member(expected, "usage"), i)),
+    const auto ages = numbers_of(member(inputs, "age_s"));
+    for (std::size_t i = 0; i < ages.size(); ++i) {
+        const auto reading = decay.reading(begin + duration_from_seconds(ages[i]));
+        report.number("usage", number_of(item(member(expected, "usage"), i)),
                       core_seconds(DecayFrame::scaled(DecayFrame::shifted(weights, reading.frame_shift), reading)),
                       tol);
     }
 }
 
-void read_fcfs(const json_t* inputs, const json_t* expected, Report& report) {
-    const json_t* priorities = member(expected, "priorities");
+void read_fcfs(const Value* inputs, const Value* expected, Report& report) {
+    const Value* priorities = member(expected, "priorities");
     for (std::size_t i = 0; i < static_cast<std::size_t>(integer_at(inputs, "n")); ++i) {
-        report.integer("priority", json_integer_value(json_array_get(priorities, i)),
+        report.integer("priority", integer_of(item(priorities, i)),
                        broker::jobs::default_priority(i, integer_at(inputs, "first_priority")));
     }
 }
 
 /// A user may choose any urgency up to the default, 16 (the job manager refuses more).
-void read_user(const json_t* expected, Report& report) {
+void read_user(const Value* expected, Report& report) {
     const PrioritySettings settings;
     JobInputs job;
     const double unchanged = user_factor(settings, job);
@@ -104,31 +103,26 @@ void read_user(const json_t* expected, Report& report) {
 
 }  // namespace
 
-void read_flux_wiki(const json_t* document, Report& report) {
-    const json_t* row = nullptr;
-    std::size_t i = 0;
-    json_array_foreach(member(document, "cases"), i, row) {
-        report.begin(text_at(row, "id"));
-        const json_t* inputs = member(row, "inputs");
-        const json_t* expected = member(row, "expected");
-        const double tol = number_at(row, "tol");
-        const auto gives = [&](const char* key) { return json_object_get(expected, key) != nullptr; };
+void read_flux_wiki(const Value* document, Report& report) {
+    for_each_case(document, report, [](const Case& one, Report& into) {
+        const auto gives = [&](const char* key) { return find(one.expected, key) != nullptr; };
         if (gives("priority")) {
-            read_sum(inputs, expected, tol, report);
+            read_sum(one.inputs, one.expected, one.tol, into);
         } else if (gives("factor")) {
-            read_wait(inputs, expected, tol, report);
+            read_wait(one.inputs, one.expected, one.tol, into);
         } else if (gives("perfectly_serviced")) {
-            read_served(expected, tol, report);
+            read_served(one.expected, one.tol, into);
         } else if (gives("usage")) {
-            read_half_life(inputs, expected, tol, report);
+            read_half_life(one.inputs, one.expected, one.tol, into);
         } else if (gives("priorities")) {
-            read_fcfs(inputs, expected, report);
+            read_fcfs(one.inputs, one.expected, into);
         } else if (gives("allowed_effect")) {
-            read_user(expected, report);
+            into.leave(find(one.inputs, "rule"), "a rule in words; its effect is compared");
+            read_user(one.expected, into);
         } else {
-            throw std::runtime_error{"a case of another kind: " + text_at(row, "id")};
+            throw std::runtime_error{"a case of another kind"};
         }
-    }
+    });
 }
 
 }  // namespace weir::oracle

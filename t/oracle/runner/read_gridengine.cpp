@@ -20,14 +20,12 @@ struct Node {
     std::uint64_t active;
 };
 
-void read_children(const json_t* above, const Node& parent, std::vector<NodeSpec>& specs, std::vector<Node>& nodes) {
-    const json_t* child = nullptr;
-    std::size_t i = 0;
-    json_array_foreach(json_object_get(above, "children"), i, child) {
-        const bool is_leaf = json_array_size(json_object_get(child, "children")) == 0;
+void read_children(const Value* above, const Node& parent, std::vector<NodeSpec>& specs, std::vector<Node>& nodes) {
+    for (const Value* child : each(find(above, "children"))) {
+        const bool is_leaf = size_of(find(child, "children")) == 0;
         const std::string name = text_at(child, "name");
-        const json_t* active = json_object_get(child, "active");
-        const bool counts = json_is_true(active) || json_number_value(active) > 0 || (active == nullptr && is_leaf);
+        const Value* active = find(child, "active");
+        const bool counts = is_true(active) || number_of(active) > 0 || (active == nullptr && is_leaf);
         const Node made{(parent.path.empty() ? "" : parent.path + "/") + (is_leaf ? "@" : "") + name,
                         parent.label + "/" + name, number_at(child, "usage"), is_leaf && counts ? 1U : 0U};
         specs.push_back({made.path, std::nullopt, integer_at(child, "shares"), {}});
@@ -51,9 +49,7 @@ void read_tree(const Case& one, Report& report) {
         demand[id.value] = node.active;
     }
     const auto targets = rule.targets(tree, {usage, {}, demand});
-    const char* label = nullptr;
-    json_t* figures = nullptr;
-    json_object_foreach(const_cast<json_t*>(one.expected), label, figures) {
+    for (const auto& [label, figures] : entries(one.expected)) {
         const Node* found = nullptr;
         for (const Node& node : nodes) {
             found = node.label == label ? &node : found;
@@ -68,14 +64,14 @@ void read_tree(const Case& one, Report& report) {
 }
 
 void read_tickets(const Case& one, Report& report) {
-    std::vector<double> shares = numbers_of(json_object_get(one.inputs, "job_shares"));
+    std::vector<double> shares = numbers_of(find(one.inputs, "job_shares"));
     shares.resize(static_cast<std::size_t>(one.number_or({"jobs"}, static_cast<double>(shares.size()))));
     const auto tickets =
         share_tickets(number_at(one.inputs, "ostt"), number_at(one.inputs, "weight_tickets_share"), shares);
-    const json_t* per_job = member(one.expected, "per_job");
+    const Value* per_job = member(one.expected, "per_job");
     for (std::size_t i = 0; i < tickets.size(); ++i) {
-        const json_t* expected = json_is_array(per_job) ? json_array_get(per_job, i) : per_job;
-        report.number("job " + std::to_string(i), json_number_value(expected), tickets[i], one.tol);
+        const Value* expected = is_list(per_job) ? item(per_job, i) : per_job;
+        report.number("job " + std::to_string(i), number_of(expected), tickets[i], one.tol);
     }
 }
 
@@ -104,7 +100,7 @@ void read_case(const Case& one, Report& report) {
 
 }  // namespace
 
-void read_gridengine(const json_t* document, Report& report) {
+void read_gridengine(const Value* document, Report& report) {
     for_each_case(document, report, read_case);
 }
 

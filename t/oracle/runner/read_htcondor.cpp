@@ -17,9 +17,7 @@ void read_decay(const Case& one, Report& report) {
     Htcondor rule;
     rule.half_life = seconds_of(one.number_or({"halflife_s", "PRIORITY_HALFLIFE"}, to_seconds(rule.half_life)));
     double rup = one.number_or({"rup0"}, rule.least);
-    const json_t* step = nullptr;
-    std::size_t i = 0;
-    json_array_foreach(json_object_get(one.inputs, "steps"), i, step) {
+    for (const Value* step : each(find(one.inputs, "steps"))) {
         const auto numbers = numbers_of(step);
         rup = rule.real_priority(rup, numbers.at(0), seconds_of(numbers.at(1)));
     }
@@ -34,19 +32,17 @@ struct Named {
     std::vector<double> values;
 };
 
-Named named(const json_t* object) {
+Named named(const Value* object) {
     Named made;
-    const char* name = nullptr;
-    json_t* value = nullptr;
-    json_object_foreach(const_cast<json_t*>(object), name, value) {
+    for (const auto& [name, value] : entries(object)) {
         made.names.emplace_back(name);
-        made.values.push_back(json_number_value(value));
+        made.values.push_back(number_of(value));
     }
     return made;
 }
 
 void compare(const Case& one, Report& report, const char* key, const Named& who, const std::vector<double>& got) {
-    const json_t* expected = member(one.expected, key);
+    const Value* expected = member(one.expected, key);
     for (std::size_t i = 0; i < who.names.size(); ++i) {
         report.number(who.names[i], number_at(expected, who.names[i].c_str()), got[i], one.tol);
     }
@@ -59,8 +55,8 @@ void read_pie(const Case& one, Report& report) {
         PieSubmitter made;
         made.effective_priority = who.values[i];
         const auto bound = [&](const char* key, double otherwise) {
-            const json_t* value = json_object_get(json_object_get(one.inputs, key), who.names[i].c_str());
-            return json_is_number(value) ? json_number_value(value) : otherwise;
+            const Value* value = find(find(one.inputs, key), who.names[i].c_str());
+            return is_number(value) ? number_of(value) : otherwise;
         };
         made.wanted = bound("wanted", made.wanted);
         made.floor = bound("floor", made.floor);
@@ -72,15 +68,15 @@ void read_pie(const Case& one, Report& report) {
 
 void read_quota(const Case& one, Report& report) {
     const Named who = named(member(one.inputs, "quota"));
-    const json_t* allowed = json_object_get(one.inputs, "NEGOTIATOR_ALLOW_QUOTA_OVERSUBSCRIPTION");
+    const Value* allowed = find(one.inputs, "NEGOTIATOR_ALLOW_QUOTA_OVERSUBSCRIPTION");
     compare(one, report, "effective", who,
-            effective_quotas(who.values, number_at(one.inputs, "slots"), allowed == nullptr || json_is_true(allowed)));
+            effective_quotas(who.values, number_at(one.inputs, "slots"), allowed == nullptr || is_true(allowed)));
 }
 
 void read_case(const Case& one, Report& report) {
     if (one.has("quota")) {
         read_quota(one, report);
-    } else if (json_is_object(json_object_get(one.inputs, "eup"))) {
+    } else if (is_object(find(one.inputs, "eup"))) {
         read_pie(one, report);
     } else if (one.has("rup")) {
         expect(one, report, "eup", effective_priority(number_at(one.inputs, "rup"), one.number_or({"factor"}, 1000)));
@@ -91,7 +87,7 @@ void read_case(const Case& one, Report& report) {
 
 }  // namespace
 
-void read_htcondor(const json_t* document, Report& report) {
+void read_htcondor(const Value* document, Report& report) {
     for_each_case(document, report, read_case);
 }
 

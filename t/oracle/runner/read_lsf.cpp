@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <stdexcept>
 
+#include "libfairshare/algorithms/algorithm.hpp"
 #include "libfairshare/algorithms/lsf_dispatch.hpp"
 #include "libfairshare/usage/lsf_history.hpp"
 #include "libsched/sim/simulate.hpp"
@@ -19,34 +20,32 @@ namespace {
 constexpr double default_shares = 1000;
 const Instant epoch = instant_from_seconds(1.7e9);
 
+/// lsb.params: as they are called there, or in short.
 LsfFactors factors_of(const Case& one) {
     LsfFactors made;
-    made.cpu_time = one.number_or({"CPU_TIME_FACTOR", "cpu_f"}, made.cpu_time);
-    made.run_time = one.number_or({"RUN_TIME_FACTOR", "run_f"}, made.run_time);
-    made.run_job = one.number_or({"RUN_JOB_FACTOR", "job_f"}, made.run_job);
-    made.committed_run_time = one.number_or({"COMMITTED_RUN_TIME_FACTOR", "com_f"}, made.committed_run_time);
-    made.forwarded_job = one.number_or({"FWD_JOB_FACTOR", "fwd_f"}, made.forwarded_job);
-    made.adjustment = one.number_or({"FAIRSHARE_ADJUSTMENT_FACTOR", "adj_f"}, made.adjustment);
-    made.gpu_run_time = one.number_or({"GPU_RUN_TIME_FACTOR", "gpu_f"}, made.gpu_run_time);
+    made.cpu_time = one.number_or({"CPU_TIME_FACTOR", "cpu_f", "cpu_factor"}, made.cpu_time);
+    made.run_time = one.number_or({"RUN_TIME_FACTOR", "run_f", "run_factor"}, made.run_time);
+    made.run_job = one.number_or({"RUN_JOB_FACTOR", "job_f", "run_job_f", "job_factor"}, made.run_job);
+    made.committed_run_time = one.number_or({"COMMITTED_RUN_TIME_FACTOR", "com_f", "committed_f", "committed_factor"},
+                                            made.committed_run_time);
+    made.forwarded_job = one.number_or({"FWD_JOB_FACTOR", "fwd_f", "fwd_job_f", "forwarded_f"}, made.forwarded_job);
+    made.adjustment =
+        one.number_or({"FAIRSHARE_ADJUSTMENT_FACTOR", "adj_f", "adjustment_f", "adjustment_factor"}, made.adjustment);
+    made.gpu_run_time = one.number_or({"GPU_RUN_TIME_FACTOR", "gpu_f", "gpu_run_f", "gpu_factor"}, made.gpu_run_time);
     return made;
 }
 
-bool is_yes(const Case& one, const char* key) {
-    const std::string text = text_at(one.inputs, key);
-    return text == "Y" || text == "y" || json_is_true(json_object_get(one.inputs, key));
+double shares_of(const Case& one) {
+    return one.number_or({"shares", "number_shares", "user_shares"}, default_shares);
 }
 
 LsfHistorySettings settings_of(const Case& one) {
     LsfHistorySettings made;
     made.hist_hours = one.number_or({"HIST_HOURS"}, made.hist_hours);
-    made.enable_hist_run_time = is_yes(one, "ENABLE_HIST_RUN_TIME");
-    made.enable_gpu_hist_run_time = is_yes(one, "ENABLE_GPU_HIST_RUN_TIME");
-    made.run_time_decay = is_yes(one, "RUN_TIME_DECAY");
+    made.enable_hist_run_time = one.is_set({"ENABLE_HIST_RUN_TIME"});
+    made.enable_gpu_hist_run_time = one.is_set({"ENABLE_GPU_HIST_RUN_TIME"});
+    made.run_time_decay = one.is_set({"RUN_TIME_DECAY"});
     return made;
-}
-
-double hours(const Case& one, const char* in_hours, const char* in_seconds) {
-    return one.number_or({in_hours}, one.number_or({in_seconds}, 0) / 3600);
 }
 
 /// Use as the file gives it. CPU time and finished jobs in seconds were recorded elapsed_h before.
@@ -58,38 +57,46 @@ DynamicUse use_of(const Case& one) {
     history.end(root_node, {}, epoch - finished, epoch);
     history.cpu_used(root_node, static_cast<CoreMicros>(seconds_of(one.number_or({"cpu_time_s"}, 0)).count()), epoch,
                      epoch);
-    DynamicUse use = history.use(root_node, epoch + seconds_of(one.number_or({"elapsed_h"}, 0) * 3600));
-    use.cpu_time_h += one.number_or({"cpu_h"}, 0);
-    use.hist_run_time_h += one.number_or({"hist_h"}, 0);
-    use.run_time_h = hours(one, "run_h", "run_time_s");
-    use.committed_run_time_h = hours(one, "com_h", "committed_run_time_s");
-    use.gpu_run_time_h = (hours(one, "gpu_h", "gpu_run_time_s") + hours(one, "hist_gpu_h", "hist_gpu_run_time_s")) *
-                         one.number_or({"ngpus", "ngpus_physical"}, 1);
-    use.job_slots = one.number_or({"slots", "job_slots"}, 0);
-    use.adjustment = one.number_or({"adj", "fairshare_adjustment"}, 0);
+    DynamicUse use = history.use(root_node, epoch + seconds_of(one.hours_or({"elapsed"}, 0) * 3600));
+    if (!one.has("cpu_time_s")) {
+        use.cpu_time_h = one.hours_or({"cpu_time", "cpu", "cumulative_cpu_time"}, 0);
+    }
+    if (!one.has("hist_run_time_s")) {
+        use.hist_run_time_h = one.hours_or({"hist_run_time", "hist_run", "hist", "historical_run_time"}, 0);
+    }
+    use.run_time_h = one.hours_or({"run_time", "run"}, 0);
+    use.committed_run_time_h =
+        one.hours_or({"committed_run_time", "com_run_time", "committed_run", "committed", "com"}, 0);
+    use.gpu_run_time_h =
+        (one.hours_or({"gpu_run_time", "gpu_run", "gpu"}, 0) +
+         one.hours_or({"hist_gpu_run_time", "gpu_hist_run_time", "hist_gpu_run", "hist_gpu", "gpu_hist"}, 0)) *
+        one.number_or({"ngpus_physical", "ngpus", "num_gpus", "gpus"}, 1);
+    use.job_slots = one.number_or({"job_slots", "slots", "started_slots", "num_slots"}, 0);
+    use.adjustment = one.number_or({"fairshare_adjustment", "adjustment", "adj"}, 0);
     return use;
 }
 
 void read_formula(const Case& one, Report& report) {
     const LsfFactors factors = factors_of(one);
     const DynamicUse use = use_of(one);
-    const LsfElsewhere elsewhere{one.number_or({"fwd_job_slots", "fwd_slots"}, 0),
-                                 one.number_or({"remote_load", "remote_fairshare_load"}, 0)};
-    const double priority = lsf_priority(one.number_or({"shares"}, default_shares), use, factors, elsewhere);
-    expect(one, report, "denominator", lsf_divisor(use, factors, elsewhere));
-    expect(one, report, "priority", priority);
-    if (json_object_get(one.expected, "decay") != nullptr) {
+    const LsfElsewhere elsewhere{
+        one.number_or({"fwd_job_slots", "fwd_slots", "forwarded_job_slots", "forwarded_slots", "fwd"}, 0),
+        one.number_or({"remote_fairshare_load", "remote_load", "remote"}, 0)};
+    const double priority = lsf_priority(shares_of(one), use, factors, elsewhere);
+    expect_any(one, report, {"denominator", "divisor"}, lsf_divisor(use, factors, elsewhere));
+    expect_any(one, report, {"priority", "prio", "dynamic_priority"}, priority);
+    if (find(one.expected, "decay") != nullptr) {
         LsfHistory history{1, settings_of(one)};
         history.cpu_used(root_node, 3600000000U, epoch, epoch);
         const Instant now = epoch + seconds_of(one.number_or({"elapsed_h"}, 0) * 3600);
         expect(one, report, "decay", history.use(root_node, now).cpu_time_h);
     }
-    if (json_object_get(one.expected, "display3") != nullptr) {
+    if (find(one.expected, "display3") != nullptr) {
         std::array<char, 64> shown{};
         std::snprintf(shown.data(), shown.size(), "%.3f", priority);
         report.text("display3", text_at(one.expected, "display3"), shown.data());
     }
-    if (json_object_get(one.expected, "seed_printed") != nullptr) {  // its divisor was rounded to five decimals
+    if (find(one.expected, "seed_printed") != nullptr) {  // its divisor was rounded to five decimals
         report.number("seed_printed", number_at(one.expected, "seed_printed"), priority, 5e-6);
     }
 }
@@ -106,7 +113,7 @@ void read_decayed_while_running(const Case& one, Report& report) {
     DynamicUse use = history.use(root_node, epoch);
     use.hist_run_time_h = one.number_or({"hist_run_h"}, 0);
     expect(one, report, "decayed_cpu_h", use.cpu_time_h);
-    expect(one, report, "priority", lsf_priority(one.number_or({"shares"}, default_shares), use, factors_of(one)));
+    expect(one, report, "priority", lsf_priority(shares_of(one), use, factors_of(one)));
 }
 
 std::string join(const std::vector<std::string>& texts) {
@@ -119,11 +126,9 @@ std::string join(const std::vector<std::string>& texts) {
 
 /// Slots dealt out one by one among users under one root.
 void read_split(const Case& one, Report& report) {
-    const json_t* users = member(one.inputs, "users");
+    const Value* users = member(one.inputs, "users");
     std::vector<NodeSpec> specs;
-    const char* name = nullptr;
-    json_t* user = nullptr;
-    json_object_foreach(const_cast<json_t*>(users), name, user) {
+    for (const auto& [name, user] : entries(users)) {
         specs.push_back({"@" + std::string{name}, std::nullopt, integer_at(user, "shares"), {}});
     }
     const ShareTree tree = tree_of(specs);
@@ -131,7 +136,7 @@ void read_split(const Case& one, Report& report) {
     LsfDispatch dispatch{tree, factors, {}};
     const std::string first = text_at(one.inputs, "fcfs_first");
     std::uint64_t order = std::uint64_t{1} << 32;
-    json_object_foreach(const_cast<json_t*>(users), name, user) {
+    for (const auto& [name, user] : entries(users)) {
         std::uint64_t place = name == first ? 0 : order;
         for (std::int64_t i = 0; i < integer_at(user, "pending"); ++i) {
             dispatch.submit({node_at(tree, "@" + std::string{name}), place++});
@@ -144,17 +149,14 @@ void read_split(const Case& one, Report& report) {
             began.emplace_back(tree.name(job->leaf));
         }
     }
-    json_t* expected = nullptr;
-    json_object_foreach(const_cast<json_t*>(one.expected), name, expected) {
-        if (json_is_array(expected)) {  // "first10"
+    for (const auto& [name, expected] : entries(one.expected)) {
+        if (is_list(expected)) {  // "first10"
             const auto names = texts_of(expected);
             const std::size_t count = std::min(names.size(), began.size());
             report.text(name, join(names), join({began.begin(), began.begin() + static_cast<std::ptrdiff_t>(count)}));
-        } else if (json_is_object(expected)) {  // "slots"
-            const char* who = nullptr;
-            json_t* slots = nullptr;
-            json_object_foreach(expected, who, slots) {
-                report.integer(who, json_integer_value(slots), std::count(began.begin(), began.end(), who));
+        } else if (is_object(expected)) {  // "slots"
+            for (const auto& [who, slots] : entries(expected)) {
+                report.integer(who, integer_of(slots), std::count(began.begin(), began.end(), who));
             }
         }
     }
@@ -175,7 +177,7 @@ double minutes_of(Instant at) {
 }
 
 /// Jobs of one core that run as long, submitted together.
-void add_jobs(std::vector<SimJob>& jobs, const json_t* group, double run_minutes) {
+void add_jobs(std::vector<SimJob>& jobs, const Value* group, double run_minutes) {
     const Instant submit = instant_from_seconds(minute_of(text_at(group, "submit")) * 60);
     const Duration run = seconds_of(run_minutes * 60);
     jobs.insert(jobs.end(), static_cast<std::size_t>(integer_at(group, "jobs")),
@@ -215,7 +217,7 @@ void read_fcfs_wait(const Case& one, Report& report) {
 /// Long jobs of A end at ten; who goes then, with and without history (CPU half used, run time counted).
 void read_long_jobs(const Case& one, Report& report) {
     const std::int64_t slots = integer_at(one.inputs, "slots");
-    const json_t* first = member(one.inputs, "A1");
+    const Value* first = member(one.inputs, "A1");
     const double run = number_at(first, "hours") * 60;
     std::vector<SimJob> jobs;
     add_jobs(jobs, first, run);
@@ -290,11 +292,9 @@ struct Accounts {
     std::vector<std::pair<std::string, double>> slots;  // of leaves
 };
 
-void read_children(const json_t* node, const std::string& path, Accounts& into) {
-    const json_t* child = nullptr;
-    std::size_t i = 0;
-    json_array_foreach(json_object_get(node, "children"), i, child) {
-        const bool is_leaf = json_object_get(child, "children") == nullptr;
+void read_children(const Value* node, const std::string& path, Accounts& into) {
+    for (const Value* child : each(find(node, "children"))) {
+        const bool is_leaf = find(child, "children") == nullptr;
         const std::string here = (path.empty() ? "" : path + "/") + (is_leaf ? "@" : "") + text_at(child, "name");
         into.specs.push_back({here, std::nullopt, integer_at(child, "shares"), {}});
         if (is_leaf) {
@@ -307,6 +307,7 @@ void read_children(const json_t* node, const std::string& path, Accounts& into) 
 /// Share accounts in levels, a job waiting in each leaf: whose turn it is, and every priority.
 void read_levels(const Case& one, Report& report) {
     Accounts accounts;
+    report.leave(find(member(one.inputs, "tree"), "name"), "the name of the root");
     read_children(member(one.inputs, "tree"), "", accounts);
     const ShareTree tree = tree_of(accounts.specs);
     std::vector<DynamicUse> use(tree.size());
@@ -320,11 +321,11 @@ void read_levels(const Case& one, Report& report) {
     }
     const LsfFactors factors = factors_of(one);
     LsfDispatch dispatch{tree, factors, use};
-    const json_t* priorities = json_object_get(one.expected, "priorities");
+    const Value* priorities = find(one.expected, "priorities");
     for (std::uint32_t i = 1; i < tree.size(); ++i) {
         const std::string name{tree.name(NodeId{i})};
-        if (const json_t* priority = json_object_get(priorities, name.c_str())) {
-            report.number(name, json_number_value(priority), dispatch.priority(NodeId{i}), one.tol);
+        if (const Value* priority = find(priorities, name.c_str())) {
+            report.number(name, number_of(priority), dispatch.priority(NodeId{i}), one.tol);
         }
     }
     std::uint64_t order = 0;
@@ -337,6 +338,39 @@ void read_levels(const Case& one, Report& report) {
         path.insert(path.begin(), std::string{tree.name(at)});
     }
     report.text("path", join(texts_of(member(one.expected, "path"))), join(path));
+}
+
+/// USER_SHARES alone: what part of its level each holds. "default" stands for each of so many others.
+void read_assignment(const Case& one, Report& report) {
+    std::vector<std::pair<std::string, std::int64_t>> assigned;
+    for (const Value* pair : each(member(one.inputs, "assign"))) {
+        if (!is_text(item(pair, 0)) || !is_integer(item(pair, 1))) {
+            throw std::runtime_error{"an assignment is not [name, shares]"};
+        }
+        assigned.emplace_back(text_of(item(pair, 0)), integer_of(item(pair, 1)));
+    }
+    for (const auto& [name, shares] : entries(member(one.inputs, "assign"))) {
+        assigned.emplace_back(name, integer_of(shares));
+    }
+    std::vector<NodeSpec> specs;
+    const Value* users = one.input({"users", "default_users"});
+    const auto count = static_cast<std::size_t>(is_list(users) ? size_of(users) : integer_of(users));
+    texts_of(users);
+    for (const auto& [name, shares] : assigned) {
+        const std::size_t copies = name == "default" && count >= assigned.size() ? count - assigned.size() + 1 : 1;
+        for (std::size_t i = 0; i < copies; ++i) {
+            specs.push_back({"@" + name + (i == 0 ? "" : "-" + std::to_string(i)), std::nullopt, shares, {}});
+        }
+    }
+    const ShareTree tree = tree_of(specs);
+    const std::vector<DynamicUse> use(tree.size());
+    const std::vector<CoreMicros> usage(tree.size());
+    const Value* fractions = find_spelled(one.expected, {"fractions", "shares", "parts"});
+    for (const auto& [name, fraction] : entries(fractions)) {
+        const NodeStanding standing =
+            node_standing(Algorithm{Lsf{}}, tree, Measures{usage, use}, node_at(tree, "@" + name));
+        report.number(name, number_of(fraction), standing.norm_shares, one.tol);
+    }
 }
 
 void read_case(const Case& one, Report& report) {
@@ -352,14 +386,16 @@ void read_case(const Case& one, Report& report) {
         read_fcfs_wait(one, report);
     } else if (one.has("rate_cpu_h_per_h")) {
         read_decayed_while_running(one, report);
-    } else if (json_object_get(one.expected, "priority") != nullptr) {
+    } else if (one.has("assign")) {
+        read_assignment(one, report);
+    } else {
         read_formula(one, report);
-    }  // else nothing is compared, which fails
+    }
 }
 
 }  // namespace
 
-void read_lsf(const json_t* document, Report& report) {
+void read_lsf(const Value* document, Report& report) {
     for_each_case(document, report, read_case);
 }
 

@@ -22,7 +22,7 @@ constexpr double unit = 1e6;  // one unit of the file in the ledger's integers
 constexpr NodeId user{0};
 constexpr NodeId everybody{1};
 
-std::optional<FairShareTarget> target_of(const json_t* object, const char* key = "target") {
+std::optional<FairShareTarget> target_of(const Value* object, const char* key = "target") {
     const std::string mode = text_at(object, "mode");
     constexpr auto names = std::to_array<std::pair<std::string_view, TargetKind>>({
         {"", TargetKind::target},
@@ -32,13 +32,13 @@ std::optional<FairShareTarget> target_of(const json_t* object, const char* key =
         {"capabs", TargetKind::absolute_cap},
         {"caprel", TargetKind::relative_cap},
     });
-    const json_t* target = json_object_get(object, key);
-    if (!json_is_number(target) || mode == "none") {
+    const Value* target = find(object, key);
+    if (!is_number(target) || mode == "none") {
         return std::nullopt;
     }
     for (const auto& [name, kind] : names) {
         if (name == mode) {
-            return FairShareTarget{kind, json_number_value(target)};
+            return FairShareTarget{kind, number_of(target)};
         }
     }
     throw std::runtime_error{"unknown mode " + mode};
@@ -117,8 +117,8 @@ void read_mdiag(const Case& one, Report& report) {
     const FairShareTarget target = target_of(one.inputs, "FSTARGET").value();
     expect(one, report, "percent", history.percent());
     expect(one, report, "computed", history.percent());
-    const json_t* starred = member(one.expected, "starred");
-    report.integer("starred", json_is_true(starred) ? 1 : 0, is_off_target(target, history.percent()) ? 1 : 0);
+    const Value* starred = member(one.expected, "starred");
+    report.integer("starred", is_true(starred) ? 1 : 0, is_off_target(target, history.percent()) ? 1 : 0);
 }
 
 void read_decay_table(const Case& one, Report& report) {
@@ -132,13 +132,12 @@ void read_decay_table(const Case& one, Report& report) {
 
 void read_component(const Case& one, Report& report) {
     std::vector<FsPart> parts;
-    const json_t* cred = nullptr;
-    std::size_t i = 0;
-    json_array_foreach(member(one.inputs, "creds"), i, cred) {
-        const json_t* cap = json_object_get(cred, "cap");
-        parts.push_back({target_of(cred), number_at(cred, "usage"), number_at(cred, "weight"), json_number_value(cap)});
+    for (const Value* cred : each(member(one.inputs, "creds"))) {
+        report.leave(find(cred, "cred"), "whose target it is: names of credentials");
+        const Value* cap = find(cred, "cap");
+        parts.push_back({target_of(cred), number_at(cred, "usage"), number_at(cred, "weight"), number_of(cap)});
     }
-    const bool is_ratio = json_is_true(json_object_get(one.inputs, "percent_based"));
+    const bool is_ratio = is_true(find(one.inputs, "percent_based"));
     const double cap = one.number_or({"FSCAP"}, 0);
     expect(one, report, "component_sum", fs_component(parts, 1, cap, is_ratio));
     expect(one, report, "contribution", fs_component(parts, number_at(one.inputs, "FSWEIGHT"), cap, is_ratio));
@@ -169,11 +168,9 @@ void read_expansion(const Case& one, Report& report) {
 
 /// diagnose -p: percent of the priority that each component contributes.
 void read_percentages(const Case& one, Report& report) {
-    const json_t* points = member(one.expected, "points");
-    const char* name = nullptr;
-    json_t* percent = nullptr;
-    json_object_foreach(json_object_get(one.inputs, "percent"), name, percent) {
-        const Component component{number_at(one.inputs, "PRIORITY") / 100, 0, {{1, json_number_value(percent), 0}}};
+    const Value* points = member(one.expected, "points");
+    for (const auto& [name, percent] : entries(find(one.inputs, "percent"))) {
+        const Component component{number_at(one.inputs, "PRIORITY") / 100, 0, {{1, number_of(percent), 0}}};
         const double expected = number_at(points, name);
         report.number(name, expected, contribution(component), one.tol / std::max(1.0, std::abs(expected)));
     }
@@ -191,13 +188,9 @@ void read_user_priority(const Case& one, Report& report) {
 
 void read_components(const Case& one, Report& report) {
     std::vector<Component> components;
-    const json_t* entry = nullptr;
-    std::size_t i = 0;
-    json_array_foreach(member(one.inputs, "components"), i, entry) {
+    for (const Value* entry : each(member(one.inputs, "components"))) {
         Component made{number_at(entry, "weight"), number_at(entry, "cap"), {}};
-        const json_t* part = nullptr;
-        std::size_t j = 0;
-        json_array_foreach(member(entry, "subs"), j, part) {
+        for (const Value* part : each(member(entry, "subs"))) {
             made.parts.push_back({number_at(part, "w"), number_at(part, "v"), number_at(part, "cap")});
         }
         components.push_back(std::move(made));
@@ -232,7 +225,7 @@ void read_cap(const Case& one, Report& report) {
     const double request = number_at(one.inputs, "procs") * number_at(one.inputs, "wclimit_s");
     expect(one, report, "projected", cap_projection(*cap, used, total, request));
     expect(one, report, "projected_percent", cap_projection(*cap, used, total, request));
-    report.integer("eligible", json_is_true(member(one.expected, "eligible")) ? 1 : 0,
+    report.integer("eligible", is_true(member(one.expected, "eligible")) ? 1 : 0,
                    cap_admits(*cap, used, total, request) ? 1 : 0);
 }
 
@@ -284,20 +277,19 @@ void read_case(const Case& one, Report& report) {
     } else if (one.has("percent")) {
         read_percentages(one, report);
     } else if (one.has("raw")) {
-        expect(
-            one, report, "priority",
-            maui_priority(number_at(one.inputs, "raw"), json_is_true(json_object_get(one.inputs, "negative_allowed")),
-                          one.number_or({"system_prio"}, 0)));
+        expect(one, report, "priority",
+               maui_priority(number_at(one.inputs, "raw"), is_true(find(one.inputs, "negative_allowed")),
+                             one.number_or({"system_prio"}, 0)));
     } else if (one.has("USERWEIGHT")) {
         read_user_priority(one, report);
-    } else if (json_is_array(json_object_get(one.expected, "percent"))) {
+    } else if (is_list(find(one.expected, "percent"))) {
         read_decay_table(one, report);
     }  // else nothing is compared, which fails
 }
 
 }  // namespace
 
-void read_moab_maui(const json_t* document, Report& report) {
+void read_moab_maui(const Value* document, Report& report) {
     for_each_case(document, report, read_case);
 }
 

@@ -18,21 +18,20 @@ struct Groups {
     std::map<std::string, std::string> path_of;
 };
 
-Groups groups_of(const Case& one) {
+Groups groups_of(const Case& one, Report& report) {
     struct Entry {
         std::string name, parent;
         std::int64_t shares;
     };
     std::vector<Entry> entries{{"unknown", "root", static_cast<std::int64_t>(one.number_or({"unknown_shares"}, 10))}};
-    const json_t* row = nullptr;
-    std::size_t i = 0;
     std::set<std::string> parents;
-    json_array_foreach(member(one.inputs, "resource_group"), i, row) {
+    for (const Value* row : each(member(one.inputs, "resource_group"))) {
+        report.leave(item(row, 1), "numbers of groups");
         const auto texts = texts_of(row);
-        if (texts.size() != 4 || !json_is_integer(json_array_get(row, 3))) {
+        if (texts.size() != 4 || !is_integer(item(row, 3))) {
             throw std::runtime_error{"a line of resource_group is not name, cgroup, parent, shares"};
         }
-        entries.push_back({texts[0], texts[2], json_integer_value(json_array_get(row, 3))});
+        entries.push_back({texts[0], texts[2], integer_of(item(row, 3))});
         parents.insert(texts[2]);
     }
     Groups made;
@@ -50,12 +49,10 @@ Groups groups_of(const Case& one) {
 }
 
 void read_tree(const Case& one, Report& report) {
-    const Groups groups = groups_of(one);
+    const Groups groups = groups_of(one, report);
     const ShareTree tree = tree_of(groups.specs);
     UsageByPath used;
-    const char* name = nullptr;
-    json_t* value = nullptr;
-    json_object_foreach(json_object_get(one.inputs, "usage"), name, value) {
+    for (const auto& [name, value] : entries(find(one.inputs, "usage"))) {
         used.add(groups.path_of.at(name), value);
     }
     const std::vector<CoreMicros> usage = used.of(tree);
@@ -64,28 +61,25 @@ void read_tree(const Case& one, Report& report) {
     const Measures measures{usage};
     const auto node = [&](const std::string& of) { return node_at(tree, groups.path_of.at(of)); };
     const auto standing = [&](const std::string& of) { return rule.node_standing(tree, measures, node(of)); };
-    json_t* figure = nullptr;
-    json_object_foreach(const_cast<json_t*>(one.expected), name, figure) {
+    for (const auto& [name, figure] : entries(one.expected)) {
         const std::string what{name};
-        if (json_is_number(figure) && what != "root_usage") {
-            report.number(what, json_number_value(figure), standing(what).norm_shares, one.tol);
+        if (is_number(figure) && what != "root_usage") {
+            report.number(what, number_of(figure), standing(what).norm_shares, one.tol);
             continue;
         }
-        const char* who = nullptr;
-        json_t* of_one = nullptr;
-        json_object_foreach(figure, who, of_one) {
+        for (const auto& [who, of_one] : entries(figure)) {
             const std::string label = what + " " + who;
             if (what == "tree_percentage") {
-                report.number(label, json_number_value(of_one), standing(who).norm_shares, one.tol);
+                report.number(label, number_of(of_one), standing(who).norm_shares, one.tol);
             } else if (what == "fairshare_tree_usage") {
-                report.number(label, json_number_value(of_one), standing(who).effective_usage, one.tol);
+                report.number(label, number_of(of_one), standing(who).effective_usage, one.tol);
             } else if (what == "fairshare_factor") {
-                report.number(label, json_number_value(of_one), standing(who).factor.value_or(-1), one.tol);
+                report.number(label, number_of(of_one), standing(who).factor.value_or(-1), one.tol);
             } else if (what == "pairwise") {
                 const std::string pair{who};
                 const auto cut = pair.find('|');
                 const auto order = rule.compare(tree, measures, node(pair.substr(0, cut)), node(pair.substr(cut + 1)));
-                report.integer(label, json_integer_value(of_one), std::is_lt(order) ? -1 : std::is_gt(order) ? 1 : 0);
+                report.integer(label, integer_of(of_one), std::is_lt(order) ? -1 : std::is_gt(order) ? 1 : 0);
             } else {
                 throw std::runtime_error{"unknown figure " + what};
             }
@@ -118,7 +112,7 @@ void read_case(const Case& one, Report& report) {
 
 }  // namespace
 
-void read_openpbs(const json_t* document, Report& report) {
+void read_openpbs(const Value* document, Report& report) {
     for_each_case(document, report, read_case);
 }
 

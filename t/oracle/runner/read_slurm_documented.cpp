@@ -4,6 +4,7 @@
 
 #include "libfairshare/usage/billing.hpp"
 #include "libsched/priority/factors.hpp"
+#include "t/oracle/runner/cases.hpp"
 #include "t/oracle/runner/world.hpp"
 
 namespace weir::oracle {
@@ -11,15 +12,13 @@ namespace weir::oracle {
 namespace {
 
 /// Partitions' own priorities, and what of the weight a job in each gets; "..._no_norm" without normalising.
-void read_partitions(const json_t* inputs, const json_t* expected, double tol, Report& report) {
+void read_partitions(const Value* inputs, const Value* expected, double tol, Report& report) {
     const double weight = number_at(inputs, "PriorityWeightPartition");
     std::vector<double> priorities;
     std::vector<std::string> names;
-    const char* name = nullptr;
-    json_t* value = nullptr;
-    json_object_foreach(const_cast<json_t*>(member(inputs, "factors")), name, value) {
+    for (const auto& [name, value] : entries(member(inputs, "factors"))) {
         names.emplace_back(name);
-        priorities.push_back(json_number_value(value));
+        priorities.push_back(number_of(value));
     }
     for (const bool is_raw : {false, true}) {
         const auto factors = class_factors(priorities, is_raw);
@@ -31,51 +30,39 @@ void read_partitions(const json_t* inputs, const json_t* expected, double tol, R
 }
 
 /// Jobs as [cpus, GiB].
-void read_billing(const json_t* inputs, const json_t* expected, BillingRule rule, double tol, Report& report) {
+void read_billing(const Value* inputs, const Value* expected, BillingRule rule, double tol, Report& report) {
     std::string text;
-    const char* name = nullptr;
-    json_t* value = nullptr;
-    json_object_foreach(const_cast<json_t*>(member(inputs, "weights")), name, value) {
+    for (const auto& [name, value] : entries(member(inputs, "weights"))) {
         const std::string key = name;
-        text += (text.empty() ? "" : ",") + (key == "memG" ? "mem" : key) + "=" +
-                std::to_string(json_number_value(value)) + (key == "memG" ? "G" : "");
+        text += (text.empty() ? "" : ",") + (key == "memG" ? "mem" : key) + "=" + std::to_string(number_of(value)) +
+                (key == "memG" ? "G" : "");
     }
     const auto weights = BillingWeights::parse(text);
     if (!weights) {
         throw std::runtime_error{weights.error().message};
     }
-    const json_t* jobs =
-        json_object_get(inputs, "jobs") != nullptr ? json_object_get(inputs, "jobs") : member(inputs, "jobs_printed");
-    const json_t* job = nullptr;
-    std::size_t i = 0;
-    json_array_foreach(jobs, i, job) {
-        const std::vector<ResourceAmount> amounts{{"cpu", json_number_value(json_array_get(job, 0))},
-                                                  {"mem", json_number_value(json_array_get(job, 1)) * 1024}};
-        report.number("billing", json_number_value(json_array_get(member(expected, "billing"), i)),
-                      weights->cost(amounts, rule), tol);
+    const Value* jobs = find(inputs, "jobs") != nullptr ? find(inputs, "jobs") : member(inputs, "jobs_printed");
+    for (std::size_t i = 0; i < size_of(jobs); ++i) {
+        const Value* job = item(jobs, i);
+        const std::vector<ResourceAmount> amounts{{"cpu", number_of(item(job, 0))},
+                                                  {"mem", number_of(item(job, 1)) * 1024}};
+        report.number("billing", number_of(item(member(expected, "billing"), i)), weights->cost(amounts, rule), tol);
     }
 }
 
 }  // namespace
 
-void read_slurm_documented(const json_t* document, Report& report) {
-    const json_t* row = nullptr;
-    std::size_t i = 0;
-    json_array_foreach(member(document, "cases"), i, row) {
-        const std::string id = text_at(row, "id");
-        report.begin(id);
-        const json_t* inputs = member(row, "inputs");
-        const json_t* expected = member(row, "expected");
-        const double tol = number_at(row, "tol");
-        if (json_object_get(inputs, "PriorityWeightPartition") != nullptr) {
-            read_partitions(inputs, expected, tol, report);
-        } else if (json_object_get(expected, "billing") != nullptr) {
-            const bool is_max = id.find("max") != std::string::npos;
-            read_billing(inputs, expected, is_max ? BillingRule::max_tres : BillingRule::sum, tol, report);
+void read_slurm_documented(const Value* document, Report& report) {
+    for_each_case(document, report, [](const Case& one, Report& into) {
+        if (one.has("PriorityWeightPartition")) {
+            read_partitions(one.inputs, one.expected, one.tol, into);
+        } else if (find(one.expected, "billing") != nullptr) {
+            const bool is_max = one.id.find("max") != std::string::npos;
+            read_billing(one.inputs, one.expected, is_max ? BillingRule::max_tres : BillingRule::sum, one.tol, into);
         } else {
-            throw std::runtime_error{"a case of another kind: " + id};
+            throw std::runtime_error{"a case of another kind"};
         }
-    }
+    });
 }
 
 }  // namespace weir::oracle

@@ -1,62 +1,72 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: the files of association trees with what a slurmctld answered: every column of `sshare -l` in every mode.
 // Must not know how they are found.
-#include "t/oracle/runner/slurm_tree.hpp"
+#include <map>
+
+#include "t/oracle/runner/slurm_shares.hpp"
+#include "t/oracle/runner/slurm_text.hpp"
 
 namespace weir::oracle {
 
 namespace {
 
 constexpr double tol = 1e-12;
+constexpr double six_decimals = 5.0001e-7;
 
 /// The column, where the file has it: absent and null are what sshare leaves blank.
-void compare(Report& report, const json_t* row, const char* key, double got, double tolerance) {
-    if (json_is_number(json_object_get(row, key))) {
+void compare(Report& report, const Value* row, const char* key, double got, double tolerance) {
+    if (is_number(find(row, key))) {
         report.number(key, number_at(row, key), got, tolerance);
     }
 }
 
-void compare_level(Report& report, const json_t* row, std::optional<double> got) {
-    const json_t* expected = json_object_get(row, "level_fs");
-    if (json_is_string(expected)) {
+void compare_level(Report& report, const Value* row, std::optional<double> got) {
+    const Value* expected = find(row, "level_fs");
+    if (is_text(expected)) {
         report.text("level_fs", text_at(row, "level_fs"), got ? "finite" : "inf");
-    } else if (json_is_number(expected)) {
-        got ? report.number("level_fs", json_number_value(expected), *got, tol)
-            : report.fail("level_fs", std::to_string(json_number_value(expected)), "inf");
+    } else if (is_number(expected)) {
+        got ? report.number("level_fs", number_of(expected), *got, tol)
+            : report.fail("level_fs", std::to_string(number_of(expected)), "inf");
     }
 }
 
-void compare_mode(Report& report, const SlurmTree& made, const json_t* rows, const Algorithm& algorithm) {
-    const Standings standings = evaluate(algorithm, made.tree, made.usage);
-    const char* id = nullptr;
-    json_t* row = nullptr;
-    json_object_foreach(const_cast<json_t*>(rows), id, row) {
-        const NodeId node = made.node.at(std::stoll(id));
-        const bool is_user = made.tree.kind(node) == NodeKind::user;
-        report.number("raw_usage", number_at(row, "raw_usage"), static_cast<double>(made.usage[node.value]) / made.unit,
-                      0);
-        const NodeStanding standing = node_standing(algorithm, made.tree, Measures{made.usage}, node);
-        compare(report, row, "norm_shares", standing.norm_shares, tol);
-        compare(report, row, "norm_usage", standing.norm_usage, tol);
-        compare(report, row, "effectv_usage", standing.effective_usage, tol);
-        compare_level(report, row, standing.level_fs);
-        const double factor = is_user ? standings.factor[node.value] : standing.factor.value_or(0);
-        compare(report, row, "fairshare", factor, tol);
-        compare(report, row, "fairshare_printed", factor, 5.0001e-7);
+void compare_mode(Report& report, const SlurmTree& made, const Value* expected, const ShareRows& rows) {
+    std::map<NodeId, const ShareRow*> by_node;
+    for (const auto& [name, node] : made.by_name) {
+        by_node[node] = &rows.at(name);
+    }
+    for (const auto& [id, row] : entries(expected)) {
+        const ShareRow& got = *by_node.at(made.node.at(std::stoll(id)));
+        report.number("raw_usage", number_at(row, "raw_usage"), got.raw_usage, 0);
+        compare(report, row, "norm_shares", got.norm_shares, tol);
+        compare(report, row, "norm_usage", got.norm_usage.value_or(0), tol);
+        compare(report, row, "effectv_usage", got.effective_usage, tol);
+        compare_level(report, row, got.level_fs);
+        compare(report, row, "fairshare", got.factor, tol);
+        compare(report, row, "fairshare_printed", got.factor, six_decimals);
     }
 }
 
 }  // namespace
 
-void read_slurm_fairshare(const json_t* document, Report& report) {
-    const SlurmTree made = slurm_tree(member(document, "assocs"));
-    const char* mode = nullptr;
-    json_t* rows = nullptr;
-    json_object_foreach(const_cast<json_t*>(member(document, "expected")), mode, rows) {
+void read_slurm_fairshare(const Value* document, Report& report) {
+    const Value* associations = member(document, "assocs");
+    for (const Value* row : each(associations)) {
+        report.leave(find(row, "lft"), "where the program's database keeps an association");
+    }
+    report.leave(find(document, "first_pass_depth_oblivious"),
+                 "the program's first pass after a start, whose figures are garbage");
+    const SlurmTree made = slurm_tree(slurm_associations(associations));
+    for (const auto& [mode, expected] : entries(member(document, "expected"))) {
         report.begin(mode);
-        const json_t* setup = member(member(document, "modes"), mode);
-        compare_mode(report, made, rows, slurm_algorithm(text_at(setup, "slurm_conf")));
-        report.begin(std::string{mode} + ", associations");
+        const Value* setup = member(member(document, "modes"), mode);
+        const ShareRows rows = share_rows(made, slurm_algorithm(text_at(setup, "slurm_conf")));
+        compare_mode(report, made, expected, rows);
+        if (const Value* printed = find(find(document, "sshare_text"), mode)) {
+            report.begin(mode + ", printed");
+            compare_share_text(report, split(text_of(printed), '\n'), rows);
+        }
+        report.begin(mode + ", associations");
         report.integer("count", integer_at(document, "user_assoc_count"), made.tree.association_count());
     }
 }

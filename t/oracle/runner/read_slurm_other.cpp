@@ -22,27 +22,33 @@ constexpr auto kinds = std::to_array<Kind>({
     {"tres", read_slurm_billing},
     {"half_life_s", read_slurm_decay},
     {"events", read_slurm_accrual},
+    {"steps", read_slurm_live},
+    {"snapshots", read_slurm_suspend},
     {"period", read_slurm_reset},
     {"variants", read_slurm_age},
     {"flag", read_slurm_incr_only},
 });
 
 /// The first of the cases, which are a list or an object; nullptr where there are none.
-const json_t* first_case(const json_t* document) {
-    json_t* cases = json_object_get(document, "cases");
-    return json_is_array(cases) ? json_array_get(cases, 0) : json_object_iter_value(json_object_iter(cases));
+const Value* first_case(const Value* document) {
+    const Value* cases = find(document, "cases");
+    if (is_object(cases)) {
+        const auto all = entries(cases);
+        return all.empty() ? nullptr : all.front().second;
+    }
+    return item(cases, 0);
 }
 
 }  // namespace
 
-void read_slurm_other(const json_t* document, Report& report) {
-    if (json_is_array(document)) {
+void read_slurm_other(const Value* document, Report& report) {
+    if (is_list(document)) {
         read_slurm_broken_ties(document, report);
         return;
     }
-    const json_t* first = first_case(document);
+    const Value* first = first_case(document);
     for (const Kind& kind : kinds) {
-        if (json_object_get(document, kind.key) != nullptr || json_object_get(first, kind.key) != nullptr) {
+        if (find(document, kind.key) != nullptr || find(first, kind.key) != nullptr) {
             kind.read(document, report);
             return;
         }

@@ -8,6 +8,7 @@
 #include "libsched/priority/slurm.hpp"
 #include "libsched/resource/hostlist.hpp"
 #include "t/oracle/runner/oracle.hpp"
+#include "t/oracle/runner/slurm_shares.hpp"
 #include "t/oracle/runner/slurm_text.hpp"
 #include "t/oracle/runner/world.hpp"
 
@@ -39,6 +40,7 @@ struct Cluster {
     std::vector<std::string> users;            ///< "account/@user" by association index
     std::vector<double> association_priority;
     std::vector<double> fairshare;
+    ShareRows shares;  ///< of the tree, as sshare shows it
 };
 
 void add_nodes(Cluster& cluster, std::string_view text) {
@@ -89,17 +91,16 @@ void add_partitions(Cluster& cluster, std::string_view text) {
     }
 }
 
-/// Priorities of associations, a user's own or else the nearest account's; fair-share factors as sshare has them.
-void add_associations(Cluster& cluster, const json_t* document) {
-    const json_t* tree = member(document, "tree");
+/// Priorities of associations, a user's own or else the nearest account's; fair-share factors as the algorithm that the
+/// configuration chooses makes them of the tree and its usage.
+void add_associations(Cluster& cluster, const Value* document) {
+    const Value* tree = member(document, "tree");
     std::map<std::string, std::pair<std::string, double>> accounts;  // name: parent, priority or -1
-    const auto own_priority = [](const json_t* node) {
-        const json_t* priority = json_object_get(json_object_get(node, "opts"), "Priority");
-        return json_is_number(priority) ? json_number_value(priority) : -1.;
+    const auto own_priority = [](const Value* node) {
+        const Value* priority = find(find(node, "opts"), "Priority");
+        return is_number(priority) ? number_of(priority) : -1.;
     };
-    std::size_t i = 0;
-    const json_t* node = nullptr;
-    json_array_foreach(tree, i, node) {
+    for (const Value* node : each(tree)) {
         if (text_at(node, "type") == "account") {
             accounts[text_at(node, "name")] = {text_at(node, "parent"), own_priority(node)};
         }
@@ -118,7 +119,7 @@ void add_associations(Cluster& cluster, const json_t* document) {
         cluster.association_priority.push_back(inherited(name));
         cluster.fairshare.push_back(0.);
     }
-    json_array_foreach(tree, i, node) {
+    for (const Value* node : each(tree)) {
         if (text_at(node, "type") != "account") {
             const std::string account = text_at(node, "account");
             const double own = own_priority(node);
@@ -127,16 +128,15 @@ void add_associations(Cluster& cluster, const json_t* document) {
             cluster.fairshare.push_back(0.);
         }
     }
-    json_array_foreach(member(document, "shares"), i, node) {
-        const std::string path = text_at(node, "parent") + "/@" + text_at(node, "name");
-        const auto user = std::find(cluster.users.begin(), cluster.users.end(), path);
-        if (integer_at(node, "is_user") != 0 && user != cluster.users.end()) {
-            cluster.fairshare[static_cast<std::size_t>(user - cluster.users.begin())] = number_at(node, "fs_factor");
-        }
+    for (std::size_t i = 0; i < cluster.users.size(); ++i) {
+        std::string name = cluster.users[i];
+        std::erase(name, '@');
+        const auto row = cluster.shares.find(name);
+        cluster.fairshare[i] = row != cluster.shares.end() && row->second.is_user ? row->second.factor : 0.;
     }
 }
 
-Cluster cluster_of(const json_t* document, const Words& conf) {
+Cluster cluster_of(const Value* document, const Words& conf) {
     Cluster cluster;
     for (const std::string& licence : split(word(conf, "Licenses"), ',')) {
         const auto parts = split(licence, ':');
@@ -144,12 +144,12 @@ Cluster cluster_of(const json_t* document, const Words& conf) {
     }
     add_nodes(cluster, text_at(document, "nodes"));
     add_partitions(cluster, text_at(document, "partitions"));
-    const char* name = nullptr;
-    json_t* priority = nullptr;
-    json_object_foreach(const_cast<json_t*>(member(document, "qos")), name, priority) {
+    for (const auto& [name, priority] : entries(member(document, "qos"))) {
         cluster.qos.emplace_back(name);
-        cluster.qos_priority.push_back(json_number_value(priority));
+        cluster.qos_priority.push_back(number_of(priority));
     }
+    cluster.shares = share_rows(slurm_tree(slurm_tree_rows(member(document, "tree"))),
+                                slurm_algorithm(text_at(document, "slurm_conf")));
     add_associations(cluster, document);
     return cluster;
 }
@@ -191,9 +191,9 @@ Index index_of_name(const std::vector<std::string>& names, const std::string& na
 }
 
 /// Job, partition by partition; what sprio's row tells as an input (site factor, direct priority) comes from `row`.
-JobInputs inputs_of(const Cluster& cluster, const PrioritySettings& settings, const json_t* job,
-                    const std::string& partition, const json_t* row) {
-    const json_t* info = member(job, "info");
+JobInputs inputs_of(const Cluster& cluster, const PrioritySettings& settings, const Value* job,
+                    const std::string& partition, const Value* row) {
+    const Value* info = member(job, "info");
     JobInputs in;
     in.id = JobId{static_cast<std::uint64_t>(integer_at(job, "job_id"))};
     in.submit = slurm_instant(text_at(info, "SubmitTime"), Instant{});
@@ -218,7 +218,7 @@ JobInputs inputs_of(const Cluster& cluster, const PrioritySettings& settings, co
             }
         }
     }
-    if (row != nullptr && json_object_get(row, "site") != nullptr) {
+    if (row != nullptr && find(row, "site") != nullptr) {
         in.extras.site = number_at(row, "site");
     }
     if (row != nullptr && integer_at(row, "direct_prio") != 0) {
@@ -227,11 +227,16 @@ JobInputs inputs_of(const Cluster& cluster, const PrioritySettings& settings, co
     return in;
 }
 
+constexpr double share_tol = 1e-12;
 constexpr double tolerance = 1e-6;  // priority units; the files have all digits of a double
 
-void compare_terms(Report& report, const json_t* row, const Breakdown& got, const std::string& where) {
+void compare_terms(Report& report, const Value* row, const Breakdown& got, const std::string& where) {
     const auto term = [&](const char* key, Factor factor) {
-        report.number(where + key, number_at(row, key), got.terms[index_of(factor)].contribution, tolerance);
+        if (got.bypass != Bypass::none && find(row, key) == nullptr) {
+            return;  // 26.11 has no factors of such a job
+        }
+        const double points = got.bypass == Bypass::none ? got.terms[index_of(factor)].contribution : 0.;
+        report.number(where + key, number_at(row, key), points, tolerance);
     };
     term("age", Factor::wait);
     term("assoc", Factor::association);
@@ -239,13 +244,11 @@ void compare_terms(Report& report, const json_t* row, const Breakdown& got, cons
     term("jobsize", Factor::size);
     term("partition_prio", Factor::queue);
     term("qos_prio", Factor::qos);
-    const char* kind = nullptr;
-    json_t* expected = nullptr;
-    json_object_foreach(json_object_get(row, "tres"), kind, expected) {
+    for (const auto& [kind, expected] : entries(find(row, "tres"))) {
         const auto part = std::find_if(got.resources.begin(), got.resources.end(),
                                        [&](const ResourcePart& p) { return std::string_view{p.name} == kind; });
         report.number(where + kind, number_at(expected, "weighted"),
-                      part == got.resources.end() ? 0. : part->contribution, tolerance);
+                      part == got.resources.end() || got.bypass != Bypass::none ? 0. : part->contribution, tolerance);
     }
 }
 
@@ -284,7 +287,7 @@ void compare_printed(Report& report, const std::string& text, const std::string&
 
 class Case {
   public:
-    Case(const json_t* document, Report& report)
+    Case(const Value* document, Report& report)
         : document_(document),
           report_(report),
           conf_(all_words(text_at(document, "slurm_conf"))),
@@ -292,28 +295,53 @@ class Case {
           engine_(settings_of(cluster_, conf_)),
           now_(Duration(std::chrono::seconds(integer_at(document, "pass_time")))) {}
 
-    void compare(const json_t* job) {
-        report_.begin(text_at(job, "key"));
-        const json_t* rows = member(job, "factors");
+    void compare(const Value* job) {
+        const Value* rows = member(job, "factors");
         const std::int64_t reported = std::stoll(text_at(member(job, "info"), "Priority"));
-        if (json_array_size(rows) == 0) {  // held, or waiting for something: sprio does not list it
+        if (size_of(rows) == 0) {  // held, or waiting for something: sprio does not list it
             const std::string first = split(text_at(member(job, "info"), "Partition"), ',').at(0);
-            report_.integer("Priority", reported, passed(inputs_of(cluster_, engine_.settings(), job, first, nullptr)));
+            const auto got = passed(inputs_of(cluster_, engine_.settings(), job, first, nullptr));
+            report_.integer("Priority", reported, got);
+            compare_squeue(job, {got});
         }
         std::vector<std::int64_t> priorities;
-        std::size_t i = 0;
-        const json_t* row = nullptr;
-        json_array_foreach(rows, i, row) {
+        for (const Value* row : each(rows)) {
             priorities.push_back(compare_row(job, row));
         }
         // That of the partition which the scheduler used last, so any of them.
         if (!priorities.empty()) {
             const bool is_one = std::find(priorities.begin(), priorities.end(), reported) != priorities.end();
             report_.integer("Priority", reported, is_one ? reported : priorities[0]);
+            compare_squeue(job, priorities);
         }
     }
 
   private:
+    void compare_weights(const Value* tres) {
+        for (const auto& [kind, expected] : entries(tres)) {
+            double weight = 0.;
+            for (const ResourceWeight& resource : engine_.settings().resources) {
+                weight = resource.name == kind ? resource.weight : weight;
+            }
+            if (find(expected, "weight") != nullptr) {
+                report_.number(kind + " weight", number_at(expected, "weight"), weight, 0.);
+            }
+        }
+    }
+    /// Its lines in squeue -P: the priority, and as a part of 2^32 - 1.
+    void compare_squeue(const Value* job, const std::vector<std::int64_t>& priorities) {
+        for (const Value* line : each(find(job, "squeue"))) {
+            const auto cells = texts_of(line);
+            if (cells.size() != 7) {
+                throw std::runtime_error{"a line of squeue has not 7 cells"};
+            }
+            const std::int64_t priority = std::stoll(cells[6]);
+            const bool is_one = std::find(priorities.begin(), priorities.end(), priority) != priorities.end();
+            report_.integer("squeue", priority, is_one ? priority : priorities.at(0));
+            report_.number("squeue, normalised", std::stod(cells[5]), static_cast<double>(priority) / 4294967295.,
+                           5.0001e-15);
+        }
+    }
     /// What a pass gives to the job.
     std::int64_t passed(const JobInputs& in) {
         const PriorityEngine::Slot slot = engine_.insert(in);
@@ -322,20 +350,29 @@ class Case {
         engine_.remove(slot);
         return changed.at(0).priority;
     }
-    std::int64_t compare_row(const json_t* job, const json_t* row) {
+    std::int64_t compare_row(const Value* job, const Value* row) {
         const std::string partition = text_at(row, "partition");
         const JobInputs in = inputs_of(cluster_, engine_.settings(), job, partition, row);
         const PriorityEngine::Slot slot = engine_.insert(in);
         const Breakdown got = breakdown(engine_, slot, now_, cluster_.fairshare);
         engine_.remove(slot);
-        if (got.bypass == Bypass::none) {
-            compare_terms(report_, row, got, partition + " ");
+        report_.leave(find(row, "user_id"), "numbers of users");
+        report_.integer("job_id", integer_at(row, "job_id"), integer_at(job, "job_id"));
+        if (got.bypass != Bypass::none) {
+            report_.leave(find(row, "nice"), "the nice value of a job with a given priority: none");
+        } else if (find(row, "nice") != nullptr) {
+            report_.integer("nice", integer_at(row, "nice"), in.extras.nice);
         }
+        if (find(row, "qos") != nullptr) {
+            report_.text("qos", text_at(row, "qos"), cluster_.qos.at(in.qos - 1U));
+        }
+        compare_weights(find(row, "tres"));
+        compare_terms(report_, row, got, partition + " ");
         compare_printed(report_, text_at(document_, "sprio_text"), partition, got, in);
         return passed(in);
     }
 
-    const json_t* document_;
+    const Value* document_;
     Report& report_;
     Words conf_;
     Cluster cluster_;
@@ -345,12 +382,18 @@ class Case {
 
 }  // namespace
 
-void read_sprio(const json_t* document, Report& report) {
+void read_sprio(const Value* document, Report& report) {
+    const Words conf = all_words(text_at(document, "slurm_conf"));
+    const bool is_fair_tree = slurm::priority_flags(word(conf, "PriorityFlags")).fair_tree;
+    const ShareRows rows = share_rows(slurm_tree(slurm_tree_rows(member(document, "tree"))),
+                                      slurm_algorithm(text_at(document, "slurm_conf")));
+    report.begin("shares");
+    for (const Value* row : each(member(document, "shares"))) {
+        compare_share_data(report, row, rows, share_tol, is_fair_tree);
+    }
     Case of_file(document, report);
-    std::size_t i = 0;
-    const json_t* job = nullptr;
-    json_array_foreach(member(document, "jobs"), i, job) {
-        of_file.compare(job);
+    for (const Value* job : each(member(document, "jobs"))) {
+        report.attempt(text_at(job, "key"), [&] { of_file.compare(job); });
     }
 }
 

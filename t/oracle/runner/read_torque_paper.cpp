@@ -23,8 +23,8 @@ void read_job(const Case& one, Report& report) {
     expect(one, report, "raw", got.raw);
     expect(one, report, "P", got.priority);
     expect(one, report, "P_printed", got.priority);
-    if (const json_t* reserves = json_object_get(one.expected, "reserve")) {
-        report.integer("reserve", json_is_true(reserves) ? 1 : 0, got.reserves ? 1 : 0);
+    if (const Value* reserves = find(one.expected, "reserve")) {
+        report.integer("reserve", is_true(reserves) ? 1 : 0, got.reserves ? 1 : 0);
     }
 }
 
@@ -42,26 +42,24 @@ void read_score(const Case& one, Report& report) {
 void read_average(const Case& one, Report& report) {
     const LoadThreshold rule{one.number_or({"k"}, 1), one.number_or({"P_th"}, 55)};
     const auto expected = numbers_of(member(one.expected, "E"));
-    const json_t* pair = nullptr;
     std::size_t i = 0;
-    json_array_foreach(member(one.inputs, "pairs"), i, pair) {  // points gained, minutes
+    for (const Value* pair : each(member(one.inputs, "pairs"))) {  // points gained, minutes
         const auto numbers = numbers_of(pair);
         const auto got = rule.average_score(0, numbers.at(0), seconds_of(numbers.at(1) * 60));
         report.number("E " + std::to_string(i), expected.at(i), got.value_or(-1), one.tol);
+        ++i;
     }
 }
 
 /// Jobs by the last word of the id of the case that describes them ("torque-job1"), else as the paper prints them.
-std::map<std::string, LoadThreshold::Standing> jobs_of(const json_t* document) {
+std::map<std::string, LoadThreshold::Standing> jobs_of(const Value* document) {
     const LoadThreshold rule;
     const auto printed = [&](double base, int seconds) {
         return rule.standing(base, rule.gained(std::chrono::seconds{seconds}, 1.25));
     };
     std::map<std::string, LoadThreshold::Standing> jobs{
         {"job1", printed(10, 120)}, {"job2", printed(15, 100)}, {"job3", printed(8, 238)}};
-    const json_t* entry = nullptr;
-    std::size_t i = 0;
-    json_array_foreach(member(document, "cases"), i, entry) {
+    for (const Value* entry : each(member(document, "cases"))) {
         const Case one{text_at(entry, "id"), member(entry, "inputs"), member(entry, "expected"), 0};
         if (one.has("t_wait_s")) {
             jobs[one.id.substr(one.id.rfind('-') + 1)] = standing_of(one);
@@ -70,7 +68,7 @@ std::map<std::string, LoadThreshold::Standing> jobs_of(const json_t* document) {
     return jobs;
 }
 
-void read_order(const json_t* document, const Case& one, Report& report) {
+void read_order(const Value* document, const Case& one, Report& report) {
     const auto jobs = jobs_of(document);
     auto got = texts_of(member(one.inputs, "jobs"));
     std::stable_sort(got.begin(), got.end(), [&](const std::string& a, const std::string& b) {
@@ -87,27 +85,26 @@ void read_order(const json_t* document, const Case& one, Report& report) {
 
 }  // namespace
 
-void read_torque_paper(const json_t* document, Report& report) {
-    const json_t* entry = nullptr;
-    std::size_t i = 0;
-    json_array_foreach(member(document, "cases"), i, entry) {
-        const Case one{text_at(entry, "id"), member(entry, "inputs"), member(entry, "expected"),
-                       number_at(entry, "tol")};
-        report.begin(one.id);
+void read_torque_paper(const Value* document, Report& report) {
+    for_each_case(document, report, [&](const Case& one, Report& into) {
         if (one.has("jobs")) {
-            read_order(document, one, report);
+            read_order(document, one, into);
         } else if (one.has("t_wait_s")) {
-            read_job(one, report);
+            read_job(one, into);
         } else if (one.has("W_CPU")) {
-            read_score(one, report);
+            read_score(one, into);
         } else if (one.has("pairs")) {
-            read_average(one, report);
-        } else if (json_object_get(one.expected, "reduction_percent") != nullptr) {
-            report.excuse("doc/adr/0092-load-threshold.md");
-            report.fail("reduction_percent", "as printed",
-                        "cannot be computed: the paper gives neither job sizes nor arrivals nor absolute waits");
-        }  // else nothing is compared, which fails
-    }
+            read_average(one, into);
+        } else if (find(one.expected, "reduction_percent") != nullptr) {
+            constexpr auto why = "the paper gives neither job sizes nor arrivals nor absolute waits";
+            into.leave(one.inputs, why);
+            into.leave(one.expected, why);
+            into.excuse("doc/adr/0092-load-threshold.md");
+            into.fail("reduction_percent", "as printed", std::string{"cannot be computed: "} + why);
+        } else {
+            throw std::runtime_error{"a case of another kind"};
+        }
+    });
 }
 
 }  // namespace weir::oracle

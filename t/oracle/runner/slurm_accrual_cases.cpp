@@ -7,121 +7,81 @@
 
 #include "libfairshare/usage/billing.hpp"
 #include "libfairshare/usage/slurm_usage.hpp"
+#include "libsched/priority/slurm.hpp"
 #include "t/oracle/runner/slurm_billing.hpp"
 #include "t/oracle/runner/slurm_other.hpp"
+#include "t/oracle/runner/slurm_shares.hpp"
 #include "t/oracle/runner/slurm_text.hpp"
-#include "t/oracle/runner/slurm_tree.hpp"
 
 namespace weir::oracle {
 
 namespace {
 
-/// The file's tree (type, name, parent, account, shares) in the form of the other files, with the account and the user
-/// that every Slurm has.
-SlurmTree read_tree(const json_t* rows) {
-    Json associations = Json::array();
-    const auto add = [&](const char* account, const char* user, const char* parent, Json shares) {
-        Json row = Json::object();
-        row.set("id", json_array_size(associations.get())).set("account", account).set("raw_usage", 0);
-        row.set("raw_shares", std::move(shares));
-        if (user != nullptr) {
-            row.set("user", user);
-        }
-        if (parent != nullptr) {
-            row.set("parent", parent);
-        }
-        associations.append(std::move(row));
-    };
-    add("root", nullptr, nullptr, Json::own(json_null()));
-    add("root", "root", nullptr, Json::own(json_integer(1)));
-    const json_t* row = nullptr;
-    std::size_t i = 0;
-    json_array_foreach(rows, i, row) {
-        const bool is_user = text_at(row, "type") == "user";
-        const std::string name = text_at(row, "name");
-        const std::string above = text_at(row, is_user ? "account" : "parent");
-        add(is_user ? above.c_str() : name.c_str(), is_user ? name.c_str() : nullptr, is_user ? nullptr : above.c_str(),
-            Json::ref(const_cast<json_t*>(member(row, "shares"))));
-    }
-    return slurm_tree(associations.get());
-}
-
 struct Job {
     NodeId leaf;
     double cost = 0;
     double usage_factor = 1;
+    Instant start = never, end = never;
 };
+
+/// The log's time in whole seconds.
+Instant logged_at(const Value* event) {
+    return slurm_instant(text_at(event, "t").substr(0, 19), Instant::min());
+}
 
 class Replay {
   public:
-    Replay(const json_t* document, Report& report)
+    Replay(const Value* document, Report& report)
         : report_(report),
-          made_(read_tree(member(document, "tree"))),
-          decay_(slurm_duration(word(all_words(text_at(document, "slurm_conf")), "PriorityDecayHalfLife", "7-0"))),
+          conf_(all_words(text_at(document, "slurm_conf"))),
+          algorithm_(slurm_algorithm(text_at(document, "slurm_conf"))),
+          made_(slurm_tree(slurm_tree_rows(member(document, "tree")))),
+          decay_(slurm_duration(word(conf_, "PriorityDecayHalfLife", "7-0"))),
           usage_(made_.tree, decay_) {
-        const json_t* row = nullptr;
-        std::size_t i = 0;
-        json_array_foreach(member(document, "tree"), i, row) {
+        for (const Value* row : each(member(document, "tree"))) {
             if (text_at(row, "type") == "user") {
                 const NodeId leaf = made_.by_name.at(text_at(row, "account") + "/" + text_at(row, "name"));
                 leaf_of_[text_at(row, "name")] = leaf;
-                usage_.add(leaf, static_cast<long double>(number_at(row, "usage")));
+                usage_.add(leaf, static_cast<long double>(number_of(find(row, "usage"))));
             }
         }
-        json_array_foreach(member(document, "jobs"), i, row) {
+        for (const Value* row : each(member(document, "jobs"))) {
             jobs_[integer_at(row, "job_id")] = read_job(document, row);
         }
     }
 
-    void event(const json_t* event) {
+    void event(const Value* event) {
         const std::string type = text_at(event, "type");
+        report_.leave(find(event, "assoc_id"), "numbers of associations");
+        const std::string when = text_at(event, "t");
         if (type == "decay") {
-            report_.begin(text_at(event, "t") + " decay");
-            const Duration elapsed = duration_from_seconds(number_at(event, "elapsed"));
-            report_.number("per_second", number_at(event, "per_second"), decay_.per_second(), 5.0001e-7);
-            report_.number("factor", number_at(event, "factor"), decay_.after(elapsed), 1e-12);
-            usage_.decay(elapsed);
+            report_.attempt(when + " decay", [&] { decay(event); });
+        } else if (type == "job_end") {
+            is_end_ = true;
+            ended_ = integer_at(event, "job_id");
         } else if (type == "job_slice") {
-            job_ = &jobs_.at(integer_at(event, "job_id"));
-            slice_ = duration_from_seconds(number_at(event, "seconds"));
-            usage_.charge(job_->leaf, slice_, job_->cost * job_->usage_factor);
+            report_.attempt(when + " slice of a job", [&] { slice(event); });
         } else if (type == "add" && job_ != nullptr) {
-            const NodeId node = node_at_name(text_at(event, "account"), text_at(event, "user"));
-            report_.begin(text_at(event, "t") + " charge to " + made_.tree.path(node));
-            const double added = decay_.charge(slice_, job_->cost * job_->usage_factor);
-            report_.number("added", number_at(event, "added"), added, six_decimals);
-            report_.number("raw_usage_now", number_at(event, "raw_usage_now"), used(node), six_decimals);
-            report_.number("wall_added", number_at(event, "wall_added"), decay_.charge(slice_, job_->usage_factor),
-                           six_decimals);
+            report_.attempt(when + " charge", [&] { add(event); });
         } else {
-            throw std::runtime_error{"an event of type \"" + type + "\""};
+            report_.begin(when);
+            report_.fail("type", "an event that this reader knows", type.empty() ? "none" : type);
         }
     }
 
     /// What sshare says after a pass.
-    void compare(const json_t* snapshot) {
-        const auto usage = usage_.snapshot(0x1p44L);
-        const Standings standings = evaluate(FairTreeAsSlurm{}, made_.tree, usage);
-        const json_t* row = nullptr;
-        std::size_t i = 0;
-        json_array_foreach(member(snapshot, "shares"), i, row) {
-            const bool is_user = integer_at(row, "is_user") != 0;
-            const std::string name = text_at(row, "name");
-            const NodeId node = is_user ? node_at_name(text_at(row, "parent"), name) : node_at_name(name, "");
-            report_.begin("pass " + std::to_string(integer_at(snapshot, "pass_time")) + " \"" + made_.tree.path(node) +
-                          "\"");
-            report_.number("raw_usage", number_at(row, "raw_usage"), std::floor(used(node)), 0);
-            if (node == root_node) {
-                continue;  // sshare has no other column of it
-            }
-            const NodeStanding standing = node_standing(FairTreeAsSlurm{}, made_.tree, usage, node);
-            report_.number("norm_shares", number_at(row, "norm_shares"), standing.norm_shares, rounding);
-            report_.number("norm_usage", number_at(row, "norm_usage"), standing.norm_usage, rounding);
-            report_.number("effectv_usage", number_at(row, "effectv_usage"), standing.effective_usage, rounding);
-            const bool is_infinite = text_at(row, "level_fs") == "inf";
-            report_.number("level_fs", is_infinite ? INFINITY : number_at(row, "level_fs"),
-                           standing.level_fs.value_or(INFINITY), rounding);
-            report_.number("fs_factor", number_at(row, "fs_factor"), standings.factor[node.value], rounding);
+    void compare(const Value* snapshot) {
+        const ShareRows rows =
+            share_rows(made_, algorithm_, {usage_.snapshot(0x1p44L), [this](NodeId id) { return used(id); }});
+        const bool is_fair_tree = slurm::priority_flags(word(conf_, "PriorityFlags")).fair_tree;
+        const std::string pass = "pass " + std::to_string(integer_at(snapshot, "pass_time"));
+        for (const Value* row : each(member(snapshot, "shares"))) {
+            report_.begin(pass + " \"" + share_name(row) + "\"");
+            compare_share_data(report_, row, rows, rounding, is_fair_tree);
+        }
+        if (find(snapshot, "sshare") != nullptr) {
+            report_.begin(pass + " sshare");
+            compare_share_text(report_, split(text_at(snapshot, "sshare"), '\n'), rows);
         }
     }
 
@@ -129,13 +89,60 @@ class Replay {
     static constexpr double six_decimals = 5.0001e-7;
     static constexpr double rounding = 1e-11;  // of usage cut to 2^-44
 
+    /// A pass begins.
+    void decay(const Value* event) {
+        const Duration elapsed = duration_from_seconds(number_at(event, "elapsed"));
+        report_.number("per_second", number_at(event, "per_second"), decay_.per_second(), 5.0001e-7);
+        report_.number("factor", number_at(event, "factor"), decay_.after(elapsed), 1e-12);
+        usage_.decay(elapsed);
+        last_pass_ = this_pass_ == never ? logged_at(event) - elapsed : this_pass_;
+        this_pass_ = logged_at(event);
+    }
+
+    /// One job's use since the last pass, or since it began, up to this pass or, where limits are enforced, to its end.
+    void slice(const Value* event) {
+        const std::int64_t id = integer_at(event, "job_id");
+        const auto found = jobs_.find(id);
+        if (found == jobs_.end()) {
+            throw std::runtime_error{"job " + std::to_string(id) + " is none of the file's"};
+        }
+        job_ = &found->second;
+        const double seconds = number_at(event, "seconds");
+        slice_ = duration_from_seconds(seconds);
+        usage_.charge(job_->leaf, slice_, job_->cost * job_->usage_factor);
+        const bool is_last = is_end_ && ended_ == id;
+        const Instant since = std::max(is_last ? this_pass_ : last_pass_, job_->start);
+        const Instant until = is_last ? std::min(logged_at(event), job_->end) : logged_at(event);
+        if (job_->start != never && since != never) {
+            report_.number("seconds", seconds, to_seconds(until - since), 1 / std::max(1.0, seconds));  // log's second
+        }
+        if (is_end_) {
+            report_.integer("job", ended_, id);
+            is_end_ = false;
+        }
+        report_.text("enforced limits", is_last ? "yes" : "any",
+                     !is_last                                                                      ? "any"
+                     : word(conf_, "AccountingStorageEnforce").find("limits") != std::string::npos ? "yes"
+                                                                                                   : "no");
+    }
+
+    void add(const Value* event) {
+        const NodeId node = node_at_name(text_at(event, "account"), text_at(event, "user"));
+        const double added = decay_.charge(slice_, job_->cost * job_->usage_factor);
+        report_.number("added", number_at(event, "added"), added, six_decimals);
+        report_.number("raw_usage_now", number_at(event, "raw_usage_now"), used(node), six_decimals);
+        report_.number("wall_added", number_at(event, "wall_added"), decay_.charge(slice_, job_->usage_factor),
+                       six_decimals);
+    }
+
     NodeId node_at_name(const std::string& account, const std::string& user) const {
-        return made_.by_name.at(user.empty() ? account : account + "/" + user);
+        const bool is_account = user.empty() || user == "(null)";
+        return made_.by_name.at(is_account ? account : account + "/" + user);
     }
     double used(NodeId id) const { return static_cast<double>(usage_.usage(id)); }
 
-    Job read_job(const json_t* document, const json_t* row) const {
-        const std::string flags = word(all_words(text_at(document, "slurm_conf")), "PriorityFlags");
+    Job read_job(const Value* document, const Value* row) const {
+        const std::string flags = word(conf_, "PriorityFlags");
         std::string weights;
         for (const Words& line : lines_of_words(text_at(document, "partitions"))) {
             if (word(line, "PartitionName") == text_at(row, "Partition")) {
@@ -144,16 +151,24 @@ class Replay {
             }
         }
         UsageFactors factors;
-        const char* qos = nullptr;
-        json_t* factor = nullptr;
-        json_object_foreach(const_cast<json_t*>(member(document, "qos_usage_factor")), qos, factor) {
-            factors.qos[qos] = json_number_value(factor);
+        for (const auto& [qos, factor] : entries(member(document, "qos_usage_factor"))) {
+            factors.qos[qos] = number_of(factor);
         }
-        return {leaf_of_.at(text_at(row, "user")), slurm_cost(weights, text_at(row, "TRES"), flags),
-                factors.of(text_at(row, "QOS"), text_at(row, "Partition"))};
+        std::string tres;  // scontrol of 22.05 says TRES, newer ones AllocTRES
+        for (const char* key : {"ReqTRES", "AllocTRES", "TRES"}) {
+            tres = text_at(row, key).empty() ? tres : text_at(row, key);
+        }
+        if (tres.empty()) {
+            throw std::runtime_error{"job " + std::to_string(integer_at(row, "job_id")) + " has no TRES"};
+        }
+        return {leaf_of_.at(text_at(row, "user")), slurm_cost(weights, tres, flags),
+                factors.of(text_at(row, "QOS"), text_at(row, "Partition")),
+                slurm_instant(text_at(row, "StartTime"), never), slurm_instant(text_at(row, "EndTime"), never)};
     }
 
     Report& report_;
+    Words conf_;
+    Algorithm algorithm_;
     SlurmTree made_;
     SlurmDecay decay_;
     SlurmUsage usage_;
@@ -161,29 +176,26 @@ class Replay {
     std::map<std::int64_t, Job> jobs_;
     const Job* job_ = nullptr;  // whose slice is charged
     Duration slice_{};
+    Instant last_pass_ = never, this_pass_ = never;
+    bool is_end_ = false;  // the next slice is the last of `ended_`
+    std::int64_t ended_ = 0;
 };
 
 }  // namespace
 
-void read_slurm_accrual(const json_t* document, Report& report) {
+void read_slurm_accrual(const Value* document, Report& report) {
     Replay replay{document, report};
-    const json_t* events = member(document, "events");
+    const auto events = each(member(document, "events"));
     std::size_t next = 0;
-    const json_t* snapshot = nullptr;
-    std::size_t i = 0;
-    json_array_foreach(member(document, "snapshots"), i, snapshot) {
+    for (const Value* snapshot : each(member(document, "snapshots"))) {
         const Instant pass = instant_from_seconds(number_at(snapshot, "pass_time"));
-        for (; next < json_array_size(events); ++next) {
-            const json_t* event = json_array_get(events, next);
-            if (slurm_instant(text_at(event, "t").substr(0, 19), Instant::min()) > pass) {
-                break;
-            }
-            replay.event(event);
+        for (; next < events.size() && logged_at(events[next]) <= pass; ++next) {
+            replay.event(events[next]);
         }
         replay.compare(snapshot);
     }
-    for (; next < json_array_size(events); ++next) {
-        replay.event(json_array_get(events, next));
+    for (; next < events.size(); ++next) {
+        replay.event(events[next]);
     }
 }
 

@@ -31,7 +31,7 @@ struct TimedJob {
 /// One site's settings and its jobs over time.
 class Timeline {
   public:
-    Timeline(const json_t* variant, Report& report)
+    Timeline(const Value* variant, Report& report)
         : variant_(variant),
           report_(report),
           conf_(all_words(text_at(variant, "conf"))),
@@ -40,15 +40,14 @@ class Timeline {
           start_(integer_at(variant, "T0")) {}
 
     void compare() {
-        std::size_t i = 0;
-        const json_t* snapshot = nullptr;
-        json_array_foreach(member(variant_, "snapshots"), i, snapshot) {
+        for (const Value* snapshot : each(member(variant_, "snapshots"))) {
             const std::int64_t until = integer_at(snapshot, "t");
+            if (find(snapshot, "pass_t") != nullptr) {
+                report_.integer("pass_t", integer_at(snapshot, "pass_t"), integer_at(snapshot, "pass_time") - start_);
+            }
             replay_actions(until);
             std::vector<double> split_ages;
-            std::size_t k = 0;
-            const json_t* job = nullptr;
-            json_array_foreach(member(snapshot, "jobs"), k, job) {
+            for (const Value* job : each(member(snapshot, "jobs"))) {
                 compare_job(snapshot, job, split_ages);
             }
             compare_split(snapshot, split_ages);
@@ -72,17 +71,17 @@ class Timeline {
     }
     /// With a limit on how many may age, a scheduler cycle of unknown time says who does: the file's word is taken.
     bool is_limited() const {
-        const json_t* limits = json_object_get(variant_, "limits");
-        return limits != nullptr && !json_is_null(limits);
+        const Value* limits = find(variant_, "limits");
+        return limits != nullptr && !is_null(limits);
     }
     TimedJob& job_named(const std::string& name) {
         return jobs_.try_emplace(name, TimedJob{Ageing(rule(), at(start_)), {}, false, at(start_)}).first->second;
     }
 
     void replay_actions(std::int64_t until) {
-        const json_t* actions = member(variant_, "actions");
-        for (; next_action_ < json_array_size(actions); next_action_++) {
-            const json_t* action = json_array_get(actions, next_action_);
+        const Value* actions = member(variant_, "actions");
+        for (; next_action_ < size_of(actions); next_action_++) {
+            const Value* action = item(actions, next_action_);
             const std::int64_t t = integer_at(action, "t");
             if (t >= until) {  // a snapshot is taken before what is done in its second
                 return;
@@ -106,7 +105,7 @@ class Timeline {
     }
 
     /// What the program says of the job's eligibility; the ages follow from it.
-    static void learn(TimedJob& job, const json_t* told) {
+    static void learn(TimedJob& job, const Value* told) {
         const std::string reason = text_at(told, "Reason");
         const bool is_blocked = reason.starts_with("JobHeld") || reason.starts_with("Dependency");
         if (is_blocked && !job.is_blocked && job.eligible) {
@@ -120,7 +119,7 @@ class Timeline {
         job.is_blocked = is_blocked;
     }
 
-    void compare_job(const json_t* snapshot, const json_t* told, std::vector<double>& split_ages) {
+    void compare_job(const Value* snapshot, const Value* told, std::vector<double>& split_ages) {
         const std::string key = text_at(told, "key");
         const std::string where = text_at(snapshot, "label") + ": " + key + " ";
         TimedJob& job = job_named(key);
@@ -143,21 +142,19 @@ class Timeline {
         report_.integer(where + "Priority", std::stoll(text_at(told, "Priority")), engine_.priority(slot, now, {}));
         const double age = breakdown(engine_, slot, now, {}).terms[index_of(Factor::wait)].contribution;
         engine_.remove(slot);
-        if (const json_t* printed = json_object_get(member(snapshot, "sprio_age"), key.c_str())) {
-            report_.number(where + "sprio age", json_number_value(printed), age, 0.5);
+        if (const Value* printed = find(member(snapshot, "sprio_age"), key.c_str())) {
+            report_.number(where + "sprio age", number_of(printed), age, 0.5);
         } else if (key.ends_with("]")) {
             split_ages.push_back(age);
         }
     }
 
     /// sprio names single jobs of an array by numbers which stand nowhere else: their ages are compared as a set.
-    void compare_split(const json_t* snapshot, std::vector<double>& ages) {
+    void compare_split(const Value* snapshot, std::vector<double>& ages) {
         std::vector<double> printed;
-        const char* key = nullptr;
-        json_t* age = nullptr;
-        json_object_foreach(const_cast<json_t*>(member(snapshot, "sprio_age")), key, age) {
+        for (const auto& [key, age] : entries(member(snapshot, "sprio_age"))) {
             if (jobs_.count(key) == 0) {
-                printed.push_back(json_number_value(age));
+                printed.push_back(number_of(age));
             }
         }
         std::sort(ages.begin(), ages.end());
@@ -169,7 +166,7 @@ class Timeline {
         }
     }
 
-    const json_t* variant_;
+    const Value* variant_;
     Report& report_;
     Words conf_;
     slurm::PriorityFlags flags_;
@@ -240,23 +237,19 @@ class IncrOnly {
 
 }  // namespace
 
-void read_slurm_age(const json_t* document, Report& report) {
-    const char* name = nullptr;
-    json_t* variant = nullptr;
-    json_object_foreach(const_cast<json_t*>(member(document, "variants")), name, variant) {
+void read_slurm_age(const Value* document, Report& report) {
+    for (const auto& [name, variant] : entries(member(document, "variants"))) {
         report.begin(name);
         Timeline(variant, report).compare();
     }
 }
 
-void read_slurm_incr_only(const json_t* document, Report& report) {
+void read_slurm_incr_only(const Value* document, Report& report) {
     std::optional<IncrOnly> site;
     std::string flag;
-    std::size_t i = 0;
-    const json_t* entry = nullptr;
-    json_array_foreach(member(document, "cases"), i, entry) {
+    for (const Value* entry : each(member(document, "cases"))) {
         const std::string text = text_at(entry, "step");
-        const json_t* expected = member(entry, "priorities");
+        const Value* expected = member(entry, "priorities");
         const std::string named = text_at(entry, "flag");
         report.begin((named.empty() ? "no flag" : named) + ": " + text);
         if (!site || named != flag) {
@@ -265,10 +258,8 @@ void read_slurm_incr_only(const json_t* document, Report& report) {
         } else {
             site->step(text);
         }
-        const char* id = nullptr;
-        json_t* priority = nullptr;
-        json_object_foreach(const_cast<json_t*>(expected), id, priority) {
-            report.integer(std::string{"job "} + id, json_integer_value(priority), site->priority(id));
+        for (const auto& [id, priority] : entries(expected)) {
+            report.integer(std::string{"job "} + id, integer_of(priority), site->priority(id));
         }
     }
 }

@@ -2,6 +2,8 @@
 // Owns: see slurm_tree.hpp.
 #include "t/oracle/runner/slurm_tree.hpp"
 
+#include <stdexcept>
+
 #include "libsched/priority/slurm.hpp"
 #include "t/oracle/runner/slurm_text.hpp"
 
@@ -13,43 +15,78 @@ std::string below(const std::string& path, const std::string& name) {
     return path.empty() ? name : path + "/" + name;
 }
 
+/// A number, or none for "parent".
+std::optional<std::int64_t> shares_at(const Value* row, const char* key) {
+    const Value* shares = member(row, key);
+    return is_text(shares) && shares->text() == "parent" ? std::nullopt : std::optional{integer_at(row, key)};
+}
+
 }  // namespace
 
-SlurmTree slurm_tree(const json_t* associations) {
+std::vector<SlurmAssociation> slurm_associations(const Value* rows) {
+    std::vector<SlurmAssociation> made;
+    for (const Value* row : each(rows)) {
+        SlurmAssociation one;
+        one.id = integer_at(row, "id");
+        one.account = text_at(row, "account");
+        one.user = text_at(row, "user");
+        one.partition = text_at(row, "partition");
+        one.parent = text_at(row, "parent");
+        const bool is_root = one.user.empty() && one.account == "root";
+        one.shares = is_root ? 1 : shares_at(row, "raw_shares");
+        one.usage = one.user.empty() ? nullptr : member(row, "raw_usage");
+        made.push_back(std::move(one));
+    }
+    return made;
+}
+
+std::vector<SlurmAssociation> slurm_tree_rows(const Value* rows) {
+    std::vector<SlurmAssociation> made{{1, "root", "", "", "", 1, nullptr}, {2, "root", "root", "", "", 1, nullptr}};
+    for (const Value* row : each(rows)) {
+        const std::string type = text_at(row, "type");
+        if (type != "user" && type != "account") {
+            throw std::runtime_error{"a row of the tree has the type \"" + type + "\""};
+        }
+        const bool is_user = type == "user";
+        SlurmAssociation one;
+        one.id = static_cast<std::int64_t>(made.size()) + 1;
+        one.account = text_at(row, is_user ? "account" : "name");
+        one.user = is_user ? text_at(row, "name") : "";
+        one.partition = text_at(row, "partition");
+        one.parent = is_user ? "" : text_at(row, "parent");
+        one.shares = find(row, "shares") == nullptr ? 1 : shares_at(row, "shares");
+        one.usage = is_user ? find(row, "usage") : nullptr;
+        made.push_back(std::move(one));
+    }
+    return made;
+}
+
+SlurmTree slurm_tree(const std::vector<SlurmAssociation>& associations) {
     std::vector<NodeSpec> specs;
     UsageByPath usage;
     std::map<std::string, std::string> account_path{{"root", ""}};
     std::map<std::int64_t, std::string> path_of;
     std::map<std::string, std::string> name_path;
-    const json_t* row = nullptr;
-    std::size_t i = 0;
-    json_array_foreach(associations, i, row) {  // parents come before their children
-        const std::string account = text_at(row, "account");
-        const std::string user = text_at(row, "user");
-        const std::string partition = text_at(row, "partition");
-        if (user.empty() && account == "root") {
-            path_of[integer_at(row, "id")] = "";
+    for (const SlurmAssociation& one : associations) {
+        if (one.user.empty() && one.account == "root") {
+            path_of[one.id] = "";
             name_path["root"] = "";
             continue;
         }
-        const std::string path =
-            user.empty() ? below(account_path.at(text_at(row, "parent")), account)
-                         : below(account_path.at(account), "@" + user + (partition.empty() ? "" : ":" + partition));
-        NodeSpec spec{path, std::nullopt, 0, {}};
-        const json_t* shares = member(row, "raw_shares");
-        if (json_is_string(shares) && text_at(row, "raw_shares") == "parent") {
-            spec.shares_parent = true;
-        } else {
-            spec.shares = integer_at(row, "raw_shares");
-        }
+        const std::string leaf = "@" + one.user + (one.partition.empty() ? "" : ":" + one.partition);
+        const std::string path = one.user.empty() ? below(account_path.at(one.parent), one.account)
+                                                  : below(account_path.at(one.account), leaf);
+        NodeSpec spec{path, std::nullopt, one.shares.value_or(0), {}};
+        spec.shares_parent = !one.shares;
         specs.push_back(std::move(spec));
-        if (user.empty()) {
-            account_path[account] = path;
-        } else {
-            usage.add(path, member(row, "raw_usage"));
+        if (one.user.empty()) {
+            account_path[one.account] = path;
+        } else if (one.usage != nullptr) {
+            usage.add(path, one.usage);
         }
-        path_of[integer_at(row, "id")] = path;
-        name_path[account + (user.empty() ? "" : "/" + user) + (partition.empty() ? "" : "/" + partition)] = path;
+        path_of[one.id] = path;
+        name_path[one.account + (one.user.empty() ? "" : "/" + one.user) +
+                  (one.partition.empty() ? "" : "/" + one.partition)] = path;
     }
     SlurmTree made{tree_of(specs), {}, usage.unit(), {}, {}};
     made.usage = usage.of(made.tree);

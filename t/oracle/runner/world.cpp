@@ -8,35 +8,6 @@
 
 namespace weir::oracle {
 
-const json_t* member(const json_t* object, const char* key) {
-    const json_t* value = json_object_get(object, key);
-    if (value == nullptr) {
-        throw std::runtime_error{"\"" + std::string{key} + "\" is missing"};
-    }
-    return value;
-}
-
-std::string text_at(const json_t* object, const char* key) {
-    const char* text = json_string_value(json_object_get(object, key));
-    return text == nullptr ? std::string{} : std::string{text};
-}
-
-double number_at(const json_t* object, const char* key) {
-    const json_t* value = member(object, key);
-    if (!json_is_number(value)) {
-        throw std::runtime_error{"\"" + std::string{key} + "\" is no number"};
-    }
-    return json_number_value(value);
-}
-
-std::int64_t integer_at(const json_t* object, const char* key) {
-    const json_t* value = member(object, key);
-    if (!json_is_integer(value)) {
-        throw std::runtime_error{"\"" + std::string{key} + "\" is no integer"};
-    }
-    return json_integer_value(value);
-}
-
 ShareTree tree_of(const std::vector<NodeSpec>& specs) {
     auto built = build_share_tree(specs);
     if (const auto* diagnostics = std::get_if<Diagnostics>(&built)) {
@@ -53,18 +24,18 @@ NodeId node_at(const ShareTree& tree, std::string_view path) {
     return *found;
 }
 
-void UsageByPath::add(const std::string& path, const json_t* number) {
-    if (!json_is_number(number) || !(json_number_value(number) >= 0)) {
+void UsageByPath::add(const std::string& path, const Value* number) {
+    if (!is_number(number) || !(number->number() >= 0)) {
         throw std::runtime_error{"the usage of " + path + " is no number of 0 or more"};
     }
-    if (json_is_integer(number)) {
-        entries_.push_back({path, {static_cast<std::uint64_t>(json_integer_value(number)), 0}});
+    if (is_integer(number)) {
+        entries_.push_back({path, {static_cast<std::uint64_t>(integer_of(number)), 0}});
         return;
     }
     // The shortest digits that read back as the same double are those that the file printed.
     char text[40];
     const auto end =
-        std::to_chars(std::begin(text), std::end(text), json_real_value(number), std::chars_format::scientific).ptr;
+        std::to_chars(std::begin(text), std::end(text), number->number(), std::chars_format::scientific).ptr;
     Decimal decimal{0, 0};
     const char* at = std::begin(text);
     bool is_fraction = false;

@@ -11,14 +11,6 @@
 
 namespace weir::oracle {
 
-/// The member; throws where there is none.
-const json_t* member(const json_t* object, const char* key);
-/// Its text, empty where it is absent or null.
-std::string text_at(const json_t* object, const char* key);
-/// Its number; throws where it is none.
-double number_at(const json_t* object, const char* key);
-std::int64_t integer_at(const json_t* object, const char* key);
-
 /// Throws with all that is wrong.
 ShareTree tree_of(const std::vector<NodeSpec>& specs);
 /// Throws where there is no such node.
@@ -29,7 +21,7 @@ NodeId node_at(const ShareTree& tree, std::string_view path);
 class UsageByPath {
   public:
     /// Adds to the path's usage. Throws for what is no number or below 0.
-    void add(const std::string& path, const json_t* number);
+    void add(const std::string& path, const Value* number);
     /// Of every node of the tree, accounts summed. Throws where a path is none of the tree's, or a sum is too large.
     std::vector<CoreMicros> of(const ShareTree& tree) const;
     /// What one unit of the file is in the integers of of(): a power of ten.
