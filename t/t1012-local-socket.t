@@ -63,9 +63,9 @@ test_expect_success FLUX 'the real flux command reaches it through a short name 
 test_expect_success 'a directory that cannot be made is named' '
 	: >file &&
 	test_expect_code 1 "$WEIR_BROKER" --rundir "$PWD/file/x" -c conf.toml 2>err &&
-	grep "rundir $PWD/file/x: cannot make it: Not a directory" err &&
+	grep "rundir: cannot make the directory $PWD/file/x: Not a directory" err &&
 	test_expect_code 1 "$WEIR_BROKER" --rundir "$PWD/file" -c conf.toml 2>err &&
-	grep "rundir $PWD/file: cannot open it as a directory" err
+	grep "rundir: cannot open the directory $PWD/file: Not a directory" err
 '
 test_expect_success 'credentials: a request of the owner carries the owner and its roles' '
 	start_broker own -c conf.toml &&

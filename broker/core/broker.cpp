@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "broker/api/clock.hpp"
+#include "broker/api/private_dir.hpp"
 #include "broker/core/instance.hpp"
 #include "broker/core/services.hpp"
 
@@ -59,6 +60,11 @@ Result<std::unique_ptr<Broker>> Broker::create(const Options& options) {
     auto attributes = instance_attributes(options, *own, take_parent_from_environment(), rundir->path());
     if (!attributes) {
         return attributes.error();
+    }
+    if (const auto statedir = attributes->get("statedir")) {  // what is kept there is believed at the next start
+        if (auto is_private = check_private_dir(*statedir); !is_private) {
+            return Error{is_private.error().code, "statedir: " + is_private.error().message};
+        }
     }
     start_clock(*attributes);
     std::unique_ptr<Broker> broker(
@@ -128,8 +134,8 @@ void Broker::apply_config(const BrokerConfig& config) {
     listener_->set_policy(access_);
     if (access_.allow_guests) {  // guests must reach the socket
         struct stat about {};
-        if (stat(rundir_.path().c_str(), &about) == 0) {
-            chmod(rundir_.path().c_str(), (about.st_mode & 07777) | 0011);
+        if (fstat(rundir_.dir_fd(), &about) == 0) {
+            chmod(rundir_.short_path(".").c_str(), (about.st_mode & 07777) | 0011);
         }
     }
 }

@@ -14,6 +14,8 @@
 #include <filesystem>
 #include <utility>
 
+#include "broker/api/private_dir.hpp"
+
 namespace weir::broker {
 namespace {
 
@@ -45,16 +47,20 @@ Result<Rundir> Rundir::open(std::string path) {
         }
         path = fresh;
         dir.is_made_here_ = true;
-    } else if (mkdir(path.c_str(), 0700) == 0) {
-        dir.is_made_here_ = true;
-    } else if (errno != EEXIST) {
-        return failed(path, "cannot make it");
+    } else if (const auto is_made = make_private_dir(path)) {
+        dir.is_made_here_ = *is_made;
+    } else {
+        return Error{is_made.error().code, "rundir: " + is_made.error().message};
     }
+    const auto fd = open_private_dir(path);
+    if (!fd) {
+        return Error{fd.error().code, "rundir: " + fd.error().message};
+    }
+    dir.dir_fd_ = *fd;
     std::error_code no_path;
     dir.path_ = std::filesystem::canonical(path, no_path).string();
-    dir.dir_fd_ = ::open(dir.path_.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (no_path || dir.dir_fd_ < 0) {
-        return failed(path, "cannot open it as a directory");
+    if (no_path) {
+        return Error{static_cast<std::errc>(no_path.value()), "rundir " + path + ": " + no_path.message()};
     }
     if (auto locked = dir.lock(); !locked) {
         dir.is_made_here_ = false;
@@ -65,7 +71,7 @@ Result<Rundir> Rundir::open(std::string path) {
 
 Status Rundir::lock() {
     for (;;) {
-        const int fd = openat(dir_fd_, LOCK_NAME, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+        const int fd = openat(dir_fd_, LOCK_NAME, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
         if (fd < 0) {
             return failed(path_, "cannot write to it");
         }
@@ -77,7 +83,7 @@ Status Rundir::lock() {
         struct stat held {};
         struct stat named {};
         fstat(fd, &held);
-        if (fstatat(dir_fd_, LOCK_NAME, &named, 0) == 0 && held.st_ino == named.st_ino) {
+        if (fstatat(dir_fd_, LOCK_NAME, &named, AT_SYMLINK_NOFOLLOW) == 0 && held.st_ino == named.st_ino) {
             lock_fd_ = fd;
             break;
         }

@@ -11,6 +11,8 @@
 #include <filesystem>
 #include <utility>
 
+#include "broker/api/private_dir.hpp"
+
 namespace weir::broker {
 namespace {
 
@@ -85,11 +87,12 @@ Result<int> JobOutput::open(const std::string& job, const std::string& named) {
             named_.erase(named_.begin());
         }
         named_[job] = named;
-    } else {
-        mkdir(dir_.c_str(), 0700);
+    } else if (const auto is_made = make_private_dir(dir_); !is_made) {
+        return is_made.error();
     }
     const std::string file = path(job);
-    const int fd = ::open(file.c_str(), O_CREAT | O_WRONLY | O_APPEND | O_CLOEXEC, 0600);
+    const int follow = named.empty() ? O_NOFOLLOW : 0;  // a file that the user named may be a link of his own
+    const int fd = ::open(file.c_str(), O_CREAT | O_WRONLY | O_APPEND | O_CLOEXEC | follow, 0600);
     if (fd < 0) {
         return Error{static_cast<std::errc>(errno),
                      "cannot write the job's output file " + file + ": " + std::strerror(errno)};

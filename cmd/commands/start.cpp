@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: `weir start`: an instance tree for interactive work, in the foreground until Ctrl-C.
 #include <pwd.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,6 +10,7 @@
 #include <thread>
 
 #include "cmd/commands/commands.hpp"
+#include "cmd/common/folders.hpp"
 #include "cmd/common/instances.hpp"
 #include "cmd/common/jobs.hpp"
 #include "cmd/instance/session.hpp"
@@ -80,10 +80,8 @@ Exit choose_tree(Context& context, const std::string& files, std::string& path, 
     if (!context.args.has("tree")) {
         account = instance_account;
         path = files + "/shares.toml";
-        if (!fs::exists(path)) {
-            std::ofstream(path) << open_tree();
-        }
-        return Exit::ok;
+        const auto made = fs::exists(path) ? Status(Done{}) : broker::write_private_file(path, open_tree());
+        return made ? Exit::ok : context.fail(made.error());
     }
     path = fs::absolute(context.args.text("tree")).string();
     const auto text = read_text(path);
@@ -155,37 +153,37 @@ Exit run_in(Context& context, const Plan& plan, const std::string& files) {
 }
 
 Exit run(Context& context) {
+    if (const Exit code = check_config(context); code != Exit::ok) {
+        return code;
+    }
     const std::string rundir = fs::absolute(context.args.text("rundir", default_rundir())).lexically_normal().string();
+    const auto is_made = make_private_tree(rundir);
+    if (!is_made) {
+        return context.fail(is_made.error());
+    }
     if (auto client = Client::open("local://" + rundir + "/local-0")) {
         return context.fail(Exit::failed, rundir + " is in use by the instance with process id " +
                                               client->attribute("broker.pid").value_or("unknown") +
                                               ".\nUse it:      export FLUX_URI=" + client->uri() +
                                               "\nOr another:  weir start --rundir DIR");
     }
-    if (const Exit code = check_config(context); code != Exit::ok) {
-        return code;
-    }
     const bool has_state = context.args.has("statedir");
     const std::string statedir =
         has_state ? fs::absolute(context.args.text("statedir")).lexically_normal().string() : "";
     const std::string files = has_state ? statedir : rundir + "/etc";
-    std::error_code problem;
-    const bool was_there = fs::exists(rundir, problem);
-    fs::create_directories(files, problem);
-    fs::create_directories(rundir, problem);
-    chmod(rundir.c_str(), 0700);
-    if (problem) {
-        return context.fail(Exit::failed, "cannot make " + files + ": " + problem.message());
+    if (const auto made = make_private_tree(files); !made) {
+        return context.fail(made.error());
     }
     Plan plan = plan_of(context.args, rundir, statedir);
     Exit code = choose_tree(context, files, plan.share_tree, plan.instance_account);
     if (code == Exit::ok) {
         code = run_in(context, plan, files);
     }
+    std::error_code problem;
     if (!has_state) {
         fs::remove_all(files, problem);
     }
-    if (!was_there) {
+    if (*is_made) {
         fs::remove_all(rundir, problem);
     }
     return code;

@@ -9,6 +9,7 @@
 
 #include "broker/api/connector.hpp"
 #include "broker/api/handle.hpp"
+#include "broker/api/private_dir.hpp"
 
 namespace weir::cmd {
 namespace {
@@ -54,6 +55,21 @@ Error no_instance(const std::string& path, const std::string& why) {
                      ").\nStart one:        weir start\nOr point to one:  export FLUX_URI=local://DIR/local-0"};
 }
 
+/// What listens in a directory of somebody else is not asked. A directory that is missing is not wrong.
+Status check_default_place() {
+    const auto is_own = broker::check_private_dir(default_rundir());
+    if (is_own || is_own.error().code == std::errc::no_such_file_or_directory) {
+        return Done{};
+    }
+    return Error{is_own.error().code, "the default run directory is not yours alone: " + is_own.error().message +
+                                          ".\nPoint to an instance:  export FLUX_URI=local://DIR/local-0"};
+}
+
+/// True when nobody said where the instance is: the place has a name that anybody could have guessed and taken.
+bool is_default_place() {
+    return env("FLUX_URI").empty() && env("WEIR_RUNDIR").empty();
+}
+
 }  // namespace
 
 std::string default_rundir() {
@@ -83,6 +99,11 @@ Result<Client> Client::open(const std::string& given) {
             uri + ": only local:// URIs can be opened here; log in where the instance runs, or use `flux proxy`."};
     }
     const std::string path = uri.substr(8);
+    if (given.empty() && is_default_place()) {
+        if (auto is_own = check_default_place(); !is_own) {
+            return is_own.error();
+        }
+    }
     // A missing socket is final: waiting for it is for programs that have just started a broker.
     if (access(path.c_str(), F_OK) != 0) {
         return no_instance(path, "no such socket");

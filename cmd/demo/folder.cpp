@@ -3,9 +3,9 @@
 #include "cmd/demo/folder.hpp"
 
 #include <filesystem>
-#include <fstream>
 
 #include "cmd/common/client.hpp"
+#include "cmd/common/folders.hpp"
 #include "cmd/instance/broker_process.hpp"
 
 namespace weir::cmd {
@@ -37,17 +37,21 @@ Result<DemoFolder> make_demo_folder(const std::string& given) {
         return Error{std::errc::address_in_use,
                      "a demo is running in " + folder.string() + ". Wait for it, or choose another folder: --dir DIR"};
     }
-    fs::create_directories(folder, problem);
-    if (!problem) {
-        for (const fs::directory_entry& entry : fs::directory_iterator(folder, problem)) {
-            if (entry.path().filename() != mark) {
-                fs::remove_all(entry.path(), problem);
-            }
+    if (const auto is_made = make_private_tree(folder.string()); !is_made) {
+        return is_made.error();
+    }
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder, problem)) {
+        if (entry.path().filename() != mark) {
+            fs::remove_all(entry.path(), problem);
         }
     }
-    std::ofstream(folder / mark) << "Files of the last weir demo; each run empties this folder.\n";
-    if (problem || !fs::exists(folder / mark)) {
+    if (problem) {
         return Error{std::errc::permission_denied, "cannot use " + folder.string() + ": " + problem.message()};
+    }
+    const auto is_marked = broker::write_private_file((folder / mark).string(),
+                                                      "Files of the last weir demo; each run empties this folder.\n");
+    if (!is_marked) {
+        return is_marked.error();
     }
     return DemoFolder{folder.string(), rundir.string(), (folder / "state").string()};
 }

@@ -95,7 +95,7 @@ Result<BrokerProcess> BrokerProcess::start(std::vector<std::string> words, const
     if (pipe2(ready, O_CLOEXEC) < 0) {
         return system_error("pipe");
     }
-    const int log_fd = open(log_path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0600);
+    const int log_fd = open(log_path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (log_fd < 0) {
         close(ready[0]);
         close(ready[1]);

@@ -7,8 +7,9 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 
+#include "broker/api/private_dir.hpp"
+#include "cmd/common/folders.hpp"
 #include "cmd/common/instances.hpp"
 #include "cmd/common/job_output.hpp"
 #include "cmd/common/jobs.hpp"
@@ -21,13 +22,6 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr int revivals_max = 5;
-
-Status write_file(const std::string& path, const std::string& text) {
-    std::ofstream file(path, std::ios::binary | std::ios::trunc);
-    file << text;
-    file.flush();
-    return file ? Status(Done{}) : Status(Error{std::errc::io_error, "cannot write " + path});
-}
 
 Submission child_job(const std::string& broker, const Plan& plan, const Partition& partition,
                      const std::string& config) {
@@ -64,14 +58,13 @@ Result<Session> Session::start(const Plan& plan, const std::string& files,
     if (!broker) {
         return broker.error();
     }
-    std::error_code problem;
-    for (const std::string& folder : {files, plan.rundir, plan.statedir}) {
-        if (!folder.empty() && (std::filesystem::create_directories(folder, problem), problem)) {
-            return Error{static_cast<std::errc>(problem.value()), "cannot make " + folder + ": " + problem.message()};
+    for (const std::string& folder : {plan.rundir, plan.statedir, files}) {
+        if (auto is_made = folder.empty() ? Result<bool>(false) : make_private_tree(folder); !is_made) {
+            return is_made.error();
         }
     }
     const std::string config = files + "/parent.toml";
-    if (auto done = write_file(config, parent_config(plan)); !done) {
+    if (auto done = broker::write_private_file(config, parent_config(plan)); !done) {
         return done.error();
     }
     std::vector<std::string> argv{*broker, "-c", config, "--rundir", plan.rundir};
@@ -120,14 +113,16 @@ Status Session::start_children(const std::string& broker, const std::string& fil
     const Plan& plan = plan_;
     for (const Partition& partition : plan.partitions) {
         const std::string config = files + "/" + partition.name + ".toml";
-        if (auto done = write_file(config, child_config(plan, partition)); !done) {
+        if (auto done = broker::write_private_file(config, child_config(plan, partition)); !done) {
             return done;
         }
-        std::error_code ignored;
-        std::filesystem::create_directories(plan.rundir + "/" + partition.name, ignored);
-        std::filesystem::permissions(plan.rundir + "/" + partition.name, std::filesystem::perms::owner_all, ignored);
-        if (!plan.statedir.empty()) {
-            std::filesystem::create_directories(plan.statedir + "/" + partition.name, ignored);
+        for (const std::string& above : {plan.rundir, plan.statedir}) {
+            if (above.empty()) {
+                continue;
+            }
+            if (auto is_made = broker::make_private_dir(above + "/" + partition.name); !is_made) {
+                return is_made.error();
+            }
         }
         jobs_.push_back(child_job(broker, plan, partition, config));
         auto id = submit(*client_, jobs_.back());

@@ -208,7 +208,7 @@ void append_job(std::string& out, const Job& job) {
 Result<std::unique_ptr<JobStore>> JobStore::open(const std::string& directory, EnvironmentPool& environments,
                                                  RestoredJobs& restored) {
     const std::string path = directory + "/jobs.journal";
-    const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd < 0)
         return io_error("cannot open", path);
     std::unique_ptr<JobStore> store(new JobStore(path, fd));
