@@ -3,6 +3,7 @@
 #include "broker/services/resource_inventory.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 
 namespace weir::broker {
@@ -136,6 +137,15 @@ Json Inventory::to_r() const {
         r.set("scheduling", Json::take(json_pack("{s:{s:O}}", "weir", "memory_mib", memory.get())));
     }
     return r;
+}
+
+Inventory Inventory::numbered_from_zero() const {
+    Inventory out = *this;
+    for (Node& node : out.nodes) {
+        std::iota(node.cores.begin(), node.cores.end(), 0U);
+        std::iota(node.gpus.begin(), node.gpus.end(), 0U);
+    }
+    return out;
 }
 
 Result<Inventory> inventory_from_r(const Json& r) {

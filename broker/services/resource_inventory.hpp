@@ -32,6 +32,8 @@ struct Inventory {
     Ids ranks() const;
     /// R; of no nodes at all: the empty R.
     Json to_r() const;
+    /// The same, each node's cores and GPUs numbered from 0 in their order.
+    Inventory numbered_from_zero() const;
 };
 
 /// Reads R. Ranks are numbered anew from 0 in their order, since a slice of the parent's nodes is all of a child's.

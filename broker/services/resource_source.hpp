@@ -18,7 +18,7 @@ bool is_configured(const Json& table);
 /// that names the key.
 Result<Inventory> configured_inventory(const Json& table);
 
-/// The allocation of job `jobid` (any text form) at the parent.
+/// The allocation of job `jobid` (any text form) at the parent; nodes, cores and GPUs are numbered from 0.
 Result<Inventory> parent_inventory(const std::string& uri, const std::string& jobid);
 
 /// One node: this machine's cores and GPUs, restricted to where this process may run, and its memory.

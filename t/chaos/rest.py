@@ -11,7 +11,7 @@ import wire
 from tree import PARTITIONS, USERS, path_of, processes
 
 SILENCE_S = 12   # without one event while jobs are active
-SETTLE_S = 8     # for the last usage reports
+SETTLE_S = 4     # for the last usage reports
 STOP_S = 15
 
 PATHS = [path_of(user) for user in USERS]

@@ -29,6 +29,14 @@ TEST_CASE("inventory: a slice of the parent is numbered anew, cores keep their n
     CHECK(found->gpu_count() == 1);
 }
 
+TEST_CASE("inventory: cores and GPUs can be numbered from 0, node by node") {
+    const Inventory found = inventory_from_r(Json::parse(SLICE))->numbered_from_zero();
+    CHECK(found.nodes[0].cores == Ids{0, 1});
+    CHECK(found.nodes[2].cores == Ids{0, 1});
+    CHECK(found.nodes[2].gpus == Ids{0});
+    CHECK(found.nodes[2].host == "n7");
+}
+
 TEST_CASE("inventory: equal neighbours share an entry of R") {
     Inventory all;
     all.nodes = {{"a0", {0, 1}, {}, 0}, {"a1", {0, 1}, {}, 0}, {"b", {0}, {}, 0}};
