@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: flux_plugin_arg_t: what a plugin is given and what it gives back, as two JSON objects. Must not know their
 // keys. Packing merges into what is there unless FLUX_PLUGIN_ARG_REPLACE is given, as in flux-core.
+#include "broker/api/plugin_arg.hpp"
+
 #include <flux/core.h>
 #include <jansson.h>
 
@@ -8,11 +10,14 @@
 #include <cstdarg>
 #include <cstdio>
 #include <cstring>
+#include <string_view>
+#include <utility>
 
 struct flux_plugin_arg {
     json_t* in = nullptr;
     json_t* out = nullptr;
     json_error_t error{};
+    std::function<json_t*()> make_more_in;  ///< empty when there is none, or once it was called
 
     json_t*& side(int flags) { return (flags & FLUX_PLUGIN_ARG_OUT) != 0 ? out : in; }
     /// Takes over `object`.
@@ -27,6 +32,16 @@ struct flux_plugin_arg {
         target = object;
         return 0;
     }
+    /// Makes the deferred part of IN. Returns whether there was one.
+    bool complete(int flags) {
+        if ((flags & FLUX_PLUGIN_ARG_OUT) != 0 || !make_more_in) {
+            return false;
+        }
+        if (json_t* object = std::exchange(make_more_in, nullptr)()) {
+            put(FLUX_PLUGIN_ARG_IN, object);
+        }
+        return true;
+    }
     int fail(int errnum, const char* text) {
         snprintf(error.text, sizeof error.text, "%s", text);
         errno = errnum;
@@ -40,6 +55,12 @@ int invalid(flux_plugin_arg_t* args) {
     return args != nullptr ? args->fail(EINVAL, std::strerror(EINVAL)) : -1;
 }
 }  // namespace
+
+namespace weir::broker {
+void plugin_arg_defer(flux_plugin_arg_t* args, std::function<json_t*()> make) {
+    args->make_more_in = std::move(make);
+}
+}  // namespace weir::broker
 
 extern "C" {
 
@@ -82,6 +103,7 @@ int flux_plugin_arg_get(flux_plugin_arg_t* args, int flags, char** json_str) {
         return invalid(args);
     }
     args->error.text[0] = '\0';
+    args->complete(flags);
     if (args->side(flags) == nullptr) {
         return args->fail(ENOENT, "No args currently set");
     }
@@ -110,10 +132,22 @@ int flux_plugin_arg_unpack(flux_plugin_arg_t* args, int flags, const char* fmt, 
         return invalid(args);
     }
     args->error.text[0] = '\0';
+    // Missing optional keys and a whole object do not fail, so they cannot tell that something is missing.
+    const std::string_view format(fmt);
+    if (format.find_first_of("?*!") != std::string_view::npos || format.find('{') == std::string_view::npos) {
+        args->complete(flags);
+    }
     va_list ap;
     va_start(ap, fmt);
-    const int rc = json_vunpack_ex(args->side(flags), &args->error, 0, fmt, ap);
+    va_list again;
+    va_copy(again, ap);
+    int rc = json_vunpack_ex(args->side(flags), &args->error, 0, fmt, ap);
     va_end(ap);
+    if (rc < 0 && args->complete(flags)) {
+        args->error.text[0] = '\0';
+        rc = json_vunpack_ex(args->side(flags), &args->error, 0, fmt, again);
+    }
+    va_end(again);
     return rc;
 }
 

@@ -118,7 +118,7 @@ bool unpack_question(flux_plugin_arg_t* args, TapQuestion& job) {
     int state = 0;
     json_int_t id = 0;
     json_int_t priority = 0;
-    if (flux_plugin_arg_unpack(args, FLUX_PLUGIN_ARG_IN, "{s:I s:i s:i s?I}", "id", &id, "urgency", &job.urgency,
+    if (flux_plugin_arg_unpack(args, FLUX_PLUGIN_ARG_IN, "{s:I s:i s:i s:I}", "id", &id, "urgency", &job.urgency,
                                "state", &state, "priority", &priority) < 0) {
         return false;
     }

@@ -52,7 +52,19 @@ void SchedModule::alloc(const flux_msg_t* msg) {
         flux::respond(h_, msg, response);
         return;
     }
-    requests_.insert_or_assign(job.key.id, flux::keep(msg));
+    requests_.insert_or_assign(job.key.id, envelope_of(msg));
+}
+
+std::shared_ptr<const flux_msg_t> SchedModule::envelope_of(const flux_msg_t* msg) {
+    std::uint32_t mine = FLUX_MATCHTAG_NONE;
+    std::uint32_t kept = FLUX_MATCHTAG_NONE;
+    const bool is_same = envelope_ && flux_disconnect_match(msg, envelope_.get()) &&
+                         flux_msg_get_matchtag(msg, &mine) == 0 && flux_msg_get_matchtag(envelope_.get(), &kept) == 0 &&
+                         mine == kept;
+    if (!is_same) {
+        envelope_ = flux::keep(msg);
+    }
+    return envelope_;
 }
 
 void SchedModule::free(const flux_msg_t* msg) {

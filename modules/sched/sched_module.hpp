@@ -5,6 +5,7 @@
 #pragma once
 #include <flux/core.h>
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -62,6 +63,9 @@ class SchedModule {
     void on_annotate_timer();
     void annotate(JobId id, Json what);
 
+    /// What answers an alloc request: the message that an earlier request of the same sender left, or this one.
+    std::shared_ptr<const flux_msg_t> envelope_of(const flux_msg_t* msg);
+
     /// Ends the module, which a broker reports: a scheduler that lost its resources is of no use.
     void give_up(const std::string& why);
 
@@ -79,7 +83,10 @@ class SchedModule {
     Scheduler scheduler_;
     NodeChoice node_choice_;
     HostNames hosts_;
-    std::unordered_map<JobId, flux::MessageRef> requests_;  ///< alloc requests without a final answer
+    /// Alloc requests without a final answer. Requests of one sender differ in their payload alone, which was decoded,
+    /// so they share one message to answer: a message of its own would cost each waiting job its jobspec once more.
+    std::unordered_map<JobId, std::shared_ptr<const flux_msg_t>> requests_;
+    std::shared_ptr<const flux_msg_t> envelope_;  ///< the newest one of requests_
     std::unordered_map<flux_future_t*, Commit> commits_;
     std::unordered_map<flux_future_t*, Hello> hellos_;
     std::optional<Scheduler::Annotation> to_announce_;  ///< of the present head, sent by the timer

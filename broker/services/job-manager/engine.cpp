@@ -23,7 +23,7 @@ namespace weir::broker::jobs {
 namespace {
 
 /// With more active jobs than this, waiting ones keep their jobspec as text only (a tree is ten times its text).
-constexpr std::size_t trees_max = 5000;
+constexpr std::size_t trees_max = 1000;
 
 }  // namespace
 
@@ -61,7 +61,7 @@ Status Engine::post_at(Job& job, Event event, bool is_volatile) {
         if (!done && i == 0)
             result = done;
     }
-    job.posted.clear();
+    job.posted = {};  // and its memory: a job rests longer than it moves
     return result;
 }
 

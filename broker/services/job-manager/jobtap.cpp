@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "broker/api/plugin_arg.hpp"
 #include "broker/services/job-manager/resource_set.hpp"
 
 namespace weir::broker::jobs {
@@ -18,6 +19,14 @@ const char* state_topic(State state) {
                                              "job.state.sched",   "job.state.run",    "job.state.cleanup",
                                              "job.state.inactive"};
     return topics[state_index(state)];
+}
+
+/// The jobspec as a new reference. Most jobs keep its text only, and most calls of plugins do not ask for it.
+json_t* new_jobspec_tree(const Job& job) {
+    if (job.jobspec)
+        return json_incref(job.jobspec.get());
+    auto tree = Json::parse(job.jobspec_text.redacted);
+    return tree ? json_incref(tree->get()) : json_null();
 }
 
 /// A value that a plugin left in OUT; empty when absent.
@@ -79,19 +88,13 @@ bool Jobtap::anyone_handles(const char* topic) const {
 
 PluginArgs Jobtap::args_of(const Job& job) const {
     PluginArgs args(flux_plugin_arg_create());
-    json_t* jobspec = job.jobspec.get();
-    Json parsed;
-    if (!jobspec) {  // inactive jobs, and waiting ones among many, keep the text only
-        if (auto tree = Json::parse(job.jobspec_text.redacted))
-            parsed = std::move(*tree);
-        jobspec = parsed ? parsed.get() : json_null();
-    }
     const double t_submit = static_cast<double>(job.t_submit_us()) / 1e6;
-    if (flux_plugin_arg_pack(args.get(), FLUX_PLUGIN_ARG_IN, "{s:O s:I s:I s:i s:i s:I s:f}", "jobspec", jobspec, "id",
+    if (flux_plugin_arg_pack(args.get(), FLUX_PLUGIN_ARG_IN, "{s:I s:I s:i s:i s:I s:f}", "id",
                              static_cast<json_int_t>(job.id), "userid", static_cast<json_int_t>(job.userid), "urgency",
                              job.urgency, "state", bit(job.state), "priority", static_cast<json_int_t>(job.priority),
                              "t_submit", t_submit) < 0)
         return nullptr;
+    plugin_arg_defer(args.get(), [&job] { return json_pack("{s:o}", "jobspec", new_jobspec_tree(job)); });
     if (job.r)
         flux_plugin_arg_pack(args.get(), FLUX_PLUGIN_ARG_IN, "{s:O}", "R", job.r.get());
     if (job.end_event)

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "broker/api/plugin_arg.hpp"
+
 namespace {
 
 struct Destroy {
@@ -99,4 +101,49 @@ TEST_CASE("plugin arguments: packing adds, REPLACE starts afresh") {
     CHECK(std::string(flux_plugin_arg_strerror(args.get())).find("a") != std::string::npos);
     CHECK(flux_plugin_arg_get(args.get(), FLUX_PLUGIN_ARG_IN, &text) == -1);
     CHECK(errno == ENOENT);
+}
+
+TEST_CASE("plugin arguments: a deferred value is made once, and only when asked for") {
+    const Args args(flux_plugin_arg_create());
+    REQUIRE(flux_plugin_arg_pack(args.get(), FLUX_PLUGIN_ARG_IN, "{s:i}", "id", 7) == 0);
+    int made = 0;
+    weir::broker::plugin_arg_defer(args.get(), [&made] {
+        ++made;
+        return json_pack("{s:{s:s}}", "jobspec", "queue", "debug");
+    });
+    int id = 0;
+    const char* queue = nullptr;
+    SECTION("plain values do not make it") {
+        CHECK(flux_plugin_arg_unpack(args.get(), FLUX_PLUGIN_ARG_IN, "{s:i}", "id", &id) == 0);
+        CHECK(id == 7);
+        CHECK(flux_plugin_arg_unpack(args.get(), FLUX_PLUGIN_ARG_OUT, "{s:i}", "id", &id) == -1);
+        CHECK(made == 0);
+    }
+    SECTION("a format that names it gets it, beside the plain ones") {
+        for (int i = 0; i < 2; ++i) {
+            REQUIRE(flux_plugin_arg_unpack(args.get(), FLUX_PLUGIN_ARG_IN, "{s:i s:{s:s}}", "id", &id, "jobspec",
+                                           "queue", &queue) == 0);
+            CHECK(id == 7);
+            CHECK(std::string(queue) == "debug");
+        }
+        CHECK(made == 1);
+    }
+    SECTION("an optional key finds it") {
+        const char* format = "{s?{s?s}}";
+        REQUIRE(flux_plugin_arg_unpack(args.get(), FLUX_PLUGIN_ARG_IN, format, "jobspec", "queue", &queue) == 0);
+        CHECK(std::string(queue) == "debug");
+    }
+    SECTION("the whole has it") {
+        json_t* all = nullptr;
+        REQUIRE(flux_plugin_arg_unpack(args.get(), FLUX_PLUGIN_ARG_IN, "o", &all) == 0);
+        CHECK(json_object_size(all) == 2);
+        char* text = nullptr;
+        REQUIRE(flux_plugin_arg_get(args.get(), FLUX_PLUGIN_ARG_IN, &text) == 0);
+        CHECK(std::string(text) == R"({"id":7,"jobspec":{"queue":"debug"}})");
+        std::free(text);
+    }
+    SECTION("a key that is nowhere is an error") {
+        CHECK(flux_plugin_arg_unpack(args.get(), FLUX_PLUGIN_ARG_IN, "{s:i}", "none", &id) == -1);
+        CHECK(std::string(flux_plugin_arg_strerror(args.get())).find("none") != std::string::npos);
+    }
 }
