@@ -129,12 +129,12 @@ Answer Admin::getattr(const Request& request) {
         const std::string_view key = name;
         if (key != "jobspec" && key != "R" && key != "eventlog")
             return Error{std::errc::no_such_file_or_directory, "unknown attr " + std::string(key)};
-        if (key == "R" && job->r_text.empty())
+        if (key == "R" && job->r->text.empty())
             return Error{std::errc::no_such_file_or_directory, "R is NULL"};
         out += out.empty() ? "{" : ",";
         append_quoted(out, key);
         out += ":" + (key == "jobspec" ? job->jobspec_text.redacted
-                      : key == "R"     ? job->r_text
+                      : key == "R"     ? job->r->text
                                        : events_array(job->eventlog));
     }
     return Reply::of(out.empty() ? "{}" : out + "}");

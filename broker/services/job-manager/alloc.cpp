@@ -66,7 +66,7 @@ void Alloc::send_free(JobId id, const std::string& r_text) {
 }
 
 void Alloc::free(const Job& job) {
-    send_free(job.id, job.r_text);
+    send_free(job.id, job.r->text);
 }
 
 void Alloc::on_priority(Job& job, bool one_shot) {
@@ -218,11 +218,9 @@ Status Alloc::on_success(Job* job, JobId id, json_t* response) {
         return Done{};
     }
     sent_.erase(*job);
-    if (job->has_resources || !job->r_text.empty())
+    if (job->has_resources || !job->r->text.empty())
         return protocol_error(f58(id) + " is already allocated");
-    job->r = Json::share(r);
-    job->r_text = job->r.text();
-    job->resources = resource_facts(r);
+    job->r = allocation_of(Json::share(r));
     if (json_t* annotations = json_object_get(response, "annotations"); json_is_object(annotations))
         engine_.annotate(*job, annotations);
     job->alloc_pending = false;
@@ -262,7 +260,7 @@ Answer Alloc::hello(const Request& request) {
         std::string payload = "{\"id\":" + std::to_string(id) + ",\"priority\":" + std::to_string(job->priority) +
                               ",\"userid\":" + std::to_string(job->userid) + ",\"t_submit\":";
         append_timestamp(payload, job->t_submit_us());
-        payload += ",\"R\":" + job->r_text + "}";
+        payload += ",\"R\":" + job->r->text + "}";
         outbox().respond(request.msg, std::move(payload));
     }
     outbox().respond_error(request.msg, ENODATA, "");
@@ -292,9 +290,9 @@ Answer Alloc::query(const Request&) {
 Answer Alloc::resource_status(const Request&) {
     ResourceUnion sum;
     for (const auto& [id, job] : engine_.jobs().active_jobs()) {
-        if (!job->r || job->free_posted || job->alloc_bypass || !job->has_resources)
+        if (!job->r->tree || job->free_posted || job->alloc_bypass || !job->has_resources)
             continue;
-        if (auto done = sum.add(job->r.get()); !done)
+        if (auto done = sum.add(job->r->tree.get()); !done)
             return Error{std::errc::invalid_argument, f58(id) + ": " + done.error().message};
     }
     Json out = Json::object();

@@ -97,7 +97,7 @@ Result<JobFilter> by_hosts(const json_t* values) {
         wanted.insert(wanted.end(), hosts->begin(), hosts->end());
     }
     return JobFilter([wanted](const Job& job) {
-        auto hosts = parse_hostlist(job.resources.nodelist);
+        auto hosts = parse_hostlist(job.r->facts.nodelist);
         return hosts && std::any_of(hosts->begin(), hosts->end(), [&](const std::string& host) {
                    return std::find(wanted.begin(), wanted.end(), host) != wanted.end();
                });
@@ -116,7 +116,7 @@ Result<JobFilter> by_ranks(const json_t* values) {
         wanted.insert(ranks->begin(), ranks->end());
     }
     return JobFilter([wanted](const Job& job) {
-        auto ranks = parse_idset(job.resources.ranks);
+        auto ranks = parse_idset(job.r->facts.ranks);
         return ranks && std::any_of(ranks->begin(), ranks->end(), [&](unsigned r) { return wanted.count(r) > 0; });
     });
 }

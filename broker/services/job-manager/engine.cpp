@@ -61,7 +61,7 @@ Status Engine::post_at(Job& job, Event event, bool is_volatile) {
         if (!done && i == 0)
             result = done;
     }
-    job.posted = {};  // and its memory: a job rests longer than it moves
+    std::vector<Job::Posted>().swap(job.posted);  // memory too: a job rests longer than it moves
     return result;
 }
 
@@ -103,7 +103,7 @@ void Engine::act(Job& job) {
         case State::New:
             break;
         case State::Depend:
-            if (job.dependencies.empty() && !job.is_queued_event("dependency-add") && !job.depend_posted) {
+            if (job.dependencies->empty() && !job.is_queued_event("dependency-add") && !job.depend_posted) {
                 job.depend_posted = true;
                 (void)post(job, "depend");
             }
@@ -114,6 +114,7 @@ void Engine::act(Job& job) {
             break;
         case State::Sched:
             alloc_->enqueue(job);
+            job.eventlog.shrink_to_fit();
             if (jobs_.active_count() > trees_max)
                 job.jobspec = Json();  // read again from the text if a plugin asks
             break;

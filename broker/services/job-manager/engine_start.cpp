@@ -48,10 +48,10 @@ void put_resources_back(flux_t* h, const JobTable& jobs) {
     std::string ops;
     for (const auto& [id, job] : jobs.active_jobs()) {
         char key[64];
-        if (!job->has_resources || job->r_text.empty() || flux_job_kvs_key(key, sizeof key, id, "R") < 0)
+        if (!job->has_resources || job->r->text.empty() || flux_job_kvs_key(key, sizeof key, id, "R") < 0)
             continue;
         ops += std::string(ops.empty() ? "" : ",") + "{\"key\":\"" + key +
-               "\",\"flags\":0,\"dirent\":{\"ver\":1,\"type\":\"val\",\"data\":\"" + base64_encode(job->r_text) +
+               "\",\"flags\":0,\"dirent\":{\"ver\":1,\"type\":\"val\",\"data\":\"" + base64_encode(job->r->text) +
                "\"}}";
     }
     if (ops.empty())

@@ -36,8 +36,8 @@ void EventStreams::on_event(const Job& job, const std::string& name, const std::
         listener.events += (listener.events.empty() ? "" : ",") + line;
         if (name == "submit")
             listener.extras += ",\"jobspec\":" + job.jobspec_text.redacted;
-        else if (name == "alloc" && !job.r_text.empty())
-            listener.extras += ",\"R\":" + job.r_text;
+        else if (name == "alloc" && !job.r->text.empty())
+            listener.extras += ",\"R\":" + job.r->text;
     }
 }
 
@@ -70,8 +70,8 @@ void EventStreams::send_job(const Listener& listener, const Job& job) {
         is_first = false;
     }
     payload += "],\"jobspec\":" + job.jobspec_text.redacted;
-    if (!job.r_text.empty())
-        payload += ",\"R\":" + job.r_text;
+    if (!job.r->text.empty())
+        payload += ",\"R\":" + job.r->text;
     outbox().respond(listener.request.get(), payload + "}");
 }
 

@@ -42,7 +42,7 @@ void Exec::start(Job& job) {
     payload += job.was_started ? ",\"reattach\":true,\"t_start\":" : ",\"reattach\":false";
     if (job.was_started)
         append_timestamp(payload, job.t_start_us);
-    payload += ",\"R\":" + (job.r_text.empty() ? "{}" : job.r_text) + "}";
+    payload += ",\"R\":" + (job.r->text.empty() ? "{}" : job.r->text) + "}";
     outbox().request(topic_.c_str(), payload);
     job.start_pending = true;
 }

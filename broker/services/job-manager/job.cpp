@@ -26,9 +26,9 @@ bool Job::is_queued_event(std::string_view name) const {
 JobResult Job::result() const {
     if (success)
         return JobResult::Completed;
-    if (had_exception && exception_type == "cancel")
+    if (had_exception && exception->type == "cancel")
         return JobResult::Canceled;
-    if (had_exception && exception_type == "timeout")
+    if (had_exception && exception->type == "timeout")
         return JobResult::Timeout;
     return JobResult::Failed;
 }

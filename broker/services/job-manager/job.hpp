@@ -56,6 +56,45 @@ struct ResourceFacts {
     double expiration = -1;
 };
 
+/// What a job was given (RFC 20).
+struct Allocation {
+    /// Compact JSON.
+    std::string text;
+    /// The same, while the job is active.
+    Json tree;
+    ResourceFacts facts;
+};
+
+/// The exception that ended the job, or the gravest one so far.
+struct RaisedException {
+    int severity = 0;
+    std::string type, note;
+};
+
+/// A part that few jobs have: a pointer's size in those that do not, which read it as T().
+template <class T>
+class Rare {
+  public:
+    const T& operator*() const {
+        static const T none{};
+        return value_ ? *value_ : none;
+    }
+    const T* operator->() const { return &**this; }
+    /// The part to write to.
+    T& make() {
+        if (!value_)
+            value_ = std::make_unique<T>();
+        return *value_;
+    }
+    Rare& operator=(T value) {
+        make() = std::move(value);
+        return *this;
+    }
+
+  private:
+    std::unique_ptr<T> value_;
+};
+
 /// The jobspec as text: redacted (no environment) plus the environment, which equal jobs share.
 struct JobspecText {
     std::string redacted;
@@ -86,14 +125,13 @@ struct Job {
     bool is_immutable = false;
     bool is_readonly = false;
     int perilog_active = 0;
-    std::set<std::string> dependencies;
+    Rare<std::set<std::string>> dependencies;
     /// The finish or fatal exception event that ended the job: {"name","context",...}.
     Json end_event;
     int wait_status = -1;
     bool success = false;
     bool had_exception = false;
-    int exception_severity = 0;
-    std::string exception_type, exception_note;
+    Rare<RaisedException> exception;
     Json annotations;
 
     // ---- what the job is ----
@@ -101,9 +139,7 @@ struct Job {
     /// The redacted jobspec as a tree, while the job is active.
     Json jobspec;
     JobspecFacts facts;
-    std::string r_text;
-    Json r;
-    ResourceFacts resources;
+    Rare<Allocation> r;
     /// One encode()d entry a line, each with a newline.
     std::string eventlog;
 

@@ -76,27 +76,27 @@ const Attribute attributes[] = {
     {"bank", [](const Job& j, std::string& o) { return put(o, j.facts.bank); }},
     {"ntasks", [](const Job& j, std::string& o) { return put(o, j.facts.ntasks); }},
     {"ncores",
-     [](const Job& j, std::string& o) { return put(o, j.resources.ncores >= 0 ? j.resources.ncores : j.facts.ncores); }},
+     [](const Job& j, std::string& o) { return put(o, j.r->facts.ncores >= 0 ? j.r->facts.ncores : j.facts.ncores); }},
     {"duration", [](const Job& j, std::string& o) { return put_real(o, j.facts.duration); }},
     {"nnodes",
-     [](const Job& j, std::string& o) { return put(o, j.resources.nnodes >= 0 ? j.resources.nnodes : j.facts.nnodes); }},
-    {"ranks", [](const Job& j, std::string& o) { return has_run(j) && put(o, j.resources.ranks); }},
-    {"nodelist", [](const Job& j, std::string& o) { return has_run(j) && put(o, j.resources.nodelist); }},
+     [](const Job& j, std::string& o) { return put(o, j.r->facts.nnodes >= 0 ? j.r->facts.nnodes : j.facts.nnodes); }},
+    {"ranks", [](const Job& j, std::string& o) { return has_run(j) && put(o, j.r->facts.ranks); }},
+    {"nodelist", [](const Job& j, std::string& o) { return has_run(j) && put(o, j.r->facts.nodelist); }},
     {"success", [](const Job& j, std::string& o) { return is_over(j) && put_bool(o, j.success); }},
     {"exception_occurred", [](const Job& j, std::string& o) { return is_over(j) && put_bool(o, j.had_exception); }},
     {"exception_severity",
-     [](const Job& j, std::string& o) { return is_over(j) && j.had_exception && put(o, j.exception_severity); }},
+     [](const Job& j, std::string& o) { return is_over(j) && j.had_exception && put(o, j.exception->severity); }},
     {"exception_type",
-     [](const Job& j, std::string& o) { return is_over(j) && j.had_exception && put(o, j.exception_type); }},
+     [](const Job& j, std::string& o) { return is_over(j) && j.had_exception && put(o, j.exception->type); }},
     {"exception_note",
      [](const Job& j, std::string& o) {
          if (!is_over(j) || !j.had_exception)
              return false;
-         append_quoted(o, j.exception_note);
+         append_quoted(o, j.exception->note);
          return true;
      }},
     {"result", [](const Job& j, std::string& o) { return is_over(j) && put(o, static_cast<int>(j.result())); }},
-    {"expiration", [](const Job& j, std::string& o) { return has_run(j) && put_real(o, j.resources.expiration); }},
+    {"expiration", [](const Job& j, std::string& o) { return has_run(j) && put_real(o, j.r->facts.expiration); }},
     {"annotations",
      [](const Job& j, std::string& o) {
          if (!j.annotations)
@@ -107,10 +107,10 @@ const Attribute attributes[] = {
     {"waitstatus", [](const Job& j, std::string& o) { return put(o, j.wait_status); }},
     {"dependencies",
      [](const Job& j, std::string& o) {
-         if (j.dependencies.empty())
+         if (j.dependencies->empty())
              return false;
          o += '[';
-         for (const std::string& d : j.dependencies) {
+         for (const std::string& d : *j.dependencies) {
              o += o.back() == '[' ? "" : ",";
              append_quoted(o, d);
          }

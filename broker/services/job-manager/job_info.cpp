@@ -18,8 +18,8 @@ std::optional<std::string> value_of(const Job& job, std::string_view key, bool i
         return job.eventlog;
     if (key == "jobspec")
         return !is_current && job.jobspec_text.original ? *job.jobspec_text.original : full_jobspec(job.jobspec_text);
-    if (key == "R" && !job.r_text.empty())
-        return job.r_text;
+    if (key == "R" && !job.r->text.empty())
+        return job.r->text;
     return std::nullopt;
 }
 
@@ -96,9 +96,9 @@ Answer JobInfo::update_lookup(const Request& request) {
     auto job = visible(request);
     if (!job)
         return job.error();
-    if ((*job)->r_text.empty())
+    if ((*job)->r->text.empty())
         return Error{std::errc::no_such_file_or_directory, "R: key not found"};
-    return Reply::of("{\"id\":" + std::to_string((*job)->id) + ",\"R\":" + (*job)->r_text + "}");
+    return Reply::of("{\"id\":" + std::to_string((*job)->id) + ",\"R\":" + (*job)->r->text + "}");
 }
 
 Answer JobInfo::update_watch(const Request& request) {
@@ -110,8 +110,8 @@ Answer JobInfo::update_watch(const Request& request) {
     if (!job)
         return job.error();
     const Job& found = **job;
-    if (!found.r_text.empty())
-        outbox().respond(request.msg, "{\"id\":" + std::to_string(found.id) + ",\"R\":" + found.r_text + "}");
+    if (!found.r->text.empty())
+        outbox().respond(request.msg, "{\"id\":" + std::to_string(found.id) + ",\"R\":" + found.r->text + "}");
     if (found.state == State::Inactive)
         outbox().respond_error(request.msg, ENODATA, "");
     else
@@ -161,7 +161,7 @@ void JobInfo::on_event(const Job& job, const std::string& name, const std::strin
         if (watcher.is_of_updates) {
             if (name == "alloc" || name == "resource-update")
                 outbox().respond(watcher.request.get(),
-                                 "{\"id\":" + std::to_string(job.id) + ",\"R\":" + job.r_text + "}");
+                                 "{\"id\":" + std::to_string(job.id) + ",\"R\":" + job.r->text + "}");
             continue;
         }
         if (payload.empty())

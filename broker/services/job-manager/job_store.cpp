@@ -104,9 +104,7 @@ Status Reader::take(const json_t* line, bool is_first) {
     }
     Job& job = *at->second;
     if (json_t* r = json_object_get(line, "R")) {
-        job.r = Json::share(r);
-        job.r_text = job.r.text();
-        job.resources = resource_facts(r);
+        job.r = allocation_of(Json::share(r));
     }
     if (auto ok = transition(job, *event); !ok)
         return ok;
@@ -190,8 +188,8 @@ void append_journal_line(std::string& out, const Job& job, std::string_view line
         out += job.jobspec_text.original ? *job.jobspec_text.original : job.jobspec_text.redacted;
         if (job.jobspec_text.environment && !job.jobspec_text.original)
             out += ",\"environment\":" + *job.jobspec_text.environment;
-    } else if (name == "alloc" && !job.r_text.empty()) {
-        out += ",\"R\":" + job.r_text;
+    } else if (name == "alloc" && !job.r->text.empty()) {
+        out += ",\"R\":" + job.r->text;
     }
     out += "}\n";
 }

@@ -87,9 +87,9 @@ void JobTable::retire(Job& job) {
     std::unique_ptr<Job> owned = std::move(at->second);
     active_.erase(at);
     owned->jobspec = Json();
-    owned->r = Json();
+    if (owned->r->tree)
+        owned->r.make().tree = Json();
     owned->eventlog.shrink_to_fit();
-    owned->r_text.shrink_to_fit();
     // Nearly always last; a restart may bring them in another order.
     auto place = order_.end();
     while (place != order_.begin() && (*std::prev(place))->t_state_us[6] > owned->t_state_us[6])

@@ -127,6 +127,7 @@ JobspecText redact(Json& jobspec, EnvironmentPool& pool) {
         json_object_del(system, "environment");
     }
     text.redacted = jobspec.text();
+    text.redacted.shrink_to_fit();
     return text;
 }
 

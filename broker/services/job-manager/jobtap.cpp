@@ -95,8 +95,8 @@ PluginArgs Jobtap::args_of(const Job& job) const {
                              "t_submit", t_submit) < 0)
         return nullptr;
     plugin_arg_defer(args.get(), [&job] { return json_pack("{s:o}", "jobspec", new_jobspec_tree(job)); });
-    if (job.r)
-        flux_plugin_arg_pack(args.get(), FLUX_PLUGIN_ARG_IN, "{s:O}", "R", job.r.get());
+    if (const Json& r = job.r->tree)
+        flux_plugin_arg_pack(args.get(), FLUX_PLUGIN_ARG_IN, "{s:O}", "R", r.get());
     if (job.end_event)
         flux_plugin_arg_pack(args.get(), FLUX_PLUGIN_ARG_IN, "{s:O}", "end_event", job.end_event.get());
     flux_plugin_arg_set(args.get(), FLUX_PLUGIN_ARG_OUT, "{}");
@@ -171,13 +171,11 @@ void Jobtap::call(Job& job, const char* topic, const Json* extra) {
 
 void Jobtap::apply_out(Job& job, const std::string& topic, flux_plugin_arg_t* args) {
     if (const Json r = out_value(args, "R")) {
-        if (topic != "job.state.sched" || !job.r_text.empty()) {
+        if (topic != "job.state.sched" || !job.r->text.empty()) {
             flux_log(engine_.handle(), LOG_ERR, "jobtap: %s: %s: R may only be set once, in SCHED state", topic.c_str(),
                      f58(job.id).c_str());
         } else {
-            job.r = r;
-            job.r_text = r.text();
-            job.resources = resource_facts(r.get());
+            job.r = allocation_of(r);
         }
     }
     if (const Json note = out_value(args, "annotations"); json_is_object(note.get())) {

@@ -75,7 +75,7 @@ int dependency_event(flux_plugin_t* p, flux_jobid_t id, const char* name, const 
             return -1;
         }
         const bool is_add = std::strcmp(name, "dependency-add") == 0;
-        if (is_add && job->dependencies.count(description) > 0)
+        if (is_add && job->dependencies->count(description) > 0)
             return 0;  // known from before a restart
         Json context = Json::object();
         context.set("description", Json::string(description));

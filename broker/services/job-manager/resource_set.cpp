@@ -169,6 +169,12 @@ ResourceFacts resource_facts(const json_t* r) {
     return facts;
 }
 
+Allocation allocation_of(Json r) {
+    std::string text = r.text();
+    ResourceFacts facts = resource_facts(r.get());
+    return {std::move(text), std::move(r), std::move(facts)};
+}
+
 Status ResourceUnion::add(const json_t* r) {
     const json_t* list = read_path(r, "execution.R_lite");
     auto merged = nodes_;

@@ -24,6 +24,8 @@ std::string hostlist_text(const std::vector<std::string>& hosts);
 
 /// Facts of one R for lists. Whatever cannot be read stays unknown.
 ResourceFacts resource_facts(const json_t* r);
+/// The three forms in which a job keeps its R.
+Allocation allocation_of(Json r);
 
 /// Adds up allocations and gives them back as one R.
 class ResourceUnion {

@@ -68,8 +68,8 @@ Status on_dependency(Job& job, const Event& event) {
     if (!is_in(job.state, bit(State::New) | bit(State::Depend)))
         return Done{};
     if (event.name == "dependency-add")
-        job.dependencies.emplace(*description);
-    else if (job.dependencies.erase(std::string(*description)) == 0)
+        job.dependencies.make().emplace(*description);
+    else if (job.dependencies.make().erase(std::string(*description)) == 0)
         return bad(event, "the job has no dependency \"" + std::string(*description) + "\"");
     return Done{};
 }
@@ -109,11 +109,10 @@ Status on_exception(Job& job, const Event& event) {
         return bad(event, "a job in state NEW cannot have a fatal exception");
     if (is_in(job.state, bit(State::New) | bit(State::Inactive)))
         return Done{};
-    if (!job.had_exception || *severity < job.exception_severity) {
+    if (!job.had_exception || *severity < job.exception->severity) {
         job.had_exception = true;
-        job.exception_severity = static_cast<int>(*severity);
-        job.exception_type = *type;
-        job.exception_note = read_string(event.context.get(), "note").value_or("");
+        job.exception = {static_cast<int>(*severity), std::string(*type),
+                         std::string(read_string(event.context.get(), "note").value_or(""))};
     }
     if (*severity == 0) {
         if (*type == "scheduler-restart")
@@ -144,7 +143,7 @@ Status on_finish(Job& job, const Event& event) {
         job.wait_status = static_cast<int>(*status);
     if (job.state != State::Run)
         return Done{};
-    job.success = *status == 0 && !(job.had_exception && job.exception_severity == 0);
+    job.success = *status == 0 && !(job.had_exception && job.exception->severity == 0);
     end_with(job, event);
     return Done{};
 }
@@ -229,12 +228,12 @@ Status on_resource_update(Job& job, const Event& event) {
     const auto expiration = read_number(event.context.get(), "expiration");
     if (!expiration)
         return bad(event, "context needs expiration (number)");
-    job.resources.expiration = *expiration;
-    if (auto r = Json::parse(job.r_text)) {
+    job.r.make().facts.expiration = *expiration;
+    if (auto r = Json::parse(job.r->text)) {
         if (auto done = write_path(r->get(), "execution.expiration", Json::real(*expiration)); !done)
             return done;
-        job.r_text = r->text();
-        job.r = std::move(*r);
+        job.r.make().text = r->text();
+        job.r.make().tree = std::move(*r);
     }
     return Done{};
 }

@@ -22,7 +22,7 @@ bool matches(const Job& job, const std::string& constraint) {
 TEST_CASE("constraint: operators") {
     Life life(9);
     life.to_inactive(256);
-    life.job.resources = resource_facts(
+    life.job.r.make().facts = resource_facts(
         json(R"({"execution":{"R_lite":[{"rank":"2","children":{"core":"0"}}],"nodelist":["n2"]}})").get());
     const Job& job = life.job;
     CHECK(matches(job, "{}"));

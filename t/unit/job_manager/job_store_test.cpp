@@ -33,7 +33,7 @@ TEST_CASE("journal: a job comes back as it was") {
     Life life(77);
     life.job.sequence = 4;
     set_jobspec(life.job, life.pool, jobspec_text(R"("duration":3,"environment":{"A":"b"})"));
-    life.job.r_text = R"({"version":1,"execution":{"R_lite":[{"rank":"0","children":{"core":"0-1"}}]}})";
+    life.job.r.make().text = R"({"version":1,"execution":{"R_lite":[{"rank":"0","children":{"core":"0-1"}}]}})";
     life.to_run();
     (void)life.post("memo", R"({"x":1})");
     EnvironmentPool pool;
@@ -46,7 +46,7 @@ TEST_CASE("journal: a job comes back as it was") {
     CHECK(job.sequence == 4);
     CHECK(job.jobspec_text.redacted == life.job.jobspec_text.redacted);
     CHECK(*job.jobspec_text.environment == R"({"A":"b"})");
-    CHECK(job.resources.ncores == 2);
+    CHECK(job.r->facts.ncores == 2);
     CHECK(job.annotations.text() == R"({"user":{"x":1}})");
     CHECK(read->next_sequence == 5);
     CHECK(read->max_id == 77);

@@ -68,7 +68,7 @@ TEST_CASE("transition: only severity 0 ends a job, and its type decides the resu
     CHECK(life.job.state == State::Run);
     REQUIRE(life.post("exception", R"({"type":"cancel","severity":0,"note":"y"})"));
     CHECK(life.job.state == State::Cleanup);
-    CHECK(life.job.exception_type == "cancel");
+    CHECK(life.job.exception->type == "cancel");
     CHECK(life.job.result() == JobResult::Canceled);
     REQUIRE(life.post("finish", R"({"status":15})"));
     CHECK(life.job.wait_status == 15);
