@@ -41,6 +41,26 @@ test_expect_success 'a real job that was running is lost, with that reason' '
 	job wait $real clean &&
 	job jobs exception_type exception_note | grep "^$real \"exec\" \"lost in a broker restart\"$"
 '
+# The launcher says "started" when all tasks are: the first kills the broker long before the last is.
+test_expect_success 'a job that was handed to the executor is not run again, though no start is on record' '
+	cat >first.sh <<-EOF &&
+	test "\$FLUX_TASK_RANK" = 0 || exec sleep 1000
+	echo ran >>"$PWD/ran"
+	kill -9 "\$(cat "$PWD/run/broker.pid")"
+	EOF
+	early=$(PYTHONPATH=$SOURCE_DIR/t/tools PYTHONDONTWRITEBYTECODE=1 python3 - "$PWD/first.sh" <<-EOF
+	import jobctl, os, sys
+	spec = jobctl.jobspec(jobctl.parse(["submit", "sh", sys.argv[1]]))
+	spec["tasks"][0]["count"] = {"total": 300}
+	print(jobctl.Client(os.environ["FLUX_URI"]).submit(spec))
+	EOF
+	) && wait $BROKER_PID
+	launch_broker &&
+	job wait $early clean &&
+	test_must_fail job wait $early start &&
+	job jobs exception_type exception_note | grep "^$early \"exec\" \"lost in a broker restart\"$" &&
+	test "$(wc -l <ran)" = 1
+'
 test_expect_success 'every answered submission survives kill -9' '
 	job submit -u 0 --copies 200 >ids &
 	submitter=$! &&

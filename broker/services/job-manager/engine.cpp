@@ -98,6 +98,15 @@ Status Engine::process(Job& job, const Event& event, bool is_volatile) {
     return Done{};
 }
 
+void Engine::mark_launch(Job& job) {
+    if (job.was_launched || is_simulated(job.jobspec.get()))
+        return;
+    const Event mark{next_time_us(), launch_mark, {}};
+    (void)transition(job, mark);
+    if (store_)
+        store_->append(job, encode(mark));
+}
+
 void Engine::act(Job& job) {
     switch (job.state) {
         case State::New:

@@ -46,6 +46,8 @@ class Engine {
     Status post_at(Job& job, Event event, bool is_volatile);
     /// Does what the job's state asks for. Idempotent.
     void act(Job& job);
+    /// To be called before the executor is asked to start the job: see launch_mark.
+    void mark_launch(Job& job);
     /// Posts an exception and publishes job-exception. `userid` FLUX_USERID_UNKNOWN = not named.
     struct Exception {
         std::string type;

@@ -30,11 +30,6 @@ Error system_error(const std::string& what) {
     return Error{static_cast<std::errc>(errnum), what + ": " + std::strerror(errnum)};
 }
 
-/// Simulated execution has no process that a restart could lose.
-bool is_simulated(const Job& job) {
-    return read_path(job.jobspec.get(), "attributes.system.exec.test") != nullptr;
-}
-
 void on_prepare(flux_reactor_t*, flux_watcher_t*, int, void* arg) noexcept {
     try {
         static_cast<Engine*>(arg)->flush();
@@ -208,7 +203,7 @@ void Engine::resume(Job& job) {
 }
 
 void Engine::resume_running(Job& job) {
-    if (job.was_started && job.perilog_active == 0 && !is_simulated(job))
+    if ((job.was_started || job.was_launched) && job.perilog_active == 0 && !is_simulated(job.jobspec.get()))
         (void)raise(job, {"exec", 0, "lost in a broker restart", owner_});
     else
         act(job);

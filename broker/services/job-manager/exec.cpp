@@ -43,6 +43,7 @@ void Exec::start(Job& job) {
     if (job.was_started)
         append_timestamp(payload, job.t_start_us);
     payload += ",\"R\":" + (job.r->text.empty() ? "{}" : job.r->text) + "}";
+    engine_.mark_launch(job);
     outbox().request(topic_.c_str(), payload);
     job.start_pending = true;
 }

@@ -109,6 +109,8 @@ Status Reader::take(const json_t* line, bool is_first) {
     if (auto ok = transition(job, *event); !ok)
         return ok;
     last_us_ = std::max(last_us_, event->t_us);
+    if (event->name == launch_mark)
+        return Done{};
     job.eventlog += encode(*event);
     job.eventlog += '\n';
     if (event->name == "invalidate")
@@ -201,6 +203,8 @@ void append_job(std::string& out, const Job& job) {
         append_journal_line(out, job, lines.substr(0, end));
         lines.remove_prefix(end + 1);
     }
+    if (job.was_launched && !job.was_started)
+        append_journal_line(out, job, encode(Event{job.t_state_us[state_index(State::Run)], launch_mark, {}}));
 }
 
 Result<std::unique_ptr<JobStore>> JobStore::open(const std::string& directory, EnvironmentPool& environments,

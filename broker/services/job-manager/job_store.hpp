@@ -2,7 +2,8 @@
 // Owns: the job journal on disk: the text of its lines, reading a whole journal back into jobs, and the file.
 // Must not know: flux_t, reactors, plugins; what a restart does to the jobs (restart.cpp).
 // Format: JSON lines. A header {"weir-jobs":1,"max_jobid":I,"next_seq":I}, then one line an event:
-//   {"id":I,"event":{..}} plus "seq","jobspec","environment" at submit and "R" at alloc. ADR 0045.
+//   {"id":I,"event":{..}} plus "seq","jobspec","environment" at submit and "R" at alloc. ADR 0045. A line whose event
+//   is launch_mark is of the journal alone, not of the job's eventlog. ADR 0209.
 #pragma once
 #include <memory>
 #include <string>

@@ -87,6 +87,10 @@ std::size_t edits_between(std::string_view a, std::string_view b) {
 
 }  // namespace
 
+bool is_simulated(const json_t* jobspec) {
+    return read_path(jobspec, "attributes.system.exec.test") != nullptr;
+}
+
 JobspecFacts jobspec_facts(const json_t* jobspec) {
     JobspecFacts facts;
     const json_t* system = read_path(jobspec, "attributes.system");

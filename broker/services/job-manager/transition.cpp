@@ -135,6 +135,11 @@ Status on_start(Job& job, const Event& event) {
     return Done{};
 }
 
+Status on_launch(Job& job, const Event&) {
+    job.was_launched = true;
+    return Done{};
+}
+
 Status on_finish(Job& job, const Event& event) {
     const auto status = read_integer(event.context.get(), "status");
     if (!status)
@@ -258,6 +263,7 @@ const std::unordered_map<std::string_view, Handler>& handlers() {
         {"urgency", on_urgency},
         {"exception", on_exception},
         {"alloc", on_alloc},
+        {launch_mark, on_launch},
         {"start", on_start},
         {"finish", on_finish},
         {"release", on_release},

@@ -8,6 +8,10 @@
 
 namespace weir::broker::jobs {
 
+/// On disk before the executor hears of a job with real processes, so that no restart runs it a second time. A line of
+/// the journal, not of the job's eventlog (ADR 0209).
+inline constexpr const char* launch_mark = "launch";
+
 /// Applies one event. The event must be newer than the job's last one (the caller stamps it).
 /// Error: an event or context that RFC 21 forbids here; the job is then unchanged. Events whose name is unknown are
 /// kept in the eventlog and change nothing (RFC 21 leaves names open). O(size of the context).

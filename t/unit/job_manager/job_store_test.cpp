@@ -66,6 +66,24 @@ TEST_CASE("journal: updates are applied once, also after a compaction") {
     CHECK(once->jobs[0]->facts.queue == "late");
 }
 
+TEST_CASE("journal: who was handed to the executor is known again, and his eventlog does not tell") {
+    Life life(9);
+    life.to_sched();
+    (void)life.post("alloc");
+    std::string text = journal_of(life);
+    append_journal_line(text, life.job, encode(Event{life.now_us + 1, launch_mark, {}}));
+    EnvironmentPool pool;
+    auto once = read_journal(text, "j", pool);
+    REQUIRE(once);
+    CHECK(once->jobs[0]->was_launched);
+    CHECK(once->jobs[0]->eventlog == life.job.eventlog);
+    std::string compact = journal_header(0, 0);
+    append_job(compact, *once->jobs[0]);
+    auto again = read_journal(compact, "j", pool);
+    REQUIRE(again);
+    CHECK(again->jobs[0]->was_launched);
+}
+
 TEST_CASE("journal: an invalidated job is not there") {
     Life life(5);
     REQUIRE(life.post("submit", R"({"userid":7,"urgency":16,"flags":0})"));
