@@ -120,7 +120,7 @@ test_expect_success 'tree: an edit is checked, shown, applied, refused when stal
 	jq -e ".revision == 2 and ([.changes[].op] | contains([\"remove\"]))" dry &&
 	test "$(stat_of revision)" = 1 &&
 	test_must_fail rpc job-priority.tree-set "{\"base_revision\":7,\"toml\":\"\\\"bio\\\" = 5\\n\"}" >stale &&
-	grep "error 11:.*revision 1, not 7" stale &&
+	grep "error 116:.*revision 1, not 7" stale &&
 	jq -Rs "{toml: (. + \"\\\"chemistry\\\" = 1\\n\"), author: \"me\", reason: \"a test\", base_revision: 1}" \
 		<"$CONFIG/shares.toml" >edit &&
 	rpc job-priority.tree-set "$(cat edit)" >applied &&

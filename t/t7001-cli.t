@@ -7,7 +7,7 @@ use_weir
 
 test_expect_success 'help begins with examples and lists every command' '
 	weir --help >help && sed -n 3p help | grep "^Examples" &&
-	for c in demo start submit jobs cancel output nice why "prio list" "prio explain" "prio when" "prio site" "share show" "share explain" "share compare" "share apply" usage tree; do
+	for c in demo start submit jobs cancel output nice why "prio list" "prio explain" "prio when" "prio site" "share show" "share explain" "share compare" "share apply" "share diff" "share undo" usage tree; do
 		grep "^  $c " help || return 1
 	done
 '
@@ -31,7 +31,7 @@ test_expect_success 'a bad value names itself and what is right' '
 '
 test_expect_success 'no instance: exit code 3 and how to start one' '
 	for c in jobs "submit true" "cancel f1" "output f1" "nice f1 1" "why f1" "prio list" "prio explain f1" "prio when f1 f2" "prio site f1 1" "prio weights" \
-		"share show" "share explain a" "share compare a b" "share history" "share export" "share set a 1" "share add a" "share remove a" usage tree; do
+		"share show" "share explain a" "share compare a b" "share history" "share diff" "share undo" "share export" "share set a 1" "share add a" "share remove a" usage tree; do
 		test_expect_code 3 weir $c 2>err && grep "weir start" err || { echo "$c"; return 1; }
 	done
 '
@@ -96,7 +96,8 @@ test_expect_success 'every command that prints has JSON with its schema' '
 	json_is j weir.submit/1 && weir submit --user bob -n 6 --simulate=10s y >waiting &&
 	weir jobs --json >j && json_is j weir.jobs/1 && weir tree --json >j && json_is j weir.tree/1 &&
 	weir usage --json >j && json_is j weir.usage/1 && weir share show --json >j && json_is j weir.share/1 &&
-	weir share history --json >j && json_is j weir.share-history/1 && weir prio list --json >j && json_is j weir.prio/1 &&
+	weir share history --json >j && json_is j weir.share-history/1 &&
+	weir share diff --json >j && json_is j weir.share-diff/1 && weir share undo --json --dry-run 1 >j && json_is j weir.share-set/1 && weir prio list --json >j && json_is j weir.prio/1 &&
 	weir prio weights --json >j && json_is j weir.prio-weights/1 && weir version --json >j && json_is j weir.version/1 &&
 	weir prio explain --json $(cat waiting) >j && json_is j weir.prio-explain/1 &&
 	weir nice --json $(cat waiting) 3 >j && json_is j weir.nice/1 && test $(field j "d[\"urgency\"]") = 13 &&

@@ -71,14 +71,14 @@ print(next(j[\"id\"] for j in json.load(sys.stdin)[\"jobs\"] if j[\"name\"] == \
 '
 test_expect_success 'one share is set, the comment stays, the history knows who and why' '
 	weir share set --dry-run chem 50 >out 2>&1 && grep "chem.*40.*50" out && grep "Nothing applied" out &&
-	weir share set -m "new grant" chem 50 && weir share export >now.toml && grep "= 50" now.toml &&
+	weir share set -m "new grant" chem 50 && weir share export | tail -n +2 >now.toml && grep "= 50" now.toml &&
 	grep "# ticket 4711" now.toml && weir share history | grep "$(id -un).*new grant"
 '
 test_expect_success 'limits and targets are set, changed and taken away, a member is added and removed; comments stay' '
 	weir share set chem cores_max=[64,128] wall_time_max=36h >out 2>&1 && grep "wall_time_max none.*36h" out &&
 	weir share export >limits.toml && grep "\"chem\".*= { shares = 50, cores_max = \[64,128\], wall_time_max = \"36h\" }" limits.toml &&
 	grep "# ticket 4711" limits.toml && test_expect_code 2 weir share set chem 5 7 2>err && grep "FIELD=VALUE" err &&
-	test_expect_code 5 weir share set chem cores=3 2>err && grep "cores_max" err &&
+	test_expect_code 2 weir share set chem cores=3 2>err && grep "cores_max" err &&
 	weir share set chem cores_max= wall_time_max= &&
 	weir share add chem/@zoe 3 running_jobs_max=2 && weir share export | grep "chem/@zoe.*shares = 3, running_jobs_max = 2" &&
 	weir share set chem/@zoe running_jobs_max= shares=1 && weir share remove -m "left" chem/@zoe >out 2>&1 && grep "chem/@zoe" out &&
@@ -88,7 +88,7 @@ test_expect_success 'a whole tree is applied, or nothing of it' '
 	sed "s/= 60 /= 10 /" now.toml >next.toml && weir share apply -m smaller next.toml &&
 	weir share show --json >j && test $(field j "[n[\"shares\"] for n in d[\"nodes\"] if n[\"path\"] == \"physics\"][0]") = 10 &&
 	printf "\"chem\" = 1\n\"chem\" = 2\n" | test_expect_code 7 weir share apply - 2>err && grep ":2:" err &&
-	weir share export | cmp - next.toml
+	weir share export | tail -n +2 | cmp - next.toml
 '
 if test "$(id -u)" = 0 && command -v setpriv >/dev/null && setpriv --reuid=65534 --clear-groups test -x "$WEIR_BUILD_DIR/bin/weir"; then
 	test_set_prereq GUEST
@@ -112,7 +112,7 @@ test_expect_success 'Ctrl-C ends it: exit code 0, no process, no socket' '
 '
 test_expect_success 'the next start on the same state has tree, history, usage and waiting jobs' '
 	start_weir --tree shares.toml --config weir.toml --statedir "$(pwd)/state" &&
-	weir share export | cmp - next.toml && weir share history | grep "new grant" &&
+	weir share export | tail -n +2 | cmp - next.toml && weir share history | grep "new grant" &&
 	weir usage --json >j && test $(field j "[n[\"charged_core_us\"] > 0 for n in d[\"nodes\"] if n[\"path\"] == \"physics/@alice\"][0]") = True &&
 	weir jobs --json >jobs.after && test $(field jobs.after "len([j for j in d[\"jobs\"] if j[\"name\"] in (\"bob\", \"carol\")])") = 2
 '

@@ -4,24 +4,14 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 
+#include "libfairshare/text/text_file.hpp"
 #include "libfairshare/text/toml_json.hpp"
 
 namespace weir::broker {
 namespace {
 
 namespace fs = std::filesystem;
-
-Result<std::string> read_file(const std::string& path) {
-    std::ifstream in(path, std::ios::binary);
-    std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-    if (!in.good() && !in.eof()) {
-        return Error{std::errc::no_such_file_or_directory, path + ": cannot read this configuration file"};
-    }
-    return text;
-}
 
 void merge(json_t* into, json_t* from) {
     const char* key = nullptr;
@@ -72,9 +62,10 @@ Result<Json> load_config(const std::vector<std::string>& paths) {
             return files.error();
         }
         for (const std::string& file : *files) {
-            const auto text = read_file(file);
+            const auto text = read_text_file(file);
             if (!text) {
-                return text.error();
+                return Error{text.error().code,
+                             file + ": cannot read this configuration file: " + text.error().message};
             }
             const auto part = parse_toml(*text, file);
             if (!part) {

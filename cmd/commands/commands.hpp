@@ -23,6 +23,8 @@ Command share_set_command();
 Command share_add_command();
 Command share_remove_command();
 Command share_history_command();
+Command share_diff_command();
+Command share_undo_command();
 Command share_export_command();
 Command usage_command();
 Command prio_list_command();

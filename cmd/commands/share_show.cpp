@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: `weir share show`, `share history` and `share export`: reading the share tree.
+// Owns: `weir share show` and `share export`: reading the share tree.
 #include <algorithm>
 
 #include "cmd/commands/answer.hpp"
@@ -7,9 +7,9 @@
 #include "cmd/common/reader.hpp"
 #include "cmd/common/share_view.hpp"
 #include "cmd/common/table.hpp"
-#include "cmd/common/time_text.hpp"
 #include "cmd/view/bars.hpp"
 #include "cmd/view/share_rows.hpp"
+#include "libfairshare/toml/share_tree_revision.hpp"
 
 namespace weir::cmd {
 namespace {
@@ -51,21 +51,10 @@ Exit run_show(Context& context) {
     });
 }
 
-Exit run_history(Context& context) {
-    return ask_and_show(
-        context, "job-priority.history", Json::object(), "weir.share-history/1", [&](const Json& answer) {
-            Table table({{"revision", Align::right}, {"time"}, {"author"}, {"reason", Align::left, 0, 10}});
-            for (const json_t* revision : items_at(answer.get(), "revisions")) {
-                table.add({std::to_string(integer_at(revision, "revision")), local_time(number_at(revision, "time")),
-                           printable(text_at(revision, "author")), printable(text_at(revision, "reason"))});
-            }
-            return table.text(context.out);
-        });
-}
-
 Exit run_export(Context& context) {
-    return ask_and_show(context, "job-priority.tree-get", Json::object(), "weir.share/1",
-                        [](const Json& answer) { return text_at(answer.get(), "toml"); });
+    return ask_and_show(context, "job-priority.tree-get", Json::object(), "weir.share/1", [](const Json& answer) {
+        return with_revision(text_at(answer.get(), "toml"), integer_at(answer.get(), "revision"));
+    });
 }
 
 }  // namespace
@@ -81,20 +70,10 @@ Command share_show_command() {
     return command;
 }
 
-Command share_history_command() {
-    Command command;
-    command.name = "share history";
-    command.summary = "who changed the share tree, when and why";
-    command.examples = {"weir share history  # all revisions", "weir share history --json  # for a program",
-                        "weir share export  # the present text"};
-    command.run = run_history;
-    return command;
-}
-
 Command share_export_command() {
     Command command;
     command.name = "share export";
-    command.summary = "print the share tree's text, comments and all";
+    command.summary = "print the share tree's text, comments and all, with its revision";
     command.examples = {"weir share export > shares.toml  # edit it, then:",
                         "weir share apply --dry-run shares.toml  # what would change",
                         "weir share apply -m \"new grant\" shares.toml  # change it"};

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 #include <thread>
 
 #include "cmd/commands/commands.hpp"
@@ -15,6 +14,7 @@
 #include "cmd/common/jobs.hpp"
 #include "cmd/instance/session.hpp"
 #include "cmd/view/instance_tree.hpp"
+#include "libfairshare/text/text_file.hpp"
 #include "libfairshare/toml/share_tree_toml.hpp"
 #include "libsched/config/settings.hpp"
 
@@ -53,23 +53,15 @@ std::vector<Partition> partitions_of(std::int64_t cores) {
     return {{"debug", "sched-fcfs", 1, debug}, {"batch", "sched-backfill", 1, cores - debug}};
 }
 
-Result<std::string> read_text(const std::string& path) {
-    std::ifstream file(path, std::ios::binary);
-    std::ostringstream text;
-    text << file.rdbuf();
-    return file ? Result<std::string>(text.str())
-                : Result<std::string>(Error{std::errc::no_such_file_or_directory, "cannot read " + path + "."});
-}
-
 /// A mistake in [weir] is told here with its line: the module that would find it knows no file.
 Exit check_config(Context& context) {
     if (!context.args.has("config")) {
         return Exit::ok;
     }
     const std::string path = context.args.text("config");
-    const auto text = read_text(path);
+    const auto text = read_text_file(path);
     if (!text) {
-        return context.fail(Exit::no_such, text.error().message);
+        return context.fail(Exit::no_such, "cannot read " + path + ": " + text.error().message + ".");
     }
     const auto settings = config::read_settings_toml(*text, path);
     return settings ? Exit::ok : context.fail(Exit::failed, settings.error().message);
@@ -84,9 +76,9 @@ Exit choose_tree(Context& context, const std::string& files, std::string& path, 
         return made ? Exit::ok : context.fail(made.error());
     }
     path = fs::absolute(context.args.text("tree")).string();
-    const auto text = read_text(path);
+    const auto text = read_text_file(path);
     if (!text) {
-        return context.fail(Exit::no_such, text.error().message);
+        return context.fail(Exit::no_such, "cannot read " + path + ": " + text.error().message + ".");
     }
     const auto parsed = parse_share_tree(*text, context.args.text("tree"));
     if (const auto* mistakes = std::get_if<Diagnostics>(&parsed)) {

@@ -3,10 +3,9 @@
 #include "cmd/sim/policy_file.hpp"
 
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
 #include "libfairshare/json/json.hpp"
+#include "libfairshare/text/text_file.hpp"
 #include "libfairshare/text/toml_json.hpp"
 #include "libfairshare/toml/share_tree_toml.hpp"
 #include "libsched/sim/priority_order.hpp"
@@ -15,13 +14,10 @@ namespace weir::cmd {
 namespace {
 
 Result<std::string> text_of(const std::string& path) {
-    std::ifstream file(path, std::ios::binary);
-    std::ostringstream text;
-    if (!file || !(text << file.rdbuf())) {
-        return Error{std::errc::no_such_file_or_directory,
-                     path + ": " + std::error_code(errno, std::generic_category()).message() + "."};
-    }
-    return text.str();
+    auto text = read_text_file(path);
+    return text ? text
+                : Result<std::string>(
+                      Error{std::errc::no_such_file_or_directory, path + ": " + text.error().message + "."});
 }
 
 /// [sim], key by key; complaints one a line.

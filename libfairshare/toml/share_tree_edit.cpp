@@ -197,6 +197,17 @@ EditedText add_node_line(std::string_view text, std::string_view path, std::uint
     return checked(document, std::move(edited), path, {ChangeKind::added});
 }
 
+std::optional<std::string> node_line(std::string_view text, std::string_view path) {
+    const auto opened = open_document(text);
+    const auto* document = std::get_if<Document>(&opened);
+    const TomlNode* line = document == nullptr ? nullptr : document->line_of(path);
+    if (line == nullptr) {
+        return std::nullopt;
+    }
+    const std::string_view whole = text.substr(line->line_begin, line->line_end - line->line_begin);
+    return std::string(whole.substr(0, whole.find_last_not_of("\r\n") + 1));
+}
+
 EditedText remove_node_line(std::string_view text, std::string_view path) {
     auto opened = open_document(text);
     if (auto* diagnostics = std::get_if<Diagnostics>(&opened)) {

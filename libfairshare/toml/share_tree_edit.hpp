@@ -3,6 +3,7 @@
 // Must not know: files, revisions, usage. Each edit checks the text before and the tree after.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -20,6 +21,8 @@ using EditedText = std::variant<std::string, Diagnostics>;
 EditedText set_field_line(std::string_view text, std::string_view path, std::string_view field, std::string_view value);
 /// Adds `"path" = shares` below the last line of the parent's subtree (below the last node for a new top account).
 EditedText add_node_line(std::string_view text, std::string_view path, std::uint32_t shares);
+/// The node's line as it stands, without its newline; none where there is no such line.
+std::optional<std::string> node_line(std::string_view text, std::string_view path);
 /// Removes the node's line, its trailing comment included. Errors: the node has nodes below it.
 EditedText remove_node_line(std::string_view text, std::string_view path);
 

@@ -9,10 +9,10 @@
 #include <array>
 #include <cstdlib>
 #include <ctime>
-#include <fstream>
 #include <sstream>
 #include <utility>
 
+#include "libfairshare/text/text_file.hpp"
 #include "modules/job-priority/wire.hpp"
 
 namespace weir::priority {
@@ -200,16 +200,15 @@ void Module::read_share_tree() {
     const std::string path = resolved(h_, service_->settings().share_tree);
     TreeStore& trees = service_->trees();
     trees.set_problem({});
-    std::ifstream file(path, std::ios::binary);
-    if (!file) {
-        if (service_->settings().is_share_tree_named) {
-            trees.set_problem("cannot read the share tree " + path + ": " + flux_strerror(errno) +
+    const Result<std::string> text = read_text_file(path);
+    if (!text) {
+        const bool is_missing = text.error().code == std::errc::no_such_file_or_directory;
+        if (service_->settings().is_share_tree_named || !is_missing) {
+            trees.set_problem("cannot read the share tree " + path + ": " + text.error().message +
                               "; make the file or name another with [weir] share-tree");
         }
     } else {
-        std::ostringstream text;
-        text << file.rdbuf();
-        auto proposal = trees.propose_file(service_->accounting().tree(), text.str(), path, now());
+        auto proposal = trees.propose_file(service_->accounting().tree(), *text, path, now());
         if (!proposal) {
             trees.set_problem(proposal.error().message);
         } else if (*proposal) {

@@ -53,6 +53,8 @@ class Module {
     // requests (module_requests.cpp)
     Json on_tree_get(const flux_msg_t* msg);
     Json on_tree_set(const flux_msg_t* msg);
+    Json on_tree_diff(const flux_msg_t* msg);
+    TreeEdit tree_edit_of(const flux_msg_t* msg, bool& is_dry_run) const;
     Json on_history(const flux_msg_t* msg);
     Json on_usage(const flux_msg_t* msg);
     Json on_list(const flux_msg_t* msg);

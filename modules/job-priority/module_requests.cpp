@@ -15,6 +15,7 @@ std::vector<flux_msg_handler_spec> Module::handlers() {
     return {
         {request, "tree-get", flux::on_request<&Module::on_tree_get>, FLUX_ROLE_USER},
         {request, "tree-set", flux::on_request<&Module::on_tree_set>, owner},
+        {request, "tree-diff", flux::on_request<&Module::on_tree_diff>, FLUX_ROLE_USER},
         {request, "history", flux::on_request<&Module::on_history>, FLUX_ROLE_USER},
         {request, "usage", flux::on_request<&Module::on_usage>, FLUX_ROLE_USER},
         {request, "list", flux::on_request<&Module::on_list>, FLUX_ROLE_USER},
@@ -50,30 +51,58 @@ Json Module::on_weights(const flux_msg_t*) {
     return weights_view(*service_);
 }
 
-Json Module::on_tree_set(const flux_msg_t* msg) {
+/// The text of a tree-set, or of the revision that it names.
+TreeEdit Module::tree_edit_of(const flux_msg_t* msg, bool& is_dry_run) const {
     const char* toml = nullptr;
     const char* author = "";
     const char* reason = "";
-    int is_dry_run = 0;
+    int dry_run = 0;
+    int allow_empty = 0;
     json_int_t base = -1;
-    flux::unpack(msg, "{s:s s?s s?s s?b s?I}", "toml", &toml, "author", &author, "reason", &reason, "dry_run",
-                 &is_dry_run, "base_revision", &base);
-    TreeEdit edit{toml, author, reason, base < 0 ? std::nullopt : std::optional<std::int64_t>(base)};
+    json_int_t to_revision = -1;
+    flux::unpack(msg, "{s?s s?s s?s s?b s?b s?I s?I}", "toml", &toml, "author", &author, "reason", &reason, "dry_run",
+                 &dry_run, "allow_empty", &allow_empty, "base_revision", &base, "to_revision", &to_revision);
+    if ((toml == nullptr) == (to_revision < 0)) {
+        throw flux::Failure(EPROTO, "tree-set wants either toml or to_revision");
+    }
+    TreeEdit edit{toml != nullptr ? toml : flux::value_or_throw(service_->trees().text_of(to_revision)), author, reason,
+                  base < 0 ? std::nullopt : std::optional<std::int64_t>(base), allow_empty != 0};
     if (edit.author.empty()) {
         edit.author = service_->users().name(flux::cred_of(msg).userid);
     }
+    is_dry_run = dry_run != 0;
+    return edit;
+}
+
+Json Module::on_tree_set(const flux_msg_t* msg) {
+    bool is_dry_run = false;
+    const TreeEdit edit = tree_edit_of(msg, is_dry_run);
     const TreeProposal proposal =
         flux::value_or_throw(service_->trees().propose(service_->accounting().tree(), edit, "share tree", now()));
     Json answer = Json::object();
-    answer.set("revision", static_cast<long long>(proposal.revision.revision)).set("changes", changes_view(proposal));
-    if (is_dry_run != 0) {
+    answer.set("revision", static_cast<long long>(proposal.revision.revision));
+    answer.set("changes", changes_view(proposal.changes)).set("is_new", proposal.is_new);
+    if (is_dry_run) {
         return answer.set("dry_run", true), std::move(answer);
+    }
+    if (!proposal.is_new) {
+        return answer;
     }
     service_->accept(proposal, now());
     service_->trees().set_problem({});
     commit();  // answered means kept
     is_pass_due_ = true;
     return answer;
+}
+
+// Guest: sees what share history and share export show to everybody; two parses of kept texts a request.
+Json Module::on_tree_diff(const flux_msg_t* msg) {
+    json_int_t a = 0;
+    json_int_t b = -1;
+    flux::unpack(msg, "{s:I s?I}", "a", &a, "b", &b);
+    const TreeStore& trees = service_->trees();
+    const std::int64_t to = b < 0 ? trees.in_force().revision : b;
+    return tree_diff_view(trees, a, to, flux::value_or_throw(trees.changes_between(a, to)));
 }
 
 Json Module::on_list(const flux_msg_t* msg) {

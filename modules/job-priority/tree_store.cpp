@@ -6,6 +6,8 @@
 #include <memory>
 #include <utility>
 
+#include "libfairshare/base/check.hpp"
+#include "libfairshare/toml/share_tree_revision.hpp"
 #include "libfairshare/toml/share_tree_toml.hpp"
 
 namespace weir::priority {
@@ -40,39 +42,83 @@ std::vector<std::string> TreeStore::restore(std::vector<TreeRevision> revisions)
 
 Result<TreeProposal> TreeStore::propose(const ShareTree& current, const TreeEdit& edit, const std::string& file,
                                         Instant now) const {
-    if (edit.base_revision && *edit.base_revision != in_force_.revision) {
-        return Error{std::errc::resource_unavailable_try_again,
-                     "the share tree is at revision " + std::to_string(in_force_.revision) + ", not " +
-                         std::to_string(*edit.base_revision) + ": " + in_force_.author +
-                         " changed it meanwhile; look at it again and repeat the change"};
-    }
-    Result<ShareTree> parsed = parse(edit.toml, file);
+    Result<ShareTree> parsed = parse(edit.toml, file);  // whole, so that a mistake's line is the one in the file
     if (!parsed) {
         return parsed.error();
     }
+    RevisedText given = split_revision(edit.toml);
+    const std::optional<std::int64_t> base = edit.base_revision ? edit.base_revision : given.revision;
+    if (base && *base != in_force_.revision && in_force_.revision != 0) {
+        return stale(*base);
+    }
+    if (parsed->size() == 1 && tree_->size() > 1 && !edit.allows_empty) {
+        return Error{std::errc::invalid_argument, file + ": there is no node in it, and the tree in force has " +
+                                                      std::to_string(tree_->size() - 1) +
+                                                      "; an empty tree must be asked for"};
+    }
     TreeProposal proposal;
     proposal.tree = std::make_shared<const ShareTree>(parsed->with_members_of(current));
+    proposal.is_new = in_force_.revision == 0 || given.text != in_force_.toml;
+    if (!proposal.is_new) {
+        proposal.revision = in_force_;
+        return proposal;
+    }
     proposal.changes = diff_trees(current, *proposal.tree);
     const std::int64_t newest = history_.empty() ? 0 : history_.back().revision;
-    proposal.revision = {newest + 1, now, edit.author, edit.reason, edit.toml};
+    proposal.revision = {newest + 1, now, edit.author, edit.reason, std::move(given.text)};
     return proposal;
+}
+
+Error TreeStore::stale(std::int64_t base) const {
+    const bool is_known = std::any_of(history_.begin(), history_.end(),
+                                      [&](const TreeRevision& revision) { return revision.revision == base; });
+    return {stale_revision,
+            "the share tree is at revision " + std::to_string(in_force_.revision) + ", not " + std::to_string(base) +
+                (is_known ? ": " + in_force_.author + " changed it meanwhile" : ", which there never was here")};
 }
 
 Result<std::optional<TreeProposal>> TreeStore::propose_file(const ShareTree& current, const std::string& text,
                                                             const std::string& file, Instant now) const {
     const auto last_read = std::find_if(history_.rbegin(), history_.rend(),
                                         [](const TreeRevision& revision) { return revision.author == file_author; });
-    if (text == in_force_.toml || (last_read != history_.rend() && last_read->toml == text)) {
+    const std::string bare = split_revision(text).text;
+    if (bare == in_force_.toml || (last_read != history_.rend() && last_read->toml == bare)) {
         return std::optional<TreeProposal>();
     }
-    Result<TreeProposal> proposal = propose(current, {text, file_author, "read from " + file, std::nullopt}, file, now);
+    Result<TreeProposal> proposal =
+        propose(current, {text, file_author, "read from " + file, std::nullopt, false}, file, now);
     if (!proposal) {
-        return proposal.error();
+        return proposal.error().code == stale_revision ? Error{stale_revision, file + ": " + proposal.error().message +
+                                                                                   "; take its first line away to "
+                                                                                   "put it in force nevertheless"}
+                                                       : proposal.error();
     }
     return std::optional<TreeProposal>(std::move(*proposal));
 }
 
+Result<std::string> TreeStore::text_of(std::int64_t revision) const {
+    const auto found = std::find_if(history_.begin(), history_.end(),
+                                    [&](const TreeRevision& one) { return one.revision == revision; });
+    if (found == history_.end()) {
+        return Error{std::errc::no_such_file_or_directory,
+                     "there is no revision " + std::to_string(revision) + " of the share tree; the newest is " +
+                         std::to_string(history_.empty() ? 0 : history_.back().revision)};
+    }
+    return found->toml;
+}
+
+Result<std::vector<TreeChange>> TreeStore::changes_between(std::int64_t a, std::optional<std::int64_t> b) const {
+    const auto tree_at = [&](std::int64_t revision) -> Result<ShareTree> {
+        const Result<std::string> text = revision == 0 ? Result<std::string>(std::string()) : text_of(revision);
+        return text ? parse(*text, "revision " + std::to_string(revision)) : Result<ShareTree>(text.error());
+    };
+    const Result<ShareTree> from = tree_at(a);
+    const Result<ShareTree> to = tree_at(b.value_or(in_force_.revision));
+    return !from || !to ? Result<std::vector<TreeChange>>((from ? to : from).error()) : diff_trees(*from, *to);
+}
+
 void TreeStore::accept(const TreeProposal& proposal) {
+    WEIR_CHECK(proposal.is_new);
     tree_ = proposal.tree;
     in_force_ = proposal.revision;
     history_.push_back(proposal.revision);

@@ -2,6 +2,7 @@
 // Owns: the share tree's revisions: which text is in force, who gave it and why, and whether a new text may replace it.
 // Must not know: usage, files, SQLite. A bad text changes nothing. Source: doc/adr/0059.
 #pragma once
+#include <cerrno>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -16,18 +17,23 @@ namespace weir::priority {
 
 /// A request to replace the tree.
 struct TreeEdit {
-    std::string toml;
+    std::string toml;  ///< may begin with the line that an export carries: its revision is the base where none is given
     std::string author;
     std::string reason;
     std::optional<std::int64_t> base_revision;  ///< refuse unless this is the one in force
+    bool allows_empty = false;                  ///< may leave no node of a tree that has some
 };
 
 /// A tree that passed all checks: what it would change, and what to put in force.
 struct TreeProposal {
     ShareTreePtr tree;
-    TreeRevision revision;
+    TreeRevision revision;  ///< the one in force where nothing changes
     std::vector<TreeChange> changes;
+    bool is_new = true;  ///< false: the text is the one in force
 };
+
+/// What an edit is refused with where its base is not in force any more.
+inline constexpr auto stale_revision = static_cast<std::errc>(ESTALE);
 
 class TreeStore {
   public:
@@ -39,7 +45,8 @@ class TreeStore {
     std::vector<std::string> restore(std::vector<TreeRevision> revisions);
 
     /// Checks an edit against the tree in force (`current`, with the members that `@*` took in).
-    /// Errors: EINVAL with every mistake, one a line, as "file:line:column: ..."; EAGAIN when base_revision is stale.
+    /// A base is not asked for while there is no tree. Errors: EINVAL with every mistake, one a line, as
+    /// "file:line:column: ...", and for a tree that would lose all nodes unasked; ESTALE when the base is stale.
     Result<TreeProposal> propose(const ShareTree& current, const TreeEdit& edit, const std::string& file,
                                  Instant now) const;
 
@@ -48,7 +55,13 @@ class TreeStore {
     Result<std::optional<TreeProposal>> propose_file(const ShareTree& current, const std::string& text,
                                                      const std::string& file, Instant now) const;
 
-    /// Makes the proposal the newest revision.
+    /// What changed from revision `a` to `b` (none: the one in force; `a` 0: from an empty tree). Members that `@*` let
+    /// in are not in it. Errors: ENOENT for a revision that there never was, EINVAL for a text that no longer parses.
+    Result<std::vector<TreeChange>> changes_between(std::int64_t a, std::optional<std::int64_t> b) const;
+    /// The text of a revision. Errors: ENOENT.
+    Result<std::string> text_of(std::int64_t revision) const;
+
+    /// Makes the proposal the newest revision. REQUIRES: is_new.
     void accept(const TreeProposal& proposal);
 
     /// The parsed text in force, without members; the bare root when there is none.
@@ -62,6 +75,8 @@ class TreeStore {
     void set_problem(std::string problem) { problem_ = std::move(problem); }
 
   private:
+    Error stale(std::int64_t base) const;
+
     ShareTreePtr tree_;
     TreeRevision in_force_;
     std::vector<TreeRevision> history_;

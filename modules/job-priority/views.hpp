@@ -29,7 +29,9 @@ Result<Json> share_explain_view(const PriorityService& service, const std::strin
 Result<Json> share_compare_view(const PriorityService& service, const std::string& a, const std::string& b,
                                 Instant now);
 /// The `changes` of job-priority.tree-set.
-Json changes_view(const TreeProposal& proposal);
+Json changes_view(const std::vector<TreeChange>& list);
+/// job-priority.tree-diff: the changes from revision `a` to `b`, and the revisions that made them, in their order.
+Json tree_diff_view(const TreeStore& trees, std::int64_t a, std::int64_t b, const std::vector<TreeChange>& changes);
 
 /// job-priority.list: pending jobs in queue order. limit 0: all.
 Json list_view(PriorityService& service, Instant now, std::size_t limit, std::optional<std::uint32_t> userid);

@@ -111,8 +111,23 @@ Json history_view(const PriorityService& service) {
         revisions.append(std::move(entry));
     }
     Json view = Json::object();
+    view.set("in_force", static_cast<long long>(service.trees().in_force().revision));
     view.set("revisions", std::move(revisions));
     return view;
+}
+
+Json tree_diff_view(const TreeStore& trees, std::int64_t a, std::int64_t b, const std::vector<TreeChange>& changes) {
+    Json revisions = Json::array();
+    for (const TreeRevision& revision : trees.history()) {
+        if (revision.revision > std::min(a, b) && revision.revision <= std::max(a, b)) {
+            Json entry = Json::object();
+            set_revision(entry, revision);
+            revisions.append(std::move(entry));
+        }
+    }
+    Json view = Json::object();
+    view.set("a", static_cast<long long>(a)).set("b", static_cast<long long>(b));
+    return std::move(view.set("revisions", std::move(revisions)).set("changes", changes_view(changes)));
 }
 
 Json usage_view(PriorityService& service, Instant now) {
@@ -208,9 +223,9 @@ Json weights_view(const PriorityService& service) {
     return view;
 }
 
-Json changes_view(const TreeProposal& proposal) {
+Json changes_view(const std::vector<TreeChange>& list) {
     Json changes = Json::array();
-    for (const TreeChange& change : proposal.changes) {
+    for (const TreeChange& change : list) {
         Json entry = Json::object();
         Json fields = Json::array();
         entry.set("op", to_string(change.kind)).set("path", change.path);

@@ -21,7 +21,7 @@ LAYERS = {
     "broker/api": {"broker/include"},
     "broker/core": {"broker/api", "broker/include", "broker/services", "libfairshare/text"},
     "broker/services": {"broker/api", "broker/include"},
-    "modules": {"libfairshare", "libsched", "broker/include"},
+    "modules": {"libfairshare", "libfairshare/text", "libsched", "broker/include"},
     "cmd": {"libfairshare", "libfairshare/text", "libsched", "broker/api", "broker/include"},
 }
 # pure libraries: what they must not include at all (codec folders may)

@@ -35,6 +35,16 @@ TEST_CASE("config: TOML types become JSON types") {
     CHECK(json->dump() == R"({"a":1,"b":1.5,"c":true,"d":"x","e":[1,"y"],"f":{"g":{"h":"2020-01-02"}}})");
 }
 
+TEST_CASE("config: a file that cannot be read is told, a folder that is named like one too") {
+    Files files;
+    std::filesystem::create_directories(files.dir() + "/x.toml");
+    for (const std::string& path : {files.dir(), files.dir() + "/nowhere.toml"}) {
+        const auto config = load_config({path});
+        REQUIRE_FALSE(config);
+        CHECK(config.error().message.find("cannot read this configuration file: ") != std::string::npos);
+    }
+}
+
 TEST_CASE("config: an error names file, line and column") {
     const auto json = parse_toml("a = 1\nb = = 2\n", "weir.toml");
     REQUIRE_FALSE(json);

@@ -64,7 +64,9 @@ inline void put_tree(PriorityService& service, const std::string& text = tree_te
     if (!proposal) {
         throw std::runtime_error(proposal.error().message);
     }
-    service.accept(*proposal, at(t));
+    if (proposal->is_new) {
+        service.accept(*proposal, at(t));
+    }
 }
 
 inline std::unique_ptr<PriorityService> service(bool is_child = false, Settings with = settings()) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 #include <catch2/catch.hpp>
 
+#include "libfairshare/toml/share_tree_revision.hpp"
 #include "t/unit/job_priority/support.hpp"
 
 using namespace weir;
@@ -11,7 +12,7 @@ using Catch::Matchers::Contains;
 namespace {
 
 TreeProposal proposed(const TreeStore& store, const std::string& text, std::string author = "me") {
-    auto proposal = store.propose(*store.tree(), {text, std::move(author), "why", std::nullopt}, "t", at(1));
+    auto proposal = store.propose(*store.tree(), {text, std::move(author), "why", std::nullopt, false}, "t", at(1));
     if (!proposal) {
         throw std::runtime_error(proposal.error().message);
     }
@@ -32,8 +33,8 @@ TEST_CASE("trees: revisions count up and carry author, reason and text") {
 
 TEST_CASE("trees: a bad text changes nothing and every mistake is told") {
     TreeStore store;
-    const auto bad =
-        store.propose(*store.tree(), {"\"a\" = -1\n\"b/c\" = 1\n", "me", "", std::nullopt}, "shares.toml", at(1));
+    const auto bad = store.propose(*store.tree(), {"\"a\" = -1\n\"b/c\" = 1\n", "me", "", std::nullopt, false},
+                                   "shares.toml", at(1));
     REQUIRE_FALSE(bad);
     CHECK_THAT(bad.error().message, Contains("shares.toml:1:1") && Contains("\n"));
     CHECK(bad.error().code == std::errc::invalid_argument);
@@ -43,10 +44,10 @@ TEST_CASE("trees: a bad text changes nothing and every mistake is told") {
 TEST_CASE("trees: an edit of a revision that is no longer in force is refused") {
     TreeStore store;
     store.accept(proposed(store, "\"a\" = 1\n"));
-    const auto stale = store.propose(*store.tree(), {"\"a\" = 2\n", "me", "", 0}, "t", at(1));
+    const auto stale = store.propose(*store.tree(), {"\"a\" = 2\n", "me", "", 0, false}, "t", at(1));
     REQUIRE_FALSE(stale);
-    CHECK(stale.error().code == std::errc::resource_unavailable_try_again);
-    CHECK(store.propose(*store.tree(), {"\"a\" = 2\n", "me", "", 1}, "t", at(1)));
+    CHECK(stale.error().code == stale_revision);
+    CHECK(store.propose(*store.tree(), {"\"a\" = 2\n", "me", "", 1, false}, "t", at(1)));
 }
 
 TEST_CASE("trees: the file counts when it changed, not when the command changed the tree since") {
@@ -69,4 +70,76 @@ TEST_CASE("trees: a stored revision that no longer parses falls back to the one 
     REQUIRE(warnings.size() == 1);
     CHECK_THAT(warnings[0], Contains("revision 2"));
     CHECK(proposed(store, "\"b\" = 1\n").revision.revision == 3);
+}
+
+// Kills: an export that is brought back over another's change; the line of the revision kept as part of the text.
+TEST_CASE("trees: a text that was exported knows its revision, and is refused once there is a newer one") {
+    TreeStore store;
+    store.accept(proposed(store, "\"a\" = 1\n"));
+    const std::string exported = with_revision("\"a\" = 3\n", 1);
+    const auto in_time = store.propose(*store.tree(), {exported, "me", "", std::nullopt, false}, "t", at(1));
+    REQUIRE(in_time);
+    CHECK(in_time->revision.toml == "\"a\" = 3\n");
+    store.accept(proposed(store, "\"a\" = 2\n", "bob"));
+    const auto late = store.propose(*store.tree(), {exported, "me", "", std::nullopt, false}, "t", at(1));
+    REQUIRE_FALSE(late);
+    CHECK(late.error().code == stale_revision);
+    CHECK_THAT(late.error().message, Contains("revision 2, not 1: bob"));
+    const auto file = store.propose_file(*store.tree(), exported, "shares.toml", at(2));
+    REQUIRE_FALSE(file);
+    CHECK_THAT(file.error().message, Contains("shares.toml") && Contains("first line"));
+    CHECK(store.in_force().toml == "\"a\" = 2\n");
+    TreeStore fresh;
+    CHECK(fresh.propose(*fresh.tree(), {exported, "me", "", std::nullopt, false}, "t", at(1)));
+}
+
+TEST_CASE("trees: a mistake in an exported text has the line that it has in the file") {
+    TreeStore store;
+    const auto bad = store.propose(*store.tree(), {with_revision("\"a\" = -1\n", 1), "me", "", std::nullopt, false},
+                                   "shares.toml", at(1));
+    REQUIRE_FALSE(bad);
+    CHECK_THAT(bad.error().message, Contains("shares.toml:2:1"));
+}
+
+// Kills: an empty file, at a reload or by the command, that takes every account away.
+TEST_CASE("trees: all nodes go only when that is asked for") {
+    TreeStore store;
+    store.accept(proposed(store, "\"a\" = 1\n\"b\" = 1\n"));
+    for (const char* text : {"", "# nothing left\n"}) {
+        const auto empty = store.propose(*store.tree(), {text, "me", "", std::nullopt, false}, "shares.toml", at(1));
+        REQUIRE_FALSE(empty);
+        CHECK(empty.error().code == std::errc::invalid_argument);
+        CHECK_THAT(empty.error().message, Contains("shares.toml") && Contains("has 2"));
+        CHECK_FALSE(store.propose_file(*store.tree(), text, "shares.toml", at(1)));
+    }
+    const auto meant = store.propose(*store.tree(), {"", "me", "", std::nullopt, true}, "t", at(1));
+    REQUIRE(meant);
+    CHECK(meant->changes.size() == 2);
+}
+
+TEST_CASE("trees: the text in force is no new revision, other comments are") {
+    TreeStore store;
+    store.accept(proposed(store, "\"a\" = 1\n"));
+    const TreeProposal same = proposed(store, with_revision("\"a\" = 1\n", 1));
+    CHECK_FALSE(same.is_new);
+    CHECK(same.revision.revision == 1);
+    const TreeProposal commented = proposed(store, "\"a\" = 1  # as agreed\n");
+    CHECK(commented.is_new);
+    CHECK(commented.changes.empty());
+}
+
+TEST_CASE("trees: what lies between two revisions, both ways") {
+    TreeStore store;
+    store.accept(proposed(store, "\"a\" = 1\n"));
+    store.accept(proposed(store, "\"a\" = 2\n\"b\" = 1\n"));
+    store.accept(proposed(store, "\"a\" = 3\n\"b\" = 1\n"));
+    CHECK(store.changes_between(1, std::nullopt)->size() == 2);
+    const auto last = store.changes_between(2, 3);
+    REQUIRE((last && last->size() == 1));
+    CHECK(last->front().shares_to == 3);
+    CHECK(store.changes_between(3, 2)->front().shares_to == 2);
+    CHECK(store.changes_between(0, 1)->front().kind == ChangeKind::added);
+    CHECK(store.changes_between(1, 4).error().code == std::errc::no_such_file_or_directory);
+    CHECK(*store.text_of(2) == "\"a\" = 2\n\"b\" = 1\n");
+    CHECK(store.text_of(0).error().code == std::errc::no_such_file_or_directory);
 }

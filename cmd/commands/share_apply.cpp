@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: `weir share apply`: a file becomes the share tree, all or nothing. What cannot be read or has no node in it
+// changes nothing; nodes that have usage or jobs go only when somebody says yes.
+#include "cmd/commands/answer.hpp"
+#include "cmd/commands/commands.hpp"
+#include "cmd/commands/tree_change.hpp"
+#include "libfairshare/text/text_file.hpp"
+#include "libfairshare/toml/share_tree_toml.hpp"
+
+namespace weir::cmd {
+namespace {
+
+Exit run(Context& context) {
+    const std::string path = context.args.words[0];
+    const std::string shown = path == "-" ? "standard input" : path;
+    const auto text = path == "-" ? read_standard_input() : read_text_file(path);
+    if (!text) {
+        return context.fail(Exit::no_such, "cannot read " + shown + ": " + text.error().message + ".");
+    }
+    const auto parsed = parse_share_tree(*text, path);
+    if (const auto* mistakes = std::get_if<Diagnostics>(&parsed)) {
+        return context.fail(Exit::invalid_tree,
+                            "the share tree does not hold:\n" + to_string(*mistakes) + "\nNothing was changed.");
+    }
+    TreeChangeRequest request;
+    request.toml = *text;
+    request.reason = context.args.text("message");
+    request.allows_empty = context.args.has("allow-empty");
+    request.asks = true;
+    if (std::get<ShareTree>(parsed).size() == 1 && !request.allows_empty) {
+        return context.fail(Exit::invalid_tree, "there is no node in " + shown +
+                                                    ": all accounts would go. Nothing was changed.\nIf that is meant:  "
+                                                    "weir share apply --allow-empty " +
+                                                    path);
+    }
+    return with_instance(context, [&](Client& client) { return put_in_force(context, client, request); });
+}
+
+}  // namespace
+
+Command share_apply_command() {
+    Command command;
+    command.name = "share apply";
+    command.summary = "make a file the share tree";
+    command.examples = {"weir share apply --dry-run shares.toml  # check it; what would change",
+                        "weir share apply -m \"grants of 2027\" shares.toml  # put it in force, all or nothing",
+                        "weir share export | sed '/@eve/d' | weir share apply --yes -  # from standard input"};
+    command.words = {"FILE", 1, 1};
+    command.options = tree_change_options();
+    command.options.push_back(yes_option());
+    command.options.push_back({"allow-empty", 0, "", "take a file without any node, too", Kind::flag});
+    command.run = run;
+    return command;
+}
+
+}  // namespace weir::cmd
