@@ -65,15 +65,4 @@ std::vector<double> pie_slices(std::span<const PieSubmitter> submitters, double 
     return slices;
 }
 
-std::vector<double> effective_quotas(std::span<const double> quotas, double slots, bool allow_oversubscription) {
-    std::vector<double> made(quotas.begin(), quotas.end());
-    const double sum = std::accumulate(made.begin(), made.end(), 0.0);
-    if (!allow_oversubscription && sum > slots) {
-        for (double& quota : made) {
-            quota *= slots / sum;
-        }
-    }
-    return made;
-}
-
 }  // namespace weir

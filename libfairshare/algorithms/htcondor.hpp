@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: HTCondor's effective user priority, the slices of the pie that follow from it, and group quotas.
+// Owns: HTCondor's effective user priority, and the slices of the pie that follow from it.
 // Must not know: machines, jobs, matchmaking. Source: HTCondor manual, user priorities and negotiation; accountant.cpp.
 #pragma once
 #include <limits>
@@ -34,9 +34,5 @@ struct PieSubmitter {
 /// 1 / effective priority; what one does not want is dealt out again among the others, until all is given or nobody
 /// wants more ("pie spins"). O(n^2) at worst.
 std::vector<double> pie_slices(std::span<const PieSubmitter> submitters, double cores);
-
-/// Group quotas that add up to more than there is are scaled down in proportion, unless oversubscription is allowed
-/// (NEGOTIATOR_ALLOW_QUOTA_OVERSUBSCRIPTION); they are never scaled up.
-std::vector<double> effective_quotas(std::span<const double> quotas, double slots, bool allow_oversubscription);
 
 }  // namespace weir

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "libfairshare/algorithms/fair_tree.hpp"
@@ -44,6 +45,12 @@ NodeStanding OpenPbs::node_standing(const ShareTree& tree, const Measures& measu
         standing.factor = 0.0;
     }
     return standing;
+}
+
+double OpenPbs::usage_per_share(const ShareTree& tree, const Measures& measures, NodeId id) const {
+    const double perc = id == root_node ? 1.0 : node_standing(tree, measures, id).norm_shares;
+    const double units = usage_as_double(counted(tree, measures.usage, id)) / usage_as_double(unit);
+    return perc > 0 ? units / perc : std::numeric_limits<double>::infinity();
 }
 
 /// Equal usage / percentage above makes the levels of two parents comparable, so that Fair Tree's level decides there,

@@ -23,6 +23,9 @@ struct OpenPbs {
     /// less: a goes first. Exact. equivalent: one is above the other, or they are
     /// equal at every level that both have. O(depth).
     std::weak_ordering compare(const ShareTree& tree, const Measures& measures, NodeId a, NodeId b) const;
+    /// What pbsfs -g prints as usage/perc: counted usage in units, divided by norm_shares; infinite without shares.
+    /// Sibling groups and entities are compared by it, the lower goes first.
+    double usage_per_share(const ShareTree& tree, const Measures& measures, NodeId id) const;
     /// What OpenPBS calls usage, of one node, in core-microseconds.
     CoreMicros counted(const ShareTree& tree, std::span<const CoreMicros> usage, NodeId id) const;
 };
