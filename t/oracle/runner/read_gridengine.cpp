@@ -95,7 +95,9 @@ void read_case(const Case& one, Report& report) {
         const double factor = half_life_factor(seconds_of(number_at(one.inputs, "elapsed_h") * 3600),
                                                seconds_of(number_at(one.inputs, "halftime_h") * 3600));
         expect(one, report, "usage", stepped(number_at(one.inputs, "usage"), factor, 0, 0));
-    }  // else nothing is compared, which fails
+    } else {
+        throw std::runtime_error{"a case of another kind"};
+    }
 }
 
 }  // namespace

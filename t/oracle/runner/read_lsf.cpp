@@ -374,7 +374,9 @@ void read_assignment(const Case& one, Report& report) {
 }
 
 void read_case(const Case& one, Report& report) {
-    if (one.has("tree")) {
+    if (one.has("assign")) {
+        read_assignment(one, report);
+    } else if (one.has("tree")) {
         read_levels(one, report);
     } else if (one.has("users")) {
         read_split(one, report);
@@ -386,8 +388,6 @@ void read_case(const Case& one, Report& report) {
         read_fcfs_wait(one, report);
     } else if (one.has("rate_cpu_h_per_h")) {
         read_decayed_while_running(one, report);
-    } else if (one.has("assign")) {
-        read_assignment(one, report);
     } else {
         read_formula(one, report);
     }

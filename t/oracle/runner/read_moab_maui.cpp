@@ -12,6 +12,7 @@
 #include "libfairshare/usage/window.hpp"
 #include "libsched/priority/component_sum.hpp"
 #include "t/oracle/runner/cases.hpp"
+#include "t/oracle/runner/moab_resources.hpp"
 #include "t/oracle/runner/world.hpp"
 
 namespace weir::oracle {
@@ -198,10 +199,17 @@ void read_components(const Case& one, Report& report) {
     expect(one, report, "priority", component_sum(components));
 }
 
+/// What a job is charged, and its processor-equivalents where it says of which machine it requests what.
 void read_metric(const Case& one, Report& report) {
-    const double seconds = one.number_or({"seconds"}, one.number_or({"minutes"}, 0) * 60);
-    const JobConsumption job{number_at(one.inputs, "procs"), one.number_or({"pe"}, 0),
-                             one.number_or({"cpu_used"}, 0) / seconds};
+    const double seconds =
+        3600 * (one.number_or({"seconds", "duration_s", "walltime_s"}, 0) / 3600 +
+                one.number_or({"minutes", "duration_min"}, 0) / 60 + one.number_or({"hours", "duration_h"}, 0));
+    const auto requested = requested_resources(one);
+    const double equivalents = requested ? processor_equivalents(requested->held, requested->processors) : 0;
+    expect_any(one, report, {"PE", "processor_equivalents", "processor_equivalent", "PEs"}, equivalents);
+    const double per_second = seconds > 0 ? one.number_or({"cpu_used", "cpu_seconds"}, 0) / seconds : 0;
+    const JobConsumption job{one.number_or({"procs", "processors"}, 0), one.number_or({"pe", "PE"}, equivalents),
+                             per_second};
     const auto charged = [&](const char* name) {
         const auto policy = usage_policy_named(name, PercentSuffix::of_available);
         if (!policy) {
@@ -213,6 +221,7 @@ void read_metric(const Case& one, Report& report) {
         expect(one, report, name, charged(name));
     }
     expect(one, report, "dedicated_proc_hours", charged("DEDICATEDPS") / 3600);
+    expect(one, report, "dedicated_pe_hours", charged("DEDICATEDPES") / 3600);
 }
 
 void read_cap(const Case& one, Report& report) {
@@ -260,7 +269,7 @@ void read_case(const Case& one, Report& report) {
         read_components(one, report);
     } else if (one.has("weighted_use")) {
         read_site(one, report);
-    } else if (one.has("cpu_used")) {
+    } else if (one.has("cpu_used") || requested_resources(one)) {
         read_metric(one, report);
     } else if (one.has("FSCAP") && one.has("usage_ps")) {
         read_cap(one, report);
@@ -284,7 +293,9 @@ void read_case(const Case& one, Report& report) {
         read_user_priority(one, report);
     } else if (is_list(find(one.expected, "percent"))) {
         read_decay_table(one, report);
-    }  // else nothing is compared, which fails
+    } else {
+        throw std::runtime_error{"a case of another kind"};
+    }
 }
 
 }  // namespace

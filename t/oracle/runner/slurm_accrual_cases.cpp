@@ -156,7 +156,8 @@ class Replay {
         }
         std::string tres;  // scontrol of 22.05 says TRES, newer ones AllocTRES
         for (const char* key : {"ReqTRES", "AllocTRES", "TRES"}) {
-            tres = text_at(row, key).empty() ? tres : text_at(row, key);
+            const std::string said = text_at(row, key);
+            tres = said.empty() || said == "(null)" ? tres : said;
         }
         if (tres.empty()) {
             throw std::runtime_error{"job " + std::to_string(integer_at(row, "job_id")) + " has no TRES"};

@@ -25,8 +25,14 @@ struct TimedJob {
     Ageing ageing;
     std::optional<Instant> eligible;  ///< as the last snapshot says
     bool is_blocked = false;
-    Instant judged;  ///< when its priority was last computed by itself
+    bool is_noted = false;           ///< a snapshot has shown an accrue time
+    Instant judged;                  ///< when its priority was last computed by itself
+    std::optional<Instant> changed;  ///< when an operator did something with it since the last snapshot
+    bool is_reset = false;           ///< and that was to reset its age
 };
+
+/// An operator's command is dated by who gave it; the controller carries it out up to so much later.
+constexpr std::chrono::seconds command_lag{2};
 
 /// One site's settings and its jobs over time.
 class Timeline {
@@ -48,7 +54,11 @@ class Timeline {
             replay_actions(until);
             std::vector<double> split_ages;
             for (const Value* job : each(member(snapshot, "jobs"))) {
-                compare_job(snapshot, job, split_ages);
+                try {
+                    compare_job(snapshot, job, split_ages);
+                } catch (const std::exception& error) {
+                    report_.fail(text_at(job, "key"), "a job that can be read", error.what());
+                }
             }
             compare_split(snapshot, split_ages);
         }
@@ -74,8 +84,9 @@ class Timeline {
         const Value* limits = find(variant_, "limits");
         return limits != nullptr && !is_null(limits);
     }
-    TimedJob& job_named(const std::string& name) {
-        return jobs_.try_emplace(name, TimedJob{Ageing(rule(), at(start_)), {}, false, at(start_)}).first->second;
+    TimedJob& job_named(const std::string& name, Instant submit) {
+        return jobs_.try_emplace(name, TimedJob{Ageing(rule(), submit), {}, false, false, submit, {}, false})
+            .first->second;
     }
 
     void replay_actions(std::int64_t until) {
@@ -91,7 +102,8 @@ class Timeline {
             if (!std::regex_search(what, names, std::regex{"\\{(\\w+)\\}"}) || what.starts_with("submit")) {
                 continue;
             }
-            TimedJob& job = job_named(names[1]);
+            TimedJob& job = job_named(names[1], at(start_));
+            job.changed = at(start_ + t);
             if (what.starts_with("scontrol hold")) {
                 job.ageing.pause(at(start_ + t));
                 job.is_blocked = true;
@@ -100,6 +112,7 @@ class Timeline {
             } else if (what.find("ResetAccrueTime") != std::string::npos) {
                 job.ageing.restart(at(start_ + t));
                 job.judged = at(start_ + t);
+                job.is_reset = true;
             }
         }
     }
@@ -122,27 +135,63 @@ class Timeline {
     void compare_job(const Value* snapshot, const Value* told, std::vector<double>& split_ages) {
         const std::string key = text_at(told, "key");
         const std::string where = text_at(snapshot, "label") + ": " + key + " ";
-        TimedJob& job = job_named(key);
+        TimedJob& job = job_named(key, slurm_instant(text_at(told, "SubmitTime"), at(start_)));
         learn(job, told);
-        const Instant reported = slurm_instant(text_at(told, "AccrueTime"), never);
-        if (!is_limited() && reported != never) {
-            report_.integer(where + "AccrueTime", reported.time_since_epoch() / std::chrono::seconds{1},
+        const Instant noted = slurm_instant(text_at(told, "AccrueTime"), never);
+        if (job.is_reset && job.changed && noted >= *job.changed && noted <= *job.changed + command_lag) {
+            job.ageing.restart(noted);
+        }
+        if (!is_limited() && noted != never) {
+            report_.integer(where + "AccrueTime", noted.time_since_epoch() / std::chrono::seconds{1},
                             job.ageing.eligible().time_since_epoch() / std::chrono::seconds{1});
         }
-        if (text_at(told, "JobState") != "PENDING") {
-            return;
+        if (text_at(told, "JobState") == "PENDING") {
+            compare_priority(snapshot, told, job, noted, split_ages);
+        }
+        job.is_noted = job.is_noted || noted != never;
+        job.changed.reset();
+        job.is_reset = false;
+    }
+
+    /// What the files do not date is when a cycle of the scheduler notes that an eligible job accrues, and when the
+    /// controller carries a command out. Until the first snapshot that shows an accrue time the pass may have seen the
+    /// job with or without it, and a command may have come up to two seconds later; one of these answers must be the
+    /// program's, in priority and age alike.
+    void compare_priority(const Value* snapshot, const Value* told, const TimedJob& job, Instant noted,
+                          std::vector<double>& split_ages) {
+        const std::string key = text_at(told, "key");
+        const std::string where = text_at(snapshot, "label") + ": " + key + " ";
+        const std::int64_t expected = std::stoll(text_at(told, "Priority"));
+        std::vector<Instant> since{noted == never || is_limited() ? noted : job.ageing.eligible()};
+        if (noted != never && !job.is_noted) {
+            since.push_back(never);
+        }
+        const Instant pass = at(integer_at(snapshot, "pass_time"));
+        std::vector<Instant> judged{std::max(pass, job.judged)};
+        for (Duration lag = std::chrono::seconds{1}; job.changed == job.judged && lag <= command_lag;
+             lag += std::chrono::seconds{1}) {
+            judged.push_back(std::max(pass, job.judged + lag));
         }
         JobInputs in;
         in.id = JobId{1};
         in.submit = at(start_);
-        in.eligible = is_limited() ? reported : job.ageing.eligible();
         in.urgency = text_at(told, "Reason").starts_with("JobHeld") ? 0 : 16;
-        const PriorityEngine::Slot slot = engine_.insert(in);
-        const Instant now = std::max(at(integer_at(snapshot, "pass_time")), job.judged);
-        report_.integer(where + "Priority", std::stoll(text_at(told, "Priority")), engine_.priority(slot, now, {}));
-        const double age = breakdown(engine_, slot, now, {}).terms[index_of(Factor::wait)].contribution;
-        engine_.remove(slot);
-        if (const Value* printed = find(member(snapshot, "sprio_age"), key.c_str())) {
+        std::optional<std::int64_t> priority;
+        double age = 0;
+        for (const Instant from : since) {
+            for (const Instant now : judged) {
+                in.eligible = from;
+                const PriorityEngine::Slot slot = engine_.insert(in);
+                const std::int64_t got = engine_.priority(slot, now, {});
+                if (!priority || (got == expected && *priority != expected)) {
+                    priority = got;
+                    age = breakdown(engine_, slot, now, {}).terms[index_of(Factor::wait)].contribution;
+                }
+                engine_.remove(slot);
+            }
+        }
+        report_.integer(where + "Priority", expected, priority.value_or(-1));
+        if (const Value* printed = find(member(snapshot, "sprio_age"), key)) {
             report_.number(where + "sprio age", number_of(printed), age, 0.5);
         } else if (key.ends_with("]")) {
             split_ages.push_back(age);
