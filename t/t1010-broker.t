@@ -32,7 +32,7 @@ test_expect_success 'broker: a missing configuration file is named' '
 test_expect_success 'broker: a bad value of its own keys is named' '
 	echo "weir-broker.modules = 5" >bad.toml &&
 	test_expect_code 1 "$WEIR_BROKER" --rundir ./x -c bad.toml 2>err &&
-	grep "weir-broker.modules must be" err
+	grep "bad.toml:1: .weir-broker. modules = 5: must be a list" err
 '
 test_expect_success 'broker: a read-only or malformed attribute is refused' '
 	test_expect_code 1 "$WEIR_BROKER" --rundir ./x -S rank=3 2>err &&
@@ -130,6 +130,68 @@ test_expect_success 'log: what was logged is read back, and followed' '
 	grep "online: local://" all &&
 	grep "insmod resource" all
 '
+test_expect_success 'SIGHUP reads the files again: what changed is logged, the instance goes on' '
+	printf "[exec]\nkill-timeout = \"7s\"\n[some.table]\nkey = 44\n" >good.toml &&
+	kill -HUP $(broker_pid one) &&
+	log_has "configuration: .exec. kill-timeout: .default. -> \"7s\"" &&
+	log_has "good.toml:3: .some. has no effect: unknown here" &&
+	call config.get | jq -e ".some.table.key == 44"
+'
+test_expect_success 'SIGHUP on a bad value: refused whole, with file, line, value and what is right' '
+	printf "[some.table]\nkey = 45\n[exec]\nkill-timeout = \"soon\"\n" >good.toml &&
+	call module.load "{\"path\":\"job-exec\",\"args\":[]}" &&
+	kill -HUP $(broker_pid one) &&
+	log_has "stays as it is: .*good.toml:4: .exec. kill-timeout = \"soon\": .*is no duration such as 5s" &&
+	call config.get | jq -e ".some.table.key == 44" &&
+	call module.remove "{\"name\":\"job-exec\"}"
+'
+test_expect_success 'SIGHUP when the file has vanished: the old configuration stays' '
+	rm good.toml && kill -HUP $(broker_pid one) &&
+	log_has "stays as it is: .*good.toml: cannot read this configuration file: No such file" &&
+	call config.get | jq -e ".some.table.key == 44"
+'
+test_expect_success 'reload answers with what changed, and with warnings' '
+	printf "[some.table]\nkey = 46\n[clock]\nscale = 2\n[acces]\nallow-guest-user = true\n" >good.toml &&
+	call config.reload >out &&
+	jq -e ".changes | index(\"[some] table.key: 44 -> 46\")" out &&
+	jq -e ".warnings | map(select(test(\"good.toml:3: .clock. is read at the start\"))) | length == 1" out &&
+	jq -e ".warnings | map(select(test(\"good.toml:5: .acces. has no effect: .* did you mean .access.\"))) | length == 1" out &&
+	call config.reload | jq -e ".changes == []"
+'
+test_expect_success 'log: the level that goes to stderr is what -S and setattr say, and checked' '
+	test_expect_code 1 "$WEIR_BROKER" --rundir ./x -S log-stderr-level=loud 2>err &&
+	grep "log-stderr-level=loud must be a severity: -1" err &&
+	start_broker loud -c /dev/null -S log-stderr-level=6 &&
+	grep "weir-broker: broker: online: local://" loud.err &&
+	call attr.set "{\"name\":\"log-stderr-level\",\"value\":\"-1\"}" &&
+	test_expect_code 1 call attr.set "{\"name\":\"log-stderr-level\",\"value\":\"9\"}" &&
+	kill -HUP $(broker_pid loud) && log_has "read again: no key changed" &&
+	stop_broker loud &&
+	test_expect_code 1 grep "read again" loud.err
+'
+test_expect_success 'log: warnings are in the log file, which is opened again at SIGHUP' '
+	printf "[acces]\n" >acces.toml &&
+	start_broker filed -c acces.toml -S log-filename=filed.log &&
+	grep "Z broker.warning\[0\]: .*acces.toml:1: .acces. has no effect" filed.log &&
+	mv filed.log filed.log.1 && kill -HUP $(broker_pid filed) && log_has "read again" &&
+	test_expect_code 1 grep "read again" filed.log.1 &&
+	grep "broker.warning" filed.log && grep "read again" filed.log &&
+	rm filed.log && mkdir filed.log && kill -HUP $(broker_pid filed) &&
+	log_has "log file .*filed.log: Is a directory; the one that was open is kept" &&
+	stop_broker filed
+'
+test_expect_success 'log: a full disk or a folder that is not there costs the copy alone' '
+	start_broker full -c acces.toml -S log-filename=/dev/full &&
+	test $(grep -c "log file /dev/full: No space left on device" full.err) = 1 &&
+	stream log.dmesg "{\"follow\":false}" | grep ".acces. has no effect" &&
+	stop_broker full &&
+	start_broker nodir -c /dev/null -S log-filename=no/such/folder/log &&
+	grep "log file .*no/such/folder/log: No such file" nodir.err &&
+	stop_broker nodir
+'
+test_expect_success 'the first broker is still asked below' '
+	FLUX_URI=local://$PWD/one/local-0 && export FLUX_URI && call broker.ping "{}"
+'
 test_expect_success 'malformed bytes end the connection and nothing else' '
 	python3 "$WIRE" raw 0011223344556677 >out &&
 	tail -n 1 out | grep closed &&
@@ -167,7 +229,7 @@ test_expect_success FLUX 'the real flux command talks to the broker' '
 	"$WEIR_FLUX" module stats kvs | jq -e .primary &&
 	"$WEIR_FLUX" module stats resource &&
 	"$WEIR_FLUX" dmesg | grep "broker.info.*online" &&
-	"$WEIR_FLUX" config get followed | grep true &&
+	"$WEIR_FLUX" config get some.table.key | grep 46 &&
 	"$WEIR_FLUX" kvs put a.b=1 && test "$("$WEIR_FLUX" kvs get a.b)" = 1 &&
 	"$WEIR_FLUX" resource list | grep free
 '
@@ -189,8 +251,8 @@ test_expect_success 'the owner stops it by a request; nothing is left in the fil
 	wait $(broker_pid one) &&
 	! test -e one
 '
-test_expect_success 'SIGTERM and SIGINT stop it with exit code 0' '
-	for signal in TERM INT; do
+test_expect_success 'SIGTERM, SIGINT and SIGQUIT stop it with exit code 0' '
+	for signal in TERM INT QUIT; do
 		start_broker two -c /dev/null &&
 		kill -$signal $(broker_pid two) && wait $(broker_pid two) &&
 		! test -e two || return 1

@@ -8,11 +8,11 @@
 #include <unistd.h>
 
 #include <csignal>
-#include <cstdio>
 #include <utility>
 
 #include "broker/api/clock.hpp"
 #include "broker/api/private_dir.hpp"
+#include "broker/core/config_keys.hpp"
 #include "broker/core/instance.hpp"
 #include "broker/core/services.hpp"
 
@@ -25,17 +25,13 @@ Cred owner_cred() {
     return {static_cast<std::uint32_t>(getuid()), FLUX_ROLE_OWNER | FLUX_ROLE_LOCAL};
 }
 
-void say(const std::string& text) {
-    std::fprintf(stderr, "weir-broker: %s\n", text.c_str());
-}
-
-constexpr int ENDING_SIGNALS[] = {SIGTERM, SIGINT, SIGHUP};
+constexpr int SIGNALS[] = {SIGTERM, SIGINT, SIGQUIT, SIGHUP};
 
 /// \param how SIG_BLOCK or SIG_UNBLOCK.
-void mask_ending_signals(int how) {
+void mask_signals(int how) {
     sigset_t set;
     sigemptyset(&set);
-    for (const int number : ENDING_SIGNALS) {
+    for (const int number : SIGNALS) {
         sigaddset(&set, number);
     }
     WEIR_CHECK(pthread_sigmask(how, &set, nullptr) == 0);
@@ -44,14 +40,14 @@ void mask_ending_signals(int how) {
 }  // namespace
 
 Result<std::unique_ptr<Broker>> Broker::create(const Options& options) {
-    mask_ending_signals(SIG_BLOCK);  // until somebody watches them: what is made here is not left behind
-    auto config = load_config(options.config_paths);
+    mask_signals(SIG_BLOCK);  // until somebody watches them: what is made here is not left behind
+    auto config = load_config(options.configs);
     if (!config) {
         return config.error();
     }
-    auto own = read_broker_config(*config);
+    auto own = read_broker_config(config->config);
     if (!own) {
-        return own.error();
+        return Error{own.error().code, explained(own.error().message, *config)};
     }
     auto rundir = Rundir::open(options.rundir);
     if (!rundir) {
@@ -81,25 +77,39 @@ Result<std::unique_ptr<Broker>> Broker::create(const Options& options) {
     return broker;
 }
 
-Broker::Broker(const Options& options, Rundir rundir, Attributes attributes, Json config, BrokerConfig own)
+Broker::Broker(const Options& options, Rundir rundir, Attributes attributes, LoadedConfig config, BrokerConfig own)
     : options_(options),
       rundir_(std::move(rundir)),
       attributes_(std::move(attributes)),
       to_load_(std::move(own.modules)),
       access_(own.access),
       router_(owner_cred()),
-      log_(router_, clock_now),
+      log_(router_, attributes_, clock_now),
       pump_(loop_),
       host_(pump_, router_, attributes_,
             {[this](int severity, const std::string& text) { log_.write(severity, text); },
              [this](const std::string& why) { fail(why); }, [this] { return config_.config().dump(); }}),
-      config_(router_, std::move(config), options.config_paths,
-              {[this] { return host_.names(); },
-               [](const Json& wanted) {
-                   const auto read = read_broker_config(wanted);
-                   return read ? Status(Done{}) : Status(read.error());
-               },
-               [this](const Json& now) { apply_config(*read_broker_config(now)); }}) {}
+      config_(router_, std::move(config), options.configs, config_hooks()) {
+    log_.open_file();
+    for (const std::string& warning : unknown_keys(config_.loaded())) {
+        log_.write(LOG_WARNING, warning);
+    }
+}
+
+ConfigService::Hooks Broker::config_hooks() {
+    ConfigService::Hooks hooks;
+    hooks.modules = [this] { return host_.names(); };
+    hooks.check = [](const Json& wanted) {
+        const auto read = read_broker_config(wanted);
+        return read ? Status(Done{}) : Status(read.error());
+    };
+    hooks.apply = [this](const Json& now) { apply_config(*read_broker_config(now)); };
+    hooks.reload_asked = [this] { log_.open_file(); };
+    hooks.log = [this](int severity, const std::string& text) { log_.write(severity, text); };
+    hooks.log_count = [this] { return log_.count(); };
+    hooks.warnings = [this](std::uint64_t since) { return log_.since(since, LOG_WARNING); };
+    return hooks;
+}
 
 Broker::~Broker() = default;
 
@@ -142,19 +152,26 @@ void Broker::apply_config(const BrokerConfig& config) {
 
 void Broker::watch_signals() {
     std::signal(SIGPIPE, SIG_IGN);
-    for (std::size_t i = 0; i < std::size(ENDING_SIGNALS); ++i) {
+    for (std::size_t i = 0; i < std::size(SIGNALS); ++i) {
         WEIR_CHECK(signals_[i].create([this](uv_signal_t* h) { return uv_signal_init(loop_.get(), h); }) == 0);
         signals_[i].on([this](int number) { on_signal(number); });
         uv_signal_start(
-            signals_[i].get(), [](uv_signal_t* h, int number) { Watch<uv_signal_t>::fire(h, number); },
-            ENDING_SIGNALS[i]);
+            signals_[i].get(), [](uv_signal_t* h, int number) { Watch<uv_signal_t>::fire(h, number); }, SIGNALS[i]);
     }
-    mask_ending_signals(SIG_UNBLOCK);
+    mask_signals(SIG_UNBLOCK);
 }
 
 void Broker::on_signal(int number) {
-    if (stage_ == Stage::SHUTDOWN && number != SIGHUP) {
-        say("asked a second time: not waiting for the modules");
+    if (number == SIGHUP) {
+        if (stage_ == Stage::RUN) {
+            config_.reload();
+        } else if (stage_ == Stage::INIT) {
+            is_reload_due_ = true;  // a module that comes up has not seen the files of now
+        }
+        return;
+    }
+    if (stage_ == Stage::SHUTDOWN) {
+        log_.write(LOG_ERR, "asked a second time: not waiting for the modules");
         give_up();
     }
     shut_down(exit_code_);
@@ -177,6 +194,9 @@ void Broker::load_next(std::size_t i) {
         log_.write(LOG_INFO, "online: " + *attributes_.get("local-uri"));
         listener_->accept();
         tell_ready();
+        if (std::exchange(is_reload_due_, false)) {
+            config_.reload();
+        }
         return;
     }
     host_.load(to_load_[i], [this, i](const Status& how) {
@@ -185,7 +205,7 @@ void Broker::load_next(std::size_t i) {
         } else if (stage_ == Stage::INIT) {
             const LoadRequest& failed = to_load_[i];
             const std::string name = failed.name.empty() ? failed.target : failed.name;
-            say("module " + name + " was not loaded: " + how.error().message);
+            log_.write(LOG_CRIT, "module " + name + " was not loaded: " + how.error().message);
             shut_down(1);
         }
     });
@@ -195,7 +215,7 @@ void Broker::tell_ready() {
     if (options_.ready_fd >= 0) {
         const std::string line = *attributes_.get("local-uri") + "\n";
         if (::write(options_.ready_fd, line.data(), line.size()) < 0) {
-            say("cannot write to --ready-fd " + std::to_string(options_.ready_fd));
+            log_.write(LOG_ERR, "cannot write to --ready-fd " + std::to_string(options_.ready_fd));
         }
         ::close(options_.ready_fd);
         options_.ready_fd = -1;
@@ -227,7 +247,7 @@ void Broker::shut_down(int exit_code) {
 
 void Broker::give_up() {
     for (const std::string& name : host_.names()) {
-        say("module " + name + " did not stop; leaving it");
+        log_.write(LOG_ERR, "module " + name + " did not stop; leaving it");
     }
     listener_->flush();
     unlinkat(rundir_.dir_fd(), LocalListener::SOCKET_NAME, 0);

@@ -32,7 +32,8 @@ class Broker {
 
   private:
     enum class Stage { INIT, RUN, SHUTDOWN };
-    Broker(const Options& options, Rundir rundir, Attributes attributes, Json config, BrokerConfig own);
+    Broker(const Options& options, Rundir rundir, Attributes attributes, LoadedConfig config, BrokerConfig own);
+    ConfigService::Hooks config_hooks();
 
     void add_services();
     void watch_signals();
@@ -58,9 +59,10 @@ class Broker {
     std::unique_ptr<LocalListener> listener_;
     ModuleHost host_;
     ConfigService config_;
-    Watch<uv_signal_t> signals_[3];
+    Watch<uv_signal_t> signals_[4];
     Watch<uv_timer_t> deadline_;
     Stage stage_ = Stage::INIT;
+    bool is_reload_due_ = false;
     int exit_code_ = 0;
 };
 

@@ -9,7 +9,7 @@ namespace weir::broker {
 namespace {
 
 Error bad(const std::string& key, const std::string& right) {
-    return {std::errc::invalid_argument, "configuration key " + key + " must be " + right};
+    return {std::errc::invalid_argument, key + " must be " + right};
 }
 
 Result<LoadRequest> read_module(const Json& entry) {

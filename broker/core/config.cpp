@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <sstream>
 
 #include "libfairshare/text/text_file.hpp"
-#include "libfairshare/text/toml_json.hpp"
 
 namespace weir::broker {
 namespace {
@@ -44,20 +44,102 @@ Result<std::vector<std::string>> expand(const std::string& path) {
     return files;
 }
 
+/// [weir] without what is one instance's own, and [exec]: the jobs run in the partitions.
+Json inherited(const Json& config) {
+    Json part = Json::object();
+    for (const char* table : {"weir", "exec"}) {
+        if (const Json value = config.at(table)) {
+            part.set(table, Json::take(json_copy(value.get())));
+        }
+    }
+    for (const char* own : {"route", "state"}) {
+        json_object_del(part.at("weir").get(), own);
+    }
+    return part;
+}
+
+std::string explained_line(std::string_view line, const LoadedConfig& config) {
+    constexpr std::string_view lead = "configuration key ";
+    if (line.substr(0, lead.size()) == lead) {
+        line.remove_prefix(lead.size());
+    }
+    if (!line.empty() && line[0] == '[') {  // "[weir] half-life = 3: ...": the value is there
+        const std::size_t close = line.find("] ");
+        if (close == std::string_view::npos) {
+            return std::string(line);
+        }
+        const std::string_view rest = line.substr(close + 2);
+        const std::string table(line.substr(1, close - 1));
+        const std::string key(rest.substr(0, std::min(rest.find(" = "), rest.find(':'))));
+        return (config.places.has(table) ? config.places.of(table + "." + key) : "") + std::string(line);
+    }
+    const std::size_t end = std::min(line.find_first_of(" :="), line.size());
+    const std::string path(line.substr(0, end));
+    if (!config.places.has(path.substr(0, path.find('.')))) {
+        return std::string(line);
+    }
+    std::string_view right = line.substr(end);
+    while (!right.empty() && (right[0] == ' ' || right[0] == ':')) {
+        right.remove_prefix(1);
+    }
+    const Json value = value_at(config.config, path);
+    return config.places.of(path) + key_text(path) + (value ? " = " + value.dump() : "") + ": " + std::string(right);
+}
+
+void add_changes(const std::string& path, const json_t* before, const json_t* after, std::vector<std::string>& out) {
+    if (json_equal(const_cast<json_t*>(before), const_cast<json_t*>(after))) {
+        return;
+    }
+    const bool are_tables =
+        (before == nullptr || json_is_object(before)) && (after == nullptr || json_is_object(after));
+    if (!are_tables) {
+        const auto shown = [](const json_t* value) {
+            return value == nullptr ? std::string("(default)") : Json::share(value).dump();
+        };
+        out.push_back(key_text(path) + ": " + shown(before) + " -> " + shown(after));
+        return;
+    }
+    const Json keys = Json::object();
+    json_object_update(keys.get(), const_cast<json_t*>(before));
+    json_object_update(keys.get(), const_cast<json_t*>(after));
+    const char* key = nullptr;
+    json_t* ignored = nullptr;
+    json_object_foreach(keys.get(), key, ignored) {
+        add_changes(path.empty() ? key : path + "." + key, json_object_get(before, key), json_object_get(after, key),
+                    out);
+    }
+}
+
 }  // namespace
 
-Result<Json> parse_toml(std::string_view text, const std::string& name) {
-    const auto document = toml_to_json(text, name);
+Json value_at(const Json& config, const std::string& path) {
+    Json value = config;
+    std::size_t begin = 0;
+    while (value && begin <= path.size()) {
+        const std::size_t dot = std::min(path.find('.', begin), path.size());
+        value = value.at(path.substr(begin, dot - begin).c_str());
+        begin = dot + 1;
+    }
+    return value;
+}
+
+std::string key_text(const std::string& path) {
+    const std::size_t dot = path.find('.');
+    return "[" + path.substr(0, dot) + "]" + (dot == std::string::npos ? "" : " " + path.substr(dot + 1));
+}
+
+Result<Json> parse_toml(std::string_view text, const std::string& name, TomlPlaces* places) {
+    const auto document = toml_to_json(text, name, places);
     if (!document) {
         return document.error();
     }
     return Json::take(*document);
 }
 
-Result<Json> load_config(const std::vector<std::string>& paths) {
-    Json config = Json::object();
-    for (const std::string& path : paths) {
-        auto files = expand(path);
+Result<LoadedConfig> load_config(const std::vector<ConfigSource>& sources) {
+    LoadedConfig loaded;
+    for (const ConfigSource& source : sources) {
+        auto files = expand(source.path);
         if (!files) {
             return files.error();
         }
@@ -67,14 +149,30 @@ Result<Json> load_config(const std::vector<std::string>& paths) {
                 return Error{text.error().code,
                              file + ": cannot read this configuration file: " + text.error().message};
             }
-            const auto part = parse_toml(*text, file);
+            const auto part = parse_toml(*text, file, &loaded.places);
             if (!part) {
                 return part.error();
             }
-            merge(config.get(), part->get());
+            merge(loaded.config.get(), (source.is_inherited ? inherited(*part) : *part).get());
         }
     }
-    return config;
+    return loaded;
+}
+
+std::string explained(const std::string& complaint, const LoadedConfig& config) {
+    std::string text;
+    std::istringstream lines(complaint);
+    for (std::string line; std::getline(lines, line);) {
+        text += (text.empty() ? "" : "\n") + explained_line(line, config);
+    }
+    return text;
+}
+
+std::vector<std::string> config_changes(const Json& before, const Json& after) {
+    std::vector<std::string> changes;
+    add_changes("", before.get(), after.get(), changes);
+    std::sort(changes.begin(), changes.end());
+    return changes;
 }
 
 }  // namespace weir::broker

@@ -8,15 +8,39 @@
 
 #include "broker/services/json.hpp"
 #include "libfairshare/base/result.hpp"
+#include "libfairshare/text/toml_json.hpp"
 
 namespace weir::broker {
 
+/// A file of the command line, or a directory that stands for its *.toml in name order.
+struct ConfigSource {
+    std::string path;
+    bool is_inherited = false;  ///< only what a partition has in common with its parent: doc/adr/0200
+};
+
+struct LoadedConfig {
+    Json config = Json::object();
+    TomlPlaces places;
+};
+
 /// One TOML text as a JSON object. Dates become ISO 8601 strings.
 /// @return an error that names `name`:line:column and what is wrong.
-Result<Json> parse_toml(std::string_view text, const std::string& name);
+Result<Json> parse_toml(std::string_view text, const std::string& name, TomlPlaces* places = nullptr);
 
-/// Reads files; a directory stands for its *.toml in name order.
 /// @return an error that names the file, and line and column where it has them.
-Result<Json> load_config(const std::vector<std::string>& paths);
+Result<LoadedConfig> load_config(const std::vector<ConfigSource>& sources);
+
+/// The value at a path from the top, as "weir.weights.wait"; nothing where there is none.
+Json value_at(const Json& config, const std::string& path);
+/// "weir.half-life" -> "[weir] half-life"; "weir" -> "[weir]".
+std::string key_text(const std::string& path);
+
+/// What a module or the broker says of a key, with the key's place and value. Lines that begin with a key, as
+/// "access.allow-guest-user must be true or false" or "[weir] half-life = 3: must be ...", become "site.toml:3:
+/// [access] allow-guest-user = 1: must be true or false"; others stay.
+std::string explained(const std::string& complaint, const LoadedConfig& config);
+
+/// What differs, one sentence a key: "[weir] half-life: \"16d\" -> \"1d\"". A key that is not there is "(default)".
+std::vector<std::string> config_changes(const Json& before, const Json& after);
 
 }  // namespace weir::broker

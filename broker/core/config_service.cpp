@@ -3,43 +3,68 @@
 #include "broker/core/config_service.hpp"
 
 #include <flux/core.h>
+#include <syslog.h>
 
 #include <cerrno>
 #include <cstring>
 #include <utility>
 
-namespace weir::broker {
+#include "broker/core/config_keys.hpp"
 
-ConfigService::ConfigService(Router& router, Json config, std::vector<std::string> paths, Hooks hooks)
-    : router_(router), config_(std::move(config)), paths_(std::move(paths)), hooks_(std::move(hooks)) {
+namespace weir::broker {
+namespace {
+
+Json list_of(const std::vector<std::string>& texts) {
+    Json list = Json::array();
+    for (const std::string& text : texts) {
+        json_array_append(list.get(), Json::string_of(text).get());
+    }
+    return list;
+}
+
+}  // namespace
+
+ConfigService::ConfigService(Router& router, LoadedConfig config, std::vector<ConfigSource> sources, Hooks hooks)
+    : router_(router), config_(std::move(config)), sources_(std::move(sources)), hooks_(std::move(hooks)) {
     router.add_method("config.get", FLUX_ROLE_USER, [this](const Call& call) { get(call); });
-    router.add_method("config.load", 0, [this](const Call& call) { begin(call.payload(), call); });
-    router.add_method("config.reload", 0, [this](const Call& call) {
-        auto read = load_config(paths_);
-        if (read) {
-            begin(*read, call);
+    router.add_method("config.load", 0, [this](const Call& call) {
+        LoadedConfig given;
+        given.config = call.payload();
+        if (json_is_object(given.config.get())) {
+            begin(std::move(given), call);
         } else {
-            call.fail(EINVAL, "Config file error: " + read.error().message);
+            call.fail(EPROTO, "the configuration must be a JSON object");
         }
     });
+    router.add_method("config.reload", 0, [this](const Call& call) { read_again(call); });
     router.add_method("config.disconnect", FLUX_ROLE_USER, [this](const Call& call) {
         std::erase_if(getters_, [&call](const Call& getter) { return getter.sender() == call.sender(); });
     });
 }
 
+// Guest: reads the configuration, which holds no secrets, and keeps one streaming answer a request until he hangs up.
 void ConfigService::get(const Call& call) {
-    call.respond(config_);
+    call.respond(config_.config);
     if (call.is_streaming()) {
         getters_.push_back(call);
     }
 }
 
-void ConfigService::begin(Json config, const Call& call) {
-    if (!json_is_object(config.get())) {
-        call.fail(EPROTO, "the configuration must be a JSON object");
+void ConfigService::read_again(std::optional<Call> asked) {
+    hooks_.reload_asked();
+    auto read = load_config(sources_);
+    if (read) {
+        begin(std::move(*read), std::move(asked));
         return;
     }
-    changes_.push_back(Change{std::move(config), call});
+    hooks_.log(LOG_ERR, "the configuration stays as it is: " + read.error().message);
+    if (asked) {
+        asked->fail(EINVAL, read.error().message);
+    }
+}
+
+void ConfigService::begin(LoadedConfig config, std::optional<Call> asked) {
+    changes_.push_back(Change{std::move(config), std::move(asked)});
     if (changes_.size() == 1) {
         next_change();
     }
@@ -49,13 +74,9 @@ void ConfigService::next_change() {
     if (changes_.empty()) {
         return;
     }
-    const Json& wanted = changes_.front().config;
-    if (json_equal(wanted.get(), config_.get())) {
-        finish(Done{});
-        return;
-    }
-    if (auto allowed = hooks_.check(wanted); !allowed) {
-        finish(Error{allowed.error().code, "error updating broker: " + allowed.error().message});
+    changes_.front().log_count = hooks_.log_count();
+    if (auto allowed = hooks_.check(changes_.front().config.config); !allowed) {
+        refuse(allowed.error());
         return;
     }
     names_ = hooks_.modules();
@@ -64,40 +85,68 @@ void ConfigService::next_change() {
 
 void ConfigService::offer(std::size_t i) {
     if (i == names_.size()) {
-        config_ = changes_.front().config;
-        hooks_.apply(config_);
-        for (const Call& getter : getters_) {
-            getter.respond(config_);
-        }
-        finish(Done{});
+        accept();
         return;
     }
-    router_.call(names_[i] + ".config-reload", changes_.front().config, [this, i](int errnum, std::string_view text) {
-        if (errnum == 0 || errnum == ENOSYS || errnum == ECONNRESET) {  // a module that has just left has no say
-            offer(i + 1);
-            return;
-        }
-        const std::string why = text.empty() ? std::strerror(errnum) : std::string(text);
-        revert(i, Error{static_cast<std::errc>(errnum), "error updating " + names_[i] + ": " + why});
-    });
+    router_.call(names_[i] + ".config-reload", changes_.front().config.config,
+                 [this, i](int errnum, std::string_view text) {
+                     if (errnum == 0 || errnum == ENOSYS || errnum == ECONNRESET) {  // who has just left has no say
+                         offer(i + 1);
+                         return;
+                     }
+                     const std::string why = text.empty() ? std::strerror(errnum) : std::string(text);
+                     const std::string placed = explained(why, changes_.front().config);
+                     const std::string lead = placed == why ? "error updating " + names_[i] + ": " : "";
+                     revert(i + 1, Error{static_cast<std::errc>(errnum), lead + placed});
+                 });
 }
 
+/// The one that refused, too: a part of it may have taken the new one.
 void ConfigService::revert(std::size_t count, const Error& why) {
     if (count == 0) {
-        finish(why);
+        refuse(why);
         return;
     }
-    router_.call(names_[count - 1] + ".config-reload", config_,
+    router_.call(names_[count - 1] + ".config-reload", config_.config,
                  [this, count, why](int, std::string_view) { revert(count - 1, why); });
 }
 
-void ConfigService::finish(const Status& how) {
+void ConfigService::accept() {
+    Change done = std::move(changes_.front());
+    changes_.pop_front();
+    const std::vector<std::string> changes = config_changes(config_.config, done.config.config);
+    for (const std::vector<std::string>& warnings :
+         {kept_until_restart(config_.config, done.config), unknown_keys(done.config)}) {
+        for (const std::string& warning : warnings) {
+            hooks_.log(LOG_WARNING, warning);
+        }
+    }
+    config_ = std::move(done.config);
+    hooks_.apply(config_.config);
+    for (const Call& getter : getters_) {
+        getter.respond(config_.config);
+    }
+    for (const std::string& change : changes) {
+        hooks_.log(LOG_NOTICE, "configuration: " + change);
+    }
+    if (changes.empty()) {
+        hooks_.log(LOG_INFO, "the configuration was read again: no key changed");
+    }
+    if (done.asked) {
+        Json answer = Json::object();
+        answer.set("changes", list_of(changes));
+        answer.set("warnings", list_of(hooks_.warnings(done.log_count)));
+        done.asked->respond(answer);
+    }
+    next_change();
+}
+
+void ConfigService::refuse(const Error& why) {
     const Change done = std::move(changes_.front());
     changes_.pop_front();
-    if (how) {
-        done.asked.respond();
-    } else {
-        done.asked.fail(how.error());
+    hooks_.log(LOG_ERR, "the configuration stays as it is: " + why.message);
+    if (done.asked) {
+        done.asked->fail(why);
     }
     next_change();
 }

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: the service "config" and the instance's current configuration. A new one is offered to every module in load
-// order; one veto and those that took it get the old one back. Must not know what any key means. Source:
-// flux-config(1), RFC 5 config-reload.
+// order; one veto and those that were asked get the old one back. Must not know what any key means. Source:
+// flux-config(1), RFC 5 config-reload; doc/adr/0200.
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,25 +22,35 @@ class ConfigService {
         std::function<std::vector<std::string>()> modules;  // who must agree
         std::function<Status(const Json&)> check;           // the broker's own veto
         std::function<void(const Json&)> apply;             // the broker's own keys
+        std::function<void()> reload_asked;                 // the files are about to be read again
+        std::function<void(int severity, const std::string& text)> log;
+        std::function<std::uint64_t()> log_count;
+        std::function<std::vector<std::string>(std::uint64_t since)> warnings;  // logged since
     };
-    ConfigService(Router& router, Json config, std::vector<std::string> paths, Hooks hooks);
-    const Json& config() const { return config_; }
+    ConfigService(Router& router, LoadedConfig config, std::vector<ConfigSource> sources, Hooks hooks);
+    const LoadedConfig& loaded() const { return config_; }
+    const Json& config() const { return config_.config; }
+    /// Reads the files again, as the request config.reload does, but answers to nobody: the log tells how it went.
+    void reload() { read_again(std::nullopt); }
 
   private:
     struct Change {
-        Json config;
-        Call asked;
+        LoadedConfig config;
+        std::optional<Call> asked;  // nobody: a signal
+        std::uint64_t log_count = 0;
     };
     void get(const Call& call);
-    void begin(Json config, const Call& call);
+    void read_again(std::optional<Call> asked);
+    void begin(LoadedConfig config, std::optional<Call> asked);
     void next_change();
     void offer(std::size_t i);
     void revert(std::size_t count, const Error& why);
-    void finish(const Status& how);
+    void accept();
+    void refuse(const Error& why);
 
     Router& router_;
-    Json config_;
-    std::vector<std::string> paths_;
+    LoadedConfig config_;
+    std::vector<ConfigSource> sources_;
     Hooks hooks_;
     std::vector<Call> getters_;
     std::deque<Change> changes_;  // the first one is being offered

@@ -108,10 +108,11 @@ Result<Attributes> instance_attributes(const Options& options, const BrokerConfi
     all.set("broker.pid", std::to_string(getpid()));
     all.set("broker.uuid", new_uuid());
     all.set("broker.module-nopanic", "0", Kind::RUNTIME);
-    all.set("log-stderr-level", "3", Kind::RUNTIME);
-    if (!options.config_paths.empty()) {
+    all.set("log-stderr-level", "3", Kind::SEVERITY);
+    all.set("log-forward-level", "6", Kind::SEVERITY);
+    if (!options.configs.empty()) {
         std::error_code failed;
-        const std::filesystem::path path = std::filesystem::absolute(options.config_paths.front(), failed);
+        const std::filesystem::path path = std::filesystem::absolute(options.configs.front().path, failed);
         const bool is_dir = std::filesystem::is_directory(path, failed);
         all.set("config.path", path.string());
         all.set("weir.config-dir", (is_dir ? path : path.parent_path()).string());
@@ -125,7 +126,12 @@ Result<Attributes> instance_attributes(const Options& options, const BrokerConfi
             return Error{std::errc::invalid_argument, "attribute " + name + " cannot be set: it says what is"};
         }
         const auto* known = all.find(name);
-        all.set(name, value, known != nullptr ? known->kind : Kind::FIXED);
+        const Kind kind = known != nullptr ? known->kind : Kind::FIXED;
+        if (auto fits = Attributes::check(name, value, kind); !fits) {
+            return fits.error();
+        }
+        const bool is_file = name == "log-filename" && !value.empty();
+        all.set(name, is_file ? std::filesystem::absolute(value).string() : value, kind);
     }
     for (const char* name : {"clock.scale", "clock.origin"}) {
         const auto value = all.get(name);

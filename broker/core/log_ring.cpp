@@ -72,6 +72,29 @@ std::string_view LogRing::appname(std::string_view line) {
     return rest.substr(0, rest.find(' '));
 }
 
+std::string_view LogRing::timestamp(std::string_view line) {
+    if (line.empty() || line[0] != '<') {
+        return {};
+    }
+    const std::string_view rest = skip_fields(line, 1);
+    return rest.substr(0, rest.find(' '));
+}
+
+std::string LogRing::readable(std::string_view line) {
+    static constexpr const char* names[] = {"emerg", "alert", "crit", "err", "warning", "notice", "info", "debug"};
+    std::string text;
+    if (priority(line)) {
+        text.append(timestamp(line)).append(" ").append(appname(line)).append(".");
+        text.append(names[severity(line)]).append("[0]: ").append(message(line));
+    } else {
+        text = line;
+    }
+    for (char& c : text) {
+        c = static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? ' ' : c;
+    }
+    return text;
+}
+
 std::string LogRing::format(double time, int severity, std::string_view appname, std::string_view message) {
     const double whole = std::floor(time);
     const std::time_t seconds = static_cast<std::time_t>(whole);

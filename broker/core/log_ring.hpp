@@ -27,6 +27,11 @@ class LogRing {
     static std::string_view message(std::string_view line);
     /// The APP-NAME field, empty if the line has no header.
     static std::string_view appname(std::string_view line);
+    /// The TIMESTAMP field, empty if the line has no header.
+    static std::string_view timestamp(std::string_view line);
+    /// For people: "2026-01-31T12:00:00.123456Z job-priority.warning[0]: message", as `flux dmesg` has it. Control
+    /// characters become blanks, so that no message looks like two.
+    static std::string readable(std::string_view line);
     /// Writes a line. `time` in seconds since the epoch, severity 0..7, facility user.
     static std::string format(double time, int severity, std::string_view appname, std::string_view message);
 

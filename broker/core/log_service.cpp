@@ -2,13 +2,17 @@
 // Owns: the methods of the service "log". Must not know who logs.
 #include "broker/core/log_service.hpp"
 
+#include <syslog.h>
+
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <utility>
 
 namespace weir::broker {
 
-LogService::LogService(Router& router, std::function<double()> now) : now_(std::move(now)) {
+LogService::LogService(Router& router, const Attributes& attributes, std::function<double()> now)
+    : attributes_(attributes), now_(std::move(now)) {
     router.add_method("log.append", 0, [this](const Call& call) {
         append(call.request().text());
         if (call.request().aux2() != 0) {
@@ -39,19 +43,58 @@ LogService::LogService(Router& router, std::function<double()> now) : now_(std::
 }
 
 void LogService::write(int severity, std::string_view text) {
-    append(LogRing::format(now_(), severity, "broker", text));
+    while (!text.empty()) {
+        const std::size_t end = std::min(text.find('\n'), text.size());
+        append(LogRing::format(now_(), severity, "broker", text.substr(0, end)));
+        text.remove_prefix(std::min(end + 1, text.size()));
+    }
+}
+
+void LogService::open_file() {
+    const std::string path = attributes_.get("log-filename").value_or("");
+    if (path.empty()) {
+        return;
+    }
+    if (const auto opened = file_.open(path); !opened) {
+        write(LOG_ERR, opened.error().message + (file_.is_open() ? "; the one that was open is kept" : ""));
+    }
+}
+
+std::vector<std::string> LogService::since(std::uint64_t count, int severity) const {
+    std::vector<std::string> found;
+    const std::uint64_t first = ring_.count() - ring_.lines().size();
+    for (std::size_t i = count > first ? count - first : 0; i < ring_.lines().size(); ++i) {
+        const std::string& line = ring_.lines()[i];
+        if (LogRing::severity(line) <= severity) {
+            found.push_back(std::string(LogRing::appname(line)) + ": " + std::string(LogRing::message(line)));
+        }
+    }
+    return found;
 }
 
 void LogService::append(std::string_view line) {
     ring_.append(line);
-    if (LogRing::severity(line) <= stderr_severity_) {
-        const std::string app(LogRing::appname(line));
-        const std::string text(LogRing::message(ring_.lines().back()));
+    const std::string kept = ring_.lines().empty() ? std::string() : ring_.lines().back();
+    if (LogRing::severity(kept) <= attributes_.severity("log-stderr-level")) {
+        const std::string app(LogRing::appname(kept));
+        const std::string text(LogRing::message(kept));
         std::fprintf(stderr, "weir-broker: %s: %s\n", app.c_str(), text.c_str());
     }
-    const std::string kept = ring_.lines().empty() ? std::string() : ring_.lines().back();
     for (const Call& follower : followers_) {
         follower.respond_text(kept);
+    }
+    copy_to_file(kept);
+}
+
+/// A file that cannot be written costs the copy alone, and is told once until it can be written again.
+void LogService::copy_to_file(std::string_view line) {
+    if (!file_.is_open() || LogRing::severity(line) > attributes_.severity("log-forward-level")) {
+        return;
+    }
+    const Status written = file_.write(LogRing::readable(line));
+    if (!std::exchange(has_file_failed_, !written) && !written) {
+        write(LOG_ERR,
+              written.error().message + "; `weir log` has the lines, this file will not until it can be written");
     }
 }
 

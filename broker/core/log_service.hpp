@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the service "log": appending, `flux dmesg` with and without following, the copy of errors on stderr.
-// Must not know who logs.
-// Source: flux-dmesg(1), RFC 5424.
+// Owns: the service "log": appending, `flux dmesg` with and without following, the copies on stderr and in the log
+// file. Must not know who logs. Source: flux-dmesg(1), RFC 5424; flux-broker-attributes(7): log-stderr-level,
+// log-forward-level, log-filename.
 #pragma once
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "broker/core/attributes.hpp"
+#include "broker/core/log_file.hpp"
 #include "broker/core/log_ring.hpp"
 #include "broker/core/router.hpp"
 
@@ -16,21 +19,28 @@ namespace weir::broker {
 class LogService {
   public:
     /// @param now seconds since the epoch on the instance's clock.
-    LogService(Router& router, std::function<double()> now);
-    /// Logs a message of the broker itself; severity as in syslog(3).
+    LogService(Router& router, const Attributes& attributes, std::function<double()> now);
+    /// Logs a message of the broker itself, a line each; severity as in syslog(3).
     void write(int severity, std::string_view text);
-    /// Lines of this severity or worse are copied to stderr; 3 (errors) at start, -1: none.
-    void set_stderr_severity(int severity) { stderr_severity_ = severity; }
+    /// Opens the file that log-filename names, again if it was open: after a rotation. Failing is told, nothing else.
+    void open_file();
+    /// How many lines were ever logged; for since().
+    std::uint64_t count() const { return ring_.count(); }
+    /// "job-priority: message" of each line of this severity or worse among those behind the first `count`.
+    std::vector<std::string> since(std::uint64_t count, int severity) const;
 
   private:
     void append(std::string_view line);
+    void copy_to_file(std::string_view line);
     void dmesg(const Call& call);
     void forget(std::string_view sender);
 
+    const Attributes& attributes_;
     std::function<double()> now_;
     LogRing ring_;
+    LogFile file_;
+    bool has_file_failed_ = false;
     std::vector<Call> followers_;
-    int stderr_severity_ = 3;
 };
 
 }  // namespace weir::broker

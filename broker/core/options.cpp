@@ -43,7 +43,9 @@ Result<Options> parse_options(const std::vector<std::string>& in) {
         } else if (in[i] == "-V" || in[i] == "--version") {
             options.wants_version = true;
         } else if (take_value(in, i, "-c", value) || take_value(in, i, "--config", value)) {
-            options.config_paths.push_back(value);
+            options.configs.push_back({value, false});
+        } else if (take_value(in, i, "--inherit", value)) {
+            options.configs.push_back({value, true});
         } else if (take_value(in, i, "-S", value) || take_value(in, i, "--setattr", value)) {
             const auto equals = value.find('=');
             if (equals == std::string::npos || equals == 0) {
@@ -69,6 +71,8 @@ std::string usage() {
     return "usage: weir-broker [OPTIONS]\n"
            "Runs one instance on this node until SIGTERM, SIGINT or the request broker.shutdown.\n"
            "  -c, --config FILE      read configuration (TOML; a directory stands for its *.toml); may be repeated\n"
+           "      --inherit FILE     of this file what a partition shares with its parent: [weir] but route and state, "
+           "[exec]\n"
            "  -S, --setattr A=VALUE  set broker attribute A; may be repeated\n"
            "      --rundir DIR       directory of the socket local-0; made if missing, default a fresh one in TMPDIR\n"
            "      --ready-fd N       write the instance's URI and a newline to file descriptor N when all modules run\n"

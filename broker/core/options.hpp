@@ -5,12 +5,13 @@
 #include <utility>
 #include <vector>
 
+#include "broker/core/config.hpp"
 #include "libfairshare/base/result.hpp"
 
 namespace weir::broker {
 
 struct Options {
-    std::vector<std::string> config_paths;                        // -c, in order
+    std::vector<ConfigSource> configs;                            // -c, --inherit, in order
     std::vector<std::pair<std::string, std::string>> attributes;  // -S name=value, in order
     std::string rundir;                                           // --rundir; empty: a fresh directory under TMPDIR
     int ready_fd = -1;                                            // --ready-fd

@@ -82,8 +82,8 @@ void add_places(const toml::table& table, const std::string& above, TomlPlaces& 
 
 std::string TomlPlaces::of(std::string path) const {
     for (;;) {
-        if (const auto found = lines_.find(path); found != lines_.end()) {
-            return name_ + ":" + std::to_string(found->second) + ": ";
+        if (const auto found = places_.find(path); found != places_.end()) {
+            return found->second;
         }
         const std::size_t dot = path.rfind('.');
         if (dot == std::string::npos) {

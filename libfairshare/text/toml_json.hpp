@@ -12,18 +12,22 @@
 
 namespace weir {
 
-/// Where a document's keys are written.
+/// Where the keys of documents are written. Of documents read one after the other the last one that has a key counts.
 class TomlPlaces {
   public:
-    void begin(std::string name) { name_ = std::move(name), lines_.clear(); }
-    void add(std::string path, std::size_t line) { lines_.emplace(std::move(path), line); }
+    /// The documents' keys that follow are of this one.
+    void begin(std::string name) { name_ = std::move(name); }
+    void add(std::string path, std::size_t line) {
+        places_.insert_or_assign(std::move(path), name_ + ":" + std::to_string(line) + ": ");
+    }
+    bool has(const std::string& path) const { return places_.count(path) > 0; }
     /// "NAME:LINE: " of a key by its path from the top ("weir.weights.wait"), or of the nearest above it that is
-    /// written; "NAME: " where none is.
+    /// written; "NAME: " of the last document where none is.
     std::string of(std::string path) const;
 
   private:
     std::string name_;
-    std::map<std::string, std::size_t> lines_;
+    std::map<std::string, std::string> places_;
 };
 
 /// The document as an object that the caller owns. Dates and times become text; inf and nan the texts "inf", "-inf",

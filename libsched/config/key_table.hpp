@@ -17,7 +17,7 @@ template <typename Visit>
 void fixed_table(Reader& reader, const std::string& name, Value value, const std::string& known, Visit visit) {
     reader.table(name, value, "must be a table: [weir." + name + "]", [&](const std::string& key, Value inner) {
         if (!visit(name + "." + key, key, inner)) {
-            reader.complain(name + "." + key, inner, "unknown key; the keys are " + known);
+            reader.unknown(name + "." + key, inner, known);
         }
     });
 }

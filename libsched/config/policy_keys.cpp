@@ -43,9 +43,8 @@ void read_weights(Reader& reader, Value value, PolicySettings& s) {
     reader.table("weights", value, "must be a table: [weir.weights]", [&](const std::string& key, Value inner) {
         s.given.insert("weights." + key);
         if (!read_number(reader, keys, "weights." + key, key, inner)) {
-            reader.complain("weights." + key, inner,
-                            "unknown key; the weights are wait, fairshare, qos, queue, size, user, association, site, "
-                            "resources");
+            reader.unknown("weights." + key, inner,
+                           "wait, fairshare, qos, queue, size, user, association, site, resources", "weights");
         }
     });
 }

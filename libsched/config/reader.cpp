@@ -2,10 +2,13 @@
 // Owns: see reader.hpp.
 #include "libsched/config/reader.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <vector>
 
 #include "libfairshare/json/json.hpp"
+#include "libfairshare/tree/diagnostics.hpp"
 #include "libsched/fsd.hpp"
 
 namespace weir::config {
@@ -28,6 +31,18 @@ void Reader::complain(const std::string& key, const json_t* value, const std::st
 
 void Reader::complain(const std::string& sentence) {
     complaints_ += (complaints_.empty() ? "" : "\n") + sentence;
+}
+
+void Reader::unknown(const std::string& key, const json_t* value, const std::string& known, const std::string& what) {
+    std::vector<std::string_view> names;
+    for (std::size_t begin = 0; begin < known.size();) {
+        const std::size_t end = std::min(known.find(", ", begin), known.size());
+        names.push_back(std::string_view(known).substr(begin, end - begin));
+        begin = end + 2;
+    }
+    const std::string_view last = std::string_view(key).substr(key.rfind('.') + 1);
+    const std::string near = did_you_mean(last, names);
+    complain(key, value, "unknown key; " + (near.empty() ? "" : near + " ") + "the " + what + " are " + known);
 }
 
 void Reader::text(const std::string& key, const json_t* value, std::string& into) {

@@ -63,9 +63,9 @@ class Reader {
             visit(std::string(name), static_cast<const json_t*>(inner));
         }
     }
-    void unknown(const std::string& key, const json_t* value, const std::string& known) {
-        complain(key, value, "unknown key; the keys are " + known);
-    }
+    /// \param known the names that are right, as "a, b, c"; `what` says what they are: "keys".
+    void unknown(const std::string& key, const json_t* value, const std::string& known,
+                 const std::string& what = "keys");
 
     /// One a line, in the order of the keys; empty: everything was right.
     const std::string& complaints() const { return complaints_; }

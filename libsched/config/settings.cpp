@@ -78,7 +78,7 @@ void read_key(Reader& reader, const std::string& key, const json_t* value, Setti
             return;
         }
     }
-    reader.complain(key, value, "unknown key; the keys are " + known_keys());
+    reader.unknown(key, value, known_keys());
 }
 
 /// A module argument's value: a JSON number, true, false, or else text.

@@ -72,6 +72,11 @@ stream() {
 	python3 "$WIRE" stream "$@"
 }
 
+# log_has REGEX: returns when a line of the broker's log matches (as Python's re has it), and shows it.
+log_has() {
+	stream log.dmesg '{"follow":true}' --until "$1"
+}
+
 # wait_gone PID: returns when the process has ended; it need not be ours. The kernel tells, nobody sleeps.
 wait_gone() {
 	python3 - "$1" <<-\EOF

@@ -14,6 +14,7 @@ import argparse
 import base64
 import json
 import os
+import re
 import socket
 import struct
 import sys
@@ -211,6 +212,7 @@ def parse():
         part.add_argument("topic")
         part.add_argument("payload", nargs="?", type=json.loads)
         part.add_argument("--count", type=int, default=0)
+        part.add_argument("--until", help="show the first response that matches, and end")
         part.add_argument("--noresponse", action="store_true")
     part = sub.add_parser("submit")
     part.add_argument("-n", "--tasks", type=int, default=1)
@@ -244,8 +246,10 @@ def main():
             print(client.rpc(options.topic, options.payload))
         elif options.what == "stream":
             for count, text in enumerate(client.stream(options.topic, options.payload), 1):
+                if options.until and not re.search(options.until, text):
+                    continue
                 print(text, flush=True)
-                if count == options.count:
+                if options.until or count == options.count:
                     break
         elif options.what == "submit":
             submit(client, options)

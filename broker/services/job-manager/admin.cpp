@@ -74,22 +74,31 @@ Status Admin::start() {
     return handlers_.add(engine_.handle(), AdminTable::specs, this);
 }
 
-Status Admin::configure(const json_t* config) {
+Result<Admin::Limits> Admin::limits_of(const json_t* config) {
     const json_t* table = json_object_get(config, "job-manager");
     const json_t* num = json_object_get(table, "inactive-num-limit");
     const json_t* age = json_object_get(table, "inactive-age-limit");
+    Limits limits;
     if (num && (!json_is_integer(num) || json_integer_value(num) < -1))
         return invalid("job-manager.inactive-num-limit must be an integer of at least 0 (or -1: no limit)");
-    double age_s = -1;
+    if (num)
+        limits.num = json_integer_value(num);
     if (age) {
         auto seconds = parse_duration(json_string_value(age) ? json_string_value(age) : "");
         if (!seconds)
             return invalid("job-manager.inactive-age-limit: " + seconds.error().message);
-        age_s = *seconds;
+        limits.age_s = *seconds;
     }
-    num_limit_ = num ? json_integer_value(num) : 10000;
-    age_limit_s_ = age_s;
-    return Done{};
+    return limits;
+}
+
+Status Admin::check(const json_t* config) {
+    const auto limits = limits_of(config);
+    return limits ? Status(Done{}) : Status(limits.error());
+}
+
+void Admin::configure(const json_t* config) {
+    limits_ = limits_of(config).value();
 }
 
 Answer Admin::list(const Request& request) {
@@ -240,7 +249,7 @@ void Admin::forget(std::unique_ptr<Job> job) {
 }
 
 void Admin::purge_surplus() {
-    for (std::size_t n = engine_.jobs().purgeable(engine_.now_us(), age_limit_s_, num_limit_); n > 0; --n)
+    for (std::size_t n = engine_.jobs().purgeable(engine_.now_us(), limits_.age_s, limits_.num); n > 0; --n)
         forget(engine_.jobs().purge_oldest());
     publish_purged();
 }

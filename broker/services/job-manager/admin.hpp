@@ -14,7 +14,10 @@ class Admin : public Component {
     explicit Admin(Engine& engine) : Component(engine) {}
     Status start();
     /// Reads [job-manager] inactive-num-limit (default 10000, -1 = none) and inactive-age-limit (FSD, default none).
-    Status configure(const json_t* config);
+    /// Whether configure() would take it. @return the key and what would be right.
+    static Status check(const json_t* config);
+    /// Of a checked configuration.
+    void configure(const json_t* config);
     void on_inactive();
     /// Answers drain and idle requests whose condition holds.
     void check_drained();
@@ -24,6 +27,11 @@ class Admin : public Component {
 
   private:
     friend struct AdminTable;
+    struct Limits {
+        std::int64_t num = 10000;  // ended jobs kept; -1: all
+        double age_s = -1;         // for so long; -1: for ever
+    };
+    static Result<Limits> limits_of(const json_t* config);
     Answer list(const Request& request);
     Answer getattr(const Request& request);
     Answer getinfo(const Request& request);
@@ -42,8 +50,7 @@ class Admin : public Component {
     void publish_purged();
 
     std::list<MessageRef> drain_, idle_;
-    std::int64_t num_limit_ = 10000;
-    double age_limit_s_ = -1;
+    Limits limits_;
     Json purged_;
     /// Most active jobs since memory was last given back.
     std::size_t active_peak_ = 0;

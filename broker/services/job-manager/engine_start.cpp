@@ -81,10 +81,11 @@ Status Engine::configure(Json config) {
     Queues queues = queues_;
     if (auto done = queues.configure(config.get()); !done)
         return done;
+    if (auto done = admin_->check(config.get()); !done)
+        return done;
     if (auto done = jobtap_->update_config(config.get()); !done)
         return done;
-    if (auto done = admin_->configure(config.get()); !done)
-        return done;
+    admin_->configure(config.get());
     queues_ = std::move(queues);
     for (const std::string& name : queues_.names())
         jobs_.know_queue(name);

@@ -42,7 +42,4 @@ void replace_jobspec(Job& job, Json jobspec);
 /// RFC 23 Flux Standard Duration: "30", "30s", "1.5h", "7d", "500ms", "inf". Error: the value and the forms allowed.
 Result<double> parse_duration(std::string_view text);
 
-/// The entry of `candidates` fewest edits away from `name`, or nothing when none is near (more than half differs).
-std::string nearest(std::string_view name, const std::vector<std::string>& candidates);
-
 }  // namespace weir::broker::jobs

@@ -4,12 +4,13 @@
 #include "broker/services/job-manager/queues.hpp"
 
 #include "broker/services/job-manager/jobspec.hpp"
+#include "broker/services/nearest.hpp"
 
 namespace weir::broker::jobs {
 namespace {
 
 Error bad(const std::string& key, const std::string& what) {
-    return Error{std::errc::invalid_argument, "config: " + key + ": " + what};
+    return Error{std::errc::invalid_argument, key + ": " + what};
 }
 
 Result<std::optional<double>> duration_at(const json_t* table, const std::string& path) {

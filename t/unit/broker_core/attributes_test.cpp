@@ -30,3 +30,18 @@ TEST_CASE("attributes: a runtime attribute of the broker can be changed") {
     CHECK(all.change("broker.module-nopanic", "1"));
     CHECK(all.get("broker.module-nopanic") == "1");
 }
+
+TEST_CASE("attributes: a severity is -1 to 7, whoever sets it") {
+    Attributes all;
+    all.set("log-stderr-level", "3", Attributes::Kind::SEVERITY);
+    CHECK(all.severity("log-stderr-level") == 3);
+    CHECK(all.change("log-stderr-level", "-1"));
+    CHECK(all.severity("log-stderr-level") == -1);
+    for (const char* bad : {"8", "-2", "", "loud", "3 ", "33"}) {
+        CHECK(all.change("log-stderr-level", bad).error().code == std::errc::invalid_argument);
+    }
+    CHECK(all.change("log-stderr-level", "7"));
+    CHECK(all.severity("log-stderr-level") == 7);
+    CHECK(all.remove("log-stderr-level").error().code == std::errc::operation_not_permitted);
+    CHECK(all.severity("no-such-level") == -1);
+}

@@ -43,3 +43,9 @@ TEST_CASE("log ring: a line without header is kept as it is, its trailing NUL an
     CHECK(LogRing::message("plain text") == "plain text");
     CHECK(LogRing::message("<11>1 cut").empty());
 }
+
+TEST_CASE("log ring: a line for people, on one line whatever it holds") {
+    CHECK(LogRing::readable(LogRing::format(86400.25, 4, "kvs", "a\nb\x1b[2J")) ==
+          "1970-01-02T00:00:00.250000Z kvs.warning[0]: a b [2J");
+    CHECK(LogRing::readable("plain\ttext") == "plain text");
+}

@@ -6,10 +6,14 @@
 using weir::broker::parse_options;
 
 TEST_CASE("options: values stand behind their option, with or without space or equals sign") {
-    const auto options = parse_options({"-c", "a.toml", "-cb.toml", "--config=c.toml", "-S", "x=1", "--setattr=y=a=b",
-                                        "--rundir", "/r", "--ready-fd=7"});
+    const auto options = parse_options({"-c", "a.toml", "-cb.toml", "--inherit", "site.toml", "--config=c.toml", "-S",
+                                        "x=1", "--setattr=y=a=b", "--rundir", "/r", "--ready-fd=7"});
     REQUIRE(options);
-    CHECK(options->config_paths == std::vector<std::string>{"a.toml", "b.toml", "c.toml"});
+    std::string configs;
+    for (const auto& source : options->configs) {
+        configs += source.path + (source.is_inherited ? " inherited, " : ", ");
+    }
+    CHECK(configs == "a.toml, b.toml, site.toml inherited, c.toml, ");
     CHECK(options->attributes == std::vector<std::pair<std::string, std::string>>{{"x", "1"}, {"y", "a=b"}});
     CHECK(options->rundir == "/r");
     CHECK(options->ready_fd == 7);

@@ -2,6 +2,7 @@
 // Jobspec V1: what is accepted, and that every refusal names the path.
 #include <catch2/catch.hpp>
 
+#include "broker/services/nearest.hpp"
 #include "t/unit/job_manager/testing.hpp"
 
 using namespace weir::broker::jobs;
@@ -94,7 +95,7 @@ TEST_CASE("duration: units, and a refusal that shows the forms") {
 
 TEST_CASE("nearest: a slip of the finger is found, a stranger is not") {
     const std::vector<std::string> queues = {"batch", "debug"};
-    CHECK(nearest("debgu", queues) == "debug");
-    CHECK(nearest("bach", queues) == "batch");
-    CHECK(nearest("zzz", queues).empty());
+    CHECK(weir::broker::nearest("debgu", queues) == "debug");
+    CHECK(weir::broker::nearest("bach", queues) == "batch");
+    CHECK(weir::broker::nearest("zzz", queues).empty());
 }

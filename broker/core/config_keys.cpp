@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the table of keys. A key that a module of ours begins to read is a line here.
+#include "broker/core/config_keys.hpp"
+
+#include <array>
+#include <string_view>
+
+#include "broker/services/nearest.hpp"
+
+namespace weir::broker {
+namespace {
+
+/// Paths from the top; a star is any name. All below a path that ends is its reader's business.
+constexpr std::array KNOWN{
+    "access.allow-guest-user",
+    "access.allow-root-owner",
+    "clock.origin",
+    "clock.scale",
+    "exec.kill-timeout",
+    "job-manager.inactive-age-limit",
+    "job-manager.inactive-num-limit",
+    "job-manager.plugins",
+    "policy.jobspec.defaults.system.duration",
+    "policy.jobspec.defaults.system.queue",
+    "queues.*.policy.jobspec.defaults.system.duration",
+    "queues.*.requires",
+    "resource.config",
+    "resource.imagined",
+    "resource.path",
+    "resource.scheduling",
+    "sim",   // of `weir sim`, which reads the same files
+    "weir",  // job-priority refuses what it does not know there
+    "weir-broker.modules",
+};
+
+constexpr std::array READ_AT_START{"clock", "job-manager.plugins", "resource", "weir-broker"};
+
+/// The next component of `path`, which loses it.
+std::string_view take_component(std::string_view& path) {
+    const std::size_t dot = std::min(path.find('.'), path.size());
+    const std::string_view first = path.substr(0, dot);
+    path.remove_prefix(std::min(dot + 1, path.size()));
+    return first;
+}
+
+/// Walks one table; `known` are the rests of the known paths below it, `path` its own with a dot behind, or empty.
+void walk(const json_t* table, const std::string& path, const std::vector<std::string_view>& known,
+          const LoadedConfig& config, std::vector<std::string>& out) {
+    const char* key = nullptr;
+    json_t* value = nullptr;
+    json_object_foreach(const_cast<json_t*>(table), key, value) {
+        std::vector<std::string_view> below;
+        std::vector<std::string> names;
+        bool is_read = false;
+        for (std::string_view rest : known) {
+            const std::string_view name = take_component(rest);
+            if (names.empty() || names.back() != name) {
+                names.emplace_back(name);
+            }
+            if (name == "*" || name == key) {
+                is_read = is_read || rest.empty();
+                below.push_back(rest);
+            }
+        }
+        const std::string here = path + key;
+        const std::string lead = config.places.of(here) + key_text(here);
+        if (below.empty()) {
+            const std::string near = nearest(key, names);
+            std::string list;
+            for (const std::string& name : names) {
+                list += (list.empty() ? "" : ", ") + name;
+            }
+            const bool is_table = path.empty();
+            out.push_back(lead + " has no effect: unknown here; " +
+                          (near.empty() ? (is_table ? "the tables are " : "the keys are ") + list
+                                        : "did you mean " + (is_table ? "[" + near + "]" : near) + "?"));
+        } else if (!is_read && !json_is_object(value)) {
+            out.push_back(lead + " = " + Json::share(value).dump() + " has no effect: it must be a table");
+        } else if (!is_read) {
+            walk(value, here + ".", below, config, out);
+        }
+    }
+}
+
+}  // namespace
+
+std::vector<std::string> unknown_keys(const LoadedConfig& config) {
+    std::vector<std::string> out;
+    walk(config.config.get(), "", {KNOWN.begin(), KNOWN.end()}, config, out);
+    return out;
+}
+
+std::vector<std::string> kept_until_restart(const Json& before, const LoadedConfig& after) {
+    std::vector<std::string> out;
+    for (const std::string path : READ_AT_START) {
+        const Json old = value_at(before, path);
+        const Json now = value_at(after.config, path);
+        if (!json_equal(old.get(), now.get()) && (old || now)) {
+            out.push_back(after.places.of(path) + key_text(path) +
+                          " is read at the start: the change takes effect at the next one");
+        }
+    }
+    return out;
+}
+
+}  // namespace weir::broker
