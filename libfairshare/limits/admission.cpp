@@ -3,8 +3,29 @@
 #include "libfairshare/limits/admission.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace weir {
+namespace {
+
+bool is_of_count(LimitKind kind) {
+    return kind == LimitKind::running_jobs || kind == LimitKind::nodes || kind == LimitKind::cores;
+}
+
+bool is_of_usage(LimitKind kind) {
+    return kind == LimitKind::usage || kind == LimitKind::usage_part || kind == LimitKind::charged ||
+           kind == LimitKind::charged_part;
+}
+
+template <class Map>
+void erase_from(Map& sets, const typename Map::key_type& key, Admission::Id id) {
+    const auto place = sets.find(key);
+    if (place != sets.end() && place->second.erase(id) != 0 && place->second.empty()) {
+        sets.erase(place);
+    }
+}
+
+}  // namespace
 
 void Admission::count(const ShareTree& tree, const Job& job, bool more) {
     more ? counts_.add_active(tree, job.payer) : counts_.remove_active(tree, job.payer);
@@ -20,73 +41,183 @@ void Admission::count(const ShareTree& tree, const Job& job, bool more) {
     }
 }
 
+void Admission::note_room(const ShareTree& tree, const Job& before) {
+    if (before.payer == unassociated || (before.state != State::let_in && before.state != State::running)) {
+        return;
+    }
+    for (NodeId node = before.payer;; node = tree.parent(node)) {
+        roomier_.insert(node);
+        if (node == root_node) {
+            return;
+        }
+    }
+}
+
 void Admission::set(const ShareTree& tree, Id id, const Job& now) {
     const auto [place, is_new] = jobs_.try_emplace(id, now);
+    Job& job = place->second;
     if (!is_new) {
-        count(tree, place->second, false);
-        place->second = now;
+        const bool counts_on = now.state == State::let_in || now.state == State::running;
+        const bool is_as_large =
+            now.payer == job.payer && now.size.nodes >= job.size.nodes && now.size.cores >= job.size.cores;
+        if (!counts_on || !is_as_large) {
+            note_room(tree, job);
+        }
+        unblock(id, job);
+        count(tree, job, false);
+        job = now;
     }
-    count(tree, now, true);
+    count(tree, job, true);
+    if (job.state == State::waiting) {
+        fresh_.insert(id);
+    } else {
+        fresh_.erase(id);
+        kept_.erase(id);
+    }
+    touched_.push_back(id);
 }
 
 void Admission::park(const ShareTree& tree, Id id, NodeId payer, const LimitedJob& job) {
-    set(tree, id, {payer, job, State::parked, std::nullopt, false});
+    set(tree, id, {payer, job, State::parked, std::nullopt});
 }
 
 void Admission::wait(const ShareTree& tree, Id id, NodeId payer, const LimitedJob& job) {
     const auto known = jobs_.find(id);
     if (known == jobs_.end() || known->second.state == State::parked || known->second.payer != payer ||
         known->second.size != job) {
-        const bool keeps = known != jobs_.end() && (known->second.state == State::let_in || known->second.keeps_place);
-        set(tree, id, {payer, job, State::waiting, std::nullopt, keeps});
+        const bool keeps = known != jobs_.end() && (known->second.state == State::let_in || kept_.count(id) != 0);
+        set(tree, id, {payer, job, State::waiting, std::nullopt});
+        if (keeps) {
+            kept_.insert(id);
+        }
     }
 }
 
 void Admission::keep_place(Id id) {
     if (const auto known = jobs_.find(id); known != jobs_.end() && known->second.state == State::waiting) {
-        known->second.keeps_place = true;
+        kept_.insert(id);
+        fresh_.insert(id);
     }
 }
 
 void Admission::start(const ShareTree& tree, Id id, NodeId payer, const LimitedJob& job) {
-    set(tree, id, {payer, job, State::running, std::nullopt, false});
+    set(tree, id, {payer, job, State::running, std::nullopt});
 }
 
 void Admission::remove(const ShareTree& tree, Id id) {
     if (const auto known = jobs_.find(id); known != jobs_.end()) {
+        note_room(tree, known->second);
+        unblock(id, known->second);
         count(tree, known->second, false);
         jobs_.erase(known);
+        fresh_.erase(id);
+        kept_.erase(id);
+        touched_.push_back(id);
     }
 }
 
 void Admission::clear() {
-    jobs_.clear();
-    let_in_.clear();
-    counts_.clear();
+    *this = Admission();
+}
+
+// ---- who waits for what ----
+
+void Admission::block(Id id, Job& job, const LimitHit& hit) {
+    unblock(id, job);
+    job.hit = hit;
+    const Cause cause{hit.node, hit.kind, hit.is_soft};
+    if (is_of_count(hit.kind)) {
+        by_count_[cause].insert(id);
+    } else if (is_of_usage(hit.kind)) {
+        by_usage_[cause].insert(id);
+    }  // else the job itself is too long, which only a change of it or of the tree ends
+    if (hit.is_soft) {
+        soft_[job.payer].insert(id);
+    }
+}
+
+void Admission::unblock(Id id, Job& job) {
+    if (!job.hit) {
+        return;
+    }
+    const Cause cause{job.hit->node, job.hit->kind, job.hit->is_soft};
+    erase_from(by_count_, cause, id);
+    erase_from(by_usage_, cause, id);
+    erase_from(soft_, job.payer, id);
+    job.hit.reset();
+}
+
+std::optional<LimitHit> Admission::hit_at_start(const Scene& scene, const Job& job, LimitRule rule) {
+    ++looks_;
+    return counts_.start(scene.tree, job.payer, job.size, scene.ledger, scene.now, rule);
+}
+
+std::set<Admission::Id> Admission::take_due(const Scene& scene) {
+    std::set<Id> due = std::exchange(fresh_, {});
+    for (const NodeId node : std::exchange(roomier_, {})) {
+        auto waiters = by_count_.lower_bound(Cause{node, LimitKind{}, false});
+        while (waiters != by_count_.end() && waiters->first.node == node) {
+            const std::set<Id> ids = waiters->second;
+            ++waiters;
+            due.insert(ids.begin(), ids.end());
+            for (const Id id : ids) {
+                unblock(id, jobs_.at(id));
+            }
+        }
+    }
+    take_due_of_usage(scene, due);
+    return due;
+}
+
+/// Whether a limit of usage is reached does not depend on the job, so one of its jobs speaks for all.
+void Admission::take_due_of_usage(const Scene& scene, std::set<Id>& due) {
+    for (auto waiters = by_usage_.begin(); waiters != by_usage_.end();) {
+        const Cause cause = waiters->first;
+        const std::set<Id> ids = waiters->second;
+        ++waiters;
+        for (const Id id : ids) {
+            Job& job = jobs_.at(id);
+            const auto hit = hit_at_start(scene, job, cause.is_soft ? LimitRule::soft : LimitRule::hard);
+            if (hit && Cause{hit->node, hit->kind, hit->is_soft} == cause) {
+                break;
+            }
+            unblock(id, job);
+            due.insert(id);
+        }
+    }
+}
+
+std::set<Admission::Id> Admission::alone() const {
+    std::set<Id> ids;
+    if (let_in_.size() > 1) {
+        return ids;
+    }
+    for (const auto& [payer, waiters] : soft_) {
+        if (!do_others_wait(payer)) {
+            ids.insert(waiters.begin(), waiters.end());
+        }
+    }
+    return ids;
 }
 
 bool Admission::do_others_wait(NodeId payer) const {
-    return std::any_of(let_in_.begin(), let_in_.end(), [payer](const auto& one) { return one.first != payer.value; });
+    return let_in_.size() > 1 || (let_in_.size() == 1 && let_in_.begin()->first != payer.value);
 }
 
-bool Admission::is_due(const Job& job, Turn turn) const {
-    return job.state == State::waiting &&
-           (turn == Turn::soft || (turn == Turn::kept && job.keeps_place) ||
-            (turn == Turn::alone && job.hit && job.hit->is_soft && !do_others_wait(job.payer)));
-}
+// ---- letting in ----
 
 /// Only who is refused by nothing is sorted: while jobs are let in, room gets less.
-void Admission::let_in(const ShareTree& tree, const UsageLedger& ledger, Instant now, const PriorityOf& priority_of,
-                       Turn turn, std::vector<Id>& in) {
-    const LimitRule rule = turn == Turn::soft ? LimitRule::soft : LimitRule::hard;
+void Admission::let_in(const Scene& scene, const std::set<Id>& ids, LimitRule rule, bool only_alone,
+                       std::vector<Id>& in) {
     struct Candidate {
         std::uint64_t priority;
         Id id;
     };
     std::vector<Candidate> fitting;
-    for (const auto& [id, job] : jobs_) {
-        if (is_due(job, turn) && !counts_.start(tree, job.payer, job.size, ledger, now, rule)) {
-            fitting.push_back({priority_of(id), id});
+    for (const Id id : ids) {
+        const Job& job = jobs_.at(id);
+        if (job.state == State::waiting && !hit_at_start(scene, job, rule)) {
+            fitting.push_back({scene.priority_of(id), id});
         }
     }
     std::sort(fitting.begin(), fitting.end(), [](const Candidate& a, const Candidate& b) {
@@ -94,27 +225,34 @@ void Admission::let_in(const ShareTree& tree, const UsageLedger& ledger, Instant
     });
     for (const Candidate& candidate : fitting) {
         Job job = jobs_.at(candidate.id);
-        if (is_due(job, turn) && !counts_.start(tree, job.payer, job.size, ledger, now, rule)) {
+        if ((!only_alone || !do_others_wait(job.payer)) && !hit_at_start(scene, job, rule)) {
+            unblock(candidate.id, jobs_.at(candidate.id));
             job.hit.reset();
             job.state = State::let_in;
-            set(tree, candidate.id, job);
+            set(scene.tree, candidate.id, job);
             in.push_back(candidate.id);
         }
     }
-    for (auto& [id, job] : jobs_) {
-        if (is_due(job, turn)) {
-            job.hit = counts_.start(tree, job.payer, job.size, ledger, now, rule);
+    for (const Id id : ids) {
+        Job& job = jobs_.at(id);
+        if (job.state != State::waiting || (only_alone && do_others_wait(job.payer))) {
+            continue;
         }
-        job.keeps_place = false;  // it has one now, or there is no room for it any more
+        if (const auto hit = hit_at_start(scene, job, rule)) {
+            block(id, job, *hit);
+        }
     }
 }
 
 std::vector<Admission::Id> Admission::let_in(const ShareTree& tree, const UsageLedger& ledger, Instant now,
                                              const PriorityOf& priority_of) {
+    const Scene scene{tree, ledger, now, priority_of};
     std::vector<Id> in;
-    for (const Turn turn : {Turn::kept, Turn::soft, Turn::alone}) {
-        let_in(tree, ledger, now, priority_of, turn, in);
-    }
+    const std::set<Id> due = take_due(scene);
+    let_in(scene, std::exchange(kept_, {}), LimitRule::hard, false, in);  // has a place now, or there is no room for it
+    let_in(scene, due, LimitRule::soft, false, in);
+    let_in(scene, alone(), LimitRule::hard, true, in);
+    changed_ = std::exchange(touched_, {});
     return in;
 }
 
@@ -140,7 +278,25 @@ std::vector<Admission::Id> Admission::places() const {
 
 std::optional<LimitHit> Admission::hit(Id id) const {
     const auto known = jobs_.find(id);
-    return known == jobs_.end() ? std::nullopt : known->second.hit;
+    if (known == jobs_.end() || !known->second.hit) {
+        return std::nullopt;
+    }
+    LimitHit hit = *known->second.hit;
+    const LimitCounts::Use use = counts_.of(hit.node);
+    switch (hit.kind) {
+        case LimitKind::running_jobs:
+            hit.used = use.running_jobs;
+            break;
+        case LimitKind::nodes:
+            hit.used = use.nodes;
+            break;
+        case LimitKind::cores:
+            hit.used = use.cores;
+            break;
+        default:
+            break;
+    }
+    return hit;
 }
 
 }  // namespace weir

@@ -21,15 +21,14 @@ void Pusher::override(std::uint64_t id) {
 }
 
 void Pusher::hold_back(std::uint64_t id, bool is_held_back) {
-    const auto job = jobs_.find(id);
-    if (job != jobs_.end() && job->second.is_held_back != is_held_back) {
-        job->second.is_held_back = is_held_back;
+    const bool is_new = is_held_back ? held_back_.insert(id).second : held_back_.erase(id) != 0;
+    if (const auto job = jobs_.find(id); is_new && job != jobs_.end()) {
         compare(id, job->second);
     }
 }
 
 void Pusher::compare(std::uint64_t id, const Job& job) {
-    if (job.acknowledged == value_of(job)) {
+    if (job.acknowledged == value_of(id, job)) {
         dirty_.erase(id);
     } else {
         dirty_.insert(id);
@@ -39,6 +38,7 @@ void Pusher::compare(std::uint64_t id, const Job& job) {
 void Pusher::forget(std::uint64_t id) {
     jobs_.erase(id);
     dirty_.erase(id);
+    held_back_.erase(id);
 }
 
 void Pusher::retain(const std::set<std::uint64_t>& ids) {
@@ -50,6 +50,7 @@ void Pusher::retain(const std::set<std::uint64_t>& ids) {
             ++job;
         }
     }
+    std::erase_if(held_back_, [&](std::uint64_t id) { return ids.count(id) == 0; });
 }
 
 std::optional<Push> Pusher::next() {
@@ -61,7 +62,7 @@ std::optional<Push> Pusher::next() {
     Push push;
     push.jobs.reserve(portion);
     for (auto id = dirty_.begin(); push.jobs.size() < portion;) {
-        push.jobs.emplace_back(*id, value_of(jobs_.at(*id)));
+        push.jobs.emplace_back(*id, value_of(*id, jobs_.at(*id)));
         id = dirty_.erase(id);
     }
     is_filling_ = is_large && !dirty_.empty();
@@ -80,7 +81,7 @@ void Pusher::acknowledge(std::int64_t nonce) {
             continue;
         }
         job->second.acknowledged = value;
-        if (value_of(job->second) != value) {
+        if (value_of(id, job->second) != value) {
             dirty_.insert(id);
         }
     }

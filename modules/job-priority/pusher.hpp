@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -38,7 +39,8 @@ class Pusher {
 
     /// The value that the job should have. Changes nothing if that is what the plugin has. O(1) expected.
     void want(std::uint64_t id, std::uint32_t value);
-    /// Whether a limit holds the job back: it is pushed as 0 until that ends, then as what is wanted. O(1) expected.
+    /// Whether a limit holds the job back: it is pushed as 0 until that ends, then as what is wanted. Holds until it is
+    /// forgotten, also for a job that nothing is wanted of yet. O(1) expected.
     void hold_back(std::uint64_t id, bool is_held_back);
     /// The job became held or expedited: unless the plugin is told a value for it anyway, it is told that there is
     /// none, each time anew, for the job may wait for one (Push::overridden). O(log jobs).
@@ -70,14 +72,16 @@ class Pusher {
   private:
     struct Job {
         std::uint32_t wanted = Push::overridden;
-        bool is_held_back = false;
         std::optional<std::uint32_t> acknowledged;
     };
-    static std::uint32_t value_of(const Job& job) { return job.is_held_back ? 0 : job.wanted; }
+    std::uint32_t value_of(std::uint64_t id, const Job& job) const {
+        return held_back_.count(id) != 0 ? 0 : job.wanted;
+    }
     void compare(std::uint64_t id, const Job& job);
     void mark_all_dirty();
 
     std::unordered_map<std::uint64_t, Job> jobs_;
+    std::unordered_set<std::uint64_t> held_back_;
     std::set<std::uint64_t> dirty_;  // ordered, so that a run can be repeated
     std::optional<Push> out_;
     bool is_filling_ = false;

@@ -98,7 +98,7 @@ void PriorityService::let_in(Instant now) {
         return static_cast<std::uint64_t>(std::max<std::int64_t>(0, fine));
     };
     admission_.let_in(accounting_.tree(), accounting_.ledger(), now, priority_of);
-    for (const auto& [id, job] : book_.jobs()) {
+    for (const FluxJobId id : admission_.changed()) {
         pusher_.hold_back(id, admission_.is_held_back(id) || capped_.count(id) != 0);
     }
 }
