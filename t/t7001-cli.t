@@ -127,6 +127,19 @@ test_expect_success 'unknown things: exit code 5, with where to look' '
 	test_expect_code 5 weir share set chme 3 2>err && grep "chem" err &&
 	test_expect_code 2 weir cancel "?" 2>err && grep "no job id" err
 '
+test_expect_success 'a job that has ended: how and when' '
+	id=$(weir submit false) && weir output --wait $id &&
+	test_expect_code 5 weir cancel $id 2>err && cat err && grep "has ended: it failed at 20[0-9-]* [0-9:]*: exit code 1\." err &&
+	id=$(weir submit --simulate=1h sleepy) && weir cancel -m "wrong input" $id && { weir output --wait $id || true; } &&
+	test_expect_code 5 weir nice $id 3 2>err && cat err && grep "it was canceled at .*: wrong input" err
+'
+test_expect_success 'cancel --all of the owner leaves the partitions and everybody else in peace, and says so' '
+	weir submit --user alice --simulate=1h hers >hers && weir submit --simulate=1h mine >mine &&
+	weir cancel --all 2>err && cat err && grep "Canceled 1 job" err && grep "Left out: .* and .*, partitions that serve" err &&
+	weir tree --json >j && test "$(field j "[c[\"state\"] if \"state\" in c else \"up\" for c in d[\"children\"]]")" = "['"'up', 'up'"']" &&
+	weir jobs >out && cat out && grep "$(cat hers) .*RUN" out && weir cancel --all --json >j && test $(field j "len(d[\"left_out\"])") -eq 2 &&
+	weir cancel --all --user alice && weir jobs | grep "debug.*RUN"
+'
 test_expect_success 'refused submissions say what is right' '
 	test_must_fail weir submit -q nope true 2>err && grep "debug" err &&
 	test_must_fail weir submit --user alice -A chem true 2>err && grep "user alice is not a member of account .chem." err &&

@@ -121,7 +121,8 @@ test_expect_success 'a partition that dies is started again and its jobs come ba
 	child=$(weir tree --json | python3 -c "
 import json, sys
 print(next(c[\"job\"] for c in json.load(sys.stdin)[\"children\"] if c[\"serves\"] == [\"batch\"]))") &&
-	weir cancel $child && weir submit --wait echo "after the death" >out && grep "after the death" out
+	test_expect_code 1 weir cancel $child 2>err && grep "is a partition" err && grep -e "--partitions $child" err &&
+	weir cancel --partitions $child && weir submit --wait echo "after the death" >out && grep "after the death" out
 '
 test_expect_success 'it ends again' '
 	stop_weir && test -z "$(leftovers)"

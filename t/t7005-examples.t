@@ -31,7 +31,7 @@ test_expect_success 'cluster.toml and partition.toml: forty imagined nodes and a
 	weir submit --wait -n 64 --simulate=1s x && weir tree | grep "batch *fcfs *.*/144" && weir jobs -a | grep "batch.*completed"
 '
 test_expect_success 'it ends without a trace' '
-	weir cancel --all && kill $broker && wait $broker; test -z "$(leftovers)" && test -z "$(find . -type s)"
+	weir cancel --all --partitions && kill $broker && wait $broker; test -z "$(leftovers)" && test -z "$(find . -type s)"
 '
 test_expect_success 'without its plugin the cluster says why nothing is routed' '
 	rm -f ready && mkfifo ready log2 said && sed "s/, {load = .job-route-tap.so.}//" "$ETC/cluster.toml" >cluster.toml &&

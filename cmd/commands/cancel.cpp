@@ -1,63 +1,114 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: `weir cancel`: a fatal exception of type "cancel" (RFC 21) on jobs, or on all of a user's.
+// Owns: `weir cancel`: a fatal exception of type "cancel" (RFC 21) on jobs, or on all of a user's. A partition carries
+// other people's jobs: it is left out unless it is asked for.
 #include <unistd.h>
+
+#include <set>
 
 #include "cmd/commands/answer.hpp"
 #include "cmd/commands/commands.hpp"
+#include "cmd/common/instances.hpp"
 #include "cmd/common/jobs.hpp"
 #include "cmd/common/reader.hpp"
 
 namespace weir::cmd {
 namespace {
 
-Exit cancel_all(Context& context, Client& client) {
-    std::uint32_t userid = getuid();
-    if (context.args.has("user")) {
-        auto named = Users::of(client).id(context.args.text("user"));
-        if (!named) {
-            return context.fail(named.error());
-        }
-        userid = *named;
-    }
+using Ids = std::vector<std::uint64_t>;
+
+Status cancel(const Context& context, Client& client, std::uint64_t id) {
     Json payload = Json::object();
-    payload.set("dry_run", false).set("userid", userid).set("severity", 0).set("type", "cancel");
-    payload.set("states", static_cast<int>(FLUX_JOB_STATE_ACTIVE));
+    payload.set("id", id).set("type", "cancel").set("severity", 0);
     if (context.args.has("message")) {
         payload.set("note", context.args.text("message"));
     }
-    auto answer = client.call("job-manager.raiseall", payload);
-    if (!answer) {
-        return context.fail(answer.error());
+    const auto answer = client.call("job-manager.raise", payload);
+    return answer ? Status(Done{}) : Status(answer.error());
+}
+
+std::string listed_jobs(const Ids& ids, bool unicode) {
+    std::vector<std::string> names;
+    for (const std::uint64_t id : ids) {
+        names.push_back(job_name(id, unicode));
     }
-    const std::int64_t count = integer_at(answer->get(), "count");
+    return listed(names);
+}
+
+Json names_of(const Ids& ids) {
+    Json names = Json::array();
+    for (const std::uint64_t id : ids) {
+        names.append(Json::string(job_name(id)));
+    }
+    return names;
+}
+
+Exit tell(const Context& context, const Ids& done, const Ids& left_out) {
     if (context.json) {
-        context.print(json_text("weir.cancel/1", *answer));
-    } else {
-        context.note(count == 1 ? "Canceled 1 job." : "Canceled " + std::to_string(count) + " jobs.");
+        Json answer = Json::object();
+        answer.set("count", static_cast<long long>(done.size())).set("jobs", names_of(done));
+        context.print(json_text("weir.cancel/1", answer.set("left_out", names_of(left_out))));
+        return Exit::ok;
+    }
+    context.note(done.size() == 1 ? "Canceled 1 job." : "Canceled " + std::to_string(done.size()) + " jobs.");
+    if (!left_out.empty()) {
+        context.note("Left out: " + listed_jobs(left_out, context.err.glyphs.unicode) +
+                     (left_out.size() == 1 ? ", a partition that serves" : ", partitions that serve") +
+                     " everybody. To cancel them with all their jobs:  weir cancel --partitions --all");
     }
     return Exit::ok;
 }
 
-Exit cancel_each(Context& context, Client& client, const std::vector<std::uint64_t>& ids) {
-    Exit worst = Exit::ok;
-    Json done = Json::array();
-    for (const std::uint64_t id : ids) {
-        Json payload = Json::object();
-        payload.set("id", id).set("type", "cancel").set("severity", 0);
-        if (context.args.has("message")) {
-            payload.set("note", context.args.text("message"));
+/// One by one and not by one request for all: that would take the partitions.
+Exit cancel_all(Context& context, Client& client) {
+    JobQuery query;
+    query.limit = 0;  // all of them
+    query.userid = getuid();
+    if (context.args.has("user")) {
+        const auto named = Users::of(client).id(context.args.text("user"));
+        if (!named) {
+            return context.fail(named.error());
         }
-        if (auto answer = client.call("job-manager.raise", payload)) {
-            done.append(Json::string(job_name(id)));
+        query.userid = *named;
+    }
+    const std::set<std::uint64_t> partitions =
+        context.args.has("partitions") ? std::set<std::uint64_t>() : partition_jobs(client);
+    Ids chosen, left_out, done;
+    const auto is_listed = list_jobs(
+        client, query, [&](const Job& job) { (partitions.count(job.id) > 0 ? left_out : chosen).push_back(job.id); });
+    if (!is_listed) {
+        return context.fail(is_listed.error());
+    }
+    for (const std::uint64_t id : chosen) {
+        if (const Status canceled = cancel(context, client, id)) {
+            done.push_back(id);
+        } else if (canceled.error().code != std::errc::no_such_file_or_directory) {  // not one that ended meanwhile
+            return context.fail(canceled.error());
+        }
+    }
+    return tell(context, done, left_out);
+}
+
+Exit cancel_each(Context& context, Client& client, const Ids& ids) {
+    Exit worst = Exit::ok;
+    const std::set<std::uint64_t> partitions =
+        context.args.has("partitions") ? std::set<std::uint64_t>() : partition_jobs(client);
+    Ids done, left_out;
+    for (const std::uint64_t id : ids) {
+        if (partitions.count(id) > 0) {
+            left_out.push_back(id);
+            worst = context.fail(Exit::failed, job_name(id) +
+                                                   " is a partition: all jobs in it end with it. If that is meant:  "
+                                                   "weir cancel --partitions " +
+                                                   job_name(id));
+        } else if (const Status canceled = cancel(context, client, id)) {
+            done.push_back(id);
         } else {
-            worst = context.fail(explained(answer.error(), id, client,
+            worst = context.fail(explained(canceled.error(), id, client,
                                            "it belongs to another user; you can cancel your own jobs only."));
         }
     }
     if (context.json) {
-        Json answer = Json::object();
-        answer.set("count", json_array_size(done.get())).set("jobs", std::move(done));
-        context.print(json_text("weir.cancel/1", answer));
+        (void)tell(context, done, left_out);
     }
     return worst;
 }
@@ -67,7 +118,7 @@ Exit run(Context& context) {
     if (args.has("all") == !args.words.empty()) {
         return context.fail(Exit::usage, "name the jobs, or say --all.\nUsage: weir cancel [OPTIONS] JOB... | --all");
     }
-    std::vector<std::uint64_t> ids;
+    Ids ids;
     for (const std::string& word : args.words) {
         auto id = parse_job(word);
         if (!id) {
@@ -88,11 +139,12 @@ Command cancel_command() {
     command.summary = "end jobs";
     command.examples = {"weir cancel ƒ7J4Ab  # one job, waiting or running",
                         "weir cancel -m \"wrong input\" ƒ7J4Ab ƒ7J4Ac  # two, with a reason that stays with them",
-                        "weir cancel --all  # all of your own"};
+                        "weir cancel --all  # all of your own, but no partitions"};
     command.words = {"JOB...", 0, SIZE_MAX};
     command.options = {{"message", 'm', "TEXT", "reason, kept with the job"},
                        {"all", 0, "", "every waiting and running job of yours", Kind::flag},
-                       {"user", 'u', "NAME", "with --all: of another user (the instance's owner alone)"}};
+                       {"user", 'u', "NAME", "with --all: of another user (the instance's owner alone)"},
+                       {"partitions", 0, "", "partitions too, and with them everybody's jobs in them", Kind::flag}};
     command.run = run;
     return command;
 }

@@ -116,6 +116,19 @@ std::vector<ChildEntry> children_of(Client& client) {
     return children;
 }
 
+std::set<std::uint64_t> partition_jobs(Client& client) {
+    std::set<std::uint64_t> ids;
+    if (auto answer = client.call("job-route.tree", Json::object())) {
+        for (const json_t* child : items_at(answer->get(), "children")) {
+            ids.insert(static_cast<std::uint64_t>(integer_at(child, "jobid")));
+        }
+        for (const json_t* id : items_at(answer->get(), "instances")) {
+            ids.insert(static_cast<std::uint64_t>(json_integer_value(id)));
+        }
+    }
+    return ids;
+}
+
 Instance instance_tree(Client& client) {
     Instance instance;
     ask_instance(client, instance, 0);

@@ -4,6 +4,7 @@
 #pragma once
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,10 @@ struct ChildEntry {
 };
 /// Children as job-route knows them; empty where the module is not loaded.
 std::vector<ChildEntry> children_of(Client& client);
+
+/// Jobs that are partitions: children of job-route, and those that say so in their jobspec and are not attached (any
+/// more or yet). Other people's jobs run in them.
+std::set<std::uint64_t> partition_jobs(Client& client);
 
 struct Instance {
     std::string uri;

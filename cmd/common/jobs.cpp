@@ -3,11 +3,13 @@
 #include "cmd/common/jobs.hpp"
 
 #include <pwd.h>
+#include <sys/wait.h>
 
 #include <array>
 
 #include "cmd/common/reader.hpp"
 #include "cmd/common/text.hpp"
+#include "cmd/common/time_text.hpp"
 
 namespace weir::cmd {
 namespace {
@@ -83,10 +85,14 @@ Result<std::uint64_t> parse_job(const std::string& text) {
     return static_cast<std::uint64_t>(id);
 }
 
-Error explained(const Error& error, std::uint64_t id, const Client& client, const std::string& not_permitted) {
+Error explained(const Error& error, std::uint64_t id, Client& client, const std::string& not_permitted) {
     // Flux's job-manager answers EINVAL with these words where others say ENOENT.
-    const bool is_unknown = error.message.find("unknown job") != std::string::npos;
+    const bool is_unknown = error.message.find("unknown job") != std::string::npos ||
+                            error.message.find("job is inactive") != std::string::npos;
     if (is_unknown || error.code == std::errc::no_such_file_or_directory) {
+        if (const auto job = find_job(client, id); job && job->state == FLUX_JOB_STATE_INACTIVE) {
+            return {std::errc::no_such_file_or_directory, job_name(id) + " has ended: it " + ending_text(*job) + "."};
+        }
         return {std::errc::no_such_file_or_directory,
                 "no active job " + job_name(id) + " at " + client.uri() + ". See: weir jobs -a"};
     }
@@ -202,6 +208,18 @@ std::string state_text(const Job& job) {
         default:
             return "failed";
     }
+}
+
+std::string ending_text(const Job& job) {
+    const std::string verb = job.result == FLUX_JOB_RESULT_CANCELED  ? "was canceled"
+                             : job.result == FLUX_JOB_RESULT_TIMEOUT ? "reached its time limit"
+                                                                     : state_text(job);
+    const auto status = static_cast<int>(job.waitstatus);
+    const std::string why = !job.note.empty()     ? printable(job.note)
+                            : job.waitstatus <= 0 ? ""
+                            : WIFSIGNALED(status) ? "signal " + std::to_string(WTERMSIG(status))
+                                                  : "exit code " + std::to_string(WEXITSTATUS(status));
+    return verb + " at " + local_time(job.cleanup > 0 ? job.cleanup : job.inactive) + (why.empty() ? "" : ": " + why);
 }
 
 }  // namespace weir::cmd

@@ -16,8 +16,9 @@ std::string job_name(std::uint64_t id, bool unicode = true);
 /// Any RFC 19 form. Errors: EINVAL with the forms that are right.
 Result<std::uint64_t> parse_job(const std::string& text);
 
-/// What job-manager says of a job that it does not know or that is not the user's, as a sentence with the remedy.
-Error explained(const Error& error, std::uint64_t id, const Client& client, const std::string& not_permitted);
+/// What job-manager says of a job that it does not know, that has ended or is not the user's, as a sentence with the
+/// remedy.
+Error explained(const Error& error, std::uint64_t id, Client& client, const std::string& not_permitted);
 
 /// Names of users: the instance's [weir.users] table, then the system's.
 class Users {
@@ -58,5 +59,7 @@ Status list_jobs(Client& client, const JobQuery& query, const std::function<void
 Result<Job> find_job(Client& client, std::uint64_t id);
 /// "SCHED", "RUN", …; "INACTIVE" becomes its result: "completed", "failed", "canceled", "timeout".
 std::string state_text(const Job& job);
+/// Of a job that has ended how and when: "failed at 2026-11-21 09:31:05: exit code 3".
+std::string ending_text(const Job& job);
 
 }  // namespace weir::cmd

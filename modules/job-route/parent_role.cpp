@@ -304,6 +304,7 @@ void ParentRole::take_jobspec(const Fetch& done, flux_future_t* f) {
 
 // ---- people ----
 
+// Guest: sees queues, sockets and job counts of the children; an answer takes time in proportion to the active jobs.
 Json ParentRole::tree(const flux_msg_t*) {
     Json children = Json::array();
     for (const ChildView& view : table_.children()) {
@@ -320,7 +321,12 @@ Json ParentRole::tree(const flux_msg_t*) {
         child.set("cores", static_cast<long long>(view.cores));
         children.append(std::move(child));
     }
+    Json instances = Json::array();
+    for (const JobId id : table_.instance_jobs()) {
+        instances.append(Json::own(json_integer(static_cast<json_int_t>(id.value))));
+    }
     Json answer = Json::object();
+    answer.set("instances", std::move(instances));
     answer.set("children", std::move(children)).set("waiting", static_cast<long long>(table_.waiting()));
     return answer;
 }

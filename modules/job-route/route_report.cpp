@@ -241,6 +241,16 @@ std::vector<ChildView> RouteTable::children() const {
     return views;
 }
 
+std::vector<JobId> RouteTable::instance_jobs() const {
+    std::vector<JobId> ids;
+    for (const auto& [id, job] : jobs_) {
+        if (!job.facts.serves.empty()) {
+            ids.push_back(id);
+        }
+    }
+    return ids;
+}
+
 Result<JobView> RouteTable::find(JobId id) const {
     const auto entry = jobs_.find(id);
     if (entry == jobs_.end() || !entry->second.is_routed) {

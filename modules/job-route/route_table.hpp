@@ -95,6 +95,8 @@ class RouteTable {
     bool is_synced() const { return is_synced_; }
     bool is_routed(JobId id) const;
     std::vector<ChildView> children() const;
+    /// Active jobs whose jobspec says that they are child instances, attached or not. O(jobs).
+    std::vector<JobId> instance_jobs() const;
     Result<JobView> find(JobId id) const;
     /// R of an active job that is not routed, JSON text; empty when unknown. For mapping a child's R onto it.
     std::string R_of(JobId id) const;
