@@ -47,7 +47,7 @@ TEST_CASE("config: a file that cannot be read is told, a folder that is named li
     Files files;
     std::filesystem::create_directories(files.dir() + "/x.toml");
     for (const std::string& path : {files.dir(), files.dir() + "/nowhere.toml"}) {
-        const auto config = load_config({path});
+        const auto config = load_config({{path}});
         REQUIRE_FALSE(config);
         CHECK(config.error().message.find("cannot read this configuration file: ") != std::string::npos);
     }
