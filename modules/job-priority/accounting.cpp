@@ -91,8 +91,11 @@ Result<Accounting> Accounting::restore(ShareTreePtr tree, const SavedState& save
         post_to(accounting.ledger_, payer_of(*tree, charge.path), charge.rate, charge.time);
     }
     for (const auto& [id, row] : saved.running) {
-        accounting.running_[id] =
-            RunningJob{.payer = payer_of(*tree, row.path), .cores = row.cores, .start = row.start, .bill = row.bill};
+        accounting.running_[id] = RunningJob{.payer = payer_of(*tree, row.path),
+                                             .cores = row.cores,
+                                             .start = row.start,
+                                             .bill = row.bill,
+                                             .run = row.run};
     }
     for (const auto& [key, row] : saved.reported) {
         accounting.reported_[key] = RunningJob{.payer = payer_of(*tree, row.path),
@@ -125,19 +128,38 @@ void Accounting::post(NodeId payer, std::int64_t rate, Instant at) {
 }
 
 RunningRow Accounting::row_of(const RunningJob& job) const {
-    return {job.payer == unassociated ? std::string() : tree().path(job.payer), job.cores, job.start, job.inside,
-            job.bill};
+    return {job.payer == unassociated ? std::string() : tree().path(job.payer),
+            job.cores,
+            job.start,
+            job.inside,
+            job.bill,
+            job.run};
 }
 
-bool Accounting::start(FluxJobId id, NodeId payer, std::int64_t cores, Instant at, const Bill& bill) {
-    if (running_.count(id) != 0 || charged_.count(id) != 0) {
+bool Accounting::was_charged(const JobRun& run) const {
+    return charged_.count(run) != 0 || charged_.count({run.id, {}, {}}) != 0;
+}
+
+bool Accounting::start(const JobRun& run, NodeId payer, std::int64_t cores, Instant at, const Bill& bill) {
+    const auto open = running_.find(run.id);
+    if (open != running_.end() && open->second.run.is(run)) {
+        if (open->second.run != run) {  // of an older version: now its times are known
+            open->second.run = run;
+            batch_.running[run.id] = row_of(open->second);
+        }
         return false;
     }
-    const RunningJob job{.payer = payer, .cores = cores, .start = at, .bill = bill};
-    running_.emplace(id, job);
+    if (was_charged(run)) {
+        return false;
+    }
+    if (open != running_.end()) {
+        end(run.id, meta_.position);
+    }
+    const RunningJob job{.payer = payer, .cores = cores, .start = at, .bill = bill, .run = run};
+    running_.emplace(run.id, job);
     post(payer, cores, at);
     count_start(billed(job));
-    batch_.running[id] = row_of(job);
+    batch_.running[run.id] = row_of(job);
     return true;
 }
 
@@ -150,16 +172,18 @@ bool Accounting::end(FluxJobId id, Instant at) {
     end_inside(id, 0, end_at);
     post(found->second.payer, -found->second.cores, end_at);
     count_end(billed(found->second), end_at);
+    JobRun run = found->second.run;
+    run.id = id;
     running_.erase(found);
-    charged_[id] = end_at;
+    charged_[run] = end_at;
     batch_.running[id] = std::nullopt;
-    batch_.charged[id] = end_at;
+    batch_.charged[run] = end_at;
     prune_charged();
     return true;
 }
 
-bool Accounting::is_charged(FluxJobId id, Instant freed) const {
-    return charged_.count(id) != 0 || (running_.count(id) == 0 && freed <= meta_.charged_floor);
+bool Accounting::is_charged(const JobRun& run, Instant freed) const {
+    return was_charged(run) || (running_.count(run.id) == 0 && freed <= meta_.charged_floor);
 }
 
 const RunningJob* Accounting::find(FluxJobId id) const {
@@ -167,10 +191,11 @@ const RunningJob* Accounting::find(FluxJobId id) const {
     return found == running_.end() ? nullptr : &found->second;
 }
 
-std::vector<FluxJobId> Accounting::vanished(const std::set<FluxJobId>& seen) const {
+std::vector<FluxJobId> Accounting::vanished(const std::map<FluxJobId, JobRun>& seen) const {
     std::vector<FluxJobId> vanished;
     for (const auto& [id, job] : running_) {
-        if (seen.count(id) == 0) {
+        const auto known = seen.find(id);
+        if (known == seen.end() || !job.run.is(known->second)) {
             vanished.push_back(id);
         }
     }
@@ -183,7 +208,7 @@ void Accounting::prune_charged() {
     }
     std::vector<Instant> ends;
     ends.reserve(charged_.size());
-    for (const auto& [id, end_at] : charged_) {
+    for (const auto& [run, end_at] : charged_) {
         ends.push_back(end_at);
     }
     const auto middle = ends.begin() + static_cast<std::ptrdiff_t>(charged_.size() - charged_kept);
@@ -349,12 +374,11 @@ StateBatch Accounting::take() {
 }
 
 void Accounting::untake(StateBatch batch) {
-    StateBatch newer = std::exchange(batch_, std::move(batch));
-    is_checkpoint_due_ = true;  // the ledger as it is now, in place of both batches' charges
-    batch_.checkpoint.reset();
-    batch_.charges.clear();
-    batch_.counted_events.clear();
-    batch_.revisions.insert(batch_.revisions.end(), newer.revisions.begin(), newer.revisions.end());
+    StateBatch newer = std::exchange(batch_, std::move(batch));  // only take() makes a checkpoint: there is none in it
+    const auto append = [](auto& into, auto& from) { into.insert(into.end(), from.begin(), from.end()); };
+    append(batch_.charges, newer.charges);
+    append(batch_.counted_events, newer.counted_events);
+    append(batch_.revisions, newer.revisions);
     const auto merge = [](auto& into, auto& from) {
         for (auto& [key, value] : from) {
             into.insert_or_assign(key, std::move(value));

@@ -35,6 +35,7 @@ struct RunningJob {
     std::int64_t given = 0;    ///< cores that reported jobs inside it took over
     std::size_t inner = 0;     ///< open reported jobs inside it
     Bill bill{};
+    JobRun run{};  ///< not of reported jobs
 };
 
 class Accounting {
@@ -52,19 +53,18 @@ class Accounting {
                                       Instant now);
 
     // ---- events ----
-    /// Begins to charge a job. False, and nothing, when it is being charged or was (a replay). O(depth + log jobs).
-    bool start(FluxJobId id, NodeId payer, std::int64_t cores, Instant at, const Bill& bill);
-    bool start(FluxJobId id, NodeId payer, std::int64_t cores, Instant at) {
-        return start(id, payer, cores, at, Bill{cores * billing_unit});
-    }
+    /// Begins to charge a run of a job. False, and nothing, when it is being charged or was (a replay). Another run of
+    /// the same id, of which nobody told the end, ends at position(). O(depth + log jobs).
+    bool start(const JobRun& run, NodeId payer, std::int64_t cores, Instant at, const Bill& bill);
     /// Ends it, not before its start. False, and nothing, when it is not being charged.
     bool end(FluxJobId id, Instant at);
-    /// Whether a job that freed its resources at `freed` has been charged to the end.
-    bool is_charged(FluxJobId id, Instant freed) const;
+    /// Whether a run that freed its resources at `freed` has been charged to the end.
+    bool is_charged(const JobRun& run, Instant freed) const;
     const RunningJob* find(FluxJobId id) const;
     const std::map<FluxJobId, RunningJob>& running() const { return running_; }
-    /// The running jobs that the job-manager no longer knows.
-    std::vector<FluxJobId> vanished(const std::set<FluxJobId>& seen) const;
+    /// The running jobs of which the job-manager does not know that run. `seen`: the last run of each job that it
+    /// knows.
+    std::vector<FluxJobId> vanished(const std::map<FluxJobId, JobRun>& seen) const;
 
     // ---- children: part of a running job's rate is moved to a user inside it ----
     /// Moves `cores` (at most what other reported jobs left) of the rate of `child`, or of the reported job `inside`,
@@ -122,6 +122,7 @@ class Accounting {
     Status restore_counted(const SavedState& saved);
     void begin_to_count(const UsageRules& rules, Instant at);
     RunningRow row_of(const RunningJob& job) const;
+    bool was_charged(const JobRun& run) const;
     void prune_charged();
     RunningJob* giver(FluxJobId child, std::uint64_t inside);
     void end_inside(FluxJobId child, std::uint64_t inside, Instant at);
@@ -131,7 +132,7 @@ class Accounting {
     std::optional<CountedUsage> counted_;  // fed with all that ledger_ is
     std::map<FluxJobId, RunningJob> running_;
     std::map<ReportedKey, RunningJob> reported_;  // start and cores as moved; ends with its child
-    std::map<FluxJobId, Instant> charged_;
+    std::map<JobRun, Instant> charged_;
     StateMeta meta_;
     StateBatch batch_;
     Instant reset_from_;  ///< boundaries up to here need no reset

@@ -26,6 +26,7 @@ BookChange JobBook::apply(const JobEvent& event) {
         }
         job.urgency = submit->urgency;
         job.submit = event.time;
+        job.submit_stamp = event.stamp();
         job.ageing = Ageing(rule_, event.time);
         jobs_.try_emplace(event.id, std::move(job));
         return BookChange::none;

@@ -21,6 +21,7 @@ struct BookJob {
     JobRequest request;
     int urgency = 16;
     Instant submit;
+    Instant submit_stamp;        ///< the same as the eventlog has it: names the job together with its id
     bool is_eligible = false;    ///< its `depend` event was seen
     bool has_resources = false;  ///< between alloc and free
     bool is_over = false;        ///< freed, or ended without resources: waits for `clean`

@@ -61,6 +61,9 @@ struct JobEvent {
     FluxJobId id = 0;
     Instant time;
     std::variant<SubmitEvent, DependEvent, UrgencyEvent, UpdateEvent, AllocEvent, FreeEvent, CleanEvent> what;
+    Duration moved{};  ///< timestamp in the eventlog less `time`: the steps of the wall clock between the two
+
+    Instant stamp() const { return time + moved; }
 };
 
 }  // namespace weir::priority

@@ -18,8 +18,6 @@
 namespace weir::priority {
 namespace {
 
-// A commit is one fsync: batches of events share it. The journal replays what a kill before it takes away.
-constexpr double commit_delay_s = 0.05;
 constexpr double goodbye_s = 2.0;
 constexpr double withheld_timeout_s = 10.0;  // a job-manager that is reloaded just now never answers
 
@@ -104,13 +102,6 @@ std::string state_path(flux_t* h, const Settings& settings) {
     return directory.empty() ? std::string() : directory + "/job-priority.sqlite";
 }
 
-std::string new_instance_name(flux_t* h) {
-    std::ostringstream name;
-    name << attribute(h, "jobid") << "-" << std::hex << static_cast<long long>(flux_reactor_time() * 1e6) << "-"
-         << getpid();
-    return name.str();
-}
-
 void warn_lines(flux_t* h, const std::string& text) {
     std::istringstream lines(text);
     for (std::string line; std::getline(lines, line);) {
@@ -130,7 +121,13 @@ Module::Module(flux_t* h, std::vector<std::string> arguments)
     const bool is_child = flux_attr_get(h_, "parent-uri") != nullptr && flux_attr_get(h_, "jobid") != nullptr;
     service_ = std::make_unique<PriorityService>(std::move(settings), system_users(), getuid(), is_child);
     service_->set_utc_offset(utc_offset(now()));
-    open_state();
+    state_ = std::make_unique<StateLink>(h_, time_scale_, *service_, [this] {
+        if (parent_) {
+            parent_->pump();
+        }
+    });
+    state_->open(state_path(h_, service_->settings()),
+                 service_->settings().state.empty() ? StatePlace::own : StatePlace::named, now());
     read_share_tree();
     warn_of_settings();
     plugin_ = std::make_unique<PluginLink>(h_, time_scale_, *service_);
@@ -141,6 +138,7 @@ Module::Module(flux_t* h, std::vector<std::string> arguments)
             [this](const JournalMessage& message) { service_->add_backlog(message.events); },
             [this] {
                 service_->end_backlog(now());
+                state_->tell_rebuilt();
                 is_pass_due_ = true;
             },
             [this](const JournalMessage& message) {
@@ -152,9 +150,8 @@ Module::Module(flux_t* h, std::vector<std::string> arguments)
     flux_reactor_t* reactor = flux_get_reactor(h_);
     const double interval = to_seconds(service_->settings().update_interval);
     pass_timer_.reset(flux_timer_watcher_create(reactor, interval, interval, flux::on_watcher<&Module::on_pass>, this));
-    commit_timer_.reset(flux_timer_watcher_create(reactor, 1., 0., flux::on_watcher<&Module::on_commit>, this));
     iteration_.reset(flux_prepare_watcher_create(reactor, flux::on_watcher<&Module::on_iteration>, this));
-    if (!pass_timer_ || !commit_timer_ || !iteration_ || !attached_) {
+    if (!pass_timer_ || !iteration_ || !attached_) {
         flux::fail_errno("watchers");
     }
     handlers_ = flux::add_handlers(h_, service_name_, handlers(), this);
@@ -180,22 +177,6 @@ void Module::warn_of_settings() {
 
 // ---- start ----
 
-void Module::open_state() {
-    std::vector<std::string> warnings;
-    store_ = flux::value_or_throw(StateStore::open(state_path(h_, service_->settings()), warnings));
-    const bool is_new = store_->saved().meta.instance.empty();
-    for (std::string& warning : flux::value_or_throw(service_->restore(store_->saved(), now()))) {
-        warnings.push_back(std::move(warning));
-    }
-    store_->drop_saved();
-    if (is_new) {
-        service_->set_instance(new_instance_name(h_));
-    }
-    for (const std::string& warning : warnings) {
-        flux::log(h_, LOG_ERR, warning);  // loud: usage or the tree may be missing
-    }
-}
-
 void Module::read_share_tree() {
     const std::string path = resolved(h_, service_->settings().share_tree);
     TreeStore& trees = service_->trees();
@@ -212,8 +193,14 @@ void Module::read_share_tree() {
         if (!proposal) {
             trees.set_problem(proposal.error().message);
         } else if (*proposal) {
-            service_->accept(**proposal, now());
-            is_pass_due_ = true;
+            TreeChangeover changeover = service_->prepare(std::move(**proposal), now());
+            if (const Status written = state_->write(changeover.batch)) {
+                service_->accept(std::move(changeover));
+                is_pass_due_ = true;
+            } else {
+                trees.set_problem(path + " is not in force: it cannot be kept: " + written.error().message);
+                is_share_tree_due_ = true;
+            }
         }
     }
     if (!trees.problem().empty()) {
@@ -288,7 +275,7 @@ void Module::follow() {
 }
 
 void Module::start() {
-    commit();
+    (void)state_->commit();  // told
     if (service_->is_limited()) {
         withheld_ = flux::rpc(h_, "job-manager.jobpriority.withheld", Json::object());
         flux::then<&Module::on_withheld>(withheld_.get(), this, withheld_timeout_s * time_scale_);
@@ -303,15 +290,19 @@ void Module::start() {
 void Module::finish() {
     plugin_->say_goodbye(goodbye_s * time_scale_);
     if (parent_) {
-        parent_->flush(goodbye_s * time_scale_, [this] { commit(); });
+        parent_->flush(goodbye_s * time_scale_, [this] { (void)state_->commit(); });
     }
     service_->want_checkpoint();
-    commit();
+    (void)state_->commit();  // told
 }
 
 // ---- reactor ----
 
 void Module::on_iteration() {
+    if (is_share_tree_due_ && !state_->has_failed()) {
+        is_share_tree_due_ = false;
+        read_share_tree();
+    }
     if (is_pass_due_ && service_->is_synced()) {
         is_pass_due_ = false;
         on_pass();
@@ -325,10 +316,8 @@ void Module::on_iteration() {
     }
     plugin_->pump();
     answer_syncs();
-    if (service_->is_dirty() && !is_commit_armed_) {
-        is_commit_armed_ = true;
-        flux_timer_watcher_reset(commit_timer_.get(), commit_delay_s * time_scale_, 0.);
-        flux_watcher_start(commit_timer_.get());
+    if (service_->is_dirty()) {
+        state_->commit_soon();
     }
 }
 
@@ -343,29 +332,6 @@ void Module::on_pass() {
     plugin_->want_heartbeat();
     plugin_->pump();
     publish_factors();
-}
-
-void Module::on_commit() {
-    is_commit_armed_ = false;
-    commit();
-    if (parent_) {
-        parent_->pump();
-    }
-}
-
-void Module::commit() {
-    StateBatch batch = service_->take_batch();
-    const Status status = store_->apply(batch);
-    if (status) {
-        if (std::exchange(has_commit_failed_, false)) {
-            flux::log(h_, LOG_INFO, "the state file is written again");
-        }
-        return;
-    }
-    service_->untake_batch(std::move(batch));
-    if (!std::exchange(has_commit_failed_, true)) {
-        flux::log(h_, LOG_ERR, status.error().message + "; everything is kept in memory and tried again");
-    }
 }
 
 void Module::publish_factors() {

@@ -11,7 +11,7 @@
 #include "modules/job-priority/journal_link.hpp"
 #include "modules/job-priority/plugin_link.hpp"
 #include "modules/job-priority/priority_service.hpp"
-#include "modules/job-priority/state_store.hpp"
+#include "modules/job-priority/state_link.hpp"
 #include "modules/job-priority/uplink_link.hpp"
 
 namespace weir::priority {
@@ -39,14 +39,11 @@ class Module {
     void on_withheld(flux_future_t* f);
     /// Reads the machine and the journal.
     void follow();
-    void open_state();
     void read_share_tree();
     void connect_parent();
     // reactor
     void on_iteration();
     void on_pass();
-    void on_commit();
-    void commit();
     void publish_factors();
     Instant now() const;
 
@@ -80,8 +77,7 @@ class Module {
     double time_scale_;
     std::string service_name_;
     std::unique_ptr<PriorityService> service_;
-    std::optional<StateStore> store_;
-    bool has_commit_failed_ = false;
+    std::unique_ptr<StateLink> state_;
     std::unique_ptr<PluginLink> plugin_;
     std::unique_ptr<JournalLink> journal_;
     std::unique_ptr<UplinkLink> parent_;
@@ -89,15 +85,14 @@ class Module {
     flux::Future withheld_;
     bool is_journal_due_ = true;
     flux::Watcher pass_timer_;
-    flux::Watcher commit_timer_;
     flux::Watcher iteration_;
     flux::MessageList attached_;  ///< the children's streaming requests
     std::vector<flux::MessageRef> syncs_;
     std::uint64_t pushed_before_sync_ = 0;
     double last_pass_us_ = 0;
-    bool is_commit_armed_ = false;
-    bool is_pass_due_ = false;  ///< by the next iteration
-    flux::Handlers handlers_;   // last: gone before what they call
+    bool is_pass_due_ = false;        ///< by the next iteration
+    bool is_share_tree_due_ = false;  ///< the file could not be kept: read it again when the state is written again
+    flux::Handlers handlers_;         // last: gone before what they call
 };
 
 }  // namespace weir::priority

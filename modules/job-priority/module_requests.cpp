@@ -9,6 +9,23 @@
 
 namespace weir::priority {
 
+namespace {
+
+/// Nothing was put in force that is not written.
+void written_or_throw(const Status& written, const char* what) {
+    if (!written) {
+        throw flux::Failure(EIO, std::string(what) + " not changed: " + written.error().message);
+    }
+}
+
+void kept_or_throw(const Status& kept) {
+    if (!kept) {
+        throw flux::Failure(EAGAIN, "the parent's state file cannot be written now: report again");
+    }
+}
+
+}  // namespace
+
 std::vector<flux_msg_handler_spec> Module::handlers() {
     constexpr int request = FLUX_MSGTYPE_REQUEST;
     constexpr std::uint32_t owner = 0;
@@ -77,7 +94,7 @@ TreeEdit Module::tree_edit_of(const flux_msg_t* msg, bool& is_dry_run) const {
 Json Module::on_tree_set(const flux_msg_t* msg) {
     bool is_dry_run = false;
     const TreeEdit edit = tree_edit_of(msg, is_dry_run);
-    const TreeProposal proposal =
+    TreeProposal proposal =
         flux::value_or_throw(service_->trees().propose(service_->accounting().tree(), edit, "share tree", now()));
     Json answer = Json::object();
     answer.set("revision", static_cast<long long>(proposal.revision.revision));
@@ -88,9 +105,10 @@ Json Module::on_tree_set(const flux_msg_t* msg) {
     if (!proposal.is_new) {
         return answer;
     }
-    service_->accept(proposal, now());
+    TreeChangeover changeover = service_->prepare(std::move(proposal), now());
+    written_or_throw(state_->write(changeover.batch), "the share tree was");
+    service_->accept(std::move(changeover));
     service_->trees().set_problem({});
-    commit();  // answered means kept
     is_pass_due_ = true;
     return answer;
 }
@@ -146,14 +164,17 @@ Json Module::on_site_set(const flux_msg_t* msg) {
     json_t* values = nullptr;
     flux::unpack(msg, "{s:o}", "values", &values);
     const auto read = flux::value_or_throw(read_site_values(values));
-    const std::vector<FluxJobId> unknown = service_->set_site_values(read);
+    const SiteEdit edit = service_->propose_site_values(read);
+    StateBatch batch;
+    batch.site = edit.rows;
+    written_or_throw(state_->write(batch), "the values were");
+    service_->accept(edit);
     Json ids = Json::array();
-    for (const FluxJobId id : unknown) {
+    for (const FluxJobId id : edit.unknown) {
         ids.append(Json::own(json_integer(static_cast<json_int_t>(id))));
     }
-    commit();  // answered means kept
     Json answer = Json::object();
-    answer.set("set", static_cast<long long>(read.size() - unknown.size())).set("unknown", std::move(ids));
+    answer.set("set", static_cast<long long>(read.size() - edit.unknown.size())).set("unknown", std::move(ids));
     const Settings& settings = service_->settings();
     const bool is_admin = settings.policy == PolicyKind::lsf && settings.lsf.aps;  // added as it is
     answer.set("weight", is_admin ? 1. : service_->is_sum() ? settings.weights.site : 0.);
@@ -174,7 +195,8 @@ Json Module::on_stats(const flux_msg_t*) {
     stats.set("ledger_touches", number(service_->accounting().ledger().touches()));
     stats.set("journal_position", to_seconds(service_->accounting().position()));
     stats.set("synced", service_->is_synced()).set("plugin", plugin_->is_absent() ? "absent" : "present");
-    stats.set("state_file", store_->path()).set("state_failed", has_commit_failed_);
+    stats.set("state_file", state_->path()).set("state_failed", state_->has_failed());
+    stats.set("state_failures", number(state_->failures()));
     stats.set("revision", static_cast<long long>(service_->trees().in_force().revision));
     Json uplink = Json::object();
     uplink.set("state", !parent_                                          ? "none"
@@ -204,7 +226,7 @@ void Module::answer_syncs() {
     if (syncs_.empty() || is_pass_due_ || !(plugin_->is_absent() || plugin_->is_settled())) {
         return;
     }
-    commit();
+    (void)state_->keep();  // told
     Json answer = Json::object();
     answer.set("pushed", static_cast<long long>(service_->pusher().pushed_total() - pushed_before_sync_));
     answer.set("pending", static_cast<long long>(service_->queue().size()));
@@ -240,7 +262,7 @@ void Module::on_attach(const flux_msg_t* msg) {
     answer.set("seq_acked", static_cast<long long>(acked));
     answer.set("half_life_s", to_seconds(service_->settings().half_life));
     answer.set("factors", write_factors(service_->factor_rows())).set("complete", true);
-    commit();
+    kept_or_throw(state_->keep());
     flux::respond(h_, msg, answer);
     if (flux_msglist_append(attached_.get(), msg) < 0) {
         flux::fail_errno("attach");
@@ -255,10 +277,7 @@ Json Module::on_report(const flux_msg_t* msg) {
     authorize(msg, static_cast<FluxJobId>(jobid));
     const std::uint64_t acked = service_->report(static_cast<FluxJobId>(jobid), static_cast<std::uint64_t>(seq),
                                                  flux::value_or_throw(read_records(records)));
-    commit();  // acknowledged means kept
-    if (has_commit_failed_) {
-        throw flux::Failure(EAGAIN, "the parent's state file cannot be written now: report again");
-    }
+    kept_or_throw(state_->keep());  // acknowledged means kept
     Json answer = Json::object();
     answer.set("seq_acked", static_cast<long long>(acked));
     return answer;

@@ -70,18 +70,23 @@ void PriorityService::set_instance(std::string instance) {
 void PriorityService::begin_backlog() {
     is_synced_ = false;
     backlog_.clear();
-    backlog_ids_.clear();
+    backlog_runs_.clear();
 }
 
 void PriorityService::add_backlog(const std::vector<JobEvent>& events) {
     if (events.empty()) {
         return;
     }
-    const FluxJobId id = events.front().id;
-    backlog_ids_.insert(id);
+    JobRun& run = backlog_runs_[events.front().id];
+    run.id = events.front().id;
     const bool needs_past = settings_.policy == PolicyKind::load_threshold;  // what was in use counts, whoever paid
     for (const JobEvent& event : events) {
-        if (!needs_past && std::holds_alternative<FreeEvent>(event.what) && accounting_.is_charged(id, event.time)) {
+        if (std::holds_alternative<SubmitEvent>(event.what)) {
+            run.submit = event.stamp();
+        } else if (std::holds_alternative<AllocEvent>(event.what)) {
+            run.alloc = event.stamp();
+        }
+        if (!needs_past && std::holds_alternative<FreeEvent>(event.what) && accounting_.is_charged(run, event.time)) {
             return;  // over and charged: nothing of it matters any more
         }
     }
@@ -98,15 +103,13 @@ void PriorityService::end_backlog(Instant now) {
     // The backlog comes job by job; the live stream came in order of time. Stable: a job's own order stays.
     std::stable_sort(backlog_.begin(), backlog_.end(),
                      [](const JobEvent& a, const JobEvent& b) { return a.time < b.time; });
+    for (const FluxJobId id : accounting_.vanished(backlog_runs_)) {
+        end_vanished(id);  // before the backlog moves the position on
+    }
     for (const JobEvent& event : std::exchange(backlog_, {})) {
         apply(event);
     }
-    for (const FluxJobId id : accounting_.vanished(backlog_ids_)) {
-        counts_.vanished += 1;
-        record({false, id, {}, {}, 0, accounting_.position()});
-        accounting_.end(id, accounting_.position());
-    }
-    backlog_ids_.clear();
+    backlog_runs_.clear();
     std::set<FluxJobId> pending;
     for (const auto& [id, job] : book_.jobs()) {
         if (job.is_pending()) {
@@ -155,7 +158,7 @@ void PriorityService::apply(const JobEvent& event) {
                 order_.start(JobId{slot->value}, event.time);
             }
             leave(event.id, event.time);
-            on_started(*job, std::get<AllocEvent>(event.what), event.time);
+            on_started(*job, event);
             break;
         case BookChange::ended:
             on_ended(*job, event.time);
@@ -167,12 +170,24 @@ void PriorityService::apply(const JobEvent& event) {
     }
 }
 
-void PriorityService::on_started(const BookJob& job, const AllocEvent& alloc, Instant at) {
+void PriorityService::end_vanished(FluxJobId id) {
+    counts_.vanished += 1;
+    record({false, id, {}, {}, 0, accounting_.position()});
+    accounting_.end(id, accounting_.position());
+    if (children_.erase(id) != 0) {
+        accounting_.batch().downlinks[id] = std::nullopt;
+    }
+}
+
+void PriorityService::on_started(const BookJob& job, const JobEvent& event) {
+    const auto& alloc = std::get<AllocEvent>(event.what);
+    const Instant at = event.time;
     if (alloc.is_charged_elsewhere) {
         return;  // the child instance that runs it reports its usage
     }
     order_.hold(job.id, alloc.cores, users_.name(job.charged_userid()), at);
-    if (accounting_.start(job.id, payer_of(job), alloc.cores, at, bill_of(settings_, job.request, alloc))) {
+    const JobRun run{job.id, job.submit_stamp, event.stamp()};
+    if (accounting_.start(run, payer_of(job), alloc.cores, at, bill_of(settings_, job.request, alloc))) {
         record({true, job.id, users_.name(job.charged_userid()), job.request.account, alloc.cores, at});
     }
     queue_.mark_factor(factor_index(job));
@@ -186,6 +201,7 @@ void PriorityService::on_ended(const BookJob& job, Instant at) {
     }
     record({false, job.id, users_.name(job.charged_userid()), job.request.account, running->cores, at});
     accounting_.end(job.id, at);
+    counts_.rebuilt += is_synced_ ? 0 : 1;
     if (children_.erase(job.id) != 0) {
         accounting_.batch().downlinks[job.id] = std::nullopt;
     }

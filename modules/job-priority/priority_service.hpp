@@ -40,6 +40,20 @@ struct ServiceCounts {
     std::uint64_t changes = 0;      ///< priorities that a pass found different
     std::uint64_t evaluations = 0;  ///< of the whole tree
     std::uint64_t vanished = 0;     ///< running jobs that the job-manager no longer knew
+    std::uint64_t rebuilt = 0;      ///< jobs that ended while we were away, charged from a backlog
+};
+
+/// New values of the site's own factor.
+struct SiteEdit {
+    std::map<FluxJobId, std::optional<SiteRow>> rows;
+    std::vector<FluxJobId> unknown;  ///< not active here: nothing is kept of them
+};
+
+/// A share tree with all that follows from it, ready to be put in force: `batch` is to be written first.
+struct TreeChangeover {
+    TreeProposal proposal;
+    Accounting accounting;
+    StateBatch batch;
 };
 
 /// What the plugin needs to judge submissions.
@@ -98,16 +112,19 @@ class PriorityService {
     void set_utc_offset(Duration offset) { utc_offset_ = offset; }
     TreeStore& trees() { return trees_; }
     const TreeStore& trees() const { return trees_; }
-    /// Puts a proposal of trees() in force.
-    void accept(const TreeProposal& proposal, Instant now);
+    /// What a proposal of trees() comes to. Nothing is changed. O(size).
+    TreeChangeover prepare(TreeProposal proposal, Instant now) const;
+    /// Puts it in force. REQUIRES: nothing happened since prepare(); its batch is written.
+    void accept(TreeChangeover changeover);
     AccountsView accounts();
     /// Rises whenever accounts() may answer otherwise.
     std::uint64_t accounts_version() const { return accounts_version_; }
 
     // ---- the site's own factor: service_site.cpp ----
-    /// Takes values of jobs, kept until the jobs are gone; nothing for a value: it is taken back. Returns the jobs that
-    /// are not active here, of which nothing is kept. REQUIRES: the values are finite.
-    std::vector<FluxJobId> set_site_values(std::span<const std::pair<FluxJobId, std::optional<double>>> values);
+    /// Values of jobs, kept until the jobs are gone; nothing for a value: it is taken back. Nothing is changed: the
+    /// rows are to be written first, then accepted. REQUIRES: the values are finite.
+    SiteEdit propose_site_values(std::span<const std::pair<FluxJobId, std::optional<double>>> values) const;
+    void accept(const SiteEdit& edit);
     std::optional<double> site_value(FluxJobId id) const;
 
     // ---- policies other than multifactor: service_policy.cpp ----
@@ -185,7 +202,9 @@ class PriorityService {
     NodeId resolve(const Credentials& job, std::optional<std::uint32_t> userid);
     void measure_demand(Measured& into) const;
     std::uint32_t factor_index(const BookJob& job);
-    void on_started(const BookJob& job, const AllocEvent& alloc, Instant at);
+    void on_started(const BookJob& job, const JobEvent& event);
+    /// A running job that nobody will tell the end of: it ended where it was last seen.
+    void end_vanished(FluxJobId id);
     void on_ended(const BookJob& job, Instant at);
     void record(UplinkRow row);
     void evaluate_now(Instant now);
@@ -237,13 +256,13 @@ class PriorityService {
     std::optional<Instant> evaluated_at_;
     std::uint32_t evaluated_size_ = 0;  ///< nodes of the tree at that time
     MachineSize machine_;
-    std::map<FluxJobId, double> site_;
+    std::map<FluxJobId, SiteRow> site_;
     bool is_machine_known_ = false;
     bool has_groups_ = false;  ///< some node of the tree is a group
     Duration utc_offset_{};
     bool is_synced_ = false;
     std::vector<JobEvent> backlog_;
-    std::set<FluxJobId> backlog_ids_;
+    std::map<FluxJobId, JobRun> backlog_runs_;
     std::map<FluxJobId, DownlinkRow> children_;
     std::map<std::string, double> published_;  ///< by path: the factors that children have
     bool is_publication_complete_ = true;      ///< the next publication replaces all rows

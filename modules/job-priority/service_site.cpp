@@ -4,31 +4,36 @@
 
 namespace weir::priority {
 
-std::vector<FluxJobId> PriorityService::set_site_values(
-    std::span<const std::pair<FluxJobId, std::optional<double>>> values) {
-    std::vector<FluxJobId> unknown;
+SiteEdit PriorityService::propose_site_values(
+    std::span<const std::pair<FluxJobId, std::optional<double>>> values) const {
+    SiteEdit edit;
     for (const auto& [id, value] : values) {
         const BookJob* job = book_.find(id);
         if (job == nullptr) {
-            unknown.push_back(id);
-            continue;
+            edit.unknown.push_back(id);
+        } else {
+            edit.rows[id] = value ? std::optional(SiteRow{*value, job->submit_stamp}) : std::nullopt;
         }
-        if (value) {
-            site_[id] = *value;
+    }
+    return edit;
+}
+
+void PriorityService::accept(const SiteEdit& edit) {
+    for (const auto& [id, row] : edit.rows) {
+        if (row) {
+            site_[id] = *row;
         } else {
             site_.erase(id);
         }
-        accounting_.batch().site[id] = value;
-        if (job->is_pending()) {
+        if (const BookJob* job = book_.find(id); job != nullptr && job->is_pending()) {
             put(*job);
         }
     }
-    return unknown;
 }
 
 std::optional<double> PriorityService::site_value(FluxJobId id) const {
     const auto found = site_.find(id);
-    return found == site_.end() ? std::nullopt : std::optional(found->second);
+    return found == site_.end() ? std::nullopt : std::optional(found->second.value);
 }
 
 void PriorityService::forget_site_value(FluxJobId id) {
@@ -39,8 +44,9 @@ void PriorityService::forget_site_value(FluxJobId id) {
 
 void PriorityService::forget_vanished_site_values() {
     for (auto entry = site_.begin(); entry != site_.end();) {
-        const FluxJobId id = (entry++)->first;
-        if (book_.find(id) == nullptr) {
+        const auto [id, row] = *entry++;
+        const BookJob* job = book_.find(id);
+        if (job == nullptr || (row.submit != Instant{} && row.submit != job->submit_stamp)) {
             forget_site_value(id);
         }
     }

@@ -66,11 +66,18 @@ void PriorityService::set_machine(const MachineSize& machine) {
     put_all();
 }
 
-void PriorityService::accept(const TreeProposal& proposal, Instant now) {
-    trees_.accept(proposal);
-    accounting_.rebind(proposal.tree, now);
+TreeChangeover PriorityService::prepare(TreeProposal proposal, Instant now) const {
+    Accounting next = accounting_;
+    next.rebind(proposal.tree, now);
+    next.batch().revisions.push_back(proposal.revision);
+    StateBatch batch = next.take();
+    return {std::move(proposal), std::move(next), std::move(batch)};
+}
+
+void PriorityService::accept(TreeChangeover changeover) {
+    trees_.accept(changeover.proposal);
+    accounting_ = std::move(changeover.accounting);
     has_groups_ = has_groups(accounting_.tree());
-    accounting_.batch().revisions.push_back(proposal.revision);
     evaluated_at_.reset();
     is_publication_complete_ = true;
     accounts_version_ += 1;

@@ -62,9 +62,22 @@ std::string SqliteStatement::column_text(int column) const {
 }
 
 SqliteDb SqliteDb::open(const std::string& path) {
+    return open(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+}
+
+SqliteDb SqliteDb::open_to_read(const std::string& path) {
+    return open(path, SQLITE_OPEN_READONLY);
+}
+
+void SqliteDb::keep_log() {
+    int on = 1;
+    sqlite3_file_control(db_.get(), "main", SQLITE_FCNTL_PERSIST_WAL, &on);
+}
+
+SqliteDb SqliteDb::open(const std::string& path, int flags) {
     SqliteDb db;
     sqlite3* raw = nullptr;
-    const int code = sqlite3_open_v2(path.c_str(), &raw, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
+    const int code = sqlite3_open_v2(path.c_str(), &raw, flags, nullptr);
     db.db_.reset(raw);
     db.note(code);
     if (raw != nullptr) {

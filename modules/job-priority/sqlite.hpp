@@ -53,6 +53,11 @@ class SqliteDb {
   public:
     /// \param path  a file, or ":memory:"
     static SqliteDb open(const std::string& path);
+    /// An existing file, which no statement changes.
+    static SqliteDb open_to_read(const std::string& path);
+    bool is_open() const { return db_ != nullptr; }
+    /// Its write-ahead log outlives the connection.
+    void keep_log();
     /// Runs one or several statements that return nothing.
     bool execute(const std::string& sql);
     SqliteStatement prepare(std::string_view sql);
@@ -65,6 +70,7 @@ class SqliteDb {
     struct Close {
         void operator()(sqlite3* db) const { sqlite3_close_v2(db); }
     };
+    static SqliteDb open(const std::string& path, int flags);
     void note(int code);
     std::unique_ptr<sqlite3, Close> db_;
     std::optional<SqliteFailure> failure_;

@@ -2,6 +2,7 @@
 // Owns: the values that outlive the module: what a restart needs, row by row, and the delta of one batch of events.
 // Must not know: SQLite, Flux. Source: DESIGN.md "State and restarts"; doc/adr/0058, 0059.
 #pragma once
+#include <compare>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -33,6 +34,20 @@ struct ChargeRow {
     Instant time;
 };
 
+/// One run of a job, by the times that the job's eventlog has: ids may be issued again, and a job may run again, after
+/// the job-manager went back to an older state. In files of older versions both times are unknown (0): any of that id
+/// is meant.
+struct JobRun {
+    std::uint64_t id = 0;
+    Instant submit{};
+    Instant alloc{};
+    friend auto operator<=>(const JobRun&, const JobRun&) = default;
+
+    bool is_of_any_time() const { return submit == Instant{} && alloc == Instant{}; }
+    /// Whether `seen`, whose times are known, is this run.
+    bool is(const JobRun& seen) const { return *this == seen || (id == seen.id && is_of_any_time()); }
+};
+
 /// What a job costs as the site counts it, settled when it starts.
 struct Bill {
     std::int64_t rate = 0;  ///< a second's, in billing_unit parts of a core
@@ -57,6 +72,7 @@ struct RunningRow {
     Instant start;
     std::uint64_t inside = 0;  ///< of a reported job: see UplinkRow
     Bill bill{};
+    JobRun run{};  ///< of a job of our own
 };
 
 /// A start or end of a job that the parent has not acknowledged yet.
@@ -76,6 +92,13 @@ struct DownlinkRow {
     std::uint64_t seq_acked = 0;  ///< last applied record
     Instant applied_until;        ///< greatest time of an applied record
     Instant ignored_until;        ///< what an earlier instance of the child had told already when this one began
+};
+
+/// What the site's own script set for a job of that submission time (0: any).
+struct SiteRow {
+    double value = 0;
+    Instant submit{};
+    friend bool operator==(const SiteRow&, const SiteRow&) = default;
 };
 
 /// (child instance's job id, job id inside the child).
@@ -98,11 +121,11 @@ struct SavedState {
     CountedUsageState counted;            ///< the same as the site counts it; no rules: it does not count otherwise
     std::vector<CountedRow> counted_events;
     std::map<std::uint64_t, RunningRow> running;
-    std::map<std::uint64_t, Instant> charged;  ///< ended jobs that the journal may still replay
+    std::map<JobRun, Instant> charged;  ///< ended runs that the journal may still replay
     std::map<ReportedKey, RunningRow> reported;
     std::map<std::uint64_t, DownlinkRow> downlinks;
     std::map<std::uint64_t, UplinkRow> uplink;  ///< by sequence number
-    std::map<std::uint64_t, double> site;       ///< by job: what the site's own script set
+    std::map<std::uint64_t, SiteRow> site;      ///< by job
 };
 
 /// One batch: applied in one transaction or not at all. An empty optional deletes the row.
@@ -114,12 +137,12 @@ struct StateBatch {
     CountedUsageState counted;              ///< goes with the checkpoint
     std::vector<CountedRow> counted_events;
     std::map<std::uint64_t, std::optional<RunningRow>> running;
-    std::map<std::uint64_t, std::optional<Instant>> charged;
+    std::map<JobRun, std::optional<Instant>> charged;
     std::map<ReportedKey, std::optional<RunningRow>> reported;
     std::map<std::uint64_t, std::optional<DownlinkRow>> downlinks;
     std::map<std::uint64_t, UplinkRow> uplink;
     std::uint64_t uplink_acked = 0;  ///< rows up to here are deleted
-    std::map<std::uint64_t, std::optional<double>> site;
+    std::map<std::uint64_t, std::optional<SiteRow>> site;
 
     bool is_empty() const {
         return !meta && revisions.empty() && !checkpoint && charges.empty() && counted_events.empty() &&

@@ -174,16 +174,20 @@ Status StateStore::read_all() {
             s.counted_events.push_back(std::move(event));
             return row.column_int(3) >= 0 && row.column_int(6) >= 0;
         });
-    next("SELECT job, path, cores, start_us, rate, prepaid_us, gpus, committed_us FROM running", [&s](SqliteStatement&
-                                                                                                          row) {
-        RunningRow& running = s.running[unsigned_id(row.column_int(0))];
-        running = running_row(row, 1);
-        running.bill = {row.column_int(4), Duration{row.column_int(5)}, row.column_int(6), Duration{row.column_int(7)}};
-        return row.column_int(2) >= 0 && row.column_int(4) >= 0 && row.column_int(5) >= 0 && row.column_int(6) >= 0 &&
-               row.column_int(7) >= 0;
-    });
-    next("SELECT job, end_us FROM charged", [&s](SqliteStatement& row) {
-        s.charged[unsigned_id(row.column_int(0))] = at(row.column_int(1));
+    next("SELECT job, path, cores, start_us, rate, prepaid_us, gpus, committed_us, submit_us, alloc_us FROM running",
+         [&s](SqliteStatement& row) {
+             const std::uint64_t id = unsigned_id(row.column_int(0));
+             RunningRow& running = s.running[id];
+             running = running_row(row, 1);
+             running.run = {id, at(row.column_int(8)), at(row.column_int(9))};
+             running.bill = {row.column_int(4), Duration{row.column_int(5)}, row.column_int(6),
+                             Duration{row.column_int(7)}};
+             return row.column_int(2) >= 0 && row.column_int(4) >= 0 && row.column_int(5) >= 0 &&
+                    row.column_int(6) >= 0 && row.column_int(7) >= 0;
+         });
+    next("SELECT job, submit_us, alloc_us, end_us FROM charged", [&s](SqliteStatement& row) {
+        s.charged[{unsigned_id(row.column_int(0)), at(row.column_int(1)), at(row.column_int(2))}] =
+            at(row.column_int(3));
         return true;
     });
     next("SELECT child, job, path, cores, start_us, inside, rate FROM reported", [&s](SqliteStatement& row) {
@@ -209,8 +213,8 @@ Status StateStore::read_all() {
                                                     unsigned_id(row.column_int(7))};
         return row.column_int(0) > 0;
     });
-    next("SELECT job, value FROM site_value", [&s](SqliteStatement& row) {
-        s.site[unsigned_id(row.column_int(0))] = row.column_double(1);
+    next("SELECT job, value, submit_us FROM site_value", [&s](SqliteStatement& row) {
+        s.site[unsigned_id(row.column_int(0))] = {row.column_double(1), at(row.column_int(2))};
         return std::isfinite(row.column_double(1));
     });
     return status;
@@ -336,16 +340,20 @@ Status StateStore::write_rows(const StateBatch& batch) {
                    [](SqliteStatement& s, const TreeRevision& row) {
                        s.bind(row.revision).bind(us(row.time)).bind(row.author).bind(row.reason).bind(row.toml);
                    });
-    writer.put_or_delete(batch.running, "INSERT OR REPLACE INTO running VALUES (?,?,?,?,?,?,?,?)",
+    writer.put_or_delete(batch.running, "INSERT OR REPLACE INTO running VALUES (?,?,?,?,?,?,?,?,?,?)",
                          "DELETE FROM running WHERE job=?", bind_id,
                          [&bind_place](SqliteStatement& s, const RunningRow& row) {
                              bind_place(s, row);
                              s.bind(row.bill.rate).bind(row.bill.prepaid.count()).bind(row.bill.gpus);
-                             s.bind(row.bill.committed.count());
+                             s.bind(row.bill.committed.count()).bind(us(row.run.submit)).bind(us(row.run.alloc));
                          });
-    writer.put_or_delete(batch.charged, "INSERT OR REPLACE INTO charged VALUES (?,?)",
-                         "DELETE FROM charged WHERE job=?", bind_id,
-                         [](SqliteStatement& s, Instant end) { s.bind(us(end)); });
+    writer.put_or_delete(
+        batch.charged, "INSERT OR REPLACE INTO charged VALUES (?,?,?,?)",
+        "DELETE FROM charged WHERE job=? AND submit_us=? AND alloc_us=?",
+        [](SqliteStatement& s, const JobRun& run) {
+            s.bind(signed_id(run.id)).bind(us(run.submit)).bind(us(run.alloc));
+        },
+        [](SqliteStatement& s, Instant end) { s.bind(us(end)); });
     writer.put_or_delete(
         batch.reported, "INSERT OR REPLACE INTO reported VALUES (?,?,?,?,?,?,?)",
         "DELETE FROM reported WHERE child=? AND job=?",
@@ -366,9 +374,9 @@ Status StateStore::write_rows(const StateBatch& batch) {
             s.bind(signed_id(entry.first)).bind(std::int64_t{row.is_start}).bind(signed_id(row.job));
             s.bind(row.user).bind(row.account).bind(row.cores).bind(us(row.time)).bind(signed_id(row.inside));
         });
-    writer.put_or_delete(batch.site, "INSERT OR REPLACE INTO site_value VALUES (?,?)",
+    writer.put_or_delete(batch.site, "INSERT OR REPLACE INTO site_value VALUES (?,?,?)",
                          "DELETE FROM site_value WHERE job=?", bind_id,
-                         [](SqliteStatement& s, double value) { s.bind(value); });
+                         [](SqliteStatement& s, const SiteRow& row) { s.bind(row.value).bind(us(row.submit)); });
     if (batch.uplink_acked != 0) {
         writer.execute(("DELETE FROM uplink WHERE seq<=" + std::to_string(batch.uplink_acked)).c_str());
     }

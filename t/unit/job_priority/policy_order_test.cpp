@@ -167,7 +167,7 @@ TEST_CASE("policies: under APS live jobs have a memory and an urgency") {
     request.amounts["memory"] = 100;
     s->apply({3, at(0), SubmitEvent{alice, 16, request}});
     s->apply(eligible(3, 0));
-    CHECK(s->set_site_values(std::vector<std::pair<FluxJobId, std::optional<double>>>{{1, 50.}}).empty());
+    CHECK(set_site_values(*s, std::vector<std::pair<FluxJobId, std::optional<double>>>{{1, 50.}}).unknown.empty());
     CHECK(manager.order(*s, 60) == Ids{3, 1, 2});  // 160 + 100, 160 + 50, 200
     CHECK(term_names(*s, 1, 60) == std::vector<std::string>{"mem", "jprio", "admin"});
     CHECK_THAT(words(*s, 2, 60), Contains("absolute priority is 200") && Contains("is 260 against 200: +100 from mem"));

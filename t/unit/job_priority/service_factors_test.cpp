@@ -51,7 +51,7 @@ TEST_CASE("service: the site's value moves the job, is shown, and can be taken b
     submit(*s, 1, alice);
     submit(*s, 2, alice);
     pushed_at(*s, 2);
-    CHECK(s->set_site_values(Values{{1, 0.25}, {9, 1.}, {2, 7.}}) == std::vector<FluxJobId>{9});
+    CHECK(set_site_values(*s, Values{{1, 0.25}, {9, 1.}, {2, 7.}}).unknown == std::vector<FluxJobId>{9});
     CHECK(s->has_marked());
     s->pass_changed(at(2));
     const auto pushed = push(*s);
@@ -59,34 +59,41 @@ TEST_CASE("service: the site's value moves the job, is shown, and can be taken b
     const Json view = explain_view(*s, 2, at(2)).value();
     const std::string text = view.dump();
     CHECK_THAT(text, Catch::Matchers::Contains("\"name\":\"site\",\"raw\":7.0"));
-    s->set_site_values(Values{{1, std::nullopt}});
+    set_site_values(*s, Values{{1, std::nullopt}});
     CHECK(pushed_at(*s, 3).at(1) == 1);
     CHECK_FALSE(s->site_value(1));
     CHECK_FALSE(s->site_value(9));
 }
 
-// Kills: values not written; values of jobs that are gone kept for ever; the backlog's jobs judged without them.
+// Kills: values not written; values kept for another job of the same id; values of jobs that are gone kept for ever;
+// the backlog's jobs judged without them.
 TEST_CASE("service: the site's values outlive the module, and go with their jobs") {
     MemoryStore store;
     auto s = service_with("");
     submit(*s, 1, alice);
     submit(*s, 2, alice);
     submit(*s, 3, alice);
-    s->set_site_values(Values{{1, 0.5}, {2, 0.5}, {3, 0.5}});
+    submit(*s, 4, alice);
+    StateBatch values;
+    values.site = set_site_values(*s, Values{{1, 0.5}, {2, 0.5}, {3, 0.5}, {4, 0.5}}).rows;
+    store.apply(values);
     s->apply(cleaned(3, 2));
     store.apply(s->take_batch());
-    CHECK(store.saved().site == std::map<std::uint64_t, double>{{1, 0.5}, {2, 0.5}});
+    const SiteRow half{0.5, at(1)};
+    CHECK(store.saved().site == std::map<std::uint64_t, SiteRow>{{1, half}, {2, half}, {4, half}});
 
     PriorityService next(with(""), no_database(), owner, false);
     REQUIRE(next.restore(store.saved(), at(3)));
     put_tree(next);
     next.begin_backlog();
     next.add_backlog({submitted(1, 1, alice), eligible(1, 1)});
+    next.add_backlog({submitted(4, 2, alice), eligible(4, 2)});  // another job of that id
     next.end_backlog(at(4));
     CHECK(pushed_at(next, 4).at(1) == 500);
     CHECK_FALSE(next.site_value(2));  // no longer among the jobs
+    CHECK_FALSE(next.site_value(4));
     store.apply(next.take_batch());
-    CHECK(store.saved().site == std::map<std::uint64_t, double>{{1, 0.5}});
+    CHECK(store.saved().site == std::map<std::uint64_t, SiteRow>{{1, half}});
 }
 
 // Kills: a member who joins by an @* line standing without its account's priority until the next reload; a new tree

@@ -141,6 +141,100 @@ TEST_CASE("service: a running job that the job-manager forgot ends where it was 
     CHECK(s->counts().vanished == 1);
 }
 
+// Kills: usage keyed by id alone (three mutants: charged jobs, running jobs, what vanished).
+TEST_CASE("service: an id that is issued again is another job, and a job that runs again is charged again") {
+    auto s = ready_service();
+    const auto life = [&s](FluxJobId id, double submit, double alloc, double free) {
+        s->add_backlog({submitted(id, submit, alice), eligible(id, submit), started(id, alloc, 1), freed(id, free),
+                        cleaned(id, free)});
+    };
+    submit(*s, 1, 1, alice);
+    s->apply(started(1, 10, 1));
+    s->apply(freed(1, 20));
+    s->apply(cleaned(1, 20));
+    submit(*s, 2, 2, alice);
+    s->apply(started(2, 20, 1));
+    s->pass(at(30));
+    const auto total = [&s] { return charged(*s, "physics/lattice/@alice", 999) / 1'000'000; };
+
+    // The job-manager went back: job 1 waits again and runs again, and the id of job 2 is that of another job.
+    for (int reconnect = 0; reconnect < 2; ++reconnect) {
+        s->begin_backlog();
+        life(1, 1, 40, 45);
+        life(2, 35, 50, 57);
+        s->end_backlog(at(60));
+        CHECK(total() == 10 + 10 + 5 + 7);
+        CHECK(s->accounting().running().empty());
+    }
+    // Further back: the first run of job 1 is told once more.
+    s->begin_backlog();
+    life(1, 1, 10, 20);
+    s->end_backlog(at(61));
+    CHECK(total() == 32);
+}
+
+TEST_CASE("service: what an older version charged or ran stays known, whatever run the journal tells") {
+    SavedState old;
+    old.meta.instance = "x";
+    old.running[1] = RunningRow{"bio/@bob", 1, at(10)};
+    old.running[1].run.id = 1;
+    old.charged[{2, {}, {}}] = at(5);
+    old.revisions = {{1, at(0), "test", "", tree_text}};
+    old.charges = {{"bio/@bob", 1, at(10)}};
+    auto s = service();
+    REQUIRE(s->restore(old, at(0)));
+    s->begin_backlog();
+    s->add_backlog({submitted(1, 1, bob), eligible(1, 1), started(1, 10, 1)});
+    s->add_backlog({submitted(2, 1, bob), eligible(2, 1), started(2, 2, 1), freed(2, 5)});
+    s->end_backlog(at(20));
+    s->apply(freed(1, 30));
+    CHECK(charged(*s, "bio/@bob", 99) == 20'000'000);
+    CHECK(s->counts().vanished == 0);
+    const StateBatch batch = s->take_batch();
+    CHECK(batch.charged.count({1, at(1), at(10)}) == 1);
+}
+
+TEST_CASE("service: a share tree is put in force only by accept, with all that was not written yet in its batch") {
+    auto s = ready_service();
+    (void)s->take_batch();
+    submit(*s, 1, 1, alice);
+    s->apply(started(1, 10, 1));
+    auto proposal = s->trees().propose(s->accounting().tree(), {"\"bio\" = 1\n", "me", "", std::nullopt}, "t", at(20));
+    REQUIRE(proposal);
+    TreeChangeover failed = s->prepare(*proposal, at(20));
+    CHECK(s->trees().in_force().revision == 1);
+    CHECK(s->accounting().tree().find("physics"));
+    CHECK(s->take_batch().charges.size() == 1);  // still to be written by itself
+    const StateBatch batch = accept(*s, s->prepare(*proposal, at(20)));
+    CHECK(batch.revisions.size() == 1);
+    CHECK(batch.checkpoint);
+    CHECK(failed.batch.running.count(1) == 1);
+    CHECK(s->trees().in_force().revision == 2);
+    CHECK_FALSE(s->accounting().tree().find("physics"));
+    CHECK_FALSE(s->is_dirty());
+}
+
+// Kills: a failed batch that makes the whole ledger due; charges of the older batch lost, or before the newer one's
+// twice.
+TEST_CASE("service: a batch that could not be written goes with the next one, and costs no whole ledger") {
+    auto s = ready_service();
+    (void)s->take_batch();
+    submit(*s, 1, 1, alice);
+    s->apply(started(1, 10, 1));
+    for (int tries = 0; tries < 3; ++tries) {
+        StateBatch failed = s->take_batch();
+        CHECK_FALSE(failed.checkpoint);
+        CHECK(failed.charges.size() == 1);
+        s->untake_batch(std::move(failed));
+    }
+    s->apply(freed(1, 30));
+    const StateBatch written = s->take_batch();
+    REQUIRE(written.charges.size() == 2);
+    CHECK(written.charges[0].rate == 1);
+    CHECK(written.charges[1].rate == -1);
+    CHECK_FALSE(written.running.at(1));
+}
+
 TEST_CASE("service: a new tree moves usage with its user and tells the plugin who may submit") {
     auto s = ready_service();
     submit(*s, 1, 1, alice);

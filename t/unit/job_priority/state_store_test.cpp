@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <limits>
 
 #include "modules/job-priority/state_store.hpp"
@@ -40,6 +43,8 @@ StateStore opened(const std::string& path, std::vector<std::string>* warnings = 
     return std::move(*store);
 }
 
+const JobRun ended_run{9, at(2), at(3)};
+
 StateBatch everything() {
     StateBatch batch;
     batch.meta = StateMeta{at(1), at(2), 77, "me"};
@@ -47,7 +52,9 @@ StateBatch everything() {
     batch.checkpoint = LedgerState{std::chrono::hours(1), 5, {{"x/@u", {-3, 9}, {1, 0xffffffffffffffffULL}, 12}}};
     batch.charges = {{"", 4, at(4)}, {"x/@u", -2, at(5)}};
     batch.running[0x8000000000000001ULL] = RunningRow{"x/@u", 8, at(6)};
-    batch.charged[9] = at(7);
+    batch.running[0x8000000000000001ULL]->run = {0x8000000000000001ULL, at(5), at(6)};
+    batch.charged[ended_run] = at(7);
+    batch.site[5] = SiteRow{0.5, at(2)};
     batch.reported[{1, 2}] = RunningRow{"", 3, at(8), 6};
     batch.downlinks[1] = DownlinkRow{"child", 11, at(9), at(10)};
     batch.uplink[77] = UplinkRow{true, 5, "u", "x", 2, at(11), 4};
@@ -71,7 +78,9 @@ TEST_CASE("state: what was committed is read back to the last bit") {
     CHECK(s.charges[1].time == at(5));
     CHECK(s.revisions.at(0).toml == "\"x\" = 1\n");
     CHECK(s.running.at(0x8000000000000001ULL).cores == 8);
-    CHECK(s.charged.at(9) == at(7));
+    CHECK(s.running.at(0x8000000000000001ULL).run == JobRun{0x8000000000000001ULL, at(5), at(6)});
+    CHECK(s.charged == std::map<JobRun, Instant>{{ended_run, at(7)}});
+    CHECK(s.site == std::map<std::uint64_t, SiteRow>{{5, {0.5, at(2)}}});
     CHECK(s.reported.at({1, 2}).cores == 3);
     CHECK(s.downlinks.at(1).ignored_until == at(10));
     CHECK(s.reported.at({1, 2}).inside == 6);
@@ -82,6 +91,11 @@ TEST_CASE("state: what was committed is read back to the last bit") {
 namespace {
 
 // What later versions added, taken away again.
+constexpr const char* to_version_3 =
+    "ALTER TABLE running DROP COLUMN submit_us; ALTER TABLE running DROP COLUMN alloc_us;"
+    "ALTER TABLE site_value DROP COLUMN submit_us; ALTER TABLE charged RENAME TO charged_4;"
+    "CREATE TABLE charged (job INTEGER PRIMARY KEY, end_us INTEGER NOT NULL) STRICT;"
+    "INSERT INTO charged SELECT job, end_us FROM charged_4; DROP TABLE charged_4; PRAGMA user_version=3;";
 constexpr const char* to_version_2 =
     "DROP TABLE counted; DROP TABLE counted_event; ALTER TABLE reported DROP COLUMN rate;"
     "ALTER TABLE running DROP COLUMN rate; ALTER TABLE running DROP COLUMN prepaid_us;"
@@ -97,8 +111,10 @@ TEST_CASE("state: a file of version 1, which knew no jobs inside reported jobs, 
     { REQUIRE(opened(folder.file()).apply(everything())); }
     {
         SqliteDb db = SqliteDb::open(folder.file());
+        REQUIRE(db.execute(to_version_3));
         REQUIRE(db.execute(to_version_2));
         REQUIRE(db.execute(to_version_1));
+        REQUIRE(db.execute("DROP TABLE site_value;"));
     }
     for (int life = 0; life < 2; ++life) {
         const StateStore store = opened(folder.file());
@@ -114,6 +130,7 @@ TEST_CASE("state: a file of version 2, which knew no costs, is taken over: what 
     { REQUIRE(opened(folder.file()).apply(all)); }
     {
         SqliteDb db = SqliteDb::open(folder.file());
+        REQUIRE(db.execute(to_version_3));
         REQUIRE(db.execute(to_version_2));
     }
     for (int life = 0; life < 2; ++life) {
@@ -125,6 +142,23 @@ TEST_CASE("state: a file of version 2, which knew no costs, is taken over: what 
         CHECK(store.saved().reported.at({1, 2}).bill.rate == 3000);
         CHECK(store.saved().reported.at({1, 2}).inside == 6);
         CHECK(store.saved().counted.rules.empty());
+    }
+}
+
+TEST_CASE("state: a file of version 3, which knew jobs by id alone, is taken over: any run of that id is meant") {
+    const Folder folder;
+    { REQUIRE(opened(folder.file()).apply(everything())); }
+    {
+        SqliteDb db = SqliteDb::open(folder.file());
+        REQUIRE(db.execute(to_version_3));
+    }
+    for (int life = 0; life < 2; ++life) {
+        const StateStore store = opened(folder.file());
+        const SavedState& s = store.saved();
+        CHECK(s.charged == std::map<JobRun, Instant>{{JobRun{9, {}, {}}, at(7)}});
+        CHECK(s.running.at(0x8000000000000001ULL).run.is({0x8000000000000001ULL, at(1), at(2)}));
+        CHECK(s.running.at(0x8000000000000001ULL).cores == 8);
+        CHECK(s.site == std::map<std::uint64_t, SiteRow>{{5, {0.5, {}}}});
     }
 }
 
@@ -186,7 +220,7 @@ TEST_CASE("state: a checkpoint replaces the charges before it, acknowledged reco
         next.running[0x8000000000000001ULL] = std::nullopt;
         next.downlinks[1] = std::nullopt;
         next.reported[{1, 2}] = std::nullopt;
-        next.charged[9] = std::nullopt;
+        next.charged[ended_run] = std::nullopt;
         next.uplink_acked = 77;
         REQUIRE(store.apply(next));
     }
@@ -207,9 +241,9 @@ TEST_CASE("state: a batch that fails leaves nothing of itself behind") {
     bad.revisions = {{1, at(0), "", "", ""}};  // the revision is taken
     CHECK_FALSE(store.apply(bad));
     StateBatch good;
-    good.charged[1] = at(0);
+    good.charged[{1, at(0), at(0)}] = at(0);
     CHECK(store.apply(good));
-    store = StateStore(opened(""));
+    store = opened("");
     CHECK(opened(folder.file()).saved().running.count(4) == 0);
 }
 
@@ -259,16 +293,145 @@ TEST_CASE("state: a file in use by another module is refused and left alone") {
     CHECK_FALSE(std::filesystem::exists(folder.file() + ".corrupt-1"));
 }
 
-TEST_CASE("state: a file of a newer module, or of another program, is not written to") {
-    const Folder folder;
-    {
-        SqliteDb db = SqliteDb::open(folder.file());
-        REQUIRE(db.execute("CREATE TABLE t (x INTEGER); PRAGMA user_version=99;"));
+namespace {
+
+std::string bytes_of(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// A module that is killed: what it left on disk, with the log as it was.
+void kill_between(const std::string& from, const std::string& to) {
+    for (const char* suffix : {"", "-wal"}) {
+        std::filesystem::copy_file(from + suffix, to + suffix);
     }
+}
+
+}  // namespace
+
+TEST_CASE("state: a file of a newer module is not written to") {
+    const Folder folder;
+    { opened(folder.file()); }
+    { REQUIRE(SqliteDb::open(folder.file()).execute("PRAGMA user_version=99;")); }
+    const std::string before = bytes_of(folder.file());
     std::vector<std::string> warnings;
     const auto store = StateStore::open(folder.file(), warnings);
     REQUIRE_FALSE(store);
     CHECK_THAT(store.error().message, Contains("schema version 99"));
+    CHECK(bytes_of(folder.file()) == before);
+}
+
+// Kills: the file moved aside; its journal mode changed before anybody asked whose it is; a program without an id
+// taken.
+TEST_CASE("state: a file of another program stays where it is, as it is, and the sentence names the remedy") {
+    const std::string sql =
+        GENERATE(as<std::string>{}, "PRAGMA application_id=252006673; CREATE TABLE t (x INTEGER);",
+                 "CREATE TABLE t (x INTEGER);", "PRAGMA journal_mode=WAL; CREATE TABLE t (x INTEGER);");
+    INFO(sql);
+    const Folder folder;
+    { REQUIRE(SqliteDb::open(folder.file()).execute(sql)); }
+    const std::string before = bytes_of(folder.file());
+    std::vector<std::string> warnings;
+    const auto store = StateStore::open(folder.file(), warnings);
+    REQUIRE_FALSE(store);
+    CHECK_THAT(store.error().message,
+               Contains(folder.file()) && Contains("another program") && Contains("[weir] state"));
+    CHECK(bytes_of(folder.file()) == before);
+    CHECK_FALSE(std::filesystem::exists(folder.file() + ".corrupt-1"));
+}
+
+TEST_CASE("state: a file that the site named and that is no SQLite file is not touched") {
+    const Folder folder;
+    std::ofstream(folder.file()) << "\"physics\" = 2  # the share tree, named by a slip of the hand\n";
+    const std::string before = bytes_of(folder.file());
+    std::vector<std::string> warnings;
+    const auto store = StateStore::open(folder.file(), warnings, StatePlace::named);
+    REQUIRE_FALSE(store);
+    CHECK_THAT(store.error().message, Contains(folder.file()) && Contains("no SQLite file"));
+    CHECK(bytes_of(folder.file()) == before);
+}
+
+TEST_CASE("state: an emptied file is told") {
+    const Folder folder;
+    { REQUIRE(opened(folder.file()).apply(everything())); }
+    std::filesystem::resize_file(folder.file(), 0);
+    std::vector<std::string> warnings;
+    const StateStore store = opened(folder.file(), &warnings);
+    CHECK(store.is_new());
+    REQUIRE(warnings.size() == 1);
+    CHECK_THAT(warnings[0], Contains(folder.file()) && Contains("was empty"));
+}
+
+TEST_CASE("state: an emptied file whose log is there takes nothing with it") {
+    const Folder folder;
+    const std::string killed = (folder.path() / "killed.sqlite").string();
+    {
+        StateStore store = opened(folder.file());
+        REQUIRE(store.apply(everything()));
+        kill_between(folder.file(), killed);
+    }
+    std::filesystem::resize_file(killed, 0);
+    std::vector<std::string> warnings;
+    const StateStore store = opened(killed, &warnings);
+    CHECK(store.is_new());
+    REQUIRE(warnings.size() == 1);
+    CHECK_THAT(warnings[0], Contains("is empty, its write-ahead log is not") && Contains(".corrupt-1"));
+    CHECK(std::filesystem::file_size(killed + ".corrupt-1-wal") > 0);
+}
+
+TEST_CASE("state: after a kill a log that is missing or emptied is told, one that is there is read, in silence") {
+    const std::string fate = GENERATE(as<std::string>{}, "there", "missing", "emptied");
+    const int commits = GENERATE(0, 1);
+    INFO(fate << " " << commits);
+    const Folder folder;
+    const std::string killed = (folder.path() / "killed.sqlite").string();
+    {
+        StateStore store = opened(folder.file());
+        if (commits != 0) {
+            REQUIRE(store.apply(everything()));
+        }
+        kill_between(folder.file(), killed);
+    }
+    if (fate == "missing") {
+        std::filesystem::remove(killed + "-wal");
+    } else if (fate == "emptied") {
+        std::filesystem::resize_file(killed + "-wal", 0);
+    }
+    for (int life = 0; life < 2; ++life) {  // told once, and a clean end is no kill
+        std::vector<std::string> warnings;
+        const StateStore store = opened(killed, &warnings);
+        const bool is_lost = fate != "there" && life == 0;
+        CHECK(store.has_lost_log() == is_lost);
+        CHECK(warnings.size() == (is_lost ? 1 : 0));
+        CHECK(store.saved().revisions.size() == (fate == "there" ? static_cast<std::size_t>(commits) : 0));
+    }
+}
+
+// A real write that the kernel refuses, as on a full disk: no file may grow.
+TEST_CASE("state: what cannot be written is refused whole, and the next batch is written when there is room") {
+    const Folder folder;
+    StateStore store = opened(folder.file());
+    REQUIRE(store.apply(everything()));
+    std::signal(SIGXFSZ, SIG_IGN);
+    rlimit unlimited{};
+    REQUIRE(getrlimit(RLIMIT_FSIZE, &unlimited) == 0);
+    const rlimit full{std::filesystem::file_size(folder.file() + "-wal"), unlimited.rlim_max};
+    REQUIRE(setrlimit(RLIMIT_FSIZE, &full) == 0);
+    StateBatch batch;
+    batch.revisions = {{2, at(9), "a", "b", std::string(1U << 20, '#')}};
+    batch.running[4] = RunningRow{"x/@u", 1, at(9)};
+    const Status refused = store.apply(batch);
+    const Status again = store.apply(batch);
+    REQUIRE(setrlimit(RLIMIT_FSIZE, &unlimited) == 0);
+    CHECK_FALSE(refused);
+    CHECK_FALSE(again);
+    CHECK_THAT(refused.error().message, Contains(folder.file()));
+    const std::string killed = (folder.path() / "killed.sqlite").string();
+    kill_between(folder.file(), killed);
+    CHECK(opened(killed).saved().revisions.size() == 1);
+    REQUIRE(store.apply(batch));
+    store = opened("");
+    CHECK(opened(folder.file()).saved().revisions.size() == 2);
 }
 
 TEST_CASE("state: a folder that does not exist is an error that names the file") {

@@ -59,14 +59,29 @@ inline Settings settings() {
     return s;
 }
 
+/// Puts a changeover in force, and returns its batch, which is not written yet.
+inline StateBatch accept(PriorityService& service, TreeChangeover changeover) {
+    StateBatch batch = changeover.batch;
+    service.accept(std::move(changeover));
+    return batch;
+}
+
 inline void put_tree(PriorityService& service, const std::string& text = tree_text, double t = 0) {
     auto proposal = service.trees().propose(service.accounting().tree(), {text, "test", "", std::nullopt}, "t", at(t));
     if (!proposal) {
         throw std::runtime_error(proposal.error().message);
     }
     if (proposal->is_new) {
-        service.accept(*proposal, at(t));
+        service.untake_batch(accept(service, service.prepare(*proposal, at(t))));
     }
+}
+
+/// The site's own values, as when their rows were written.
+inline SiteEdit set_site_values(PriorityService& service,
+                                std::span<const std::pair<FluxJobId, std::optional<double>>> values) {
+    SiteEdit edit = service.propose_site_values(values);
+    service.accept(edit);
+    return edit;
 }
 
 inline std::unique_ptr<PriorityService> service(bool is_child = false, Settings with = settings()) {
