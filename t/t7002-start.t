@@ -40,7 +40,7 @@ test_expect_success 'a second instance in the same place is refused and names th
 '
 test_expect_success 'a real program runs in batch by default, its output is kept and shown' '
 	id=$(weir submit -n1 sh -c "echo out; echo err >&2; pwd; echo \$WEIR_TEST_VARIABLE") &&
-	weir output --wait $id >out && grep "^out" out && grep "^err" out && grep "^$(pwd)\$" out &&
+	weir output --wait $id >out && cp out kept && echo $id >kept.id && grep "^out" out && grep "^err" out && grep "^$(pwd)\$" out &&
 	WEIR_TEST_VARIABLE=kept weir submit --wait sh -c "echo \$WEIR_TEST_VARIABLE" >out && grep "^kept" out
 '
 test_expect_success 'debug serves the debug queue' '
@@ -113,6 +113,7 @@ test_expect_success 'Ctrl-C ends it: exit code 0, no process, no socket' '
 test_expect_success 'the next start on the same state has tree, history, usage and waiting jobs' '
 	start_weir --tree shares.toml --config weir.toml --statedir "$(pwd)/state" &&
 	weir share export | tail -n +2 | cmp - next.toml && weir share history | grep "new grant" &&
+	weir output $(cat kept.id) | test_cmp kept - && test_expect_code 5 weir output $(cat alice) 2>err && grep "nothing is kept" err &&
 	weir usage --json >j && test $(field j "[n[\"charged_core_us\"] > 0 for n in d[\"nodes\"] if n[\"path\"] == \"physics/@alice\"][0]") = True &&
 	weir jobs --json >jobs.after && test $(field jobs.after "len([j for j in d[\"jobs\"] if j[\"name\"] in (\"bob\", \"carol\")])") = 2
 '
@@ -122,7 +123,8 @@ test_expect_success 'a partition that dies is started again and its jobs come ba
 import json, sys
 print(next(c[\"job\"] for c in json.load(sys.stdin)[\"children\"] if c[\"serves\"] == [\"batch\"]))") &&
 	test_expect_code 1 weir cancel $child 2>err && grep "is a partition" err && grep -e "--partitions $child" err &&
-	weir cancel --partitions $child && weir submit --wait echo "after the death" >out && grep "after the death" out
+	weir cancel --partitions $child && weir submit --wait echo "after the death" >out && grep "after the death" out &&
+	weir output $(cat kept.id) | test_cmp kept -
 '
 test_expect_success 'it ends again' '
 	stop_weir && test -z "$(leftovers)"

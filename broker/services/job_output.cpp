@@ -17,7 +17,6 @@ namespace weir::broker {
 namespace {
 
 constexpr std::size_t PART_BYTES_MAX = 256 * 1024;
-constexpr std::size_t NAMED_MAX = 10'000;
 
 /// Length of the valid UTF-8 sequence that begins at `at`, 0 if there is none, -1 if the text ends too early.
 int sequence_length(const std::string& s, std::size_t at) {
@@ -82,15 +81,17 @@ JobOutput::~JobOutput() {
 }
 
 Result<int> JobOutput::open(const std::string& job, const std::string& named) {
-    if (!named.empty()) {
-        if (named_.size() >= NAMED_MAX) {
-            named_.erase(named_.begin());
-        }
-        named_[job] = named;
-    } else if (const auto is_made = make_private_dir(dir_); !is_made) {
+    if (const auto is_made = make_private_dir(dir_); !is_made) {
         return is_made.error();
     }
-    const std::string file = path(job);
+    const std::string own = own_path(job);
+    if (!named.empty()) {
+        ::unlink(own.c_str());
+        if (::symlink(std::filesystem::absolute(named).c_str(), own.c_str()) < 0) {
+            return Error{static_cast<std::errc>(errno), "cannot make the link " + own + ": " + std::strerror(errno)};
+        }
+    }
+    const std::string file = named.empty() ? own : named;
     const int follow = named.empty() ? O_NOFOLLOW : 0;  // a file that the user named may be a link of his own
     const int fd = ::open(file.c_str(), O_CREAT | O_WRONLY | O_APPEND | O_CLOEXEC | follow, 0600);
     if (fd < 0) {
@@ -100,9 +101,15 @@ Result<int> JobOutput::open(const std::string& job, const std::string& named) {
     return fd;
 }
 
+std::string JobOutput::own_path(const std::string& job) const {
+    return dir_ + "/" + job + ".out";
+}
+
 std::string JobOutput::path(const std::string& job) const {
-    const auto it = named_.find(job);
-    return it != named_.end() ? it->second : dir_ + "/" + job + ".out";
+    const std::string own = own_path(job);
+    std::error_code is_no_link;
+    const auto named = std::filesystem::read_symlink(own, is_no_link);
+    return is_no_link ? own : named.string();
 }
 
 Result<JobOutput::Part> JobOutput::read(const std::string& job, std::uint64_t offset) const {

@@ -2,7 +2,6 @@
 // Owns: the files that hold what jobs print. Must not know processes or messages.
 #pragma once
 #include <cstdint>
-#include <map>
 #include <string>
 
 #include "libfairshare/base/result.hpp"
@@ -17,7 +16,8 @@ class JobOutput {
     JobOutput(const JobOutput&) = delete;
     JobOutput& operator=(const JobOutput&) = delete;
 
-    /// Opens a job's file for appending. @param named a file that the user asked for, empty: the job's own.
+    /// Opens a job's file for appending. @param named a file that the user asked for, empty: the job's own. Of one
+    /// elsewhere a link is kept, so that it is found after a restart, too.
     /// @return a file descriptor that is the caller's.
     Result<int> open(const std::string& job, const std::string& named);
     /// Where a job's output is. The file need not be there.
@@ -32,9 +32,11 @@ class JobOutput {
     Result<Part> read(const std::string& job, std::uint64_t offset) const;
 
   private:
+    /// In the folder: the file itself, or the link to the one that the user named.
+    std::string own_path(const std::string& job) const;
+
     std::string dir_;
     bool is_temporary_;
-    std::map<std::string, std::string> named_;  // job -> file elsewhere; the last NAMED_MAX of them
 };
 
 /// Valid UTF-8: each byte that is not part of a valid sequence becomes U+FFFD.

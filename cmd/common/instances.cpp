@@ -54,22 +54,33 @@ void ask_instance(Client& client, Instance& instance, int depth) {
     }
 }
 
+/// One of a job's entries as text; empty where there is none.
+std::string looked_up(Client& client, std::uint64_t id, const std::string& key) {
+    Json keys = Json::array();
+    keys.append(Json::string(key));
+    Json payload = Json::object();
+    payload.set("id", id).set("flags", 0).set("keys", std::move(keys));
+    const auto answer = client.call("job-info.lookup", payload);
+    return answer ? text_at(answer->get(), key.c_str()) : std::string();
+}
+
+/// Whether the instance there has, as `local`, what its parent has as `id`: a child that began anew may have given the
+/// number to another job.
+bool has_copy(const std::string& uri, std::uint64_t local, std::uint64_t id) {
+    auto child = Client::open(uri);
+    const auto jobspec = child ? Json::parse(looked_up(*child, local, "jobspec")) : Result<Json>(child.error());
+    const json_t* attributes = jobspec ? json_object_get(jobspec->get(), "attributes") : nullptr;
+    const json_t* mark = json_object_get(json_object_get(attributes, "system"), "weir");
+    return static_cast<std::uint64_t>(integer_at(mark, "jobid")) == id;
+}
+
 }  // namespace
 
 std::optional<RoutedJob> find_routed(Client& client, std::uint64_t id) {
-    Json payload = Json::object();
-    payload.set("id", id).set("flags", 0);
-    Json keys = Json::array();
-    keys.append(Json::string("eventlog"));
-    payload.set("keys", std::move(keys));
-    const auto answer = client.call("job-info.lookup", payload);
-    if (!answer) {
-        return std::nullopt;
-    }
     // job-route leaves its mark in the alloc event; an eventlog outlives the routing table.
-    const json_int_t none = 0;
-    json_int_t child = none, local = none;
-    std::istringstream lines(text_at(answer->get(), "eventlog"));
+    const std::int64_t none = 0;
+    std::int64_t child = none, local = none;
+    std::istringstream lines(looked_up(client, id, "eventlog"));
     for (std::string line; std::getline(lines, line);) {
         const auto event = Json::parse(line);
         if (event && text_at(event->get(), "name") == "alloc") {
@@ -79,9 +90,15 @@ std::optional<RoutedJob> find_routed(Client& client, std::uint64_t id) {
             local = integer_at(mark, "id");
         }
     }
+    if (child == none) {
+        return std::nullopt;
+    }
+    // A partition that was started again is another job here, and has kept its own.
     for (const ChildEntry& entry : children_of(client)) {
-        if (child != none && entry.jobid == static_cast<std::uint64_t>(child) && !entry.uri.empty()) {
-            return RoutedJob{entry.uri, static_cast<std::uint64_t>(local)};
+        const auto local_id = static_cast<std::uint64_t>(local);
+        const bool is_there = entry.jobid == static_cast<std::uint64_t>(child);
+        if (!entry.uri.empty() && (is_there || has_copy(entry.uri, local_id, id))) {
+            return RoutedJob{entry.uri, local_id};
         }
     }
     return std::nullopt;

@@ -42,7 +42,8 @@ Result<JobOutput> job_output(Client& client, std::uint64_t id, std::int64_t offs
     auto output = local_output(client, id, offset);
     if (!output && output.error().code == std::errc::no_such_file_or_directory) {
         return Error{output.error().code,
-                     "nothing is kept of " + job_name(id) + ": it has not started, or was simulated."};
+                     "nothing is kept of " + job_name(id) +
+                         ": it has not started, was simulated, or ran in a partition that is gone."};
     }
     return output;
 }

@@ -53,6 +53,25 @@ TEST_CASE("job output: temporary files go, a user's own file stays") {
     CHECK(std::filesystem::exists(mine));
 }
 
+// Kills: where a user's own file is, kept in memory alone.
+TEST_CASE("job output: a restart finds both kinds of files") {
+    TemporaryDir dir;
+    const std::string mine = (dir.path / "mine.out").string();
+    {
+        JobOutput output(dir.path.string(), false);
+        for (const auto& [job, named] : {std::pair{"f1", ""}, std::pair{"f2", mine.c_str()}}) {
+            const auto fd = output.open(job, named);
+            REQUIRE(fd);
+            print(*fd, std::string("of ") + job);
+            close(*fd);
+        }
+    }
+    const JobOutput again(dir.path.string(), false);
+    CHECK(again.read("f1", 0)->text == "of f1");
+    CHECK(again.read("f2", 0)->text == "of f2");
+    CHECK(again.path("f2") == mine);
+}
+
 TEST_CASE("job output: large files come in parts that do not cut characters") {
     TemporaryDir dir;
     JobOutput output(dir.path.string(), true);
