@@ -111,6 +111,21 @@ test_expect_success 'the stream of all events begins with a backlog and can be c
 	grep -q "\"id\": -1, \"events\": \[\]" journal &&
 	! grep -q "\"alloc\"" journal
 '
+test_expect_success 'behind the backlog each response has one event, in the order of the eventlog' '
+	job stream job-manager.events-journal "{}" >live &
+	stream=$! &&
+	until grep -q "\"id\": -1" live; do kill -0 $stream || return 1; done &&
+	id=$(job submit) && job wait $id clean &&
+	until grep -q "\"id\": $id,.*clean" live; do kill -0 $stream || return 1; done &&
+	kill $stream &&
+	sed "0,/\"id\": -1,/d" live >after &&
+	jq -s -e "map(.events | length) | unique == [1]" after &&
+	job events $id | xargs -n 1 >expected &&
+	jq -r "select(.id == $id) | .events[0].name" after | grep -v annotations >got &&
+	test_cmp expected got &&
+	jq -s -e "map(select(.jobspec)) | map(.events[0].name) == [\"submit\"]" after &&
+	jq -s -e "map(select(.R)) | map(.events[0].name) == [\"alloc\"]" after
+'
 test_expect_success 'waitable jobs can be waited for once' '
 	id=$(job submit --flags 4) && job wait $id clean &&
 	job rpc job-manager.wait "{\"id\":$id}" | jq -e ".success == true" &&

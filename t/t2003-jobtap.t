@@ -91,6 +91,16 @@ test_expect_success 'a prolog delays the start' '
 	tap "{\"op\":\"prolog-finish\",\"id\":$id}" && job wait $id clean &&
 	job events $id | grep "alloc prolog-start prolog-finish start finish"
 '
+test_expect_success 'a plugin may end jobs while all are given priorities: the others get theirs' '
+	blocker=$(job submit -r 100000) && job wait $blocker start &&
+	job submit -u 1 --copies 2 -S job.name=\"fatal\" >fatal && job submit -u 1 >spared &&
+	job submit -u 1 --copies 20 -S job.name=\"fatal\" >>fatal && job submit -u 1 >>spared &&
+	tap "{\"op\":\"set\",\"priority\":123}" && tap "{\"op\":\"all\"}" &&
+	for id in $(cat fatal); do job wait $id clean || return 1; done &&
+	for id in $(cat spared); do test $(priority_of $id) -eq 123 || return 1; done &&
+	job rpc job-manager.jobtap-query "{\"name\":\"test-tap.so\"}" >freed &&
+	tap "{\"op\":\"set\",\"priority\":4000000000}" && tap "{\"op\":\"all\"}"
+'
 test_expect_success 'the plugin'\''s items with jobs are freed with them' '
 	job rpc job-manager.jobtap-query "{\"name\":\"test-tap.so\"}" | jq -e ".path == \"$TAP\" and .freed >= 4"
 '

@@ -71,7 +71,7 @@ test_expect_success 'every answered submission survives kill -9' '
 	sort ids >answered &&
 	test -s answered && test -z "$(comm -23 answered there)"
 '
-test_expect_success 'a torn last line is dropped with a warning' '
+test_expect_success 'a torn last line is dropped and told' '
 	kill -9 $BROKER_PID; wait $BROKER_PID
 	printf "{\"id\":1,\"event\":{\"times" >>state/jobs.journal &&
 	launch_broker &&
@@ -84,6 +84,27 @@ test_expect_success 'a corrupt line inside stops the start with file and line' '
 	test_must_fail launch_broker &&
 	wait $BROKER_PID; test $? -eq 1 &&
 	tail -3 broker.out >err && grep "jobs.journal:3: " broker.out
+'
+test_expect_success 'so does a line that was taken out, and the words say what to do' '
+	grep -n "\"name\":\"submit\"" saved | head -1 | cut -d: -f1 >number && number=$(cat number) &&
+	sed "${number}d" saved >state/jobs.journal && cp state/jobs.journal damaged &&
+	test_must_fail launch_broker &&
+	grep "jobs.journal:$number: lines are missing or out of place" broker.out &&
+	grep "head -n $(($number - 1)) .*jobs.journal >.*jobs.journal.cut" broker.out &&
+	test_cmp damaged state/jobs.journal
+'
+test_expect_success 'a journal of the first version is taken over' '
+	sed "s/,\"n\":[0-9]*,\"crc\":\"[0-9a-f]*\"}\$/}/; 1s/\"weir-jobs\":2/\"weir-jobs\":1/" saved >state/jobs.journal &&
+	launch_broker && job jobs state priority >old && stop_instance &&
+	head -1 state/jobs.journal | grep "\"weir-jobs\":2" &&
+	cp saved state/jobs.journal &&
+	launch_broker && job jobs state priority >new && stop_instance && test_cmp new old
+'
+test_expect_success 'a journal that went missing beside a state file is told' '
+	rm state/jobs.journal && : >state/job-priority.sqlite && : >broker.out &&
+	launch_broker && stop_instance &&
+	grep "jobs.journal is missing or empty, but .*job-priority.sqlite says that there were jobs" broker.out &&
+	rm state/job-priority.sqlite
 '
 test_expect_success 'a second instance on the same statedir is refused' '
 	cp saved state/jobs.journal && launch_broker &&

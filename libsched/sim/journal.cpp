@@ -51,8 +51,9 @@ class Fold {
 
     /// Throws json::BadValue.
     void header(const json::Value& line) const {
-        if (line.at("weir-jobs").integer(0, std::numeric_limits<std::int64_t>::max()) != 1) {
-            line.fail("is no job journal of version 1");
+        const auto version = line.at("weir-jobs").integer(0, std::numeric_limits<std::int64_t>::max());
+        if (version != 1 && version != 2) {
+            line.fail("is no job journal of version 1 or 2");
         }
     }
     void event(const json::Value& line) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // A jobtap plugin with knobs, for the tests of the plugin host in both brokers. Conf {"priority":I} is what it answers,
 // -1 nothing at all. Jobs named "reject" are refused; "hold" ones get a dependency; "bypass" ones run without
-// resources; "prolog" ones wait in a prolog. Service job-manager.testtap.do {"op":s,"id":I,"priority"?:I}.
+// resources; "prolog" ones wait in a prolog; "fatal" ones end when they are asked for a priority again. Service
+// job-manager.testtap.do {"op":s,"id":I,"priority"?:I}.
 #include <flux/jobtap.h>
 #include <jansson.h>
 
@@ -28,9 +29,11 @@ std::string name_of(flux_plugin_arg_t* args) {
     return name;
 }
 
-int on_priority(flux_plugin_t* p, const char*, flux_plugin_arg_t* args, void*) {
+int on_priority(flux_plugin_t* p, const char* topic, flux_plugin_arg_t* args, void*) {
     Tap& tap = tap_of(p);
     ++tap.calls;
+    if (std::strcmp(topic, "job.priority.get") == 0 && name_of(args) == "fatal")
+        return flux_jobtap_raise_exception(p, FLUX_JOBTAP_CURRENT_JOB, "test", 0, "not today");
     if (tap.priority == -1)
         return 0;
     if (tap.priority == FLUX_JOBTAP_PRIORITY_UNAVAIL)

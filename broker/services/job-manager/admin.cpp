@@ -52,12 +52,12 @@ Error invalid(const std::string& what) {
 
 struct AdminTable {
     static constexpr flux_msg_handler_spec specs[] = {
-        {FLUX_MSGTYPE_REQUEST, "job-manager.list", on_request<Admin, &Admin::list>, 0},
-        {FLUX_MSGTYPE_REQUEST, "job-manager.getattr", on_request<Admin, &Admin::getattr>, FLUX_ROLE_USER},
-        {FLUX_MSGTYPE_REQUEST, "job-manager.getinfo", on_request<Admin, &Admin::getinfo>, FLUX_ROLE_USER},
-        {FLUX_MSGTYPE_REQUEST, "job-manager.stats-get", on_request<Admin, &Admin::stats>, FLUX_ROLE_USER},
-        {FLUX_MSGTYPE_REQUEST, "job-manager.queue-list", on_request<Admin, &Admin::queue_list>, FLUX_ROLE_USER},
-        {FLUX_MSGTYPE_REQUEST, "job-manager.queue-status", on_request<Admin, &Admin::queue_status>, FLUX_ROLE_USER},
+        {FLUX_MSGTYPE_REQUEST, "job-manager.list", on_query<Admin, &Admin::list>, 0},
+        {FLUX_MSGTYPE_REQUEST, "job-manager.getattr", on_query<Admin, &Admin::getattr>, FLUX_ROLE_USER},
+        {FLUX_MSGTYPE_REQUEST, "job-manager.getinfo", on_query<Admin, &Admin::getinfo>, FLUX_ROLE_USER},
+        {FLUX_MSGTYPE_REQUEST, "job-manager.stats-get", on_query<Admin, &Admin::stats>, FLUX_ROLE_USER},
+        {FLUX_MSGTYPE_REQUEST, "job-manager.queue-list", on_query<Admin, &Admin::queue_list>, FLUX_ROLE_USER},
+        {FLUX_MSGTYPE_REQUEST, "job-manager.queue-status", on_query<Admin, &Admin::queue_status>, FLUX_ROLE_USER},
         {FLUX_MSGTYPE_REQUEST, "job-manager.queue-enable", on_request<Admin, &Admin::queue_enable>, 0},
         {FLUX_MSGTYPE_REQUEST, "job-manager.queue-start", on_request<Admin, &Admin::queue_start>, 0},
         {FLUX_MSGTYPE_REQUEST, "job-manager.drain", on_request<Admin, &Admin::drain>, 0},

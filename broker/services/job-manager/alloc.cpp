@@ -22,8 +22,8 @@ struct AllocTable {
     static constexpr flux_msg_handler_spec specs[] = {
         {FLUX_MSGTYPE_REQUEST, "job-manager.sched-hello", on_request<Alloc, &Alloc::hello>, 0},
         {FLUX_MSGTYPE_REQUEST, "job-manager.sched-ready", on_request<Alloc, &Alloc::ready>, 0},
-        {FLUX_MSGTYPE_REQUEST, "job-manager.alloc-query", on_request<Alloc, &Alloc::query>, FLUX_ROLE_USER},
-        {FLUX_MSGTYPE_REQUEST, "job-manager.resource-status", on_request<Alloc, &Alloc::resource_status>, 0},
+        {FLUX_MSGTYPE_REQUEST, "job-manager.alloc-query", on_query<Alloc, &Alloc::query>, FLUX_ROLE_USER},
+        {FLUX_MSGTYPE_REQUEST, "job-manager.resource-status", on_query<Alloc, &Alloc::resource_status>, 0},
         {FLUX_MSGTYPE_RESPONSE, "sched.alloc", on_message<Alloc, &Alloc::on_response>, 0},
         FLUX_MSGHANDLER_TABLE_END,
     };

@@ -24,6 +24,8 @@ namespace {
 
 /// With more active jobs than this, waiting ones keep their jobspec as text only (a tree is ten times its text).
 constexpr std::size_t trees_max = 1000;
+/// Real seconds between tries to write a journal that could not be written.
+constexpr double retry_s = 1;
 
 }  // namespace
 
@@ -85,8 +87,7 @@ Status Engine::process(Job& job, const Event& event, bool is_volatile) {
     if (store_ && (!is_volatile || event.name == "invalidate")) {
         store_->append(job, line);
         if (write_through_)
-            if (auto done = store_->flush(); !done)
-                flux_log(h_, LOG_ERR, "%s", done.error().message.c_str());
+            (void)write_journal();  // told there
     }
     streams_->on_event(job, event.name, line);
     if (!is_volatile)
@@ -226,34 +227,72 @@ Status Engine::reprioritize(Job& job, std::int64_t priority, bool one_shot) {
 }
 
 Status Engine::reprioritize_all() {
-    std::vector<Job*> changed;
-    for (const auto& [id, owned] : jobs_.active_jobs()) {
-        Job& job = *owned;
-        if (!is_in(job.state, bit(State::Priority) | bit(State::Sched)))
+    std::vector<JobId> ids;  // a plugin that is asked may raise an exception, which takes jobs out of the table
+    for (const auto& [id, job] : jobs_.active_jobs())
+        ids.push_back(id);
+    Status result = Done{};
+    std::vector<JobId> changed;
+    for (const JobId id : ids) {
+        Job* job = jobs_.active(id);
+        if (!job || !is_in(job->state, bit(State::Priority) | bit(State::Sched)))
             continue;
-        const std::int64_t priority = jobtap_->priority_of(job);
-        if (priority < priority_min || (priority == job.priority && job.state == State::Sched))
+        const std::int64_t priority = jobtap_->priority_of(*job);
+        if (priority < priority_min || (priority == job->priority && job->state == State::Sched))
             continue;
-        if (auto done = reprioritize(job, priority, false); !done)
-            return done;
-        changed.push_back(&job);
+        if (auto done = reprioritize(*job, priority, false); done)
+            changed.push_back(id);
+        else if (result)
+            result = done;  // the others get theirs all the same
     }
-    alloc_->on_priorities(changed);
-    return Done{};
+    std::vector<Job*> still_active;
+    for (const JobId id : changed)
+        if (Job* job = jobs_.active(id))
+            still_active.push_back(job);
+    alloc_->on_priorities(still_active);
+    return result;
+}
+
+/// While a write fails it is tried once a second, not with every message.
+Status Engine::write_journal() {
+    if (!store_ || (!written_ && !is_retry_due_))
+        return written_;
+    const bool was_written = written_.has_value();
+    is_retry_due_ = false;
+    written_ = store_->flush();
+    if (!written_) {
+        if (was_written)
+            flux_log(h_, LOG_CRIT, "%s; until it can be written nothing starts and no change is answered",
+                     written_.error().message.c_str());
+        flux_timer_watcher_reset(retry_, retry_s * scale_, 0.);
+        flux_watcher_start(retry_);
+    } else if (!was_written) {
+        flux_log(h_, LOG_CRIT, "job journal: it can be written again; nothing was lost");
+    }
+    return written_;
+}
+
+void Engine::on_retry(flux_reactor_t*, flux_watcher_t*, int, void* arg) noexcept {
+    static_cast<Engine*>(arg)->is_retry_due_ = true;  // the flush at the end of this iteration tries
+}
+
+Status Engine::make_room() {
+    if (!store_)
+        return Done{};
+    const Status done = written_ ? store_->reserve() : written_;
+    return done ? done
+                : Status(Error{done.error().code,
+                               "nothing new is taken in until there is room again: " + done.error().message});
 }
 
 void Engine::flush() {
     alloc_->send_requests();
-    streams_->flush();
-    if (store_) {
-        if (auto done = store_->flush(); !done) {
-            flux_log(h_, LOG_CRIT, "%s; stopping, since jobs could be lost", done.error().message.c_str());
-            flux_reactor_stop_error(flux_get_reactor(h_));
-        }
-        if (store_->is_mostly_dead())
-            if (auto done = store_->compact(jobs_, next_sequence_); !done)
-                flux_log(h_, LOG_ERR, "%s", done.error().message.c_str());
+    if (!write_journal()) {
+        outbox_.send_answers_to_queries();
+        return;
     }
+    if (store_ && store_->is_mostly_dead())
+        if (auto done = store_->compact(jobs_, next_sequence_); !done)
+            flux_log(h_, LOG_ERR, "%s", done.error().message.c_str());
     outbox_.send_all();
     admin_->purge_surplus();
 }

@@ -66,8 +66,11 @@ class Engine {
     Status reprioritize(Job& job, std::int64_t priority, bool one_shot);
     Status reprioritize_all();
 
-    /// Disk, then messages. Runs before the reactor sleeps.
+    /// Disk, then messages. Runs before the reactor sleeps. While the disk takes nothing, no message leaves that says
+    /// or causes what is not written; queries are answered (Outbox).
     void flush();
+    /// Room in the journal for a new job, or for what a plugin's service is asked to do. Error: as JobStore::flush().
+    Status make_room();
     /// While set, every event is on disk before post() returns (plugin services answer by themselves).
     void set_write_through(bool on) { write_through_ = on; }
 
@@ -96,10 +99,12 @@ class Engine {
 
   private:
     Status open_store(RestoredJobs& restored);
-    void restore(RestoredJobs restored);
+    Status restore(RestoredJobs restored);
     void resume(Job& job);
     void resume_running(Job& job);
     Status process(Job& job, const Event& event, bool is_volatile);
+    Status write_journal();
+    static void on_retry(flux_reactor_t*, flux_watcher_t*, int, void* arg) noexcept;
     void act_in_cleanup(Job& job);
     void act_inactive(Job& job);
     Status register_services();
@@ -109,7 +114,6 @@ class Engine {
     std::uint32_t owner_;
     std::int64_t last_us_ = 0;
     bool write_through_ = false;
-    bool is_failed_ = false;
     Json config_;
     EnvironmentPool environments_;  // outlives the jobs
     JobTable jobs_;
@@ -117,6 +121,9 @@ class Engine {
     Outbox outbox_;
     std::uint64_t next_sequence_ = 0;
     std::unique_ptr<JobStore> store_;
+    Status written_ = Done{};  // the last try
+    bool is_retry_due_ = false;
+    double scale_ = 1;  // of the clock that timers follow
     std::unique_ptr<Jobtap> jobtap_;
     std::unique_ptr<Alloc> alloc_;
     std::unique_ptr<Exec> exec_;
@@ -128,6 +135,7 @@ class Engine {
     std::unique_ptr<Control> control_;
     std::unique_ptr<Admin> admin_;
     flux_watcher_t* prepare_ = nullptr;
+    flux_watcher_t* retry_ = nullptr;
 };
 
 /// Base of every component: what the request trampoline needs.

@@ -75,6 +75,7 @@ Engine::Engine(flux_t* h)
 
 Engine::~Engine() {
     flux_watcher_destroy(prepare_);
+    flux_watcher_destroy(retry_);
 }
 
 Status Engine::configure(Json config) {
@@ -102,7 +103,9 @@ Status Engine::open_store(RestoredJobs& restored) {
         return store.error();
     store_ = std::move(*store);
     if (!restored.warning.empty())
-        flux_log(h_, LOG_WARNING, "%s", restored.warning.c_str());
+        flux_log(h_, LOG_ERR, "%s", restored.warning.c_str());
+    if (restored.version == 1)
+        flux_log(h_, LOG_INFO, "job journal: taken over from a version without numbers and checksums");
     return Done{};
 }
 
@@ -119,15 +122,16 @@ Status Engine::start() {
         return done;
     if (auto done = jobtap_->start(); !done)
         return done;
-    restore(std::move(restored));
+    if (auto done = watch_reactor(); !done)
+        return done;
+    if (auto done = restore(std::move(restored)); !done)
+        return done;
     for (const Status& done :
          {jobtap_->register_handlers(), alloc_->start(), exec_->start(), streams_->start(), info_->start(),
           list_->start(), waits_->start(), submit_->start(), control_->start(), admin_->start()})
         if (!done)
             return done;
-    if (auto done = register_services(); !done)
-        return done;
-    return watch_reactor();
+    return register_services();
 }
 
 Status Engine::register_services() {
@@ -144,13 +148,17 @@ Status Engine::register_services() {
 
 Status Engine::watch_reactor() {
     prepare_ = flux_prepare_watcher_create(flux_get_reactor(h_), on_prepare, this);
-    if (!prepare_)
+    retry_ = flux_timer_watcher_create(flux_get_reactor(h_), 1., 0., on_retry, this);
+    if (!prepare_ || !retry_)
         return system_error("cannot watch the reactor");
+    const char* scale = flux_attr_get(h_, "clock.scale");
+    scale_ = scale ? std::stod(scale) : 1.;
     flux_watcher_start(prepare_);
     return Done{};
 }
 
-void Engine::restore(RestoredJobs restored) {
+Status Engine::restore(RestoredJobs restored) {
+    const int version = restored.version;
     next_sequence_ = restored.next_sequence;
     last_us_ = restored.last_us;
     jobs_.raise_max_id(restored.max_id);
@@ -167,8 +175,11 @@ void Engine::restore(RestoredJobs restored) {
             active.push_back(&job);
     }
     if (store_)
-        if (auto done = store_->compact(jobs_, next_sequence_); !done)
+        if (auto done = store_->compact(jobs_, next_sequence_); !done) {
+            if (version != 2)
+                return done;  // lines of this version cannot stand behind what is there
             flux_log(h_, LOG_ERR, "%s", done.error().message.c_str());
+        }
     for (Job* job : active) {
         waits_->on_active(*job);
         jobtap_->on_restored(*job);
@@ -178,6 +189,7 @@ void Engine::restore(RestoredJobs restored) {
         resume(*job);
     if (jobs_.active_count() + jobs_.inactive_count() > 0)
         flux_log(h_, LOG_INFO, "restored %zu active and %zu inactive jobs", active.size(), jobs_.inactive_count());
+    return Done{};
 }
 
 void Engine::resume(Job& job) {

@@ -7,6 +7,11 @@
 #include <cstdio>
 
 namespace weir::broker::jobs {
+namespace {
+
+constexpr double timestamp_max_s = 253402300800;  // the year 10000
+
+}  // namespace
 
 void append_timestamp(std::string& out, std::int64_t t_us) {
     char buffer[48];
@@ -34,6 +39,11 @@ Result<Event> decode_event(const json_t* entry) {
     json_t* context = json_object_get(entry, "context");
     if (!timestamp || !name || name->empty())
         return Error{std::errc::invalid_argument, "an event needs \"timestamp\" (number) and \"name\" (string)"};
+    if (!(*timestamp >= 0 && *timestamp <= timestamp_max_s))
+        return Error{std::errc::invalid_argument,
+                     "the event's \"timestamp\" must be seconds since 1970, up to the year "
+                     "9999, not " +
+                         Json::real(*timestamp).text()};
     if (context && !json_is_object(context))
         return Error{std::errc::invalid_argument, "the event's \"context\" must be an object"};
     return Event{std::llround(*timestamp * 1e6), std::string(*name), Json::share(context)};

@@ -27,32 +27,20 @@ bool EventStreams::Listener::takes(std::string_view name) const {
 
 void EventStreams::on_event(const Job& job, const std::string& name, const std::string& line) {
     ++events_;
-    for (Listener& listener : listeners_) {
+    std::string payload;
+    for (const Listener& listener : listeners_) {
         if (!listener.takes(name))
             continue;
-        if (listener.id != job.id)
-            send_pending(listener);
-        listener.id = job.id;
-        listener.events += (listener.events.empty() ? "" : ",") + line;
-        if (name == "submit")
-            listener.extras += ",\"jobspec\":" + job.jobspec_text.redacted;
-        else if (name == "alloc" && !job.r->text.empty())
-            listener.extras += ",\"R\":" + job.r->text;
+        if (payload.empty()) {
+            payload = "{\"id\":" + std::to_string(job.id) + ",\"events\":[" + line + "]";
+            if (name == "submit")
+                payload += ",\"jobspec\":" + job.jobspec_text.redacted;
+            else if (name == "alloc" && !job.r->text.empty())
+                payload += ",\"R\":" + job.r->text;
+            payload += "}";
+        }
+        outbox().respond(listener.request.get(), payload);
     }
-}
-
-void EventStreams::send_pending(Listener& listener) {
-    if (listener.events.empty())
-        return;
-    outbox().respond(listener.request.get(), "{\"id\":" + std::to_string(listener.id) + ",\"events\":[" +
-                                                 listener.events + "]" + listener.extras + "}");
-    listener.events.clear();
-    listener.extras.clear();
-}
-
-void EventStreams::flush() {
-    for (Listener& listener : listeners_)
-        send_pending(listener);
 }
 
 void EventStreams::send_job(const Listener& listener, const Job& job) {
@@ -88,7 +76,6 @@ Answer EventStreams::open(const Request& request) {
         json_object_foreach(rule, name, value)(*which == 'a' ? listener.allow : listener.deny).insert(name);
         listener.has_allow |= rule && *which == 'a';
     }
-    flush();  // what was collected so far is in the backlog
     if (read_boolean(request.body(), "full").value_or(false))
         for (const Job* job : engine_.jobs().inactive_jobs())
             send_job(listener, *job);
@@ -103,7 +90,6 @@ Answer EventStreams::cancel(const Request& request) {
     for (auto at = listeners_.begin(); at != listeners_.end(); ++at) {
         if (!flux_cancel_match(request.msg, at->request.get()))
             continue;
-        send_pending(*at);
         outbox().respond_error(at->request.get(), ENODATA, "");
         listeners_.erase(at);
         break;
@@ -116,7 +102,6 @@ void EventStreams::on_disconnect(const flux_msg_t* msg) {
 }
 
 void EventStreams::end_all() {
-    flush();
     for (const Listener& listener : listeners_)
         outbox().respond_error(listener.request.get(), ENODATA, "");
     listeners_.clear();

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: job-manager.events-journal: who listens with which filter, the backlog, and the stream.
 // Must not know: the disk journal; what events mean.
-// Source: flux-core's events journal. Consecutive events of one job in one reactor iteration share one response, whose
-//   "events" array holds them in order; the order over all jobs is kept.
+// Source: flux-core's events journal: the backlog has a response a job with all its events; after the sentinel a
+// response
+//   has one event.
 #pragma once
 #include <list>
 #include <set>
@@ -18,8 +19,6 @@ class EventStreams : public Component {
     Status start();
     /// An event was applied; `line` is its text.
     void on_event(const Job& job, const std::string& name, const std::string& line);
-    /// Hands what was collected to the outbox.
-    void flush();
     /// Ends every stream with ENODATA.
     void end_all();
     void on_disconnect(const flux_msg_t* msg);
@@ -32,15 +31,11 @@ class EventStreams : public Component {
         MessageRef request;
         bool has_allow = false;
         std::set<std::string, std::less<>> allow{}, deny{};
-        JobId id = 0;
-        std::string events{};  // "{...},{...}" of job `id`, not yet sent
-        std::string extras{};  // ,"jobspec":{...},"R":{...}
         bool takes(std::string_view name) const;
     };
     Answer open(const Request& request);
     Answer cancel(const Request& request);
     void send_job(const Listener& listener, const Job& job);
-    void send_pending(Listener& listener);
 
     std::list<Listener> listeners_;
     std::uint64_t events_ = 0;

@@ -33,14 +33,14 @@ std::string event_payload(std::string_view line) {
 
 struct JobInfoTable {
     static constexpr flux_msg_handler_spec specs[] = {
-        {FLUX_MSGTYPE_REQUEST, "job-info.lookup", on_request<JobInfo, &JobInfo::lookup>, FLUX_ROLE_USER},
-        {FLUX_MSGTYPE_REQUEST, "job-info.update-lookup", on_request<JobInfo, &JobInfo::update_lookup>, FLUX_ROLE_USER},
+        {FLUX_MSGTYPE_REQUEST, "job-info.lookup", on_query<JobInfo, &JobInfo::lookup>, FLUX_ROLE_USER},
+        {FLUX_MSGTYPE_REQUEST, "job-info.update-lookup", on_query<JobInfo, &JobInfo::update_lookup>, FLUX_ROLE_USER},
         {FLUX_MSGTYPE_REQUEST, "job-info.update-watch", on_request<JobInfo, &JobInfo::update_watch>, FLUX_ROLE_USER},
         {FLUX_MSGTYPE_REQUEST, "job-info.update-watch-cancel", on_request<JobInfo, &JobInfo::cancel>, FLUX_ROLE_USER},
         {FLUX_MSGTYPE_REQUEST, "job-info.eventlog-watch", on_request<JobInfo, &JobInfo::watch>, FLUX_ROLE_USER},
         {FLUX_MSGTYPE_REQUEST, "job-info.eventlog-watch-cancel", on_request<JobInfo, &JobInfo::cancel>, FLUX_ROLE_USER},
         {FLUX_MSGTYPE_REQUEST, "job-info.disconnect", on_request<JobInfo, &JobInfo::disconnect>, FLUX_ROLE_USER},
-        {FLUX_MSGTYPE_REQUEST, "job-info.stats-get", on_request<JobInfo, &JobInfo::stats>, 0},
+        {FLUX_MSGTYPE_REQUEST, "job-info.stats-get", on_query<JobInfo, &JobInfo::stats>, 0},
         FLUX_MSGHANDLER_TABLE_END,
     };
 };

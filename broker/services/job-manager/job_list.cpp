@@ -39,12 +39,12 @@ Json constraint_of(const json_t* body) {
 
 struct JobListTable {
     static constexpr flux_msg_handler_spec specs[] = {
-        {FLUX_MSGTYPE_REQUEST, "job-list.list", on_request<JobList, &JobList::list>, FLUX_ROLE_USER},
-        {FLUX_MSGTYPE_REQUEST, "job-list.list-id", on_request<JobList, &JobList::list_id>, FLUX_ROLE_USER},
-        {FLUX_MSGTYPE_REQUEST, "job-list.list-attrs", on_request<JobList, &JobList::list_attrs>, FLUX_ROLE_USER},
-        {FLUX_MSGTYPE_REQUEST, "job-list.job-stats", on_request<JobList, &JobList::job_stats>, FLUX_ROLE_USER},
+        {FLUX_MSGTYPE_REQUEST, "job-list.list", on_query<JobList, &JobList::list>, FLUX_ROLE_USER},
+        {FLUX_MSGTYPE_REQUEST, "job-list.list-id", on_query<JobList, &JobList::list_id>, FLUX_ROLE_USER},
+        {FLUX_MSGTYPE_REQUEST, "job-list.list-attrs", on_query<JobList, &JobList::list_attrs>, FLUX_ROLE_USER},
+        {FLUX_MSGTYPE_REQUEST, "job-list.job-stats", on_query<JobList, &JobList::job_stats>, FLUX_ROLE_USER},
         {FLUX_MSGTYPE_REQUEST, "job-list.disconnect", on_request<JobList, &JobList::disconnect>, FLUX_ROLE_USER},
-        {FLUX_MSGTYPE_REQUEST, "job-list.stats-get", on_request<JobList, &JobList::stats>, FLUX_ROLE_USER},
+        {FLUX_MSGTYPE_REQUEST, "job-list.stats-get", on_query<JobList, &JobList::stats>, FLUX_ROLE_USER},
         FLUX_MSGHANDLER_TABLE_END,
     };
     static void timer(flux_reactor_t*, flux_watcher_t* w, int, void* arg) noexcept {
@@ -86,14 +86,14 @@ Answer JobList::list(const Request& request) {
         if (!text)
             return text.error();
         if (is_streaming)
-            outbox().respond(request.msg, "{\"jobs\":[" + *text + (is_first ? "],\"version\":1}" : "]}"));
+            outbox().answer_query(request.msg, "{\"jobs\":[" + *text + (is_first ? "],\"version\":1}" : "]}"));
         else
             all += (is_first ? "" : ",") + *text;
         is_first = false;
     }
     if (!is_streaming)
         return Reply::of("{\"jobs\":[" + all + "]}");
-    outbox().respond_error(request.msg, ENODATA, "");
+    outbox().answer_query(request.msg, "", ENODATA);
     return Reply::later();
 }
 

@@ -100,10 +100,15 @@ int perilog_event(flux_plugin_t* p, Job* job, const char* name, const char* desc
     });
 }
 
-/// What a plugin's service handler is registered with: events it causes are on disk before it can answer.
+/// What a plugin's service handler is registered with: events it causes are on disk before it can answer. It is not
+/// asked while nothing can be written.
 void run_service(flux_t* h, flux_msg_handler_t* mh, const flux_msg_t* msg, void* arg) noexcept {
     auto& service = *static_cast<Plugin::Service*>(arg);
     Engine& engine = service.host->engine();
+    if (auto room = engine.make_room(); !room) {
+        answer(h, engine.outbox(), msg, room.error());
+        return;
+    }
     engine.set_write_through(true);
     service.callback(h, mh, msg, service.arg);
     engine.set_write_through(false);

@@ -5,6 +5,7 @@
 
 #include <syslog.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -31,6 +32,13 @@ void Outbox::respond_error(const flux_msg_t* request, int errnum, std::string me
     if (flux_msg_is_noresponse(request))
         return;
     items_.push_back({MessageRef(request), errnum, !message.empty(), std::move(message), nullptr, {}, {}});
+}
+
+void Outbox::answer_query(const flux_msg_t* request, std::string payload, int errnum) {
+    if (flux_msg_is_noresponse(request))
+        return;
+    const bool has_payload = !payload.empty();
+    items_.push_back({MessageRef(request), errnum, has_payload, std::move(payload), nullptr, {}, {}, true});
 }
 
 void Outbox::request(const char* topic, const std::string& payload) {
@@ -82,6 +90,15 @@ void Outbox::send_all() {
     }
 }
 
+void Outbox::send_answers_to_queries() {
+    const auto is_kept = [](const Item& item) { return !item.is_of_query; };
+    const auto first = std::stable_partition(items_.begin(), items_.end(), is_kept);
+    std::vector<Item> leaving(std::make_move_iterator(first), std::make_move_iterator(items_.end()));
+    items_.erase(first, items_.end());
+    for (const Item& item : leaving)
+        send(item);
+}
+
 Error protocol_error(const std::string& what) {
     return Error{std::errc::protocol_error, what};
 }
@@ -104,14 +121,16 @@ Result<Request> decode_request(const flux_msg_t* msg) {
     return request;
 }
 
-void answer(flux_t* h, Outbox& outbox, const flux_msg_t* msg, const Answer& given) {
+void answer(flux_t* h, Outbox& outbox, const flux_msg_t* msg, const Answer& given, bool is_query) {
     if (flux_msg_is_noresponse(msg)) {
         if (!given)
             flux_log(h, LOG_ERR, "request without response failed: %s", given.error().message.c_str());
         return;
     }
     if (!given)
-        outbox.respond_error(msg, static_cast<int>(given.error().code), given.error().message);
+        outbox.answer_query(msg, given.error().message, static_cast<int>(given.error().code));
+    else if (is_query && given->kind == Reply::Kind::Text)
+        outbox.answer_query(msg, given->text);
     else if (given->kind == Reply::Kind::Text)
         outbox.respond(msg, given->text);
     else if (given->kind == Reply::Kind::Empty)

@@ -48,7 +48,11 @@ class Outbox {
     void request(const char* topic, const std::string& payload);
     /// An event, which must not overtake a request that was made before it.
     void publish(const char* topic, Json payload);
+    /// An answer that promises nothing and follows from nothing new: it may leave before what was put in before it.
+    void answer_query(const flux_msg_t* request, std::string payload, int errnum = 0);
     void send_all();
+    /// Sends those alone; the others stay.
+    void send_answers_to_queries();
     bool empty() const { return items_.empty(); }
 
   private:
@@ -60,6 +64,7 @@ class Outbox {
         flux_msg_t* to_send;
         std::string event;  ///< topic
         Json payload;       ///< the event's
+        bool is_of_query = false;
     };
     void send_event(const Item& item);
     void send(const Item& item);
@@ -99,7 +104,8 @@ inline Error not_permitted(const std::string& what) {
 }
 
 Result<Request> decode_request(const flux_msg_t* msg);
-void answer(flux_t* h, Outbox& outbox, const flux_msg_t* msg, const Answer& given);
+/// Errors, and all answers of handlers that only read, count as answers to queries.
+void answer(flux_t* h, Outbox& outbox, const flux_msg_t* msg, const Answer& given, bool is_query = false);
 
 /// Registered handlers; gone with the object.
 class Handlers {
@@ -115,15 +121,21 @@ class Handlers {
 };
 
 /// C callback for `Answer (T::*)(const Request&)`; T has handle() and outbox().
-template <typename T, Answer (T::*method)(const Request&)>
+template <typename T, Answer (T::*method)(const Request&), bool is_query = false>
 void on_request(flux_t* h, flux_msg_handler_t*, const flux_msg_t* msg, void* arg) noexcept {
     T& self = *static_cast<T*>(arg);
     try {
         auto request = decode_request(msg);
-        answer(h, self.outbox(), msg, request ? (self.*method)(*request) : Answer(request.error()));
+        answer(h, self.outbox(), msg, request ? (self.*method)(*request) : Answer(request.error()), is_query);
     } catch (const std::exception& error) {
         answer(h, self.outbox(), msg, Error{std::errc::io_error, std::string("job-manager: ") + error.what()});
     }
+}
+
+/// The same for a handler that changes nothing and answers at once: answered though the disk is full.
+template <typename T, Answer (T::*method)(const Request&)>
+void on_query(flux_t* h, flux_msg_handler_t* mh, const flux_msg_t* msg, void* arg) noexcept {
+    on_request<T, method, true>(h, mh, msg, arg);
 }
 
 /// C callback for `void (T::*)(const flux_msg_t*)`, for responses.

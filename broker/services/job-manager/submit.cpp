@@ -49,6 +49,8 @@ Status Submit::start() {
 }
 
 Result<JobId> Submit::accept(Wish wish) {
+    if (auto room = engine_.make_room(); !room)
+        return room.error();
     if ((wish.flags & FLUX_JOB_NOVALIDATE) == 0)
         if (auto valid = validate_jobspec(wish.jobspec.get()); !valid)
             return valid.error();

@@ -22,11 +22,12 @@ void try_journal(std::string_view text) {
     const auto read = read_journal(text, "fuzz", pool);
     if (!read)
         return;
-    std::string again = journal_header(read->max_id, read->next_sequence);
+    JournalWriter again;
+    again.begin(read->max_id, read->next_sequence);
     for (const auto& job : read->jobs)
-        append_job(again, *job);
+        again.add(*job);
     EnvironmentPool other;
-    WEIR_CHECK(read_journal(again, "again", other).has_value());
+    WEIR_CHECK(read_journal(again.text(), "again", other).has_value());
 }
 
 void try_json(char kind, const Json& value) {

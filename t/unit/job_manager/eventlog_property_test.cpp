@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Property: the journal's text of a job, read back, gives the job that was live, whatever events were posted, also
 //   refused ones.
-// Kills: append_journal_line() with seq 0; set-flags applying "debug" before it refuses "nonsense"; jobspec-update
+// Kills: JournalWriter::add() with seq 0; set-flags applying "debug" before it refuses "nonsense"; jobspec-update
 // entering a
 //   state before it refuses its keys.
 #include <rapidcheck/catch.h>
@@ -62,8 +62,10 @@ TEST_CASE("eventlog: its fold is the live job") {
         for (const int i : which)
             (void)life.post(happenings[static_cast<std::size_t>(i)].first,
                             happenings[static_cast<std::size_t>(i)].second);
-        std::string text = journal_header(0, 0);
-        append_job(text, life.job);
+        JournalWriter writer;
+        writer.begin(0, 0);
+        writer.add(life.job);
+        const std::string& text = writer.text();
         EnvironmentPool pool;
         const auto read = read_journal(text, "j", pool);
         RC_ASSERT(read.has_value());
