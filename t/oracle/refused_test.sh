@@ -19,5 +19,6 @@ htcondor/unreadable.json 1/2 cases
 FAILED unreadable: the case: expected one that can be read, got "rup" is no number
 slurm/other/events.json 1/2 cases
 FAILED 2026-11-21T09:23:26.362: type: expected an event that this reader knows, got job_teleported
+NOT READ sshare = "Account|RawUsage..."
 3 files failed
 SAID

@@ -129,7 +129,7 @@ void expect_any(const Case& one, Report& report, std::initializer_list<std::stri
         return;
     }
     const double expected = number_of(value);
-    report.number(key, expected, got, one.tol > 0.01 ? one.tol / std::max(1.0, std::abs(expected)) : one.tol);
+    one.tol > 0.01 ? report.within(key, expected, got, one.tol) : report.number(key, expected, got, one.tol);
 }
 
 }  // namespace weir::oracle

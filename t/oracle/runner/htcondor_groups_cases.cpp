@@ -41,6 +41,8 @@ constexpr auto spellings = std::to_array<Spelling>({
     {"accept_surplus", Parameter::surplus},
     {"accepts_surplus", Parameter::surplus},
     {"surplus", Parameter::surplus},
+    {"accept", Parameter::surplus},
+    {"accepts", Parameter::surplus},
     {"autoregroup", Parameter::regroup},
     {"auto_regroup", Parameter::regroup},
     {"regroup", Parameter::regroup},
@@ -50,6 +52,8 @@ constexpr auto spellings = std::to_array<Spelling>({
     {"wanted", Parameter::demand},
     {"jobs", Parameter::demand},
     {"idle", Parameter::demand},
+    {"usage", Parameter::demand},
+    {"used", Parameter::demand},
     {"eup", Parameter::priority},
     {"priority", Parameter::priority},
 });
@@ -162,6 +166,9 @@ class Groups {
             }
         } else if (word == "groups") {
             take_groups(value, group);
+        } else if (word == "tree") {  // its root is <none>
+            text_at(value, "name");
+            take_groups(find_spelled(value, {"children", "groups"}), group);
         } else if (word.find("oversubscription") != std::string::npos) {
             oversubscription_ = value_of(value);
         } else if (word == "slots" || word == "cores" || word == "totalslots" || word == "pool" || word == "machines") {
@@ -189,7 +196,9 @@ class Groups {
 
     /// {name: {quota, accept_surplus, demand, ...}} or [{name, ...}].
     void take_groups(const Value* value, const std::string& above) {
-        const auto path = [&](const std::string& name) { return above.empty() ? name : above + "." + name; };
+        const auto path = [&](const std::string& name) {
+            return above.empty() || lowered(name).starts_with(lowered(above) + ".") ? name : above + "." + name;
+        };
         const auto fields = [&](const std::string& name, const Value* object) {
             groups_[lowered(name)];
             for (const auto& [key, field] : entries(object)) {
@@ -244,7 +253,8 @@ bool has_condor_groups(const Case& one) {
     return std::any_of(one.inputs->members().begin(), one.inputs->members().end(), [](const auto& entry) {
         const auto said = meaning(entry.first);
         const std::string word = plain(entry.first);
-        return word == "groups" || word == "groupnames" || (word == "config" && !is_object(&entry.second)) ||
+        return word == "groups" || word == "groupnames" || word == "tree" ||
+               (word == "config" && !is_object(&entry.second)) ||
                (said && said->first != Parameter::priority && said->first != Parameter::demand);
     });
 }
@@ -279,13 +289,16 @@ void read_condor_groups(const Case& one, Report& report) {
             }
         }
     };
-    compare({"effective", "effective_quota", "quota", "quotas", "subtree_quota", "scaled"},
+    const bool has_demand =
+        std::any_of(groups.begin(), groups.end(), [](const CondorGroup& group) { return group.wanted > 0; });
+    compare({"effective_quota", "quota", "quotas", "subtree_quota", "scaled"},
             [&](std::size_t i) { return slots[i].subtree_quota; });
+    compare({"effective"}, [&](std::size_t i) { return has_demand ? allocated[i] : slots[i].subtree_quota; });
     compare({"own_quota", "own", "group_quota"}, [&](std::size_t i) { return slots[i].own_quota; });
     compare({"allocated", "allocation", "slots", "granted", "with_surplus", "after_surplus", "final"},
             [&](std::size_t i) { return allocated[i]; });
     compare({"regrouped", "autoregroup"}, [&](std::size_t i) { return slots[i].regrouped; });
-    const auto by_name = [&](std::size_t i) { return one.has("demand") ? allocated[i] : slots[i].subtree_quota; };
+    const auto by_name = [&](std::size_t i) { return has_demand ? allocated[i] : slots[i].subtree_quota; };
     for (const auto& [name, value] : entries(one.expected)) {  // numbers by group, without a word for what they are
         const auto at = std::find(names.begin(), names.end(), lowered(name));
         if (at != names.end() && is_number(value)) {

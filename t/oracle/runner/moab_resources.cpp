@@ -21,7 +21,7 @@ std::optional<Role> role_of(const std::string& word) {
     if (says(word, {"pernode", "eachnode"})) {
         return Role::per_node;
     }
-    if (says(word, {"frac"})) {
+    if (says(word, {"frac", "parts"})) {
         return Role::fraction;
     }
     if (says(word, {"percent", "pct"})) {
@@ -62,6 +62,16 @@ void take(const Value* object, Role otherwise, Amounts& into, double& nodes) {
         const std::string resource = resource_of(word);
         if (is_object(value)) {
             take(value, role, into, nodes);
+        } else if (is_list(value) && (role == Role::fraction || role == Role::percent)) {
+            for (const double part : numbers_of(value)) {  // of resources without a name
+                into["part " + std::to_string(into.size())][role] = part;
+            }
+        } else if (is_list(value) && size_of(value) == 2 && !resource.empty()) {
+            const auto pair = numbers_of(value);
+            into[resource][Role::request] = pair[0] * unit_of(word);
+            into[resource][Role::total] = pair[1] * unit_of(word);
+        } else if (is_number(value) && (word == "total" || word == "machine" || word == "processors")) {
+            into["proc"][Role::total] = value->number();
         } else if (is_number(value) && (word == "nodes" || word == "nodecount" || word == "totalnodes")) {
             nodes = value->number();
         } else if (is_number(value) && !resource.empty() && word != "cpuused") {
@@ -85,7 +95,14 @@ std::optional<RequestedResources> requested_resources(const Case& one) {
         if (is_part) {
             made.held.push_back({of.contains(Role::fraction) ? of[Role::fraction] : of[Role::percent] / 100, 1});
         } else if (of.contains(Role::total)) {
-            made.held.push_back({of[Role::request], of[Role::total]});
+            // a request of less than 1 of a machine of many is a part already
+            const bool is_bare_part = of[Role::request] < 1 && resource == "proc" && amounts.size() > 1 &&
+                                      std::all_of(amounts.begin(), amounts.end(), [](const auto& other) {
+                                          return other.first == "proc" || !other.second.contains(Role::total);
+                                      });
+            made.held.push_back({of[Role::request], is_bare_part ? 1 : of[Role::total]});
+        } else if (of.contains(Role::request) && of[Role::request] < 1) {
+            made.held.push_back({of[Role::request], 1});
         }
         if (resource == "proc") {  // beside a part of them, a number of processors is the machine's
             made.processors = of.contains(Role::total) ? of[Role::total] : is_part ? of[Role::request] : 0;

@@ -54,6 +54,16 @@ void Report::number(std::string_view what, double expected, double got, double t
     compare(expected == got || is_near, what, digits(expected), digits(got));
 }
 
+void Report::within(std::string_view what, double expected, double got, double distance) {
+    compare(expected == got || std::abs(expected - got) <= distance, what, digits(expected), digits(got));
+}
+
+void Report::printed(std::string_view what, double expected, double got, int decimals) {
+    constexpr double half = 0.5000001;               // of the last digit
+    constexpr double double_rounding = 4 * 0x1p-52;  // of a number so large that its last digits are not exact
+    within(what, expected, got, half * std::pow(10.0, -decimals) + double_rounding * std::abs(expected));
+}
+
 void Report::integer(std::string_view what, std::int64_t expected, std::int64_t got) {
     compare(expected == got, what, std::to_string(expected), std::to_string(got));
 }

@@ -25,6 +25,10 @@ class Report {
     void attempt(std::string name, const std::function<void()>& read);
     /// |expected - got| <= tol, or <= tol * |expected|; NaN never passes, equal infinities do.
     void number(std::string_view what, double expected, double got, double tol);
+    /// |expected - got| <= distance, whatever their size.
+    void within(std::string_view what, double expected, double got, double distance);
+    /// What a program printed with so many decimals: got, rounded to these.
+    void printed(std::string_view what, double expected, double got, int decimals);
     void integer(std::string_view what, std::int64_t expected, std::int64_t got);
     void text(std::string_view what, std::string_view expected, std::string_view got);
     void fail(std::string_view what, std::string_view expected, std::string_view got);

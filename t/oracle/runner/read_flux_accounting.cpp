@@ -14,8 +14,8 @@ namespace {
 
 /// Usage below this weighs nothing in the program.
 constexpr double usage_min = 1e-9;
-/// The program writes factors with six decimals.
-constexpr double six_decimals = 5.0001e-7;
+/// The program writes factors with so many decimals.
+constexpr int factor_decimals = 6;
 
 std::string name_of(const Value* association) {
     return text_at(association, "bank") + " " + text_at(association, "user");
@@ -109,7 +109,7 @@ void compare(const Value* row, const ShareTree& tree, const Standings& standings
     report.integer("rank", integer_at(row, "rank"), standings.rank[id.value]);
     report.number("fairshare", number_at(row, "fairshare"), factor, 1e-12);
     if (find(row, "fairshare_db") != nullptr) {
-        report.number("fairshare_db", number_at(row, "fairshare_db"), factor, six_decimals);
+        report.printed("fairshare_db", number_at(row, "fairshare_db"), factor, factor_decimals);
     }
 }
 

@@ -48,29 +48,33 @@ LsfHistorySettings settings_of(const Case& one) {
     return made;
 }
 
-/// Use as the file gives it. CPU time and finished jobs in seconds were recorded elapsed_h before.
+/// Whether finished jobs' run time counts: as the case says, else as LSF does where it is told in seconds (no), else as
+/// the formula reads (yes).
+bool counts_history(const Case& one, const char* parameter, const char* in_seconds) {
+    return one.input({parameter}) != nullptr ? one.is_set({parameter}) : !one.has(in_seconds);
+}
+
+/// Use as the file gives it. CPU time and finished jobs' run time were recorded `elapsed` before, and decay since.
 DynamicUse use_of(const Case& one) {
-    const LsfHistorySettings settings = settings_of(one);
+    LsfHistorySettings settings = settings_of(one);
+    settings.enable_hist_run_time = counts_history(one, "ENABLE_HIST_RUN_TIME", "hist_run_time_s");
     LsfHistory history{1, settings};
-    const Duration finished = seconds_of(one.number_or({"hist_run_time_s"}, 0));
+    const auto hours = [](double count) { return seconds_of(count * 3600); };
+    const Duration finished = hours(one.hours_or({"hist_run_time", "hist_run", "hist", "historical_run_time"}, 0));
     history.start(root_node, {}, epoch - finished);
     history.end(root_node, {}, epoch - finished, epoch);
-    history.cpu_used(root_node, static_cast<CoreMicros>(seconds_of(one.number_or({"cpu_time_s"}, 0)).count()), epoch,
-                     epoch);
-    DynamicUse use = history.use(root_node, epoch + seconds_of(one.hours_or({"elapsed"}, 0) * 3600));
-    if (!one.has("cpu_time_s")) {
-        use.cpu_time_h = one.hours_or({"cpu_time", "cpu", "cumulative_cpu_time"}, 0);
-    }
-    if (!one.has("hist_run_time_s")) {
-        use.hist_run_time_h = one.hours_or({"hist_run_time", "hist_run", "hist", "historical_run_time"}, 0);
-    }
+    const Duration cpu = hours(one.hours_or({"cpu_time", "cpu", "cumulative_cpu_time"}, 0));
+    history.cpu_used(root_node, static_cast<CoreMicros>(cpu.count()), epoch, epoch);
+    DynamicUse use = history.use(root_node, epoch + hours(one.hours_or({"elapsed"}, 0)));
     use.run_time_h = one.hours_or({"run_time", "run"}, 0);
     use.committed_run_time_h =
         one.hours_or({"committed_run_time", "com_run_time", "committed_run", "committed", "com"}, 0);
+    const double gpu = one.hours_or({"gpu_run_time", "gpu_run", "gpu"}, 0);
+    const double gpu_finished = one.hours_or(
+        {"hist_gpu_run_time", "gpu_hist_run_time", "hist_gpu_run", "gpu_hist_run", "hist_gpu", "gpu_hist"}, 0);
+    const bool counts_gpu = counts_history(one, "ENABLE_GPU_HIST_RUN_TIME", "hist_gpu_run_time_s");
     use.gpu_run_time_h =
-        (one.hours_or({"gpu_run_time", "gpu_run", "gpu"}, 0) +
-         one.hours_or({"hist_gpu_run_time", "gpu_hist_run_time", "hist_gpu_run", "hist_gpu", "gpu_hist"}, 0)) *
-        one.number_or({"ngpus_physical", "ngpus", "num_gpus", "gpus"}, 1);
+        (gpu + (counts_gpu ? gpu_finished : 0)) * one.number_or({"ngpus_physical", "ngpus", "num_gpus", "gpus"}, 1);
     use.job_slots = one.number_or({"job_slots", "slots", "started_slots", "num_slots"}, 0);
     use.adjustment = one.number_or({"fairshare_adjustment", "adjustment", "adj"}, 0);
     return use;

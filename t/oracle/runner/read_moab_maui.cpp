@@ -127,7 +127,7 @@ void read_decay_table(const Case& one, Report& report) {
     const auto expected = numbers_of(member(one.expected, "percent"));
     for (std::size_t i = 0; i < expected.size(); ++i) {
         const double got = 100 * policy.weight(static_cast<unsigned>(i));
-        report.number("window " + std::to_string(i), expected[i], got, one.tol / std::max(1.0, expected[i]));
+        report.within("window " + std::to_string(i), expected[i], got, one.tol);
     }
 }
 
@@ -173,7 +173,7 @@ void read_percentages(const Case& one, Report& report) {
     for (const auto& [name, percent] : entries(find(one.inputs, "percent"))) {
         const Component component{number_at(one.inputs, "PRIORITY") / 100, 0, {{1, number_of(percent), 0}}};
         const double expected = number_at(points, name);
-        report.number(name, expected, contribution(component), one.tol / std::max(1.0, std::abs(expected)));
+        report.within(name, expected, contribution(component), one.tol);
     }
 }
 
@@ -206,7 +206,9 @@ void read_metric(const Case& one, Report& report) {
                 one.number_or({"minutes", "duration_min"}, 0) / 60 + one.number_or({"hours", "duration_h"}, 0));
     const auto requested = requested_resources(one);
     const double equivalents = requested ? processor_equivalents(requested->held, requested->processors) : 0;
-    expect_any(one, report, {"PE", "processor_equivalents", "processor_equivalent", "PEs"}, equivalents);
+    expect_any(one, report,
+               {"PE", "processor_equivalents", "processor_equivalent", "PEs", "proc_equivalents", "proc_equiv"},
+               equivalents);
     const double per_second = seconds > 0 ? one.number_or({"cpu_used", "cpu_seconds"}, 0) / seconds : 0;
     const JobConsumption job{one.number_or({"procs", "processors"}, 0), one.number_or({"pe", "PE"}, equivalents),
                              per_second};
@@ -291,6 +293,9 @@ void read_case(const Case& one, Report& report) {
                              one.number_or({"system_prio"}, 0)));
     } else if (one.has("USERWEIGHT")) {
         read_user_priority(one, report);
+    } else if (one.has("target") && one.has("current")) {
+        expect_any(one, report, {"target_factor", "factor", "component", "value"},
+                   nearness(number_at(one.inputs, "target"), number_at(one.inputs, "current")));
     } else if (is_list(find(one.expected, "percent"))) {
         read_decay_table(one, report);
     } else {

@@ -72,6 +72,18 @@ class Site {
         }
     }
 
+    /// "pbsuser3_tree_usage" is the tree usage of pbsuser3; a kind alone is one of the entity's.
+    std::pair<std::string, std::string> named_in(const std::string& key, const std::string& entity) const {
+        for (const auto& [name, path] : path_of_) {
+            if (key.starts_with(name + "_")) {
+                return {name, key.substr(name.size() + 1)};
+            }
+            if (key.ends_with("_" + name)) {
+                return {name, key.substr(0, key.size() - name.size() - 1)};
+            }
+        }
+        return {entity, key};
+    }
     bool has(const std::string& name) const { return is_root_name(name) || path_of_.contains(name); }
     double usage(const std::string& of) const {
         return static_cast<double>(rule_.counted(tree_, usage_, node(of))) / usage_as_double(rule_.unit);
@@ -158,18 +170,15 @@ std::optional<double> figure_of(const Site& site, const std::string& kind, const
     return std::nullopt;
 }
 
-/// Figures printed without decimals, or rounded, come with tolerances that are not relative.
-double tol_of(const Case& one, double expected) {
-    return one.tol > 0.01 ? one.tol / std::max(1.0, std::abs(expected)) : one.tol;
-}
-
 void compare_figure(const Case& one, Report& report, const Site& site, const std::string& kind, const std::string& who,
                     const Value* figure) {
     if (!is_number(figure) || !site.has(who)) {
         return;  // stays unread
     }
     if (const auto got = figure_of(site, kind, who, figure->number())) {
-        report.number(kind + " " + who, figure->number(), *got, tol_of(one, figure->number()));
+        const std::string what = kind + " " + who;  // what is printed without decimals is not off in proportion
+        one.tol > 0.01 ? report.within(what, figure->number(), *got, one.tol)
+                       : report.number(what, figure->number(), *got, one.tol);
     } else {
         report.fail(kind, "a figure that this reader knows", kind);
     }
@@ -222,7 +231,8 @@ void read_tree(const Case& one, Report& report) {
         } else if (is_number(figure) && site.has(name)) {
             compare_figure(one, report, site, "tree_percentage", name, figure);
         } else if (is_number(figure)) {
-            compare_figure(one, report, site, name, entity, figure);
+            const auto [who, kind] = site.named_in(name, entity);
+            compare_figure(one, report, site, kind, who, figure);
         }
         for (const auto& [below, value] : entries(name == "pairwise" ? nullptr : figure)) {
             site.has(name) ? compare_figure(one, report, site, below, name, value)

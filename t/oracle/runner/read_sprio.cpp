@@ -10,6 +10,7 @@
 #include "t/oracle/runner/oracle.hpp"
 #include "t/oracle/runner/slurm_shares.hpp"
 #include "t/oracle/runner/slurm_text.hpp"
+#include "t/oracle/runner/sprio_text.hpp"
 #include "t/oracle/runner/world.hpp"
 
 namespace weir::oracle {
@@ -252,39 +253,6 @@ void compare_terms(Report& report, const Value* row, const Breakdown& got, const
     }
 }
 
-/// The row of sprio -l for a job and partition: its values by column; the second PARTITION is the factor.
-std::map<std::string, std::string> printed_row(const std::string& text, const std::string& id,
-                                               const std::string& partition) {
-    const auto lines = split(text, '\n');
-    if (lines.empty()) {
-        return {};
-    }
-    const auto columns = split(lines[0], ' ');
-    for (const std::string& line : lines) {
-        const auto values = split(line, ' ');
-        if (values.size() < 2 || values[0] != id || values[1] != partition) {
-            continue;
-        }
-        std::map<std::string, std::string> row;
-        for (std::size_t i = 2; i < columns.size(); i++) {
-            row[columns[i]] = i < values.size() ? values[i] : "";  // nothing stands in TRES without any
-        }
-        return row;
-    }
-    return {};
-}
-
-void compare_printed(Report& report, const std::string& text, const std::string& partition, const Breakdown& got,
-                     const JobInputs& in) {
-    const auto printed = printed_row(text, std::to_string(in.id.value), partition);
-    constexpr std::size_t tres_width = 20;
-    for (const slurm::Column& column : slurm::sprio_columns(got, in.extras.nice)) {
-        if (const auto expected = printed.find(column.name); expected != printed.end()) {
-            report.text("sprio " + partition + " " + column.name, expected->second, column.value.substr(0, tres_width));
-        }
-    }
-}
-
 class Case {
   public:
     Case(const Value* document, Report& report)
@@ -338,8 +306,7 @@ class Case {
             const std::int64_t priority = std::stoll(cells[6]);
             const bool is_one = std::find(priorities.begin(), priorities.end(), priority) != priorities.end();
             report_.integer("squeue", priority, is_one ? priority : priorities.at(0));
-            report_.number("squeue, normalised", std::stod(cells[5]), static_cast<double>(priority) / 4294967295.,
-                           5.0001e-15);
+            report_.printed("squeue, normalised", std::stod(cells[5]), static_cast<double>(priority) / 4294967295., 14);
         }
     }
     /// What a pass gives to the job.
@@ -368,7 +335,11 @@ class Case {
         }
         compare_weights(find(row, "tres"));
         compare_terms(report_, row, got, partition + " ");
-        compare_printed(report_, text_at(document_, "sprio_text"), partition, got, in);
+        const SprioJob printed{std::to_string(in.id.value), partition, got, in.extras.nice};
+        compare_sprio(report_, text_at(document_, "sprio_text"), printed);
+        if (find(document_, "sprio_norm_text") != nullptr) {
+            compare_sprio_normalised(report_, text_at(document_, "sprio_norm_text"), printed);
+        }
         return passed(in);
     }
 
@@ -387,6 +358,10 @@ void read_sprio(const Value* document, Report& report) {
     const bool is_fair_tree = slurm::priority_flags(word(conf, "PriorityFlags")).fair_tree;
     const ShareRows rows = share_rows(slurm_tree(slurm_tree_rows(member(document, "tree"))),
                                       slurm_algorithm(text_at(document, "slurm_conf")));
+    if (find(document, "sprio_weights") != nullptr) {
+        report.attempt("weights", [&] { compare_sprio_weights(report, text_at(document, "sprio_weights"), conf); });
+    }
+    report.leave(find(document, "squeue"), "lines of squeue that stand with each job too");
     report.begin("shares");
     for (const Value* row : each(member(document, "shares"))) {
         compare_share_data(report, row, rows, share_tol, is_fair_tree);

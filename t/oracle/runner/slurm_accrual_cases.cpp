@@ -86,13 +86,14 @@ class Replay {
     }
 
   private:
-    static constexpr double six_decimals = 5.0001e-7;
+    static constexpr int decimals = 6;         // of the log
+    static constexpr double clock_lag = 2;     // seconds between a pass and its line in the log
     static constexpr double rounding = 1e-11;  // of usage cut to 2^-44
 
     /// A pass begins.
     void decay(const Value* event) {
         const Duration elapsed = duration_from_seconds(number_at(event, "elapsed"));
-        report_.number("per_second", number_at(event, "per_second"), decay_.per_second(), 5.0001e-7);
+        report_.printed("per_second", number_at(event, "per_second"), decay_.per_second(), decimals);
         report_.number("factor", number_at(event, "factor"), decay_.after(elapsed), 1e-12);
         usage_.decay(elapsed);
         last_pass_ = this_pass_ == never ? logged_at(event) - elapsed : this_pass_;
@@ -114,7 +115,7 @@ class Replay {
         const Instant since = std::max(is_last ? this_pass_ : last_pass_, job_->start);
         const Instant until = is_last ? std::min(logged_at(event), job_->end) : logged_at(event);
         if (job_->start != never && since != never) {
-            report_.number("seconds", seconds, to_seconds(until - since), 1 / std::max(1.0, seconds));  // log's second
+            report_.within("seconds", seconds, to_seconds(until - since), clock_lag);
         }
         if (is_end_) {
             report_.integer("job", ended_, id);
@@ -129,10 +130,10 @@ class Replay {
     void add(const Value* event) {
         const NodeId node = node_at_name(text_at(event, "account"), text_at(event, "user"));
         const double added = decay_.charge(slice_, job_->cost * job_->usage_factor);
-        report_.number("added", number_at(event, "added"), added, six_decimals);
-        report_.number("raw_usage_now", number_at(event, "raw_usage_now"), used(node), six_decimals);
-        report_.number("wall_added", number_at(event, "wall_added"), decay_.charge(slice_, job_->usage_factor),
-                       six_decimals);
+        report_.printed("added", number_at(event, "added"), added, decimals);
+        report_.printed("raw_usage_now", number_at(event, "raw_usage_now"), used(node), decimals);
+        report_.printed("wall_added", number_at(event, "wall_added"), decay_.charge(slice_, job_->usage_factor),
+                        decimals);
     }
 
     NodeId node_at_name(const std::string& account, const std::string& user) const {

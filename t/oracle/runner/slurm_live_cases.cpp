@@ -138,6 +138,7 @@ void read_slurm_live(const Value* document, Report& report) {
     std::string changed;
     for (const Value* step : each(member(document, "steps"))) {
         const std::string text = text_at(step, "step");
+        report.leave(find(step, "sacctmgr"), "what sacctmgr says that it did");
         report.attempt(text, [&] {
             const std::size_t cut = text.rfind(" : ");
             const std::string what = text.substr(0, cut);

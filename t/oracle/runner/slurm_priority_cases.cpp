@@ -192,7 +192,7 @@ class Timeline {
         }
         report_.integer(where + "Priority", expected, priority.value_or(-1));
         if (const Value* printed = find(member(snapshot, "sprio_age"), key)) {
-            report_.number(where + "sprio age", number_of(printed), age, 0.5);
+            report_.printed(where + "sprio age", number_of(printed), age, 0);
         } else if (key.ends_with("]")) {
             split_ages.push_back(age);
         }
@@ -211,7 +211,7 @@ class Timeline {
         const std::string where = text_at(snapshot, "label") + ": split arrays";
         report_.integer(where, static_cast<std::int64_t>(printed.size()), static_cast<std::int64_t>(ages.size()));
         for (std::size_t i = 0; i < std::min(ages.size(), printed.size()); i++) {
-            report_.number(where + " sprio age", printed[i], ages[i], 0.5);
+            report_.printed(where + " sprio age", printed[i], ages[i], 0);
         }
     }
 

@@ -13,7 +13,7 @@ namespace weir::oracle {
 namespace {
 
 /// How sshare prints.
-constexpr double six_decimals = 5.0001e-7;
+constexpr int decimals = 6;
 /// What slurmctld has where nothing was computed.
 constexpr double no_value = 4294967294.0;
 /// Its raw shares for `parent`.
@@ -44,7 +44,7 @@ std::vector<std::string> cells_of(const std::string& line) {
 void compare_cell(Report& report, const std::string& what, const std::string& column, const std::string& cell,
                   const ShareRow& row) {
     const auto number = [&](double got) {
-        report.number(what, cell == "inf" ? INFINITY : std::stod(cell), got, six_decimals);
+        report.printed(what, cell == "inf" ? INFINITY : std::stod(cell), got, decimals);
     };
     if (column == "RawShares") {
         report.text(what, cell, row.raw_shares ? std::to_string(*row.raw_shares) : "parent");
@@ -53,7 +53,7 @@ void compare_cell(Report& report, const std::string& what, const std::string& co
     } else if (column == "NormShares") {
         number(row.norm_shares);
     } else if (column == "NormUsage") {
-        number(row.norm_usage.value_or(NAN));
+        number(row.norm_usage.value_or(0));
     } else if (column == "EffectvUsage") {
         number(row.effective_usage);
     } else if (column == "FairShare") {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: the files of jobs that run and are suspended: their usage from pass to pass, and their priorities where running
 // jobs keep one (CALCULATE_RUNNING). Must not know the formulas.
-// The files tell neither the cores of a job nor those of the machine. Cores are taken from the usage of the first
-// snapshot, the machine from one job's size factor in it; all that comes later is foretold and compared.
+// The files tell neither the cores of a job nor those of the machine: they are what the first snapshot's usage, ages
+// and sizes go together with. All that comes later is foretold and compared.
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -25,7 +25,8 @@ constexpr double machine_nodes = 1;
 struct RunningJob {
     std::string user;
     double cores = 0;
-    Duration ran{};  // until the first pass
+    Duration ran{};     // until the first pass
+    Duration waited{};  // since it became eligible, until then
     JobInputs inputs;
     PriorityEngine::Slot slot{};
 };
@@ -52,12 +53,6 @@ SprioRow sprio_row(const std::string& line) {
         row.column[columns[i]] = cells[i];
     }
     return row;
-}
-
-/// "1-02:03:04", "2:03", "0:54".
-Duration elapsed_of(const std::string& text) {
-    const auto colons = std::count(text.begin(), text.end(), ':');
-    return slurm_duration(colons == 1 && text.find('-') == std::string::npos ? "0:" + text : text);
 }
 
 class Machine {
@@ -117,30 +112,54 @@ class Machine {
 
     void read_jobs() {
         for (const std::string& line : split(text_at(first_, "squeue"), '\n')) {
-            const auto cells = split(line, '|');  // id, user, state, elapsed, priority
             RunningJob job;
-            job.user = cells.at(1);
-            const double used = number_at(member(first_, "usage"), job.user);
-            job.cores = std::round(used / to_seconds(elapsed_of(cells.at(3))));
-            job.ran = duration_from_seconds(std::ceil(used / job.cores));
-            jobs_[cells.at(0)] = job;
+            job.user = split(line, '|').at(1);  // id, user, state, elapsed, priority
+            jobs_[split(line, '|').at(0)] = job;
         }
-        const double weight = number_word(conf_, "PriorityWeightJobSize", 0);
+        const double size_weight = number_word(conf_, "PriorityWeightJobSize", 0);
+        std::map<std::string, double>
+            part;  // of the machine's cores: a size is the mean of that and of the nodes' part
         for (const std::string& line : split(text_at(first_, "sprio"), '\n')) {
             const SprioRow row = sprio_row(line);
             RunningJob& job = jobs_.at(row.job);
             const double age = std::stod(row.column.at("AGE")) / number_word(conf_, "PriorityWeightAge", 1);
+            job.waited = duration_from_seconds(age * to_seconds(slurm_duration(word(conf_, "PriorityMaxAge"))));
             job.inputs.id = JobId{std::stoull(row.job)};
-            job.inputs.cores = static_cast<std::uint32_t>(job.cores);
             job.inputs.extras.nodes = 1;
-            job.inputs.eligible =
-                pass_of(first_) -
-                duration_from_seconds(age * to_seconds(slurm_duration(word(conf_, "PriorityMaxAge"))));
+            job.inputs.eligible = pass_of(first_) - job.waited;
             job.inputs.association = static_cast<std::uint32_t>(users_.size());
             users_.push_back(job.user);
-            if (machine_cores_ == 0 && weight > 0) {
-                machine_cores_ = std::round(job.cores / (2 * std::stod(row.column.at("JOBSIZE")) / weight - 1));
+            part[row.job] = size_weight > 0 ? 2 * std::stod(row.column.at("JOBSIZE")) / size_weight - 1 : 0;
+        }
+        find_cores(part);
+    }
+
+    /// The machine of which each job's part is a whole number of cores, and where those used what they did in the time
+    /// since they became eligible, less the few seconds until they started.
+    void find_cores(const std::map<std::string, double>& part) {
+        constexpr int machine_cores_max = 1024;
+        constexpr double size_error = 0.002;  // sizes are printed without decimals, of a thousand points
+        double nearest = 1;
+        for (int cores = 1; cores <= machine_cores_max; ++cores) {
+            double off = 0;
+            for (const auto& [id, job] : jobs_) {
+                const double own = std::round(part.at(id) * cores);
+                const double used = number_at(member(first_, "usage"), job.user);
+                const bool fits = own >= 1 && std::abs(own - part.at(id) * cores) <= size_error * cores;
+                off = std::max(off, fits ? std::abs(1 - used / (own * to_seconds(job.waited))) : 1.0);
             }
+            if (off < nearest) {
+                nearest = off;
+                machine_cores_ = cores;
+            }
+        }
+        if (machine_cores_ == 0) {
+            throw std::runtime_error{"the jobs' cores do not follow from their usage and size"};
+        }
+        for (auto& [id, job] : jobs_) {
+            job.cores = std::round(part.at(id) * machine_cores_);
+            job.inputs.cores = static_cast<std::uint32_t>(job.cores);
+            job.ran = duration_from_seconds(std::ceil(number_at(member(first_, "usage"), job.user) / job.cores));
         }
     }
 

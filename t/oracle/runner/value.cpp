@@ -82,6 +82,11 @@ bool Value::says_something() const {
     return is_leaf() && kind_ != Kind::null && !(kind_ == Kind::text && text_.empty());
 }
 
+bool Value::is_table() const {
+    return kind_ == Kind::text && text_.find('\n') < text_.size() - 1 &&
+           text_.find_first_of("0123456789") != std::string::npos;
+}
+
 int Value::leave() const {
     int values = 0;
     if (use_ == Use::unread && says_something()) {
@@ -173,7 +178,8 @@ std::vector<UnreadValue> unread_values(const Value& document, const std::string&
     if (document.says_something() && document.use() == Value::Use::unread) {
         const auto is_below = [&](std::string_view part) { return path.find(part) != std::string::npos; };
         const bool is_figure = is_below("expected");
-        const bool is_remark = document.kind() == Value::Kind::text && !is_figure && !is_below("inputs");
+        const bool is_text = document.kind() == Value::Kind::text && !is_figure && !is_below("inputs");
+        const bool is_remark = is_text && !document.is_table();
         found.push_back({path, document.shown(), is_figure, is_remark});
     }
     const auto add = [&](const Value& child, const std::string& step) {

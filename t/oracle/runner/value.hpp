@@ -27,6 +27,9 @@ class Value {
     bool says_something() const;
     Use use() const { return use_; }
 
+    /// A text of several lines with digits in it: what a program printed.
+    bool is_table() const;
+
     double number() const;
     std::int64_t integer() const;
     const std::string& text() const;
@@ -120,7 +123,7 @@ struct UnreadValue {
     std::string path;  ///< "cases[3].expected.priority"
     std::string shown;
     bool is_figure = false;  ///< below an "expected"
-    bool is_remark = false;  ///< a text that belongs neither to "inputs" nor to "expected"
+    bool is_remark = false;  ///< a text, but no table, that belongs neither to "inputs" nor to "expected"
 };
 /// What no check has read and nobody left out on purpose, nulls and empty texts aside, in the file's order.
 std::vector<UnreadValue> unread_values(const Value& document, const std::string& path = {});
