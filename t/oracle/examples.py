@@ -61,6 +61,9 @@ def lsf_cases():
         words = spelled(use, i % 2 == 1) | {name: float(value) for name, value in factor.items()}
         cases.append(case(f"lsf-all-terms-{i}", LSF, {"shares": shares} | words,
                           {"denominator": float(divisor), "priority": float(shares / divisor)}))
+    cases.append(case("lsf-decayed-hours", "IBM LSF, HIST_HOURS: an hour counts a tenth after HIST_HOURS; 5 + 7 + 3",
+                      {"shares": 30, "cpu_time_h": 50, "hist_run_time_h": 70, "elapsed_h": 5, "HIST_HOURS": 5,
+                       "CPU_TIME_FACTOR": 1, "RUN_TIME_FACTOR": 1}, {"denominator": 15, "priority": 2}))
     for run in (0, 1, 4):
         cases.append(case(f"lsf-committed-from-dispatch-{run}h", "IBM LSF, committed run time: a job of five hours weighs "
                           "the same from its dispatch on", {"shares": 10, "run_time_s": 3600 * run,
@@ -104,6 +107,9 @@ def condor_cases():
         case("condor-static-before-dynamic", CONDOR, {"quota": {"a": 10}, "GROUP_QUOTA_DYNAMIC": {"b": 0.5, "c": 0.25},
              "slots": 50}, {"effective": {"a": 10, "b": 20, "c": 10}}),
     ]
+    cases.append(case("condor-nested", CONDOR, {"groups": {"physics": {"dynamic": 0.5, "children": {"hep": {"dynamic": 0.75},
+                      "lep": {"dynamic": 0.25}}}, "chemistry": {"quota": 20}}, "slots": 100},
+                      {"effective": {"physics": 40, "physics.hep": 30, "physics.lep": 10, "chemistry": 20}}))
     lines = ("GROUP_NAMES = group_physics, group_physics.hep, group_physics.lep, group_chemistry\n"
              "GROUP_QUOTA_group_physics = 20\nGROUP_QUOTA_group_physics.hep = 15\nGROUP_QUOTA_group_physics.lep = 5\n"
              "GROUP_QUOTA_group_chemistry = 10\nGROUP_ACCEPT_SURPLUS = false\nGROUP_ACCEPT_SURPLUS_group_physics = {}\n"
@@ -166,6 +172,9 @@ def maui_cases():
              "mem_mb": 768}, {"PE": 3}, 1e-12, "certain"),
         case("maui-pe-half", source, {"procs_fraction": 0.2, "mem_fraction": 0.5, "total_procs": 128}, {"PE": 64}, 1e-12,
              "certain"),
+        case("maui-pe-per-node", source, {"job": {"procs": 2, "mem": 768}, "node": {"procs": 4, "mem": 1024}, "nodes": 100},
+             {"PE": 3}, 1e-12, "certain"),
+        case("maui-pe-pairs", source, {"procs": [32, 128], "mem": [512, 1024]}, {"PE": 64}, 1e-12),
         case("maui-pe-grouped", source, {"requested": {"procs": 16, "mem_gb": 8, "disk": 30, "swap": 0},
              "total": {"procs": 64, "mem_mb": 65536, "disk": 100, "swap": 10}}, {"processor_equivalents": 19.2}, 1e-12),
         case("maui-pe-charged", source + "; FSPOLICY DEDICATEDPES", {"procs": 2, "mem_mb": 768, "total_procs": 400,

@@ -90,6 +90,21 @@ double value_of(const std::string& text) {
     return std::stod(text);
 }
 
+/// The place of a name among the groups': in full, or the last part of exactly one.
+std::optional<std::size_t> place_of(const std::vector<std::string>& names, const std::string& said) {
+    const std::string name = lowered(said);
+    std::optional<std::size_t> found;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        if (names[i] == name) {
+            return i;
+        }
+        if (names[i].ends_with("." + name)) {
+            found = found ? names.size() : i;
+        }
+    }
+    return found && *found < names.size() ? found : std::nullopt;
+}
+
 double value_of(const Value* value) {
     return is_text(value) ? value_of(value->text()) : is_number(value) ? value->number() : is_true(value) ? 1 : 0;
 }
@@ -281,10 +296,9 @@ void read_condor_groups(const Case& one, Report& report) {
                              const std::function<double(std::size_t)>& got) {
         for (const std::string_view key : keys) {
             for (const auto& [name, value] : entries(find_spelled(one.expected, {key}))) {
-                const auto at = std::find(names.begin(), names.end(), lowered(name));
-                if (at != names.end() && is_number(value)) {
-                    report.number(std::string{key} + " " + name, number_of(value),
-                                  got(static_cast<std::size_t>(at - names.begin())), one.tol);
+                const auto at = place_of(names, name);
+                if (at && is_number(value)) {
+                    report.number(std::string{key} + " " + name, number_of(value), got(*at), one.tol);
                 }
             }
         }
@@ -300,9 +314,9 @@ void read_condor_groups(const Case& one, Report& report) {
     compare({"regrouped", "autoregroup"}, [&](std::size_t i) { return slots[i].regrouped; });
     const auto by_name = [&](std::size_t i) { return has_demand ? allocated[i] : slots[i].subtree_quota; };
     for (const auto& [name, value] : entries(one.expected)) {  // numbers by group, without a word for what they are
-        const auto at = std::find(names.begin(), names.end(), lowered(name));
-        if (at != names.end() && is_number(value)) {
-            report.number(name, number_of(value), by_name(static_cast<std::size_t>(at - names.begin())), one.tol);
+        const auto at = place_of(names, name);
+        if (at && is_number(value)) {
+            report.number(name, number_of(value), by_name(*at), one.tol);
         }
     }
     expect_any(one, report, {"left", "unused", "surplus", "remaining"}, left);

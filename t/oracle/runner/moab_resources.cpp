@@ -18,7 +18,7 @@ bool says(const std::string& word, std::initializer_list<std::string_view> parts
 }
 
 std::optional<Role> role_of(const std::string& word) {
-    if (says(word, {"pernode", "eachnode"})) {
+    if (word == "node" || says(word, {"pernode", "eachnode"})) {
         return Role::per_node;
     }
     if (says(word, {"frac", "parts"})) {
@@ -63,14 +63,15 @@ void take(const Value* object, Role otherwise, Amounts& into, double& nodes) {
         if (is_object(value)) {
             take(value, role, into, nodes);
         } else if (is_list(value) && (role == Role::fraction || role == Role::percent)) {
+            int parts = 0;
             for (const double part : numbers_of(value)) {  // of resources without a name
-                into["part " + std::to_string(into.size())][role] = part;
+                into["part " + std::to_string(parts++)][role] = part;
             }
         } else if (is_list(value) && size_of(value) == 2 && !resource.empty()) {
             const auto pair = numbers_of(value);
             into[resource][Role::request] = pair[0] * unit_of(word);
             into[resource][Role::total] = pair[1] * unit_of(word);
-        } else if (is_number(value) && (word == "total" || word == "machine" || word == "processors")) {
+        } else if (is_number(value) && (word == "total" || word == "machine" || word == "processors" || word == "n")) {
             into["proc"][Role::total] = value->number();
         } else if (is_number(value) && (word == "nodes" || word == "nodecount" || word == "totalnodes")) {
             nodes = value->number();
@@ -107,6 +108,9 @@ std::optional<RequestedResources> requested_resources(const Case& one) {
         if (resource == "proc") {  // beside a part of them, a number of processors is the machine's
             made.processors = of.contains(Role::total) ? of[Role::total] : is_part ? of[Role::request] : 0;
         }
+    }
+    if (made.processors <= 0 && amounts.contains("part 0")) {  // beside parts without a name, too
+        made.processors = amounts["proc"][Role::request];
     }
     if (made.held.empty() || made.processors <= 0) {
         return std::nullopt;
