@@ -39,10 +39,10 @@ class Room:
         self.clock_file = os.path.join(folder, "clock")
 
     def __enter__(self):
-        os.makedirs(self.statedir)
+        os.makedirs(self.statedir, mode=0o700)
         os.chmod(self.folder, 0o755)
         if "tmpfs" in self.needs:
-            subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={TMPFS_SIZE}", "none", self.statedir], check=True)
+            subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={TMPFS_SIZE},mode=0700", "none", self.statedir], check=True)
         if "faketime" in self.needs:
             self._make_bin_folder()
         return self

@@ -65,8 +65,9 @@ class Tree:
 
     def start(self):
         self.operator.start()
-        if not self.up.wait(START_PATIENCE_S):
-            raise TimeoutError("the tree did not come up")
+        self.up.wait(START_PATIENCE_S)
+        if self.problem or not self.up.is_set():
+            raise TimeoutError(self.problem or "the tree did not come up")
 
     def _operate(self):
         failures = 0
@@ -86,6 +87,7 @@ class Tree:
             failures += 0 if line else 1
             if failures > 40 and not self.is_stopping:
                 self.problem = f"weir start fails again and again: {said}"
+                self.up.set()  # nobody waits any longer
                 return
             if not self.is_stopping and not line:
                 time.sleep(0.25)  # an operator who tries again; no event tells when a disk has room
