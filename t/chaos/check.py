@@ -11,6 +11,9 @@ import sys
 import journal
 from tree import PARTITIONS, USERS, path_of
 
+LATE_S = 4  # on a machine that is busy with others; the clock steps by more, and leave-down lasts longer
+EARLY_S = 0.02
+
 
 class Evidence:
     def __init__(self, folder):
@@ -124,6 +127,18 @@ def usage_is_what_the_eventlogs_say(evidence):
                        f"{used[path] / 1e6:.6f} ({(view.get(path, 0) - used[path]) / 1e6:+.6f})")
 
 
+def durations_are_what_passed(evidence):
+    """Whatever the wall clock does, and however long a broker was down: a job had its cores about as long as it slept."""
+    for name, copy, job in evidence.copies():
+        entry = evidence.submitted.get(copy.upstream())
+        if entry is None or copy.time("alloc") is None or copy.time("free") is None:
+            continue
+        seconds = (copy.time("free") - copy.time("alloc")) / 1e6
+        is_whole = copy.status() == entry["status"] << 8 and evidence.witness[f"end {entry['token']}"] == 1
+        if seconds > entry["seconds"] + LATE_S or (is_whole and seconds < entry["seconds"] - EARLY_S):
+            yield f"{name}: job {copy.id} ({entry['token']}) had its cores for {seconds:.6f} s and slept {entry['seconds']} s"
+
+
 def nothing_is_left(evidence):
     yield from (f"still there after the end: {what}" for what in evidence.rest["left"])
     if evidence.rest["stop_code"] != 0:
@@ -154,7 +169,7 @@ def all_came_to_rest(evidence):
 
 
 CHECKS = (all_came_to_rest, every_answered_submission_ends_once, nothing_ran_twice, results_are_what_happened,
-          cores_are_held_once, usage_is_what_the_eventlogs_say, nothing_is_left, answered_edits_stand)
+          cores_are_held_once, usage_is_what_the_eventlogs_say, durations_are_what_passed, nothing_is_left, answered_edits_stand)
 
 
 def violations(folder):

@@ -35,7 +35,8 @@ def life(userid, begin, end, status):
 
 def good():
     """One job of 2 cores and 3 seconds, in batch."""
-    submit = {"what": "submit", "token": "j1", "id": PARENT_JOB, "user": USER, "cores": 2, "status": 3, "queue": "batch"}
+    submit = {"what": "submit", "token": "j1", "id": PARENT_JOB, "user": USER, "cores": 2, "status": 3, "queue": "batch",
+              "seconds": 3}
     return {
         "parent": {PARTITION: [jobspec("batch", {"serves": ["batch"]}), "2-7", life(0, 10, 99, 0)],
                    PARENT_JOB: [jobspec("j1", {}), "2-3", life(USERS[USER], 20, 23, 768)]},
@@ -92,6 +93,17 @@ def neighbour(world):
     world["batch"][8] = [jobspec("j2", {"jobid": PARENT_JOB}), "1-2", [event(19, "submit", userid=0, urgency=16), event(21, "alloc")]]
 
 
+def stretched(seconds):
+    """The clock was stepped while the job ran: all agree on a length that was not."""
+    def mutate(world):
+        for journal, jobid in (("parent", PARENT_JOB), ("batch", COPY)):
+            for one in events_of(world, journal, jobid)[3:]:
+                one["timestamp"] += seconds
+        for name in ("parent", "batch"):
+            world["rest"]["usage"][name][path_of(USER)] += 2000000 * seconds
+    return mutate
+
+
 def status_zero(world):
     for journal, jobid in (("parent", PARENT_JOB), ("batch", COPY)):
         events_of(world, journal, jobid)[3]["context"]["status"] = 0
@@ -113,6 +125,8 @@ MUTANTS = {
     "the partitions share a core": (lambda w: w["parent"].update({11: [jobspec("debug", {"serves": ["debug"]}), "2", life(0, 11, 98, 0)]}), "cores are held once"),
     "the parent charged one microsecond less": (lambda w: w["rest"]["usage"]["parent"].update({path_of(USER): 5999999}), "usage is what the eventlogs say"),
     "the child charged one microsecond more": (lambda w: w["rest"]["usage"]["batch"].update({path_of(USER): 6000001}), "usage is what the eventlogs say"),
+    "a job is charged for a step of the clock": (stretched(60), "durations are what passed"),
+    "a job is free until the clock has caught up": (stretched(-2), "durations are what passed"),
     "a process is left": (lambda w: w["rest"]["left"].append("process 1"), "nothing is left"),
     "the stop failed": (lambda w: w["rest"].update(stop_code=1), "nothing is left"),
     "a share is lost": (lambda w: w["rest"]["shares"].update({path_of(USER): 1}), "answered edits stand"),

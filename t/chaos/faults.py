@@ -39,6 +39,12 @@ def kill_all(tree, random, log):
     log(f"SIGKILL all {pids}")
 
 
+def leave_down(tree, random, log):
+    """Nobody starts the tree again for a while: what died with it is not charged for that."""
+    tree.away_s = 6
+    kill_all(tree, random, log)
+
+
 def pause(role):
     def inject(tree, random, log):
         partition = random.choice(sorted(PARTITIONS)) if role == "partition" else None
@@ -87,6 +93,7 @@ FAULTS = {
     "kill-script": (kill("script"), None),
     "kill-starter": (kill("starter"), None),
     "kill-all": (kill_all, None),
+    "leave-down": (leave_down, None),
     "stop-orderly": (stop_orderly, None),
     "pause-parent": (pause("parent"), None),
     "pause-partition": (pause("partition"), None),
@@ -95,4 +102,4 @@ FAULTS = {
 }
 
 # Not drawn unless asked for by name: what the tree does not stand yet.
-NOT_YET = {"kill-parent", "kill-partition", "kill-script", "kill-starter", "kill-all", "stop-orderly", "step-clock"}
+NOT_YET = {"kill-parent", "kill-partition", "kill-script", "kill-starter", "kill-all", "leave-down", "stop-orderly", "step-clock"}

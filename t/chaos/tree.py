@@ -55,6 +55,7 @@ class Tree:
         self.lives = 0
         self.problem = None
         self.is_stopping = False
+        self.away_s = 0  # how long the operator does not look, once
         self.up = threading.Event()
         self.process = None
         self.operator = threading.Thread(target=self._operate, daemon=True)
@@ -89,8 +90,9 @@ class Tree:
                 self.problem = f"weir start fails again and again: {said}"
                 self.up.set()  # nobody waits any longer
                 return
-            if not self.is_stopping and not line:
-                time.sleep(0.25)  # an operator who tries again; no event tells when a disk has room
+            if not self.is_stopping:
+                time.sleep(self.away_s if line else 0.25)  # nothing tells an operator when a disk has room
+                self.away_s = 0
 
     def _errors(self):
         return os.path.join(self.folder, f"start.{self.lives}.err")

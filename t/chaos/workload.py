@@ -69,7 +69,8 @@ class Workload:
         queue = self.random.choice(["batch", "batch", "debug"])
         cores = min(cores, PARTITIONS[queue])
         status = self.random.choice([0, 0, 0, 0, 3])
-        command = ["sh", "-c", script(self.witness, token, self.random.choice([0.02, 0.05, 0.1, 0.4]), status)]
+        seconds = self.random.choice([0.02, 0.05, 0.1, 0.4])
+        command = ["sh", "-c", script(self.witness, token, seconds, status)]
         slot = {"type": "slot", "count": 1, "label": "task", "with": [{"type": "core", "count": cores}]}
         system = {"duration": 0, "queue": queue, "cwd": self.tree.folder, "environment": {"PATH": os.environ["PATH"]},
                   "job": {"name": token}}
@@ -84,7 +85,8 @@ class Workload:
             answer = json.loads(client.rpc("job-ingest.submit", request))
         finally:
             client.cred = {"userid": 0xFFFFFFFF, "rolemask": 0}
-        self._record(what="submit", token=token, id=answer["id"], user=user, cores=cores, status=status, queue=queue)
+        self._record(what="submit", token=token, id=answer["id"], user=user, cores=cores, status=status, queue=queue,
+                     seconds=seconds)
         self.ids.append(answer["id"])
         with self.changed:
             self.count += 1
