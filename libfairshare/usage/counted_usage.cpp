@@ -151,7 +151,7 @@ CountedUsage::CountedUsage(ShareTreePtr tree, const UsageRules& rules)
 }
 
 void CountedUsage::start(const CountedJob& job) {
-    const bool is_somebodys = job.charge.payer != unassociated;
+    const bool is_somebodys = is_in_tree(job.charge.payer);
     if (auto* ledger = std::get_if<UsageLedger>(&kept_)) {
         charge_start(*ledger, Charging::at_dispatch, job.charge);
     } else if (is_somebodys) {
@@ -163,7 +163,7 @@ void CountedUsage::start(const CountedJob& job) {
 }
 
 void CountedUsage::end(const CountedJob& job, Instant ended) {
-    const bool is_somebodys = job.charge.payer != unassociated;
+    const bool is_somebodys = is_in_tree(job.charge.payer);
     if (auto* ledger = std::get_if<UsageLedger>(&kept_)) {
         charge_end(*ledger, Charging::at_dispatch, job.charge, ended);
     } else if (is_somebodys) {
@@ -180,6 +180,7 @@ void CountedUsage::snapshot(Instant now, UsageSnapshot& into) const {
     } else {
         into.at = now;
         into.unassociated = 0;
+        into.idle = 0;
         std::get<WindowLedger>(kept_).snapshot(*tree_, now, into.usage);
     }
     if (rules_.unit == 1) {
@@ -187,6 +188,7 @@ void CountedUsage::snapshot(Instant now, UsageSnapshot& into) const {
     }
     const auto unit = static_cast<CoreMicros>(rules_.unit);
     into.unassociated = (into.unassociated + unit / 2) / unit;
+    into.idle = (into.idle + unit / 2) / unit;
     for (std::uint32_t i = tree_->size() - 1; i > 0; --i) {
         CoreMicros& own = into.usage[i];
         if (tree_->is_association(NodeId{i}) && own != 0) {
@@ -212,7 +214,7 @@ void CountedUsage::prepay(const CountedJob& job, int sign) {
         sign * static_cast<SignedCoreMicros>(job.charge.rate) * job.charge.requested.count();
     if (auto* ledger = std::get_if<UsageLedger>(&kept_)) {
         ledger->add(job.charge.payer, amount, job.charge.started);
-    } else if (job.charge.payer != unassociated) {
+    } else if (is_in_tree(job.charge.payer)) {
         std::get<WindowLedger>(kept_).add(job.charge.payer, amount, job.charge.started);
     }
 }
@@ -259,7 +261,7 @@ void CountedUsage::set_rules(const UsageRules& rules, std::span<const CountedJob
     if (rules.history != rules_.history) {
         const auto for_all = [&](auto what) {
             for (const CountedJob& job : running) {
-                if (job.charge.payer != unassociated) {
+                if (is_in_tree(job.charge.payer)) {
                     what(job);
                 }
             }
@@ -284,12 +286,12 @@ void CountedUsage::take_over(const UsageLedger& cores, std::span<const CountedJo
         const NodeId payer = job.charge.payer;
         std::visit(
             [&](auto& kept) {
-                if (payer != unassociated || std::holds_alternative<UsageLedger>(kept_)) {
+                if (is_in_tree(payer) || std::holds_alternative<UsageLedger>(kept_)) {
                     kept.start(payer, job.charge.rate, at);
                 }
             },
             kept_);
-        if (history_ && payer != unassociated) {
+        if (history_ && is_in_tree(payer)) {
             history_->start(payer, job.holds, job.charge.started);
         }
     }
@@ -300,7 +302,7 @@ void CountedUsage::take_over(const UsageLedger& cores, std::span<const CountedJo
             return;
         }
         std::visit([&](auto& kept) { kept.add(leaf, amount, at); }, kept_);
-        if (history_ && leaf != unassociated) {
+        if (history_ && is_in_tree(leaf)) {
             const auto running_so_far = static_cast<CoreMicros>(history_->use(leaf, at).cpu_time_h * hour_us);
             history_->remember(leaf, usage - std::min(usage, running_so_far), at);
         }
@@ -312,6 +314,7 @@ void CountedUsage::take_over(const UsageLedger& cores, std::span<const CountedJo
     }
     if (std::holds_alternative<UsageLedger>(kept_)) {
         add(unassociated);
+        add(idle);
     }
 }
 

@@ -54,7 +54,8 @@ class CountedUsage {
     CountedUsage(ShareTreePtr tree, const UsageRules& rules);
 
     /// Events may be dated in the past, as the ledgers allow. With windows, and for use(), nothing is kept of
-    /// `unassociated`. A rate may be negative: what a job lends to jobs that are counted by themselves. O(depth).
+    /// `unassociated` and `idle`. A rate may be negative: what a job lends to jobs that are counted by themselves.
+    /// O(depth).
     void start(const CountedJob& job);
     void end(const CountedJob& job, Instant ended);
 

@@ -15,11 +15,25 @@ namespace {
 
 constexpr std::int64_t frame_max = std::int64_t{1} << 41;  // beyond any Instant
 
+constexpr const char* idle_path = "/idle";  // no path of a tree begins so
+
 std::int64_t micros(Instant at) {
     return at.time_since_epoch().count();
 }
 
 }  // namespace
+
+std::string payer_path(const ShareTree& tree, NodeId payer) {
+    return payer == unassociated ? std::string() : payer == idle ? idle_path : tree.path(payer);
+}
+
+NodeId payer_at(const ShareTree& tree, const std::string& path) {
+    if (path == idle_path) {
+        return idle;
+    }
+    const auto node = path.empty() ? std::nullopt : tree.find(path);
+    return node && tree.is_association(*node) ? *node : unassociated;
+}
 
 UsageLedger::UsageLedger(ShareTreePtr tree, Duration half_life) : tree_(std::move(tree)), decay_(half_life) {
     append_nodes();
@@ -48,8 +62,8 @@ void UsageLedger::Cell::subtract(const Cell& other) {
 }
 
 void UsageLedger::post(NodeId payer, const Cell& delta) {
-    if (payer == unassociated) {
-        outside_.add(delta);
+    if (!is_in_tree(payer)) {
+        (payer == idle ? idle_ : outside_).add(delta);
         ++touches_;
         return;
     }
@@ -120,6 +134,7 @@ void UsageLedger::snapshot(Instant now, UsageSnapshot& into) const {
     const DecayFrame::Reading reading = decay_.reading(now);
     into.at = now;
     into.unassociated = read(outside_, reading);
+    into.idle = read(idle_, reading);
     into.usage.resize(nodes_.size());
     std::fill_n(into.usage.begin(), tree_->parents_end(), 0);
     for (std::size_t i = nodes_.size() - 1; i > 0; --i) {
@@ -148,6 +163,7 @@ void UsageLedger::advance_frame(Instant at) {
     }
     own.weighted = DecayFrame::shifted(own.weighted, shift);
     outside_.add(own);
+    idle_.weighted = DecayFrame::shifted(idle_.weighted, shift);
     for (Node& node : nodes_) {
         node.weighted = DecayFrame::shifted(node.weighted, shift);
     }
@@ -237,6 +253,7 @@ void UsageLedger::set_half_life(Duration half_life, Instant at) {
     }
     convert(own);
     outside_.add(own);
+    convert(idle_);
     for (Node& node : nodes_) {
         convert(node);
     }
@@ -250,6 +267,7 @@ void UsageLedger::reset(Instant at) {
     const __int128 worth = decay_.weight(since_);
     const auto forget = [&](Cell& cell) { cell.weighted = -cell.rate * worth; };
     forget(outside_);
+    forget(idle_);
     for (auto& [path, departed] : departed_) {
         forget(departed);
     }
@@ -271,6 +289,7 @@ LedgerState UsageLedger::save() const {
         put(path, departed);
     }
     put({}, own);
+    put(idle_path, idle_);
     for (std::uint32_t i = 1; i < nodes_.size(); ++i) {
         if (const Cell& cell = nodes_[i]; nodes_[i].is_payer) {
             put(cell.is_empty() ? std::string{} : tree_->path(NodeId{i}), cell);
@@ -306,9 +325,13 @@ Result<UsageLedger> UsageLedger::restore(ShareTreePtr tree, const LedgerState& s
             return Error{std::errc::result_out_of_range,
                          "usage ledger: the numbers of payer \"" + payer.path + "\" are out of range"};
         }
-        const auto leaf = payer.path.empty() ? std::nullopt : ledger.tree_->find(payer.path);
-        if (leaf && ledger.tree_->is_association(*leaf)) {
-            static_cast<Cell&>(ledger.nodes_[leaf->value]) = cell;
+        const NodeId payer_id = payer_at(*ledger.tree_, payer.path);
+        if (payer_id == idle) {
+            ledger.idle_ = cell;
+            continue;
+        }
+        if (payer_id != unassociated) {
+            static_cast<Cell&>(ledger.nodes_[payer_id.value]) = cell;
             continue;
         }
         ledger.outside_.add(cell);

@@ -19,17 +19,28 @@ namespace weir {
 
 using ShareTreePtr = std::shared_ptr<const ShareTree>;
 
+/// Whose is what a partition holds and no job uses: like `unassociated` a bucket outside every tree, but nobody's use.
+inline constexpr NodeId idle{0xfffffffeU};
+inline bool is_in_tree(NodeId payer) {
+    return payer != unassociated && payer != idle;
+}
+/// A payer as the state of a ledger names it: a leaf's path; empty for `unassociated`, "/idle" for `idle`.
+std::string payer_path(const ShareTree& tree, NodeId payer);
+/// The payer of that name; `unassociated` where it is no leaf of `tree` that pays.
+NodeId payer_at(const ShareTree& tree, const std::string& path);
+
 /// Usage of every node at one instant, rounded once to whole core-microseconds. An account's is the sum of its
 /// children's to the digit. Index: NodeId.
 struct UsageSnapshot {
     Instant at{};
     std::vector<CoreMicros> usage;
     CoreMicros unassociated = 0;
+    CoreMicros idle = 0;
 };
 
 /// What one payer's account book says; plain numbers, no rounding when saved or restored.
 struct PayerState {
-    std::string path;      ///< of the leaf; empty for the unassociated bucket
+    std::string path;      ///< payer_path()
     WideInteger weighted;  ///< in the frame's units: see decay.hpp
     WideInteger charged;   ///< exact total minus rate * time
     std::int64_t rate = 0;
@@ -53,7 +64,7 @@ class UsageLedger {
     /// A job that bills `rate` cores begins to be paid by `payer` (a leaf or `unassociated`) at `at`.
     /// Events may come in any order and be dated in the past: the result is the same bit for bit as long as no frame
     /// of eight half-lives ends between them, and to well below rate/1000 core-microseconds otherwise (ADR 0010).
-    /// REQUIRES: payer is_association() or `unassociated`; sum of rates below 2^50. O(depth).
+    /// REQUIRES: payer is_association(), `unassociated` or `idle`; sum of rates below 2^50. O(depth).
     void start(NodeId payer, std::int64_t rate, Instant at);
     /// The counterpart of start(): same payer, same rate.
     void end(NodeId payer, std::int64_t rate, Instant at);
@@ -64,7 +75,7 @@ class UsageLedger {
     /// From `at` on `to` pays `rate` that `from` paid (a child instance's user relieves the child's owner).
     void transfer(NodeId from, NodeId to, std::int64_t rate, Instant at);
 
-    /// Decayed usage of a node or of `unassociated` at `now`, running jobs included; not below 0. `now` should not
+    /// Decayed usage of a node or a bucket at `now`, running jobs included; not below 0. `now` should not
     /// precede the latest event. O(1).
     CoreMicros usage(NodeId node, Instant now) const;
     /// Many reads at one instant: what depends on the instant alone is computed once. Good until the ledger changes.
@@ -139,13 +150,16 @@ class UsageLedger {
         return std::min(DecayFrame::scaled(weights, reading), usage_max);
     }
     static bool is_in_range(const Cell& cell);
-    const Cell& cell(NodeId node) const { return node == unassociated ? outside_ : nodes_[node.value]; }
+    const Cell& cell(NodeId node) const {
+        return node == unassociated ? outside_ : node == idle ? idle_ : nodes_[node.value];
+    }
 
     ShareTreePtr tree_;
     DecayFrame decay_;
     Instant since_ = Instant::min();
-    std::vector<Node> nodes_;               // by NodeId; an account's is the sum of its children's, always
-    Cell outside_;                          // owners without association, and departed_
+    std::vector<Node> nodes_;  // by NodeId; an account's is the sum of its children's, always
+    Cell outside_;             // owners without association, and departed_
+    Cell idle_;
     std::map<std::string, Cell> departed_;  // removed leaves by path, rate 0; contained in outside_
     std::uint64_t touches_ = 0;
 };

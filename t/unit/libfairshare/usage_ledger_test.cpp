@@ -72,6 +72,38 @@ TEST_CASE("ledger: owners without association stay outside the tree") {
     CHECK(ledger.snapshot(second(5)).unassociated == ledger.usage(unassociated, second(5)));
 }
 
+TEST_CASE("ledger: idle time decays, is reset, saved and restored as any use is, but in no tree and nobody's") {
+    const auto tree = small();
+    UsageLedger ledger{tree, std::chrono::hours{1}};
+    const NodeId user = at(*tree, "a/@u");
+    const auto both = [&](auto what) { what(user), what(idle); };
+    const auto is_same = [&](double t) {
+        CHECK(ledger.usage(idle, second(t)) == ledger.usage(user, second(t)));
+        CHECK(ledger.charged(idle, second(t)) == ledger.charged(user, second(t)));
+        CHECK(ledger.snapshot(second(t)).idle == ledger.snapshot(second(t)).usage[user.value]);
+        CHECK(ledger.rate(idle) == ledger.rate(user));
+    };
+    both([&](NodeId payer) { ledger.charge(payer, 3, second(0), second(1000)); });
+    both([&](NodeId payer) { ledger.start(payer, 2, second(500)); });
+    is_same(2000);
+    CHECK(ledger.usage(root_node, second(2000)) == ledger.usage(user, second(2000)));
+    CHECK(ledger.usage(unassociated, second(2000)) == 0);
+    both([&](NodeId payer) { ledger.start(payer, 1, second(100000)); });  // frames later
+    is_same(100100);
+    ledger.set_half_life(week, second(100200));
+    is_same(100300);
+    ledger.reset(second(100400));
+    is_same(100500);
+    const auto restored = UsageLedger::restore(tree, ledger.save());
+    REQUIRE(restored);
+    CHECK(restored->save() == ledger.save());
+    ledger = *restored;
+    is_same(100600);
+    ledger.rebind(tree_ptr_of({{"b", 1}, {"b/@w", 1}}), second(100700));
+    CHECK(ledger.charged(idle, second(100800)) == ledger.charged(unassociated, second(100800)));
+    CHECK(ledger.rate(idle) == 3);
+}
+
 TEST_CASE("ledger: a transfer relieves the child's owner from that moment on") {
     const auto tree = small();
     UsageLedger ledger{tree, Duration{0}};
