@@ -55,11 +55,6 @@ ShareTreePtr with_members(ShareTreePtr tree, const std::set<std::string>& paths)
     return tree;
 }
 
-NodeId payer_of(const ShareTree& tree, const std::string& path) {
-    const auto node = path.empty() ? std::nullopt : tree.find(path);
-    return node && tree.is_association(*node) ? *node : unassociated;
-}
-
 void post_to(UsageLedger& ledger, NodeId payer, std::int64_t rate, Instant at) {
     if (rate > 0) {
         ledger.start(payer, rate, at);
@@ -88,21 +83,23 @@ Result<Accounting> Accounting::restore(ShareTreePtr tree, const SavedState& save
         accounting.ledger_ = std::move(*ledger);
     }
     for (const ChargeRow& charge : saved.charges) {
-        post_to(accounting.ledger_, payer_of(*tree, charge.path), charge.rate, charge.time);
+        post_to(accounting.ledger_, payer_at(*tree, charge.path), charge.rate, charge.time);
     }
     for (const auto& [id, row] : saved.running) {
-        accounting.running_[id] = RunningJob{.payer = payer_of(*tree, row.path),
+        accounting.running_[id] = RunningJob{.payer = payer_at(*tree, row.path),
                                              .cores = row.cores,
                                              .start = row.start,
                                              .bill = row.bill,
+                                             .told_until = row.told_until,
                                              .run = row.run};
     }
     for (const auto& [key, row] : saved.reported) {
-        accounting.reported_[key] = RunningJob{.payer = payer_of(*tree, row.path),
+        accounting.reported_[key] = RunningJob{.payer = payer_at(*tree, row.path),
                                                .cores = row.cores,
                                                .start = row.start,
                                                .inside = row.inside,
-                                               .bill = row.bill};
+                                               .bill = row.bill,
+                                               .told_until = row.told_until};
     }
     for (const auto& [key, job] : accounting.reported_) {
         if (RunningJob* giver = accounting.giver(key.first, job.inside)) {
@@ -123,17 +120,12 @@ Result<Accounting> Accounting::restore(ShareTreePtr tree, const SavedState& save
 
 void Accounting::post(NodeId payer, std::int64_t rate, Instant at) {
     post_to(ledger_, payer, rate, at);
-    batch_.charges.push_back({payer == unassociated ? std::string() : tree().path(payer), rate, at});
+    batch_.charges.push_back({payer_path(tree(), payer), rate, at});
     charges_since_checkpoint_ += 1;
 }
 
 RunningRow Accounting::row_of(const RunningJob& job) const {
-    return {job.payer == unassociated ? std::string() : tree().path(job.payer),
-            job.cores,
-            job.start,
-            job.inside,
-            job.bill,
-            job.run};
+    return {payer_path(tree(), job.payer), job.cores, job.start, job.inside, job.bill, job.told_until, job.run};
 }
 
 bool Accounting::was_charged(const JobRun& run) const {
@@ -226,71 +218,6 @@ void Accounting::prune_charged() {
     batch_.meta = meta_;
 }
 
-RunningJob* Accounting::giver(FluxJobId child, std::uint64_t inside) {
-    if (inside != 0) {
-        const auto found = reported_.find({child, inside});
-        return found == reported_.end() ? nullptr : &found->second;
-    }
-    const auto found = running_.find(child);
-    return found == running_.end() ? nullptr : &found->second;
-}
-
-bool Accounting::report_start(ReportedKey key, std::uint64_t inside, NodeId payer, std::int64_t cores, Instant at) {
-    RunningJob* from = giver(key.first, inside);
-    if (from == nullptr || reported_.count(key) != 0) {
-        return false;
-    }
-    const std::int64_t moved = std::clamp<std::int64_t>(cores, 0, from->cores - from->given);
-    RunningJob job{.payer = payer, .cores = moved, .start = std::max(at, from->start), .inside = inside};
-    job.bill.rate =
-        from->cores == 0 ? 0 : static_cast<std::int64_t>(static_cast<__int128>(from->bill.rate) * moved / from->cores);
-    from->given += moved;
-    from->inner += 1;
-    post(from->payer, -moved, job.start);
-    post(payer, moved, job.start);
-    count_start(lent(*from, job));
-    count_start(billed(job));
-    reported_.emplace(key, job);
-    batch_.reported[key] = row_of(job);
-    return true;
-}
-
-bool Accounting::report_end(ReportedKey key, Instant at) {
-    const auto found = reported_.find(key);
-    if (found == reported_.end()) {
-        return false;
-    }
-    const Instant end_at = std::max(at, found->second.start);
-    if (found->second.inner != 0) {
-        end_inside(key.first, key.second, end_at);
-    }
-    const RunningJob job = found->second;
-    if (RunningJob* to = giver(key.first, job.inside)) {
-        to->given -= job.cores;
-        to->inner -= 1;
-        post(to->payer, job.cores, end_at);
-        count_end(lent(*to, job), end_at);
-    }
-    post(job.payer, -job.cores, end_at);
-    count_end(billed(job), end_at);
-    reported_.erase(found);
-    batch_.reported[key] = std::nullopt;
-    return true;
-}
-
-void Accounting::end_inside(FluxJobId child, std::uint64_t inside, Instant at) {
-    std::vector<ReportedKey> open;
-    for (auto entry = reported_.lower_bound({child, 0}); entry != reported_.end() && entry->first.first == child;
-         ++entry) {
-        if (entry->second.inside == inside) {
-            open.push_back(entry->first);
-        }
-    }
-    for (const ReportedKey& key : open) {
-        report_end(key, at);
-    }
-}
-
 NodeId Accounting::leaf_of(const Association& association, const std::string& user) {
     if (association.leaf) {
         return *association.leaf;
@@ -308,7 +235,7 @@ NodeId Accounting::leaf_of(const Association& association, const std::string& us
 }
 
 void Accounting::follow(const std::vector<NodeId>& moved) {
-    const auto move = [&moved](NodeId& payer) { payer = payer == unassociated ? unassociated : moved.at(payer.value); };
+    const auto move = [&moved](NodeId& payer) { payer = is_in_tree(payer) ? moved.at(payer.value) : payer; };
     for (auto& [id, job] : running_) {
         move(job.payer);
         batch_.running[id] = row_of(job);

@@ -35,6 +35,8 @@ struct RunningJob {
     std::int64_t given = 0;    ///< cores that reported jobs inside it took over
     std::size_t inner = 0;     ///< open reported jobs inside it
     Bill bill{};
+    /// Up to here its cores were told to be others' or its own again: no report dates anything before. Epoch: never.
+    Instant told_until{};
     JobRun run{};  ///< not of reported jobs
 };
 
@@ -43,6 +45,8 @@ class Accounting {
     /// Ended jobs remembered against replays by the journal; beyond twice this many the older half is forgotten and the
     /// floor raised.
     static constexpr std::size_t charged_kept = 20000;
+    /// Reported jobs inside one another; a child has at most this many times its job's cores of them open.
+    static constexpr std::size_t reported_depth_max = 8;
     /// Charge rows between two checkpoints of the ledger.
     static constexpr std::size_t charges_per_checkpoint = 2000;
 
@@ -68,10 +72,17 @@ class Accounting {
 
     // ---- children: part of a running job's rate is moved to a user inside it ----
     /// Moves `cores` (at most what other reported jobs left) of the rate of `child`, or of the reported job `inside`,
-    /// to `payer` from `at` on. False, and nothing, when that job is not charged or `key` is open. O(depth + log jobs).
-    bool report_start(ReportedKey key, std::uint64_t inside, NodeId payer, std::int64_t cores, Instant at);
-    /// Moves them back, after those of every job inside it. False, and nothing, when `key` is not open.
-    bool report_end(ReportedKey key, Instant at);
+    /// to `payer` (none: who pays for them now) from `at` on, or from where that job's cores were last told of, if that
+    /// is later: so no instant is told twice and no payer has less than nothing. Returns that time; nothing, and does
+    /// nothing, when that job is not charged or has no core left, when `key` is open, or too deep. O(depth + log jobs).
+    std::optional<Instant> report_start(ReportedKey key, std::uint64_t inside, std::optional<NodeId> payer,
+                                        std::int64_t cores, Instant at);
+    /// Moves them back, after those of every job inside it, and likewise returns when. Nothing, and does nothing, when
+    /// `key` is not open.
+    std::optional<Instant> report_end(ReportedKey key, Instant at);
+    /// From `at` on, or from its start, if that is later, `payer` pays for a running job. False, and nothing, when he
+    /// does, when it does not run, or when its cores were reported.
+    bool move_payer(FluxJobId id, NodeId payer, Instant at);
     const std::map<ReportedKey, RunningJob>& reported() const { return reported_; }
 
     // ---- tree ----
@@ -125,6 +136,9 @@ class Accounting {
     bool was_charged(const JobRun& run) const;
     void prune_charged();
     RunningJob* giver(FluxJobId child, std::uint64_t inside);
+    bool is_too_deep(const ReportedKey& key, std::uint64_t inside) const;
+    Instant tell(FluxJobId child, std::uint64_t inside, RunningJob& giver, Instant at);
+    void close(std::map<ReportedKey, RunningJob>::iterator reported, Instant at);
     void end_inside(FluxJobId child, std::uint64_t inside, Instant at);
     void follow(const std::vector<NodeId>& moved);
 

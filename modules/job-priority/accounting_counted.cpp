@@ -18,16 +18,14 @@ CountedJob Accounting::lent(const RunningJob& from, const RunningJob& inner) {
 void Accounting::count_start(const CountedJob& job) {
     if (counted_) {
         counted_->start(job);
-        const NodeId payer = job.charge.payer;
-        batch_.counted_events.push_back({payer == unassociated ? std::string() : tree().path(payer), job, {}});
+        batch_.counted_events.push_back({payer_path(tree(), job.charge.payer), job, {}});
     }
 }
 
 void Accounting::count_end(const CountedJob& job, Instant at) {
     if (counted_) {
         counted_->end(job, at);
-        const NodeId payer = job.charge.payer;
-        batch_.counted_events.push_back({payer == unassociated ? std::string() : tree().path(payer), job, at});
+        batch_.counted_events.push_back({payer_path(tree(), job.charge.payer), job, at});
     }
 }
 
@@ -61,8 +59,7 @@ Status Accounting::restore_counted(const SavedState& saved) {
     counted_ = std::move(*counted);
     for (const CountedRow& row : saved.counted_events) {
         CountedJob job = row.job;
-        const auto node = row.path.empty() ? std::nullopt : tree().find(row.path);
-        job.charge.payer = node && tree().is_association(*node) ? *node : unassociated;
+        job.charge.payer = payer_at(tree(), row.path);
         row.ended ? counted_->end(job, *row.ended) : counted_->start(job);
     }
     return Done{};

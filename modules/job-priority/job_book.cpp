@@ -23,6 +23,8 @@ BookChange JobBook::apply(const JobEvent& event) {
         job.request = submit->request;
         if (job.userid != owner_) {
             job.request.routed_for.reset();
+            job.request.serves.clear();
+            job.request.is_instance = false;
         }
         job.urgency = submit->urgency;
         job.submit = event.time;

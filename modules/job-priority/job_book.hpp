@@ -48,7 +48,8 @@ enum class BookChange {
 
 class JobBook {
   public:
-    /// \param owner  the instance's owner: nobody else may submit in the name of another user
+    /// \param owner  the instance's owner: nobody else may submit in the name of another user, or say that a job is an
+    /// instance which serves queues
     explicit JobBook(std::uint32_t owner, AgeRule rule = AgeRule::while_eligible) : owner_(owner), rule_(rule) {}
 
     /// How jobs age that are submitted from now on.
@@ -61,6 +62,7 @@ class JobBook {
     /// Forgets every job, before a new backlog.
     void clear() { jobs_.clear(); }
 
+    std::uint32_t owner() const { return owner_; }
     const BookJob* find(FluxJobId id) const;
     const std::map<FluxJobId, BookJob>& jobs() const { return jobs_; }
     std::size_t size() const { return jobs_.size(); }

@@ -27,6 +27,7 @@ struct JobRequest {
     Duration wall_time = Duration::max();     ///< attributes.system.duration; max: none
     /// Amounts of what else it asks for: "gpus", "memory" (GiB), types of the jobspec by their names there.
     std::map<std::string, double> amounts{};
+    bool is_instance = false;  ///< attributes.system.weir.serves: it runs the jobs of some queues
     friend bool operator==(const JobRequest&, const JobRequest&) = default;
 };
 

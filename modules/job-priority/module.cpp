@@ -115,8 +115,7 @@ Module::Module(flux_t* h, std::vector<std::string> arguments)
     : h_(h),
       arguments_(std::move(arguments)),
       time_scale_(flux::real_seconds(h, 1.)),
-      service_name_(flux::service_name(h, "job-priority")),
-      attached_(flux_msglist_create()) {
+      service_name_(flux::service_name(h, "job-priority")) {
     Settings settings = flux::value_or_throw(read_settings(flux::conf_table(h_, "weir"), arguments_));
     const bool is_child = flux_attr_get(h_, "parent-uri") != nullptr && flux_attr_get(h_, "jobid") != nullptr;
     service_ = std::make_unique<PriorityService>(std::move(settings), system_users(), getuid(), is_child);
@@ -151,7 +150,7 @@ Module::Module(flux_t* h, std::vector<std::string> arguments)
     const double interval = to_seconds(service_->settings().update_interval);
     pass_timer_.reset(flux_timer_watcher_create(reactor, interval, interval, flux::on_watcher<&Module::on_pass>, this));
     iteration_.reset(flux_prepare_watcher_create(reactor, flux::on_watcher<&Module::on_iteration>, this));
-    if (!pass_timer_ || !iteration_ || !attached_) {
+    if (!pass_timer_ || !iteration_) {
         flux::fail_errno("watchers");
     }
     handlers_ = flux::add_handlers(h_, service_name_, handlers(), this);
@@ -335,7 +334,8 @@ void Module::on_pass() {
 }
 
 void Module::publish_factors() {
-    if (flux_msglist_count(attached_.get()) == 0) {
+    end_attached();
+    if (attached_.empty()) {
         return;
     }
     bool is_complete = false;
@@ -345,9 +345,8 @@ void Module::publish_factors() {
     }
     Json payload = Json::object();
     payload.set("factors", write_factors(rows)).set("complete", is_complete);
-    for (const flux_msg_t* msg = flux_msglist_first(attached_.get()); msg != nullptr;
-         msg = flux_msglist_next(attached_.get())) {
-        flux::respond(h_, msg, payload);
+    for (const auto& [child, msg] : attached_) {
+        flux::respond(h_, msg.get(), payload);
     }
 }
 

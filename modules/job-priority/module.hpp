@@ -2,6 +2,7 @@
 // Owns: the broker module's shell: one service, its links, its state file, its timers and its request handlers.
 // Must not decide anything: handlers unpack, call one function of the service or a view, and pack. RFC 5.
 #pragma once
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -66,6 +67,7 @@ class Module {
     void on_attach(const flux_msg_t* msg);
     Json on_report(const flux_msg_t* msg);
     void on_disconnect(const flux_msg_t* msg);
+    void end_attached();
     void on_tap_loaded(const flux_msg_t* msg);
     Json on_config_reload(const flux_msg_t* msg);
     std::vector<flux_msg_handler_spec> handlers();
@@ -86,7 +88,7 @@ class Module {
     bool is_journal_due_ = true;
     flux::Watcher pass_timer_;
     flux::Watcher iteration_;
-    flux::MessageList attached_;  ///< the children's streaming requests
+    std::map<FluxJobId, flux::MessageRef> attached_;  ///< the children's streaming requests, one a job
     std::vector<flux::MessageRef> syncs_;
     std::uint64_t pushed_before_sync_ = 0;
     double last_pass_us_ = 0;

@@ -8,8 +8,9 @@
 #include "modules/job-priority/wire.hpp"
 
 namespace weir::priority {
-
 namespace {
+
+constexpr std::size_t instance_name_max = 256;
 
 /// Nothing was put in force that is not written.
 void written_or_throw(const Status& written, const char* what) {
@@ -52,18 +53,22 @@ std::vector<flux_msg_handler_spec> Module::handlers() {
     };
 }
 
+// Guest: reads shares, usage and factors of all: public in an instance. Costs a reading of the whole tree.
 Json Module::on_tree_get(const flux_msg_t*) {
     return tree_view(*service_, now());
 }
 
+// Guest: reads who changed the share tree, when and why.
 Json Module::on_history(const flux_msg_t*) {
     return history_view(*service_);
 }
 
+// Guest: reads what every account and user used.
 Json Module::on_usage(const flux_msg_t*) {
     return usage_view(*service_, now());
 }
 
+// Guest: reads the settings that make a priority.
 Json Module::on_weights(const flux_msg_t*) {
     return weights_view(*service_);
 }
@@ -123,6 +128,7 @@ Json Module::on_tree_diff(const flux_msg_t* msg) {
     return tree_diff_view(trees, a, to, flux::value_or_throw(trees.changes_between(a, to)));
 }
 
+// Guest: reads the waiting jobs of all, as job-list tells them too.
 Json Module::on_list(const flux_msg_t* msg) {
     json_int_t limit = 0;
     json_int_t userid = -1;
@@ -134,18 +140,21 @@ Json Module::on_list(const flux_msg_t* msg) {
                      userid < 0 ? std::nullopt : std::optional<std::uint32_t>(static_cast<std::uint32_t>(userid)));
 }
 
+// Guest: reads why a job, also another's, has its priority.
 Json Module::on_explain(const flux_msg_t* msg) {
     json_int_t id = 0;
     flux::unpack(msg, "{s:I}", "id", &id);
     return flux::value_or_throw(explain_view(*service_, static_cast<FluxJobId>(id), now()));
 }
 
+// Guest: reads where anybody stands. A name that the tree does not have costs a copy of the tree, and stays nowhere.
 Json Module::on_share_explain(const flux_msg_t* msg) {
     const char* path = nullptr;
     flux::unpack(msg, "{s:s}", "path", &path);
     return flux::value_or_throw(share_explain_view(*service_, path, now()));
 }
 
+// Guest: as share-explain, twice.
 Json Module::on_share_compare(const flux_msg_t* msg) {
     const char* a = nullptr;
     const char* b = nullptr;
@@ -153,6 +162,7 @@ Json Module::on_share_compare(const flux_msg_t* msg) {
     return flux::value_or_throw(share_compare_view(*service_, a, b, now()));
 }
 
+// Guest: reads when one waiting job passes another; both may be others'.
 Json Module::on_when(const flux_msg_t* msg) {
     json_int_t a = 0;
     json_int_t b = 0;
@@ -181,6 +191,7 @@ Json Module::on_site_set(const flux_msg_t* msg) {
     return answer;
 }
 
+// Guest: reads counts of work and where the state file is.
 Json Module::on_stats(const flux_msg_t*) {
     const ServiceCounts& counts = service_->counts();
     const auto number = [](std::uint64_t value) { return static_cast<long long>(value); };
@@ -208,7 +219,7 @@ Json Module::on_stats(const flux_msg_t*) {
     uplink.set("factors", service_->has_parent_factors());
     stats.set("uplink", std::move(uplink));
     stats.set("children", number(service_->children().size()));
-    stats.set("attached", flux_msglist_count(attached_.get()));
+    stats.set("attached", number(attached_.size())).set("not_believed", number(counts.not_believed));
     return stats;
 }
 
@@ -246,6 +257,8 @@ void Module::authorize(const flux_msg_t* msg, FluxJobId child) const {
     (void)flux::value_or_throw(service_->authorize_child(child, cred.userid, (cred.rolemask & FLUX_ROLE_OWNER) != 0));
 }
 
+// Guest: for a job of his that runs, holds one stream open, on which he hears the factors that tree-get shows anybody,
+// and says how much of his own reports was applied. Another attach of that job ends the stream.
 void Module::on_attach(const flux_msg_t* msg) {
     json_int_t jobid = 0;
     json_int_t first_seq = 1;
@@ -254,21 +267,28 @@ void Module::on_attach(const flux_msg_t* msg) {
     if (!flux_msg_is_streaming(msg)) {
         throw flux::Failure(EPROTO, "attach is a streaming request");
     }
+    const std::string name = instance;
+    if (name.size() > instance_name_max) {
+        throw flux::Failure(EPROTO, "an instance's name has at most " + std::to_string(instance_name_max) + " bytes");
+    }
     const auto child = static_cast<FluxJobId>(jobid);
     authorize(msg, child);
     const std::uint64_t acked =
-        service_->attach_child(child, instance, static_cast<std::uint64_t>(std::max<json_int_t>(1, first_seq)));
+        service_->attach_child(child, name, static_cast<std::uint64_t>(std::max<json_int_t>(1, first_seq)), now());
     Json answer = Json::object();
     answer.set("seq_acked", static_cast<long long>(acked));
     answer.set("half_life_s", to_seconds(service_->settings().half_life));
     answer.set("factors", write_factors(service_->factor_rows())).set("complete", true);
     kept_or_throw(state_->keep());
     flux::respond(h_, msg, answer);
-    if (flux_msglist_append(attached_.get(), msg) < 0) {
-        flux::fail_errno("attach");
+    const flux::MessageRef before = std::exchange(attached_[child], flux::keep(msg));
+    if (before) {
+        flux::respond_error(h_, before.get(), ENODATA, "the job attached again");
     }
 }
 
+// Guest: moves what his running job is charged, from its start to now and no core twice, between his own associations.
+// Each request costs one commit of the state file, and one row for the parent instance for each record believed.
 Json Module::on_report(const flux_msg_t* msg) {
     json_int_t jobid = 0;
     json_int_t seq = 0;
@@ -276,15 +296,26 @@ Json Module::on_report(const flux_msg_t* msg) {
     flux::unpack(msg, "{s:I s:I s:o}", "jobid", &jobid, "seq", &seq, "records", &records);
     authorize(msg, static_cast<FluxJobId>(jobid));
     const std::uint64_t acked = service_->report(static_cast<FluxJobId>(jobid), static_cast<std::uint64_t>(seq),
-                                                 flux::value_or_throw(read_records(records)));
+                                                 flux::value_or_throw(read_records(records)), now());
     kept_or_throw(state_->keep());  // acknowledged means kept
     Json answer = Json::object();
     answer.set("seq_acked", static_cast<long long>(acked));
     return answer;
 }
 
+// Guest: ends the streams of his own connection.
 void Module::on_disconnect(const flux_msg_t* msg) {
-    flux_msglist_disconnect(attached_.get(), msg);
+    std::erase_if(attached_, [msg](const auto& one) { return flux_disconnect_match(msg, one.second.get()); });
+}
+
+void Module::end_attached() {
+    for (auto one = attached_.begin(); one != attached_.end();) {
+        const bool is_over = service_->children().count(one->first) == 0;
+        if (is_over) {
+            flux::respond_error(h_, one->second.get(), ENODATA, "the job has ended");
+        }
+        one = is_over ? attached_.erase(one) : std::next(one);
+    }
 }
 
 // ---- the rest ----

@@ -103,12 +103,14 @@ void PriorityService::end_backlog(Instant now) {
     // The backlog comes job by job; the live stream came in order of time. Stable: a job's own order stays.
     std::stable_sort(backlog_.begin(), backlog_.end(),
                      [](const JobEvent& a, const JobEvent& b) { return a.time < b.time; });
+    const Instant last_seen = accounting_.position();  // before the backlog moves it on
     for (const FluxJobId id : accounting_.vanished(backlog_runs_)) {
-        end_vanished(id);  // before the backlog moves the position on
+        end_vanished(id, last_seen);
     }
     for (const JobEvent& event : std::exchange(backlog_, {})) {
         apply(event);
     }
+    forget_ended(last_seen);
     backlog_runs_.clear();
     std::set<FluxJobId> pending;
     for (const auto& [id, job] : book_.jobs()) {
@@ -170,13 +172,11 @@ void PriorityService::apply(const JobEvent& event) {
     }
 }
 
-void PriorityService::end_vanished(FluxJobId id) {
+void PriorityService::end_vanished(FluxJobId id, Instant last_seen) {
     counts_.vanished += 1;
-    record({false, id, {}, {}, 0, accounting_.position()});
-    accounting_.end(id, accounting_.position());
-    if (children_.erase(id) != 0) {
-        accounting_.batch().downlinks[id] = std::nullopt;
-    }
+    record({false, id, {}, {}, 0, last_seen});
+    accounting_.end(id, last_seen);
+    forget_child(id);
 }
 
 void PriorityService::on_started(const BookJob& job, const JobEvent& event) {
@@ -187,14 +187,18 @@ void PriorityService::on_started(const BookJob& job, const JobEvent& event) {
     }
     order_.hold(job.id, alloc.cores, users_.name(job.charged_userid()), at);
     const JobRun run{job.id, job.submit_stamp, event.stamp()};
-    if (accounting_.start(run, payer_of(job), alloc.cores, at, bill_of(settings_, job.request, alloc))) {
-        record({true, job.id, users_.name(job.charged_userid()), job.request.account, alloc.cores, at});
+    const bool is_idle = job.request.is_instance && is_partition(job);
+    const NodeId payer = is_idle ? idle : payer_of(job);
+    if (accounting_.start(run, payer, alloc.cores, at, bill_of(settings_, job.request, alloc))) {
+        const std::string user = is_idle ? std::string() : users_.name(job.charged_userid());
+        record({true, job.id, user, job.request.account, alloc.cores, at});
     }
     queue_.mark_factor(factor_index(job));
 }
 
 void PriorityService::on_ended(const BookJob& job, Instant at) {
     order_.release(job.id, at);
+    forget_child(job.id);
     const RunningJob* running = accounting_.find(job.id);
     if (running == nullptr) {
         return;
@@ -202,9 +206,6 @@ void PriorityService::on_ended(const BookJob& job, Instant at) {
     record({false, job.id, users_.name(job.charged_userid()), job.request.account, running->cores, at});
     accounting_.end(job.id, at);
     counts_.rebuilt += is_synced_ ? 0 : 1;
-    if (children_.erase(job.id) != 0) {
-        accounting_.batch().downlinks[job.id] = std::nullopt;
-    }
     queue_.mark_factor(factor_index(job));
 }
 

@@ -37,10 +37,11 @@ namespace weir::priority {
 struct ServiceCounts {
     std::uint64_t events = 0;
     std::uint64_t passes = 0;
-    std::uint64_t changes = 0;      ///< priorities that a pass found different
-    std::uint64_t evaluations = 0;  ///< of the whole tree
-    std::uint64_t vanished = 0;     ///< running jobs that the job-manager no longer knew
-    std::uint64_t rebuilt = 0;      ///< jobs that ended while we were away, charged from a backlog
+    std::uint64_t changes = 0;       ///< priorities that a pass found different
+    std::uint64_t evaluations = 0;   ///< of the whole tree
+    std::uint64_t vanished = 0;      ///< running jobs that the job-manager no longer knew
+    std::uint64_t rebuilt = 0;       ///< jobs that ended while we were away, charged from a backlog
+    std::uint64_t not_believed = 0;  ///< starts in children's reports that moved nothing
 };
 
 /// New values of the site's own factor.
@@ -148,12 +149,14 @@ class PriorityService {
     // ---- children: service_children.cpp ----
     /// Whether `userid` may speak for the instance that runs as job `child`. Errors: EPERM, ENOENT with a sentence.
     Status authorize_child(FluxJobId child, std::uint32_t userid, bool is_owner) const;
-    /// A child connected: what of its records is applied. A new `instance` name begins a new count.
+    /// A child connected: what of its records is applied. A new `instance` name begins a new count. What a partition
+    /// holds and does not report to be used is idle from `now` on.
     /// \param first_seq  the first record the child still has; earlier ones that we lack are lost with our old state
-    std::uint64_t attach_child(FluxJobId child, const std::string& instance, std::uint64_t first_seq);
-    /// Applies the records first_seq, first_seq+1, ... that were not applied yet; returns the last applied number.
-    /// A gap stops it: the child sends from there again.
-    std::uint64_t report(FluxJobId child, std::uint64_t first_seq, const std::vector<UplinkRow>& records);
+    std::uint64_t attach_child(FluxJobId child, const std::string& instance, std::uint64_t first_seq, Instant now);
+    /// Applies the records first_seq, first_seq+1, ... that were not applied yet, none of them later than `now`, and as
+    /// far as the child is believed (doc/adr/0184); returns the last applied number. A gap stops it: the child sends
+    /// from there again.
+    std::uint64_t report(FluxJobId child, std::uint64_t first_seq, std::vector<UplinkRow> records, Instant now);
     /// Every association's factor, for a child that connects.
     std::vector<FactorRow> factor_rows();
     /// Those that changed since the last call; `is_complete` when the tree changed and all are sent anew.
@@ -204,7 +207,7 @@ class PriorityService {
     std::uint32_t factor_index(const BookJob& job);
     void on_started(const BookJob& job, const JobEvent& event);
     /// A running job that nobody will tell the end of: it ended where it was last seen.
-    void end_vanished(FluxJobId id);
+    void end_vanished(FluxJobId id, Instant last_seen);
     void on_ended(const BookJob& job, Instant at);
     void record(UplinkRow row);
     void evaluate_now(Instant now);
@@ -222,6 +225,16 @@ class PriorityService {
     void forget_site_value(FluxJobId id);
     void forget_vanished_site_values();
     void apply_record(FluxJobId child, const UplinkRow& record);
+    /// Whether the instance's owner started it for himself.
+    bool is_owners(const BookJob& job) const;
+    /// Whether a child instance in it is a partition: what it does not use is idle and nobody's.
+    bool is_partition(const BookJob& job) const;
+    /// Who pays for a job inside `child`: nobody knows a stranger, `unassociated` pays; nothing where a guest's child
+    /// names another user than him, or an account that he is not in.
+    std::optional<NodeId> payer_in(const BookJob& child, const UplinkRow& record);
+    void forget_child(FluxJobId child);
+    /// After a backlog: what it says to hold nothing is charged no more and reports no more.
+    void forget_ended(Instant last_seen);
     void judge_submission(const BookJob& job);
     /// What it asks for changed; nothing to do once it runs. Null: the book does not know it.
     void judge_update(const BookJob* job);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: the parent's side of the hierarchy: whose reports are taken, each record once, which factors go down.
-// See priority_service.hpp. Source: doc/adr/0061.
+// See priority_service.hpp. Source: doc/adr/0061, 0184, 0185.
 #include <algorithm>
 
 #include "modules/job-priority/priority_service.hpp"
@@ -47,7 +47,16 @@ Status PriorityService::authorize_child(FluxJobId child, std::uint32_t userid, b
     return Done{};
 }
 
-std::uint64_t PriorityService::attach_child(FluxJobId child, const std::string& instance, std::uint64_t first_seq) {
+bool PriorityService::is_owners(const BookJob& job) const {
+    return job.userid == book_.owner() && job.charged_userid() == book_.owner();
+}
+
+bool PriorityService::is_partition(const BookJob& job) const {
+    return is_owners(job) && job.request.account.empty();
+}
+
+std::uint64_t PriorityService::attach_child(FluxJobId child, const std::string& instance, std::uint64_t first_seq,
+                                            Instant now) {
     DownlinkRow& row = children_[child];
     if (row.instance != instance) {
         row.instance = instance;
@@ -56,14 +65,21 @@ std::uint64_t PriorityService::attach_child(FluxJobId child, const std::string& 
     }
     row.seq_acked = std::max(row.seq_acked, first_seq == 0 ? 0 : first_seq - 1);
     accounting_.batch().downlinks[child] = row;
+    const BookJob* job = book_.find(child);
+    if (job != nullptr && is_partition(*job) && accounting_.move_payer(child, idle, now)) {
+        record({false, child, {}, {}, 0, now});
+        record({true, child, {}, {}, accounting_.find(child)->cores, now});
+    }
     return row.seq_acked;
 }
 
-std::uint64_t PriorityService::report(FluxJobId child, std::uint64_t first_seq, const std::vector<UplinkRow>& records) {
+std::uint64_t PriorityService::report(FluxJobId child, std::uint64_t first_seq, std::vector<UplinkRow> records,
+                                      Instant now) {
     DownlinkRow& row = children_[child];
     std::uint64_t seq = first_seq;
-    for (const UplinkRow& record : records) {
+    for (UplinkRow& record : records) {
         if (seq == row.seq_acked + 1) {
+            record.time = std::min(record.time, now);
             // A child that lost its state begins to count anew, and tells again what the one before it told.
             if (record.time > row.ignored_until) {
                 apply_record(child, record);
@@ -77,34 +93,86 @@ std::uint64_t PriorityService::report(FluxJobId child, std::uint64_t first_seq, 
     return row.seq_acked;
 }
 
+std::optional<NodeId> PriorityService::payer_in(const BookJob& child, const UplinkRow& record) {
+    const bool is_own = is_owners(child);
+    Credentials inner{.user = record.user, .account = record.account, .queue = child.request.queue};
+    inner.qos = child.request.qos;
+    if (!is_own) {  // nobody is looked up by a guest's word
+        const std::uint32_t userid = child.charged_userid();
+        inner.user = users_.name(userid);
+        const bool is_himself = record.user == inner.user || record.user == std::to_string(userid);
+        const NodeId payer = is_himself ? resolve(inner, userid) : unassociated;
+        return payer == unassociated ? std::nullopt : std::optional(payer);
+    }
+    if (!child.request.serves.empty()) {
+        inner.queue = child.request.serves;  // the jobs in it run in its queue
+    }
+    const auto userid = users_.id(record.user);
+    if (userid) {
+        inner.user = users_.name(*userid);
+    }
+    const bool is_somebody =
+        (userid && users_.is_known(*userid)) || !accounting_.tree().associations_of(inner.user).empty();
+    return is_somebody ? resolve(inner, userid) : unassociated;
+}
+
 void PriorityService::apply_record(FluxJobId child, const UplinkRow& record) {
     counts_.events += 1;
     const ReportedKey key{child, record.job};
+    UplinkRow above = record;  // our parent hears it as a job inside one of ours, as it was believed
     if (record.is_start) {
-        const auto userid = users_.id(record.user);
         const BookJob* job = book_.find(child);
-        const JobRequest instance = job != nullptr ? job->request : JobRequest{};  // the jobs in it run in its queue
-        const NodeId payer = resolve({.user = userid ? users_.name(*userid) : record.user,
-                                      .account = record.account,
-                                      .queue = instance.serves.empty() ? instance.queue : instance.serves,
-                                      .qos = instance.qos},
-                                     userid);
-        if (!accounting_.report_start(key, record.inside, payer, record.cores, record.time)) {
+        const bool is_nobodys = record.user.empty();
+        const auto payer = job != nullptr && !is_nobodys ? payer_in(*job, record) : std::nullopt;
+        const auto at = payer || is_nobodys
+                            ? accounting_.report_start(key, record.inside, payer, record.cores, record.time)
+                            : std::nullopt;
+        if (!at) {
+            counts_.not_believed += 1;
             return;
         }
-        queue_.mark_factor(payer.value);
+        above.time = *at;
+        above.cores = accounting_.reported().at(key).cores;
+        queue_.mark_factor(accounting_.reported().at(key).payer.value);
     } else {
-        if (const auto open = accounting_.reported().find(key); open != accounting_.reported().end()) {
-            queue_.mark_factor(open->second.payer.value);
-        }
-        if (!accounting_.report_end(key, record.time)) {
+        const auto open = accounting_.reported().find(key);
+        if (open == accounting_.reported().end()) {
             return;
         }
+        queue_.mark_factor(open->second.payer.value);
+        above.time = accounting_.report_end(key, record.time).value_or(record.time);
     }
-    UplinkRow above = record;  // our parent hears it as a job inside one of ours
     above.job = name_above(child, record.job);
     above.inside = record.inside == 0 ? child : name_above(child, record.inside);
     this->record(std::move(above));
+}
+
+void PriorityService::forget_child(FluxJobId child) {
+    if (children_.erase(child) != 0) {
+        accounting_.batch().downlinks[child] = std::nullopt;
+    }
+}
+
+void PriorityService::forget_ended(Instant last_seen) {
+    const auto holds_nothing = [this](FluxJobId id) {
+        const BookJob* job = book_.find(id);
+        return job == nullptr || !job->has_resources;
+    };
+    std::vector<FluxJobId> ended;
+    for (const auto& [id, running] : accounting_.running()) {
+        if (holds_nothing(id)) {
+            ended.push_back(id);
+        }
+    }
+    for (const FluxJobId id : ended) {
+        end_vanished(id, last_seen);
+    }
+    for (auto child = children_.begin(); child != children_.end();) {
+        const FluxJobId id = (child++)->first;
+        if (holds_nothing(id)) {
+            forget_child(id);
+        }
+    }
 }
 
 std::vector<FactorRow> PriorityService::factor_rows() {

@@ -25,7 +25,7 @@ struct TreeRevision {
     std::string toml;
 };
 
-/// One change of a payer's rate since the checkpoint: `path` ("" = the bucket of jobs without association) is billed
+/// One change of a payer's rate since the checkpoint: `path` (payer_path()) is billed
 /// `rate` cores more (or, negative, less) from `time` on. Replaying these onto the checkpoint gives the ledger to the
 /// digit, in any order.
 struct ChargeRow {
@@ -72,7 +72,8 @@ struct RunningRow {
     Instant start;
     std::uint64_t inside = 0;  ///< of a reported job: see UplinkRow
     Bill bill{};
-    JobRun run{};  ///< of a job of our own
+    Instant told_until{};  ///< see RunningJob
+    JobRun run{};          ///< of a job of our own
 };
 
 /// A start or end of a job that the parent has not acknowledged yet.
@@ -84,6 +85,7 @@ struct UplinkRow {
     std::int64_t cores = 0;
     Instant time;
     std::uint64_t inside = 0;  ///< the job of the same record stream whose cores it uses; 0: the reporter's own
+    /// Without `user` the job is nobody's: who pays for the cores it uses goes on paying; it holds what is inside it.
 };
 
 /// A child instance that reports to us: what of its record stream was applied.

@@ -14,7 +14,7 @@
 namespace weir::priority {
 namespace {
 
-constexpr const char* schema_version = "4";
+constexpr const char* schema_version = "5";
 
 // "weir" in ASCII: a SQLite file of another program is not ours to write into.
 constexpr const char* application_id = "2003134834";
@@ -30,12 +30,14 @@ constexpr const char* schema =
     "CREATE TABLE IF NOT EXISTS running (job INTEGER PRIMARY KEY, path TEXT NOT NULL, cores INTEGER NOT NULL,"
     "  start_us INTEGER NOT NULL, rate INTEGER NOT NULL DEFAULT 0, prepaid_us INTEGER NOT NULL DEFAULT 0,"
     "  gpus INTEGER NOT NULL DEFAULT 0, committed_us INTEGER NOT NULL DEFAULT 0,"
-    "  submit_us INTEGER NOT NULL DEFAULT 0, alloc_us INTEGER NOT NULL DEFAULT 0) STRICT;"
+    "  submit_us INTEGER NOT NULL DEFAULT 0, alloc_us INTEGER NOT NULL DEFAULT 0,"
+    "  told_until_us INTEGER NOT NULL DEFAULT 0) STRICT;"
     "CREATE TABLE IF NOT EXISTS charged (job INTEGER NOT NULL, submit_us INTEGER NOT NULL, alloc_us INTEGER NOT NULL,"
     "  end_us INTEGER NOT NULL, PRIMARY KEY (job, submit_us, alloc_us)) STRICT, WITHOUT ROWID;"
     "CREATE TABLE IF NOT EXISTS reported (child INTEGER NOT NULL, job INTEGER NOT NULL, path TEXT NOT NULL,"
     "  cores INTEGER NOT NULL, start_us INTEGER NOT NULL, inside INTEGER NOT NULL DEFAULT 0,"
-    "  rate INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (child, job)) STRICT, WITHOUT ROWID;"
+    "  rate INTEGER NOT NULL DEFAULT 0, told_until_us INTEGER NOT NULL DEFAULT 0,"
+    "  PRIMARY KEY (child, job)) STRICT, WITHOUT ROWID;"
     "CREATE TABLE IF NOT EXISTS downlink (child INTEGER PRIMARY KEY, instance TEXT NOT NULL,"
     "  seq_acked INTEGER NOT NULL, applied_until_us INTEGER NOT NULL, ignored_until_us INTEGER NOT NULL) STRICT;"
     "CREATE TABLE IF NOT EXISTS uplink (seq INTEGER PRIMARY KEY, is_start INTEGER NOT NULL, job INTEGER NOT NULL,"
@@ -75,8 +77,13 @@ constexpr const char* from_version_3 =
     "  end_us INTEGER NOT NULL, PRIMARY KEY (job, submit_us, alloc_us)) STRICT, WITHOUT ROWID;"
     "INSERT INTO charged SELECT job, 0, 0, end_us FROM charged_3; DROP TABLE charged_3;";
 
+/// What a file of version 4 lacks: up to when a job's cores were reported.
+constexpr const char* from_version_4 =
+    "ALTER TABLE running ADD COLUMN told_until_us INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE reported ADD COLUMN told_until_us INTEGER NOT NULL DEFAULT 0;";
+
 /// What older versions lack, one after the other; index 0 takes version 1 to 2.
-constexpr std::array migrations{from_version_1, from_version_2, from_version_3};
+constexpr std::array migrations{from_version_1, from_version_2, from_version_3, from_version_4};
 
 bool exists(const std::string& path) {
     std::error_code failed;

@@ -174,29 +174,34 @@ Status StateStore::read_all() {
             s.counted_events.push_back(std::move(event));
             return row.column_int(3) >= 0 && row.column_int(6) >= 0;
         });
-    next("SELECT job, path, cores, start_us, rate, prepaid_us, gpus, committed_us, submit_us, alloc_us FROM running",
-         [&s](SqliteStatement& row) {
-             const std::uint64_t id = unsigned_id(row.column_int(0));
-             RunningRow& running = s.running[id];
-             running = running_row(row, 1);
-             running.run = {id, at(row.column_int(8)), at(row.column_int(9))};
-             running.bill = {row.column_int(4), Duration{row.column_int(5)}, row.column_int(6),
-                             Duration{row.column_int(7)}};
-             return row.column_int(2) >= 0 && row.column_int(4) >= 0 && row.column_int(5) >= 0 &&
-                    row.column_int(6) >= 0 && row.column_int(7) >= 0;
-         });
+    next(
+        "SELECT job, path, cores, start_us, rate, prepaid_us, gpus, committed_us, submit_us, alloc_us, told_until_us "
+        "FROM running",
+        [&s](SqliteStatement& row) {
+            const std::uint64_t id = unsigned_id(row.column_int(0));
+            RunningRow& running = s.running[id];
+            running = running_row(row, 1);
+            running.run = {id, at(row.column_int(8)), at(row.column_int(9))};
+            running.bill = {row.column_int(4), Duration{row.column_int(5)}, row.column_int(6),
+                            Duration{row.column_int(7)}};
+            running.told_until = at(row.column_int(10));
+            return row.column_int(2) >= 0 && row.column_int(4) >= 0 && row.column_int(5) >= 0 &&
+                   row.column_int(6) >= 0 && row.column_int(7) >= 0;
+        });
     next("SELECT job, submit_us, alloc_us, end_us FROM charged", [&s](SqliteStatement& row) {
         s.charged[{unsigned_id(row.column_int(0)), at(row.column_int(1)), at(row.column_int(2))}] =
             at(row.column_int(3));
         return true;
     });
-    next("SELECT child, job, path, cores, start_us, inside, rate FROM reported", [&s](SqliteStatement& row) {
-        RunningRow& reported = s.reported[{unsigned_id(row.column_int(0)), unsigned_id(row.column_int(1))}];
-        reported = running_row(row, 2);
-        reported.inside = unsigned_id(row.column_int(5));
-        reported.bill.rate = row.column_int(6);
-        return row.column_int(3) >= 0 && row.column_int(6) >= 0;
-    });
+    next("SELECT child, job, path, cores, start_us, inside, rate, told_until_us FROM reported",
+         [&s](SqliteStatement& row) {
+             RunningRow& reported = s.reported[{unsigned_id(row.column_int(0)), unsigned_id(row.column_int(1))}];
+             reported = running_row(row, 2);
+             reported.inside = unsigned_id(row.column_int(5));
+             reported.bill.rate = row.column_int(6);
+             reported.told_until = at(row.column_int(7));
+             return row.column_int(3) >= 0 && row.column_int(6) >= 0;
+         });
     next("SELECT child, instance, seq_acked, applied_until_us, ignored_until_us FROM downlink",
          [&s](SqliteStatement& row) {
              s.downlinks[unsigned_id(row.column_int(0))] = {row.column_text(1), unsigned_id(row.column_int(2)),
@@ -340,12 +345,13 @@ Status StateStore::write_rows(const StateBatch& batch) {
                    [](SqliteStatement& s, const TreeRevision& row) {
                        s.bind(row.revision).bind(us(row.time)).bind(row.author).bind(row.reason).bind(row.toml);
                    });
-    writer.put_or_delete(batch.running, "INSERT OR REPLACE INTO running VALUES (?,?,?,?,?,?,?,?,?,?)",
+    writer.put_or_delete(batch.running, "INSERT OR REPLACE INTO running VALUES (?,?,?,?,?,?,?,?,?,?,?)",
                          "DELETE FROM running WHERE job=?", bind_id,
                          [&bind_place](SqliteStatement& s, const RunningRow& row) {
                              bind_place(s, row);
                              s.bind(row.bill.rate).bind(row.bill.prepaid.count()).bind(row.bill.gpus);
                              s.bind(row.bill.committed.count()).bind(us(row.run.submit)).bind(us(row.run.alloc));
+                             s.bind(us(row.told_until));
                          });
     writer.put_or_delete(
         batch.charged, "INSERT OR REPLACE INTO charged VALUES (?,?,?,?)",
@@ -355,12 +361,12 @@ Status StateStore::write_rows(const StateBatch& batch) {
         },
         [](SqliteStatement& s, Instant end) { s.bind(us(end)); });
     writer.put_or_delete(
-        batch.reported, "INSERT OR REPLACE INTO reported VALUES (?,?,?,?,?,?,?)",
+        batch.reported, "INSERT OR REPLACE INTO reported VALUES (?,?,?,?,?,?,?,?)",
         "DELETE FROM reported WHERE child=? AND job=?",
         [](SqliteStatement& s, const ReportedKey& key) { s.bind(signed_id(key.first)).bind(signed_id(key.second)); },
         [&bind_place](SqliteStatement& s, const RunningRow& row) {
             bind_place(s, row);
-            s.bind(signed_id(row.inside)).bind(row.bill.rate);
+            s.bind(signed_id(row.inside)).bind(row.bill.rate).bind(us(row.told_until));
         });
     writer.put_or_delete(batch.downlinks, "INSERT OR REPLACE INTO downlink VALUES (?,?,?,?,?)",
                          "DELETE FROM downlink WHERE child=?", bind_id, [](SqliteStatement& s, const DownlinkRow& row) {

@@ -28,6 +28,8 @@ class UserNames {
 
     /// The name, or the id in decimal when nobody has one for it. Cached: one look-up a user.
     const std::string& name(std::uint32_t userid);
+    /// Whether somebody has a name for it.
+    bool is_known(std::uint32_t userid) { return name(userid) != std::to_string(userid); }
     /// The id of a name, or of an id written in decimal.
     std::optional<std::uint32_t> id(const std::string& name);
 

@@ -23,13 +23,19 @@ Json usage_of(const UsageLedger& ledger, NodeId node, CoreMicros usage, Instant 
     return object;
 }
 
-/// Everything that was charged here, with or without association.
+/// Everything that was charged here: with or without association, and what was idle.
 Json total_of(const UsageLedger& ledger, const UsageSnapshot& snapshot) {
     const Instant now = snapshot.at;
     Json object = Json::object();
-    object.set("usage_core_s", core_seconds(snapshot.usage.at(root_node.value) + snapshot.unassociated));
-    object.set("charged_core_us", json_integer_of(ledger.charged(root_node, now) + ledger.charged(unassociated, now)));
-    object.set("running_cores", static_cast<long long>(ledger.rate(root_node) + ledger.rate(unassociated)));
+    object.set("usage_core_s",
+               core_seconds(snapshot.usage.at(root_node.value) + snapshot.unassociated + snapshot.idle));
+    SignedCoreMicros charged = 0;
+    std::int64_t rate = 0;
+    for (const NodeId node : {root_node, unassociated, idle}) {
+        charged += ledger.charged(node, now);
+        rate += ledger.rate(node);
+    }
+    object.set("charged_core_us", json_integer_of(charged)).set("running_cores", static_cast<long long>(rate));
     return object;
 }
 
@@ -96,6 +102,7 @@ Json tree_view(PriorityService& service, Instant now) {
     set_revision(view, service.trees().in_force());
     view.set("toml", service.trees().in_force().toml).set("now", to_seconds(now)).set("nodes", std::move(nodes));
     view.set("unassociated", usage_of(ledger, unassociated, measured.usage.unassociated, now));
+    view.set("idle", usage_of(ledger, idle, measured.usage.idle, now));
     view.set("total", total_of(ledger, measured.usage));
     if (!service.trees().problem().empty()) {
         view.set("problem", service.trees().problem());
@@ -146,6 +153,7 @@ Json usage_view(PriorityService& service, Instant now) {
     Json view = Json::object();
     view.set("now", to_seconds(now)).set("half_life_s", to_seconds(ledger.half_life()));
     view.set("unassociated", usage_of(ledger, unassociated, snapshot.unassociated, now));
+    view.set("idle", usage_of(ledger, idle, snapshot.idle, now));
     view.set("total", total_of(ledger, snapshot));
     view.set("nodes", std::move(nodes));
     return view;

@@ -10,6 +10,7 @@
 #include "libsched/fsd.hpp"
 #include "libsched/json/r.hpp"
 #include "libsched/memory_size.hpp"
+#include "modules/job-priority/uplink_queue.hpp"
 
 namespace weir::priority {
 namespace {
@@ -17,6 +18,10 @@ namespace {
 // A jobspec beyond these is nonsense; the limits keep products inside 64 bits.
 constexpr std::int64_t count_max = 1'000'000'000;
 constexpr int depth_max = 32;
+
+// Beyond these a report is no child's: names are components of paths, dates lie within three thousand years of 1970.
+constexpr std::size_t name_max = 1024;
+constexpr double date_max_s = 1e11;
 
 Error malformed(const std::string& what) {
     return Error{std::errc::protocol_error, what};
@@ -117,7 +122,9 @@ JobRequest read_request(const json_t* jobspec) {
     if (const json_t* routed = at(system, {"weir", "userid"}); json_is_integer(routed)) {
         request.routed_for = static_cast<std::uint32_t>(json_integer_value(routed));
     }
-    if (const json_t* serves = at(system, {"weir", "serves"}); json_array_size(serves) == 1) {
+    const json_t* serves = at(system, {"weir", "serves"});
+    request.is_instance = json_array_size(serves) > 0;
+    if (json_array_size(serves) == 1) {
         const char* queue = json_string_value(json_array_get(serves, 0));
         request.serves = queue != nullptr ? queue : "";
     }
@@ -259,6 +266,10 @@ Result<std::vector<UplinkRow>> read_records(const json_t* records) {
     if (!json_is_array(records)) {
         return malformed("records must be a list");
     }
+    if (json_array_size(records) > UplinkQueue::batch_max) {
+        return malformed("a report has at most " + std::to_string(UplinkQueue::batch_max) + " records, not " +
+                         std::to_string(json_array_size(records)));
+    }
     json_array_foreach(const_cast<json_t*>(records), index, entry) {
         const char* op = nullptr;
         const char* user = nullptr;
@@ -269,9 +280,13 @@ Result<std::vector<UplinkRow>> read_records(const json_t* records) {
         double time = 0;
         if (json_unpack(entry, "{s:s s:I s:s s:s s:I s:F s?I}", "op", &op, "id", &id, "user", &user, "account",
                         &account, "cores", &cores, "t", &time, "inside", &inside) < 0 ||
-            cores < 0 || !std::isfinite(time) || (std::string_view(op) != "start" && std::string_view(op) != "end")) {
-            return malformed("record " + std::to_string(index) +
-                             " must be {op:\"start\"|\"end\", id, user, account, cores >= 0, t, inside?}");
+            cores < 0 || !(std::fabs(time) <= date_max_s) ||
+            (std::string_view(op) != "start" && std::string_view(op) != "end") ||
+            std::string_view(user).size() > name_max || std::string_view(account).size() > name_max) {
+            return malformed(
+                "record " + std::to_string(index) +
+                " must be {op:\"start\"|\"end\", id, user, account, cores >= 0, t, inside?}, names of at most " +
+                std::to_string(name_max) + " bytes, t a date");
         }
         rows.push_back({std::string_view(op) == "start", static_cast<FluxJobId>(id), user, account, cores,
                         instant_from_seconds(time), static_cast<FluxJobId>(inside)});

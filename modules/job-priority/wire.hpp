@@ -39,6 +39,7 @@ MachineSize machine_of_R(json_t* R);
 std::int64_t cores_of_jobspec(const json_t* jobspec);
 
 Json write_records(const std::vector<UplinkRow>& records);
+/// At most UplinkQueue::batch_max of them, all or none. Errors: EPROTO with the entry and what is right.
 Result<std::vector<UplinkRow>> read_records(const json_t* records);
 /// [[job, value], ...]; null for a value takes it back. Errors: EPROTO with the entry and what is right.
 Result<std::vector<std::pair<FluxJobId, std::optional<double>>>> read_site_values(const json_t* values);

@@ -22,7 +22,7 @@ constexpr std::int64_t child_cores = 64;
 class Hierarchy {
   public:
     Hierarchy() {
-        parent_events_ = {submitted(child_job, 1, bob, "bio"), eligible(child_job, 1),
+        parent_events_ = {submitted(child_job, 1, owner, "bio"), eligible(child_job, 1),
                           started(child_job, 2, child_cores)};
         restart_parent();
         restart_child();
@@ -66,7 +66,8 @@ class Hierarchy {
     }
     void commit_child() { child_store_.apply(child_->take_batch()); }
     void attach() {
-        const std::uint64_t acked = parent_->attach_child(child_job, child_->instance(), child_->uplink().first_seq());
+        const std::uint64_t acked =
+            parent_->attach_child(child_job, child_->instance(), child_->uplink().first_seq(), at(1000));
         parent_store_.apply(parent_->take_batch());
         child_->uplink().attached(acked);
         child_->uplink_acknowledged(acked);
@@ -78,7 +79,7 @@ class Hierarchy {
         if (!batch) {
             return;
         }
-        const std::uint64_t acked = parent_->report(child_job, batch->first_seq, batch->records);
+        const std::uint64_t acked = parent_->report(child_job, batch->first_seq, batch->records, at(1000));
         parent_store_.apply(parent_->take_batch());
         if (is_answer_lost) {
             child_->uplink().detached();
@@ -109,7 +110,7 @@ class Hierarchy {
 // Kills the mutants "a batch is applied again after its answer was lost", "unacknowledged records are not kept",
 // "records are numbered anew after a restart", "the parent acknowledges what it has not stored".
 TEST_CASE("hierarchy: lost answers, broken links and kills on both sides: every job counts once") {
-    rc::prop("alice is charged what her jobs used, bob the rest of his allocation", [] {
+    rc::prop("alice is charged what her jobs used, the owner the rest of his allocation", [] {
         Hierarchy both;
         both.attach();
         SignedCoreMicros want = 0;
@@ -149,7 +150,7 @@ TEST_CASE("hierarchy: lost answers, broken links and kills on both sides: every 
         both.drain();
         const SignedCoreMicros whole = SignedCoreMicros{998} * 1'000'000 * child_cores;
         RC_ASSERT(charged(both.parent(), "physics/lattice/@alice", 1000) == want);
-        RC_ASSERT(charged(both.parent(), "bio/@bob", 1000) == whole - want);
+        RC_ASSERT(charged(both.parent(), "bio/@owner", 1000) == whole - want);
         RC_ASSERT(both.parent().accounting().ledger().rate(root_node) == child_cores);
     });
 }
@@ -157,7 +158,7 @@ TEST_CASE("hierarchy: lost answers, broken links and kills on both sides: every 
 // Kills the mutants "a middle instance does not pass on what was reported to it", "the jobs of two children of one
 // number are one job to the parent above", "a job inside a reported job takes the cores of the instance's own job".
 TEST_CASE("hierarchy: three levels agree on who used what, in whatever order the reports come") {
-    rc::prop("the top charges every user what the middle does, and the middle's owner what is left", [] {
+    rc::prop("the top charges every user what the middle does, and what is left is idle", [] {
         const FluxJobId middle_job = 7;
         auto top = ready_service();
         auto middle = service(true);
@@ -166,16 +167,16 @@ TEST_CASE("hierarchy: three levels agree on who used what, in whatever order the
         middle->end_backlog(at(0));
         middle->set_instance("middle");
         for (const JobEvent& event :
-             {submitted(middle_job, 1, owner, "bio"), eligible(middle_job, 1), started(middle_job, 2, 64)}) {
+             {submitted(middle_job, 1, owner), eligible(middle_job, 1), started(middle_job, 2, 64)}) {
             top->apply(event);
         }
-        middle->uplink().attached(top->attach_child(middle_job, "middle", 1));
+        middle->uplink().attached(top->attach_child(middle_job, "middle", 1, at(2)));
         std::map<FluxJobId, std::uint64_t> sent;
         for (const FluxJobId child : {50, 51}) {
-            for (const JobEvent& event : {submitted(child, 3, bob, "bio"), eligible(child, 3), started(child, 4, 32)}) {
+            for (const JobEvent& event : {submitted(child, 3, owner), eligible(child, 3), started(child, 4, 32)}) {
                 middle->apply(event);
             }
-            middle->attach_child(child, "child", 1);
+            middle->attach_child(child, "child", 1, at(4));
         }
         const auto steps = *rc::gen::container<std::vector<std::tuple<int, int, int>>>(
             rc::gen::tuple(rc::gen::inRange(50, 52), rc::gen::inRange(1, 4), rc::gen::inRange(5, 100)));
@@ -189,17 +190,19 @@ TEST_CASE("hierarchy: three levels agree on who used what, in whatever order the
             const bool is_alice = job == 1;
             middle->report(child, ++sent[child],
                            {{is_start, key.second, is_alice ? "alice" : "carol", is_alice ? "lattice" : "bio", 9, at(t),
-                             job == 3 ? 1U : 0U}});
+                             job == 3 ? 1U : 0U}},
+                           at(150));
         }
         middle->apply(freed(50, 200));
         while (const auto batch = middle->uplink().next()) {
-            middle->uplink_acknowledged(top->report(middle_job, batch->first_seq, batch->records));
+            middle->uplink_acknowledged(top->report(middle_job, batch->first_seq, batch->records, at(250)));
         }
         SignedCoreMicros inside = 0;
-        for (const char* path : {"physics/lattice/@alice", "bio/@carol", "bio/@bob"}) {
+        for (const char* path : {"physics/lattice/@alice", "bio/@carol"}) {
             RC_ASSERT(charged(*top, path, 300) == charged(*middle, path, 300));
             inside += charged(*top, path, 300);
         }
-        RC_ASSERT(charged(*top, "bio/@owner", 300) == SignedCoreMicros{298} * 1'000'000 * 64 - inside);
+        RC_ASSERT(top->accounting().ledger().charged(idle, at(300)) == SignedCoreMicros{298} * 1'000'000 * 64 - inside);
+        RC_ASSERT(charged(*top, "bio/@owner", 300) == 0);
     });
 }

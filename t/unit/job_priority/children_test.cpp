@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 #include <catch2/catch.hpp>
 
+#include "t/unit/job_priority/memory_store.hpp"
 #include "t/unit/job_priority/support.hpp"
 
 using namespace weir;
@@ -11,14 +12,20 @@ namespace {
 
 constexpr FluxJobId child = 50;
 
-/// A parent on which bob runs a child instance on 10 cores from t = 100.
-std::unique_ptr<PriorityService> parent_with_child() {
+/// A parent on which `who` runs a child instance on 10 cores from t = 100. What it does not report is paid by bio, or,
+/// where the owner named no account, idle.
+std::unique_ptr<PriorityService> parent_with_child(std::uint32_t who = owner, const std::string& account = "bio") {
     auto s = ready_service();
-    s->apply(submitted(child, 90, bob, "bio"));
+    s->apply(submitted(child, 90, who, account));
     s->apply(eligible(child, 90));
     s->apply(started(child, 100, 10));
-    s->attach_child(child, "one", 1);
+    s->attach_child(child, "one", 1, at(100));
     return s;
+}
+
+/// What the child of parent_with_child() tells, long after it happened.
+std::uint64_t tell(PriorityService& s, std::uint64_t seq, const std::vector<UplinkRow>& records) {
+    return s.report(child, seq, records, at(900));
 }
 
 UplinkRow start(std::uint64_t job, std::int64_t cores, double t) {
@@ -32,18 +39,18 @@ UplinkRow end(std::uint64_t job, std::int64_t cores, double t) {
 
 TEST_CASE("children: reported users pay for their jobs, the child's owner for the rest, nobody twice") {
     auto s = parent_with_child();
-    CHECK(s->report(child, 1, {start(1, 4, 110), end(1, 4, 120)}) == 2);
+    CHECK(tell(*s, 1, {start(1, 4, 110), end(1, 4, 120)}) == 2);
     s->apply(freed(child, 200));
     CHECK(charged(*s, "physics/lattice/@alice", 999) == 40'000'000);
-    CHECK(charged(*s, "bio/@bob", 999) == 960'000'000);
+    CHECK(charged(*s, "bio/@owner", 999) == 960'000'000);
 }
 
 TEST_CASE("children: a record that comes twice counts once, a gap is not jumped") {
     auto s = parent_with_child();
-    s->report(child, 1, {start(1, 4, 110)});
-    CHECK(s->report(child, 1, {start(1, 4, 110), end(1, 4, 120)}) == 2);
-    CHECK(s->report(child, 7, {start(2, 4, 130)}) == 2);
-    CHECK(s->report(child, 1, {start(1, 4, 110), end(1, 4, 120)}) == 2);  // closed, so only its number tells
+    tell(*s, 1, {start(1, 4, 110)});
+    CHECK(tell(*s, 1, {start(1, 4, 110), end(1, 4, 120)}) == 2);
+    CHECK(tell(*s, 7, {start(2, 4, 130)}) == 2);
+    CHECK(tell(*s, 1, {start(1, 4, 110), end(1, 4, 120)}) == 2);  // closed, so only its number tells
     CHECK(charged(*s, "physics/lattice/@alice", 999) == 40'000'000);
 }
 
@@ -51,49 +58,49 @@ TEST_CASE("children: a job inside a reported job takes its cores, and ends with 
     auto s = parent_with_child();
     UplinkRow inner = start(2, 3, 120);
     inner.user = "carol", inner.account = "bio", inner.inside = 1;
-    s->report(child, 1, {start(1, 4, 110), inner, end(1, 4, 130), inner});
+    tell(*s, 1, {start(1, 4, 110), inner, end(1, 4, 130), inner});
     s->apply(freed(child, 200));
     CHECK(charged(*s, "bio/@carol", 999) == 30'000'000);
     CHECK(charged(*s, "physics/lattice/@alice", 999) == 50'000'000);
-    CHECK(charged(*s, "bio/@bob", 999) == 920'000'000);
+    CHECK(charged(*s, "bio/@owner", 999) == 920'000'000);
 }
 
 TEST_CASE("children: what is open when the child ends, ends with it") {
     auto s = parent_with_child();
-    s->report(child, 1, {start(1, 4, 110)});
+    tell(*s, 1, {start(1, 4, 110)});
     s->apply(freed(child, 150));
     CHECK(charged(*s, "physics/lattice/@alice", 999) == 160'000'000);
-    CHECK(charged(*s, "bio/@bob", 999) == 340'000'000);
+    CHECK(charged(*s, "bio/@owner", 999) == 340'000'000);
     CHECK(s->accounting().ledger().rate(root_node) == 0);
     CHECK(s->children().empty());
 }
 
 TEST_CASE("children: a child cannot charge more cores than its job has") {
     auto s = parent_with_child();
-    s->report(child, 1, {start(1, 8, 110), start(2, 8, 110)});
+    tell(*s, 1, {start(1, 8, 110), start(2, 8, 110)});
     CHECK(s->accounting().ledger().rate(root_node) == 10);
     s->apply(freed(child, 120));
     CHECK(charged(*s, "physics/lattice/@alice", 999) == 100'000'000);
-    CHECK(charged(*s, "bio/@bob", 999) == 100'000'000);
+    CHECK(charged(*s, "bio/@owner", 999) == 100'000'000);
 }
 
 TEST_CASE("children: a child that lost its state tells again, and is not believed twice") {
     auto s = parent_with_child();
-    s->report(child, 1, {start(1, 4, 110), end(1, 4, 120), start(2, 4, 130)});
-    CHECK(s->attach_child(child, "two", 1) == 0);
-    s->report(child, 1, {start(1, 4, 110), end(1, 4, 120)});
-    s->report(child, 3, {start(2, 4, 130), end(2, 4, 140), start(3, 4, 150), end(3, 4, 160)});
+    tell(*s, 1, {start(1, 4, 110), end(1, 4, 120), start(2, 4, 130)});
+    CHECK(s->attach_child(child, "two", 1, at(900)) == 0);
+    tell(*s, 1, {start(1, 4, 110), end(1, 4, 120)});
+    tell(*s, 3, {start(2, 4, 130), end(2, 4, 140), start(3, 4, 150), end(3, 4, 160)});
     CHECK(charged(*s, "physics/lattice/@alice", 999) == 120'000'000);
 }
 
 TEST_CASE("children: a parent that lost its state goes on from what the child still has") {
     auto s = parent_with_child();
-    CHECK(s->attach_child(child, "one", 41) == 40);
-    CHECK(s->report(child, 41, {start(9, 1, 110)}) == 41);
+    CHECK(s->attach_child(child, "one", 41, at(900)) == 40);
+    CHECK(tell(*s, 41, {start(9, 1, 110)}) == 41);
 }
 
 TEST_CASE("children: only the owner of a running job, or of the instance, speaks for it") {
-    auto s = parent_with_child();
+    auto s = parent_with_child(bob);
     CHECK(s->authorize_child(child, bob, false));
     CHECK(s->authorize_child(child, owner, true));
     const Status stranger = s->authorize_child(child, alice, false);
@@ -104,11 +111,184 @@ TEST_CASE("children: only the owner of a running job, or of the instance, speaks
     CHECK_FALSE(s->authorize_child(77, bob, false));
 }
 
+TEST_CASE("children: of a guest's child its owner is believed about himself alone") {
+    auto s = parent_with_child(bob);
+    const UplinkRow stranger{true, 1, "alice", "physics/lattice", 1, at(110)};
+    UplinkRow by_number = stranger;
+    by_number.user = std::to_string(alice), by_number.job = 2;
+    UplinkRow elsewhere = stranger;  // an account that he is not in, and one that nobody has
+    elsewhere.user = "bob", elsewhere.job = 3;
+    UplinkRow nowhere = elsewhere;
+    nowhere.account = "nowhere", nowhere.job = 4;
+    UplinkRow himself = elsewhere;
+    himself.account = "bio", himself.job = 5;
+    CHECK(tell(*s, 1, {stranger, by_number, elsewhere, nowhere, himself}) == 5);
+    CHECK(s->counts().not_believed == 4);
+    CHECK(s->accounting().reported().size() == 1);
+    CHECK(charged(*s, "physics/lattice/@alice", 300) == 0);
+    CHECK(charged(*s, "", 300) == 0);
+    CHECK(charged(*s, "bio/@bob", 300) == 2'000'000'000);
+}
+
+TEST_CASE("children: a routed job of a guest is a guest's, though the owner submitted it") {
+    auto s = ready_service();
+    JobRequest request;
+    request.routed_for = bob;
+    request.account = "bio";
+    s->apply({child, at(90), SubmitEvent{owner, 16, request}});
+    s->apply(eligible(child, 90));
+    s->apply(started(child, 100, 10));
+    tell(*s, 1, {start(1, 4, 110)});
+    CHECK(s->accounting().reported().empty());
+}
+
+TEST_CASE("children: no time lies outside of the job or after now, and none is told twice") {
+    auto s = parent_with_child(bob);
+    UplinkRow open{true, 1, "bob", "bio", 4, at(-1e9)};
+    UplinkRow close{false, 1, "bob", "bio", 4, at(4e9)};
+    const LedgerState before = s->accounting().ledger().save();
+    tell(*s, 1, {open, close});
+    CHECK(s->accounting().ledger().save().frame == before.frame);
+    CHECK(s->children().at(child).applied_until == at(900));
+    open.job = close.job = 2, open.time = at(100);
+    tell(*s, 3, {open, close});
+    CHECK(s->accounting().find(child)->told_until == at(900));
+    CHECK(charged(*s, "bio/@bob", 900) == 8'000'000'000);
+}
+
+TEST_CASE("children: an hour told again charges nobody again, also after a restart") {
+    auto s = parent_with_child(owner, "");
+    MemoryStore store;
+    store.apply(s->take_batch());
+    for (std::uint64_t n = 0; n < 3; ++n) {
+        tell(*s, 2 * n + 1, {start(n + 1, 10, 110), end(n + 1, 10, 200)});
+        store.apply(s->take_batch());
+        s = service();
+        REQUIRE(s->restore(store.saved(), at(900)).has_value());
+        s->begin_backlog();
+        s->add_backlog({submitted(child, 90, owner), eligible(child, 90), started(child, 100, 10)});
+        s->end_backlog(at(900));
+    }
+    CHECK(charged(*s, "physics/lattice/@alice", 999) == 900'000'000);
+    CHECK(s->accounting().ledger().charged(idle, at(999)) == 8'090'000'000);
+}
+
+TEST_CASE("children: what is open is bounded by the job's cores, also of jobs inside one another") {
+    auto s = parent_with_child();
+    std::vector<UplinkRow> records;
+    for (std::uint64_t job = 1; job <= 300; ++job) {
+        records.push_back(start(job, 0, 110));
+        records.push_back(start(1000 + job, 10, 110));
+        records.back().inside = job == 1 ? 0 : 999 + job;
+        records.push_back(start(2000 + job, 1, 110));
+    }
+    tell(*s, 1, records);
+    CHECK(s->accounting().reported().size() == Accounting::reported_depth_max + 1);
+    CHECK(s->accounting().ledger().rate(root_node) == 10);
+}
+
+TEST_CASE("children: nobody gets a leaf whom neither the tree nor the system knows") {
+    auto s = parent_with_child();
+    const std::uint32_t nodes = s->accounting().tree().size();
+    double t = 110;
+    for (const char* name : {"zed", "70000", "alice/@x", "*", ""}) {
+        tell(*s, s->children().at(child).seq_acked + 1,
+             {{true, 1, name, "bio", 1, at(t)}, {false, 1, name, "bio", 1, at(t + 10)}});
+        t += 10;
+    }
+    CHECK(s->accounting().tree().size() == nodes);
+    CHECK(charged(*s, "", 999) == 40'000'000);  // the nameless one's cores stay whose they are
+    tell(*s, s->children().at(child).seq_acked + 1, {{true, 1, "carol", "bio", 1, at(t)}});
+    CHECK(s->accounting().tree().size() == nodes + 1);
+}
+
+TEST_CASE("children: what a partition holds and does not use is idle, and no use of anybody") {
+    auto s = parent_with_child(owner, "");
+    tell(*s, 1, {start(1, 4, 110), end(1, 4, 120)});
+    s->apply(freed(child, 200));
+    CHECK(charged(*s, "physics/lattice/@alice", 999) == 40'000'000);
+    CHECK(s->accounting().ledger().charged(idle, at(999)) == 960'000'000);
+    CHECK(charged(*s, "", 999) == 0);
+    UsageSnapshot snapshot;
+    s->accounting().measure(at(200), snapshot);
+    CHECK(snapshot.usage[root_node.value] < 41'000'000);
+    CHECK(snapshot.idle > 900'000'000);
+}
+
+TEST_CASE("children: the time before a partition attached is its owner's, unless it said what it is when submitted") {
+    for (const bool said : {false, true}) {
+        auto s = ready_service();
+        JobRequest request;
+        request.is_instance = said;
+        s->apply({child, at(90), SubmitEvent{owner, 16, request}});
+        s->apply(eligible(child, 90));
+        s->apply(started(child, 100, 10));
+        s->attach_child(child, "one", 1, at(103));
+        s->attach_child(child, "two", 1, at(150));
+        s->apply(freed(child, 200));
+        CHECK(charged(*s, "bio/@owner", 999) == (said ? 0 : 30'000'000));
+        CHECK(s->accounting().ledger().charged(idle, at(999)) == (said ? 1'000'000'000 : 970'000'000));
+    }
+}
+
+TEST_CASE("children: a guest's job is no partition, whatever it says") {
+    auto s = ready_service();
+    JobRequest request;
+    request.is_instance = true;
+    request.serves = "debug";
+    s->apply({child, at(90), SubmitEvent{bob, 16, request}});
+    s->apply(eligible(child, 90));
+    s->apply(started(child, 100, 10));
+    s->attach_child(child, "one", 1, at(103));
+    CHECK(charged(*s, "bio/@bob", 200) == 1'000'000'000);
+    CHECK(s->book().find(child)->request.serves.empty());
+}
+
+TEST_CASE("children: an instance whose partition idles tells its own parent of nobody, not of its owner") {
+    auto s = service(true);
+    put_tree(*s);
+    s->begin_backlog();
+    s->end_backlog(at(0));
+    JobRequest request;
+    request.is_instance = true;
+    s->apply({child, at(90), SubmitEvent{owner, 16, request}});
+    s->apply(eligible(child, 90));
+    s->apply(started(child, 100, 10));
+    tell(*s, 1, {start(1, 4, 110)});
+    s->uplink().attached(0);
+    const auto batch = s->uplink().next();
+    REQUIRE(batch);
+    REQUIRE(batch->records.size() == 2);
+    CHECK(batch->records[0].user.empty());
+    CHECK(batch->records[1].inside == child);
+}
+
+TEST_CASE("children: of a job that is gone after a restart nothing is kept, wherever the job-manager lost it") {
+    for (const bool knows_submit : {false, true}) {
+        auto s = parent_with_child();
+        tell(*s, 1, {start(1, 4, 110)});
+        MemoryStore store;
+        store.apply(s->take_batch());
+        s = service();
+        REQUIRE(s->restore(store.saved(), at(900)).has_value());
+        s->begin_backlog();
+        if (knows_submit) {
+            s->add_backlog({submitted(child, 90, owner, "bio"), eligible(child, 90), cleaned(child, 300)});
+        }
+        s->end_backlog(at(900));
+        store.apply(s->take_batch());
+        CHECK(store.saved().downlinks.empty());
+        CHECK(store.saved().running.empty());
+        CHECK(store.saved().reported.empty());
+        CHECK(s->accounting().ledger().rate(root_node) == 0);
+    }
+}
+
 TEST_CASE("children: factors go down whole at first, then as they change") {
     auto s = parent_with_child();
     s->pass(at(110));
     bool is_complete = false;
-    CHECK(s->changed_factor_rows(is_complete).size() == 3);  // alice, bob, bio/@*
+    CHECK(s->changed_factor_rows(is_complete).size() == 4);  // alice, bob, owner, bio/@*
     CHECK(is_complete);
     s->pass(at(110));
     CHECK(s->changed_factor_rows(is_complete).empty());

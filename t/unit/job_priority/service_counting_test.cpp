@@ -16,6 +16,7 @@ struct Asked {
     std::string qos;
     Duration wall_time = Duration::max();
     std::map<std::string, double> amounts{};
+    std::string account{};
 };
 
 void submit_and_start(PriorityService& s, FluxJobId id, std::uint32_t user, double t, std::int64_t cores,
@@ -25,6 +26,7 @@ void submit_and_start(PriorityService& s, FluxJobId id, std::uint32_t user, doub
     request.qos = asked.qos;
     request.wall_time = asked.wall_time;
     request.amounts = asked.amounts;
+    request.account = asked.account;
     s.apply(event);
     s.apply(eligible(id, t));
     s.apply(started(id, t, cores));
@@ -170,13 +172,32 @@ TEST_CASE("counting: what a child's users use costs the part of the child's job 
     Settings with = without_decay();
     with.billing.factors.qos["half"] = 0.5;
     auto s = counting_service(with);
-    submit_and_start(*s, 9, owner, 0, 10, {"half"});
-    s->attach_child(9, "x", 1);
-    s->report(9, 1, {UplinkRow{true, 1, "alice", "", 4, at(100)}});
+    submit_and_start(*s, 9, owner, 0, 10, {"half", Duration::max(), {}, "bio"});
+    s->attach_child(9, "x", 1, at(0));
+    s->report(9, 1, {UplinkRow{true, 1, "alice", "", 4, at(100)}}, at(100));
     CHECK(usage(*s, "physics", 200) == 200);  // 4 cores, 100 s, half price
-    s->report(9, 2, {UplinkRow{false, 1, "alice", "", 4, at(300)}});
+    s->report(9, 2, {UplinkRow{false, 1, "alice", "", 4, at(300)}}, at(300));
     CHECK(usage(*s, "physics", 1000) == 400);
     s->apply(freed(9, 1000));
     CHECK(usage(*s, "bio", 1000) == 5000 - 400);  // the rest is its owner's
     CHECK(exact(*s, "physics", 1000) == 800);
+}
+
+TEST_CASE("counting: what a partition does not use costs nobody, however the site counts") {
+    for (const DecayKind decay : {DecayKind::half_life, DecayKind::window, DecayKind::none}) {
+        Settings with = settings();
+        with.decay = decay;
+        with.billing.charging = Charging::at_dispatch;
+        with.billing.factors.qos["half"] = 0.5;
+        auto s = counting_service(with);
+        submit_and_start(*s, 9, owner, 0, 10, {"half", 1h});
+        CHECK(usage(*s, "bio", 0) == Approx(18000).epsilon(0.01));  // until it says what it is, a job of its owner's
+        s->attach_child(9, "x", 1, at(0));
+        s->report(9, 1, {UplinkRow{true, 1, "alice", "", 4, at(100)}}, at(100));
+        CHECK(usage(*s, "", 200) == Approx(200).epsilon(0.01));
+        CHECK(s->accounting().ledger().charged(idle, at(200)) == 1'600'000'000);
+        s->apply(freed(9, 300));
+        CHECK(usage(*s, "", 300) == Approx(400).epsilon(0.01));
+        CHECK(exact(*s, "physics", 300) == 800);
+    }
 }

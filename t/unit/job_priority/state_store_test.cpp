@@ -91,6 +91,9 @@ TEST_CASE("state: what was committed is read back to the last bit") {
 namespace {
 
 // What later versions added, taken away again.
+constexpr const char* to_version_4 =
+    "ALTER TABLE running DROP COLUMN told_until_us; ALTER TABLE reported DROP COLUMN told_until_us;"
+    "PRAGMA user_version=4;";
 constexpr const char* to_version_3 =
     "ALTER TABLE running DROP COLUMN submit_us; ALTER TABLE running DROP COLUMN alloc_us;"
     "ALTER TABLE site_value DROP COLUMN submit_us; ALTER TABLE charged RENAME TO charged_4;"
@@ -111,6 +114,7 @@ TEST_CASE("state: a file of version 1, which knew no jobs inside reported jobs, 
     { REQUIRE(opened(folder.file()).apply(everything())); }
     {
         SqliteDb db = SqliteDb::open(folder.file());
+        REQUIRE(db.execute(to_version_4));
         REQUIRE(db.execute(to_version_3));
         REQUIRE(db.execute(to_version_2));
         REQUIRE(db.execute(to_version_1));
@@ -130,6 +134,7 @@ TEST_CASE("state: a file of version 2, which knew no costs, is taken over: what 
     { REQUIRE(opened(folder.file()).apply(all)); }
     {
         SqliteDb db = SqliteDb::open(folder.file());
+        REQUIRE(db.execute(to_version_4));
         REQUIRE(db.execute(to_version_3));
         REQUIRE(db.execute(to_version_2));
     }
@@ -150,6 +155,7 @@ TEST_CASE("state: a file of version 3, which knew jobs by id alone, is taken ove
     { REQUIRE(opened(folder.file()).apply(everything())); }
     {
         SqliteDb db = SqliteDb::open(folder.file());
+        REQUIRE(db.execute(to_version_4));
         REQUIRE(db.execute(to_version_3));
     }
     for (int life = 0; life < 2; ++life) {
@@ -160,6 +166,23 @@ TEST_CASE("state: a file of version 3, which knew jobs by id alone, is taken ove
         CHECK(s.running.at(0x8000000000000001ULL).cores == 8);
         CHECK(s.site == std::map<std::uint64_t, SiteRow>{{5, {0.5, {}}}});
     }
+}
+
+TEST_CASE("state: up to when a job's cores were reported comes back, and a file of version 4 knew of no such time") {
+    const Folder folder;
+    StateBatch batch;
+    batch.running[7] = RunningRow{"a/@b", 2, at(3), 0, {}, at(8)};
+    batch.reported[{7, 1}] = RunningRow{"a/@b", 2, at(3), 0, {}, at(9)};
+    { REQUIRE(opened(folder.file()).apply(batch)); }
+    {
+        const StateStore store = opened(folder.file());
+        CHECK(store.saved().running.at(7).told_until == at(8));
+        CHECK(store.saved().reported.at({7, 1}).told_until == at(9));
+    }
+    { REQUIRE(SqliteDb::open(folder.file()).execute(to_version_4)); }
+    const StateStore store = opened(folder.file());
+    CHECK(store.saved().running.at(7).told_until == Instant{});
+    CHECK(store.saved().reported.at({7, 1}).told_until == Instant{});
 }
 
 TEST_CASE("state: usage as the site counts it comes back number for number") {

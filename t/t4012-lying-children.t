@@ -1,0 +1,134 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-3.0-only
+test_description='children that lie: a guest with a running job changes nothing but what his own job is charged'
+
+. "${SHARNESS_SH:-/usr/share/sharness/sharness.sh}"
+
+cat >broker.toml <<EOF
+[weir-broker]
+modules = ["kvs", "resource", "job-manager", "job-exec", "sched-fcfs", "job-priority"]
+[job-manager]
+plugins = [{load = "job-priority-tap.so"}]
+[[resource.config]]
+hosts = "node0"
+cores = "0-7"
+[weir]
+share-tree = "shares.toml"
+half-life = "1h"
+update-interval = "1h"
+[weir.users]
+alice = 5001
+bob = 5002
+[access]
+allow-guest-user = true
+EOF
+cat >shares.toml <<EOF
+"physics" = 1
+"physics/@alice" = 1
+"bio" = 1
+"bio/@bob" = 1
+"bio/@*" = 1
+EOF
+
+# as USERID WHAT...: as a guest
+as() {
+	id=$1 && shift && python3 "$WIRE" --userid $id --rolemask 2 "$@"
+}
+# submit_as USERID OPTIONS: on behalf of a user, as the owner may
+submit_as() {
+	id=$1 && shift && python3 "$WIRE" --userid $id --rolemask 1 submit "$@" -- true
+}
+# report USERID JOB SEQ RECORDS
+report() {
+	as $1 rpc job-priority.report "{\"jobid\":$2,\"seq\":$3,\"records\":[$4]}"
+}
+# record OP ID USER ACCOUNT CORES TIME
+record() {
+	printf '{"op":"%s","id":%s,"user":"%s","account":"%s","cores":%s,"t":%s}' "$@"
+}
+usage() {
+	call job-priority.usage "{}" >usage.json
+}
+# node PATH KEY
+node() {
+	jq ".nodes[] | select(.path == \"$1\") | .$2" usage.json
+}
+# Nothing that was charged is more than the four cores since the beginning, or less than nothing.
+is_conserved() {
+	usage && jq -e "[.nodes[].charged_core_us] | min >= 0" usage.json &&
+	jq -e ".total.charged_core_us <= 4 * (.now - $before + 1) * 1e6" usage.json &&
+	jq -e ".total.usage_core_s * 1e6 <= .total.charged_core_us and .total.usage_core_s * 1e6 > 0.9 * .total.charged_core_us" usage.json
+}
+
+test_expect_success 'two users run jobs of two cores; alice says that hers is an instance' '
+	mkdir state && before=$(date +%s) && start_broker here -c broker.toml -S statedir="$PWD/state" &&
+	alices=$(submit_as 5001 -n2 --simulate 1000 --setattr bank=physics) && wait_event $alices alloc &&
+	bobs=$(submit_as 5002 -n2 --simulate 1000 --setattr bank=bio) && wait_event $bobs alloc &&
+	call job-priority.sync "{}" &&
+	as 5001 stream job-priority.attach "{\"jobid\":$alices,\"instance\":\"one\"}" --count 1 | jq -e ".seq_acked == 0"
+'
+test_expect_success 'she speaks for no job but her own' '
+	test_must_fail as 5001 stream job-priority.attach "{\"jobid\":$bobs,\"instance\":\"one\"}" --count 1 >out &&
+	grep "^error 1:.*another user" out &&
+	test_must_fail report 5001 $bobs 1 "$(record end 1 bob bio 2 1)" >out && grep "^error 1:" out
+'
+test_expect_success 'no time that she names counts outside of her job, and none moves the ledger on' '
+	report 5001 $alices 1 "$(record start 6 alice bio 1 -4e9),$(record end 6 alice bio 1 4e9),$(record start 7 alice bio 1 4e9),$(record end 7 alice bio 1 1)" &&
+	is_conserved
+'
+test_expect_success 'the same hours, told again and again, are charged once' '
+	records=$(for n in $(seq 1000 1099); do record start $n alice bio 2 1 && printf , && record end $n alice bio 2 4e9 && printf ,; done) &&
+	report 5001 $alices 5 "${records%,}" && is_conserved &&
+	jq -e "(.nodes[] | select(.path == \"bio/@alice\") | .charged_core_us) <= 2 * (.now - $before + 1) * 1e6" usage.json
+'
+test_expect_success 'a colleague pays nothing for her jobs, by name or by number' '
+	report 5001 $alices 205 "$(record start 1 bob bio 1 1),$(record start 2 5002 bio 1 1)" | jq -e ".seq_acked == 206" &&
+	usage && test "$(node bio/@bob running_cores)" = 2 && test "$(node physics/@alice running_cores)" = 2 &&
+	test "$(node bio/@bob charged_core_us)" -lt $((($(date +%s) - before + 1) * 2000000))
+'
+test_expect_success 'she cannot leave the tree to pay nothing, nor pay less than she runs' '
+	report 5001 $alices 207 "$(record start 3 alice nowhere 2 1),$(record start 4 alice nowhere 2 4e9),$(record start 5 nobody "" 2 1)" &&
+	usage && test "$(node physics/@alice running_cores)" = 2 && jq -e ".unassociated.running_cores == 0" usage.json
+'
+test_expect_success 'she invents no users' '
+	call job-priority.stats-get "{}" | jq .nodes >nodes.before &&
+	records=$(for n in $(seq 100); do record start $((100 + n)) zed$n bio 1 1 && printf , && record start $((300 + n)) $((70000 + n)) bio 0 1 && printf ,; done) &&
+	report 5001 $alices 210 "${records%,}" | jq -e ".seq_acked == 409" &&
+	call job-priority.stats-get "{}" | jq .nodes >nodes.after && cmp nodes.before nodes.after
+'
+test_expect_success 'what is no record, and more of them than a batch has, are refused whole' '
+	for bad in "$(record begin 1 alice bio 1 1)" "$(record start 1 alice bio -1 0)" "$(record start 1 alice bio 1 1e300)"; do
+		test_must_fail report 5001 $alices 410 "$bad" >out && grep "^error 71:" out || return 1
+	done &&
+	records=$(for n in $(seq 501); do record start $n alice bio 1 1 && printf ,; done) &&
+	test_must_fail report 5001 $alices 410 "${records%,}" >out && grep "^error 71:.*500" out &&
+	long=$(head -c 5000 /dev/zero | tr "\0" a) && test_must_fail as 5001 stream job-priority.attach \
+		"{\"jobid\":$alices,\"instance\":\"$long\"}" --count 1 >out && grep "^error 71:" out
+'
+test_expect_success 'a hundred attaches of one job are one, and the earlier ones are told so' '
+	python3 - $alices <<-\EOF
+		import json, sys, wire
+		client = wire.Client(userid=5001, rolemask=2)
+		payload = {"jobid": int(sys.argv[1]), "instance": "one"}
+		tags = [client.start("job-priority.attach", payload, wire.STREAMING) for _ in range(100)]
+		client.answer(tags[-1])
+		stats = json.loads(wire.Client().rpc("job-priority.stats-get"))
+		assert stats["attached"] == 1, stats
+		client.answer(tags[0])
+		try:
+		    client.answer(tags[0])
+		    raise AssertionError("the first stream goes on")
+		except wire.Failed as failed:
+		    assert failed.errnum == wire.ENODATA, failed
+	EOF
+'
+test_expect_success 'after a restart the state file says the same, and what runs is charged on' '
+	stop_broker here && start_broker here -c broker.toml -S statedir="$PWD/state" && call job-priority.sync "{}" &&
+	is_conserved && cp usage.json before.json &&
+	next=$(submit_as 5002 -n1 --simulate 0.1 --setattr bank=bio) && wait_event $next clean && call job-priority.sync "{}" &&
+	is_conserved && test "$(jq .total.charged_core_us usage.json)" -gt "$(jq .total.charged_core_us before.json)"
+'
+test_expect_success 'it ends' '
+	stop_broker here
+'
+test_done

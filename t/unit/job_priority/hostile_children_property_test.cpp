@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Children that lie: whatever one who owns some jobs sends, in whatever order, with restarts of the module in between,
+// changes nothing but what those jobs are charged, no faster than their cores. doc/adr/0184.
+#include <rapidcheck/catch.h>
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <limits>
+
+#include "t/unit/job_priority/memory_store.hpp"
+#include "t/unit/job_priority/support.hpp"
+
+using namespace weir;
+using namespace weir::priority;
+using namespace weir::priority::testing;
+
+namespace {
+
+constexpr std::uint32_t liar = 6666;
+constexpr double end_of_time = 1e6;
+
+/// One instance and its state file, told what happens by its job-manager, killed and started again now and then.
+class World {
+  public:
+    World(std::string tree, Settings with) : tree_(std::move(tree)), with_(std::move(with)) { restart(0); }
+
+    void restart(double t) {
+        service_ = service(false, with_);
+        RC_ASSERT(service_->restore(store_.saved(), at(t)).has_value());
+        if (service_->trees().in_force().revision == 0) {
+            put_tree(*service_, tree_);
+        }
+        service_->begin_backlog();
+        for (const auto& [id, events] : events_) {
+            service_->add_backlog(events);
+        }
+        service_->end_backlog(at(t));
+        commit();
+    }
+    void happen(const JobEvent& event) {
+        events_[event.id].push_back(event);
+        service_->apply(event);
+        commit();
+    }
+    void commit() { store_.apply(service_->take_batch()); }
+    PriorityService& operator*() { return *service_; }
+    PriorityService* operator->() { return service_.get(); }
+
+  private:
+    std::string tree_;
+    Settings with_;
+    MemoryStore store_;
+    std::map<FluxJobId, std::vector<JobEvent>> events_;
+    std::unique_ptr<PriorityService> service_;
+};
+
+/// What the module lets one user say: attach and report, of jobs for which authorize_child() holds.
+class Liar {
+  public:
+    Liar(std::uint32_t userid, bool is_owner) : userid_(userid), is_owner_(is_owner) {}
+
+    void speak(PriorityService& service, FluxJobId child, double t) {
+        if (!service.authorize_child(child, userid_, is_owner_)) {
+            return;
+        }
+        if (*rc::gen::inRange(0, 8) == 0) {
+            const auto first = *rc::gen::element<std::uint64_t>(0, 1, 2, 7, std::numeric_limits<std::uint64_t>::max());
+            (void)service.attach_child(child, *rc::gen::element<std::string>("one", "two"), first, at(t));
+            return;
+        }
+        const auto known = service.children().find(child);
+        const std::uint64_t next = known == service.children().end() ? 1 : known->second.seq_acked + 1;
+        const std::uint64_t seq = *rc::gen::inRange(0, 8) == 0 ? *rc::gen::inRange<std::uint64_t>(0, 9) : next;
+        (void)service.report(child, seq, records(t), at(t));
+    }
+
+  private:
+    /// Anything; or one hour told again and again; or jobs inside jobs inside jobs.
+    static std::vector<UplinkRow> records(double t) {
+        std::vector<UplinkRow> made(*rc::gen::inRange<std::size_t>(1, 30));
+        const int plan = *rc::gen::inRange(0, 3);
+        const auto first = *rc::gen::inRange<std::uint64_t>(1, 40);
+        for (std::size_t i = 0; i < made.size(); ++i) {
+            UplinkRow& record = made[i];
+            record = anything(t);
+            if (plan == 1) {
+                record = {i % 2 == 0, first + i / 2, "liar", "physics", 16, i % 2 == 0 ? at(0) : at(t), 0};
+            } else if (plan == 2) {
+                record = {true, first + i, "liar", "physics", 16, at(t), i == 0 ? 0 : first + i - 1};
+            }
+        }
+        return made;
+    }
+    static UplinkRow anything(double t) {
+        UplinkRow record;
+        record.is_start = *rc::gen::inRange(0, 5) < 3;
+        record.job = *rc::gen::inRange<std::uint64_t>(1, 40);
+        record.inside = *rc::gen::inRange(0, 2) == 0 ? record.job - 1 : 0;  // often one that is open
+        record.user =
+            *rc::gen::element<std::string>("liar", "liar", "6666", "alice", "5001", "bob", "zed", "70000", "*", "");
+        record.account = *rc::gen::element<std::string>("physics", "physics", "", "bio", "nowhere", "bio/@*");
+        record.cores = *rc::gen::element<std::int64_t>(0, 1, 2, 16, std::numeric_limits<std::int64_t>::max());
+        record.time = *rc::gen::element(at(0), at(0), at(t), at(t), at(t - 100), at(t + 3600), at(1e10), Instant::min(),
+                                        Instant::max());
+        return record;
+    }
+    std::uint32_t userid_;
+    bool is_owner_;
+};
+
+/// The day of an instance, the same in every world: jobs of the liar and of others come, run and end.
+class Day {
+  public:
+    explicit Day(std::uint32_t who) : who_(who) {}
+
+    void step(std::vector<World*> worlds) {
+        t_ += *rc::gen::inRange(0, 400);
+        const int what = *rc::gen::inRange(0, 10);
+        if (what < 4) {
+            const std::uint32_t user = *rc::gen::element(who_, who_, alice, bob, carol);
+            const FluxJobId id = next_++;
+            const std::string account = user == alice || user == owner ? "" : "bio";
+            const int cores = *rc::gen::inRange(1, 9);
+            tell(worlds, submitted(id, t_, user, account));
+            tell(worlds, eligible(id, t_));
+            if (what < 3) {
+                tell(worlds, started(id, t_, cores));
+                running_.push_back({id, user, cores, t_});
+            }
+        } else if (what < 7 && !running_.empty()) {
+            const auto at = static_cast<std::ptrdiff_t>(*rc::gen::inRange<std::size_t>(0, running_.size()));
+            const Job job = running_[static_cast<std::size_t>(at)];
+            tell(worlds, freed(job.id, t_));
+            used_ += job.user == who_ ? (t_ - job.start) * job.cores : 0;
+            running_.erase(running_.begin() + at);
+        } else if (what == 7) {
+            for (World* world : worlds) {
+                world->restart(t_);
+            }
+        }
+    }
+    double now() const { return t_; }
+    /// A job to lie about: mostly his own.
+    FluxJobId some_job() const {
+        std::vector<FluxJobId> ids{next_};
+        for (const Job& job : running_) {
+            ids.insert(ids.end(), job.user == who_ ? 5 : 1, job.id);
+        }
+        return *rc::gen::elementOf(ids);
+    }
+    std::int64_t cores_of_his() const {
+        std::int64_t cores = 0;
+        for (const Job& job : running_) {
+            cores += job.user == who_ ? job.cores : 0;
+        }
+        return cores;
+    }
+    /// Core-microseconds of his jobs up to now.
+    SignedCoreMicros used() const {
+        double used = used_;
+        for (const Job& job : running_) {
+            used += job.user == who_ ? (t_ - job.start) * job.cores : 0;
+        }
+        return static_cast<SignedCoreMicros>(used) * 1'000'000;
+    }
+
+  private:
+    struct Job {
+        FluxJobId id;
+        std::uint32_t user;
+        int cores;
+        double start;
+    };
+    static void tell(const std::vector<World*>& worlds, const JobEvent& event) {
+        for (World* world : worlds) {
+            world->happen(event);
+        }
+    }
+    std::uint32_t who_;
+    double t_ = 1;
+    double used_ = 0;
+    FluxJobId next_ = 1;
+    std::vector<Job> running_;
+};
+
+Settings ways(int way) {
+    Settings with = settings();
+    with.users["liar"] = liar;
+    if (way == 1) {
+        with.billing.charging = Charging::at_dispatch;
+    } else if (way == 2) {
+        with.decay = DecayKind::window;
+    }
+    return with;
+}
+
+const char* const one_account =
+    "\"physics\" = 2\n\"physics/@alice\" = 1\n\"bio\" = 1\n\"bio/@bob\" = 1\n"
+    "\"bio/@liar\" = 1\n\"bio/@*\" = 1\n";
+const char* const two_accounts =
+    "\"physics\" = 2\n\"physics/@alice\" = 1\n\"physics/@liar\" = 1\n\"bio\" = 1\n"
+    "\"bio/@bob\" = 1\n\"bio/@liar\" = 1\n\"bio/@*\" = 1\n";
+
+SignedCoreMicros charged_in(World& world, const std::string& path) {
+    return charged(*world, path, end_of_time);
+}
+
+}  // namespace
+
+// Kills the mutants "a guest's child may name another user", "in an account that he is not in nobody pays", "a time is
+// not clamped to now", "a guest's word makes a leaf", "a report may speak for a job that does not run".
+TEST_CASE("hostile children: who has one account changes nothing at all, to the last bit and whoever's order") {
+    rc::prop("an instance that he lies to and one that he is silent in have one ledger, one tree and one order", [] {
+        const Settings with = ways(*rc::gen::inRange(0, 3));
+        World told(one_account, with);
+        World quiet(one_account, with);
+        Day day(liar);
+        Liar he(liar, false);
+        const int steps = *rc::gen::inRange(1, 30);
+        for (int step = 0; step < steps; ++step) {
+            day.step({&told, &quiet});
+            for (int words = *rc::gen::inRange(0, 3); words > 0; --words) {
+                he.speak(*told, day.some_job(), day.now());
+                told.commit();
+            }
+        }
+        told->pass(at(day.now()));
+        quiet->pass(at(day.now()));
+        RC_ASSERT(told->accounting().ledger().save() == quiet->accounting().ledger().save());
+        RC_ASSERT(told->accounting().tree().size() == quiet->accounting().tree().size());
+        Measured a;
+        Measured b;
+        told->measure(at(day.now()), a);
+        quiet->measure(at(day.now()), b);
+        RC_ASSERT(a.usage.usage == b.usage.usage);
+        RC_ASSERT(told->standings().factor == quiet->standings().factor);
+        RC_ASSERT(push(*told) == push(*quiet));
+    });
+}
+
+// Kills the mutants "an hour may be told twice", "what was told is forgotten by a restart", "jobs inside jobs are not
+// bounded", "a record without cores stays open", "the end of a job is not the end of what is inside it".
+TEST_CASE("hostile children: who has two accounts moves what his jobs cost between them, and no more") {
+    rc::prop("all others pay what they would, he in all as much, in no account less than nothing or more than all", [] {
+        World told(two_accounts, ways(0));
+        World quiet(two_accounts, ways(0));
+        Day day(liar);
+        Liar he(liar, false);
+        const int steps = *rc::gen::inRange(1, 30);
+        for (int step = 0; step < steps; ++step) {
+            day.step({&told, &quiet});
+            he.speak(*told, day.some_job(), day.now());
+            told.commit();
+            const UsageLedger& ledger = told->accounting().ledger();
+            SignedCoreMicros in_all = 0;
+            for (const char* path : {"physics/@liar", "bio/@liar"}) {
+                const SignedCoreMicros his = charged(*told, path, day.now());
+                RC_ASSERT(his >= 0);
+                RC_ASSERT(ledger.rate(*ledger.tree().find(path)) >= 0);
+                in_all += his;
+            }
+            RC_ASSERT(in_all == day.used());
+            RC_ASSERT(told->accounting().reported().size() <=
+                      static_cast<std::size_t>(day.cores_of_his()) * (Accounting::reported_depth_max + 1));
+        }
+        for (const char* path : {"physics/@alice", "bio/@bob", "bio/@carol", ""}) {
+            RC_ASSERT(charged_in(told, path) == charged_in(quiet, path));
+        }
+        RC_ASSERT(told->accounting().ledger().save().frame == quiet->accounting().ledger().save().frame);
+        RC_ASSERT(told->accounting().tree().size() == quiet->accounting().tree().size());
+    });
+}
+
+// Kills the mutants "idle time is somebody's", "a partition's users get what it does not have", "strangers get leaves".
+TEST_CASE("hostile children: also of the owner's partitions all that is charged is what was allocated") {
+    rc::prop("conservation, nothing below nothing, no leaf but for a user whom somebody knows", [] {
+        World told(two_accounts, ways(0));
+        World quiet(two_accounts, ways(0));
+        Day day(owner);
+        Liar it(owner, true);
+        const int steps = *rc::gen::inRange(1, 30);
+        for (int step = 0; step < steps; ++step) {
+            day.step({&told, &quiet});
+            it.speak(*told, day.some_job(), day.now());
+            told.commit();
+            const UsageLedger& ledger = told->accounting().ledger();
+            SignedCoreMicros in_all = ledger.charged(root_node, at(day.now()));
+            for (const NodeId bucket : {unassociated, idle}) {
+                RC_ASSERT(ledger.charged(bucket, at(day.now())) >= 0);
+                in_all += ledger.charged(bucket, at(day.now()));
+            }
+            for (std::uint32_t index = 1; index < ledger.tree().size(); ++index) {
+                RC_ASSERT(ledger.charged(NodeId{index}, at(day.now())) >= 0);
+            }
+            const UsageLedger& untold = quiet->accounting().ledger();
+            RC_ASSERT(in_all == untold.charged(root_node, at(day.now())) + untold.charged(unassociated, at(day.now())));
+        }
+        RC_ASSERT(told->accounting().tree().size() <= 8 + 3);  // alice, carol and owner in bio
+        RC_ASSERT(told->accounting().ledger().save().frame == quiet->accounting().ledger().save().frame);
+    });
+}
