@@ -79,8 +79,6 @@ cat >shares.toml <<EOF
 "chem/@carol"    = 1
 "faculty"        = 1
 "faculty/maths"  = 1
-"instances"      = 0
-"instances/@$(id -un)" = 1
 EOF
 cat >weir.toml <<EOF
 [weir.users]

@@ -14,8 +14,6 @@ cat >shares.toml <<EOF
 "chem/@carol"    = 1
 "everybody"      = 1
 "everybody/@*"   = 1
-"instances"      = 0
-"instances/@$(id -un)" = 1
 EOF
 cat >weir.toml <<EOF
 [weir.users]

@@ -13,8 +13,6 @@ cat >shares.toml <<EOF
 "chem"                   = 40
 "chem/@carol"            = 1
 "chem/@*"                = 1
-"instances"              = 0
-"instances/@$(id -un)"   = 1
 EOF
 users() {
 	printf "[weir]\nalgorithm = \"%s\"\n[weir.users]\nalice = 5001\nbob = 5002\ncarol = 5003\ndora = 5004\n" "$1"
@@ -76,8 +74,6 @@ cat >queues.toml <<EOF
 "physics"                = 1
 "physics/@alice"         = 1
 "physics/@bob"           = 1
-"instances"              = 0
-"instances/@$(id -un)"   = 1
 EOF
 test_expect_success 'a job pays below its own queue, in the child instance and here' '
 	users fair-tree >weir.toml && start_weir --tree queues.toml --config weir.toml &&

@@ -14,6 +14,15 @@
 namespace weir::cmd {
 namespace {
 
+/// Nothing where no partition ever held a core that no job used.
+std::string idle_text(const ShareView& view) {
+    return view.idle_core_s == 0 && view.idle_cores == 0
+               ? ""
+               : "idle in partitions: " + core_hours(view.idle_core_s) + " core-h, " + percent(view.idle) +
+                     " of what partitions and jobs held; " + std::to_string(view.idle_cores) +
+                     " cores now. It is no use of anybody.\n";
+}
+
 std::string tree_text(const ShareView& view, const Screen& screen) {
     Table table({{"account"},
                  {"shares", Align::right},
@@ -36,7 +45,7 @@ std::string tree_text(const ShareView& view, const Screen& screen) {
                    node.factor ? fixed(*node.factor, 3) : "", std::to_string(node.running_cores),
                    std::to_string(node.pending_jobs)});
     }
-    std::string text = table.text(screen);
+    std::string text = table.text(screen) + idle_text(view);
     text += "revision " + std::to_string(view.revision) + (view.author.empty() ? "" : " by " + printable(view.author));
     return text + (view.reason.empty() ? "" : ": " + printable(view.reason)) + "\n";
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: `weir start`: an instance tree for interactive work, in the foreground until Ctrl-C.
-#include <pwd.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -24,21 +23,9 @@ namespace {
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
-/// The account of the partitions themselves, where a tree has it.
-constexpr const char* instance_account = "instances";
-
-std::string user_name() {
-    const passwd* entry = getpwuid(getuid());
-    return entry != nullptr ? entry->pw_name : std::to_string(getuid());
-}
-
-std::string open_tree() {
-    return "# Everybody has one share in one account. Make it yours: weir share export, edit, weir share apply FILE\n"
-           "\"everybody\"    = 1\n\"everybody/@*\" = 1\n"
-           "# What nobody uses of the partitions is charged here and weighs on nobody.\n"
-           "\"instances\" = 0\n\"instances/@" +
-           user_name() + "\" = 1\n";
-}
+constexpr const char* open_tree =
+    "# Everybody has one share in one account. Make it yours: weir share export, edit, weir share apply FILE\n"
+    "\"everybody\"    = 1\n\"everybody/@*\" = 1\n";
 
 std::string host_name() {
     char name[256] = "localhost";
@@ -68,11 +55,10 @@ Exit check_config(Context& context) {
 }
 
 /// The share tree's file: the given one, checked; else one that lets everybody in.
-Exit choose_tree(Context& context, const std::string& files, std::string& path, std::string& account) {
+Exit choose_tree(Context& context, const std::string& files, std::string& path) {
     if (!context.args.has("tree")) {
-        account = instance_account;
         path = files + "/shares.toml";
-        const auto made = fs::exists(path) ? Status(Done{}) : broker::write_private_file(path, open_tree());
+        const auto made = fs::exists(path) ? Status(Done{}) : broker::write_private_file(path, open_tree);
         return made ? Exit::ok : context.fail(made.error());
     }
     path = fs::absolute(context.args.text("tree")).string();
@@ -84,8 +70,6 @@ Exit choose_tree(Context& context, const std::string& files, std::string& path, 
     if (const auto* mistakes = std::get_if<Diagnostics>(&parsed)) {
         return context.fail(Exit::invalid_tree, "the share tree does not hold:\n" + to_string(*mistakes));
     }
-    const std::string own = std::string(instance_account) + "/@" + user_name();
-    account = std::get<ShareTree>(parsed).find(own).has_value() ? instance_account : "";
     return Exit::ok;
 }
 
@@ -167,7 +151,7 @@ Exit run(Context& context) {
         return context.fail(made.error());
     }
     Plan plan = plan_of(context.args, rundir, statedir);
-    Exit code = choose_tree(context, files, plan.share_tree, plan.instance_account);
+    Exit code = choose_tree(context, files, plan.share_tree);
     if (code == Exit::ok) {
         code = run_in(context, plan, files);
     }

@@ -38,6 +38,7 @@ std::string usage_text(const json_t* answer, const Screen& screen) {
         add(row.label, nodes[row.index].entry);
     }
     add("(nobody's)", json_object_get(answer, "unassociated"));
+    add("(idle in partitions)", json_object_get(answer, "idle"));
     add("all", total);
     const double half_life_s = number_at(answer, "half_life_s");
     return table.text(screen) + (half_life_s > 0 ? "usage fades: half of it is left after " +

@@ -33,6 +33,11 @@ ShareView share_view_of(const json_t* answer) {
             view.nodes.push_back(std::move(node));
         }
     }
+    const json_t* idle = json_object_get(answer, "idle");
+    const double held_core_s = number_at(json_object_get(answer, "total"), "usage_core_s");
+    view.idle_core_s = number_at(idle, "usage_core_s");
+    view.idle = held_core_s > 0 ? view.idle_core_s / held_core_s : 0;
+    view.idle_cores = integer_at(idle, "running_cores");
     double all = 0;
     for (const ShareNode& node : view.nodes) {
         all += node.path.find('/') == std::string::npos ? node.usage_core_s : 0;

@@ -19,7 +19,7 @@ struct Ledger {
     std::int64_t unassociated = 0;
 };
 
-/// The members' charges; the total is their sum, without the unassociated bucket (the partitions' idle time).
+/// The members' charges; the total is their sum, without what is nobody's and what is idle in the partitions.
 Result<Ledger> ledger_of(Client& client) {
     auto answer = client.call("job-priority.usage", Json::object());
     if (!answer) {

@@ -30,9 +30,8 @@ struct Plan {
     std::int64_t nodes = 1, cores_per_node = 1;
     std::vector<Partition> partitions;
     std::string default_queue;
-    std::string instance_account;  ///< charged for what nobody uses of the partitions; empty: the owner's default
-    double scale = 1;              ///< of the clock
-    double origin = 0;             ///< Unix seconds at which scaled and real time agree; used with a scale alone
+    double scale = 1;   ///< of the clock
+    double origin = 0;  ///< Unix seconds at which scaled and real time agree; used with a scale alone
     std::map<std::string, std::string> weir;  ///< further keys of [weir], as "half-life" -> "1d"
     std::map<std::string, double> weights;
     std::int64_t jobs_kept = 10000;  ///< ended jobs in memory

@@ -33,7 +33,6 @@ Submission child_job(const std::string& broker, const Plan& plan, const Partitio
     spec.request.cores_per_slot =
         static_cast<std::uint32_t>(plan.nodes == 1 ? partition.cores() : partition.cores_per_node);
     spec.queue = instance_queue;
-    spec.account = plan.instance_account;
     spec.name = partition.name;
     spec.cwd = plan.rundir;
     spec.weir_serves = {partition.name};
