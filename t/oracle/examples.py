@@ -375,6 +375,37 @@ def slurm_held():
                       "ten minutes are 1000 a second", "variants": variants}
 
 
+def slurm_live():
+    """The half-life is changed while two users' usage decays: the next pass uses the new one for all that elapsed."""
+    usage, start = {"u1": 4000000.0, "u2": 1000000.0}, 1795251600
+    steps = []
+
+    def sshare(step, passed):
+        total = sum(usage.values())
+        lines = ["Account|User|RawShares|NormShares|RawUsage|NormUsage|EffectvUsage|FairShare|LevelFS",
+                 f"root|||0.000000|{int(total)}||1.000000||", " root|root|1|0.500000|0|0.000000|0.000000|1.000000|inf",
+                 f" a||1|0.500000|{int(total)}|1.000000|1.000000||0.500000"]
+        for user, rank in (("u1", 1), ("u2", 2)):
+            part = usage[user] / total
+            lines.append(f"  a|{user}|1|0.500000|{int(usage[user])}|{part:.6f}|{part:.6f}|{rank / 3:.6f}|{0.5 / part:.6f}")
+        steps.append({"step": step, "pass_time": start + passed, "sshare": lines})
+
+    sshare("start", 0)
+    last = 0
+    for step, passed, half_life in (("PriorityWeightFairshare 1000 -> 5000", 60, 7 * 86400),
+                                    ("PriorityDecayHalfLife 7-0 -> 01:00:00", 120, 3600),
+                                    ("PriorityDecayHalfLife 01:00:00 -> 00:05:00", 180, 300)):
+        for user in usage:
+            usage[user] *= (1 - 0.693 / half_life) ** (passed - last)
+        last = passed
+        sshare(f"{step} : after the next pass", passed)
+    return {"source": f"{COMMAND}: slurm.conf(5), PriorityDecayHalfLife: a pass decays by (1 - 0.693/half-life) a second",
+            "slurm_conf": "PriorityDecayHalfLife=7-0\nPriorityWeightFairshare=1000\n",
+            "tree": [{"type": "account", "name": "a", "parent": "root", "shares": 1},
+                     {"type": "user", "name": "u1", "account": "a", "shares": 1, "usage": 4000000},
+                     {"type": "user", "name": "u2", "account": "a", "shares": 1, "usage": 1000000}], "steps": steps}
+
+
 def documents():
     listed = {"lsf/documented.json": ("LSF", lsf_cases), "htcondor/groups.json": ("HTCondor", condor_cases),
               "openpbs/pbsfs.json": ("OpenPBS", openpbs_cases),
@@ -384,6 +415,7 @@ def documents():
     made["flux-accounting/documented_users_beside_banks_library.json"] = flux_document(
         "documented_users_beside_banks_library", False)
     made["slurm/other/documented_accrual_26.11_form.json"] = slurm_accrual()
+    made["slurm/other/documented_live_half_life.json"] = slurm_live()
     made["slurm/other/documented_held_at_submission.json"] = slurm_held()
     return made
 

@@ -125,7 +125,8 @@ class Groups {
     std::vector<CondorGroup> groups() const {
         std::vector<CondorGroup> made;
         std::map<std::string, std::uint32_t> index;
-        for (const auto& [name, set] : groups_) {
+        for (const auto& [name, own_settings] : groups_) {
+            const auto& set = own_settings;  // clang 14: a lambda cannot read the binding
             CondorGroup group;
             const std::size_t dot = name.rfind('.');
             if (dot != std::string::npos) {

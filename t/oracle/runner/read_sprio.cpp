@@ -245,10 +245,11 @@ void compare_terms(Report& report, const Value* row, const Breakdown& got, const
     term("jobsize", Factor::size);
     term("partition_prio", Factor::queue);
     term("qos_prio", Factor::qos);
-    for (const auto& [kind, expected] : entries(find(row, "tres"))) {
+    for (const auto& [name, expected] : entries(find(row, "tres"))) {
+        const std::string_view kind = name;  // clang 14: a lambda cannot read the binding
         const auto part = std::find_if(got.resources.begin(), got.resources.end(),
                                        [&](const ResourcePart& p) { return std::string_view{p.name} == kind; });
-        report.number(where + kind, number_at(expected, "weighted"),
+        report.number(where + name, number_at(expected, "weighted"),
                       part == got.resources.end() || got.bypass != Bypass::none ? 0. : part->contribution, tolerance);
     }
 }

@@ -19,10 +19,10 @@ namespace {
 class LiveSite {
   public:
     explicit LiveSite(const Value* document)
-        : algorithm_(slurm_algorithm(text_at(document, "slurm_conf"))),
+        : conf_(all_words(text_at(document, "slurm_conf"))),
           rows_(slurm_tree_rows(member(document, "tree"))),
           made_(std::make_unique<SlurmTree>(slurm_tree(rows_))),
-          usage_(made_->tree, SlurmDecay{Duration{0}}) {
+          usage_(made_->tree, decay_of(conf_)) {
         for (const Value* row : each(member(document, "tree"))) {
             if (find(row, "usage") != nullptr) {
                 usage_.add(made_->by_name.at(text_at(row, "account") + "/" + text_at(row, "name")),
@@ -58,6 +58,9 @@ class LiveSite {
             }
         } else if (says(R"(account (\w+) moved (?:under|to) (\w+))")) {
             move(said[1], said[2]);
+        } else if (says(R"((Priority\w+|FairShareDampeningFactor) ?(?:=|\S+ -> )(\S+))")) {
+            conf_.insert_or_assign(said[1], said[2]);  // weights change no row of sshare
+            usage_.set_decay(decay_of(conf_));
         } else {
             throw std::runtime_error{"a step that this reader does not know: " + what};
         }
@@ -66,7 +69,14 @@ class LiveSite {
         made_ = std::move(made);
     }
 
-    void pass() { passed_ = live(); }
+    /// `at`: where the file dates its passes; usage decays in between.
+    void pass(std::optional<Instant> at) {
+        if (at && last_pass_) {
+            usage_.decay(*at - *last_pass_);
+        }
+        last_pass_ = at ? at : last_pass_;
+        passed_ = live();
+    }
     const ShareRows& passed() const { return passed_; }
 
     /// Between two passes: shares and raw usage as they are now, all else as the last pass made it. What is new since
@@ -85,6 +95,9 @@ class LiveSite {
     }
 
   private:
+    static SlurmDecay decay_of(const Words& conf) {
+        return SlurmDecay{slurm_duration(word(conf, "PriorityDecayHalfLife", "0"))};
+    }
     static std::string name_of(const SlurmAssociation& row) {
         return row.account + (row.user.empty() ? "" : "/" + row.user);
     }
@@ -119,16 +132,19 @@ class LiveSite {
     }
 
     ShareRows live() const {
-        return share_rows(*made_, algorithm_, {usage_.snapshot(0x1p44L), [this](NodeId id) {
-                                                   return static_cast<double>(usage_.usage(id));
-                                               }});
+        return share_rows(
+            *made_,
+            slurm_algorithm("PriorityFlags=" + word(conf_, "PriorityFlags") +
+                            "\nFairShareDampeningFactor=" + word(conf_, "FairShareDampeningFactor", "1")),
+            {usage_.snapshot(0x1p44L), [this](NodeId id) { return static_cast<double>(usage_.usage(id)); }});
     }
 
-    Algorithm algorithm_;
+    Words conf_;
     std::vector<SlurmAssociation> rows_;
     std::unique_ptr<SlurmTree> made_;
     SlurmUsage usage_;
     ShareRows passed_;
+    std::optional<Instant> last_pass_;
 };
 
 }  // namespace
@@ -148,7 +164,8 @@ void read_slurm_live(const Value* document, Report& report) {
                 changed = what;
             }
             if (when.empty() || when == "after the next pass") {
-                site.pass();
+                const Value* at = find(step, "pass_time");
+                site.pass(is_number(at) ? std::optional{instant_from_seconds(number_of(at))} : std::nullopt);
                 compare_share_text(report, texts_of(member(step, "sshare")), site.passed());
             } else if (when == "immediately") {
                 compare_share_text(report, texts_of(member(step, "sshare")), site.between());

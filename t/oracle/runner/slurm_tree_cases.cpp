@@ -138,10 +138,12 @@ void read_slurm_test_tree(const Value* document, Report& report) {
 }
 
 void read_slurm_tied_accounts(const Value* document, Report& report) {
-    for (const auto& [name, answers] : entries(member(document, "cases"))) {
+    for (const auto& entry : entries(member(document, "cases"))) {
+        const std::string& name = entry.first;
+        const Value* answers = entry.second;
         const SlurmTree made = known_tree(name);
         const auto compare = [&](const char* whose, const Algorithm& algorithm) {
-            report.begin(std::string{name} + ", " + whose);
+            report.begin(name + ", " + whose);
             const Standings standings = evaluate(algorithm, made.tree, made.usage);
             for (const auto& [who, factor] : entries(member(answers, whose))) {
                 report.number(who, number_of(factor), standings.factor[made.by_name.at(who).value], 1e-12);
