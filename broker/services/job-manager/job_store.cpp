@@ -166,7 +166,8 @@ Status JobStore::compact(const JobTable& table, std::uint64_t next_sequence) {
     is_torn_ = false;
     reserved_ = compact_from_ = 0;
     bytes_ = compact_bytes_ = fresh.text().size();
-    pending_.go_on(fresh.next_line());
+    fresh.clear_text();
+    pending_ = std::move(fresh);
     return Done{};
 }
 

@@ -17,6 +17,9 @@ namespace {
 
 constexpr std::string_view checksum_key = ",\"crc\":\"";
 constexpr std::size_t checksum_digits = 8;
+/// So many environments are remembered; shells have one each.
+constexpr std::size_t environments_max = 10000;
+constexpr std::size_t text_kept_max = 1u << 20;
 /// ,"crc":"12345678"}
 constexpr std::size_t tail_size = checksum_key.size() + checksum_digits + 2;
 
@@ -49,6 +52,7 @@ class Reader {
     std::int64_t last_us_ = 0;
     int version_ = 0;
     std::uint64_t next_line_ = 0;
+    std::unordered_map<std::uint64_t, std::shared_ptr<const std::string>> by_line_;  // environments
 };
 
 Error bad(const std::string& what) {
@@ -63,8 +67,16 @@ Status Reader::take_submit(const json_t* line, Job& job) {
     job.sequence = static_cast<std::uint64_t>(*sequence);
     job.jobspec = Json::share(jobspec);
     job.jobspec_text = redact(job.jobspec, environments_);
-    if (json_t* environment = json_object_get(line, "environment"))
+    if (json_t* environment = json_object_get(line, "environment")) {
         job.jobspec_text.environment = environments_.intern(Json::share(environment).text());
+        by_line_[next_line_ - 1] = job.jobspec_text.environment;
+    } else if (const auto other = read_integer(line, "environment_of")) {
+        const auto known = by_line_.find(static_cast<std::uint64_t>(*other));
+        if (known == by_line_.end())
+            return bad("\"environment_of\" names line number " + std::to_string(*other) +
+                       ", which has no environment or does not stand above");
+        job.jobspec_text.environment = known->second;
+    }
     job.facts = jobspec_facts(job.jobspec.get());
     next_sequence_ = std::max(next_sequence_, job.sequence + 1);
     max_id_ = std::max(max_id_, job.id);
@@ -203,6 +215,26 @@ void JournalWriter::seal(std::size_t begin) {
     text_ += "\"}\n";
 }
 
+void JournalWriter::add_environment(const std::shared_ptr<const std::string>& environment) {
+    Written& written = environments_[environment.get()];
+    if (written.environment.lock() == environment) {
+        text_ += ",\"environment_of\":" + std::to_string(written.line);
+    } else {
+        text_ += ",\"environment\":" + *environment;
+        written = {environment, next_line_};
+    }
+    if (environments_.size() > environments_max)
+        std::erase_if(environments_, [](const auto& entry) { return entry.second.environment.expired(); });
+    if (environments_.size() > environments_max)
+        environments_.clear();  // written in full once more
+}
+
+void JournalWriter::clear_text() {
+    if (text_.capacity() > text_kept_max)
+        std::string().swap(text_);
+    text_.clear();
+}
+
 void JournalWriter::begin(JobId max_id, std::uint64_t next_sequence) {
     const std::size_t begin = text_.size();
     next_line_ = 0;
@@ -220,7 +252,7 @@ void JournalWriter::add(const Job& job, std::string_view line) {
         text_ += ",\"seq\":" + std::to_string(job.sequence) + ",\"jobspec\":";
         text_ += job.jobspec_text.original ? *job.jobspec_text.original : job.jobspec_text.redacted;
         if (job.jobspec_text.environment && !job.jobspec_text.original)
-            text_ += ",\"environment\":" + *job.jobspec_text.environment;
+            add_environment(job.jobspec_text.environment);
     } else if (name == "alloc" && !job.r->text.empty()) {
         text_ += ",\"R\":" + job.r->text;
     }

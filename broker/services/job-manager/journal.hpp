@@ -2,7 +2,8 @@
 // Owns: the text of the job journal: its lines, their numbers and checksums, and reading a whole journal back into
 // jobs. Must not know: the file (job_store.hpp), flux_t, what a restart does to the jobs. Format: JSON lines. A header
 // {"weir-jobs":2,"max_jobid":I,"next_seq":I}, then one line an event:
-//   {"id":I,"event":{..}} plus "seq","jobspec","environment" at submit and "R" at alloc. Each line ends with
+//   {"id":I,"event":{..}} plus "seq","jobspec","environment" at submit and "R" at alloc. An environment that an earlier
+//   line has is named by that line's number: "environment_of":I. Each line ends with
 //   ,"n":I,"crc":"X"}: its number from 0 on, and the CRC-32 of the line up to ,"crc": in eight hexadecimal digits.
 //   A line whose event is launch_mark is of the journal alone, not of the job's eventlog (ADR 0209). Version 1 has
 //   neither number nor checksum; it is read, and written anew as version 2. ADR 0045, 0189.
@@ -10,6 +11,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "broker/services/job-manager/job_table.hpp"
@@ -50,15 +52,22 @@ class JournalWriter {
     void add(const Job& job);
     /// What was added and not cleared.
     const std::string& text() const { return text_; }
-    void clear_text() { text_.clear(); }
+    /// Gives back much memory, too.
+    void clear_text();
     std::uint64_t next_line() const { return next_line_; }
 
   private:
     /// Closes the object that began at byte `begin` of the text.
     void seal(std::size_t begin);
+    void add_environment(const std::shared_ptr<const std::string>& environment);
 
+    struct Written {
+        std::weak_ptr<const std::string> environment;
+        std::uint64_t line;
+    };
     std::string text_;
     std::uint64_t next_line_ = 0;
+    std::unordered_map<const std::string*, Written> environments_;  ///< of lines that this writer made
 };
 
 }  // namespace weir::broker::jobs

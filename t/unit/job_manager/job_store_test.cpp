@@ -104,6 +104,50 @@ TEST_CASE("journal: a job comes back as it was") {
     CHECK(read->last_us == life.now_us);
 }
 
+TEST_CASE("journal: an environment is written once, and each job has it again") {
+    EnvironmentPool shell;
+    JournalWriter writer;
+    writer.begin(0, 0);
+    for (JobId id = 1; id <= 3; ++id) {
+        Life life(id);
+        const char* value = id == 3 ? "other" : "same";
+        set_jobspec(life.job, shell, jobspec_text(R"("duration":3,"environment":{"A":")" + std::string(value) + "\"}"));
+        life.to_sched();
+        writer.add(life.job);
+    }
+    const std::string text = writer.text();
+    CHECK(text.find("same") != std::string::npos);
+    EnvironmentPool pool;
+    auto read = read_journal(text, "j", pool);
+    REQUIRE(read);
+    REQUIRE(read->jobs.size() == 3);
+    CHECK(*read->jobs[0]->jobspec_text.environment == R"({"A":"same"})");
+    CHECK(*read->jobs[1]->jobspec_text.environment == R"({"A":"same"})");
+    CHECK(*read->jobs[2]->jobspec_text.environment == R"({"A":"other"})");
+    CHECK(pool.size() == 2);
+}
+
+TEST_CASE("journal: an environment that lives on in a job is named by its line, whatever was between") {
+    EnvironmentPool shell;
+    Life first(1);
+    Life second(2);
+    for (Life* life : {&first, &second}) {
+        set_jobspec(life->job, shell, jobspec_text(R"("duration":3,"environment":{"A":"same"})"));
+        life->to_sched();
+    }
+    JournalWriter writer;
+    writer.begin(0, 0);
+    writer.add(first.job);
+    writer.clear_text();
+    writer.add(second.job);
+    CHECK(writer.text().find(R"("environment_of":1,)") != std::string::npos);
+    CHECK(writer.text().find("same") == std::string::npos);
+    EnvironmentPool pool;
+    auto read = read_journal(journal_of(first) + writer.text(), "j", pool);
+    REQUIRE(read);
+    CHECK(*read->jobs[1]->jobspec_text.environment == R"({"A":"same"})");
+}
+
 TEST_CASE("journal: updates are applied once, also after a compaction") {
     Life life(8);
     life.to_sched();
