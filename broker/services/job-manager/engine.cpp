@@ -100,7 +100,7 @@ Status Engine::process(Job& job, const Event& event, bool is_volatile) {
 }
 
 void Engine::mark_launch(Job& job) {
-    if (job.was_launched || is_simulated(job.jobspec.get()))
+    if (job.was_launched || job.facts.is_simulated)
         return;
     const Event mark{next_time_us(), launch_mark, {}};
     (void)transition(job, mark);

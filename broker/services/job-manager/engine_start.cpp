@@ -216,7 +216,7 @@ void Engine::resume(Job& job) {
 }
 
 void Engine::resume_running(Job& job) {
-    if ((job.was_started || job.was_launched) && job.perilog_active == 0 && !is_simulated(job.jobspec.get()))
+    if ((job.was_started || job.was_launched) && job.perilog_active == 0 && !job.facts.is_simulated)
         (void)raise(job, {"exec", 0, "lost in a broker restart", owner_});
     else
         act(job);

@@ -33,6 +33,13 @@ JobResult Job::result() const {
     return JobResult::Failed;
 }
 
+Json jobspec_tree(const Job& job) {
+    if (job.jobspec)
+        return job.jobspec;
+    auto tree = Json::parse(job.jobspec_text.redacted);
+    return tree ? std::move(*tree) : Json();
+}
+
 std::string full_jobspec(const JobspecText& text) {
     if (!text.environment)
         return text.redacted;

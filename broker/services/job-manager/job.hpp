@@ -47,6 +47,8 @@ struct JobspecFacts {
     std::string name, cwd, queue, project, bank;
     double duration = -1;
     int ntasks = -1, ncores = -1, nnodes = -1;
+    /// Simulated execution (attributes.system.exec.test): no process that a restart could lose.
+    bool is_simulated = false;
 };
 
 /// What job-list and the resource status need of R. -1 = not known.
@@ -138,7 +140,7 @@ struct Job {
 
     // ---- what the job is ----
     JobspecText jobspec_text;
-    /// The redacted jobspec as a tree, while the job is active.
+    /// The redacted jobspec as a tree, for some active jobs: ask jobspec_tree().
     Json jobspec;
     JobspecFacts facts;
     Rare<Allocation> r;
@@ -166,6 +168,8 @@ struct Job {
     JobResult result() const;
 };
 
+/// The redacted jobspec, read from its text where no tree is kept. Empty if that cannot be read.
+Json jobspec_tree(const Job& job);
 /// Full jobspec text with the environment put back.
 std::string full_jobspec(const JobspecText& text);
 

@@ -72,13 +72,10 @@ std::string name_of(const json_t* jobspec) {
 
 }  // namespace
 
-bool is_simulated(const json_t* jobspec) {
-    return read_path(jobspec, "attributes.system.exec.test") != nullptr;
-}
-
 JobspecFacts jobspec_facts(const json_t* jobspec) {
     JobspecFacts facts;
     const json_t* system = read_path(jobspec, "attributes.system");
+    facts.is_simulated = read_path(system, "exec.test") != nullptr;
     facts.name = name_of(jobspec);
     facts.cwd = read_string(system, "cwd").value_or("");
     facts.queue = read_string(system, "queue").value_or("");

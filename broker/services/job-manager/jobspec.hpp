@@ -17,8 +17,6 @@ Status validate_jobspec(const json_t* jobspec);
 
 /// Facts for lists. Of an invalid jobspec whatever can be read. ncores is -1 when only R can tell (exclusive nodes).
 JobspecFacts jobspec_facts(const json_t* jobspec);
-/// Simulated execution has no process that a restart could lose or run twice.
-bool is_simulated(const json_t* jobspec);
 
 /// Environments as text, one copy for equal ones as long as some job holds it.
 class EnvironmentPool {

@@ -21,14 +21,6 @@ const char* state_topic(State state) {
     return topics[state_index(state)];
 }
 
-/// The jobspec as a new reference. Most jobs keep its text only, and most calls of plugins do not ask for it.
-json_t* new_jobspec_tree(const Job& job) {
-    if (job.jobspec)
-        return json_incref(job.jobspec.get());
-    auto tree = Json::parse(job.jobspec_text.redacted);
-    return tree ? json_incref(tree->get()) : json_null();
-}
-
 /// A value that a plugin left in OUT; empty when absent.
 Json out_value(flux_plugin_arg_t* args, const char* key) {
     json_t* value = nullptr;
@@ -94,7 +86,7 @@ PluginArgs Jobtap::args_of(const Job& job) const {
                              job.urgency, "state", bit(job.state), "priority", static_cast<json_int_t>(job.priority),
                              "t_submit", t_submit) < 0)
         return nullptr;
-    plugin_arg_defer(args.get(), [&job] { return json_pack("{s:o}", "jobspec", new_jobspec_tree(job)); });
+    plugin_arg_defer(args.get(), [&job] { return json_pack("{s:O?}", "jobspec", jobspec_tree(job).get()); });
     if (const Json& r = job.r->tree)
         flux_plugin_arg_pack(args.get(), FLUX_PLUGIN_ARG_IN, "{s:O}", "R", r.get());
     if (job.end_event)
@@ -208,7 +200,8 @@ Status Jobtap::call_early(Job& job, const char* topic) {
 }
 
 Status Jobtap::check_dependencies(Job& job) {
-    const json_t* list = read_path(job.jobspec.get(), "attributes.system.dependencies");
+    const Json jobspec = jobspec_tree(job);
+    const json_t* list = read_path(jobspec.get(), "attributes.system.dependencies");
     for (std::size_t i = 0; i < json_array_size(list); ++i) {
         json_t* entry = json_array_get(list, i);
         const std::string scheme(read_string(entry, "scheme").value_or(""));

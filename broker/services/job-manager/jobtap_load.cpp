@@ -178,7 +178,8 @@ void Jobtap::introduce(Plugin& plugin) {
         flux_plugin_call(plugin.get(), "job.create", args.get());
         flux_plugin_call(plugin.get(), "job.new", args.get());
         if (job->state == State::Depend) {
-            const json_t* list = read_path(job->jobspec.get(), "attributes.system.dependencies");
+            const Json jobspec = jobspec_tree(*job);
+            const json_t* list = read_path(jobspec.get(), "attributes.system.dependencies");
             for (std::size_t i = 0; i < json_array_size(list); ++i) {
                 json_t* entry = json_array_get(list, i);
                 const std::string topic = "job.dependency." + std::string(read_string(entry, "scheme").value_or(""));

@@ -65,8 +65,8 @@ Status Reader::take_submit(const json_t* line, Job& job) {
     if (!json_is_object(jobspec) || !sequence || *sequence < 0)
         return bad("a submit line needs \"seq\" (integer) and \"jobspec\" (object)");
     job.sequence = static_cast<std::uint64_t>(*sequence);
-    job.jobspec = Json::share(jobspec);
-    job.jobspec_text = redact(job.jobspec, environments_);
+    Json tree = Json::share(jobspec);
+    job.jobspec_text = redact(tree, environments_);
     if (json_t* environment = json_object_get(line, "environment")) {
         job.jobspec_text.environment = environments_.intern(Json::share(environment).text());
         by_line_[next_line_ - 1] = job.jobspec_text.environment;
@@ -77,7 +77,7 @@ Status Reader::take_submit(const json_t* line, Job& job) {
                        ", which has no environment or does not stand above");
         job.jobspec_text.environment = known->second;
     }
-    job.facts = jobspec_facts(job.jobspec.get());
+    job.facts = jobspec_facts(tree.get());
     next_sequence_ = std::max(next_sequence_, job.sequence + 1);
     max_id_ = std::max(max_id_, job.id);
     return Done{};

@@ -148,6 +148,19 @@ TEST_CASE("journal: an environment that lives on in a job is named by its line, 
     CHECK(*read->jobs[1]->jobspec_text.environment == R"({"A":"same"})");
 }
 
+TEST_CASE("journal: a restored job's jobspec is its text; what it says is known without a tree") {
+    Life life(3);
+    set_jobspec(life.job, life.pool, jobspec_text(R"("duration":3,"exec":{"test":{"run_duration":"1s"}})"));
+    life.to_sched();
+    EnvironmentPool pool;
+    auto read = read_journal(journal_of(life), "j", pool);
+    REQUIRE(read);
+    const Job& job = *read->jobs[0];
+    CHECK_FALSE(job.jobspec);
+    CHECK(job.facts.is_simulated);
+    CHECK(jobspec_tree(job).text() == life.job.jobspec.text());
+}
+
 TEST_CASE("journal: updates are applied once, also after a compaction") {
     Life life(8);
     life.to_sched();
