@@ -28,6 +28,9 @@ Json json_of(const Instance& instance) {
     if (instance.jobid != 0) {
         json.set("jobid", instance.jobid).set("job", job_name(instance.jobid));
     }
+    if (instance.lost_since > 0) {
+        json.set("lost_since", instance.lost_since);
+    }
     if (!instance.problem.empty()) {
         json.set("problem", instance.problem);
     }

@@ -49,6 +49,7 @@ void ask_instance(Client& client, Instance& instance, int depth) {
             child.problem = below.error().message.substr(0, below.error().message.find('\n'));
         }
         child.jobid = entry.jobid;
+        child.lost_since = entry.lost_since;
         child.serves = entry.serves;
         instance.children.push_back(std::move(child));
     }
@@ -124,6 +125,7 @@ std::vector<ChildEntry> children_of(Client& client) {
             entry.jobid = static_cast<std::uint64_t>(integer_at(child, "jobid"));
             entry.uri = text_at(child, "uri");
             entry.state = text_at(child, "state");
+            entry.lost_since = number_at(child, "lost_since");
             for (const json_t* queue : items_at(child, "serves")) {
                 entry.serves.emplace_back(json_is_string(queue) ? json_string_value(queue) : "");
             }

@@ -29,6 +29,7 @@ struct ChildEntry {
     std::uint64_t jobid = 0;
     std::vector<std::string> serves;
     std::string uri, state;
+    double lost_since = 0;  ///< seconds since the epoch; 0: it is attached
 };
 /// Children as job-route knows them; empty where the module is not loaded.
 std::vector<ChildEntry> children_of(Client& client);
@@ -46,7 +47,8 @@ struct Instance {
     std::vector<std::string> modules;
     std::int64_t cores = 0, cores_busy = 0;
     JobCounts jobs;
-    std::string problem;  ///< why the rest is missing: it could not be asked
+    double lost_since = 0;  ///< its parent has no link to it since, in seconds since the epoch; 0: it has
+    std::string problem;    ///< why the rest is missing: it could not be asked
     std::vector<Instance> children;
 };
 /// The instance and everything below it. Children that do not answer are listed with `problem`.

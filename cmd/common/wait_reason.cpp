@@ -61,6 +61,13 @@ Json in_sched(const Job& job, const WaitFacts& facts) {
     if (facts.scheduler) {
         return facts.scheduler.share();
     }
+    if (const double since = number_at(facts.route.get(), "lost_since"); since > 0) {
+        return reason("child-lost",
+                      "waits in the child instance " +
+                          job_name(static_cast<std::uint64_t>(integer_at(facts.route.get(), "child"))) +
+                          ", which is lost since " + local_time(since) +
+                          "; when [weir.route] lost-after is over it goes to another that serves its queue");
+    }
     if (!facts.served_by.empty()) {
         return reason("routed", "waits in the instance that serves its queue, " + facts.served_by + "; `weir --uri " +
                                     facts.served_by + " jobs` shows what goes on there");
@@ -116,6 +123,9 @@ WaitFacts ask_wait_facts(Client& client, const Job& job) {
         return facts;
     } else {
         facts.is_foreign_scheduler = answer.error().code == std::errc::function_not_supported;
+    }
+    if (auto answer = client.call("job-route.locate", id)) {
+        facts.route = std::move(*answer);
     }
     for (const ChildEntry& child : children_of(client)) {
         if (std::find(child.serves.begin(), child.serves.end(), job.queue) != child.serves.end()) {

@@ -14,13 +14,14 @@ struct WaitFacts {
     bool is_foreign_scheduler = false;  ///< nobody here answers sched.why
     Json queue;                         ///< job-manager.queue-status of its queue
     Json priority;                      ///< job-priority.explain's answer
+    Json route;                         ///< job-route.locate's answer
     std::string served_by;              ///< where its queue is served, when that is a child instance: its URI
 };
 /// Asks for what the job's state makes of interest.
 WaitFacts ask_wait_facts(Client& client, const Job& job);
 
 /// {reason, text, ...}; `text` goes on after "It". Reasons: arriving, dependencies, begin-time, priority, held, limit,
-/// queue-stopped, no-scheduler, routed, foreign-scheduler, those of sched.why; not-waiting.
+/// queue-stopped, no-scheduler, routed, child-lost, foreign-scheduler, those of sched.why; not-waiting.
 Json wait_reason(const Job& job, const WaitFacts& facts);
 /// In sentences that end with a line feed, with job names and local times. `subject`: "It", "ƒ7J4Ab".
 std::string wait_text(const std::string& subject, const json_t* reason, bool unicode);

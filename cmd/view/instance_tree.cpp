@@ -4,19 +4,21 @@
 
 #include "cmd/common/table.hpp"
 #include "cmd/common/text.hpp"
+#include "cmd/common/time_text.hpp"
 
 namespace weir::cmd {
 namespace {
 
 void add_rows(Table& table, const Instance& instance, const std::string& label, const std::string& stem,
               Glyphs glyphs) {
+    const std::string lost = instance.lost_since > 0 ? "lost since " + local_time(instance.lost_since) : "";
     if (!instance.problem.empty()) {
-        table.add({label, "", "", "", "", "", instance.problem});
+        table.add({label, "", "", "", "", "", lost.empty() ? instance.problem : lost});
     } else {
         table.add({label, scheduler_of(instance),
                    std::to_string(instance.cores_busy) + "/" + std::to_string(instance.cores),
                    std::to_string(instance.jobs.pending), std::to_string(instance.jobs.running),
-                   std::to_string(instance.jobs.inactive), instance.uri});
+                   std::to_string(instance.jobs.inactive), lost.empty() ? instance.uri : lost});
     }
     for (std::size_t i = 0; i < instance.children.size(); ++i) {
         const Instance& child = instance.children[i];

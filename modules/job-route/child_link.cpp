@@ -99,6 +99,29 @@ void ChildLink::raise(LocalId local, const std::string& type, const std::string&
     actions_.ops.push_back(std::move(op));
 }
 
+void ChildLink::release(LocalId local) {
+    LocalOp op;
+    op.kind = LocalOp::Kind::go;
+    op.job = local;
+    actions_.ops.push_back(std::move(op));
+}
+
+/// A job that ended while it was held must be let go too, or it keeps its resources for ever.
+void ChildLink::follow_prolog(LocalId local, const JournalEvent& event) {
+    using Kind = JournalEvent::Kind;
+    const bool is_go_prolog = event.type == go_prolog;
+    if (event.kind == Kind::prolog_start && is_go_prolog) {
+        held_.emplace(local, false);
+    } else if (event.kind == Kind::clean || (event.kind == Kind::prolog_finish && is_go_prolog)) {
+        held_.erase(local);
+    } else if (event.kind == Kind::finish || (event.kind == Kind::exception && event.severity == 0)) {
+        const auto held = held_.find(local);
+        if (held != held_.end() && !std::exchange(held->second, true) && is_synced_) {
+            release(local);
+        }
+    }
+}
+
 /// Another local job for a parent's job that is here already. It is held, as every such job, and gets no `go`.
 void ChildLink::disown(LocalId local) {
     if (disowned_.insert(local).second && is_synced_) {
@@ -151,10 +174,7 @@ void ChildLink::order(const Order& order) {
             actions_.ops.push_back(std::move(op));
         }
     } else if (job.is_allocated && !job.is_returned && !job.has_ended && !std::exchange(job.has_go, true)) {
-        LocalOp op;
-        op.kind = LocalOp::Kind::go;
-        op.job = job.local;
-        actions_.ops.push_back(std::move(op));
+        release(job.local);
     }
 }
 
@@ -235,6 +255,7 @@ void ChildLink::on_exception(JobId id, Job& job, const JournalEvent& event) {
 
 void ChildLink::event(LocalId local, const JournalEvent& event) {
     using Kind = JournalEvent::Kind;
+    follow_prolog(local, event);
     if (event.kind == Kind::clean && disowned_.erase(local) > 0) {
         return;
     }
@@ -260,7 +281,7 @@ void ChildLink::event(LocalId local, const JournalEvent& event) {
             record(id->second, job, ChildEvent::Kind::started);
             break;
         case Kind::prolog_finish:
-            job.has_go = job.has_go || event.type == "job-route-go";
+            job.has_go = job.has_go || event.type == go_prolog;
             break;
         case Kind::finish:
             told.kind = ChildEvent::Kind::finished;
@@ -283,6 +304,11 @@ void ChildLink::synced() {
     is_synced_ = true;
     for (const LocalId local : disowned_) {
         raise(local, "cancel", "a second copy of a job of the parent");
+    }
+    for (const auto& [local, has_ended] : held_) {
+        if (has_ended) {
+            release(local);
+        }
     }
 }
 

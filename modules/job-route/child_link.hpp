@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: the child's side of a route: which of the parent's jobs are here, what is to be told about them, what the
 // parent has acknowledged. Rebuilt from the child's own journal after a restart, so that nothing is submitted twice.
-// Must not know JSON, Flux, or a clock: facts go in, actions come out. Source: doc/adr/0065, 0066, 0067.
+// Must not know JSON, Flux, or a clock: facts go in, actions come out. Source: doc/adr/0005, 0180.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -79,6 +79,8 @@ class ChildLink {
     void record(JobId id, Job& job, ChildEvent event);
     void record(JobId id, Job& job, ChildEvent::Kind kind);
     void raise(LocalId local, const std::string& type, const std::string& note);
+    void release(LocalId local);
+    void follow_prolog(LocalId local, const JournalEvent& event);
     void disown(LocalId local);
     void on_exception(JobId id, Job& job, const JournalEvent& event);
     void order_submit(const Order& order);
@@ -91,6 +93,9 @@ class ChildLink {
     bool is_report_out_ = false;
     Jobs jobs_;
     std::map<LocalId, JobId> by_local_;
+    /// Local jobs that wait for `go` by their eventlog (the prolog is open), and whether they have ended meanwhile. The
+    /// plugin closes the prolog of a job that ends, but after a restart it does not know that it opened one.
+    std::map<LocalId, bool> held_;
     std::set<LocalId> disowned_;  ///< second copies of a job, still active; they never get `go`
     std::vector<ChildEvent> outbox_;
     ChildActions actions_;

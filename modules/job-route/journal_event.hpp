@@ -8,6 +8,10 @@
 
 namespace weir::route {
 
+/// Prologs of the plugin, by the description in their events. Both hold a job in RUN without starting it here.
+inline constexpr const char* mirror_prolog = "job-route";  ///< a routed job, while a child runs it
+inline constexpr const char* go_prolog = "job-route-go";   ///< a job from the parent, until it says go
+
 /// What job-route reads of a jobspec's attributes.system.
 struct JobFacts {
     std::string queue;
@@ -28,6 +32,7 @@ struct JournalEvent {
         start,          //
         finish,         ///< status
         exception,      ///< type, severity, note
+        prolog_start,   ///< type is its description
         prolog_finish,  ///< type is its description
         clean,          //
         restart,        ///< the instance came back: leaves SCHED

@@ -19,9 +19,9 @@ constexpr Name names[] = {
     {"priority", Kind::priority},   {"urgency", Kind::urgency},
     {"weir.route", Kind::route},    {"alloc", Kind::alloc},
     {"start", Kind::start},         {"finish", Kind::finish},
-    {"exception", Kind::exception}, {"prolog-finish", Kind::prolog_finish},
-    {"clean", Kind::clean},         {"flux-restart", Kind::restart},
-    {"memo", Kind::memo_uri},
+    {"exception", Kind::exception}, {"prolog-start", Kind::prolog_start},
+    {"clean", Kind::clean},         {"prolog-finish", Kind::prolog_finish},
+    {"memo", Kind::memo_uri},       {"flux-restart", Kind::restart},
 };
 
 JobFacts decode_facts(json_t* jobspec) {
@@ -86,6 +86,7 @@ bool decode_context(JournalEvent& event, json_t* context) {
         case Kind::exception:
             rc = json_unpack(context, "{s:s s:i s?s}", "type", &type, "severity", &event.severity, "note", &note);
             break;
+        case Kind::prolog_start:
         case Kind::prolog_finish:
             rc = json_unpack(context, "{s:s}", "description", &type);
             break;

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: the broker module job-route.so: one journal follower that feeds both sides of the route, and the loop that
 // carries their wishes out. Plays the parent for instances below, and the child when there is an instance above. Must
-// not decide anything: RouteTable and ChildLink do. Source: RFC 5; doc/adr/0065 to 0069.
+// not decide anything: RouteTable and ChildLink do. Source: RFC 5; doc/adr/0005, 0006, 0180, 0181.
 #include <flux/core.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <memory>
 #include <optional>
 
+#include "libsched/fsd.hpp"
 #include "modules/common/flux_cpp.hpp"
 #include "modules/job-route/child_link.hpp"
 #include "modules/job-route/child_role.hpp"
@@ -20,6 +23,8 @@ namespace weir::route {
 namespace {
 
 constexpr double journal_pause = 0.5;  ///< seconds of real time before the journal is opened again
+constexpr double tick_s = 1.;          ///< of real time, between ticks of the table
+constexpr Duration lost_after_default = std::chrono::seconds(30);
 
 std::vector<std::string> split(const std::string& text) {
     std::vector<std::string> parts;
@@ -46,6 +51,22 @@ std::vector<std::string> configured_serves(flux_t* h, int argc, char** argv) {
     json_t* serves = json_object_get(route, "serves");
     return serves != nullptr ? flux::value_or_throw(decode_names(serves, "[weir.route] serves"))
                              : std::vector<std::string>{};
+}
+
+/// [weir.route] lost-after in ticks, rounded up, at least one.
+std::int64_t configured_patience(flux_t* h) {
+    const json_t* value = json_object_get(json_object_get(flux::conf_table(h, "weir"), "route"), "lost-after");
+    Duration lost_after = lost_after_default;
+    if (value != nullptr) {
+        const char* text = json_string_value(value);
+        const auto parsed = parse_fsd_with_unit(text != nullptr ? text : "");
+        if (!parsed) {
+            throw flux::Failure(EINVAL, "[weir.route] lost-after: " + parsed.error().message);
+        }
+        lost_after = *parsed;
+    }
+    const auto whole = std::chrono::duration_cast<std::chrono::seconds>(lost_after);
+    return std::max<std::int64_t>(1, whole.count() + (whole < lost_after ? 1 : 0));
 }
 
 std::optional<ChildRole::Config> child_config(flux_t* h, int argc, char** argv) {
@@ -85,10 +106,12 @@ class Module {
     void start_over(const std::string& why);
     void pump();
     void carry_out();
+    void tick();
     Json stats(const flux_msg_t* msg);
 
     flux_t* h_;
     bool is_child_;
+    std::int64_t patience_;
     RouteTable table_;
     ChildLink link_;
     bool is_pumping_ = false;
@@ -98,11 +121,13 @@ class Module {
     std::unique_ptr<ChildRole> child_;
     flux::Future journal_;
     flux::Watcher retry_;
+    flux::Watcher ticks_;
+    bool is_ticking_ = false;
     flux::Handlers handlers_;
 };
 
 Module::Module(flux_t* h, std::optional<ChildRole::Config> config)
-    : h_(h), is_child_(config.has_value()), table_(config.has_value()) {
+    : h_(h), is_child_(config.has_value()), patience_(configured_patience(h)), table_(config.has_value(), patience_) {
     const std::string service = flux::service_name(h, "job-route");
     parent_ = std::make_unique<ParentRole>(
         h, service, table_,
@@ -119,8 +144,9 @@ Module::Module(flux_t* h, std::optional<ChildRole::Config> config)
     handlers_ = flux::add_handlers(
         h, service, {{FLUX_MSGTYPE_REQUEST, "stats-get", flux::on_request<&Module::stats>, FLUX_ROLE_USER}}, this);
     retry_.reset(flux_timer_watcher_create(flux_get_reactor(h), 0., 0., flux::on_watcher<&Module::open_journal>, this));
-    if (!retry_) {
-        flux::fail_errno("journal timer");
+    ticks_.reset(flux_timer_watcher_create(flux_get_reactor(h_), 0., 0., flux::on_watcher<&Module::tick>, this));
+    if (!retry_ || !ticks_) {
+        flux::fail_errno("timers");
     }
     open_journal();
 }
@@ -184,7 +210,7 @@ void Module::start_over(const std::string& why) {
     flux::log(h_, LOG_WARNING, "starting over: " + why);
     restarts_ += 1;
     journal_.reset();
-    table_ = RouteTable(is_child_);
+    table_ = RouteTable(is_child_, patience_);
     link_ = ChildLink();
     parent_->reset();
     if (child_) {
@@ -221,6 +247,16 @@ void Module::carry_out() {
     if (child_) {
         child_->send_report();
     }
+    if (table_.needs_ticks() && !std::exchange(is_ticking_, true)) {
+        flux_timer_watcher_reset(ticks_.get(), flux::real_seconds(h_, tick_s), 0.);
+        flux_watcher_start(ticks_.get());
+    }
+}
+
+void Module::tick() {
+    is_ticking_ = false;
+    table_.tick();
+    pump();
 }
 
 Json Module::stats(const flux_msg_t*) {

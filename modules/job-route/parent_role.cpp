@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "modules/common/parent_link.hpp"
 #include "modules/job-route/jobspec_edit.hpp"
 #include "modules/job-route/resource_map.hpp"
 
@@ -304,6 +305,11 @@ void ParentRole::take_jobspec(const Fetch& done, flux_future_t* f) {
 
 // ---- people ----
 
+/// By this instance's clock, in seconds since the epoch; before that, nobody here knows.
+double ParentRole::lost_since(const ChildView& child) const {
+    return flux_reactor_now(flux_get_reactor(h_)) - flux::real_seconds(h_, static_cast<double>(child.lost_ticks));
+}
+
 // Guest: sees queues, sockets and job counts of the children; an answer takes time in proportion to the active jobs.
 Json ParentRole::tree(const flux_msg_t*) {
     Json children = Json::array();
@@ -318,6 +324,9 @@ Json ParentRole::tree(const flux_msg_t*) {
         Json child = Json::object();
         child.set("jobid", view.job.value).set("serves", std::move(serves)).set("uri", view.uri);
         child.set("state", view.is_attached ? "attached" : "lost").set("jobs", std::move(jobs));
+        if (!view.is_attached) {
+            child.set("lost_since", lost_since(view));
+        }
         child.set("cores", static_cast<long long>(view.cores));
         children.append(std::move(child));
     }
@@ -335,13 +344,15 @@ Json ParentRole::locate(const flux_msg_t* msg) {
     json_int_t id = 0;
     flux::unpack(msg, "{s:I}", "id", &id);
     const JobView view = value_or_throw(table_.find(JobId{static_cast<std::uint64_t>(id)}));
-    std::string uri;
-    for (const ChildView& child : table_.children()) {
-        uri = child.job == view.child ? child.uri : uri;
-    }
     Json answer = Json::object();
     answer.set("queue", view.queue).set("child", view.child.value).set("id", view.local.value);
-    answer.set("uri", uri).set("allocated", view.is_allocated);
+    answer.set("uri", "").set("allocated", view.is_allocated);
+    for (const ChildView& child : table_.children()) {
+        if (child.job == view.child) {
+            answer.set("uri", child.uri);
+            answer.set("lost_since", child.is_attached ? 0. : lost_since(child));
+        }
+    }
     return answer;
 }
 

@@ -52,6 +52,7 @@ class ParentRole {
     void disconnect(const flux_msg_t* msg);
     Json tree(const flux_msg_t* msg);
     Json locate(const flux_msg_t* msg);
+    double lost_since(const ChildView& child) const;
 
     void start_batch();
     void send_update();

@@ -37,6 +37,7 @@ Status RouteTable::attach(const Attach& attach, const Caller& caller) {
     child.uri = !host->second.uri.empty() ? host->second.uri : attach.uri;
     child.cores = attach.cores;
     child.seq = 0;
+    child.lost_ticks = 0;
     child.refused.clear();
     child.stale.clear();
 
@@ -91,6 +92,7 @@ void RouteTable::settle(Entry& entry, const KnownJob* known) {
         return;
     }
     job.is_sent = true;
+    job.is_alloc_asked = job.had_alloc;  // a plugin that was loaded again has forgotten what it was asked
     if (job.state == State::ending) {
         if (!known->has_ended) {
             Order cancel;
@@ -191,7 +193,7 @@ void RouteTable::apply(Child& child, Entry& entry, const ChildEvent& event) {
 }
 
 void RouteTable::on_returned(Child& child, Entry& entry) {
-    child.refused.insert(entry.first);
+    child.refused.insert_or_assign(entry.first, 0);
     if (entry.second.had_alloc) {  // RFC 21 has no way from RUN back to SCHED
         lose(entry, "its child instance gave it up after allocation");
         return;
@@ -230,7 +232,7 @@ bool RouteTable::is_routed(JobId id) const {
 std::vector<ChildView> RouteTable::children() const {
     std::vector<ChildView> views;
     for (const auto& [id, child] : children_) {
-        ChildView view{id, child.serves, child.uri, child.is_attached, child.cores, 0, 0, child.done};
+        ChildView view{id, child.serves, child.uri, child.is_attached, child.lost_ticks, child.cores, 0, 0, child.done};
         for (const JobId job : child.given) {
             const auto entry = jobs_.find(job);
             const bool is_running = entry != jobs_.end() && entry->second.had_alloc;

@@ -124,6 +124,38 @@ void RouteTable::child_ended(JobId id) {
     }
 }
 
+/// What the child cannot have begun, since it was never let go, is taken back; if the child comes back, its copies are
+/// cancelled (disown()). An allocation that is on its way to the record decides by itself: the next tick looks again.
+void RouteTable::give_up(JobId id, Child& child) {
+    for (const JobId job : std::set<JobId>(child.given)) {
+        const auto entry = jobs_.find(job);
+        if (entry != jobs_.end() && entry->second.child == id && !entry->second.had_alloc &&
+            !entry->second.is_alloc_asked) {
+            take_back(*entry);
+            give_if_possible(*entry);
+        }
+    }
+}
+
+void RouteTable::tick() {
+    for (auto& [id, child] : children_) {
+        if (!child.is_attached && ++child.lost_ticks >= patience_) {
+            give_up(id, child);
+        }
+        for (auto& [job, ticks] : child.refused) {
+            ++ticks;
+        }
+        if (std::erase_if(child.refused, [this](const auto& entry) { return entry.second >= patience_; }) > 0) {
+            give_waiting(child.serves);
+        }
+    }
+}
+
+bool RouteTable::needs_ticks() const {
+    return std::any_of(children_.begin(), children_.end(),
+                       [](const auto& entry) { return !entry.second.is_attached || !entry.second.refused.empty(); });
+}
+
 // ---- telling a child ----
 
 TapOp& RouteTable::ask(TapOp::Kind kind, const Entry& entry) {
@@ -277,8 +309,11 @@ void RouteTable::event(JobId id, const JournalEvent& event) {
         case Kind::memo_uri:
             job.uri = event.note;
             break;
-        case Kind::submit:
         case Kind::prolog_finish:
+            job.is_clean_asked = job.is_clean_asked || event.type == mirror_prolog;
+            break;
+        case Kind::submit:
+        case Kind::prolog_start:
             break;
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: the parent's side of a route: which jobs are routed, which child has which, what is still to be done about it.
 // The parent's own journal is the truth; a child's report only leads to requests that come back as journal events.
-// Must not know JSON, Flux, or a clock: facts go in, actions come out. Source: RFC 21; doc/adr/0065, 0066, 0067.
+// Must not know JSON, Flux, or a clock: facts go in, actions come out. Source: RFC 21; doc/adr/0006, 0180, 0181.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -50,6 +50,7 @@ struct ChildView {
     std::vector<std::string> serves;
     std::string uri;
     bool is_attached = false;
+    std::int64_t lost_ticks = 0;  ///< since it was attached, or since this side began; 0 while it is attached
     std::int64_t cores = 0;
     std::int64_t pending = 0;
     std::int64_t running = 0;
@@ -68,7 +69,9 @@ class RouteTable {
   public:
     /// \param has_parent this instance is itself a child: a job that came from above may start below only when
     ///        allow_go() was called for it.
-    explicit RouteTable(bool has_parent) : has_parent_(has_parent) {}
+    /// \param patience ticks that a lost child keeps what it has not begun, and that a child is spared a job that it
+    ///        gave back. At least 1.
+    explicit RouteTable(bool has_parent, std::int64_t patience = 30) : has_parent_(has_parent), patience_(patience) {}
 
     // ---- facts from this instance's journal ----
     void submitted(JobId id, const JournalEvent& event, const JobFacts& facts);
@@ -81,6 +84,11 @@ class RouteTable {
     /// operation_not_permitted for another user's job, invalid_argument when it serves nothing.
     Status attach(const Attach& attach, const Caller& caller);
     void detach(JobId child, const std::string& session);
+    /// A second has passed. Jobs that wait for nothing but a lost child move on (doc/adr/0181). O(children), and O(its
+    /// jobs) when a child's patience ends.
+    void tick();
+    /// Whether a tick would count anything.
+    bool needs_ticks() const;
     /// \return the highest sequence number taken. Errors: stale session (owner_dead), a gap in the sequence.
     Result<std::uint64_t> report(const Report& report);
 
@@ -141,8 +149,9 @@ class RouteTable {
         std::string uri;
         std::int64_t cores = 0;
         std::uint64_t seq = 0;
-        std::set<JobId> given;    ///< on record or asked for
-        std::set<JobId> refused;  ///< returned in this session: not given to it again before it attaches anew
+        std::int64_t lost_ticks = 0;
+        std::set<JobId> given;                  ///< on record or asked for
+        std::map<JobId, std::int64_t> refused;  ///< returned in this session, and the ticks since
         /// Old copies of jobs that are not its own any more: not given to it before the copy's end is reported, lest
         /// what is told of the old copy be taken for the new one's.
         std::set<JobId> stale;
@@ -158,6 +167,7 @@ class RouteTable {
     void take_back(Entry& entry);
     void lose(Entry& entry, const std::string& why);
     void child_ended(JobId id);
+    void give_up(JobId id, Child& child);
     void order(const Entry& entry, Order order);
     void order_go(const Entry& entry);
     void fetch(Entry& entry);
@@ -174,6 +184,7 @@ class RouteTable {
     TapOp& ask(TapOp::Kind kind, const Entry& entry);
 
     bool has_parent_;
+    std::int64_t patience_;
     bool is_synced_ = false;
     Jobs jobs_;  ///< every active job of this instance
     std::map<JobId, Child> children_;

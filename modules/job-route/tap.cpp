@@ -2,7 +2,7 @@
 // Owns: the jobtap plugin job-route-tap.so: keeps jobs of routed queues away from this instance's own scheduler and
 // executor, posts the events that the module reports for them, and holds jobs that came from a parent until it says go.
 // Must not know which child runs what, nor any link. Registered as "jobroute": job-manager.jobroute.update (owner
-// only). Source: flux-jobtap-plugins(7), RFC 21; doc/adr/0065, 0066, 0067.
+// only). Source: flux-jobtap-plugins(7), RFC 21; doc/adr/0006, 0180.
 #include <flux/core.h>
 #include <flux/jobtap.h>
 #include <unistd.h>
@@ -17,16 +17,16 @@
 #include "libfairshare/json/json.hpp"
 #include "modules/common/flux_cpp.hpp"
 #include "modules/common/jobtap_cpp.hpp"
+#include "modules/job-route/journal_event.hpp"
 
 namespace weir::route {
 namespace {
 
 constexpr const char* plugin_name = "jobroute";
-constexpr const char* mirror_prolog = "job-route";  ///< holds a routed job in RUN while a child runs it
-constexpr const char* go_prolog = "job-route-go";   ///< holds a job that came from the parent until it says go
 constexpr const char* mark_key = "job-route::mark";
 
-/// What the plugin remembers at a job. Addresses of these statics are the values, so that nothing has to be freed.
+/// What the plugin remembers at a job, until the job-manager ends: what is open after a restart, the module knows from
+/// the eventlog. Addresses of these statics are the values, so that nothing has to be freed.
 enum class Mark : char { granted, held, released };
 
 void* mark_value(Mark mark) {
@@ -105,6 +105,10 @@ class Tap {
     void alloc(flux_jobid_t id, json_t* order);
     void clean(flux_jobid_t id, int state);
     void go(flux_jobid_t id);
+    bool was_posted(const char* event) const {
+        return flux_jobtap_job_event_posted(p_, FLUX_JOBTAP_CURRENT_JOB, event) == 1;
+    }
+    void hold_again(const JobArgs& job);
 
     flux_plugin_t* p_;
     std::set<std::string> queues_;
@@ -179,8 +183,24 @@ int Tap::on_new(flux_plugin_t*, flux_plugin_arg_t* args) {
     if (is_routed(job) && (job.state & before_sched) != 0) {
         check(flux_jobtap_job_set_flag(p_, FLUX_JOBTAP_CURRENT_JOB, "alloc-bypass"), "setting alloc-bypass");
         captured_ += 1;
+    } else if (job.state == FLUX_JOB_STATE_RUN) {
+        hold_again(job);
     }
     return 0;
+}
+
+/// A kill can cut an eventlog between alloc and prolog-start; nothing would then keep the job from starting here. Where
+/// the job-manager does not know the events from before its restart (stock Flux), it has stored both or neither.
+void Tap::hold_again(const JobArgs& job) {
+    if (!was_posted("submit") || was_posted("prolog-start") || was_posted("start")) {
+        return;
+    }
+    if (was_posted("weir.route")) {
+        check(flux_jobtap_prolog_start(p_, mirror_prolog), "holding a routed job");
+    } else if (is_from_parent(job)) {
+        set_mark(FLUX_JOBTAP_CURRENT_JOB, Mark::held);
+        check(flux_jobtap_prolog_start(p_, go_prolog), "holding a job until the parent says go");
+    }
 }
 
 int Tap::on_sched(flux_plugin_t*, flux_plugin_arg_t* args) {
@@ -305,8 +325,9 @@ void Tap::clean(flux_jobid_t id, int state) {
     check(flux_jobtap_prolog_finish(p_, id, mirror_prolog, 0), "releasing a routed job");
 }
 
+/// The module asks for it only where the eventlog says that the prolog is open.
 void Tap::go(flux_jobid_t id) {
-    if (has_mark(id, Mark::held)) {
+    if (!has_mark(id, Mark::released)) {
         set_mark(id, Mark::released);
         check(flux_jobtap_prolog_finish(p_, id, go_prolog, 0), "letting a job go");
     }

@@ -70,6 +70,18 @@ TEST_CASE("wait reason: where no scheduler of ours knows the job") {
     CHECK(why(job, facts) == "held");
 }
 
+TEST_CASE("wait reason: a lost child is told, with the time") {
+    const Job job = job_in(FLUX_JOB_STATE_SCHED);
+    WaitFacts facts;
+    facts.served_by = "local:///child";
+    facts.route = Json::object();
+    facts.route.set("child", 5).set("lost_since", 90000.5);
+    CHECK(why(job, facts) == "child-lost");
+    CHECK(text_at(wait_reason(job, facts).get(), "text").find("lost since 1970-01-0") != std::string::npos);
+    facts.route.set("lost_since", 0.);
+    CHECK(why(job, facts) == "routed");
+}
+
 TEST_CASE("wait reason: sentences") {
     Json reason = object("text", Json::string("could have what it asks for"));
     CHECK(wait_text("It", reason.get(), false) == "It could have what it asks for.\n");

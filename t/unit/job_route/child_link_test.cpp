@@ -237,6 +237,43 @@ TEST_CASE("the journal alone: after a restart the job is here and is not submitt
     CHECK(told(link) == std::vector<EventKind>{EventKind::accepted, EventKind::allocated});
 }
 
+TEST_CASE("a job that ended while its prolog is open is let go, also if that was before a restart") {
+    ChildLink link;
+    link.submitted(local, an_event(Kind::submit), upstream(job));
+    link.event(local, an_event(Kind::alloc));
+    link.event(local, an_event(Kind::prolog_start, "job-route-go"));
+    SECTION("it ended before the restart") {
+        link.event(local, an_event(Kind::exception, "cancel"));
+        CHECK(link.take().ops.empty());
+        link.synced();
+    }
+    SECTION("it ends after it") {
+        link.synced();
+        CHECK(link.take().ops.empty());
+        link.event(local, an_event(Kind::exception, "cancel"));
+    }
+    const auto ops = link.take().ops;
+    REQUIRE(ops.size() == 1);
+    CHECK(ops[0].kind == LocalOp::Kind::go);
+    CHECK(ops[0].job == local);
+}
+
+TEST_CASE("a job whose prolog is closed, or that is not ending, is not let go by itself") {
+    ChildLink link;
+    link.submitted(local, an_event(Kind::submit), upstream(job));
+    link.event(local, an_event(Kind::alloc));
+    link.event(local, an_event(Kind::prolog_start, "job-route-go"));
+    SECTION("closed") {
+        link.event(local, an_event(Kind::prolog_finish, "job-route-go"));
+        link.event(local, an_event(Kind::exception, "cancel"));
+    }
+    SECTION("another's prolog is closed") {
+        link.event(local, an_event(Kind::prolog_finish, "site"));
+    }
+    link.synced();
+    CHECK(link.take().ops.empty());
+}
+
 TEST_CASE("a second copy is cancelled, gets no go, and tells nothing") {
     ChildLink link = with_a_job();
     constexpr LocalId copy{6};

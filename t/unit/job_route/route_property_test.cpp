@@ -9,6 +9,7 @@
 
 #include "t/unit/job_route/world.hpp"
 
+using weir::route::test::Event;
 using weir::route::test::Instance;
 using weir::route::test::LocalJob;
 using weir::route::test::ParentJob;
@@ -42,11 +43,15 @@ void step(World& world, unsigned what, unsigned whom) {
         case 6: world.drop_link(child); break;
         case 7: world.restart_link(child); break;
         case 8: world.restart_table(); break;
-        case 9: world.kill_child(child); break;
+        case 9: world.kill_child(child, whom); break;
         case 10: world.spawn(whom % 2 == 0 ? "batch" : "debug"); break;
         case 11: world.shut_down(child); break;
         case 12: case 13: world.connect(child); break;
-        case 44: if (!world.children.at(child).is_alive) { world.spawn_on_state_of(child, "batch"); } break;
+        case 44: case 45: if (!world.children.at(child).is_alive) { world.spawn_on_state_of(child); } break;
+        case 46: world.kill_broker(child, whom); break;
+        case 47: world.reboot(child); break;
+        case 48: world.kill_parent(whom % 4, whom % 2 == 0); break;
+        case 49: world.tick(); break;
         case 14: case 15: world.step_journal(); break;
         case 16: case 17: world.step_tap(); break;
         case 18: world.step_fetch(); world.step_priority(); break;
@@ -68,7 +73,7 @@ using Command = std::pair<unsigned, unsigned>;
 /// Some hundred commands: who is meant is drawn small, so that the same few instances and jobs meet again.
 rc::Gen<std::vector<Command>> a_life() {
     return rc::gen::scale(6., rc::gen::container<std::vector<Command>>(
-                                  rc::gen::pair(rc::gen::inRange(0U, 45U), rc::gen::inRange(0U, 9U))));
+                                  rc::gen::pair(rc::gen::inRange(0U, 50U), rc::gen::inRange(0U, 9U))));
 }
 
 World lived(const std::vector<Command>& commands) {
@@ -81,16 +86,53 @@ World lived(const std::vector<Command>& commands) {
     return world;
 }
 
-/// Two fresh children that stay, held jobs released: from here on every job has somewhere to go.
+/// Until nothing happens any more but by the end of a job that is a child.
+void rest(World& world) {
+    for (std::int64_t i = 0; i < 3 * World::patience; i++) {
+        world.drain();
+        world.tick();
+    }
+}
+
+/// Held jobs are released and every queue gets a child that stays, on the state of a dead one if there is any: from
+/// here on every job has somewhere to go.
 void settle(World& world) {
     for (const auto& [id, job] : world.jobs) {
         if (!job.is_host && job.urgency == 0) {
             world.set_urgency(id, 16);
         }
     }
-    world.spawn("batch");
-    world.spawn("debug");
-    world.drain();
+    std::vector<std::uint64_t> dead;
+    std::set<std::string> served;
+    for (const auto& [id, child] : world.children) {
+        if (!child.is_alive && !child.jobs.empty()) {
+            dead.push_back(id);
+        }
+        if (child.is_alive || !child.jobs.empty()) {
+            served.insert(world.jobs.at(id).facts.queue);
+        }
+    }
+    for (const std::uint64_t id : dead) {
+        world.end_host(id);
+        world.spawn_on_state_of(id);
+    }
+    for (const char* queue : {"batch", "debug"}) {
+        if (served.count(queue) == 0) {
+            world.spawn(queue);
+        }
+    }
+    rest(world);
+    for (const auto& [id, job] : world.jobs) {
+        if (!job.is_host && job.state < ParentJob::State::inactive && !job.has(Event::Kind::alloc)) {
+            world.violations.push_back("job " + std::to_string(id) + " waits for a child that is lost");
+        }
+    }
+    for (const auto& [id, child] : world.children) {
+        if (!child.is_alive) {
+            world.end_host(id);
+        }
+    }
+    rest(world);
 }
 
 bool was_moved(const ParentJob& job) {

@@ -1,90 +1,12 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// RouteTable's single reactions; any order of them together is in route_property_test.cpp.
-#include "modules/job-route/route_table.hpp"
-
+// RouteTable's single reactions; any order of them together is in route_property_test.cpp, lost children in
+// route_lost_test.cpp.
 #include <catch2/catch.hpp>
 
+#include "t/unit/job_route/route_scene.hpp"
+
 using namespace weir::route;
-using Kind = JournalEvent::Kind;
-
-namespace {
-
-constexpr JobId host{1};
-constexpr JobId other_host{2};
-constexpr JobId job{100};
-
-JournalEvent an_event(Kind kind) {
-    JournalEvent event;
-    event.kind = kind;
-    return event;
-}
-
-void run_host(RouteTable& table, JobId id, std::uint32_t userid = 0, std::vector<std::string> serves = {"batch"}) {
-    JournalEvent submit = an_event(Kind::submit);
-    submit.userid = userid;
-    JobFacts facts;
-    facts.serves = std::move(serves);
-    table.submitted(id, submit, facts);
-    table.event(id, an_event(Kind::priority));
-    JournalEvent alloc = an_event(Kind::alloc);
-    alloc.R = "the host's R";
-    table.event(id, alloc);
-}
-
-Attach an_attach(JobId id, const std::string& session = "s") {
-    Attach attach;
-    attach.child = id;
-    attach.session = session;
-    attach.cores = 4;
-    return attach;
-}
-
-/// Routed, in SCHED.
-void enter(RouteTable& table, JobId id, std::uint32_t userid = 7, const std::string& queue = "batch") {
-    JournalEvent submit = an_event(Kind::submit);
-    submit.userid = userid;
-    JobFacts facts;
-    facts.queue = queue;
-    table.submitted(id, submit, facts);
-    table.event(id, an_event(Kind::bypass));
-    table.event(id, an_event(Kind::priority));
-}
-
-void record_route(RouteTable& table, JobId id, JobId child) {
-    JournalEvent event = an_event(Kind::route);
-    event.child = child.value;
-    table.event(id, event);
-}
-
-/// One attached child with one job that it has.
-RouteTable with_a_job() {
-    RouteTable table(false);
-    table.synced();
-    run_host(table, host);
-    REQUIRE(table.attach(an_attach(host), {0, true}));
-    enter(table, job);
-    record_route(table, job, host);
-    table.jobspec_ready(job, "{}");
-    (void)table.take();
-    return table;
-}
-
-Report a_report(ChildEvent::Kind kind, std::uint64_t seq = 1) {
-    ChildEvent event;
-    event.seq = seq;
-    event.id = job;
-    event.kind = kind;
-    event.R = "R";
-    return {host, "s", {event}};
-}
-
-void record_alloc(RouteTable& table, JobId child = host) {
-    JournalEvent alloc = an_event(Kind::alloc);
-    alloc.child = child.value;
-    table.event(job, alloc);
-}
-
-}  // namespace
+using namespace weir::route::test;
 
 TEST_CASE("attach: too early, a stranger, a job that does not run, no queue") {
     RouteTable table(false);
@@ -299,15 +221,6 @@ TEST_CASE("a child dies: what was allocated is lost, what was not goes to anothe
     }
 }
 
-TEST_CASE("a link that is lost is not a death: the job stays with the child") {
-    RouteTable table = with_a_job();
-    run_host(table, other_host);
-    REQUIRE(table.attach(an_attach(other_host), {0, true}));
-    table.detach(host, "s");
-    CHECK(table.take().tap.empty());
-    CHECK(table.find(job)->child == host);
-}
-
 TEST_CASE("attach again: known jobs stay, unknown ones are sent again, unwanted ones are cancelled") {
     RouteTable table = with_a_job();
     table.detach(host, "s");
@@ -395,14 +308,15 @@ TEST_CASE("an allocation that comes on record when its child no longer has the j
     CHECK(tap[1].kind == TapOp::Kind::clean);
 }
 
-TEST_CASE("returned: not to the same child in the same session, to another at once") {
+TEST_CASE("a prolog that is closed on record is not closed again") {
     RouteTable table = with_a_job();
-    REQUIRE(table.report(a_report(ChildEvent::Kind::returned)));
+    record_alloc(table);
+    JournalEvent closed = an_event(Kind::prolog_finish);
+    closed.type = mirror_prolog;
+    table.event(job, closed);
+    (void)table.take();
+    REQUIRE(table.report(a_report(ChildEvent::Kind::cleaned)));
     CHECK(table.take().tap.empty());
-    CHECK(table.waiting() == 1);
-    run_host(table, other_host);
-    REQUIRE(table.attach(an_attach(other_host), {0, true}));
-    CHECK(table.take().tap.at(0).child == other_host);
 }
 
 TEST_CASE("cancel: goes down once, and not back to where it came from") {

@@ -53,9 +53,8 @@ void World::apply(const TapOp& op) {
         case Kind::clean:
             if (job.state == ParentJob::State::run) {
                 violations.push_back("clean of a job in RUN");
-            } else if (job.state == ParentJob::State::cleanup) {
-                job.is_held = false;
-                clean_if_free(id);
+            } else if (job.state == ParentJob::State::cleanup && job.is_held) {
+                post(id, Event::Kind::prolog_finish, mirror_prolog);
             }
             break;
     }
@@ -65,11 +64,13 @@ bool World::step_tap() {
     if (tap.empty()) {
         return false;
     }
+    unwritten.clear();
     const TapOp op = tap.front();
     tap.pop_front();
     apply(op);
     take_table();
     while (tap.empty() && !acks.empty()) {
+        unwritten.clear();
         children.at(acks.front().first).down.push_back(acks.front().second);
         acks.pop_front();
     }
@@ -173,6 +174,7 @@ bool World::step_local_journal(std::uint64_t id) {
     if (!child.is_alive || child.journal.empty()) {
         return false;
     }
+    child.unwritten.clear();
     const auto [local, event] = child.journal.front();
     child.journal.pop_front();
     feed_local(child, local, event);
@@ -188,27 +190,63 @@ bool World::step_ingest(std::uint64_t id) {
     }
     const Order order = child.ingest.front();
     child.ingest.pop_front();
+    child.unwritten.clear();
     const std::uint64_t local = next_id++;
     child.jobs[local].upstream = order.id.value;
     Event event;
     event.urgency = order.urgency;
     post_local(child, local, event);
     if (order.kind == Order::Kind::submit) {  // the module that asked is still there
+        child.unwritten.clear();
         child.link.submit_done(order.id, LocalId{local});
         take_link(child);
     }
     return true;
 }
 
+/// As the plugin does it when a job ends that it holds.
 void World::end_local(Instance& child, std::uint64_t local, Event event) {
     LocalJob& job = child.jobs.at(local);
-    if (job.state == LocalJob::State::ended) {
+    if (job.state >= LocalJob::State::cleanup) {
         return;
     }
-    job.state = LocalJob::State::ended;
     post_local(child, local, std::move(event));
-    event.kind = Event::Kind::clean;
-    post_local(child, local, event);
+    if (job.is_held && job.is_marked) {
+        close_prolog(child, local);
+    } else if (!job.is_held) {
+        post_local(child, local, Event::Kind::clean);
+    }
+}
+
+void World::fail_local(Instance& child, std::uint64_t local, const std::string& type) {
+    Event event;
+    event.kind = Event::Kind::exception;
+    event.type = type;
+    end_local(child, local, event);
+}
+
+/// The plugin's op go.
+void World::close_prolog(Instance& child, std::uint64_t local) {
+    LocalJob& job = child.jobs.at(local);
+    if (std::exchange(job.is_released, true)) {
+        return;
+    }
+    if (!job.is_held) {
+        violations.emplace_back("the end of a prolog that is not open");
+    }
+    post_local(child, local, Event::Kind::prolog_finish, go_prolog);
+    if (job.state == LocalJob::State::cleanup) {
+        post_local(child, local, Event::Kind::clean);
+    } else {
+        if (++starts[job.upstream] > 1) {
+            violations.push_back("job " + std::to_string(job.upstream) + " started twice");
+        }
+        start_local(child, local);
+    }
+}
+
+void World::start_local(Instance& child, std::uint64_t local) {
+    post_local(child, local, Event::Kind::start);
 }
 
 bool World::step_op(std::uint64_t id) {
@@ -216,24 +254,17 @@ bool World::step_op(std::uint64_t id) {
     if (!child.is_alive || child.ops.empty()) {
         return false;
     }
+    child.unwritten.clear();
     const LocalOp op = child.ops.front();
     child.ops.pop_front();
-    LocalJob& job = child.jobs.at(op.job.value);
-    Event event;
+    const auto job = child.jobs.find(op.job.value);
+    if (job == child.jobs.end() || job->second.state == LocalJob::State::ended) {
+        return true;
+    }
     if (op.kind == LocalOp::Kind::raise) {
-        event.kind = Event::Kind::exception;
-        event.type = op.type;
-        end_local(child, op.job.value, event);
-    } else if (op.kind == LocalOp::Kind::go && job.state == LocalJob::State::held) {
-        job.state = LocalJob::State::run;
-        event.kind = Event::Kind::prolog_finish;
-        event.type = "job-route-go";
-        post_local(child, op.job.value, event);
-        if (++starts[job.upstream] > 1) {
-            violations.push_back("job " + std::to_string(job.upstream) + " started twice");
-        }
-        event.kind = Event::Kind::start;
-        post_local(child, op.job.value, event);
+        fail_local(child, op.job.value, op.type);
+    } else if (op.kind == LocalOp::Kind::go) {
+        close_prolog(child, op.job.value);
     }
     return true;
 }
@@ -242,11 +273,13 @@ bool World::step_alloc(std::uint64_t id) {
     Instance& child = children.at(id);
     for (auto& [local, job] : child.jobs) {
         if (child.is_alive && job.state == LocalJob::State::sched) {
-            job.state = LocalJob::State::held;
+            child.unwritten.clear();
             Event event;
             event.kind = Event::Kind::alloc;
             event.R = "R";
             post_local(child, local, event);
+            job.is_marked = true;
+            post_local(child, local, Event::Kind::prolog_start, go_prolog);
             return true;
         }
     }
@@ -257,6 +290,7 @@ bool World::step_finish(std::uint64_t id) {
     Instance& child = children.at(id);
     for (auto& [local, job] : child.jobs) {
         if (child.is_alive && job.state == LocalJob::State::run) {
+            child.unwritten.clear();
             Event event;
             event.kind = Event::Kind::finish;
             event.status = static_cast<int>(local);
@@ -294,11 +328,8 @@ void World::restart_link(std::uint64_t id) {
 void World::shut_down(std::uint64_t id) {
     Instance& child = children.at(id);
     for (auto& [local, job] : child.jobs) {
-        if (child.is_alive && job.state != LocalJob::State::ended) {
-            Event event;
-            event.kind = Event::Kind::exception;
-            event.type = "cancel";
-            end_local(child, local, event);
+        if (child.is_alive) {
+            fail_local(child, local, "cancel");
         }
     }
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: a world to test routes in: a parent instance and its children as small state machines around the real
 // RouteTable and ChildLink, with every message, RPC and journal event in a queue of its own that a test advances one
-// step at a time. It checks at each start of a process that this is the first. Source: RFC 21 as far as tap.cpp relies
-// on it.
+// step at a time. Any process may be killed: then it goes on from its eventlogs, without the last events if they had
+// not left it. It checks at each start of a process that this is the first. Source: RFC 21 as far as tap.cpp relies on
+// it.
 #pragma once
 #include <cstdint>
 #include <deque>
@@ -20,26 +21,37 @@ namespace weir::route::test {
 
 using Event = JournalEvent;
 
-/// A job of the parent: what its job-manager and the plugin keep of it. `log` is its eventlog.
+/// A job of the parent: what its job-manager and the plugin keep of it. `log` is its eventlog; the rest down to the
+/// blank line follows from it.
 struct ParentJob {
     enum class State { priority, sched, run, cleanup, inactive };
-    State state = State::sched;
-    bool is_cancelled = false;  ///< by its user
-    bool is_host = false;
-    bool is_held = false;                ///< the prolog that mirrors
-    std::optional<std::uint64_t> grant;  ///< child whose allocation waits in the plugin
-    std::vector<Event> log;
-    JobFacts facts;
+    State state = State::priority;
+    bool is_held = false;  ///< the prolog that mirrors is open
     std::optional<int> status;
     std::string failure;
     int urgency = 16;
+
+    bool is_cancelled = false;  ///< by its user
+    bool is_host = false;
+    std::optional<std::uint64_t> grant;  ///< child whose allocation waits in the plugin
+    JobFacts facts;
+    std::vector<Event> log;
+    void fold(const Event& event);
+    bool has(Event::Kind kind) const;
 };
 
+/// A copy. The plugin's marks are memory; `is_held` and the state follow from the log.
 struct LocalJob {
-    enum class State { sched, held, run, ended };
+    enum class State { sched, allocated, run, cleanup, ended };
     State state = State::sched;
+    bool is_held = false;  ///< the prolog that waits for go is open
     std::uint64_t upstream = 0;
     std::vector<Event> log;
+    void fold(const Event& event);
+    bool has(Event::Kind kind) const;
+
+    bool is_marked = false;    ///< plugin: it opened the prolog
+    bool is_released = false;  ///< plugin: it closed it
 };
 
 struct Message {
@@ -59,7 +71,8 @@ struct Instance {
     ChildLink link;
     std::map<std::uint64_t, LocalJob> jobs;
     std::deque<std::pair<std::uint64_t, Event>> journal;
-    std::deque<Order> ingest;  ///< submissions under way
+    std::vector<std::uint64_t> unwritten;  ///< as World::unwritten
+    std::deque<Order> ingest;              ///< submissions under way
     std::deque<LocalOp> ops;
     std::string session;  ///< empty: no connection
     bool is_attach_sent = false;
@@ -68,7 +81,8 @@ struct Instance {
 };
 
 struct World {
-    RouteTable table{false};
+    static constexpr std::int64_t patience = 3;  ///< ticks
+    RouteTable table{false, patience};
     std::map<std::uint64_t, ParentJob> jobs;
     std::map<std::uint64_t, Instance> children;
     std::deque<std::pair<std::uint64_t, Event>> journal;
@@ -87,50 +101,20 @@ struct World {
     World() { table.synced(); }
 
     // ---- the parent's job-manager ----
-    void post(std::uint64_t id, Event event) {
-        ParentJob& job = jobs.at(id);
-        using Kind = Event::Kind;
-        job.log.push_back(event);
-        journal.emplace_back(id, event);
-        if (event.kind == Kind::urgency) {
-            job.urgency = event.urgency;
-            job.state = ParentJob::State::priority;
-            unprioritised.push_back(id);
-        } else if (event.kind == Kind::alloc) {
-            job.state = ParentJob::State::run;
-            job.is_held = !job.is_host;
-        } else if (event.kind == Kind::finish) {
-            job.status = event.status;
-            job.state = ParentJob::State::cleanup;
-        } else if (event.kind == Kind::exception) {
-            if (job.state <= ParentJob::State::run) {
-                job.failure = event.type;
-                job.state = ParentJob::State::cleanup;
-            }
-            job.grant.reset();
-        }
-        clean_if_free(id);
-    }
-    void clean_if_free(std::uint64_t id) {
-        ParentJob& job = jobs.at(id);
-        if (job.state == ParentJob::State::cleanup && !job.is_held) {
-            job.state = ParentJob::State::inactive;
-            Event clean;
-            clean.kind = Event::Kind::clean;
-            job.log.push_back(clean);
-            journal.emplace_back(id, clean);
-        }
-    }
+    std::vector<std::uint64_t> unwritten;  ///< jobs of the last events, which nobody has been told of yet
+    void post(std::uint64_t id, Event event);
+    void post(std::uint64_t id, Event::Kind kind, const std::string& type = {});
+    void clean_if_free(std::uint64_t id);
     /// A job gets its priority when the plugin that knows it says so; only then does it pass into SCHED.
     bool step_priority() {
         if (unprioritised.empty()) {
             return false;
         }
+        unwritten.clear();
         const std::uint64_t id = unprioritised.front();
         unprioritised.pop_front();
         ParentJob& job = jobs.at(id);
         if (job.state == ParentJob::State::priority) {
-            job.state = ParentJob::State::sched;
             Event event;
             event.kind = Event::Kind::priority;
             event.priority = job.urgency;
@@ -144,6 +128,7 @@ struct World {
         return true;
     }
     std::uint64_t submit(const std::string& queue) {
+        unwritten.clear();
         const std::uint64_t id = next_id++;
         ParentJob& job = jobs[id];
         job.facts.queue = queue;
@@ -162,62 +147,47 @@ struct World {
         job.is_host = true;
         job.facts.queue = queue;
         job.facts.serves = {queue};
-        Event event;
-        post(id, event);
-        event.kind = Event::Kind::priority;
-        post(id, event);
-        event.kind = Event::Kind::alloc;
-        post(id, event);
+        post(id, Event::Kind::submit);
+        post(id, Event::Kind::priority);
+        post(id, Event::Kind::alloc);
+        unwritten.clear();
         Instance& child = children[id];
         child.host = id;
         child.link.synced();
         child.is_ready = true;
         return id;
     }
-    /// A new instance on the state of one that died: it has that one's jobs, and those that ran have failed.
-    void spawn_on_state_of(std::uint64_t dead, const std::string& queue) {
-        const std::uint64_t id = spawn(queue);
-        Instance& child = children.at(id);
-        child.jobs = children.at(dead).jobs;
-        for (auto& [local, job] : child.jobs) {
-            if (job.state == LocalJob::State::held || job.state == LocalJob::State::run) {
-                Event event;
-                event.kind = Event::Kind::exception;
-                event.type = "exec";
-                failed.insert(job.upstream);
-                end_local(child, local, event);
-            }
-        }
-        restart_link(id);
+    /// A new instance on the state of one that was killed.
+    void spawn_on_state_of(std::uint64_t dead) {
+        const std::uint64_t id = spawn(jobs.at(dead).facts.queue);
+        children.at(id).jobs = std::exchange(children.at(dead).jobs, {});
+        restore(children.at(id));
     }
     void cancel(std::uint64_t id) {
         if (jobs.at(id).state <= ParentJob::State::run) {
+            unwritten.clear();
             jobs.at(id).is_cancelled = true;
-            Event event;
-            event.kind = Event::Kind::exception;
-            event.type = "cancel";
-            post(id, event);
+            post(id, Event::Kind::exception, "cancel");
         }
     }
     void set_urgency(std::uint64_t id, int urgency) {
         if (jobs.at(id).state <= ParentJob::State::sched) {
+            unwritten.clear();
             Event event;
             event.kind = Event::Kind::urgency;
             event.urgency = urgency;
             post(id, event);
         }
     }
-    void kill_child(std::uint64_t id) {
-        Instance& child = children.at(id);
-        if (child.is_alive) {
-            child.is_alive = false;
-            drop_link(id);
-            Event event;
-            event.kind = Event::Kind::finish;
-            event.status = 9;
-            post(id, event);
-        }
-    }
+    /// \param cut how many of the last events are lost, if nobody had been told of them.
+    void kill_child(std::uint64_t id, unsigned cut);
+    /// Only its broker: the job that it is goes on, without it or with a new broker on the same state.
+    void kill_broker(std::uint64_t id, unsigned cut);
+    void reboot(std::uint64_t id);
+    void end_host(std::uint64_t id);
+    /// The parent is killed and comes back. Its children die with it, or live on.
+    void kill_parent(unsigned cut, bool is_alone);
+    void restore(Instance& child);
 
     // ---- the parent's module ----
     void take_table() {
@@ -241,6 +211,7 @@ struct World {
         if (journal.empty() || !is_table_ready) {
             return false;
         }
+        unwritten.clear();
         const auto [id, event] = journal.front();
         journal.pop_front();
         feed(id, event);
@@ -256,7 +227,7 @@ struct World {
     }
     /// The module starts over: everything but the eventlogs is gone.
     void restart_table() {
-        table = RouteTable(false);
+        table = RouteTable(false, patience);
         tap.clear();
         fetch.clear();
         acks.clear();
@@ -287,6 +258,11 @@ struct World {
         return true;
     }
 
+    void tick() {
+        table.tick();
+        take_table();
+    }
+
     // ---- links ----
     void drop_link(std::uint64_t id) {
         Instance& child = children.at(id);
@@ -308,10 +284,10 @@ struct World {
     bool send_report(std::uint64_t id);
 
     // ---- a child ----
-    void post_local(Instance& child, std::uint64_t local, Event event) {
-        child.jobs.at(local).log.push_back(event);
-        child.journal.emplace_back(local, event);
-    }
+    void post_local(Instance& child, std::uint64_t local, Event event);
+    void post_local(Instance& child, std::uint64_t local, Event::Kind kind, const std::string& type = {});
+    void start_local(Instance& child, std::uint64_t local);
+    void close_prolog(Instance& child, std::uint64_t local);
     void take_link(Instance& child) {
         ChildActions actions = child.link.take();
         child.ingest.insert(child.ingest.end(), actions.submits.begin(), actions.submits.end());
@@ -332,6 +308,7 @@ struct World {
     bool step_alloc(std::uint64_t id);
     bool step_finish(std::uint64_t id);
     void end_local(Instance& child, std::uint64_t local, Event event);
+    void fail_local(Instance& child, std::uint64_t local, const std::string& type);
     void restart_link(std::uint64_t id);
     void shut_down(std::uint64_t id);
 

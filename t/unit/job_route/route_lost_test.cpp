@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// RouteTable and the time: children that are lost, and jobs that a child gave back.
+#include <catch2/catch.hpp>
+
+#include "t/unit/job_route/route_scene.hpp"
+
+using namespace weir::route;
+using namespace weir::route::test;
+
+TEST_CASE("a link that is lost is not a death: the job stays with the child") {
+    RouteTable table = with_a_job();
+    run_host(table, other_host);
+    REQUIRE(table.attach(an_attach(other_host), {0, true}));
+    table.detach(host, "s");
+    CHECK(table.take().tap.empty());
+    CHECK(table.find(job)->child == host);
+}
+
+TEST_CASE("a child that stays lost: what has no resources moves on, what has them stays, and it takes time") {
+    RouteTable table = with_a_job();
+    run_host(table, other_host);
+    REQUIRE(table.attach(an_attach(other_host), {0, true}));
+    CHECK_FALSE(table.needs_ticks());
+    table.detach(host, "s");
+    CHECK(table.needs_ticks());
+    SECTION("unstarted") {
+        for (int i = 0; i < 29; i++) {
+            table.tick();
+        }
+        CHECK(table.take().tap.empty());
+        CHECK(table.children().at(0).lost_ticks == 29);
+        table.tick();
+        CHECK(table.take().tap.at(0).child == other_host);
+        record_route(table, job, other_host);
+        Attach again = an_attach(host, "t");
+        again.known = {{job, false, 16}};
+        REQUIRE(table.attach(again, {0, true}));
+        const ParentActions actions = table.take();
+        REQUIRE(actions.orders.size() == 1);
+        CHECK(actions.orders[0].first == host);
+        CHECK(actions.orders[0].second.kind == Order::Kind::cancel);
+        CHECK(table.children().at(0).lost_ticks == 0);
+    }
+    SECTION("allocated") {
+        record_alloc(table);
+        for (int i = 0; i < 100; i++) {
+            table.tick();
+        }
+        CHECK(table.take().tap.empty());
+        CHECK(table.find(job)->child == host);
+    }
+}
+
+TEST_CASE("returned: not to the same child in the same session, to another at once") {
+    RouteTable table = with_a_job();
+    REQUIRE(table.report(a_report(ChildEvent::Kind::returned)));
+    CHECK(table.take().tap.empty());
+    CHECK(table.waiting() == 1);
+    run_host(table, other_host);
+    REQUIRE(table.attach(an_attach(other_host), {0, true}));
+    CHECK(table.take().tap.at(0).child == other_host);
+}
+
+TEST_CASE("returned: to the only child that serves the queue, after a while") {
+    RouteTable table = with_a_job();
+    REQUIRE(table.report(a_report(ChildEvent::Kind::returned)));
+    for (int i = 0; i < 29; i++) {
+        table.tick();
+    }
+    CHECK(table.take().tap.empty());
+    table.tick();
+    CHECK(table.take().tap.at(0).child == host);
+}

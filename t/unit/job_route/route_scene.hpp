@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: what tests of RouteTable begin with: a child instance, a routed job, and what a journal or a child says of
+// them.
+#pragma once
+#include <catch2/catch.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "modules/job-route/route_table.hpp"
+
+namespace weir::route::test {
+
+using Kind = JournalEvent::Kind;
+
+inline constexpr JobId host{1};
+inline constexpr JobId other_host{2};
+inline constexpr JobId job{100};
+
+inline JournalEvent an_event(Kind kind) {
+    JournalEvent event;
+    event.kind = kind;
+    return event;
+}
+
+inline void run_host(RouteTable& table, JobId id, std::uint32_t userid = 0,
+                     std::vector<std::string> serves = {"batch"}) {
+    JournalEvent submit = an_event(Kind::submit);
+    submit.userid = userid;
+    JobFacts facts;
+    facts.serves = std::move(serves);
+    table.submitted(id, submit, facts);
+    table.event(id, an_event(Kind::priority));
+    JournalEvent alloc = an_event(Kind::alloc);
+    alloc.R = "the host's R";
+    table.event(id, alloc);
+}
+
+inline Attach an_attach(JobId id, const std::string& session = "s") {
+    Attach attach;
+    attach.child = id;
+    attach.session = session;
+    attach.cores = 4;
+    return attach;
+}
+
+/// Routed, in SCHED.
+inline void enter(RouteTable& table, JobId id, std::uint32_t userid = 7, const std::string& queue = "batch") {
+    JournalEvent submit = an_event(Kind::submit);
+    submit.userid = userid;
+    JobFacts facts;
+    facts.queue = queue;
+    table.submitted(id, submit, facts);
+    table.event(id, an_event(Kind::bypass));
+    table.event(id, an_event(Kind::priority));
+}
+
+inline void record_route(RouteTable& table, JobId id, JobId child) {
+    JournalEvent event = an_event(Kind::route);
+    event.child = child.value;
+    table.event(id, event);
+}
+
+/// One attached child with one job that it has.
+inline RouteTable with_a_job() {
+    RouteTable table(false);
+    table.synced();
+    run_host(table, host);
+    REQUIRE(table.attach(an_attach(host), {0, true}));
+    enter(table, job);
+    record_route(table, job, host);
+    table.jobspec_ready(job, "{}");
+    (void)table.take();
+    return table;
+}
+
+inline Report a_report(ChildEvent::Kind kind, std::uint64_t seq = 1) {
+    ChildEvent event;
+    event.seq = seq;
+    event.id = job;
+    event.kind = kind;
+    event.R = "R";
+    return {host, "s", {event}};
+}
+
+inline void record_alloc(RouteTable& table, JobId child = host) {
+    JournalEvent alloc = an_event(Kind::alloc);
+    alloc.child = child.value;
+    table.event(job, alloc);
+}
+
+}  // namespace weir::route::test
