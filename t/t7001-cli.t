@@ -126,7 +126,7 @@ test_expect_success 'unknown things: exit code 5, with where to look' '
 	test_expect_code 2 weir cancel "?" 2>err && grep "no job id" err
 '
 test_expect_success 'a job that has ended: how and when' '
-	id=$(weir submit false) && weir output --wait $id &&
+	id=$(weir submit false) && echo $id >ended && weir output --wait $id &&
 	test_expect_code 5 weir cancel $id 2>err && cat err && grep "has ended: it failed at 20[0-9-]* [0-9:]*: exit code 1\." err &&
 	id=$(weir submit --simulate=1h sleepy) && weir cancel -m "wrong input" $id && { weir output --wait $id || true; } &&
 	test_expect_code 5 weir nice $id 3 2>err && cat err && grep "it was canceled at .*: wrong input" err
@@ -137,6 +137,29 @@ test_expect_success 'cancel --all of the owner leaves the partitions and everybo
 	weir tree --json >j && test "$(field j "[c[\"state\"] if \"state\" in c else \"up\" for c in d[\"children\"]]")" = "['"'up', 'up'"']" &&
 	weir jobs >out && cat out && grep "$(cat hers) .*RUN" out && weir cancel --all --json >j && test $(field j "len(d[\"left_out\"])") -eq 2 &&
 	weir cancel --all --user alice && weir jobs | grep "debug.*RUN"
+'
+test_expect_success 'a place is one in the job'"'"'s own queue' '
+	weir submit --user alice -n 6 --simulate=1h -q batch fill && weir submit --user alice -n 2 --simulate=1h -q debug fill &&
+	for i in 1 2 3; do weir submit --user bob -n 6 --simulate=1h -q batch b$i >b$i || return 1; done &&
+	weir submit --user bob -n 2 --simulate=1h -q debug d1 >d1 &&
+	weir jobs >out && cat out && grep "$(cat b3) .* place 3 of 3" out && grep "$(cat d1) .* place 1 of 1" out &&
+	weir prio explain $(cat d1) >out && cat out && grep "place 1 of 1" out && grep "number 1 of 1 waiting jobs in the queue debug" out &&
+	weir prio explain $(cat b2) >out && grep "place 2 of 3" out && grep "^$(cat b1) " out &&
+	weir prio list --json >j && test "$(field j "sorted((x[\"queue\"], x[\"rank\"], x[\"of\"]) for x in d[\"jobs\"])")" = \
+		"[('"'batch', 1, 3), ('batch', 2, 3), ('batch', 3, 3), ('debug', 1, 1)"']"
+'
+test_expect_success 'a list that is cut says so' '
+	weir jobs -a -c 2 >out 2>err && test $(wc -l <out) -eq 3 && grep "more than these 2.* -c 0 all" err &&
+	weir jobs -a -c 2 --json >j 2>err && test $(field j "len(d[\"jobs\"]), d[\"has_more\"]" | tr -d " ") = "(2,True)" &&
+	weir jobs -a -c 0 >out 2>err && test_must_be_empty err && test $(wc -l <out) -gt 8 &&
+	weir prio list -c 3 >out 2>err && test $(wc -l <out) -eq 4 && grep "first 3 of 4" err && weir prio list 2>err && test_must_be_empty err
+'
+test_expect_success 'prio when: who does not wait is named as people know it, with what it does instead' '
+	id=$(cat ended) && test_expect_code 5 weir prio when $(cat b1) $id 2>err && cat err &&
+	grep "$id does not wait: it failed at" err && test_expect_code 5 weir prio when $(cat b1) f1 2>err && grep "no job" err &&
+	running=$(weir jobs -u alice --json | python3 -c "import json, sys; print(json.load(sys.stdin)[\"jobs\"][0][\"job\"])") &&
+	test_expect_code 5 weir prio when $(cat b1) $running 2>err && grep "$running does not wait: it has its resources" err &&
+	weir cancel --all --user alice && weir cancel --all --user bob
 '
 test_expect_success 'refused submissions say what is right' '
 	test_must_fail weir submit -q nope true 2>err && grep "debug" err &&

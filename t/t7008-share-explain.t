@@ -90,7 +90,7 @@ test_expect_success 'prio when: the older job stops gaining, then the younger pa
 	weir prio when $(cat older) $(cat younger) >out && cat out &&
 	grep "^$(cat older) of bob stands before $(cat younger) of bob" out && grep "^$(cat younger) passes $(cat older) in \(1h\|59m\)" out &&
 	weir prio when --json $(cat younger) $(cat older) >j && json_is j weir.prio-when/1 && test $(field j "len(d[\"crossings\"])") = 1 &&
-	test_expect_code 5 weir prio when $(cat older) f1 2>err && grep "only waiting jobs" err &&
+	test_expect_code 5 weir prio when $(cat older) f1 2>err && grep "no job .1" err &&
 	weir prio list --long >out && cat out && for c in wait fairshare qos queue size user association site resources; do
 		head -1 out | grep "+$c" || return 1
 	done && stop_weir

@@ -14,7 +14,12 @@
 namespace weir::cmd {
 namespace {
 
-using Ranks = std::map<std::uint64_t, std::int64_t>;
+/// In the job's own queue.
+struct Place {
+    std::int64_t rank = 0;
+    std::int64_t of = 0;
+};
+using Ranks = std::map<std::uint64_t, Place>;
 
 std::string time_text(const Job& job, double now) {
     if (job.run <= 0) {
@@ -36,7 +41,8 @@ std::string info_text(const Job& job, const Ranks& ranks) {
     }
     const auto rank = ranks.find(job.id);
     const std::string place =
-        rank == ranks.end() ? "" : "place " + std::to_string(rank->second) + " of " + std::to_string(ranks.size());
+        rank == ranks.end() ? ""
+                            : "place " + std::to_string(rank->second.rank) + " of " + std::to_string(rank->second.of);
     return job.urgency == 31 ? "expedited" + (place.empty() ? "" : ", " + place) : place;
 }
 
@@ -50,7 +56,7 @@ Json json_of(const Job& job, const Users& users, const Ranks& ranks) {
         .set("cores", job.cores)
         .set("t_submit", job.submitted);
     if (const auto rank = ranks.find(job.id); rank != ranks.end()) {
-        entry.set("rank", rank->second);
+        entry.set("rank", rank->second.rank).set("of", rank->second.of);
     }
     const std::pair<const char*, double> times[] = {
         {"t_run", job.run}, {"t_cleanup", job.cleanup}, {"t_inactive", job.inactive}, {"duration", job.duration}};
@@ -70,7 +76,7 @@ Ranks queue_ranks(Client& client) {
     Ranks ranks;
     if (auto answer = client.call("job-priority.list", Json::object())) {
         for (const json_t* job : items_at(answer->get(), "jobs")) {
-            ranks[static_cast<std::uint64_t>(integer_at(job, "id"))] = integer_at(job, "rank");
+            ranks[static_cast<std::uint64_t>(integer_at(job, "id"))] = {integer_at(job, "rank"), integer_at(job, "of")};
         }
     }
     return ranks;
@@ -103,12 +109,19 @@ std::vector<std::string> row_of(const Job& job, const Users& users, const Ranks&
             info_text(job, ranks)};
 }
 
-Exit show(Context& context, Client& client, const JobQuery& query, const Users& users) {
+/// Asks for one more than is shown, to know whether there are more.
+Exit show(Context& context, Client& client, JobQuery query, const Users& users) {
+    const std::int64_t shown_max = std::exchange(query.limit, query.limit == 0 ? 0 : query.limit + 1);
+    std::int64_t count = 0;
     const Ranks ranks = queue_ranks(client);
     const double now = instance_now(client);
     Json list = Json::array();
     Table table = empty_table();
     const auto done = list_jobs(client, query, [&](const Job& job) {
+        count += 1;
+        if (shown_max != 0 && count > shown_max) {
+            return;
+        }
         if (context.json) {
             list.append(json_of(job, users, ranks));
         } else {
@@ -118,15 +131,19 @@ Exit show(Context& context, Client& client, const JobQuery& query, const Users& 
     if (!done) {
         return context.fail(done.error());
     }
+    const bool is_cut = shown_max != 0 && count > shown_max;
     if (context.json) {
         Json answer = Json::object();
-        answer.set("jobs", std::move(list));
+        answer.set("jobs", std::move(list)).set("has_more", is_cut);
         context.print(json_text("weir.jobs/1", answer));
     } else if (table.empty()) {
         context.note((query.states & FLUX_JOB_STATE_INACTIVE) != 0 ? "No jobs."
                                                                    : "No jobs wait or run. Ended ones: weir jobs -a");
     } else {
         context.print(table.text(context.out));
+    }
+    if (is_cut) {
+        context.note("There are more than these " + std::to_string(shown_max) + "; -c N shows N of them, -c 0 all.");
     }
     return Exit::ok;
 }
@@ -162,7 +179,7 @@ Command jobs_command() {
     command.options = {{"all", 'a', "", "ended jobs too", Kind::flag},
                        {"user", 'u', "NAME", "of one user"},
                        {"queue", 'q', "NAME", "of one queue"},
-                       {"count", 'c', "N", "at most N (default 1000)", Kind::integer, 1, 1 << 30}};
+                       {"count", 'c', "N", "at most N (default 1000; 0: all)", Kind::integer, 0, 1 << 30}};
     command.run = run;
     return command;
 }

@@ -77,6 +77,11 @@ Exit run_list(Context& context) {
         if (!answer) {
             return context.fail(answer.error());
         }
+        if (const std::int64_t all = integer_at(answer->get(), "matching");
+            all > static_cast<std::int64_t>(items_at(answer->get(), "jobs").size())) {
+            context.note("These are the first " + std::to_string(context.args.integer("count", 50)) + " of " +
+                         std::to_string(all) + "; -c N shows N of them, -c 0 all.");
+        }
         if (context.json) {
             context.print(json_text("weir.prio/1", *answer));
             return Exit::ok;
@@ -166,11 +171,13 @@ std::string explain_text(const json_t* answer, const Screen& screen) {
         Table table({{"ahead of it"},
                      {"user"},
                      {"account", Align::left, 1, 8},
+                     {"queue", Align::left, 2},
                      {"priority", Align::right},
                      {"why", Align::left, 0, 16}});
         for (const json_t* job : ahead) {
             table.add({job_name(id_at(job), screen.glyphs.unicode), text_at(job, "user"), text_at(job, "account"),
-                       std::to_string(integer_at(job, "priority")), printable(text_at(job, "why"))});
+                       text_at(job, "queue"), std::to_string(integer_at(job, "priority")),
+                       printable(text_at(job, "why"))});
         }
         text += "\n" + table.text(screen);
     }
@@ -250,7 +257,7 @@ Command prio_list_command() {
                         "weir prio list -u alice --long  # of one user, what each term gives",
                         "weir prio list -c 1000 --json  # with all factors"};
     command.options = {{"user", 'u', "NAME", "of one user"},
-                       {"count", 'c', "N", "at most N (default 50)", Kind::integer, 1, 1 << 30},
+                       {"count", 'c', "N", "at most N (default 50; 0: all)", Kind::integer, 0, 1 << 30},
                        {"long", 'l', "", "every column: what each term gives to the priority", Kind::flag}};
     command.run = run_list;
     return command;

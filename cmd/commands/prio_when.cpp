@@ -43,6 +43,24 @@ std::string when_text(const json_t* answer, Glyphs glyphs) {
            text_at(answer, "while") + ".\n";
 }
 
+/// Which of the two does not wait, and what it does instead.
+Error no_waiter(Client& client, const std::vector<std::uint64_t>& ids) {
+    for (const std::uint64_t id : ids) {
+        const auto job = find_job(client, id);
+        if (!job) {
+            return job.error();
+        }
+        if ((job->state & FLUX_JOB_STATE_PENDING) == 0) {
+            const bool has_ended = job->state == FLUX_JOB_STATE_INACTIVE;
+            return {std::errc::no_such_file_or_directory, job_name(id) + " does not wait: it " +
+                                                              (has_ended ? ending_text(*job) : "has its resources") +
+                                                              ". Only waiting jobs pass each other."};
+        }
+    }
+    return {std::errc::no_such_file_or_directory,
+            "one of the two is not in the queue yet; see:  weir why " + job_name(ids.front())};
+}
+
 Exit run(Context& context) {
     const auto a = parse_job(context.args.words[0]);
     const auto b = parse_job(context.args.words[1]);
@@ -51,8 +69,16 @@ Exit run(Context& context) {
     }
     Json payload = Json::object();
     payload.set("a", *a).set("b", *b);
-    return ask_and_show(context, "job-priority.when", payload, "weir.prio-when/1",
-                        [&](const Json& answer) { return when_text(answer.get(), context.out.glyphs); });
+    return with_instance(context, [&](Client& client) {
+        const auto answer = client.call("job-priority.when", payload);
+        if (!answer) {
+            const bool is_no_waiter = answer.error().code == std::errc::no_such_file_or_directory;
+            return context.fail(is_no_waiter ? no_waiter(client, {*a, *b}) : answer.error());
+        }
+        context.print(context.json ? json_text("weir.prio-when/1", *answer)
+                                   : when_text(answer->get(), context.out.glyphs));
+        return Exit::ok;
+    });
 }
 
 }  // namespace

@@ -154,12 +154,12 @@ Breakdown breakdown(const PriorityEngine& engine, PriorityEngine::Slot slot, Ins
 }
 
 Standing standing(const PriorityEngine& engine, PriorityEngine::Slot slot, Instant now, std::span<const double> factors,
-                  std::size_t limit) {
+                  std::size_t limit, const std::function<bool(JobId)>& is_counted) {
     using Entry = std::pair<QueueKey, PriorityEngine::Slot>;
     const QueueKey own = key_of(engine, slot, now, factors);
     Standing out;
     out.rank = 1;
-    out.of = engine.size();
+    out.of = 1;
     const auto farther = [](const Entry& a, const Entry& b) { return b.first < a.first; };
     std::vector<Entry> nearest;  // a heap with the farthest of the nearest on top
     for (std::uint32_t i = 0; i < engine.slots(); i++) {
@@ -167,11 +167,13 @@ Standing standing(const PriorityEngine& engine, PriorityEngine::Slot slot, Insta
         if (!engine.is_live(other) || other == slot) {
             continue;
         }
+        const bool counts = !is_counted || is_counted(engine.inputs(other).id);
+        out.of += counts ? 1 : 0;
         const Entry entry{key_of(engine, other, now, factors), other};
         if (!(entry.first < own)) {
             continue;
         }
-        out.rank++;
+        out.rank += counts ? 1 : 0;
         if (limit == 0 || (nearest.size() == limit && entry.first < nearest.front().first)) {
             continue;
         }

@@ -3,6 +3,7 @@
 // and which jobs stand just above it and why. Must not know users, accounts or output formats. Slurm's sprio.
 #pragma once
 #include <array>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <span>
@@ -56,17 +57,18 @@ struct Ahead {
 
 struct Standing {
     std::size_t rank = 0;      ///< 1 is the first in the queue; held jobs rank last
-    std::size_t of = 0;        ///< jobs in the queue
+    std::size_t of = 0;        ///< jobs that count, itself among them
     std::vector<Ahead> ahead;  ///< the jobs just above, nearest first
 };
 
 Breakdown breakdown(const PriorityEngine& engine, PriorityEngine::Slot slot, Instant now,
                     std::span<const double> factors);
 
-/// Rank by the queue's order (priority high to low, submission, id) at `now`, and up to `limit` jobs just above.
-/// O(jobs + limit log limit).
+/// Rank by the queue's order (priority high to low, submission, id) at `now`, and up to `limit` jobs just above. Where
+/// `is_counted` is given, rank and number are those among the jobs that it names: the others of the job's own queue.
+/// Jobs above are of all queues, since a queue's priority may be why they are. O(jobs + limit log limit).
 Standing standing(const PriorityEngine& engine, PriorityEngine::Slot slot, Instant now, std::span<const double> factors,
-                  std::size_t limit);
+                  std::size_t limit, const std::function<bool(JobId)>& is_counted = {});
 
 /// The first `limit` jobs in queue order at `now`. O(jobs + limit log limit).
 std::vector<PriorityEngine::Change> in_queue_order(const PriorityEngine& engine, Instant now,

@@ -33,7 +33,8 @@ Json changes_view(const std::vector<TreeChange>& list);
 /// job-priority.tree-diff: the changes from revision `a` to `b`, and the revisions that made them, in their order.
 Json tree_diff_view(const TreeStore& trees, std::int64_t a, std::int64_t b, const std::vector<TreeChange>& changes);
 
-/// job-priority.list: pending jobs in queue order. limit 0: all.
+/// job-priority.list: pending jobs in the order of their priorities, each with `rank` `of` those in its own queue.
+/// limit 0: all.
 Json list_view(PriorityService& service, Instant now, std::size_t limit, std::optional<std::uint32_t> userid);
 /// job-priority.when: the next times at which one of two pending jobs passes the other. Errors: as explain.
 Result<Json> when_view(PriorityService& service, FluxJobId a, FluxJobId b, Instant now);

@@ -2,6 +2,7 @@
 // Owns: the views of the queue and of one job's priority. See views.hpp.
 #include <algorithm>
 #include <cstdio>
+#include <map>
 
 #include "libsched/fsd.hpp"
 #include "libsched/priority/crossings.hpp"
@@ -147,6 +148,7 @@ Json ahead_view(PriorityService& service, FluxJobId id, const Standing& place, I
         entry.set("id", static_cast<long long>(other.id.value));
         entry.set("user", job != nullptr ? service.users().name(job->charged_userid()) : std::string());
         entry.set("account", job != nullptr ? account_of(service, *job) : std::string());
+        entry.set("queue", job != nullptr ? job->request.queue : std::string());
         entry.set("priority", static_cast<long long>(other.priority)).set("why", lead.empty() ? other.why : lead);
         ahead.append(std::move(entry));
     }
@@ -216,8 +218,9 @@ Json words_view(PriorityService& service, const BookJob& job, const Breakdown& p
     if (const std::string limit = service.held_back_by(job.id); !limit.empty()) {
         words.append(Json::string("It is held back by a limit: " + limit + "."));
     }
+    const std::string where = job.request.queue.empty() ? "" : " in the queue " + job.request.queue;
     words.append(Json::string("It is number " + std::to_string(place.rank) + " of " + std::to_string(place.of) +
-                              " waiting jobs, with priority " + std::to_string(parts.priority) + "."));
+                              " waiting jobs" + where + ", with priority " + std::to_string(parts.priority) + "."));
     words.append(Json::string(service.payer_of(job) == unassociated
                                   ? "It is charged to no account: " + user +
                                         " has no association in the share tree, so its fair share is 0."
@@ -250,34 +253,45 @@ Json list_view(PriorityService& service, Instant now, std::size_t limit, std::op
     const PriorityEngine& engine = service.queue().engine();
     Json jobs = Json::array();
     const Measured measured = measured_for_order(service, now);
-    long long rank = 0;
-    std::size_t shown = 0;
-    for (const PriorityEngine::Change& place : in_queue_order(engine, now, service.factors())) {
-        rank += 1;
+    const auto order = in_queue_order(engine, now, service.factors());
+    std::map<std::string, long long> waiting;  // by queue: those of another one are in nobody's way
+    for (const PriorityEngine::Change& place : order) {
         const BookJob* job = service.book().find(place.id.value);
+        waiting[job != nullptr ? job->request.queue : std::string()] += 1;
+    }
+    std::map<std::string, long long> rank;
+    std::size_t shown = 0;
+    long long matching = 0;
+    for (const PriorityEngine::Change& place : order) {
+        const BookJob* job = service.book().find(place.id.value);
+        const std::string queue = job != nullptr ? job->request.queue : std::string();
+        rank[queue] += 1;
         if (job == nullptr || (userid && job->charged_userid() != *userid)) {
             continue;
         }
+        matching += 1;
         if (limit != 0 && shown == limit) {
-            break;
+            continue;
         }
         shown += 1;
         Json entry = Json::object();
         set_job(entry, service, *job);
-        entry.set("urgency", job->urgency).set("priority", static_cast<long long>(place.priority)).set("rank", rank);
+        entry.set("urgency", job->urgency).set("priority", static_cast<long long>(place.priority));
+        entry.set("rank", rank[queue]).set("of", waiting[queue]);
         entry.set("submit", to_seconds(job->submit));
         if (service.is_sum()) {
             const Breakdown parts = breakdown(engine, place.slot, now, service.factors());
             entry.set("factors", factors_view(parts)).set("contributions", contributions_view(parts));
         } else {
-            const OrderTerms order = service.explain_order(place.id.value, measured, now);
-            entry.set("factors", Json::object()).set("contributions", order_contributions_view(order));
+            const OrderTerms terms = service.explain_order(place.id.value, measured, now);
+            entry.set("factors", Json::object()).set("contributions", order_contributions_view(terms));
         }
         entry.set("qos", job->request.qos);
         jobs.append(std::move(entry));
     }
     Json view = Json::object();
-    view.set("jobs", std::move(jobs)).set("of", rank).set("policy", policy_name(service));
+    view.set("jobs", std::move(jobs)).set("of", static_cast<long long>(order.size())).set("matching", matching);
+    view.set("policy", policy_name(service));
     return view;
 }
 
@@ -374,7 +388,10 @@ Result<Json> explain_view(PriorityService& service, FluxJobId id, Instant now) {
     }
     const PriorityEngine& engine = service.queue().engine();
     const Breakdown parts = breakdown(engine, *slot, now, service.factors());
-    const Standing place = standing(engine, *slot, now, service.factors(), ahead_max);
+    const Standing place = standing(engine, *slot, now, service.factors(), ahead_max, [&](JobId other) {
+        const BookJob* its = service.book().find(other.value);
+        return its != nullptr && its->request.queue == job->request.queue;
+    });
     const OrderTerms order =
         service.is_sum() ? OrderTerms{} : service.explain_order(id, measured_for_order(service, now), now);
     Json view = Json::object();

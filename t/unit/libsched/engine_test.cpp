@@ -224,6 +224,10 @@ TEST_CASE("explain: rank, who stands above, and why in words") {
     CHECK(s.ahead[0].why == "its fair share is better: +8000 from fairshare, in all 8000 ahead");
     CHECK(s.ahead[1].why == "it was expedited by the instance owner");
     CHECK(standing(engine, held, at(0), factors, 1).ahead[0].why == "this job is held (urgency 0) and it is not");
+    const Standing among = standing(engine, mine, at(0), factors, 10, [](JobId) { return false; });
+    CHECK(among.rank == 1);
+    CHECK(among.of == 1);
+    CHECK(among.ahead.size() == s.ahead.size());
 }
 
 TEST_CASE("explain: only the nearest are listed, and ties fall to the earlier submission") {
