@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: reading the two system clocks and the process's scale. Written once before threads start, only read afterwards.
+// Owns: reading the two system clocks and the process's mapping. Written once before threads start, only read
+// afterwards.
 #include "broker/api/clock.hpp"
 
 #include <ctime>
@@ -9,16 +10,15 @@
 namespace weir::broker {
 namespace {
 
-struct Scale {
+struct Mapping {
     double scale = 1;
-    double origin = 0;
-    double base_real = 0;  ///< wall clock when base_ns was read
-    uint64_t base_ns = 0;
+    double zero = 0;
+    bool is_set = false;
 };
 
-Scale& current() {
-    static Scale scale;
-    return scale;
+Mapping& current() {
+    static Mapping mapping;
+    return mapping;
 }
 
 uint64_t read_ns(clockid_t clock) {
@@ -27,32 +27,24 @@ uint64_t read_ns(clockid_t clock) {
     return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(now.tv_nsec);
 }
 
-double wall() {
-    return static_cast<double>(read_ns(CLOCK_REALTIME)) / 1e9;
-}
-
 }  // namespace
 
-void set_clock(double scale, double origin) {
+void set_clock(double scale, double zero) {
     WEIR_CHECK(scale > 0);
-    current() = {scale, origin, wall(), monotonic_ns()};
+    current() = {scale, zero, true};
 }
 
 double clock_now() {
-    const Scale& s = current();
-    if (s.scale == 1) {
-        return wall();
-    }
-    const double real = s.base_real + static_cast<double>(monotonic_ns() - s.base_ns) / 1e9;
-    return s.origin + (real - s.origin) * s.scale;
+    const Mapping& m = current();
+    return m.is_set ? m.zero + m.scale * (static_cast<double>(monotonic_ns()) / 1e9) : wall_now();
 }
 
 double clock_scale() {
     return current().scale;
 }
 
-double clock_origin() {
-    return current().origin;
+double wall_now() {
+    return static_cast<double>(read_ns(CLOCK_REALTIME)) / 1e9;
 }
 
 double real_delay(double scaled_seconds) {

@@ -53,7 +53,8 @@ Result<std::unique_ptr<Broker>> Broker::create(const Options& options) {
     if (!rundir) {
         return rundir.error();
     }
-    auto attributes = instance_attributes(options, *own, take_parent_from_environment(), rundir->path());
+    const Parent parent = take_parent_from_environment();
+    auto attributes = instance_attributes(options, *own, parent, rundir->path());
     if (!attributes) {
         return attributes.error();
     }
@@ -62,9 +63,13 @@ Result<std::unique_ptr<Broker>> Broker::create(const Options& options) {
             return Error{is_private.error().code, "statedir: " + is_private.error().message};
         }
     }
-    start_clock(*attributes);
+    auto clock = ClockKeeper::begin(*attributes, parent);
+    if (!clock) {
+        return clock.error();
+    }
     std::unique_ptr<Broker> broker(
         new Broker(options, std::move(*rundir), std::move(*attributes), std::move(*config), std::move(*own)));
+    broker->clock_ = std::make_unique<ClockKeeper>(std::move(*clock));
     auto listener = LocalListener::bind(
         broker->loop_, broker->router_, broker->rundir_,
         [b = broker.get()](int severity, const std::string& text) { b->log_.write(severity, text); });
@@ -191,6 +196,7 @@ void Broker::load_next(std::size_t i) {
     }
     if (i == to_load_.size()) {
         stage_ = Stage::RUN;
+        clock_->watch(loop_, [this](int severity, const std::string& text) { log_.write(severity, text); });
         log_.write(LOG_INFO, "online: " + *attributes_.get("local-uri"));
         listener_->accept();
         tell_ready();
@@ -240,6 +246,7 @@ void Broker::shut_down(int exit_code) {
         deadline_.get(), [](uv_timer_t* h) { Watch<uv_timer_t>::fire(h); }, SHUTDOWN_MS_MAX, 0);
     host_.remove_all([this] {
         deadline_.reset();
+        clock_->stop();
         listener_->flush();
         loop_.stop();
     });

@@ -9,6 +9,7 @@
 
 #include "broker/core/attributes.hpp"
 #include "broker/core/broker_config.hpp"
+#include "broker/core/clock_keeper.hpp"
 #include "broker/core/config_service.hpp"
 #include "broker/core/local_listener.hpp"
 #include "broker/core/log_service.hpp"
@@ -61,6 +62,7 @@ class Broker {
     ConfigService config_;
     Watch<uv_signal_t> signals_[4];
     Watch<uv_timer_t> deadline_;
+    std::unique_ptr<ClockKeeper> clock_;
     Stage stage_ = Stage::INIT;
     bool is_reload_due_ = false;
     int exit_code_ = 0;

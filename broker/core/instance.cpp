@@ -64,9 +64,10 @@ std::string host_name() {
 
 /// Attributes that the command line may not set: they say what is, not what is wished.
 bool is_read_only(const std::string& name) {
-    constexpr std::array READ_ONLY{"rundir",         "local-uri",        "rank",          "size",       "version",
-                                   "broker.pid",     "parent-uri",       "jobid",         "jobid-path", "broker.uuid",
-                                   "security.owner", "broker.starttime", "instance-level"};
+    constexpr std::array READ_ONLY{"rundir",         "local-uri",   "rank",           "size",
+                                   "version",        "broker.pid",  "parent-uri",     "jobid",
+                                   "jobid-path",     "broker.uuid", "security.owner", "broker.starttime",
+                                   "instance-level", "clock.zero",  "clock.last-seen"};
     return std::any_of(READ_ONLY.begin(), READ_ONLY.end(), [&name](const char* other) { return name == other; });
 }
 
@@ -77,6 +78,7 @@ Parent take_parent_from_environment() {
     parent.uri = take_variable("FLUX_URI");
     parent.jobid = take_variable("FLUX_JOB_ID");
     parent.jobid_path = take_variable("FLUX_JOB_ID_PATH");
+    parent.clock = take_variable("WEIR_CLOCK");
     if (parent.uri.empty() || parent.jobid.empty()) {
         return {};
     }
@@ -117,7 +119,9 @@ Result<Attributes> instance_attributes(const Options& options, const BrokerConfi
         all.set("config.path", path.string());
         all.set("weir.config-dir", (is_dir ? path : path.parent_path()).string());
     }
-    all.set("clock.scale", in_digits(config.clock_scale.value_or(1.0)));
+    if (config.clock_scale) {
+        all.set("clock.scale", in_digits(*config.clock_scale));
+    }
     if (config.clock_origin) {
         all.set("clock.origin", in_digits(*config.clock_origin));
     }
@@ -142,14 +146,33 @@ Result<Attributes> instance_attributes(const Options& options, const BrokerConfi
                                                           (std::string_view(name) == "clock.scale" ? " above 0" : "")};
         }
     }
-    if (!all.get("clock.origin")) {  // the clock is not set yet: it tells real time
-        all.set("clock.origin", in_digits(clock_now()));
-    }
     return all;
 }
 
-void start_clock(Attributes& attributes) {
-    set_clock(*as_number(*attributes.get("clock.scale")), *as_number(*attributes.get("clock.origin")));
+ClockWish clock_wish(const Attributes& attributes, const Parent& parent) {
+    const auto number = [&attributes](const char* name) {
+        const auto text = attributes.get(name);
+        return text ? as_number(*text) : std::nullopt;
+    };
+    ClockWish wish{number("clock.scale"), number("clock.origin"), {}};
+    const auto space = parent.clock.find(' ');
+    if (space != std::string::npos) {
+        const auto scale = as_number(parent.clock.substr(0, space));
+        const auto zero = as_number(parent.clock.substr(space + 1));
+        if (scale && zero && *scale > 0 && std::isfinite(*scale) && std::isfinite(*zero)) {
+            wish.parent = {*scale, *zero};
+        }
+    }
+    return wish;
+}
+
+void tell_clock(Attributes& attributes, const ClockStart& start, const std::optional<ClockPast>& past) {
+    attributes.set("clock.scale", in_digits(start.scale));
+    attributes.set("clock.origin", in_digits(start.origin));
+    attributes.set("clock.zero", in_digits(start.zero));
+    if (past) {
+        attributes.set("clock.last-seen", in_digits(past->seen));
+    }
     std::array<char, 64> text{};
     std::snprintf(text.data(), text.size(), "%.3f", clock_now());
     attributes.set("broker.starttime", text.data());

@@ -28,6 +28,7 @@ std::vector<std::string> task_environment(const ExecSpec& spec, const ExecPlace&
     variables["FLUX_JOB_ID_PATH"] = (place.jobid_path == "/" ? "" : place.jobid_path) + "/" + jobid;
     variables["FLUX_JOB_SIZE"] = std::to_string(spec.task_count);
     variables["FLUX_JOB_NNODES"] = std::to_string(spec.node_count);
+    variables["WEIR_CLOCK"] = place.clock;
     std::vector<std::string> environment;
     for (const auto& [name, value] : variables) {
         environment.push_back(name + "=" + value);

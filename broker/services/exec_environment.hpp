@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: the environment that a job's tasks get. Must not know processes.
-// Source: flux-environment(7): FLUX_URI, FLUX_JOB_ID, FLUX_JOB_ID_PATH, FLUX_JOB_SIZE, FLUX_JOB_NNODES.
+// Source: flux-environment(7): FLUX_URI, FLUX_JOB_ID, FLUX_JOB_ID_PATH, FLUX_JOB_SIZE, FLUX_JOB_NNODES; WEIR_CLOCK: ADR
+// 0192.
 #pragma once
 #include <map>
 #include <string>
@@ -14,6 +15,7 @@ namespace weir::broker {
 struct ExecPlace {
     std::string uri;         // local-uri of this instance
     std::string jobid_path;  // "/" or "/f1/f2"
+    std::string clock;       // "SCALE ZERO": a weir-broker that runs as a job takes this clock
 };
 
 /// NAME=VALUE of the jobspec's environment, or of the broker's where it names none, plus the variables of this job.

@@ -44,7 +44,8 @@ class JobExec {
   public:
     explicit JobExec(flux_t* h)
         : h_(h),
-          place_{attribute(h, "local-uri"), attribute(h, "jobid-path")},
+          place_{attribute(h, "local-uri"), attribute(h, "jobid-path"),
+                 attribute(h, "clock.scale") + " " + attribute(h, "clock.zero")},
           output_(attribute(h, "statedir").empty() ? attribute(h, "rundir") : attribute(h, "statedir"),
                   attribute(h, "statedir").empty()),
           deadlines_(h, [this](flux_jobid_t id) { on_deadline(id); }),

@@ -128,7 +128,7 @@ Exit run_in(Context& context, const Workload& workload, const DemoFolder& folder
     if (!session) {
         return ended_by(context, session.error(), folder);
     }
-    Driver driver(workload, *session, plan.scale, plan.origin);
+    Driver driver(workload, *session, plan.scale, *plan.origin);
     Status done = Done{};
     {
         LiveOutput output(screen, context.args.has("plain"), fd);

@@ -86,7 +86,6 @@ Plan plan_of(const Args& args, const std::string& rundir, const std::string& sta
     plan.default_queue = "batch";
     if (args.has("scale")) {
         plan.scale = args.number("scale", 1);
-        plan.origin = static_cast<double>(std::time(nullptr));
     }
     return plan;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the one clock that the command reads.
+// Owns: the clocks that the command reads.
 #include "cmd/common/instance_clock.hpp"
 
 #include <chrono>
@@ -13,19 +13,14 @@ double real_now() {
     return std::chrono::duration<double>(now).count();
 }
 
-InstanceClock instance_clock(Client& client) {
-    InstanceClock clock;
-    const auto scale = client.attribute("clock.scale");
-    const auto origin = client.attribute("clock.origin");
-    if (scale && origin && parse_number(*scale) && parse_number(*origin)) {
-        clock.scale = *parse_number(*scale);
-        clock.origin = *parse_number(*origin);
-    }
-    return clock;
-}
-
 double instance_now(Client& client) {
-    return instance_clock(client).scaled(real_now());
+    const auto scale = client.attribute("clock.scale");
+    const auto zero = client.attribute("clock.zero");
+    if (!scale || !zero || !parse_number(*scale) || !parse_number(*zero)) {
+        return real_now();
+    }
+    const auto monotonic = std::chrono::steady_clock::now().time_since_epoch();
+    return *parse_number(*zero) + *parse_number(*scale) * std::chrono::duration<double>(monotonic).count();
 }
 
 }  // namespace weir::cmd

@@ -12,9 +12,11 @@ std::string plugin_line(const Plan& plan, const char* name) {
 }
 
 std::string clock_table(const Plan& plan) {
-    return plan.scale == 1
-               ? ""
-               : "\n[clock]\nscale = " + fixed(plan.scale, 3) + "\norigin = " + fixed(plan.origin, 6) + "\n";
+    if (plan.scale == 1) {
+        return "";
+    }
+    const std::string origin = plan.origin ? "origin = " + fixed(*plan.origin, 6) + "\n" : "";
+    return "\n[clock]\nscale = " + fixed(plan.scale, 3) + "\n" + origin;
 }
 
 std::string weir_tables(const Plan& plan) {
@@ -86,7 +88,9 @@ std::string parent_config(const Plan& plan) {
 }
 
 std::string child_config(const Plan& plan, const Partition& partition) {
-    return common_head(plan, partition.scheduler) + weir_tables(plan);
+    Plan inside = plan;
+    inside.origin.reset();
+    return common_head(inside, partition.scheduler) + weir_tables(plan);
 }
 
 }  // namespace weir::cmd

@@ -4,6 +4,7 @@
 #pragma once
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,8 +31,10 @@ struct Plan {
     std::int64_t nodes = 1, cores_per_node = 1;
     std::vector<Partition> partitions;
     std::string default_queue;
-    double scale = 1;   ///< of the clock
-    double origin = 0;  ///< Unix seconds at which scaled and real time agree; used with a scale alone
+    double scale = 1;  ///< of the clock
+    /// Unix seconds at which scaled and real time agree; used with a scale alone. Empty: the broker's statedir knows,
+    /// or the start is. Partitions take their parent's clock.
+    std::optional<double> origin;
     std::map<std::string, std::string> weir;  ///< further keys of [weir], as "half-life" -> "1d"
     std::map<std::string, double> weights;
     std::int64_t jobs_kept = 10000;  ///< ended jobs in memory

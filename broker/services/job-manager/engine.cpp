@@ -39,7 +39,7 @@ std::int64_t Engine::now_us() const {
 }
 
 std::int64_t Engine::next_time_us() {
-    last_us_ = std::max(now_us(), last_us_ + 1);
+    last_us_ = std::max(standing_us_.value_or(now_us()), last_us_ + 1);
     return last_us_;
 }
 

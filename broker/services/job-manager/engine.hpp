@@ -7,6 +7,7 @@
 #include <flux/core.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "broker/services/job-manager/job_store.hpp"
@@ -100,6 +101,7 @@ class Engine {
   private:
     Status open_store(RestoredJobs& restored);
     Status restore(RestoredJobs restored);
+    std::int64_t last_seen_us() const;
     void resume(Job& job);
     void resume_running(Job& job);
     Status process(Job& job, const Event& event, bool is_volatile);
@@ -113,6 +115,7 @@ class Engine {
     flux_t* h_;
     std::uint32_t owner_;
     std::int64_t last_us_ = 0;
+    std::optional<std::int64_t> standing_us_;  ///< while jobs are settled that the old broker left: the time of it all
     bool write_through_ = false;
     Json config_;
     EnvironmentPool environments_;  // outlives the jobs

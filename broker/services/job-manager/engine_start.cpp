@@ -6,7 +6,10 @@
 #include <syslog.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cmath>
+#include <cstdlib>
 #include <cstring>
 
 #include "broker/services/job-manager/admin.hpp"
@@ -157,6 +160,13 @@ Status Engine::watch_reactor() {
     return Done{};
 }
 
+/// When the old broker was last alive: what ended with it ended then (ADR 0193).
+std::int64_t Engine::last_seen_us() const {
+    const char* text = flux_attr_get(h_, "clock.last-seen");
+    const std::int64_t seen = text ? std::llround(std::strtod(text, nullptr) * 1e6) : 0;
+    return std::min(now_us(), std::max(seen, last_us_));
+}
+
 Status Engine::restore(RestoredJobs restored) {
     const int version = restored.version;
     next_sequence_ = restored.next_sequence;
@@ -180,13 +190,17 @@ Status Engine::restore(RestoredJobs restored) {
                 return done;  // lines of this version cannot stand behind what is there
             flux_log(h_, LOG_ERR, "%s", done.error().message.c_str());
         }
+    standing_us_ = last_seen_us();
     for (Job* job : active) {
         waits_->on_active(*job);
         jobtap_->on_restored(*job);
     }
     put_resources_back(h_, jobs_);
-    for (Job* job : active)
-        resume(*job);
+    const auto others = std::stable_partition(active.begin(), active.end(),
+                                              [](const Job* job) { return is_in(job->state, mask_running); });
+    std::for_each(active.begin(), others, [this](Job* job) { resume(*job); });
+    standing_us_.reset();
+    std::for_each(others, active.end(), [this](Job* job) { resume(*job); });
     if (jobs_.active_count() + jobs_.inactive_count() > 0)
         flux_log(h_, LOG_INFO, "restored %zu active and %zu inactive jobs", active.size(), jobs_.inactive_count());
     return Done{};

@@ -15,7 +15,7 @@ using namespace weir::broker;
 namespace {
 
 constexpr double scale = 3600;  // an hour passes in a second
-constexpr double origin = 1.7e9;
+constexpr double begin_s = 1.7e9;
 constexpr double clock_step_s = 1e-6 * scale;  // what doubles near 1.7e9 and the system clock resolve, generously
 
 using Body = std::function<void(flux_watcher_t*)>;
@@ -25,10 +25,11 @@ void run_body(flux_reactor_t*, flux_watcher_t* w, int, void* arg) {
 
 void set_clock_once() {
     static const bool is_set = [] {
-        const double before = clock_now();
         CHECK(clock_scale() == 1);
-        set_clock(scale, origin);
-        CHECK(clock_now() - origin >= (before - origin) * scale);
+        CHECK(std::abs(clock_now() - wall_now()) < 1);
+        set_clock(scale, begin_s - scale * (static_cast<double>(monotonic_ns()) / 1e9));
+        CHECK(clock_now() >= begin_s - clock_step_s);
+        CHECK(clock_now() < begin_s + 10 * scale);
         return true;
     }();
     (void)is_set;

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: see clock_keeper.hpp.
+#include "broker/core/clock_keeper.hpp"
+
+#include <syslog.h>
+
+#include <array>
+#include <cstdio>
+#include <utility>
+
+#include "broker/api/clock.hpp"
+
+namespace weir::broker {
+namespace {
+
+constexpr std::uint64_t mark_ms = 1000;  // of real time: the most that a kill takes from what is charged
+
+double monotonic_s() {
+    return static_cast<double>(monotonic_ns()) / 1e9;
+}
+
+std::string seconds(double value) {
+    std::array<char, 64> text{};
+    std::snprintf(text.data(), text.size(), "%+.3f s", value);
+    return text.data();
+}
+
+}  // namespace
+
+ClockKeeper::ClockKeeper(std::optional<ClockFile> file, const ClockStart& start)
+    : file_(std::move(file)), start_(start), steps_(wall_now(), monotonic_s()) {}
+
+Result<ClockKeeper> ClockKeeper::begin(Attributes& attributes, const Parent& parent) {
+    std::optional<ClockFile> file;
+    if (const auto statedir = attributes.get("statedir")) {
+        auto opened = ClockFile::open(*statedir);
+        if (!opened) {
+            return opened.error();
+        }
+        file = std::move(*opened);
+    }
+    const std::optional<ClockPast> past = file ? file->past() : std::nullopt;
+    const ClockStart start = begin_clock(clock_wish(attributes, parent), past, wall_now(), monotonic_s());
+    set_clock(start.scale, start.zero);
+    tell_clock(attributes, start, past);
+    return ClockKeeper(std::move(file), start);
+}
+
+void ClockKeeper::watch(Loop& loop, Log log) {
+    log_ = std::move(log);
+    if (file_ && file_->is_damaged()) {
+        log_(LOG_WARNING,
+             "statedir: the file clock cannot be read: when the instance was last alive is not known, and jobs "
+             "that ended with it end with the last event of the job journal");
+    }
+    if (start_.raised >= StepWatch::step_min) {
+        log_(LOG_WARNING,
+             "the wall clock is behind what this statedir has seen: the instance's clock goes on from there, " +
+                 seconds(start_.raised) + " off");
+    }
+    timer_ = std::make_unique<Watch<uv_timer_t>>();
+    WEIR_CHECK(timer_->create([&loop](uv_timer_t* h) { return uv_timer_init(loop.get(), h); }) == 0);
+    timer_->on([this](int) { look(); });
+    uv_timer_start(
+        timer_->get(), [](uv_timer_t* h) { Watch<uv_timer_t>::fire(h); }, mark_ms, mark_ms);
+    mark();
+}
+
+void ClockKeeper::stop() {
+    if (timer_) {
+        timer_.reset();
+        mark();
+    }
+}
+
+void ClockKeeper::look() {
+    if (const double step = steps_.step(wall_now(), monotonic_s()); step != 0) {
+        log_(LOG_WARNING, "the wall clock was set by " + seconds(step) +
+                              ": the instance's clock goes on without the step; all steps since the start: " +
+                              seconds(steps_.sum()));
+    }
+    mark();
+}
+
+void ClockKeeper::mark() {
+    if (!file_) {
+        return;
+    }
+    const Status marked = file_->mark({start_.scale, start_.origin, clock_now()});
+    if (!marked && !std::exchange(has_mark_failed_, true)) {
+        log_(LOG_ERR,
+             marked.error().message + "; after a kill, jobs that ended with this broker end earlier than they did");
+    }
+    has_mark_failed_ = has_mark_failed_ && !marked;
+}
+
+}  // namespace weir::broker

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the instance's clock over its life: begun once, marked in the statedir every second, steps of the wall clock
+// told. Must not know how a beginning is chosen (instance_clock.hpp). Source: doc/adr/0192, 0193.
+#pragma once
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "broker/core/attributes.hpp"
+#include "broker/core/clock_file.hpp"
+#include "broker/core/instance.hpp"
+#include "broker/core/loop.hpp"
+
+namespace weir::broker {
+
+class ClockKeeper {
+  public:
+    using Log = std::function<void(int severity, const std::string& text)>;
+
+    /// Sets the process's clock and the attributes that speak of it. Before any other thread runs.
+    /// Error: the statedir cannot be used, or another broker uses it.
+    static Result<ClockKeeper> begin(Attributes& attributes, const Parent& parent);
+
+    /// From here on the instance counts as alive: a mark now, then every second of real time and at the end.
+    void watch(Loop& loop, Log log);
+    /// The last mark.
+    void stop();
+
+  private:
+    ClockKeeper(std::optional<ClockFile> file, const ClockStart& start);
+    void look();
+    void mark();
+
+    std::optional<ClockFile> file_;
+    ClockStart start_;
+    StepWatch steps_;
+    Log log_;
+    bool has_mark_failed_ = false;
+    std::unique_ptr<Watch<uv_timer_t>> timer_;
+};
+
+}  // namespace weir::broker
