@@ -147,5 +147,21 @@ for i in range(1000):
     client.send(\"job-manager.raise\", {\"id\": job, \"severity\": 0, \"type\": \"cancel\"}, noresponse=True)" &&
 	timeout 60 "$JOBCTL" rpc job-manager.drain "{}"
 '
+cat >signals.py <<-\EOF
+	import os, sys
+	sys.path.insert(0, os.path.dirname(os.environ["JOBCTL"]))
+	import jobctl
+	client = jobctl.Client(os.environ["FLUX_URI"])
+	for i in range(5000):
+	    client.rpc("job-manager.kill", {"id": int(sys.argv[1]), "signum": 10 + i % 2 * 2})
+	client.rpc("job-manager.kill", {"id": int(sys.argv[1]), "signum": 9})
+EOF
+test_expect_success 'SIGKILL arrives though the launcher was stopped and thousands of signals wait for it' '
+	mkfifo launcher &&
+	id=$(job submit -- sh -c "trap \"\" USR1 USR2; echo \$PPID >\"$PWD/launcher\"; exec sleep 100000") &&
+	read -r launcher <launcher && kill -STOP $launcher &&
+	JOBCTL=$JOBCTL python3 signals.py $id &&
+	job wait $id clean && job wait $id finish | grep "\"status\": 9"
+'
 stop_instance
 test_done

@@ -7,17 +7,7 @@
 #include <cerrno>
 
 #include "broker/api/connector.hpp"
-
-// libzmq is not instrumented, so ThreadSanitizer cannot see that it orders what one thread wrote before what the other
-// reads. These two say so, for each message by its own address and for nothing else.
-#if defined(__SANITIZE_THREAD__)
-#include <sanitizer/tsan_interface.h>
-#define WEIR_ACQUIRE(address) __tsan_acquire(address)
-#define WEIR_RELEASE(address) __tsan_release(address)
-#else
-#define WEIR_ACQUIRE(address) static_cast<void>(address)
-#define WEIR_RELEASE(address) static_cast<void>(address)
-#endif
+#include "broker/api/handover.hpp"
 
 namespace weir::broker {
 namespace {

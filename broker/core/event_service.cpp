@@ -12,6 +12,11 @@
 namespace weir::broker {
 namespace {
 
+/// Of one endpoint: subscriptions, services.
+constexpr std::size_t NAMES_MAX = 256;
+constexpr std::size_t NAME_BYTES_MAX = 256;
+constexpr const char* too_many = "a connection may have 256 subscriptions and 256 services, of 256 bytes each";
+
 void publish(Router& router, const Call& call) {
     const Json payload = call.payload();
     const auto topic = payload.string("topic");
@@ -22,9 +27,10 @@ void publish(Router& router, const Call& call) {
         call.fail(EPROTO, "event.publish takes {topic:s, flags:i, payload?:base64}");
         return;
     }
-    const std::uint32_t sequence =
-        router.publish(Packet::make({FLUX_MSGTYPE_EVENT, static_cast<std::uint8_t>(flags), call.request().cred(), 0, 0},
-                                    *topic, bytes ? std::optional<std::string_view>(*bytes) : std::nullopt));
+    Packet event = Packet::make({FLUX_MSGTYPE_EVENT, static_cast<std::uint8_t>(flags), call.request().cred(), 0, 0},
+                                *topic, bytes ? std::optional<std::string_view>(*bytes) : std::nullopt);
+    event.set_charge(call.request().charge());
+    const std::uint32_t sequence = router.publish(std::move(event));
     call.respond(Json::take(json_pack("{s:I}", "seq", static_cast<json_int_t>(sequence))));
 }
 
@@ -33,6 +39,8 @@ void subscribe(Router& router, const Call& call, bool is_on) {
     Endpoint* sender = router.find(call.sender());
     if (!topic || sender == nullptr) {
         call.fail(EPROTO, "event.subscribe and .unsubscribe take {topic:s}");
+    } else if (is_on && (topic->size() > NAME_BYTES_MAX || sender->subscriptions.size() >= NAMES_MAX)) {
+        call.fail(ENOSPC, too_many);
     } else if (is_on) {
         sender->subscriptions.add(*topic);
         call.respond();
@@ -56,6 +64,10 @@ void change_service(Router& router, const Call& call, bool is_on) {
     }
     if (!may_register(call.request().cred(), *name)) {
         call.fail(EPERM, "your services must be named " + std::to_string(call.request().cred().userid) + "-NAME");
+        return;
+    }
+    if (is_on && (name->size() > NAME_BYTES_MAX || router.services().names(call.sender()).size() >= NAMES_MAX)) {
+        call.fail(ENOSPC, too_many);
         return;
     }
     const Status how =

@@ -3,6 +3,7 @@
 // routing.
 #include "broker/core/local_client.hpp"
 
+#include <flux/core.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -30,9 +31,10 @@ std::uint32_t length_of(const char* head) {
 
 }  // namespace
 
-LocalClient::LocalClient(Loop& loop, int fd, Cred connection, Hooks hooks)
-    : Endpoint(new_uuid()), hooks_(std::move(hooks)), fd_(fd) {
+LocalClient::LocalClient(Loop& loop, int fd, Cred connection, std::shared_ptr<Quota> quota, Hooks hooks)
+    : Endpoint(new_uuid()), quota_(std::move(quota)), hooks_(std::move(hooks)), fd_(fd) {
     cred = connection;
+    quota_->connect();
     WEIR_CHECK(poll_.create([&loop, fd](uv_poll_t* poll) { return uv_poll_init(loop.get(), poll, fd); }) == 0);
     poll_.on([this](int events) { on_ready(events); });
     watch(false);
@@ -41,6 +43,9 @@ LocalClient::LocalClient(Loop& loop, int fd, Cred connection, Hooks hooks)
 LocalClient::~LocalClient() {
     poll_.reset();
     ::close(fd_);
+    quota_->disconnect();
+    quota_->remove_unfinished(in_.size() - in_used_);
+    quota_->remove(out_.size());
 }
 
 void LocalClient::watch(bool wants_write) {
@@ -66,7 +71,13 @@ void LocalClient::read_some() {
     for (int i = 0; i < READS; ++i) {
         const ssize_t n = ::recv(fd_, piece.data(), piece.size(), MSG_DONTWAIT);
         if (n > 0) {
-            in_.append(piece.data(), static_cast<std::size_t>(n));
+            const auto size = static_cast<std::size_t>(n);
+            if (!quota_->has_room_to_read(size)) {
+                close("disconnected: its user has 64 MiB of unfinished messages");
+                return;
+            }
+            in_.append(piece.data(), size);
+            quota_->add_unfinished(size);
             if (!take_messages()) {
                 return;
             }
@@ -98,18 +109,72 @@ bool LocalClient::take_messages() {
         if (in_.size() - in_used_ < HEAD_SIZE + length) {
             break;
         }
-        auto packet = Packet::parse(in_.substr(in_used_ + HEAD_SIZE, length));
+        std::string bytes = in_.substr(in_used_ + HEAD_SIZE, length);
         in_used_ += HEAD_SIZE + length;
-        if (!packet) {
-            close("what it sent is no RFC 3 message");
+        quota_->remove_unfinished(HEAD_SIZE + length);
+        if (!take_message(std::move(bytes))) {
             return false;
         }
-        packet->set_cred(stamped(packet->cred(), cred));
-        hooks_.message(*this, std::move(*packet));
     }
     in_.erase(0, in_used_);
     in_used_ = 0;
+    release_memory(in_);
     return true;
+}
+
+bool LocalClient::take_message(std::string bytes) {
+    auto packet = Packet::parse(std::move(bytes));
+    if (!packet || packet->topic().size() > TOPIC_BYTES_MAX) {
+        close(packet ? "its message has a topic of more than 256 bytes" : "what it sent is no RFC 3 message");
+        return false;
+    }
+    packet->set_cred(stamped(packet->cred(), cred));
+    if (!quota_->is_limited() || admit(*packet)) {
+        hooks_.message(*this, std::move(*packet));
+    }
+    return !is_closed_;
+}
+
+bool LocalClient::admit(Packet& packet) {
+    const bool is_asking = packet.type() == FLUX_MSGTYPE_REQUEST && !packet.has(FLUX_MSGFLAG_NORESPONSE);
+    const std::size_t size = packet.bytes().size() + REQUEST_OVERHEAD;
+    const std::uint32_t matchtag = packet.aux2();
+    if (is_asking && open_.count(matchtag) != 0) {
+        refuse(packet, EPROTO, "the matchtag is that of a request which is not answered yet");
+        return false;
+    }
+    if (!quota_->has_room(size)) {
+        if (is_asking) {
+            refuse(packet, ENOBUFS, "you have 64 MiB of messages unread or unanswered: read answers, end streams");
+        } else {
+            close("disconnected: it sends more than the services take");
+        }
+        return false;
+    }
+    packet.set_charge(std::make_shared<const Charge>(quota_, size));
+    if (is_asking) {
+        open_.emplace(matchtag, OpenRequest{packet.charge(), packet.has(FLUX_MSGFLAG_STREAMING)});
+    }
+    return true;
+}
+
+void LocalClient::refuse(const Packet& request, int errnum, std::string_view why) {
+    (void)deliver(request.response(static_cast<std::uint32_t>(errnum), std::string(why) + '\0', cred));
+}
+
+/// The last response to a request ends what it is charged for: any one, or of a streaming request an error.
+void LocalClient::on_response(const Packet& response) {
+    const auto it = open_.find(response.aux2());
+    if (it != open_.end() && (!it->second.is_streaming || response.aux1() != 0)) {
+        open_.erase(it);
+    }
+}
+
+void LocalClient::release_memory(std::string& buffer) {
+    constexpr std::size_t KEPT_MAX = 256 * 1024;
+    if (buffer.capacity() > KEPT_MAX && buffer.size() < buffer.capacity() / 4) {
+        buffer.shrink_to_fit();
+    }
 }
 
 bool LocalClient::deliver(const Packet& packet) {
@@ -117,7 +182,10 @@ bool LocalClient::deliver(const Packet& packet) {
     if (is_closed_ || is_over_limit_) {
         return true;
     }
-    if (out_.size() - out_sent_ + bytes.size() > UNREAD_BYTES_MAX) {
+    if (packet.type() == FLUX_MSGTYPE_RESPONSE) {
+        on_response(packet);
+    }
+    if (out_.size() - out_sent_ + bytes.size() > UNREAD_BYTES_MAX || !quota_->has_room(bytes.size() + HEAD_SIZE)) {
         is_over_limit_ = true;
     } else {
         char head[HEAD_SIZE];
@@ -126,6 +194,7 @@ bool LocalClient::deliver(const Packet& packet) {
             head[4 + i] = static_cast<char>(bytes.size() >> (24 - 8 * i) & 0xff);
         }
         out_.append(head, sizeof head).append(bytes);
+        quota_->add(bytes.size() + HEAD_SIZE);
     }
     if (!is_flush_asked_) {
         is_flush_asked_ = true;
@@ -140,7 +209,8 @@ void LocalClient::flush() {
         return;
     }
     if (is_over_limit_) {
-        close("disconnected: it left 64 MiB of messages unread");
+        close(quota_->is_limited() ? "disconnected: its user left 64 MiB of messages unread"
+                                   : "disconnected: it left 64 MiB of messages unread");
         return;
     }
     while (out_sent_ < out_.size()) {
@@ -154,12 +224,11 @@ void LocalClient::flush() {
             return;
         }
     }
-    if (out_sent_ == out_.size()) {
-        out_.clear();
-        out_sent_ = 0;
-    } else if (out_sent_ > out_.size() / 2) {
+    if (out_sent_ == out_.size() || out_sent_ > out_.size() / 2) {
+        quota_->remove(out_sent_);
         out_.erase(0, out_sent_);
         out_sent_ = 0;
+        release_memory(out_);
     }
     const bool wants_write = !out_.empty();
     if (wants_write != is_writing_) {

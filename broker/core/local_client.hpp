@@ -6,11 +6,15 @@
 #include <uv.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
-#include <optional>
+#include <memory>
 #include <string>
+#include <string_view>
+#include <unordered_map>
 
 #include "broker/core/loop.hpp"
+#include "broker/core/quota.hpp"
 #include "broker/core/router.hpp"
 
 namespace weir::broker {
@@ -21,27 +25,45 @@ class LocalClient final : public Endpoint {
     static constexpr std::size_t MESSAGE_BYTES_MAX = 64u << 20;
     /// A client that lets this much pile up unread is disconnected: it must not cost the others memory.
     static constexpr std::size_t UNREAD_BYTES_MAX = 64u << 20;
+    /// No service has a longer name.
+    static constexpr std::size_t TOPIC_BYTES_MAX = 256;
+    /// What a request costs besides its bytes, here and in the service that answers it.
+    static constexpr std::size_t REQUEST_OVERHEAD = 2048;
 
     struct Hooks {
         std::function<void(LocalClient&, Packet)> message;
         std::function<void(LocalClient&)> wants_flush;  // once until flush() is called
         std::function<void(LocalClient&, const std::string& why)> closed;
     };
-    /// Takes over the connected, non-blocking socket.
-    LocalClient(Loop& loop, int fd, Cred connection, Hooks hooks);
+    /// Takes over the connected, non-blocking socket. What is read and not taken, sent and not read, asked and not
+    /// answered is charged to `quota`: over its limit a request is refused (ENOBUFS), whatever else disconnects.
+    LocalClient(Loop& loop, int fd, Cred connection, std::shared_ptr<Quota> quota, Hooks hooks);
     ~LocalClient() override;
 
     bool deliver(const Packet& packet) override;
     /// Writes what is queued as far as the socket takes it. May call `closed`.
     void flush();
+    Quota& quota() { return *quota_; }
 
   private:
     void on_ready(int events);
     void read_some();
     bool take_messages();
+    bool take_message(std::string bytes);
+    /// Charges a message to the user. An answer with the reason if it cannot be let in.
+    bool admit(Packet& packet);
+    void refuse(const Packet& request, int errnum, std::string_view why);
+    void on_response(const Packet& response);
+    void release_memory(std::string& buffer);
     void watch(bool wants_write);
     void close(const std::string& why);
 
+    struct OpenRequest {
+        std::shared_ptr<const Charge> charge;
+        bool is_streaming = false;
+    };
+    std::shared_ptr<Quota> quota_;
+    std::unordered_map<std::uint32_t, OpenRequest> open_;  // of a limited user, by matchtag
     Hooks hooks_;
     int fd_;
     Watch<uv_poll_t> poll_;

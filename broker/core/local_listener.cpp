@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <flux/core.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -17,9 +18,25 @@
 #include <utility>
 
 namespace weir::broker {
+namespace {
+
+constexpr std::uint64_t RETRY_MS = 100;  // descriptors come back not only from clients
+
+/// Half of this process's descriptors: the other half is for the owner, the modules and the jobs.
+std::size_t guest_connections_max() {
+    rlimit limit{};
+    getrlimit(RLIMIT_NOFILE, &limit);
+    return static_cast<std::size_t>(limit.rlim_cur) / 2;
+}
+
+}  // namespace
 
 LocalListener::LocalListener(Loop& loop, Router& router, const Rundir& rundir, Log log)
-    : loop_(loop), router_(router), rundir_(rundir), log_(std::move(log)) {}
+    : loop_(loop),
+      router_(router),
+      rundir_(rundir),
+      log_(std::move(log)),
+      quotas_(router.owner().userid, guest_connections_max()) {}
 
 Result<std::unique_ptr<LocalListener>> LocalListener::bind(Loop& loop, Router& router, const Rundir& rundir, Log log) {
     std::unique_ptr<LocalListener> listener(new LocalListener(loop, router, rundir, std::move(log)));
@@ -53,6 +70,13 @@ void LocalListener::accept() {
     const auto init = [this](uv_poll_t* poll) { return uv_poll_init(loop_.get(), poll, fd_); };
     WEIR_CHECK(poll_.create(init) == 0);
     poll_.on([this](int) { on_connect(); });
+    WEIR_CHECK(retry_.create([this](uv_timer_t* timer) { return uv_timer_init(loop_.get(), timer); }) == 0);
+    retry_.on([this](int) {
+        if (is_paused_ && poll_) {
+            listen_on();
+        }
+    });
+    uv_unref(reinterpret_cast<uv_handle_t*>(retry_.get()));
     listen_on();
 }
 
@@ -75,6 +99,8 @@ void LocalListener::on_connect() {
             }
             is_short_ = is_paused_ = true;
             uv_poll_stop(poll_.get());
+            uv_timer_start(
+                retry_.get(), [](uv_timer_t* timer) { Watch<uv_timer_t>::fire(timer); }, RETRY_MS, 0);
             return;
         }
     }
@@ -97,9 +123,16 @@ void LocalListener::admit(int fd) {
             verdict = EPERM;
         }
     }
+    const bool is_owner = (cred.rolemask & FLUX_ROLE_OWNER) != 0;
+    const std::uint32_t payer = is_owner ? router_.owner().userid : peer.uid;
+    if (verdict == 0 && !quotas_.may_connect(payer)) {
+        verdict = EMFILE;
+    }
     const bool is_told = ::send(fd, &verdict, 1, MSG_NOSIGNAL) == 1;
     if (verdict != 0 || !is_told) {
-        if (verdict != 0) {
+        if (verdict == EMFILE && quotas_.of(payer)->is_worth_telling()) {
+            log_(LOG_ERR, "connection refused: uid " + std::to_string(peer.uid) + " has as many as a guest may have");
+        } else if (verdict == EPERM) {
             log_(LOG_ERR, "connection refused: uid " + std::to_string(peer.uid) +
                               " is not the owner, and [access] allow-guest-user is not set");
         }
@@ -111,12 +144,12 @@ void LocalListener::admit(int fd) {
     hooks.wants_flush = [this](LocalClient& client) { to_flush_.push_back(&client); };
     hooks.closed = [this](LocalClient& client, const std::string& why) {
         closed_.push_back(&client);
-        if (!why.empty()) {
+        if (!why.empty() && client.quota().is_worth_telling()) {
             log_(LOG_ERR,
                  "client " + client.uuid().substr(0, 8) + " of uid " + std::to_string(client.cred.userid) + ": " + why);
         }
     };
-    auto client = std::make_unique<LocalClient>(loop_, fd, cred, std::move(hooks));
+    auto client = std::make_unique<LocalClient>(loop_, fd, cred, quotas_.of(payer), std::move(hooks));
     router_.attach(*client);
     LocalClient* address = client.get();
     clients_.emplace(address, std::move(client));

@@ -13,6 +13,7 @@
 
 #include "broker/core/local_client.hpp"
 #include "broker/core/loop.hpp"
+#include "broker/core/quota.hpp"
 #include "broker/core/router.hpp"
 #include "broker/core/rundir.hpp"
 
@@ -34,7 +35,10 @@ class LocalListener {
     void set_policy(Policy policy) { policy_ = policy; }
     void accept();
     /// No new clients; connected ones stay.
-    void stop_accepting() { poll_.reset(); }
+    void stop_accepting() {
+        poll_.reset();
+        retry_.reset();
+    }
     /// Writes out what the clients have waiting; closes those that are done for. Call before the loop sleeps.
     void flush();
     std::size_t client_count() const { return clients_.size(); }
@@ -51,10 +55,12 @@ class LocalListener {
     const Rundir& rundir_;
     Log log_;
     Policy policy_;
+    Quotas quotas_;
     int fd_ = -1;
     Watch<uv_poll_t> poll_;
+    Watch<uv_timer_t> retry_;
     bool is_short_ = false;   // no descriptor was left for a client that waits; until all who waited are served
-    bool is_paused_ = false;  // so the socket is not polled; until a client leaves
+    bool is_paused_ = false;  // so the socket is not polled; until a client leaves or the timer
     std::unordered_map<LocalClient*, std::unique_ptr<LocalClient>> clients_;
     std::vector<LocalClient*> to_flush_;
     std::vector<LocalClient*> closed_;

@@ -122,8 +122,7 @@ bool Module::deliver(const Packet& packet) {
     if (is_stopping && packet.type() != FLUX_MSGTYPE_RESPONSE) {  // what it asked for on its way out still comes
         return false;
     }
-    channel_.send(packet.bytes());
-    return true;
+    return channel_.send(packet);
 }
 
 void Module::receive(std::string bytes) {

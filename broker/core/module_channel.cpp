@@ -7,9 +7,9 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <utility>
 
+#include "broker/api/handover.hpp"
 #include "libfairshare/base/check.hpp"
 
 namespace weir::broker {
@@ -42,14 +42,27 @@ ModuleChannel::~ModuleChannel() {
     zmq_close(socket_);
 }
 
-void ModuleChannel::send(std::string_view bytes) {
+bool ModuleChannel::send(const Packet& packet) {
+    auto* copy = new Packet(packet);  // ends in the module's thread, when it has read the message
+    char* bytes = const_cast<char*>(copy->bytes().data());
     zmq_msg_t message;
-    WEIR_CHECK(zmq_msg_init_size(&message, bytes.size()) == 0);
-    std::memcpy(zmq_msg_data(&message), bytes.data(), bytes.size());
-    if (zmq_msg_send(&message, socket_, ZMQ_DONTWAIT) < 0) {  // the peer is gone
+    WEIR_CHECK(zmq_msg_init_data(
+                   &message, bytes, copy->bytes().size(),
+                   [](void* data, void* hint) {
+                       WEIR_ACQUIRE(data);
+                       delete static_cast<Packet*>(hint);
+                   },
+                   copy) == 0);
+    WEIR_RELEASE(bytes);
+    int rc = 0;
+    do {
+        rc = zmq_msg_send(&message, socket_, ZMQ_DONTWAIT);
+    } while (rc < 0 && errno == EINTR);
+    if (rc < 0) {  // without a high-water mark: nobody is there
         zmq_msg_close(&message);
     }
     is_dirty_ = true;
+    return rc >= 0;
 }
 
 bool ModuleChannel::drain(std::size_t budget) {

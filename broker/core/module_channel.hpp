@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: the router's end of the ZeroMQ inproc PAIR to a module, one encoded message a ZeroMQ message. Unbounded in both
-// directions, so that neither side can block the other (doc/adr/0036). Must not know messages or modules.
+// directions, so that neither side can block the other (doc/adr/0036). Must not know what messages say, or modules.
 // Source: zmq_socket(3), zmq_getsockopt(3) ZMQ_FD, which is edge-triggered: hence the pump.
 #pragma once
 #include <uv.h>
@@ -9,10 +9,10 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "broker/core/loop.hpp"
+#include "broker/core/packet.hpp"
 
 namespace weir::broker {
 
@@ -29,8 +29,9 @@ class ModuleChannel {
 
     /// Where the other end connects to, in the pump's ZeroMQ context.
     const std::string& address() const { return address_; }
-    /// Queues a message; never blocks.
-    void send(std::string_view bytes);
+    /// Queues a message; never blocks. What the message is charged for is released when the module has read it.
+    /// @return false if nobody is at the other end.
+    bool send(const Packet& packet);
     /// Hands up to `budget` waiting messages to the callback. @return false if more may wait.
     bool drain(std::size_t budget);
 

@@ -15,6 +15,10 @@
 #include "broker/core/builtin.hpp"
 #include "broker/core/module.hpp"
 
+#ifndef WEIR_LIBDIR
+#error "WEIR_LIBDIR, where modules are installed below the prefix, is set by broker/core/CMakeLists.txt"
+#endif
+
 namespace weir::broker {
 namespace {
 
@@ -32,7 +36,9 @@ std::vector<std::string> own_module_dirs() {
         return {};
     }
     const fs::path prefix = self.parent_path().parent_path();
-    return {(prefix / "lib/flux/modules").string(), (prefix / "lib/x86_64-linux-gnu/flux/modules").string()};
+    const std::string built = (prefix / "lib/flux/modules").string();
+    const std::string installed = (prefix / WEIR_LIBDIR / "flux/modules").string();
+    return installed == built ? std::vector{built} : std::vector{built, installed};
 }
 
 }  // namespace

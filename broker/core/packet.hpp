@@ -5,9 +5,11 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace weir::broker {
 
@@ -16,6 +18,8 @@ struct Cred {
     std::uint32_t userid = 0xFFFFFFFFu;
     std::uint32_t rolemask = 0;
 };
+
+class Charge;
 
 /// The credentials of a message that came over a connection. A guest's are always the connection's; the owner may speak
 /// for others, so that only what it left unset is filled in (RFC 12, flux-core librouter).
@@ -70,6 +74,10 @@ class Packet {
     Packet response(std::uint32_t errnum, std::optional<std::string_view> payload, Cred cred) const;
 
     const std::string& bytes() const { return bytes_; }
+
+    /// Who pays for the memory that this message takes, until its last copy is gone; empty: nobody.
+    const std::shared_ptr<const Charge>& charge() const { return charge_; }
+    void set_charge(std::shared_ptr<const Charge> charge) { charge_ = std::move(charge); }
     std::string take() && { return std::move(bytes_); }
 
   private:
@@ -80,6 +88,7 @@ class Packet {
     bool scan();
 
     std::string bytes_;
+    std::shared_ptr<const Charge> charge_;
     std::size_t topic_ = 0;  // offset of the topic's bytes
     std::size_t topic_size_ = 0;
     std::size_t payload_ = 0;  // offset of the payload's bytes

@@ -200,7 +200,9 @@ void Router::respond(Packet response) {
         return;
     }
     response.pop_route();
-    target->deliver(response);
+    if (!target->deliver(response)) {
+        ++counters_.dropped;
+    }
 }
 
 std::uint32_t Router::publish(Packet event) {
@@ -211,8 +213,8 @@ std::uint32_t Router::publish(Packet event) {
     for (const auto& [uuid, endpoint] : endpoints_) {
         const bool may_see = !is_private || (endpoint->cred.rolemask & FLUX_ROLE_OWNER) != 0 ||
                              endpoint->cred.userid == event.cred().userid;
-        if (may_see && endpoint->subscriptions.match(event.topic())) {
-            endpoint->deliver(event);
+        if (may_see && endpoint->subscriptions.match(event.topic()) && !endpoint->deliver(event)) {
+            ++counters_.dropped;
         }
     }
     return sequence;

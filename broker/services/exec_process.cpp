@@ -10,6 +10,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <utility>
 
 namespace weir::broker {
 
@@ -67,10 +68,15 @@ class Process {
         return rc;
     }
 
+    /// What the pipe does not take now follows when it does; of each signal the last one, and nothing before SIGKILL.
     void signal(int number) {
-        char byte = static_cast<char>(number);
-        uv_buf_t buffer = uv_buf_init(&byte, 1);
-        uv_try_write(reinterpret_cast<uv_stream_t*>(&control_), &buffer, 1);
+        const char byte = static_cast<char>(number);
+        number == SIGKILL ? waiting_.clear() : static_cast<void>(std::erase(waiting_, byte));
+        waiting_.push_back(byte);
+        send_signals();
+        if (number == SIGKILL && !has_exited_ && process_.pid > 0) {
+            ::kill(process_.pid, SIGCONT);  // a launcher that was stopped would not read it
+        }
     }
 
     void close() {
@@ -89,6 +95,23 @@ class Process {
     const LaunchEnd& end() const { return end_; }
 
   private:
+    void send_signals() {
+        if (is_sending_ || waiting_.empty()) {
+            return;
+        }
+        sending_ = std::exchange(waiting_, {});
+        uv_buf_t buffer = uv_buf_init(sending_.data(), static_cast<unsigned>(sending_.size()));
+        write_.data = this;
+        const auto sent = [](uv_write_t* write, int status) {
+            Process& self = *static_cast<Process*>(write->data);
+            self.is_sending_ = false;
+            if (status == 0) {
+                self.send_signals();
+            }
+        };
+        is_sending_ = uv_write(&write_, reinterpret_cast<uv_stream_t*>(&control_), &buffer, 1, sent) == 0;
+    }
+
     void on_exit(std::int64_t code, int signal) {
         has_exited_ = true;
         if (!is_reported_) {  // the launcher itself was killed
@@ -136,6 +159,10 @@ class Process {
     uv_process_t process_{};
     uv_pipe_t control_{};
     uv_pipe_t report_{};
+    uv_write_t write_{};
+    std::string waiting_;  // signals, one byte each, at most one of a kind
+    std::string sending_;
+    bool is_sending_ = false;
     char piece_[4096];
     std::string text_;
     LaunchEnd end_;
@@ -216,6 +243,7 @@ void ProcessPool::kill(flux_jobid_t id, int signal) {
     const auto it = processes_.find(id);
     if (it != processes_.end()) {
         it->second->signal(signal);
+        pump();
     }
 }
 

@@ -81,12 +81,15 @@ std::string plugin_folder() {
     const auto broker = find_broker();
     const std::filesystem::path bin = broker ? std::filesystem::path(*broker).parent_path().string() : program_folder();
     std::error_code ignored;
-    for (const char* place : {"../lib/flux/job-manager/plugins", "../../lib/flux/job-manager/plugins"}) {
+    const std::string installed = std::string("../") + WEIR_LIBDIR + "/flux/job-manager/plugins";
+    for (const std::string& place :
+         {installed, std::string("../lib/flux/job-manager/plugins"), "../../" + installed.substr(3),
+          std::string("../../lib/flux/job-manager/plugins")}) {
         if (std::filesystem::exists(bin / place / "job-priority-tap.so", ignored)) {
             return (bin / place).lexically_normal().string();
         }
     }
-    return (bin / "../lib/flux/job-manager/plugins").lexically_normal().string();
+    return (bin / installed).lexically_normal().string();
 }
 
 Result<BrokerProcess> BrokerProcess::start(std::vector<std::string> words, const std::string& log_path,

@@ -74,7 +74,9 @@ Engine::Engine(flux_t* h)
       waits_(std::make_unique<Waits>(*this)),
       submit_(std::make_unique<Submit>(*this)),
       control_(std::make_unique<Control>(*this)),
-      admin_(std::make_unique<Admin>(*this)) {}
+      admin_(std::make_unique<Admin>(*this)) {
+    outbox_.when_large([this] { flush(); });
+}
 
 Engine::~Engine() {
     flux_watcher_destroy(prepare_);

@@ -16,29 +16,34 @@ Outbox::~Outbox() {
         flux_msg_destroy(item.to_send);
 }
 
+void Outbox::put(Item item) {
+    bytes_ += item.text.size();
+    items_.push_back(std::move(item));
+}
+
 void Outbox::respond(const flux_msg_t* request, std::string payload) {
     if (flux_msg_is_noresponse(request))
         return;
-    items_.push_back({MessageRef(request), 0, true, std::move(payload), nullptr, {}, {}});
+    put({MessageRef(request), 0, true, std::move(payload), nullptr, {}, {}});
 }
 
 void Outbox::respond_empty(const flux_msg_t* request) {
     if (flux_msg_is_noresponse(request))
         return;
-    items_.push_back({MessageRef(request), 0, false, {}, nullptr, {}, {}});
+    put({MessageRef(request), 0, false, {}, nullptr, {}, {}});
 }
 
 void Outbox::respond_error(const flux_msg_t* request, int errnum, std::string message) {
     if (flux_msg_is_noresponse(request))
         return;
-    items_.push_back({MessageRef(request), errnum, !message.empty(), std::move(message), nullptr, {}, {}});
+    put({MessageRef(request), errnum, !message.empty(), std::move(message), nullptr, {}, {}});
 }
 
 void Outbox::answer_query(const flux_msg_t* request, std::string payload, int errnum) {
     if (flux_msg_is_noresponse(request))
         return;
     const bool has_payload = !payload.empty();
-    items_.push_back({MessageRef(request), errnum, has_payload, std::move(payload), nullptr, {}, {}, true});
+    put({MessageRef(request), errnum, has_payload, std::move(payload), nullptr, {}, {}, true});
 }
 
 void Outbox::request(const char* topic, const std::string& payload) {
@@ -47,11 +52,11 @@ void Outbox::request(const char* topic, const std::string& payload) {
         flux_log(h_, LOG_ERR, "encoding %s: %s", topic, std::strerror(errno));
         return;
     }
-    items_.push_back({MessageRef(msg), 0, false, {}, msg, {}, {}});
+    put({MessageRef(msg), 0, false, {}, msg, {}, {}});
 }
 
 void Outbox::publish(const char* topic, Json payload) {
-    items_.push_back({MessageRef(nullptr), 0, false, {}, nullptr, topic, std::move(payload)});
+    put({MessageRef(nullptr), 0, false, {}, nullptr, topic, std::move(payload)});
 }
 
 void Outbox::send_event(const Item& item) {
@@ -80,6 +85,7 @@ void Outbox::send(const Item& item) {
 void Outbox::send_all() {
     std::vector<Item> items;
     items.swap(items_);
+    bytes_ = 0;
     for (Item& item : items) {
         send(item);
         flux_msg_destroy(std::exchange(item.to_send, nullptr));
@@ -95,8 +101,10 @@ void Outbox::send_answers_to_queries() {
     const auto first = std::stable_partition(items_.begin(), items_.end(), is_kept);
     std::vector<Item> leaving(std::make_move_iterator(first), std::make_move_iterator(items_.end()));
     items_.erase(first, items_.end());
-    for (const Item& item : leaving)
+    for (const Item& item : leaving) {
+        bytes_ -= item.text.size();
         send(item);
+    }
 }
 
 Error protocol_error(const std::string& what) {

@@ -6,6 +6,7 @@
 #pragma once
 #include <flux/core.h>
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -50,6 +51,12 @@ class Outbox {
     void publish(const char* topic, Json payload);
     /// An answer that promises nothing and follows from nothing new: it may leave before what was put in before it.
     void answer_query(const flux_msg_t* request, std::string payload, int errnum = 0);
+    /// `flush` is called between two requests when answers of 16 MiB have come together.
+    void when_large(std::function<void()> flush) { when_large_ = std::move(flush); }
+    void relieve() const {
+        if (bytes_ > bytes_large)
+            when_large_();
+    }
     void send_all();
     /// Sends those alone; the others stay.
     void send_answers_to_queries();
@@ -66,11 +73,15 @@ class Outbox {
         Json payload;       ///< the event's
         bool is_of_query = false;
     };
+    static constexpr std::size_t bytes_large = 16u << 20;
+    void put(Item item);
     void send_event(const Item& item);
     void send(const Item& item);
 
     flux_t* h_;
     std::vector<Item> items_;
+    std::size_t bytes_ = 0;  // of the texts of items_
+    std::function<void()> when_large_ = [] {};
 };
 
 struct Request {
@@ -130,6 +141,7 @@ void on_request(flux_t* h, flux_msg_handler_t*, const flux_msg_t* msg, void* arg
     } catch (const std::exception& error) {
         answer(h, self.outbox(), msg, Error{std::errc::io_error, std::string("job-manager: ") + error.what()});
     }
+    self.outbox().relieve();
 }
 
 /// The same for a handler that changes nothing and answers at once: answered though the disk is full.

@@ -1,0 +1,155 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: LGPL-3.0-only
+test_description='a guest can exhaust neither memory nor connections of an instance, whatever he sends or leaves unread'
+. "${SHARNESS_LIB:-/usr/share/sharness/sharness.sh}"
+set -o pipefail
+
+NOBODY=65534
+cat >guests.toml <<-\EOF
+	weir-broker.modules = ["kvs", "resource", "job-manager", "job-exec", "sched-fcfs"]
+	access.allow-guest-user = true
+	[[resource.config]]
+	hosts = "node0"
+	cores = "0-3"
+EOF
+as_guest() {
+	PATH=/usr/bin:/bin setpriv --reuid=$NOBODY --regid=$NOBODY --clear-groups timeout 120 "$@"
+}
+test "$(id -u)" = 0 && as_guest python3 "$WIRE" --help >/dev/null 2>&1 && as_guest test -x "$PWD" && test_set_prereq GUEST
+if ! test_have_prereq GUEST; then
+	skip_all='only root can try another user'
+	test_done
+fi
+# The most memory that the broker ever had, in MiB.
+peak() {
+	awk '/^VmHWM/ { print int($2 / 1024) }' "/proc/$(broker_pid it)/status"
+}
+cat >attack.py <<-\EOF
+	import json, os, socket, struct, sys, wire
+
+	MIB = 1 << 20
+	HEAD = struct.pack("=I", 0xFFEE0012)
+
+	def pour(sock, data, times):
+	    """Sends until it is all gone or the broker hangs up; true if it hung up."""
+	    try:
+	        for i in range(times):
+	            sock.sendall(data)
+	    except (BrokenPipeError, ConnectionResetError):
+	        return True
+	    return False
+
+	def unfinished():
+	    clients = [wire.Client() for i in range(20)]
+	    piece = b"x" * MIB
+	    cut = sum(pour(c.sock, HEAD + struct.pack(">I", 63 * MIB), 1) or pour(c.sock, piece, 62) for c in clients)
+	    assert cut >= 18, cut
+
+	def deaf():
+	    """Asks and reads no answer."""
+	    clients = [wire.Client() for i in range(20)]
+	    ping = wire.encode(wire.REQUEST, "broker.ping", {"pad": "x" * MIB}, aux2=0)
+	    for client in clients:
+	        client.sock.settimeout(5)
+	        for tag in range(1, 60):
+	            data = wire.encode(wire.REQUEST, "broker.ping", {"pad": "x" * MIB}, aux2=tag)
+	            if pour(client.sock, HEAD + struct.pack(">I", len(data)) + data, 1):
+	                break
+
+	def flood():
+	    """Sends without end what nobody answers: JSON that takes longer to read than to send."""
+	    data = wire.encode(wire.REQUEST, "job-info.lookup", {"pad": [[[[i]]] for i in range(20000)]}, flags=wire.NORESPONSE)
+	    data = HEAD + struct.pack(">I", len(data)) + data
+	    cut = sum(pour(wire.Client().sock, data, 1500) for i in range(4))
+	    assert cut == 4, cut
+
+	def held():
+	    """Streams without end, each with a load."""
+	    client, refused = wire.Client(), 0
+	    tags = [client.start("job-list.job-stats", {"pad": "x" * MIB}, wire.STREAMING) for i in range(100)]
+	    for tag in tags:
+	        try:
+	            client.answer(tag)
+	        except wire.Failed as failed:
+	            assert failed.errnum == 105 and "64 MiB" in str(failed), failed
+	            refused += 1
+	    assert 30 <= refused < 60, refused
+	    try:
+	        client.start("broker.ping", {}, wire.STREAMING)  # answered: a response without error does not end a stream
+	        client.matchtag -= 1
+	        client.start("broker.ping", {})
+	        client.answer(client.matchtag)
+	        client.answer(client.matchtag)
+	        assert False, "a matchtag was taken twice"
+	    except wire.Failed as failed:
+	        assert "matchtag" in str(failed) or failed.errnum == 105, failed
+
+	def crowd():
+	    clients = []
+	    try:
+	        while len(clients) < 200:
+	            clients.append(wire.Client())
+	    except wire.Failed as failed:
+	        assert failed.errnum == 24, failed
+	    assert len(clients) == 64, len(clients)
+	    open(sys.argv[2], "w").write("full\n")
+	    open(sys.argv[3]).read()
+	    clients.pop().sock.close()
+	    clients[0].rpc("broker.ping", {})
+	    wire.Client().rpc("broker.ping", {})
+
+	def names():
+	    client = wire.Client()
+	    for topic, key in (("event.subscribe", "topic"), ("service.add", "service")):
+	        for i in range(257):
+	            try:
+	                client.rpc(topic, {key: f"{os.getuid()}-{i}"})
+	            except wire.Failed as failed:
+	                assert failed.errnum == 28 and i == 256, (i, failed)
+	    try:
+	        client.rpc("kvs." + "x" * 300, {})
+	        assert False, "a topic of 300 bytes was taken"
+	    except wire.Failed as failed:
+	        assert failed.errnum == 104, failed
+
+	globals()[sys.argv[1]]()
+	print("done")
+EOF
+test_expect_success 'an instance is open to guests' '
+	start_broker it -c guests.toml && as_guest python3 "$WIRE" rpc broker.ping "{}" && peak
+'
+for attack in unfinished deaf flood held names; do
+	test_expect_success "$attack: the broker stays small, the owner is served, the guest again afterwards" '
+		as_guest python3 attack.py '$attack' && peak && test "$(peak)" -lt 400 &&
+		call job-list.job-stats "{}" && as_guest python3 "$WIRE" rpc job-manager.getinfo "{}"
+	'
+done
+test_expect_success 'connections: a guest has 64, the owner still comes in, who leaves makes room' '
+	mkfifo full go && chmod 666 full go &&
+	{ as_guest python3 attack.py crowd full go >crowd.out 2>&1 3>&- 4>&- 5>&- & } && read -r line <full &&
+	call broker.ping "{}" && test_expect_code 1 as_guest python3 "$WIRE" rpc broker.ping "{}" >refused &&
+	grep "error 24" refused && echo >go && wait $! && grep done crowd.out
+'
+test_expect_success 'the log tells of it and is not flooded' '
+	grep "of uid $NOBODY: disconnected: its user has 64 MiB of unfinished messages" it.err &&
+	test "$(grep -c "uid $NOBODY" it.err)" -lt 20 && stop_broker it
+'
+cat >waiting.py <<-\EOF
+	import os, socket, subprocess, sys, wire
+	first = wire.Client()
+	directory = os.open(os.path.dirname(first.path), os.O_PATH)
+	rest = [socket.socket(socket.AF_UNIX) for i in range(50)]
+	for s in rest:
+	    s.connect(f"/proc/self/fd/{directory}/local-0")
+	first.rpc("broker.ping", {})
+	subprocess.run(["prlimit", "--pid", sys.argv[1], "--nofile=256:"], check=True)
+	assert rest[49].recv(1) == b"\0"
+	print("all served")
+EOF
+test_expect_success 'out of descriptors, the broker hears again when there are some, though no client left' '
+	(
+		ulimit -Sn 64 && start_broker few -c guests.toml &&
+		timeout 60 python3 waiting.py $(broker_pid few) && stop_broker few
+	)
+'
+test_done
