@@ -161,6 +161,14 @@ test_expect_success 'prio when: who does not wait is named as people know it, wi
 	test_expect_code 5 weir prio when $(cat b1) $running 2>err && grep "$running does not wait: it has its resources" err &&
 	weir cancel --all --user alice && weir cancel --all --user bob
 '
+test_expect_success 'submit --setattr: attributes of the jobspec, several of them' '
+	weir submit --json --user bob --setattr=bank=physics --setattr=weir.memory_per_slot=4GiB --setattr user.ticket=4711 --simulate=1h x >j &&
+	FLUX_URI=local://$WEIR_RUNDIR/local-0 call job-info.lookup "{\"id\":$(field j "d[\"id\"]"),\"keys\":[\"jobspec\"],\"flags\":0}" >spec &&
+	field spec "json.loads(d[\"jobspec\"])[\"attributes\"]" >attributes && cat attributes &&
+	grep "'"'memory_per_slot': '4GiB'"'" attributes && grep "'"'ticket': 4711"'" attributes &&
+	weir jobs -u bob --json >j && test "$(field j "[x[\"account\"] for x in d[\"jobs\"]]")" = "['"'physics'"']" &&
+	weir cancel --all --user bob && test_expect_code 2 weir submit --setattr==1 true 2>err && grep "KEY=VALUE" err
+'
 test_expect_success 'refused submissions say what is right' '
 	test_must_fail weir submit -q nope true 2>err && grep "debug" err &&
 	test_must_fail weir submit --user alice -A chem true 2>err && grep "user alice is not a member of account .chem." err &&

@@ -9,6 +9,7 @@
 
 #include "cmd/commands/answer.hpp"
 #include "cmd/commands/commands.hpp"
+#include "cmd/common/attributes.hpp"
 #include "cmd/common/job_output.hpp"
 #include "cmd/common/jobs.hpp"
 #include "cmd/common/submission.hpp"
@@ -49,6 +50,9 @@ Submission submission_of(const Args& args) {
     spec.cwd = std::filesystem::current_path(ignored).string();
     spec.environment = environment();
     spec.run_duration = args.duration("simulate");
+    if (const auto given = args.values.find("setattr"); given != args.values.end()) {
+        submission.attributes = given->second;
+    }
     submission.urgency = static_cast<int>(16 - args.integer("nice", 0));
     return submission;
 }
@@ -79,6 +83,12 @@ Exit run(Context& context) {
         return context.fail(Exit::usage,
                             "--ntasks must be a multiple of --nodes, so that every node gets as many tasks, "
                             "or less than --nodes.");
+    }
+    for (const std::string& word : submission_of(args).attributes) {
+        const Json probe = Json::object();
+        if (const Status done = set_attribute(probe.get(), word); !done) {
+            return context.fail(Exit::usage, done.error().message);
+        }
     }
     return with_instance(context, [&](Client& client) {
         Submission submission = submission_of(args);
@@ -126,6 +136,7 @@ Command submit_command() {
         {"qos", 0, "NAME", "quality of service"},
         {"nice", 0, "N", "N steps below normal, urgency 16-N; 16 holds it", Kind::integer, -15, 16},
         {"job-name", 0, "NAME", "name to show (default: the program's)"},
+        {"setattr", 0, "KEY=VALUE", "an attribute of the jobspec, below system. (may be repeated)"},
         {"user", 'u', "NAME", "submit for another user (the instance's owner alone)"},
         {"simulate", 0, "FSD", "run nothing; take this long", Kind::duration},
         {"wait", 'w', "", "wait for the end, show the output, exit 1 if it failed", Kind::flag},

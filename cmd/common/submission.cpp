@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cmd/common/attributes.hpp"
 #include "cmd/common/jobs.hpp"
 #include "cmd/common/reader.hpp"
 
@@ -46,13 +47,18 @@ void take_event(const json_t* event, Ending& ending) {
 
 namespace {
 
-std::string jobspec_text(const Submission& submission) {
+Result<std::string> jobspec_text(const Submission& submission) {
     const Json document = encode_jobspec(submission.jobspec);
     if (submission.tasks_total > 0) {
         json_t* task = json_array_get(json_object_get(document.get(), "tasks"), 0);
         Json count = Json::object();
         count.set("total", submission.tasks_total);
         json_object_set_new(task, "count", count.release());
+    }
+    for (const std::string& word : submission.attributes) {
+        if (const Status done = set_attribute(document.get(), word); !done) {
+            return done.error();
+        }
     }
     return document.dump();
 }
@@ -71,8 +77,12 @@ std::string signed_none(const std::string& jobspec, std::uint32_t userid) {
 
 Result<std::uint64_t> submit(Client& client, const Submission& submission) {
     const std::uint32_t userid = submission.userid.value_or(getuid());
+    const auto jobspec = jobspec_text(submission);
+    if (!jobspec) {
+        return jobspec.error();
+    }
     Json payload = Json::object();
-    payload.set("J", signed_none(jobspec_text(submission), userid));
+    payload.set("J", signed_none(*jobspec, userid));
     payload.set("urgency", submission.urgency).set("flags", 0);
     auto answer = submission.userid ? client.call_as(userid, "job-ingest.submit", payload)
                                     : client.call("job-ingest.submit", payload);

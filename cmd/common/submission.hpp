@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "cmd/common/client.hpp"
 #include "libsched/json/jobspec.hpp"
@@ -14,6 +15,7 @@ namespace weir::cmd {
 struct Submission {
     Jobspec jobspec;
     int urgency = 16;
+    std::vector<std::string> attributes;  ///< "KEY=VALUE" as set_attribute() reads them; over what the jobspec says
     std::uint32_t tasks_total = 0;  ///< processes in all, fewer than slots: one broker on many nodes; 0: one a slot
     std::optional<std::uint32_t> userid;  ///< another user's name; the owner alone
 };
