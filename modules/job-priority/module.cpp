@@ -2,73 +2,27 @@
 // Owns: mod_main, start and end, and what happens in one iteration of the reactor. See module.hpp.
 #include "modules/job-priority/module.hpp"
 
-#include <grp.h>
-#include <pwd.h>
 #include <unistd.h>
 
-#include <array>
 #include <cstdlib>
 #include <ctime>
 #include <sstream>
 #include <utility>
 
 #include "libfairshare/text/text_file.hpp"
+#include "modules/job-priority/system_users.hpp"
 #include "modules/job-priority/wire.hpp"
 
 namespace weir::priority {
 namespace {
 
 constexpr double goodbye_s = 2.0;
+constexpr double machine_interval_s = 60.0;  // between two questions for its size, which is an R of all of it
 constexpr double withheld_timeout_s = 10.0;  // a job-manager that is reloaded just now never answers
 
 std::string attribute(flux_t* h, const char* name) {
     const char* value = flux_attr_get(h, name);
     return value != nullptr ? value : "";
-}
-
-std::vector<std::string> groups_of(const std::string& user) {
-    std::array<char, 16384> buffer{};
-    passwd entry{};
-    passwd* found = nullptr;
-    if (getpwnam_r(user.c_str(), &entry, buffer.data(), buffer.size(), &found) != 0 || found == nullptr) {
-        return {};
-    }
-    std::vector<gid_t> ids(64);
-    int count = static_cast<int>(ids.size());
-    if (getgrouplist(user.c_str(), found->pw_gid, ids.data(), &count) < 0) {
-        ids.resize(static_cast<std::size_t>(count));
-        getgrouplist(user.c_str(), found->pw_gid, ids.data(), &count);
-    }
-    ids.resize(static_cast<std::size_t>(count));
-    std::vector<std::string> names;
-    for (const gid_t id : ids) {
-        group one{};
-        group* known = nullptr;
-        if (getgrgid_r(id, &one, buffer.data(), buffer.size(), &known) == 0 && known != nullptr) {
-            names.emplace_back(known->gr_name);
-        }
-    }
-    return names;
-}
-
-UserDatabase system_users() {
-    UserDatabase database;
-    database.name_of = [](std::uint32_t userid) -> std::optional<std::string> {
-        std::array<char, 4096> buffer{};
-        passwd entry{};
-        passwd* found = nullptr;
-        getpwuid_r(userid, &entry, buffer.data(), buffer.size(), &found);
-        return found != nullptr ? std::optional<std::string>(found->pw_name) : std::nullopt;
-    };
-    database.id_of = [](const std::string& name) -> std::optional<std::uint32_t> {
-        std::array<char, 4096> buffer{};
-        passwd entry{};
-        passwd* found = nullptr;
-        getpwnam_r(name.c_str(), &entry, buffer.data(), buffer.size(), &found);
-        return found != nullptr ? std::optional<std::uint32_t>(found->pw_uid) : std::nullopt;
-    };
-    database.groups_of = groups_of;
-    return database;
 }
 
 /// Local time less UTC.
@@ -224,6 +178,10 @@ void Module::connect_parent() {
 }
 
 void Module::read_machine() {
+    if (machine_) {
+        return;
+    }
+    machine_asked_s_ = flux_reactor_time();
     machine_ = flux::rpc(h_, "resource.sched-status", Json());
     flux::then<&Module::on_machine>(machine_.get(), this);
 }
@@ -237,7 +195,7 @@ void Module::on_machine(flux_future_t* f) {
             service_->set_machine(machine);
             is_pass_due_ = true;
         }
-    }  // else: no resource module yet; sizes are measured against the largest job meanwhile
+    }  // else: no resource module now; the size is what it was, or that of the largest job
     machine_.reset();
     open_journal();
 }
@@ -308,6 +266,9 @@ void Module::on_iteration() {
     } else if (service_->has_marked() && service_->is_synced()) {
         service_->pass_changed(now());
     }
+    if (const auto problem = service_->users().take_problem()) {
+        flux::log(h_, LOG_ERR, *problem);
+    }
     for (const auto& [id, why] : service_->take_refusals()) {
         Json payload = Json::object();
         payload.set("id", static_cast<long long>(id)).set("severity", 0).set("type", "limit").set("note", why);
@@ -326,6 +287,9 @@ void Module::on_pass() {
     }
     const double started = flux_reactor_time();
     service_->set_utc_offset(utc_offset(now()));
+    if (!service_->is_machine_known() || started - machine_asked_s_ >= machine_interval_s * time_scale_) {
+        read_machine();
+    }
     service_->pass(now());
     last_pass_us_ = (flux_reactor_time() - started) * 1e6 / time_scale_;
     plugin_->want_heartbeat();

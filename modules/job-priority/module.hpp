@@ -84,6 +84,7 @@ class Module {
     std::unique_ptr<JournalLink> journal_;
     std::unique_ptr<UplinkLink> parent_;
     flux::Future machine_;
+    double machine_asked_s_ = 0;  ///< of the reactor's clock
     flux::Future withheld_;
     bool is_journal_due_ = true;
     flux::Watcher pass_timer_;

@@ -344,6 +344,9 @@ Json Module::on_config_reload(const flux_msg_t* msg) {
     const double interval = to_seconds(settings.update_interval);
     service_->configure(std::move(settings), now());
     read_share_tree();
+    if (!is_journal_due_) {
+        read_machine();
+    }
     warn_of_settings();
     flux_timer_watcher_reset(pass_timer_.get(), interval, interval);
     flux_watcher_stop(pass_timer_.get());

@@ -189,6 +189,9 @@ void PriorityService::on_started(const BookJob& job, const JobEvent& event) {
     const JobRun run{job.id, job.submit_stamp, event.stamp()};
     const bool is_idle = job.request.is_instance && is_partition(job);
     const NodeId payer = is_idle ? idle : payer_of(job);
+    if (!is_idle && users_.is_in_doubt(job.charged_userid())) {
+        paid_in_doubt_.insert(job.id);
+    }
     if (accounting_.start(run, payer, alloc.cores, at, bill_of(settings_, job.request, alloc))) {
         const std::string user = is_idle ? std::string() : users_.name(job.charged_userid());
         record({true, job.id, user, job.request.account, alloc.cores, at});
@@ -199,6 +202,7 @@ void PriorityService::on_started(const BookJob& job, const JobEvent& event) {
 void PriorityService::on_ended(const BookJob& job, Instant at) {
     order_.release(job.id, at);
     forget_child(job.id);
+    paid_in_doubt_.erase(job.id);
     const RunningJob* running = accounting_.find(job.id);
     if (running == nullptr) {
         return;
@@ -248,8 +252,35 @@ NodeId PriorityService::resolve(const Credentials& job, std::optional<std::uint3
 NodeId PriorityService::payer_of(const BookJob& job) {
     const JobRequest& request = job.request;
     const std::uint32_t userid = job.charged_userid();
-    return resolve(
-        {.user = users_.name(userid), .account = request.account, .queue = request.queue, .qos = request.qos}, userid);
+    Credentials all{.user = users_.name(userid), .account = request.account};
+    all.queue = request.queue;
+    all.qos = request.qos;
+    if (has_groups_) {
+        (void)users_.groups(userid);
+    }
+    return users_.is_in_doubt(userid) ? unassociated : resolve(all, userid);
+}
+
+void PriorityService::refresh_users() {
+    if (!users_.refresh()) {
+        return;
+    }
+    accounts_version_ += 1;
+    for (auto id = paid_in_doubt_.begin(); id != paid_in_doubt_.end();) {
+        const BookJob* job = book_.find(*id);
+        const RunningJob* running = accounting_.find(*id);
+        if (job != nullptr && running != nullptr) {
+            const NodeId payer = payer_of(*job);
+            if (users_.is_in_doubt(job->charged_userid())) {
+                ++id;
+                continue;
+            }
+            accounting_.move_payer(*id, payer, running->start);
+        }
+        id = paid_in_doubt_.erase(id);
+    }
+    put_all();
+    recount_limits();
 }
 
 std::uint32_t PriorityService::factor_index(const BookJob& job) {
@@ -327,6 +358,7 @@ void PriorityService::evaluate_now(Instant now) {
 }
 
 void PriorityService::pass(Instant now) {
+    refresh_users();
     accounting_.reset_due(settings_.usage_reset, now, utc_offset_);
     order_time_ = now;
     evaluate_now(now);

@@ -108,7 +108,9 @@ class PriorityService {
     // ---- configuration and tree ----
     const Settings& settings() const { return settings_; }
     void configure(Settings settings, Instant now);
+    /// What the instance has; may come again when it changed.
     void set_machine(const MachineSize& machine);
+    bool is_machine_known() const { return is_machine_known_; }
     /// Local time less UTC: where the site's days begin.
     void set_utc_offset(Duration offset) { utc_offset_ = offset; }
     TreeStore& trees() { return trees_; }
@@ -224,6 +226,8 @@ class PriorityService {
     void hold_capped();
     void forget_site_value(FluxJobId id);
     void forget_vanished_site_values();
+    /// Asks for users of whom nothing is known, and puts right what was charged meanwhile.
+    void refresh_users();
     void apply_record(FluxJobId child, const UplinkRow& record);
     /// Whether the instance's owner started it for himself.
     bool is_owners(const BookJob& job) const;
@@ -271,7 +275,8 @@ class PriorityService {
     MachineSize machine_;
     std::map<FluxJobId, SiteRow> site_;
     bool is_machine_known_ = false;
-    bool has_groups_ = false;  ///< some node of the tree is a group
+    bool has_groups_ = false;            ///< some node of the tree is a group
+    std::set<FluxJobId> paid_in_doubt_;  ///< running jobs whose user could not be looked up when they started
     Duration utc_offset_{};
     bool is_synced_ = false;
     std::vector<JobEvent> backlog_;

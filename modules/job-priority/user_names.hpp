@@ -1,47 +1,79 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: numeric user ids to names and back: the configuration's [weir.users] first, then the system's database.
-// Must not know: accounts. The system is behind a seam, so that tests need no such users.
+// Owns: numeric user ids to names and back: the configuration's [weir.users] first, then the system's database; what is
+// known while that does not answer. Must not know: accounts, clocks. The system is behind a seam (system_users.hpp).
 #pragma once
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "libfairshare/base/result.hpp"
+
 namespace weir::priority {
 
-/// The system's user database (getpwuid, getpwnam, getgrouplist).
+/// The system's user database (getpwuid, getpwnam, getgrouplist). An error: it could not be asked, which is another
+/// thing than that it has no such user.
 struct UserDatabase {
-    std::function<std::optional<std::string>(std::uint32_t)> name_of;
-    std::function<std::optional<std::uint32_t>(const std::string&)> id_of;
-    std::function<std::vector<std::string>(const std::string&)> groups_of = {};  ///< of a user's name; may be absent
+    std::function<Result<std::optional<std::string>>(std::uint32_t)> name_of;
+    std::function<Result<std::optional<std::uint32_t>>(const std::string&)> id_of;
+    std::function<Result<std::vector<std::string>>(const std::string&)> groups_of = {};  ///< of a name; may be absent
 };
 
+/// One look-up a user. What the database did not have, or could not be asked for, is asked again at each refresh();
+/// what it once said stays while it fails. After one failure it is not asked before the next refresh().
 class UserNames {
   public:
     explicit UserNames(UserDatabase database) : database_(std::move(database)) {}
-    /// Takes the configured names; what was looked up before is forgotten.
+    /// Takes the configured names. All else is asked again when it is needed.
     void configure(const std::map<std::string, std::uint32_t>& users);
 
-    /// The name, or the id in decimal when nobody has one for it. Cached: one look-up a user.
+    /// The name, or the id in decimal when nobody has one for it. The reference lasts until refresh().
     const std::string& name(std::uint32_t userid);
     /// Whether somebody has a name for it.
     bool is_known(std::uint32_t userid) { return name(userid) != std::to_string(userid); }
     /// The id of a name, or of an id written in decimal.
     std::optional<std::uint32_t> id(const std::string& name);
-
-    /// The groups of a user, by name. Cached until configure().
+    /// The groups of a user, by name.
     const std::vector<std::string>& groups(std::uint32_t userid);
 
+    /// Whether the database failed when it was asked for the user's name or groups, and never told them: who pays is
+    /// not known. Asks nothing.
+    bool is_in_doubt(std::uint32_t userid) const;
+    /// Asks again for what was not there. True when an answer is another one now. O(users asked for).
+    bool refresh();
+    /// What went wrong, once for each time that the database began to fail.
+    std::optional<std::string> take_problem() { return std::exchange(problem_, std::nullopt); }
+
   private:
+    enum class State : std::uint8_t {
+        stale,    ///< not asked yet, or not since configure()
+        settled,  ///< answered
+        missing,  ///< answered: there is none
+        failed,   ///< not answered; `value` is what it said before, if it ever did
+    };
+    template <typename T>
+    struct Known {
+        T value{};
+        State state = State::stale;
+        bool was_told = false;  ///< `value` is the database's
+    };
+    template <typename T, typename Ask>
+    void ask(Known<T>& known, const Ask& question);
+    template <typename T>
+    static bool is_doubtful(const std::map<std::uint32_t, Known<T>>& all, std::uint32_t userid);
+
     UserDatabase database_;
     std::map<std::string, std::uint32_t> configured_;
-    std::unordered_map<std::uint32_t, std::string> names_;
-    std::map<std::string, std::optional<std::uint32_t>> ids_;
-    std::unordered_map<std::uint32_t, std::vector<std::string>> groups_;
+    std::map<std::uint32_t, std::string> configured_names_;
+    std::map<std::uint32_t, Known<std::string>> names_;
+    std::map<std::string, Known<std::optional<std::uint32_t>>> ids_;
+    std::map<std::uint32_t, Known<std::vector<std::string>>> groups_;
+    std::optional<std::string> problem_;
+    bool is_down_ = false;      ///< failed since the last refresh()
+    bool is_reported_ = false;  ///< failed, and has not answered since
 };
 
 }  // namespace weir::priority

@@ -277,3 +277,97 @@ TEST_CASE("when: the older job stops gaining at the maximum, then the younger an
     REQUIRE_FALSE(unknown);
     CHECK(unknown.error().code == std::errc::no_such_file_or_directory);
 }
+
+namespace {
+
+/// A user database that may fail, and may not know anybody yet.
+struct Moody {
+    bool is_failing = false;
+    bool is_empty = false;
+    int asked = 0;
+
+    UserDatabase database() {
+        UserDatabase made = no_database();
+        made.name_of = [this](std::uint32_t userid) -> Result<std::optional<std::string>> {
+            asked += 1;
+            if (is_failing) {
+                return Error{std::errc::io_error, "getpwuid_r: Input/output error"};
+            }
+            return userid == 7001 && !is_empty ? std::optional<std::string>("dora") : std::nullopt;
+        };
+        made.groups_of = [this](const std::string& user) -> Result<std::vector<std::string>> {
+            if (is_failing) {
+                return Error{std::errc::io_error, "getgrgid_r: Input/output error"};
+            }
+            return user == "dora" ? std::vector<std::string>{"staff"} : std::vector<std::string>{};
+        };
+        return made;
+    }
+};
+
+constexpr const char* for_dora =
+    "\"chem\" = 1\n\"chem/group:staff\" = 1\n\"bio\" = 1\n\"bio/@dora\" = 1\n\"bio/@*\" = 1\n";
+
+}  // namespace
+
+TEST_CASE("payer: while the user database fails nobody pays, then who should have, from the job's start on") {
+    for (const char* account : {"chem", "bio"}) {
+        Moody moody;
+        moody.is_failing = true;
+        PriorityService s(settings(), moody.database(), owner, false);
+        put_tree(s, for_dora);
+        s.begin_backlog();
+        s.end_backlog(at(0));
+        const std::uint32_t nodes = s.accounting().tree().size();
+        submit(s, 1, 7001, in(account));
+        s.apply(started(1, 10, 2));
+        submit(s, 2, 7001, in(account));
+        s.pass(at(50));
+        CHECK(charged(s, "", 100) == 180'000'000);
+        CHECK(s.accounting().tree().size() == nodes);
+        CHECK(s.users().take_problem());
+        CHECK_FALSE(s.users().take_problem());
+        CHECK(moody.asked <= 2);  // once, and once again at the pass
+        moody.is_failing = false;
+        s.pass(at(100));
+        const std::string payer = account == std::string("chem") ? "chem/group:staff" : "bio/@dora";
+        CHECK(charged(s, "", 200) == 0);
+        CHECK(charged(s, payer, 200) == 380'000'000);
+        CHECK(s.payer_of(*s.book().find(2)) == *s.accounting().tree().find(payer));
+        s.apply(freed(1, 210));
+        CHECK(charged(s, payer, 900) == 400'000'000);
+    }
+}
+
+TEST_CASE("payer: who was known stays so while the user database fails, through a reload as well") {
+    Moody moody;
+    PriorityService s(settings(), moody.database(), owner, false);
+    put_tree(s, for_dora);
+    s.begin_backlog();
+    s.end_backlog(at(0));
+    submit(s, 1, 7001, in("chem"));
+    moody.is_failing = true;
+    s.configure(settings(), at(20));
+    s.apply(started(1, 30, 2));
+    CHECK(charged(s, "chem/group:staff", 100) == 140'000'000);
+    CHECK(s.users().name(7001) == "dora");
+    CHECK(s.users().take_problem());
+}
+
+TEST_CASE("payer: whom the database did not have yet is asked for again, and pays by name from then on") {
+    Moody moody;
+    moody.is_empty = true;
+    PriorityService s(settings(), moody.database(), owner, false);
+    put_tree(s, for_dora);
+    s.begin_backlog();
+    s.end_backlog(at(0));
+    submit(s, 1, 7001, in("bio"));
+    CHECK(s.users().name(7001) == "7001");
+    CHECK_FALSE(s.users().take_problem());
+    const int asked = moody.asked;
+    CHECK(s.users().name(7001) == "7001");
+    CHECK(moody.asked == asked);
+    moody.is_empty = false;
+    s.pass(at(50));
+    CHECK(s.payer_of(*s.book().find(1)) == *s.accounting().tree().find("bio/@dora"));
+}

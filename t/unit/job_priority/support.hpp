@@ -50,7 +50,8 @@ inline const char* tree_text =
     "\"bio/@*\" = 1\n";
 
 inline UserDatabase no_database() {
-    return {[](std::uint32_t) { return std::nullopt; }, [](const std::string&) { return std::nullopt; }};
+    return {[](std::uint32_t) -> Result<std::optional<std::string>> { return std::optional<std::string>(); },
+            [](const std::string&) -> Result<std::optional<std::uint32_t>> { return std::optional<std::uint32_t>(); }};
 }
 
 inline Settings settings() {
