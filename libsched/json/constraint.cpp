@@ -14,6 +14,7 @@ using json::Value;
 using Kind = Constraint::Kind;
 
 constexpr int depth_max = 64;
+constexpr std::size_t hosts_max = 1U << 16;  ///< of one constraint, over all its lists
 
 struct Operator {
     std::string_view name;
@@ -38,9 +39,15 @@ std::string read_property(const Value& value) {
     return name;
 }
 
-Constraint read_constraint(const Value& value, int depth);
+/// How much more of the constraint may be read: it stays with its job for as long as that waits.
+struct Budget {
+    int depth;
+    std::size_t& hosts;
+};
 
-Constraint read_operator(Kind kind, const Value& values, int depth) {
+Constraint read_constraint(const Value& value, Budget budget);
+
+Constraint read_operator(Kind kind, const Value& values, Budget budget) {
     Constraint out;
     out.kind = kind;
     for (std::size_t i = 0; i < values.size(); i++) {
@@ -48,22 +55,20 @@ Constraint read_operator(Kind kind, const Value& values, int depth) {
         if (kind == Kind::properties) {
             out.names.push_back(read_property(value));
         } else if (kind == Kind::hosts) {
-            auto hosts = value.take(hostlist_decode(value.string()));
-            if (hosts.size() + out.names.size() > hostlist_max) {
-                value.fail("too many host names");
-            }
+            auto hosts = value.take(hostlist_decode(value.string(), budget.hosts));
+            budget.hosts -= hosts.size();
             std::move(hosts.begin(), hosts.end(), std::back_inserter(out.names));
         } else if (kind == Kind::ranks) {
             out.ranks.add(value.take(IdSet::parse(value.string())));
         } else {
-            out.parts.push_back(read_constraint(value, depth + 1));
+            out.parts.push_back(read_constraint(value, {budget.depth - 1, budget.hosts}));
         }
     }
     return out;
 }
 
-Constraint read_constraint(const Value& value, int depth) {
-    if (depth > depth_max) {
+Constraint read_constraint(const Value& value, Budget budget) {
+    if (budget.depth < 0) {
         value.fail("is more than 64 levels deep");
     }
     if (!json_is_object(value.get()) || json_object_size(value.get()) > 1) {
@@ -71,7 +76,7 @@ Constraint read_constraint(const Value& value, int depth) {
     }
     for (const Operator& known : operators) {
         if (const auto values = value.find(std::string(known.name).c_str())) {
-            return read_operator(known.kind, *values, depth);
+            return read_operator(known.kind, *values, budget);
         }
     }
     if (json_object_size(value.get()) == 1) {
@@ -85,9 +90,11 @@ Constraint read_constraint(const Value& value, int depth) {
 }  // namespace
 
 Result<Constraint> decode_constraint(json_t* document) {
-    return document == nullptr || json_is_null(document)
-               ? Result<Constraint>(Constraint{})
-               : json::read_json(document, "constraints", [](const Value& v) { return read_constraint(v, 1); });
+    return document == nullptr || json_is_null(document) ? Result<Constraint>(Constraint{})
+                                                         : json::read_json(document, "constraints", [](const Value& v) {
+                                                               std::size_t hosts = hosts_max;
+                                                               return read_constraint(v, {depth_max - 1, hosts});
+                                                           });
 }
 
 Result<Constraint> decode_constraint(std::string_view text) {

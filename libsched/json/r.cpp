@@ -14,13 +14,32 @@ namespace {
 
 using json::Value;
 
-constexpr std::uint64_t nodes_max = 1U << 20;
+constexpr std::uint64_t ids_max = 1U << 20;  ///< cores or gpus of a node
+constexpr std::uint64_t ranges_max =
+    1U << 22;  ///< of ids, over all nodes: a few bytes of text may give each of them many
+constexpr std::size_t memory_sizes_max = 1024;  ///< entries, each of which is held against every node
 
 IdSet read_ids(const Value& value) {
     return value.take(IdSet::parse(value.string()));
 }
 
-void read_entry(const Value& entry, ResourceSet& set, IdSet& seen) {
+/// Cores or gpus of a node. Nobody behind this decoder meets a set that cannot be walked through.
+IdSet read_children(const Value& children, const char* kind) {
+    const auto value = children.find(kind);
+    IdSet ids = value ? read_ids(*value) : IdSet{};
+    if (ids.count() > ids_max) {
+        value->fail("more than 1048576 ids");
+    }
+    return ids;
+}
+
+/// How much more of the document may be read.
+struct Budget {
+    std::uint64_t nodes;
+    std::uint64_t ranges = ranges_max;
+};
+
+void read_entry(const Value& entry, ResourceSet& set, IdSet& seen, Budget& left) {
     const Value rank = entry.at("rank");
     const IdSet ranks = read_ids(rank);
     if (ranks.empty()) {
@@ -29,18 +48,20 @@ void read_entry(const Value& entry, ResourceSet& set, IdSet& seen) {
     if (ranks.intersects(seen)) {
         rank.fail("a rank is listed twice");
     }
-    if (ranks.count() + seen.count() > nodes_max) {
-        rank.fail("more than 1048576 ranks");
+    if (ranks.count() > left.nodes) {
+        rank.fail("more than " + std::to_string(left.nodes + seen.count()) + " ranks");
     }
+    left.nodes -= ranks.count();
     seen.add(ranks);
     const Value children = entry.at("children");
     NodeResources node;
-    if (const auto core = children.find("core")) {
-        node.cores = read_ids(*core);
+    node.cores = read_children(children, "core");
+    node.gpus = read_children(children, "gpu");
+    const std::uint64_t ranges = ranks.count() * (node.cores.ranges().size() + node.gpus.ranges().size());
+    if (ranges > left.ranges) {
+        entry.fail("more than 4194304 ranges of cores and gpus");
     }
-    if (const auto gpu = children.find("gpu")) {
-        node.gpus = read_ids(*gpu);
-    }
+    left.ranges -= ranges;
     ranks.each([&](std::uint32_t id) {
         node.rank = id;
         set.nodes.push_back(node);
@@ -63,10 +84,10 @@ double read_time(const Value& execution, const char* key) {
 void read_hosts(const Value& list, R& r) {
     for (std::size_t i = 0; i < list.size(); i++) {
         const Value item = list[i];
-        auto names = item.take(hostlist_decode(item.string()));
-        if (names.size() + r.hosts.size() > r.resources.nodes.size()) {
+        if (r.hosts.size() == r.resources.nodes.size()) {
             item.fail("more host names than ranks");
         }
+        auto names = item.take(hostlist_decode(item.string(), r.resources.nodes.size() - r.hosts.size()));
         std::move(names.begin(), names.end(), std::back_inserter(r.hosts));
     }
     if (r.hosts.size() != r.resources.nodes.size()) {
@@ -76,6 +97,9 @@ void read_hosts(const Value& list, R& r) {
 }
 
 void read_memory(const Value& list, R& r) {
+    if (list.size() > memory_sizes_max) {
+        list.fail("more than 1024 sizes of memory");
+    }
     for (std::size_t i = 0; i < list.size(); i++) {
         const Value entry = list[i];
         const auto mib = static_cast<std::uint32_t>(entry.at("value").integer(0, 0xFFFFFFFF));
@@ -118,14 +142,15 @@ Json encode_memory(const R& r) {
     return list;
 }
 
-R read_r(const Value& document) {
+R read_r(const Value& document, std::uint64_t nodes_max) {
     document.at("version").integer(1, 1);
     const Value execution = document.at("execution");
     const Value lite = execution.at("R_lite");
     R r;
     IdSet seen;
+    Budget left{nodes_max};
     for (std::size_t i = 0; i < lite.size(); i++) {
-        read_entry(lite[i], r.resources, seen);
+        read_entry(lite[i], r.resources, seen, left);
     }
     std::sort(r.resources.nodes.begin(), r.resources.nodes.end(),
               [](const NodeResources& a, const NodeResources& b) { return a.rank < b.rank; });
@@ -157,16 +182,16 @@ R read_r(const Value& document) {
 
 }  // namespace
 
-Result<R> decode_r(json_t* document) {
-    return json::read_json(document, "R", read_r);
+Result<R> decode_r(json_t* document, std::uint64_t nodes_max) {
+    return json::read_json(document, "R", [nodes_max](const Value& value) { return read_r(value, nodes_max); });
 }
 
-Result<R> decode_r(std::string_view text) {
+Result<R> decode_r(std::string_view text, std::uint64_t nodes_max) {
     auto document = Json::parse(text);
     if (!document) {
         return Error{document.error().code, "R: " + document.error().message};
     }
-    return decode_r(document->get());
+    return decode_r(document->get(), nodes_max);
 }
 
 Json encode_r(const R& r) {

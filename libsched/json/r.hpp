@@ -4,6 +4,7 @@
 // unique, by rank: "scheduling": {"weir": {"memory_mib": [{"hosts": "n[0-3]", "value": 65536}]}} (ADR 0125). Other keys
 // are not kept.
 #pragma once
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -23,9 +24,13 @@ struct R {
     friend bool operator==(const R&, const R&) = default;
 };
 
-/// Errors name the path: "R: execution.R_lite[0].rank: ...". At most 2^20 nodes.
-Result<R> decode_r(json_t* document);
-Result<R> decode_r(std::string_view text);
+inline constexpr std::uint64_t r_nodes_max = 1U << 20;
+
+/// Errors name the path: "R: execution.R_lite[0].rank: ...". At most 2^20 nodes, 2^20 cores and gpus on one, 2^22
+/// ranges of them in all, and no more host names than nodes: memory and time are bounded, whoever wrote the document.
+/// \param nodes_max what the caller knows of the sender may be less than 2^20.
+Result<R> decode_r(json_t* document, std::uint64_t nodes_max = r_nodes_max);
+Result<R> decode_r(std::string_view text, std::uint64_t nodes_max = r_nodes_max);
 /// Ranks with equal children share an entry. decode_r(encode_r(r)) == r.
 Json encode_r(const R& r);
 

@@ -2,6 +2,7 @@
 // Owns: RFC 29 hostlists: one bracket a name, zero padding kept, text after the bracket allowed.
 #include "libsched/resource/hostlist.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdint>
 #include <optional>
@@ -10,10 +11,17 @@ namespace weir {
 namespace {
 
 constexpr std::size_t digits_max = 9;
+constexpr std::size_t name_length_max = 255;
 
 Error bad_list(std::string_view text, std::size_t at, const std::string& why) {
     return Error{std::errc::invalid_argument, "\"" + std::string(text.substr(0, 64)) + "\" at character " +
                                                   std::to_string(at + 1) + ": " + why + "; write node[0-3,7]"};
+}
+
+constexpr const char* too_long = "a host name has at most 255 characters";
+
+std::string more_than(std::size_t names_max) {
+    return "more than " + std::to_string(names_max) + " names";
 }
 
 std::string padded(std::uint64_t number, std::size_t width) {
@@ -37,13 +45,20 @@ std::optional<std::uint64_t> number_at(std::string_view text, std::size_t& at, s
 }
 
 /// One "prefix[ranges]suffix" or plain name, text[from, to).
-std::optional<Error> expand(std::string_view text, std::size_t from, std::size_t to, std::vector<std::string>& names) {
+std::optional<Error> expand(std::string_view text, std::size_t from, std::size_t to, std::size_t names_max,
+                            std::vector<std::string>& names) {
     const std::string_view word = text.substr(0, to);
     const std::size_t open = word.find('[', from);
     if (const std::size_t stray = word.find(']', from); stray < open) {
         return bad_list(text, stray, "a bracket is closed that was not opened");
     }
+    if (names.size() >= names_max) {
+        return bad_list(text, from, more_than(names_max));
+    }
     if (open == std::string_view::npos) {
+        if (to - from > name_length_max) {
+            return bad_list(text, from, too_long);
+        }
         names.emplace_back(word.substr(from));
         return std::nullopt;
     }
@@ -56,6 +71,9 @@ std::optional<Error> expand(std::string_view text, std::size_t from, std::size_t
     }
     const std::string prefix(word.substr(from, open - from));
     const std::string suffix(word.substr(close + 1));
+    if (prefix.size() + suffix.size() + digits_max > name_length_max) {
+        return bad_list(text, from, too_long);
+    }
     std::size_t at = open + 1;
     while (true) {
         std::size_t width = 0;
@@ -69,8 +87,8 @@ std::optional<Error> expand(std::string_view text, std::size_t from, std::size_t
         if (!first || !last || *last < *first) {
             return bad_list(text, at, "here a number or an ascending range of at most 9 digits must stand");
         }
-        if (*last - *first >= hostlist_max || names.size() + (*last - *first) >= hostlist_max) {
-            return bad_list(text, at, "more than 1048576 names");
+        if (*last - *first >= names_max - std::min(names_max, names.size())) {
+            return bad_list(text, at, more_than(names_max));
         }
         for (std::uint64_t n = *first; n <= *last; n++) {
             names.push_back(prefix + padded(n, width) + suffix);
@@ -109,7 +127,8 @@ bool follows(const Split& a, const Split& b) {
 
 }  // namespace
 
-Result<std::vector<std::string>> hostlist_decode(std::string_view text) {
+Result<std::vector<std::string>> hostlist_decode(std::string_view text, std::size_t names_max) {
+    names_max = std::min(names_max, hostlist_max);
     std::vector<std::string> names;
     std::size_t from = 0;
     bool inside = false;
@@ -123,11 +142,8 @@ Result<std::vector<std::string>> hostlist_decode(std::string_view text) {
         if (at == from) {
             return bad_list(text, at, "a name is missing");
         }
-        if (auto error = expand(text, from, at, names)) {
+        if (auto error = expand(text, from, at, names_max, names)) {
             return std::move(*error);
-        }
-        if (names.size() > hostlist_max) {
-            return bad_list(text, at, "more than 1048576 names");
         }
         from = at + 1;
     }

@@ -43,7 +43,7 @@ Result<IdSet> IdSet::parse(std::string_view text) {
         }
         rest = rest.substr(1, rest.size() - 2);
     }
-    IdSet set;
+    std::vector<Range> ranges;
     while (!rest.empty()) {
         Range range{};
         if (!eat_number(rest, range.first)) {
@@ -59,16 +59,21 @@ Result<IdSet> IdSet::parse(std::string_view text) {
         if (range.last < range.first) {
             return not_an_idset(text, "a range runs backwards");
         }
-        if (set.intersects(IdSet::range(range.first, range.last))) {
-            return not_an_idset(text, "an id is given twice");
-        }
-        set.add(range);
+        ranges.push_back(range);
         if (!rest.empty()) {
             if (rest.front() != ',' || rest.size() == 1) {
                 return not_an_idset(text, "after a number comes a comma and another number");
             }
             rest.remove_prefix(1);
         }
+    }
+    std::sort(ranges.begin(), ranges.end(), [](const Range& a, const Range& b) { return a.first < b.first; });
+    IdSet set;
+    for (const Range& range : ranges) {
+        if (!set.empty() && range.first <= set.last()) {
+            return not_an_idset(text, "an id is given twice");
+        }
+        set.add(range);
     }
     return set;
 }

@@ -24,6 +24,7 @@ class IdSet {
     /// All of first..last.
     static IdSet range(std::uint32_t first, std::uint32_t last);
     /// "0-3,7", "[0-3,7]", "5" or "". Errors: what stands where, and what is right; ranges must not overlap.
+    /// O(n log n) in the length of the text, however many members it names.
     static Result<IdSet> parse(std::string_view text);
     /// Without brackets, ranges ascending: parse(encode()) is the same set.
     std::string encode() const;

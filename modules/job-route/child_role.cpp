@@ -13,6 +13,7 @@ namespace {
 constexpr double retry_max = 5.;        ///< seconds between attempts to reach the parent
 constexpr double retry_max_rare = 60.;  ///< when it may have no job-route at all
 constexpr double resource_pause = 0.25;
+constexpr double resource_answer_s = 5.;
 constexpr int resource_attempts_max = 40;
 constexpr std::size_t report_max = 256;  ///< events in one report
 
@@ -40,7 +41,7 @@ ChildRole::ChildRole(flux_t* h, Config config, ChildLink& link, Callbacks callba
 
 void ChildRole::look_up_resources() {
     resource_lookup_ = flux::rpc(h_, "resource.sched-status", Json::object());
-    flux::then<&ChildRole::on_resources>(resource_lookup_.get(), this);
+    flux::then<&ChildRole::on_resources>(resource_lookup_.get(), this, flux::real_seconds(h_, resource_answer_s));
 }
 
 /// The scheduler may not be there yet. After a while the parent has to do without: it then shows the child's own R.
@@ -132,10 +133,16 @@ void ChildRole::on_attach(flux_future_t* f) {
         last_failure_.clear();
         link_.attached();
         flux::log(h_, LOG_INFO, "attached to the parent as its job " + std::to_string(config_.jobid.value));
-    } else {
-        for (const Order& order : flux::value_or_throw(decode_orders(answer.get()))) {
-            link_.order(order);
-        }
+        callbacks_.changed();
+        return;
+    }
+    const auto orders = decode_orders(answer.get());
+    if (!orders) {  // what was meant, the next attach brings about
+        on_attach_failed(EPROTO, "orders of the parent: " + orders.error().message);
+        return;
+    }
+    for (const Order& order : *orders) {
+        link_.order(order);
     }
     callbacks_.changed();
 }

@@ -32,7 +32,7 @@ struct ChildEvent {
     JobId id;
     Kind kind = Kind::accepted;
     LocalId local;
-    std::string R;  ///< JSON text
+    std::string R;  ///< JSON text; empty where the child's made no sense, and `note` says why
     int status = 0;
     std::string type;
     int severity = 0;

@@ -14,6 +14,7 @@ using OrderKind = Order::Kind;
 constexpr std::array<const char*, 7> event_names{"submit", "returned",  "alloc", "start",
                                                  "finish", "exception", "clean"};
 constexpr std::array<const char*, 4> order_names{"submit", "cancel", "urgency", "go"};
+constexpr json_int_t cores_max = 1 << 30;  ///< of a child; loads are compared as products with it
 constexpr std::array<const char*, 6> op_names{"give", "alloc", "start", "finish", "exception", "clean"};
 
 template <std::size_t N>
@@ -205,6 +206,9 @@ Result<Attach> decode_attach(json_t* payload) {
                        "serves", &serves, "known", &known, "R", &R, "uri", &uri, "cores", &cores) < 0) {
         return bad(std::string("attach: ") + static_cast<const char*>(error.text));
     }
+    if (cores < 0 || cores > cores_max) {
+        return bad("attach: cores must be from 0 to " + std::to_string(cores_max));
+    }
     auto names = decode_names(serves, "attach: serves");
     if (!names) {
         return names.error();
@@ -252,8 +256,9 @@ Result<Report> decode_report(json_t* payload) {
     report.child = JobId{static_cast<std::uint64_t>(child)};
     report.session = session;
     report.events = std::move(decoded).value();
+    auto next = static_cast<std::uint64_t>(seq);
     for (ChildEvent& event : report.events) {
-        event.seq = static_cast<std::uint64_t>(seq++);
+        event.seq = next++;
     }
     return report;
 }

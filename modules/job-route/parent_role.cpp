@@ -6,7 +6,6 @@
 
 #include "modules/common/parent_link.hpp"
 #include "modules/job-route/jobspec_edit.hpp"
-#include "modules/job-route/resource_map.hpp"
 
 namespace weir::route {
 namespace {
@@ -14,6 +13,7 @@ namespace {
 using flux::Failure;
 using flux::value_or_throw;
 
+constexpr double answer_s = 60.;  ///< real seconds that another module of this instance has to answer
 constexpr const char* update_topic = "job-manager.jobroute.update";
 
 Json request_payload(const flux_msg_t* msg) {
@@ -61,6 +61,8 @@ ParentRole::~ParentRole() {
 
 // ---- children ----
 
+// Guest: a child that is the guest's own running job takes jobs of the queues that it names: the guest's, nobody
+// else's. It may name queues, a URI and cores as it likes; they matter to those jobs alone.
 void ParentRole::attach(const flux_msg_t* msg) {
     if (!flux_msg_is_streaming(msg)) {
         throw Failure(EPROTO, "attach is a streaming request");
@@ -68,6 +70,7 @@ void ParentRole::attach(const flux_msg_t* msg) {
     const Attach attach = value_or_throw(decode_attach(request_payload(msg).get()));
     const flux_msg_cred cred = flux::cred_of(msg);
     const Caller caller{cred.userid, (cred.rolemask & FLUX_ROLE_OWNER) != 0};
+    ResourceMap resources = value_or_throw(ResourceMap::make(attach.resources, table_.R_of(attach.child)));
     const Status status = table_.attach(attach, caller);
     if (!status) {
         throw Failure(status.error());
@@ -76,7 +79,8 @@ void ParentRole::attach(const flux_msg_t* msg) {
     Json answer = Json::object();
     answer.set("attached", true);
     flux::respond(h_, msg, answer);
-    sessions_.insert_or_assign(attach.child, Session{flux::keep(msg), attach.session, cred.userid});
+    sessions_.insert_or_assign(attach.child,
+                               Session{flux::keep(msg), attach.session, cred.userid, std::move(resources)});
     flux::log(h_, LOG_INFO,
               "child " + std::to_string(attach.child.value) + " attached, knows " +
                   std::to_string(attach.known.size()) + " jobs");
@@ -96,11 +100,20 @@ void ParentRole::on_probed(flux_future_t* f) {
 }
 
 /// Answered when everything in it is on record, or at least with the job-manager.
+// Guest: starts, ends and fails jobs that its own child was given, which are its own, in any order and with any status;
+// their R lies inside the child's allocation, or is not larger than it.
 void ParentRole::report(const flux_msg_t* msg) {
-    const Report report = value_or_throw(decode_report(request_payload(msg).get()));
+    Report report = value_or_throw(decode_report(request_payload(msg).get()));
     const auto session = sessions_.find(report.child);
     if (session == sessions_.end() || session->second.userid != flux::cred_of(msg).userid) {
         throw Failure(EOWNERDEAD, "this session is over: attach again");
+    }
+    for (ChildEvent& event : report.events) {
+        if (event.kind == ChildEvent::Kind::allocated) {
+            auto mapped = session->second.resources.map(event.R);
+            event.note = mapped ? "" : mapped.error().message;
+            event.R = mapped ? std::move(mapped).value() : std::string();
+        }
     }
     const std::uint64_t seq = value_or_throw(table_.report(report));
     reports_ += 1;
@@ -117,17 +130,20 @@ void ParentRole::report(const flux_msg_t* msg) {
     callbacks_.changed();
 }
 
+// Guest: ends its own client's sessions.
 void ParentRole::disconnect(const flux_msg_t* msg) {
     const char* gone = flux_msg_route_first(msg);
-    for (auto session = sessions_.begin(); session != sessions_.end(); ++session) {
-        const char* route = flux_msg_route_first(session->second.request.get());
-        if (gone != nullptr && route != nullptr && std::strcmp(gone, route) == 0) {
-            flux::log(h_, LOG_INFO, "child " + std::to_string(session->first.value) + " is gone from the link");
-            table_.detach(session->first, session->second.session);
-            sessions_.erase(session);
-            return;
+    std::erase_if(sessions_, [&](const auto& entry) {  // one client may speak for several children
+        const auto& [child, session] = entry;
+        const char* route = flux_msg_route_first(session.request.get());
+        if (gone == nullptr || route == nullptr || std::strcmp(gone, route) != 0) {
+            return false;
         }
-    }
+        flux::log(h_, LOG_INFO, "child " + std::to_string(child.value) + " is gone from the link");
+        table_.detach(child, session.session);
+        return true;
+    });
+    callbacks_.changed();
 }
 
 void ParentRole::close(JobId child) {
@@ -178,23 +194,39 @@ void ParentRole::perform(ParentActions actions) {
     start_batch();
 }
 
+/// R was decoded when it was reported; an op that has none all the same is left out, and the others are not.
+ParentRole::Batch ParentRole::decoded(std::vector<TapOp> ops) {
+    Batch batch;
+    for (TapOp& op : ops) {
+        Json R;
+        if (op.kind == TapOp::Kind::alloc) {
+            auto parsed = Json::parse(op.R);
+            if (!parsed) {
+                flux::log(h_, LOG_ERR, "R of job " + std::to_string(op.id.value) + ": " + parsed.error().message);
+                continue;
+            }
+            R = std::move(parsed).value();
+        }
+        batch.ops.push_back(std::move(op));
+        batch.documents.push_back(std::move(R));
+    }
+    return batch;
+}
+
 /// One batch at a time: R of all its allocations to the KVS, then all its orders to the plugin, in order.
 void ParentRole::start_batch() {
     if (commit_ || update_ || next_.ops.empty()) {
         return;
     }
-    current_ = std::exchange(next_, {});
-    documents_.clear();
+    Batch batch = decoded(next_.ops);
     Json ops = Json::array();
-    for (TapOp& op : current_.ops) {
-        Json R;
-        if (op.kind == TapOp::Kind::alloc) {
-            auto mapped = map_resources(op.R, table_.child_resources(op.child), table_.R_of(op.child));
-            R = value_or_throw(Json::parse(mapped ? *mapped : op.R));
-            ops.append(commit_op(op.id, R));
+    for (std::size_t i = 0; i < batch.ops.size(); i++) {
+        if (batch.documents[i]) {
+            ops.append(commit_op(batch.ops[i].id, batch.documents[i]));
         }
-        documents_.push_back(std::move(R));
     }
+    batch.replies = std::exchange(next_, {}).replies;
+    current_ = std::move(batch);
     if (json_array_size(ops.get()) == 0) {
         send_update();
         return;
@@ -202,7 +234,7 @@ void ParentRole::start_batch() {
     Json payload = Json::object();
     payload.set("namespace", "primary").set("flags", 0).set("ops", std::move(ops));
     commit_ = flux::rpc(h_, "kvs.commit", payload);
-    flux::then<&ParentRole::on_committed>(commit_.get(), this);
+    flux::then<&ParentRole::on_committed>(commit_.get(), this, flux::real_seconds(h_, answer_s));
 }
 
 void ParentRole::on_committed(flux_future_t* f) {
@@ -217,12 +249,12 @@ void ParentRole::on_committed(flux_future_t* f) {
 void ParentRole::send_update() {
     Json jobs = Json::array();
     for (std::size_t i = 0; i < current_.ops.size(); i++) {
-        jobs.append(encode(current_.ops[i], documents_[i]));
+        jobs.append(encode(current_.ops[i], current_.documents[i]));
     }
     Json payload = Json::object();
     payload.set("jobs", std::move(jobs));
     update_ = flux::rpc(h_, update_topic, payload);
-    flux::then<&ParentRole::on_updated>(update_.get(), this);
+    flux::then<&ParentRole::on_updated>(update_.get(), this, flux::real_seconds(h_, answer_s));
 }
 
 void ParentRole::on_updated(flux_future_t* f) {
@@ -265,7 +297,7 @@ void ParentRole::fetch(JobId id, const char* key, std::string jobspec) {
         Json::own(json_pack("{s:I s:[s] s:i}", "id", static_cast<json_int_t>(id.value), "keys", key, "flags", 2));
     flux::Future future = flux::rpc(h_, "job-info.lookup", payload);
     flux_future_t* f = future.get();
-    flux::then<&ParentRole::on_fetched>(f, this);
+    flux::then<&ParentRole::on_fetched>(f, this, flux::real_seconds(h_, answer_s));
     fetches_.emplace(f, Fetch{std::move(future), id, std::move(jobspec)});
 }
 
@@ -274,11 +306,15 @@ void ParentRole::on_fetched(flux_future_t* f) {
     if (found == fetches_.end()) {
         return;
     }
-    const Fetch fetch = std::move(found->second);
+    const Fetch done = std::move(found->second);
     fetches_.erase(found);
-    const flux::Caught caught = flux::catching([&] { take_jobspec(fetch, f); });
+    if (flux_rpc_get(f, nullptr) < 0 && errno == ETIMEDOUT) {
+        fetch(done.id, done.jobspec.empty() ? "jobspec" : "J", done.jobspec);
+        return;
+    }
+    const flux::Caught caught = flux::catching([&] { take_jobspec(done, f); });
     if (caught.errnum != 0) {
-        table_.fetch_failed(fetch.id, caught.message);
+        table_.fetch_failed(done.id, caught.message);
     }
     callbacks_.changed();
 }
@@ -340,6 +376,7 @@ Json ParentRole::tree(const flux_msg_t*) {
     return answer;
 }
 
+// Guest: learns which child has any job, and under which id.
 Json ParentRole::locate(const flux_msg_t* msg) {
     json_int_t id = 0;
     flux::unpack(msg, "{s:I}", "id", &id);

@@ -11,6 +11,7 @@
 
 #include "modules/common/flux_cpp.hpp"
 #include "modules/job-route/messages_json.hpp"
+#include "modules/job-route/resource_map.hpp"
 #include "modules/job-route/route_table.hpp"
 
 namespace weir::route {
@@ -37,6 +38,7 @@ class ParentRole {
         flux::MessageRef request;
         std::string session;
         std::uint32_t userid = 0;
+        ResourceMap resources;
     };
     struct Reply {
         flux::MessageRef request;
@@ -45,6 +47,7 @@ class ParentRole {
     struct Batch {
         std::vector<TapOp> ops;
         std::vector<Reply> replies;
+        std::vector<Json> documents;  ///< the ops' R, empty Json where an op has none
     };
 
     void attach(const flux_msg_t* msg);
@@ -54,6 +57,7 @@ class ParentRole {
     Json locate(const flux_msg_t* msg);
     double lost_since(const ChildView& child) const;
 
+    Batch decoded(std::vector<TapOp> ops);
     void start_batch();
     void send_update();
     void on_committed(flux_future_t* f);
@@ -77,7 +81,6 @@ class ParentRole {
     std::map<JobId, Session> sessions_;
     Batch next_;
     Batch current_;
-    std::vector<Json> documents_;  ///< current_.ops' R, empty Json where an op has none
     flux::Future commit_;
     flux::Future update_;
     flux::Future probe_;

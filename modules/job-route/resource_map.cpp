@@ -3,84 +3,114 @@
 #include "modules/job-route/resource_map.hpp"
 
 #include <algorithm>
-#include <optional>
 #include <vector>
-
-#include "libsched/json/r.hpp"
 
 namespace weir::route {
 namespace {
 
-std::vector<std::uint32_t> members(const IdSet& set) {
-    std::vector<std::uint32_t> ids;
-    set.each([&ids](std::uint32_t id) { ids.push_back(id); });
-    return ids;
+/// Of a child, whatever its allocation: it may imagine a machine.
+constexpr std::uint64_t child_nodes_max = 1U << 16;
+
+std::uint64_t size_of(const IdSet::Range& range) {
+    return std::uint64_t{range.last} - range.first + 1;
 }
 
-/// The members of `to` that stand where `some` stands in `from`; none when the shapes differ.
-std::optional<IdSet> moved(const IdSet& some, const IdSet& from, const IdSet& to) {
-    const auto source = members(from);
-    const auto target = members(to);
+/// Members number from..from+count-1 of a set, counted from its lowest. REQUIRES: it has so many.
+void add_places(const IdSet& set, std::uint64_t from, std::uint64_t count, IdSet& out) {
+    for (const IdSet::Range& range : set.ranges()) {
+        if (count == 0) {
+            return;
+        }
+        if (from >= size_of(range)) {
+            from -= size_of(range);
+            continue;
+        }
+        const std::uint64_t part = std::min(count, size_of(range) - from);
+        const auto first = static_cast<std::uint32_t>(range.first + from);
+        out.add({first, static_cast<std::uint32_t>(first + part - 1)});
+        count -= part;
+        from = 0;
+    }
+}
+
+/// The members of `to` that stand where `some` stands in `from`. REQUIRES: from and to have equally many members, and
+/// from includes some.
+IdSet moved(const IdSet& some, const IdSet& from, const IdSet& to) {
     IdSet result;
-    if (some.empty()) {
-        return result;
-    }
-    if (source.size() != target.size()) {
-        return std::nullopt;
-    }
-    for (const std::uint32_t id : members(some)) {
-        const auto found = std::lower_bound(source.begin(), source.end(), id);
-        if (found == source.end() || *found != id) {
-            return std::nullopt;
+    std::uint64_t before = 0;  // members of `from` below the range looked at
+    auto source = from.ranges().begin();
+    for (const IdSet::Range& range : some.ranges()) {
+        for (; source->last < range.first; ++source) {
+            before += size_of(*source);
         }
-        result.add(target[static_cast<std::size_t>(found - source.begin())]);
+        add_places(to, before + (range.first - source->first), size_of(range), result);
     }
     return result;
 }
 
-std::optional<R> mapped(const R& job, const R& child, const R& allocation) {
-    const auto& from = child.resources.nodes;
-    const auto& to = allocation.resources.nodes;
-    if (from.size() != to.size()) {
-        return std::nullopt;
-    }
-    R result;
-    result.starttime = job.starttime;
-    result.expiration = job.expiration;
-    for (const NodeResources& node : job.resources.nodes) {
-        const auto found = std::find_if(from.begin(), from.end(), [&](const auto& n) { return n.rank == node.rank; });
-        if (found == from.end()) {
-            return std::nullopt;
-        }
-        const auto i = static_cast<std::size_t>(found - from.begin());
-        const auto cores = moved(node.cores, found->cores, to[i].cores);
-        const auto gpus = moved(node.gpus, found->gpus, to[i].gpus);
-        if (!cores || !gpus) {
-            return std::nullopt;
-        }
-        result.resources.nodes.push_back({to[i].rank, *cores, *gpus});
-        if (i < allocation.hosts.size()) {
-            result.hosts.push_back(allocation.hosts[i]);
-        }
-    }
-    return result;
+bool has_same_shape(const R& a, const R& b) {
+    const auto& x = a.resources.nodes;
+    const auto& y = b.resources.nodes;
+    return std::equal(x.begin(), x.end(), y.begin(), y.end(), [](const NodeResources& m, const NodeResources& n) {
+        return m.cores.count() == n.cores.count() && m.gpus.count() == n.gpus.count();
+    });
+}
+
+Error refused(const std::string& why) {
+    return Error{std::errc::invalid_argument, "R: " + why};
 }
 
 }  // namespace
 
-Result<std::string> map_resources(const std::string& job_R, const std::string& child_R, const std::string& allocation) {
-    const auto job = decode_r(job_R);
+Result<ResourceMap> ResourceMap::make(const std::string& child_R, const std::string& allocation) {
+    ResourceMap map;
+    if (auto whole = decode_r(allocation)) {
+        map.allocation_ = std::move(whole).value();
+    }
+    if (!child_R.empty()) {
+        auto child = decode_r(child_R, child_nodes_max);
+        if (!child) {
+            return child.error();
+        }
+        map.nodes_max_ = child->resources.nodes.size();
+        if (map.allocation_ && has_same_shape(*child, *map.allocation_)) {
+            map.child_ = std::move(child).value();
+        }
+    }
+    return map;
+}
+
+Result<std::string> ResourceMap::map(const std::string& job_R) const {
+    const auto job = decode_r(job_R, nodes_max_);
     if (!job) {
         return job.error();
     }
-    const auto child = decode_r(child_R);
-    const auto whole = decode_r(allocation);
-    if (child && whole) {
-        if (const auto result = mapped(*job, *child, *whole)) {
-            return encode_r(*result).dump();
+    if (allocation_ && core_count(job->resources) > core_count(allocation_->resources)) {
+        return refused("more cores than the child instance has");
+    }
+    if (!child_) {
+        return encode_r(*job).dump();
+    }
+    const auto& from = child_->resources.nodes;
+    const auto& to = allocation_->resources.nodes;
+    R result;
+    result.starttime = job->starttime;
+    result.expiration = job->expiration;
+    for (const NodeResources& node : job->resources.nodes) {
+        const auto found = std::lower_bound(from.begin(), from.end(), node.rank,
+                                            [](const NodeResources& n, std::uint32_t rank) { return n.rank < rank; });
+        if (found == from.end() || found->rank != node.rank || !found->cores.includes(node.cores) ||
+            !found->gpus.includes(node.gpus)) {
+            return refused("rank " + std::to_string(node.rank) + " names what the child instance does not have");
+        }
+        const auto i = static_cast<std::size_t>(found - from.begin());
+        result.resources.nodes.push_back(
+            {to[i].rank, moved(node.cores, found->cores, to[i].cores), moved(node.gpus, found->gpus, to[i].gpus)});
+        if (i < allocation_->hosts.size()) {
+            result.hosts.push_back(allocation_->hosts[i]);
         }
     }
-    return job_R;
+    return encode_r(result).dump();
 }
 
 }  // namespace weir::route

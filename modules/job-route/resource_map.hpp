@@ -1,21 +1,34 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: showing a child job's resources as the parent knows them. The child numbers its nodes and cores from zero; its
 // n-th node is the n-th node of its own allocation at the parent, its n-th core there the n-th allocated core.
-// Must not know jobs. Source: RFC 20.
+// Must not know jobs. Source: RFC 20, doc/adr/0182.
 #pragma once
+#include <optional>
 #include <string>
 
 #include "libfairshare/base/result.hpp"
+#include "libsched/json/r.hpp"
 
 namespace weir::route {
 
-/// \param job_R R of the job, in the child's numbers. JSON text, like all three.
-/// \param child_R everything the child has, in the child's numbers.
-/// \param allocation R of the child instance's own job, in the parent's numbers.
-/// \return R with the parent's ranks, cores, gpus and hosts, with job_R's start and expiration. job_R itself when the
-/// child
-///         and its allocation differ in shape (another number of nodes, or of cores on one).
-/// Errors: job_R is not R.
-Result<std::string> map_resources(const std::string& job_R, const std::string& child_R, const std::string& allocation);
+class ResourceMap {
+  public:
+    /// \param child_R everything the child has, in the child's numbers; JSON text, may be empty.
+    /// \param allocation R of the child instance's own job, in the parent's numbers; JSON text, may be empty.
+    /// Without either, or when they differ in shape (another number of nodes, or of cores on one), nothing is mapped.
+    /// Errors: child_R is not empty and no R.
+    static Result<ResourceMap> make(const std::string& child_R, const std::string& allocation);
+    /// \param job_R R of a job, in the child's numbers; JSON text.
+    /// \return R with the parent's ranks, cores, gpus and hosts, with job_R's start and expiration; JSON text of ours
+    ///         that decodes. The child's numbers where nothing can be mapped.
+    /// Errors: job_R is no R; it names what the child does not have; it is larger than the allocation.
+    /// O(nodes x log nodes + ranges of ids), whatever the sets' members are.
+    Result<std::string> map(const std::string& job_R) const;
+
+  private:
+    std::optional<R> child_;  ///< empty: nothing is mapped
+    std::optional<R> allocation_;
+    std::uint64_t nodes_max_ = r_nodes_max;  ///< that a job in the child may have
+};
 
 }  // namespace weir::route

@@ -33,7 +33,6 @@ Status RouteTable::attach(const Attach& attach, const Caller& caller) {
     child.is_trusted = caller.is_owner;
     child.userid = caller.userid;
     child.serves = serves;
-    child.resources = attach.resources;
     child.uri = !host->second.uri.empty() ? host->second.uri : attach.uri;
     child.cores = attach.cores;
     child.seq = 0;
@@ -165,6 +164,8 @@ void RouteTable::apply(Child& child, Entry& entry, const ChildEvent& event) {
         case Kind::allocated:
             if (job.had_alloc) {
                 order_go(entry);
+            } else if (event.R.empty()) {
+                refuse_alloc(entry, event.note);
             } else if (job.state != State::ending && !std::exchange(job.is_alloc_asked, true)) {
                 TapOp& op = ask(TapOp::Kind::alloc, entry);
                 op.child = job.child;
@@ -189,6 +190,16 @@ void RouteTable::apply(Child& child, Entry& entry, const ChildEvent& event) {
         case Kind::cleaned:
             on_cleaned(entry);
             break;
+    }
+}
+
+/// The job ends, and with it (on_exception()) the copy, whose resources nobody here can name.
+void RouteTable::refuse_alloc(Entry& entry, const std::string& why) {
+    Job& job = entry.second;
+    if (job.state != State::ending && !std::exchange(job.is_alloc_refused, true)) {
+        TapOp& op = ask(TapOp::Kind::exception, entry);
+        op.type = "route";
+        op.note = "the child instance gave it resources that make no sense: " + why;
     }
 }
 
@@ -266,11 +277,6 @@ Result<JobView> RouteTable::find(JobId id) const {
 std::string RouteTable::R_of(JobId id) const {
     const auto entry = jobs_.find(id);
     return entry != jobs_.end() ? entry->second.R : std::string();
-}
-
-std::string RouteTable::child_resources(JobId child) const {
-    const auto found = children_.find(child);
-    return found != children_.end() ? found->second.resources : std::string();
 }
 
 std::int64_t RouteTable::waiting() const {

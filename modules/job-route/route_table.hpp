@@ -108,7 +108,6 @@ class RouteTable {
     Result<JobView> find(JobId id) const;
     /// R of an active job that is not routed, JSON text; empty when unknown. For mapping a child's R onto it.
     std::string R_of(JobId id) const;
-    std::string child_resources(JobId child) const;
     std::size_t job_count() const { return jobs_.size(); }
     std::int64_t waiting() const;
 
@@ -134,6 +133,7 @@ class RouteTable {
         bool is_sent = false;
         bool is_fetching = false;
         bool is_alloc_asked = false;
+        bool is_alloc_refused = false;  ///< its R makes no sense
         bool is_start_asked = false;
         bool is_finish_asked = false;
         bool is_failure_asked = false;  ///< the coming exception is the child's own
@@ -145,7 +145,6 @@ class RouteTable {
         bool is_trusted = false;  ///< attached by the owner: may run anybody's jobs
         std::uint32_t userid = 0;
         std::vector<std::string> serves;
-        std::string resources;
         std::string uri;
         std::int64_t cores = 0;
         std::uint64_t seq = 0;
@@ -178,6 +177,7 @@ class RouteTable {
     void on_exception(Entry& entry, const JournalEvent& event);
     void on_clean(Jobs::iterator entry);
     void apply(Child& child, Entry& entry, const ChildEvent& event);
+    void refuse_alloc(Entry& entry, const std::string& why);
     void on_returned(Child& child, Entry& entry);
     void on_failed(Entry& entry, const ChildEvent& event);
     void on_cleaned(Entry& entry);

@@ -6,7 +6,7 @@
 #include "modules/job-route/messages_json.hpp"
 #include "modules/job-route/resource_map.hpp"
 
-using namespace weir;
+using weir::Json;
 using namespace weir::route;
 
 namespace {
@@ -24,6 +24,12 @@ std::string R_text(const std::string& lite, const std::string& hosts) {
 
 std::string rank_with(const std::string& rank, const std::string& cores) {
     return R"({"rank":")" + rank + R"(","children":{"core":")" + cores + R"("}})";
+}
+
+ResourceMap a_map(const std::string& child_R, const std::string& allocation) {
+    auto map = ResourceMap::make(child_R, allocation);
+    REQUIRE(map);
+    return std::move(map).value();
 }
 
 }  // namespace
@@ -200,16 +206,52 @@ TEST_CASE("J: as flux-security's mechanism none writes it") {
 TEST_CASE("resources: the child's n-th node and core are the n-th of its allocation") {
     const std::string child = R_text(rank_with("0", "0-1") + "," + rank_with("1", "0-3"), "a,b");
     const std::string allocation = R_text(rank_with("4", "2,7") + "," + rank_with("6", "0-1,8-9"), "n4,n6");
-    const auto mapped = map_resources(R_text(rank_with("1", "1,3"), "b"), child, allocation);
-    REQUIRE(mapped);
-    CHECK(*mapped == *map_resources(R_text(rank_with("6", "1,9"), "n6"), "", ""));
+    const auto map = a_map(child, allocation);
+    const auto same = a_map("", "");
+    const auto check = [&](const std::string& job, const std::string& at_parent) {
+        const auto mapped = map.map(job);
+        REQUIRE(mapped);
+        CHECK(*mapped == *same.map(at_parent));
+    };
+    check(R_text(rank_with("1", "1,3"), "b"), R_text(rank_with("6", "1,9"), "n6"));
+    check(R_text(rank_with("1", "1-2"), "b"), R_text(rank_with("6", "1,8"), "n6"));
+    check(child, allocation);
 }
 
 TEST_CASE("resources: another shape leaves the child's own numbers, no R is an error") {
     const std::string job = R_text(rank_with("0", "0"), "a");
     const std::string child = R_text(rank_with("0", "0-1"), "a");
-    CHECK(*map_resources(job, child, R_text(rank_with("4", "2"), "n4")) == job);
-    CHECK(*map_resources(job, child, R_text(rank_with("4-5", "2-3"), "n[4-5]")) == job);
-    CHECK(*map_resources(job, "", "") == job);
-    CHECK_FALSE(map_resources("x", child, child));
+    CHECK(*a_map(child, R_text(rank_with("4", "2"), "n4")).map(job) == job);
+    CHECK(*a_map(child, R_text(rank_with("4-5", "2-3"), "n[4-5]")).map(job) == job);
+    CHECK(*a_map("", "").map(job) == job);
+    CHECK_FALSE(a_map(child, child).map("x"));
+    CHECK_FALSE(ResourceMap::make("x", child));
+}
+
+TEST_CASE("resources: a child names what it has, and no more of it than its allocation; nothing is expanded for that") {
+    const std::string two = R_text(rank_with("0", "0-1"), "a");
+    const std::string all = R_text(rank_with("0", "0-1048575"), "a");
+    const auto map = a_map(two, two);
+    CHECK_FALSE(map.map(R_text(rank_with("0", "1-2"), "a")));
+    CHECK_FALSE(map.map(R_text(rank_with("1", "0"), "a")));
+    CHECK_FALSE(map.map(R_text(rank_with("0", "0-4294967293"), "a")));
+    CHECK_FALSE(map.map(R_text(rank_with("0-1048575", "0"), "n[0-1048575]")));
+    CHECK_FALSE(map.map(R_text(rank_with("0", "0"), "n[0-1048575]")));
+    CHECK_FALSE(map.map(R_text(R"({"rank": "0", "children": {"core": "0", "gpu": "0-4294967293"}})", "a")));
+    CHECK_FALSE(a_map("", two).map(all));
+    CHECK_FALSE(ResourceMap::make(R_text(rank_with("0", "0-4294967293"), "a"), two));
+    CHECK_FALSE(ResourceMap::make(R_text(rank_with("0-65536", "0"), "n[0-65536]"), two));
+    CHECK(*a_map(all, all).map(all) == *a_map("", "").map(all));
+}
+
+TEST_CASE("attach and report: numbers that a sum or a product would not hold") {
+    const std::string attach = R"({"jobid": 1, "session": "s", "serves": ["q"], "known": [], "cores": )";
+    CHECK(decode_attach(parsed(attach + "1073741824}").get()));
+    CHECK_FALSE(decode_attach(parsed(attach + "1073741825}").get()));
+    CHECK_FALSE(decode_attach(parsed(attach + "-1}").get()));
+    const auto report = decode_report(parsed(R"({"jobid": 1, "session": "s", "seq": 9223372036854775807,
+        "events": [{"id": 1, "name": "start"}, {"id": 1, "name": "clean"}]})")
+                                          .get());
+    REQUIRE(report);
+    CHECK(report->events[1].seq == 9223372036854775808ULL);
 }

@@ -378,3 +378,21 @@ TEST_CASE("an unreadable jobspec ends the job with a reason") {
     table.fetch_failed(job, "no such key");
     CHECK(table.take().tap.at(0).note == "its jobspec cannot be read: no such key");
 }
+
+TEST_CASE("an allocation that makes no sense ends the job with the reason, and its copy") {
+    RouteTable table = with_a_job();
+    Report report = a_report(ChildEvent::Kind::allocated);
+    report.events[0].R.clear();
+    report.events[0].note = "R: no sense";
+    REQUIRE(table.report(report));
+    const auto asked = table.take().tap;
+    REQUIRE(asked.size() == 1);
+    CHECK(asked[0].kind == TapOp::Kind::exception);
+    CHECK(asked[0].note == "the child instance gave it resources that make no sense: R: no sense");
+    JournalEvent ended = an_event(Kind::exception);
+    ended.type = "route";
+    table.event(job, ended);
+    const auto orders = table.take().orders;
+    REQUIRE(orders.size() == 1);
+    CHECK(orders[0].second.kind == Order::Kind::cancel);
+}

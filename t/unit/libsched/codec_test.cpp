@@ -91,6 +91,21 @@ TEST_CASE("R: errors carry the path") {
     CHECK(message(edited(r_text, "\"rank\":\"2\"", "\"rank\":\"\"")) == "R: execution.R_lite[1].rank: names no rank");
 }
 
+TEST_CASE("R: what a few bytes name is not expanded") {
+    const auto message = [](const std::string& core, const std::string& gpu, const std::string& rank = "0") {
+        return decode_r(R"({"version": 1, "execution": {"R_lite": [{"rank": ")" + rank +
+                        R"(", "children": {"core": ")" + core + R"(", "gpu": ")" + gpu + R"("}}]}})")
+            .error()
+            .message;
+    };
+    CHECK(message("0-4294967293", "0") == "R: execution.R_lite[0].children.core: more than 1048576 ids");
+    CHECK(message("0", "0-4294967293") == "R: execution.R_lite[0].children.gpu: more than 1048576 ids");
+    CHECK(message("0,2,4,6,8", "0", "0-1048575") ==
+          "R: execution.R_lite[0]: more than 4194304 ranges of cores and gpus");
+    CHECK(decode_r(r_text, 3).has_value());
+    CHECK(decode_r(r_text, 2).error().message.find("more than 2 ranks") != std::string::npos);
+}
+
 TEST_CASE("R: where no memory is known none is written") {
     CHECK(encode_r(decode_r(r_text).value()).dump().find("memory_mib") == std::string::npos);
 }
@@ -232,6 +247,10 @@ TEST_CASE("constraints: the operators of RFC 31 are read, others are named") {
     CHECK(message(R"({"ranks":["x"]})").find("constraints: ranks[0]: ") == 0);
     CHECK(message(R"({"ranks":["0"],"and":[]})").find("an object with one operator") != std::string::npos);
     CHECK(message(R"({"properties":["!a"]})").find("\"!a\" is no property") != std::string::npos);
+    CHECK(decode_constraint(R"({"or":[{"hostlist":["n[0-32767]"]},{"hostlist":["m[0-32767]"]}]})").has_value());
+    CHECK(
+        message(R"({"or":[{"hostlist":["n[0-32767]"]},{"hostlist":["m[0-32768]"]}]})").find("more than 32768 names") !=
+        std::string::npos);
     std::string deep = "{}";
     for (int i = 1; i < 64; i++) {
         deep = R"({"not":[)" + deep + "]}";

@@ -38,11 +38,20 @@ TEST_CASE("id set: text forms") {
 
 TEST_CASE("id set: what is not one is refused with a sentence") {
     for (const char* text :
-         {"a", "1-", "-1", "3-1", "1,,2", "1,", "[1", "1]", "1-2,2", "4294967294", "1 2", "99999999999"}) {
+         {"a", "1-", "-1", "3-1", "1,,2", "1,", "[1", "1]", "1-2,2", "5,1-9", "4294967294", "1 2", "99999999999"}) {
         const auto result = IdSet::parse(text);
         REQUIRE_FALSE(result.has_value());
         CHECK(result.error().message.find("write 0-3,7") != std::string::npos);
     }
+}
+
+// Half a second at most, where a parser that inserts each range into the set takes a minute.
+TEST_CASE("id set: a long text in the worst order is read in its own length") {
+    std::string text;
+    for (std::uint32_t id = 1000000; id > 0; id -= 2) {
+        text += (text.empty() ? "" : ",") + std::to_string(id);
+    }
+    CHECK(IdSet::parse(text)->count() == 500000U);
 }
 
 // Kills: add() that does not merge neighbours; remove() that loses the right remainder; take_lowest() taking the
@@ -96,6 +105,17 @@ TEST_CASE("hostlist: what is not one is refused with its place") {
         CAPTURE(text);
         CHECK_FALSE(hostlist_decode(text).has_value());
     }
+}
+
+TEST_CASE("hostlist: no more names than the caller has use for, none longer than a host's") {
+    CHECK(hostlist_decode("n[0-2]", 3).has_value());
+    CHECK(hostlist_decode("n[0-2]", 2).error().message.find("more than 2 names") != std::string::npos);
+    CHECK_FALSE(hostlist_decode("a,b,n[0-1]", 3).has_value());
+    CHECK_FALSE(hostlist_decode("n[0-1],a", 2).has_value());
+    CHECK_FALSE(hostlist_decode("a", 0).has_value());
+    CHECK(hostlist_decode(std::string(255, 'n')).has_value());
+    CHECK_FALSE(hostlist_decode(std::string(256, 'n')).has_value());
+    CHECK_FALSE(hostlist_decode(std::string(250, 'n') + "[0-1]").has_value());
 }
 
 // Kills: an encoder that merges n09 with n9, or n1 with n3.
