@@ -104,9 +104,24 @@ test_expect_success 'fair share by a tree: accounts by name, what each got, a sa
 	test "$(field tree.json "d[\"share_tree\"], d[\"half_life_s\"], [round(e[\"entitled\"], 3) for e in d[\"entitlements\"] if e[\"account\"] in (\"physics\", \"chem\", \"physics/@u1\")]")" = \
 		"('"'shares.toml'"', 259200.0, [0.667, 0.333, 0.333])" &&
 	test "$(field tree.json "[(p[\"order\"], p[\"fair_start_sampled\"]) for p in d[\"policies\"]]")" = \
-		"[('"'submission', False), ('multifactor', True"')]" &&
+		"[('"'submission', True), ('multifactor', True"')]" &&
 	test "$(field tree.json "all(sum(a[\"jobs\"] for a in p[\"accounts\"] if \"/\" not in a[\"account\"]) == 1500 for p in d[\"policies\"])")" = True &&
 	test "$(field tree.json "d[\"policies\"][1][\"figures\"][\"account_share_deviation\"] < d[\"policies\"][0][\"figures\"][\"account_share_deviation\"]")" = True
+'
+# Fair starts of a policy in order of submission can be found for every job, of one with priorities for a sample alone.
+test_expect_success 'fair starts are of the same jobs under all policies, with an interval; no star where these overlap' '
+	printf "[sim]\nname = \"order\"\n[weir]\npolicy = \"multifactor\"\n[weir.weights]\nwait = 1\nfairshare = 0\n" >order.toml &&
+	weir sim compare easy.toml order.toml --trace=load.swf.gz --fair-starts=30 -o sample.json >table &&
+	test "$(field sample.json "[(p[\"figures\"][\"fair_start_jobs\"], p[\"fair_start_sampled\"]) for p in d[\"policies\"]]")" = "[(30.0, True), (30.0, True)]" &&
+	test "$(field sample.json "all(p[\"intervals_95\"][\"fair_start_missed\"][0] <= p[\"figures\"][\"fair_start_missed\"] < p[\"intervals_95\"][\"fair_start_missed\"][1] for p in d[\"policies\"])")" = True &&
+	grep "^fair starts missed .*(.* to .*).*(.* to .*)" table && ! grep "^fair start.*\*" table &&
+	grep "^Fair starts: 30 of 1500 jobs" table
+'
+test_expect_success 'another seed draws another sample; all jobs have no interval' '
+	weir sim compare -q easy.toml order.toml --trace=load.swf.gz --fair-starts=30 --seed=2 -o other.json &&
+	! cmp -s sample.json other.json &&
+	weir sim compare -q easy.toml --trace=load.swf.gz -o all.json &&
+	test "$(field all.json "d[\"policies\"][0][\"figures\"][\"fair_start_jobs\"], len(set(d[\"policies\"][0][\"intervals_95\"][\"fair_start_missed\"]))")" = "(1500.0, 1)"
 '
 test_expect_success 'fair starts can be left out' '
 	weir sim compare --json --fair-starts=0 easy.toml --trace=load.swf.gz >none.json &&
@@ -139,6 +154,48 @@ test_expect_success 'two of one name, two machines, no log, a log that is not th
 test_expect_success 'a job larger than the machine is named' '
 	test_expect_code 1 weir sim compare easy.toml --cores=2 --trace=load.swf.gz 2>err && grep "load.swf.gz:" err &&
 	weir sim compare --json --lenient --cores=2 easy.toml --trace=load.swf.gz >some.json 2>err && grep "left out" err
+'
+
+# ---- interruption ----
+
+# at_terminal SIGNAL REGEX COMMAND...: runs it at a terminal, sends it the signal when the terminal shows REGEX; its exit
+# code, or 99 when it ended before.
+at_terminal() {
+	TERM=xterm python3 - "$@" <<-\EOF
+	import os, pty, re, signal, sys
+	pid, terminal = pty.fork()
+	if pid == 0:
+	    os.execvp(sys.argv[3], sys.argv[3:])
+	shown, is_sent = b"", False
+	while True:
+	    try:
+	        more = os.read(terminal, 65536)
+	    except OSError:
+	        break
+	    shown += more
+	    if more == b"":
+	        break
+	    if not is_sent and re.search(sys.argv[2].encode(), shown):
+	        os.kill(pid, getattr(signal, sys.argv[1]))
+	        is_sent = True
+	code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+	sys.exit(code if is_sent else 99)
+	EOF
+}
+# A queue that grows all the time: each fair start is a replay of thousands of jobs. All of them take minutes.
+test_expect_success 'Ctrl-C and SIGTERM while fair starts are looked for: all figures are kept, with those found' '
+	weir sim generate -n 12000 -c 128 --load=3 --seed=5 -o deep.swf.gz &&
+	for signal in INT TERM; do
+		rm -f cut.json && test_expect_code 130 at_terminal SIG$signal "fair starts [1-9]" weir sim compare easy.toml --trace=deep.swf.gz -o cut.json &&
+		json_is cut.json weir.sim-compare/1 &&
+		test "$(field cut.json "d[\"policies\"][0][\"complete\"], d[\"policies\"][0][\"figures\"][\"jobs\"], 0 < d[\"policies\"][0][\"figures\"][\"fair_start_jobs\"] < 12000")" = "(True, 12000.0, True)" || return 1
+	done
+'
+test_expect_success 'the same where each fair start is a replay from the beginning' '
+	rm -f cut.json &&
+	test_expect_code 130 at_terminal SIGINT "fair starts [1-9]" weir sim compare order.toml --fair-starts=5000 --trace=deep.swf.gz -o cut.json --html=cut.html &&
+	test "$(field cut.json "d[\"policies\"][0][\"complete\"], 0 < d[\"policies\"][0][\"figures\"][\"fair_start_jobs\"] < 5000")" = "(True, True)" &&
+	page cut.html "data[\"schema\"]" | grep weir.sim-compare/1
 '
 
 test_done

@@ -194,11 +194,19 @@ Exit run(Context& context) {
     }
     Result<ReplayResults> results = Error{};
     {
-        Progress progress(std::to_string(work->plan.size()) + (work->plan.size() == 1 ? " policy" : " policies"),
-                          context.err, context.args.has("quiet"), monotonic_now());
+        const std::string policies =
+            std::to_string(work->plan.size()) + (work->plan.size() == 1 ? " policy" : " policies");
+        Progress progress(policies, context.err, context.args.has("quiet"), monotonic_now());
         ReplayWatch watch;
         watch.fair_start_sample = static_cast<std::uint32_t>(context.args.integer("fair-starts", 100));
-        watch.progress = [&](double part, std::uint64_t jobs) { progress.show(part, jobs, monotonic_now()); };
+        watch.seed = static_cast<std::uint64_t>(context.args.integer("seed", 1));
+        watch.progress = [&](const ReplayProgress& at) {
+            if (at.fair_starts_of > 0) {
+                progress.set_title(policies + ", fair starts " + grouped(static_cast<std::int64_t>(at.fair_starts)) +
+                                   " of " + grouped(static_cast<std::int64_t>(at.fair_starts_of)));
+            }
+            progress.show(at.part, at.jobs, monotonic_now());
+        };
         results = replay_all(work->plan, work->yardstick, work->jobs, signals, watch);
     }
     if (!results) {
@@ -207,8 +215,9 @@ Exit run(Context& context) {
     if (results->replays.empty()) {
         return context.fail(Exit::interrupted, "interrupted before any job started: there are no results.");
     }
-    return show(context, compared(std::move(work->yardstick), results->replays, std::move(results->measures)),
-                results->is_interrupted);
+    Comparison comparison = compared(std::move(work->yardstick), results->replays, std::move(results->measures));
+    comparison.fair_starts_planned = results->fair_starts_planned;
+    return show(context, comparison, results->is_interrupted);
 }
 
 }  // namespace
@@ -229,6 +238,7 @@ Command sim_compare_command() {
         {"html", 0, "FILE", "write one self-contained page with pictures"},
         {"fair-starts", 0, "N", "jobs looked at where fair starts need a sample (default 100; 0: none)", Kind::integer,
          0, 1'000'000},
+        {"seed", 0, "N", "draws that sample (default 1)", Kind::integer, 0, INT64_MAX},
         {"lenient", 0, "", "leave out and count what is broken or cannot run instead of refusing the log", Kind::flag},
         {"quiet", 'q', "", "no table, no progress", Kind::flag}};
     command.run = run;

@@ -38,6 +38,10 @@ bool Signals::is_stop_asked() {
     return count() > 0;
 }
 
+void Signals::let_next_end() {
+    sigprocmask(SIG_SETMASK, &old_mask_, nullptr);
+}
+
 int wait_readable(const std::vector<int>& fds, Duration timeout) {
     std::vector<pollfd> polls;
     for (const int fd : fds) {

@@ -20,6 +20,8 @@ class Signals {
     bool is_stop_asked();
     /// How many have come: the second one is impatient.
     int count();
+    /// From now on a further one does what it does by default: it ends the process. Of the calling thread alone.
+    void let_next_end();
     /// The mask to restore in a forked child.
     const sigset_t& old_mask() const { return old_mask_; }
 

@@ -83,8 +83,6 @@ Measured measured(const Yardstick& yardstick, const Replayed& replayed) {
     result.scheduler = replayed.scheduler;
     result.order = replayed.order;
     result.is_complete = replayed.is_complete;
-    result.fair_start = replayed.fair_start;
-    result.is_fair_start_sampled = replayed.is_fair_start_sampled;
     JobMetricsSum sum(yardstick.cores);
     for (const Outcome& outcome : replayed.outcomes) {
         sum.add(outcome);
@@ -159,6 +157,22 @@ std::vector<WindowJob> window_jobs(const std::vector<Outcome>& outcomes, std::in
         jobs[i].cores = line.take(jobs[i].outcome.job.cores);
     }
     return jobs;
+}
+
+void measure_fair_starts(std::vector<Measured>& measures, std::vector<Replayed>& replays) {
+    // All went through the same places in the same order: what each has of them is their beginning.
+    std::size_t common = 0;
+    for (const Replayed& replayed : replays) {
+        const std::size_t own = replayed.fair.size();
+        common = common == 0 || own == 0 ? std::max(common, own) : std::min(common, own);
+    }
+    for (std::size_t i = 0; i < replays.size(); ++i) {
+        std::vector<FairStart>& fair = replays[i].fair;
+        fair.resize(std::min(fair.size(), common));
+        if (!fair.empty()) {
+            measures[i].fair_start = fair_start_metrics(replays[i].outcomes, fair);
+        }
+    }
 }
 
 Comparison compared(Yardstick yardstick, const std::vector<Replayed>& replays, std::vector<Measured> measures) {

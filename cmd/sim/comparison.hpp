@@ -34,8 +34,7 @@ struct Replayed {
     std::string order;              ///< what orders the queue: "submission", "multifactor", ...
     bool is_complete = true;        ///< false: cut off; the figures are of the jobs that started until then
     std::vector<Outcome> outcomes;  ///< in the log's order
-    std::optional<FairStartMetrics> fair_start;
-    bool is_fair_start_sampled = false;
+    std::vector<FairStart> fair;    ///< of the jobs looked at, in the order in which they were
 };
 
 /// A job drawn in the window: where and when.
@@ -54,7 +53,7 @@ struct Measured {
     std::vector<PartyMetrics> by_user;     ///< by place in Yardstick::users
     EqualityMetrics equality;
     std::optional<FairStartMetrics> fair_start;
-    bool is_fair_start_sampled = false;
+    bool is_fair_start_sampled() const { return fair_start && fair_start->jobs < jobs.jobs; }
     double level_fs_error = 0;  ///< mean over the ends of days
 
     std::vector<MachineSample> load;
@@ -68,6 +67,7 @@ struct Comparison {
     Instant begin, end;                ///< first submission, last end under any policy
     Instant window_begin, window_end;  ///< the stretch drawn job by job
     std::vector<Measured> policies;
+    std::uint64_t fair_starts_planned = 0;  ///< jobs to be looked at under each policy; 0: none
 };
 
 /// Figures and series of one replay; all but its window. O(n log n).
@@ -78,6 +78,9 @@ std::pair<Instant, Instant> window_of(const std::vector<Replayed>& replays, cons
 /// The jobs that run in the window, those of no run time left out, each on the lowest cores that are free when it
 /// starts. O(n + jobs^2).
 std::vector<WindowJob> window_jobs(const std::vector<Outcome>& outcomes, std::int64_t cores, Instant from, Instant to);
+
+/// Gives each the figures of its fair starts, of those jobs that were looked at under every policy that has any.
+void measure_fair_starts(std::vector<Measured>& measures, std::vector<Replayed>& replays);
 
 /// All of it; `replays` and `measures` belong together by place.
 Comparison compared(Yardstick yardstick, const std::vector<Replayed>& replays, std::vector<Measured> measures);

@@ -92,6 +92,9 @@ std::string comparison_html(const Comparison& comparison) {
         page.paragraph(policy.name + ": scheduler " + policy.scheduler + ", queue ordered by " + policy.order + ". " +
                        (policy.is_complete ? "" : "It " + cut_off_text(policy).substr(policy.name.size() + 1) + "."));
     }
+    if (const std::string fair = fair_starts_text(comparison); !fair.empty()) {
+        page.paragraph(fair);
+    }
     add_summary(page, comparison);
     for (const Picture& picture : pictures(comparison)) {
         page.figure(picture.heading, picture.caption, picture.svg);

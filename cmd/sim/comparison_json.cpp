@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: the members of "weir.sim-compare/1". Times are seconds of the log.
 #include <algorithm>
+#include <cmath>
 
 #include "cmd/sim/comparison_text.hpp"
 #include "cmd/sim/figures.hpp"
@@ -76,10 +77,15 @@ Json users_json(const Yardstick& yardstick, const Measured& policy) {
 }
 
 Json policy_json(const Comparison& comparison, const Measured& policy) {
-    Json values = Json::object();
+    Json values = Json::object(), intervals = Json::object();
     for (const Figure& figure : figures()) {
         const auto value = figure.of(policy);
         values.set(figure.key, value ? number(*value) : Json::own(json_null()));
+        if (const auto in = figure.interval != nullptr ? figure.interval(policy) : std::nullopt) {
+            Json ends = Json::array();
+            ends.append(number(in->low)).append(std::isinf(in->high) ? Json::own(json_null()) : number(in->high));
+            intervals.set(figure.key, std::move(ends));
+        }
     }
     const auto& parties = comparison.yardstick.accounts.parties;
     const auto shown = shown_accounts(comparison, usage_panels_max);
@@ -96,8 +102,9 @@ Json policy_json(const Comparison& comparison, const Measured& policy) {
         .set("scheduler", policy.scheduler)
         .set("order", policy.order)
         .set("complete", policy.is_complete)
-        .set("fair_start_sampled", policy.is_fair_start_sampled)
+        .set("fair_start_sampled", policy.is_fair_start_sampled())
         .set("figures", std::move(values))
+        .set("intervals_95", std::move(intervals))
         .set("accounts", std::move(accounts))
         .set("users", users_json(comparison.yardstick, policy));
     out.set("looks_s", list(policy.usage, [](const UsageSample& sample) { return number(to_seconds(sample.at)); }));

@@ -56,6 +56,26 @@ std::string cut_off_text(const Measured& policy) {
                                     grouped(static_cast<std::int64_t>(policy.jobs.jobs)) + " jobs that had started";
 }
 
+std::string fair_starts_text(const Comparison& comparison) {
+    std::uint64_t found = 0;
+    for (const Measured& policy : comparison.policies) {
+        found = std::max(found, policy.fair_start ? policy.fair_start->jobs : 0);
+    }
+    const std::uint64_t all = comparison.yardstick.jobs;
+    const std::uint64_t planned = comparison.fair_starts_planned;
+    if (found == 0 || found == all) {
+        return "";
+    }
+    const auto number = [](std::uint64_t value) { return grouped(static_cast<std::int64_t>(value)); };
+    const std::string of = number(found) + " of " + number(all) + " jobs";
+    if (planned == all) {
+        return "Fair starts: " + of + ", the first of the log: interrupted, so they say nothing of the others.";
+    }
+    return "Fair starts: " + of + ", drawn from the whole log, the same under all policies" +
+           (found < planned ? " (interrupted: " + number(planned) + " were asked for)" : "") +
+           ". In parentheses: where the figure of all jobs lies (95 %). None is best where these overlap.";
+}
+
 std::string comparison_table(const Comparison& comparison, const Screen& screen) {
     const std::vector<Measured>& policies = comparison.policies;
     std::size_t width = 32;
@@ -65,6 +85,9 @@ std::string comparison_table(const Comparison& comparison, const Screen& screen)
     const bool fits = screen.width == 0 ? policies.size() <= 6 : width <= screen.width;
     std::string text = fits ? column_each(policies, screen) : row_each(policies, screen);
     text += "* best. doc/simulator.md says what each figure means.\n";
+    if (const std::string fair = fair_starts_text(comparison); !fair.empty()) {
+        text += fair + "\n";
+    }
     for (const Measured& policy : policies) {
         if (const std::string cut = cut_off_text(policy); !cut.empty()) {
             text += printable(cut) + "\n";

@@ -18,6 +18,9 @@ std::string comparison_json(const Comparison& comparison);
 /// The page, with comparison_json() inside as the element of id "weir-data".
 std::string comparison_html(const Comparison& comparison);
 
+/// Which jobs the fair starts are of, where they are not of all; else empty.
+std::string fair_starts_text(const Comparison& comparison);
+
 /// "ran until ..." for a policy that was cut off; else empty.
 std::string cut_off_text(const Measured& policy);
 

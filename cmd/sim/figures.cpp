@@ -2,7 +2,9 @@
 // Owns: the rows of the list.
 #include "cmd/sim/figures.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "cmd/common/text.hpp"
 
@@ -14,6 +16,10 @@ using Value = std::optional<double>;
 
 Value fair_start(M m, double (*of)(const FairStartMetrics&)) {
     return m.fair_start ? Value(of(*m.fair_start)) : std::nullopt;
+}
+
+std::optional<Interval> interval(M m, Interval FairStartMetrics::*of) {
+    return m.fair_start ? std::optional((*m.fair_start).*of) : std::nullopt;
 }
 
 const std::vector<Figure> rows = {
@@ -86,11 +92,19 @@ const std::vector<Figure> rows = {
     {"equality_short_mean_core_s", "short of an equal part", "core-seconds a job, against N / jobs in the system",
      Unit::count, Better::lower, false, [](M m) { return Value(m.equality.short_mean_core_s); }},
     {"fair_start_missed", "fair starts missed", "jobs that started later than without those after them", Unit::part,
-     Better::lower, true, [](M m) { return fair_start(m, [](const FairStartMetrics& f) { return f.missed_part(); }); }},
+     Better::lower, true, [](M m) { return fair_start(m, [](const FairStartMetrics& f) { return f.missed_part(); }); },
+     [](M m) { return interval(m, &FairStartMetrics::missed_interval); }},
     {"fair_start_miss_mean_s", "fair start, mean miss", "over all jobs looked at", Unit::seconds, Better::lower, false,
-     [](M m) { return fair_start(m, [](const FairStartMetrics& f) { return f.miss_mean_s; }); }},
+     [](M m) { return fair_start(m, [](const FairStartMetrics& f) { return f.miss_mean_s; }); },
+     [](M m) { return interval(m, &FairStartMetrics::miss_mean_interval_s); }},
     {"fair_start_miss_max_s", "fair start, greatest miss", "of the jobs looked at", Unit::seconds, Better::lower, false,
-     [](M m) { return fair_start(m, [](const FairStartMetrics& f) { return to_seconds(f.miss_max); }); }},
+     [](M m) { return fair_start(m, [](const FairStartMetrics& f) { return to_seconds(f.miss_max); }); },
+     // A sample says how great the greatest is at least.
+     [](M m) {
+         const double of_sample = m.fair_start ? to_seconds(m.fair_start->miss_max) : 0;
+         const double most = m.is_fair_start_sampled() ? std::numeric_limits<double>::infinity() : of_sample;
+         return m.fair_start ? std::optional(Interval{of_sample, most}) : std::nullopt;
+     }},
     {"fair_start_jobs", "fair start, jobs looked at", "all, or a sample", Unit::count, Better::neither, false,
      [](M m) { return fair_start(m, [](const FairStartMetrics& f) { return static_cast<double>(f.jobs); }); }},
 };
@@ -101,41 +115,67 @@ const std::vector<Figure>& figures() {
     return rows;
 }
 
+namespace {
+
+std::string value_text(Unit unit, double value) {
+    switch (unit) {
+        case Unit::seconds:
+            return duration_text(duration_from_seconds(value < 10 ? value : std::round(value)));
+        case Unit::number:
+            return fixed(value, value < 100 ? 3 : 1);
+        case Unit::part:
+            return percent(value);
+        case Unit::count:
+            break;
+    }
+    return grouped(std::llround(value));
+}
+
+/// From the value to the value where it is of all jobs.
+Interval interval_of(const Figure& figure, const Measured& policy, double value) {
+    const auto found = figure.interval != nullptr ? figure.interval(policy) : std::nullopt;
+    return found.value_or(Interval{value, value});
+}
+
+}  // namespace
+
 std::string figure_text(const Figure& figure, const Measured& policy) {
     const Value value = figure.of(policy);
     if (!value) {
         return "-";
     }
-    switch (figure.unit) {
-        case Unit::seconds:
-            return duration_text(duration_from_seconds(*value < 10 ? *value : std::round(*value)));
-        case Unit::number:
-            return fixed(*value, *value < 100 ? 3 : 1);
-        case Unit::part:
-            return percent(*value);
-        case Unit::count:
-            break;
+    const Interval in = interval_of(figure, policy, *value);
+    const std::string text = value_text(figure.unit, *value);
+    if (in.low == in.high) {
+        return text;
     }
-    return grouped(std::llround(*value));
+    return std::isinf(in.high)
+               ? "at least " + text
+               : text + " (" + value_text(figure.unit, in.low) + " to " + value_text(figure.unit, in.high) + ")";
 }
 
 std::optional<std::size_t> best(const Figure& figure, const std::vector<Measured>& policies) {
-    std::optional<std::size_t> found;
-    Value value;
-    bool is_shared = false;
-    for (std::size_t i = 0; i < policies.size() && figure.better != Better::neither; ++i) {
-        const Value own = figure.of(policies[i]);
-        if (!own) {
-            continue;
-        }
-        is_shared = value && *own == *value ? true : is_shared;
-        if (!value || (figure.better == Better::lower ? *own < *value : *own > *value)) {
-            value = own;
-            found = i;
-            is_shared = false;
+    if (figure.better == Better::neither || policies.size() < 2) {
+        return std::nullopt;
+    }
+    // Lower is better: of a figure where higher is, the negative.
+    std::vector<std::pair<std::size_t, Interval>> known;
+    for (std::size_t i = 0; i < policies.size(); ++i) {
+        if (const Value own = figure.of(policies[i])) {
+            const Interval in = interval_of(figure, policies[i], *own);
+            known.emplace_back(i, figure.better == Better::lower ? in : Interval{-in.high, -in.low});
         }
     }
-    return is_shared || policies.size() < 2 ? std::nullopt : found;
+    // Who ends before all others begin.
+    for (const auto& [i, in] : known) {
+        const bool is_best = std::all_of(known.begin(), known.end(), [&, at = i, high = in.high](const auto& other) {
+            return other.first == at || high < other.second.low;
+        });
+        if (is_best) {
+            return i;
+        }
+    }
+    return std::nullopt;
 }
 
 }  // namespace weir::cmd

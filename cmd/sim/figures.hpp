@@ -21,12 +21,16 @@ struct Figure {
     Better better;
     bool is_main;  ///< shown where there is room for a few only
     std::optional<double> (*of)(const Measured&);
+    /// Where the figure lies were it of all jobs (95 %), for one that may be of a sample; nullptr: it never is.
+    std::optional<Interval> (*interval)(const Measured&) = nullptr;
 };
 
 const std::vector<Figure>& figures();
-/// "6h 12m", "2.35", "41.2 %", "1 204"; "-" for none.
+/// "6h 12m", "2.35", "41.2 %", "1 204"; "-" for none; with its interval, where it is of a sample:
+/// "9.0 % (4.8 % to 16.2 %)".
 std::string figure_text(const Figure& figure, const Measured& policy);
-/// The policy that is best in a figure; none where it has no better, or not exactly one is best.
+/// The policy that is best in a figure; none where it has no better, not exactly one is best, or the best one's
+/// interval and another's overlap.
 std::optional<std::size_t> best(const Figure& figure, const std::vector<Measured>& policies);
 
 }  // namespace weir::cmd

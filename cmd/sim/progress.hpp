@@ -22,6 +22,7 @@ class Progress {
     Progress(const Progress&) = delete;
     Progress& operator=(const Progress&) = delete;
 
+    void set_title(std::string title) { title_ = std::move(title); }
     /// Draws at most ten times a second.
     void show(double part, std::uint64_t jobs, Duration now);
     /// Takes the line away, before other output.

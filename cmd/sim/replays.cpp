@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the threads. They share the jobs, which nobody changes, and four numbers; each writes its own result.
+// Owns: the threads. They share the jobs, which nobody changes, and what Shared says; each writes its own result.
 #include "cmd/sim/replays.hpp"
 
 #include <sys/eventfd.h>
@@ -40,7 +40,16 @@ struct Shared {
     std::atomic<bool> is_stopping{false};
     std::atomic<std::size_t> next{0};
     std::atomic<std::size_t> at_work{0};
-    std::atomic<std::uint64_t> started{0};
+    std::atomic<std::uint64_t> replayed{0};  ///< jobs
+    std::atomic<std::uint64_t> planned{0};   ///< jobs, as far as it is known
+    std::atomic<std::uint64_t> fair_starts{0};
+    std::atomic<std::uint64_t> fair_starts_of{0};
+
+    ReplayProgress progress() const {
+        const std::uint64_t jobs = replayed;
+        const double part = static_cast<double>(jobs) / static_cast<double>(std::max<std::uint64_t>(planned, 1));
+        return {std::min(part, 1.), jobs, fair_starts, fair_starts_of};
+    }
 };
 
 struct One {
@@ -49,17 +58,23 @@ struct One {
     std::optional<Error> error;
 };
 
+bool has_exact_fair_starts(const PlannedReplay& plan) {
+    return !plan.order && weir::has_exact_fair_starts(plan.scheduler);
+}
+
 class Worker {
   public:
-    Worker(const Yardstick& yardstick, const std::vector<SimJob>& jobs, std::uint32_t sample, Shared& shared)
-        : yardstick_(yardstick), jobs_(jobs), sample_(sample), shared_(shared) {}
+    /// `places`: whose fair starts are looked for.
+    Worker(const Yardstick& yardstick, const std::vector<SimJob>& jobs, const std::vector<std::uint32_t>& places,
+           Shared& shared)
+        : yardstick_(yardstick), jobs_(jobs), places_(places), shared_(shared) {}
 
     void run(const PlannedReplay& plan, One& one) {
         one.replayed.name = plan.name;
         one.replayed.scheduler = std::string(name_of(plan.scheduler));
         one.replayed.order = plan.order_name;
         Status done = replay(plan, one.replayed);
-        if (done && one.replayed.is_complete && sample_ > 0) {
+        if (done && one.replayed.is_complete && !places_.empty()) {
             done = fair_start(plan, one.replayed);
         }
         if (!done) {
@@ -70,8 +85,12 @@ class Worker {
     }
 
   private:
-    Result<SimCounters> simulate_one(const PlannedReplay& plan, std::span<const SimJob> jobs, const OutcomeSink& sink,
-                                     bool is_counted) {
+    bool goes_on(std::uint64_t jobs) {
+        shared_.replayed += jobs;
+        return !shared_.is_stopping;
+    }
+
+    Result<SimCounters> simulate_one(const PlannedReplay& plan, std::span<const SimJob> jobs, const OutcomeSink& sink) {
         std::unique_ptr<QueueOrder> order;
         if (plan.order) {
             auto made = plan.order();
@@ -85,22 +104,24 @@ class Worker {
         SimControl control;
         control.every = instants_between_checks;
         control.progress = [&](const SimCounters& counters) {
-            if (is_counted) {
-                shared_.started += counters.started - told;
-                told = counters.started;
-            }
-            return !shared_.is_stopping;
+            const std::uint64_t more = counters.started - told;
+            told = counters.started;
+            return goes_on(more);
         };
         const auto source = [&]() -> Result<std::optional<SimJob>> {
             return next < jobs.size() ? std::optional(jobs[next++]) : std::nullopt;
         };
-        return simulate(yardstick_.cores, plan.scheduler, order.get(), source, sink, &control);
+        auto counters = simulate(yardstick_.cores, plan.scheduler, order.get(), source, sink, &control);
+        if (counters && !counters->interrupted) {
+            goes_on(jobs.size() - told);
+        }
+        return counters;
     }
 
     Status replay(const PlannedReplay& plan, Replayed& replayed) {
         replayed.outcomes.reserve(jobs_.size());
-        const auto counters = simulate_one(
-            plan, jobs_, [&](const Outcome& outcome) { replayed.outcomes.push_back(outcome); }, true);
+        const auto counters =
+            simulate_one(plan, jobs_, [&](const Outcome& outcome) { replayed.outcomes.push_back(outcome); });
         if (!counters) {
             return Error{counters.error().code, plan.name + ": " + counters.error().message};
         }
@@ -110,37 +131,46 @@ class Worker {
         return Done{};
     }
 
-    /// Exact where that is possible; else a sample. Left out when stopped on the way.
+    /// Keeps those found until it was stopped. Not for a policy that leaves jobs out: they have no start to compare.
     Status fair_start(const PlannedReplay& plan, Replayed& replayed) {
-        const auto every = static_cast<std::uint32_t>(std::max<std::size_t>(jobs_.size() / sample_, 1));
-        const bool is_exact = !plan.order && has_exact_fair_starts(plan.scheduler);
-        auto fair = is_exact ? fair_starts(replayed.outcomes, yardstick_.cores, plan.scheduler)
-                             : fair_starts_sampled(replayed.outcomes, every, [&](std::span<const SimJob> jobs) {
+        if (replayed.outcomes.size() != jobs_.size()) {
+            return Done{};
+        }
+        const bool is_exact = has_exact_fair_starts(plan);
+        if (is_exact) {
+            shared_.planned += fair_start_work(replayed.outcomes, places_);
+        }
+        shared_.fair_starts_of += places_.size();
+        auto fair = is_exact ? fair_starts(replayed.outcomes, yardstick_.cores, plan.scheduler, places_,
+                                           [&](std::uint64_t jobs, std::uint64_t found) {
+                                               shared_.fair_starts += found;
+                                               return goes_on(jobs);
+                                           })
+                             : fair_starts_replayed(replayed.outcomes, places_, [&](std::span<const SimJob> jobs) {
                                    return last_start(plan, jobs);
                                });
         if (!fair) {
-            return shared_.is_stopping ? Status(Done{}) : fair.error();
+            return fair.error();
         }
-        const std::uint64_t looked_at = is_exact ? replayed.outcomes.size() : fair->size();
-        replayed.fair_start = fair_start_metrics(replayed.outcomes, *fair, looked_at);
-        replayed.is_fair_start_sampled = !is_exact;
+        replayed.fair = std::move(*fair);
         return Done{};
     }
 
-    Result<Instant> last_start(const PlannedReplay& plan, std::span<const SimJob> jobs) {
+    Result<std::optional<Instant>> last_start(const PlannedReplay& plan, std::span<const SimJob> jobs) {
         Instant start = never;
-        const auto counters = simulate_one(
-            plan, jobs,
-            [&](const Outcome& outcome) { start = outcome.place + 1 == jobs.size() ? outcome.start : start; }, false);
+        const auto counters = simulate_one(plan, jobs, [&](const Outcome& outcome) {
+            start = outcome.place + 1 == jobs.size() ? outcome.start : start;
+        });
         if (!counters) {
             return counters.error();
         }
-        return counters->interrupted ? Result<Instant>(Error{std::errc::interrupted, "interrupted"}) : start;
+        shared_.fair_starts += counters->interrupted ? 0 : 1;
+        return counters->interrupted ? std::nullopt : std::optional(start);
     }
 
     const Yardstick& yardstick_;
     const std::vector<SimJob>& jobs_;
-    std::uint32_t sample_;
+    const std::vector<std::uint32_t>& places_;
     Shared& shared_;
 };
 
@@ -156,7 +186,31 @@ Result<ReplayResults> collected(std::vector<One>& all, bool is_interrupted) {
             results.measures.push_back(std::move(one.measured));
         }
     }
+    measure_fair_starts(results.measures, results.replays);
     return results;
+}
+
+/// The same jobs for every policy: all, where each policy lets fair starts be found from the state at a submission.
+std::vector<std::uint32_t> places_to_look_at(const std::vector<PlannedReplay>& plan, std::size_t jobs,
+                                             const ReplayWatch& watch) {
+    const bool can_be_all =
+        std::all_of(plan.begin(), plan.end(), [](const PlannedReplay& one) { return has_exact_fair_starts(one); });
+    const std::size_t count = watch.fair_start_sample == 0 ? 0 : can_be_all ? jobs : watch.fair_start_sample;
+    return fair_start_places(jobs, count, watch.seed);
+}
+
+/// Jobs of the replays and of those fair starts whose cost is known before.
+std::uint64_t planned_jobs(const std::vector<PlannedReplay>& plan, std::size_t jobs,
+                           const std::vector<std::uint32_t>& places) {
+    std::uint64_t again = 0;
+    for (const std::uint32_t place : places) {
+        again += std::uint64_t{place} + 1;
+    }
+    std::uint64_t planned = 0;
+    for (const PlannedReplay& one : plan) {
+        planned += jobs + (has_exact_fair_starts(one) ? 0 : again);
+    }
+    return planned;
 }
 
 }  // namespace
@@ -168,29 +222,36 @@ Result<ReplayResults> replay_all(const std::vector<PlannedReplay>& plan, const Y
     std::vector<One> all(plan.size());
     const std::size_t count = std::min<std::size_t>(std::max(std::thread::hardware_concurrency(), 1U), plan.size());
     shared.at_work = count;
+    const std::vector<std::uint32_t> places = places_to_look_at(plan, jobs.size(), watch);
+    shared.planned = planned_jobs(plan, jobs.size(), places);
     std::vector<std::thread> threads;
     for (std::size_t i = 0; i < count; ++i) {
         threads.emplace_back([&] {
             for (std::size_t at = shared.next++; at < plan.size() && !shared.is_stopping; at = shared.next++) {
-                Worker(yardstick, jobs, watch.fair_start_sample, shared).run(plan[at], all[at]);
+                Worker(yardstick, jobs, places, shared).run(plan[at], all[at]);
             }
             if (--shared.at_work == 0) {
                 done.raise();
             }
         });
     }
-    const auto whole = static_cast<double>(std::max<std::size_t>(plan.size() * jobs.size(), 1));
     while (wait_readable({done.fd(), shared.is_stopping ? -1 : signals.fd()}, 100ms) != 0) {
-        shared.is_stopping = signals.is_stop_asked();
+        if (!shared.is_stopping && signals.is_stop_asked()) {
+            shared.is_stopping = true;
+            signals.let_next_end();
+        }
         if (watch.progress) {
-            const std::uint64_t started = shared.started;
-            watch.progress(static_cast<double>(started) / whole, started);
+            watch.progress(shared.progress());
         }
     }
     for (std::thread& thread : threads) {
         thread.join();
     }
-    return collected(all, shared.is_stopping);
+    auto results = collected(all, shared.is_stopping);
+    if (results) {
+        results->fair_starts_planned = places.size();
+    }
+    return results;
 }
 
 }  // namespace weir::cmd

@@ -23,20 +23,30 @@ struct PlannedReplay {
 };
 
 struct ReplayResults {
-    std::vector<Replayed> replays;   ///< in the order of the plan; those that never began are left out
-    std::vector<Measured> measures;  ///< by place in `replays`
+    std::vector<Replayed> replays;          ///< in the order of the plan; those that never began are left out
+    std::vector<Measured> measures;         ///< by place in `replays`
+    std::uint64_t fair_starts_planned = 0;  ///< under each policy
     bool is_interrupted = false;
 };
 
-struct ReplayWatch {
-    /// Of all jobs of all policies, the part that has started, and their number.
-    std::function<void(double part, std::uint64_t jobs)> progress;
-    /// Fair starts: jobs looked at where only a sample can be (fair_start.hpp); 0: no fair starts at all.
-    std::uint32_t fair_start_sample = 100;
+/// How far all of it is. Fair starts are replays too: their jobs count.
+struct ReplayProgress {
+    double part = 0;                   ///< of the jobs to be replayed, as far as their number is known: it can fall
+    std::uint64_t jobs = 0;            ///< replayed
+    std::uint64_t fair_starts = 0;     ///< found
+    std::uint64_t fair_starts_of = 0;  ///< to be found; 0: no policy is that far
 };
 
-/// `jobs` in order of submission. After a signal what was replayed until then is the result. Error: the first one in
-/// the order of the plan.
+struct ReplayWatch {
+    std::function<void(const ReplayProgress&)> progress;
+    /// Fair starts are found for the same jobs under all policies: for all jobs where that is possible under each
+    /// policy (fair_start.hpp), else for so many, drawn by `seed`. 0: no fair starts at all.
+    std::uint32_t fair_start_sample = 100;
+    std::uint64_t seed = 1;
+};
+
+/// `jobs` in order of submission. After a signal what was replayed until then is the result, with the fair starts that
+/// were found under every policy; a second signal ends the process. Error: the first one in the order of the plan.
 Result<ReplayResults> replay_all(const std::vector<PlannedReplay>& plan, const Yardstick& yardstick,
                                  const std::vector<SimJob>& jobs, Signals& signals, const ReplayWatch& watch);
 

@@ -4,6 +4,7 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -22,31 +23,52 @@ struct FairStart {
 /// order. Not for one that keeps reservations from pass to pass or looks at how long jobs have waited.
 bool has_exact_fair_starts(const Policy& policy);
 
-/// Exact, for every job that waited (who did not wait missed nothing), for a policy whose decisions follow from who
-/// runs until when and who waits in which order, with the queue in order of submission: FCFS, EASY in any scan order,
-/// replanning conservative. Each job's fair start is a replay of those who run and wait at its submission.
-/// REQUIRES: `outcomes` are in order of submission and what `policy` did with them on `machine_cores`.
-/// Error: as simulate(). O(sum over jobs of a replay of the jobs in the system).
-Result<std::vector<FairStart>> fair_starts(std::span<const Outcome> outcomes, std::int64_t machine_cores,
-                                           const Policy& policy);
+/// Which jobs are looked at when not all can be: one of each of `count` equal stretches of the log, drawn by `seed`, in
+/// an order drawn too, so that the first k of them are a sample as well. All in their order where `count` >= `jobs`.
+std::vector<std::uint32_t> fair_start_places(std::size_t jobs, std::size_t count, std::uint64_t seed);
 
-/// Replays a log and returns the start of its last job.
-using LastStart = std::function<Result<Instant>(std::span<const SimJob>)>;
-/// For any policy, priorities that change over time included: every `every`th job alone, each by replaying the log up
-/// to it from the beginning. The job at place every / 2 is the first. O(n / every) replays of n / 2 jobs in the mean.
-Result<std::vector<FairStart>> fair_starts_sampled(std::span<const Outcome> outcomes, std::uint32_t every,
-                                                   const LastStart& replay);
+/// Told of jobs replayed and fair starts found since the last call; false: stop, what was found is the result.
+using FairStartWatch = std::function<bool(std::uint64_t jobs, std::uint64_t found)>;
+
+/// Exact, for a policy whose decisions follow from who runs until when and who waits in which order, with the queue in
+/// order of submission: FCFS, EASY in any scan order, replanning conservative. The fair start of a job that waited is a
+/// replay of those who run and wait at its submission; one that did not wait missed nothing: its fair start is its
+/// start. The result stands in the order of `places` and is shorter where `watch` (or none) said stop.
+/// REQUIRES: `outcomes` are in order of submission and what `policy` did with them on `machine_cores`; limits of a
+/// microsecond or less do not occur. Error: as simulate(). O(sum over places of a replay of the jobs in the system),
+/// for places that do not ascend O(n) more each.
+Result<std::vector<FairStart>> fair_starts(std::span<const Outcome> outcomes, std::int64_t machine_cores,
+                                           const Policy& policy, std::span<const std::uint32_t> places,
+                                           const FairStartWatch& watch = {});
+
+/// About how many jobs fair_starts() replays for these places. O(n log n).
+std::uint64_t fair_start_work(std::span<const Outcome> outcomes, std::span<const std::uint32_t> places);
+
+/// Replays a log and returns the start of its last job; nothing when it was stopped.
+using LastStart = std::function<Result<std::optional<Instant>>(std::span<const SimJob>)>;
+/// For any policy, priorities that change over time included: each place by replaying the log up to it from the
+/// beginning. The result stands in the order of `places` and is shorter where `replay` was stopped. O(sum of places).
+Result<std::vector<FairStart>> fair_starts_replayed(std::span<const Outcome> outcomes,
+                                                    std::span<const std::uint32_t> places, const LastStart& replay);
+
+/// Where a figure of a sample lies, were all jobs looked at, with 95 % confidence. low == high: all were.
+struct Interval {
+    double low = 0;
+    double high = 0;
+};
 
 struct FairStartMetrics {
     std::uint64_t jobs = 0;    ///< looked at: all, or the sample
     std::uint64_t missed = 0;  ///< started later than their fair start
+    Interval missed_interval;  ///< of missed_part(): Wilson's
     double miss_mean_s = 0;    ///< max(0, start - fair start), over all jobs looked at
+    Interval miss_mean_interval_s;
     double miss_mean_of_missed_s = 0;
     Duration miss_max{};
     double missed_part() const { return jobs > 0 ? static_cast<double>(missed) / static_cast<double>(jobs) : 0; }
 };
-/// `jobs`: how many were looked at, those without a FairStart missed nothing. Source: Sabin and Sadayappan, JSSPP 2005.
-FairStartMetrics fair_start_metrics(std::span<const Outcome> outcomes, const std::vector<FairStart>& fair,
-                                    std::uint64_t jobs);
+/// `fair`: of the jobs that were looked at, all or a sample. Intervals are those of a sample without replacement from
+/// `outcomes`. Source: Sabin and Sadayappan, JSSPP 2005; Wilson 1927.
+FairStartMetrics fair_start_metrics(std::span<const Outcome> outcomes, std::span<const FairStart> fair);
 
 }  // namespace weir

@@ -71,6 +71,27 @@ TEST_CASE("figures: the best is the lowest wait, the highest utilisation, nobody
     CHECK_FALSE(best(figures()[1], {comparison.policies[0], comparison.policies[0]}));
 }
 
+TEST_CASE("comparison: nobody is best where intervals overlap; who is best where they do not") {
+    std::vector<Measured> policies(2);
+    const auto give = [&](std::size_t i, double low, double high) {
+        FairStartMetrics metrics;
+        metrics.jobs = 100;
+        metrics.missed = static_cast<std::uint64_t>(50 * (low + high));
+        metrics.missed_interval = {low, high};
+        policies[i].fair_start = metrics;
+    };
+    const auto missed = std::find_if(figures().begin(), figures().end(), [](const Figure& figure) {
+        return figure.key == std::string_view("fair_start_missed");
+    });
+    give(0, .05, .16);
+    give(1, .13, .13);
+    CHECK_FALSE(best(*missed, policies));
+    CHECK(figure_text(*missed, policies[0]) == "10.0 % (5.0 % to 16.0 %)");
+    CHECK(figure_text(*missed, policies[1]) == "13.0 %");
+    give(1, .17, .19);
+    CHECK(best(*missed, policies) == 0);
+}
+
 // Kills: cores given back late or not at all; two jobs on one core; a job on fewer cores than it has.
 TEST_CASE("comparison: in the window every job has its cores and no core has two jobs") {
     rc::prop("packing", [] {

@@ -97,8 +97,8 @@ TEST_CASE("replays: Ctrl-C in the middle keeps what had started, and what was do
     bool is_told = false;
     ReplayWatch watch;
     watch.fair_start_sample = 0;
-    watch.progress = [&](double part, std::uint64_t) {
-        CHECK(part <= 1);
+    watch.progress = [&](const ReplayProgress& at) {
+        CHECK(at.part <= 1);
         if (signals.is_stop_asked() && !is_told) {
             is_told = true;
             noticed.set_value();
@@ -112,4 +112,35 @@ TEST_CASE("replays: Ctrl-C in the middle keeps what had started, and what was do
     CHECK(results->replays[0].outcomes.size() >= 900);
     CHECK(results->replays[0].outcomes.size() < 3000);
     CHECK(results->measures[0].jobs.jobs == results->replays[0].outcomes.size());
+}
+
+/// Leaves the order alone: with it fair starts need replays from the beginning.
+class LeavesAlone final : public QueueOrder {
+  public:
+    void submitted(const SimJob&, JobId, Instant) override {}
+    void started(const SimJob&, JobId, Instant) override {}
+    void ended(const SimJob&, JobId, Instant) override {}
+    void prioritize(Instant, std::vector<std::pair<JobId, std::uint32_t>>&) override {}
+};
+
+TEST_CASE("replays: fair starts are of the same jobs under a policy that needs a sample and one that does not") {
+    Signals signals;
+    const auto jobs = test::made_log(300, 35);
+    PlannedReplay ordered = plan_of("ordered", Easy{});
+    ordered.order = []() -> Result<std::unique_ptr<QueueOrder>> {
+        return std::unique_ptr<QueueOrder>(std::make_unique<LeavesAlone>());
+    };
+    ReplayWatch watch;
+    watch.fair_start_sample = 30;
+    const auto results = replay_all({plan_of("plain", Easy{}), ordered}, yardstick_of(jobs), jobs, signals, watch);
+    REQUIRE(results.has_value());
+    REQUIRE(results->replays[0].fair.size() == 30);
+    REQUIRE(results->replays[1].fair.size() == 30);
+    for (std::size_t i = 0; i < 30; ++i) {
+        CHECK(results->replays[0].fair[i].at == results->replays[1].fair[i].at);
+        CHECK(results->replays[0].fair[i].start == results->replays[1].fair[i].start);
+    }
+    const Measured& plain = results->measures[0];
+    CHECK(plain.is_fair_start_sampled());
+    CHECK(plain.fair_start->missed_interval.low < plain.fair_start->missed_interval.high);
 }

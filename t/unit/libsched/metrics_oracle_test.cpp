@@ -162,9 +162,10 @@ TEST_CASE("fair start: misses under EASY") {
         CAPTURE(row.log);
         const test::TraceFile log = test::load_trace(path);
         const auto outcomes = outcomes_of(log, *folder / "starts" / (std::string(row.log) + ".easy.csv.gz"));
-        const auto fair = fair_starts(outcomes, log.cores, Easy{});
+        const auto fair =
+            fair_starts(outcomes, log.cores, Easy{}, fair_start_places(outcomes.size(), outcomes.size(), 0));
         REQUIRE(fair.has_value());
-        const FairStartMetrics metrics = fair_start_metrics(outcomes, *fair, outcomes.size());
+        const FairStartMetrics metrics = fair_start_metrics(outcomes, *fair);
         same("missed, %", 100 * metrics.missed_part(), row.missed_percent, 2);
         same("mean miss", metrics.miss_mean_s, row.miss, 1);
         if (row.miss_of_missed != unknown) {

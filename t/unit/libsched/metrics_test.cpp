@@ -271,18 +271,73 @@ TEST_CASE("fair start: the state at a submission gives what a replay without lat
         const Policy policy = *rc::gen::element(Policy(Fcfs{}), Policy(Easy{}), Policy(Backfill{Backfill::all}));
         RC_ASSERT(has_exact_fair_starts(policy));
         const auto outcomes = replayed(log, policy);
-        const auto exact = fair_starts(outcomes, 4, policy);
-        const auto truncated = fair_starts_sampled(outcomes, 1, [&](std::span<const SimJob> jobs) -> Result<Instant> {
-            return simulate(jobs, 4, policy).value().back();
+        // In an order that is not the log's: the state is found for every place by itself.
+        const auto places = fair_start_places(log.size(), log.size() - 1, *rc::gen::inRange(0, 9));
+        const auto exact = fair_starts(outcomes, 4, policy, places);
+        const auto truncated = fair_starts_replayed(outcomes, places, [&](std::span<const SimJob> jobs) {
+            return Result(std::optional(simulate(jobs, 4, policy).value().back()));
         });
-        RC_ASSERT(exact.has_value() && truncated->size() == log.size());
-        for (const FairStart& of : *exact) {
-            RC_ASSERT((*truncated)[of.at].start == of.start);
+        RC_ASSERT(exact.has_value() && exact->size() == places.size() && truncated->size() == places.size());
+        for (std::size_t i = 0; i < places.size(); ++i) {
+            RC_ASSERT((*exact)[i].at == places[i] && (*truncated)[i].at == places[i]);
+            RC_ASSERT((*truncated)[i].start == (*exact)[i].start);
         }
-        const auto a = fair_start_metrics(outcomes, *exact, log.size());
-        const auto b = fair_start_metrics(outcomes, *truncated, log.size());
-        RC_ASSERT(a.missed == b.missed && a.miss_max == b.miss_max && a.miss_mean_s == b.miss_mean_s);
     });
+}
+
+TEST_CASE("fair starts: a sample has one job of each stretch; all in their order when all are asked for") {
+    const auto places = fair_start_places(1000, 10, 3);
+    REQUIRE(places.size() == 10);
+    std::vector<std::uint32_t> stretches;
+    for (const std::uint32_t place : places) {
+        stretches.push_back(place / 100);
+    }
+    CHECK_FALSE(std::is_sorted(stretches.begin(), stretches.end()));
+    std::sort(stretches.begin(), stretches.end());
+    CHECK(stretches == std::vector<std::uint32_t>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9});
+    CHECK(fair_start_places(1000, 10, 3) == places);
+    CHECK(fair_start_places(1000, 10, 4) != places);
+    CHECK(fair_start_places(3, 7, 1) == std::vector<std::uint32_t>{0, 1, 2});
+    CHECK(fair_start_places(0, 7, 1).empty());
+}
+
+TEST_CASE("fair starts: stopped, they are those found until then") {
+    const std::vector<Outcome> outcomes = {ran(0, 0, 10, 4), ran(1, 10, 10, 4), ran(2, 20, 10, 4), ran(3, 30, 10, 4)};
+    const std::vector<std::uint32_t> places{0, 1, 2, 3};
+    std::uint64_t found = 0;
+    const auto fair = fair_starts(outcomes, 4, Easy{}, places, [&](std::uint64_t, std::uint64_t more) {
+        found += more;
+        return found < 2;
+    });
+    REQUIRE(fair.has_value());
+    REQUIRE(fair->size() == 2);
+    CHECK((*fair)[1].start == test::at(10));
+}
+
+// Wilson's interval of 9 of 100 is 4.8 % to 16.2 %; of all jobs it is the part itself; of half of them narrower.
+TEST_CASE("fair starts: the interval of a sample, none of all jobs") {
+    std::vector<Outcome> outcomes;
+    std::vector<FairStart> fair;
+    for (std::uint32_t i = 0; i < 100'000; ++i) {
+        outcomes.push_back(ran(i, i + 100, 10, 1));
+    }
+    for (std::uint32_t i = 0; i < 100; ++i) {
+        fair.push_back({i, i < 9 ? test::at(i) : outcomes[i].start});
+    }
+    const FairStartMetrics sampled = fair_start_metrics(outcomes, fair);
+    CHECK(sampled.missed_part() == Approx(.09));
+    CHECK(sampled.missed_interval.low == Approx(.0481).margin(.0005));
+    CHECK(sampled.missed_interval.high == Approx(.1623).margin(.0005));
+    CHECK(sampled.miss_mean_s == Approx(9));
+    CHECK(sampled.miss_mean_interval_s.high == Approx(9 + 1.96 * 28.76 / 10).margin(.01));
+    outcomes.resize(200);
+    const FairStartMetrics of_half = fair_start_metrics(outcomes, fair);
+    CHECK(of_half.missed_interval.low > sampled.missed_interval.low);
+    outcomes.resize(100);
+    const FairStartMetrics all = fair_start_metrics(outcomes, fair);
+    CHECK(all.missed_interval.low == all.missed_part());
+    CHECK(all.missed_interval.high == all.missed_part());
+    CHECK(all.miss_mean_interval_s.low == all.miss_mean_interval_s.high);
 }
 
 TEST_CASE("usage history: charge, half-life, distance") {
