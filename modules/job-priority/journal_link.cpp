@@ -46,21 +46,26 @@ void JournalLink::on_response(flux_future_t* f) {
         retry_later(why != nullptr ? why : flux_strerror(errnum));
         return;
     }
+    bool is_sentinel = false;
     // Whatever is wrong with one response, the stream goes on.
     const int rc = flux::guard(h_, "journal", [&] {
         const Json payload = flux::value_or_throw(Json::parse(text != nullptr ? text : "{}"));
         const JournalMessage message = flux::value_or_throw(read_journal(payload.get()));
-        backoff_.reset();
-        if (message.is_sentinel) {
-            is_backlog_ = false;
+        is_sentinel = message.is_sentinel;
+        if (is_sentinel) {
             listener_.synced();
+            is_backlog_ = false;
+            backoff_.reset();
         } else if (is_backlog_) {
             listener_.backlog(message);
         } else {
             listener_.live(message);
         }
     });
-    (void)rc;  // logged
+    if (rc < 0 && is_sentinel) {  // logged; without the backlog the module would stay mute
+        retry_later("its backlog was not taken");
+        return;
+    }
     flux_future_reset(f);
 }
 

@@ -90,7 +90,9 @@ Module::Module(flux_t* h, std::vector<std::string> arguments)
             [this] { service_->begin_backlog(); },
             [this](const JournalMessage& message) { service_->add_backlog(message.events); },
             [this] {
-                service_->end_backlog(now());
+                for (const std::string& fault : service_->end_backlog(now())) {
+                    flux::log(h_, LOG_ERR, "journal: " + fault);
+                }
                 state_->tell_rebuilt();
                 is_pass_due_ = true;
             },

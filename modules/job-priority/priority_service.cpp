@@ -93,7 +93,7 @@ void PriorityService::add_backlog(const std::vector<JobEvent>& events) {
     backlog_.insert(backlog_.end(), events.begin(), events.end());
 }
 
-void PriorityService::end_backlog(Instant now) {
+std::vector<std::string> PriorityService::end_backlog(Instant now) {
     book_.clear();
     queue_.clear();
     order_ = PolicyOrder(settings_, machine_);
@@ -107,8 +107,13 @@ void PriorityService::end_backlog(Instant now) {
     for (const FluxJobId id : accounting_.vanished(backlog_runs_)) {
         end_vanished(id, last_seen);
     }
+    std::vector<std::string> faults;
     for (const JobEvent& event : std::exchange(backlog_, {})) {
-        apply(event);
+        try {
+            apply(event);
+        } catch (const std::exception& fault) {
+            faults.push_back("job " + std::to_string(event.id) + ": an event was not applied: " + fault.what());
+        }
     }
     forget_ended(last_seen);
     backlog_runs_.clear();
@@ -126,6 +131,7 @@ void PriorityService::end_backlog(Instant now) {
     forget_vanished_site_values();
     is_synced_ = true;
     accounting_.set_position(now);
+    return faults;
 }
 
 void PriorityService::apply(const JobEvent& event) {

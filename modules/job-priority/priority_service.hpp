@@ -90,8 +90,10 @@ class PriorityService {
     void begin_backlog();
     /// All events of one job in the backlog, in their order.
     void add_backlog(const std::vector<JobEvent>& events);
-    /// The backlog is complete: it is applied in order of time, and what vanished is ended.
-    void end_backlog(Instant now);
+    /// The backlog is complete: it is applied in order of time, and what vanished is ended. An event that cannot be
+    /// applied costs itself alone.
+    /// @return a sentence for each of those.
+    std::vector<std::string> end_backlog(Instant now);
     bool is_synced() const { return is_synced_; }
     /// A live event.
     void apply(const JobEvent& event);

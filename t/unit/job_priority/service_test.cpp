@@ -301,3 +301,29 @@ TEST_CASE("service: the tree view's users add up to their accounts and to the to
     CHECK(users == 600'000'000);
     CHECK(accounts == 600'000'000);
 }
+
+TEST_CASE("service: an event of the backlog that cannot be applied costs itself alone, and is told") {
+    UserDatabase database = no_database();
+    database.name_of = [](std::uint32_t userid) -> std::optional<std::string> {
+        if (userid == 13) {
+            throw std::runtime_error("the user database is away");
+        }
+        return std::nullopt;
+    };
+    PriorityService s(settings(), database, owner, false);
+    put_tree(s);
+    s.begin_backlog();
+    s.add_backlog({submitted(1, 1, alice), eligible(1, 2)});
+    s.add_backlog({submitted(2, 1.5, 13), eligible(2, 2.5), started(2, 3, 4)});
+    s.add_backlog({submitted(3, 4, bob), eligible(3, 5)});
+    const auto faults = s.end_backlog(at(10));
+    REQUIRE_FALSE(faults.empty());
+    for (const std::string& fault : faults) {
+        CHECK(fault.find("job 2: an event was not applied: the user database is away") == 0);
+    }
+    CHECK(s.is_synced());
+    s.pass(at(11));
+    const auto pushed = by_id(push(s));
+    CHECK(pushed.count(1) == 1);
+    CHECK(pushed.count(3) == 1);
+}
