@@ -25,6 +25,28 @@ test_expect_success 'a guest may not raise urgency above the default' '
 	test_must_fail guest rpc job-manager.urgency "{\"id\":$mine,\"urgency\":17}" 2>err &&
 	grep "guests can only adjust urgency <= default" err
 '
+cat >memos.py <<-\EOF
+	import os, sys
+	sys.path.insert(0, sys.argv[1])
+	import jobctl
+	guest, owner = jobctl.Client(os.environ["FLUX_URI"], 5001), jobctl.Client(os.environ["FLUX_URI"])
+	memo = {"id": int(sys.argv[2]), "memo": {"text": "x" * 10000}}
+	taken = 0
+	try:
+	    while taken < 1000:
+	        guest.rpc("job-manager.memo", memo)
+	        taken += 1
+	except jobctl.RpcError as full:
+	    print(full)
+	assert 20 <= taken <= 26, taken
+	owner.rpc("job-manager.memo", memo)
+	guest.rpc("job-manager.raise", {"id": int(sys.argv[2]), "severity": 0, "type": "cancel", "note": "enough"})
+EOF
+test_expect_success 'a guest fills no eventlog beyond 256 KiB, and may always end his job' '
+	long=$("$JOBCTL" --user 5001 --roles 1 submit) && job wait $long priority &&
+	python3 memos.py "$(dirname "$JOBCTL")" $long >out && grep "^28: the job.s eventlog has no more room" out &&
+	job wait $long clean
+'
 test_expect_success 'a guest may not touch the jobs of others' '
 	for call in "job-manager.urgency {\"id\":$theirs,\"urgency\":1}" \
 		"job-manager.raise {\"id\":$theirs,\"severity\":0,\"type\":\"cancel\"}" \

@@ -9,6 +9,7 @@ namespace {
 
 constexpr int FLAG_FIXED = 1;  // clients may cache the value
 
+// Guest: reads every attribute: names, places and versions, no secret.
 void get(const Attributes& attributes, const Call& call) {
     const auto name = call.payload().string("name");
     if (!name) {
@@ -24,6 +25,7 @@ void get(const Attributes& attributes, const Call& call) {
     call.respond(Json::take(json_pack("{s:s s:i}", "value", value->text.c_str(), "flags", flags)));
 }
 
+// Guest: reads the attributes' names.
 void list(const Attributes& attributes, const Call& call) {
     Json names = Json::take(json_array());
     for (const auto& [name, value] : attributes.all()) {

@@ -13,6 +13,7 @@
 namespace weir::broker {
 namespace {
 
+// Guest: gets his own payload back and eight characters of his connection's name.
 void ping(const Call& call) {
     const Json payload = call.payload();
     if (!json_is_object(payload.get())) {
@@ -33,6 +34,7 @@ double seconds(const timeval& time) {
     return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
 }
 
+// Guest: reads the broker's use of time and memory.
 void respond_rusage(const Call& call) {
     rusage usage{};
     getrusage(RUSAGE_SELF, &usage);
@@ -43,6 +45,7 @@ void respond_rusage(const Call& call) {
                   static_cast<json_int_t>(usage.ru_nvcsw), "nivcsw", static_cast<json_int_t>(usage.ru_nivcsw))));
 }
 
+// Guest: reads that rank 0 is there.
 void groups_get(const Call& call) {
     const auto name = call.payload().string("name");
     if (!name) {
@@ -58,16 +61,19 @@ void groups_get(const Call& call) {
 
 void add_broker_service(Router& router, BrokerHooks given) {
     const auto hooks = std::make_shared<const BrokerHooks>(std::move(given));
+    // Guest: reads the broker's state and age.
     const auto respond_state = [hooks](const Call& call) {
         call.respond(Json::take(json_pack("{s:s s:f}", "state", hooks->state(), "duration", hooks->run_time())));
     };
     router.add_method("broker.ping", FLUX_ROLE_USER, ping);
     router.add_method("broker.rusage", FLUX_ROLE_USER, respond_rusage);
+    // Guest: reads counts of messages.
     router.add_method("broker.stats-get", ~0u, [hooks](const Call& call) { call.respond(hooks->stats()); });
     router.add_method("broker.shutdown", 0, [hooks](const Call& call) {
         call.respond();
         hooks->shut_down();
     });
+    // Guest: no effect, as with the other .disconnect methods here.
     router.add_method("broker.disconnect", ~0u, [](const Call&) {});
     router.add_method("state-machine.get", FLUX_ROLE_USER, respond_state);
     router.add_method("state-machine.wait", FLUX_ROLE_USER, respond_state);

@@ -37,6 +37,7 @@ ConfigService::ConfigService(Router& router, LoadedConfig config, std::vector<Co
         }
     });
     router.add_method("config.reload", 0, [this](const Call& call) { read_again(call); });
+    // Guest: ends his own connection's streams.
     router.add_method("config.disconnect", FLUX_ROLE_USER, [this](const Call& call) {
         std::erase_if(getters_, [&call](const Call& getter) { return getter.sender() == call.sender(); });
     });

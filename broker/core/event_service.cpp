@@ -17,6 +17,8 @@ constexpr std::size_t NAMES_MAX = 256;
 constexpr std::size_t NAME_BYTES_MAX = 256;
 constexpr const char* too_many = "a connection may have 256 subscriptions and 256 services, of 256 bytes each";
 
+// Guest: sends events under his own name to all who listen; modules believe those of the owner alone. Charged to him
+// until every module has read them.
 void publish(Router& router, const Call& call) {
     const Json payload = call.payload();
     const auto topic = payload.string("topic");
@@ -34,6 +36,7 @@ void publish(Router& router, const Call& call) {
     call.respond(Json::take(json_pack("{s:I}", "seq", static_cast<json_int_t>(sequence))));
 }
 
+// Guest: hears public events and his own private ones; 256 subscriptions a connection.
 void subscribe(Router& router, const Call& call, bool is_on) {
     const auto topic = call.payload().string("topic");
     Endpoint* sender = router.find(call.sender());
@@ -56,6 +59,7 @@ bool may_register(const Cred& cred, const std::string& name) {
     return (cred.rolemask & FLUX_ROLE_OWNER) != 0 || name.rfind(std::to_string(cred.userid) + "-", 0) == 0;
 }
 
+// Guest: offers services named by his user id, 256 a connection, and takes back his own.
 void change_service(Router& router, const Call& call, bool is_on) {
     const auto name = call.payload().string("service");
     if (!name || call.sender().empty()) {
@@ -92,6 +96,7 @@ void add_event_service(Router& router) {
     router.add_method("service.remove", FLUX_ROLE_USER,
                       [&router](const Call& call) { change_service(router, call, false); });
     for (const char* topic : {"event.disconnect", "service.disconnect"}) {
+        // Guest: no effect.
         router.add_method(topic, ~0u, [](const Call&) {});  // subscriptions and services end with their endpoint
     }
 }

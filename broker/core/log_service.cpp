@@ -36,6 +36,7 @@ LogService::LogService(Router& router, const Attributes& attributes, std::functi
             }
         }
     });
+    // Guest: reads how many lines were logged, none of them.
     router.add_method("log.stats-get", ~0u, [this](const Call& call) {
         call.respond(Json::take(json_pack("{s:i s:I}", "ring-used", static_cast<int>(ring_.lines().size()), "count",
                                           static_cast<json_int_t>(ring_.count()))));

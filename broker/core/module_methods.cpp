@@ -38,6 +38,7 @@ struct MethodCallbacks {
         flux_reactor_stop(flux_get_reactor(h));
     }
 
+    // Guest: gets his own payload back and eight characters of two connections' names.
     static void ping(flux_t* h, flux_msg_handler_t*, const flux_msg_t* msg, void* arg) {
         const char* text = nullptr;
         flux_msg_cred cred{};
@@ -60,6 +61,7 @@ struct MethodCallbacks {
         flux_respond(h, msg, answer.dump().c_str());
     }
 
+    // Guest: reads counts of messages.
     static void stats_get(flux_t* h, flux_msg_handler_t*, const flux_msg_t* msg, void* arg) {
         const MessageCounts& n = self(arg).counts_;
         flux_respond_pack(h, msg, "{s:o s:o}", "tx", one_way(n.tx), "rx", one_way(n.rx));
@@ -74,6 +76,7 @@ struct MethodCallbacks {
         self(arg).counts_ = {};
     }
 
+    // Guest: reads the process's use of time and memory.
     static void rusage(flux_t* h, flux_msg_handler_t*, const flux_msg_t* msg, void*) {
         const char* who = "self";
         const char* text = nullptr;

@@ -303,6 +303,7 @@ class JobExec {
         }
     }
 
+    // Guest: signals his own running jobs.
     void kill_job(const flux_msg_t* msg) {
         const Json payload = payload_of(msg);
         const auto id = payload.integer("id");
@@ -323,6 +324,7 @@ class JobExec {
 
     // ---- output ----
 
+    // Guest: reads what his own running jobs printed, 256 KiB a request.
     void read_output(const flux_msg_t* msg) {
         const Json payload = payload_of(msg);
         const auto id = payload.integer("id");
@@ -350,6 +352,7 @@ class JobExec {
                                  "path", output_.path(name).c_str(), "offset", static_cast<json_int_t>(part->next))));
     }
 
+    // Guest: reads counts.
     void stats(const flux_msg_t* msg) {
         respond(h_, msg,
                 Json::take(json_pack("{s:i s:i s:I s:I}", "running", static_cast<int>(jobs_.size()), "launchers",

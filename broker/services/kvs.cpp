@@ -216,6 +216,7 @@ class Kvs {
         respond(h_, msg, answer);
     }
 
+    // Guest: reads counts of keys and bytes.
     void stats(const flux_msg_t* msg) {
         Json all = Json::object();
         for (const auto& [name, store] : stores_) {

@@ -90,8 +90,10 @@ class Resource {
     }
 
     void acquire_cancel(const flux_msg_t* msg) { flux_msglist_cancel(h_, acquirers_.get(), msg); }
+    // Guest: ends his own connection's streams, of which he can have none.
     void disconnect(const flux_msg_t* msg) { flux_msglist_disconnect(acquirers_.get(), msg); }
 
+    // Guest: reads which nodes and cores there are.
     void status(const flux_msg_t* msg) {
         const std::string all = encode_idset(inventory_.ranks());
         respond(h_, msg,
@@ -100,6 +102,7 @@ class Resource {
     }
 
     /// What is allocated is the job-manager's to say; without one nothing is.
+    // Guest: reads which cores are there, up and taken.
     void sched_status(const flux_msg_t* msg) {
         flux_future_t* f = flux_rpc(h_, "job-manager.resource-status", nullptr, FLUX_NODEID_ANY, 0);
         if (f == nullptr) {
@@ -130,6 +133,7 @@ class Resource {
         });
     }
 
+    // Guest: reads counts.
     void stats(const flux_msg_t* msg) {
         respond(h_, msg,
                 Json::take(json_pack(

@@ -120,6 +120,7 @@ Answer Admin::list(const Request& request) {
     return Reply::of("{\"jobs\":[" + jobs + "]}");
 }
 
+// Guest: reads jobspec without environment, R and eventlog of his own jobs.
 Answer Admin::getattr(const Request& request) {
     const auto id = read_integer(request.body(), "id");
     const json_t* attrs = json_object_get(request.body(), "attrs");
@@ -149,10 +150,12 @@ Answer Admin::getattr(const Request& request) {
     return Reply::of(out.empty() ? "{}" : out + "}");
 }
 
+// Guest: reads the greatest job id.
 Answer Admin::getinfo(const Request&) {
     return Reply::of("{\"max_jobid\":" + std::to_string(engine_.jobs().max_id()) + "}");
 }
 
+// Guest: reads counts.
 Answer Admin::stats(const Request&) {
     const JobTable& jobs = engine_.jobs();
     return Reply::of("{\"journal\":{\"listeners\":" + std::to_string(engine_.streams().listeners()) +
@@ -163,6 +166,7 @@ Answer Admin::stats(const Request&) {
                      ",\"housekeeping\":{\"running\":{}}}");
 }
 
+// Guest: reads the queues' names.
 Answer Admin::queue_list(const Request&) {
     Json names = Json::array();
     for (const std::string& name : engine_.queues().names())
@@ -172,6 +176,7 @@ Answer Admin::queue_list(const Request&) {
     return Reply::of(out);
 }
 
+// Guest: reads whether a queue takes and starts jobs, and the reason if not.
 Answer Admin::queue_status(const Request& request) {
     auto queue = engine_.queues().find(std::string(read_string(request.body(), "name").value_or("")));
     if (!queue)
@@ -314,6 +319,7 @@ Answer Admin::purge_id(const Request& request) {
     return Reply::empty();
 }
 
+// Guest: his connection's requests are let go; those of others have other routes. O(requests that wait).
 Answer Admin::disconnect(const Request& request) {
     engine_.alloc().on_disconnect(request.msg);
     engine_.exec().on_disconnect(request.msg);

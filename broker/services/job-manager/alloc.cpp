@@ -282,6 +282,7 @@ Answer Alloc::ready(const Request& request) {
     return Reply::of("{\"count\":" + std::to_string(queue_.size()) + "}");
 }
 
+// Guest: reads counts.
 Answer Alloc::query(const Request&) {
     return Reply::of("{\"queue_length\":" + std::to_string(queue_.size()) + ",\"alloc_pending\":" +
                      std::to_string(sent_.size()) + ",\"running\":" + std::to_string(engine_.jobs().running()) + "}");

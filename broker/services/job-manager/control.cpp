@@ -12,6 +12,15 @@
 namespace weir::broker::jobs {
 namespace {
 
+constexpr std::size_t guest_eventlog_max = 256 << 10;
+/// Of an exception that ends a job: it needs no room.
+constexpr std::size_t short_request = 4096;
+
+std::size_t size_of(const Request& request) {
+    const char* text = nullptr;
+    return flux_request_decode(request.msg, nullptr, &text) == 0 && text ? std::char_traits<char>::length(text) : 0;
+}
+
 Error invalid(const std::string& what) {
     return Error{std::errc::invalid_argument, what};
 }
@@ -72,6 +81,13 @@ Result<Job*> Control::target(const Request& request, std::errc code, const char*
     return job;
 }
 
+Status Control::check_room(const Request& request, const Job& job) {
+    if (request.is_owner() || job.eventlog.size() + size_of(request) <= guest_eventlog_max)
+        return Done{};
+    return Error{std::errc::no_space_on_device,
+                 "the job's eventlog has no more room for what guests say: 256 KiB in all"};
+}
+
 std::vector<Job*> Control::select(std::uint32_t userid, int states) const {
     std::vector<Job*> chosen;
     for (const auto& [id, job] : engine_.jobs().active_jobs())
@@ -80,6 +96,8 @@ std::vector<Job*> Control::select(std::uint32_t userid, int states) const {
     return chosen;
 }
 
+// Guest: ends or marks his own jobs. A job's eventlog grows by his hand to 256 KiB at most; ending is always let
+// through.
 Answer Control::raise(const Request& request) {
     auto exception = exception_of(request);
     if (!exception)
@@ -88,11 +106,15 @@ Answer Control::raise(const Request& request) {
         target(request, std::errc::no_such_file_or_directory, "guests can only raise exceptions on their own jobs");
     if (!job)
         return job.error();
+    if (exception->severity != 0 || size_of(request) > short_request)
+        if (auto room = check_room(request, **job); !room)
+            return room.error();
     if (auto done = engine_.raise(**job, *exception); !done)
         return done.error();
     return Reply::empty();
 }
 
+// Guest: the same for all his own jobs at once; counts of others' jobs are refused. O(active jobs).
 Answer Control::raise_all(const Request& request) {
     const auto dry_run = read_boolean(request.body(), "dry_run");
     const auto userid = read_integer(request.body(), "userid");
@@ -106,9 +128,11 @@ Answer Control::raise_all(const Request& request) {
     if (!exception)
         return exception.error();
     const std::vector<Job*> chosen = select(user, static_cast<int>(*states));
+    const bool needs_room = exception->severity != 0 || size_of(request) > short_request;
     std::size_t errors = 0;
     for (Job* job : chosen)
-        if (!*dry_run && job->state != State::Inactive && !engine_.raise(*job, *exception))
+        if (!*dry_run && job->state != State::Inactive &&
+            ((needs_room && !check_room(request, *job)) || !engine_.raise(*job, *exception)))
             ++errors;
     return Reply::of(counts(chosen.size(), errors));
 }
@@ -119,6 +143,7 @@ void Control::signal(const Job& job, int signum) {
     engine_.outbox().publish(("shell-" + std::to_string(job.id) + ".kill").c_str(), payload);
 }
 
+// Guest: signals his own running jobs, as often as he likes: at most one signal of a kind waits for a launcher.
 Answer Control::kill(const Request& request) {
     const auto signum = read_integer(request.body(), "signum");
     if (!signum)
@@ -134,6 +159,7 @@ Answer Control::kill(const Request& request) {
     return Reply::empty();
 }
 
+// Guest: the same for all his own jobs. O(active jobs).
 Answer Control::kill_all(const Request& request) {
     const auto dry_run = read_boolean(request.body(), "dry_run");
     const auto userid = read_integer(request.body(), "userid");
@@ -152,6 +178,8 @@ Answer Control::kill_all(const Request& request) {
     return Reply::of(counts(chosen.size(), 0));
 }
 
+// Guest: holds, lowers and restores the urgency of his own jobs, never above 16 nor what they have; each time an event
+// in an eventlog that ends at 256 KiB for him.
 Answer Control::urgency(const Request& request) {
     const auto urgency = read_integer(request.body(), "urgency");
     if (!urgency)
@@ -164,6 +192,8 @@ Answer Control::urgency(const Request& request) {
     Job& job = **found;
     if (!request.is_owner() && *urgency > std::max(urgency_default, job.urgency))
         return not_permitted("guests can only adjust urgency <= default");
+    if (auto room = check_room(request, job); !room)
+        return room.error();
     if (job.has_resources)
         return invalid("urgency cannot be changed once resources are allocated");
     const int before = job.urgency;
@@ -175,6 +205,7 @@ Answer Control::urgency(const Request& request) {
     return Reply::of("{\"old_urgency\":" + std::to_string(before) + "}");
 }
 
+// Guest: notes on his own jobs, also after they run; what is kept ends with the eventlog's 256 KiB.
 Answer Control::memo(const Request& request) {
     json_t* memo = json_object_get(request.body(), "memo");
     if (!json_is_object(memo))
@@ -182,12 +213,15 @@ Answer Control::memo(const Request& request) {
     auto job = target(request, std::errc::no_such_file_or_directory, "guests can only add a memo to their own jobs");
     if (!job)
         return job.error();
+    if (auto room = check_room(request, **job); !room)
+        return room.error();
     const bool is_volatile = read_boolean(request.body(), "volatile").value_or(false);
     if (auto done = engine_.post(**job, "memo", Json::share(memo), is_volatile); !done)
         return done.error();
     return Reply::empty();
 }
 
+// Guest: is refused, for his own jobs too.
 Answer Control::update(const Request& request) {
     json_t* updates = json_object_get(request.body(), "updates");
     if (!json_is_object(updates) || json_object_size(updates) == 0)

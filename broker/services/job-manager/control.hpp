@@ -25,6 +25,8 @@ class Control : public Component {
     Answer update(const Request& request);
     /// The active job of the request. Error: unknown or inactive (with `code`), or somebody else's (`denial`).
     Result<Job*> target(const Request& request, std::errc code, const char* denial) const;
+    /// An eventlog stays in memory and on disk: what guests add to it ends at 256 KiB. Error: ENOSPC.
+    static Status check_room(const Request& request, const Job& job);
     std::vector<Job*> select(std::uint32_t userid, int states) const;
     void signal(const Job& job, int signum);
 };

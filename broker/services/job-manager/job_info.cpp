@@ -61,6 +61,7 @@ Result<Job*> JobInfo::visible(const Request& request) const {
     return job;
 }
 
+// Guest: reads eventlog, jobspec with its environment and R of his own jobs.
 Answer JobInfo::lookup(const Request& request) {
     const json_t* keys = json_object_get(request.body(), "keys");
     const auto flags = read_integer(request.body(), "flags");
@@ -90,6 +91,7 @@ Answer JobInfo::lookup(const Request& request) {
     return Reply::of(out + "}");
 }
 
+// Guest: reads R of his own jobs.
 Answer JobInfo::update_lookup(const Request& request) {
     if (read_string(request.body(), "key").value_or("") != "R")
         return Error{std::errc::invalid_argument, "update-lookup unsupported key specified"};
@@ -101,6 +103,7 @@ Answer JobInfo::update_lookup(const Request& request) {
     return Reply::of("{\"id\":" + std::to_string((*job)->id) + ",\"R\":" + (*job)->r->text + "}");
 }
 
+// Guest: holds streams of R open on his own jobs, as many as his quota of open requests.
 Answer JobInfo::update_watch(const Request& request) {
     if (!flux_msg_is_streaming(request.msg))
         return protocol_error("update-watch request rejected without streaming RPC flag");
@@ -119,6 +122,7 @@ Answer JobInfo::update_watch(const Request& request) {
     return Reply::later();
 }
 
+// Guest: holds streams of events open on his own jobs, as many as his quota of open requests; each event costs a copy.
 Answer JobInfo::watch(const Request& request) {
     const auto path = read_string(request.body(), "path");
     const auto flags = read_integer(request.body(), "flags");
@@ -186,6 +190,7 @@ void JobInfo::end_all() {
         end(watchers_.begin()->first);
 }
 
+// Guest: ends his own streams: sender and matchtag must be those of the stream. O(watchers).
 Answer JobInfo::cancel(const Request& request) {
     for (auto& [id, list] : watchers_) {
         for (auto at = list.begin(); at != list.end(); ++at) {
@@ -199,6 +204,7 @@ Answer JobInfo::cancel(const Request& request) {
     return Reply::later();
 }
 
+// Guest: ends his own connection's streams. O(watchers).
 Answer JobInfo::disconnect(const Request& request) {
     for (auto& [id, list] : watchers_)
         list.remove_if([&](const Watcher& w) { return flux_disconnect_match(request.msg, w.request.get()); });

@@ -61,6 +61,8 @@ Status JobList::start() {
     return handlers_.add(engine_.handle(), JobListTable::specs, this);
 }
 
+// Guest: reads the public attributes of all jobs, no jobspec and no environment. O(jobs) and an answer of their size;
+// what he leaves unread counts against his quota.
 Answer JobList::list(const Request& request) {
     const json_t* body = request.body();
     const auto entries_max = read_integer(body, "max_entries");
@@ -97,6 +99,7 @@ Answer JobList::list(const Request& request) {
     return Reply::later();
 }
 
+// Guest: the same of one job; may wait for a state, as an open request of his quota.
 Answer JobList::list_id(const Request& request) {
     const auto id = read_integer(request.body(), "id");
     json_t* attrs = json_object_get(request.body(), "attrs");
@@ -137,6 +140,7 @@ void JobList::on_state(const Job& job) {
     }
 }
 
+// Guest: reads names that never change.
 Answer JobList::list_attrs(const Request&) {
     Json names = Json::array();
     for (const std::string& name : job_attribute_names())
@@ -147,6 +151,7 @@ Answer JobList::list_attrs(const Request&) {
     return Reply::of(out);
 }
 
+// Guest: reads how many jobs stand where; as a stream, an open request of his quota and an answer every half second.
 Answer JobList::job_stats(const Request& request) {
     if (flux_msg_is_streaming(request.msg))
         stats_watchers_.emplace_back(request.msg);
@@ -159,12 +164,14 @@ void JobList::send_stats() {
         outbox().respond(watcher.get(), text);
 }
 
+// Guest: ends his own connection's waiting requests. O(watchers).
 Answer JobList::disconnect(const Request& request) {
     waiters_.remove_if([&](const Waiter& w) { return flux_disconnect_match(request.msg, w.request.get()); });
     stats_watchers_.remove_if([&](const MessageRef& w) { return flux_disconnect_match(request.msg, w.get()); });
     return Reply::later();
 }
 
+// Guest: reads counts.
 Answer JobList::stats(const Request&) {
     const JobTable& jobs = engine_.jobs();
     const std::size_t pending = jobs.active_count() - static_cast<std::size_t>(jobs.running());
