@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Every parser of the job-manager: the first byte chooses which (j journal, s signed jobspec, v jobspec, c constraint,
-// r resource set, i idset, h hostlist, q queues, d duration), the rest is its input. What is accepted must also survive
-// being written again.
+// Every parser of the job-manager: the first byte chooses which (j journal, J a changed journal, s signed jobspec, v
+// jobspec, c constraint, r resource set, i idset, h hostlist, q queues, d duration, e events of a job, u jobspec
+// update, a attributes asked for), the rest is its input. What is accepted must also survive being written again; a
+// line of a journal that was changed is never accepted.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -12,6 +13,7 @@
 #include "broker/services/job-manager/queues.hpp"
 #include "broker/services/job-manager/resource_set.hpp"
 #include "broker/services/job-manager/signed_jobspec.hpp"
+#include "broker/services/job-manager/transition.hpp"
 
 using namespace weir::broker::jobs;
 
@@ -28,6 +30,59 @@ void try_journal(std::string_view text) {
         again.add(*job);
     EnvironmentPool other;
     WEIR_CHECK(read_journal(again.text(), "again", other).has_value());
+}
+
+/// Lines that are whole again after any change are found: the second byte says where, the third what is changed.
+void try_changed_journal(std::string_view text) {
+    if (text.size() < 2)
+        return;
+    Job job;
+    EnvironmentPool pool;
+    job.id = 7;
+    job.jobspec = *Json::parse(R"({"attributes":{"system":{"duration":1}}})");
+    job.jobspec_text = redact(job.jobspec, pool);
+    job.eventlog = R"({"timestamp":1.5,"name":"submit","context":{"userid":1,"urgency":16,"flags":0}})"
+                   "\n"
+                   R"({"timestamp":2.5,"name":"validate"})"
+                   "\n";
+    JournalWriter writer;
+    writer.begin(7, 1);
+    writer.add(job);
+    std::string changed = writer.text();
+    const std::size_t at = static_cast<unsigned char>(text[0]) * changed.size() / 256;
+    changed.replace(at, text.size() - 2, text.substr(2));
+    changed[at] = text[1];
+    if (changed == writer.text())
+        return;
+    const auto read = read_journal(changed, "fuzz", pool);
+    WEIR_CHECK(!read || !read->warning.empty() || read->version == 1);
+}
+
+/// Events as a peer may send them, applied one after the other to one job.
+void try_events(const Json& value) {
+    Job job;
+    for (std::size_t i = 0; i < json_array_size(value.get()); ++i)
+        if (const auto event = decode_event(json_array_get(value.get(), i))) {
+            const State before = job.state;
+            if (!transition(job, *event))
+                WEIR_CHECK(job.state == before);
+            const auto again = Json::parse(encode(*event));
+            WEIR_CHECK(again && decode_event(again->get()).has_value());
+            merge_annotations(job.annotations, event->context ? event->context.get() : value.get());
+        }
+}
+
+void try_request(char kind, const Json& value) {
+    EnvironmentPool pool;
+    Job job;
+    job.jobspec = *Json::parse(R"({"attributes":{"system":{"duration":1}},"resources":[],"tasks":[]})");
+    job.jobspec_text = redact(job.jobspec, pool);
+    if (kind == 'e')
+        try_events(value);
+    else if (kind == 'a')
+        (void)job_text(job, value.get());
+    else if (auto updated = updated_jobspec(job, value.get()))
+        replace_jobspec(job, std::move(*updated));
 }
 
 void try_json(char kind, const Json& value) {
@@ -72,7 +127,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::string_view text(reinterpret_cast<const char*>(data) + 1, size - 1);
     if (kind == 'j')
         try_journal(text);
-    else if (kind == 'v' || kind == 'c' || kind == 'r' || kind == 'q') {
+    else if (kind == 'J')
+        try_changed_journal(text);
+    else if (kind == 'e' || kind == 'u' || kind == 'a') {
+        if (const auto value = Json::parse(text))
+            try_request(kind, *value);
+    } else if (kind == 'v' || kind == 'c' || kind == 'r' || kind == 'q') {
         if (const auto value = Json::parse(text))
             try_json(kind, *value);
     } else {
