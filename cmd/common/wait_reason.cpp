@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "cmd/common/dependencies.hpp"
-#include "cmd/common/instances.hpp"
 #include "cmd/common/reader.hpp"
 #include "cmd/common/text.hpp"
 #include "cmd/common/time_text.hpp"
@@ -68,6 +67,11 @@ Json in_sched(const Job& job, const WaitFacts& facts) {
                           ", which is lost since " + local_time(since) +
                           "; when [weir.route] lost-after is over it goes to another that serves its queue");
     }
+    if (facts.served_by.empty() && facts.lost_child) {
+        return reason("child-lost",
+                      "waits for a child instance that serves its queue: " + job_name(facts.lost_child->jobid) +
+                          " is lost since " + local_time(facts.lost_child->lost_since));
+    }
     if (!facts.served_by.empty()) {
         return reason("routed", "waits in the instance that serves its queue, " + facts.served_by + "; `weir --uri " +
                                     facts.served_by + " jobs` shows what goes on there");
@@ -128,7 +132,12 @@ WaitFacts ask_wait_facts(Client& client, const Job& job) {
         facts.route = std::move(*answer);
     }
     for (const ChildEntry& child : children_of(client)) {
-        if (std::find(child.serves.begin(), child.serves.end(), job.queue) != child.serves.end()) {
+        if (std::find(child.serves.begin(), child.serves.end(), job.queue) == child.serves.end()) {
+            continue;
+        }
+        if (child.lost_since > 0) {
+            facts.lost_child = child;
+        } else {
             facts.served_by = child.uri;
         }
     }

@@ -2,8 +2,13 @@
 // Owns: ParentLink. See parent_link.hpp.
 #include "modules/common/parent_link.hpp"
 
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 
 namespace weir::flux {
 namespace {
@@ -11,6 +16,9 @@ namespace {
 /// Seconds after which it looks although nothing woke it: a lost edge must not become a lost message.
 constexpr double look_anyway = 5.;
 constexpr int rounds_per_wakeup = 4096;
+/// Seconds that a parent has to take a connection.
+constexpr double answer_max = 5.;
+constexpr const char* local_scheme = "local://";
 
 }  // namespace
 
@@ -32,6 +40,7 @@ ParentLink::ParentLink(flux_t* h, std::string uri, double retry_max, Callbacks c
 ParentLink::~ParentLink() {
     readable_.reset();
     timer_.reset();
+    end_knock();
 }
 
 void ParentLink::arm(double seconds) {
@@ -45,12 +54,54 @@ void ParentLink::on_timer() {
         drop();
     } else if (parent_) {
         pump();
+    } else if (knock_ >= 0) {
+        fail("connecting to " + uri_ + ": no answer");
     } else {
         connect();
     }
 }
 
+/// flux_open() waits for the parent's first byte, for ever where the parent is stopped, and with it this module's
+/// reactor. A connection beside it, which nobody waits for, tells whether the parent answers at all.
+/// \return false: there is no socket to try.
+bool ParentLink::start_knock() {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    const std::size_t skip = std::strlen(local_scheme);
+    if (uri_.compare(0, skip, local_scheme) != 0 || uri_.size() - skip >= sizeof(address.sun_path)) {
+        return false;
+    }
+    uri_.copy(static_cast<char*>(address.sun_path), sizeof(address.sun_path) - 1, skip);
+    knock_ = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (knock_ < 0 || ::connect(knock_, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) < 0) {
+        fail("connecting to " + uri_ + ": " + flux_strerror(errno));
+        return true;
+    }
+    knocked_.reset(
+        flux_fd_watcher_create(flux_get_reactor(h_), knock_, FLUX_POLLIN, on_watcher<&ParentLink::open>, this));
+    if (!knocked_) {
+        fail_errno("parent link watcher");
+    }
+    flux_watcher_start(knocked_.get());
+    arm(answer_max);
+    return true;
+}
+
+void ParentLink::end_knock() {
+    knocked_.reset();
+    if (knock_ >= 0) {
+        ::close(std::exchange(knock_, -1));
+    }
+}
+
 void ParentLink::connect() {
+    if (!start_knock()) {
+        open();
+    }
+}
+
+void ParentLink::open() {
+    end_knock();
     flux_error_t error{};
     parent_.reset(flux_open_ex(uri_.c_str(), 0, &error));
     if (!parent_) {
@@ -103,6 +154,7 @@ void ParentLink::fail(const std::string& why) {
 void ParentLink::drop() {
     has_failed_ = false;
     readable_.reset();
+    end_knock();
     const std::string why = std::exchange(why_, {});
     callbacks_.lost(why);
     parent_.reset();

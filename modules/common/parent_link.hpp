@@ -42,6 +42,9 @@ class ParentLink {
   private:
     static constexpr double pause_min = 0.05;
     void connect();
+    bool start_knock();
+    void end_knock();
+    void open();
     void pump();
     void on_timer();
     void drop();
@@ -57,6 +60,8 @@ class ParentLink {
     std::string why_;
     Handle parent_;
     Watcher readable_;
+    int knock_ = -1;  ///< a connection of its own, see start_knock()
+    Watcher knocked_;
     Watcher timer_;
 };
 

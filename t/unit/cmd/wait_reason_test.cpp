@@ -79,7 +79,11 @@ TEST_CASE("wait reason: a lost child is told, with the time") {
     CHECK(why(job, facts) == "child-lost");
     CHECK(text_at(wait_reason(job, facts).get(), "text").find("lost since 1970-01-0") != std::string::npos);
     facts.route.set("lost_since", 0.);
+    facts.lost_child = ChildEntry{};
+    facts.lost_child->lost_since = 90000.5;
     CHECK(why(job, facts) == "routed");
+    facts.served_by.clear();
+    CHECK(why(job, facts) == "child-lost");
 }
 
 TEST_CASE("wait reason: sentences") {
