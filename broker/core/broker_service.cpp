@@ -61,7 +61,6 @@ void groups_get(const Call& call) {
 
 void add_broker_service(Router& router, BrokerHooks given) {
     const auto hooks = std::make_shared<const BrokerHooks>(std::move(given));
-    // Guest: reads the broker's state and age.
     const auto respond_state = [hooks](const Call& call) {
         call.respond(Json::take(json_pack("{s:s s:f}", "state", hooks->state(), "duration", hooks->run_time())));
     };
@@ -73,12 +72,16 @@ void add_broker_service(Router& router, BrokerHooks given) {
         call.respond();
         hooks->shut_down();
     });
-    // Guest: no effect, as with the other .disconnect methods here.
+    // Guest: no effect.
     router.add_method("broker.disconnect", ~0u, [](const Call&) {});
+    // Guest: reads the broker's state and age.
     router.add_method("state-machine.get", FLUX_ROLE_USER, respond_state);
+    // Guest: reads the broker's state and age.
     router.add_method("state-machine.wait", FLUX_ROLE_USER, respond_state);
+    // Guest: no effect.
     router.add_method("state-machine.disconnect", ~0u, [](const Call&) {});
     router.add_method("groups.get", FLUX_ROLE_USER, groups_get);
+    // Guest: no effect.
     router.add_method("groups.disconnect", ~0u, [](const Call&) {});
 }
 

@@ -259,6 +259,7 @@ void Module::tick() {
     pump();
 }
 
+// Guest: reads counts of the router's work.
 Json Module::stats(const flux_msg_t*) {
     Json stats = Json::object();
     stats.set("journal",

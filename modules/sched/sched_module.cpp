@@ -123,6 +123,7 @@ Json SchedModule::expiration(const flux_msg_t* msg) {
     return {};
 }
 
+// Guest: learns whether a job would ever fit; costs one reading of a jobspec and one look at the machine.
 Json SchedModule::feasibility(const flux_msg_t* msg) {
     json_t* document = nullptr;
     flux::unpack(msg, "{s:o}", "jobspec", &document);
@@ -134,6 +135,7 @@ Json SchedModule::feasibility(const flux_msg_t* msg) {
     return {};
 }
 
+// Guest: reads counts of the scheduler's work.
 Json SchedModule::stats(const flux_msg_t*) {
     const Scheduler::Counters& counters = scheduler_.counters();
     const ResourcePool& pool = scheduler_.space().pool();
@@ -147,6 +149,8 @@ Json SchedModule::stats(const flux_msg_t*) {
     return out;
 }
 
+// Guest: reads why any job waits and when it may start. A forecast takes some tens of milliseconds of the scheduler at
+// most (forecast_budget), in which nobody else is served; who asks without pause slows scheduling by as much.
 Json SchedModule::why(const flux_msg_t* msg) {
     json_int_t number = 0;
     flux::unpack(msg, "{s:I}", "id", &number);

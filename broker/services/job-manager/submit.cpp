@@ -37,6 +37,7 @@ Status check_wish(const Request& request, std::int64_t urgency, std::int64_t fla
 struct SubmitTable {
     static constexpr flux_msg_handler_spec specs[] = {
         {FLUX_MSGTYPE_REQUEST, "job-ingest.submit", on_request<Submit, &Submit::ingest>, FLUX_ROLE_USER},
+        // Guest: no effect.
         {FLUX_MSGTYPE_REQUEST, "job-ingest.disconnect", on_request<Submit, &Submit::ping_nothing>, FLUX_ROLE_USER},
         {FLUX_MSGTYPE_REQUEST, "job-manager.submit", on_request<Submit, &Submit::manager_submit>, 0},
         FLUX_MSGHANDLER_TABLE_END,

@@ -1,0 +1,104 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-3.0-only
+"""The trust boundary: every method that a guest may call says beside its handler the worst that a guest can do with it, in
+a comment that begins "// Guest:", and doc/guests.md collects them. `guests.py TOP --write` writes that page."""
+import re
+import sys
+from pathlib import Path
+
+from files import project_files
+
+TOP = Path(sys.argv[1])
+PAGE = "doc/guests.md"
+GUEST_ROLES = r"(?:FLUX_ROLE_USER|FLUX_ROLE_ALL|~0u)"
+# {FLUX_MSGTYPE_REQUEST, "kvs.get", on_message<Kvs, &Kvs::get>, FLUX_ROLE_USER}, over one line or several
+ROW = re.compile(r'\{\s*(?:FLUX_MSGTYPE_REQUEST|request),\s*"([\w.*-]+)",\s*([^{}]*?),\s*' + GUEST_ROLES + r"\s*\}")
+# router.add_method("attr.get", ~0u, ...)
+METHOD = re.compile(r'add_method\("([\w.-]+)",\s*' + GUEST_ROLES + r",\s*([^;]*?)\);", re.S)
+HEAD = """# What a guest can do
+
+A guest is any user but the instance's owner, where the instance admits guests at all (`[access] allow-guest-user`). A child
+instance that a guest started is a guest's program, too. These are all the methods that a guest may call, each with the worst that
+he can do with it. The sentences stand beside the handlers; `t/lint/guests.py` holds this page to them. Whatever he calls, what he
+holds in memory, requests and connections is counted and bounded ([ADR 0190](adr/0190-guest-quotas.md)). What a child is believed
+is in [ADR 0184](adr/0184-what-a-child-is-believed.md). Property tests with hostile users and children:
+`t/unit/job_priority/hostile_children_property_test.cpp`; fuzz targets for what a peer's bytes reach: `t/fuzz`.
+
+| method | the worst | handler in |
+|---|---|---|
+"""
+
+
+def comment_above(lines, number):
+    """The text of the comment that ends right above line `number` (from 0), from "Guest:" on; None without one."""
+    block = []
+    number -= 1
+    while number >= 0 and re.match(r"\s*//", lines[number]):
+        block.insert(0, re.sub(r"^\s*///?\s?", "", lines[number]))
+        number -= 1
+    text = " ".join(block)
+    at = text.find("Guest:")
+    return text[at + len("Guest:"):].strip() if at >= 0 else None
+
+
+def definition_comment(name, folder_lines):
+    """The Guest comment above a definition or declaration of `name`, the same folder's files in order."""
+    pattern = re.compile(r"^(?!\s*(?:return|if|while)\b)[\w\s:<>&*,~]*\b" + re.escape(name) + r"\s*\(")
+    for lines in folder_lines:
+        for number, line in enumerate(lines):
+            if pattern.match(line) and (found := comment_above(lines, number)):
+                return found
+    return None
+
+
+def names_in(handler):
+    """Candidates for the handler's function, most specific first."""
+    return list(reversed(re.findall(r"(?:::|\b)(\w+)\b", handler)))
+
+
+def methods(path, text, service):
+    for pattern in (ROW, METHOD):
+        for match in pattern.finditer(text):
+            topic = match.group(1)
+            if "." not in topic and service:
+                topic = f"{service}.{topic}"
+            yield topic, match.group(2), text.count("\n", 0, match.start())
+
+
+def main():
+    paths = [p for p in project_files(TOP) if str(p).startswith(("broker/", "modules/")) and p.suffix == ".cpp"
+             and not str(p).startswith("broker/api")]
+    folders = {}
+    for path in sorted(p for p in project_files(TOP) if p.suffix in (".cpp", ".hpp")):
+        folders.setdefault(path.parent, {})[path] = (TOP / path).read_text().splitlines()
+    rows, bad = [], []
+    for path in sorted(paths):
+        lines = folders[path.parent][path]
+        text = "\n".join(lines)
+        own_first = [lines] + [other for p, other in folders[path.parent].items() if p != path]
+        for topic, handler, number in methods(path, text, SERVICES.get(str(path.parent))):
+            found = comment_above(lines, number)
+            for name in names_in(handler):
+                found = found or definition_comment(name, own_first)
+            if found:
+                rows.append((topic, found, str(path)))
+            else:
+                bad.append(f'{path}:{number + 1}: "{topic}" is open to guests: say beside its handler, in a comment that '
+                           'begins "// Guest:", the worst that a guest can do with it')
+    page = HEAD + "".join(f"| `{t}` | {w.replace('|', '/')} | {p} |\n" for t, w, p in sorted(set(rows)))
+    if "--write" in sys.argv:
+        (TOP / PAGE).write_text(page)
+    elif not bad and (not (TOP / PAGE).exists() or (TOP / PAGE).read_text() != page):
+        bad.append(f"{PAGE} is not what the comments say: run t/lint/guests.py . --write")
+    for line in bad:
+        print(f"[fail] {line}")
+    if not bad:
+        print(f"[ok] {len(rows)} methods open to guests say what a guest can do with them")
+    return 1 if bad else 0
+
+
+# Services whose rows name methods alone.
+SERVICES = {"modules/job-priority": "job-priority", "modules/job-route": "job-route", "modules/sched": "sched"}
+
+if __name__ == "__main__":
+    sys.exit(main())
