@@ -33,6 +33,9 @@ std::set<std::string> paths_in(const SavedState& saved) {
     for (const auto& [key, row] : saved.reported) {
         paths.insert(row.path);
     }
+    for (const auto& [key, row] : saved.closed) {
+        paths.insert(row.job.path);
+    }
     return paths;
 }
 
@@ -85,21 +88,23 @@ Result<Accounting> Accounting::restore(ShareTreePtr tree, const SavedState& save
     for (const ChargeRow& charge : saved.charges) {
         post_to(accounting.ledger_, payer_at(*tree, charge.path), charge.rate, charge.time);
     }
+    const auto job_of = [&tree](const RunningRow& row) {
+        return RunningJob{.payer = payer_at(*tree, row.path),
+                          .cores = row.cores,
+                          .start = row.start,
+                          .inside = row.inside,
+                          .bill = row.bill,
+                          .told_until = row.told_until,
+                          .run = row.run};
+    };
     for (const auto& [id, row] : saved.running) {
-        accounting.running_[id] = RunningJob{.payer = payer_at(*tree, row.path),
-                                             .cores = row.cores,
-                                             .start = row.start,
-                                             .bill = row.bill,
-                                             .told_until = row.told_until,
-                                             .run = row.run};
+        accounting.running_[id] = job_of(row);
     }
     for (const auto& [key, row] : saved.reported) {
-        accounting.reported_[key] = RunningJob{.payer = payer_at(*tree, row.path),
-                                               .cores = row.cores,
-                                               .start = row.start,
-                                               .inside = row.inside,
-                                               .bill = row.bill,
-                                               .told_until = row.told_until};
+        accounting.reported_[key] = job_of(row);
+    }
+    for (const auto& [key, row] : saved.closed) {
+        accounting.closed_[key] = {job_of(row.job), row.end, row.downlink};
     }
     for (const auto& [key, job] : accounting.reported_) {
         if (RunningJob* giver = accounting.giver(key.first, job.inside)) {
@@ -244,6 +249,10 @@ void Accounting::follow(const std::vector<NodeId>& moved) {
         move(job.payer);
         batch_.reported[key] = row_of(job);
     }
+    for (auto& [key, closed] : closed_) {
+        move(closed.job.payer);
+        batch_.closed[key] = ClosedRow{row_of(closed.job), closed.end, closed.downlink};
+    }
 }
 
 std::vector<NodeId> Accounting::rebind(ShareTreePtr new_tree, Instant at) {
@@ -315,6 +324,7 @@ void Accounting::untake(StateBatch batch) {
     merge(batch_.charged, newer.charged);
     merge(batch_.reported, newer.reported);
     merge(batch_.downlinks, newer.downlinks);
+    merge(batch_.closed, newer.closed);
     merge(batch_.uplink, newer.uplink);
     merge(batch_.site, newer.site);
     batch_.uplink_acked = std::max(batch_.uplink_acked, newer.uplink_acked);

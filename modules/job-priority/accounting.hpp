@@ -40,11 +40,20 @@ struct RunningJob {
     JobRun run{};  ///< not of reported jobs
 };
 
+/// A job that was ended by the end of the one whose cores it used, or is such a one: its child may know better.
+struct ClosedJob {
+    RunningJob job;
+    Instant end;
+    DownlinkRow downlink;  ///< see ClosedRow
+};
+
 class Accounting {
   public:
     /// Ended jobs remembered against replays by the journal; beyond twice this many the older half is forgotten and the
     /// floor raised.
     static constexpr std::size_t charged_kept = 20000;
+    /// Closed jobs kept for what their children may still tell; pruned likewise.
+    static constexpr std::size_t closed_kept = 20000;
     /// Reported jobs inside one another; a child has at most this many times its job's cores of them open.
     static constexpr std::size_t reported_depth_max = 8;
     /// Charge rows between two checkpoints of the ledger.
@@ -80,6 +89,19 @@ class Accounting {
     /// Moves them back, after those of every job inside it, and likewise returns when. Nothing, and does nothing, when
     /// `key` is not open.
     std::optional<Instant> report_end(ReportedKey key, Instant at);
+    /// Before end() of a child instance's job: keeps what of it and of the jobs open in it its next life may correct,
+    /// and where its record stream stands. O(jobs open in it).
+    void close_child(FluxJobId child, const DownlinkRow& downlink, Instant at);
+    const std::map<ReportedKey, ClosedJob>& closed() const { return closed_; }
+    /// A closed job ended at `at`, or where its lender's cores were last told of, if that is later, not when the one
+    /// around it did: its payer and who lent it the cores get the difference. False, and nothing, when `key` is not
+    /// closed. O(depth).
+    bool correct_end(ReportedKey key, Instant at);
+    /// A job that began in a closed child's job and was not told of before: charged from `at` (see correct_end()) to
+    /// that job's end, until correct_end() says more. False, and nothing, when `key` is known, its child is not closed,
+    /// or no core is left. O(depth + closed jobs of the child).
+    bool report_past(ReportedKey key, std::uint64_t inside, std::optional<NodeId> payer, std::int64_t cores,
+                     Instant at);
     /// From `at` on, or from its start, if that is later, `payer` pays for a running job. False, and nothing, when he
     /// does, when it does not run, or when its cores were reported.
     bool move_payer(FluxJobId id, NodeId payer, Instant at);
@@ -140,12 +162,19 @@ class Accounting {
     Instant tell(FluxJobId child, std::uint64_t inside, RunningJob& giver, Instant at);
     void close(std::map<ReportedKey, RunningJob>::iterator reported, Instant at);
     void end_inside(FluxJobId child, std::uint64_t inside, Instant at);
+    void pay(NodeId payer, std::int64_t cores, std::int64_t rate, Instant from, Instant to);
+    void lend_between(const ClosedJob& closed, std::uint64_t child, Instant from, Instant to, int sign);
+    Instant tell_closed(ReportedKey lender, Instant at);
+    std::int64_t closed_cores_left(ReportedKey lender) const;
+    void keep_closed(ReportedKey key, ClosedJob closed);
+    void prune_closed();
     void follow(const std::vector<NodeId>& moved);
 
     UsageLedger ledger_;
     std::optional<CountedUsage> counted_;  // fed with all that ledger_ is
     std::map<FluxJobId, RunningJob> running_;
     std::map<ReportedKey, RunningJob> reported_;  // start and cores as moved; ends with its child
+    std::map<ReportedKey, ClosedJob> closed_;
     std::map<JobRun, Instant> charged_;
     StateMeta meta_;
     StateBatch batch_;

@@ -118,6 +118,10 @@ Instant Module::now() const {
     return instant_from_seconds(flux_reactor_now(flux_get_reactor(h_)));
 }
 
+Instant Module::read_clock() const {
+    return instant_from_seconds(flux_reactor_time());
+}
+
 void Module::warn_of_settings() {
     SiteFacts facts;
     facts.unknown_aps = {ApsPart::swap};

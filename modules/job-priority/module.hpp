@@ -47,6 +47,8 @@ class Module {
     void on_pass();
     void publish_factors();
     Instant now() const;
+    /// Not the time at which this turn of the reactor began: a child may tell of what happened since.
+    Instant read_clock() const;
 
     // requests (module_requests.cpp)
     Json on_tree_get(const flux_msg_t* msg);

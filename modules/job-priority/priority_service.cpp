@@ -207,7 +207,7 @@ void PriorityService::on_started(const BookJob& job, const JobEvent& event) {
 
 void PriorityService::on_ended(const BookJob& job, Instant at) {
     order_.release(job.id, at);
-    forget_child(job.id);
+    close_child(job, at);
     paid_in_doubt_.erase(job.id);
     const RunningJob* running = accounting_.find(job.id);
     if (running == nullptr) {

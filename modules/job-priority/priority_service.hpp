@@ -239,6 +239,11 @@ class PriorityService {
     /// names another user than him, or an account that he is not in.
     std::optional<NodeId> payer_in(const BookJob& child, const UplinkRow& record);
     void forget_child(FluxJobId child);
+    // An instance that was killed comes back as another job: service_lives.cpp, doc/adr/0210.
+    void close_child(const BookJob& job, Instant at);
+    std::vector<FluxJobId> earlier_lives(FluxJobId child, const std::string& instance) const;
+    void go_on_from_earlier_lives(FluxJobId child, DownlinkRow& row) const;
+    bool apply_to_earlier_life(FluxJobId child, const UplinkRow& record);
     /// After a backlog: what it says to hold nothing is charged no more and reports no more.
     void forget_ended(Instant last_seen);
     void judge_submission(const BookJob& job);

@@ -62,6 +62,7 @@ std::uint64_t PriorityService::attach_child(FluxJobId child, const std::string& 
         row.instance = instance;
         row.seq_acked = 0;
         row.ignored_until = row.applied_until;
+        go_on_from_earlier_lives(child, row);
     }
     row.seq_acked = std::max(row.seq_acked, first_seq == 0 ? 0 : first_seq - 1);
     accounting_.batch().downlinks[child] = row;
@@ -118,6 +119,9 @@ std::optional<NodeId> PriorityService::payer_in(const BookJob& child, const Upli
 
 void PriorityService::apply_record(FluxJobId child, const UplinkRow& record) {
     counts_.events += 1;
+    if (apply_to_earlier_life(child, record)) {
+        return;
+    }
     const ReportedKey key{child, record.job};
     UplinkRow above = record;  // our parent hears it as a job inside one of ours, as it was believed
     if (record.is_start) {

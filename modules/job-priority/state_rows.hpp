@@ -106,6 +106,14 @@ struct SiteRow {
 /// (child instance's job id, job id inside the child).
 using ReportedKey = std::pair<std::uint64_t, std::uint64_t>;
 
+/// A job that ended while a child instance's last word of it was still to come: the child's own job (job id 0 in the
+/// key) or one that the child had reported. The child's next life may still tell of it (doc/adr/0210).
+struct ClosedRow {
+    RunningRow job;
+    Instant end;
+    DownlinkRow downlink;  ///< of the child's own job: the record stream that its next life goes on with
+};
+
 struct StateMeta {
     Instant position;              ///< time of the last journal event or pass that was committed
     Instant charged_floor;         ///< jobs that freed their resources at or before this are charged
@@ -126,6 +134,7 @@ struct SavedState {
     std::map<JobRun, Instant> charged;  ///< ended runs that the journal may still replay
     std::map<ReportedKey, RunningRow> reported;
     std::map<std::uint64_t, DownlinkRow> downlinks;
+    std::map<ReportedKey, ClosedRow> closed;
     std::map<std::uint64_t, UplinkRow> uplink;  ///< by sequence number
     std::map<std::uint64_t, SiteRow> site;      ///< by job
 };
@@ -142,14 +151,15 @@ struct StateBatch {
     std::map<JobRun, std::optional<Instant>> charged;
     std::map<ReportedKey, std::optional<RunningRow>> reported;
     std::map<std::uint64_t, std::optional<DownlinkRow>> downlinks;
+    std::map<ReportedKey, std::optional<ClosedRow>> closed;
     std::map<std::uint64_t, UplinkRow> uplink;
     std::uint64_t uplink_acked = 0;  ///< rows up to here are deleted
     std::map<std::uint64_t, std::optional<SiteRow>> site;
 
     bool is_empty() const {
         return !meta && revisions.empty() && !checkpoint && charges.empty() && counted_events.empty() &&
-               running.empty() && charged.empty() && reported.empty() && downlinks.empty() && uplink.empty() &&
-               uplink_acked == 0 && site.empty();
+               running.empty() && charged.empty() && reported.empty() && downlinks.empty() && closed.empty() &&
+               uplink.empty() && uplink_acked == 0 && site.empty();
     }
 };
 

@@ -208,6 +208,19 @@ Status StateStore::read_all() {
                                                             at(row.column_int(3)), at(row.column_int(4))};
              return true;
          });
+    next(
+        "SELECT child, job, path, cores, start_us, inside, rate, told_until_us, end_us, instance, seq_acked, "
+        "applied_until_us FROM closed",
+        [&s](SqliteStatement& row) {
+            ClosedRow& closed = s.closed[{unsigned_id(row.column_int(0)), unsigned_id(row.column_int(1))}];
+            closed.job = running_row(row, 2);
+            closed.job.inside = unsigned_id(row.column_int(5));
+            closed.job.bill.rate = row.column_int(6);
+            closed.job.told_until = at(row.column_int(7));
+            closed.end = at(row.column_int(8));
+            closed.downlink = {row.column_text(9), unsigned_id(row.column_int(10)), at(row.column_int(11)), {}};
+            return row.column_int(3) > 0 && row.column_int(6) >= 0;
+        });
     next("SELECT seq, is_start, job, user, account, cores, time_us, inside FROM uplink", [&s](SqliteStatement& row) {
         s.uplink[unsigned_id(row.column_int(0))] = {row.column_int(1) != 0,
                                                     unsigned_id(row.column_int(2)),
@@ -373,6 +386,18 @@ Status StateStore::write_rows(const StateBatch& batch) {
                              s.bind(row.instance).bind(signed_id(row.seq_acked)).bind(us(row.applied_until));
                              s.bind(us(row.ignored_until));
                          });
+    writer.put_or_delete(
+        batch.closed, "INSERT OR REPLACE INTO closed VALUES (?,?,?,?,?,?,?,?,?,?,?,?)",
+        "DELETE FROM closed WHERE child=? AND job=?",
+        [](SqliteStatement& s, const ReportedKey& key) { s.bind(signed_id(key.first)).bind(signed_id(key.second)); },
+        [&bind_place](SqliteStatement& s, const ClosedRow& row) {
+            bind_place(s, row.job);
+            s.bind(signed_id(row.job.inside)).bind(row.job.bill.rate).bind(us(row.job.told_until));
+            s.bind(us(row.end))
+                .bind(row.downlink.instance)
+                .bind(signed_id(row.downlink.seq_acked))
+                .bind(us(row.downlink.applied_until));
+        });
     writer.put_all(
         batch.uplink, "INSERT OR REPLACE INTO uplink VALUES (?,?,?,?,?,?,?,?)",
         [](SqliteStatement& s, const auto& entry) {

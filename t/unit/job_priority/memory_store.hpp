@@ -25,6 +25,7 @@ class MemoryStore {
         merge(saved_.charged, batch.charged);
         merge(saved_.reported, batch.reported);
         merge(saved_.downlinks, batch.downlinks);
+        merge(saved_.closed, batch.closed);
         merge(saved_.site, batch.site);
         saved_.uplink.insert(batch.uplink.begin(), batch.uplink.end());
         saved_.uplink.erase(saved_.uplink.begin(), saved_.uplink.upper_bound(batch.uplink_acked));

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// A child instance that was killed with its jobs and comes back as another job of its parent.
+#include <catch2/catch.hpp>
+
+#include "t/unit/job_priority/memory_store.hpp"
+#include "t/unit/job_priority/support.hpp"
+
+using namespace weir;
+using namespace weir::priority;
+using namespace weir::priority::testing;
+
+namespace {
+
+constexpr FluxJobId first_life = 50;
+constexpr FluxJobId second_life = 51;
+constexpr double end_of_test = 999;
+
+void begin_life(PriorityService& s, FluxJobId child, double t, std::uint32_t userid) {
+    s.apply(submitted(child, t - 1, userid));
+    s.apply(eligible(child, t - 1));
+    s.apply(started(child, t, 10));
+}
+
+/// A parent on which a partition ran on 10 cores from t = 100 to 150, told of alice's job 1 (4 cores from t = 110), and
+/// runs again from t = 200.
+struct TwoLives {
+    std::unique_ptr<PriorityService> s = ready_service();
+    explicit TwoLives(std::uint32_t userid = owner) {
+        begin_life(*s, first_life, 100, userid);
+        s->attach_child(first_life, "one", 1, at(100));
+        s->report(first_life, 1, {record(true, 1, 110)}, at(111));
+        s->apply(freed(first_life, 150));
+        begin_life(*s, second_life, 200, userid);
+    }
+    static UplinkRow record(bool is_start, std::uint64_t job, double t) {
+        return {is_start, job, "alice", "physics/lattice", 4, at(t)};
+    }
+    void attach(const std::string& instance, std::uint64_t first_seq) {
+        s->attach_child(second_life, instance, first_seq, at(200));
+    }
+    void tell(std::uint64_t seq, std::vector<UplinkRow> records) {
+        s->report(second_life, seq, std::move(records), at(300));
+    }
+    SignedCoreMicros alice_us() const { return charged(*s, "physics/lattice/@alice", end_of_test); }
+    SignedCoreMicros idle_us() const { return s->accounting().ledger().charged(idle, at(end_of_test)); }
+};
+
+constexpr SignedCoreMicros second_life_us = 799 * 10 * 1'000'000LL;  // from 200 to the end of the test
+
+}  // namespace
+
+TEST_CASE("lives: what was open when the child's job ended ended when the child says") {
+    for (const double end : {120., 150., 150.5}) {
+        TwoLives lives;
+        CHECK(lives.alice_us() == 160'000'000);
+        lives.attach("one", 2);
+        lives.tell(2, {TwoLives::record(false, 1, end)});
+        CHECK(lives.alice_us() == static_cast<SignedCoreMicros>((end - 110) * 4e6));
+        const double lent = std::min(end, 150.) - 110;  // the partition had no core after 150
+        CHECK(lives.idle_us() == second_life_us + static_cast<SignedCoreMicros>((50 * 10 - lent * 4) * 1e6));
+        CHECK(lives.s->accounting().ledger().rate(idle) == 10);
+    }
+}
+
+TEST_CASE("lives: a job of which the first life had not told yet is charged where it ran") {
+    TwoLives lives;
+    lives.attach("one", 2);
+    lives.tell(2, {TwoLives::record(true, 2, 120), TwoLives::record(false, 1, 130), TwoLives::record(false, 2, 140)});
+    CHECK(lives.alice_us() == (80 + 80) * 1'000'000);
+    CHECK(lives.idle_us() == second_life_us + (500 - 160) * 1'000'000);
+    CHECK(lives.s->accounting().closed().size() == 1);  // the first life itself
+}
+
+TEST_CASE("lives: records whose answer was lost are not applied again in the next life") {
+    TwoLives lives;
+    lives.attach("one", 1);
+    lives.tell(1, {TwoLives::record(true, 1, 110), TwoLives::record(false, 1, 130)});
+    CHECK(lives.alice_us() == 80'000'000);
+}
+
+TEST_CASE("lives: jobs of the new life are charged there") {
+    TwoLives lives;
+    lives.attach("one", 2);
+    lives.tell(2, {TwoLives::record(false, 1, 150), TwoLives::record(true, 2, 210), TwoLives::record(false, 2, 220)});
+    CHECK(lives.alice_us() == 200'000'000);
+    CHECK(lives.idle_us() == second_life_us + 340'000'000 - 40'000'000);
+}
+
+TEST_CASE("lives: another instance does not speak for the first") {
+    TwoLives lives;
+    lives.attach("two", 1);
+    lives.tell(1, {TwoLives::record(false, 1, 120)});
+    CHECK(lives.alice_us() == 160'000'000);
+}
+
+TEST_CASE("lives: a guest's word changes nothing that is over") {
+    TwoLives lives(alice);
+    const SignedCoreMicros before = lives.alice_us();
+    lives.attach("one", 2);
+    lives.tell(2, {TwoLives::record(false, 1, 300), TwoLives::record(true, 2, 120)});
+    CHECK(lives.alice_us() == before);
+}
+
+TEST_CASE("lives: the parent may have been restarted between the two") {
+    TwoLives lives;
+    MemoryStore store;
+    store.apply(lives.s->take_batch());
+    auto again = service();
+    REQUIRE(again->restore(store.saved(), at(205)));
+    lives.s = std::move(again);
+    lives.s->begin_backlog();
+    lives.s->add_backlog(
+        {submitted(second_life, 199, owner), eligible(second_life, 199), started(second_life, 200, 10)});
+    lives.s->end_backlog(at(206));
+    lives.attach("one", 2);
+    lives.tell(2, {TwoLives::record(false, 1, 120)});
+    CHECK(lives.alice_us() == 40'000'000);
+    CHECK(lives.idle_us() == second_life_us + 460'000'000);
+}
