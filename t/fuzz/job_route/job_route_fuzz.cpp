@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Any bytes as what the two sides of a route say to each other (attach, report, orders) and as a journal's entry: what
+// is accepted is written and read back as the same, and a child's report concerns its own jobs and resources alone.
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "libfairshare/base/check.hpp"
+#include "modules/job-route/messages_json.hpp"
+#include "modules/job-route/resource_map.hpp"
+
+namespace {
+
+using namespace weir::route;
+
+constexpr JobId host{1};
+constexpr JobId other{2};  ///< a job of another child
+constexpr JobId own{100};  ///< a job of this one
+
+constexpr const char* allocation =
+    R"({"version":1,"execution":{"R_lite":[{"rank":"4-5","children":{"core":"2,7"}}],"nodelist":["n[4-5]"]}})";
+constexpr const char* child_R =
+    R"({"version":1,"execution":{"R_lite":[{"rank":"0-1","children":{"core":"0-1"}}],"nodelist":["a,b"]}})";
+
+void check_attach(json_t* payload) {
+    const auto attach = decode_attach(payload);
+    if (!attach) {
+        WEIR_CHECK(!attach.error().message.empty());
+        return;
+    }
+    const auto again = decode_attach(encode(*attach).get());
+    WEIR_CHECK(again && again->child == attach->child && again->session == attach->session &&
+               again->serves == attach->serves && again->known == attach->known &&
+               again->resources == attach->resources && again->cores == attach->cores && again->uri == attach->uri);
+}
+
+void check_orders(json_t* payload) {
+    if (const auto orders = decode_orders(payload)) {
+        for (const Order& order : *orders) {
+            const auto again = decode_orders(encode_orders({order}).get());
+            WEIR_CHECK(again && again->size() == 1 && again->front().id == order.id &&
+                       again->front().kind == order.kind);
+        }
+    }
+}
+
+JournalEvent an_event(JournalEvent::Kind kind, JobId child = {}) {
+    JournalEvent event;
+    event.kind = kind;
+    event.child = child.value;
+    return event;
+}
+
+/// A child that was given `own`, and a job that another child has.
+RouteTable a_table() {
+    using Kind = JournalEvent::Kind;
+    RouteTable table(false);
+    for (const JobId id : {host, JobId{3}}) {
+        JobFacts facts;
+        facts.serves = {"q"};
+        table.submitted(id, an_event(Kind::submit), facts);
+        table.event(id, an_event(Kind::priority));
+        table.event(id, an_event(Kind::alloc));
+    }
+    for (const JobId id : {own, other}) {
+        JobFacts facts;
+        facts.queue = "q";
+        table.submitted(id, an_event(Kind::submit), facts);
+        table.event(id, an_event(Kind::bypass));
+        table.event(id, an_event(Kind::priority));
+        table.event(id, an_event(Kind::route, id == own ? host : JobId{3}));
+    }
+    table.synced();
+    Attach attach;
+    attach.child = host;
+    attach.session = "s";
+    WEIR_CHECK(table.attach(attach, {0, true}).has_value());
+    (void)table.take();
+    return table;
+}
+
+void check_report(json_t* payload) {
+    auto report = decode_report(payload);
+    if (!report) {
+        WEIR_CHECK(!report.error().message.empty());
+        return;
+    }
+    WEIR_CHECK(decode_report(encode(*report).get()).has_value());
+    static const auto map = ResourceMap::make(child_R, allocation);
+    for (ChildEvent& event : report->events) {
+        const auto mapped = map->map(event.R);
+        event.R = mapped ? *mapped : std::string();
+        if (mapped) {
+            const auto R = weir::decode_r(*mapped);
+            WEIR_CHECK(R && R->resources.nodes.size() <= 2 && weir::core_count(R->resources) <= 4);
+        }
+    }
+    RouteTable table = a_table();
+    report->child = host;
+    report->session = "s";
+    (void)table.report(*report);
+    const ParentActions actions = table.take();
+    WEIR_CHECK(std::all_of(actions.tap.begin(), actions.tap.end(), [](const TapOp& op) { return op.id == own; }));
+    WEIR_CHECK(table.find(other)->child == JobId{3});
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    const auto payload = weir::Json::parse({reinterpret_cast<const char*>(data), size});
+    if (payload) {
+        check_attach(payload->get());
+        check_orders(payload->get());
+        check_report(payload->get());
+        (void)decode_journal(payload->get());
+    }
+    return 0;
+}
