@@ -256,6 +256,9 @@ NodeId PriorityService::resolve(const Credentials& job, std::optional<std::uint3
 }
 
 NodeId PriorityService::payer_of(const BookJob& job) {
+    if (job.request.is_instance && is_partition(job)) {
+        return unassociated;  // and idle from its start on: its owner gets no leaf by it
+    }
     const JobRequest& request = job.request;
     const std::uint32_t userid = job.charged_userid();
     Credentials all{.user = users_.name(userid), .account = request.account};

@@ -231,6 +231,19 @@ TEST_CASE("children: the time before a partition attached is its owner's, unless
     }
 }
 
+TEST_CASE("children: a partition that waits or runs makes no leaf for its owner") {
+    auto s = ready_service();
+    const std::uint32_t nodes = s->accounting().tree().size();
+    JobRequest request;
+    request.is_instance = true;
+    s->apply({child, at(90), SubmitEvent{owner, 16, request}});
+    s->apply(eligible(child, 90));
+    s->pass(at(95));
+    s->apply(started(child, 100, 10));
+    s->attach_child(child, "one", 1, at(103));
+    CHECK(s->accounting().tree().size() == nodes);
+}
+
 TEST_CASE("children: a guest's job is no partition, whatever it says") {
     auto s = ready_service();
     JobRequest request;
