@@ -127,7 +127,7 @@ def parse():
 def main():
     options = parse()
     socket.setdefaulttimeout(10)
-    asked = [name for name in options.faults.split(",") if name] or [name for name in faults.FAULTS if name not in faults.NOT_YET]
+    asked = [name for name in options.faults.split(",") if name] or list(faults.FAULTS)
     names = [name for name in asked if faults.FAULTS[name][1] is None or NEEDS[faults.FAULTS[name][1]][0]()]
     print(f"# chaos: seed {options.seed}, faults {', '.join(names)}")
     numbers = [options.round] if options.round is not None else list(range(options.rounds))

@@ -100,6 +100,3 @@ FAULTS = {
     "fill-disk": (fill_disk, "tmpfs"),
     "step-clock": (step_clock, "faketime"),
 }
-
-# Not drawn unless asked for by name: what the tree does not stand yet.
-NOT_YET = {"kill-parent", "kill-partition", "kill-script", "kill-starter", "kill-all", "leave-down", "stop-orderly", "step-clock"}
