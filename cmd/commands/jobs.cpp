@@ -71,12 +71,24 @@ Json json_of(const Job& job, const Users& users, const Ranks& ranks) {
     return entry;
 }
 
-/// Places in the queue by job-priority; empty where the module is not loaded.
-Ranks queue_ranks(Client& client) {
+/// Places of the waiting ones of `jobs` by job-priority; empty where the module is not loaded.
+Ranks queue_ranks(Client& client, const std::vector<Job>& jobs) {
+    Json ids = Json::array();
+    for (const Job& job : jobs) {
+        if ((job.state & FLUX_JOB_STATE_PENDING) != 0) {
+            ids.append(Json::own(json_integer(static_cast<json_int_t>(job.id))));
+        }
+    }
     Ranks ranks;
-    if (auto answer = client.call("job-priority.list", Json::object())) {
-        for (const json_t* job : items_at(answer->get(), "jobs")) {
-            ranks[static_cast<std::uint64_t>(integer_at(job, "id"))] = {integer_at(job, "rank"), integer_at(job, "of")};
+    if (json_array_size(ids.get()) == 0) {
+        return ranks;
+    }
+    Json request = Json::object();
+    request.set("ids", std::move(ids));
+    if (auto answer = client.call("job-priority.places", request)) {
+        for (const json_t* place : items_at(answer->get(), "places")) {
+            const auto number = [place](std::size_t i) { return json_integer_value(json_array_get(place, i)); };
+            ranks[static_cast<std::uint64_t>(number(0))] = {number(1), number(2)};
         }
     }
     return ranks;
@@ -112,26 +124,29 @@ std::vector<std::string> row_of(const Job& job, const Users& users, const Ranks&
 /// Asks for one more than is shown, to know whether there are more.
 Exit show(Context& context, Client& client, JobQuery query, const Users& users) {
     const std::int64_t shown_max = std::exchange(query.limit, query.limit == 0 ? 0 : query.limit + 1);
-    std::int64_t count = 0;
-    const Ranks ranks = queue_ranks(client);
+    std::vector<Job> jobs;
+    const auto done = list_jobs(client, query, [&](const Job& job) {
+        jobs.push_back(job);
+        jobs.back().annotations = nullptr;  // borrowed from the answer
+    });
+    if (!done) {
+        return context.fail(done.error());
+    }
+    const bool is_cut = shown_max != 0 && static_cast<std::int64_t>(jobs.size()) > shown_max;
+    if (is_cut) {
+        jobs.resize(static_cast<std::size_t>(shown_max));
+    }
+    const Ranks ranks = queue_ranks(client, jobs);
     const double now = instance_now(client);
     Json list = Json::array();
     Table table = empty_table();
-    const auto done = list_jobs(client, query, [&](const Job& job) {
-        count += 1;
-        if (shown_max != 0 && count > shown_max) {
-            return;
-        }
+    for (const Job& job : jobs) {
         if (context.json) {
             list.append(json_of(job, users, ranks));
         } else {
             table.add(row_of(job, users, ranks, now, context.out.glyphs));
         }
-    });
-    if (!done) {
-        return context.fail(done.error());
     }
-    const bool is_cut = shown_max != 0 && count > shown_max;
     if (context.json) {
         Json answer = Json::object();
         answer.set("jobs", std::move(list)).set("has_more", is_cut);

@@ -5,6 +5,7 @@
 #include <pwd.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <array>
 
 #include "cmd/common/reader.hpp"
@@ -115,13 +116,19 @@ Users Users::of(Client& client) {
 }
 
 std::string Users::name(std::uint32_t userid) const {
-    for (const auto& [name, id] : table_) {
-        if (id == userid) {
-            return name;
-        }
+    const auto [known, is_new] = names_.try_emplace(userid);
+    if (!is_new) {
+        return known->second;
     }
-    const passwd* entry = getpwuid(userid);
-    return entry != nullptr ? entry->pw_name : std::to_string(userid);
+    const auto row =
+        std::find_if(table_.begin(), table_.end(), [userid](const auto& one) { return one.second == userid; });
+    if (row != table_.end()) {
+        known->second = row->first;
+    } else {
+        const passwd* entry = getpwuid(userid);
+        known->second = entry != nullptr ? entry->pw_name : std::to_string(userid);
+    }
+    return known->second;
 }
 
 Result<std::uint32_t> Users::id(const std::string& name) const {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "cmd/common/client.hpp"
@@ -30,6 +31,7 @@ class Users {
 
   private:
     std::vector<std::pair<std::string, std::uint32_t>> table_;
+    mutable std::unordered_map<std::uint32_t, std::string> names_;  ///< found before: a list asks for few, often
 };
 
 /// Attributes of RFC 21 jobs as job-list has them; absent ones keep their defaults.

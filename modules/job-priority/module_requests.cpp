@@ -37,6 +37,7 @@ std::vector<flux_msg_handler_spec> Module::handlers() {
         {request, "history", flux::on_request<&Module::on_history>, FLUX_ROLE_USER},
         {request, "usage", flux::on_request<&Module::on_usage>, FLUX_ROLE_USER},
         {request, "list", flux::on_request<&Module::on_list>, FLUX_ROLE_USER},
+        {request, "places", flux::on_request<&Module::on_places>, FLUX_ROLE_USER},
         {request, "explain", flux::on_request<&Module::on_explain>, FLUX_ROLE_USER},
         {request, "share-explain", flux::on_request<&Module::on_share_explain>, FLUX_ROLE_USER},
         {request, "share-compare", flux::on_request<&Module::on_share_compare>, FLUX_ROLE_USER},
@@ -138,6 +139,19 @@ Json Module::on_list(const flux_msg_t* msg) {
     }
     return list_view(*service_, now(), static_cast<std::size_t>(std::max<json_int_t>(0, limit)),
                      userid < 0 ? std::nullopt : std::optional<std::uint32_t>(static_cast<std::uint32_t>(userid)));
+}
+
+// Guest: reads the places of waiting jobs, also of others'. Costs a sort of the queue.
+Json Module::on_places(const flux_msg_t* msg) {
+    json_t* list = nullptr;
+    flux::unpack(msg, "{s:o}", "ids", &list);
+    std::set<FluxJobId> ids;
+    std::size_t index = 0;
+    json_t* id = nullptr;
+    json_array_foreach(list, index, id) {
+        ids.insert(static_cast<FluxJobId>(json_integer_value(id)));
+    }
+    return places_view(*service_, now(), ids);
 }
 
 // Guest: reads why a job, also another's, has its priority.

@@ -36,6 +36,8 @@ Json tree_diff_view(const TreeStore& trees, std::int64_t a, std::int64_t b, cons
 /// job-priority.list: pending jobs in the order of their priorities, each with `rank` `of` those in its own queue.
 /// limit 0: all.
 Json list_view(PriorityService& service, Instant now, std::size_t limit, std::optional<std::uint32_t> userid);
+/// job-priority.places: of each of `ids` that waits [id, rank, of], as in list_view().
+Json places_view(PriorityService& service, Instant now, const std::set<FluxJobId>& ids);
 /// job-priority.when: the next times at which one of two pending jobs passes the other. Errors: as explain.
 Result<Json> when_view(PriorityService& service, FluxJobId a, FluxJobId b, Instant now);
 /// job-priority.explain. Errors: ENOENT for a job that is not active here.

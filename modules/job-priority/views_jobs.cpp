@@ -249,49 +249,77 @@ Json not_pending_view(PriorityService& service, const BookJob& job) {
 
 }  // namespace
 
+namespace {
+
+/// A waiting job and its place among those of its own queue: those of another one are in nobody's way.
+struct Placed {
+    const BookJob* job;
+    PriorityEngine::Change at;
+    long long rank = 0;
+    long long of = 0;
+};
+
+/// In the order of their priorities. O(jobs log jobs).
+std::vector<Placed> placed_jobs(PriorityService& service, Instant now) {
+    std::vector<Placed> placed;
+    std::map<std::string_view, long long> waiting;  // by queue
+    for (const PriorityEngine::Change& at : in_queue_order(service.queue().engine(), now, service.factors())) {
+        if (const BookJob* job = service.book().find(at.id.value)) {
+            placed.push_back({job, at, ++waiting[job->request.queue]});
+        }
+    }
+    for (Placed& one : placed) {
+        one.of = waiting[one.job->request.queue];
+    }
+    return placed;
+}
+
+}  // namespace
+
 Json list_view(PriorityService& service, Instant now, std::size_t limit, std::optional<std::uint32_t> userid) {
     const PriorityEngine& engine = service.queue().engine();
     Json jobs = Json::array();
     const Measured measured = measured_for_order(service, now);
-    const auto order = in_queue_order(engine, now, service.factors());
-    std::map<std::string, long long> waiting;  // by queue: those of another one are in nobody's way
-    for (const PriorityEngine::Change& place : order) {
-        const BookJob* job = service.book().find(place.id.value);
-        waiting[job != nullptr ? job->request.queue : std::string()] += 1;
-    }
-    std::map<std::string, long long> rank;
-    std::size_t shown = 0;
-    long long matching = 0;
-    for (const PriorityEngine::Change& place : order) {
-        const BookJob* job = service.book().find(place.id.value);
-        const std::string queue = job != nullptr ? job->request.queue : std::string();
-        rank[queue] += 1;
-        if (job == nullptr || (userid && job->charged_userid() != *userid)) {
+    const std::vector<Placed> placed = placed_jobs(service, now);
+    std::size_t matching = 0;
+    for (const auto& [job, at, rank, of] : placed) {
+        if (userid && job->charged_userid() != *userid) {
             continue;
         }
-        matching += 1;
-        if (limit != 0 && shown == limit) {
+        if (++matching > limit && limit != 0) {
             continue;
         }
-        shown += 1;
         Json entry = Json::object();
         set_job(entry, service, *job);
-        entry.set("urgency", job->urgency).set("priority", static_cast<long long>(place.priority));
-        entry.set("rank", rank[queue]).set("of", waiting[queue]);
+        entry.set("urgency", job->urgency).set("priority", static_cast<long long>(at.priority));
+        entry.set("rank", rank).set("of", of);
         entry.set("submit", to_seconds(job->submit));
         if (service.is_sum()) {
-            const Breakdown parts = breakdown(engine, place.slot, now, service.factors());
+            const Breakdown parts = breakdown(engine, at.slot, now, service.factors());
             entry.set("factors", factors_view(parts)).set("contributions", contributions_view(parts));
         } else {
-            const OrderTerms terms = service.explain_order(place.id.value, measured, now);
+            const OrderTerms terms = service.explain_order(at.id.value, measured, now);
             entry.set("factors", Json::object()).set("contributions", order_contributions_view(terms));
         }
         entry.set("qos", job->request.qos);
         jobs.append(std::move(entry));
     }
     Json view = Json::object();
-    view.set("jobs", std::move(jobs)).set("of", static_cast<long long>(order.size())).set("matching", matching);
-    view.set("policy", policy_name(service));
+    view.set("jobs", std::move(jobs)).set("of", static_cast<long long>(placed.size()));
+    view.set("matching", static_cast<long long>(matching)).set("policy", policy_name(service));
+    return view;
+}
+
+Json places_view(PriorityService& service, Instant now, const std::set<FluxJobId>& ids) {
+    Json places = Json::array();
+    for (const Placed& one : placed_jobs(service, now)) {
+        if (ids.count(one.job->id) != 0) {
+            places.append(Json::own(json_pack("[I,I,I]", static_cast<json_int_t>(one.job->id),
+                                              static_cast<json_int_t>(one.rank), static_cast<json_int_t>(one.of))));
+        }
+    }
+    Json view = Json::object();
+    view.set("places", std::move(places));
     return view;
 }
 
