@@ -205,7 +205,7 @@ Answer Control::urgency(const Request& request) {
     return Reply::of("{\"old_urgency\":" + std::to_string(before) + "}");
 }
 
-// Guest: notes on his own jobs, also after they run; what is kept ends with the eventlog's 256 KiB.
+// Guest: notes on his own jobs until they are over; what is kept ends with the eventlog's 256 KiB.
 Answer Control::memo(const Request& request) {
     json_t* memo = json_object_get(request.body(), "memo");
     if (!json_is_object(memo))
