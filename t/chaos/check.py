@@ -8,8 +8,10 @@ import json
 import os
 import sys
 
-import journal
-from tree import PARTITIONS, USERS, path_of
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tools"))
+
+import journal  # noqa: E402
+from tree import PARTITIONS, USERS, path_of  # noqa: E402
 
 LATE_S = 4  # on a machine that is busy with others; the clock steps by more, and leave-down lasts longer
 EARLY_S = 0.02
@@ -135,7 +137,8 @@ def durations_are_what_passed(evidence):
             continue
         seconds = (copy.time("free") - copy.time("alloc")) / 1e6
         is_whole = copy.status() == entry["status"] << 8 and evidence.witness[f"end {entry['token']}"] == 1
-        if seconds > entry["seconds"] + LATE_S or (is_whole and seconds < entry["seconds"] - EARLY_S):
+        is_late = seconds > entry["seconds"] + LATE_S and (copy.named("start") or copy.named("launch"))
+        if is_late or (is_whole and seconds < entry["seconds"] - EARLY_S):
             yield f"{name}: job {copy.id} ({entry['token']}) had its cores for {seconds:.6f} s and slept {entry['seconds']} s"
 
 
