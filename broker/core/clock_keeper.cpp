@@ -15,8 +15,15 @@ namespace {
 
 constexpr std::uint64_t mark_ms = 1000;  // of real time: the most that a kill takes from what is charged
 
+/// The clock that is kept for a second or more off the wall clock is worth a word.
+constexpr double raised_min_s = 1.0;
+
 double monotonic_s() {
     return static_cast<double>(monotonic_ns()) / 1e9;
+}
+
+Duration monotonic() {
+    return std::chrono::duration_cast<Duration>(std::chrono::nanoseconds(monotonic_ns()));
 }
 
 std::string seconds(double value) {
@@ -28,7 +35,7 @@ std::string seconds(double value) {
 }  // namespace
 
 ClockKeeper::ClockKeeper(std::optional<ClockFile> file, const ClockStart& start)
-    : file_(std::move(file)), start_(start), steps_(wall_now(), monotonic_s()) {}
+    : file_(std::move(file)), start_(start), steps_(instant_from_seconds(wall_now()), monotonic()) {}
 
 Result<ClockKeeper> ClockKeeper::begin(Attributes& attributes, const Parent& parent) {
     std::optional<ClockFile> file;
@@ -53,7 +60,7 @@ void ClockKeeper::watch(Loop& loop, Log log) {
              "statedir: the file clock cannot be read: when the instance was last alive is not known, and jobs "
              "that ended with it end with the last event of the job journal");
     }
-    if (start_.raised >= StepWatch::step_min) {
+    if (start_.raised >= raised_min_s) {
         log_(LOG_WARNING,
              "the wall clock is behind what this statedir has seen: the instance's clock goes on from there, " +
                  seconds(start_.raised) + " off");
@@ -74,10 +81,10 @@ void ClockKeeper::stop() {
 }
 
 void ClockKeeper::look() {
-    if (const double step = steps_.step(wall_now(), monotonic_s()); step != 0) {
-        log_(LOG_WARNING, "the wall clock was set by " + seconds(step) +
+    if (const Duration step = steps_.step(instant_from_seconds(wall_now()), monotonic()); step != Duration{}) {
+        log_(LOG_WARNING, "the wall clock was set by " + seconds(to_seconds(step)) +
                               ": the instance's clock goes on without the step; all steps since the start: " +
-                              seconds(steps_.sum()));
+                              seconds(to_seconds(steps_.sum())));
     }
     mark();
 }

@@ -10,6 +10,7 @@
 #include "broker/core/clock_file.hpp"
 #include "broker/core/instance.hpp"
 #include "broker/core/loop.hpp"
+#include "libfairshare/base/step_watch.hpp"
 
 namespace weir::broker {
 

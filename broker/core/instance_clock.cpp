@@ -47,13 +47,4 @@ std::optional<ClockPast> decode_clock(std::string_view line) {
     return is_sound && past.scale > 0 && past.seen > 0 ? std::optional(past) : std::nullopt;
 }
 
-double StepWatch::step(double wall, double monotonic) {
-    const double step = wall - monotonic - offset_;
-    if (std::abs(step) < step_min) {
-        return 0;  // slewing adds up: it is kept in the offset and shows when it has become a second
-    }
-    offset_ += step;
-    return step;
-}
-
 }  // namespace weir::broker

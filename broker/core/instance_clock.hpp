@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: where an instance's clock begins, what is kept of it, and whether the wall clock stepped. Must not read a
-// clock: times come in as arguments, in seconds. Source: doc/adr/0192.
+// Owns: where an instance's clock begins, and what is kept of it. Must not read a clock: times come in as arguments, in
+// seconds. Source: doc/adr/0192.
 #pragma once
 #include <optional>
 #include <string>
@@ -42,21 +42,5 @@ ClockStart begin_clock(const ClockWish& wish, const std::optional<ClockPast>& pa
 std::string encode(const ClockPast& past);
 /// Nothing when it is no such line.
 std::optional<ClockPast> decode_clock(std::string_view line);
-
-/// Finds out that the wall clock was set: it then runs away from the monotonic clock.
-class StepWatch {
-  public:
-    /// Less than this is no step: the two clocks are read one after the other.
-    static constexpr double step_min = 1.0;
-    StepWatch(double wall, double monotonic) : offset_(wall - monotonic), first_(offset_) {}
-    /// Seconds that the wall clock jumped since the last call, forward or (negative) back; 0: it did not.
-    double step(double wall, double monotonic);
-    /// All steps so far.
-    double sum() const { return offset_ - first_; }
-
-  private:
-    double offset_;
-    double first_;
-};
 
 }  // namespace weir::broker

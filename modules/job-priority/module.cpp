@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "libfairshare/text/text_file.hpp"
+#include "modules/common/monotonic_clock.hpp"
 #include "modules/job-priority/system_users.hpp"
 #include "modules/job-priority/wire.hpp"
 
@@ -19,6 +20,19 @@ namespace {
 constexpr double goodbye_s = 2.0;
 constexpr double machine_interval_s = 60.0;  // between two questions for its size, which is an R of all of it
 constexpr double withheld_timeout_s = 10.0;  // a job-manager that is reloaded just now never answers
+
+/// The wall clock of a stock Flux; of an embedded broker its clock, which does not step.
+ClockReading read_clocks(double time_scale) {
+    constexpr double together_s = 0.1;  // else the process did not run between the two
+    constexpr int tries_max = 5;
+    for (int tries = 1;; ++tries) {
+        const double before = flux::monotonic_seconds();
+        const double wall = flux_reactor_time();
+        if (flux::monotonic_seconds() - before < together_s || tries == tries_max) {
+            return {instant_from_seconds(wall), duration_from_seconds(before * time_scale)};
+        }
+    }
+}
 
 std::string attribute(flux_t* h, const char* name) {
     const char* value = flux_attr_get(h, name);
@@ -73,35 +87,21 @@ Module::Module(flux_t* h, std::vector<std::string> arguments)
     Settings settings = flux::value_or_throw(read_settings(flux::conf_table(h_, "weir"), arguments_));
     const bool is_child = flux_attr_get(h_, "parent-uri") != nullptr && flux_attr_get(h_, "jobid") != nullptr;
     service_ = std::make_unique<PriorityService>(std::move(settings), system_users(), getuid(), is_child);
-    service_->set_utc_offset(utc_offset(now()));
     state_ = std::make_unique<StateLink>(h_, time_scale_, *service_, [this] {
         if (parent_) {
             parent_->pump();
         }
     });
-    state_->open(state_path(h_, service_->settings()),
-                 service_->settings().state.empty() ? StatePlace::own : StatePlace::named, now());
+    const bool is_named = !service_->settings().state.empty();
+    const Instant kept_until =
+        state_->open(state_path(h_, service_->settings()), is_named ? StatePlace::named : StatePlace::own);
+    time_.emplace(read_clocks(time_scale_), kept_until, duration_from_seconds(time_scale_));
+    state_->restore(now());
+    service_->set_utc_offset(utc_offset(now()));
     read_share_tree();
     warn_of_settings();
     plugin_ = std::make_unique<PluginLink>(h_, time_scale_, *service_);
-    journal_ = std::make_unique<JournalLink>(
-        h_, time_scale_,
-        JournalLink::Listener{
-            [this] { service_->begin_backlog(); },
-            [this](const JournalMessage& message) { service_->add_backlog(message.events); },
-            [this] {
-                for (const std::string& fault : service_->end_backlog(now())) {
-                    flux::log(h_, LOG_ERR, "journal: " + fault);
-                }
-                state_->tell_rebuilt();
-                is_pass_due_ = true;
-            },
-            [this](const JournalMessage& message) {
-                for (const JobEvent& event : message.events) {
-                    service_->apply(event);
-                }
-            },
-        });
+    journal_ = std::make_unique<JournalLink>(h_, time_scale_, journal_listener());
     flux_reactor_t* reactor = flux_get_reactor(h_);
     const double interval = to_seconds(service_->settings().update_interval);
     pass_timer_.reset(flux_timer_watcher_create(reactor, interval, interval, flux::on_watcher<&Module::on_pass>, this));
@@ -114,12 +114,49 @@ Module::Module(flux_t* h, std::vector<std::string> arguments)
 
 Module::~Module() = default;
 
-Instant Module::now() const {
-    return instant_from_seconds(flux_reactor_now(flux_get_reactor(h_)));
+JournalLink::Listener Module::journal_listener() {
+    JournalLink::Listener listener;
+    listener.begin = [this] { service_->begin_backlog(); };
+    listener.backlog = [this](const JournalMessage& message) {
+        std::vector<JobEvent> events;
+        for (const JobEvent& event : message.events) {
+            events.push_back(dated(event, false));
+        }
+        service_->add_backlog(events);
+    };
+    listener.synced = [this] {
+        for (const std::string& fault : service_->end_backlog(now())) {
+            flux::log(h_, LOG_ERR, "journal: " + fault);
+        }
+        state_->tell_rebuilt();
+        is_pass_due_ = true;
+    };
+    listener.live = [this](const JournalMessage& message) {
+        (void)now();  // an event that was stamped behind a step comes behind it
+        for (const JobEvent& event : message.events) {
+            service_->apply(dated(event, true));
+        }
+    };
+    return listener;
 }
 
-Instant Module::read_clock() const {
-    return instant_from_seconds(flux_reactor_time());
+Instant Module::now() {
+    const Duration step = time_->look(read_clocks(time_scale_));
+    if (step != Duration{}) {
+        flux_log(
+            h_, LOG_WARNING,
+            "the wall clock was set by %+.3f s: usage goes on without the step; it is now kept %+.3f s off the wall "
+            "clock",
+            to_seconds(step), -to_seconds(time_->ahead()));
+    }
+    return time_->now();
+}
+
+JobEvent Module::dated(JobEvent event, bool is_live) {
+    const Instant stamp = event.time;
+    event.time = is_live ? time_->live(stamp) : time_->past(stamp);
+    event.moved = stamp - event.time;
+    return event;
 }
 
 void Module::warn_of_settings() {
@@ -180,7 +217,7 @@ void Module::connect_parent() {
     if (uri.empty() || flux_job_id_parse(attribute(h_, "jobid").c_str(), &jobid) < 0) {
         return;
     }
-    parent_ = std::make_unique<UplinkLink>(h_, *service_, uri, jobid);
+    parent_ = std::make_unique<UplinkLink>(h_, *service_, *time_, uri, jobid);
 }
 
 void Module::read_machine() {

@@ -13,6 +13,7 @@
 #include "modules/job-priority/plugin_link.hpp"
 #include "modules/job-priority/priority_service.hpp"
 #include "modules/job-priority/state_link.hpp"
+#include "modules/job-priority/steady_time.hpp"
 #include "modules/job-priority/uplink_link.hpp"
 
 namespace weir::priority {
@@ -36,6 +37,7 @@ class Module {
     void warn_of_settings();
     void read_machine();
     void open_journal();
+    JournalLink::Listener journal_listener();
     void on_machine(flux_future_t* f);
     void on_withheld(flux_future_t* f);
     /// Reads the machine and the journal.
@@ -46,9 +48,11 @@ class Module {
     void on_iteration();
     void on_pass();
     void publish_factors();
-    Instant now() const;
-    /// Not the time at which this turn of the reactor began: a child may tell of what happened since.
-    Instant read_clock() const;
+    /// The time that usage is kept in; looks at the clocks, for a child may tell of what happened in this turn of the
+    /// reactor.
+    Instant now();
+    /// With the time of this module in place of the eventlog's.
+    JobEvent dated(JobEvent event, bool is_live);
 
     // requests (module_requests.cpp)
     Json on_tree_get(const flux_msg_t* msg);
@@ -83,6 +87,7 @@ class Module {
     std::string service_name_;
     std::unique_ptr<PriorityService> service_;
     std::unique_ptr<StateLink> state_;
+    std::optional<SteadyTime> time_;  ///< from when the state was read
     std::unique_ptr<PluginLink> plugin_;
     std::unique_ptr<JournalLink> journal_;
     std::unique_ptr<UplinkLink> parent_;

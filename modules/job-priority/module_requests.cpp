@@ -309,8 +309,13 @@ Json Module::on_report(const flux_msg_t* msg) {
     json_t* records = nullptr;
     flux::unpack(msg, "{s:I s:I s:o}", "jobid", &jobid, "seq", &seq, "records", &records);
     authorize(msg, static_cast<FluxJobId>(jobid));
-    const std::uint64_t acked = service_->report(static_cast<FluxJobId>(jobid), static_cast<std::uint64_t>(seq),
-                                                 flux::value_or_throw(read_records(records)), read_clock());
+    const Instant read_at = now();
+    std::vector<UplinkRow> rows = flux::value_or_throw(read_records(records));
+    for (UplinkRow& row : rows) {
+        row.time -= time_->ahead();
+    }
+    const std::uint64_t acked =
+        service_->report(static_cast<FluxJobId>(jobid), static_cast<std::uint64_t>(seq), rows, read_at);
     kept_or_throw(state_->keep());  // acknowledged means kept
     Json answer = Json::object();
     answer.set("seq_acked", static_cast<long long>(acked));

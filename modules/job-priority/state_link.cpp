@@ -40,10 +40,14 @@ StateLink::StateLink(flux_t* h, double time_scale, PriorityService& service, std
     }
 }
 
-void StateLink::open(const std::string& path, StatePlace place, Instant now) {
-    std::vector<std::string> warnings;
-    store_ = flux::value_or_throw(StateStore::open(path, warnings, place));
+Instant StateLink::open(const std::string& path, StatePlace place) {
+    store_ = flux::value_or_throw(StateStore::open(path, warnings_, place));
+    return store_->saved().meta.position;
+}
+
+void StateLink::restore(Instant now) {
     const bool is_new = store_->is_new();
+    std::vector<std::string> warnings = std::exchange(warnings_, {});
     for (std::string& warning : flux::value_or_throw(service_.restore(store_->saved(), now))) {
         warnings.push_back(std::move(warning));
     }
@@ -51,7 +55,7 @@ void StateLink::open(const std::string& path, StatePlace place, Instant now) {
     if (is_new || store_->has_lost_log()) {  // the parent must not take our next records for those it has
         service_.set_instance(new_instance_name(h_));
     }
-    is_rebuilt_told_ = !is_new || path.empty();
+    is_rebuilt_told_ = !is_new || path().empty();
     for (const std::string& warning : warnings) {
         flux::log(h_, LOG_ERR, warning);  // loud: usage or the tree may be missing
     }

@@ -6,6 +6,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "modules/common/flux_cpp.hpp"
 #include "modules/job-priority/journal_link.hpp"
@@ -20,8 +21,10 @@ class StateLink {
     /// \param written  called after a try by timer
     StateLink(flux_t* h, double time_scale, PriorityService& service, std::function<void()> written);
 
-    /// Opens or makes the file and gives the service what it holds. Throws Failure.
-    void open(const std::string& path, StatePlace place, Instant now);
+    /// Opens or makes the file. Returns the time of the last event or pass that is in it. Throws Failure.
+    Instant open(const std::string& path, StatePlace place);
+    /// Gives the service what it holds. Throws Failure.
+    void restore(Instant now);
 
     /// Writes the service's changes.
     Status commit();
@@ -53,7 +56,8 @@ class StateLink {
     Backoff backoff_;
     std::function<void()> written_;
     std::optional<StateStore> store_;
-    std::optional<Error> failure_;  ///< of the last try
+    std::vector<std::string> warnings_;  ///< of open(), for restore()
+    std::optional<Error> failure_;       ///< of the last try
     std::uint64_t failures_ = 0;
     bool is_armed_ = false;
     bool is_rebuilt_told_ = true;

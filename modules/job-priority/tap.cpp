@@ -11,6 +11,7 @@
 
 #include <array>
 #include <cerrno>
+#include <cstdlib>
 #include <exception>
 #include <memory>
 #include <string>
@@ -18,6 +19,7 @@
 
 #include "libfairshare/json/json.hpp"
 #include "libsched/fsd.hpp"
+#include "modules/common/monotonic_clock.hpp"
 #include "modules/job-priority/tap_accounts.hpp"
 #include "modules/job-priority/tap_table.hpp"
 
@@ -44,6 +46,7 @@ struct Tap {
     flux_plugin_t* plugin = nullptr;
     TapTable table{unavail_timeout_default};
     TapAccounts accounts;
+    double time_scale = 1;   ///< instance seconds in a real second
     std::int64_t nonce = 0;  ///< tells the module that it talks to another load of this plugin, with an empty table
     bool has_conf_timeout = false;
     std::unique_ptr<flux_watcher_t, WatcherDestroy> timer;
@@ -54,8 +57,9 @@ flux_t* handle_of(const Tap& tap) {
     return flux_jobtap_get_flux(tap.plugin);
 }
 
+/// Only differences count: the clock that nobody sets, in the instance's seconds.
 Instant now_of(const Tap& tap) {
-    return weir::instant_from_seconds(flux_reactor_now(flux_get_reactor(handle_of(tap))));
+    return weir::instant_from_seconds(weir::flux::monotonic_seconds() * tap.time_scale);
 }
 
 /// Runs `body` so that no exception reaches the job-manager, which would take the whole broker with it.
@@ -466,6 +470,8 @@ int init(flux_plugin_t* p) {
     }
     owned.release();  // now owned by the plugin
     flux_t* h = handle_of(*tap);
+    const char* scale = flux_attr_get(h, "clock.scale");
+    tap->time_scale = scale != nullptr ? std::strtod(scale, nullptr) : 1.;
     tap->nonce = static_cast<std::int64_t>(flux_reactor_time() * 1e6);
     tap->timer.reset(flux_timer_watcher_create(flux_get_reactor(h), 1.0, 0., timer_cb, tap));
     if (!tap->timer || !read_own_conf(*tap) || flux_plugin_register(p, plugin_name, handlers.data()) < 0 ||

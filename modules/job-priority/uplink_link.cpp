@@ -21,9 +21,10 @@ std::uint64_t acked_in(const Json& payload) {
 
 }  // namespace
 
-UplinkLink::UplinkLink(flux_t* h, PriorityService& service, std::string uri, FluxJobId jobid)
+UplinkLink::UplinkLink(flux_t* h, PriorityService& service, const SteadyTime& time, std::string uri, FluxJobId jobid)
     : h_(h),
       service_(service),
+      time_(time),
       jobid_(jobid),
       link_(h, std::move(uri), retry_max_s,
             {[this] { on_connected(); }, [this](const std::string& why) { on_lost(why); }}) {}
@@ -89,9 +90,12 @@ void UplinkLink::pump() {
     if (link_.handle() == nullptr || report_ || service_.is_dirty()) {
         return;
     }
-    const auto batch = service_.uplink().next();
+    auto batch = service_.uplink().next();
     if (!batch) {
         return;
+    }
+    for (UplinkRow& record : batch->records) {
+        record.time += time_.ahead();  // the parent takes off the steps that it saw itself
     }
     Json request = Json::object();
     request.set("jobid", static_cast<long long>(jobid_)).set("seq", static_cast<long long>(batch->first_seq));

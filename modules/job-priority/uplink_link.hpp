@@ -8,6 +8,7 @@
 
 #include "modules/common/parent_link.hpp"
 #include "modules/job-priority/priority_service.hpp"
+#include "modules/job-priority/steady_time.hpp"
 
 namespace weir::priority {
 
@@ -16,7 +17,7 @@ class UplinkLink {
     enum class State { connecting, attached, refused };
 
     /// \param uri  the parent's, \param jobid  our job there
-    UplinkLink(flux_t* h, PriorityService& service, std::string uri, FluxJobId jobid);
+    UplinkLink(flux_t* h, PriorityService& service, const SteadyTime& time, std::string uri, FluxJobId jobid);
 
     /// Sends records, once the state file has them (nothing is sent while the service is dirty).
     void pump();
@@ -35,6 +36,7 @@ class UplinkLink {
 
     flux_t* h_;
     PriorityService& service_;
+    const SteadyTime& time_;
     FluxJobId jobid_;
     State state_ = State::connecting;
     bool is_first_answer_ = true;

@@ -30,6 +30,7 @@ IMPURE_HEADERS = re.compile(r'#include <(uv\.h|zmq\.h|hwloc\.h|sqlite3\.h|flux/|
 CODECS = ("libfairshare/toml", "libfairshare/json", "libfairshare/text", "libsched/config", "libsched/json", "libsched/sim/")
 CLOCK = re.compile(r"\b(system_clock|steady_clock|high_resolution_clock|clock_gettime|gettimeofday|std::time)\b|(?<!\w)::time\b|\bsleep(_for|_until)?\s*\(|usleep|nanosleep")
 CLOCK_FREE = ("libfairshare/", "libsched/", "modules/")
+CLOCKS = ("modules/common/monotonic_clock.hpp",)  # what the Flux API does not give
 PRIVATE = re.compile("/" + r"(work|farm|tmp/w)/|ses" + r"sion id|regis" + r"try\.npmjs")
 
 
@@ -54,7 +55,7 @@ def lint_includes(path, lines):
 
 
 def lint_clock(path, lines):
-    if str(path).startswith(CLOCK_FREE):
+    if str(path).startswith(CLOCK_FREE) and str(path) not in CLOCKS:
         for number, line in enumerate(lines, 1):
             code = line.split("//")[0]
             if CLOCK.search(code):

@@ -78,15 +78,6 @@ TEST_CASE("instance clock: a child's is its parent's, unless it asks for another
     CHECK(now_of(begin_clock({60., {}, parents}, ahead, wall, up), up) == Approx(ahead.seen).margin(1e-4));
 }
 
-TEST_CASE("instance clock: a step of the wall clock is told once, slewing is none") {
-    StepWatch watch(wall, up);
-    CHECK(watch.step(wall + 1.2, up + 1) == 0);
-    CHECK(watch.step(wall + 2 - 3600, up + 2) == Approx(-3600).margin(1e-6));
-    CHECK(watch.step(wall + 3 - 3600, up + 3) == 0);
-    CHECK(watch.step(wall + 4 + 10, up + 4) == Approx(3610).margin(1e-6));
-    CHECK(watch.sum() == Approx(10).margin(1e-6));
-}
-
 TEST_CASE("instance clock: the line is of one length and read back to the last bit; no other line is read") {
     const ClockPast past{3600.5, 1.7e9 + 0.123456789, 1.8e9 + 1. / 3};
     const std::string line = encode(past);

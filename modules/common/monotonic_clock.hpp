@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the modules' one look at the machine's monotonic clock, which the Flux API does not give. Nobody sets it.
+#pragma once
+#include <ctime>
+
+namespace weir::flux {
+
+/// Seconds since some time in the past, the same for all processes of the machine.
+inline double monotonic_seconds() {
+    timespec now{};
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) / 1e9;
+}
+
+}  // namespace weir::flux

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the time that usage is kept in: the wall clock less its steps. The events of a stock job-manager bear the wall
+// clock; differences of theirs over a step are none. Must not read a clock. Source: doc/adr/0192.
+#pragma once
+#include <algorithm>
+
+#include "libfairshare/base/step_watch.hpp"
+#include "libfairshare/base/time.hpp"
+
+namespace weir::priority {
+
+/// Both clocks at one moment, in the instance's seconds.
+struct ClockReading {
+    Instant wall;
+    Duration monotonic{};
+};
+
+class SteadyTime {
+  public:
+    /// Begins at the wall clock, but not before `earliest`.
+    /// \param step_min  as of StepWatch
+    SteadyTime(const ClockReading& first, Instant earliest, Duration step_min)
+        : watch_(first.wall, first.monotonic, step_min),
+          wall_(first.wall),
+          ahead_(std::min(Duration{}, first.wall - earliest)) {}
+
+    /// Returns the step since the last look; 0: none.
+    Duration look(const ClockReading& reading) {
+        const Duration step = watch_.step(reading.wall, reading.monotonic);
+        wall_ = reading.wall;
+        ahead_ += step;
+        return step;
+    }
+    /// As of the last look.
+    Instant now() const { return wall_ - ahead_; }
+    /// What the wall clock says beyond now().
+    Duration ahead() const { return ahead_; }
+
+    /// When a live event happened that bears `stamp`: less the steps. One that was stamped on the other side of a step
+    /// than it is read lies out of its order by the step: it counts as now, or as the live event before it. REQUIRES:
+    /// look() since it came.
+    Instant live(Instant stamp) {
+        Instant time = past(stamp);
+        if (time < last_live_ - watch_.step_min()) {
+            time = last_live_;
+        }
+        last_live_ = std::max(last_live_, time);
+        return time;
+    }
+    /// The same of an event that a backlog tells.
+    Instant past(Instant stamp) const {
+        const Instant time = stamp - ahead_;
+        return time > now() + watch_.step_min() ? now() : time;
+    }
+
+  private:
+    StepWatch watch_;
+    Instant wall_;
+    Duration ahead_;
+    Instant last_live_{};
+};
+
+}  // namespace weir::priority

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+#include "modules/job-priority/steady_time.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "t/unit/job_priority/support.hpp"
+
+using namespace weir;
+using namespace weir::priority;
+using namespace weir::priority::testing;
+
+namespace {
+
+constexpr Duration second = std::chrono::seconds(1);
+
+Duration up(double seconds) {
+    return duration_from_seconds(5000 + seconds);
+}
+/// The wall clock is `set` seconds off.
+ClockReading reading(double t, double set = 0) {
+    return {at(t + set), up(t)};
+}
+SteadyTime begun() {
+    return {reading(0), Instant::min(), second};
+}
+
+}  // namespace
+
+TEST_CASE("steady time: without a step it is the wall clock, and events bear their own times to the last digit") {
+    SteadyTime time = begun();
+    CHECK(time.look(reading(10)) == Duration{});
+    CHECK(time.now() == at(10));
+    CHECK(time.live(at(3.000001)) == at(3.000001));
+    CHECK(time.live(at(2.5)) == at(2.5));              // a little out of order, as another thread may stamp
+    CHECK(time.live(at(10.000007)) == at(10.000007));  // a little after now: two readings
+}
+
+// Kills: a step not kept; kept with the wrong sign; found anew at each look.
+TEST_CASE("steady time: over a step, forward or back, time goes on and durations are what they were") {
+    const double set = GENERATE(-3600., 36000., 5.);
+    SteadyTime time = begun();
+    (void)time.look(reading(10));
+    const Instant start = time.live(at(10));
+    CHECK(time.look(reading(20, set)) == duration_from_seconds(set));
+    CHECK(time.look(reading(30, set)) == Duration{});
+    CHECK(time.now() == at(30));
+    CHECK(time.live(at(30 + set)) - start == 20 * second);
+    CHECK(time.ahead() == duration_from_seconds(set));
+    CHECK(time.look(reading(40)) == duration_from_seconds(-set));
+    CHECK(time.live(at(40)) == at(40));
+}
+
+// Kills: the bounds left out.
+TEST_CASE("steady time: an event stamped before a step and read after it is not off by the step") {
+    SteadyTime time = begun();
+    (void)time.look(reading(19));
+    CHECK(time.live(at(19)) == at(19));
+    (void)time.look(reading(20, -3600));
+    CHECK(time.live(at(19.9)) == at(20));  // 3,600 s in the future by now: it was just now
+    (void)time.look(reading(21, 36000));
+    CHECK(time.live(at(20.9 - 3600)) == at(20));  // ten hours in the past: not before the one before it
+    CHECK(time.past(at(36010)) == at(10));
+    CHECK(time.past(at(99999)) == at(21));
+}
+
+TEST_CASE("steady time: it begins at the wall clock, but not before what was committed") {
+    CHECK(SteadyTime(reading(10), at(5), second).now() == at(10));
+    SteadyTime time(reading(10 - 3600), at(5), second);
+    CHECK(time.now() == at(5));
+    CHECK(time.look({at(11 - 3600), up(11 - 3600)}) == Duration{});
+    CHECK(time.now() == at(6));
+    CHECK(time.live(at(11 - 3600)) == at(6));
+}
+
+TEST_CASE("step watch: a step is told once, slewing is none until it adds up") {
+    StepWatch watch(at(0), up(0));
+    CHECK(watch.step(at(1.2), up(1)) == Duration{});
+    CHECK(watch.step(at(2 - 3600), up(2)) == -3600 * second);
+    CHECK(watch.step(at(3 - 3600), up(3)) == Duration{});
+    CHECK(watch.step(at(4 + 10), up(4)) == 3610 * second);
+    CHECK(watch.sum() == 10 * second);
+    CHECK(watch.step(at(5 + 10.6), up(5)) == Duration{});
+    CHECK(watch.step(at(6 + 11.2), up(6)) == duration_from_seconds(1.2));
+}
