@@ -7,7 +7,7 @@ use_weir
 
 test_expect_success 'help begins with examples and lists every command' '
 	weir --help >help && sed -n 3p help | grep "^Examples" &&
-	for c in demo start submit jobs cancel output nice why "prio list" "prio explain" "prio when" "prio site" "share show" "share explain" "share compare" "share apply" "share diff" "share undo" usage tree; do
+	for c in demo start submit jobs cancel output nice why "prio list" "prio explain" "prio when" "prio site" "share show" "share explain" "share compare" "share apply" "share diff" "share undo" usage tree reload log; do
 		grep "^  $c " help || return 1
 	done
 '

@@ -53,7 +53,8 @@ test_expect_success 'a folder that is not a demo is left alone' '
 '
 
 test_expect_success 'each partition is one broker, and none had anything to complain about' '
-	! test -s demo/broker.log && test -z "$(cat demo/state/output/*.out)" && ls demo/state/output/*.out | wc -l | grep "^2$"
+	grep online demo/broker.log && grep online demo/batch.log &&
+	test_expect_code 1 grep -h "[.]\(emerg\|alert\|crit\|err\|warning\)\[0\]" demo/*.log && test -z "$(cat demo/state/output/*.out)" && ls demo/state/output/*.out | wc -l | grep "^2$"
 '
 
 # interrupt WORDS: Ctrl-C when the demo's output shows them; then nothing may be left

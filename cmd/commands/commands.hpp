@@ -36,6 +36,8 @@ Command sim_compare_command();
 Command sim_run_command();
 Command sim_generate_command();
 Command tree_command();
+Command reload_command();
+Command log_command();
 Command version_command();
 Command help_command();
 

@@ -11,6 +11,7 @@
 #include "cmd/common/folders.hpp"
 #include "cmd/common/instances.hpp"
 #include "cmd/common/jobs.hpp"
+#include "cmd/instance/reload.hpp"
 #include "cmd/instance/session.hpp"
 #include "cmd/view/instance_tree.hpp"
 #include "libfairshare/text/text_file.hpp"
@@ -90,16 +91,38 @@ Plan plan_of(const Args& args, const std::string& rundir, const std::string& sta
     return plan;
 }
 
+void tell(const Context& context, const std::vector<std::string>& sentences) {
+    for (const std::string& sentence : sentences) {
+        context.note(sentence);
+    }
+}
+
+/// SIGHUP: of logrotate, of a terminal that was closed, of whoever wants the files read again.
+void reload(const Context& context, Session& session) {
+    const auto done = reload_tree(session.client());
+    if (!done) {
+        context.note("The configuration stays as it is: " + done.error().message);
+    } else {
+        tell(context, done->changes);
+        tell(context, done->warnings);
+        context.note("The configuration was read again" +
+                     std::string(done->changes.empty() ? "; no key changed." : "."));
+    }
+    (void)session.warnings();  // the logs say it, too
+}
+
 /// Waits for Ctrl-C; a partition that ends meanwhile is started again, its waiting jobs come back to it.
 Exit stay(Context& context, Session& session, Signals& signals) {
     while (!signals.is_stop_asked()) {
         if (session.broker().has_ended()) {
             return context.fail(Exit::failed, "the parent broker ended:\n" + session.broker().last_words());
         }
-        (void)wait_readable({signals.fd(), session.broker().pidfd()}, 1s);
-        if (const auto revived = session.revive(); !revived.empty()) {
-            context.note(revived);
+        (void)wait_readable({signals.fd(), session.broker().pidfd()}, session.pause());
+        if (signals.take_hangup()) {
+            reload(context, session);
         }
+        tell(context, session.watch());
+        tell(context, session.warnings());
     }
     return Exit::ok;
 }
@@ -109,7 +132,7 @@ Exit run_in(Context& context, const Plan& plan, const std::string& files) {
     if (context.args.has("config")) {
         extra.push_back(fs::absolute(context.args.text("config")).string());
     }
-    Signals signals;
+    Signals signals(Hangup::reloads);
     auto session = Session::start(plan, files, extra, signals, [](const std::string&) {});
     if (!session) {
         const bool is_interrupted = session.error().code == std::errc::interrupted;
@@ -121,6 +144,7 @@ Exit run_in(Context& context, const Plan& plan, const std::string& files) {
                   (is_default ? std::string() : "  export FLUX_URI=" + session->uri() + "\n") +
                   "  weir submit hostname    weir jobs    weir share show\nCtrl-C ends it.\n");
     std::fflush(stdout);
+    tell(context, session->warnings());
     const Exit code = stay(context, *session, signals);
     context.note("Ending the partitions and the parent.");
     session->stop(signals);

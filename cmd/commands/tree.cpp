@@ -34,6 +34,12 @@ Json json_of(const Instance& instance) {
     if (!instance.problem.empty()) {
         json.set("problem", instance.problem);
     }
+    if (instance.down) {
+        Json down = Json::object();
+        down.set("since", instance.down->since).set("deaths", instance.down->deaths).set("why", instance.down->why);
+        down.set("next", instance.down->next).set("log", instance.down->log);
+        json.set("down", std::move(down));
+    }
     json.set("serves", std::move(serves)).set("modules", std::move(modules)).set("jobs", std::move(jobs));
     json.set("cores", instance.cores).set("cores_busy", instance.cores_busy);
     return std::move(json.set("children", std::move(children)));

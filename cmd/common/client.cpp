@@ -169,6 +169,22 @@ Result<Json> Client::call_as(std::uint32_t userid, const std::string& topic, con
 
 Status Client::stream(const std::string& topic, const Json& payload, const std::function<bool(json_t*)>& take,
                       double timeout_s) {
+    Status read = Done{};
+    const Status done = stream_text(
+        topic, payload,
+        [&](const char* answer) {
+            auto json = Json::parse(answer == nullptr ? "{}" : answer);
+            if (!json) {
+                read = json.error();
+            }
+            return json && take(json->get());
+        },
+        timeout_s);
+    return read ? done : read;
+}
+
+Status Client::stream_text(const std::string& topic, const Json& payload, const std::function<bool(const char*)>& take,
+                           double timeout_s) {
     const std::string text = payload ? payload.dump() : std::string();
     const Future future(
         flux_rpc(handle_.get(), topic.c_str(), payload ? text.c_str() : nullptr, FLUX_NODEID_ANY, FLUX_RPC_STREAMING));
@@ -185,15 +201,36 @@ Status Client::stream(const std::string& topic, const Json& payload, const std::
             const char* why = flux_future_has_error(future.get()) ? flux_future_error_string(future.get()) : nullptr;
             return failure(topic, errnum, why != nullptr ? why : flux_strerror(errnum));
         }
-        auto json = Json::parse(answer == nullptr ? "{}" : answer);
-        if (!json) {
-            return json.error();
-        }
-        if (!take(json->get())) {
+        if (!take(answer)) {
             return Done{};
         }
         flux_future_reset(future.get());
     }
+}
+
+TextStream::TextStream(Client& client, const std::string& topic, const Json& payload)
+    : client_(&client),
+      future_(
+          flux_rpc(client.handle_.get(), topic.c_str(), payload.dump().c_str(), FLUX_NODEID_ANY, FLUX_RPC_STREAMING)) {}
+
+Result<std::optional<std::string>> TextStream::next() {
+    constexpr double moment_s = 1e-3;  // none at all would only look at what was received before
+    const char* answer = nullptr;
+    if (!future_ || flux_future_wait_for(future_.get(), moment_s) < 0 || flux_rpc_get(future_.get(), &answer) < 0) {
+        return errno == ETIMEDOUT ? Result<std::optional<std::string>>(std::nullopt)
+                                  : Error{static_cast<std::errc>(errno), flux_strerror(errno)};
+    }
+    std::string text = answer == nullptr ? "" : answer;
+    flux_future_reset(future_.get());
+    return std::optional<std::string>(std::move(text));
+}
+
+int TextStream::fd() const {
+    return flux_pollfd(client_->handle_.get());
+}
+
+void Client::log(int severity, const std::string& text) {
+    (void)flux_log(handle_.get(), severity, "%s", text.c_str());
 }
 
 std::optional<std::string> Client::attribute(const std::string& name) {

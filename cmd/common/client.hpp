@@ -34,12 +34,18 @@ class Client {
     /// A streaming request: `take` sees each answer until the stream ends (ENODATA) or it returns false.
     Status stream(const std::string& topic, const Json& payload, const std::function<bool(json_t*)>& take,
                   double timeout_s = 60);
+    /// The same where the answers are text and not JSON.
+    Status stream_text(const std::string& topic, const Json& payload, const std::function<bool(const char*)>& take,
+                       double timeout_s = 60);
+    /// Writes a line into the instance's log, unanswered; severity as in syslog(3).
+    void log(int severity, const std::string& text);
     /// A broker attribute; nullopt when it is not set.
     std::optional<std::string> attribute(const std::string& name);
 
     const std::string& uri() const { return uri_; }
 
   private:
+    friend class TextStream;
     struct Close {
         void operator()(flux_t* h) const { flux_close(h); }
     };
@@ -49,6 +55,23 @@ class Client {
     std::string uri_;
     std::shared_ptr<std::uint32_t> sender_;  // FLUX_USERID_UNKNOWN: this process's user; read by the connector
     std::unique_ptr<flux_t, Close> handle_;
+};
+
+/// A streaming request whose answers are taken as they come. The client must outlive it.
+class TextStream {
+  public:
+    TextStream(Client& client, const std::string& topic, const Json& payload);
+    /// The next answer; nullopt where none has come. Errors: the stream has ended, or what ended it.
+    Result<std::optional<std::string>> next();
+    /// Readable when something may have come.
+    int fd() const;
+
+  private:
+    struct Destroy {
+        void operator()(flux_future_t* f) const { flux_future_destroy(f); }
+    };
+    Client* client_;
+    std::unique_ptr<flux_future_t, Destroy> future_;
 };
 
 }  // namespace weir::cmd

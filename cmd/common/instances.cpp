@@ -2,16 +2,21 @@
 // Owns: the questions behind instances.hpp.
 #include "cmd/common/instances.hpp"
 
+#include <algorithm>
 #include <sstream>
 
+#include "cmd/common/instance_clock.hpp"
+#include "cmd/common/jobs.hpp"
 #include "cmd/common/reader.hpp"
 #include "cmd/common/text.hpp"
+#include "cmd/common/time_text.hpp"
 #include "libsched/json/r.hpp"
 
 namespace weir::cmd {
 namespace {
 
 constexpr int depth_max = 16;
+constexpr const char* partition_prefix = "weir.partition.";
 
 /// Cores of an R document; 0 for null (nothing allocated) and for what is no R.
 std::int64_t cores_of(json_t* document) {
@@ -40,7 +45,13 @@ void ask_instance(Client& client, Instance& instance, int depth) {
     if (depth >= depth_max) {
         return;
     }
+    std::vector<PartitionState> states = partition_states(client);
+    std::erase_if(states, [](const PartitionState& state) { return !state.is_down; });
     for (const ChildEntry& entry : children_of(client)) {
+        const auto is_it = [&](const PartitionState& state) { return entry.serves == std::vector{state.name}; };
+        if (entry.state != "attached" && std::any_of(states.begin(), states.end(), is_it)) {
+            continue;  // told below
+        }
         Instance child;
         child.uri = entry.uri;
         if (auto below = Client::open(entry.uri)) {
@@ -51,6 +62,13 @@ void ask_instance(Client& client, Instance& instance, int depth) {
         child.jobid = entry.jobid;
         child.lost_since = entry.lost_since;
         child.serves = entry.serves;
+        instance.children.push_back(std::move(child));
+    }
+    for (const PartitionState& state : states) {
+        Instance child;
+        child.serves = {state.name};
+        child.problem = down_text(state, real_now());
+        child.down = state;
         instance.children.push_back(std::move(child));
     }
 }
@@ -115,6 +133,46 @@ JobCounts job_counts(Client& client) {
         counts.failed = integer_at(answer->get(), "failed");
     }
     return counts;
+}
+
+std::vector<PartitionState> partition_states(Client& client) {
+    std::vector<PartitionState> states;
+    const std::string prefix = partition_prefix;
+    const auto answer = client.call("attr.list", Json::object());
+    for (const json_t* name : items_at(answer ? answer->get() : nullptr, "names")) {
+        const std::string text = json_is_string(name) ? json_string_value(name) : "";
+        const auto value = text.compare(0, prefix.size(), prefix) == 0 ? client.attribute(text) : std::nullopt;
+        const auto json = value ? Json::parse(*value) : Result<Json>(Error{});
+        if (json) {
+            const json_t* j = json->get();
+            states.push_back({text.substr(prefix.size()), text_at(j, "state") == "down", number_at(j, "since"),
+                              static_cast<int>(integer_at(j, "deaths")), text_at(j, "why"), number_at(j, "next"),
+                              static_cast<std::uint64_t>(integer_at(j, "job")), text_at(j, "log")});
+        }
+    }
+    return states;
+}
+
+Status publish(Client& client, const PartitionState& state) {
+    Json value = Json::object();
+    value.set("state", state.is_down ? "down" : "up").set("since", state.since).set("deaths", state.deaths);
+    value.set("why", state.why).set("next", state.next).set("log", state.log);
+    value.set("job", state.job);
+    Json payload = Json::object();
+    payload.set("name", partition_prefix + state.name).set("value", value.dump());
+    const auto done = client.call("attr.set", payload, 5);
+    return done ? Status(Done{}) : Status(done.error());
+}
+
+std::string down_text(const PartitionState& state, double now) {
+    const std::string deaths =
+        state.deaths == 1 ? std::string("1 death") : std::to_string(state.deaths) + " deaths in a row, the last";
+    const std::string next = state.job != 0 ? "it is starting as " + job_name(state.job)
+                             : state.next >= now
+                                 ? "next try in " + duration_text(duration_from_seconds(state.next - now))
+                             : now - state.next < 10. ? std::string("it starts again now")
+                                                      : "nobody starts it again: is `weir start` still running?";
+    return "down since " + local_time(state.since) + ", " + deaths + ": " + printable(state.why) + "; " + next;
 }
 
 std::vector<ChildEntry> children_of(Client& client) {

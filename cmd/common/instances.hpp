@@ -38,6 +38,22 @@ std::vector<ChildEntry> children_of(Client& client);
 /// more or yet). Other people's jobs run in them.
 std::set<std::uint64_t> partition_jobs(Client& client);
 
+/// What `weir start` tells of a partition that it starts again when it ends: broker attribute weir.partition.NAME.
+struct PartitionState {
+    std::string name;
+    bool is_down = false;
+    double since = 0;       ///< Unix seconds of this machine; of the end where it is down
+    int deaths = 0;         ///< in a row
+    std::string why;        ///< of the last end
+    double next = 0;        ///< Unix seconds: when it is to start again
+    std::uint64_t job = 0;  ///< as which it is starting again; 0: not yet
+    std::string log;        ///< file
+};
+std::vector<PartitionState> partition_states(Client& client);
+Status publish(Client& client, const PartitionState& state);
+/// "down since 2026-11-21 09:31:05, 6 deaths in a row, the last: killed by signal 9; next try in 4s". `now` as above.
+std::string down_text(const PartitionState& state, double now);
+
 struct Instance {
     std::string uri;
     std::string version;
@@ -49,6 +65,7 @@ struct Instance {
     JobCounts jobs;
     double lost_since = 0;  ///< its parent has no link to it since, in seconds since the epoch; 0: it has
     std::string problem;    ///< why the rest is missing: it could not be asked
+    std::optional<PartitionState> down;
     std::vector<Instance> children;
 };
 /// The instance and everything below it. Children that do not answer are listed with `problem`.

@@ -98,7 +98,8 @@ Result<BrokerProcess> BrokerProcess::start(std::vector<std::string> words, const
     if (pipe2(ready, O_CLOEXEC) < 0) {
         return system_error("pipe");
     }
-    const int log_fd = open(log_path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
+    LogTail log(log_path);  // from here on it is this broker's
+    const int log_fd = open(log_path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (log_fd < 0) {
         close(ready[0]);
         close(ready[1]);
@@ -127,7 +128,7 @@ Result<BrokerProcess> BrokerProcess::start(std::vector<std::string> words, const
     process.pid_ = pid;
     process.pidfd_ = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
     process.ready_fd_ = ready[0];
-    process.log_path_ = log_path;
+    process.log_ = std::make_unique<LogTail>(std::move(log));
     return process;
 }
 
@@ -137,7 +138,8 @@ BrokerProcess::BrokerProcess(BrokerProcess&& other) noexcept
       ready_fd_(std::exchange(other.ready_fd_, -1)),
       status_(other.status_),
       is_reaped_(other.is_reaped_),
-      log_path_(std::move(other.log_path_)) {}
+      log_(std::move(other.log_)),
+      said_(std::move(other.said_)) {}
 
 BrokerProcess::~BrokerProcess() {
     if (pid_ > 0 && !is_reaped_) {
@@ -165,15 +167,26 @@ int BrokerProcess::reap() {
     return status_;
 }
 
-std::string BrokerProcess::last_words() const {
-    std::ifstream file(log_path_);
-    std::vector<std::string> lines;
-    for (std::string line; std::getline(file, line);) {
-        lines.push_back(line);
+std::vector<LogLine> BrokerProcess::log() {
+    std::vector<LogLine> added;
+    for (const std::string& line : log_->lines()) {
+        const auto parsed = parse_file_line(line);
+        added.push_back(parsed.value_or(LogLine{0, 3, "", line}));  // what it wrote to its standard error
+        if (added.back().severity <= 3) {
+            said_.push_back((added.back().app.empty() ? "" : added.back().app + ": ") + added.back().text);
+        }
     }
+    if (said_.size() > words_max) {
+        said_.erase(said_.begin(), said_.end() - words_max);
+    }
+    return added;
+}
+
+std::string BrokerProcess::last_words() {
+    (void)log();
     std::string text;
-    for (std::size_t i = lines.size() > 8 ? lines.size() - 8 : 0; i < lines.size(); ++i) {
-        text += (text.empty() ? "" : "\n") + lines[i];
+    for (const std::string& line : said_) {
+        text += (text.empty() ? "" : "\n") + line;
     }
     return text;
 }
@@ -192,8 +205,11 @@ Result<std::string> BrokerProcess::wait_ready(Signals& signals, Duration timeout
             }
             (void)wait_readable({pidfd_}, 5s);  // it closed the descriptor: it is ending
         }
-        if (event == 2 && signals.is_stop_asked()) {
-            return Error{std::errc::interrupted, "interrupted"};
+        if (event == 2) {
+            if (signals.is_stop_asked()) {
+                return Error{std::errc::interrupted, "interrupted"};
+            }
+            continue;  // a hangup: the caller's to see
         }
         const std::string words = last_words();
         if (event == -1) {

@@ -4,10 +4,13 @@
 #pragma once
 #include <sys/types.h>
 
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "cmd/common/log_line.hpp"
+#include "cmd/instance/log_tail.hpp"
 #include "cmd/instance/signals.hpp"
 #include "libfairshare/base/result.hpp"
 
@@ -22,8 +25,8 @@ std::string plugin_folder();
 
 class BrokerProcess {
   public:
-    /// Starts `argv` plus "--ready-fd N" in a process group of its own, standard output and error to `log_path`.
-    /// The broker gets SIGTERM when this process dies, however it dies; orphans of it become our children.
+    /// Starts `argv` plus "--ready-fd N" in a process group of its own, standard output and error appended to
+    /// `log_path`. The broker gets SIGTERM when this process dies, however it dies; orphans of it become our children.
     static Result<BrokerProcess> start(std::vector<std::string> argv, const std::string& log_path,
                                        const Signals& signals);
     BrokerProcess(BrokerProcess&& other) noexcept;
@@ -39,8 +42,10 @@ class BrokerProcess {
     int pidfd() const { return pidfd_; }
     bool has_ended() const;
     pid_t pid() const { return pid_; }
-    /// The last lines of its log.
-    std::string last_words() const;
+    /// What was added to its log since the last call.
+    std::vector<LogLine> log();
+    /// The last errors of its log.
+    std::string last_words();
 
   private:
     BrokerProcess() = default;
@@ -51,7 +56,9 @@ class BrokerProcess {
     int ready_fd_ = -1;
     int status_ = 0;
     bool is_reaped_ = false;
-    std::string log_path_;
+    static constexpr std::size_t words_max = 8;
+    std::unique_ptr<LogTail> log_;
+    std::vector<std::string> said_;  // the last errors
 };
 
 /// Ends processes that were left to us (we are their subreaper): SIGTERM, then SIGKILL. Returns how many there were.

@@ -9,9 +9,12 @@
 #include <vector>
 
 #include "cmd/common/client.hpp"
+#include "cmd/common/instances.hpp"
 #include "cmd/common/submission.hpp"
 #include "cmd/instance/broker_process.hpp"
+#include "cmd/instance/log_tail.hpp"
 #include "cmd/instance/plan.hpp"
+#include "cmd/instance/revival.hpp"
 
 namespace weir::cmd {
 
@@ -20,7 +23,9 @@ struct SessionChild {
     Partition partition;
     std::uint64_t jobid = 0;
     std::string uri;
-    int revivals = 0;
+    PartitionState state;
+    Revival revival;
+    bool is_attached = false;
 };
 
 class Session {
@@ -34,17 +39,28 @@ class Session {
     /// Ends the children's jobs, then the parent; removes sockets and directories that start() made.
     void stop(Signals& signals);
 
-    /// Starts a partition again whose job ended; says so, or "". At most a few times each.
-    std::string revive();
+    /// Sees which partitions ended and which serve again, and starts those whose time has come. Each of that is a
+    /// sentence, which is also in the log, and in `weir tree` by the broker's attributes (doc/adr/0201).
+    std::vector<std::string> watch();
+    /// Until watch() has something to do at the latest; a second at most.
+    Duration pause() const;
+    /// Warnings and errors that were logged since the last call, each once: "batch: warning: job-priority: ...".
+    std::vector<std::string> warnings();
 
     Client& client() { return *client_; }
     const std::string& uri() const { return client_->uri(); }
     const std::vector<SessionChild>& children() const { return children_; }
-    const BrokerProcess& broker() const { return *process_; }
+    BrokerProcess& broker() { return *process_; }
 
   private:
     Session() = default;
-    Status start_children(const std::string& broker, const std::string& files);
+    Status start_children(const std::string& broker, const std::string& files,
+                          const std::vector<std::string>& extra_configs);
+    bool is_answering();
+    std::string end_of(SessionChild& child);
+    void note_end(SessionChild& child, const std::string& why, std::vector<std::string>& said);
+    void start_again(std::size_t i, std::vector<std::string>& said);
+    void say(int severity, const std::string& sentence, std::vector<std::string>& said);
     Status wait_attached(Signals& signals);
     std::string child_failure(const SessionChild& child);
 
@@ -52,6 +68,7 @@ class Session {
     std::unique_ptr<Client> client_;
     std::vector<SessionChild> children_;
     std::vector<Submission> jobs_;  // by child
+    std::vector<LogTail> logs_;     // by child
     Plan plan_;
 };
 

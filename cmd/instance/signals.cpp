@@ -8,13 +8,14 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 namespace weir::cmd {
 
-Signals::Signals() {
+Signals::Signals(Hangup hangup) : hangup_(hangup) {
     sigset_t set;
     sigemptyset(&set);
-    for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
+    for (const int number : {SIGINT, SIGTERM, SIGQUIT, SIGHUP}) {
         sigaddset(&set, number);
     }
     sigprocmask(SIG_BLOCK, &set, &old_mask_);
@@ -29,9 +30,16 @@ Signals::~Signals() {
 int Signals::count() {
     signalfd_siginfo info;
     while (read(fd_, &info, sizeof(info)) == static_cast<ssize_t>(sizeof(info))) {
-        ++count_;
+        const bool is_reload = info.ssi_signo == SIGHUP && hangup_ == Hangup::reloads;
+        has_hung_up_ = has_hung_up_ || is_reload;
+        count_ += is_reload ? 0 : 1;
     }
     return count_;
+}
+
+bool Signals::take_hangup() {
+    (void)count();
+    return std::exchange(has_hung_up_, false);
 }
 
 bool Signals::is_stop_asked() {

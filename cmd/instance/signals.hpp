@@ -8,26 +8,33 @@
 
 namespace weir::cmd {
 
-/// Blocks SIGINT, SIGTERM and SIGHUP while it lives and collects them. One at a time; before any thread runs.
+/// What SIGHUP asks for: the end, as of a command that nobody watches any more, or a reload.
+enum class Hangup { ends, reloads };
+
+/// Blocks SIGINT, SIGTERM, SIGQUIT and SIGHUP while it lives and collects them. One at a time; before any thread runs.
 class Signals {
   public:
-    Signals();
+    explicit Signals(Hangup hangup = Hangup::ends);
     ~Signals();
     Signals(const Signals&) = delete;
     Signals& operator=(const Signals&) = delete;
     int fd() const { return fd_; }
-    /// True once one of them has come; stays true.
+    /// True once one that asks for the end has come; stays true.
     bool is_stop_asked();
-    /// How many have come: the second one is impatient.
+    /// How many of those have come: the second one is impatient.
     int count();
     /// From now on a further one does what it does by default: it ends the process. Of the calling thread alone.
     void let_next_end();
+    /// True if SIGHUP has come since the last call, where it asks for a reload.
+    bool take_hangup();
     /// The mask to restore in a forked child.
     const sigset_t& old_mask() const { return old_mask_; }
 
   private:
     int fd_ = -1;
+    Hangup hangup_;
     int count_ = 0;
+    bool has_hung_up_ = false;
     sigset_t old_mask_{};
 };
 

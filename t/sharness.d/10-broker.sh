@@ -72,9 +72,9 @@ stream() {
 	python3 "$WIRE" stream "$@"
 }
 
-# log_has REGEX: returns when a line of the broker's log matches (as Python's re has it), and shows it.
+# log_has REGEX [N]: returns when N lines of the broker's log match (as Python's re has it), and shows the last of them.
 log_has() {
-	stream log.dmesg '{"follow":true}' --until "$1"
+	timeout 120 python3 "$WIRE" stream log.dmesg '{"follow":true}' --until "$1" --nth "${2:-1}"
 }
 
 # wait_gone PID: returns when the process has ended; it need not be ours. The kernel tells, nobody sleeps.

@@ -212,7 +212,8 @@ def parse():
         part.add_argument("topic")
         part.add_argument("payload", nargs="?", type=json.loads)
         part.add_argument("--count", type=int, default=0)
-        part.add_argument("--until", help="show the first response that matches, and end")
+        part.add_argument("--until", help="show the response that matches, and end")
+        part.add_argument("--nth", type=int, default=1, help="of those that match")
         part.add_argument("--noresponse", action="store_true")
     part = sub.add_parser("submit")
     part.add_argument("-n", "--tasks", type=int, default=1)
@@ -246,8 +247,10 @@ def main():
             print(client.rpc(options.topic, options.payload))
         elif options.what == "stream":
             for count, text in enumerate(client.stream(options.topic, options.payload), 1):
-                if options.until and not re.search(options.until, text):
-                    continue
+                if options.until:
+                    options.nth -= 1 if re.search(options.until, text) else 0
+                    if options.nth > 0 or not re.search(options.until, text):
+                        continue
                 print(text, flush=True)
                 if options.until or count == options.count:
                     break

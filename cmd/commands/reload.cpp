@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: `weir reload`: the configuration files are read again, by the instance and its partitions.
+#include "cmd/instance/reload.hpp"
+#include "cmd/commands/answer.hpp"
+#include "cmd/commands/commands.hpp"
+
+namespace weir::cmd {
+namespace {
+
+Json list_of(const std::vector<std::string>& texts) {
+    Json list = Json::array();
+    for (const std::string& text : texts) {
+        list.append(Json::string(text));
+    }
+    return list;
+}
+
+Exit run(Context& context) {
+    return with_instance(context, [&](Client& client) {
+        const auto done = reload_tree(client);
+        if (!done) {
+            return context.fail(exit_of(done.error()), done.error().message + "\nNothing was changed.");
+        }
+        for (const std::string& warning : done->warnings) {
+            context.note("warning: " + warning);
+        }
+        if (context.json) {
+            Json json = Json::object();
+            json.set("changes", list_of(done->changes)).set("warnings", list_of(done->warnings));
+            json.set("instances", list_of(done->instances));
+            context.print(json_text("weir.reload/1", json));
+            return Exit::ok;
+        }
+        for (const std::string& change : done->changes) {
+            context.print(change + "\n");
+        }
+        context.print("Read again by " + listed(done->instances) +
+                      (done->changes.empty() ? "; no key changed.\n" : ".\n"));
+        return Exit::ok;
+    });
+}
+
+}  // namespace
+
+Command reload_command() {
+    Command command;
+    command.name = "reload";
+    command.summary = "read the configuration files again, in the instance and its partitions";
+    command.examples = {"weir reload  # tells what changed; a wrong value changes nothing",
+                        "weir reload --json  # changes and warnings for a program",
+                        "kill -HUP PID  # the same for the process of weir start; systemctl reload weir, too"};
+    command.run = run;
+    return command;
+}
+
+}  // namespace weir::cmd

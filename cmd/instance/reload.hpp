@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: letting an instance and those below it read their configurations again, all or none. Must not print.
+// Source: doc/adr/0200.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "cmd/common/client.hpp"
+
+namespace weir::cmd {
+
+struct Reloaded {
+    std::vector<std::string>
+        changes;  ///< "[weir] half-life: \"16d\" -> \"1d\""; none from a stock Flux, which tells none
+    std::vector<std::string> warnings;   ///< each once, whoever said it
+    std::vector<std::string> instances;  ///< who read again: "top", "batch"
+};
+
+/// `top` and every attached child instance that can be reached. Errors: what the one that refused said; then all have
+/// their former configuration.
+Result<Reloaded> reload_tree(Client& top);
+
+}  // namespace weir::cmd

@@ -1,0 +1,141 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: LGPL-3.0-only
+test_description="an operator's day: warnings, weir log, reload, a closed terminal, partitions that die"
+
+. "${SHARNESS_SH:-/usr/share/sharness/sharness.sh}"
+use_weir
+
+cat >weir.toml <<\EOF
+[weir]
+half-life = "2d"
+[weir.weights]
+wait = 77
+association = 5
+[acces]
+allow-guest-user = true
+EOF
+uri=local://$WEIR_RUNDIR/local-0
+
+# broker_of [PARTITION]: the process id
+broker_of() {
+	cat "run/$1/broker.pid"
+}
+# A running job that tells when it runs.
+long_job() {
+	mkfifo "$1.runs" && id=$(weir submit sh -c "echo up >'$(pwd)/$1.runs'; exec sleep 600") && read -r line <"$1.runs" && echo "$id"
+}
+is_running() {
+	weir jobs | grep -i "$1 .*run"
+}
+
+test_expect_success 'warnings of the start are on the terminal, each once' '
+	start_weir --config weir.toml --statedir "$(pwd)/state" && FLUX_URI=$uri && export FLUX_URI &&
+	mkfifo submitted && weir submit --wait true && head -n 20 start.err >first.err &&
+	test $(grep -c "weir.toml:6: .acces. has no effect: unknown here; did you mean .access.?" first.err) = 1 &&
+	test $(grep -c "the weight of association has no effect" first.err) = 1
+'
+test_expect_success 'they are in the log files of parent and partitions' '
+	grep "broker.warning.*weir.toml:6: .acces." state/broker.log &&
+	grep "job-priority.warning.*association has no effect" state/broker.log &&
+	grep "job-priority.warning.*association has no effect" state/batch.log
+'
+test_expect_success 'weir log shows the logs of parent and partitions, by level, time and partition' '
+	weir log >log && grep " info *broker: online" log && grep " info *batch/broker: online" log &&
+	weir log --level warning >log && grep "warning broker: .*acces" log && grep "warning debug/job-priority" log &&
+	test_expect_code 1 grep " info " log &&
+	weir log --partition batch --level debug >log && grep "debug *batch/broker: insmod kvs" log &&
+	test_expect_code 1 grep " debug/" log &&
+	weir log --since 1d | grep online && weir log --since 0s >log && test_must_be_empty log &&
+	weir log --json >j && json_is j weir.log/1 && test "$(field j "{l[\"instance\"] for l in d[\"lines\"]} == {\"top\", \"batch\", \"debug\"}")" = True &&
+	test_expect_code 2 weir log --level loud 2>err && grep "write emerg" err &&
+	test_expect_code 5 weir log --partition btach 2>err && grep "no partition btach" err
+'
+test_expect_success 'settings of [weir] hold in the partitions, where the jobs wait' '
+	weir --uri run/batch prio weights | grep "wait  *77" && weir prio weights | grep "wait  *77"
+'
+test_expect_success 'weir reload tells what changed; parent and partitions have it' '
+	sed -i "s/wait = 77/wait = 99/" weir.toml && weir reload >out && grep ".weir. weights.wait: 77 -> 99" out &&
+	grep "Read again by top, debug and batch\|Read again by top, batch and debug" out &&
+	weir --uri run/batch prio weights | grep "wait  *99" && weir prio weights | grep "wait  *99" &&
+	weir reload --json >j 2>err && json_is j weir.reload/1 && test "$(field j "d[\"changes\"]")" = "[]" && grep "acces" err
+'
+test_expect_success 'weir reload refuses the whole where a value is wrong: file, line, value, what is right' '
+	sed "s/wait = 99/wait = 5\nfairshare = \"many\"/" weir.toml >new && cp weir.toml good.toml && cp new weir.toml &&
+	test_expect_code 1 weir reload 2>err && grep "weir.toml:5: .weir. weights.fairshare = \"many\": must be a number" err &&
+	grep "Nothing was changed" err && weir prio weights | grep "wait  *99" && weir --uri run/batch prio weights | grep "wait  *99"
+'
+test_expect_success 'a mistyped key is refused with the nearest one, a file that vanished with its name' '
+	sed "s/half-life/half-lif/" good.toml >weir.toml && test_expect_code 1 weir reload 2>err &&
+	grep "weir.toml:2: .weir. half-lif = \"2d\": unknown key; did you mean \"half-life\"?" err &&
+	rm weir.toml && test_expect_code 1 weir reload 2>err && grep "weir.toml: cannot read this configuration file: No such file" err &&
+	weir prio weights | grep "wait  *99" && cp good.toml weir.toml
+'
+test_expect_success 'what one partition refuses, nobody has' '
+	sed -i "s/wait = 99/wait = 55/" weir.toml && cp state/batch.toml batch.good &&
+	printf "[exec]\nkill-timeout = \"soon\"\n" >>state/batch.toml &&
+	test_expect_code 1 weir reload 2>err && grep "batch: .*batch.toml:[0-9]*: .exec. kill-timeout = \"soon\"" err &&
+	weir prio weights | grep "wait  *99" && weir --uri run/debug prio weights | grep "wait  *99" && cp batch.good state/batch.toml &&
+	cp good.toml weir.toml
+'
+test_expect_success 'SIGHUP at weir start reloads and opens the logs again; jobs run on' '
+	id=$(long_job hup) && sed -i "s/wait = 99/wait = 33/" weir.toml && mv state/broker.log state/broker.log.1 && mv state/batch.log state/batch.log.1 &&
+	kill -HUP $WEIR_PID && log_has "configuration: .weir. weights.wait: 99 -> 33" &&
+	FLUX_URI=local://$WEIR_RUNDIR/batch/local-0 log_has "configuration: .weir. weights.wait: 99 -> 33" &&
+	grep "weights.wait: 99 -> 33" state/broker.log && grep "weights.wait: 99 -> 33" state/batch.log &&
+	is_running $id && weir cancel $id
+'
+test_expect_success 'a partition that dies again and again is started each time, the sixth too; each death is told' '
+	for n in 1 2 3 4 5 6; do
+		kill -9 $(broker_of batch) && log_has "partition batch serves its queue again" $n || return 1
+	done &&
+	weir log >log && grep " err .*weir: The partition batch ended (killed by signal 9); it starts again now" log &&
+	grep " err .*weir: The partition batch ended (killed by signal 9), death 6 in a row; it starts again in 4s" log &&
+	test $(grep -c "The partition batch ended" state/broker.log) = 6 && test $(grep -c "The partition batch ended" start.err) = 6 &&
+	weir submit --wait echo alive | grep alive
+'
+test_expect_success 'one that cannot start: weir tree says since when, why and when the next try is; mended, it comes back' '
+	cp state/batch.toml batch.good && sed -i "s/sched-backfill/no-such-module/" state/batch.toml && kill -9 $(broker_of batch) &&
+	log_has "partition batch ended .exit code 1; it said: .*no-such-module.*, death 8 in a row; it starts again in 16s" &&
+	weir tree >tree && grep "batch .*down since 20.*, 8 deaths in a row, the last: exit code 1; it said: .*no-such-module.*; next try in" tree &&
+	weir tree --json >j && test "$(field j "[(c[\"down\"][\"deaths\"], c[\"down\"][\"since\"] > 0, c[\"down\"][\"next\"] > c[\"down\"][\"since\"], \"no-such-module\" in c[\"down\"][\"why\"]) for c in d[\"children\"] if \"down\" in c]")" = "[(8, True, True, True)]" &&
+	weir log 2>err >log && grep "partition batch is down; its log is in .*state/batch.log" err &&
+	grep "no-such-module" state/batch.log && cp batch.good state/batch.toml &&
+	weir submit --wait echo "back again" >out && grep "back again" out && weir tree >tree && grep "batch *backfill" tree
+'
+test_expect_success 'weir log --follow shows what is added, also of a partition that comes back; it ends with the instance' '
+	mkfifo followed && { { weir log --follow >followed 2>follow.err; echo $? >follow.code; } & } && follower=$! &&
+	exec 7<followed && read -r line <&7 && sed -i "s/wait = 33/wait = 34/" weir.toml && kill -HUP $WEIR_PID &&
+	grep -m 1 "batch/broker: configuration: .weir. weights.wait: 33 -> 34" <&7 &&
+	stop_weir && cat <&7 >rest && exec 7<&- && wait $follower && test "$(cat follow.code)" = 3 && grep "has ended" follow.err
+'
+test_expect_success 'it left nothing' '
+	test -z "$(leftovers)" && ! test -e run
+'
+test_expect_success 'a terminal that is closed reloads; instance and jobs go on until they are asked to end' '
+	cat >terminal.py <<-\PY &&
+		import os, pty, sys
+		pid, terminal = pty.fork()
+		if pid == 0:
+		    os.execvp("weir", ["weir", "start"])
+		text = b""
+		while b"Ctrl-C" not in text:
+		    text += os.read(terminal, 4096)
+		print(pid, flush=True)
+		sys.stdin.read(1)
+		os.close(terminal)
+		print("closed", flush=True)
+		print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), flush=True)
+	PY
+	mkfifo to from && { python3 terminal.py <to >from & } && exec 5>to 6<from && read -r pid <&6 &&
+	id=$(long_job ssh) && echo >&5 && read -r line <&6 && test "$line" = closed &&
+	log_has "the configuration was read again" && is_running $id && weir submit --wait echo on | grep on &&
+	kill -TERM $pid && read -r code <&6 && exec 5>&- 6<&- && test "$code" = 0 && test -z "$(leftovers)"
+'
+test_expect_success 'asked twice it ends at once, also where the parent broker hangs' '
+	start_weir && kill -STOP $(broker_of) && kill -TERM $WEIR_PID && kill -TERM $WEIR_PID &&
+	{ wait $WEIR_PID; true; } && exec 8<&- && test -z "$(leftovers)"
+'
+test_expect_success 'SIGQUIT asks for the end, too' '
+	rm -rf run && start_weir && kill -QUIT $WEIR_PID && cat <&8 >rest && exec 8<&- && wait $WEIR_PID && test -z "$(leftovers)" && ! test -e run
+'
+test_done
