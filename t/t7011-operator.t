@@ -53,6 +53,12 @@ test_expect_success 'weir log shows the logs of parent and partitions, by level,
 test_expect_success 'settings of [weir] hold in the partitions, where the jobs wait' '
 	weir --uri run/batch prio weights | grep "wait  *77" && weir prio weights | grep "wait  *77"
 '
+test_expect_success 'a second weir start on the same statedir is refused before it touches a file of the first' '
+	cksum state/*.toml >before && lines=$(wc -l <state/broker.log) &&
+	test_expect_code 1 weir start --rundir "$(pwd)/elsewhere" --statedir "$(pwd)/state" --cores 16 2>err &&
+	grep "state is in use by weir start with process id $WEIR_PID" err && ! test -e elsewhere &&
+	cksum state/*.toml >after && test_cmp before after && test "$(head -n $lines state/broker.log | wc -l)" = "$lines" && weir tree
+'
 test_expect_success 'weir reload tells what changed; parent and partitions have it' '
 	sed -i "s/wait = 77/wait = 99/" weir.toml && weir reload >out && grep ".weir. weights.wait: 77 -> 99" out &&
 	grep "Read again by top, debug and batch\|Read again by top, batch and debug" out &&

@@ -11,6 +11,7 @@
 #include "cmd/common/folders.hpp"
 #include "cmd/common/instances.hpp"
 #include "cmd/common/jobs.hpp"
+#include "cmd/instance/folder_lock.hpp"
 #include "cmd/instance/reload.hpp"
 #include "cmd/instance/session.hpp"
 #include "cmd/view/instance_tree.hpp"
@@ -172,6 +173,13 @@ Exit run(Context& context) {
     const std::string files = has_state ? statedir : rundir + "/etc";
     if (const auto made = make_private_tree(files); !made) {
         return context.fail(made.error());
+    }
+    const auto lock = FolderLock::take(files);  // before a line of another one's settings is touched
+    if (!lock) {
+        if (std::error_code ignored; *is_made) {
+            fs::remove(rundir, ignored);
+        }
+        return context.fail(lock.error());
     }
     Plan plan = plan_of(context.args, rundir, statedir);
     Exit code = choose_tree(context, files, plan.share_tree);
