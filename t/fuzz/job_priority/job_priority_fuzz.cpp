@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Any bytes as what job-priority hears from a child (records), from its parent (factors) and from the journal: what is
+// accepted is written and read back as the same, and a guest's child moves nothing but what its own user pays.
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "libfairshare/base/check.hpp"
+#include "modules/job-priority/priority_service.hpp"
+#include "modules/job-priority/wire.hpp"
+
+namespace {
+
+using namespace weir;
+using namespace weir::priority;
+
+constexpr std::uint32_t owner = 100;
+constexpr std::uint32_t guest = 6666;
+constexpr FluxJobId child = 7;
+constexpr std::int64_t cores = 4;
+constexpr Duration length = std::chrono::hours(2);
+
+Instant day() {
+    return instant_from_seconds(1767225600);
+}
+
+PriorityService an_instance() {
+    Settings settings;
+    settings.users = {{"owner", owner}, {"guest", guest}, {"bob", 5002}};
+    UserDatabase nobody;
+    nobody.name_of = [](std::uint32_t) { return Result<std::optional<std::string>>(std::optional<std::string>()); };
+    nobody.id_of = [](const std::string&) {
+        return Result<std::optional<std::uint32_t>>(std::optional<std::uint32_t>());
+    };
+    PriorityService service(std::move(settings), std::move(nobody), owner, false);
+    const char* tree = "\"a\" = 1\n\"a/@guest\" = 1\n\"a/@bob\" = 1\n\"b\" = 1\n\"b/@guest\" = 1\n\"b/@*\" = 1\n";
+    const auto proposal = service.trees().propose(service.accounting().tree(), {tree, "", "", {}}, "t", day());
+    WEIR_CHECK(proposal.has_value());
+    service.accept(service.prepare(*proposal, day()));
+    service.begin_backlog();
+    service.end_backlog(day());
+    service.apply({child, day(), SubmitEvent{guest, 16, {}}});
+    service.apply({child, day(), DependEvent{}});
+    service.apply({child, day(), AllocEvent{cores, false}});
+    return service;
+}
+
+void check_records(const json_t* document) {
+    const auto records = read_records(document);
+    if (!records) {
+        WEIR_CHECK(!records.error().message.empty());
+        return;
+    }
+    const auto again = read_records(write_records(*records).get());
+    WEIR_CHECK(again && again->size() == records->size());
+    for (std::size_t i = 0; i < records->size(); ++i) {
+        const UplinkRow& a = records->at(i);
+        const UplinkRow& b = again->at(i);
+        WEIR_CHECK(a.is_start == b.is_start && a.job == b.job && a.user == b.user && a.account == b.account &&
+                   a.cores == b.cores && a.inside == b.inside);
+    }
+    PriorityService service = an_instance();
+    const Instant now = day() + length;
+    WEIR_CHECK(service.report(child, 1, *records, now) == records->size());
+    const UsageLedger& ledger = service.accounting().ledger();
+    const SignedCoreMicros all = SignedCoreMicros{cores} * length.count();
+    SignedCoreMicros his = 0;
+    for (const char* path : {"a/@guest", "b/@guest"}) {
+        const SignedCoreMicros charged = ledger.charged(*ledger.tree().find(path), now);
+        WEIR_CHECK(charged >= 0 && charged <= all);
+        his += charged;
+    }
+    WEIR_CHECK(his == all && ledger.charged(root_node, now) == all && ledger.charged(unassociated, now) == 0);
+    WEIR_CHECK(ledger.save().frame == an_instance().accounting().ledger().save().frame);
+}
+
+void check_factors(const json_t* document) {
+    const auto rows = read_factors(document);
+    if (!rows) {
+        return;
+    }
+    const auto again = read_factors(write_factors(*rows).get());
+    WEIR_CHECK(again && again->size() == rows->size());
+    ParentFactors factors;
+    factors.take(*rows, true);
+    WEIR_CHECK(std::all_of(factors.factors().begin(), factors.factors().end(),
+                           [](double factor) { return factor >= 0 && factor <= 1; }));
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    const auto document = Json::parse(std::string(reinterpret_cast<const char*>(data), size));
+    if (document) {
+        check_records(document->get());
+        check_factors(document->get());
+        (void)read_journal(document->get());
+    }
+    return 0;
+}
