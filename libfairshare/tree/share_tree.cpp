@@ -366,7 +366,7 @@ NodeId ShareTree::append_member(NodeId account, std::string_view user) {
     return NodeId{id};
 }
 
-Result<std::pair<ShareTree, NodeId>> ShareTree::with_member(NodeId account, std::string_view user) const {
+std::optional<Error> ShareTree::member_error(NodeId account, std::string_view user) const {
     const auto rule = any_member(account);
     if (!rule || kind(*rule) == NodeKind::others) {
         return Error{std::errc::no_such_file_or_directory,
@@ -385,27 +385,39 @@ Result<std::pair<ShareTree, NodeId>> ShareTree::with_member(NodeId account, std:
         return Error{std::errc::value_too_large, "account " + quoted(path(account)) + " is full: its members' shares" +
                                                      " would exceed 2^48; lower the shares of its \"@*\" line"};
     }
+    return std::nullopt;
+}
+
+Result<std::pair<ShareTree, NodeId>> ShareTree::with_member(NodeId account, std::string_view user) const {
+    if (auto error = member_error(account, user)) {
+        return std::move(*error);
+    }
     std::pair<ShareTree, NodeId> made{*this, root_node};
     made.second = made.first.append_member(account, user);
     return made;
 }
 
-ShareTree ShareTree::with_members_of(const ShareTree& old) const {
+ShareTree ShareTree::with_members(std::span<const std::pair<NodeId, std::string>> users) const {
     ShareTree tree = *this;
+    for (const auto& [account, user] : users) {
+        if (!tree.member_error(account, user)) {
+            tree.append_member(account, user);
+        }
+    }
+    return tree;
+}
+
+ShareTree ShareTree::with_members_of(const ShareTree& old) const {
+    std::vector<std::pair<NodeId, std::string>> users;
     for (std::uint32_t i = 1; i < old.size(); ++i) {
         if (!old.is_materialised(NodeId{i})) {
             continue;
         }
-        const auto account = tree.find(old.path(old.parent(NodeId{i})));
-        const auto rule = account ? tree.any_member(*account) : std::nullopt;
-        const std::string_view user = old.name(NodeId{i});
-        if (!rule || tree.kind(*rule) == NodeKind::others || tree.association(*account, user)->leaf ||
-            tree.child_shares(tree.level_of_children(*account)) + tree.shares(*rule) > child_shares_max) {
-            continue;
+        if (const auto account = find(old.path(old.parent(NodeId{i})))) {
+            users.emplace_back(*account, old.name(NodeId{i}));
         }
-        tree.append_member(*account, user);
     }
-    return tree;
+    return with_members(users);
 }
 
 bool ShareTree::extends(const ShareTree& old) const {

@@ -194,6 +194,9 @@ class ShareTree {
     /// A tree with one more leaf: `user` in `account`, with the shares of its `@*` line. Ids of this tree stay valid.
     /// Errors: ENOENT without `@*`, EEXIST where the user has a line, EINVAL for a bad name. O(size), a copy.
     Result<std::pair<ShareTree, NodeId>> with_member(NodeId account, std::string_view user) const;
+    /// A tree with one more leaf for each (account, user) that its `@*` lines admit; the others are left out. One copy
+    /// for all of them: O(size + users x (size of the index of users)), the latter a move of memory.
+    ShareTree with_members(std::span<const std::pair<NodeId, std::string>> users) const;
     /// This tree with every member that `old` took in by `@*` and that this tree's `@*` lines still let in.
     ShareTree with_members_of(const ShareTree& old) const;
     /// Whether this tree came from `old` by with_member() alone: same ids, more leaves.
@@ -214,6 +217,8 @@ class ShareTree {
     bool has_path(NodeId id, std::string_view path) const;
     std::pair<std::size_t, std::size_t> equal_names(const std::vector<std::uint32_t>& index,
                                                     std::string_view name) const;
+    /// Why the user cannot become a member of the account by its `@*` line.
+    std::optional<Error> member_error(NodeId account, std::string_view user) const;
     NodeId append_member(NodeId account, std::string_view user);
     /// Shares that a node below `account` counts in: its own or, where that shares its parent's, further up.
     NodeId level_of_children(NodeId account) const {

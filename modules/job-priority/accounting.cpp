@@ -41,21 +41,14 @@ std::set<std::string> paths_in(const SavedState& saved) {
 
 /// The tree with a leaf for each of `paths` that an `@*` line admits.
 ShareTreePtr with_members(ShareTreePtr tree, const std::set<std::string>& paths) {
+    std::vector<std::pair<NodeId, std::string>> users;
     for (const std::string& path : paths) {
         const auto parts = split_user(path);
-        if (!parts || tree->find(path)) {
-            continue;
-        }
-        const auto account = tree->find(parts->first);
-        const auto association = account ? tree->association(*account, parts->second) : std::nullopt;
-        if (!association || association->leaf) {
-            continue;
-        }
-        if (auto grown = tree->with_member(*account, parts->second)) {
-            tree = std::make_shared<const ShareTree>(std::move(grown->first));
+        if (const auto account = parts ? tree->find(parts->first) : std::nullopt) {
+            users.emplace_back(*account, parts->second);
         }
     }
-    return tree;
+    return std::make_shared<const ShareTree>(tree->with_members(users));
 }
 
 void post_to(UsageLedger& ledger, NodeId payer, std::int64_t rate, Instant at) {
@@ -232,11 +225,21 @@ NodeId Accounting::leaf_of(const Association& association, const std::string& us
         return unassociated;
     }
     const NodeId leaf = grown->second;
-    ledger_.extend(std::make_shared<const ShareTree>(std::move(grown->first)));
+    extend(std::move(grown->first));
+    return leaf;
+}
+
+void Accounting::admit(const std::vector<std::pair<NodeId, std::string>>& members) {
+    if (!members.empty()) {
+        extend(tree().with_members(members));
+    }
+}
+
+void Accounting::extend(ShareTree grown) {
+    ledger_.extend(std::make_shared<const ShareTree>(std::move(grown)));
     if (counted_) {
         counted_->extend(ledger_.tree_ptr());
     }
-    return leaf;
 }
 
 void Accounting::follow(const std::vector<NodeId>& moved) {

@@ -112,6 +112,8 @@ class Accounting {
     const ShareTreePtr& tree_ptr() const { return ledger_.tree_ptr(); }
     /// The leaf of an association; a member by `@*` without a line gets its leaf now.
     NodeId leaf_of(const Association& association, const std::string& user);
+    /// Leaves for all of these (account, user) that an `@*` line admits and that have none: one copy of the tree.
+    void admit(const std::vector<std::pair<NodeId, std::string>>& members);
     /// Another tree: usage and running jobs follow their paths. Returns, for each old node, its new one.
     std::vector<NodeId> rebind(ShareTreePtr tree, Instant at);
     /// Usage at `at` stays what it is, as far as the new way of counting lets it (CountedUsage::set_rules()). Where the
@@ -145,6 +147,7 @@ class Accounting {
     StateBatch& batch() { return batch_; }
 
   private:
+    void extend(ShareTree grown);
     void post(NodeId payer, std::int64_t rate, Instant at);
     // As the site counts: accounting_counted.cpp.
     static CountedJob billed(const RunningJob& job);

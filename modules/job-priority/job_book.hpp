@@ -64,6 +64,10 @@ class JobBook {
 
     std::uint32_t owner() const { return owner_; }
     const BookJob* find(FluxJobId id) const;
+    /// The user whose share a job of this submission uses.
+    std::uint32_t charged_userid(const SubmitEvent& submit) const {
+        return submit.userid == owner_ ? submit.request.routed_for.value_or(submit.userid) : submit.userid;
+    }
     const std::map<FluxJobId, BookJob>& jobs() const { return jobs_; }
     std::size_t size() const { return jobs_.size(); }
 

@@ -103,6 +103,9 @@ std::vector<std::string> PriorityService::end_backlog(Instant now) {
     // The backlog comes job by job; the live stream came in order of time. Stable: a job's own order stays.
     std::stable_sort(backlog_.begin(), backlog_.end(),
                      [](const JobEvent& a, const JobEvent& b) { return a.time < b.time; });
+    if (!has_parent_factors()) {
+        admit_members_of_backlog();
+    }
     const Instant last_seen = accounting_.position();  // before the backlog moves it on
     for (const FluxJobId id : accounting_.vanished(backlog_runs_)) {
         end_vanished(id, last_seen);
@@ -243,16 +246,54 @@ bool has_groups(const ShareTree& tree) {
     return false;
 }
 
-NodeId PriorityService::resolve(const Credentials& job, std::optional<std::uint32_t> userid) {
+Result<Association> PriorityService::association_of(const Credentials& job, std::optional<std::uint32_t> userid) {
     Credentials all = job;
     if (has_groups_ && userid) {
         all.groups = users_.groups(*userid);
     }
-    const Result<Association> association = weir::payer_of(accounting_.tree(), all);
-    if (!association) {
-        return unassociated;
+    return weir::payer_of(accounting_.tree(), all);
+}
+
+NodeId PriorityService::resolve(const Credentials& job, std::optional<std::uint32_t> userid) {
+    const Result<Association> association = association_of(job, userid);
+    return association ? accounting_.leaf_of(*association, std::string(job.user)) : unassociated;
+}
+
+/// Who enters the tree by an `@*` line with this job; nothing where he is in it, or is not known.
+std::optional<std::pair<NodeId, std::string>> PriorityService::newcomer_of(const SubmitEvent& submit) {
+    const JobRequest& request = submit.request;
+    const std::uint32_t userid = book_.charged_userid(submit);
+    try {
+        const std::string user = users_.name(userid);
+        const auto association = association_of(
+            {.user = user, .account = request.account, .queue = request.queue, .qos = request.qos}, userid);
+        if (association && !association->leaf) {
+            return std::make_pair(association->account, user);
+        }
+    } catch (const std::exception&) {
+        // The user database is away: applying the event says so.
     }
-    return accounting_.leaf_of(*association, std::string(job.user));
+    return std::nullopt;
+}
+
+/// Each new leaf is a copy of the tree; those that the backlog brings come in one. Who pays for a job that was changed
+/// is known when its events are applied.
+void PriorityService::admit_members_of_backlog() {
+    std::unordered_map<FluxJobId, const SubmitEvent*> submitted;
+    std::vector<std::pair<NodeId, std::string>> members;
+    for (const JobEvent& event : backlog_) {
+        if (const auto* submit = std::get_if<SubmitEvent>(&event.what)) {
+            submitted[event.id] = submit;
+        } else if (std::holds_alternative<UpdateEvent>(event.what)) {
+            submitted.erase(event.id);
+        } else if (const auto job = submitted.find(event.id);
+                   job != submitted.end() && std::holds_alternative<DependEvent>(event.what)) {
+            if (auto newcomer = newcomer_of(*job->second)) {
+                members.push_back(std::move(*newcomer));
+            }
+        }
+    }
+    accounting_.admit(members);
 }
 
 NodeId PriorityService::payer_of(const BookJob& job) {

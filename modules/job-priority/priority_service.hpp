@@ -206,6 +206,9 @@ class PriorityService {
 
   private:
     /// A job's payer; `userid` for the groups, where the tree has any.
+    Result<Association> association_of(const Credentials& job, std::optional<std::uint32_t> userid);
+    std::optional<std::pair<NodeId, std::string>> newcomer_of(const SubmitEvent& submit);
+    void admit_members_of_backlog();
     NodeId resolve(const Credentials& job, std::optional<std::uint32_t> userid);
     void measure_demand(Measured& into) const;
     std::uint32_t factor_index(const BookJob& job);

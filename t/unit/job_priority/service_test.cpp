@@ -327,3 +327,23 @@ TEST_CASE("service: an event of the backlog that cannot be applied costs itself 
     CHECK(pushed.count(1) == 1);
     CHECK(pushed.count(3) == 1);
 }
+
+TEST_CASE("service: a backlog admits members as the live stream did, each where his job was charged") {
+    const auto events = [](FluxJobId id, std::uint32_t user) {
+        return std::vector<JobEvent>{submitted(id, 10. + static_cast<double>(id), user),
+                                     eligible(id, 10. + static_cast<double>(id))};
+    };
+    auto live = ready_service();
+    auto late = service();
+    put_tree(*late);
+    late->begin_backlog();
+    for (FluxJobId id = 1; id <= 4; ++id) {
+        for (const JobEvent& event : events(id, 7000 + static_cast<std::uint32_t>(id % 3))) {
+            live->apply(event);
+        }
+        late->add_backlog(events(id, 7000 + static_cast<std::uint32_t>(id % 3)));
+    }
+    late->end_backlog(at(100));
+    CHECK(late->accounting().tree().extends(live->accounting().tree()));
+    CHECK(live->accounting().tree().extends(late->accounting().tree()));
+}

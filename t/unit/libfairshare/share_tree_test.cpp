@@ -166,3 +166,18 @@ TEST_CASE("share tree: the lone root is a tree") {
     CHECK(tree.find("") == root_node);
     CHECK_FALSE(tree.association("", "alice"));
 }
+
+TEST_CASE("share tree: many members at once are the same as one after the other; who may not enter is left out") {
+    const ShareTree tree = campus();
+    const NodeId bio = at(tree, "bio");
+    const auto first = tree.with_member(bio, "carol");
+    REQUIRE(first);
+    const auto second = first->first.with_member(bio, "dave");
+    REQUIRE(second);
+    const std::vector<std::pair<NodeId, std::string>> users{
+        {bio, "carol"}, {at(tree, "physics/lattice"), "eve"}, {bio, "carol"}, {bio, "*"}, {bio, "dave"}};
+    const ShareTree all = tree.with_members(users);
+    CHECK(all.extends(second->first));
+    CHECK(second->first.extends(all));
+    CHECK(all.entitled_share(at(all, "bio/@dave")) == second->first.entitled_share(second->second));
+}
