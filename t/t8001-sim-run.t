@@ -40,6 +40,33 @@ test_expect_success 'the figures: waits of 0, 99, 0, 0, 146, 58 seconds' '
 	test "$(field j "d[\"makespan_s\"], round(d[\"utilization\"] * 6500)")" = "(650.0, 2080)" &&
 	weir sim run hand.swf >text && grep "^jobs         6 in 10m 50s" text && grep "longest 2m 26s" text
 '
+# Job 1 takes 6 cores for 100 s and asked for 50; job 2 wants 8. At 45 job 3 (4 cores, 40 s) would delay job 2, which is
+# believed to start at 50. At 60 job 1 is overdue: it may end at any moment, and then 2 cores are to spare: job 4 starts.
+{
+	echo "; MaxProcs: 10"
+	line 1 0 100 6 50
+	line 2 1 50 8 50
+	line 3 45 40 4 40
+	line 4 60 500 2 500
+} >overrun.swf
+test_expect_success 'a job that runs longer than it requested: known when the request is over, and not lost in what is written' '
+	printf "job,start\n1,0\n2,100\n3,150\n4,60\n" >expected &&
+	weir sim run --starts=late -o late.csv overrun.swf >text && test_cmp expected late && grep "^requests     1 ran longer than requested" text &&
+	grep "^1,7,2,1,0,6,0,0,100,0,100,50$" late.csv && weir sim run --json overrun.swf >j && test "$(field j "d[\"overran\"]")" = 1 &&
+	printf "job,start\n1,0\n2,100\n3,45\n4,85\n" >expected &&
+	weir sim run -q --requests=at-least-run --starts=known overrun.swf && test_cmp expected known &&
+	test_expect_code 2 weir sim run --requests=clairvoyant overrun.swf 2>err && grep "as-written.*at-least-run.*clairvoyant" err
+'
+test_expect_success 'without a request a job is believed never to end: nobody starts who would hold its place in the way' '
+	{ echo "; MaxProcs: 10" && line 1 0 100 6 -1 && line 2 1 50 8 50 && line 3 2 10 4 10; } >none.swf &&
+	printf "job,start\n1,0\n2,100\n3,2\n" >expected &&
+	weir sim run --starts=got2 -o none.csv none.swf >text && test_cmp expected got2 && grep "1 requested no time" text && grep "^1,.*,-1$" none.csv
+'
+test_expect_success 'preceding jobs and think times (fields 17 and 18) are not heeded, but counted' '
+	{ cat hand.swf && echo "7 6 -1 10 1 -1 -1 1 10 -1 1 7 2 -1 1 -1 6 30"; } >chain.swf &&
+	weir sim run chain.swf | grep "^not replayed 1 name a preceding job or a think time" &&
+	weir sim run --json chain.swf >j && test "$(field j "d[\"jobs\"], d[\"with_preceding\"]")" = "(7, 1)"
+'
 test_expect_success 'csv, json and swf hold the same outcome' '
 	weir sim run -q --output=out.csv hand.swf && weir sim run -q -o out.json hand.swf && weir sim run -q -o out.swf hand.swf &&
 	head -1 out.csv | grep "^job,user,group,queue,partition,cores,submit,start,end,wait,run,requested$" &&
@@ -83,7 +110,7 @@ test_expect_success 'a broken line: file, line, field, value and what would be r
 test_expect_success '--lenient leaves it out, counts it and shows the first' '
 	echo "9 9 9" >>bad.swf && weir sim run --lenient --json bad.swf >j &&
 	test "$(field j "d[\"jobs\"], d[\"skipped\"]")" = "(5, 2)" && field j "d[\"first_skip\"]" | grep "bad.swf:5: field 4" &&
-	weir sim run --lenient bad.swf | grep "left out     2, first: bad.swf:5:"
+	weir sim run --lenient bad.swf | grep "left out     2 (no job line), first: bad.swf:5:"
 '
 test_expect_success 'impossible jobs are named: larger than the machine, without run time, before the one above' '
 	{ cat hand.swf && line 7 6 10 11 10; } >large.swf && refused large.swf &&
@@ -103,9 +130,23 @@ test_expect_success 'an empty log, a log without a job, a log where no job is le
 	grep "^;" hand.swf >none.swf && refused none.swf && grep "none.swf: no job in it" err &&
 	grep -v "^5 " hand.swf >big.swf && refused --lenient --cores=1 big.swf && grep "first problem: big.swf:3: job 1 wants 6 cores" err
 '
-test_expect_success 'a gzip stream that is cut off is refused, lenient or not' '
-	gzip -c hand.swf | head -c 120 >cut.swf.gz && refused cut.swf.gz && grep "cut.swf.gz: .*ends too early" err &&
-	refused --lenient cut.swf.gz
+test_expect_success '--lenient names every reason, with how many and the first of each' '
+	{ cat bad.swf && line 7 6 10 11 10 && line 8 7 10 12 10 && line 9 8 -1 1 10 && line 10 4 10 1 10; } >many.swf &&
+	weir sim run --lenient many.swf >text && grep "left out     2 (no job line), first: many.swf:5:" text &&
+	grep "left out     2 (larger than the machine), first: many.swf:10: job 7 wants 11" text &&
+	grep "left out     1 (without processors or times), first: many.swf:12: job 9" text &&
+	grep "left out     1 (not in order of submission), first: many.swf:13: job 10" text &&
+	weir sim run --lenient --json many.swf >j &&
+	test "$(field j "d[\"skipped\"], [k[\"count\"] for k in d[\"skips\"]]")" = "(6, [2, 2, 1, 1])"
+'
+test_expect_success 'a gzip stream that is cut off is refused; --lenient replays what came before and counts the cut' '
+	{ cat hand.swf && for i in $(seq 7 3000); do line $i $i 1 1 1; done; } >whole.swf &&
+	gzip -c whole.swf >whole.swf.gz && head -c $(($(wc -c <whole.swf.gz) / 2)) whole.swf.gz >cut.swf.gz &&
+	refused cut.swf.gz && grep "cut.swf.gz: .*ends too early" err && grep -e "--lenient" err &&
+	weir sim run --lenient --starts=part --json cut.swf.gz >j &&
+	test "$(field j "d[\"skipped\"], d[\"skips\"][0][\"why\"], 100 < d[\"jobs\"] < 2994")" = "(1, '"'behind the end of what can be read'"', True)" &&
+	field j "d[\"first_skip\"]" | grep "cut.swf.gz: after line [0-9]*: the gzip stream ends too early" &&
+	head -c 15 whole.swf.gz >stub.swf.gz && refused --lenient stub.swf.gz && grep "stub.swf.gz: .*ends too early" err
 '
 test_expect_success 'a log that is not there: exit code 5; a folder: an error' '
 	test_expect_code 5 weir sim run nowhere.swf 2>err && grep "nowhere.swf: No such file" err &&

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "cmd/commands/commands.hpp"
+#include "cmd/commands/sim_requests.hpp"
 #include "cmd/instance/signals.hpp"
 #include "cmd/sim/comparison_text.hpp"
 #include "cmd/sim/job_log.hpp"
@@ -122,13 +123,18 @@ Status write_files(const Args& args, const Comparison& comparison) {
     return args.has("html") ? write(args.text("html"), comparison_html(comparison)) : Status(Done{});
 }
 
+struct LogFacts {
+    Skipped skipped;
+    JobLog::Remarks remarks;
+    std::string remark;
+};
+
 struct Work {
     std::vector<PolicyFile> files;  ///< `plan` borrows them
     std::vector<PlannedReplay> plan;
     Yardstick yardstick;
     std::vector<SimJob> jobs;
-    std::uint64_t skipped = 0;
-    std::string first_skip;
+    LogFacts log;
 };
 
 Result<Work> prepare(const Context& context, Signals& signals) {
@@ -140,7 +146,11 @@ Result<Work> prepare(const Context& context, Signals& signals) {
     if (!cores) {
         return cores.error();
     }
-    auto log = JobLog::open(context.args.text("trace"), {context.args.has("lenient"), *cores});
+    const auto covers = requests_cover_runs(context.args);
+    if (!covers) {
+        return covers.error();
+    }
+    auto log = JobLog::open(context.args.text("trace"), {context.args.has("lenient"), *cores, *covers});
     if (!log) {
         return log.error();
     }
@@ -150,8 +160,7 @@ Result<Work> prepare(const Context& context, Signals& signals) {
     }
     Work work;
     work.jobs = std::move(*jobs);
-    work.skipped = log->skipped();
-    work.first_skip = log->first_skip();
+    work.log = {log->skipped(), log->remarks(), log->remark()};
     work.yardstick.log = log->path().substr(log->path().rfind('/') + 1);
     work.yardstick.cores = log->cores();
     work.yardstick.jobs = work.jobs.size();
@@ -189,8 +198,13 @@ Exit run(Context& context) {
         const bool is_interrupted = work.error().code == std::errc::interrupted;
         return context.fail(is_interrupted ? Exit::interrupted : exit_of(work.error()), work.error().message);
     }
-    if (work->skipped > 0) {
-        context.note(std::to_string(work->skipped) + " jobs left out, first: " + work->first_skip);
+    for (const std::string& line : skipped_lines(work->log.skipped)) {
+        context.note("left out: " + line);
+    }
+    for (const std::string& line : {requests_text(work->log.remarks), work->log.remark}) {
+        if (!line.empty()) {
+            context.note("of the jobs " + line);
+        }
     }
     Result<ReplayResults> results = Error{};
     {
@@ -239,6 +253,7 @@ Command sim_compare_command() {
         {"fair-starts", 0, "N", "jobs looked at where fair starts need a sample (default 100; 0: none)", Kind::integer,
          0, 1'000'000},
         {"seed", 0, "N", "draws that sample (default 1)", Kind::integer, 0, INT64_MAX},
+        requests_option(),
         {"lenient", 0, "", "leave out and count what is broken or cannot run instead of refusing the log", Kind::flag},
         {"quiet", 'q', "", "no table, no progress", Kind::flag}};
     command.run = run;

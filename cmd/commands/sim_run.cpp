@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "cmd/commands/commands.hpp"
+#include "cmd/commands/sim_requests.hpp"
 #include "cmd/instance/signals.hpp"
 #include "cmd/sim/in_order.hpp"
 #include "cmd/sim/job_log.hpp"
@@ -75,8 +76,8 @@ struct Replayed {
     ReplayFacts facts;
     Totals totals;
     SimCounters counters;
-    std::uint64_t skipped = 0;
-    std::string first_skip;
+    Skipped skipped;
+    JobLog::Remarks remarks;
     std::string remark;
     Duration real{};
 };
@@ -169,7 +170,7 @@ Result<Replayed> replay(const Context& context, JobLog& log, const Plan& plan, S
     }
     replayed.counters = *counters;
     replayed.skipped = log.skipped();
-    replayed.first_skip = log.first_skip();
+    replayed.remarks = log.remarks();
     replayed.remark = log.remark();
     replayed.real = monotonic_now() - begin;
     return replayed;
@@ -181,10 +182,11 @@ std::string text_of(const Replayed& replayed) {
     std::string text = facts.log + " under " + facts.scheduler + " on " + grouped(facts.cores) + " cores\n";
     text += "jobs         " + grouped(static_cast<std::int64_t>(totals.jobs())) + " in " +
             duration_text(totals.makespan()) + "\n";
-    if (replayed.skipped > 0) {
-        text += "left out     " + grouped(static_cast<std::int64_t>(replayed.skipped)) +
-                ", first: " + replayed.first_skip + "\n";
+    for (const std::string& line : skipped_lines(replayed.skipped)) {
+        text += "left out     " + line + "\n";
     }
+    const std::string requests = requests_text(replayed.remarks);
+    text += requests.empty() ? "" : "requests     " + requests + "\n";
     text += replayed.remark.empty() ? "" : "not replayed " + replayed.remark + "\n";
     text += "wait         mean " + duration_text(duration_from_seconds(totals.wait_mean_s())) + ", longest " +
             duration_text(totals.wait_max()) + "\n";
@@ -196,21 +198,33 @@ std::string text_of(const Replayed& replayed) {
 
 std::string json_of(const Replayed& replayed) {
     const Totals& totals = replayed.totals;
-    const auto integer = [](std::uint64_t value) { return static_cast<json_int_t>(value); };
-    return Json::own(json_pack("{s:s s:s s:s s:I s:I s:I s:s s:s s:b s:{s:f s:f} s:{s:f s:f} s:f s:f s:{s:I s:I s:I}}",
-                               "schema", "weir.sim-run/1", "log", replayed.facts.log.c_str(), "scheduler",
-                               replayed.facts.scheduler.c_str(), "cores",
-                               integer(static_cast<std::uint64_t>(replayed.facts.cores)), "jobs",
-                               integer(totals.jobs()), "skipped", integer(replayed.skipped), "first_skip",
-                               replayed.first_skip.c_str(), "not_replayed", replayed.remark.c_str(), "complete",
-                               replayed.counters.interrupted ? 0 : 1, "wait_s", "mean", totals.wait_mean_s(), "max",
-                               to_seconds(totals.wait_max()), "bounded_slowdown", "mean", totals.slowdown_mean(), "max",
-                               totals.slowdown_max(), "utilization", totals.utilization(replayed.facts.cores),
-                               "makespan_s", to_seconds(totals.makespan()), "cost", "passes",
-                               integer(replayed.counters.passes), "considered", integer(replayed.counters.considered),
-                               "in_system_max", integer(replayed.counters.in_system_max)))
-               .dump() +
-           "\n";
+    Json wait = Json::object(), slowdown = Json::object(), cost = Json::object();
+    wait.set("mean", totals.wait_mean_s()).set("max", to_seconds(totals.wait_max()));
+    slowdown.set("mean", totals.slowdown_mean()).set("max", totals.slowdown_max());
+    cost.set("passes", replayed.counters.passes)
+        .set("considered", replayed.counters.considered)
+        .set("in_system_max", replayed.counters.in_system_max);
+    const auto& kinds = replayed.skipped.kinds();
+    Json out = Json::object();
+    out.set("schema", "weir.sim-run/1")
+        .set("log", replayed.facts.log)
+        .set("scheduler", replayed.facts.scheduler)
+        .set("cores", static_cast<long long>(replayed.facts.cores))
+        .set("jobs", totals.jobs())
+        .set("skipped", replayed.skipped.total())
+        .set("first_skip", kinds.empty() ? std::string() : kinds.front().first)
+        .set("skips", skipped_json(replayed.skipped))
+        .set("not_replayed", replayed.remark)
+        .set("overran", replayed.remarks.overran)
+        .set("without_request", replayed.remarks.without_request)
+        .set("with_preceding", replayed.remarks.with_preceding)
+        .set("complete", !replayed.counters.interrupted)
+        .set("wait_s", std::move(wait))
+        .set("bounded_slowdown", std::move(slowdown))
+        .set("utilization", totals.utilization(replayed.facts.cores))
+        .set("makespan_s", to_seconds(totals.makespan()))
+        .set("cost", std::move(cost));
+    return out.dump() + "\n";
 }
 
 Exit run(Context& context) {
@@ -225,8 +239,12 @@ Exit run(Context& context) {
                             "not \"" +
                                 context.args.text("output") + "\".");
     }
+    const auto covers = requests_cover_runs(context.args);
+    if (!covers) {
+        return context.fail(Exit::usage, covers.error().message);
+    }
     Signals signals;  // before the log's thread is there
-    auto log = JobLog::open(context.args.words.front(), {context.args.has("lenient"), plan->cores});
+    auto log = JobLog::open(context.args.words.front(), {context.args.has("lenient"), plan->cores, *covers});
     if (!log) {
         return context.fail(log.error());
     }
@@ -269,6 +287,7 @@ Command sim_run_command() {
         {"cores", 'c', "N", "the machine (default: the log's MaxProcs)", Kind::integer, 1, INT64_MAX},
         {"starts", 0, "FILE", "write job,start lines, in the log's order"},
         {"output", 'o', "FILE", "write every job's outcome: .csv, .swf or .json, compressed with .gz"},
+        requests_option(),
         {"lenient", 0, "", "leave out and count what is broken or cannot run instead of refusing the log", Kind::flag},
         {"quiet", 'q', "", "no figures, no progress", Kind::flag}};
     command.run = run;

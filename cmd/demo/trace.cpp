@@ -96,7 +96,7 @@ Result<Workload> trace_workload(const std::string& path, std::int64_t jobs) {
     }
     auto workload = workload_of_log(log, reader->max_processors(), file_name(path), jobs);
     if (workload) {
-        workload->left_out += reader->skipped();
+        workload->left_out += reader->skipped().total();
     }
     return workload;
 }

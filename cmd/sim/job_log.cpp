@@ -2,6 +2,7 @@
 // Owns: from lines to jobs: the checks that need the machine and the order.
 #include "cmd/sim/job_log.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "cmd/common/text.hpp"
@@ -30,7 +31,6 @@ Result<JobLog> JobLog::open(const std::string& path, Options options) {
             return log.refusal(journal.error());
         }
         log.journal_ = std::move(*journal);
-        log.first_skip_ = log.journal_.first_skip;
     } else {
         log.swf_.emplace(std::move(*lines), SwfReader::Options{options.lenient});
     }
@@ -42,9 +42,10 @@ Result<JobLog> JobLog::open(const std::string& path, Options options) {
         const std::string remark = log.remark();
         return Error{std::errc::invalid_argument,
                      path + ": no job in it" +
-                         (log.skipped() > 0 ? " that can be replayed; the first problem: " + log.first_skip()
-                          : remark.empty()  ? "."
-                                            : " that ran to its end: " + remark)};
+                         (log.skipped().total() > 0
+                              ? " that can be replayed; the first problem: " + log.skipped().kinds().front().first
+                          : remark.empty() ? "."
+                                           : " that ran to its end: " + remark)};
     }
     log.first_ = *first;
     return log;
@@ -74,7 +75,23 @@ std::string JobLog::remark() const {
     };
     add(journal_.never_ran, " never got resources");
     add(journal_.unfinished, " had not ended when the journal was read");
+    add(remarks_.with_preceding, " name a preceding job or a think time, and were submitted when the log says");
     return listed(parts);
+}
+
+Skipped JobLog::skipped() const {
+    Skipped all = swf_ ? swf_->skipped() : journal_.skipped;
+    all.add(skipped_);
+    return all;
+}
+
+SimJob JobLog::noted(SimJob job) {
+    remarks_.overran += job.run > job.limit ? 1 : 0;
+    remarks_.without_request += job.limit == Duration::max() ? 1 : 0;
+    if (options_.requests_cover_runs) {
+        job.limit = job.limit == Duration::max() ? job.run : std::max(job.limit, job.run);
+    }
+    return job;
 }
 
 double JobLog::part_read() const {
@@ -89,21 +106,22 @@ Error JobLog::at_job(const std::string& what) const {
 
 /// With the remedy, where there is one.
 Error JobLog::refusal(const Error& error) const {
-    const bool is_a_line = error.code == std::errc::invalid_argument && !options_.lenient;
-    return Error{error.code, error.message + (is_a_line ? remedy : "")};
+    const bool can_be_left_out = error.code == std::errc::invalid_argument || error.code == std::errc::io_error;
+    return Error{error.code, error.message + (can_be_left_out && !options_.lenient ? remedy : "")};
 }
 
-std::optional<std::string> JobLog::obstacle(const Result<SimJob>& job) const {
+std::optional<std::pair<std::string, std::string>> JobLog::obstacle(const Result<SimJob>& job) const {
     if (!job) {
-        return job.error().message;
+        return std::pair("without processors or times", job.error().message);
     }
     const std::string name = "job " + std::to_string(job->number);
     if (job->cores > static_cast<std::uint64_t>(options_.cores)) {
-        return name + " wants " + std::to_string(job->cores) + " cores; the machine has " +
-               std::to_string(options_.cores);
+        return std::pair("larger than the machine", name + " wants " + std::to_string(job->cores) +
+                                                        " cores; the machine has " + std::to_string(options_.cores));
     }
     if (job->submit < last_submit_) {
-        return name + " was submitted before the job above it; a log is in order of submission";
+        return std::pair("not in order of submission",
+                         name + " was submitted before the job above it; a log is in order of submission");
     }
     return std::nullopt;
 }
@@ -117,12 +135,10 @@ Result<std::optional<Result<SimJob>>> JobLog::read_job() {
     if (!line) {
         return refusal(line.error());
     }
-    if (first_skip_.empty()) {
-        first_skip_ = swf_->first_skip();
-    }
     if (options_.cores == 0) {
         options_.cores = swf_->max_processors();
     }
+    remarks_.with_preceding += *line && ((*line)->preceding > 0 || (*line)->think_time > 0) ? 1 : 0;
     return *line ? std::optional(sim_job(**line)) : std::optional<Result<SimJob>>();
 }
 
@@ -145,19 +161,48 @@ Result<std::optional<SimJob>> JobLog::read() {
         const auto why = obstacle(**job);
         if (!why) {
             last_submit_ = (**job)->submit;
-            return std::optional(***job);
+            return std::optional(noted(***job));
         }
-        const Error error = at_job(*why);
+        const Error error = at_job(why->second);
         if (!options_.lenient) {
             return refusal(error);
         }
-        skipped_++;
-        first_skip_ = first_skip_.empty() ? error.message : first_skip_;
+        skipped_.add(why->first, error.message);
     }
 }
 
 Result<std::optional<SimJob>> JobLog::next() {
     return first_ ? Result(std::exchange(first_, std::nullopt)) : read();
+}
+
+std::vector<std::string> skipped_lines(const Skipped& skipped) {
+    std::vector<std::string> lines;
+    for (const Skipped::Kind& kind : skipped.kinds()) {
+        lines.push_back(grouped(static_cast<std::int64_t>(kind.count)) + " (" + kind.why + "), first: " + kind.first);
+    }
+    return lines;
+}
+
+std::string requests_text(const JobLog::Remarks& remarks) {
+    std::vector<std::string> parts;
+    const auto add = [&parts](std::uint64_t count, const char* what) {
+        if (count > 0) {
+            parts.push_back(grouped(static_cast<std::int64_t>(count)) + what);
+        }
+    };
+    add(remarks.overran, " ran longer than requested");
+    add(remarks.without_request, " requested no time");
+    return listed(parts);
+}
+
+Json skipped_json(const Skipped& skipped) {
+    Json kinds = Json::array();
+    for (const Skipped::Kind& kind : skipped.kinds()) {
+        Json one = Json::object();
+        one.set("why", kind.why).set("count", kind.count).set("first", kind.first);
+        kinds.append(std::move(one));
+    }
+    return kinds;
 }
 
 }  // namespace weir::cmd

@@ -6,8 +6,10 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "libfairshare/json/json.hpp"
 #include "libsched/sim/journal.hpp"
 #include "libsched/sim/sim_job.hpp"
 #include "libsched/sim/swf.hpp"
@@ -19,6 +21,15 @@ class JobLog {
     struct Options {
         bool lenient = false;    ///< what cannot be replayed is skipped and counted instead of being an error
         std::int64_t cores = 0;  ///< the machine; 0: as the log says
+        /// Whoever runs longer than he requests counts as having requested that (ADR 0213).
+        bool requests_cover_runs = false;
+    };
+    /// What a replay does not do as the log says, by jobs.
+    struct Remarks {
+        std::uint64_t overran = 0;          ///< ran longer than requested
+        std::uint64_t without_request = 0;  ///< requested no time
+        std::uint64_t with_preceding =
+            0;  ///< preceding job or think time (SWF's fields 17 and 18), which are not heeded
     };
     /// Reads up to the first job. Errors: no such file, no job in it, a machine of unknown size; each says what to do.
     static Result<JobLog> open(const std::string& path, Options options);
@@ -33,11 +44,12 @@ class JobLog {
     /// What a journal calls its groups and queues, number 1 first; empty for a workload log, which has numbers alone.
     const std::vector<std::string>& accounts() const { return journal_.accounts; }
     const std::vector<std::string>& queues() const { return journal_.queues; }
-    /// A sentence on what of a journal is not replayed although nothing is wrong with it; empty: nothing.
+    /// A sentence on what of the log is not replayed although nothing is wrong with it; empty: nothing.
     std::string remark() const;
-    std::uint64_t skipped() const { return (swf_ ? swf_->skipped() : journal_.skipped) + skipped_; }
-    /// What was wrong with the first job that was skipped.
-    const std::string& first_skip() const { return first_skip_; }
+    /// Of the jobs given until now.
+    const Remarks& remarks() const { return remarks_; }
+    /// What was skipped until now.
+    Skipped skipped() const;
     double part_read() const;
 
   private:
@@ -45,10 +57,11 @@ class JobLog {
     Result<std::optional<SimJob>> read();
     /// The next line's job, good or not; nothing at the end.
     Result<std::optional<Result<SimJob>>> read_job();
+    SimJob noted(SimJob job);
     Error at_job(const std::string& what) const;
     Error refusal(const Error& error) const;
-    /// Why a job cannot be replayed here, if it cannot.
-    std::optional<std::string> obstacle(const Result<SimJob>& job) const;
+    /// Why a job cannot be replayed here, if it cannot: the kind, and the job's own case.
+    std::optional<std::pair<std::string, std::string>> obstacle(const Result<SimJob>& job) const;
 
     std::string path_;
     Options options_;
@@ -57,8 +70,15 @@ class JobLog {
     std::size_t journal_next_ = 0;
     std::optional<SimJob> first_;  ///< read by open(), not yet given
     Instant last_submit_{};
-    std::uint64_t skipped_ = 0;  ///< jobs that are well written but cannot be replayed
-    std::string first_skip_;
+    Skipped skipped_;  ///< jobs that are well written but cannot be replayed
+    Remarks remarks_;
 };
+
+/// A line of text for each kind of what was left out: "2 (no job line), first: log.swf:5: ...".
+std::vector<std::string> skipped_lines(const Skipped& skipped);
+/// "3 ran longer than requested, 2 requested no time"; empty: neither.
+std::string requests_text(const JobLog::Remarks& remarks);
+/// [{"why", "count", "first"}, ...].
+Json skipped_json(const Skipped& skipped);
 
 }  // namespace weir::cmd

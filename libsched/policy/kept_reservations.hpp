@@ -19,6 +19,7 @@ struct KeptReservations {
         if (news.first_moved) {
             forget_gone(queue, space, now);
         }
+        forget_missed(space, now);
         for (auto& back : kept.returned) {
             back.at = now;
             if (back.end > now) {
@@ -77,6 +78,20 @@ struct KeptReservations {
         auto& by_job = space.reservations().by_job;
         for (auto held = by_job.begin(); held != by_job.end();) {
             if (waiting.contains(held->first)) {
+                ++held;
+                continue;
+            }
+            space.drop(held->second, now);
+            held = by_job.erase(held);
+        }
+    }
+    /// Places that have begun and were not taken: what ran there overran its limit. They would stand in the way of
+    /// those before them.
+    template <typename Space>
+    static void forget_missed(Space& space, Instant now) {
+        auto& by_job = space.reservations().by_job;
+        for (auto held = by_job.begin(); held != by_job.end();) {
+            if (held->second.at >= now) {
                 ++held;
                 continue;
             }

@@ -48,7 +48,7 @@ class File {
         const int count = gzread(handle_, into, static_cast<unsigned>(size));
         int code = Z_OK;
         const char* why = gzerror(handle_, &code);
-        if (code == Z_BUF_ERROR) {
+        if (code == Z_BUF_ERROR && count <= 0) {  // what came before the end is given first
             return Error{std::errc::io_error, "the gzip stream ends too early: the file was cut off"};
         }
         if (count < 0) {

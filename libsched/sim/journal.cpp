@@ -118,7 +118,6 @@ class Fold {
     }
     void freed(Open& open, Instant at) {
         open.job.run = std::max(at - *open.start, Duration{});
-        open.job.limit = std::max(open.job.limit, open.job.run);
         open.is_over = true;
         out_.jobs.push_back(open.job);
     }
@@ -148,6 +147,11 @@ Result<JournalJobs> read_journal(LineReader lines, bool lenient) {
     Fold fold(journal);
     while (true) {
         auto line = lines.next();
+        if (!line && lenient && line.error().code == std::errc::io_error) {
+            journal.skipped.add("behind the end of what can be read", line.error().message);
+            fold.finish();
+            return journal;
+        }
         if (!line) {
             return line.error();
         }
@@ -165,8 +169,7 @@ Result<JournalJobs> read_journal(LineReader lines, bool lenient) {
             if (!lenient || is_first) {
                 return error;
             }
-            journal.skipped++;
-            journal.first_skip = journal.first_skip.empty() ? error.message : journal.first_skip;
+            journal.skipped.add("no event of a job", error.message);
         }
     }
 }

@@ -9,6 +9,7 @@
 
 #include "libsched/sim/line_reader.hpp"
 #include "libsched/sim/sim_job.hpp"
+#include "libsched/sim/skipped.hpp"
 
 namespace weir {
 
@@ -21,9 +22,8 @@ struct JournalJobs {
     std::vector<std::string> queues;
     std::uint64_t never_ran = 0;   ///< ended without resources
     std::uint64_t unfinished = 0;  ///< waited or ran when the journal ends
-    std::uint64_t skipped = 0;     ///< lines, where lenient
-    std::string first_skip;
-    bool is_torn = false;  ///< the last line has no end and was left out: its writer was killed
+    Skipped skipped;               ///< lines, where lenient
+    bool is_torn = false;          ///< the last line has no end and was left out: its writer was killed
 };
 
 /// A line of a journal is at most this long: a jobspec with its environment.
@@ -35,7 +35,8 @@ constexpr bool is_journal(char first_byte) {
 }
 
 /// Reads to the end; a line at a time, 150 bytes are kept of a job. Errors: "FILE:LINE: what" for a broken line, or
-/// with `lenient` nothing but a broken file; a lenient reader loses the jobs that a broken line was about.
+/// with `lenient` none: what cannot be read of the file is left out too; a lenient reader loses the jobs that a broken
+/// line was about.
 Result<JournalJobs> read_journal(LineReader lines, bool lenient);
 
 }  // namespace weir

@@ -2,7 +2,6 @@
 // Owns: which lines of a log can be replayed.
 #include "libsched/sim/sim_job.hpp"
 
-#include <algorithm>
 #include <limits>
 
 namespace weir {
@@ -23,7 +22,7 @@ Result<SimJob> sim_job(const SwfJob& job) {
     return SimJob{job.job,
                   Instant{seconds(job.submit)},
                   seconds(job.run),
-                  seconds(std::max(job.requested_time, job.run)),
+                  job.requested_time > 0 ? seconds(job.requested_time) : Duration::max(),
                   static_cast<std::uint32_t>(cores),
                   number(job.user, std::uint32_t{}),
                   number(job.group, std::uint32_t{}),

@@ -15,7 +15,7 @@ struct SimJob {
     std::int64_t number = 0;  ///< the log's, for messages and results
     Instant submit;
     Duration run{};    ///< actual
-    Duration limit{};  ///< requested; >= run
+    Duration limit{};  ///< requested, all that a scheduler knows of `run`, which may be longer; max: none requested
     std::uint32_t cores = 1;
     std::uint32_t user = 0;
     std::uint32_t group = 0;
@@ -23,7 +23,8 @@ struct SimJob {
     std::uint16_t partition = 0;
 };
 
-/// From a log line. Error names the job when it cannot be replayed (no processors, negative times).
+/// From a log line. A job that requests no time has no limit. Error names the job when it cannot be replayed (no
+/// processors, negative times).
 Result<SimJob> sim_job(const SwfJob& job);
 
 /// A job that has run, or that was cut off by the end of a replay.

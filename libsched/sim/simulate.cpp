@@ -13,10 +13,11 @@
 namespace weir {
 namespace {
 
-/// What is believed of a run time. Nothing is killed, so nobody asks for less than he takes; and not even a job of no
-/// time at all may have its place taken, so it counts as the shortest there is.
+/// What is believed of a run time: the request alone. A job that runs longer is believed to end at any moment from then
+/// on, as an instance believes it. Not even a job of no time at all may have its place taken: it counts as the shortest
+/// there is.
 Duration believed(const SimJob& job) {
-    return std::max({job.limit, job.run, Duration{1}});
+    return std::max(job.limit, Duration{1});
 }
 
 // What a replay asks of a space: its jobs, and giving back.
@@ -159,7 +160,7 @@ class Replay {
         }
     }
 
-    /// What ends at one instant ends in order of start.
+    /// What ends at one instant ends in order of start, of one start in the log's order.
     void end_all(Instant now) {
         ending_.clear();
         for (; !ends_.empty() && ends_.top().at == now; ends_.pop()) {

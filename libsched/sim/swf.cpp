@@ -183,6 +183,10 @@ void SwfReader::read_comment(std::string_view line) {
 Result<std::optional<SwfJob>> SwfReader::next() {
     while (true) {
         auto line = lines_.next();
+        if (!line && options_.lenient && line.error().code == std::errc::io_error) {
+            skipped_.add("behind the end of what can be read", line.error().message);
+            return std::optional<SwfJob>();
+        }
         if (!line) {
             return line.error();
         }
@@ -208,10 +212,7 @@ Result<std::optional<SwfJob>> SwfReader::next() {
         if (!options_.lenient) {
             return lines_.at_line(job.error().message);
         }
-        skipped_++;
-        if (first_skip_.empty()) {
-            first_skip_ = lines_.at_line(job.error().message).message;
-        }
+        skipped_.add("no job line", lines_.at_line(job.error().message).message);
     }
 }
 

@@ -10,6 +10,7 @@
 
 #include "libfairshare/base/result.hpp"
 #include "libsched/sim/line_reader.hpp"
+#include "libsched/sim/skipped.hpp"
 
 namespace weir {
 
@@ -50,7 +51,7 @@ class SwfReader {
   public:
     using Source = LineReader::Source;
     struct Options {
-        bool lenient = false;  ///< a broken line is skipped and counted instead of being an error
+        bool lenient = false;  ///< a broken line, or the end of what can be read, is counted instead of being an error
     };
 
     /// Lines of at most swf_line_max bytes.
@@ -68,8 +69,7 @@ class SwfReader {
     const std::vector<std::string>& header() const { return header_; }
     /// Where the reader stands.
     const LineReader& lines() const { return lines_; }
-    std::uint64_t skipped() const { return skipped_; }
-    const std::string& first_skip() const { return first_skip_; }
+    const Skipped& skipped() const { return skipped_; }
 
   private:
     void read_comment(std::string_view line);
@@ -77,8 +77,7 @@ class SwfReader {
     LineReader lines_;
     Options options_;
     bool saw_job_ = false;
-    std::uint64_t skipped_ = 0;
-    std::string first_skip_;
+    Skipped skipped_;
     std::int64_t max_processors_ = 0;
     std::vector<std::string> header_;
 };

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the option that says what a scheduler knows of run times, for all commands that replay a log (ADR 0213).
+#pragma once
+#include <string>
+
+#include "cmd/cli/command.hpp"
+#include "libfairshare/base/result.hpp"
+
+namespace weir::cmd {
+
+inline Option requests_option() {
+    return {"requests", 0, "HOW",
+            "what the scheduler knows of a run time: as-written (default), or at-least-run for logs with overruns"};
+}
+
+/// Whether requests are raised to the run times. Error: a value that is none.
+inline Result<bool> requests_cover_runs(const Args& args) {
+    const std::string how = args.text("requests", "as-written");
+    if (how != "as-written" && how != "at-least-run") {
+        return Error{std::errc::invalid_argument,
+                     "--requests takes \"as-written\" or \"at-least-run\", not \"" + how + "\"."};
+    }
+    return how == "at-least-run";
+}
+
+}  // namespace weir::cmd
