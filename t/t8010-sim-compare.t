@@ -71,7 +71,7 @@ test_expect_success 'its mean wait and utilisation are those of weir sim run' '
 '
 test_expect_success 'the JSON in the page is the JSON beside it' '
 	page report.html "json.dumps(data, sort_keys=True)" >inside && field out.json "__import__(\"json\").dumps(d, sort_keys=True)" >beside &&
-	test_cmp beside inside && weir sim compare -q --json easy.toml fcfs.toml --trace=load.swf.gz | test_cmp out.json -
+	test_cmp beside inside && weir sim compare -q --json -o same.json easy.toml fcfs.toml --trace=load.swf.gz >printed && test_cmp same.json printed
 '
 test_expect_success 'the page is well-formed, fetches nothing, runs nothing' '
 	test "$(page report.html "len(ids) == len(set(ids)), root.get(\"lang\")")" = "(True, '"'en'"')" &&
@@ -87,17 +87,51 @@ test_expect_success 'seven pictures, each with a title and a text that says its 
 	test "$(page report.html "all(any(c.isdigit() for c in text(s.find(\"desc\"))) for s in root.iter(\"svg\"))")" = True &&
 	grep "prefers-color-scheme:dark" report.html
 '
-# A log of the same name, not compressed; one processor alone, where replays go one after the other (nproc and the
-# threads follow the affinity).
-test_expect_success 'equal input, equal bytes: table, JSON and page, compressed or not, on one processor or all' '
-	mkdir -p plain && gzip -dc load.swf.gz >plain/load.swf.gz && one=$(taskset -cp $$ | sed "s/.*: //; s/[-,].*//") &&
-	test "$(taskset -c $one nproc)" = 1 &&
-	printf "[sim]\nscheduler = \"conservative\"\n" >cons.toml && set -- easy.toml fcfs.toml cons.toml fair.toml &&
-	weir sim compare "$@" --trace=load.swf.gz --fair-starts=20 --html=first.html -o first.json >first.table &&
-	for how in "load.swf.gz" "plain/load.swf.gz" "load.swf.gz taskset -c $one"; do
-		log=${how%% *} && ${how#$log} weir sim compare "$@" --trace=$log --fair-starts=20 --html=again.html -o again.json >again.table &&
-		cmp first.html again.html && cmp first.json again.json && cmp first.table again.table || return 1
+# On one processor alone replays go one after the other (nproc and the threads follow the affinity).
+test_expect_success 'equal input, equal bytes: table, JSON and page, on one processor or all' '
+	one=$(taskset -cp $$ | sed "s/.*: //; s/[-,].*//") && test "$(taskset -c $one nproc)" = 1 &&
+	printf "[sim]\nscheduler = \"conservative\"\n" >cons.toml && mkdir -p first again one &&
+	set -- easy.toml fcfs.toml cons.toml fair.toml && cp "$@" shares.toml load.swf.gz first && cp "$@" shares.toml load.swf.gz again &&
+	cp "$@" shares.toml load.swf.gz one && set -- weir sim compare "$@" --trace=load.swf.gz --fair-starts=20 --html=h --output=j &&
+	(cd first && "$@" >table) && (cd again && "$@" >table) && (cd one && taskset -c $one "$@" >table) &&
+	for how in again one; do
+		cmp first/h $how/h && cmp first/j $how/j && cmp first/table $how/table || return 1
 	done
+'
+test_expect_success 'a log that is not compressed gives the same, but for its own hash' '
+	mkdir -p plain && cp easy.toml fcfs.toml cons.toml fair.toml shares.toml plain && gzip -dc load.swf.gz >plain/load.swf.gz &&
+	(cd plain && weir sim compare easy.toml fcfs.toml cons.toml fair.toml --trace=load.swf.gz --fair-starts=20 --html=h --output=j >table) &&
+	cmp first/table plain/table &&
+	for d in first plain; do
+		field $d/j "d[\"provenance\"][\"log\"].pop(\"sha256\"), __import__(\"json\").dumps(d)" | cut -c 70- >$d/rest || return 1
+	done &&
+	cmp first/rest plain/rest && ! cmp -s first/j plain/j
+'
+test_expect_success 'JSON and page say what it came from: version, command line, hashes of log, policies and tree, seed' '
+	test "$(field first/j "d[\"provenance\"][\"weir\"]")" = "$(weir version | sed "s/weir //")" &&
+	test "$(field first/j "d[\"provenance\"][\"log\"][\"sha256\"]")" = "$(sha256sum load.swf.gz | cut -d" " -f1)" &&
+	test "$(field first/j "d[\"provenance\"][\"seed\"], d[\"provenance\"][\"command\"][-1]")" = "(1, '"'fair.toml'"')" &&
+	test "$(field first/j "[f[\"path\"] for f in d[\"policies\"][3][\"files\"]]")" = "['"'fair.toml', 'shares.toml'"']" &&
+	for file in fair.toml shares.toml load.swf.gz; do
+		grep $(sha256sum $file | cut -d" " -f1) first/h && grep $(sha256sum $file | cut -d" " -f1) first/j || return 1
+	done >/dev/null &&
+	grep "weir sim compare .*--fair-starts=20 .*--trace=load.swf.gz .*fair.toml" first/h >/dev/null
+'
+test_expect_success 'all settings in force stand there, defaults too; what differs stands first' '
+	test "$(field first/j "[(w[\"half-life\"], w[\"weights\"][\"fairshare\"], w[\"weights\"][\"qos\"], w[\"wait-max\"]) for w in [d[\"policies\"][3][\"settings\"][\"weir\"]]]")" = \
+		"[('"'3d', 1000000, 1000.0, '3d'"')]" &&
+	test "$(field first/j "[p[\"settings\"][\"sim\"][\"scheduler\"] for p in d[\"policies\"]]")" = "['"'easy', 'fcfs', 'conservative', 'easy'"']" &&
+	sed "s/half-life = \"3d\"/half-life = \"4d\"/" fair.toml >other.toml &&
+	weir sim compare -q fair.toml other.toml --trace=load.swf.gz --fair-starts=0 --html=two.html &&
+	test "$(page two.html "[[text(c) for c in r] for t in root.iter(\"table\") if \"differ\" in text(t) for r in t.iter(\"tr\")][1:]")" = \
+		"[['"'weir.half-life', '3d', '4d'"']]"
+'
+test_expect_success 'names that read alike are refused; one policy under two names is said' '
+	{ echo "[sim]" && echo "name = \"fair  share \"" && sed 1d fair.toml; } >blank.toml &&
+	{ echo "[sim]" && echo "name = \"fair share\"" && sed 1d fair.toml; } >plain.toml &&
+	test_expect_code 1 weir sim compare blank.toml plain.toml --trace=load.swf.gz 2>err && grep "plain.toml: its name .fair share. is that of blank.toml" err &&
+	cp fair.toml copy.toml && weir sim compare -q fair.toml copy.toml --trace=load.swf.gz --fair-starts=0 2>err &&
+	grep "copy.toml and fair.toml are the same policy" err
 '
 test_expect_success 'fair share by a tree: accounts by name, what each got, a sample of fair starts' '
 	weir sim compare -q easy.toml fair.toml --trace=load.swf.gz --fair-starts=10 -o tree.json --html=tree.html &&

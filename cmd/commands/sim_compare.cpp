@@ -4,6 +4,7 @@
 
 #include "cmd/commands/commands.hpp"
 #include "cmd/commands/sim_requests.hpp"
+#include "cmd/common/sha256.hpp"
 #include "cmd/instance/signals.hpp"
 #include "cmd/sim/comparison_text.hpp"
 #include "cmd/sim/job_log.hpp"
@@ -34,8 +35,8 @@ Result<std::vector<PolicyFile>> read_policies(const std::vector<std::string>& pa
             continue;
         }
         for (const PolicyFile& other : files) {
-            if (other.name == file->name) {
-                complaints += (complaints.empty() ? "" : "\n") + path + ": its name \"" + file->name +
+            if (read_name(other.name) == read_name(file->name)) {
+                complaints += (complaints.empty() ? "" : "\n") + path + ": its name \"" + read_name(file->name) +
                               "\" is that of " + other.path + " too; give one another name: [sim] name = \"...\".";
             }
         }
@@ -55,6 +56,10 @@ Result<std::int64_t> machine_cores(const Args& args, const std::vector<PolicyFil
         said = file.cores != 0 ? &file : said;
     }
     return args.integer("cores", said != nullptr ? said->cores : 0);
+}
+
+std::uint64_t seed_of(const Args& args) {
+    return static_cast<std::uint64_t>(args.integer("seed", 1));
 }
 
 constexpr std::size_t jobs_between_checks = 4096;
@@ -123,6 +128,51 @@ Status write_files(const Args& args, const Comparison& comparison) {
     return args.has("html") ? write(args.text("html"), comparison_html(comparison)) : Status(Done{});
 }
 
+/// The command line that does the same: options by name, then the policies.
+std::vector<std::string> command_words(const Args& args) {
+    std::vector<std::string> words{"weir", "sim", "compare"};
+    for (const auto& [name, values] : args.values) {
+        for (const std::string& value : values) {
+            words.push_back("--" + name + (value.empty() ? "" : "=" + value));
+        }
+    }
+    words.insert(words.end(), args.words.begin(), args.words.end());
+    return words;
+}
+
+Provenance provenance_of(const Args& args, const std::vector<PolicyFile>& files) {
+    Provenance provenance;
+    provenance.version = WEIR_VERSION;
+    provenance.command = command_words(args);
+    provenance.log = {args.text("trace"), sha256_of_file(args.text("trace"))};
+    provenance.seed = seed_of(args);
+    for (const PolicyFile& file : files) {
+        provenance.policies[file.name] = file.source;
+    }
+    return provenance;
+}
+
+/// Who compares two policies that do the same will want to know.
+void note_equals(const Context& context, const std::vector<PolicyFile>& files) {
+    const auto is_equal = [](const PolicyFile& a, const PolicyFile& b) {
+        const auto content = [](const PolicyFile& file) {
+            std::vector<std::optional<std::string>> sums;
+            for (std::size_t i = 1; i < file.source.files.size(); ++i) {
+                sums.push_back(file.source.files[i].sha256);
+            }
+            return sums;
+        };
+        return a.source.settings == b.source.settings && content(a) == content(b);
+    };
+    for (std::size_t i = 0; i < files.size(); ++i) {
+        for (std::size_t j = 0; j < i; ++j) {
+            if (is_equal(files[i], files[j])) {
+                context.note(files[i].path + " and " + files[j].path + " are the same policy under two names.");
+            }
+        }
+    }
+}
+
 struct LogFacts {
     Skipped skipped;
     JobLog::Remarks remarks;
@@ -166,6 +216,7 @@ Result<Work> prepare(const Context& context, Signals& signals) {
     work.yardstick.jobs = work.jobs.size();
     work.files = std::move(*files);
     choose_yardstick(work.yardstick, work.files, work.jobs);
+    note_equals(context, work.files);
     for (const PolicyFile& file : work.files) {
         for (const std::string& warning : file.warnings) {
             context.note(file.path + ": " + warning);
@@ -213,7 +264,7 @@ Exit run(Context& context) {
         Progress progress(policies, context.err, context.args.has("quiet"), monotonic_now());
         ReplayWatch watch;
         watch.fair_start_sample = static_cast<std::uint32_t>(context.args.integer("fair-starts", 100));
-        watch.seed = static_cast<std::uint64_t>(context.args.integer("seed", 1));
+        watch.seed = seed_of(context.args);
         watch.progress = [&](const ReplayProgress& at) {
             if (at.fair_starts_of > 0) {
                 progress.set_title(policies + ", fair starts " + grouped(static_cast<std::int64_t>(at.fair_starts)) +
@@ -230,6 +281,7 @@ Exit run(Context& context) {
         return context.fail(Exit::interrupted, "interrupted before any job started: there are no results.");
     }
     Comparison comparison = compared(std::move(work->yardstick), results->replays, std::move(results->measures));
+    comparison.provenance = provenance_of(context.args, work->files);
     comparison.fair_starts_planned = results->fair_starts_planned;
     return show(context, comparison, results->is_interrupted);
 }

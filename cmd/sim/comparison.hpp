@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "cmd/sim/provenance.hpp"
 #include "libsched/sim/fair_start.hpp"
 #include "libsched/sim/fairness.hpp"
 #include "libsched/sim/usage_history.hpp"
@@ -68,6 +69,7 @@ struct Comparison {
     Instant window_begin, window_end;  ///< the stretch drawn job by job
     std::vector<Measured> policies;
     std::uint64_t fair_starts_planned = 0;  ///< jobs to be looked at under each policy; 0: none
+    Provenance provenance;
 };
 
 /// Figures and series of one replay; all but its window. O(n log n).

@@ -55,6 +55,40 @@ void add_accounts(Page& page, const Comparison& comparison) {
     page.table("Numbers: what accounts got, the greatest users first", columns, rows, Page::folded);
 }
 
+/// What tells the policies apart, and all that is in force; the files it came from.
+void add_provenance(Page& page, const Comparison& comparison) {
+    const Provenance& provenance = comparison.provenance;
+    std::vector<std::string> names, columns{"setting"};
+    for (const Measured& policy : comparison.policies) {
+        names.push_back(policy.name);
+        columns.push_back(policy.name);
+    }
+    const SettingRows settings = setting_rows(provenance, names);
+    const auto middle = settings.rows.begin() + static_cast<std::ptrdiff_t>(settings.differing);
+    if (settings.differing > 0) {
+        page.table("Settings in which the policies differ", columns, {settings.rows.begin(), middle});
+    }
+    page.table("Settings that all have", columns, {middle, settings.rows.end()}, Page::folded);
+    std::vector<std::vector<std::string>> files;
+    const auto add = [&files](const std::string& of, const SourceFile& file) {
+        files.push_back({file.path, of, file.sha256.value_or("-")});
+    };
+    add("log", provenance.log);
+    for (const std::string& name : names) {
+        if (const auto source = provenance.policies.find(name); source != provenance.policies.end()) {
+            for (const SourceFile& file : source->second.files) {
+                add(name, file);
+            }
+        }
+    }
+    page.table("Files", {"file", "of", "SHA-256"}, files, Page::folded);
+    std::string command;
+    for (const std::string& word : provenance.command) {
+        command += (command.empty() ? "" : " ") + word;
+    }
+    page.paragraph("Weir " + provenance.version + ": " + command);
+}
+
 std::string yardstick_text(const Yardstick& yardstick) {
     return yardstick.share_tree.empty() ? "Shares: equal ones for all users and for all groups of the log."
                                         : "Shares: " + yardstick.share_tree + ", for all policies alike.";
@@ -102,6 +136,7 @@ std::string comparison_html(const Comparison& comparison) {
             add_accounts(page, comparison);
         }
     }
+    add_provenance(page, comparison);
     page.paragraph(
         "The numbers behind the pictures stand in this file as JSON (element weir-data). Means and "
         "definitions: doc/simulator.md.");

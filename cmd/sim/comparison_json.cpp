@@ -97,10 +97,19 @@ Json policy_json(const Comparison& comparison, const Measured& policy) {
         }
         accounts.append(std::move(account));
     }
+    Json settings = Json::object(), files = Json::array();
+    if (const auto source = comparison.provenance.policies.find(policy.name);
+        source != comparison.provenance.policies.end()) {
+        auto parsed = Json::parse(source->second.settings);
+        settings = parsed ? std::move(*parsed) : std::move(settings);
+        files = source_files_json(source->second.files);
+    }
     Json out = Json::object();
     out.set("name", policy.name)
         .set("scheduler", policy.scheduler)
         .set("order", policy.order)
+        .set("settings", std::move(settings))
+        .set("files", std::move(files))
         .set("complete", policy.is_complete)
         .set("fair_start_sampled", policy.is_fair_start_sampled())
         .set("figures", std::move(values))
@@ -142,6 +151,7 @@ std::string comparison_json(const Comparison& comparison) {
         .set("half_life_s", to_seconds(yardstick.half_life));
     yardstick.share_tree.empty() ? out.set("share_tree", Json::own(json_null()))
                                  : out.set("share_tree", yardstick.share_tree);
+    out.set("provenance", provenance_json(comparison.provenance));
     out.set("entitlements", std::move(accounts));
     out.set("policies",
             list(comparison.policies, [&](const Measured& policy) { return policy_json(comparison, policy); }));

@@ -4,6 +4,9 @@
 
 #include <filesystem>
 
+#include "cmd/common/sha256.hpp"
+#include "cmd/common/text.hpp"
+#include "cmd/sim/policy_settings_json.hpp"
 #include "libfairshare/json/json.hpp"
 #include "libfairshare/text/text_file.hpp"
 #include "libfairshare/text/toml_json.hpp"
@@ -13,11 +16,31 @@
 namespace weir::cmd {
 namespace {
 
-Result<std::string> text_of(const std::string& path) {
+/// The text, which is noted as a source of `file`.
+Result<std::string> text_of(const std::string& path, PolicyFile& file) {
     auto text = read_text_file(path);
-    return text ? text
-                : Result<std::string>(
-                      Error{std::errc::no_such_file_or_directory, path + ": " + text.error().message + "."});
+    if (!text) {
+        return Error{std::errc::no_such_file_or_directory, path + ": " + text.error().message + "."};
+    }
+    file.source.files.push_back({path, sha256_of(*text)});
+    return text;
+}
+
+/// All that is in force, [sim] and [weir].
+std::string settings_text(const PolicyFile& file, const json_t* weir) {
+    Json out = Json::object(), sim = Json::object();
+    sim.set("scheduler", name_of(file.scheduler));
+    if (file.settings && !file.tree) {
+        sim.set("shares", file.has_groups ? "groups" : "users");
+    }
+    if (!file.site_path.empty()) {
+        sim.set("site-values", file.site_path);
+    }
+    out.set("sim", std::move(sim));
+    if (file.settings) {
+        out.set("weir", settings_in_force(file.settings->policy, weir));
+    }
+    return out.dump(JSON_COMPACT | JSON_SORT_KEYS);  // equal settings are equal text
 }
 
 /// [sim], key by key; complaints one a line.
@@ -86,7 +109,7 @@ Status read_tree(PolicyFile& file) {
         return Done{};
     }
     file.tree_path = (std::filesystem::path(file.path).parent_path() / file.settings->share_tree).string();
-    const auto text = text_of(file.tree_path);
+    const auto text = text_of(file.tree_path, file);
     if (!text) {
         return text.error();
     }
@@ -103,7 +126,7 @@ Status read_site_values(PolicyFile& file) {
         return Done{};
     }
     const std::string path = (std::filesystem::path(file.path).parent_path() / file.site_path).string();
-    const auto text = text_of(path);
+    const auto text = text_of(path, file);
     if (!text) {
         return text.error();
     }
@@ -128,11 +151,22 @@ LogShares log_shares(const PolicyFile& file, std::vector<std::string> accounts) 
     return LogShares(*file.tree, names, std::move(accounts));
 }
 
+std::string read_name(const std::string& name) {
+    std::string read;
+    for (const char c : printable(name)) {
+        const bool is_blank = c == ' ';
+        if (!is_blank || (!read.empty() && read.back() != ' ')) {
+            read += c;
+        }
+    }
+    return !read.empty() && read.back() == ' ' ? read.substr(0, read.size() - 1) : read;
+}
+
 Result<PolicyFile> read_policy_file(const std::string& path) {
     PolicyFile file;
     file.path = path;
     file.name = std::filesystem::path(path).stem().string();
-    const auto text = text_of(path);
+    const auto text = text_of(path, file);
     if (!text) {
         return text.error();
     }
@@ -174,6 +208,7 @@ Result<PolicyFile> read_policy_file(const std::string& path) {
         }
         file.warnings = policy_warnings(*file.settings, log_facts(file.site != nullptr));
     }
+    file.source.settings = settings_text(file, weir);
     return file;
 }
 

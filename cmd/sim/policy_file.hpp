@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "cmd/sim/provenance.hpp"
 #include "libfairshare/tree/share_tree.hpp"
 #include "libsched/config/settings.hpp"
 #include "libsched/policy/policy.hpp"
@@ -27,11 +28,16 @@ struct PolicyFile {
     std::string tree_path;                     ///< of `tree`
     std::optional<ShareTree> tree;             ///< where [weir] names a share tree
     std::vector<std::string> warnings;         ///< settings that can have no effect
+    PolicySource source;                       ///< the files, with hashes, and all settings that are in force
 };
 
 /// Who of a log pays by which leaf: those of the file's tree, else all users or all groups alike. `accounts`: what the
 /// log calls its groups, number 1 first, if it does.
 LogShares log_shares(const PolicyFile& file, std::vector<std::string> accounts = {});
+
+/// A policy's name as people read it: runs of blanks are one, what cannot be printed is gone. Two policies whose names
+/// read alike cannot be told apart.
+std::string read_name(const std::string& name);
 
 /// Errors, each with file, line where there is one, value and what is right: no such file, no TOML, unknown keys or bad
 /// values in [sim] and [weir], neither of the two tables, a share tree that does not hold.

@@ -8,8 +8,10 @@
 #include <fstream>
 #include <sstream>
 
+#include "cmd/common/sha256.hpp"
 #include "cmd/sim/in_order.hpp"
 #include "cmd/sim/outcome_file.hpp"
+#include "cmd/sim/policy_settings_json.hpp"
 #include "cmd/sim/progress.hpp"
 
 using namespace weir;
@@ -51,6 +53,38 @@ Outcome outcome(std::uint64_t place, Duration submit, Duration wait, Duration ru
 }
 
 }  // namespace
+
+// Kills: a default that is written otherwise than it is; a key that was written lost.
+TEST_CASE("settings in force: read back they are the same policy, whatever was written") {
+    for (const char* text :
+         {R"({})", R"({"policy":"moab"})", R"({"policy":"fcfs"})", R"({"policy":"load-threshold"})",
+          R"({"policy":"lsf","lsf":{"run-job-factor":2}})", R"({"wait-after":"5h"})",
+          R"({"half-life":"3d","weights":{"size":7},"wait-after":{"limits":2},"ageing":"since-submit",
+                                 "size-rule":"over-time","only-raises":true,"window":{"depth":3}})"}) {
+        CAPTURE(text);
+        const Json written = Json::parse(text).value();
+        auto meant = config::read_settings(written.get(), {}).value();
+        const Json shown = settings_in_force(meant.policy, written.get());
+        auto read = config::read_settings(shown.get(), {}).value();
+        CHECK(json_object_get(shown.get(), "policy") != nullptr);
+        meant.given.clear();
+        read.given.clear();
+        CHECK(read == meant);
+    }
+    CHECK(json_object_get(settings_in_force(PolicyKind::multifactor, nullptr).get(), "half-life") != nullptr);
+}
+
+TEST_CASE("sha256: as sha256sum prints it, of text and of a file; none of what is no file") {
+    const char* abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+    CHECK(sha256_of("abc") == abc);
+    const Folder folder;
+    std::ofstream(folder / "abc") << "abc";
+    CHECK(sha256_of_file(folder / "abc") == abc);
+    std::ofstream(folder / "long") << std::string(200'000, 'x');
+    CHECK(sha256_of_file(folder / "long") == sha256_of(std::string(200'000, 'x')));
+    CHECK_FALSE(sha256_of_file(folder / "none"));
+    CHECK_FALSE(sha256_of_file("/dev/null"));
+}
 
 // Kills: a job given on before one above it has started; a gap that ends the output.
 TEST_CASE("in order: outcomes in any order come out by place, as soon as all above are there; gaps are left out") {
