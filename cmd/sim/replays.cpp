@@ -65,7 +65,7 @@ bool has_exact_fair_starts(const PlannedReplay& plan, bool has_overruns) {
 /// Whose fair starts are looked for.
 struct FairStartPlan {
     std::vector<std::uint32_t> places;
-    bool has_overruns = false;  ///< in the log
+    bool has_overruns = false;  ///< in the log, or jobs that request nothing
 };
 
 class Worker {
@@ -198,7 +198,9 @@ Result<ReplayResults> collected(std::vector<One>& all, bool is_interrupted) {
 FairStartPlan fair_starts_wanted(const std::vector<PlannedReplay>& plan, const std::vector<SimJob>& jobs,
                                  const ReplayWatch& watch) {
     FairStartPlan wanted;
-    wanted.has_overruns = std::any_of(jobs.begin(), jobs.end(), [](const SimJob& job) { return job.run > job.limit; });
+    wanted.has_overruns = std::any_of(jobs.begin(), jobs.end(), [](const SimJob& job) {
+        return job.run > job.limit || job.limit == Duration::max();
+    });
     const bool can_be_all = std::all_of(plan.begin(), plan.end(), [&](const PlannedReplay& one) {
         return has_exact_fair_starts(one, wanted.has_overruns);
     });
