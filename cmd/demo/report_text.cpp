@@ -81,7 +81,9 @@ std::string report_text(const Report& report, const Screen& screen) {
                        duration_text(f.span) + " in " + duration_text(f.real) + " (" +
                        grouped(static_cast<std::int64_t>(f.scale + 0.5)) + " times as fast)\n";
     text += "delivered: while jobs kept coming, the first " + duration_text(f.window) +
-            "; the partitions' cores were " + percent(f.utilisation) + " busy then\n\n";
+            "; the partitions' cores were " + percent(f.utilisation) + " busy then\n";
+    text += "waits and slowdowns hold the instances' own work: a real millisecond of it counts as " +
+            duration_text(duration_from_seconds(f.scale / 1000)) + "\n\n";
     text += account_table(report.rows, screen) + "\n";
     for (const Check& check : report.checks) {
         const std::string mark =
@@ -111,7 +113,8 @@ Json report_json(const Report& report) {
     json.set("schema", "weir.demo/1").set("holds", report.holds()).set("workload", f.workload);
     json.set("jobs", static_cast<long long>(f.jobs))
         .set("cores", static_cast<long long>(f.cores))
-        .set("scale", f.scale);
+        .set("scale", f.scale)
+        .set("wait_s_per_real_ms", f.scale / 1000);
     json.set("span_s", to_seconds(f.span)).set("window_s", to_seconds(f.window)).set("utilisation", f.utilisation);
     json.set("real_s", to_seconds(f.real)).set("accounts", std::move(accounts)).set("checks", std::move(checks));
     return json;
