@@ -11,7 +11,7 @@ peers_in_flux() {
 		python3 "$SHARNESS_TEST_SRCDIR/tools/sched_peers.py" "$1"
 }
 peers_in_weir() {
-	mkdir -p instance-conf && printf '[weir-broker]\nmodules = []\n' >instance-conf/instance.toml &&
+	mkdir -p -m 700 instance-conf state && printf '[weir-broker]\nmodules = []\n' >instance-conf/instance.toml &&
 	boot_weir "$PWD/state" || return 1
 	python3 "$SHARNESS_TEST_SRCDIR/tools/sched_peers.py" "$1"
 	status=$?

@@ -32,14 +32,15 @@ Result<JobOutput> local_output(Client& client, std::uint64_t id, std::int64_t of
 }  // namespace
 
 Result<JobOutput> job_output(Client& client, std::uint64_t id, std::int64_t offset) {
-    if (const auto routed = find_routed(client, id)) {
-        auto child = Client::open(routed->uri);
-        if (!child) {
-            return child.error();
+    const auto here_or_below = [&]() -> Result<JobOutput> {
+        const auto routed = find_routed(client, id);
+        if (!routed) {
+            return local_output(client, id, offset);
         }
-        return local_output(*child, routed->local_id, offset);
-    }
-    auto output = local_output(client, id, offset);
+        auto child = Client::open(routed->uri);
+        return child ? local_output(*child, routed->local_id, offset) : child.error();
+    };
+    auto output = here_or_below();
     if (!output && output.error().code == std::errc::no_such_file_or_directory) {
         return Error{output.error().code,
                      "nothing is kept of " + job_name(id) +
