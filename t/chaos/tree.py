@@ -106,7 +106,9 @@ class Tree:
                                             env=self.environment, cwd=self.folder)
 
     def stop(self, patience_s):
-        """Ctrl-C. Returns the exit code, None if it did not end."""
+        """Ctrl-C, once the tree is up: a start that is interrupted ends with 130. Returns the exit code, None if it did not
+        end."""
+        self.up.wait(patience_s)
         self.is_stopping = True
         self.process.send_signal(signal.SIGINT)
         self.operator.join(patience_s)
