@@ -46,7 +46,7 @@ struct Tap {
     flux_plugin_t* plugin = nullptr;
     TapTable table{unavail_timeout_default};
     TapAccounts accounts;
-    double time_scale = 1;   ///< instance seconds in a real second
+    double time_scale = 1;   ///< instance seconds, of which timers are made, in a real second
     std::int64_t nonce = 0;  ///< tells the module that it talks to another load of this plugin, with an empty table
     bool has_conf_timeout = false;
     std::unique_ptr<flux_watcher_t, WatcherDestroy> timer;
@@ -57,9 +57,10 @@ flux_t* handle_of(const Tap& tap) {
     return flux_jobtap_get_flux(tap.plugin);
 }
 
-/// Only differences count: the clock that nobody sets, in the instance's seconds.
-Instant now_of(const Tap& tap) {
-    return weir::instant_from_seconds(weir::flux::monotonic_seconds() * tap.time_scale);
+/// Only differences count: the clock that nobody sets, in real seconds. What is waited for is a thread that answers,
+/// and that is no faster where the instance's time is.
+Instant monotonic_now() {
+    return weir::instant_from_seconds(weir::flux::monotonic_seconds());
 }
 
 /// Runs `body` so that no exception reaches the job-manager, which would take the whole broker with it.
@@ -79,7 +80,7 @@ int guarded(Tap& tap, const char* what, Body body) noexcept {
 // ---- release of jobs nobody gave a value ----
 
 void release_overdue(Tap& tap) {
-    for (const auto& [id, value] : tap.table.release_overdue(now_of(tap))) {
+    for (const auto& [id, value] : tap.table.release_overdue(monotonic_now())) {
         if (flux_jobtap_reprioritize_job(tap.plugin, id, value) < 0 && errno != ENOENT) {
             flux_log(handle_of(tap), 3, "jobpriority: could not release a waiting job: %s", flux_strerror(errno));
         }
@@ -94,7 +95,7 @@ void arm_timer(Tap& tap) {
     if (!deadline) {
         return;
     }
-    const double after = weir::to_seconds(*deadline - now_of(tap));
+    const double after = weir::to_seconds(*deadline - monotonic_now()) * tap.time_scale;
     flux_timer_watcher_reset(tap.timer.get(), after > 0.001 ? after : 0.001, 0.);
     flux_watcher_start(tap.timer.get());
     tap.is_timer_armed = true;
@@ -143,8 +144,8 @@ int priority_cb(flux_plugin_t* p, const char* topic, flux_plugin_arg_t* args, vo
         const bool is_get = std::string_view(topic) == "job.priority.get";
         std::optional<std::int64_t> value;
         if (is_get) {
-            value = tap.table.on_get(job, now_of(tap));
-        } else if (const auto entered = tap.table.on_enter(job, now_of(tap))) {
+            value = tap.table.on_get(job, monotonic_now());
+        } else if (const auto entered = tap.table.on_enter(job, monotonic_now())) {
             value = *entered;
         }
         arm_timer(tap);
@@ -306,7 +307,7 @@ void update_cb(flux_t* h, flux_msg_handler_t*, const flux_msg_t* msg, void* arg)
             return 0;
         }
         if (is_synced == 1) {
-            tap.table.set_synced(now_of(tap));
+            tap.table.set_synced(monotonic_now());
         } else if (is_synced == 0) {
             tap.table.set_detached();
             release_overdue(tap);
