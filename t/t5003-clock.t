@@ -122,6 +122,7 @@ test_expect_success 'with a scale the clock goes on over a stop and over a kill:
 	boot fast -S "statedir=$PWD/scaled" -S clock.scale=3600 &&
 	second=$(submit -- true) && wait_event $second clean &&
 	is_true "$(time_of $second submit) > $(time_of $first clean) + 60" &&
+	until is_true "$(cut -d" " -f5 scaled/clock) > $(time_of $second clean)"; do :; done &&  # seen once a second
 	kill -9 $fast_pid && { wait $fast_pid || :; } && set_wall -3600 &&
 	boot fast -S "statedir=$PWD/scaled" -S clock.scale=3600 &&
 	third=$(submit -- true) && wait_event $third clean &&

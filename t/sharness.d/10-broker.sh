@@ -9,7 +9,7 @@ PYTHONDONTWRITEBYTECODE=1
 export WEIR_BUILD_DIR WEIR_BROKER WIRE PYTHONPATH PYTHONDONTWRITEBYTECODE
 
 # The real command, where there is one, talks to our broker too.
-WEIR_FLUX=${WEIR_FLUX:-$(command -v flux || echo /opt/flux/bin/flux)}
+WEIR_FLUX=${WEIR_FLUX:-$(command -v flux || test ! -x /opt/flux/bin/flux || echo /opt/flux/bin/flux)}
 test -x "$WEIR_FLUX" && test_set_prereq FLUX
 
 # start_broker NAME [weir-broker options]: starts a broker with the run directory ./NAME and returns when all its modules
