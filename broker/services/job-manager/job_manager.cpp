@@ -5,7 +5,7 @@
 
 #include <cerrno>
 
-#include "broker/services/job-manager/engine.hpp"
+#include "broker/services/job-manager/engine/engine.hpp"
 
 extern "C" int job_manager_mod_main(flux_t* h, int argc, char** argv);
 

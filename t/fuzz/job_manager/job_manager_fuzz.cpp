@@ -7,13 +7,13 @@
 #include <cstdint>
 #include <string_view>
 
-#include "broker/services/job-manager/constraint.hpp"
-#include "broker/services/job-manager/job_attrs.hpp"
-#include "broker/services/job-manager/job_store.hpp"
-#include "broker/services/job-manager/queues.hpp"
-#include "broker/services/job-manager/resource_set.hpp"
-#include "broker/services/job-manager/signed_jobspec.hpp"
-#include "broker/services/job-manager/transition.hpp"
+#include "broker/services/job-manager/codecs/resource_set.hpp"
+#include "broker/services/job-manager/codecs/signed_jobspec.hpp"
+#include "broker/services/job-manager/journal/job_store.hpp"
+#include "broker/services/job-manager/state/transition.hpp"
+#include "broker/services/job-manager/tables/constraint.hpp"
+#include "broker/services/job-manager/tables/job_attrs.hpp"
+#include "broker/services/job-manager/tables/queues.hpp"
 
 using namespace weir::broker::jobs;
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "broker/services/job-manager/priority_default.hpp"
+#include "broker/services/job-manager/jobtap/priority_default.hpp"
 #include "libfairshare/algorithms/algorithm.hpp"
 #include "libfairshare/usage/decay.hpp"
 #include "libsched/priority/engine.hpp"

@@ -2,8 +2,8 @@
 // job-list constraints and the view of a job.
 #include <catch2/catch.hpp>
 
-#include "broker/services/job-manager/job_attrs.hpp"
-#include "broker/services/job-manager/resource_set.hpp"
+#include "broker/services/job-manager/codecs/resource_set.hpp"
+#include "broker/services/job-manager/tables/job_attrs.hpp"
 #include "t/unit/job_manager/testing.hpp"
 
 using namespace weir::broker::jobs;

@@ -8,8 +8,8 @@
 
 #include <catch2/catch.hpp>
 
-#include "broker/services/job-manager/job_attrs.hpp"
-#include "broker/services/job-manager/job_store.hpp"
+#include "broker/services/job-manager/journal/job_store.hpp"
+#include "broker/services/job-manager/tables/job_attrs.hpp"
 #include "t/unit/job_manager/testing.hpp"
 
 using namespace weir::broker::jobs;

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
-#include "broker/services/job-manager/job_queue.hpp"
+#include "broker/services/job-manager/tables/job_queue.hpp"
 
 using namespace weir::broker::jobs;
 

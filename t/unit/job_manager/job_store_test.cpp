@@ -10,7 +10,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "broker/services/job-manager/job_store.hpp"
+#include "broker/services/job-manager/journal/job_store.hpp"
 #include "t/unit/job_manager/testing.hpp"
 
 using namespace weir::broker::jobs;

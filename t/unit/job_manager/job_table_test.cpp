@@ -2,8 +2,8 @@
 // The table of jobs: counts, history limits, list order, ids.
 #include <catch2/catch.hpp>
 
-#include "broker/services/job-manager/job_attrs.hpp"
-#include "broker/services/job-manager/job_table.hpp"
+#include "broker/services/job-manager/tables/job_attrs.hpp"
+#include "broker/services/job-manager/tables/job_table.hpp"
 #include "t/unit/job_manager/testing.hpp"
 
 using namespace weir::broker::jobs;

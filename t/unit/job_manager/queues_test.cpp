@@ -2,7 +2,7 @@
 // Queues: which jobs are let in, and with which defaults.
 #include <catch2/catch.hpp>
 
-#include "broker/services/job-manager/queues.hpp"
+#include "broker/services/job-manager/tables/queues.hpp"
 #include "t/unit/job_manager/testing.hpp"
 
 using namespace weir::broker::jobs;

@@ -2,7 +2,7 @@
 // Idsets, hostlists, and the union of R that `flux resource list` shows as allocated.
 #include <catch2/catch.hpp>
 
-#include "broker/services/job-manager/resource_set.hpp"
+#include "broker/services/job-manager/codecs/resource_set.hpp"
 #include "t/unit/job_manager/testing.hpp"
 
 using namespace weir::broker::jobs;

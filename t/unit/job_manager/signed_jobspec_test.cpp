@@ -2,7 +2,7 @@
 // J: the header that stock Flux writes is read; everything else is refused with a reason.
 #include <catch2/catch.hpp>
 
-#include "broker/services/job-manager/signed_jobspec.hpp"
+#include "broker/services/job-manager/codecs/signed_jobspec.hpp"
 
 using namespace weir::broker::jobs;
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "broker/services/job-manager/jobspec.hpp"
-#include "broker/services/job-manager/transition.hpp"
+#include "broker/services/job-manager/codecs/jobspec.hpp"
+#include "broker/services/job-manager/state/transition.hpp"
 
 namespace weir::broker::jobs::testing {
 

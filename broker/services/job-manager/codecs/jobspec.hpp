@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: what the manager reads and checks in a jobspec V1: validity, the facts that lists show, redaction, updates.
+// Must not know: queues' configuration (queues.hpp), flux_t, files.
+// RFC 14, RFC 25 (jobspec V1), RFC 26 (dependencies), RFC 31 (constraints).
+#pragma once
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "broker/services/job-manager/state/job.hpp"
+
+namespace weir::broker::jobs {
+
+/// Checks a jobspec V1. Error: "jobspec: PATH: what is wrong and what is right", for the first bad key in document
+/// order.
+Status validate_jobspec(const json_t* jobspec);
+
+/// Facts for lists. Of an invalid jobspec whatever can be read. ncores is -1 when only R can tell (exclusive nodes).
+JobspecFacts jobspec_facts(const json_t* jobspec);
+
+/// Environments as text, one copy for equal ones as long as some job holds it.
+class EnvironmentPool {
+  public:
+    std::shared_ptr<const std::string> intern(std::string text);
+    std::size_t size() const { return pool_.size(); }
+
+  private:
+    std::unordered_map<std::string_view, std::weak_ptr<const std::string>> pool_;
+};
+
+/// Splits a jobspec: takes attributes.system.environment out of `jobspec` and returns both texts.
+JobspecText redact(Json& jobspec, EnvironmentPool& pool);
+
+/// A copy of the job's jobspec with period-separated keys set (RFC 21 jobspec-update). Error: a key outside
+/// attributes, resources and tasks, or one whose parent is no object.
+Result<Json> updated_jobspec(const Job& job, const json_t* updates);
+/// Puts a new tree in place of the job's, text and facts included; the first text is kept as `original`.
+void replace_jobspec(Job& job, Json jobspec);
+
+/// RFC 23 Flux Standard Duration: "30", "30s", "1.5h", "7d", "500ms", "inf". Error: the value and the forms allowed.
+Result<double> parse_duration(std::string_view text);
+
+}  // namespace weir::broker::jobs

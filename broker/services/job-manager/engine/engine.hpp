@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the manager's heart: posting events to jobs in order, and what is to be done when a job stands in a state.
+//   Holds every component; components know the engine and through it one another.
+// Must not know: payloads of requests (the components do).
+// RFC 21; ADR 0046 (one flush a reactor iteration: disk, then messages).
+#pragma once
+#include <flux/core.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "broker/services/job-manager/engine/rpc.hpp"
+#include "broker/services/job-manager/journal/job_store.hpp"
+#include "broker/services/job-manager/tables/job_table.hpp"
+#include "broker/services/job-manager/tables/queues.hpp"
+
+namespace weir::broker::jobs {
+
+class Alloc;
+class Exec;
+class EventStreams;
+class JobInfo;
+class JobList;
+class Jobtap;
+class Submit;
+class Control;
+class Waits;
+class Admin;
+
+class Engine {
+  public:
+    explicit Engine(flux_t* h);
+    ~Engine();
+    Engine(const Engine&) = delete;
+    Engine& operator=(const Engine&) = delete;
+
+    /// Reads configuration and journal, loads plugins, registers handlers and services. Error: what stopped it.
+    Status start();
+    /// After the reactor stopped: last flush, streams end with ENODATA.
+    void stop();
+
+    /// Posts an event; when the job is busy with another one, after that one. A volatile event reaches listeners and
+    /// the live job, but neither the eventlog nor the disk. Error: RFC 21 forbids the event; nothing changed.
+    Status post(Job& job, std::string name, Json context = {}, bool is_volatile = false);
+    /// As post(), with a given time (the submit event).
+    Status post_at(Job& job, Event event, bool is_volatile);
+    /// Does what the job's state asks for. Idempotent.
+    void act(Job& job);
+    /// To be called before the executor is asked to start the job: see launch_mark.
+    void mark_launch(Job& job);
+    /// Posts an exception and publishes job-exception. `userid` FLUX_USERID_UNKNOWN = not named.
+    struct Exception {
+        std::string type;
+        int severity = 0;
+        std::string note;
+        std::uint32_t userid = FLUX_USERID_UNKNOWN;
+        int wait_status = -1;
+    };
+    Status raise(Job& job, const Exception& exception);
+    /// Merges into the job's annotations and tells listeners.
+    void annotate(Job& job, const json_t* update);
+    /// Removes one key of the annotations, or all when null.
+    void clear_annotations(Job& job, const char* key);
+    /// Sets the job's priority (held and expedited jobs keep theirs) by a priority event if anything changes.
+    /// `one_shot`: the queues and the scheduler are told at once, not by the caller afterwards.
+    Status reprioritize(Job& job, std::int64_t priority, bool one_shot);
+    Status reprioritize_all();
+
+    /// Disk, then messages. Runs before the reactor sleeps. While the disk takes nothing, no message leaves that says
+    /// or causes what is not written; queries are answered (Outbox).
+    void flush();
+    /// Room in the journal for a new job, or for what a plugin's service is asked to do. Error: as JobStore::flush().
+    Status make_room();
+    /// While set, every event is on disk before post() returns (plugin services answer by themselves).
+    void set_write_through(bool on) { write_through_ = on; }
+
+    flux_t* handle() const { return h_; }
+    std::uint32_t owner() const { return owner_; }
+    /// Scaled clock in microseconds, strictly increasing over all calls.
+    std::int64_t next_time_us();
+    std::int64_t now_us() const;
+    const json_t* config() const { return config_.get(); }
+    /// Takes a new configuration. Error: what is wrong with it; the old one stays.
+    Status configure(Json config);
+
+    JobTable& jobs() { return jobs_; }
+    Queues& queues() { return queues_; }
+    Outbox& outbox() { return outbox_; }
+    EnvironmentPool& environments() { return environments_; }
+    std::uint64_t& next_sequence() { return next_sequence_; }
+    Alloc& alloc() { return *alloc_; }
+    Exec& exec() { return *exec_; }
+    EventStreams& streams() { return *streams_; }
+    JobInfo& info() { return *info_; }
+    JobList& list() { return *list_; }
+    Jobtap& jobtap() { return *jobtap_; }
+    Waits& waits() { return *waits_; }
+    Admin& admin() { return *admin_; }
+
+  private:
+    Status open_store(RestoredJobs& restored);
+    Status restore(RestoredJobs restored);
+    std::int64_t last_seen_us() const;
+    void resume(Job& job);
+    void resume_running(Job& job);
+    Status process(Job& job, const Event& event, bool is_volatile);
+    Status write_journal();
+    static void on_retry(flux_reactor_t*, flux_watcher_t*, int, void* arg) noexcept;
+    void act_in_cleanup(Job& job);
+    void act_inactive(Job& job);
+    Status register_services();
+    Status watch_reactor();
+
+    flux_t* h_;
+    std::uint32_t owner_;
+    std::int64_t last_us_ = 0;
+    std::optional<std::int64_t> standing_us_;  ///< while jobs are settled that the old broker left: the time of it all
+    bool write_through_ = false;
+    Json config_;
+    EnvironmentPool environments_;  // outlives the jobs
+    JobTable jobs_;
+    Queues queues_;
+    Outbox outbox_;
+    std::uint64_t next_sequence_ = 0;
+    std::unique_ptr<JobStore> store_;
+    Status written_ = Done{};  // the last try
+    bool is_retry_due_ = false;
+    double scale_ = 1;  // of the clock that timers follow
+    std::unique_ptr<Jobtap> jobtap_;
+    std::unique_ptr<Alloc> alloc_;
+    std::unique_ptr<Exec> exec_;
+    std::unique_ptr<EventStreams> streams_;
+    std::unique_ptr<JobInfo> info_;
+    std::unique_ptr<JobList> list_;
+    std::unique_ptr<Waits> waits_;
+    std::unique_ptr<Submit> submit_;
+    std::unique_ptr<Control> control_;
+    std::unique_ptr<Admin> admin_;
+    flux_watcher_t* prepare_ = nullptr;
+    flux_watcher_t* retry_ = nullptr;
+};
+
+/// Base of every component: what the request trampoline needs.
+class Component {
+  public:
+    explicit Component(Engine& engine) : engine_(engine) {}
+    Outbox& outbox() { return engine_.outbox(); }
+
+  protected:
+    Engine& engine_;
+    Handlers handlers_;
+};
+
+/// "ƒABC" for messages to people.
+std::string f58(JobId id);
+
+}  // namespace weir::broker::jobs

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: starting and stopping the manager: configuration, plugins, the journal's jobs, handlers, services.
+// Must not know: payloads of requests.
+// Order matters: plugins stand before the first restored job is shown to anyone, so that none leaves PRIORITY with a
+// default that a plugin would have overridden. RFC 21 (flux-restart); ADR 0045.
+#include <syslog.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+
+#include "broker/services/job-manager/codecs/signed_jobspec.hpp"
+#include "broker/services/job-manager/engine/engine.hpp"
+#include "broker/services/job-manager/jobtap/jobtap.hpp"
+#include "broker/services/job-manager/protocols/alloc.hpp"
+#include "broker/services/job-manager/protocols/exec.hpp"
+#include "broker/services/job-manager/requests/admin.hpp"
+#include "broker/services/job-manager/requests/control.hpp"
+#include "broker/services/job-manager/requests/event_streams.hpp"
+#include "broker/services/job-manager/requests/job_info.hpp"
+#include "broker/services/job-manager/requests/job_list.hpp"
+#include "broker/services/job-manager/requests/submit.hpp"
+#include "broker/services/job-manager/requests/waits.hpp"
+
+namespace weir::broker::jobs {
+namespace {
+
+Error system_error(const std::string& what) {
+    const int errnum = errno;
+    return Error{static_cast<std::errc>(errnum), what + ": " + std::strerror(errnum)};
+}
+
+void on_prepare(flux_reactor_t*, flux_watcher_t*, int, void* arg) noexcept {
+    try {
+        static_cast<Engine*>(arg)->flush();
+    } catch (const std::exception& error) {
+        flux_log(static_cast<Engine*>(arg)->handle(), LOG_ERR, "job-manager: %s", error.what());
+    }
+}
+
+/// Schedulers look for the R of running jobs in the KVS when they start (RFC 27); a fresh KVS has lost it.
+void put_resources_back(flux_t* h, const JobTable& jobs) {
+    std::string ops;
+    for (const auto& [id, job] : jobs.active_jobs()) {
+        char key[64];
+        if (!job->has_resources || job->r->text.empty() || flux_job_kvs_key(key, sizeof key, id, "R") < 0)
+            continue;
+        ops += std::string(ops.empty() ? "" : ",") + "{\"key\":\"" + key +
+               "\",\"flags\":0,\"dirent\":{\"ver\":1,\"type\":\"val\",\"data\":\"" + base64_encode(job->r->text) +
+               "\"}}";
+    }
+    if (ops.empty())
+        return;
+    flux_future_destroy(flux_rpc(h, "kvs.commit",
+                                 ("{\"namespace\":\"primary\",\"flags\":0,\"ops\":[" + ops + "]}").c_str(),
+                                 FLUX_NODEID_ANY, FLUX_RPC_NORESPONSE));
+}
+
+}  // namespace
+
+Engine::Engine(flux_t* h)
+    : h_(h),
+      owner_(::geteuid()),
+      outbox_(h),
+      jobtap_(std::make_unique<Jobtap>(*this)),
+      alloc_(std::make_unique<Alloc>(*this)),
+      exec_(std::make_unique<Exec>(*this)),
+      streams_(std::make_unique<EventStreams>(*this)),
+      info_(std::make_unique<JobInfo>(*this)),
+      list_(std::make_unique<JobList>(*this)),
+      waits_(std::make_unique<Waits>(*this)),
+      submit_(std::make_unique<Submit>(*this)),
+      control_(std::make_unique<Control>(*this)),
+      admin_(std::make_unique<Admin>(*this)) {
+    outbox_.when_large([this] { flush(); });
+}
+
+Engine::~Engine() {
+    flux_watcher_destroy(prepare_);
+    flux_watcher_destroy(retry_);
+}
+
+Status Engine::configure(Json config) {
+    Queues queues = queues_;
+    if (auto done = queues.configure(config.get()); !done)
+        return done;
+    if (auto done = admin_->check(config.get()); !done)
+        return done;
+    if (auto done = jobtap_->update_config(config.get()); !done)
+        return done;
+    admin_->configure(config.get());
+    queues_ = std::move(queues);
+    for (const std::string& name : queues_.names())
+        jobs_.know_queue(name);
+    config_ = std::move(config);
+    return Done{};
+}
+
+Status Engine::open_store(RestoredJobs& restored) {
+    const char* statedir = flux_attr_get(h_, "statedir");
+    if (!statedir)
+        return Done{};
+    auto store = JobStore::open(statedir, environments_, restored);
+    if (!store)
+        return store.error();
+    store_ = std::move(*store);
+    if (!restored.warning.empty())
+        flux_log(h_, LOG_ERR, "%s", restored.warning.c_str());
+    if (restored.version == 1)
+        flux_log(h_, LOG_INFO, "job journal: taken over from a version without numbers and checksums");
+    return Done{};
+}
+
+Status Engine::start() {
+    json_t* config = nullptr;
+    flux_error_t error;
+    const flux_conf_t* conf = flux_get_conf(h_);
+    if (!conf || flux_conf_unpack(conf, &error, "o", &config) < 0)
+        config = nullptr;
+    RestoredJobs restored;
+    if (auto done = configure(config ? Json::share(config) : Json::object()); !done)
+        return done;
+    if (auto done = open_store(restored); !done)
+        return done;
+    if (auto done = jobtap_->start(); !done)
+        return done;
+    if (auto done = watch_reactor(); !done)
+        return done;
+    if (auto done = restore(std::move(restored)); !done)
+        return done;
+    for (const Status& done :
+         {jobtap_->register_handlers(), alloc_->start(), exec_->start(), streams_->start(), info_->start(),
+          list_->start(), waits_->start(), submit_->start(), control_->start(), admin_->start()})
+        if (!done)
+            return done;
+    return register_services();
+}
+
+Status Engine::register_services() {
+    for (const char* name : {"job-ingest", "job-list", "job-info"}) {
+        flux_future_t* f = flux_service_register(h_, name);
+        const bool is_registered = f && flux_future_get(f, nullptr) == 0;
+        const Error failed = system_error(std::string("cannot register service ") + name);
+        flux_future_destroy(f);
+        if (!is_registered)
+            return failed;
+    }
+    return Done{};
+}
+
+Status Engine::watch_reactor() {
+    prepare_ = flux_prepare_watcher_create(flux_get_reactor(h_), on_prepare, this);
+    retry_ = flux_timer_watcher_create(flux_get_reactor(h_), 1., 0., on_retry, this);
+    if (!prepare_ || !retry_)
+        return system_error("cannot watch the reactor");
+    const char* scale = flux_attr_get(h_, "clock.scale");
+    scale_ = scale ? std::stod(scale) : 1.;
+    flux_watcher_start(prepare_);
+    return Done{};
+}
+
+/// When the old broker was last alive: what ended with it ended then (ADR 0193).
+std::int64_t Engine::last_seen_us() const {
+    const char* text = flux_attr_get(h_, "clock.last-seen");
+    const std::int64_t seen = text ? std::llround(std::strtod(text, nullptr) * 1e6) : 0;
+    return std::min(now_us(), std::max(seen, last_us_));
+}
+
+Status Engine::restore(RestoredJobs restored) {
+    const int version = restored.version;
+    next_sequence_ = restored.next_sequence;
+    last_us_ = restored.last_us;
+    jobs_.raise_max_id(restored.max_id);
+    std::vector<Job*> active;
+    for (auto& owned : restored.jobs) {
+        if (owned->state == State::New)
+            continue;  // its submitter was never answered
+        Job& job = jobs_.add(std::move(owned));
+        jobs_.raise_max_id(job.id);
+        jobs_.count(job, State::New);
+        if (job.state == State::Inactive)
+            jobs_.retire(job);
+        else
+            active.push_back(&job);
+    }
+    if (store_)
+        if (auto done = store_->compact(jobs_, next_sequence_); !done) {
+            if (version != 2)
+                return done;  // lines of this version cannot stand behind what is there
+            flux_log(h_, LOG_ERR, "%s", done.error().message.c_str());
+        }
+    standing_us_ = last_seen_us();
+    for (Job* job : active) {
+        waits_->on_active(*job);
+        jobtap_->on_restored(*job);
+    }
+    put_resources_back(h_, jobs_);
+    const auto others = std::stable_partition(active.begin(), active.end(),
+                                              [](const Job* job) { return is_in(job->state, mask_running); });
+    std::for_each(active.begin(), others, [this](Job* job) { resume(*job); });
+    standing_us_.reset();
+    std::for_each(others, active.end(), [this](Job* job) { resume(*job); });
+    if (jobs_.active_count() + jobs_.inactive_count() > 0)
+        flux_log(h_, LOG_INFO, "restored %zu active and %zu inactive jobs", active.size(), jobs_.inactive_count());
+    return Done{};
+}
+
+void Engine::resume(Job& job) {
+    switch (job.state) {
+        case State::Depend:
+            if (auto checked = jobtap_->recheck_dependencies(job); !checked)
+                (void)raise(job,
+                            {"dependency", 4, checked.error().message + " (job may be stuck in DEPEND state)", owner_});
+            act(job);
+            break;
+        case State::Priority:
+            jobtap_->replay_state(job);
+            break;
+        case State::Sched:
+            (void)post(job, "flux-restart");
+            break;
+        case State::Run:
+            resume_running(job);
+            break;
+        default:
+            act(job);
+            break;
+    }
+}
+
+void Engine::resume_running(Job& job) {
+    if ((job.was_started || job.was_launched) && job.perilog_active == 0 && !job.facts.is_simulated)
+        (void)raise(job, {"exec", 0, "lost in a broker restart", owner_});
+    else
+        act(job);
+}
+
+void Engine::stop() {
+    flush();
+    streams_->end_all();
+    info_->end_all();
+    list_->end_all();
+    waits_->end_all();
+    admin_->end_all();
+    flush();
+}
+
+}  // namespace weir::broker::jobs

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: decoding requests and sending answers.
+// Must not know: jobs. RFC 6.
+#include "broker/services/job-manager/engine/rpc.hpp"
+
+#include <syslog.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+namespace weir::broker::jobs {
+
+Outbox::~Outbox() {
+    for (const Item& item : items_)
+        flux_msg_destroy(item.to_send);
+}
+
+void Outbox::put(Item item) {
+    bytes_ += item.text.size();
+    items_.push_back(std::move(item));
+}
+
+void Outbox::respond(const flux_msg_t* request, std::string payload) {
+    if (flux_msg_is_noresponse(request))
+        return;
+    put({MessageRef(request), 0, true, std::move(payload), nullptr, {}, {}});
+}
+
+void Outbox::respond_empty(const flux_msg_t* request) {
+    if (flux_msg_is_noresponse(request))
+        return;
+    put({MessageRef(request), 0, false, {}, nullptr, {}, {}});
+}
+
+void Outbox::respond_error(const flux_msg_t* request, int errnum, std::string message) {
+    if (flux_msg_is_noresponse(request))
+        return;
+    put({MessageRef(request), errnum, !message.empty(), std::move(message), nullptr, {}, {}});
+}
+
+void Outbox::answer_query(const flux_msg_t* request, std::string payload, int errnum) {
+    if (flux_msg_is_noresponse(request))
+        return;
+    const bool has_payload = !payload.empty();
+    put({MessageRef(request), errnum, has_payload, std::move(payload), nullptr, {}, {}, true});
+}
+
+void Outbox::request(const char* topic, const std::string& payload) {
+    flux_msg_t* msg = flux_request_encode(topic, payload.c_str());
+    if (!msg) {
+        flux_log(h_, LOG_ERR, "encoding %s: %s", topic, std::strerror(errno));
+        return;
+    }
+    put({MessageRef(msg), 0, false, {}, msg, {}, {}});
+}
+
+void Outbox::publish(const char* topic, Json payload) {
+    put({MessageRef(nullptr), 0, false, {}, nullptr, topic, std::move(payload)});
+}
+
+void Outbox::send_event(const Item& item) {
+    flux_future_t* f = flux_event_publish_pack(h_, item.event.c_str(), FLUX_MSGFLAG_PRIVATE, "O", item.payload.get());
+    if (!f || flux_future_then(
+                  f, -1., [](flux_future_t* done, void*) { flux_future_destroy(done); }, nullptr) < 0) {
+        flux_log(h_, LOG_ERR, "cannot publish %s", item.event.c_str());
+        flux_future_destroy(f);
+    }
+}
+
+void Outbox::send(const Item& item) {
+    int rc = 0;
+    if (!item.event.empty())
+        send_event(item);
+    else if (item.to_send)
+        rc = flux_send(h_, item.to_send, 0);
+    else if (item.errnum != 0)
+        rc = flux_respond_error(h_, item.request.get(), item.errnum, item.has_payload ? item.text.c_str() : nullptr);
+    else
+        rc = flux_respond(h_, item.request.get(), item.has_payload ? item.text.c_str() : nullptr);
+    if (rc < 0)
+        flux_log(h_, LOG_ERR, "error sending a message: %s", std::strerror(errno));
+}
+
+void Outbox::send_all() {
+    std::vector<Item> items;
+    items.swap(items_);
+    bytes_ = 0;
+    for (Item& item : items) {
+        send(item);
+        flux_msg_destroy(std::exchange(item.to_send, nullptr));
+    }
+    if (items_.empty()) {
+        items.clear();
+        items_.swap(items);  // keeps the capacity
+    }
+}
+
+void Outbox::send_answers_to_queries() {
+    const auto is_kept = [](const Item& item) { return !item.is_of_query; };
+    const auto first = std::stable_partition(items_.begin(), items_.end(), is_kept);
+    std::vector<Item> leaving(std::make_move_iterator(first), std::make_move_iterator(items_.end()));
+    items_.erase(first, items_.end());
+    for (const Item& item : leaving) {
+        bytes_ -= item.text.size();
+        send(item);
+    }
+}
+
+Error protocol_error(const std::string& what) {
+    return Error{std::errc::protocol_error, what};
+}
+
+Result<Request> decode_request(const flux_msg_t* msg) {
+    Request request;
+    request.msg = msg;
+    const char* text = nullptr;
+    struct flux_msg_cred cred;
+    if (flux_request_decode(msg, &request.topic, &text) < 0 || flux_msg_get_cred(msg, &cred) < 0)
+        return protocol_error("malformed request");
+    request.userid = cred.userid;
+    request.roles = cred.rolemask;
+    if (text && *text) {
+        auto payload = Json::parse(text);
+        if (!payload)
+            return protocol_error(payload.error().message);
+        request.payload = std::move(*payload);
+    }
+    return request;
+}
+
+void answer(flux_t* h, Outbox& outbox, const flux_msg_t* msg, const Answer& given, bool is_query) {
+    if (flux_msg_is_noresponse(msg)) {
+        if (!given)
+            flux_log(h, LOG_ERR, "request without response failed: %s", given.error().message.c_str());
+        return;
+    }
+    if (!given)
+        outbox.answer_query(msg, given.error().message, static_cast<int>(given.error().code));
+    else if (is_query && given->kind == Reply::Kind::Text)
+        outbox.answer_query(msg, given->text);
+    else if (given->kind == Reply::Kind::Text)
+        outbox.respond(msg, given->text);
+    else if (given->kind == Reply::Kind::Empty)
+        outbox.respond_empty(msg);
+}
+
+Status Handlers::add(flux_t* h, const flux_msg_handler_spec table[], void* arg) {
+    if (flux_msg_handler_addvec(h, table, arg, &handlers_) < 0)
+        return Error{static_cast<std::errc>(errno), std::string("cannot register handlers: ") + std::strerror(errno)};
+    return Done{};
+}
+
+}  // namespace weir::broker::jobs

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the thin edge between Flux messages and the manager: a decoded request, a reply, and a trampoline that no
+//   exception leaves. Everything sent goes through the Outbox.
+// Must not know: jobs.
+// RFC 6; ADR 0046 (one flush a reactor iteration).
+#pragma once
+#include <flux/core.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "broker/services/job-manager/codecs/json.hpp"
+
+namespace weir::broker::jobs {
+
+/// A counted reference to a message.
+class MessageRef {
+  public:
+    explicit MessageRef(const flux_msg_t* msg) : msg_(msg ? flux_msg_incref(msg) : nullptr) {}
+    MessageRef(MessageRef&& other) noexcept : msg_(std::exchange(other.msg_, nullptr)) {}
+    MessageRef(const MessageRef& other) : msg_(other.msg_ ? flux_msg_incref(other.msg_) : nullptr) {}
+    MessageRef& operator=(MessageRef other) noexcept {
+        std::swap(msg_, other.msg_);
+        return *this;
+    }
+    ~MessageRef() {
+        if (msg_)
+            flux_msg_decref(msg_);
+    }
+    const flux_msg_t* get() const { return msg_; }
+
+  private:
+    const flux_msg_t* msg_;
+};
+
+/// Messages in the order in which they will be sent, at the end of the reactor iteration.
+class Outbox {
+  public:
+    explicit Outbox(flux_t* h) : h_(h) {}
+    ~Outbox();
+    Outbox(const Outbox&) = delete;
+    Outbox& operator=(const Outbox&) = delete;
+    /// Requests that expect no answer are not answered.
+    void respond(const flux_msg_t* request, std::string payload);
+    void respond_empty(const flux_msg_t* request);
+    void respond_error(const flux_msg_t* request, int errnum, std::string message);
+    void request(const char* topic, const std::string& payload);
+    /// An event, which must not overtake a request that was made before it.
+    void publish(const char* topic, Json payload);
+    /// An answer that promises nothing and follows from nothing new: it may leave before what was put in before it.
+    void answer_query(const flux_msg_t* request, std::string payload, int errnum = 0);
+    /// `flush` is called between two requests when answers of 16 MiB have come together.
+    void when_large(std::function<void()> flush) { when_large_ = std::move(flush); }
+    void relieve() const {
+        if (bytes_ > bytes_large)
+            when_large_();
+    }
+    void send_all();
+    /// Sends those alone; the others stay.
+    void send_answers_to_queries();
+    bool empty() const { return items_.empty(); }
+
+  private:
+    struct Item {
+        MessageRef request;
+        int errnum;
+        bool has_payload;
+        std::string text;
+        flux_msg_t* to_send;
+        std::string event;  ///< topic
+        Json payload;       ///< the event's
+        bool is_of_query = false;
+    };
+    static constexpr std::size_t bytes_large = 16u << 20;
+    void put(Item item);
+    void send_event(const Item& item);
+    void send(const Item& item);
+
+    flux_t* h_;
+    std::vector<Item> items_;
+    std::size_t bytes_ = 0;  // of the texts of items_
+    std::function<void()> when_large_ = [] {};
+};
+
+struct Request {
+    const flux_msg_t* msg = nullptr;
+    const char* topic = "";
+    Json payload;
+    std::uint32_t userid = FLUX_USERID_UNKNOWN;
+    std::uint32_t roles = 0;
+
+    bool is_owner() const { return (roles & FLUX_ROLE_OWNER) != 0; }
+    /// The owner, or the user in question.
+    bool may_act_for(std::uint32_t user) const { return is_owner() || ((roles & FLUX_ROLE_USER) && userid == user); }
+    const json_t* body() const { return payload.get(); }
+};
+
+/// A handler's answer: nothing yet (Later), an empty response, or a payload.
+struct Reply {
+    enum class Kind { Later, Empty, Text } kind = Kind::Empty;
+    std::string text;
+    static Reply later() { return {Kind::Later, {}}; }
+    static Reply empty() { return {Kind::Empty, {}}; }
+    static Reply of(std::string text) { return {Kind::Text, std::move(text)}; }
+    static Reply of(const Json& value) { return {Kind::Text, value.text()}; }
+};
+using Answer = Result<Reply>;
+
+/// EPROTO with the sentence that says which key is missing.
+Error protocol_error(const std::string& what);
+inline Error not_permitted(const std::string& what) {
+    return Error{std::errc::operation_not_permitted, what};
+}
+
+Result<Request> decode_request(const flux_msg_t* msg);
+/// Errors, and all answers of handlers that only read, count as answers to queries.
+void answer(flux_t* h, Outbox& outbox, const flux_msg_t* msg, const Answer& given, bool is_query = false);
+
+/// Registered handlers; gone with the object.
+class Handlers {
+  public:
+    Handlers() = default;
+    ~Handlers() { flux_msg_handler_delvec(handlers_); }
+    Handlers(const Handlers&) = delete;
+    Handlers& operator=(const Handlers&) = delete;
+    Status add(flux_t* h, const flux_msg_handler_spec table[], void* arg);
+
+  private:
+    flux_msg_handler_t** handlers_ = nullptr;
+};
+
+/// C callback for `Answer (T::*)(const Request&)`; T has handle() and outbox().
+template <typename T, Answer (T::*method)(const Request&), bool is_query = false>
+void on_request(flux_t* h, flux_msg_handler_t*, const flux_msg_t* msg, void* arg) noexcept {
+    T& self = *static_cast<T*>(arg);
+    try {
+        auto request = decode_request(msg);
+        answer(h, self.outbox(), msg, request ? (self.*method)(*request) : Answer(request.error()), is_query);
+    } catch (const std::exception& error) {
+        answer(h, self.outbox(), msg, Error{std::errc::io_error, std::string("job-manager: ") + error.what()});
+    }
+    self.outbox().relieve();
+}
+
+/// The same for a handler that changes nothing and answers at once: answered though the disk is full.
+template <typename T, Answer (T::*method)(const Request&)>
+void on_query(flux_t* h, flux_msg_handler_t* mh, const flux_msg_t* msg, void* arg) noexcept {
+    on_request<T, method, true>(h, mh, msg, arg);
+}
+
+/// C callback for `void (T::*)(const flux_msg_t*)`, for responses.
+template <typename T, void (T::*method)(const flux_msg_t*)>
+void on_message(flux_t* h, flux_msg_handler_t*, const flux_msg_t* msg, void* arg) noexcept {
+    try {
+        (static_cast<T*>(arg)->*method)(msg);
+    } catch (const std::exception& error) {
+        flux_log(h, 3, "job-manager: %s", error.what());
+    }
+}
+
+}  // namespace weir::broker::jobs

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the job journal's file.
+// Must not know: flux_t, plugins. ADR 0045, 0189.
+#include "broker/services/job-manager/journal/job_store.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace weir::broker::jobs {
+namespace {
+
+constexpr std::uint64_t dead_bytes_min = 64u << 20;
+/// Room for some 1,500 events of jobs that run while no new ones can be taken in.
+constexpr std::uint64_t room_min = 256u << 10;
+
+Error io_error(const std::string& what, const std::string& path) {
+    const int errnum = errno;
+    return Error{static_cast<std::errc>(errnum), "job journal: " + what + " " + path + ": " + std::strerror(errnum)};
+}
+
+Status write_all(int fd, std::string_view bytes, const std::string& path) {
+    while (!bytes.empty()) {
+        const ssize_t n = ::write(fd, bytes.data(), bytes.size());
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return io_error("cannot write", path);
+        bytes.remove_prefix(static_cast<std::size_t>(n));
+    }
+    return Done{};
+}
+
+Result<std::string> read_whole(int fd, const std::string& path) {
+    struct stat info {};
+    if (::fstat(fd, &info) < 0)
+        return io_error("cannot read", path);
+    std::string text(static_cast<std::size_t>(info.st_size), '\0');
+    std::size_t have = 0;
+    while (have < text.size()) {
+        const ssize_t n = ::pread(fd, text.data() + have, text.size() - have, static_cast<off_t>(have));
+        if (n < 0)
+            return io_error("cannot read", path);
+        if (n == 0)
+            break;
+        have += static_cast<std::size_t>(n);
+    }
+    text.resize(have);
+    return text;
+}
+
+/// What else an instance that had jobs left in its state directory; empty: nothing.
+std::string trace_of_jobs(const std::string& directory) {
+    for (const char* name : {"job-priority.sqlite", "output"}) {
+        const std::string path = directory + "/" + name;
+        if (::access(path.c_str(), F_OK) == 0)
+            return path;
+    }
+    return {};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<JobStore>> JobStore::open(const std::string& directory, EnvironmentPool& environments,
+                                                 RestoredJobs& restored) {
+    const std::string path = directory + "/jobs.journal";
+    const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return io_error("cannot open", path);
+    std::unique_ptr<JobStore> store(new JobStore(path, fd));
+    if (::flock(fd, LOCK_EX | LOCK_NB) < 0)
+        return Error{std::errc::device_or_resource_busy,
+                     "job journal: " + path + " is in use by another instance; give this one its own statedir"};
+    auto text = read_whole(fd, path);
+    if (!text)
+        return text.error();
+    auto read = read_journal(*text, path, environments);
+    if (!read)
+        return read.error();
+    store->bytes_ = read->bytes;
+    store->pending_.go_on(read->next_line);
+    if (auto done = store->cut_to_whole_lines(); !done)
+        return done.error();
+    if (const std::string trace = trace_of_jobs(directory); read->version == 0 && !trace.empty())
+        read->warning = "job journal: " + path + " is missing or empty, but " + trace +
+                        " says that there were jobs: they are forgotten. If that was not meant, stop the instance and "
+                        "bring the file back";
+    restored = std::move(*read);
+    return store;
+}
+
+JobStore::~JobStore() {
+    if (auto last = flush(); !last)
+        std::fprintf(stderr, "%s\n", last.error().message.c_str());
+    if (reserved_ != 0 || is_torn_)
+        (void)cut_to_whole_lines();  // gives back what was set aside
+    ::close(fd_);
+}
+
+Status JobStore::cut_to_whole_lines() {
+    is_torn_ = ::ftruncate(fd_, static_cast<off_t>(bytes_)) < 0;
+    reserved_ = 0;
+    return is_torn_ ? Status(io_error("cannot cut off a torn line of", path_)) : Status(Done{});
+}
+
+Status JobStore::flush() {
+    const std::string& text = pending_.text();
+    if (text.empty())
+        return Done{};
+    if (is_torn_)
+        if (auto done = cut_to_whole_lines(); !done)
+            return done;
+    if (auto done = write_all(fd_, text, path_); !done) {
+        (void)cut_to_whole_lines();
+        return done;
+    }
+    bytes_ += text.size();
+    pending_.clear_text();
+    return Done{};
+}
+
+Status JobStore::reserve() {
+    const std::uint64_t ahead = pending_.text().size() + room_min;
+    if (bytes_ + ahead <= reserved_)
+        return Done{};
+    const auto length = static_cast<off_t>(ahead + room_min);
+    int rc = 0;
+    do {
+        rc = ::fallocate(fd_, FALLOC_FL_KEEP_SIZE, static_cast<off_t>(bytes_), length);
+    } while (rc < 0 && errno == EINTR);
+    if (rc < 0 && errno != EOPNOTSUPP && errno != ENOSYS)
+        return io_error("there is no room left for", path_);
+    reserved_ = rc < 0 ? UINT64_MAX : bytes_ + static_cast<std::uint64_t>(length);
+    return Done{};
+}
+
+Status JobStore::compact(const JobTable& table, std::uint64_t next_sequence) {
+    if (auto done = flush(); !done)
+        return done;
+    compact_from_ = bytes_ + dead_bytes_min;
+    JournalWriter fresh;
+    fresh.begin(table.max_id(), next_sequence);
+    for (const Job* job : table.inactive_jobs())
+        fresh.add(*job);
+    for (const auto& [id, job] : table.active_jobs())
+        fresh.add(*job);
+    const std::string beside = path_ + ".new";
+    ::unlink(beside.c_str());
+    const int fd = ::open(beside.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_APPEND | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return io_error("cannot open", beside);
+    auto done = write_all(fd, fresh.text(), beside);
+    if (done && (::fsync(fd) < 0 || ::flock(fd, LOCK_EX | LOCK_NB) < 0 || ::rename(beside.c_str(), path_.c_str()) < 0))
+        done = io_error("cannot replace", path_);
+    if (!done) {
+        ::close(fd);
+        ::unlink(beside.c_str());
+        return done;
+    }
+    ::close(fd_);
+    fd_ = fd;
+    is_torn_ = false;
+    reserved_ = compact_from_ = 0;
+    bytes_ = compact_bytes_ = fresh.text().size();
+    fresh.clear_text();
+    pending_ = std::move(fresh);
+    return Done{};
+}
+
+bool JobStore::is_mostly_dead() const {
+    return bytes_ > dead_bytes_min && bytes_ > 4 * compact_bytes_ && bytes_ > compact_from_;
+}
+
+}  // namespace weir::broker::jobs

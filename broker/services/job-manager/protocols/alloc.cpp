@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the manager's side of the scheduler protocol.
+// Must not know: how the scheduler decides; jobtap. RFC 27.
+#include "broker/services/job-manager/protocols/alloc.hpp"
+
+#include <syslog.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "broker/services/job-manager/codecs/resource_set.hpp"
+#include "broker/services/job-manager/requests/admin.hpp"
+
+namespace weir::broker::jobs {
+namespace {
+
+enum class AllocType : int { Success = 0, Annotate = 1, Deny = 2, Cancel = 3 };
+
+}  // namespace
+
+struct AllocTable {
+    static constexpr flux_msg_handler_spec specs[] = {
+        {FLUX_MSGTYPE_REQUEST, "job-manager.sched-hello", on_request<Alloc, &Alloc::hello>, 0},
+        {FLUX_MSGTYPE_REQUEST, "job-manager.sched-ready", on_request<Alloc, &Alloc::ready>, 0},
+        {FLUX_MSGTYPE_REQUEST, "job-manager.alloc-query", on_query<Alloc, &Alloc::query>, FLUX_ROLE_USER},
+        {FLUX_MSGTYPE_REQUEST, "job-manager.resource-status", on_query<Alloc, &Alloc::resource_status>, 0},
+        {FLUX_MSGTYPE_RESPONSE, "sched.alloc", on_message<Alloc, &Alloc::on_response>, 0},
+        FLUX_MSGHANDLER_TABLE_END,
+    };
+};
+
+Status Alloc::start() {
+    return handlers_.add(engine_.handle(), AllocTable::specs, this);
+}
+
+void Alloc::enqueue(Job& job) {
+    if (job.state != State::Sched || job.alloc_bypass || job.alloc_queued || job.alloc_pending ||
+        job.priority == priority_min || !engine_.queues().is_started(job.facts.queue))
+        return;
+    queue_.insert(job);
+    job.alloc_queued = true;
+    recall();
+}
+
+void Alloc::dequeue(Job& job) {
+    if (!job.alloc_queued)
+        return;
+    queue_.erase(job);
+    job.alloc_queued = false;
+}
+
+void Alloc::cancel(Job& job, bool is_final) {
+    if (!job.alloc_pending)
+        return;
+    outbox().request("sched.cancel", "{\"id\":" + std::to_string(job.id) + "}");
+    if (!is_final)
+        return;
+    job.alloc_pending = false;
+    sent_.erase(job);
+    engine_.clear_annotations(job, nullptr);
+}
+
+void Alloc::send_free(JobId id, const std::string& r_text) {
+    if (is_online_)
+        outbox().request("sched.free", "{\"id\":" + std::to_string(id) + ",\"R\":" + r_text + ",\"final\":true}");
+}
+
+void Alloc::free(const Job& job) {
+    send_free(job.id, job.r->text);
+}
+
+void Alloc::on_priority(Job& job, bool one_shot) {
+    if (job.alloc_queued) {
+        if (job.priority == priority_min) {
+            dequeue(job);
+        } else {
+            queue_.reorder(job);
+            if (one_shot)
+                recall();
+        }
+    } else if (job.alloc_pending) {
+        if (job.priority == priority_min) {
+            cancel(job, false);
+            return;
+        }
+        sent_.reorder(job);
+        if (one_shot) {
+            on_priorities({&job});
+        }
+    } else {
+        enqueue(job);
+    }
+}
+
+void Alloc::on_priorities(const std::vector<Job*>& changed) {
+    std::string list;
+    for (const Job* job : changed)
+        if (job->alloc_pending && job->priority > priority_min)
+            list += (list.empty() ? "[" : ",[") + std::to_string(job->id) + "," + std::to_string(job->priority) + "]";
+    if (!list.empty() && is_online_)
+        outbox().request("sched.prioritize", "{\"jobs\":[" + list + "]}");
+    recall();
+}
+
+void Alloc::recall() {
+    if (limit_ == 0 || queue_.empty() || sent_.empty())
+        return;
+    auto head = queue_.begin();
+    auto tail = sent_.rbegin();
+    for (; head != queue_.end() && tail != sent_.rend() && head->key < tail->key; ++head, ++tail)
+        cancel(*tail->job, false);
+}
+
+void Alloc::on_queue(const std::string& queue, bool is_started) {
+    std::vector<Job*> members;
+    for (const auto& [id, job] : engine_.jobs().active_jobs())
+        if (queue.empty() || job->facts.queue == queue)
+            members.push_back(job.get());
+    for (Job* job : members) {
+        if (is_started) {
+            enqueue(*job);
+        } else {
+            dequeue(*job);
+            cancel(*job, false);
+        }
+    }
+}
+
+void Alloc::send_requests() {
+    while (is_online_ && !queue_.empty() && (limit_ == 0 || sent_.size() < limit_)) {
+        Job& job = *queue_.first();
+        std::string payload = "{\"id\":" + std::to_string(job.id) + ",\"priority\":" + std::to_string(job.priority) +
+                              ",\"userid\":" + std::to_string(job.userid) + ",\"t_submit\":";
+        append_timestamp(payload, job.t_submit_us());
+        payload += ",\"jobspec\":" + job.jobspec_text.redacted + "}";
+        outbox().request("sched.alloc", payload);
+        dequeue(job);
+        sent_.insert(job);
+        job.alloc_pending = true;
+    }
+}
+
+void Alloc::requeue(Job& job) {
+    sent_.erase(job);
+    job.alloc_pending = false;
+    engine_.clear_annotations(job, "sched");
+    enqueue(job);
+}
+
+void Alloc::go_offline(const std::string& why) {
+    if (!is_online_)
+        return;
+    flux_log(engine_.handle(), LOG_DEBUG, "alloc: stop due to %s", why.c_str());
+    is_online_ = false;
+    sender_.clear();
+    while (Job* job = sent_.first())
+        requeue(*job);
+    engine_.admin().check_drained();
+}
+
+void Alloc::on_disconnect(const flux_msg_t* msg) {
+    const char* sender = flux_msg_route_first(msg);
+    if (sender && sender_ == sender)
+        go_offline("disconnect");
+}
+
+void Alloc::on_response(const flux_msg_t* msg) {
+    const char* text = nullptr;
+    if (flux_response_decode(msg, nullptr, &text) < 0) {
+        go_offline(std::string("alloc response error: ") + std::strerror(errno));  // ENOSYS: scheduler unloaded
+        return;
+    }
+    if (auto done = take_response(text ? text : ""); !done) {
+        flux_log(engine_.handle(), LOG_ERR, "sched.alloc-response: %s", done.error().message.c_str());
+        go_offline("alloc response error");
+    }
+}
+
+Status Alloc::take_response(const char* text) {
+    auto response = Json::parse(text);
+    if (!response)
+        return response.error();
+    const auto id = read_integer(response->get(), "id");
+    const auto type = read_integer(response->get(), "type");
+    if (!id || !type)
+        return protocol_error("needs id and type");
+    Job* job = engine_.jobs().active(static_cast<JobId>(*id));
+    if (job && !job->alloc_pending)
+        job = nullptr;
+    json_t* annotations = json_object_get(response->get(), "annotations");
+    switch (static_cast<AllocType>(*type)) {
+        case AllocType::Success:
+            return on_success(job, static_cast<JobId>(*id), response->get());
+        case AllocType::Annotate:
+            if (!json_is_object(annotations))
+                return protocol_error("type 1 needs annotations (object)");
+            if (job)
+                engine_.annotate(*job, annotations);
+            return Done{};
+        case AllocType::Deny:
+            if (job)
+                on_denied(*job, std::string(read_string(response->get(), "note").value_or("")));
+            return Done{};
+        case AllocType::Cancel:
+            if (job)
+                on_canceled(*job);
+            return Done{};
+    }
+    return protocol_error("unknown type " + std::to_string(*type));
+}
+
+Status Alloc::on_success(Job* job, JobId id, json_t* response) {
+    json_t* r = json_object_get(response, "R");
+    if (!json_is_object(r))
+        return protocol_error("protocol error: a successful response needs R");
+    if (!job) {
+        send_free(id, Json::share(r).text());  // canceled meanwhile
+        return Done{};
+    }
+    sent_.erase(*job);
+    if (job->has_resources || !job->r->text.empty())
+        return protocol_error(f58(id) + " is already allocated");
+    job->r = allocation_of(Json::share(r));
+    if (json_t* annotations = json_object_get(response, "annotations"); json_is_object(annotations))
+        engine_.annotate(*job, annotations);
+    job->alloc_pending = false;
+    Json context;
+    if (job->annotations) {
+        context = Json::object();
+        context.set("annotations", job->annotations);
+    }
+    return engine_.post(*job, "alloc", std::move(context));
+}
+
+void Alloc::on_denied(Job& job, const std::string& note) {
+    job.alloc_pending = false;
+    sent_.erase(job);
+    engine_.clear_annotations(job, nullptr);
+    (void)engine_.raise(job, {"alloc", 0, note, engine_.owner()});
+}
+
+void Alloc::on_canceled(Job& job) {
+    if (job.state == State::Sched) {
+        requeue(job);
+    } else {
+        sent_.erase(job);
+        job.alloc_pending = false;
+        engine_.clear_annotations(job, nullptr);
+    }
+    engine_.act(job);
+    engine_.admin().check_drained();
+}
+
+Answer Alloc::hello(const Request& request) {
+    if (!flux_msg_is_streaming(request.msg))
+        return protocol_error("job-manager.sched-hello needs the streaming RPC flag");
+    for (const auto& [id, job] : engine_.jobs().active_jobs()) {
+        if (!job->has_resources || job->alloc_bypass)
+            continue;
+        std::string payload = "{\"id\":" + std::to_string(id) + ",\"priority\":" + std::to_string(job->priority) +
+                              ",\"userid\":" + std::to_string(job->userid) + ",\"t_submit\":";
+        append_timestamp(payload, job->t_submit_us());
+        payload += ",\"R\":" + job->r->text + "}";
+        outbox().respond(request.msg, std::move(payload));
+    }
+    outbox().respond_error(request.msg, ENODATA, "");
+    return Reply::later();
+}
+
+Answer Alloc::ready(const Request& request) {
+    const auto mode = read_string(request.body(), "mode");
+    const auto limit = read_integer(request.body(), "limit");
+    if (!mode || (*mode != "limited" && *mode != "unlimited"))
+        return protocol_error("mode must be \"unlimited\" or \"limited\"");
+    if (*mode == "limited" && (!limit || *limit <= 0))
+        return protocol_error("mode \"limited\" needs limit (a positive integer)");
+    limit_ = *mode == "limited" ? static_cast<std::size_t>(*limit) : 0;
+    const char* sender = flux_msg_route_first(request.msg);
+    sender_ = sender ? sender : "";
+    is_online_ = true;
+    flux_log(engine_.handle(), LOG_DEBUG, "scheduler: ready %s", std::string(*mode).c_str());
+    return Reply::of("{\"count\":" + std::to_string(queue_.size()) + "}");
+}
+
+// Guest: reads counts.
+Answer Alloc::query(const Request&) {
+    return Reply::of("{\"queue_length\":" + std::to_string(queue_.size()) + ",\"alloc_pending\":" +
+                     std::to_string(sent_.size()) + ",\"running\":" + std::to_string(engine_.jobs().running()) + "}");
+}
+
+Answer Alloc::resource_status(const Request&) {
+    ResourceUnion sum;
+    for (const auto& [id, job] : engine_.jobs().active_jobs()) {
+        if (!job->r->tree || job->free_posted || job->alloc_bypass || !job->has_resources)
+            continue;
+        if (auto done = sum.add(job->r->tree.get()); !done)
+            return Error{std::errc::invalid_argument, f58(id) + ": " + done.error().message};
+    }
+    Json out = Json::object();
+    out.set("allocated", sum.to_r());
+    return Reply::of(out);
+}
+
+}  // namespace weir::broker::jobs

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the manager's side of the scheduler protocol: the queue of jobs that want resources, the requests that are out,
+//   hello, ready, alloc, free, cancel, prioritize.
+// Must not know: how the scheduler decides; jobtap.
+// RFC 27.
+#pragma once
+#include <optional>
+
+#include "broker/services/job-manager/engine/engine.hpp"
+#include "broker/services/job-manager/tables/job_queue.hpp"
+
+namespace weir::broker::jobs {
+
+class Alloc : public Component {
+  public:
+    explicit Alloc(Engine& engine) : Component(engine) {}
+    Status start();
+
+    /// A job in SCHED wants resources. Idempotent; held, bypassed and stopped-queue jobs are left out.
+    void enqueue(Job& job);
+    void dequeue(Job& job);
+    /// Withdraws the request that is out, if any. `is_final`: the job goes on without waiting for the answer.
+    void cancel(Job& job, bool is_final);
+    /// Gives the job's resources back to the scheduler.
+    void free(const Job& job);
+    /// The job's priority changed. `one_shot`: also tell the scheduler and look at the limited window now.
+    void on_priority(Job& job, bool one_shot);
+    /// After a pass over all jobs: one message to the scheduler for those with a request out.
+    void on_priorities(const std::vector<Job*>& changed);
+    /// A queue was started or stopped: jobs join or leave.
+    void on_queue(const std::string& queue, bool is_started);
+    void on_disconnect(const flux_msg_t* msg);
+    /// Sends alloc requests as far as the scheduler's mode allows.
+    void send_requests();
+    bool is_online() const { return is_online_; }
+    std::size_t queued() const { return queue_.size(); }
+    std::size_t pending() const { return sent_.size(); }
+    const JobQueue& queue() const { return queue_; }
+
+  private:
+    friend struct AllocTable;
+    Answer hello(const Request& request);
+    Answer ready(const Request& request);
+    Answer query(const Request& request);
+    Answer resource_status(const Request& request);
+    void on_response(const flux_msg_t* msg);
+    Status take_response(const char* text);
+    Status on_success(Job* job, JobId id, json_t* response);
+    void on_denied(Job& job, const std::string& note);
+    void on_canceled(Job& job);
+    void requeue(Job& job);
+    /// Limited mode: asks back requests that jobs of higher priority in the queue should have.
+    void recall();
+    void go_offline(const std::string& why);
+    void send_free(JobId id, const std::string& r_text);
+
+    JobQueue queue_;
+    JobQueue sent_;
+    bool is_online_ = false;
+    std::size_t limit_ = 0;  // 0 = unlimited
+    std::string sender_;
+};
+
+}  // namespace weir::broker::jobs

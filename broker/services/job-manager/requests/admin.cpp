@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: requests about the manager as a whole.
+// Must not know: the life of a single job.
+#include "broker/services/job-manager/requests/admin.hpp"
+
+#include <malloc.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "broker/services/job-manager/codecs/jobspec.hpp"
+#include "broker/services/job-manager/jobtap/jobtap.hpp"
+#include "broker/services/job-manager/protocols/alloc.hpp"
+#include "broker/services/job-manager/protocols/exec.hpp"
+#include "broker/services/job-manager/requests/event_streams.hpp"
+#include "broker/services/job-manager/requests/job_info.hpp"
+#include "broker/services/job-manager/requests/waits.hpp"
+
+namespace weir::broker::jobs {
+namespace {
+
+constexpr std::int64_t purge_batch_max = 100;
+constexpr std::size_t trim_from = 10000;
+
+std::string listed(const Job& job) {
+    std::string out = "{\"id\":" + std::to_string(job.id) + ",\"userid\":" + std::to_string(job.userid) +
+                      ",\"urgency\":" + std::to_string(job.urgency) + ",\"priority\":" + std::to_string(job.priority) +
+                      ",\"t_submit\":";
+    append_timestamp(out, job.t_submit_us());
+    out += ",\"state\":" + std::to_string(bit(job.state));
+    if (job.annotations)
+        out += ",\"annotations\":" + job.annotations.text();
+    return out + "}";
+}
+
+/// The eventlog as a JSON array.
+std::string events_array(const std::string& eventlog) {
+    std::string out = "[" + eventlog;
+    for (char& c : out)
+        if (c == '\n')
+            c = ',';
+    if (out.back() == ',')
+        out.pop_back();
+    return out + "]";
+}
+
+Error invalid(const std::string& what) {
+    return Error{std::errc::invalid_argument, what};
+}
+
+}  // namespace
+
+struct AdminTable {
+    static constexpr flux_msg_handler_spec specs[] = {
+        {FLUX_MSGTYPE_REQUEST, "job-manager.list", on_query<Admin, &Admin::list>, 0},
+        {FLUX_MSGTYPE_REQUEST, "job-manager.getattr", on_query<Admin, &Admin::getattr>, FLUX_ROLE_USER},
+        {FLUX_MSGTYPE_REQUEST, "job-manager.getinfo", on_query<Admin, &Admin::getinfo>, FLUX_ROLE_USER},
+        {FLUX_MSGTYPE_REQUEST, "job-manager.stats-get", on_query<Admin, &Admin::stats>, FLUX_ROLE_USER},
+        {FLUX_MSGTYPE_REQUEST, "job-manager.queue-list", on_query<Admin, &Admin::queue_list>, FLUX_ROLE_USER},
+        {FLUX_MSGTYPE_REQUEST, "job-manager.queue-status", on_query<Admin, &Admin::queue_status>, FLUX_ROLE_USER},
+        {FLUX_MSGTYPE_REQUEST, "job-manager.queue-enable", on_request<Admin, &Admin::queue_enable>, 0},
+        {FLUX_MSGTYPE_REQUEST, "job-manager.queue-start", on_request<Admin, &Admin::queue_start>, 0},
+        {FLUX_MSGTYPE_REQUEST, "job-manager.drain", on_request<Admin, &Admin::drain>, 0},
+        {FLUX_MSGTYPE_REQUEST, "job-manager.idle", on_request<Admin, &Admin::idle>, 0},
+        {FLUX_MSGTYPE_REQUEST, "job-manager.purge", on_request<Admin, &Admin::purge>, 0},
+        {FLUX_MSGTYPE_REQUEST, "job-manager.purge-id", on_request<Admin, &Admin::purge_id>, 0},
+        {FLUX_MSGTYPE_REQUEST, "job-manager.disconnect", on_request<Admin, &Admin::disconnect>, FLUX_ROLE_USER},
+        {FLUX_MSGTYPE_REQUEST, "job-manager.config-reload", on_request<Admin, &Admin::config_reload>, 0},
+        FLUX_MSGHANDLER_TABLE_END,
+    };
+};
+
+Status Admin::start() {
+    return handlers_.add(engine_.handle(), AdminTable::specs, this);
+}
+
+Result<Admin::Limits> Admin::limits_of(const json_t* config) {
+    const json_t* table = json_object_get(config, "job-manager");
+    const json_t* num = json_object_get(table, "inactive-num-limit");
+    const json_t* age = json_object_get(table, "inactive-age-limit");
+    Limits limits;
+    if (num && (!json_is_integer(num) || json_integer_value(num) < -1))
+        return invalid("job-manager.inactive-num-limit must be an integer of at least 0 (or -1: no limit)");
+    if (num)
+        limits.num = json_integer_value(num);
+    if (age) {
+        auto seconds = parse_duration(json_string_value(age) ? json_string_value(age) : "");
+        if (!seconds)
+            return invalid("job-manager.inactive-age-limit: " + seconds.error().message);
+        limits.age_s = *seconds;
+    }
+    return limits;
+}
+
+Status Admin::check(const json_t* config) {
+    const auto limits = limits_of(config);
+    return limits ? Status(Done{}) : Status(limits.error());
+}
+
+void Admin::configure(const json_t* config) {
+    limits_ = limits_of(config).value();
+}
+
+Answer Admin::list(const Request& request) {
+    const auto entries_max = read_integer(request.body(), "max_entries");
+    if (!entries_max || *entries_max < 0)
+        return protocol_error("max_entries must be an integer of at least 0");
+    std::string jobs;
+    std::int64_t count = 0;
+    const auto add = [&](const Job& job) {
+        if (*entries_max == 0 || count < *entries_max)
+            jobs += (jobs.empty() ? "" : ",") + listed(job);
+        ++count;
+    };
+    for (const JobQueue::Entry& entry : engine_.alloc().queue())
+        add(*entry.job);
+    for (const auto& [id, job] : engine_.jobs().active_jobs())
+        if (!job->alloc_queued)
+            add(*job);
+    return Reply::of("{\"jobs\":[" + jobs + "]}");
+}
+
+// Guest: reads jobspec without environment, R and eventlog of his own jobs.
+Answer Admin::getattr(const Request& request) {
+    const auto id = read_integer(request.body(), "id");
+    const json_t* attrs = json_object_get(request.body(), "attrs");
+    if (!id || !json_is_array(attrs))
+        return protocol_error("id must be an integer and attrs an array");
+    const Job* job = engine_.jobs().find(static_cast<JobId>(*id));
+    if (!job)
+        return invalid("unknown job");
+    if (!request.may_act_for(job->userid))
+        return not_permitted("guests can only access their own jobs");
+    std::string out;
+    for (std::size_t i = 0; i < json_array_size(attrs); ++i) {
+        const char* name = json_string_value(json_array_get(attrs, i));
+        if (!name)
+            return protocol_error("attribute list contains non-string");
+        const std::string_view key = name;
+        if (key != "jobspec" && key != "R" && key != "eventlog")
+            return Error{std::errc::no_such_file_or_directory, "unknown attr " + std::string(key)};
+        if (key == "R" && job->r->text.empty())
+            return Error{std::errc::no_such_file_or_directory, "R is NULL"};
+        out += out.empty() ? "{" : ",";
+        append_quoted(out, key);
+        out += ":" + (key == "jobspec" ? job->jobspec_text.redacted
+                      : key == "R"     ? job->r->text
+                                       : events_array(job->eventlog));
+    }
+    return Reply::of(out.empty() ? "{}" : out + "}");
+}
+
+// Guest: reads the greatest job id.
+Answer Admin::getinfo(const Request&) {
+    return Reply::of("{\"max_jobid\":" + std::to_string(engine_.jobs().max_id()) + "}");
+}
+
+// Guest: reads counts.
+Answer Admin::stats(const Request&) {
+    const JobTable& jobs = engine_.jobs();
+    return Reply::of("{\"journal\":{\"listeners\":" + std::to_string(engine_.streams().listeners()) +
+                     ",\"events\":" + std::to_string(engine_.streams().events()) +
+                     "},\"active_jobs\":" + std::to_string(jobs.active_count()) + ",\"inactive_jobs\":" +
+                     std::to_string(jobs.inactive_count()) + ",\"max_jobid\":" + std::to_string(jobs.max_id()) +
+                     ",\"environments\":" + std::to_string(engine_.environments().size()) +
+                     ",\"housekeeping\":{\"running\":{}}}");
+}
+
+// Guest: reads the queues' names.
+Answer Admin::queue_list(const Request&) {
+    Json names = Json::array();
+    for (const std::string& name : engine_.queues().names())
+        names.append(Json::string(name));
+    Json out = Json::object();
+    out.set("queues", std::move(names));
+    return Reply::of(out);
+}
+
+// Guest: reads whether a queue takes and starts jobs, and the reason if not.
+Answer Admin::queue_status(const Request& request) {
+    auto queue = engine_.queues().find(std::string(read_string(request.body(), "name").value_or("")));
+    if (!queue)
+        return queue.error();
+    return Reply::of(engine_.queues().status(**queue, engine_.alloc().is_online()));
+}
+
+Answer Admin::queue_enable(const Request& request) {
+    const std::string name(read_string(request.body(), "name").value_or(""));
+    const auto on = read_boolean(request.body(), "enable");
+    const auto reason = read_string(request.body(), "reason");
+    if (!on)
+        return protocol_error("enable must be a boolean");
+    if (!*on && !reason)
+        return invalid("reason is required for disable");
+    if (name.empty() && engine_.queues().has_named() && !read_boolean(request.body(), "all").value_or(false))
+        return invalid("Use --all to apply this command to all queues");
+    if (auto done = engine_.queues().enable(name, *on, std::string(reason.value_or(""))); !done)
+        return done.error();
+    return Reply::empty();
+}
+
+Answer Admin::queue_start(const Request& request) {
+    const std::string name(read_string(request.body(), "name").value_or(""));
+    const auto on = read_boolean(request.body(), "start");
+    if (!on)
+        return protocol_error("start must be a boolean");
+    if (name.empty() && engine_.queues().has_named() && !read_boolean(request.body(), "all").value_or(false))
+        return invalid("Use --all to apply this command to all queues");
+    const std::string reason(read_string(request.body(), "reason").value_or(""));
+    if (auto done = engine_.queues().start(name, *on, reason); !done)
+        return done.error();
+    engine_.alloc().on_queue(name, *on);
+    return Reply::empty();
+}
+
+Answer Admin::drain(const Request& request) {
+    drain_.emplace_back(request.msg);
+    check_drained();
+    return Reply::later();
+}
+
+Answer Admin::idle(const Request& request) {
+    idle_.emplace_back(request.msg);
+    check_drained();
+    return Reply::later();
+}
+
+void Admin::check_drained() {
+    const JobTable& jobs = engine_.jobs();
+    if (jobs.active_count() == 0)
+        for (; !drain_.empty(); drain_.pop_front())
+            outbox().respond_empty(drain_.front().get());
+    if (engine_.alloc().pending() == 0 && jobs.running() == 0)
+        for (; !idle_.empty(); idle_.pop_front())
+            outbox().respond(idle_.front().get(), "{\"pending\":" + std::to_string(jobs.active_count()) + "}");
+}
+
+void Admin::on_inactive() {
+    check_drained();
+    const std::size_t active = engine_.jobs().active_count();
+    active_peak_ = std::max(active_peak_, active);
+    if (active_peak_ > trim_from && active < active_peak_ / 4) {
+        active_peak_ = active;
+        ::malloc_trim(0);  // a burst is over: what it needed goes back to the system
+    }
+}
+
+void Admin::forget(std::unique_ptr<Job> job) {
+    engine_.jobtap().on_purge(*job);
+    engine_.info().end(job->id);
+    if (!purged_)
+        purged_ = Json::array();
+    purged_.append(Json::integer(static_cast<json_int_t>(job->id)));
+}
+
+void Admin::purge_surplus() {
+    for (std::size_t n = engine_.jobs().purgeable(engine_.now_us(), limits_.age_s, limits_.num); n > 0; --n)
+        forget(engine_.jobs().purge_oldest());
+    publish_purged();
+}
+
+/// Tells listeners, and takes the jobs' R out of the KVS, where schedulers put it (RFC 16, 27).
+void Admin::publish_purged() {
+    if (!purged_)
+        return;
+    std::string ops;
+    for (std::size_t i = 0; i < json_array_size(purged_.get()); ++i) {
+        char key[64];
+        const auto id = static_cast<JobId>(json_integer_value(json_array_get(purged_.get(), i)));
+        if (flux_job_kvs_key(key, sizeof key, id, nullptr) < 0)
+            continue;
+        ops += ops.empty() ? "{\"key\":" : ",{\"key\":";
+        append_quoted(ops, key);
+        ops += ",\"flags\":0,\"dirent\":null}";
+    }
+    flux_future_t* f = flux_rpc(engine_.handle(), "kvs.commit",
+                                ("{\"namespace\":\"primary\",\"flags\":0,\"ops\":[" + ops + "]}").c_str(),
+                                FLUX_NODEID_ANY, FLUX_RPC_NORESPONSE);
+    flux_future_destroy(f);
+    Json event = Json::object();
+    event.set("jobs", std::exchange(purged_, Json()));
+    engine_.outbox().publish("job-purge-inactive", event);
+}
+
+Answer Admin::purge(const Request& request) {
+    const auto age = read_number(request.body(), "age_limit");
+    const auto num = read_integer(request.body(), "num_limit");
+    const auto batch = read_integer(request.body(), "batch");
+    const auto force = read_boolean(request.body(), "force");
+    if (!age || !num || !batch || !force)
+        return protocol_error("needs age_limit, num_limit, batch and force");
+    if (*age != -1 && *age < 0)
+        return invalid("if set, age limit must be >= 0");
+    if (*num != -1 && *num < 0)
+        return invalid("if set, num limit must be >= 0");
+    if (*batch < 1 || *batch > purge_batch_max)
+        return invalid("batch must be >= 1 and <= 100");
+    std::size_t count = engine_.jobs().purgeable(engine_.now_us(), *age, *num);
+    if (*force) {
+        count = std::min(count, static_cast<std::size_t>(*batch));
+        for (std::size_t i = 0; i < count; ++i)
+            forget(engine_.jobs().purge_oldest());
+        publish_purged();
+    }
+    return Reply::of("{\"count\":" + std::to_string(count) + "}");
+}
+
+Answer Admin::purge_id(const Request& request) {
+    const auto id = read_integer(request.body(), "id");
+    if (!id)
+        return protocol_error("id must be an integer");
+    const auto job_id = static_cast<JobId>(*id);
+    if (engine_.jobs().active(job_id))
+        return invalid("cannot purge active job");
+    if (!engine_.jobs().inactive(job_id))
+        return Error{std::errc::no_such_file_or_directory, "id not found"};
+    forget(engine_.jobs().purge(job_id));
+    publish_purged();
+    return Reply::empty();
+}
+
+// Guest: his connection's requests are let go; those of others have other routes. O(requests that wait).
+Answer Admin::disconnect(const Request& request) {
+    engine_.alloc().on_disconnect(request.msg);
+    engine_.exec().on_disconnect(request.msg);
+    engine_.waits().on_disconnect(request.msg);
+    engine_.streams().on_disconnect(request.msg);
+    const auto is_gone = [&](const MessageRef& held) { return flux_disconnect_match(request.msg, held.get()); };
+    drain_.remove_if(is_gone);
+    idle_.remove_if(is_gone);
+    return Reply::later();
+}
+
+Answer Admin::config_reload(const Request& request) {
+    if (!json_is_object(request.body()))
+        return protocol_error("Failed to parse config-reload request");
+    if (auto done = engine_.configure(request.payload); !done)
+        return done.error();
+    flux_conf_t* conf = nullptr;
+    if (flux_module_config_request_decode(request.msg, &conf) == 0)
+        flux_set_conf_new(engine_.handle(), conf);
+    return Reply::empty();
+}
+
+void Admin::end_all() {
+    for (std::list<MessageRef>* requests : {&drain_, &idle_}) {
+        for (const MessageRef& request : *requests)
+            outbox().respond_error(request.get(), ENOSYS, "job-manager is unloading");
+        requests->clear();
+    }
+}
+
+}  // namespace weir::broker::jobs

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the requests by which people act on jobs.
+// Must not know: what follows. RFC 21, 30.
+#include "broker/services/job-manager/requests/control.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <csignal>
+
+#include "broker/services/job-manager/codecs/jobspec.hpp"
+
+namespace weir::broker::jobs {
+namespace {
+
+constexpr std::size_t guest_eventlog_max = 256 << 10;
+/// Of an exception that ends a job: it needs no room.
+constexpr std::size_t short_request = 4096;
+
+std::size_t size_of(const Request& request) {
+    const char* text = nullptr;
+    return flux_request_decode(request.msg, nullptr, &text) == 0 && text ? std::char_traits<char>::length(text) : 0;
+}
+
+Error invalid(const std::string& what) {
+    return Error{std::errc::invalid_argument, what};
+}
+
+/// type, severity and note of an exception request.
+Result<Engine::Exception> exception_of(const Request& request) {
+    const auto severity = read_integer(request.body(), "severity");
+    const auto type = read_string(request.body(), "type");
+    if (!severity || !type)
+        return protocol_error("needs severity (integer) and type (string)");
+    if (*severity < 0 || *severity > 7)
+        return protocol_error("invalid exception severity");
+    const bool is_bad =
+        std::any_of(type->begin(), type->end(), [](unsigned char c) { return std::isspace(c) || c == '='; });
+    if (type->empty() || is_bad)
+        return protocol_error("invalid exception type");
+    Engine::Exception exception;
+    exception.type = *type;
+    exception.severity = static_cast<int>(*severity);
+    exception.note = read_string(request.body(), "note").value_or("");
+    exception.userid = request.userid;
+    exception.wait_status = static_cast<int>(read_integer(request.body(), "wait_status").value_or(-1));
+    return exception;
+}
+
+std::string counts(std::size_t count, std::size_t errors) {
+    return "{\"count\":" + std::to_string(count) + ",\"errors\":" + std::to_string(errors) + "}";
+}
+
+}  // namespace
+
+struct ControlTable {
+    static constexpr flux_msg_handler_spec specs[] = {
+        {FLUX_MSGTYPE_REQUEST, "job-manager.raise", on_request<Control, &Control::raise>, FLUX_ROLE_USER},
+        {FLUX_MSGTYPE_REQUEST, "job-manager.raiseall", on_request<Control, &Control::raise_all>, FLUX_ROLE_USER},
+        {FLUX_MSGTYPE_REQUEST, "job-manager.kill", on_request<Control, &Control::kill>, FLUX_ROLE_USER},
+        {FLUX_MSGTYPE_REQUEST, "job-manager.killall", on_request<Control, &Control::kill_all>, FLUX_ROLE_USER},
+        {FLUX_MSGTYPE_REQUEST, "job-manager.urgency", on_request<Control, &Control::urgency>, FLUX_ROLE_USER},
+        {FLUX_MSGTYPE_REQUEST, "job-manager.memo", on_request<Control, &Control::memo>, FLUX_ROLE_USER},
+        {FLUX_MSGTYPE_REQUEST, "job-manager.update", on_request<Control, &Control::update>, FLUX_ROLE_USER},
+        FLUX_MSGHANDLER_TABLE_END,
+    };
+};
+
+Status Control::start() {
+    return handlers_.add(engine_.handle(), ControlTable::specs, this);
+}
+
+Result<Job*> Control::target(const Request& request, std::errc code, const char* denial) const {
+    const auto id = read_integer(request.body(), "id");
+    if (!id)
+        return protocol_error("id must be an integer");
+    Job* job = engine_.jobs().active(static_cast<JobId>(*id));
+    if (!job)
+        return Error{code, engine_.jobs().inactive(static_cast<JobId>(*id)) ? "job is inactive" : "unknown job id"};
+    if (!request.may_act_for(job->userid))
+        return not_permitted(denial);
+    return job;
+}
+
+Status Control::check_room(const Request& request, const Job& job) {
+    if (request.is_owner() || job.eventlog.size() + size_of(request) <= guest_eventlog_max)
+        return Done{};
+    return Error{std::errc::no_space_on_device,
+                 "the job's eventlog has no more room for what guests say: 256 KiB in all"};
+}
+
+std::vector<Job*> Control::select(std::uint32_t userid, int states) const {
+    std::vector<Job*> chosen;
+    for (const auto& [id, job] : engine_.jobs().active_jobs())
+        if (is_in(job->state, states) && (userid == FLUX_USERID_UNKNOWN || userid == job->userid))
+            chosen.push_back(job.get());
+    return chosen;
+}
+
+// Guest: ends or marks his own jobs. A job's eventlog grows by his hand to 256 KiB at most; ending is always let
+// through.
+Answer Control::raise(const Request& request) {
+    auto exception = exception_of(request);
+    if (!exception)
+        return exception.error();
+    auto job =
+        target(request, std::errc::no_such_file_or_directory, "guests can only raise exceptions on their own jobs");
+    if (!job)
+        return job.error();
+    if (exception->severity != 0 || size_of(request) > short_request)
+        if (auto room = check_room(request, **job); !room)
+            return room.error();
+    if (auto done = engine_.raise(**job, *exception); !done)
+        return done.error();
+    return Reply::empty();
+}
+
+// Guest: the same for all his own jobs at once; counts of others' jobs are refused. O(active jobs).
+Answer Control::raise_all(const Request& request) {
+    const auto dry_run = read_boolean(request.body(), "dry_run");
+    const auto userid = read_integer(request.body(), "userid");
+    const auto states = read_integer(request.body(), "states");
+    if (!dry_run || !userid || !states)
+        return protocol_error("needs dry_run (boolean), userid and states (integers)");
+    const auto user = static_cast<std::uint32_t>(*userid);
+    if (!request.may_act_for(user))
+        return not_permitted("guests can only raise exceptions on their own jobs");
+    auto exception = exception_of(request);
+    if (!exception)
+        return exception.error();
+    const std::vector<Job*> chosen = select(user, static_cast<int>(*states));
+    const bool needs_room = exception->severity != 0 || size_of(request) > short_request;
+    std::size_t errors = 0;
+    for (Job* job : chosen)
+        if (!*dry_run && job->state != State::Inactive &&
+            ((needs_room && !check_room(request, *job)) || !engine_.raise(*job, *exception)))
+            ++errors;
+    return Reply::of(counts(chosen.size(), errors));
+}
+
+void Control::signal(const Job& job, int signum) {
+    Json payload = Json::object();
+    payload.set("signum", Json::integer(signum));
+    engine_.outbox().publish(("shell-" + std::to_string(job.id) + ".kill").c_str(), payload);
+}
+
+// Guest: signals his own running jobs, as often as he likes: at most one signal of a kind waits for a launcher.
+Answer Control::kill(const Request& request) {
+    const auto signum = read_integer(request.body(), "signum");
+    if (!signum)
+        return protocol_error("signum must be an integer");
+    if (*signum <= 0 || *signum >= NSIG)
+        return invalid("Invalid signal number");
+    auto job = target(request, std::errc::invalid_argument, "guests may only send signals to their own jobs");
+    if (!job)
+        return job.error();
+    if (!is_in((*job)->state, mask_running))
+        return invalid("job is not running");
+    signal(**job, static_cast<int>(*signum));
+    return Reply::empty();
+}
+
+// Guest: the same for all his own jobs. O(active jobs).
+Answer Control::kill_all(const Request& request) {
+    const auto dry_run = read_boolean(request.body(), "dry_run");
+    const auto userid = read_integer(request.body(), "userid");
+    const auto signum = read_integer(request.body(), "signum");
+    if (!dry_run || !userid || !signum)
+        return protocol_error("error decoding request");
+    const auto user = static_cast<std::uint32_t>(*userid);
+    if (!request.may_act_for(user))
+        return not_permitted("guests can only kill their own jobs");
+    if (*signum <= 0 || *signum >= NSIG)
+        return invalid("Invalid signal number");
+    const std::vector<Job*> chosen = select(user, mask_running);
+    for (const Job* job : chosen)
+        if (!*dry_run)
+            signal(*job, static_cast<int>(*signum));
+    return Reply::of(counts(chosen.size(), 0));
+}
+
+// Guest: holds, lowers and restores the urgency of his own jobs, never above 16 nor what they have; each time an event
+// in an eventlog that ends at 256 KiB for him.
+Answer Control::urgency(const Request& request) {
+    const auto urgency = read_integer(request.body(), "urgency");
+    if (!urgency)
+        return protocol_error("urgency must be an integer");
+    if (*urgency < urgency_hold || *urgency > urgency_expedite)
+        return invalid("urgency value is out of range");
+    auto found = target(request, std::errc::invalid_argument, "guests can only reprioritize their own jobs");
+    if (!found)
+        return found.error();
+    Job& job = **found;
+    if (!request.is_owner() && *urgency > std::max(urgency_default, job.urgency))
+        return not_permitted("guests can only adjust urgency <= default");
+    if (auto room = check_room(request, job); !room)
+        return room.error();
+    if (job.has_resources)
+        return invalid("urgency cannot be changed once resources are allocated");
+    const int before = job.urgency;
+    Json context = Json::object();
+    context.set("userid", Json::integer(request.userid));
+    context.set("urgency", Json::integer(*urgency));
+    if (auto done = engine_.post(job, "urgency", std::move(context)); !done)
+        return done.error();
+    return Reply::of("{\"old_urgency\":" + std::to_string(before) + "}");
+}
+
+// Guest: notes on his own jobs until they are over; what is kept ends with the eventlog's 256 KiB.
+Answer Control::memo(const Request& request) {
+    json_t* memo = json_object_get(request.body(), "memo");
+    if (!json_is_object(memo))
+        return protocol_error("memo must be an object");
+    auto job = target(request, std::errc::no_such_file_or_directory, "guests can only add a memo to their own jobs");
+    if (!job)
+        return job.error();
+    if (auto room = check_room(request, **job); !room)
+        return room.error();
+    const bool is_volatile = read_boolean(request.body(), "volatile").value_or(false);
+    if (auto done = engine_.post(**job, "memo", Json::share(memo), is_volatile); !done)
+        return done.error();
+    return Reply::empty();
+}
+
+// Guest: is refused, for his own jobs too.
+Answer Control::update(const Request& request) {
+    json_t* updates = json_object_get(request.body(), "updates");
+    if (!json_is_object(updates) || json_object_size(updates) == 0)
+        return protocol_error("updates must be an object of jobspec keys");
+    auto job = target(request, std::errc::no_such_file_or_directory, "guests may only update their own jobs");
+    if (!job)
+        return job.error();
+    if (!request.is_owner() || is_in((*job)->state, mask_running) || (*job)->is_immutable)
+        return not_permitted(!request.is_owner() ? "only the instance owner may update a job here"
+                                                 : "update of a running or immutable job is not supported");
+    auto updated = updated_jobspec(**job, updates);
+    if (!updated)
+        return updated.error();
+    if (auto valid = validate_jobspec(updated->get()); !valid)
+        return valid.error();
+    const std::string queue(read_string(read_path(updated->get(), "attributes.system"), "queue").value_or(""));
+    if (auto known = engine_.queues().find(queue); !known)
+        return known.error();
+    if (auto done = engine_.post(**job, "jobspec-update", Json::share(updates)); !done)
+        return done.error();
+    return Reply::empty();
+}
+
+}  // namespace weir::broker::jobs

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: job-manager.events-journal: who listens with which filter, the backlog, and the stream.
+// Must not know: the disk journal; what events mean.
+// Source: flux-core's events journal: the backlog has a response a job with all its events; after the sentinel a
+// response
+//   has one event.
+#pragma once
+#include <list>
+#include <set>
+#include <string>
+
+#include "broker/services/job-manager/engine/engine.hpp"
+
+namespace weir::broker::jobs {
+
+class EventStreams : public Component {
+  public:
+    explicit EventStreams(Engine& engine) : Component(engine) {}
+    Status start();
+    /// An event was applied; `line` is its text.
+    void on_event(const Job& job, const std::string& name, const std::string& line);
+    /// Ends every stream with ENODATA.
+    void end_all();
+    void on_disconnect(const flux_msg_t* msg);
+    std::size_t listeners() const { return listeners_.size(); }
+    std::uint64_t events() const { return events_; }
+
+  private:
+    friend struct EventStreamsTable;
+    struct Listener {
+        MessageRef request;
+        bool has_allow = false;
+        std::set<std::string, std::less<>> allow{}, deny{};
+        bool takes(std::string_view name) const;
+    };
+    Answer open(const Request& request);
+    Answer cancel(const Request& request);
+    void send_job(const Listener& listener, const Job& job);
+
+    std::list<Listener> listeners_;
+    std::uint64_t events_ = 0;
+};
+
+}  // namespace weir::broker::jobs

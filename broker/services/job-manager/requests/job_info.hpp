@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the service job-info: lookup of a job's eventlog, jobspec and R, and watching an eventlog.
+// Must not know: what events mean; the KVS (everything comes from the job table).
+// Source: flux-core's job-info. Eventlogs of the job's shell (guest.*) do not exist here: such requests get ENOENT.
+#pragma once
+#include <list>
+#include <string>
+#include <unordered_map>
+
+#include "broker/services/job-manager/engine/engine.hpp"
+
+namespace weir::broker::jobs {
+
+class JobInfo : public Component {
+  public:
+    explicit JobInfo(Engine& engine) : Component(engine) {}
+    Status start();
+    void on_event(const Job& job, const std::string& name, const std::string& line);
+    /// Watchers of a job that was purged, or of all when stopping, get ENODATA.
+    void end(JobId id);
+    void end_all();
+
+  private:
+    friend struct JobInfoTable;
+    Answer lookup(const Request& request);
+    Answer update_lookup(const Request& request);
+    Answer update_watch(const Request& request);
+    Answer watch(const Request& request);
+    Answer cancel(const Request& request);
+    Answer disconnect(const Request& request);
+    Answer stats(const Request& request);
+    Result<Job*> visible(const Request& request) const;
+
+    struct Watcher {
+        MessageRef request;
+        bool is_of_updates;
+    };
+    std::unordered_map<JobId, std::list<Watcher>> watchers_;
+};
+
+}  // namespace weir::broker::jobs

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the service job-list.
+// Must not know: how a job is shown or ordered. RFC 43.
+#include "broker/services/job-manager/requests/job_list.hpp"
+
+#include <cerrno>
+#include <cmath>
+
+#include "broker/services/job-manager/tables/job_attrs.hpp"
+
+namespace weir::broker::jobs {
+namespace {
+
+/// Watchers of the statistics hear of changes at most this often (scaled seconds), as in Flux.
+constexpr double stats_delay_s = 0.5;
+
+/// The request's constraint; requests of old clients carry userid, states, results instead.
+Json constraint_of(const json_t* body) {
+    if (json_t* given = json_object_get(body, "constraint"))
+        return Json::share(given);
+    Json all = Json::array();
+    for (const char* key : {"userid", "states", "results", "name", "queue"}) {
+        json_t* value = json_object_get(body, key);
+        const bool is_mask = std::string_view(key) == "states" || std::string_view(key) == "results";
+        if (!value || (is_mask && json_integer_value(value) == 0))
+            continue;
+        Json values = Json::array();
+        values.append(Json::share(value));
+        Json one = Json::object();
+        one.set(key, std::move(values));
+        all.append(std::move(one));
+    }
+    Json out = Json::object();
+    out.set("and", std::move(all));
+    return out;
+}
+
+}  // namespace
+
+struct JobListTable {
+    static constexpr flux_msg_handler_spec specs[] = {
+        {FLUX_MSGTYPE_REQUEST, "job-list.list", on_query<JobList, &JobList::list>, FLUX_ROLE_USER},
+        {FLUX_MSGTYPE_REQUEST, "job-list.list-id", on_query<JobList, &JobList::list_id>, FLUX_ROLE_USER},
+        {FLUX_MSGTYPE_REQUEST, "job-list.list-attrs", on_query<JobList, &JobList::list_attrs>, FLUX_ROLE_USER},
+        {FLUX_MSGTYPE_REQUEST, "job-list.job-stats", on_query<JobList, &JobList::job_stats>, FLUX_ROLE_USER},
+        {FLUX_MSGTYPE_REQUEST, "job-list.disconnect", on_request<JobList, &JobList::disconnect>, FLUX_ROLE_USER},
+        {FLUX_MSGTYPE_REQUEST, "job-list.stats-get", on_query<JobList, &JobList::stats>, FLUX_ROLE_USER},
+        FLUX_MSGHANDLER_TABLE_END,
+    };
+    static void timer(flux_reactor_t*, flux_watcher_t* w, int, void* arg) noexcept {
+        flux_watcher_stop(w);
+        JobList& self = *static_cast<JobList*>(arg);
+        self.is_timer_running_ = false;
+        self.send_stats();
+    }
+};
+
+Status JobList::start() {
+    timer_ =
+        flux_timer_watcher_create(flux_get_reactor(engine_.handle()), stats_delay_s, 0., JobListTable::timer, this);
+    return handlers_.add(engine_.handle(), JobListTable::specs, this);
+}
+
+// Guest: reads the public attributes of all jobs, no jobspec and no environment. O(jobs) and an answer of their size;
+// what he leaves unread counts against his quota.
+Answer JobList::list(const Request& request) {
+    const json_t* body = request.body();
+    const auto entries_max = read_integer(body, "max_entries");
+    const json_t* attrs = json_object_get(body, "attrs");
+    const double since = read_number(body, "since").value_or(0);
+    if (!entries_max || *entries_max < 0)
+        return protocol_error("invalid payload: max_entries must be an integer of at least 0");
+    if (since < 0)
+        return protocol_error("invalid payload: since < 0.0 not allowed");
+    if (!json_is_array(attrs))
+        return protocol_error("invalid payload: attrs must be an array");
+    const Json constraint = constraint_of(body);
+    auto filter = compile_constraint(constraint.get());
+    if (!filter)
+        return protocol_error("invalid payload: constraint object invalid: " + filter.error().message);
+    const ListQuery query{std::move(*filter), states_of_constraint(constraint.get()), std::llround(since * 1e6),
+                          static_cast<std::size_t>(*entries_max)};
+    const bool is_streaming = flux_msg_is_streaming(request.msg);
+    std::string all;
+    bool is_first = true;
+    for (const Job* job : list_jobs(engine_.jobs(), query)) {
+        auto text = job_text(*job, attrs);
+        if (!text)
+            return text.error();
+        if (is_streaming)
+            outbox().answer_query(request.msg, "{\"jobs\":[" + *text + (is_first ? "],\"version\":1}" : "]}"));
+        else
+            all += (is_first ? "" : ",") + *text;
+        is_first = false;
+    }
+    if (!is_streaming)
+        return Reply::of("{\"jobs\":[" + all + "]}");
+    outbox().answer_query(request.msg, "", ENODATA);
+    return Reply::later();
+}
+
+// Guest: the same of one job; may wait for a state, as an open request of his quota.
+Answer JobList::list_id(const Request& request) {
+    const auto id = read_integer(request.body(), "id");
+    json_t* attrs = json_object_get(request.body(), "attrs");
+    const int states = static_cast<int>(read_integer(request.body(), "state").value_or(0));
+    if (!id || !json_is_array(attrs))
+        return protocol_error("invalid payload: id must be an integer and attrs an array");
+    if (states & ~126)
+        return protocol_error("invalid payload: invalid state specified");
+    const Job* job = engine_.jobs().find(static_cast<JobId>(*id));
+    if (!job)
+        return Error{std::errc::no_such_file_or_directory, "unknown job id"};
+    if (job->state != State::Inactive && states != 0 && (job->states_mask & states) == 0) {
+        waiters_.push_back({MessageRef(request.msg), job->id, states, Json::share(attrs)});
+        return Reply::later();
+    }
+    auto text = job_text(*job, attrs);
+    if (!text)
+        return text.error();
+    return Reply::of("{\"job\":" + *text + "}");
+}
+
+void JobList::on_state(const Job& job) {
+    for (auto at = waiters_.begin(); at != waiters_.end();) {
+        if (at->id != job.id || (job.state != State::Inactive && (job.states_mask & at->states) == 0)) {
+            ++at;
+            continue;
+        }
+        if (auto text = job_text(job, at->attrs.get()))
+            outbox().respond(at->request.get(), "{\"job\":" + *text + "}");
+        else
+            outbox().respond_error(at->request.get(), EINVAL, text.error().message);
+        at = waiters_.erase(at);
+    }
+    if (!stats_watchers_.empty() && !is_timer_running_) {
+        flux_timer_watcher_reset(timer_, stats_delay_s, 0.);
+        flux_watcher_start(timer_);
+        is_timer_running_ = true;
+    }
+}
+
+// Guest: reads names that never change.
+Answer JobList::list_attrs(const Request&) {
+    Json names = Json::array();
+    for (const std::string& name : job_attribute_names())
+        names.append(Json::string(name));
+    names.append(Json::string("all"));
+    Json out = Json::object();
+    out.set("attrs", std::move(names));
+    return Reply::of(out);
+}
+
+// Guest: reads how many jobs stand where; as a stream, an open request of his quota and an answer every half second.
+Answer JobList::job_stats(const Request& request) {
+    if (flux_msg_is_streaming(request.msg))
+        stats_watchers_.emplace_back(request.msg);
+    return Reply::of(stats_json(engine_.jobs()));
+}
+
+void JobList::send_stats() {
+    const std::string text = stats_json(engine_.jobs()).text();
+    for (const MessageRef& watcher : stats_watchers_)
+        outbox().respond(watcher.get(), text);
+}
+
+// Guest: ends his own connection's waiting requests. O(watchers).
+Answer JobList::disconnect(const Request& request) {
+    waiters_.remove_if([&](const Waiter& w) { return flux_disconnect_match(request.msg, w.request.get()); });
+    stats_watchers_.remove_if([&](const MessageRef& w) { return flux_disconnect_match(request.msg, w.get()); });
+    return Reply::later();
+}
+
+// Guest: reads counts.
+Answer JobList::stats(const Request&) {
+    const JobTable& jobs = engine_.jobs();
+    const std::size_t pending = jobs.active_count() - static_cast<std::size_t>(jobs.running());
+    return Reply::of("{\"jobs\":{\"pending\":" + std::to_string(pending) + ",\"running\":" +
+                     std::to_string(jobs.running()) + ",\"inactive\":" + std::to_string(jobs.inactive_count()) +
+                     "},\"idsync\":{\"lookups\":0,\"waits\":" + std::to_string(waiters_.size()) +
+                     "},\"stats_watchers\":" + std::to_string(stats_watchers_.size()) + "}");
+}
+
+void JobList::end_all() {
+    for (const Waiter& waiter : waiters_)
+        outbox().respond_error(waiter.request.get(), ENOSYS, "job-list is unloading");
+    for (const MessageRef& watcher : stats_watchers_)
+        outbox().respond_error(watcher.get(), ENODATA, "");
+    waiters_.clear();
+    stats_watchers_.clear();
+}
+
+}  // namespace weir::broker::jobs

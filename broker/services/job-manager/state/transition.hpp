@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: what an event does to a job: the state machine of RFC 21, as one pure function. Live posting and the replay of
+//   the journal both go through it, so a restarted job equals the one that was running.
+// Must not know: flux_t, plugins, queues; what is to be done next (engine.cpp).
+// RFC 21, RFC 30; flux-core's job-manager for the order of cases that the RFC leaves open.
+#pragma once
+#include "broker/services/job-manager/state/job.hpp"
+
+namespace weir::broker::jobs {
+
+/// On disk before the executor hears of a job with real processes, so that no restart runs it a second time. A line of
+/// the journal, not of the job's eventlog (ADR 0209).
+inline constexpr const char* launch_mark = "launch";
+
+/// Applies one event. The event must be newer than the job's last one (the caller stamps it).
+/// Error: an event or context that RFC 21 forbids here; the job is then unchanged. Events whose name is unknown are
+/// kept in the eventlog and change nothing (RFC 21 leaves names open). O(size of the context).
+Status transition(Job& job, const Event& event);
+
+/// Merges `update` into `base` (both objects): objects merge, other values replace, null removes.
+void merge_annotations(Json& base, const json_t* update);
+
+}  // namespace weir::broker::jobs

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: how a job looks in job-list: the attributes by name, and the order of a list.
+// Must not know: requests, flux_t.
+// RFC 43; the set of attributes and when each is omitted follow flux-core's job-list.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "broker/services/job-manager/tables/constraint.hpp"
+#include "broker/services/job-manager/tables/job_table.hpp"
+
+namespace weir::broker::jobs {
+
+/// All attribute names, "all" not among them.
+const std::vector<std::string>& job_attribute_names();
+
+/// {"id":I, attributes...} as text. Unset attributes are left out. `attrs` is an array of names, "all" for every one.
+/// Error: a name that is no attribute.
+Result<std::string> job_text(const Job& job, const json_t* attrs);
+
+struct ListQuery {
+    JobFilter filter;
+    int states = 127;
+    /// Inactive jobs only if they became so later than this.
+    std::int64_t since_us = 0;
+    /// 0 = no limit.
+    std::size_t entries_max = 0;
+};
+/// Pending jobs by priority (highest first, then id), running by t_run (latest first), inactive by t_inactive (latest
+/// first). O(jobs log jobs) for the pending and running ones.
+std::vector<const Job*> list_jobs(const JobTable& table, const ListQuery& query);
+
+/// The payload of job-list.job-stats.
+Json stats_json(const JobTable& table);
+
+}  // namespace weir::broker::jobs

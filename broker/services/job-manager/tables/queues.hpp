@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the table of job queues: which exist, which accept jobs (enabled), which give jobs to the scheduler (started),
+//   and the defaults that submission fills in.
+// Must not know: jobs' states, flux_t.
+// RFC 33; flux-config-queues(5), flux-config-policy(5).
+#pragma once
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "broker/services/job-manager/codecs/json.hpp"
+
+namespace weir::broker::jobs {
+
+struct Queue {
+    bool is_enabled = true;
+    bool is_started = true;
+    std::string disable_reason, stop_reason;
+    /// Properties that a job of this queue needs of its nodes.
+    std::vector<std::string> needs;
+    std::optional<double> default_duration;
+};
+
+class Queues {
+  public:
+    /// Reads the instance's configuration ([queues], [policy]). Queues that remain keep their state; a new one is
+    /// enabled and started, as stock Flux's rc1 leaves it. Error: the key; nothing changes then.
+    Status configure(const json_t* config);
+    bool has_named() const { return !named_.empty(); }
+    std::vector<std::string> names() const;
+    /// Empty name = the anonymous queue, which exists only while no named one does.
+    /// Error: "'debgu' is not a valid queue; did you mean 'debug'?".
+    Result<Queue*> find(const std::string& name);
+    /// Whether jobs of this queue go to the scheduler. A queue that was removed keeps going.
+    bool is_started(const std::string& name) const;
+    /// An empty name means every queue. Error: as find().
+    Status enable(const std::string& name, bool on, const std::string& reason);
+    Status start(const std::string& name, bool on, const std::string& reason);
+    /// Fills in queue, duration and constraints from the configured defaults. Error: as find(), or queue disabled.
+    Status prepare(json_t* jobspec);
+    /// job-manager.queue-status of one queue.
+    Json status(const Queue& queue, bool is_scheduler_ready) const;
+
+  private:
+    std::vector<Queue*> select(const std::string& name);
+
+    std::map<std::string, Queue> named_;
+    Queue anonymous_;
+    std::string default_queue_;
+    std::optional<double> default_duration_;
+};
+
+}  // namespace weir::broker::jobs
