@@ -19,8 +19,9 @@ struct Counts {
 };
 
 int count_of(const json_t* resource) {
-    if (const auto n = read_integer(resource, "count"))
+    if (const auto n = read_integer(resource, "count")) {
         return static_cast<int>(*n);
+    }
     return static_cast<int>(read_integer(json_object_get(resource, "count"), "min").value_or(1));
 }
 
@@ -50,19 +51,23 @@ int tasks_of(const json_t* jobspec, const Counts& counts) {
     const int slots = counts.slots * std::max(counts.nodes, 1);
     if (const auto type = read_string(per, "type")) {
         const int n = static_cast<int>(read_integer(per, "count").value_or(1));
-        if (*type == "node")
+        if (*type == "node") {
             return counts.nodes > 0 ? counts.nodes * n : -1;
-        if (*type == "core")
+        }
+        if (*type == "core") {
             return counts.nodes > 0 ? -1 : slots * counts.cores_a_slot * n;
+        }
     }
-    if (const auto total = read_integer(json_object_get(task, "count"), "total"))
+    if (const auto total = read_integer(json_object_get(task, "count"), "total")) {
         return static_cast<int>(*total);
+    }
     return slots > 0 ? slots : -1;
 }
 
 std::string name_of(const json_t* jobspec) {
-    if (const auto name = read_string(read_path(jobspec, "attributes.system.job"), "name"))
+    if (const auto name = read_string(read_path(jobspec, "attributes.system.job"), "name")) {
         return std::string(*name);
+    }
     const json_t* task = json_array_get(json_object_get(jobspec, "tasks"), 0);
     const char* command = json_string_value(json_array_get(json_object_get(task, "command"), 0));
     const std::string path = command ? command : "";
@@ -92,9 +97,11 @@ JobspecFacts jobspec_facts(const json_t* jobspec) {
 }
 
 std::shared_ptr<const std::string> EnvironmentPool::intern(std::string text) {
-    if (const auto found = pool_.find(text); found != pool_.end())
-        if (auto shared = found->second.lock())
+    if (const auto found = pool_.find(text); found != pool_.end()) {
+        if (auto shared = found->second.lock()) {
             return shared;
+        }
+    }
     // The deleter takes the entry out, so the map's key never dangles.
     const auto* owned = new std::string(std::move(text));
     std::shared_ptr<const std::string> shared(owned, [this](const std::string* gone) {
@@ -119,26 +126,30 @@ JobspecText redact(Json& jobspec, EnvironmentPool& pool) {
 
 Result<Json> updated_jobspec(const Job& job, const json_t* updates) {
     auto tree = Json::parse(job.jobspec_text.redacted);
-    if (!tree)
+    if (!tree) {
         return tree.error();
+    }
     const char* key;
     json_t* value;
     json_object_foreach(const_cast<json_t*>(updates), key, value) {
         const std::string_view path = key;
         const std::string_view top = path.substr(0, path.find('.'));
-        if (top != "attributes" && top != "resources" && top != "tasks")
+        if (top != "attributes" && top != "resources" && top != "tasks") {
             return Error{std::errc::invalid_argument, "jobspec-update: \"" + std::string(path) +
                                                           "\": a key must begin with attributes, resources or tasks"};
-        if (auto done = write_path(tree->get(), path, Json::share(value)); !done)
+        }
+        if (auto done = write_path(tree->get(), path, Json::share(value)); !done) {
             return Error{std::errc::invalid_argument,
                          "jobspec-update: \"" + std::string(path) + "\": " + done.error().message};
+        }
     }
     return std::move(*tree);
 }
 
 void replace_jobspec(Job& job, Json jobspec) {
-    if (!job.jobspec_text.original)
+    if (!job.jobspec_text.original) {
         job.jobspec_text.original = std::make_unique<std::string>(full_jobspec(job.jobspec_text));
+    }
     job.jobspec_text.redacted = jobspec.text();
     job.facts = jobspec_facts(jobspec.get());
     job.jobspec = std::move(jobspec);
@@ -148,23 +159,30 @@ Result<double> parse_duration(std::string_view text) {
     const Error bad{std::errc::invalid_argument, "\"" + std::string(text) +
                                                      "\" is not a duration; write seconds or a number with ms, s, m, "
                                                      "h or d, for example 90, 1.5h, 7d"};
-    if (text == "inf" || text == "infinity" || text == "INF" || text == "INFINITY")
+    if (text == "inf" || text == "infinity" || text == "INF" || text == "INFINITY") {
         return std::numeric_limits<double>::infinity();
+    }
     double value = 0;
     const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (status != std::errc() || !std::isfinite(value) || value < 0)
+    if (status != std::errc() || !std::isfinite(value) || value < 0) {
         return bad;
+    }
     const std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
-    if (unit.empty() || unit == "s")
+    if (unit.empty() || unit == "s") {
         return value;
-    if (unit == "ms")
+    }
+    if (unit == "ms") {
         return value / 1000;
-    if (unit == "m")
+    }
+    if (unit == "m") {
         return value * 60;
-    if (unit == "h")
+    }
+    if (unit == "h") {
         return value * 3600;
-    if (unit == "d")
+    }
+    if (unit == "d") {
         return value * 86400;
+    }
     return bad;
 }
 

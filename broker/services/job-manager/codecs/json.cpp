@@ -8,9 +8,10 @@ namespace weir::broker::jobs {
 Result<Json> Json::parse(std::string_view text) {
     json_error_t error;
     json_t* value = json_loadb(text.data(), text.size(), JSON_DECODE_ANY, &error);
-    if (!value)
+    if (!value) {
         return Error{std::errc::invalid_argument, "invalid JSON at line " + std::to_string(error.line) + " column " +
                                                       std::to_string(error.column) + ": " + error.text};
+    }
     return Json(value);
 }
 
@@ -22,29 +23,33 @@ std::string Json::text() const {
 
 std::optional<std::int64_t> read_integer(const json_t* object, const char* key) {
     const json_t* value = json_object_get(object, key);
-    if (!json_is_integer(value))
+    if (!json_is_integer(value)) {
         return std::nullopt;
+    }
     return json_integer_value(value);
 }
 
 std::optional<double> read_number(const json_t* object, const char* key) {
     const json_t* value = json_object_get(object, key);
-    if (!json_is_number(value))
+    if (!json_is_number(value)) {
         return std::nullopt;
+    }
     return json_number_value(value);
 }
 
 std::optional<bool> read_boolean(const json_t* object, const char* key) {
     const json_t* value = json_object_get(object, key);
-    if (!json_is_boolean(value))
+    if (!json_is_boolean(value)) {
         return std::nullopt;
+    }
     return json_is_true(value);
 }
 
 std::optional<std::string_view> read_string(const json_t* object, const char* key) {
     const json_t* value = json_object_get(object, key);
-    if (!json_is_string(value))
+    if (!json_is_string(value)) {
         return std::nullopt;
+    }
     return std::string_view(json_string_value(value), json_string_length(value));
 }
 
@@ -68,12 +73,14 @@ Status write_path(json_t* object, std::string_view path, Json value) {
             next = json_object();
             json_object_set_new(at, step.c_str(), next);
         }
-        if (!json_is_object(next))
+        if (!json_is_object(next)) {
             return Error{std::errc::invalid_argument, "\"" + step + "\" is not an object"};
+        }
         at = next;
     }
-    if (!json_is_object(at) || path.empty())
+    if (!json_is_object(at) || path.empty()) {
         return Error{std::errc::invalid_argument, "an empty key, or its parent is not an object"};
+    }
     json_object_set_new(at, std::string(path).c_str(), value.release());
     return Done{};
 }

@@ -49,19 +49,23 @@ Status Engine::post(Job& job, std::string name, Json context, bool is_volatile) 
 
 Status Engine::post_at(Job& job, Event event, bool is_volatile) {
     job.posted.push_back({std::move(event), is_volatile});
-    if (job.posted.size() > 1)
+    if (job.posted.size() > 1) {
         return Done{};
+    }
     Status result = Done{};
     // Processing may post more events to this job; they land behind the front one.
     for (std::size_t i = 0; i < job.posted.size(); ++i) {
-        if (job.is_readonly || job.state == State::Inactive)
+        if (job.is_readonly || job.state == State::Inactive) {
             break;
+        }
         const Job::Posted posted = job.posted[i];
         const Status done = process(job, posted.event, posted.is_volatile);
-        if (!done)
+        if (!done) {
             flux_log(h_, LOG_ERR, "%s: %s", f58(job.id).c_str(), done.error().message.c_str());
-        if (!done && i == 0)
+        }
+        if (!done && i == 0) {
             result = done;
+        }
     }
     std::vector<Job::Posted>().swap(job.posted);  // memory too: a job rests longer than it moves
     return result;
@@ -70,15 +74,17 @@ Status Engine::post_at(Job& job, Event event, bool is_volatile) {
 Status Engine::process(Job& job, const Event& event, bool is_volatile) {
     const State before = job.state;
     const std::string old_queue = event.name == "jobspec-update" ? job.facts.queue : "";
-    if (auto done = transition(job, event); !done)
+    if (auto done = transition(job, event); !done) {
         return done;
+    }
     const std::string line = encode(event);
     if (!is_volatile) {
         job.eventlog += line;
         job.eventlog += '\n';
     }
-    if (event.name == "jobspec-update")
+    if (event.name == "jobspec-update") {
         jobs_.recount_queue(job, old_queue, before);
+    }
     jobs_.count(job, before);
     if (event.name == "set-flags" && job.alloc_bypass) {  // a plugin set it after the job had been queued
         alloc_->dequeue(job);
@@ -86,26 +92,31 @@ Status Engine::process(Job& job, const Event& event, bool is_volatile) {
     }
     if (store_ && (!is_volatile || event.name == "invalidate")) {
         store_->append(job, line);
-        if (write_through_)
+        if (write_through_) {
             (void)write_journal();  // told there
+        }
     }
     streams_->on_event(job, event.name, line);
-    if (!is_volatile)
+    if (!is_volatile) {
         info_->on_event(job, event.name, line);
+    }
     jobtap_->on_event(job, event, before);
-    if (job.state != before)
+    if (job.state != before) {
         list_->on_state(job);
+    }
     act(job);
     return Done{};
 }
 
 void Engine::mark_launch(Job& job) {
-    if (job.was_launched || job.facts.is_simulated)
+    if (job.was_launched || job.facts.is_simulated) {
         return;
+    }
     const Event mark{next_time_us(), launch_mark, {}};
     (void)transition(job, mark);
-    if (store_)
+    if (store_) {
         store_->append(job, encode(mark));
+    }
 }
 
 void Engine::act(Job& job) {
@@ -125,12 +136,14 @@ void Engine::act(Job& job) {
         case State::Sched:
             alloc_->enqueue(job);
             job.eventlog.shrink_to_fit();
-            if (jobs_.active_count() > trees_max)
+            if (jobs_.active_count() > trees_max) {
                 job.jobspec = Json();  // read again from the text if a plugin asks
+            }
             break;
         case State::Run:
-            if (job.perilog_active == 0 && !job.is_queued_event("prolog-start"))
+            if (job.perilog_active == 0 && !job.is_queued_event("prolog-start")) {
                 exec_->start(job);
+            }
             break;
         case State::Cleanup:
             act_in_cleanup(job);
@@ -145,12 +158,14 @@ void Engine::act_in_cleanup(Job& job) {
     alloc_->cancel(job, true);
     alloc_->dequeue(job);
     const bool is_quiet = job.perilog_active == 0 && !job.is_queued_event("epilog-start") && !job.start_pending;
-    if (!is_quiet)
+    if (!is_quiet) {
         return;
+    }
     if (job.has_resources && !job.free_posted) {
         job.free_posted = true;
-        if (!job.alloc_bypass)
+        if (!job.alloc_bypass) {
             alloc_->free(job);
+        }
         (void)post(job, "free");
     } else if (!job.has_resources && !job.clean_posted) {
         job.clean_posted = true;
@@ -159,8 +174,9 @@ void Engine::act_in_cleanup(Job& job) {
 }
 
 void Engine::act_inactive(Job& job) {
-    if (!jobs_.active(job.id))
+    if (!jobs_.active(job.id)) {
         return;
+    }
     waits_->on_inactive(job);
     jobtap_->on_inactive(job);
     jobs_.retire(job);
@@ -176,14 +192,16 @@ Status Engine::raise(Job& job, const Exception& exception) {
         object->set("severity", Json::integer(exception.severity));
     }
     context.set("note", Json::string(exception.note));
-    if (exception.userid != FLUX_USERID_UNKNOWN)
+    if (exception.userid != FLUX_USERID_UNKNOWN) {
         context.set("userid", Json::integer(exception.userid));
+    }
     if (exception.wait_status >= 0) {
         context.set("wait_status", Json::integer(exception.wait_status));
         event.set("wait_status", Json::integer(exception.wait_status));
     }
-    if (auto done = post(job, "exception", std::move(context)); !done)
+    if (auto done = post(job, "exception", std::move(context)); !done) {
         return done;
+    }
     outbox().publish("job-exception", std::move(event));
     return Done{};
 }
@@ -197,29 +215,35 @@ void Engine::annotate(Job& job, const json_t* update) {
 }
 
 void Engine::clear_annotations(Job& job, const char* key) {
-    if (!job.annotations)
+    if (!job.annotations) {
         return;
+    }
     Json left = key ? job.annotations.deep_copy() : Json::object();
-    if (key)
+    if (key) {
         json_object_del(left.get(), key);
+    }
     Json context = Json::object();
     context.set("annotations", json_object_size(left.get()) > 0 ? left : Json::take(json_null()));
     (void)post(job, "annotations", std::move(context), true);
 }
 
 Status Engine::reprioritize(Job& job, std::int64_t priority, bool one_shot) {
-    if (!is_in(job.state, bit(State::Priority) | bit(State::Sched)))
+    if (!is_in(job.state, bit(State::Priority) | bit(State::Sched))) {
         return Done{};  // Flux's convention: nothing to do, no error
-    if (job.urgency == urgency_hold)
+    }
+    if (job.urgency == urgency_hold) {
         priority = priority_min;
-    else if (job.urgency == urgency_expedite)
+    } else if (job.urgency == urgency_expedite) {
         priority = priority_max;
-    if (priority == job.priority && job.state == State::Sched)
+    }
+    if (priority == job.priority && job.state == State::Sched) {
         return Done{};
+    }
     Json context = Json::object();
     context.set("priority", Json::integer(priority));
-    if (auto done = post(job, "priority", std::move(context)); !done)
+    if (auto done = post(job, "priority", std::move(context)); !done) {
         return done;
+    }
     // The event may still be waiting its turn; the queues must see the new value now.
     job.priority = priority;
     alloc_->on_priority(job, one_shot);
@@ -228,41 +252,49 @@ Status Engine::reprioritize(Job& job, std::int64_t priority, bool one_shot) {
 
 Status Engine::reprioritize_all() {
     std::vector<JobId> ids;  // a plugin that is asked may raise an exception, which takes jobs out of the table
-    for (const auto& [id, job] : jobs_.active_jobs())
+    for (const auto& [id, job] : jobs_.active_jobs()) {
         ids.push_back(id);
+    }
     Status result = Done{};
     std::vector<JobId> changed;
     for (const JobId id : ids) {
         Job* job = jobs_.active(id);
-        if (!job || !is_in(job->state, bit(State::Priority) | bit(State::Sched)))
+        if (!job || !is_in(job->state, bit(State::Priority) | bit(State::Sched))) {
             continue;
+        }
         const std::int64_t priority = jobtap_->priority_of(*job);
-        if (priority < priority_min || (priority == job->priority && job->state == State::Sched))
+        if (priority < priority_min || (priority == job->priority && job->state == State::Sched)) {
             continue;
-        if (auto done = reprioritize(*job, priority, false); done)
+        }
+        if (auto done = reprioritize(*job, priority, false); done) {
             changed.push_back(id);
-        else if (result)
+        } else if (result) {
             result = done;  // the others get theirs all the same
+        }
     }
     std::vector<Job*> still_active;
-    for (const JobId id : changed)
-        if (Job* job = jobs_.active(id))
+    for (const JobId id : changed) {
+        if (Job* job = jobs_.active(id)) {
             still_active.push_back(job);
+        }
+    }
     alloc_->on_priorities(still_active);
     return result;
 }
 
 /// While a write fails it is tried once a second, not with every message.
 Status Engine::write_journal() {
-    if (!store_ || (!written_ && !is_retry_due_))
+    if (!store_ || (!written_ && !is_retry_due_)) {
         return written_;
+    }
     const bool was_written = written_.has_value();
     is_retry_due_ = false;
     written_ = store_->flush();
     if (!written_) {
-        if (was_written)
+        if (was_written) {
             flux_log(h_, LOG_CRIT, "%s; until it can be written nothing starts and no change is answered",
                      written_.error().message.c_str());
+        }
         flux_timer_watcher_reset(retry_, retry_s * scale_, 0.);
         flux_watcher_start(retry_);
     } else if (!was_written) {
@@ -276,8 +308,9 @@ void Engine::on_retry(flux_reactor_t*, flux_watcher_t*, int, void* arg) noexcept
 }
 
 Status Engine::make_room() {
-    if (!store_)
+    if (!store_) {
         return Done{};
+    }
     const Status done = written_ ? store_->reserve() : written_;
     return done ? done
                 : Status(Error{done.error().code,
@@ -290,9 +323,11 @@ void Engine::flush() {
         outbox_.send_answers_to_queries();
         return;
     }
-    if (store_ && store_->is_mostly_dead())
-        if (auto done = store_->compact(jobs_, next_sequence_); !done)
+    if (store_ && store_->is_mostly_dead()) {
+        if (auto done = store_->compact(jobs_, next_sequence_); !done) {
             flux_log(h_, LOG_ERR, "%s", done.error().message.c_str());
+        }
+    }
     outbox_.send_all();
     admin_->purge_surplus();
 }

@@ -46,14 +46,16 @@ void put_resources_back(flux_t* h, const JobTable& jobs) {
     std::string ops;
     for (const auto& [id, job] : jobs.active_jobs()) {
         char key[64];
-        if (!job->has_resources || job->r->text.empty() || flux_job_kvs_key(key, sizeof key, id, "R") < 0)
+        if (!job->has_resources || job->r->text.empty() || flux_job_kvs_key(key, sizeof key, id, "R") < 0) {
             continue;
+        }
         ops += std::string(ops.empty() ? "" : ",") + "{\"key\":\"" + key +
                "\",\"flags\":0,\"dirent\":{\"ver\":1,\"type\":\"val\",\"data\":\"" + base64_encode(job->r->text) +
                "\"}}";
     }
-    if (ops.empty())
+    if (ops.empty()) {
         return;
+    }
     flux_future_destroy(flux_rpc(h, "kvs.commit",
                                  ("{\"namespace\":\"primary\",\"flags\":0,\"ops\":[" + ops + "]}").c_str(),
                                  FLUX_NODEID_ANY, FLUX_RPC_NORESPONSE));
@@ -85,32 +87,40 @@ Engine::~Engine() {
 
 Status Engine::configure(Json config) {
     Queues queues = queues_;
-    if (auto done = queues.configure(config.get()); !done)
+    if (auto done = queues.configure(config.get()); !done) {
         return done;
-    if (auto done = admin_->check(config.get()); !done)
+    }
+    if (auto done = admin_->check(config.get()); !done) {
         return done;
-    if (auto done = jobtap_->update_config(config.get()); !done)
+    }
+    if (auto done = jobtap_->update_config(config.get()); !done) {
         return done;
+    }
     admin_->configure(config.get());
     queues_ = std::move(queues);
-    for (const std::string& name : queues_.names())
+    for (const std::string& name : queues_.names()) {
         jobs_.know_queue(name);
+    }
     config_ = std::move(config);
     return Done{};
 }
 
 Status Engine::open_store(RestoredJobs& restored) {
     const char* statedir = flux_attr_get(h_, "statedir");
-    if (!statedir)
+    if (!statedir) {
         return Done{};
+    }
     auto store = JobStore::open(statedir, environments_, restored);
-    if (!store)
+    if (!store) {
         return store.error();
+    }
     store_ = std::move(*store);
-    if (!restored.warning.empty())
+    if (!restored.warning.empty()) {
         flux_log(h_, LOG_ERR, "%s", restored.warning.c_str());
-    if (restored.version == 1)
+    }
+    if (restored.version == 1) {
         flux_log(h_, LOG_INFO, "job journal: taken over from a version without numbers and checksums");
+    }
     return Done{};
 }
 
@@ -118,24 +128,32 @@ Status Engine::start() {
     json_t* config = nullptr;
     flux_error_t error;
     const flux_conf_t* conf = flux_get_conf(h_);
-    if (!conf || flux_conf_unpack(conf, &error, "o", &config) < 0)
+    if (!conf || flux_conf_unpack(conf, &error, "o", &config) < 0) {
         config = nullptr;
+    }
     RestoredJobs restored;
-    if (auto done = configure(config ? Json::share(config) : Json::object()); !done)
+    if (auto done = configure(config ? Json::share(config) : Json::object()); !done) {
         return done;
-    if (auto done = open_store(restored); !done)
+    }
+    if (auto done = open_store(restored); !done) {
         return done;
-    if (auto done = jobtap_->start(); !done)
+    }
+    if (auto done = jobtap_->start(); !done) {
         return done;
-    if (auto done = watch_reactor(); !done)
+    }
+    if (auto done = watch_reactor(); !done) {
         return done;
-    if (auto done = restore(std::move(restored)); !done)
+    }
+    if (auto done = restore(std::move(restored)); !done) {
         return done;
+    }
     for (const Status& done :
          {jobtap_->register_handlers(), alloc_->start(), exec_->start(), streams_->start(), info_->start(),
-          list_->start(), waits_->start(), submit_->start(), control_->start(), admin_->start()})
-        if (!done)
+          list_->start(), waits_->start(), submit_->start(), control_->start(), admin_->start()}) {
+        if (!done) {
             return done;
+        }
+    }
     return register_services();
 }
 
@@ -145,8 +163,9 @@ Status Engine::register_services() {
         const bool is_registered = f && flux_future_get(f, nullptr) == 0;
         const Error failed = system_error(std::string("cannot register service ") + name);
         flux_future_destroy(f);
-        if (!is_registered)
+        if (!is_registered) {
             return failed;
+        }
     }
     return Done{};
 }
@@ -154,8 +173,9 @@ Status Engine::register_services() {
 Status Engine::watch_reactor() {
     prepare_ = flux_prepare_watcher_create(flux_get_reactor(h_), on_prepare, this);
     retry_ = flux_timer_watcher_create(flux_get_reactor(h_), 1., 0., on_retry, this);
-    if (!prepare_ || !retry_)
+    if (!prepare_ || !retry_) {
         return system_error("cannot watch the reactor");
+    }
     const char* scale = flux_attr_get(h_, "clock.scale");
     scale_ = scale ? std::stod(scale) : 1.;
     flux_watcher_start(prepare_);
@@ -176,22 +196,26 @@ Status Engine::restore(RestoredJobs restored) {
     jobs_.raise_max_id(restored.max_id);
     std::vector<Job*> active;
     for (auto& owned : restored.jobs) {
-        if (owned->state == State::New)
+        if (owned->state == State::New) {
             continue;  // its submitter was never answered
+        }
         Job& job = jobs_.add(std::move(owned));
         jobs_.raise_max_id(job.id);
         jobs_.count(job, State::New);
-        if (job.state == State::Inactive)
+        if (job.state == State::Inactive) {
             jobs_.retire(job);
-        else
+        } else {
             active.push_back(&job);
+        }
     }
-    if (store_)
+    if (store_) {
         if (auto done = store_->compact(jobs_, next_sequence_); !done) {
-            if (version != 2)
+            if (version != 2) {
                 return done;  // lines of this version cannot stand behind what is there
+            }
             flux_log(h_, LOG_ERR, "%s", done.error().message.c_str());
         }
+    }
     standing_us_ = last_seen_us();
     for (Job* job : active) {
         waits_->on_active(*job);
@@ -203,17 +227,19 @@ Status Engine::restore(RestoredJobs restored) {
     std::for_each(active.begin(), others, [this](Job* job) { resume(*job); });
     standing_us_.reset();
     std::for_each(others, active.end(), [this](Job* job) { resume(*job); });
-    if (jobs_.active_count() + jobs_.inactive_count() > 0)
+    if (jobs_.active_count() + jobs_.inactive_count() > 0) {
         flux_log(h_, LOG_INFO, "restored %zu active and %zu inactive jobs", active.size(), jobs_.inactive_count());
+    }
     return Done{};
 }
 
 void Engine::resume(Job& job) {
     switch (job.state) {
         case State::Depend:
-            if (auto checked = jobtap_->recheck_dependencies(job); !checked)
+            if (auto checked = jobtap_->recheck_dependencies(job); !checked) {
                 (void)raise(job,
                             {"dependency", 4, checked.error().message + " (job may be stuck in DEPEND state)", owner_});
+            }
             act(job);
             break;
         case State::Priority:
@@ -232,10 +258,11 @@ void Engine::resume(Job& job) {
 }
 
 void Engine::resume_running(Job& job) {
-    if ((job.was_started || job.was_launched) && job.perilog_active == 0 && !job.facts.is_simulated)
+    if ((job.was_started || job.was_launched) && job.perilog_active == 0 && !job.facts.is_simulated) {
         (void)raise(job, {"exec", 0, "lost in a broker restart", owner_});
-    else
+    } else {
         act(job);
+    }
 }
 
 void Engine::stop() {

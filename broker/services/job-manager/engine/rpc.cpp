@@ -12,8 +12,9 @@
 namespace weir::broker::jobs {
 
 Outbox::~Outbox() {
-    for (const Item& item : items_)
+    for (const Item& item : items_) {
         flux_msg_destroy(item.to_send);
+    }
 }
 
 void Outbox::put(Item item) {
@@ -22,26 +23,30 @@ void Outbox::put(Item item) {
 }
 
 void Outbox::respond(const flux_msg_t* request, std::string payload) {
-    if (flux_msg_is_noresponse(request))
+    if (flux_msg_is_noresponse(request)) {
         return;
+    }
     put({MessageRef(request), 0, true, std::move(payload), nullptr, {}, {}});
 }
 
 void Outbox::respond_empty(const flux_msg_t* request) {
-    if (flux_msg_is_noresponse(request))
+    if (flux_msg_is_noresponse(request)) {
         return;
+    }
     put({MessageRef(request), 0, false, {}, nullptr, {}, {}});
 }
 
 void Outbox::respond_error(const flux_msg_t* request, int errnum, std::string message) {
-    if (flux_msg_is_noresponse(request))
+    if (flux_msg_is_noresponse(request)) {
         return;
+    }
     put({MessageRef(request), errnum, !message.empty(), std::move(message), nullptr, {}, {}});
 }
 
 void Outbox::answer_query(const flux_msg_t* request, std::string payload, int errnum) {
-    if (flux_msg_is_noresponse(request))
+    if (flux_msg_is_noresponse(request)) {
         return;
+    }
     const bool has_payload = !payload.empty();
     put({MessageRef(request), errnum, has_payload, std::move(payload), nullptr, {}, {}, true});
 }
@@ -70,16 +75,18 @@ void Outbox::send_event(const Item& item) {
 
 void Outbox::send(const Item& item) {
     int rc = 0;
-    if (!item.event.empty())
+    if (!item.event.empty()) {
         send_event(item);
-    else if (item.to_send)
+    } else if (item.to_send) {
         rc = flux_send(h_, item.to_send, 0);
-    else if (item.errnum != 0)
+    } else if (item.errnum != 0) {
         rc = flux_respond_error(h_, item.request.get(), item.errnum, item.has_payload ? item.text.c_str() : nullptr);
-    else
+    } else {
         rc = flux_respond(h_, item.request.get(), item.has_payload ? item.text.c_str() : nullptr);
-    if (rc < 0)
+    }
+    if (rc < 0) {
         flux_log(h_, LOG_ERR, "error sending a message: %s", std::strerror(errno));
+    }
 }
 
 void Outbox::send_all() {
@@ -116,14 +123,16 @@ Result<Request> decode_request(const flux_msg_t* msg) {
     request.msg = msg;
     const char* text = nullptr;
     struct flux_msg_cred cred;
-    if (flux_request_decode(msg, &request.topic, &text) < 0 || flux_msg_get_cred(msg, &cred) < 0)
+    if (flux_request_decode(msg, &request.topic, &text) < 0 || flux_msg_get_cred(msg, &cred) < 0) {
         return protocol_error("malformed request");
+    }
     request.userid = cred.userid;
     request.roles = cred.rolemask;
     if (text && *text) {
         auto payload = Json::parse(text);
-        if (!payload)
+        if (!payload) {
             return protocol_error(payload.error().message);
+        }
         request.payload = std::move(*payload);
     }
     return request;
@@ -131,23 +140,26 @@ Result<Request> decode_request(const flux_msg_t* msg) {
 
 void answer(flux_t* h, Outbox& outbox, const flux_msg_t* msg, const Answer& given, bool is_query) {
     if (flux_msg_is_noresponse(msg)) {
-        if (!given)
+        if (!given) {
             flux_log(h, LOG_ERR, "request without response failed: %s", given.error().message.c_str());
+        }
         return;
     }
-    if (!given)
+    if (!given) {
         outbox.answer_query(msg, given.error().message, static_cast<int>(given.error().code));
-    else if (is_query && given->kind == Reply::Kind::Text)
+    } else if (is_query && given->kind == Reply::Kind::Text) {
         outbox.answer_query(msg, given->text);
-    else if (given->kind == Reply::Kind::Text)
+    } else if (given->kind == Reply::Kind::Text) {
         outbox.respond(msg, given->text);
-    else if (given->kind == Reply::Kind::Empty)
+    } else if (given->kind == Reply::Kind::Empty) {
         outbox.respond_empty(msg);
+    }
 }
 
 Status Handlers::add(flux_t* h, const flux_msg_handler_spec table[], void* arg) {
-    if (flux_msg_handler_addvec(h, table, arg, &handlers_) < 0)
+    if (flux_msg_handler_addvec(h, table, arg, &handlers_) < 0) {
         return Error{static_cast<std::errc>(errno), std::string("cannot register handlers: ") + std::strerror(errno)};
+    }
     return Done{};
 }
 

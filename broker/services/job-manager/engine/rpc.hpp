@@ -26,8 +26,9 @@ class MessageRef {
         return *this;
     }
     ~MessageRef() {
-        if (msg_)
+        if (msg_) {
             flux_msg_decref(msg_);
+        }
     }
     const flux_msg_t* get() const { return msg_; }
 
@@ -54,8 +55,9 @@ class Outbox {
     /// `flush` is called between two requests when answers of 16 MiB have come together.
     void when_large(std::function<void()> flush) { when_large_ = std::move(flush); }
     void relieve() const {
-        if (bytes_ > bytes_large)
+        if (bytes_ > bytes_large) {
             when_large_();
+        }
     }
     void send_all();
     /// Sends those alone; the others stay.

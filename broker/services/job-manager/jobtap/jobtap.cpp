@@ -24,15 +24,17 @@ const char* state_topic(State state) {
 /// A value that a plugin left in OUT; empty when absent.
 Json out_value(flux_plugin_arg_t* args, const char* key) {
     json_t* value = nullptr;
-    if (flux_plugin_arg_unpack(args, FLUX_PLUGIN_ARG_OUT, "{s?o}", key, &value) < 0)
+    if (flux_plugin_arg_unpack(args, FLUX_PLUGIN_ARG_OUT, "{s?o}", key, &value) < 0) {
         return {};
+    }
     return Json::share(value);
 }
 
 std::string error_of(flux_plugin_arg_t* args, const std::string& otherwise) {
     const char* message = nullptr;
-    if (flux_plugin_arg_unpack(args, FLUX_PLUGIN_ARG_OUT, "{s:s}", "errmsg", &message) < 0)
+    if (flux_plugin_arg_unpack(args, FLUX_PLUGIN_ARG_OUT, "{s:s}", "errmsg", &message) < 0) {
         return otherwise;
+    }
     return message;
 }
 
@@ -40,37 +42,46 @@ std::string error_of(flux_plugin_arg_t* args, const std::string& otherwise) {
 
 Plugin::~Plugin() {
     services.clear();
-    for (auto& [id, list] : items)
-        for (const Item& item : list)
-            if (item.free)
+    for (auto& [id, list] : items) {
+        for (const Item& item : list) {
+            if (item.free) {
                 item.free(item.value);
+            }
+        }
+    }
     flux_plugin_destroy(plugin_);
 }
 
 void Plugin::drop_items(JobId id) {
     subscriptions.erase(id);
     const auto at = items.find(id);
-    if (at == items.end())
+    if (at == items.end()) {
         return;
-    for (const Item& item : at->second)
-        if (item.free)
+    }
+    for (const Item& item : at->second) {
+        if (item.free) {
             item.free(item.value);
+        }
+    }
     items.erase(at);
 }
 
 Jobtap::~Jobtap() = default;
 
 Plugin* Jobtap::find(flux_plugin_t* plugin) const {
-    for (const auto& loaded : stack_)
-        if (loaded->get() == plugin)
+    for (const auto& loaded : stack_) {
+        if (loaded->get() == plugin) {
             return loaded.get();
+        }
+    }
     return nullptr;
 }
 
 Job* Jobtap::lookup(JobId id) const {
     Job* job = current();
-    if (id == FLUX_JOBTAP_CURRENT_JOB || (job && job->id == id))
+    if (id == FLUX_JOBTAP_CURRENT_JOB || (job && job->id == id)) {
         return job;
+    }
     return engine_.jobs().find(id);
 }
 
@@ -84,22 +95,27 @@ PluginArgs Jobtap::args_of(const Job& job) const {
     if (flux_plugin_arg_pack(args.get(), FLUX_PLUGIN_ARG_IN, "{s:I s:I s:i s:i s:I s:f}", "id",
                              static_cast<json_int_t>(job.id), "userid", static_cast<json_int_t>(job.userid), "urgency",
                              job.urgency, "state", bit(job.state), "priority", static_cast<json_int_t>(job.priority),
-                             "t_submit", t_submit) < 0)
+                             "t_submit", t_submit) < 0) {
         return nullptr;
+    }
     plugin_arg_defer(args.get(), [&job] { return json_pack("{s:O?}", "jobspec", jobspec_tree(job).get()); });
-    if (const Json& r = job.r->tree)
+    if (const Json& r = job.r->tree) {
         flux_plugin_arg_pack(args.get(), FLUX_PLUGIN_ARG_IN, "{s:O}", "R", r.get());
-    if (job.end_event)
+    }
+    if (job.end_event) {
         flux_plugin_arg_pack(args.get(), FLUX_PLUGIN_ARG_IN, "{s:O}", "end_event", job.end_event.get());
+    }
     flux_plugin_arg_set(args.get(), FLUX_PLUGIN_ARG_OUT, "{}");
     return args;
 }
 
 int Jobtap::call_stack(Job& job, const char* topic, flux_plugin_arg_t* args, bool to_subscribers) {
     std::vector<Plugin*> plugins;  // a copy: a plugin may cause another round of calls
-    for (const auto& plugin : stack_)
-        if (plugin->handles(topic) && (!to_subscribers || plugin->subscriptions.count(job.id) > 0))
+    for (const auto& plugin : stack_) {
+        if (plugin->handles(topic) && (!to_subscribers || plugin->subscriptions.count(job.id) > 0)) {
             plugins.push_back(plugin.get());
+        }
+    }
     current_.push_back(&job);
     int sum = 0;
     for (const Plugin* plugin : plugins) {
@@ -117,15 +133,17 @@ int Jobtap::call_stack(Job& job, const char* topic, flux_plugin_arg_t* args, boo
 }
 
 void Jobtap::post_updates(Job& job) {
-    if (!pending_update_)
+    if (!pending_update_) {
         return;
+    }
     Json update = std::exchange(pending_update_, Json());
     (void)engine_.post(job, "jobspec-update", std::move(update));
 }
 
 std::int64_t Jobtap::priority_of(Job& job) {
-    if (!anyone_handles("job.priority.get"))
+    if (!anyone_handles("job.priority.get")) {
         return FLUX_JOBTAP_PRIORITY_UNAVAIL;
+    }
     PluginArgs args = args_of(job);
     if (!args || call_stack(job, "job.priority.get", args.get()) < 0) {
         flux_log(engine_.handle(), LOG_ERR, "jobtap: job.priority.get: callback failed");
@@ -138,8 +156,9 @@ std::int64_t Jobtap::priority_of(Job& job) {
         return job.priority;
     }
     if (priority == FLUX_JOBTAP_PRIORITY_UNAVAIL) {
-        if (job.state != State::Sched)
+        if (job.state != State::Sched) {
             return priority;
+        }
         flux_log(engine_.handle(), LOG_ERR, "jobtap: %s: BUG: plugin didn't return priority", f58(job.id).c_str());
         return job.priority;
     }
@@ -147,17 +166,20 @@ std::int64_t Jobtap::priority_of(Job& job) {
 }
 
 void Jobtap::call(Job& job, const char* topic, const Json* extra) {
-    if (!anyone_handles(topic))
+    if (!anyone_handles(topic)) {
         return;
+    }
     PluginArgs args = args_of(job);
     if (!args) {
         flux_log(engine_.handle(), LOG_ERR, "jobtap: %s: %s: failed to create plugin args", topic, f58(job.id).c_str());
         return;
     }
-    if (extra)
+    if (extra) {
         flux_plugin_arg_pack(args.get(), FLUX_PLUGIN_ARG_IN, "O", extra->get());
-    if (call_stack(job, topic, args.get()) < 0)
+    }
+    if (call_stack(job, topic, args.get()) < 0) {
         flux_log(engine_.handle(), LOG_ERR, "jobtap: %s: callback returned error", topic);
+    }
     apply_out(job, topic, args.get());
 }
 
@@ -171,31 +193,37 @@ void Jobtap::apply_out(Job& job, const std::string& topic, flux_plugin_arg_t* ar
         }
     }
     if (const Json note = out_value(args, "annotations"); json_is_object(note.get())) {
-        if (topic == "job.new")  // no event may come before the first state
+        if (topic == "job.new") {  // no event may come before the first state
             job.annotations = note.deep_copy();
-        else
+        } else {
             engine_.annotate(job, note.get());
+        }
     }
     const Json priority = out_value(args, "priority");
-    if (!priority)
+    if (!priority) {
         return;
+    }
     if (!json_is_integer(priority.get())) {
         (void)engine_.raise(
             job, {topic, 4, "priority must be an integer (job may be stuck in PRIORITY state)", engine_.owner()});
         return;
     }
     // Negative: unavailable; a job in PRIORITY then waits for flux_jobtap_reprioritize_job().
-    if (const std::int64_t value = json_integer_value(priority.get()); value >= priority_min)
-        if (auto done = engine_.reprioritize(job, value, true); !done)
+    if (const std::int64_t value = json_integer_value(priority.get()); value >= priority_min) {
+        if (auto done = engine_.reprioritize(job, value, true); !done) {
             flux_log(engine_.handle(), LOG_ERR, "jobtap: %s", done.error().message.c_str());
+        }
+    }
 }
 
 Status Jobtap::call_early(Job& job, const char* topic) {
-    if (!anyone_handles(topic))
+    if (!anyone_handles(topic)) {
         return Done{};
+    }
     PluginArgs args = args_of(job);
-    if (!args || call_stack(job, topic, args.get()) >= 0)
+    if (!args || call_stack(job, topic, args.get()) >= 0) {
         return Done{};
+    }
     return Error{std::errc::invalid_argument, error_of(args.get(), "rejected by job-manager plugin")};
 }
 
@@ -206,21 +234,25 @@ Status Jobtap::check_dependencies(Job& job) {
         json_t* entry = json_array_get(list, i);
         const std::string scheme(read_string(entry, "scheme").value_or(""));
         const std::string topic = "job.dependency." + scheme;
-        if (!anyone_handles(topic.c_str()))
+        if (!anyone_handles(topic.c_str())) {
             return Error{std::errc::invalid_argument, "dependency scheme \"" + scheme + "\" not supported"};
+        }
         PluginArgs args = args_of(job);
         flux_plugin_arg_pack(args.get(), FLUX_PLUGIN_ARG_IN, "{s:O}", "dependency", entry);
-        if (call_stack(job, topic.c_str(), args.get()) < 0)
+        if (call_stack(job, topic.c_str(), args.get()) < 0) {
             return Error{std::errc::invalid_argument,
                          error_of(args.get(), "rejected by job-manager dependency plugin")};
+        }
     }
     return Done{};
 }
 
 Status Jobtap::admit(Job& job) {
-    for (const char* topic : {"job.create", "job.validate"})
-        if (auto done = call_early(job, topic); !done)
+    for (const char* topic : {"job.create", "job.validate"}) {
+        if (auto done = call_early(job, topic); !done) {
             return done;
+        }
+    }
     return check_dependencies(job);
 }
 
@@ -231,8 +263,9 @@ void Jobtap::on_restored(Job& job) {
 
 void Jobtap::on_rejected(Job& job) {
     call(job, "job.destroy", nullptr);
-    for (const auto& plugin : stack_)
+    for (const auto& plugin : stack_) {
         plugin->drop_items(job.id);
+    }
 }
 
 void Jobtap::on_event(Job& job, const Event& event, State before) {
@@ -243,17 +276,19 @@ void Jobtap::on_event(Job& job, const Event& event, State before) {
         PluginArgs args = args_of(job);
         const Json entry = entry_json(event);
         flux_plugin_arg_pack(args.get(), FLUX_PLUGIN_ARG_IN, "{s:O}", "entry", entry.get());
-        if (call_stack(job, topic.c_str(), args.get(), true) < 0)
+        if (call_stack(job, topic.c_str(), args.get(), true) < 0) {
             flux_log(engine_.handle(), LOG_ERR, "jobtap: %s callback failed for job %s", topic.c_str(),
                      f58(job.id).c_str());
+        }
     }
     if (event.name == "jobspec-update" && anyone_handles("job.update")) {
         Json extra = Json::object();
         extra.set("updates", event.context);
         call(job, "job.update", &extra);
     }
-    if (job.state == before || !anyone_handles(state_topic(job.state)))
+    if (job.state == before || !anyone_handles(state_topic(job.state))) {
         return;
+    }
     Json extra = Json::object();
     extra.set("entry", entry_json(event));
     extra.set("prev_state", Json::integer(bit(before)));
@@ -267,8 +302,9 @@ void Jobtap::replay_state(Job& job) {
 void Jobtap::on_inactive(Job& job) {
     call(job, "job.inactive-add", nullptr);
     call(job, "job.destroy", nullptr);
-    for (const auto& plugin : stack_)
+    for (const auto& plugin : stack_) {
         plugin->drop_items(job.id);
+    }
 }
 
 }  // namespace weir::broker::jobs

@@ -13,16 +13,18 @@ namespace {
 
 Jobtap* host_of(flux_plugin_t* p) {
     auto* host = p ? static_cast<Jobtap*>(flux_plugin_aux_get(p, "flux::jobtap")) : nullptr;
-    if (!host)
+    if (!host) {
         errno = EINVAL;
+    }
     return host;
 }
 
 Job* job_of(flux_plugin_t* p, flux_jobid_t id) {
     Jobtap* host = host_of(p);
     Job* job = host ? host->lookup(id) : nullptr;
-    if (host && !job)
+    if (host && !job) {
         errno = ENOENT;
+    }
     return job;
 }
 
@@ -36,8 +38,9 @@ Job* active_job_of(flux_plugin_t* p, flux_jobid_t id) {
 }
 
 int rc_of(const Status& status) {
-    if (status)
+    if (status) {
         return 0;
+    }
     errno = static_cast<int>(status.error().code);
     return -1;
 }
@@ -58,8 +61,9 @@ int guarded(F&& call) noexcept {
 std::string format(const char* fmt, va_list ap) {
     char text[1024];
     const int n = std::vsnprintf(text, sizeof text, fmt, ap);
-    if (n >= static_cast<int>(sizeof text))
+    if (n >= static_cast<int>(sizeof text)) {
         text[sizeof text - 2] = '+';
+    }
     return text;
 }
 
@@ -75,8 +79,9 @@ int dependency_event(flux_plugin_t* p, flux_jobid_t id, const char* name, const 
             return -1;
         }
         const bool is_add = std::strcmp(name, "dependency-add") == 0;
-        if (is_add && job->dependencies->count(description) > 0)
+        if (is_add && job->dependencies->count(description) > 0) {
             return 0;  // known from before a restart
+        }
         Json context = Json::object();
         context.set("description", Json::string(description));
         return post(p, *job, name, std::move(context));
@@ -94,8 +99,9 @@ int perilog_event(flux_plugin_t* p, Job* job, const char* name, const char* desc
         }
         Json context = Json::object();
         context.set("description", Json::string(description));
-        if (status)
+        if (status) {
             context.set("status", Json::integer(*status));
+        }
         return post(p, *job, name, std::move(context));
     });
 }
@@ -149,8 +155,9 @@ int flux_jobtap_service_register_ex(flux_plugin_t* p, const char* method, uint32
         service->arg = arg;
         const flux_msg_handler_spec table[] = {{FLUX_MSGTYPE_REQUEST, topic.c_str(), run_service, rolemask},
                                                FLUX_MSGHANDLER_TABLE_END};
-        if (auto done = service->handlers.add(host->engine().handle(), table, service.get()); !done)
+        if (auto done = service->handlers.add(host->engine().handle(), table, service.get()); !done) {
             return rc_of(done);
+        }
         plugin->services.push_back(std::move(service));
         return 0;
     });
@@ -170,8 +177,9 @@ int flux_jobtap_reprioritize_all(flux_plugin_t* p) {
 int flux_jobtap_reprioritize_job(flux_plugin_t* p, flux_jobid_t id, unsigned int priority) {
     return guarded([&] {
         Jobtap* host = host_of(p);
-        if (!host)
+        if (!host) {
             return -1;
+        }
         Job* job = host->engine().jobs().active(id);
         if (!job) {
             errno = ENOENT;
@@ -182,8 +190,9 @@ int flux_jobtap_reprioritize_job(flux_plugin_t* p, flux_jobid_t id, unsigned int
 }
 
 int flux_jobtap_priority_unavail(flux_plugin_t* p, flux_plugin_arg_t* args) {
-    if (!host_of(p))
+    if (!host_of(p)) {
         return -1;
+    }
     return flux_plugin_arg_pack(args, FLUX_PLUGIN_ARG_OUT, "{s:I}", "priority",
                                 static_cast<json_int_t>(FLUX_JOBTAP_PRIORITY_UNAVAIL));
 }
@@ -227,15 +236,18 @@ int flux_jobtap_job_aux_set(flux_plugin_t* p, flux_jobid_t id, const char* name,
         }
         auto& items = plugin->items[job->id];
         for (auto at = items.begin(); name && at != items.end(); ++at) {
-            if (at->key != name)
+            if (at->key != name) {
                 continue;
-            if (at->free)
+            }
+            if (at->free) {
                 at->free(at->value);
+            }
             items.erase(at);
             break;
         }
-        if (val)
+        if (val) {
             items.push_back({name ? name : "", val, free_fn});
+        }
         return 0;
     });
 }
@@ -243,12 +255,16 @@ int flux_jobtap_job_aux_set(flux_plugin_t* p, flux_jobid_t id, const char* name,
 void* flux_jobtap_job_aux_get(flux_plugin_t* p, flux_jobid_t id, const char* name) {
     Job* job = job_of(p, id);
     Plugin* plugin = job ? host_of(p)->find(p) : nullptr;
-    if (!plugin || !name)
+    if (!plugin || !name) {
         return nullptr;
-    if (const auto at = plugin->items.find(job->id); at != plugin->items.end())
-        for (const Plugin::Item& item : at->second)
-            if (item.key == name)
+    }
+    if (const auto at = plugin->items.find(job->id); at != plugin->items.end()) {
+        for (const Plugin::Item& item : at->second) {
+            if (item.key == name) {
                 return item.value;
+            }
+        }
+    }
     errno = ENOENT;
     return nullptr;
 }
@@ -256,8 +272,9 @@ void* flux_jobtap_job_aux_get(flux_plugin_t* p, flux_jobid_t id, const char* nam
 int flux_jobtap_job_set_flag(flux_plugin_t* p, flux_jobid_t id, const char* flag) {
     return guarded([&] {
         Job* job = flag ? active_job_of(p, id) : nullptr;
-        if (!job)
+        if (!job) {
             return -1;
+        }
         const std::string_view name = flag;
         if (name != "alloc-bypass" && name != "debug" && name != "immutable") {
             errno = EINVAL;
@@ -283,8 +300,9 @@ int flux_jobtap_raise_exception(flux_plugin_t* p, flux_jobid_t id, const char* t
     va_end(ap);
     return guarded([&] {
         Job* job = active_job_of(p, id);
-        if (!job)
+        if (!job) {
             return -1;
+        }
         Engine& engine = host_of(p)->engine();
         return rc_of(engine.raise(*job, {type, severity, note, engine.owner()}));
     });
@@ -292,8 +310,9 @@ int flux_jobtap_raise_exception(flux_plugin_t* p, flux_jobid_t id, const char* t
 
 int flux_jobtap_event_post_pack(flux_plugin_t* p, flux_jobid_t id, const char* name, const char* fmt, ...) {
     Job* job = name ? active_job_of(p, id) : nullptr;
-    if (!job)
+    if (!job) {
         return -1;
+    }
     Json context;
     if (fmt) {
         va_list ap;
@@ -316,13 +335,15 @@ flux_plugin_arg_t* flux_jobtap_job_lookup(flux_plugin_t* p, flux_jobid_t id) {
 
 int flux_jobtap_job_event_posted(flux_plugin_t* p, flux_jobid_t id, const char* name) {
     Job* job = name ? job_of(p, id) : nullptr;
-    if (!job)
+    if (!job) {
         return -1;
+    }
     std::string_view lines = job->eventlog;
     while (!lines.empty()) {
         const std::size_t end = lines.find('\n');
-        if (name_of_line(lines.substr(0, end)) == name)
+        if (name_of_line(lines.substr(0, end)) == name) {
             return 1;
+        }
         lines.remove_prefix(end + 1);
     }
     return 0;
@@ -332,8 +353,9 @@ int flux_jobtap_job_subscribe(flux_plugin_t* p, flux_jobid_t id) {
     return guarded([&] {
         Job* job = active_job_of(p, id);
         Plugin* plugin = job ? host_of(p)->find(p) : nullptr;
-        if (!plugin)
+        if (!plugin) {
             return -1;
+        }
         plugin->subscriptions.insert(job->id);
         return 0;
     });
@@ -341,8 +363,9 @@ int flux_jobtap_job_subscribe(flux_plugin_t* p, flux_jobid_t id) {
 
 void flux_jobtap_job_unsubscribe(flux_plugin_t* p, flux_jobid_t id) {
     Job* job = active_job_of(p, id);
-    if (Plugin* plugin = job ? host_of(p)->find(p) : nullptr)
+    if (Plugin* plugin = job ? host_of(p)->find(p) : nullptr) {
         plugin->subscriptions.erase(job->id);
+    }
 }
 
 int flux_jobtap_jobspec_update_pack(flux_plugin_t* p, const char* fmt, ...) {
@@ -362,8 +385,9 @@ int flux_jobtap_jobspec_update_pack(flux_plugin_t* p, const char* fmt, ...) {
             errno = EINVAL;
             return -1;
         }
-        if (!host->pending_update())
+        if (!host->pending_update()) {
             host->pending_update() = Json::object();
+        }
         return json_object_update(host->pending_update().get(), update.get());
     });
 }

@@ -23,13 +23,15 @@ std::string base_name(const std::string& path) {
 
 Status check_entry_point(const std::string& path) {
     void* dso = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (!dso)
+    if (!dso) {
         return Error{std::errc::no_such_file_or_directory, ::dlerror()};
+    }
     const bool has_init = ::dlsym(dso, "flux_plugin_init") != nullptr;
     ::dlclose(dso);
-    if (!has_init)
+    if (!has_init) {
         return Error{std::errc::invalid_argument,
                      path + ": is no job-manager plugin: it does not export flux_plugin_init"};
+    }
     return Done{};
 }
 
@@ -46,21 +48,24 @@ std::vector<std::string> search_path() {
     }
     for (std::size_t begin = 0; begin <= list.size();) {
         const std::size_t end = std::min(list.find(':', begin), list.size());
-        if (end > begin)
+        if (end > begin) {
             dirs.push_back(list.substr(begin, end - begin));
+        }
         begin = end + 1;
     }
     return dirs;
 }
 
 Result<std::string> find_plugin(const std::string& path) {
-    if (path.starts_with("/") || path.starts_with("./"))
+    if (path.starts_with("/") || path.starts_with("./")) {
         return path;
+    }
     std::string tried;
     for (const std::string& dir : search_path()) {
         const std::string full = dir + "/" + path;
-        if (::access(full.c_str(), R_OK) == 0)
+        if (::access(full.c_str(), R_OK) == 0) {
             return full;
+        }
         tried += (tried.empty() ? "" : ", ") + dir;
     }
     return Error{std::errc::no_such_file_or_directory,
@@ -82,35 +87,43 @@ Status Jobtap::register_handlers() {
 }
 
 Status Jobtap::start() {
-    if (auto done = load(".priority-default", nullptr, true); !done)
+    if (auto done = load(".priority-default", nullptr, true); !done) {
         return done;
+    }
     const json_t* list = json_object_get(json_object_get(engine_.config(), "job-manager"), "plugins");
-    if (list && !json_is_array(list))
+    if (list && !json_is_array(list)) {
         return Error{std::errc::invalid_argument, "[job-manager.plugins] config must be an array"};
+    }
     for (std::size_t i = 0; i < json_array_size(list); ++i) {
         const json_t* entry = json_array_get(list, i);
         const auto to_remove = read_string(entry, "remove");
         const auto to_load = read_string(entry, "load");
         Status done = Done{};
-        if (!to_remove && !to_load)
+        if (!to_remove && !to_load) {
             done = Error{std::errc::invalid_argument, "an entry needs load or remove"};
-        if (done && to_remove)
+        }
+        if (done && to_remove) {
             done = remove(std::string(*to_remove));
-        if (done && to_load)
+        }
+        if (done && to_load) {
             done = load(std::string(*to_load), json_object_get(entry, "conf"), true);
-        if (!done)
+        }
+        if (!done) {
             return Error{done.error().code,
                          "[job-manager.plugins][" + std::to_string(i) + "]: " + done.error().message};
+        }
     }
     return Done{};
 }
 
 Status Jobtap::load_file(flux_plugin_t* plugin, const std::string& path) {
-    if (auto done = check_entry_point(path); !done)
+    if (auto done = check_entry_point(path); !done) {
         return done;
+    }
     flux_plugin_set_flags(plugin, FLUX_PLUGIN_RTLD_NOW);
-    if (flux_plugin_load_dso(plugin, path.c_str()) < 0)
+    if (flux_plugin_load_dso(plugin, path.c_str()) < 0) {
         return Error{static_cast<std::errc>(errno ? errno : EINVAL), flux_plugin_strerror(plugin)};
+    }
     const char* given = flux_plugin_get_name(plugin);
     const std::string name = given ? given : "";
     if (name.empty() || name.find_first_of("/.") != std::string::npos) {
@@ -125,53 +138,64 @@ Result<std::unique_ptr<Plugin>> Jobtap::create(const std::string& path, const js
     std::string file = path;
     if (!is_builtin) {
         auto found = find_plugin(path);
-        if (!found)
+        if (!found) {
             return found.error();
+        }
         file = *found;
     }
     const std::string name = is_builtin ? path : base_name(file);
-    for (const auto& loaded : stack_)
-        if (loaded->name() == name)
+    for (const auto& loaded : stack_) {
+        if (loaded->name() == name) {
             return Error{std::errc::file_exists, name + " already loaded"};
-    if (conf && !json_is_null(conf) && !json_is_object(conf))
+        }
+    }
+    if (conf && !json_is_null(conf) && !json_is_object(conf)) {
         return Error{std::errc::invalid_argument, "jobtap: plugin conf must be a JSON object"};
+    }
     flux_plugin_t* raw = flux_plugin_create();
     auto plugin = std::make_unique<Plugin>(raw, name);
     flux_plugin_aux_set(raw, "flux::jobtap", this, nullptr);
-    if (json_is_object(conf) && flux_plugin_set_conf(raw, Json::share(const_cast<json_t*>(conf)).text().c_str()) < 0)
+    if (json_is_object(conf) && flux_plugin_set_conf(raw, Json::share(const_cast<json_t*>(conf)).text().c_str()) < 0) {
         return Error{std::errc::invalid_argument, flux_plugin_strerror(raw)};
+    }
     // On the stack while it initialises: its init may register services.
     stack_.push_back(std::move(plugin));
     Status done = Done{};
-    if (!is_builtin)
+    if (!is_builtin) {
         done = load_file(raw, file);
-    else if (path != ".priority-default" || flux_plugin_set_name(raw, path.c_str()) < 0 ||
-             priority_default_init(raw) < 0)
+    } else if (path != ".priority-default" || flux_plugin_set_name(raw, path.c_str()) < 0 ||
+               priority_default_init(raw) < 0) {
         done = Error{std::errc::no_such_file_or_directory, path + ": no such builtin plugin"};
-    if (done)
+    }
+    if (done) {
         done = conf_update_one(*stack_.back(), engine_.config());
+    }
     plugin = std::move(stack_.back());
     stack_.pop_back();
-    if (!done)
+    if (!done) {
         return done.error();
+    }
     return plugin;
 }
 
 Status Jobtap::load(const std::string& path, const json_t* conf, bool is_at_start) {
     auto plugin = create(path, conf);
-    if (!plugin)
+    if (!plugin) {
         return plugin.error();
+    }
     stack_.push_back(std::move(*plugin));
-    if (is_at_start)
+    if (is_at_start) {
         return Done{};
+    }
     introduce(*stack_.back());
     return engine_.reprioritize_all();
 }
 
 void Jobtap::introduce(Plugin& plugin) {
     std::vector<Job*> jobs;
-    for (const auto& [id, job] : engine_.jobs().active_jobs())
+    for (const auto& [id, job] : engine_.jobs().active_jobs()) {
         jobs.push_back(job.get());
+    }
     for (Job* job : jobs) {
         PluginArgs args = args_of(*job);
         current_.push_back(job);
@@ -202,71 +226,87 @@ Status Jobtap::remove(const std::string& pattern) {
         at = matches ? stack_.erase(at) : at + 1;
         count += matches;
     }
-    if (count == 0 && !is_all)
+    if (count == 0 && !is_all) {
         return Error{std::errc::no_such_file_or_directory, "Failed to find plugin to remove"};
+    }
     return Done{};
 }
 
 Status Jobtap::conf_update_one(const Plugin& plugin, const json_t* config) {
-    if (!plugin.handles("conf.update"))
+    if (!plugin.handles("conf.update")) {
         return Done{};
+    }
     PluginArgs args(flux_plugin_arg_create());
     flux_plugin_arg_pack(args.get(), FLUX_PLUGIN_ARG_IN, "{s:O}", "conf", config);
-    if (flux_plugin_call(plugin.get(), "conf.update", args.get()) >= 0)
+    if (flux_plugin_call(plugin.get(), "conf.update", args.get()) >= 0) {
         return Done{};
+    }
     const char* message = nullptr;
-    if (flux_plugin_arg_unpack(args.get(), FLUX_PLUGIN_ARG_OUT, "{s:s}", "errmsg", &message) < 0)
+    if (flux_plugin_arg_unpack(args.get(), FLUX_PLUGIN_ARG_OUT, "{s:s}", "errmsg", &message) < 0) {
         message = nullptr;
+    }
     return Error{std::errc::invalid_argument,
                  message ? message : "config rejected by " + plugin.name() + " jobtap plugin"};
 }
 
 Status Jobtap::update_config(const json_t* config) {
-    for (const auto& plugin : stack_)
-        if (auto done = conf_update_one(*plugin, config); !done)
+    for (const auto& plugin : stack_) {
+        if (auto done = conf_update_one(*plugin, config); !done) {
             return done;
+        }
+    }
     return Done{};
 }
 
 Answer Jobtap::jobtap_request(const Request& request) {
     if (read_boolean(request.body(), "query_only").value_or(false)) {
         Json names = Json::array();
-        for (const auto& plugin : stack_)
+        for (const auto& plugin : stack_) {
             names.append(Json::string(plugin->name()));
+        }
         Json out = Json::object();
         out.set("plugins", std::move(names));
         return Reply::of(out);
     }
     const auto to_remove = read_string(request.body(), "remove");
     const auto to_load = read_string(request.body(), "load");
-    if (!to_remove && !to_load)
+    if (!to_remove && !to_load) {
         return protocol_error("jobtap needs load, remove or query_only");
-    if (to_remove)
-        if (auto done = remove(std::string(*to_remove)); !done)
+    }
+    if (to_remove) {
+        if (auto done = remove(std::string(*to_remove)); !done) {
             return done.error();
-    if (to_load)
-        if (auto done = load(std::string(*to_load), json_object_get(request.body(), "conf"), false); !done)
+        }
+    }
+    if (to_load) {
+        if (auto done = load(std::string(*to_load), json_object_get(request.body(), "conf"), false); !done) {
             return done.error();
+        }
+    }
     return Reply::empty();
 }
 
 Answer Jobtap::query(const Request& request) {
     const auto name = read_string(request.body(), "name");
-    if (!name)
+    if (!name) {
         return protocol_error("name must be a string");
+    }
     const auto at = std::find_if(stack_.begin(), stack_.end(), [&](const auto& p) { return p->name() == *name; });
-    if (at == stack_.end())
+    if (at == stack_.end()) {
         return Error{std::errc::no_such_file_or_directory, std::string(*name) + ": plugin not found"};
+    }
     const Plugin& plugin = **at;
     const char* path = flux_plugin_get_path(plugin.get());
     PluginArgs args(flux_plugin_arg_create());
     flux_plugin_arg_pack(args.get(), FLUX_PLUGIN_ARG_OUT, "{s:s s:s}", "name", plugin.name().c_str(), "path",
                          path ? path : "builtin");
-    if (flux_plugin_call(plugin.get(), "plugin.query", args.get()) < 0)
+    if (flux_plugin_call(plugin.get(), "plugin.query", args.get()) < 0) {
         return Error{std::errc::io_error, "plugin.query failed"};
+    }
     char* text = nullptr;
-    if (flux_plugin_arg_get(args.get(), FLUX_PLUGIN_ARG_OUT, &text) < 0)
+    if (flux_plugin_arg_get(args.get(), FLUX_PLUGIN_ARG_OUT, &text) < 0) {
         return Error{std::errc::io_error, "failed to get plugin.query out args"};
+    }
     std::string payload = text;
     ::free(text);
     return Reply::of(std::move(payload));

@@ -26,10 +26,12 @@ Error io_error(const std::string& what, const std::string& path) {
 Status write_all(int fd, std::string_view bytes, const std::string& path) {
     while (!bytes.empty()) {
         const ssize_t n = ::write(fd, bytes.data(), bytes.size());
-        if (n < 0 && errno == EINTR)
+        if (n < 0 && errno == EINTR) {
             continue;
-        if (n < 0)
+        }
+        if (n < 0) {
             return io_error("cannot write", path);
+        }
         bytes.remove_prefix(static_cast<std::size_t>(n));
     }
     return Done{};
@@ -37,16 +39,19 @@ Status write_all(int fd, std::string_view bytes, const std::string& path) {
 
 Result<std::string> read_whole(int fd, const std::string& path) {
     struct stat info {};
-    if (::fstat(fd, &info) < 0)
+    if (::fstat(fd, &info) < 0) {
         return io_error("cannot read", path);
+    }
     std::string text(static_cast<std::size_t>(info.st_size), '\0');
     std::size_t have = 0;
     while (have < text.size()) {
         const ssize_t n = ::pread(fd, text.data() + have, text.size() - have, static_cast<off_t>(have));
-        if (n < 0)
+        if (n < 0) {
             return io_error("cannot read", path);
-        if (n == 0)
+        }
+        if (n == 0) {
             break;
+        }
         have += static_cast<std::size_t>(n);
     }
     text.resize(have);
@@ -57,8 +62,9 @@ Result<std::string> read_whole(int fd, const std::string& path) {
 std::string trace_of_jobs(const std::string& directory) {
     for (const char* name : {"job-priority.sqlite", "output"}) {
         const std::string path = directory + "/" + name;
-        if (::access(path.c_str(), F_OK) == 0)
+        if (::access(path.c_str(), F_OK) == 0) {
             return path;
+        }
     }
     return {};
 }
@@ -69,35 +75,43 @@ Result<std::unique_ptr<JobStore>> JobStore::open(const std::string& directory, E
                                                  RestoredJobs& restored) {
     const std::string path = directory + "/jobs.journal";
     const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
-    if (fd < 0)
+    if (fd < 0) {
         return io_error("cannot open", path);
+    }
     std::unique_ptr<JobStore> store(new JobStore(path, fd));
-    if (::flock(fd, LOCK_EX | LOCK_NB) < 0)
+    if (::flock(fd, LOCK_EX | LOCK_NB) < 0) {
         return Error{std::errc::device_or_resource_busy,
                      "job journal: " + path + " is in use by another instance; give this one its own statedir"};
+    }
     auto text = read_whole(fd, path);
-    if (!text)
+    if (!text) {
         return text.error();
+    }
     auto read = read_journal(*text, path, environments);
-    if (!read)
+    if (!read) {
         return read.error();
+    }
     store->bytes_ = read->bytes;
     store->pending_.go_on(read->next_line);
-    if (auto done = store->cut_to_whole_lines(); !done)
+    if (auto done = store->cut_to_whole_lines(); !done) {
         return done.error();
-    if (const std::string trace = trace_of_jobs(directory); read->version == 0 && !trace.empty())
+    }
+    if (const std::string trace = trace_of_jobs(directory); read->version == 0 && !trace.empty()) {
         read->warning = "job journal: " + path + " is missing or empty, but " + trace +
                         " says that there were jobs: they are forgotten. If that was not meant, stop the instance and "
                         "bring the file back";
+    }
     restored = std::move(*read);
     return store;
 }
 
 JobStore::~JobStore() {
-    if (auto last = flush(); !last)
+    if (auto last = flush(); !last) {
         std::fprintf(stderr, "%s\n", last.error().message.c_str());
-    if (reserved_ != 0 || is_torn_)
+    }
+    if (reserved_ != 0 || is_torn_) {
         (void)cut_to_whole_lines();  // gives back what was set aside
+    }
     ::close(fd_);
 }
 
@@ -109,11 +123,14 @@ Status JobStore::cut_to_whole_lines() {
 
 Status JobStore::flush() {
     const std::string& text = pending_.text();
-    if (text.empty())
+    if (text.empty()) {
         return Done{};
-    if (is_torn_)
-        if (auto done = cut_to_whole_lines(); !done)
+    }
+    if (is_torn_) {
+        if (auto done = cut_to_whole_lines(); !done) {
             return done;
+        }
+    }
     if (auto done = write_all(fd_, text, path_); !done) {
         (void)cut_to_whole_lines();
         return done;
@@ -125,37 +142,45 @@ Status JobStore::flush() {
 
 Status JobStore::reserve() {
     const std::uint64_t ahead = pending_.text().size() + room_min;
-    if (bytes_ + ahead <= reserved_)
+    if (bytes_ + ahead <= reserved_) {
         return Done{};
+    }
     const auto length = static_cast<off_t>(ahead + room_min);
     int rc = 0;
     do {
         rc = ::fallocate(fd_, FALLOC_FL_KEEP_SIZE, static_cast<off_t>(bytes_), length);
     } while (rc < 0 && errno == EINTR);
-    if (rc < 0 && errno != EOPNOTSUPP && errno != ENOSYS)
+    if (rc < 0 && errno != EOPNOTSUPP && errno != ENOSYS) {
         return io_error("there is no room left for", path_);
+    }
     reserved_ = rc < 0 ? UINT64_MAX : bytes_ + static_cast<std::uint64_t>(length);
     return Done{};
 }
 
 Status JobStore::compact(const JobTable& table, std::uint64_t next_sequence) {
-    if (auto done = flush(); !done)
+    if (auto done = flush(); !done) {
         return done;
+    }
     compact_from_ = bytes_ + dead_bytes_min;
     JournalWriter fresh;
     fresh.begin(table.max_id(), next_sequence);
-    for (const Job* job : table.inactive_jobs())
+    for (const Job* job : table.inactive_jobs()) {
         fresh.add(*job);
-    for (const auto& [id, job] : table.active_jobs())
+    }
+    for (const auto& [id, job] : table.active_jobs()) {
         fresh.add(*job);
+    }
     const std::string beside = path_ + ".new";
     ::unlink(beside.c_str());
     const int fd = ::open(beside.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_APPEND | O_CLOEXEC, 0600);
-    if (fd < 0)
+    if (fd < 0) {
         return io_error("cannot open", beside);
+    }
     auto done = write_all(fd, fresh.text(), beside);
-    if (done && (::fsync(fd) < 0 || ::flock(fd, LOCK_EX | LOCK_NB) < 0 || ::rename(beside.c_str(), path_.c_str()) < 0))
+    if (done &&
+        (::fsync(fd) < 0 || ::flock(fd, LOCK_EX | LOCK_NB) < 0 || ::rename(beside.c_str(), path_.c_str()) < 0)) {
         done = io_error("cannot replace", path_);
+    }
     if (!done) {
         ::close(fd);
         ::unlink(beside.c_str());

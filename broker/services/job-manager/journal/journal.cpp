@@ -62,8 +62,9 @@ Error bad(const std::string& what) {
 Status Reader::take_submit(const json_t* line, Job& job) {
     json_t* jobspec = json_object_get(line, "jobspec");
     const auto sequence = read_integer(line, "seq");
-    if (!json_is_object(jobspec) || !sequence || *sequence < 0)
+    if (!json_is_object(jobspec) || !sequence || *sequence < 0) {
         return bad("a submit line needs \"seq\" (integer) and \"jobspec\" (object)");
+    }
     job.sequence = static_cast<std::uint64_t>(*sequence);
     Json tree = Json::share(jobspec);
     job.jobspec_text = redact(tree, environments_);
@@ -72,9 +73,10 @@ Status Reader::take_submit(const json_t* line, Job& job) {
         by_line_[next_line_ - 1] = job.jobspec_text.environment;
     } else if (const auto other = read_integer(line, "environment_of")) {
         const auto known = by_line_.find(static_cast<std::uint64_t>(*other));
-        if (known == by_line_.end())
+        if (known == by_line_.end()) {
             return bad("\"environment_of\" names line number " + std::to_string(*other) +
                        ", which has no environment or does not stand above");
+        }
         job.jobspec_text.environment = known->second;
     }
     job.facts = jobspec_facts(tree.get());
@@ -85,16 +87,22 @@ Status Reader::take_submit(const json_t* line, Job& job) {
 
 Status Reader::take(std::string_view text) {
     const auto line = Json::parse(text);
-    if (!line)
+    if (!line) {
         return line.error();
-    if (next_line_ == 0)
-        if (auto done = take_header(line->get()); !done)
+    }
+    if (next_line_ == 0) {
+        if (auto done = take_header(line->get()); !done) {
             return done;
-    if (version_ > 1)
-        if (auto done = check_seal(text, line->get()); !done)
+        }
+    }
+    if (version_ > 1) {
+        if (auto done = check_seal(text, line->get()); !done) {
             return done;
-    if (next_line_++ == 0)
+        }
+    }
+    if (next_line_++ == 0) {
         return Done{};
+    }
     return take_event(line->get());
 }
 
@@ -102,10 +110,12 @@ Status Reader::take_header(const json_t* line) {
     const std::int64_t version = read_integer(line, "weir-jobs").value_or(0);
     const std::int64_t max_id = read_integer(line, "max_jobid").value_or(0);
     const std::int64_t next_sequence = read_integer(line, "next_seq").value_or(0);
-    if (version != 1 && version != 2)
+    if (version != 1 && version != 2) {
         return bad("the first line must be a header {\"weir-jobs\":2,...}; this is no job journal of this version");
-    if (max_id < 0 || next_sequence < 0)
+    }
+    if (max_id < 0 || next_sequence < 0) {
         return bad("the header's max_jobid and next_seq must not be negative");
+    }
     version_ = static_cast<int>(version);
     max_id_ = static_cast<JobId>(max_id);
     next_sequence_ = static_cast<std::uint64_t>(next_sequence);
@@ -114,60 +124,73 @@ Status Reader::take_header(const json_t* line) {
 
 Status Reader::check_seal(std::string_view text, const json_t* line) const {
     const std::size_t end = text.size() < tail_size ? 0 : text.size() - tail_size;
-    if (text.substr(end, checksum_key.size()) != checksum_key)
+    if (text.substr(end, checksum_key.size()) != checksum_key) {
         return bad("the line has no checksum");
+    }
     const std::string_view told = text.substr(end + checksum_key.size(), checksum_digits);
     const std::string found = checksum(text.substr(0, end));
-    if (told != found)
+    if (told != found) {
         return bad("the line was changed: its checksum says " + std::string(told) + ", its text has " + found);
+    }
     const auto number = read_integer(line, "n");
-    if (!number || *number < 0 || static_cast<std::uint64_t>(*number) != next_line_)
+    if (!number || *number < 0 || static_cast<std::uint64_t>(*number) != next_line_) {
         return bad("lines are missing or out of place: this is line number " +
                    (number ? std::to_string(*number) : "(none)") + " where " + std::to_string(next_line_) +
                    " must stand");
+    }
     return Done{};
 }
 
 Status Reader::take_event(const json_t* line) {
     const auto id = read_integer(line, "id");
-    if (!id)
+    if (!id) {
         return bad("\"id\" is missing or no integer");
+    }
     auto event = decode_event(json_object_get(line, "event"));
-    if (!event)
+    if (!event) {
         return event.error();
+    }
     const auto job_id = static_cast<JobId>(*id);
     auto at = jobs_.find(job_id);
     if (event->name == "submit") {
-        if (at != jobs_.end())
+        if (at != jobs_.end()) {
             return bad("job " + std::to_string(job_id) + " is submitted a second time");
+        }
         at = jobs_.emplace(job_id, std::make_unique<Job>()).first;
         at->second->id = job_id;
         order_.push_back(job_id);
-        if (auto ok = take_submit(line, *at->second); !ok)
+        if (auto ok = take_submit(line, *at->second); !ok) {
             return ok;
+        }
     } else if (at == jobs_.end()) {
         return bad("event \"" + event->name + "\" of job " + std::to_string(job_id) + ", which was never submitted");
     }
     Job& job = *at->second;
-    if (json_t* r = json_object_get(line, "R"))
+    if (json_t* r = json_object_get(line, "R")) {
         job.r = allocation_of(Json::share(r));
-    if (auto ok = transition(job, *event); !ok)
+    }
+    if (auto ok = transition(job, *event); !ok) {
         return ok;
+    }
     last_us_ = std::max(last_us_, event->t_us);
-    if (event->name == launch_mark)
+    if (event->name == launch_mark) {
         return Done{};
+    }
     job.eventlog += encode(*event);
     job.eventlog += '\n';
-    if (event->name == "invalidate")
+    if (event->name == "invalidate") {
         jobs_.erase(at);
+    }
     return Done{};
 }
 
 RestoredJobs Reader::finish() {
     RestoredJobs restored;
-    for (const JobId id : order_)
-        if (const auto at = jobs_.find(id); at != jobs_.end() && at->second)
+    for (const JobId id : order_) {
+        if (const auto at = jobs_.find(id); at != jobs_.end() && at->second) {
             restored.jobs.push_back(std::move(at->second));
+        }
+    }
     restored.max_id = max_id_;
     restored.next_sequence = next_sequence_;
     restored.last_us = last_us_;
@@ -192,13 +215,14 @@ Result<RestoredJobs> read_journal(std::string_view text, const std::string& name
                       " bytes without a newline); it was dropped";
             break;
         }
-        if (auto taken = reader.take(rest.substr(0, end)); !taken)
+        if (auto taken = reader.take(rest.substr(0, end)); !taken) {
             return Error{
                 std::errc::invalid_argument,
                 at + taken.error().message +
                     ". Nothing was changed. Bring back a good copy; or keep what stands before this line: head -n " +
                     std::to_string(number - 1) + " " + name + " >" + name + ".cut && mv " + name + ".cut " + name +
                     "; or move the file away, which forgets every job"};
+        }
         bytes += end + 1;
     }
     RestoredJobs restored = reader.finish();
@@ -223,15 +247,18 @@ void JournalWriter::add_environment(const std::shared_ptr<const std::string>& en
         text_ += ",\"environment\":" + *environment;
         written = {environment, next_line_};
     }
-    if (environments_.size() > environments_max)
+    if (environments_.size() > environments_max) {
         std::erase_if(environments_, [](const auto& entry) { return entry.second.environment.expired(); });
-    if (environments_.size() > environments_max)
+    }
+    if (environments_.size() > environments_max) {
         environments_.clear();  // written in full once more
+    }
 }
 
 void JournalWriter::clear_text() {
-    if (text_.capacity() > text_kept_max)
+    if (text_.capacity() > text_kept_max) {
         std::string().swap(text_);
+    }
     text_.clear();
 }
 
@@ -251,8 +278,9 @@ void JournalWriter::add(const Job& job, std::string_view line) {
     if (name == "submit") {
         text_ += ",\"seq\":" + std::to_string(job.sequence) + ",\"jobspec\":";
         text_ += job.jobspec_text.original ? *job.jobspec_text.original : job.jobspec_text.redacted;
-        if (job.jobspec_text.environment && !job.jobspec_text.original)
+        if (job.jobspec_text.environment && !job.jobspec_text.original) {
             add_environment(job.jobspec_text.environment);
+        }
     } else if (name == "alloc" && !job.r->text.empty()) {
         text_ += ",\"R\":" + job.r->text;
     }
@@ -266,8 +294,9 @@ void JournalWriter::add(const Job& job) {
         add(job, lines.substr(0, end));
         lines.remove_prefix(end + 1);
     }
-    if (job.was_launched && !job.was_started)
+    if (job.was_launched && !job.was_started) {
         add(job, encode(Event{job.t_state_us[state_index(State::Run)], launch_mark, {}}));
+    }
 }
 
 }  // namespace weir::broker::jobs

@@ -35,34 +35,39 @@ Status Alloc::start() {
 
 void Alloc::enqueue(Job& job) {
     if (job.state != State::Sched || job.alloc_bypass || job.alloc_queued || job.alloc_pending ||
-        job.priority == priority_min || !engine_.queues().is_started(job.facts.queue))
+        job.priority == priority_min || !engine_.queues().is_started(job.facts.queue)) {
         return;
+    }
     queue_.insert(job);
     job.alloc_queued = true;
     recall();
 }
 
 void Alloc::dequeue(Job& job) {
-    if (!job.alloc_queued)
+    if (!job.alloc_queued) {
         return;
+    }
     queue_.erase(job);
     job.alloc_queued = false;
 }
 
 void Alloc::cancel(Job& job, bool is_final) {
-    if (!job.alloc_pending)
+    if (!job.alloc_pending) {
         return;
+    }
     outbox().request("sched.cancel", "{\"id\":" + std::to_string(job.id) + "}");
-    if (!is_final)
+    if (!is_final) {
         return;
+    }
     job.alloc_pending = false;
     sent_.erase(job);
     engine_.clear_annotations(job, nullptr);
 }
 
 void Alloc::send_free(JobId id, const std::string& r_text) {
-    if (is_online_)
+    if (is_online_) {
         outbox().request("sched.free", "{\"id\":" + std::to_string(id) + ",\"R\":" + r_text + ",\"final\":true}");
+    }
 }
 
 void Alloc::free(const Job& job) {
@@ -75,8 +80,9 @@ void Alloc::on_priority(Job& job, bool one_shot) {
             dequeue(job);
         } else {
             queue_.reorder(job);
-            if (one_shot)
+            if (one_shot) {
                 recall();
+            }
         }
     } else if (job.alloc_pending) {
         if (job.priority == priority_min) {
@@ -94,28 +100,35 @@ void Alloc::on_priority(Job& job, bool one_shot) {
 
 void Alloc::on_priorities(const std::vector<Job*>& changed) {
     std::string list;
-    for (const Job* job : changed)
-        if (job->alloc_pending && job->priority > priority_min)
+    for (const Job* job : changed) {
+        if (job->alloc_pending && job->priority > priority_min) {
             list += (list.empty() ? "[" : ",[") + std::to_string(job->id) + "," + std::to_string(job->priority) + "]";
-    if (!list.empty() && is_online_)
+        }
+    }
+    if (!list.empty() && is_online_) {
         outbox().request("sched.prioritize", "{\"jobs\":[" + list + "]}");
+    }
     recall();
 }
 
 void Alloc::recall() {
-    if (limit_ == 0 || queue_.empty() || sent_.empty())
+    if (limit_ == 0 || queue_.empty() || sent_.empty()) {
         return;
+    }
     auto head = queue_.begin();
     auto tail = sent_.rbegin();
-    for (; head != queue_.end() && tail != sent_.rend() && head->key < tail->key; ++head, ++tail)
+    for (; head != queue_.end() && tail != sent_.rend() && head->key < tail->key; ++head, ++tail) {
         cancel(*tail->job, false);
+    }
 }
 
 void Alloc::on_queue(const std::string& queue, bool is_started) {
     std::vector<Job*> members;
-    for (const auto& [id, job] : engine_.jobs().active_jobs())
-        if (queue.empty() || job->facts.queue == queue)
+    for (const auto& [id, job] : engine_.jobs().active_jobs()) {
+        if (queue.empty() || job->facts.queue == queue) {
             members.push_back(job.get());
+        }
+    }
     for (Job* job : members) {
         if (is_started) {
             enqueue(*job);
@@ -148,20 +161,23 @@ void Alloc::requeue(Job& job) {
 }
 
 void Alloc::go_offline(const std::string& why) {
-    if (!is_online_)
+    if (!is_online_) {
         return;
+    }
     flux_log(engine_.handle(), LOG_DEBUG, "alloc: stop due to %s", why.c_str());
     is_online_ = false;
     sender_.clear();
-    while (Job* job = sent_.first())
+    while (Job* job = sent_.first()) {
         requeue(*job);
+    }
     engine_.admin().check_drained();
 }
 
 void Alloc::on_disconnect(const flux_msg_t* msg) {
     const char* sender = flux_msg_route_first(msg);
-    if (sender && sender_ == sender)
+    if (sender && sender_ == sender) {
         go_offline("disconnect");
+    }
 }
 
 void Alloc::on_response(const flux_msg_t* msg) {
@@ -178,32 +194,39 @@ void Alloc::on_response(const flux_msg_t* msg) {
 
 Status Alloc::take_response(const char* text) {
     auto response = Json::parse(text);
-    if (!response)
+    if (!response) {
         return response.error();
+    }
     const auto id = read_integer(response->get(), "id");
     const auto type = read_integer(response->get(), "type");
-    if (!id || !type)
+    if (!id || !type) {
         return protocol_error("needs id and type");
+    }
     Job* job = engine_.jobs().active(static_cast<JobId>(*id));
-    if (job && !job->alloc_pending)
+    if (job && !job->alloc_pending) {
         job = nullptr;
+    }
     json_t* annotations = json_object_get(response->get(), "annotations");
     switch (static_cast<AllocType>(*type)) {
         case AllocType::Success:
             return on_success(job, static_cast<JobId>(*id), response->get());
         case AllocType::Annotate:
-            if (!json_is_object(annotations))
+            if (!json_is_object(annotations)) {
                 return protocol_error("type 1 needs annotations (object)");
-            if (job)
+            }
+            if (job) {
                 engine_.annotate(*job, annotations);
+            }
             return Done{};
         case AllocType::Deny:
-            if (job)
+            if (job) {
                 on_denied(*job, std::string(read_string(response->get(), "note").value_or("")));
+            }
             return Done{};
         case AllocType::Cancel:
-            if (job)
+            if (job) {
                 on_canceled(*job);
+            }
             return Done{};
     }
     return protocol_error("unknown type " + std::to_string(*type));
@@ -211,18 +234,21 @@ Status Alloc::take_response(const char* text) {
 
 Status Alloc::on_success(Job* job, JobId id, json_t* response) {
     json_t* r = json_object_get(response, "R");
-    if (!json_is_object(r))
+    if (!json_is_object(r)) {
         return protocol_error("protocol error: a successful response needs R");
+    }
     if (!job) {
         send_free(id, Json::share(r).text());  // canceled meanwhile
         return Done{};
     }
     sent_.erase(*job);
-    if (job->has_resources || !job->r->text.empty())
+    if (job->has_resources || !job->r->text.empty()) {
         return protocol_error(f58(id) + " is already allocated");
+    }
     job->r = allocation_of(Json::share(r));
-    if (json_t* annotations = json_object_get(response, "annotations"); json_is_object(annotations))
+    if (json_t* annotations = json_object_get(response, "annotations"); json_is_object(annotations)) {
         engine_.annotate(*job, annotations);
+    }
     job->alloc_pending = false;
     Json context;
     if (job->annotations) {
@@ -252,11 +278,13 @@ void Alloc::on_canceled(Job& job) {
 }
 
 Answer Alloc::hello(const Request& request) {
-    if (!flux_msg_is_streaming(request.msg))
+    if (!flux_msg_is_streaming(request.msg)) {
         return protocol_error("job-manager.sched-hello needs the streaming RPC flag");
+    }
     for (const auto& [id, job] : engine_.jobs().active_jobs()) {
-        if (!job->has_resources || job->alloc_bypass)
+        if (!job->has_resources || job->alloc_bypass) {
             continue;
+        }
         std::string payload = "{\"id\":" + std::to_string(id) + ",\"priority\":" + std::to_string(job->priority) +
                               ",\"userid\":" + std::to_string(job->userid) + ",\"t_submit\":";
         append_timestamp(payload, job->t_submit_us());
@@ -270,10 +298,12 @@ Answer Alloc::hello(const Request& request) {
 Answer Alloc::ready(const Request& request) {
     const auto mode = read_string(request.body(), "mode");
     const auto limit = read_integer(request.body(), "limit");
-    if (!mode || (*mode != "limited" && *mode != "unlimited"))
+    if (!mode || (*mode != "limited" && *mode != "unlimited")) {
         return protocol_error("mode must be \"unlimited\" or \"limited\"");
-    if (*mode == "limited" && (!limit || *limit <= 0))
+    }
+    if (*mode == "limited" && (!limit || *limit <= 0)) {
         return protocol_error("mode \"limited\" needs limit (a positive integer)");
+    }
     limit_ = *mode == "limited" ? static_cast<std::size_t>(*limit) : 0;
     const char* sender = flux_msg_route_first(request.msg);
     sender_ = sender ? sender : "";
@@ -291,10 +321,12 @@ Answer Alloc::query(const Request&) {
 Answer Alloc::resource_status(const Request&) {
     ResourceUnion sum;
     for (const auto& [id, job] : engine_.jobs().active_jobs()) {
-        if (!job->r->tree || job->free_posted || job->alloc_bypass || !job->has_resources)
+        if (!job->r->tree || job->free_posted || job->alloc_bypass || !job->has_resources) {
             continue;
-        if (auto done = sum.add(job->r->tree.get()); !done)
+        }
+        if (auto done = sum.add(job->r->tree.get()); !done) {
             return Error{std::errc::invalid_argument, f58(id) + ": " + done.error().message};
+        }
     }
     Json out = Json::object();
     out.set("allocated", sum.to_r());

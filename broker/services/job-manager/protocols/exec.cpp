@@ -35,13 +35,15 @@ Status Exec::start() {
 }
 
 void Exec::start(Job& job) {
-    if (job.start_pending || !is_online_)
+    if (job.start_pending || !is_online_) {
         return;
+    }
     std::string payload = "{\"id\":" + std::to_string(job.id) + ",\"userid\":" + std::to_string(job.userid) +
                           ",\"jobspec\":" + full_jobspec(job.jobspec_text);
     payload += job.was_started ? ",\"reattach\":true,\"t_start\":" : ",\"reattach\":false";
-    if (job.was_started)
+    if (job.was_started) {
         append_timestamp(payload, job.t_start_us);
+    }
     payload += ",\"R\":" + (job.r->text.empty() ? "{}" : job.r->text) + "}";
     engine_.mark_launch(job);
     outbox().request(topic_.c_str(), payload);
@@ -49,29 +51,35 @@ void Exec::start(Job& job) {
 }
 
 void Exec::start_waiting() {
-    for (const auto& [id, job] : engine_.jobs().active_jobs())
-        if (job->state == State::Run)
+    for (const auto& [id, job] : engine_.jobs().active_jobs()) {
+        if (job->state == State::Run) {
             engine_.act(*job);
+        }
+    }
 }
 
 Answer Exec::hello(const Request& request) {
     const auto service = read_string(request.body(), "service");
-    if (!service || service->empty())
+    if (!service || service->empty()) {
         return protocol_error("service must name the execution service");
-    for (const auto& [id, job] : engine_.jobs().active_jobs())
-        if (job->start_pending && is_online_ && service_ != *service)
+    }
+    for (const auto& [id, job] : engine_.jobs().active_jobs()) {
+        if (job->start_pending && is_online_ && service_ != *service) {
             return Error{std::errc::invalid_argument,
                          "jobs are running under " + service_ + "; it cannot be replaced now"};
+        }
+    }
     service_ = *service;
     topic_ = service_ + ".start";
     is_online_ = true;
     const char* sender = flux_msg_route_first(request.msg);
     hello_sender_ = sender ? sender : "";
     // The answer goes out before the first start request.
-    if (flux_msg_is_streaming(request.msg))
+    if (flux_msg_is_streaming(request.msg)) {
         outbox().respond(request.msg, "{}");
-    else
+    } else {
         outbox().respond_empty(request.msg);
+    }
     start_waiting();
     return Reply::later();
 }
@@ -80,11 +88,14 @@ void Exec::go_offline(const std::string& why) {
     flux_log(engine_.handle(), LOG_DEBUG, "start: stop due to %s", why.c_str());
     is_online_ = false;
     std::vector<Job*> lost;
-    for (const auto& [id, job] : engine_.jobs().active_jobs())
-        if (std::exchange(job->start_pending, false))
+    for (const auto& [id, job] : engine_.jobs().active_jobs()) {
+        if (std::exchange(job->start_pending, false)) {
             lost.push_back(job.get());
-    for (Job* job : lost)
+        }
+    }
+    for (Job* job : lost) {
         engine_.act(*job);  // those in CLEANUP need not wait any longer
+    }
     flux_timer_watcher_reset(retry_, retry_s, 0.);
     flux_watcher_start(retry_);
 }
@@ -102,51 +113,62 @@ void Exec::on_response(const flux_msg_t* msg) {
     const char* text = nullptr;
     if (flux_response_decode(msg, &topic, &text) < 0) {
         const std::string why = std::strerror(errno);
-        if (flux_msg_get_topic(msg, &topic) == 0 && topic_ == topic)
+        if (flux_msg_get_topic(msg, &topic) == 0 && topic_ == topic) {
             go_offline("start response error: " + why);
+        }
         return;
     }
     auto response = Json::parse(text ? text : "");
     const Status done = response ? take_response(response->get()) : Status(response.error());
-    if (!done)
+    if (!done) {
         flux_log(engine_.handle(), LOG_ERR, "start response: %s", done.error().message.c_str());
+    }
 }
 
 Status Exec::take_response(const json_t* response) {
     const auto id = read_integer(response, "id");
     const auto type = read_string(response, "type");
     const json_t* data = json_object_get(response, "data");
-    if (!id || !type)
+    if (!id || !type) {
         return protocol_error("needs id and type");
+    }
     Job* job = engine_.jobs().active(static_cast<JobId>(*id));
-    if (!job)
+    if (!job) {
         return Error{std::errc::invalid_argument, "id=" + f58(static_cast<JobId>(*id)) + " not active"};
-    if (*type == "start")
+    }
+    if (*type == "start") {
         return job->was_started ? Status(Done{}) : engine_.post(*job, "start");
+    }
     if (*type == "finish") {
         const auto status = read_integer(data, "status");
-        if (!status)
+        if (!status) {
             return protocol_error("finish needs data.status (integer)");
+        }
         Json context = Json::object();
         context.set("status", Json::integer(*status));
         return engine_.post(*job, "finish", std::move(context));
     }
-    if (*type == "release")
+    if (*type == "release") {
         return on_release(*job, data);
-    if (*type == "exception")
+    }
+    if (*type == "exception") {
         return on_exception(*job, data);
-    if (*type == "reattached")
+    }
+    if (*type == "reattached") {
         return Done{};
+    }
     return protocol_error("unknown type \"" + std::string(*type) + "\"");
 }
 
 Status Exec::on_release(Job& job, const json_t* data) {
     const auto ranks = read_string(data, "ranks");
     const auto is_final = read_boolean(data, "final");
-    if (!ranks || !is_final)
+    if (!ranks || !is_final) {
         return protocol_error("release needs data.ranks (string) and data.final (boolean)");
-    if (*is_final)
+    }
+    if (*is_final) {
         job.start_pending = false;
+    }
     Json context = Json::object();
     context.set("ranks", Json::string(*ranks));
     context.set("final", Json::boolean(*is_final));
@@ -156,8 +178,9 @@ Status Exec::on_release(Job& job, const json_t* data) {
 Status Exec::on_exception(Job& job, const json_t* data) {
     const auto severity = read_integer(data, "severity");
     const auto type = read_string(data, "type");
-    if (!severity || !type)
+    if (!severity || !type) {
         return protocol_error("exception needs data.severity (integer) and data.type (string)");
+    }
     Json context = Json::object();
     context.set("type", Json::string(*type));
     context.set("severity", Json::integer(*severity));

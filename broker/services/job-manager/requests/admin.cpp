@@ -28,19 +28,23 @@ std::string listed(const Job& job) {
                       ",\"t_submit\":";
     append_timestamp(out, job.t_submit_us());
     out += ",\"state\":" + std::to_string(bit(job.state));
-    if (job.annotations)
+    if (job.annotations) {
         out += ",\"annotations\":" + job.annotations.text();
+    }
     return out + "}";
 }
 
 /// The eventlog as a JSON array.
 std::string events_array(const std::string& eventlog) {
     std::string out = "[" + eventlog;
-    for (char& c : out)
-        if (c == '\n')
+    for (char& c : out) {
+        if (c == '\n') {
             c = ',';
-    if (out.back() == ',')
+        }
+    }
+    if (out.back() == ',') {
         out.pop_back();
+    }
     return out + "]";
 }
 
@@ -79,14 +83,17 @@ Result<Admin::Limits> Admin::limits_of(const json_t* config) {
     const json_t* num = json_object_get(table, "inactive-num-limit");
     const json_t* age = json_object_get(table, "inactive-age-limit");
     Limits limits;
-    if (num && (!json_is_integer(num) || json_integer_value(num) < -1))
+    if (num && (!json_is_integer(num) || json_integer_value(num) < -1)) {
         return invalid("job-manager.inactive-num-limit must be an integer of at least 0 (or -1: no limit)");
-    if (num)
+    }
+    if (num) {
         limits.num = json_integer_value(num);
+    }
     if (age) {
         auto seconds = parse_duration(json_string_value(age) ? json_string_value(age) : "");
-        if (!seconds)
+        if (!seconds) {
             return invalid("job-manager.inactive-age-limit: " + seconds.error().message);
+        }
         limits.age_s = *seconds;
     }
     return limits;
@@ -103,20 +110,25 @@ void Admin::configure(const json_t* config) {
 
 Answer Admin::list(const Request& request) {
     const auto entries_max = read_integer(request.body(), "max_entries");
-    if (!entries_max || *entries_max < 0)
+    if (!entries_max || *entries_max < 0) {
         return protocol_error("max_entries must be an integer of at least 0");
+    }
     std::string jobs;
     std::int64_t count = 0;
     const auto add = [&](const Job& job) {
-        if (*entries_max == 0 || count < *entries_max)
+        if (*entries_max == 0 || count < *entries_max) {
             jobs += (jobs.empty() ? "" : ",") + listed(job);
+        }
         ++count;
     };
-    for (const JobQueue::Entry& entry : engine_.alloc().queue())
+    for (const JobQueue::Entry& entry : engine_.alloc().queue()) {
         add(*entry.job);
-    for (const auto& [id, job] : engine_.jobs().active_jobs())
-        if (!job->alloc_queued)
+    }
+    for (const auto& [id, job] : engine_.jobs().active_jobs()) {
+        if (!job->alloc_queued) {
             add(*job);
+        }
+    }
     return Reply::of("{\"jobs\":[" + jobs + "]}");
 }
 
@@ -124,23 +136,29 @@ Answer Admin::list(const Request& request) {
 Answer Admin::getattr(const Request& request) {
     const auto id = read_integer(request.body(), "id");
     const json_t* attrs = json_object_get(request.body(), "attrs");
-    if (!id || !json_is_array(attrs))
+    if (!id || !json_is_array(attrs)) {
         return protocol_error("id must be an integer and attrs an array");
+    }
     const Job* job = engine_.jobs().find(static_cast<JobId>(*id));
-    if (!job)
+    if (!job) {
         return invalid("unknown job");
-    if (!request.may_act_for(job->userid))
+    }
+    if (!request.may_act_for(job->userid)) {
         return not_permitted("guests can only access their own jobs");
+    }
     std::string out;
     for (std::size_t i = 0; i < json_array_size(attrs); ++i) {
         const char* name = json_string_value(json_array_get(attrs, i));
-        if (!name)
+        if (!name) {
             return protocol_error("attribute list contains non-string");
+        }
         const std::string_view key = name;
-        if (key != "jobspec" && key != "R" && key != "eventlog")
+        if (key != "jobspec" && key != "R" && key != "eventlog") {
             return Error{std::errc::no_such_file_or_directory, "unknown attr " + std::string(key)};
-        if (key == "R" && job->r->text.empty())
+        }
+        if (key == "R" && job->r->text.empty()) {
             return Error{std::errc::no_such_file_or_directory, "R is NULL"};
+        }
         out += out.empty() ? "{" : ",";
         append_quoted(out, key);
         out += ":" + (key == "jobspec" ? job->jobspec_text.redacted
@@ -169,8 +187,9 @@ Answer Admin::stats(const Request&) {
 // Guest: reads the queues' names.
 Answer Admin::queue_list(const Request&) {
     Json names = Json::array();
-    for (const std::string& name : engine_.queues().names())
+    for (const std::string& name : engine_.queues().names()) {
         names.append(Json::string(name));
+    }
     Json out = Json::object();
     out.set("queues", std::move(names));
     return Reply::of(out);
@@ -179,8 +198,9 @@ Answer Admin::queue_list(const Request&) {
 // Guest: reads whether a queue takes and starts jobs, and the reason if not.
 Answer Admin::queue_status(const Request& request) {
     auto queue = engine_.queues().find(std::string(read_string(request.body(), "name").value_or("")));
-    if (!queue)
+    if (!queue) {
         return queue.error();
+    }
     return Reply::of(engine_.queues().status(**queue, engine_.alloc().is_online()));
 }
 
@@ -188,27 +208,34 @@ Answer Admin::queue_enable(const Request& request) {
     const std::string name(read_string(request.body(), "name").value_or(""));
     const auto on = read_boolean(request.body(), "enable");
     const auto reason = read_string(request.body(), "reason");
-    if (!on)
+    if (!on) {
         return protocol_error("enable must be a boolean");
-    if (!*on && !reason)
+    }
+    if (!*on && !reason) {
         return invalid("reason is required for disable");
-    if (name.empty() && engine_.queues().has_named() && !read_boolean(request.body(), "all").value_or(false))
+    }
+    if (name.empty() && engine_.queues().has_named() && !read_boolean(request.body(), "all").value_or(false)) {
         return invalid("Use --all to apply this command to all queues");
-    if (auto done = engine_.queues().enable(name, *on, std::string(reason.value_or(""))); !done)
+    }
+    if (auto done = engine_.queues().enable(name, *on, std::string(reason.value_or(""))); !done) {
         return done.error();
+    }
     return Reply::empty();
 }
 
 Answer Admin::queue_start(const Request& request) {
     const std::string name(read_string(request.body(), "name").value_or(""));
     const auto on = read_boolean(request.body(), "start");
-    if (!on)
+    if (!on) {
         return protocol_error("start must be a boolean");
-    if (name.empty() && engine_.queues().has_named() && !read_boolean(request.body(), "all").value_or(false))
+    }
+    if (name.empty() && engine_.queues().has_named() && !read_boolean(request.body(), "all").value_or(false)) {
         return invalid("Use --all to apply this command to all queues");
+    }
     const std::string reason(read_string(request.body(), "reason").value_or(""));
-    if (auto done = engine_.queues().start(name, *on, reason); !done)
+    if (auto done = engine_.queues().start(name, *on, reason); !done) {
         return done.error();
+    }
     engine_.alloc().on_queue(name, *on);
     return Reply::empty();
 }
@@ -227,12 +254,16 @@ Answer Admin::idle(const Request& request) {
 
 void Admin::check_drained() {
     const JobTable& jobs = engine_.jobs();
-    if (jobs.active_count() == 0)
-        for (; !drain_.empty(); drain_.pop_front())
+    if (jobs.active_count() == 0) {
+        for (; !drain_.empty(); drain_.pop_front()) {
             outbox().respond_empty(drain_.front().get());
-    if (engine_.alloc().pending() == 0 && jobs.running() == 0)
-        for (; !idle_.empty(); idle_.pop_front())
+        }
+    }
+    if (engine_.alloc().pending() == 0 && jobs.running() == 0) {
+        for (; !idle_.empty(); idle_.pop_front()) {
             outbox().respond(idle_.front().get(), "{\"pending\":" + std::to_string(jobs.active_count()) + "}");
+        }
+    }
 }
 
 void Admin::on_inactive() {
@@ -248,27 +279,31 @@ void Admin::on_inactive() {
 void Admin::forget(std::unique_ptr<Job> job) {
     engine_.jobtap().on_purge(*job);
     engine_.info().end(job->id);
-    if (!purged_)
+    if (!purged_) {
         purged_ = Json::array();
+    }
     purged_.append(Json::integer(static_cast<json_int_t>(job->id)));
 }
 
 void Admin::purge_surplus() {
-    for (std::size_t n = engine_.jobs().purgeable(engine_.now_us(), limits_.age_s, limits_.num); n > 0; --n)
+    for (std::size_t n = engine_.jobs().purgeable(engine_.now_us(), limits_.age_s, limits_.num); n > 0; --n) {
         forget(engine_.jobs().purge_oldest());
+    }
     publish_purged();
 }
 
 /// Tells listeners, and takes the jobs' R out of the KVS, where schedulers put it (RFC 16, 27).
 void Admin::publish_purged() {
-    if (!purged_)
+    if (!purged_) {
         return;
+    }
     std::string ops;
     for (std::size_t i = 0; i < json_array_size(purged_.get()); ++i) {
         char key[64];
         const auto id = static_cast<JobId>(json_integer_value(json_array_get(purged_.get(), i)));
-        if (flux_job_kvs_key(key, sizeof key, id, nullptr) < 0)
+        if (flux_job_kvs_key(key, sizeof key, id, nullptr) < 0) {
             continue;
+        }
         ops += ops.empty() ? "{\"key\":" : ",{\"key\":";
         append_quoted(ops, key);
         ops += ",\"flags\":0,\"dirent\":null}";
@@ -287,19 +322,24 @@ Answer Admin::purge(const Request& request) {
     const auto num = read_integer(request.body(), "num_limit");
     const auto batch = read_integer(request.body(), "batch");
     const auto force = read_boolean(request.body(), "force");
-    if (!age || !num || !batch || !force)
+    if (!age || !num || !batch || !force) {
         return protocol_error("needs age_limit, num_limit, batch and force");
-    if (*age != -1 && *age < 0)
+    }
+    if (*age != -1 && *age < 0) {
         return invalid("if set, age limit must be >= 0");
-    if (*num != -1 && *num < 0)
+    }
+    if (*num != -1 && *num < 0) {
         return invalid("if set, num limit must be >= 0");
-    if (*batch < 1 || *batch > purge_batch_max)
+    }
+    if (*batch < 1 || *batch > purge_batch_max) {
         return invalid("batch must be >= 1 and <= 100");
+    }
     std::size_t count = engine_.jobs().purgeable(engine_.now_us(), *age, *num);
     if (*force) {
         count = std::min(count, static_cast<std::size_t>(*batch));
-        for (std::size_t i = 0; i < count; ++i)
+        for (std::size_t i = 0; i < count; ++i) {
             forget(engine_.jobs().purge_oldest());
+        }
         publish_purged();
     }
     return Reply::of("{\"count\":" + std::to_string(count) + "}");
@@ -307,13 +347,16 @@ Answer Admin::purge(const Request& request) {
 
 Answer Admin::purge_id(const Request& request) {
     const auto id = read_integer(request.body(), "id");
-    if (!id)
+    if (!id) {
         return protocol_error("id must be an integer");
+    }
     const auto job_id = static_cast<JobId>(*id);
-    if (engine_.jobs().active(job_id))
+    if (engine_.jobs().active(job_id)) {
         return invalid("cannot purge active job");
-    if (!engine_.jobs().inactive(job_id))
+    }
+    if (!engine_.jobs().inactive(job_id)) {
         return Error{std::errc::no_such_file_or_directory, "id not found"};
+    }
     forget(engine_.jobs().purge(job_id));
     publish_purged();
     return Reply::empty();
@@ -332,20 +375,24 @@ Answer Admin::disconnect(const Request& request) {
 }
 
 Answer Admin::config_reload(const Request& request) {
-    if (!json_is_object(request.body()))
+    if (!json_is_object(request.body())) {
         return protocol_error("Failed to parse config-reload request");
-    if (auto done = engine_.configure(request.payload); !done)
+    }
+    if (auto done = engine_.configure(request.payload); !done) {
         return done.error();
+    }
     flux_conf_t* conf = nullptr;
-    if (flux_module_config_request_decode(request.msg, &conf) == 0)
+    if (flux_module_config_request_decode(request.msg, &conf) == 0) {
         flux_set_conf_new(engine_.handle(), conf);
+    }
     return Reply::empty();
 }
 
 void Admin::end_all() {
     for (std::list<MessageRef>* requests : {&drain_, &idle_}) {
-        for (const MessageRef& request : *requests)
+        for (const MessageRef& request : *requests) {
             outbox().respond_error(request.get(), ENOSYS, "job-manager is unloading");
+        }
         requests->clear();
     }
 }

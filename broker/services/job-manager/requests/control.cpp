@@ -29,14 +29,17 @@ Error invalid(const std::string& what) {
 Result<Engine::Exception> exception_of(const Request& request) {
     const auto severity = read_integer(request.body(), "severity");
     const auto type = read_string(request.body(), "type");
-    if (!severity || !type)
+    if (!severity || !type) {
         return protocol_error("needs severity (integer) and type (string)");
-    if (*severity < 0 || *severity > 7)
+    }
+    if (*severity < 0 || *severity > 7) {
         return protocol_error("invalid exception severity");
+    }
     const bool is_bad =
         std::any_of(type->begin(), type->end(), [](unsigned char c) { return std::isspace(c) || c == '='; });
-    if (type->empty() || is_bad)
+    if (type->empty() || is_bad) {
         return protocol_error("invalid exception type");
+    }
     Engine::Exception exception;
     exception.type = *type;
     exception.severity = static_cast<int>(*severity);
@@ -71,28 +74,34 @@ Status Control::start() {
 
 Result<Job*> Control::target(const Request& request, std::errc code, const char* denial) const {
     const auto id = read_integer(request.body(), "id");
-    if (!id)
+    if (!id) {
         return protocol_error("id must be an integer");
+    }
     Job* job = engine_.jobs().active(static_cast<JobId>(*id));
-    if (!job)
+    if (!job) {
         return Error{code, engine_.jobs().inactive(static_cast<JobId>(*id)) ? "job is inactive" : "unknown job id"};
-    if (!request.may_act_for(job->userid))
+    }
+    if (!request.may_act_for(job->userid)) {
         return not_permitted(denial);
+    }
     return job;
 }
 
 Status Control::check_room(const Request& request, const Job& job) {
-    if (request.is_owner() || job.eventlog.size() + size_of(request) <= guest_eventlog_max)
+    if (request.is_owner() || job.eventlog.size() + size_of(request) <= guest_eventlog_max) {
         return Done{};
+    }
     return Error{std::errc::no_space_on_device,
                  "the job's eventlog has no more room for what guests say: 256 KiB in all"};
 }
 
 std::vector<Job*> Control::select(std::uint32_t userid, int states) const {
     std::vector<Job*> chosen;
-    for (const auto& [id, job] : engine_.jobs().active_jobs())
-        if (is_in(job->state, states) && (userid == FLUX_USERID_UNKNOWN || userid == job->userid))
+    for (const auto& [id, job] : engine_.jobs().active_jobs()) {
+        if (is_in(job->state, states) && (userid == FLUX_USERID_UNKNOWN || userid == job->userid)) {
             chosen.push_back(job.get());
+        }
+    }
     return chosen;
 }
 
@@ -100,17 +109,22 @@ std::vector<Job*> Control::select(std::uint32_t userid, int states) const {
 // through.
 Answer Control::raise(const Request& request) {
     auto exception = exception_of(request);
-    if (!exception)
+    if (!exception) {
         return exception.error();
+    }
     auto job =
         target(request, std::errc::no_such_file_or_directory, "guests can only raise exceptions on their own jobs");
-    if (!job)
+    if (!job) {
         return job.error();
-    if (exception->severity != 0 || size_of(request) > short_request)
-        if (auto room = check_room(request, **job); !room)
+    }
+    if (exception->severity != 0 || size_of(request) > short_request) {
+        if (auto room = check_room(request, **job); !room) {
             return room.error();
-    if (auto done = engine_.raise(**job, *exception); !done)
+        }
+    }
+    if (auto done = engine_.raise(**job, *exception); !done) {
         return done.error();
+    }
     return Reply::empty();
 }
 
@@ -119,21 +133,26 @@ Answer Control::raise_all(const Request& request) {
     const auto dry_run = read_boolean(request.body(), "dry_run");
     const auto userid = read_integer(request.body(), "userid");
     const auto states = read_integer(request.body(), "states");
-    if (!dry_run || !userid || !states)
+    if (!dry_run || !userid || !states) {
         return protocol_error("needs dry_run (boolean), userid and states (integers)");
+    }
     const auto user = static_cast<std::uint32_t>(*userid);
-    if (!request.may_act_for(user))
+    if (!request.may_act_for(user)) {
         return not_permitted("guests can only raise exceptions on their own jobs");
+    }
     auto exception = exception_of(request);
-    if (!exception)
+    if (!exception) {
         return exception.error();
+    }
     const std::vector<Job*> chosen = select(user, static_cast<int>(*states));
     const bool needs_room = exception->severity != 0 || size_of(request) > short_request;
     std::size_t errors = 0;
-    for (Job* job : chosen)
+    for (Job* job : chosen) {
         if (!*dry_run && job->state != State::Inactive &&
-            ((needs_room && !check_room(request, *job)) || !engine_.raise(*job, *exception)))
+            ((needs_room && !check_room(request, *job)) || !engine_.raise(*job, *exception))) {
             ++errors;
+        }
+    }
     return Reply::of(counts(chosen.size(), errors));
 }
 
@@ -146,15 +165,19 @@ void Control::signal(const Job& job, int signum) {
 // Guest: signals his own running jobs, as often as he likes: at most one signal of a kind waits for a launcher.
 Answer Control::kill(const Request& request) {
     const auto signum = read_integer(request.body(), "signum");
-    if (!signum)
+    if (!signum) {
         return protocol_error("signum must be an integer");
-    if (*signum <= 0 || *signum >= NSIG)
+    }
+    if (*signum <= 0 || *signum >= NSIG) {
         return invalid("Invalid signal number");
+    }
     auto job = target(request, std::errc::invalid_argument, "guests may only send signals to their own jobs");
-    if (!job)
+    if (!job) {
         return job.error();
-    if (!is_in((*job)->state, mask_running))
+    }
+    if (!is_in((*job)->state, mask_running)) {
         return invalid("job is not running");
+    }
     signal(**job, static_cast<int>(*signum));
     return Reply::empty();
 }
@@ -164,17 +187,22 @@ Answer Control::kill_all(const Request& request) {
     const auto dry_run = read_boolean(request.body(), "dry_run");
     const auto userid = read_integer(request.body(), "userid");
     const auto signum = read_integer(request.body(), "signum");
-    if (!dry_run || !userid || !signum)
+    if (!dry_run || !userid || !signum) {
         return protocol_error("error decoding request");
+    }
     const auto user = static_cast<std::uint32_t>(*userid);
-    if (!request.may_act_for(user))
+    if (!request.may_act_for(user)) {
         return not_permitted("guests can only kill their own jobs");
-    if (*signum <= 0 || *signum >= NSIG)
+    }
+    if (*signum <= 0 || *signum >= NSIG) {
         return invalid("Invalid signal number");
+    }
     const std::vector<Job*> chosen = select(user, mask_running);
-    for (const Job* job : chosen)
-        if (!*dry_run)
+    for (const Job* job : chosen) {
+        if (!*dry_run) {
             signal(*job, static_cast<int>(*signum));
+        }
+    }
     return Reply::of(counts(chosen.size(), 0));
 }
 
@@ -182,66 +210,84 @@ Answer Control::kill_all(const Request& request) {
 // in an eventlog that ends at 256 KiB for him.
 Answer Control::urgency(const Request& request) {
     const auto urgency = read_integer(request.body(), "urgency");
-    if (!urgency)
+    if (!urgency) {
         return protocol_error("urgency must be an integer");
-    if (*urgency < urgency_hold || *urgency > urgency_expedite)
+    }
+    if (*urgency < urgency_hold || *urgency > urgency_expedite) {
         return invalid("urgency value is out of range");
+    }
     auto found = target(request, std::errc::invalid_argument, "guests can only reprioritize their own jobs");
-    if (!found)
+    if (!found) {
         return found.error();
+    }
     Job& job = **found;
-    if (!request.is_owner() && *urgency > std::max(urgency_default, job.urgency))
+    if (!request.is_owner() && *urgency > std::max(urgency_default, job.urgency)) {
         return not_permitted("guests can only adjust urgency <= default");
-    if (auto room = check_room(request, job); !room)
+    }
+    if (auto room = check_room(request, job); !room) {
         return room.error();
-    if (job.has_resources)
+    }
+    if (job.has_resources) {
         return invalid("urgency cannot be changed once resources are allocated");
+    }
     const int before = job.urgency;
     Json context = Json::object();
     context.set("userid", Json::integer(request.userid));
     context.set("urgency", Json::integer(*urgency));
-    if (auto done = engine_.post(job, "urgency", std::move(context)); !done)
+    if (auto done = engine_.post(job, "urgency", std::move(context)); !done) {
         return done.error();
+    }
     return Reply::of("{\"old_urgency\":" + std::to_string(before) + "}");
 }
 
 // Guest: notes on his own jobs until they are over; what is kept ends with the eventlog's 256 KiB.
 Answer Control::memo(const Request& request) {
     json_t* memo = json_object_get(request.body(), "memo");
-    if (!json_is_object(memo))
+    if (!json_is_object(memo)) {
         return protocol_error("memo must be an object");
+    }
     auto job = target(request, std::errc::no_such_file_or_directory, "guests can only add a memo to their own jobs");
-    if (!job)
+    if (!job) {
         return job.error();
-    if (auto room = check_room(request, **job); !room)
+    }
+    if (auto room = check_room(request, **job); !room) {
         return room.error();
+    }
     const bool is_volatile = read_boolean(request.body(), "volatile").value_or(false);
-    if (auto done = engine_.post(**job, "memo", Json::share(memo), is_volatile); !done)
+    if (auto done = engine_.post(**job, "memo", Json::share(memo), is_volatile); !done) {
         return done.error();
+    }
     return Reply::empty();
 }
 
 // Guest: is refused, for his own jobs too.
 Answer Control::update(const Request& request) {
     json_t* updates = json_object_get(request.body(), "updates");
-    if (!json_is_object(updates) || json_object_size(updates) == 0)
+    if (!json_is_object(updates) || json_object_size(updates) == 0) {
         return protocol_error("updates must be an object of jobspec keys");
+    }
     auto job = target(request, std::errc::no_such_file_or_directory, "guests may only update their own jobs");
-    if (!job)
+    if (!job) {
         return job.error();
-    if (!request.is_owner() || is_in((*job)->state, mask_running) || (*job)->is_immutable)
+    }
+    if (!request.is_owner() || is_in((*job)->state, mask_running) || (*job)->is_immutable) {
         return not_permitted(!request.is_owner() ? "only the instance owner may update a job here"
                                                  : "update of a running or immutable job is not supported");
+    }
     auto updated = updated_jobspec(**job, updates);
-    if (!updated)
+    if (!updated) {
         return updated.error();
-    if (auto valid = validate_jobspec(updated->get()); !valid)
+    }
+    if (auto valid = validate_jobspec(updated->get()); !valid) {
         return valid.error();
+    }
     const std::string queue(read_string(read_path(updated->get(), "attributes.system"), "queue").value_or(""));
-    if (auto known = engine_.queues().find(queue); !known)
+    if (auto known = engine_.queues().find(queue); !known) {
         return known.error();
-    if (auto done = engine_.post(**job, "jobspec-update", Json::share(updates)); !done)
+    }
+    if (auto done = engine_.post(**job, "jobspec-update", Json::share(updates)); !done) {
         return done.error();
+    }
     return Reply::empty();
 }
 

@@ -20,8 +20,9 @@ Status EventStreams::start() {
 }
 
 bool EventStreams::Listener::takes(std::string_view name) const {
-    if (has_allow && allow.find(name) == allow.end())
+    if (has_allow && allow.find(name) == allow.end()) {
         return false;
+    }
     return deny.find(name) == deny.end();
 }
 
@@ -29,14 +30,16 @@ void EventStreams::on_event(const Job& job, const std::string& name, const std::
     ++events_;
     std::string payload;
     for (const Listener& listener : listeners_) {
-        if (!listener.takes(name))
+        if (!listener.takes(name)) {
             continue;
+        }
         if (payload.empty()) {
             payload = "{\"id\":" + std::to_string(job.id) + ",\"events\":[" + line + "]";
-            if (name == "submit")
+            if (name == "submit") {
                 payload += ",\"jobspec\":" + job.jobspec_text.redacted;
-            else if (name == "alloc" && !job.r->text.empty())
+            } else if (name == "alloc" && !job.r->text.empty()) {
                 payload += ",\"R\":" + job.r->text;
+            }
             payload += "}";
         }
         outbox().respond(listener.request.get(), payload);
@@ -51,36 +54,43 @@ void EventStreams::send_job(const Listener& listener, const Job& job) {
         const std::size_t end = lines.find('\n');
         const std::string_view line = lines.substr(0, end);
         lines.remove_prefix(end + 1);
-        if (!listener.takes(name_of_line(line)))
+        if (!listener.takes(name_of_line(line))) {
             continue;
+        }
         payload += is_first ? "" : ",";
         payload += line;
         is_first = false;
     }
     payload += "],\"jobspec\":" + job.jobspec_text.redacted;
-    if (!job.r->text.empty())
+    if (!job.r->text.empty()) {
         payload += ",\"R\":" + job.r->text;
+    }
     outbox().respond(listener.request.get(), payload + "}");
 }
 
 Answer EventStreams::open(const Request& request) {
-    if (!flux_msg_is_streaming(request.msg))
+    if (!flux_msg_is_streaming(request.msg)) {
         return protocol_error("job-manager.events requires streaming RPC flag");
+    }
     Listener listener{MessageRef(request.msg)};
     for (const char* which : {"allow", "deny"}) {
         json_t* rule = json_object_get(request.body(), which);
-        if (rule && !json_is_object(rule))
+        if (rule && !json_is_object(rule)) {
             return protocol_error(std::string("job-manager.events ") + which + " should be an object");
+        }
         const char* name;
         json_t* value;
         json_object_foreach(rule, name, value)(*which == 'a' ? listener.allow : listener.deny).insert(name);
         listener.has_allow |= rule && *which == 'a';
     }
-    if (read_boolean(request.body(), "full").value_or(false))
-        for (const Job* job : engine_.jobs().inactive_jobs())
+    if (read_boolean(request.body(), "full").value_or(false)) {
+        for (const Job* job : engine_.jobs().inactive_jobs()) {
             send_job(listener, *job);
-    for (const auto& [id, job] : engine_.jobs().active_jobs())
+        }
+    }
+    for (const auto& [id, job] : engine_.jobs().active_jobs()) {
         send_job(listener, *job);
+    }
     outbox().respond(request.msg, "{\"id\":-1,\"events\":[]}");
     listeners_.push_back(std::move(listener));
     return Reply::later();
@@ -88,8 +98,9 @@ Answer EventStreams::open(const Request& request) {
 
 Answer EventStreams::cancel(const Request& request) {
     for (auto at = listeners_.begin(); at != listeners_.end(); ++at) {
-        if (!flux_cancel_match(request.msg, at->request.get()))
+        if (!flux_cancel_match(request.msg, at->request.get())) {
             continue;
+        }
         outbox().respond_error(at->request.get(), ENODATA, "");
         listeners_.erase(at);
         break;
@@ -102,8 +113,9 @@ void EventStreams::on_disconnect(const flux_msg_t* msg) {
 }
 
 void EventStreams::end_all() {
-    for (const Listener& listener : listeners_)
+    for (const Listener& listener : listeners_) {
         outbox().respond_error(listener.request.get(), ENODATA, "");
+    }
     listeners_.clear();
 }
 

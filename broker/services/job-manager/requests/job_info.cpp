@@ -14,12 +14,15 @@ constexpr int watch_initial_sentinel = 2;
 
 /// The stored text of a key, or nothing.
 std::optional<std::string> value_of(const Job& job, std::string_view key, bool is_current) {
-    if (key == "eventlog")
+    if (key == "eventlog") {
         return job.eventlog;
-    if (key == "jobspec")
+    }
+    if (key == "jobspec") {
         return !is_current && job.jobspec_text.original ? *job.jobspec_text.original : full_jobspec(job.jobspec_text);
-    if (key == "R" && !job.r->text.empty())
+    }
+    if (key == "R" && !job.r->text.empty()) {
         return job.r->text;
+    }
     return std::nullopt;
 }
 
@@ -51,13 +54,16 @@ Status JobInfo::start() {
 
 Result<Job*> JobInfo::visible(const Request& request) const {
     const auto id = read_integer(request.body(), "id");
-    if (!id)
+    if (!id) {
         return protocol_error("id must be an integer");
+    }
     Job* job = engine_.jobs().find(static_cast<JobId>(*id));
-    if (!job)
+    if (!job) {
         return Error{std::errc::no_such_file_or_directory, "invalid job id"};
-    if (!request.may_act_for(job->userid))
+    }
+    if (!request.may_act_for(job->userid)) {
         return not_permitted("access is restricted to job/instance owner");
+    }
     return job;
 }
 
@@ -65,60 +71,74 @@ Result<Job*> JobInfo::visible(const Request& request) const {
 Answer JobInfo::lookup(const Request& request) {
     const json_t* keys = json_object_get(request.body(), "keys");
     const auto flags = read_integer(request.body(), "flags");
-    if (!json_is_array(keys) || !flags)
+    if (!json_is_array(keys) || !flags) {
         return protocol_error("keys must be an array of strings and flags an integer");
-    if (*flags & ~(lookup_json_decode | lookup_current))
+    }
+    if (*flags & ~(lookup_json_decode | lookup_current)) {
         return protocol_error("lookup request rejected with invalid flag");
+    }
     auto job = visible(request);
-    if (!job)
+    if (!job) {
         return job.error();
+    }
     std::string out = "{\"id\":" + std::to_string((*job)->id);
     for (std::size_t i = 0; i < json_array_size(keys); ++i) {
         const char* key = json_string_value(json_array_get(keys, i));
-        if (!key)
+        if (!key) {
             return protocol_error("keys must be an array of strings");
+        }
         const auto value = value_of(**job, key, (*flags & lookup_current) != 0);
-        if (!value)
+        if (!value) {
             return Error{std::errc::no_such_file_or_directory, std::string(key) + ": key not found"};
+        }
         out += ',';
         append_quoted(out, key);
         out += ':';
-        if ((*flags & lookup_json_decode) && std::string_view(key) != "eventlog")
+        if ((*flags & lookup_json_decode) && std::string_view(key) != "eventlog") {
             out += *value;
-        else
+        } else {
             append_quoted(out, *value);
+        }
     }
     return Reply::of(out + "}");
 }
 
 // Guest: reads R of his own jobs.
 Answer JobInfo::update_lookup(const Request& request) {
-    if (read_string(request.body(), "key").value_or("") != "R")
+    if (read_string(request.body(), "key").value_or("") != "R") {
         return Error{std::errc::invalid_argument, "update-lookup unsupported key specified"};
+    }
     auto job = visible(request);
-    if (!job)
+    if (!job) {
         return job.error();
-    if ((*job)->r->text.empty())
+    }
+    if ((*job)->r->text.empty()) {
         return Error{std::errc::no_such_file_or_directory, "R: key not found"};
+    }
     return Reply::of("{\"id\":" + std::to_string((*job)->id) + ",\"R\":" + (*job)->r->text + "}");
 }
 
 // Guest: holds streams of R open on his own jobs, as many as his quota of open requests.
 Answer JobInfo::update_watch(const Request& request) {
-    if (!flux_msg_is_streaming(request.msg))
+    if (!flux_msg_is_streaming(request.msg)) {
         return protocol_error("update-watch request rejected without streaming RPC flag");
-    if (read_string(request.body(), "key").value_or("") != "R")
+    }
+    if (read_string(request.body(), "key").value_or("") != "R") {
         return Error{std::errc::invalid_argument, "update-watch unsupported key specified"};
+    }
     auto job = visible(request);
-    if (!job)
+    if (!job) {
         return job.error();
+    }
     const Job& found = **job;
-    if (!found.r->text.empty())
+    if (!found.r->text.empty()) {
         outbox().respond(request.msg, "{\"id\":" + std::to_string(found.id) + ",\"R\":" + found.r->text + "}");
-    if (found.state == State::Inactive)
+    }
+    if (found.state == State::Inactive) {
         outbox().respond_error(request.msg, ENODATA, "");
-    else
+    } else {
         watchers_[found.id].push_back({MessageRef(request.msg), true});
+    }
     return Reply::later();
 }
 
@@ -126,18 +146,23 @@ Answer JobInfo::update_watch(const Request& request) {
 Answer JobInfo::watch(const Request& request) {
     const auto path = read_string(request.body(), "path");
     const auto flags = read_integer(request.body(), "flags");
-    if (!path || !flags)
+    if (!path || !flags) {
         return protocol_error("path must be a string and flags an integer");
-    if (*flags & ~3)
+    }
+    if (*flags & ~3) {
         return protocol_error("eventlog-watch request rejected with invalid flag");
-    if (!flux_msg_is_streaming(request.msg))
+    }
+    if (!flux_msg_is_streaming(request.msg)) {
         return protocol_error("eventlog-watch request rejected without streaming RPC flag");
+    }
     auto job = visible(request);
-    if (!job)
+    if (!job) {
         return job.error();
-    if (*path != "eventlog")
+    }
+    if (*path != "eventlog") {
         return Error{std::errc::no_such_file_or_directory,
                      std::string(*path) + ": jobs have no such eventlog in this instance; output is kept in a file"};
+    }
     const Job& found = **job;
     std::string_view lines = found.eventlog;
     while (!lines.empty()) {
@@ -145,57 +170,68 @@ Answer JobInfo::watch(const Request& request) {
         outbox().respond(request.msg, event_payload(lines.substr(0, end)));
         lines.remove_prefix(end + 1);
     }
-    if (*flags & watch_initial_sentinel)
+    if (*flags & watch_initial_sentinel) {
         outbox().respond_empty(request.msg);
-    if (found.state == State::Inactive)
+    }
+    if (found.state == State::Inactive) {
         outbox().respond_error(request.msg, ENODATA, "");
-    else
+    } else {
         watchers_[found.id].push_back({MessageRef(request.msg), false});
+    }
     return Reply::later();
 }
 
 void JobInfo::on_event(const Job& job, const std::string& name, const std::string& line) {
-    if (watchers_.empty())
+    if (watchers_.empty()) {
         return;
+    }
     const auto at = watchers_.find(job.id);
-    if (at == watchers_.end())
+    if (at == watchers_.end()) {
         return;
+    }
     std::string payload;
     for (const Watcher& watcher : at->second) {
         if (watcher.is_of_updates) {
-            if (name == "alloc" || name == "resource-update")
+            if (name == "alloc" || name == "resource-update") {
                 outbox().respond(watcher.request.get(),
                                  "{\"id\":" + std::to_string(job.id) + ",\"R\":" + job.r->text + "}");
+            }
             continue;
         }
-        if (payload.empty())
+        if (payload.empty()) {
             payload = event_payload(line);
+        }
         outbox().respond(watcher.request.get(), payload);
     }
-    if (name == "clean" || name == "invalidate")
+    if (name == "clean" || name == "invalidate") {
         end(job.id);
+    }
 }
 
 void JobInfo::end(JobId id) {
     const auto at = watchers_.find(id);
-    if (at == watchers_.end())
+    if (at == watchers_.end()) {
         return;
-    for (const Watcher& watcher : at->second)
+    }
+    for (const Watcher& watcher : at->second) {
         outbox().respond_error(watcher.request.get(), ENODATA, "");
+    }
     watchers_.erase(at);
 }
 
 void JobInfo::end_all() {
-    while (!watchers_.empty())
+    while (!watchers_.empty()) {
         end(watchers_.begin()->first);
+    }
 }
 
 // Guest: ends his own streams: sender and matchtag must be those of the stream. O(watchers).
 Answer JobInfo::cancel(const Request& request) {
     for (auto& [id, list] : watchers_) {
         for (auto at = list.begin(); at != list.end(); ++at) {
-            if (!flux_cancel_match(request.msg, at->request.get()))
+            if (!flux_cancel_match(request.msg, at->request.get())) {
                 continue;
+            }
             outbox().respond_error(at->request.get(), ENODATA, "");
             list.erase(at);
             return Reply::later();
@@ -206,16 +242,18 @@ Answer JobInfo::cancel(const Request& request) {
 
 // Guest: ends his own connection's streams. O(watchers).
 Answer JobInfo::disconnect(const Request& request) {
-    for (auto& [id, list] : watchers_)
+    for (auto& [id, list] : watchers_) {
         list.remove_if([&](const Watcher& w) { return flux_disconnect_match(request.msg, w.request.get()); });
+    }
     std::erase_if(watchers_, [](const auto& entry) { return entry.second.empty(); });
     return Reply::later();
 }
 
 Answer JobInfo::stats(const Request&) {
     std::size_t count = 0;
-    for (const auto& [id, list] : watchers_)
+    for (const auto& [id, list] : watchers_) {
         count += list.size();
+    }
     return Reply::of("{\"lookups\":0,\"watchers\":" + std::to_string(count) +
                      ",\"guest_watchers\":0,\"update_lookups\":0,\"update_watchers\":0}");
 }

@@ -16,14 +16,16 @@ constexpr double stats_delay_s = 0.5;
 
 /// The request's constraint; requests of old clients carry userid, states, results instead.
 Json constraint_of(const json_t* body) {
-    if (json_t* given = json_object_get(body, "constraint"))
+    if (json_t* given = json_object_get(body, "constraint")) {
         return Json::share(given);
+    }
     Json all = Json::array();
     for (const char* key : {"userid", "states", "results", "name", "queue"}) {
         json_t* value = json_object_get(body, key);
         const bool is_mask = std::string_view(key) == "states" || std::string_view(key) == "results";
-        if (!value || (is_mask && json_integer_value(value) == 0))
+        if (!value || (is_mask && json_integer_value(value) == 0)) {
             continue;
+        }
         Json values = Json::array();
         values.append(Json::share(value));
         Json one = Json::object();
@@ -68,16 +70,20 @@ Answer JobList::list(const Request& request) {
     const auto entries_max = read_integer(body, "max_entries");
     const json_t* attrs = json_object_get(body, "attrs");
     const double since = read_number(body, "since").value_or(0);
-    if (!entries_max || *entries_max < 0)
+    if (!entries_max || *entries_max < 0) {
         return protocol_error("invalid payload: max_entries must be an integer of at least 0");
-    if (since < 0)
+    }
+    if (since < 0) {
         return protocol_error("invalid payload: since < 0.0 not allowed");
-    if (!json_is_array(attrs))
+    }
+    if (!json_is_array(attrs)) {
         return protocol_error("invalid payload: attrs must be an array");
+    }
     const Json constraint = constraint_of(body);
     auto filter = compile_constraint(constraint.get());
-    if (!filter)
+    if (!filter) {
         return protocol_error("invalid payload: constraint object invalid: " + filter.error().message);
+    }
     const ListQuery query{std::move(*filter), states_of_constraint(constraint.get()), std::llround(since * 1e6),
                           static_cast<std::size_t>(*entries_max)};
     const bool is_streaming = flux_msg_is_streaming(request.msg);
@@ -85,16 +91,19 @@ Answer JobList::list(const Request& request) {
     bool is_first = true;
     for (const Job* job : list_jobs(engine_.jobs(), query)) {
         auto text = job_text(*job, attrs);
-        if (!text)
+        if (!text) {
             return text.error();
-        if (is_streaming)
+        }
+        if (is_streaming) {
             outbox().answer_query(request.msg, "{\"jobs\":[" + *text + (is_first ? "],\"version\":1}" : "]}"));
-        else
+        } else {
             all += (is_first ? "" : ",") + *text;
+        }
         is_first = false;
     }
-    if (!is_streaming)
+    if (!is_streaming) {
         return Reply::of("{\"jobs\":[" + all + "]}");
+    }
     outbox().answer_query(request.msg, "", ENODATA);
     return Reply::later();
 }
@@ -104,20 +113,24 @@ Answer JobList::list_id(const Request& request) {
     const auto id = read_integer(request.body(), "id");
     json_t* attrs = json_object_get(request.body(), "attrs");
     const int states = static_cast<int>(read_integer(request.body(), "state").value_or(0));
-    if (!id || !json_is_array(attrs))
+    if (!id || !json_is_array(attrs)) {
         return protocol_error("invalid payload: id must be an integer and attrs an array");
-    if (states & ~126)
+    }
+    if (states & ~126) {
         return protocol_error("invalid payload: invalid state specified");
+    }
     const Job* job = engine_.jobs().find(static_cast<JobId>(*id));
-    if (!job)
+    if (!job) {
         return Error{std::errc::no_such_file_or_directory, "unknown job id"};
+    }
     if (job->state != State::Inactive && states != 0 && (job->states_mask & states) == 0) {
         waiters_.push_back({MessageRef(request.msg), job->id, states, Json::share(attrs)});
         return Reply::later();
     }
     auto text = job_text(*job, attrs);
-    if (!text)
+    if (!text) {
         return text.error();
+    }
     return Reply::of("{\"job\":" + *text + "}");
 }
 
@@ -127,10 +140,11 @@ void JobList::on_state(const Job& job) {
             ++at;
             continue;
         }
-        if (auto text = job_text(job, at->attrs.get()))
+        if (auto text = job_text(job, at->attrs.get())) {
             outbox().respond(at->request.get(), "{\"job\":" + *text + "}");
-        else
+        } else {
             outbox().respond_error(at->request.get(), EINVAL, text.error().message);
+        }
         at = waiters_.erase(at);
     }
     if (!stats_watchers_.empty() && !is_timer_running_) {
@@ -143,8 +157,9 @@ void JobList::on_state(const Job& job) {
 // Guest: reads names that never change.
 Answer JobList::list_attrs(const Request&) {
     Json names = Json::array();
-    for (const std::string& name : job_attribute_names())
+    for (const std::string& name : job_attribute_names()) {
         names.append(Json::string(name));
+    }
     names.append(Json::string("all"));
     Json out = Json::object();
     out.set("attrs", std::move(names));
@@ -153,15 +168,17 @@ Answer JobList::list_attrs(const Request&) {
 
 // Guest: reads how many jobs stand where; as a stream, an open request of his quota and an answer every half second.
 Answer JobList::job_stats(const Request& request) {
-    if (flux_msg_is_streaming(request.msg))
+    if (flux_msg_is_streaming(request.msg)) {
         stats_watchers_.emplace_back(request.msg);
+    }
     return Reply::of(stats_json(engine_.jobs()));
 }
 
 void JobList::send_stats() {
     const std::string text = stats_json(engine_.jobs()).text();
-    for (const MessageRef& watcher : stats_watchers_)
+    for (const MessageRef& watcher : stats_watchers_) {
         outbox().respond(watcher.get(), text);
+    }
 }
 
 // Guest: ends his own connection's waiting requests. O(watchers).
@@ -182,10 +199,12 @@ Answer JobList::stats(const Request&) {
 }
 
 void JobList::end_all() {
-    for (const Waiter& waiter : waiters_)
+    for (const Waiter& waiter : waiters_) {
         outbox().respond_error(waiter.request.get(), ENOSYS, "job-list is unloading");
-    for (const MessageRef& watcher : stats_watchers_)
+    }
+    for (const MessageRef& watcher : stats_watchers_) {
         outbox().respond_error(watcher.get(), ENODATA, "");
+    }
     waiters_.clear();
     stats_watchers_.clear();
 }

@@ -19,16 +19,21 @@ Error refused(const std::string& why) {
 }
 
 Status check_wish(const Request& request, std::int64_t urgency, std::int64_t flags) {
-    if (flags & ~flags_known)
+    if (flags & ~flags_known) {
         return refused("invalid job flags");
-    if ((flags & FLUX_JOB_NOVALIDATE) && !request.is_owner())
+    }
+    if ((flags & FLUX_JOB_NOVALIDATE) && !request.is_owner()) {
         return not_permitted("only the instance owner can submit with FLUX_JOB_NOVALIDATE");
-    if (urgency < urgency_hold || urgency > urgency_expedite)
+    }
+    if (urgency < urgency_hold || urgency > urgency_expedite) {
         return refused("urgency range is [0:31]");
-    if (!request.is_owner() && urgency > urgency_default)
+    }
+    if (!request.is_owner() && urgency > urgency_default) {
         return refused("only the instance owner can submit with urgency >16");
-    if (!request.is_owner() && (flags & FLUX_JOB_WAITABLE))
+    }
+    if (!request.is_owner() && (flags & FLUX_JOB_WAITABLE)) {
         return refused("only the instance owner can submit with FLUX_JOB_WAITABLE");
+    }
     return Done{};
 }
 
@@ -50,15 +55,20 @@ Status Submit::start() {
 }
 
 Result<JobId> Submit::accept(Wish wish) {
-    if (auto room = engine_.make_room(); !room)
+    if (auto room = engine_.make_room(); !room) {
         return room.error();
-    if ((wish.flags & FLUX_JOB_NOVALIDATE) == 0)
-        if (auto valid = validate_jobspec(wish.jobspec.get()); !valid)
+    }
+    if ((wish.flags & FLUX_JOB_NOVALIDATE) == 0) {
+        if (auto valid = validate_jobspec(wish.jobspec.get()); !valid) {
             return valid.error();
-    if (!json_is_object(read_path(wish.jobspec.get(), "attributes.system")))
+        }
+    }
+    if (!json_is_object(read_path(wish.jobspec.get(), "attributes.system"))) {
         return refused("jobspec: attributes.system: must be an object");
-    if (auto ready = engine_.queues().prepare(wish.jobspec.get()); !ready)
+    }
+    if (auto ready = engine_.queues().prepare(wish.jobspec.get()); !ready) {
         return ready.error();
+    }
     auto owned = std::make_unique<Job>();
     const std::int64_t now = engine_.next_time_us();
     owned->id = wish.id != 0 ? wish.id : ids_.next(now);
@@ -66,8 +76,9 @@ Result<JobId> Submit::accept(Wish wish) {
     owned->jobspec_text = redact(wish.jobspec, engine_.environments());
     owned->facts = jobspec_facts(wish.jobspec.get());
     owned->jobspec = std::move(wish.jobspec);
-    if (engine_.jobs().find(owned->id))
+    if (engine_.jobs().find(owned->id)) {
         return Error{std::errc::file_exists, "job id " + f58(owned->id) + " exists"};
+    }
     Job& job = engine_.jobs().add(std::move(owned));
     Json context = Json::object();
     context.set("userid", Json::integer(wish.userid));
@@ -75,8 +86,9 @@ Result<JobId> Submit::accept(Wish wish) {
     context.set("flags", Json::integer(wish.flags));
     context.set("version", Json::integer(1));
     const std::int64_t t = wish.t_submit_us != 0 ? wish.t_submit_us : now;
-    if (auto done = engine_.post_at(job, Event{t, "submit", std::move(context)}, false); !done)
+    if (auto done = engine_.post_at(job, Event{t, "submit", std::move(context)}, false); !done) {
         return done.error();
+    }
     if (auto admitted = engine_.jobtap().admit(job); !admitted) {
         (void)engine_.post(job, "invalidate", {}, true);
         engine_.jobtap().on_rejected(job);
@@ -88,8 +100,9 @@ Result<JobId> Submit::accept(Wish wish) {
     const JobId id = job.id;
     engine_.jobtap().on_new(job);
     engine_.waits().on_active(job);
-    if (auto done = engine_.post(job, "validate"); !done)
+    if (auto done = engine_.post(job, "validate"); !done) {
         return done.error();
+    }
     return id;
 }
 
@@ -98,31 +111,39 @@ Answer Submit::ingest(const Request& request) {
     const auto signed_text = read_string(request.body(), "J");
     const auto urgency = read_integer(request.body(), "urgency");
     const auto flags = read_integer(request.body(), "flags");
-    if (!signed_text || !urgency || !flags)
+    if (!signed_text || !urgency || !flags) {
         return protocol_error("error decoding job request: needs J (string), urgency and flags (integers)");
-    if (auto allowed = check_wish(request, *urgency, *flags); !allowed)
+    }
+    if (auto allowed = check_wish(request, *urgency, *flags); !allowed) {
         return allowed.error();
+    }
     auto unwrapped = unwrap(*signed_text);
-    if (!unwrapped)
+    if (!unwrapped) {
         return unwrapped.error();
-    if (unwrapped->userid != request.userid)
+    }
+    if (unwrapped->userid != request.userid) {
         return not_permitted("signer=" + std::to_string(unwrapped->userid) +
                              " != requestor=" + std::to_string(request.userid));
-    if (!request.is_owner())
+    }
+    if (!request.is_owner()) {
         return not_permitted("only instance owner can use sign-type=none");
+    }
     auto jobspec = Json::parse(unwrapped->jobspec);
-    if (!jobspec)
+    if (!jobspec) {
         return refused("jobspec: " + jobspec.error().message);
+    }
     auto id = accept({0, std::move(*jobspec), request.userid, static_cast<int>(*urgency), static_cast<int>(*flags), 0});
-    if (!id)
+    if (!id) {
         return id.error();
+    }
     return Reply::of("{\"id\":" + std::to_string(*id) + "}");
 }
 
 Answer Submit::manager_submit(const Request& request) {
     const json_t* jobs = json_object_get(request.body(), "jobs");
-    if (!json_is_array(jobs))
+    if (!json_is_array(jobs)) {
         return protocol_error("jobs must be an array");
+    }
     std::string errors;
     for (std::size_t i = 0; i < json_array_size(jobs); ++i) {
         const json_t* one = json_array_get(jobs, i);
@@ -132,13 +153,15 @@ Answer Submit::manager_submit(const Request& request) {
         const auto t_submit = read_number(one, "t_submit");
         const auto flags = read_integer(one, "flags");
         json_t* jobspec = json_object_get(one, "jobspec");
-        if (!id || *id == 0 || !userid || !urgency || !t_submit || !flags || !json_is_object(jobspec))
+        if (!id || *id == 0 || !userid || !urgency || !t_submit || !flags || !json_is_object(jobspec)) {
             return protocol_error("jobs[" + std::to_string(i) +
                                   "] needs id, userid, urgency, t_submit, flags, jobspec");
+        }
         auto accepted = accept({static_cast<JobId>(*id), Json::share(jobspec), static_cast<std::uint32_t>(*userid),
                                 static_cast<int>(*urgency), static_cast<int>(*flags), std::llround(*t_submit * 1e6)});
-        if (accepted)
+        if (accepted) {
             continue;
+        }
         errors += (errors.empty() ? "[" : ",[") + std::to_string(*id) + ",";
         append_quoted(errors, accepted.error().message);
         errors += "]";

@@ -12,11 +12,13 @@ namespace weir::broker::jobs {
 namespace {
 
 std::string words_of_status(int status) {
-    if (WIFSIGNALED(status))
+    if (WIFSIGNALED(status)) {
         return std::string("job shell ") + strsignal(WTERMSIG(status));
+    }
     const int code = WEXITSTATUS(status);
-    if (code > 128)
+    if (code > 128) {
         return std::string("task(s) ") + strsignal(code - 128);
+    }
     return code == 0 ? "" : "task(s) exited with exit code " + std::to_string(code);
 }
 
@@ -59,8 +61,9 @@ void Waits::on_active(const Job& job) {
 }
 
 void Waits::on_inactive(const Job& job) {
-    if (!is_waitable(job) || waitables_ == 0)
+    if (!is_waitable(job) || waitables_ == 0) {
         return;
+    }
     --waitables_;
     if (const auto at = waiting_.find(job.id); at != waiting_.end()) {
         outbox().respond(at->second.get(), wait_payload(job));
@@ -75,8 +78,9 @@ void Waits::on_inactive(const Job& job) {
 
 Answer Waits::wait(const Request& request) {
     const auto given = read_integer(request.body(), "id");
-    if (!given)
+    if (!given) {
         return protocol_error("malformed wait request");
+    }
     const auto id = static_cast<JobId>(*given);
     const auto ended = id == FLUX_JOBID_ANY ? ended_.begin() : ended_.find(id);
     if (ended != ended_.end()) {
@@ -90,20 +94,24 @@ Answer Waits::wait(const Request& request) {
         return Reply::later();
     }
     const Job* job = engine_.jobs().active(id);
-    if (!job)
+    if (!job) {
         return Error{std::errc::no_child_process, "invalid job id, or job may be inactive and not waitable"};
-    if (waiting_.count(id) > 0)
+    }
+    if (waiting_.count(id) > 0) {
         return Error{std::errc::no_child_process, "job id already has a waiter"};
-    if (!is_waitable(*job))
+    }
+    if (!is_waitable(*job)) {
         return Error{std::errc::no_child_process, "job was not submitted with FLUX_JOB_WAITABLE"};
+    }
     waiting_.emplace(id, MessageRef(request.msg));
     fail_surplus();
     return Reply::later();
 }
 
 void Waits::fail_surplus() {
-    if (any_.empty() || any_.size() + waiting_.size() <= waitables_)
+    if (any_.empty() || any_.size() + waiting_.size() <= waitables_) {
         return;
+    }
     outbox().respond_error(any_.back().get(), ECHILD, "there are no more waitable jobs");
     any_.pop_back();
 }
@@ -114,10 +122,12 @@ void Waits::on_disconnect(const flux_msg_t* msg) {
 }
 
 void Waits::end_all() {
-    for (const auto& [id, request] : waiting_)
+    for (const auto& [id, request] : waiting_) {
         outbox().respond_error(request.get(), ENOSYS, "job-manager is unloading");
-    for (const MessageRef& request : any_)
+    }
+    for (const MessageRef& request : any_) {
         outbox().respond_error(request.get(), ENOSYS, "job-manager is unloading");
+    }
     waiting_.clear();
     any_.clear();
 }

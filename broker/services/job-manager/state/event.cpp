@@ -37,23 +37,27 @@ Result<Event> decode_event(const json_t* entry) {
     const auto timestamp = read_number(entry, "timestamp");
     const auto name = read_string(entry, "name");
     json_t* context = json_object_get(entry, "context");
-    if (!timestamp || !name || name->empty())
+    if (!timestamp || !name || name->empty()) {
         return Error{std::errc::invalid_argument, "an event needs \"timestamp\" (number) and \"name\" (string)"};
-    if (!(*timestamp >= 0 && *timestamp <= timestamp_max_s))
+    }
+    if (!(*timestamp >= 0 && *timestamp <= timestamp_max_s)) {
         return Error{std::errc::invalid_argument,
                      "the event's \"timestamp\" must be seconds since 1970, up to the year "
                      "9999, not " +
                          Json::real(*timestamp).text()};
-    if (context && !json_is_object(context))
+    }
+    if (context && !json_is_object(context)) {
         return Error{std::errc::invalid_argument, "the event's \"context\" must be an object"};
+    }
     return Event{std::llround(*timestamp * 1e6), std::string(*name), Json::share(context)};
 }
 
 std::string_view name_of_line(std::string_view line) {
     static constexpr std::string_view key = ",\"name\":\"";
     const std::size_t at = line.find(key);
-    if (at == std::string_view::npos)
+    if (at == std::string_view::npos) {
         return {};
+    }
     line.remove_prefix(at + key.size());
     return line.substr(0, line.find('"'));
 }
@@ -62,8 +66,9 @@ Json entry_json(const Event& event) {
     Json entry = Json::object();
     entry.set("timestamp", Json::real(static_cast<double>(event.t_us) / 1e6));
     entry.set("name", Json::string(event.name));
-    if (event.context)
+    if (event.context) {
         entry.set("context", event.context);
+    }
     return entry;
 }
 

@@ -17,36 +17,44 @@ const char* state_name(int index) {
 }
 
 bool Job::is_queued_event(std::string_view name) const {
-    for (const Posted& p : posted)
-        if (p.event.name == name)
+    for (const Posted& p : posted) {
+        if (p.event.name == name) {
             return true;
+        }
+    }
     return false;
 }
 
 JobResult Job::result() const {
-    if (success)
+    if (success) {
         return JobResult::Completed;
-    if (had_exception && exception->type == "cancel")
+    }
+    if (had_exception && exception->type == "cancel") {
         return JobResult::Canceled;
-    if (had_exception && exception->type == "timeout")
+    }
+    if (had_exception && exception->type == "timeout") {
         return JobResult::Timeout;
+    }
     return JobResult::Failed;
 }
 
 Json jobspec_tree(const Job& job) {
-    if (job.jobspec)
+    if (job.jobspec) {
         return job.jobspec;
+    }
     auto tree = Json::parse(job.jobspec_text.redacted);
     return tree ? std::move(*tree) : Json();
 }
 
 std::string full_jobspec(const JobspecText& text) {
-    if (!text.environment)
+    if (!text.environment) {
         return text.redacted;
+    }
     auto spec = Json::parse(text.redacted);
     auto environment = Json::parse(*text.environment);
-    if (!spec || !environment || !write_path(spec->get(), "attributes.system.environment", std::move(*environment)))
+    if (!spec || !environment || !write_path(spec->get(), "attributes.system.environment", std::move(*environment))) {
         return text.redacted;
+    }
     return spec->text();
 }
 

@@ -84,8 +84,9 @@ class Rare {
     const T* operator->() const { return &**this; }
     /// The part to write to.
     T& make() {
-        if (!value_)
+        if (!value_) {
             value_ = std::make_unique<T>();
+        }
         return *value_;
     }
     Rare& operator=(T value) {

@@ -19,19 +19,22 @@ void enter(Job& job, State state, std::int64_t t_us) {
     job.state = state;
     job.states_mask |= bit(state);
     std::int64_t& first = job.t_state_us[state_index(state)];
-    if (first == 0)
+    if (first == 0) {
         first = t_us;
+    }
 }
 
 /// SCHED returns to PRIORITY whenever the inputs of the priority changed.
 void reconsider(Job& job, std::int64_t t_us) {
-    if (job.state == State::Sched)
+    if (job.state == State::Sched) {
         enter(job, State::Priority, t_us);
+    }
 }
 
 void end_with(Job& job, const Event& event) {
-    if (!job.end_event)
+    if (!job.end_event) {
         job.end_event = entry_json(event);
+    }
     enter(job, State::Cleanup, event.t_us);
 }
 
@@ -39,10 +42,12 @@ Status on_submit(Job& job, const Event& event) {
     const auto userid = read_integer(event.context.get(), "userid");
     const auto urgency = read_integer(event.context.get(), "urgency");
     const auto flags = read_integer(event.context.get(), "flags");
-    if (job.state != State::New || job.t_submit_us() != 0)
+    if (job.state != State::New || job.t_submit_us() != 0) {
         return bad(event, "must be the first event of a job");
-    if (!userid || !urgency || !flags)
+    }
+    if (!userid || !urgency || !flags) {
         return bad(event, "context needs userid, urgency and flags (integers)");
+    }
     job.userid = static_cast<std::uint32_t>(*userid);
     job.urgency = static_cast<int>(*urgency);
     job.flags = static_cast<int>(*flags);
@@ -51,8 +56,9 @@ Status on_submit(Job& job, const Event& event) {
 }
 
 Status on_validate(Job& job, const Event& event) {
-    if (job.state == State::New)
+    if (job.state == State::New) {
         enter(job, State::Depend, event.t_us);
+    }
     return Done{};
 }
 
@@ -63,38 +69,46 @@ Status on_invalidate(Job& job, const Event&) {
 
 Status on_dependency(Job& job, const Event& event) {
     const auto description = read_string(event.context.get(), "description");
-    if (!description)
+    if (!description) {
         return bad(event, "context needs description (string)");
-    if (!is_in(job.state, bit(State::New) | bit(State::Depend)))
+    }
+    if (!is_in(job.state, bit(State::New) | bit(State::Depend))) {
         return Done{};
-    if (event.name == "dependency-add")
+    }
+    if (event.name == "dependency-add") {
         job.dependencies.make().emplace(*description);
-    else if (job.dependencies.make().erase(std::string(*description)) == 0)
+    } else if (job.dependencies.make().erase(std::string(*description)) == 0) {
         return bad(event, "the job has no dependency \"" + std::string(*description) + "\"");
+    }
     return Done{};
 }
 
 Status on_depend(Job& job, const Event& event) {
-    if (job.state == State::Depend)
+    if (job.state == State::Depend) {
         enter(job, State::Priority, event.t_us);
+    }
     return Done{};
 }
 
 Status on_priority(Job& job, const Event& event) {
     const auto priority = read_integer(event.context.get(), "priority");
-    if (!priority)
+    if (!priority) {
         return bad(event, "context needs priority (integer)");
-    if (is_in(job.state, bit(State::Priority) | bit(State::Sched)))
+    }
+    if (is_in(job.state, bit(State::Priority) | bit(State::Sched))) {
         job.priority = *priority;
-    if (job.state == State::Priority)
+    }
+    if (job.state == State::Priority) {
         enter(job, State::Sched, event.t_us);
+    }
     return Done{};
 }
 
 Status on_urgency(Job& job, const Event& event) {
     const auto urgency = read_integer(event.context.get(), "urgency");
-    if (!urgency || *urgency < urgency_hold || *urgency > urgency_expedite)
+    if (!urgency || *urgency < urgency_hold || *urgency > urgency_expedite) {
         return bad(event, "context needs urgency (integer, 0 to 31)");
+    }
     job.urgency = static_cast<int>(*urgency);
     reconsider(job, event.t_us);
     return Done{};
@@ -103,20 +117,24 @@ Status on_urgency(Job& job, const Event& event) {
 Status on_exception(Job& job, const Event& event) {
     const auto severity = read_integer(event.context.get(), "severity");
     const auto type = read_string(event.context.get(), "type");
-    if (!severity || !type)
+    if (!severity || !type) {
         return bad(event, "context needs severity (integer) and type (string)");
-    if (job.state == State::New && *severity == 0)
+    }
+    if (job.state == State::New && *severity == 0) {
         return bad(event, "a job in state NEW cannot have a fatal exception");
-    if (is_in(job.state, bit(State::New) | bit(State::Inactive)))
+    }
+    if (is_in(job.state, bit(State::New) | bit(State::Inactive))) {
         return Done{};
+    }
     if (!job.had_exception || *severity < job.exception->severity) {
         job.had_exception = true;
         job.exception = {static_cast<int>(*severity), std::string(*type),
                          std::string(read_string(event.context.get(), "note").value_or(""))};
     }
     if (*severity == 0) {
-        if (*type == "scheduler-restart")
+        if (*type == "scheduler-restart") {
             job.has_resources = false;  // the allocation could not be taken up again
+        }
         end_with(job, event);
     }
     return Done{};
@@ -124,8 +142,9 @@ Status on_exception(Job& job, const Event& event) {
 
 Status on_alloc(Job& job, const Event& event) {
     job.has_resources = true;
-    if (job.state == State::Sched)
+    if (job.state == State::Sched) {
         enter(job, State::Run, event.t_us);
+    }
     return Done{};
 }
 
@@ -142,20 +161,24 @@ Status on_launch(Job& job, const Event&) {
 
 Status on_finish(Job& job, const Event& event) {
     const auto status = read_integer(event.context.get(), "status");
-    if (!status)
+    if (!status) {
         return bad(event, "context needs status (integer, as of wait(2))");
-    if (is_in(job.state, mask_running))
+    }
+    if (is_in(job.state, mask_running)) {
         job.wait_status = static_cast<int>(*status);
-    if (job.state != State::Run)
+    }
+    if (job.state != State::Run) {
         return Done{};
+    }
     job.success = *status == 0 && !(job.had_exception && job.exception->severity == 0);
     end_with(job, event);
     return Done{};
 }
 
 Status on_release(Job&, const Event& event) {
-    if (!read_boolean(event.context.get(), "final"))
+    if (!read_boolean(event.context.get(), "final")) {
         return bad(event, "context needs final (boolean)");
+    }
     return Done{};
 }
 
@@ -165,19 +188,22 @@ Status on_free(Job& job, const Event&) {
 }
 
 Status on_clean(Job& job, const Event& event) {
-    if (job.state == State::Cleanup)
+    if (job.state == State::Cleanup) {
         enter(job, State::Inactive, event.t_us);
+    }
     return Done{};
 }
 
 Status on_perilog(Job& job, const Event& event) {
     const bool is_prolog = event.name.starts_with("prolog-");
-    if (is_prolog ? job.start_pending : job.state != State::Cleanup)
+    if (is_prolog ? job.start_pending : job.state != State::Cleanup) {
         return Done{};
-    if (event.name.ends_with("-start"))
+    }
+    if (event.name.ends_with("-start")) {
         ++job.perilog_active;
-    else if (job.perilog_active > 0)
+    } else if (job.perilog_active > 0) {
         --job.perilog_active;
+    }
     return Done{};
 }
 
@@ -188,17 +214,19 @@ Status on_set_flags(Job& job, const Event& event) {
     for (std::size_t i = 0; i < json_array_size(flags); ++i) {
         const char* flag = json_string_value(json_array_get(flags, i));
         const std::string_view name = flag ? flag : "";
-        if (name == "alloc-bypass")
+        if (name == "alloc-bypass") {
             bypass = true;
-        else if (name == "immutable")
+        } else if (name == "immutable") {
             immutable = true;
-        else if (name == "debug")
+        } else if (name == "debug") {
             debug = 2;
-        else
+        } else {
             return bad(event, "unknown flag \"" + std::string(name) + "\": alloc-bypass, immutable or debug");
+        }
     }
-    if (!json_is_array(flags))
+    if (!json_is_array(flags)) {
         return bad(event, "context needs flags (array of strings)");
+    }
     job.alloc_bypass = bypass;
     job.is_immutable = immutable;
     job.flags |= debug;
@@ -206,8 +234,9 @@ Status on_set_flags(Job& job, const Event& event) {
 }
 
 Status on_memo(Job& job, const Event& event) {
-    if (!event.context)
+    if (!event.context) {
         return bad(event, "needs a context");
+    }
     Json update = Json::object();
     update.set("user", event.context);
     merge_annotations(job.annotations, update.get());
@@ -222,8 +251,9 @@ Status on_annotations(Job& job, const Event& event) {
 
 Status on_jobspec_update(Job& job, const Event& event) {
     auto updated = updated_jobspec(job, event.context.get());
-    if (!updated)
+    if (!updated) {
         return updated.error();
+    }
     replace_jobspec(job, std::move(*updated));
     reconsider(job, event.t_us);
     return Done{};
@@ -231,12 +261,14 @@ Status on_jobspec_update(Job& job, const Event& event) {
 
 Status on_resource_update(Job& job, const Event& event) {
     const auto expiration = read_number(event.context.get(), "expiration");
-    if (!expiration)
+    if (!expiration) {
         return bad(event, "context needs expiration (number)");
+    }
     job.r.make().facts.expiration = *expiration;
     if (auto r = Json::parse(job.r->text)) {
-        if (auto done = write_path(r->get(), "execution.expiration", Json::real(*expiration)); !done)
+        if (auto done = write_path(r->get(), "execution.expiration", Json::real(*expiration)); !done) {
             return done;
+        }
         job.r.make().text = r->text();
         job.r.make().tree = std::move(*r);
     }
@@ -244,8 +276,9 @@ Status on_resource_update(Job& job, const Event& event) {
 }
 
 Status on_flux_restart(Job& job, const Event& event) {
-    if (job.state == State::Sched)
+    if (job.state == State::Sched) {
         job.priority = priority_unknown;  // a plugin has to say it again
+    }
     reconsider(job, event.t_us);
     return Done{};
 }
@@ -301,8 +334,9 @@ void merge_object(json_t* base, const json_t* update) {
             json_object_set_new(base, key, inner);
         }
         merge_object(inner, value);
-        if (json_object_size(inner) == 0)
+        if (json_object_size(inner) == 0) {
             json_object_del(base, key);
+        }
     }
 }
 
@@ -316,8 +350,9 @@ Status transition(Job& job, const Event& event) {
 void merge_annotations(Json& base, const json_t* update) {
     base = base ? base.deep_copy() : Json::object();
     merge_object(base.get(), update);
-    if (json_object_size(base.get()) == 0)
+    if (json_object_size(base.get()) == 0) {
         base = Json();
+    }
 }
 
 }  // namespace weir::broker::jobs

@@ -22,8 +22,9 @@ Result<std::vector<std::string>> strings(const std::string& op, const json_t* va
     std::vector<std::string> list;
     for (std::size_t i = 0; i < json_array_size(values); ++i) {
         const char* text = json_string_value(json_array_get(values, i));
-        if (!text)
+        if (!text) {
             return bad(op + " value must be a string");
+        }
         list.emplace_back(text);
     }
     return list;
@@ -33,8 +34,9 @@ Result<JobFilter> by_userid(const json_t* values) {
     std::vector<std::uint32_t> ids;
     for (std::size_t i = 0; i < json_array_size(values); ++i) {
         const json_t* value = json_array_get(values, i);
-        if (!json_is_integer(value))
+        if (!json_is_integer(value)) {
             return bad("userid value must be an integer");
+        }
         ids.push_back(static_cast<std::uint32_t>(json_integer_value(value)));
     }
     return JobFilter([ids](const Job& job) {
@@ -44,8 +46,9 @@ Result<JobFilter> by_userid(const json_t* values) {
 
 Result<JobFilter> by_text(const std::string& op, const json_t* values, std::string JobspecFacts::*field) {
     auto list = strings(op, values);
-    if (!list)
+    if (!list) {
         return list.error();
+    }
     return JobFilter([wanted = *list, field](const Job& job) {
         const std::string& value = job.facts.*field;
         return !value.empty() && std::find(wanted.begin(), wanted.end(), value) != wanted.end();
@@ -53,22 +56,29 @@ Result<JobFilter> by_text(const std::string& op, const json_t* values, std::stri
 }
 
 Result<int> one_bit(const std::string& op, const json_t* value, const std::vector<std::string>& names) {
-    if (json_is_integer(value))
+    if (json_is_integer(value)) {
         return static_cast<int>(json_integer_value(value));
+    }
     const char* text = json_string_value(value);
-    if (!text)
+    if (!text) {
         return bad(op + " value invalid type");
+    }
     std::string lower = text;
     std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return std::tolower(c); });
-    for (std::size_t i = 0; i < names.size(); ++i)
-        if (names[i] == lower)
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        if (names[i] == lower) {
             return 1 << i;
-    if (op == "states" && lower == "pending")
+        }
+    }
+    if (op == "states" && lower == "pending") {
         return mask_pending;
-    if (op == "states" && lower == "running")
+    }
+    if (op == "states" && lower == "running") {
         return mask_running;
-    if (op == "states" && lower == "active")
+    }
+    if (op == "states" && lower == "active") {
         return mask_active;
+    }
     return bad("invalid " + op + " value '" + text + "' specified");
 }
 
@@ -78,8 +88,9 @@ Result<int> mask_of(const std::string& op, const json_t* values) {
     int mask = 0;
     for (std::size_t i = 0; i < json_array_size(values); ++i) {
         auto value = one_bit(op, json_array_get(values, i), op == "states" ? states : results);
-        if (!value)
+        if (!value) {
             return value.error();
+        }
         mask |= *value;
     }
     return mask;
@@ -87,13 +98,15 @@ Result<int> mask_of(const std::string& op, const json_t* values) {
 
 Result<JobFilter> by_hosts(const json_t* values) {
     auto texts = strings("host", values);
-    if (!texts)
+    if (!texts) {
         return texts.error();
+    }
     std::vector<std::string> wanted;
     for (const std::string& text : *texts) {
         auto hosts = parse_hostlist(text);
-        if (!hosts)
+        if (!hosts) {
             return bad("host value not in valid Hostlist format");
+        }
         wanted.insert(wanted.end(), hosts->begin(), hosts->end());
     }
     return JobFilter([wanted](const Job& job) {
@@ -106,13 +119,15 @@ Result<JobFilter> by_hosts(const json_t* values) {
 
 Result<JobFilter> by_ranks(const json_t* values) {
     auto texts = strings("ranks", values);
-    if (!texts)
+    if (!texts) {
         return texts.error();
+    }
     std::set<unsigned> wanted;
     for (const std::string& text : *texts) {
         auto ranks = parse_idset(text);
-        if (!ranks)
+        if (!ranks) {
             return bad("ranks value " + ranks.error().message);
+        }
         wanted.insert(ranks->begin(), ranks->end());
     }
     return JobFilter([wanted](const Job& job) {
@@ -125,27 +140,32 @@ Result<JobFilter> by_time(const std::string& op, const json_t* values) {
     static const std::vector<std::string> names = {"t_submit", "t_depend",  "t_priority", "t_sched",
                                                    "t_run",    "t_cleanup", "t_inactive"};
     const char* text = json_string_value(json_array_get(values, 0));
-    if (!text)
+    if (!text) {
         return bad(op + " value must be a string");
+    }
     std::string_view rest = text;
     const bool is_greater = rest.starts_with('>'), is_less = rest.starts_with('<');
-    if (!is_greater && !is_less)
+    if (!is_greater && !is_less) {
         return bad("timestamp comparison operator not specified");
+    }
     rest.remove_prefix(1);
     const bool with_equal = rest.starts_with('=');
     rest.remove_prefix(with_equal ? 1 : 0);
     double seconds = 0;
     const auto parsed = std::from_chars(rest.data(), rest.data() + rest.size(), seconds);
-    if (parsed.ec != std::errc() || parsed.ptr != rest.data() + rest.size())
+    if (parsed.ec != std::errc() || parsed.ptr != rest.data() + rest.size()) {
         return bad("Invalid timestamp value specified");
-    if (seconds < 0)
+    }
+    if (seconds < 0) {
         return bad("timestamp value must be >= 0.0");
+    }
     const auto limit = std::llround(seconds * 1e6);
     const auto index = static_cast<std::size_t>(std::find(names.begin(), names.end(), op) - names.begin());
     return JobFilter([=](const Job& job) {
         const std::int64_t t = job.t_state_us[index];
-        if (t == 0)
+        if (t == 0) {
             return false;
+        }
         return (with_equal && t == limit) || (is_greater ? t > limit : t < limit);
     });
 }
@@ -154,14 +174,16 @@ Result<JobFilter> combine(const std::string& op, const json_t* values) {
     std::vector<JobFilter> parts;
     for (std::size_t i = 0; i < json_array_size(values); ++i) {
         auto part = compile_constraint(json_array_get(values, i));
-        if (!part)
+        if (!part) {
             return part.error();
+        }
         parts.push_back(std::move(*part));
     }
-    if (op == "or")
+    if (op == "or") {
         return JobFilter([parts](const Job& job) {
             return parts.empty() || std::any_of(parts.begin(), parts.end(), [&](const auto& p) { return p(job); });
         });
+    }
     const bool expected = op == "and";
     return JobFilter([parts, expected](const Job& job) {
         return std::all_of(parts.begin(), parts.end(), [&](const auto& p) { return p(job); }) == expected;
@@ -169,62 +191,79 @@ Result<JobFilter> combine(const std::string& op, const json_t* values) {
 }
 
 Result<JobFilter> compile_operator(const std::string& op, const json_t* values) {
-    if (!json_is_array(values))
+    if (!json_is_array(values)) {
         return bad("operator " + op + " values not an array");
-    if (op == "userid")
+    }
+    if (op == "userid") {
         return by_userid(values);
-    if (op == "name")
+    }
+    if (op == "name") {
         return by_text(op, values, &JobspecFacts::name);
-    if (op == "queue")
+    }
+    if (op == "queue") {
         return by_text(op, values, &JobspecFacts::queue);
+    }
     if (op == "states" || op == "results") {
         auto mask = mask_of(op, values);
-        if (!mask)
+        if (!mask) {
             return mask.error();
-        if (op == "states")
+        }
+        if (op == "states") {
             return JobFilter([m = *mask](const Job& job) { return is_in(job.state, m); });
+        }
         return JobFilter([m = *mask](const Job& job) {
             return job.state == State::Inactive && (static_cast<int>(job.result()) & m) != 0;
         });
     }
-    if (op == "hostlist")
+    if (op == "hostlist") {
         return by_hosts(values);
-    if (op == "ranks")
+    }
+    if (op == "ranks") {
         return by_ranks(values);
-    if (op.starts_with("t_"))
-        for (const char* name : {"t_submit", "t_depend", "t_priority", "t_sched", "t_run", "t_cleanup", "t_inactive"})
-            if (op == name)
+    }
+    if (op.starts_with("t_")) {
+        for (const char* name : {"t_submit", "t_depend", "t_priority", "t_sched", "t_run", "t_cleanup", "t_inactive"}) {
+            if (op == name) {
                 return by_time(op, values);
-    if (op == "and" || op == "or" || op == "not")
+            }
+        }
+    }
+    if (op == "and" || op == "or" || op == "not") {
         return combine(op, values);
+    }
     return bad("unknown constraint operator: " + op);
 }
 
 }  // namespace
 
 Result<JobFilter> compile_constraint(const json_t* constraint) {
-    if (!constraint || (json_is_object(constraint) && json_object_size(constraint) == 0))
+    if (!constraint || (json_is_object(constraint) && json_object_size(constraint) == 0)) {
         return JobFilter([](const Job&) { return true; });
-    if (!json_is_object(constraint))
+    }
+    if (!json_is_object(constraint)) {
         return bad("constraint must be JSON object");
-    if (json_object_size(constraint) > 1)
+    }
+    if (json_object_size(constraint) > 1) {
         return bad("constraint must only contain 1 element");
+    }
     void* first = json_object_iter(const_cast<json_t*>(constraint));
     return compile_operator(json_object_iter_key(first), json_object_iter_value(first));
 }
 
 int states_of_constraint(const json_t* constraint) {
     void* first = json_is_object(constraint) ? json_object_iter(const_cast<json_t*>(constraint)) : nullptr;
-    if (!first)
+    if (!first) {
         return all_states;
+    }
     const std::string op = json_object_iter_key(first);
     const json_t* values = json_object_iter_value(first);
     if (op == "states") {
         auto mask = mask_of(op, values);
         return mask ? *mask : all_states;
     }
-    if (op == "results")
+    if (op == "results") {
         return bit(State::Inactive);
+    }
     if (op == "and" || (op == "or" && json_array_size(values) > 0)) {
         int mask = op == "and" ? all_states : 0;
         for (std::size_t i = 0; i < json_array_size(values); ++i) {

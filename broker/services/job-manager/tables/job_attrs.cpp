@@ -13,26 +13,30 @@ namespace {
 using Writer = bool (*)(const Job&, std::string&);
 
 bool put(std::string& out, const std::string& text) {
-    if (text.empty())
+    if (text.empty()) {
         return false;
+    }
     append_quoted(out, text);
     return true;
 }
 bool put(std::string& out, int value) {
-    if (value < 0)
+    if (value < 0) {
         return false;
+    }
     out += std::to_string(value);
     return true;
 }
 bool put_real(std::string& out, double value) {
-    if (value < 0)
+    if (value < 0) {
         return false;
+    }
     append_json(out, Json::real(value).get());
     return true;
 }
 bool put_time(std::string& out, std::int64_t t_us) {
-    if (t_us == 0)
+    if (t_us == 0) {
         return false;
+    }
     append_timestamp(out, t_us);
     return true;
 }
@@ -56,8 +60,9 @@ const Attribute attributes[] = {
     {"urgency", [](const Job& j, std::string& o) { return put(o, j.urgency); }},
     {"priority",
      [](const Job& j, std::string& o) {
-         if ((j.states_mask & bit(State::Sched)) == 0 || j.priority < priority_min)
+         if ((j.states_mask & bit(State::Sched)) == 0 || j.priority < priority_min) {
              return false;
+}
          o += std::to_string(j.priority);
          return true;
      }},
@@ -90,8 +95,9 @@ const Attribute attributes[] = {
      [](const Job& j, std::string& o) { return is_over(j) && j.had_exception && put(o, j.exception->type); }},
     {"exception_note",
      [](const Job& j, std::string& o) {
-         if (!is_over(j) || !j.had_exception)
+         if (!is_over(j) || !j.had_exception) {
              return false;
+}
          append_quoted(o, j.exception->note);
          return true;
      }},
@@ -99,16 +105,18 @@ const Attribute attributes[] = {
     {"expiration", [](const Job& j, std::string& o) { return has_run(j) && put_real(o, j.r->facts.expiration); }},
     {"annotations",
      [](const Job& j, std::string& o) {
-         if (!j.annotations)
+         if (!j.annotations) {
              return false;
+}
          append_json(o, j.annotations.get());
          return true;
      }},
     {"waitstatus", [](const Job& j, std::string& o) { return put(o, j.wait_status); }},
     {"dependencies",
      [](const Job& j, std::string& o) {
-         if (j.dependencies->empty())
+         if (j.dependencies->empty()) {
              return false;
+}
          o += '[';
          for (const std::string& d : *j.dependencies) {
              o += o.back() == '[' ? "" : ",";
@@ -122,8 +130,9 @@ const Attribute attributes[] = {
 Writer writer_of(std::string_view name) {
     static const auto table = [] {
         std::unordered_map<std::string_view, Writer> made;
-        for (const Attribute& attribute : attributes)
+        for (const Attribute& attribute : attributes) {
             made.emplace(attribute.name, attribute.write);
+        }
         return made;
     }();
     const auto at = table.find(name);
@@ -135,8 +144,9 @@ void append_attribute(std::string& out, const char* name, Writer write, const Jo
     out += ",\"";
     out += name;
     out += "\":";
-    if (!write(job, out))
+    if (!write(job, out)) {
         out.resize(before);
+    }
 }
 
 Json counts_json(const JobCounts& counts) {
@@ -162,8 +172,9 @@ Json counts_json(const JobCounts& counts) {
 const std::vector<std::string>& job_attribute_names() {
     static const std::vector<std::string> names = [] {
         std::vector<std::string> made;
-        for (const Attribute& attribute : attributes)
+        for (const Attribute& attribute : attributes) {
             made.emplace_back(attribute.name);
+        }
         return made;
     }();
     return names;
@@ -173,11 +184,13 @@ Result<std::string> job_text(const Job& job, const json_t* attrs) {
     std::string out = "{\"id\":" + std::to_string(job.id);
     for (std::size_t i = 0; i < json_array_size(attrs); ++i) {
         const char* name = json_string_value(json_array_get(attrs, i));
-        if (!name)
+        if (!name) {
             return Error{std::errc::invalid_argument, "attr has no string value"};
+        }
         if (std::string_view(name) == "all") {
-            for (const Attribute& attribute : attributes)
+            for (const Attribute& attribute : attributes) {
                 append_attribute(out, attribute.name, attribute.write, job);
+            }
         } else if (const Writer write = writer_of(name)) {
             append_attribute(out, name, write, job);
         } else {
@@ -191,10 +204,11 @@ Result<std::string> job_text(const Job& job, const json_t* attrs) {
 std::vector<const Job*> list_jobs(const JobTable& table, const ListQuery& query) {
     std::vector<const Job*> pending, running;
     for (const auto& [id, job] : table.active_jobs()) {
-        if (is_in(job->state, query.states & mask_pending) && query.filter(*job))
+        if (is_in(job->state, query.states & mask_pending) && query.filter(*job)) {
             pending.push_back(job.get());
-        else if (is_in(job->state, query.states & mask_running) && query.filter(*job))
+        } else if (is_in(job->state, query.states & mask_running) && query.filter(*job)) {
             running.push_back(job.get());
+        }
     }
     std::stable_sort(pending.begin(), pending.end(), [](const Job* a, const Job* b) {
         return std::max(a->priority, priority_min) > std::max(b->priority, priority_min);
@@ -207,13 +221,16 @@ std::vector<const Job*> list_jobs(const JobTable& table, const ListQuery& query)
     const auto& ended = table.inactive_jobs();
     for (auto at = ended.rbegin(); wants_inactive && at != ended.rend(); ++at) {
         const bool is_enough = query.entries_max > 0 && all.size() >= query.entries_max;
-        if (is_enough || (*at)->t_state_us[6] <= query.since_us)
+        if (is_enough || (*at)->t_state_us[6] <= query.since_us) {
             break;
-        if (query.filter(**at))
+        }
+        if (query.filter(**at)) {
             all.push_back(*at);
+        }
     }
-    if (query.entries_max > 0 && all.size() > query.entries_max)
+    if (query.entries_max > 0 && all.size() > query.entries_max) {
         all.resize(query.entries_max);
+    }
     return all;
 }
 

@@ -17,8 +17,9 @@ void JobQueue::erase(Job& job) {
 }
 
 void JobQueue::reorder(Job& job) {
-    if (job.queued_priority == job.priority)
+    if (job.queued_priority == job.priority) {
         return;
+    }
     erase(job);
     insert(job);
 }

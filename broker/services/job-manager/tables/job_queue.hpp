@@ -15,8 +15,9 @@ struct QueueKey {
     std::int64_t priority;
     JobId id;
     friend std::strong_ordering operator<=>(const QueueKey& a, const QueueKey& b) {
-        if (const auto order = b.priority <=> a.priority; std::is_neq(order))
+        if (const auto order = b.priority <=> a.priority; std::is_neq(order)) {
             return order;
+        }
         return a.id <=> b.id;
     }
     friend bool operator==(const QueueKey&, const QueueKey&) = default;

@@ -18,8 +18,9 @@ void JobTable::drop(JobId id) {
     const auto at = active_.find(id);
     WEIR_CHECK(at != active_.end());
     add_to(all_, *at->second, at->second->state, -1);
-    if (!at->second->facts.queue.empty())
+    if (!at->second->facts.queue.empty()) {
         add_to(by_queue_[at->second->facts.queue], *at->second, at->second->state, -1);
+    }
     active_.erase(at);
 }
 
@@ -39,11 +40,13 @@ Job* JobTable::find(JobId id) const {
 }
 
 void JobTable::add_to(JobCounts& counts, const Job& job, State state, int by) const {
-    if (state == State::New)
+    if (state == State::New) {
         return;  // jobs in NEW are not counted
+    }
     counts.states[state_index(state)] += by;
-    if (state != State::Inactive)
+    if (state != State::Inactive) {
         return;
+    }
     switch (job.result()) {
         case JobResult::Completed:
             counts.successful += by;
@@ -61,8 +64,9 @@ void JobTable::add_to(JobCounts& counts, const Job& job, State state, int by) co
 }
 
 void JobTable::count(const Job& job, State before) {
-    if (job.state == before)
+    if (job.state == before) {
         return;
+    }
     add_to(all_, job, before, -1);
     add_to(all_, job, job.state, 1);
     if (!job.facts.queue.empty()) {
@@ -73,12 +77,15 @@ void JobTable::count(const Job& job, State before) {
 }
 
 void JobTable::recount_queue(const Job& job, const std::string& old_queue, State state) {
-    if (job.facts.queue == old_queue)
+    if (job.facts.queue == old_queue) {
         return;
-    if (!old_queue.empty())
+    }
+    if (!old_queue.empty()) {
         add_to(by_queue_[old_queue], job, state, -1);
-    if (!job.facts.queue.empty())
+    }
+    if (!job.facts.queue.empty()) {
         add_to(by_queue_[job.facts.queue], job, state, 1);
+    }
 }
 
 void JobTable::retire(Job& job) {
@@ -87,13 +94,15 @@ void JobTable::retire(Job& job) {
     std::unique_ptr<Job> owned = std::move(at->second);
     active_.erase(at);
     owned->jobspec = Json();
-    if (owned->r->tree)
+    if (owned->r->tree) {
         owned->r.make().tree = Json();
+    }
     owned->eventlog.shrink_to_fit();
     // Nearly always last; a restart may bring them in another order.
     auto place = order_.end();
-    while (place != order_.begin() && (*std::prev(place))->t_state_us[6] > owned->t_state_us[6])
+    while (place != order_.begin() && (*std::prev(place))->t_state_us[6] > owned->t_state_us[6]) {
         --place;
+    }
     order_.insert(place, owned.get());
     inactive_.emplace(owned->id, std::move(owned));
 }
@@ -104,8 +113,9 @@ std::size_t JobTable::purgeable(std::int64_t now_us, double age_limit_s, std::in
         const double age_s = static_cast<double>(now_us - job->t_state_us[6]) / 1e6;
         const bool is_old = age_limit_s >= 0 && age_s > age_limit_s;
         const bool is_surplus = count_limit >= 0 && static_cast<std::int64_t>(order_.size() - n) > count_limit;
-        if (!is_old && !is_surplus)
+        if (!is_old && !is_surplus) {
             break;
+        }
         ++n;
     }
     return n;

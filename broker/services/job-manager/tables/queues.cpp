@@ -15,30 +15,38 @@ Error bad(const std::string& key, const std::string& what) {
 
 Result<std::optional<double>> duration_at(const json_t* table, const std::string& path) {
     const json_t* value = read_path(table, "policy.jobspec.defaults.system.duration");
-    if (!value)
+    if (!value) {
         return std::optional<double>();
-    if (json_is_number(value))
+    }
+    if (json_is_number(value)) {
         return std::optional<double>(json_number_value(value));
+    }
     auto seconds = parse_duration(json_string_value(value) ? json_string_value(value) : "");
-    if (!seconds)
+    if (!seconds) {
         return bad(path + "policy.jobspec.defaults.system.duration", seconds.error().message);
+    }
     return std::optional<double>(*seconds);
 }
 
 Result<Queue> read_queue(const std::string& name, const json_t* table) {
     Queue queue;
-    if (!json_is_object(table))
+    if (!json_is_object(table)) {
         return bad("queues." + name, "must be a table");
+    }
     if (const json_t* needs = json_object_get(table, "requires")) {
-        for (std::size_t i = 0; i < json_array_size(needs); ++i)
-            if (const char* property = json_string_value(json_array_get(needs, i)))
+        for (std::size_t i = 0; i < json_array_size(needs); ++i) {
+            if (const char* property = json_string_value(json_array_get(needs, i))) {
                 queue.needs.emplace_back(property);
-        if (queue.needs.size() != json_array_size(needs) || !json_is_array(needs))
+            }
+        }
+        if (queue.needs.size() != json_array_size(needs) || !json_is_array(needs)) {
             return bad("queues." + name + ".requires", "must be a list of strings");
+        }
     }
     auto duration = duration_at(table, "queues." + name + ".");
-    if (!duration)
+    if (!duration) {
         return duration.error();
+    }
     queue.default_duration = *duration;
     return queue;
 }
@@ -48,14 +56,16 @@ Result<Queue> read_queue(const std::string& name, const json_t* table) {
 Status Queues::configure(const json_t* config) {
     std::map<std::string, Queue> fresh;
     const json_t* tables = json_object_get(config, "queues");
-    if (tables && !json_is_object(tables))
+    if (tables && !json_is_object(tables)) {
         return bad("queues", "must be a table of tables");
+    }
     const char* name;
     json_t* table;
     json_object_foreach(const_cast<json_t*>(tables), name, table) {
         auto queue = read_queue(name, table);
-        if (!queue)
+        if (!queue) {
             return queue.error();
+        }
         if (const auto old = named_.find(name); old != named_.end()) {
             queue->is_enabled = old->second.is_enabled;
             queue->is_started = old->second.is_started;
@@ -65,11 +75,13 @@ Status Queues::configure(const json_t* config) {
         fresh.emplace(name, std::move(*queue));
     }
     auto duration = duration_at(config, "");
-    if (!duration)
+    if (!duration) {
         return duration.error();
+    }
     const std::string chosen(read_string(read_path(config, "policy.jobspec.defaults.system"), "queue").value_or(""));
-    if (!chosen.empty() && fresh.find(chosen) == fresh.end())
+    if (!chosen.empty() && fresh.find(chosen) == fresh.end()) {
         return bad("policy.jobspec.defaults.system.queue", "'" + chosen + "' is not one of [queues]");
+    }
     named_ = std::move(fresh);
     default_queue_ = chosen;
     default_duration_ = *duration;
@@ -78,49 +90,60 @@ Status Queues::configure(const json_t* config) {
 
 std::vector<std::string> Queues::names() const {
     std::vector<std::string> names;
-    for (const auto& [name, queue] : named_)
+    for (const auto& [name, queue] : named_) {
         names.push_back(name);
+    }
     return names;
 }
 
 Result<Queue*> Queues::find(const std::string& name) {
-    if (name.empty() && named_.empty())
+    if (name.empty() && named_.empty()) {
         return &anonymous_;
-    if (const auto at = named_.find(name); at != named_.end())
+    }
+    if (const auto at = named_.find(name); at != named_.end()) {
         return &at->second;
+    }
     std::string list;
-    for (const std::string& known : names())
+    for (const std::string& known : names()) {
         list += (list.empty() ? "" : ", ") + known;
-    if (name.empty())
+    }
+    if (name.empty()) {
         return Error{std::errc::invalid_argument, "a named queue is required (" + list + ")"};
+    }
     std::string message = "'" + name + "' is not a valid queue";
-    if (const std::string near = nearest(name, names()); !near.empty())
+    if (const std::string near = nearest(name, names()); !near.empty()) {
         message += "; did you mean '" + near + "'?";
-    else
+    } else {
         message += named_.empty() ? "; this instance has no queues" : "; the queues are " + list;
+    }
     return Error{std::errc::invalid_argument, message};
 }
 
 bool Queues::is_started(const std::string& name) const {
-    if (named_.empty())
+    if (named_.empty()) {
         return anonymous_.is_started;
+    }
     const auto at = named_.find(name);
     return at == named_.end() || at->second.is_started;
 }
 
 std::vector<Queue*> Queues::select(const std::string& name) {
     std::vector<Queue*> chosen;
-    if (named_.empty())
+    if (named_.empty()) {
         chosen.push_back(&anonymous_);
-    for (auto& [known, queue] : named_)
-        if (name.empty() || known == name)
+    }
+    for (auto& [known, queue] : named_) {
+        if (name.empty() || known == name) {
             chosen.push_back(&queue);
+        }
+    }
     return chosen;
 }
 
 Status Queues::enable(const std::string& name, bool on, const std::string& reason) {
-    if (auto found = name.empty() ? Result<Queue*>(nullptr) : find(name); !found)
+    if (auto found = name.empty() ? Result<Queue*>(nullptr) : find(name); !found) {
         return found.error();
+    }
     for (Queue* queue : select(name)) {
         queue->is_enabled = on;
         queue->disable_reason = on ? "" : reason;
@@ -129,8 +152,9 @@ Status Queues::enable(const std::string& name, bool on, const std::string& reaso
 }
 
 Status Queues::start(const std::string& name, bool on, const std::string& reason) {
-    if (auto found = name.empty() ? Result<Queue*>(nullptr) : find(name); !found)
+    if (auto found = name.empty() ? Result<Queue*>(nullptr) : find(name); !found) {
         return found.error();
+    }
     for (Queue* queue : select(name)) {
         queue->is_started = on;
         queue->stop_reason = on ? "" : reason;
@@ -146,19 +170,24 @@ Status Queues::prepare(json_t* jobspec) {
         json_object_set_new(system, "queue", json_string(name.c_str()));
     }
     auto queue = find(name);
-    if (!queue)
+    if (!queue) {
         return queue.error();
-    if (!(*queue)->is_enabled)
+    }
+    if (!(*queue)->is_enabled) {
         return Error{std::errc::invalid_argument, "job submission" + (name.empty() ? name : " to " + name) +
                                                       " is disabled: " + (*queue)->disable_reason};
+    }
     const auto duration = (*queue)->default_duration ? (*queue)->default_duration : default_duration_;
-    if (duration && read_number(system, "duration").value_or(0) == 0)
+    if (duration && read_number(system, "duration").value_or(0) == 0) {
         json_object_set_new(system, "duration", json_real(*duration));
-    if ((*queue)->needs.empty())
+    }
+    if ((*queue)->needs.empty()) {
         return Done{};
+    }
     Json properties = Json::array();
-    for (const std::string& property : (*queue)->needs)
+    for (const std::string& property : (*queue)->needs) {
         properties.append(Json::string(property));
+    }
     Json constraint = Json::object();
     constraint.set("properties", std::move(properties));
     if (json_t* given = json_object_get(system, "constraints"); json_object_size(given) > 0) {
@@ -176,11 +205,13 @@ Json Queues::status(const Queue& queue, bool is_scheduler_ready) const {
     Json out = Json::object();
     out.set("enable", Json::boolean(queue.is_enabled));
     out.set("start", Json::boolean(queue.is_started && is_scheduler_ready));
-    if (!queue.is_enabled)
+    if (!queue.is_enabled) {
         out.set("disable_reason", Json::string(queue.disable_reason));
+    }
     if (!is_scheduler_ready) {
-        if (queue.is_started)
+        if (queue.is_started) {
             out.set("blocked", Json::string("scheduler"));
+        }
         out.set("stop_reason", Json::string("Scheduler is offline"));
     } else if (!queue.is_started && !queue.stop_reason.empty()) {
         out.set("stop_reason", Json::string(queue.stop_reason));
