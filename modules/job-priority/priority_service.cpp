@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "modules/job-priority/job_cost.hpp"
+#include "modules/job-priority/jobs/job_cost.hpp"
 
 namespace weir::priority {
 namespace {

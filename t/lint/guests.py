@@ -76,7 +76,7 @@ def main():
         lines = folders[path.parent][path]
         text = "\n".join(lines)
         own_first = [lines] + [other for p, other in folders[path.parent].items() if p != path]
-        for topic, handler, number in methods(path, text, SERVICES.get(str(path.parent))):
+        for topic, handler, number in methods(path, text, service_of(path)):
             found = comment_above(lines, number)
             for name in names_in(handler):
                 found = found or definition_comment(name, own_first)
@@ -99,6 +99,12 @@ def main():
 
 # Services whose rows name methods alone.
 SERVICES = {"modules/job-priority": "job-priority", "modules/job-route": "job-route", "modules/sched": "sched"}
+
+
+def service_of(path):
+    """The service of the module that `path` is a file of; None elsewhere."""
+    return next((SERVICES[str(folder)] for folder in path.parents if str(folder) in SERVICES), None)
+
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include "libfairshare/base/check.hpp"
+#include "modules/job-priority/messages/wire.hpp"
 #include "modules/job-priority/priority_service.hpp"
-#include "modules/job-priority/wire.hpp"
 
 namespace {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: a state file in memory: what state_store.hpp does with SQLite, as a model for tests that kill often.
 #pragma once
-#include "modules/job-priority/state_rows.hpp"
+#include "modules/job-priority/state/state_rows.hpp"
 
 namespace weir::priority::testing {
 

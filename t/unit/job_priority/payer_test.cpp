@@ -2,7 +2,7 @@
 // Owns: who pays for a job where groups, queues and QoS stand in the tree; what else algorithms are told; resets.
 #include <catch2/catch.hpp>
 
-#include "modules/job-priority/views.hpp"
+#include "modules/job-priority/messages/views.hpp"
 #include "t/unit/job_priority/support.hpp"
 
 using namespace weir;

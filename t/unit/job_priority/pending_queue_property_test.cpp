@@ -5,7 +5,7 @@
 #include <map>
 #include <tuple>
 
-#include "modules/job-priority/pending_queue.hpp"
+#include "modules/job-priority/ranking/pending_queue.hpp"
 #include "t/unit/job_priority/support.hpp"
 
 using namespace weir;

@@ -6,7 +6,7 @@
 #include <map>
 
 #include "libsched/sim/simulate.hpp"
-#include "modules/job-priority/pending_queue.hpp"
+#include "modules/job-priority/ranking/pending_queue.hpp"
 #include "t/unit/job_priority/support.hpp"
 #include "t/unit/libsched/replays.hpp"
 #include "t/unit/libsched/trace_files.hpp"

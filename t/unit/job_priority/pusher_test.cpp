@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 #include <map>
 
-#include "modules/job-priority/pusher.hpp"
+#include "modules/job-priority/sends/pusher.hpp"
 
 using namespace weir::priority;
 

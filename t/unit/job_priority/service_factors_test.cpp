@@ -2,7 +2,7 @@
 // The factors that only some sites have: what the site sets, associations, resources, nodes.
 #include <catch2/catch.hpp>
 
-#include "modules/job-priority/views.hpp"
+#include "modules/job-priority/messages/views.hpp"
 #include "t/unit/job_priority/memory_store.hpp"
 #include "t/unit/job_priority/support.hpp"
 

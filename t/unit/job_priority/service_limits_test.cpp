@@ -2,7 +2,7 @@
 // Limits of the share tree in the service: who is pushed as 0, when that ends, who is refused.
 #include <catch2/catch.hpp>
 
-#include "modules/job-priority/views.hpp"
+#include "modules/job-priority/messages/views.hpp"
 #include "t/unit/job_priority/support.hpp"
 
 using namespace weir::priority;

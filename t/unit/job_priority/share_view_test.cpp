@@ -2,7 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "libfairshare/explain/explanation.hpp"
-#include "modules/job-priority/views.hpp"
+#include "modules/job-priority/messages/views.hpp"
 #include "t/unit/job_priority/support.hpp"
 
 using namespace weir;

@@ -10,7 +10,7 @@
 #include <iterator>
 #include <limits>
 
-#include "modules/job-priority/state_store.hpp"
+#include "modules/job-priority/state/state_store.hpp"
 #include "t/unit/job_priority/support.hpp"
 
 using namespace weir;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-#include "modules/job-priority/steady_time.hpp"
+#include "modules/job-priority/module/steady_time.hpp"
 
 #include <catch2/catch.hpp>
 

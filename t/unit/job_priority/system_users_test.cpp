@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 #include <catch2/catch.hpp>
 
-#include "modules/job-priority/system_users.hpp"
+#include "modules/job-priority/module/system_users.hpp"
 
 using namespace weir;
 using namespace weir::priority;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 #include <catch2/catch.hpp>
 
-#include "modules/job-priority/tap_accounts.hpp"
+#include "modules/job-priority/tap/tap_accounts.hpp"
 
 using namespace weir::priority;
 using Catch::Matchers::Contains;

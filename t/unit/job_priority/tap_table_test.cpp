@@ -2,7 +2,7 @@
 #include <rapidcheck/catch.h>
 #include <catch2/catch.hpp>
 
-#include "modules/job-priority/tap_table.hpp"
+#include "modules/job-priority/tap/tap_table.hpp"
 
 using namespace weir;
 using namespace weir::priority;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 #include <catch2/catch.hpp>
 
-#include "modules/job-priority/uplink_queue.hpp"
+#include "modules/job-priority/sends/uplink_queue.hpp"
 
 using namespace weir::priority;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 #include <catch2/catch.hpp>
 
-#include "modules/job-priority/wire.hpp"
+#include "modules/job-priority/messages/wire.hpp"
 #include "t/unit/job_priority/support.hpp"
 
 using namespace weir;

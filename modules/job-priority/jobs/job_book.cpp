@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the book's transitions. See job_book.hpp.
+#include "modules/job-priority/jobs/job_book.hpp"
+
+namespace weir::priority {
+namespace {
+
+void settle_ageing(BookJob& job, Instant time) {
+    if (job.is_pending() && !job.is_held()) {
+        job.ageing.begin(time);
+    } else {
+        job.ageing.pause(time);
+    }
+}
+
+}  // namespace
+
+BookChange JobBook::apply(const JobEvent& event) {
+    if (const auto* submit = std::get_if<SubmitEvent>(&event.what)) {
+        BookJob job;
+        job.id = event.id;
+        job.userid = submit->userid;
+        job.request = submit->request;
+        if (job.userid != owner_) {
+            job.request.routed_for.reset();
+            job.request.serves.clear();
+            job.request.is_instance = false;
+        }
+        job.urgency = submit->urgency;
+        job.submit = event.time;
+        job.submit_stamp = event.stamp();
+        job.ageing = Ageing(rule_, event.time);
+        jobs_.try_emplace(event.id, std::move(job));
+        return BookChange::none;
+    }
+    const auto found = jobs_.find(event.id);
+    if (found == jobs_.end()) {
+        return BookChange::none;
+    }
+    if (std::holds_alternative<CleanEvent>(event.what)) {
+        jobs_.erase(found);
+        return BookChange::gone;
+    }
+    return std::visit(
+        [&](const auto& what) {
+            if constexpr (requires { on(found->second, what, event.time); }) {
+                return on(found->second, what, event.time);
+            } else {
+                return BookChange::none;
+            }
+        },
+        event.what);
+}
+
+BookChange JobBook::on(BookJob& job, const DependEvent&, Instant time) {
+    if (job.is_eligible) {
+        return BookChange::none;
+    }
+    job.is_eligible = true;
+    settle_ageing(job, time);
+    return job.is_pending() ? BookChange::inputs : BookChange::none;
+}
+
+BookChange JobBook::on(BookJob& job, const UrgencyEvent& event, Instant time) {
+    if (job.urgency == event.urgency) {
+        return BookChange::none;
+    }
+    job.urgency = event.urgency;
+    settle_ageing(job, time);
+    return job.is_pending() ? BookChange::inputs : BookChange::none;
+}
+
+BookChange JobBook::on(BookJob& job, const UpdateEvent& event, Instant) {
+    const JobRequest before = job.request;
+    job.request.account = event.account.value_or(job.request.account);
+    job.request.queue = event.queue.value_or(job.request.queue);
+    job.request.qos = event.qos.value_or(job.request.qos);
+    job.request.wall_time = event.wall_time.value_or(job.request.wall_time);
+    return job.is_pending() && !(job.request == before) ? BookChange::inputs : BookChange::none;
+}
+
+BookChange JobBook::on(BookJob& job, const AllocEvent& event, Instant time) {
+    if (job.has_resources || job.is_over) {
+        return BookChange::none;
+    }
+    job.is_eligible = true;  // an alloc without depend: a journal that lost its beginning
+    job.has_resources = true;
+    job.got_cores = event.cores;
+    job.got_nodes = event.nodes;
+    settle_ageing(job, time);
+    return BookChange::started;
+}
+
+BookChange JobBook::on(BookJob& job, const FreeEvent&, Instant time) {
+    if (!job.has_resources) {
+        return BookChange::none;
+    }
+    job.has_resources = false;
+    job.is_over = true;
+    settle_ageing(job, time);
+    return BookChange::ended;
+}
+
+const BookJob* JobBook::find(FluxJobId id) const {
+    const auto found = jobs_.find(id);
+    return found == jobs_.end() ? nullptr : &found->second;
+}
+
+}  // namespace weir::priority

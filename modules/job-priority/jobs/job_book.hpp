@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the active jobs as the journal tells them: request, urgency, and how long each has waited.
+// Must not know: accounts' shares, usage, priorities. Source: RFC 21 (states), RFC 30 (urgency); doc/adr/0062.
+#pragma once
+#include <cstddef>
+#include <map>
+#include <optional>
+
+#include "libsched/priority/ageing.hpp"
+#include "modules/job-priority/jobs/job_event.hpp"
+
+namespace weir::priority {
+
+inline constexpr int urgency_held = 0;
+inline constexpr int urgency_expedited = 31;
+
+/// One active job.
+struct BookJob {
+    FluxJobId id = 0;
+    std::uint32_t userid = 0;
+    JobRequest request;
+    int urgency = 16;
+    Instant submit;
+    Instant submit_stamp;        ///< the same as the eventlog has it: names the job together with its id
+    bool is_eligible = false;    ///< its `depend` event was seen
+    bool has_resources = false;  ///< between alloc and free
+    bool is_over = false;        ///< freed, or ended without resources: waits for `clean`
+    std::int64_t got_cores = 0;  ///< by its alloc
+    std::int64_t got_nodes = 0;
+    Ageing ageing;  ///< begins and pauses with: eligible, not held, without resources
+
+    bool is_held() const { return urgency == urgency_held; }
+    bool is_expedited() const { return urgency == urgency_expedited; }
+    /// Waits for resources: in PRIORITY or SCHED.
+    bool is_pending() const { return is_eligible && !has_resources && !is_over; }
+    /// The user whose share the job uses.
+    std::uint32_t charged_userid() const { return request.routed_for.value_or(userid); }
+};
+
+/// What an event did.
+enum class BookChange {
+    none,
+    inputs,   ///< a pending job appeared or its priority's inputs changed
+    started,  ///< it got resources
+    ended,    ///< it gave them back
+    gone,     ///< it left the book (it was not in it, or had no resources, for the other values)
+};
+
+class JobBook {
+  public:
+    /// \param owner  the instance's owner: nobody else may submit in the name of another user, or say that a job is an
+    /// instance which serves queues
+    explicit JobBook(std::uint32_t owner, AgeRule rule = AgeRule::while_eligible) : owner_(owner), rule_(rule) {}
+
+    /// How jobs age that are submitted from now on.
+    void set_age_rule(AgeRule rule) { rule_ = rule; }
+
+    /// Events of one job come in their order; events of unknown jobs, but for submit, are ignored, and so is a second
+    /// submit of a known job (a replay). O(log jobs).
+    BookChange apply(const JobEvent& event);
+
+    /// Forgets every job, before a new backlog.
+    void clear() { jobs_.clear(); }
+
+    std::uint32_t owner() const { return owner_; }
+    const BookJob* find(FluxJobId id) const;
+    /// The user whose share a job of this submission uses.
+    std::uint32_t charged_userid(const SubmitEvent& submit) const {
+        return submit.userid == owner_ ? submit.request.routed_for.value_or(submit.userid) : submit.userid;
+    }
+    const std::map<FluxJobId, BookJob>& jobs() const { return jobs_; }
+    std::size_t size() const { return jobs_.size(); }
+
+  private:
+    BookChange on(BookJob& job, const DependEvent&, Instant time);
+    BookChange on(BookJob& job, const UrgencyEvent& event, Instant time);
+    BookChange on(BookJob& job, const UpdateEvent& event, Instant time);
+    BookChange on(BookJob& job, const AllocEvent& event, Instant time);
+    BookChange on(BookJob& job, const FreeEvent&, Instant time);
+    std::uint32_t owner_;
+    AgeRule rule_;
+    std::map<FluxJobId, BookJob> jobs_;
+};
+
+}  // namespace weir::priority

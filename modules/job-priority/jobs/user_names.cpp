@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the look-ups. See user_names.hpp.
+#include "modules/job-priority/jobs/user_names.hpp"
+
+#include <charconv>
+
+namespace weir::priority {
+
+/// `question` returns Result<optional<T>>.
+template <typename T, typename Ask>
+void UserNames::ask(Known<T>& known, const Ask& question) {
+    if (is_down_) {
+        known.state = State::failed;
+        return;
+    }
+    auto answer = question();
+    if (!answer) {
+        is_down_ = true;
+        known.state = State::failed;
+        if (!std::exchange(is_reported_, true)) {
+            problem_ = answer.error().message +
+                       ": the user database does not answer. Names and groups that it told stay as they are; whose are "
+                       "not known pay as nobody until it does, it is asked again at each pass";
+        }
+        return;
+    }
+    is_reported_ = false;
+    known.was_told = answer->has_value();
+    known.state = known.was_told ? State::settled : State::missing;
+    known.value = std::move(*answer).value_or(T{});
+}
+
+void UserNames::configure(const std::map<std::string, std::uint32_t>& users) {
+    configured_ = users;
+    configured_names_.clear();
+    for (const auto& [name, userid] : users) {
+        configured_names_[userid] = name;
+    }
+    const auto forget = [](auto& all) {
+        for (auto& [key, known] : all) {
+            known.state = State::stale;
+        }
+    };
+    forget(names_), forget(ids_), forget(groups_);
+    is_down_ = false;
+}
+
+const std::string& UserNames::name(std::uint32_t userid) {
+    if (const auto given = configured_names_.find(userid); given != configured_names_.end()) {
+        return given->second;
+    }
+    Known<std::string>& known = names_[userid];
+    if (known.state == State::stale) {
+        ask(known, [&] { return database_.name_of(userid); });
+    }
+    if (!known.was_told) {
+        known.value = std::to_string(userid);
+    }
+    return known.value;
+}
+
+const std::vector<std::string>& UserNames::groups(std::uint32_t userid) {
+    const std::string& of = name(userid);
+    Known<std::vector<std::string>>& known = groups_[userid];
+    if (known.state == State::stale && database_.groups_of) {
+        ask(known, [&]() -> Result<std::optional<std::vector<std::string>>> {
+            auto answer = database_.groups_of(of);
+            return answer ? Result<std::optional<std::vector<std::string>>>(std::move(*answer)) : answer.error();
+        });
+    }
+    return known.value;
+}
+
+std::optional<std::uint32_t> UserNames::id(const std::string& name) {
+    if (const auto given = configured_.find(name); given != configured_.end()) {
+        return given->second;
+    }
+    Known<std::optional<std::uint32_t>>& known = ids_[name];
+    if (known.state == State::stale) {
+        ask(known, [&]() -> Result<std::optional<std::optional<std::uint32_t>>> {
+            auto answer = database_.id_of(name);
+            if (!answer) {
+                return answer.error();
+            }
+            std::optional<std::optional<std::uint32_t>> found;
+            if (*answer) {
+                found.emplace(**answer);
+            }
+            return found;
+        });
+    }
+    if (!known.was_told) {
+        std::uint32_t number = 0;
+        const auto [end, failure] = std::from_chars(name.data(), name.data() + name.size(), number);
+        known.value = failure == std::errc{} && end == name.data() + name.size() ? std::optional(number) : std::nullopt;
+    }
+    return known.value;
+}
+
+template <typename T>
+bool UserNames::is_doubtful(const std::map<std::uint32_t, Known<T>>& all, std::uint32_t userid) {
+    const auto known = all.find(userid);
+    return known != all.end() && known->second.state == State::failed && !known->second.was_told;
+}
+
+bool UserNames::is_in_doubt(std::uint32_t userid) const {
+    return (configured_names_.count(userid) == 0 && is_doubtful(names_, userid)) || is_doubtful(groups_, userid);
+}
+
+bool UserNames::refresh() {
+    is_down_ = false;
+    bool is_changed = false;
+    for (auto& [userid, known] : names_) {
+        if ((known.state == State::failed || known.state == State::missing) && configured_names_.count(userid) == 0) {
+            const Known<std::string> before = known;
+            known.state = State::stale;
+            is_changed = name(userid) != before.value || known.was_told != before.was_told || is_changed;
+        }
+    }
+    for (auto& [userid, known] : groups_) {
+        if (known.state == State::failed) {
+            const Known<std::vector<std::string>> before = known;
+            known.state = State::stale;
+            is_changed = groups(userid) != before.value || known.was_told != before.was_told || is_changed;
+        }
+    }
+    for (auto& [name, known] : ids_) {
+        if (known.state == State::failed) {
+            const auto before = known.value;
+            known.state = State::stale;
+            is_changed = id(name) != before || is_changed;
+        }
+    }
+    return is_changed;
+}
+
+}  // namespace weir::priority

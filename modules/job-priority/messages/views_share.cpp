@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the views of where an association stands and why. See views.hpp; the reasons are libfairshare/explain's.
+#include <memory>
+#include <utility>
+
+#include "libfairshare/explain/explanation.hpp"
+#include "libfairshare/tree/diagnostics.hpp"
+#include "modules/job-priority/messages/views.hpp"
+
+namespace weir::priority {
+namespace {
+
+constexpr std::size_t examples_max = 3;
+
+Error no_such(std::string sentence) {
+    return {std::errc::no_such_file_or_directory, std::move(sentence)};
+}
+
+/// "is no association, but a node above 5 of them, such as a/@b, a/@c".
+Error not_a_leaf(const ShareTree& tree, NodeId node) {
+    std::string examples;
+    std::size_t count = 0;
+    for (std::uint32_t index = node.value; index < tree.size(); ++index) {
+        NodeId above{index};
+        while (above != root_node && above != node) {
+            above = tree.parent(above);
+        }
+        if (above == node && tree.is_association(NodeId{index})) {
+            examples += count < examples_max ? (count == 0 ? "" : ", ") + tree.path(NodeId{index}) : std::string();
+            count += 1;
+        }
+    }
+    const std::string what = quoted(tree.path(node)) + " is an inner node, not an association; ";
+    return {std::errc::invalid_argument,
+            what + (count == 0 ? "there is none below it"
+                               : "below it are " + std::to_string(count) + ", such as " + examples)};
+}
+
+Error unknown(const ShareTree& tree, const std::string& reference) {
+    std::vector<std::string> paths;
+    for (std::uint32_t index = 1; index < tree.size(); ++index) {
+        paths.push_back(tree.path(NodeId{index}));
+    }
+    const std::vector<std::string_view> names(paths.begin(), paths.end());
+    const std::string hint = did_you_mean(reference, names);
+    return no_such("there is no " + quoted(reference) + " in the share tree; " +
+                   (hint.empty() ? "weir share show lists it" : hint));
+}
+
+/// The tree and what was measured in it at one instant, and more leaves where somebody asks about a newcomer.
+class Scene {
+  public:
+    Scene(const PriorityService& service, Instant now)
+        : service_(service), now_(now), tree_(service.accounting().tree_ptr()) {
+        service.measure(now, measured_);
+    }
+
+    /// An association, one that an `@*` line would let in, or an inner node: an account.
+    Result<NodeId> place(const std::string& reference) {
+        if (const auto node = tree_->find(reference);
+            node && *node != root_node && tree_->kind(*node) != NodeKind::any_member) {
+            return *node;
+        }
+        const std::size_t at = reference.rfind("/@");
+        const bool has_account = at != std::string::npos;
+        std::string user = has_account ? reference.substr(at + 2) : reference;
+        if (!has_account && user.starts_with('@')) {
+            user.erase(0, 1);
+        }
+        if (user.empty() || user == "*" || user.find('/') != std::string::npos) {
+            return unknown(*tree_, reference);
+        }
+        if (!has_account && tree_->associations_of(user).empty()) {
+            if (const Result<NodeId> account = tree_->account(user)) {
+                return account;
+            }
+        }
+        const Result<Association> found = tree_->association(has_account ? reference.substr(0, at) : "", user);
+        if (!found) {
+            return found.error();
+        }
+        return found->leaf ? Result<NodeId>(*found->leaf) : newcomer(found->account, user);
+    }
+
+    Result<NodeId> place_of_user(const std::string& reference) {
+        const Result<NodeId> node = place(reference);
+        return node && !tree_->is_association(*node) ? Result<NodeId>(not_a_leaf(*tree_, *node)) : node;
+    }
+
+    void judge() { standings_ = evaluate(service_.algorithm(), *tree_, measured_.measures()); }
+
+    Json explanation(NodeId node) const {
+        if (!tree_->is_association(node)) {
+            return explanation_of_account(node);
+        }
+        const Explanation made = explain(service_.algorithm(), *tree_, measured_.measures(), standings_, node);
+        Json levels = Json::array();
+        for (const ExplainedLevel& level : made.levels) {
+            levels.append(level_view(level));
+        }
+        Json view = stand(node);
+        view.set("associations", static_cast<long long>(made.associations));
+        view.set("tied", static_cast<long long>(made.tied)).set("reason", made.reason);
+        return std::move(view.set("levels", std::move(levels)));
+    }
+
+    Json comparison(NodeId a, NodeId b) const {
+        const Comparison made = compare(service_.algorithm(), *tree_, measured_.measures(), standings_, a, b);
+        Json view = Json::object();
+        view.set("a", stand(a)).set("b", stand(b)).set("common", made.common).set("reason", made.reason);
+        view.set("first", std::is_eq(made.order) ? "neither" : std::is_gt(made.order) ? "a" : "b");
+        view.set("level_a", made.level_a ? level_view(*made.level_a) : Json::own(json_null()));
+        view.set("level_b", made.level_b ? level_view(*made.level_b) : Json::own(json_null()));
+        return view;
+    }
+
+    void finish(Json& view) const {
+        view.set("algorithm", service_.settings().algorithm).set("now", to_seconds(now_));
+        view.set("parent_factors", service_.has_parent_factors());
+    }
+
+  private:
+    Result<NodeId> newcomer(NodeId account, const std::string& user) {
+        auto grown = tree_->with_member(account, user);
+        if (!grown) {
+            return grown.error();
+        }
+        tree_ = std::make_shared<const ShareTree>(std::move(grown->first));
+        measured_.grow(tree_->size());
+        return grown->second;
+    }
+
+    Json explanation_of_account(NodeId node) const {
+        const AccountExplanation made =
+            explain_account(service_.algorithm(), *tree_, measured_.measures(), standings_, node);
+        Json levels = Json::array();
+        for (const ExplainedLevel& level : made.levels) {
+            levels.append(level_view(level));
+        }
+        Json below = Json::array();
+        for (const AccountExplanation::Below& one : made.below) {
+            Json entry = level_view(one.level);
+            entry.set("rank", Json::own(one.rank ? json_integer(*one.rank) : json_null()));
+            below.append(std::move(entry));
+        }
+        Json view = Json::object();
+        view.set("path", tree_->path(node)).set("kind", to_string(tree_->kind(node)));
+        view.set("associations", static_cast<long long>(tree_->association_count()));
+        view.set("associations_below", static_cast<long long>(made.associations));
+        view.set("first", made.first ? stand(*made.first) : Json::own(json_null()));
+        view.set("reason", made.first_stands ? made.first_stands->reason : std::string());
+        return std::move(view.set("levels", std::move(levels)).set("below", std::move(below)));
+    }
+
+    static Json real_or_null(const std::optional<double>& value) {
+        return Json::own(value ? json_real(*value) : json_null());
+    }
+
+    Json stand(NodeId node) const {
+        Json view = Json::object();
+        view.set("path", tree_->path(node)).set("rank", static_cast<long long>(rank_for_people(standings_, node)));
+        view.set("factor", standings_.factor.at(node.value));
+        view.set("is_member", node.value < service_.accounting().tree().size());
+        return view;
+    }
+
+    Json level_view(const ExplainedLevel& level) const {
+        Json view = Json::object();
+        view.set("path", level.path).set("kind", to_string(tree_->kind(level.node)));
+        view.set("shares", Json::own(level.shares_parent ? json_string("parent") : json_integer(level.shares)));
+        view.set("level_shares", static_cast<long long>(level.level_shares));
+        view.set("norm_shares", level.standing.norm_shares).set("entitled", level.entitled);
+        view.set("usage_core_s", core_seconds(level.usage)).set("norm_usage", level.standing.norm_usage);
+        view.set("level_usage", level.level_usage).set("effective_usage", level.standing.effective_usage);
+        view.set("level_fs", real_or_null(level.standing.level_fs));
+        view.set("factor", real_or_null(level.standing.factor)).set("ahead", static_cast<long long>(level.ahead));
+        return view;
+    }
+
+    const PriorityService& service_;
+    Instant now_;
+    ShareTreePtr tree_;
+    Measured measured_;
+    Standings standings_;
+};
+
+}  // namespace
+
+Result<Json> share_explain_view(const PriorityService& service, const std::string& reference, Instant now) {
+    Scene scene(service, now);
+    const Result<NodeId> node = scene.place(reference);
+    if (!node) {
+        return node.error();
+    }
+    scene.judge();
+    Json view = scene.explanation(*node);
+    scene.finish(view);
+    return view;
+}
+
+Result<Json> share_compare_view(const PriorityService& service, const std::string& a, const std::string& b,
+                                Instant now) {
+    Scene scene(service, now);
+    const Result<NodeId> first = scene.place_of_user(a);
+    const Result<NodeId> second = first ? scene.place_of_user(b) : first;
+    if (!second) {
+        return second.error();
+    }
+    scene.judge();
+    Json view = scene.comparison(*first, *second);
+    scene.finish(view);
+    return view;
+}
+
+}  // namespace weir::priority

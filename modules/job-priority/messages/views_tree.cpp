@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the views of the share tree, its history and its usage. See views.hpp.
+#include <algorithm>
+#include <limits>
+
+#include "modules/job-priority/messages/views.hpp"
+
+namespace weir::priority {
+namespace {
+
+/// JSON integers are 64-bit; a total beyond (300 000 core-years) is shown as the greatest of them.
+long long json_integer_of(SignedCoreMicros value) {
+    constexpr SignedCoreMicros highest = std::numeric_limits<long long>::max();
+    return static_cast<long long>(std::clamp<SignedCoreMicros>(value, 0, highest));
+}
+
+/// `usage` as the site counts it; what was charged are core-seconds, whatever they cost.
+Json usage_of(const UsageLedger& ledger, NodeId node, CoreMicros usage, Instant now) {
+    Json object = Json::object();
+    object.set("usage_core_s", core_seconds(usage));
+    object.set("charged_core_us", json_integer_of(ledger.charged(node, now)));
+    object.set("running_cores", static_cast<long long>(ledger.rate(node)));
+    return object;
+}
+
+/// Everything that was charged here: with or without association, and what was idle.
+Json total_of(const UsageLedger& ledger, const UsageSnapshot& snapshot) {
+    const Instant now = snapshot.at;
+    Json object = Json::object();
+    object.set("usage_core_s",
+               core_seconds(snapshot.usage.at(root_node.value) + snapshot.unassociated + snapshot.idle));
+    SignedCoreMicros charged = 0;
+    std::int64_t rate = 0;
+    for (const NodeId node : {root_node, unassociated, idle}) {
+        charged += ledger.charged(node, now);
+        rate += ledger.rate(node);
+    }
+    object.set("charged_core_us", json_integer_of(charged)).set("running_cores", static_cast<long long>(rate));
+    return object;
+}
+
+/// Pending jobs by node; an account's are its users'. Children have greater ids than their parents.
+std::vector<long long> pending_by_node(PriorityService& service) {
+    const ShareTree& tree = service.accounting().tree();
+    std::vector<long long> pending(tree.size(), 0);
+    for (const auto& [id, job] : service.book().jobs()) {
+        if (!job.is_pending()) {
+            continue;
+        }
+        const NodeId payer = service.payer_of(job);
+        if (payer != unassociated && payer.value < pending.size()) {
+            pending[payer.value] += 1;
+        }
+    }
+    for (std::uint32_t index = tree.size() - 1; index > 0 && index < tree.size(); --index) {
+        pending[tree.parent(NodeId{index}).value] += pending[index];
+    }
+    return pending;
+}
+
+Json node_view(const PriorityService& service, const Measured& measured, const Standings& standings, NodeId node,
+               long long pending) {
+    const UsageSnapshot& snapshot = measured.usage;
+    const UsageLedger& ledger = service.accounting().ledger();
+    const ShareTree& tree = ledger.tree();
+    const double everything = core_seconds(snapshot.usage.at(root_node.value) + snapshot.unassociated);
+    const double used = core_seconds(snapshot.usage.at(node.value));
+    const NodeStanding standing = node_standing(service.algorithm(), tree, measured.measures(), node);
+    Json view = Json::object();
+    view.set("path", tree.path(node)).set("kind", to_string(tree.kind(node)));
+    view.set("shares", static_cast<long long>(tree.shares(node))).set("entitled", tree.entitled_share(node));
+    view.set("usage_core_s", used).set("used", everything > 0 ? used / everything : 0.);
+    view.set("charged_core_us", json_integer_of(ledger.charged(node, snapshot.at)));
+    view.set("level_fs", standing.level_fs ? Json::own(json_real(*standing.level_fs)) : Json::own(json_null()));
+    view.set("factor", tree.is_association(node) ? Json::own(json_real(standings.factor.at(node.value)))
+                                                 : Json::own(json_null()));
+    view.set("running_cores", static_cast<long long>(ledger.rate(node))).set("pending_jobs", pending);
+    return view;
+}
+
+void set_revision(Json& view, const TreeRevision& revision) {
+    view.set("revision", static_cast<long long>(revision.revision)).set("author", revision.author);
+    view.set("reason", revision.reason).set("time", to_seconds(revision.time));
+}
+
+}  // namespace
+
+Json tree_view(PriorityService& service, Instant now) {
+    const std::vector<long long> pending = pending_by_node(service);  // may admit members: before the tree is read
+    const UsageLedger& ledger = service.accounting().ledger();
+    Measured measured;
+    service.measure(now, measured);
+    const Standings standings = evaluate(service.algorithm(), ledger.tree(), measured.measures());
+    Json nodes = Json::array();
+    for (std::uint32_t index = 1; index < ledger.tree().size(); ++index) {
+        if (ledger.tree().kind(NodeId{index}) != NodeKind::any_member) {
+            nodes.append(
+                node_view(service, measured, standings, NodeId{index}, index < pending.size() ? pending[index] : 0));
+        }
+    }
+    Json view = Json::object();
+    set_revision(view, service.trees().in_force());
+    view.set("toml", service.trees().in_force().toml).set("now", to_seconds(now)).set("nodes", std::move(nodes));
+    view.set("unassociated", usage_of(ledger, unassociated, measured.usage.unassociated, now));
+    view.set("idle", usage_of(ledger, idle, measured.usage.idle, now));
+    view.set("total", total_of(ledger, measured.usage));
+    if (!service.trees().problem().empty()) {
+        view.set("problem", service.trees().problem());
+    }
+    return view;
+}
+
+Json history_view(const PriorityService& service) {
+    Json revisions = Json::array();
+    for (const TreeRevision& revision : service.trees().history()) {
+        Json entry = Json::object();
+        set_revision(entry, revision);
+        revisions.append(std::move(entry));
+    }
+    Json view = Json::object();
+    view.set("in_force", static_cast<long long>(service.trees().in_force().revision));
+    view.set("revisions", std::move(revisions));
+    return view;
+}
+
+Json tree_diff_view(const TreeStore& trees, std::int64_t a, std::int64_t b, const std::vector<TreeChange>& changes) {
+    Json revisions = Json::array();
+    for (const TreeRevision& revision : trees.history()) {
+        if (revision.revision > std::min(a, b) && revision.revision <= std::max(a, b)) {
+            Json entry = Json::object();
+            set_revision(entry, revision);
+            revisions.append(std::move(entry));
+        }
+    }
+    Json view = Json::object();
+    view.set("a", static_cast<long long>(a)).set("b", static_cast<long long>(b));
+    return std::move(view.set("revisions", std::move(revisions)).set("changes", changes_view(changes)));
+}
+
+Json usage_view(PriorityService& service, Instant now) {
+    const UsageLedger& ledger = service.accounting().ledger();
+    UsageSnapshot snapshot;
+    service.accounting().measure(now, snapshot);
+    Json nodes = Json::array();
+    for (std::uint32_t index = 1; index < ledger.tree().size(); ++index) {
+        if (ledger.tree().kind(NodeId{index}) == NodeKind::any_member) {
+            continue;
+        }
+        Json node = usage_of(ledger, NodeId{index}, snapshot.usage.at(index), now);
+        node.set("path", ledger.tree().path(NodeId{index}));
+        nodes.append(std::move(node));
+    }
+    Json view = Json::object();
+    view.set("now", to_seconds(now)).set("half_life_s", to_seconds(ledger.half_life()));
+    view.set("unassociated", usage_of(ledger, unassociated, snapshot.unassociated, now));
+    view.set("idle", usage_of(ledger, idle, snapshot.idle, now));
+    view.set("total", total_of(ledger, snapshot));
+    view.set("nodes", std::move(nodes));
+    return view;
+}
+
+namespace {
+
+Json sum_weights(const Weights& from) {
+    Json weights = Json::object();
+    weights.set("wait", from.wait).set("fairshare", from.fairshare).set("qos", from.qos);
+    weights.set("queue", from.queue).set("size", from.size).set("user", from.user);
+    weights.set("association", from.association).set("site", from.site);
+    weights.set("resources", from.resources);
+    return weights;
+}
+
+/// Those of Moab's parts that count, and LSF's factors or parts of APS.
+Json policy_weights(const Settings& s) {
+    Json weights = Json::object();
+    for (std::size_t c = 0; s.policy == PolicyKind::moab && c < moab_components; ++c) {
+        const MoabPolicy::Component& component = s.moab.components[c];
+        for (std::size_t part = 0; part < moab_parts; ++part) {
+            if (const double weight = component.weight * component.parts[part].weight; weight != 0) {
+                weights.set(moab_part_name(c, part).c_str(), weight);
+            }
+        }
+    }
+    for (std::size_t i = 0; s.policy == PolicyKind::lsf && s.lsf.aps && i < aps_parts; ++i) {
+        if (const double weight = s.lsf.aps->parts[i].weight; weight != 0) {
+            weights.set(std::string(aps_part_names[i]).c_str(), weight);
+        }
+    }
+    if (s.policy == PolicyKind::lsf && !s.lsf.aps) {
+        const LsfFactors& f = s.lsf.factors;
+        weights.set("cpu-time", f.cpu_time).set("run-time", f.run_time);
+        weights.set("committed-run-time", f.committed_run_time).set("slots", f.run_job);
+    }
+    if (s.policy == PolicyKind::load_threshold) {
+        weights.set("queue", 1.).set("load", s.load_threshold.rule.per_minute);
+    }
+    return weights;
+}
+
+}  // namespace
+
+Json weights_view(const PriorityService& service) {
+    const Settings& s = service.settings();
+    Json weights = service.is_sum() ? sum_weights(s.weights) : policy_weights(s);
+    Json resources = Json::object();
+    for (const ResourceWeight& resource : service.queue().engine().settings().resources) {
+        Json one = Json::object();
+        one.set("weight", resource.weight).set("total", resource.total.front());
+        resources.set(resource.name.c_str(), std::move(one));
+    }
+    const auto classes = [](const std::map<std::string, double>& from) {
+        Json object = Json::object();
+        for (const auto& [name, priority] : from) {
+            object.set(name.c_str(), priority);
+        }
+        return object;
+    };
+    Json view = Json::object();
+    view.set("policy", std::string(name_of(s.policy)));
+    view.set("weights", std::move(weights)).set("half_life_s", to_seconds(s.half_life));
+    view.set("update_interval_s", to_seconds(s.update_interval)).set("wait_max_s", to_seconds(s.wait_max));
+    view.set("wait_after_s", to_seconds(s.wait_after.time)).set("wait_after_limits", s.wait_after.limits);
+    view.set("decay", s.decay == DecayKind::window ? "window" : s.decay == DecayKind::none ? "none" : "half-life");
+    view.set("charging", s.billing.charging == Charging::at_dispatch ? "at-dispatch" : "as-it-runs");
+    view.set("billed", has_billing(s));
+    view.set("algorithm", s.algorithm).set("size_favors", s.is_large_favored ? "large" : "small");
+    view.set("enforce", s.is_enforced).set("parent_factors", service.has_parent_factors());
+    view.set("machine_cores", static_cast<long long>(service.queue().engine().settings().machine_cores));
+    view.set("qos", classes(s.qos)).set("queues", classes(s.queues));
+    view.set("associations", classes(s.associations)).set("resources", std::move(resources));
+    return view;
+}
+
+Json changes_view(const std::vector<TreeChange>& list) {
+    Json changes = Json::array();
+    for (const TreeChange& change : list) {
+        Json entry = Json::object();
+        Json fields = Json::array();
+        entry.set("op", to_string(change.kind)).set("path", change.path);
+        if (change.kind == ChangeKind::moved) {
+            entry.set("from", change.from_path).set("to", change.path);
+        }
+        if (change.kind == ChangeKind::reshared) {
+            entry.set("from", static_cast<long long>(change.shares_from));
+            entry.set("to", static_cast<long long>(change.shares_to));
+        }
+        entry.set("shares_from", static_cast<long long>(change.shares_from));
+        entry.set("shares_to", static_cast<long long>(change.shares_to));
+        entry.set("entitled_from", change.entitled_from).set("entitled_to", change.entitled_to);
+        for (const FieldChange& field : change.fields) {
+            Json one = Json::object();
+            one.set("field", field.field).set("from", field.from).set("to", field.to);
+            fields.append(std::move(one));
+        }
+        if (!change.fields.empty()) {
+            entry.set("fields", std::move(fields));
+        }
+        changes.append(std::move(entry));
+    }
+    return changes;
+}
+
+}  // namespace weir::priority

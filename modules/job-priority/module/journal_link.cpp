@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the stream's life. See journal_link.hpp.
+#include "modules/job-priority/module/journal_link.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace weir::priority {
+namespace {
+
+constexpr double retry_first_s = 0.1;
+constexpr double retry_last_s = 5.0;
+
+}  // namespace
+
+double Backoff::next() {
+    const double delay = next_;
+    next_ = std::min(last_, next_ * 2);
+    return delay;
+}
+
+JournalLink::JournalLink(flux_t* h, double time_scale, Listener listener)
+    : h_(h),
+      listener_(std::move(listener)),
+      backoff_(retry_first_s * time_scale, retry_last_s * time_scale),
+      timer_(flux_timer_watcher_create(flux_get_reactor(h), 1., 0., flux::on_watcher<&JournalLink::on_retry>, this)) {
+    if (!timer_) {
+        flux::fail_errno("journal timer");
+    }
+}
+
+void JournalLink::open() {
+    Json request = Json::object();
+    request.set("full", true).set("allow", journal_filter());
+    stream_ = flux::rpc(h_, "job-manager.events-journal", request, FLUX_RPC_STREAMING);
+    is_backlog_ = true;
+    listener_.begin();
+    flux::then<&JournalLink::on_response>(stream_.get(), this);
+}
+
+void JournalLink::on_response(flux_future_t* f) {
+    const char* text = nullptr;
+    if (flux_rpc_get(f, &text) < 0) {
+        const int errnum = errno;
+        const char* why = flux_future_error_string(f);
+        retry_later(why != nullptr ? why : flux_strerror(errnum));
+        return;
+    }
+    bool is_sentinel = false;
+    // Whatever is wrong with one response, the stream goes on.
+    const int rc = flux::guard(h_, "journal", [&] {
+        const Json payload = flux::value_or_throw(Json::parse(text != nullptr ? text : "{}"));
+        const JournalMessage message = flux::value_or_throw(read_journal(payload.get()));
+        is_sentinel = message.is_sentinel;
+        if (is_sentinel) {
+            listener_.synced();
+            is_backlog_ = false;
+            backoff_.reset();
+        } else if (is_backlog_) {
+            listener_.backlog(message);
+        } else {
+            listener_.live(message);
+        }
+    });
+    if (rc < 0 && is_sentinel) {  // logged; without the backlog the module would stay mute
+        retry_later("its backlog was not taken");
+        return;
+    }
+    flux_future_reset(f);
+}
+
+void JournalLink::retry_later(const std::string& why) {
+    stream_.reset();
+    const double delay = backoff_.next();
+    flux_log(h_, LOG_INFO, "the job journal ended (%s): opening it again", why.c_str());
+    flux_timer_watcher_reset(timer_.get(), delay, 0.);
+    flux_watcher_start(timer_.get());
+}
+
+void JournalLink::on_retry() {
+    if (flux::guard(h_, "journal", [this] { open(); }) < 0) {
+        retry_later("it could not be opened");
+    }
+}
+
+}  // namespace weir::priority

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: following job-manager.events-journal, and opening it again with backoff when it ends (the job-manager was
+// reloaded: ENODATA; is not there: ENOSYS). Must not know what the events mean. Source: doc/adr/0062.
+#pragma once
+#include <functional>
+#include <string>
+
+#include "modules/common/flux_cpp.hpp"
+#include "modules/job-priority/messages/wire.hpp"
+
+namespace weir::priority {
+
+/// Grows from the first to the last delay; in seconds of the reactor's clock.
+class Backoff {
+  public:
+    Backoff(double first, double last) : first_(first), last_(last), next_(first) {}
+    double next();
+    void reset() { next_ = first_; }
+
+  private:
+    double first_;
+    double last_;
+    double next_;
+};
+
+class JournalLink {
+  public:
+    struct Listener {
+        std::function<void()> begin;                         ///< a stream was opened: its backlog follows
+        std::function<void(const JournalMessage&)> backlog;  ///< one job
+        std::function<void()> synced;                        ///< the backlog is complete
+        std::function<void(const JournalMessage&)> live;     ///< one event
+    };
+    /// \param time_scale  reactor seconds in a real second
+    JournalLink(flux_t* h, double time_scale, Listener listener);
+    void open();
+    flux_t* flux() const { return h_; }
+    bool is_open() const { return stream_ != nullptr; }
+
+  private:
+    void on_response(flux_future_t* f);
+    void on_retry();
+    void retry_later(const std::string& why);
+
+    flux_t* h_;
+    Listener listener_;
+    Backoff backoff_;
+    flux::Future stream_;
+    flux::Watcher timer_;
+    bool is_backlog_ = true;
+};
+
+}  // namespace weir::priority

@@ -1,0 +1,379 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: mod_main, start and end, and what happens in one iteration of the reactor. See module.hpp.
+#include "modules/job-priority/module/module.hpp"
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <ctime>
+#include <sstream>
+#include <utility>
+
+#include "libfairshare/text/text_file.hpp"
+#include "modules/common/monotonic_clock.hpp"
+#include "modules/job-priority/messages/wire.hpp"
+#include "modules/job-priority/module/system_users.hpp"
+
+namespace weir::priority {
+namespace {
+
+constexpr double goodbye_s = 2.0;
+constexpr double machine_interval_s = 60.0;  // between two questions for its size, which is an R of all of it
+constexpr double withheld_timeout_s = 10.0;  // a job-manager that is reloaded just now never answers
+
+/// The wall clock of a stock Flux; of an embedded broker its clock, which does not step.
+ClockReading read_clocks(double time_scale) {
+    constexpr double together_s = 0.1;  // else the process did not run between the two
+    constexpr int tries_max = 5;
+    for (int tries = 1;; ++tries) {
+        const double before = flux::monotonic_seconds();
+        const double wall = flux_reactor_time();
+        if (flux::monotonic_seconds() - before < together_s || tries == tries_max) {
+            return {instant_from_seconds(wall), duration_from_seconds(before * time_scale)};
+        }
+    }
+}
+
+std::string attribute(flux_t* h, const char* name) {
+    const char* value = flux_attr_get(h, name);
+    return value != nullptr ? value : "";
+}
+
+/// Local time less UTC.
+Duration utc_offset(Instant now) {
+    const auto seconds = static_cast<std::time_t>(to_seconds(now));
+    std::tm local{};
+    return localtime_r(&seconds, &local) != nullptr ? std::chrono::seconds(local.tm_gmtoff) : Duration{};
+}
+
+/// A path of the configuration: absolute, or relative to the directory that the configuration was read from.
+std::string resolved(flux_t* h, const std::string& path) {
+    if (path.empty() || path.front() == '/') {
+        return path;
+    }
+    for (const char* name : {"weir.config-dir", "config.path"}) {
+        const std::string directory = attribute(h, name);
+        if (!directory.empty()) {
+            const std::size_t slash = directory.rfind('/');
+            const bool is_file = directory.size() > 5 && directory.compare(directory.size() - 5, 5, ".toml") == 0;
+            return (is_file && slash != std::string::npos ? directory.substr(0, slash) : directory) + "/" + path;
+        }
+    }
+    return path;
+}
+
+std::string state_path(flux_t* h, const Settings& settings) {
+    if (!settings.state.empty()) {
+        return resolved(h, settings.state);
+    }
+    const std::string directory = attribute(h, "statedir");
+    return directory.empty() ? std::string() : directory + "/job-priority.sqlite";
+}
+
+void warn_lines(flux_t* h, const std::string& text) {
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+        flux::log(h, LOG_WARNING, line);
+    }
+}
+
+}  // namespace
+
+Module::Module(flux_t* h, std::vector<std::string> arguments)
+    : h_(h),
+      arguments_(std::move(arguments)),
+      time_scale_(flux::real_seconds(h, 1.)),
+      service_name_(flux::service_name(h, "job-priority")) {
+    Settings settings = flux::value_or_throw(read_settings(flux::conf_table(h_, "weir"), arguments_));
+    const bool is_child = flux_attr_get(h_, "parent-uri") != nullptr && flux_attr_get(h_, "jobid") != nullptr;
+    service_ = std::make_unique<PriorityService>(std::move(settings), system_users(), getuid(), is_child);
+    state_ = std::make_unique<StateLink>(h_, time_scale_, *service_, [this] {
+        if (parent_) {
+            parent_->pump();
+        }
+    });
+    const bool is_named = !service_->settings().state.empty();
+    const Instant kept_until =
+        state_->open(state_path(h_, service_->settings()), is_named ? StatePlace::named : StatePlace::own);
+    time_.emplace(read_clocks(time_scale_), kept_until, duration_from_seconds(time_scale_));
+    state_->restore(now());
+    service_->set_utc_offset(utc_offset(now()));
+    read_share_tree();
+    warn_of_settings();
+    plugin_ = std::make_unique<PluginLink>(h_, time_scale_, *service_);
+    journal_ = std::make_unique<JournalLink>(h_, time_scale_, journal_listener());
+    flux_reactor_t* reactor = flux_get_reactor(h_);
+    const double interval = to_seconds(service_->settings().update_interval);
+    pass_timer_.reset(flux_timer_watcher_create(reactor, interval, interval, flux::on_watcher<&Module::on_pass>, this));
+    iteration_.reset(flux_prepare_watcher_create(reactor, flux::on_watcher<&Module::on_iteration>, this));
+    if (!pass_timer_ || !iteration_) {
+        flux::fail_errno("watchers");
+    }
+    handlers_ = flux::add_handlers(h_, service_name_, handlers(), this);
+}
+
+Module::~Module() = default;
+
+JournalLink::Listener Module::journal_listener() {
+    JournalLink::Listener listener;
+    listener.begin = [this] { service_->begin_backlog(); };
+    listener.backlog = [this](const JournalMessage& message) {
+        std::vector<JobEvent> events;
+        for (const JobEvent& event : message.events) {
+            events.push_back(dated(event, false));
+        }
+        service_->add_backlog(events);
+    };
+    listener.synced = [this] {
+        for (const std::string& fault : service_->end_backlog(now())) {
+            flux::log(h_, LOG_ERR, "journal: " + fault);
+        }
+        state_->tell_rebuilt();
+        is_pass_due_ = true;
+    };
+    listener.live = [this](const JournalMessage& message) {
+        (void)now();  // an event that was stamped behind a step comes behind it
+        for (const JobEvent& event : message.events) {
+            service_->apply(dated(event, true));
+        }
+    };
+    return listener;
+}
+
+Instant Module::now() {
+    const Duration step = time_->look(read_clocks(time_scale_));
+    if (step != Duration{}) {
+        flux_log(
+            h_, LOG_WARNING,
+            "the wall clock was set by %+.3f s: usage goes on without the step; it is now kept %+.3f s off the wall "
+            "clock",
+            to_seconds(step), -to_seconds(time_->ahead()));
+    }
+    return time_->now();
+}
+
+JobEvent Module::dated(JobEvent event, bool is_live) {
+    const Instant stamp = event.time;
+    event.time = is_live ? time_->live(stamp) : time_->past(stamp);
+    event.moved = stamp - event.time;
+    return event;
+}
+
+void Module::warn_of_settings() {
+    SiteFacts facts;
+    facts.unknown_aps = {ApsPart::swap};
+    std::vector<std::string> warnings = policy_warnings(service_->settings(), facts);
+    for (std::string& warning : policy_order_warnings(service_->settings(), service_->accounting().tree())) {
+        warnings.push_back(std::move(warning));
+    }
+    for (const std::string& warning : warnings) {
+        flux::log(h_, LOG_WARNING, "[weir] " + warning);
+    }
+}
+
+// ---- start ----
+
+void Module::read_share_tree() {
+    const std::string path = resolved(h_, service_->settings().share_tree);
+    TreeStore& trees = service_->trees();
+    trees.set_problem({});
+    const Result<std::string> text = read_text_file(path);
+    if (!text) {
+        const bool is_missing = text.error().code == std::errc::no_such_file_or_directory;
+        if (service_->settings().is_share_tree_named || !is_missing) {
+            trees.set_problem("cannot read the share tree " + path + ": " + text.error().message +
+                              "; make the file or name another with [weir] share-tree");
+        }
+    } else {
+        auto proposal = trees.propose_file(service_->accounting().tree(), *text, path, now());
+        if (!proposal) {
+            trees.set_problem(proposal.error().message);
+        } else if (*proposal) {
+            TreeChangeover changeover = service_->prepare(std::move(**proposal), now());
+            if (const Status written = state_->write(changeover.batch)) {
+                service_->accept(std::move(changeover));
+                is_pass_due_ = true;
+            } else {
+                trees.set_problem(path + " is not in force: it cannot be kept: " + written.error().message);
+                is_share_tree_due_ = true;
+            }
+        }
+    }
+    if (!trees.problem().empty()) {
+        warn_lines(h_, trees.problem());
+        const auto revision = trees.in_force().revision;
+        flux::log(h_, LOG_ERR,
+                  revision == 0
+                      ? std::string("there is no usable share tree: every job has fair share 0 until there is")
+                      : "the share tree stays at revision " + std::to_string(revision));
+    } else if (trees.in_force().revision == 0) {
+        flux_log(h_, LOG_WARNING, "there is no share tree (%s): every job has fair share 0", path.c_str());
+    }
+}
+
+void Module::connect_parent() {
+    const std::string uri = attribute(h_, "parent-uri");
+    flux_jobid_t jobid = 0;
+    if (uri.empty() || flux_job_id_parse(attribute(h_, "jobid").c_str(), &jobid) < 0) {
+        return;
+    }
+    parent_ = std::make_unique<UplinkLink>(h_, *service_, *time_, uri, jobid);
+}
+
+void Module::read_machine() {
+    if (machine_) {
+        return;
+    }
+    machine_asked_s_ = flux_reactor_time();
+    machine_ = flux::rpc(h_, "resource.sched-status", Json());
+    flux::then<&Module::on_machine>(machine_.get(), this);
+}
+
+void Module::on_machine(flux_future_t* f) {
+    const char* text = nullptr;
+    if (flux_rpc_get(f, &text) == 0 && text != nullptr) {
+        const Json payload = flux::value_or_throw(Json::parse(text));
+        const MachineSize machine = machine_of_R(json_object_get(payload.get(), "all"));
+        if (machine.cores > 0) {
+            service_->set_machine(machine);
+            is_pass_due_ = true;
+        }
+    }  // else: no resource module now; the size is what it was, or that of the largest job
+    machine_.reset();
+    open_journal();
+}
+
+void Module::open_journal() {
+    if (std::exchange(is_journal_due_, false)) {
+        journal_->open();
+    }
+}
+
+/// Whom the plugin has let through may be starting, whatever the journal says yet: their places come before the
+/// journal.
+void Module::on_withheld(flux_future_t* f) {
+    const char* text = nullptr;
+    if (flux_rpc_get(f, &text) == 0 && text != nullptr) {
+        const Json payload = flux::value_or_throw(Json::parse(text));
+        std::set<FluxJobId> ids;
+        std::size_t index = 0;
+        json_t* id = nullptr;
+        json_array_foreach(json_object_get(payload.get(), "jobs"), index, id) {
+            ids.insert(static_cast<FluxJobId>(json_integer_value(id)));
+        }
+        service_->set_withheld(std::move(ids));
+    }  // else: no plugin, or one before this question: places are given anew
+    withheld_.reset();
+    follow();
+}
+
+void Module::follow() {
+    read_machine();
+    if (service_->settings().policy != PolicyKind::load_threshold) {
+        open_journal();
+    }  // else after on_machine(): what the backlog tells of loads is a part of the machine
+}
+
+void Module::start() {
+    (void)state_->commit();  // told
+    if (service_->is_limited()) {
+        withheld_ = flux::rpc(h_, "job-manager.jobpriority.withheld", Json::object());
+        flux::then<&Module::on_withheld>(withheld_.get(), this, withheld_timeout_s * time_scale_);
+    } else {
+        follow();
+    }
+    connect_parent();
+    flux_watcher_start(pass_timer_.get());
+    flux_watcher_start(iteration_.get());
+}
+
+void Module::finish() {
+    plugin_->say_goodbye(goodbye_s * time_scale_);
+    if (parent_) {
+        parent_->flush(goodbye_s * time_scale_, [this] { (void)state_->commit(); });
+    }
+    service_->want_checkpoint();
+    (void)state_->commit();  // told
+}
+
+// ---- reactor ----
+
+void Module::on_iteration() {
+    if (is_share_tree_due_ && !state_->has_failed()) {
+        is_share_tree_due_ = false;
+        read_share_tree();
+    }
+    if (is_pass_due_ && service_->is_synced()) {
+        is_pass_due_ = false;
+        on_pass();
+    } else if (service_->has_marked() && service_->is_synced()) {
+        service_->pass_changed(now());
+    }
+    if (const auto problem = service_->users().take_problem()) {
+        flux::log(h_, LOG_ERR, *problem);
+    }
+    for (const auto& [id, why] : service_->take_refusals()) {
+        Json payload = Json::object();
+        payload.set("id", static_cast<long long>(id)).set("severity", 0).set("type", "limit").set("note", why);
+        (void)flux::rpc(h_, "job-manager.raise", payload, FLUX_RPC_NORESPONSE);
+    }
+    plugin_->pump();
+    answer_syncs();
+    if (service_->is_dirty()) {
+        state_->commit_soon();
+    }
+}
+
+void Module::on_pass() {
+    if (!service_->is_synced()) {
+        return;
+    }
+    const double started = flux_reactor_time();
+    service_->set_utc_offset(utc_offset(now()));
+    if (!service_->is_machine_known() || started - machine_asked_s_ >= machine_interval_s * time_scale_) {
+        read_machine();
+    }
+    service_->pass(now());
+    last_pass_us_ = (flux_reactor_time() - started) * 1e6 / time_scale_;
+    plugin_->want_heartbeat();
+    plugin_->pump();
+    publish_factors();
+}
+
+void Module::publish_factors() {
+    end_attached();
+    if (attached_.empty()) {
+        return;
+    }
+    bool is_complete = false;
+    const std::vector<FactorRow> rows = service_->changed_factor_rows(is_complete);
+    if (rows.empty() && !is_complete) {
+        return;
+    }
+    Json payload = Json::object();
+    payload.set("factors", write_factors(rows)).set("complete", is_complete);
+    for (const auto& [child, msg] : attached_) {
+        flux::respond(h_, msg.get(), payload);
+    }
+}
+
+}  // namespace weir::priority
+
+extern "C" __attribute__((visibility("default"))) int mod_main(flux_t* h, int argc, char** argv);
+int mod_main(flux_t* h, int argc, char** argv) {
+    std::unique_ptr<weir::priority::Module> module;
+    const auto start = [&] {
+        module = std::make_unique<weir::priority::Module>(h, std::vector<std::string>(argv, argv + argc));
+        module->start();
+    };
+    if (weir::flux::guard(h, "job-priority", start) < 0) {
+        return -1;
+    }
+    // Not inside guard(): a broker that ends with the module loaded cancels this thread in the reactor, and glibc
+    // unwinds it with an exception that nobody may swallow.
+    const int rc = flux_reactor_run(flux_get_reactor(h), 0);
+    const int saved = errno;
+    (void)weir::flux::guard(h, "job-priority", [&] { module->finish(); });  // logged
+    errno = saved;
+    return rc < 0 ? -1 : 0;
+}

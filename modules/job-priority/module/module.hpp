@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the broker module's shell: one service, its links, its state file, its timers and its request handlers.
+// Must not decide anything: handlers unpack, call one function of the service or a view, and pack. RFC 5.
+#pragma once
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "modules/common/flux_cpp.hpp"
+#include "modules/job-priority/module/journal_link.hpp"
+#include "modules/job-priority/module/plugin_link.hpp"
+#include "modules/job-priority/module/state_link.hpp"
+#include "modules/job-priority/module/steady_time.hpp"
+#include "modules/job-priority/module/uplink_link.hpp"
+#include "modules/job-priority/priority_service.hpp"
+
+namespace weir::priority {
+
+class Module {
+  public:
+    /// Reads configuration, state and share tree, and registers the handlers. Throws Failure.
+    Module(flux_t* h, std::vector<std::string> arguments);
+    ~Module();
+    Module(const Module&) = delete;
+    Module& operator=(const Module&) = delete;
+
+    /// Opens the journal and the link to the parent. Throws Failure. The caller runs the reactor.
+    void start();
+    /// After the reactor: says goodbye to the plugin and the parent, and commits.
+    void finish();
+    flux_t* flux() const { return h_; }
+
+  private:
+    // start (module.cpp)
+    void warn_of_settings();
+    void read_machine();
+    void open_journal();
+    JournalLink::Listener journal_listener();
+    void on_machine(flux_future_t* f);
+    void on_withheld(flux_future_t* f);
+    /// Reads the machine and the journal.
+    void follow();
+    void read_share_tree();
+    void connect_parent();
+    // reactor
+    void on_iteration();
+    void on_pass();
+    void publish_factors();
+    /// The time that usage is kept in; looks at the clocks, for a child may tell of what happened in this turn of the
+    /// reactor.
+    Instant now();
+    /// With the time of this module in place of the eventlog's.
+    JobEvent dated(JobEvent event, bool is_live);
+
+    // requests (module_requests.cpp)
+    Json on_tree_get(const flux_msg_t* msg);
+    Json on_tree_set(const flux_msg_t* msg);
+    Json on_tree_diff(const flux_msg_t* msg);
+    TreeEdit tree_edit_of(const flux_msg_t* msg, bool& is_dry_run) const;
+    Json on_history(const flux_msg_t* msg);
+    Json on_usage(const flux_msg_t* msg);
+    Json on_places(const flux_msg_t* msg);
+    Json on_list(const flux_msg_t* msg);
+    Json on_when(const flux_msg_t* msg);
+    Json on_explain(const flux_msg_t* msg);
+    Json on_share_explain(const flux_msg_t* msg);
+    Json on_share_compare(const flux_msg_t* msg);
+    Json on_weights(const flux_msg_t* msg);
+    Json on_site_set(const flux_msg_t* msg);
+    Json on_stats(const flux_msg_t* msg);
+    void on_sync(const flux_msg_t* msg);
+    void on_attach(const flux_msg_t* msg);
+    Json on_report(const flux_msg_t* msg);
+    void on_disconnect(const flux_msg_t* msg);
+    void end_attached();
+    void on_tap_loaded(const flux_msg_t* msg);
+    Json on_config_reload(const flux_msg_t* msg);
+    std::vector<flux_msg_handler_spec> handlers();
+    void answer_syncs();
+    void authorize(const flux_msg_t* msg, FluxJobId child) const;
+
+    flux_t* h_;
+    std::vector<std::string> arguments_;
+    double time_scale_;
+    std::string service_name_;
+    std::unique_ptr<PriorityService> service_;
+    std::unique_ptr<StateLink> state_;
+    std::optional<SteadyTime> time_;  ///< from when the state was read
+    std::unique_ptr<PluginLink> plugin_;
+    std::unique_ptr<JournalLink> journal_;
+    std::unique_ptr<UplinkLink> parent_;
+    flux::Future machine_;
+    double machine_asked_s_ = 0;  ///< of the reactor's clock
+    flux::Future withheld_;
+    bool is_journal_due_ = true;
+    flux::Watcher pass_timer_;
+    flux::Watcher iteration_;
+    std::map<FluxJobId, flux::MessageRef> attached_;  ///< the children's streaming requests, one a job
+    std::vector<flux::MessageRef> syncs_;
+    std::uint64_t pushed_before_sync_ = 0;
+    double last_pass_us_ = 0;
+    bool is_pass_due_ = false;        ///< by the next iteration
+    bool is_share_tree_due_ = false;  ///< the file could not be kept: read it again when the state is written again
+    flux::Handlers handlers_;         // last: gone before what they call
+};
+
+}  // namespace weir::priority

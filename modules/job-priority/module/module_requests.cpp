@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the module's requests: who may ask, what goes in and out. See module.hpp; payloads in README.md.
+#include <algorithm>
+#include <utility>
+
+#include "modules/job-priority/messages/views.hpp"
+#include "modules/job-priority/messages/wire.hpp"
+#include "modules/job-priority/module/module.hpp"
+
+namespace weir::priority {
+namespace {
+
+constexpr std::size_t instance_name_max = 256;
+
+/// Nothing was put in force that is not written.
+void written_or_throw(const Status& written, const char* what) {
+    if (!written) {
+        throw flux::Failure(EIO, std::string(what) + " not changed: " + written.error().message);
+    }
+}
+
+void kept_or_throw(const Status& kept) {
+    if (!kept) {
+        throw flux::Failure(EAGAIN, "the parent's state file cannot be written now: report again");
+    }
+}
+
+}  // namespace
+
+std::vector<flux_msg_handler_spec> Module::handlers() {
+    constexpr int request = FLUX_MSGTYPE_REQUEST;
+    constexpr std::uint32_t owner = 0;
+    return {
+        {request, "tree-get", flux::on_request<&Module::on_tree_get>, FLUX_ROLE_USER},
+        {request, "tree-set", flux::on_request<&Module::on_tree_set>, owner},
+        {request, "tree-diff", flux::on_request<&Module::on_tree_diff>, FLUX_ROLE_USER},
+        {request, "history", flux::on_request<&Module::on_history>, FLUX_ROLE_USER},
+        {request, "usage", flux::on_request<&Module::on_usage>, FLUX_ROLE_USER},
+        {request, "list", flux::on_request<&Module::on_list>, FLUX_ROLE_USER},
+        {request, "places", flux::on_request<&Module::on_places>, FLUX_ROLE_USER},
+        {request, "explain", flux::on_request<&Module::on_explain>, FLUX_ROLE_USER},
+        {request, "share-explain", flux::on_request<&Module::on_share_explain>, FLUX_ROLE_USER},
+        {request, "share-compare", flux::on_request<&Module::on_share_compare>, FLUX_ROLE_USER},
+        {request, "when", flux::on_request<&Module::on_when>, FLUX_ROLE_USER},
+        {request, "weights", flux::on_request<&Module::on_weights>, FLUX_ROLE_USER},
+        {request, "site-set", flux::on_request<&Module::on_site_set>, owner},
+        {request, "stats-get", flux::on_request<&Module::on_stats>, FLUX_ROLE_ALL},
+        {request, "sync", flux::on_message<&Module::on_sync>, owner},
+        {request, "attach", flux::on_message<&Module::on_attach>, FLUX_ROLE_USER},
+        {request, "report", flux::on_request<&Module::on_report>, FLUX_ROLE_USER},
+        {request, "disconnect", flux::on_message<&Module::on_disconnect>, FLUX_ROLE_USER},
+        {request, "tap-loaded", flux::on_message<&Module::on_tap_loaded>, owner},
+        {request, "config-reload", flux::on_request<&Module::on_config_reload>, owner},
+    };
+}
+
+// Guest: reads shares, usage and factors of all: public in an instance. Costs a reading of the whole tree.
+Json Module::on_tree_get(const flux_msg_t*) {
+    return tree_view(*service_, now());
+}
+
+// Guest: reads who changed the share tree, when and why.
+Json Module::on_history(const flux_msg_t*) {
+    return history_view(*service_);
+}
+
+// Guest: reads what every account and user used.
+Json Module::on_usage(const flux_msg_t*) {
+    return usage_view(*service_, now());
+}
+
+// Guest: reads the settings that make a priority.
+Json Module::on_weights(const flux_msg_t*) {
+    return weights_view(*service_);
+}
+
+/// The text of a tree-set, or of the revision that it names.
+TreeEdit Module::tree_edit_of(const flux_msg_t* msg, bool& is_dry_run) const {
+    const char* toml = nullptr;
+    const char* author = "";
+    const char* reason = "";
+    int dry_run = 0;
+    int allow_empty = 0;
+    json_int_t base = -1;
+    json_int_t to_revision = -1;
+    flux::unpack(msg, "{s?s s?s s?s s?b s?b s?I s?I}", "toml", &toml, "author", &author, "reason", &reason, "dry_run",
+                 &dry_run, "allow_empty", &allow_empty, "base_revision", &base, "to_revision", &to_revision);
+    if ((toml == nullptr) == (to_revision < 0)) {
+        throw flux::Failure(EPROTO, "tree-set wants either toml or to_revision");
+    }
+    TreeEdit edit{toml != nullptr ? toml : flux::value_or_throw(service_->trees().text_of(to_revision)), author, reason,
+                  base < 0 ? std::nullopt : std::optional<std::int64_t>(base), allow_empty != 0};
+    if (edit.author.empty()) {
+        edit.author = service_->users().name(flux::cred_of(msg).userid);
+    }
+    is_dry_run = dry_run != 0;
+    return edit;
+}
+
+Json Module::on_tree_set(const flux_msg_t* msg) {
+    bool is_dry_run = false;
+    const TreeEdit edit = tree_edit_of(msg, is_dry_run);
+    TreeProposal proposal =
+        flux::value_or_throw(service_->trees().propose(service_->accounting().tree(), edit, "share tree", now()));
+    Json answer = Json::object();
+    answer.set("revision", static_cast<long long>(proposal.revision.revision));
+    answer.set("changes", changes_view(proposal.changes)).set("is_new", proposal.is_new);
+    if (is_dry_run) {
+        return answer.set("dry_run", true), std::move(answer);
+    }
+    if (!proposal.is_new) {
+        return answer;
+    }
+    TreeChangeover changeover = service_->prepare(std::move(proposal), now());
+    written_or_throw(state_->write(changeover.batch), "the share tree was");
+    service_->accept(std::move(changeover));
+    service_->trees().set_problem({});
+    is_pass_due_ = true;
+    return answer;
+}
+
+// Guest: sees what share history and share export show to everybody; two parses of kept texts a request.
+Json Module::on_tree_diff(const flux_msg_t* msg) {
+    json_int_t a = 0;
+    json_int_t b = -1;
+    flux::unpack(msg, "{s:I s?I}", "a", &a, "b", &b);
+    const TreeStore& trees = service_->trees();
+    const std::int64_t to = b < 0 ? trees.in_force().revision : b;
+    return tree_diff_view(trees, a, to, flux::value_or_throw(trees.changes_between(a, to)));
+}
+
+// Guest: reads the waiting jobs of all, as job-list tells them too.
+Json Module::on_list(const flux_msg_t* msg) {
+    json_int_t limit = 0;
+    json_int_t userid = -1;
+    const char* payload = nullptr;
+    if (flux_request_decode(msg, nullptr, &payload) == 0 && payload != nullptr) {
+        flux::unpack(msg, "{s?I s?I}", "limit", &limit, "userid", &userid);
+    }
+    return list_view(*service_, now(), static_cast<std::size_t>(std::max<json_int_t>(0, limit)),
+                     userid < 0 ? std::nullopt : std::optional<std::uint32_t>(static_cast<std::uint32_t>(userid)));
+}
+
+// Guest: reads the places of waiting jobs, also of others'. Costs a sort of the queue.
+Json Module::on_places(const flux_msg_t* msg) {
+    json_t* list = nullptr;
+    flux::unpack(msg, "{s:o}", "ids", &list);
+    std::set<FluxJobId> ids;
+    std::size_t index = 0;
+    json_t* id = nullptr;
+    json_array_foreach(list, index, id) {
+        ids.insert(static_cast<FluxJobId>(json_integer_value(id)));
+    }
+    return places_view(*service_, now(), ids);
+}
+
+// Guest: reads why a job, also another's, has its priority.
+Json Module::on_explain(const flux_msg_t* msg) {
+    json_int_t id = 0;
+    flux::unpack(msg, "{s:I}", "id", &id);
+    return flux::value_or_throw(explain_view(*service_, static_cast<FluxJobId>(id), now()));
+}
+
+// Guest: reads where anybody stands. A name that the tree does not have costs a copy of the tree, and stays nowhere.
+Json Module::on_share_explain(const flux_msg_t* msg) {
+    const char* path = nullptr;
+    flux::unpack(msg, "{s:s}", "path", &path);
+    return flux::value_or_throw(share_explain_view(*service_, path, now()));
+}
+
+// Guest: as share-explain, twice.
+Json Module::on_share_compare(const flux_msg_t* msg) {
+    const char* a = nullptr;
+    const char* b = nullptr;
+    flux::unpack(msg, "{s:s s:s}", "a", &a, "b", &b);
+    return flux::value_or_throw(share_compare_view(*service_, a, b, now()));
+}
+
+// Guest: reads when one waiting job passes another; both may be others'.
+Json Module::on_when(const flux_msg_t* msg) {
+    json_int_t a = 0;
+    json_int_t b = 0;
+    flux::unpack(msg, "{s:I s:I}", "a", &a, "b", &b);
+    return flux::value_or_throw(when_view(*service_, static_cast<FluxJobId>(a), static_cast<FluxJobId>(b), now()));
+}
+
+Json Module::on_site_set(const flux_msg_t* msg) {
+    json_t* values = nullptr;
+    flux::unpack(msg, "{s:o}", "values", &values);
+    const auto read = flux::value_or_throw(read_site_values(values));
+    const SiteEdit edit = service_->propose_site_values(read);
+    StateBatch batch;
+    batch.site = edit.rows;
+    written_or_throw(state_->write(batch), "the values were");
+    service_->accept(edit);
+    Json ids = Json::array();
+    for (const FluxJobId id : edit.unknown) {
+        ids.append(Json::own(json_integer(static_cast<json_int_t>(id))));
+    }
+    Json answer = Json::object();
+    answer.set("set", static_cast<long long>(read.size() - edit.unknown.size())).set("unknown", std::move(ids));
+    const Settings& settings = service_->settings();
+    const bool is_admin = settings.policy == PolicyKind::lsf && settings.lsf.aps;  // added as it is
+    answer.set("weight", is_admin ? 1. : service_->is_sum() ? settings.weights.site : 0.);
+    return answer;
+}
+
+// Guest: reads counts of work and where the state file is.
+Json Module::on_stats(const flux_msg_t*) {
+    const ServiceCounts& counts = service_->counts();
+    const auto number = [](std::uint64_t value) { return static_cast<long long>(value); };
+    Json stats = Json::object();
+    stats.set("passes", number(counts.passes)).set("pending", number(service_->queue().size()));
+    stats.set("active", number(service_->book().size()))
+        .set("running", number(service_->accounting().running().size()));
+    stats.set("pushed", number(service_->pusher().pushed_total())).set("changes", number(counts.changes));
+    stats.set("last_pass_us", last_pass_us_).set("events", number(counts.events));
+    stats.set("evaluations", number(counts.evaluations)).set("vanished", number(counts.vanished));
+    stats.set("nodes", number(service_->accounting().tree().size()));
+    stats.set("ledger_touches", number(service_->accounting().ledger().touches()));
+    stats.set("journal_position", to_seconds(service_->accounting().position()));
+    stats.set("synced", service_->is_synced()).set("plugin", plugin_->is_absent() ? "absent" : "present");
+    stats.set("state_file", state_->path()).set("state_failed", state_->has_failed());
+    stats.set("state_failures", number(state_->failures()));
+    stats.set("revision", static_cast<long long>(service_->trees().in_force().revision));
+    Json uplink = Json::object();
+    uplink.set("state", !parent_                                          ? "none"
+                        : parent_->state() == UplinkLink::State::attached ? "attached"
+                        : parent_->state() == UplinkLink::State::refused  ? "refused"
+                                                                          : "connecting");
+    uplink.set("last_seq", number(service_->uplink().last_seq()));
+    uplink.set("unacknowledged", number(service_->uplink().unacknowledged()));
+    uplink.set("factors", service_->has_parent_factors());
+    stats.set("uplink", std::move(uplink));
+    stats.set("children", number(service_->children().size()));
+    stats.set("attached", number(attached_.size())).set("not_believed", number(counts.not_believed));
+    return stats;
+}
+
+// ---- sync: answered when the plugin has acknowledged everything ----
+
+void Module::on_sync(const flux_msg_t* msg) {
+    if (syncs_.empty()) {
+        pushed_before_sync_ = service_->pusher().pushed_total();
+    }
+    syncs_.push_back(flux::keep(msg));
+    is_pass_due_ = true;
+}
+
+void Module::answer_syncs() {
+    if (syncs_.empty() || is_pass_due_ || !(plugin_->is_absent() || plugin_->is_settled())) {
+        return;
+    }
+    (void)state_->keep();  // told
+    Json answer = Json::object();
+    answer.set("pushed", static_cast<long long>(service_->pusher().pushed_total() - pushed_before_sync_));
+    answer.set("pending", static_cast<long long>(service_->queue().size()));
+    for (const flux::MessageRef& msg : std::exchange(syncs_, {})) {
+        if (plugin_->is_absent()) {
+            flux::respond_error(h_, msg.get(), ENOSYS, "the jobtap plugin job-priority-tap.so is not loaded");
+        } else {
+            flux::respond(h_, msg.get(), answer);
+        }
+    }
+}
+
+// ---- children ----
+
+void Module::authorize(const flux_msg_t* msg, FluxJobId child) const {
+    const flux_msg_cred cred = flux::cred_of(msg);
+    (void)flux::value_or_throw(service_->authorize_child(child, cred.userid, (cred.rolemask & FLUX_ROLE_OWNER) != 0));
+}
+
+// Guest: for a job of his that runs, holds one stream open, on which he hears the factors that tree-get shows anybody,
+// and says how much of his own reports was applied. Another attach of that job ends the stream.
+void Module::on_attach(const flux_msg_t* msg) {
+    json_int_t jobid = 0;
+    json_int_t first_seq = 1;
+    const char* instance = nullptr;
+    flux::unpack(msg, "{s:I s:s s?I}", "jobid", &jobid, "instance", &instance, "first_seq", &first_seq);
+    if (!flux_msg_is_streaming(msg)) {
+        throw flux::Failure(EPROTO, "attach is a streaming request");
+    }
+    const std::string name = instance;
+    if (name.size() > instance_name_max) {
+        throw flux::Failure(EPROTO, "an instance's name has at most " + std::to_string(instance_name_max) + " bytes");
+    }
+    const auto child = static_cast<FluxJobId>(jobid);
+    authorize(msg, child);
+    const std::uint64_t acked =
+        service_->attach_child(child, name, static_cast<std::uint64_t>(std::max<json_int_t>(1, first_seq)), now());
+    Json answer = Json::object();
+    answer.set("seq_acked", static_cast<long long>(acked));
+    answer.set("half_life_s", to_seconds(service_->settings().half_life));
+    answer.set("factors", write_factors(service_->factor_rows())).set("complete", true);
+    kept_or_throw(state_->keep());
+    flux::respond(h_, msg, answer);
+    const flux::MessageRef before = std::exchange(attached_[child], flux::keep(msg));
+    if (before) {
+        flux::respond_error(h_, before.get(), ENODATA, "the job attached again");
+    }
+}
+
+// Guest: moves what his running job is charged, from its start to now and no core twice, between his own associations.
+// Each request costs one commit of the state file, and one row for the parent instance for each record believed.
+Json Module::on_report(const flux_msg_t* msg) {
+    json_int_t jobid = 0;
+    json_int_t seq = 0;
+    json_t* records = nullptr;
+    flux::unpack(msg, "{s:I s:I s:o}", "jobid", &jobid, "seq", &seq, "records", &records);
+    authorize(msg, static_cast<FluxJobId>(jobid));
+    const Instant read_at = now();
+    std::vector<UplinkRow> rows = flux::value_or_throw(read_records(records));
+    for (UplinkRow& row : rows) {
+        row.time -= time_->ahead();
+    }
+    const std::uint64_t acked =
+        service_->report(static_cast<FluxJobId>(jobid), static_cast<std::uint64_t>(seq), rows, read_at);
+    kept_or_throw(state_->keep());  // acknowledged means kept
+    Json answer = Json::object();
+    answer.set("seq_acked", static_cast<long long>(acked));
+    return answer;
+}
+
+// Guest: ends the streams of his own connection.
+void Module::on_disconnect(const flux_msg_t* msg) {
+    std::erase_if(attached_, [msg](const auto& one) { return flux_disconnect_match(msg, one.second.get()); });
+}
+
+void Module::end_attached() {
+    for (auto one = attached_.begin(); one != attached_.end();) {
+        const bool is_over = service_->children().count(one->first) == 0;
+        if (is_over) {
+            flux::respond_error(h_, one->second.get(), ENODATA, "the job has ended");
+        }
+        one = is_over ? attached_.erase(one) : std::next(one);
+    }
+}
+
+// ---- the rest ----
+
+void Module::on_tap_loaded(const flux_msg_t*) {
+    plugin_->plugin_appeared();
+}
+
+Json Module::on_config_reload(const flux_msg_t* msg) {
+    flux_conf_t* raw = nullptr;
+    if (flux_module_config_request_decode(msg, &raw) < 0) {
+        flux::fail_errno("config-reload");
+    }
+    flux::Conf conf(raw);
+    json_t* table = nullptr;
+    flux_error_t error{};
+    if (flux_conf_unpack(conf.get(), &error, "{s?o}", "weir", &table) < 0) {
+        throw flux::Failure(EINVAL, static_cast<const char*>(error.text));
+    }
+    // A bad table is refused as a whole: the old settings stay in force.
+    Settings settings = flux::value_or_throw(read_settings(table, arguments_));
+    if (flux_set_conf_new(h_, conf.get()) < 0) {
+        flux::fail_errno("config-reload");
+    }
+    conf.release();
+    const double interval = to_seconds(settings.update_interval);
+    service_->configure(std::move(settings), now());
+    read_share_tree();
+    if (!is_journal_due_) {
+        read_machine();
+    }
+    warn_of_settings();
+    flux_timer_watcher_reset(pass_timer_.get(), interval, interval);
+    flux_watcher_stop(pass_timer_.get());
+    flux_watcher_start(pass_timer_.get());
+    is_pass_due_ = true;
+    return {};
+}
+
+}  // namespace weir::priority

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the requests to job-manager.jobpriority. See plugin_link.hpp.
+#include "modules/job-priority/module/plugin_link.hpp"
+
+#include <utility>
+
+#include "modules/job-priority/tap/tap_table.hpp"
+
+namespace weir::priority {
+namespace {
+
+constexpr double retry_first_s = 0.1;
+constexpr double retry_last_s = 10.0;
+constexpr double answer_timeout_s = 60.0;
+constexpr const char* update_topic = "job-manager.jobpriority.update";
+constexpr const char* accounts_topic = "job-manager.jobpriority.accounts";
+
+const char* mode_name(Push::Mode mode) {
+    return mode == Push::Mode::job ? "job" : mode == Push::Mode::fill ? "fill" : "all";
+}
+
+Json names(const std::vector<std::string>& from) {
+    Json array = Json::array();
+    for (const std::string& name : from) {
+        array.append(Json::string(name));
+    }
+    return array;
+}
+
+}  // namespace
+
+PluginLink::PluginLink(flux_t* h, double time_scale, PriorityService& service)
+    : h_(h),
+      service_(service),
+      backoff_(retry_first_s * time_scale, retry_last_s * time_scale),
+      timer_(flux_timer_watcher_create(flux_get_reactor(h), 1., 0., flux::on_watcher<&PluginLink::on_retry>, this)),
+      answer_timeout_s_(answer_timeout_s * time_scale) {
+    if (!timer_) {
+        flux::fail_errno("plugin timer");
+    }
+}
+
+void PluginLink::pump() {
+    if (out_ || is_waiting_ || !service_.is_synced()) {
+        return;  // before the backlog is complete nothing is known that the plugin should believe
+    }
+    if (accounts_sent_ != service_.accounts_version()) {
+        send_accounts();
+        return;
+    }
+    if (const auto push = service_.pusher().next()) {
+        send_push(push);
+    } else if (is_heartbeat_due_) {
+        send_push(std::nullopt);
+    }
+}
+
+bool PluginLink::is_settled() const {
+    return !is_absent_ && !out_ && !service_.pusher().has_work() && !service_.pusher().is_out();
+}
+
+void PluginLink::send(Sent what, const std::string& topic, const Json& payload) {
+    out_what_ = what;
+    out_ = flux::rpc(h_, topic, payload);
+    flux::then<&PluginLink::on_answer>(out_.get(), this, answer_timeout_s_);
+}
+
+void PluginLink::send_accounts() {
+    const AccountsView view = service_.accounts();
+    Json users = Json::array();
+    for (const AccountsView::User& user : view.users) {
+        Json entry = Json::array();
+        entry.append(Json::own(json_integer(user.userid)));
+        entry.append(user.default_account ? Json::string(*user.default_account) : Json::own(json_null()));
+        entry.append(names(user.accounts)).append(Json::string(user.name));
+        users.append(std::move(entry));
+    }
+    // Without a share tree there is nothing to enforce.
+    const bool has_tree = service_.trees().in_force().revision != 0;
+    Json payload = Json::object();
+    payload.set("users", std::move(users)).set("any", names(view.open_accounts)).set("queues", Json::own(json_null()));
+    payload.set("known", names(view.known_accounts));
+    payload.set("enforce", service_.settings().is_enforced && has_tree);
+    if (view.open_default) {
+        payload.set("any_default", *view.open_default);
+    }
+    accounts_out_ = service_.accounts_version();
+    send(Sent::accounts, accounts_topic, payload);
+}
+
+void PluginLink::send_push(const std::optional<Push>& push) {
+    Json jobs = Json::array();
+    if (push) {
+        for (const auto& [id, value] : push->jobs) {
+            Json pair = Json::array();
+            pair.append(Json::own(json_integer(static_cast<json_int_t>(id))));
+            pair.append(Json::own(json_integer(value == Push::overridden ? overridden_on_wire : json_int_t{value})));
+            jobs.append(std::move(pair));
+        }
+    }
+    // "synced" only with the last portion: until then a job may be unknown because its value is still to come.
+    const bool is_last = !service_.pusher().has_work();
+    Json payload = Json::object();
+    payload.set("jobs", std::move(jobs)).set("mode", mode_name(push ? push->mode : Push::Mode::job));
+    if (is_last) {
+        payload.set("synced", true);
+    }
+    is_heartbeat_due_ = false;
+    send(push ? Sent::push : Sent::heartbeat, update_topic, payload);
+}
+
+void PluginLink::send_load() {
+    has_tried_load_ = true;
+    Json payload = Json::object();
+    payload.set("load", service_.settings().plugin);
+    send(Sent::load, "job-manager.jobtap", payload);
+}
+
+void PluginLink::on_answer(flux_future_t* f) {
+    const char* text = nullptr;
+    const bool is_good = flux_rpc_get(f, &text) == 0;
+    const int errnum = is_good ? 0 : errno;
+    const char* said = is_good ? nullptr : flux_future_error_string(f);
+    const std::string why = said != nullptr ? said : flux_strerror(errnum);
+    const std::string answer = text != nullptr ? text : "{}";
+    const flux::Future answered = std::exchange(out_, {});  // freed at the end: `text` is its
+    if (!is_good) {
+        if (out_what_ == Sent::load) {
+            flux_log(h_, LOG_ERR, "could not load %s: %s", service_.settings().plugin.c_str(), why.c_str());
+        }
+        absent(errnum, why);
+        return;
+    }
+    if (out_what_ == Sent::load) {
+        is_heartbeat_due_ = true;
+        return;
+    }
+    const Json payload = flux::value_or_throw(Json::parse(answer));
+    const std::int64_t nonce = json_integer_value(json_object_get(payload.get(), "nonce"));
+    if (nonce_ && *nonce_ != nonce) {
+        accounts_sent_ = 0;
+    }
+    if (out_what_ == Sent::accounts && (!nonce_ || *nonce_ == nonce)) {
+        accounts_sent_ = accounts_out_;
+        is_heartbeat_due_ = true;
+    }
+    nonce_ = nonce;
+    if (is_absent_) {
+        flux_log(h_, LOG_INFO, "the jobtap plugin is here: telling it every priority");
+    }
+    is_absent_ = false;
+    backoff_.reset();
+    if (out_what_ == Sent::push) {
+        service_.pusher().acknowledge(nonce);
+    } else {
+        service_.pusher().heard(nonce);
+    }
+}
+
+void PluginLink::absent(int errnum, const std::string& why) {
+    service_.pusher().fail();
+    accounts_sent_ = 0;
+    is_absent_ = true;
+    is_heartbeat_due_ = true;
+    if (errnum == ENOSYS && !service_.settings().plugin.empty() && !has_tried_load_) {
+        send_load();
+        return;
+    }
+    if (!has_warned_) {
+        has_warned_ = true;
+        flux_log(h_, LOG_WARNING,
+                 "the jobtap plugin does not answer (%s): priorities have no effect until it is loaded with "
+                 "`flux jobtap load .../job-priority-tap.so` or from [job-manager] plugins; trying again",
+                 why.c_str());
+    }
+    is_waiting_ = true;
+    flux_timer_watcher_reset(timer_.get(), backoff_.next(), 0.);
+    flux_watcher_start(timer_.get());
+}
+
+void PluginLink::on_retry() {
+    is_waiting_ = false;
+    pump();
+}
+
+void PluginLink::plugin_appeared() {
+    is_waiting_ = false;
+    has_warned_ = false;
+    has_tried_load_ = false;
+    flux_watcher_stop(timer_.get());
+    backoff_.reset();
+    is_heartbeat_due_ = true;
+    pump();
+}
+
+void PluginLink::say_goodbye(double timeout) {
+    Json payload = Json::object();
+    payload.set("jobs", Json::array()).set("mode", "job").set("synced", false);
+    const flux::Future future = flux::rpc(h_, update_topic, payload);
+    (void)flux_future_wait_for(future.get(), timeout);  // nobody there: nobody to tell
+}
+
+}  // namespace weir::priority

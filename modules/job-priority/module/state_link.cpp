@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: writing the state file. See state_link.hpp.
+#include "modules/job-priority/module/state_link.hpp"
+
+#include <unistd.h>
+
+#include <ios>
+#include <sstream>
+#include <utility>
+#include <vector>
+
+namespace weir::priority {
+namespace {
+
+// A commit is one fsync: batches of events share it. The journal replays what a kill before it takes away.
+constexpr double commit_delay_s = 0.05;
+// A try may write the whole ledger. At a minute that is no load, and usage is not lost meanwhile.
+constexpr double retry_first_s = 0.5;
+constexpr double retry_last_s = 60.0;
+
+std::string new_instance_name(flux_t* h) {
+    const char* jobid = flux_attr_get(h, "jobid");
+    std::ostringstream name;
+    name << (jobid != nullptr ? jobid : "") << "-" << std::hex << static_cast<long long>(flux_reactor_time() * 1e6)
+         << "-" << getpid();
+    return name.str();
+}
+
+}  // namespace
+
+StateLink::StateLink(flux_t* h, double time_scale, PriorityService& service, std::function<void()> written)
+    : h_(h),
+      service_(service),
+      delay_s_(commit_delay_s * time_scale),
+      backoff_(retry_first_s * time_scale, retry_last_s * time_scale),
+      written_(std::move(written)),
+      timer_(flux_timer_watcher_create(flux_get_reactor(h), 1., 0., flux::on_watcher<&StateLink::on_timer>, this)) {
+    if (!timer_) {
+        flux::fail_errno("state timer");
+    }
+}
+
+Instant StateLink::open(const std::string& path, StatePlace place) {
+    store_ = flux::value_or_throw(StateStore::open(path, warnings_, place));
+    return store_->saved().meta.position;
+}
+
+void StateLink::restore(Instant now) {
+    const bool is_new = store_->is_new();
+    std::vector<std::string> warnings = std::exchange(warnings_, {});
+    for (std::string& warning : flux::value_or_throw(service_.restore(store_->saved(), now))) {
+        warnings.push_back(std::move(warning));
+    }
+    store_->drop_saved();
+    if (is_new || store_->has_lost_log()) {  // the parent must not take our next records for those it has
+        service_.set_instance(new_instance_name(h_));
+    }
+    is_rebuilt_told_ = !is_new || path().empty();
+    for (const std::string& warning : warnings) {
+        flux::log(h_, LOG_ERR, warning);  // loud: usage or the tree may be missing
+    }
+}
+
+void StateLink::tell_rebuilt() {
+    if (std::exchange(is_rebuilt_told_, true) || service_.counts().rebuilt == 0) {
+        return;
+    }
+    flux::log(
+        h_, LOG_ERR,
+        "there was no state in " + path() + ", but the job-manager knows " + std::to_string(service_.counts().rebuilt) +
+            " jobs that have ended: their usage was counted again from the job journal. If there was a state before, "
+            "what it alone had is lost: revisions of the share tree by command, usage of purged jobs, usage that "
+            "child instances reported, values of the site's own factor. To have them back, stop the instance, put "
+            "a copy of the file back and start again");
+}
+
+Status StateLink::settle(Status status) {
+    if (status) {
+        backoff_.reset();
+        if (std::exchange(failure_, std::nullopt)) {
+            flux::log(h_, LOG_INFO, "the state file is written again");
+        }
+        return status;
+    }
+    if (!failure_) {
+        flux::log(h_, LOG_ERR,
+                  status.error().message +
+                      "; changes are kept in memory and tried again, and what must be written before "
+                      "it is answered is refused");
+    }
+    failure_ = status.error();
+    failures_ += 1;
+    arm(backoff_.next());
+    return status;
+}
+
+Status StateLink::commit() {
+    StateBatch batch = service_.take_batch();
+    Status status = store_->apply(batch);
+    if (!status) {
+        service_.untake_batch(std::move(batch));
+    }
+    return settle(std::move(status));
+}
+
+Status StateLink::keep() {
+    return failure_ ? Status(*failure_) : commit();
+}
+
+Status StateLink::write(const StateBatch& batch) {
+    return settle(store_->apply(batch));
+}
+
+void StateLink::commit_soon() {
+    if (!is_armed_) {
+        arm(delay_s_);
+    }
+}
+
+void StateLink::arm(double seconds) {
+    is_armed_ = true;
+    flux_watcher_stop(timer_.get());
+    flux_timer_watcher_reset(timer_.get(), seconds, 0.);
+    flux_watcher_start(timer_.get());
+}
+
+void StateLink::on_timer() {
+    is_armed_ = false;
+    (void)commit();  // told
+    written_();
+}
+
+}  // namespace weir::priority

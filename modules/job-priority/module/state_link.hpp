@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the state file while the module runs: which batch is written when, how often one that fails is tried again, and
+// what is said about it. Must not know what is in a batch. Source: doc/adr/0194.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "modules/common/flux_cpp.hpp"
+#include "modules/job-priority/module/journal_link.hpp"
+#include "modules/job-priority/priority_service.hpp"
+#include "modules/job-priority/state/state_store.hpp"
+
+namespace weir::priority {
+
+class StateLink {
+  public:
+    /// \param time_scale  reactor seconds in a real second
+    /// \param written  called after a try by timer
+    StateLink(flux_t* h, double time_scale, PriorityService& service, std::function<void()> written);
+
+    /// Opens or makes the file. Returns the time of the last event or pass that is in it. Throws Failure.
+    Instant open(const std::string& path, StatePlace place);
+    /// Gives the service what it holds. Throws Failure.
+    void restore(Instant now);
+
+    /// Writes the service's changes.
+    Status commit();
+    /// Writes them, unless the last try failed: then its failure, at no cost, until the timer tried again. For what a
+    /// guest may ask for as often as he likes.
+    Status keep();
+    /// Writes one batch by itself, for what is put in force only when it is written. commit() goes on as it was.
+    Status write(const StateBatch& batch);
+    /// Commits shortly, or when a failed commit is to be tried again. O(1).
+    void commit_soon();
+
+    /// After the first backlog: what was rebuilt from it if there was no state, and what is lost.
+    void tell_rebuilt();
+
+    const std::string& path() const { return store_->path(); }
+    bool has_failed() const { return failure_.has_value(); }
+    /// Tries that failed, since the module was loaded.
+    std::uint64_t failures() const { return failures_; }
+    flux_t* flux() const { return h_; }
+
+  private:
+    void on_timer();
+    void arm(double seconds);
+    Status settle(Status status);
+
+    flux_t* h_;
+    PriorityService& service_;
+    double delay_s_;
+    Backoff backoff_;
+    std::function<void()> written_;
+    std::optional<StateStore> store_;
+    std::vector<std::string> warnings_;  ///< of open(), for restore()
+    std::optional<Error> failure_;       ///< of the last try
+    std::uint64_t failures_ = 0;
+    bool is_armed_ = false;
+    bool is_rebuilt_told_ = true;
+    flux::Watcher timer_;
+};
+
+}  // namespace weir::priority

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the requests to the parent. See uplink_link.hpp.
+#include "modules/job-priority/module/uplink_link.hpp"
+
+#include <utility>
+
+#include "modules/job-priority/messages/wire.hpp"
+
+namespace weir::priority {
+namespace {
+
+constexpr double retry_max_s = 15.0;
+
+// A parent that never had job-priority may never have it: beyond this its owner pays for the whole allocation, as he
+// does there anyway, and our memory stays flat.
+constexpr std::size_t kept_for_nobody_max = 100000;
+
+std::uint64_t acked_in(const Json& payload) {
+    return static_cast<std::uint64_t>(json_integer_value(json_object_get(payload.get(), "seq_acked")));
+}
+
+}  // namespace
+
+UplinkLink::UplinkLink(flux_t* h, PriorityService& service, const SteadyTime& time, std::string uri, FluxJobId jobid)
+    : h_(h),
+      service_(service),
+      time_(time),
+      jobid_(jobid),
+      link_(h, std::move(uri), retry_max_s,
+            {[this] { on_connected(); }, [this](const std::string& why) { on_lost(why); }}) {}
+
+void UplinkLink::on_connected() {
+    Json request = Json::object();
+    request.set("jobid", static_cast<long long>(jobid_)).set("instance", service_.instance());
+    request.set("first_seq", static_cast<long long>(service_.uplink().first_seq()));
+    is_first_answer_ = true;
+    attach_ = flux::rpc(link_.handle(), "job-priority.attach", request, FLUX_RPC_STREAMING);
+    flux::then<&UplinkLink::on_attach>(attach_.get(), this);
+}
+
+void UplinkLink::on_lost(const std::string& why) {
+    report_.reset();
+    attach_.reset();
+    service_.uplink().detached();
+    if (state_ == State::attached) {
+        state_ = State::connecting;
+    }
+    if (why != last_reason_) {
+        flux_log(h_, LOG_WARNING,
+                 "no link to the parent's job-priority (%s): usage is kept and will be reported when it is there",
+                 why.c_str());
+        last_reason_ = why;
+    }
+}
+
+void UplinkLink::refuse(flux_future_t* f, int errnum) {
+    const char* said = flux_future_error_string(f);
+    state_ = errnum == ENOSYS || errnum == EPERM ? State::refused : State::connecting;
+    if (state_ == State::refused && !was_attached_ && service_.uplink().unacknowledged() > kept_for_nobody_max) {
+        flux_log(h_, LOG_WARNING, "the parent has no job-priority that takes reports: %zu usage records are dropped",
+                 service_.uplink().unacknowledged());
+        service_.uplink_acknowledged(service_.uplink().last_seq());
+    }
+    link_.fail(said != nullptr ? said : flux_strerror(errnum));
+}
+
+void UplinkLink::on_attach(flux_future_t* f) {
+    const char* text = nullptr;
+    if (flux_rpc_get(f, &text) < 0) {
+        refuse(f, errno);
+        return;
+    }
+    const Json payload = flux::value_or_throw(Json::parse(text != nullptr ? text : "{}"));
+    const auto rows = flux::value_or_throw(read_factors(json_object_get(payload.get(), "factors")));
+    const bool is_complete = is_first_answer_ || json_is_true(json_object_get(payload.get(), "complete"));
+    if (is_first_answer_) {
+        is_first_answer_ = false;
+        service_.uplink().attached(acked_in(payload));
+        service_.uplink_acknowledged(acked_in(payload));
+        state_ = State::attached;
+        was_attached_ = true;
+        last_reason_.clear();
+        link_.proven();
+    }
+    service_.take_parent_factors(rows, is_complete);
+    flux_future_reset(f);
+}
+
+void UplinkLink::pump() {
+    if (link_.handle() == nullptr || report_ || service_.is_dirty()) {
+        return;
+    }
+    auto batch = service_.uplink().next();
+    if (!batch) {
+        return;
+    }
+    for (UplinkRow& record : batch->records) {
+        record.time += time_.ahead();  // the parent takes off the steps that it saw itself
+    }
+    Json request = Json::object();
+    request.set("jobid", static_cast<long long>(jobid_)).set("seq", static_cast<long long>(batch->first_seq));
+    request.set("records", write_records(batch->records));
+    report_ = flux::rpc(link_.handle(), "job-priority.report", request);
+    flux::then<&UplinkLink::on_report>(report_.get(), this);
+}
+
+void UplinkLink::on_report(flux_future_t* f) {
+    const char* text = nullptr;
+    if (flux_rpc_get(f, &text) < 0) {
+        refuse(f, errno);
+        return;
+    }
+    const flux::Future answered = std::exchange(report_, {});  // freed at the end: `text` is its
+    service_.uplink_acknowledged(acked_in(flux::value_or_throw(Json::parse(text != nullptr ? text : "{}"))));
+}
+
+void UplinkLink::flush(double seconds, const std::function<void()>& commit) {
+    const double deadline = flux_reactor_time() + seconds;
+    while (state_ == State::attached && service_.uplink().unacknowledged() > 0 && flux_reactor_time() < deadline) {
+        commit();
+        pump();
+        if (!report_ || flux_future_wait_for(report_.get(), deadline - flux_reactor_time()) < 0) {
+            return;
+        }
+        on_report(report_.get());
+    }
+}
+
+}  // namespace weir::priority

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the conversation with the parent instance's job-priority: attach (factors come down), report (usage goes up).
+// Must not know: how the connection is kept (modules/common/parent_link.hpp), what the records mean.
+// Source: doc/adr/0061.
+#pragma once
+#include <functional>
+#include <string>
+
+#include "modules/common/parent_link.hpp"
+#include "modules/job-priority/module/steady_time.hpp"
+#include "modules/job-priority/priority_service.hpp"
+
+namespace weir::priority {
+
+class UplinkLink {
+  public:
+    enum class State { connecting, attached, refused };
+
+    /// \param uri  the parent's, \param jobid  our job there
+    UplinkLink(flux_t* h, PriorityService& service, const SteadyTime& time, std::string uri, FluxJobId jobid);
+
+    /// Sends records, once the state file has them (nothing is sent while the service is dirty).
+    void pump();
+    /// Before the module ends: gives unacknowledged records up to `seconds` of the reactor's clock to arrive.
+    void flush(double seconds, const std::function<void()>& commit);
+
+    State state() const { return state_; }
+    flux_t* flux() const { return h_; }
+
+  private:
+    void on_connected();
+    void on_lost(const std::string& why);
+    void on_attach(flux_future_t* f);
+    void on_report(flux_future_t* f);
+    void refuse(flux_future_t* f, int errnum);
+
+    flux_t* h_;
+    PriorityService& service_;
+    const SteadyTime& time_;
+    FluxJobId jobid_;
+    State state_ = State::connecting;
+    bool is_first_answer_ = true;
+    bool was_attached_ = false;
+    std::string last_reason_;
+    flux::Future attach_;
+    flux::Future report_;
+    flux::ParentLink link_;  // last: its callbacks use the rest
+};
+
+}  // namespace weir::priority

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the bookkeeping around the engine. See pending_queue.hpp.
+#include "modules/job-priority/ranking/pending_queue.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace weir::priority {
+namespace {
+
+/// What a policy gives may fall as well as rise.
+PrioritySettings settings_of_engine(const Settings& settings, const MachineSize& machine) {
+    PrioritySettings made = engine_settings(settings, machine);
+    made.only_raises = made.only_raises && settings.policy == PolicyKind::multifactor;
+    return made;
+}
+
+}  // namespace
+
+PendingQueue::PendingQueue(const Settings& settings, const MachineSize& machine)
+    : engine_(settings_of_engine(settings, machine)),
+      order_(settings.push_error),
+      queue_index_(settings.queues, queue_classes_max),
+      qos_index_(settings.qos, qos_classes_max),
+      settings_(settings) {}
+
+void PendingQueue::configure(const Settings& settings, const MachineSize& machine,
+                             std::vector<double> association_priority) {
+    queue_index_ = ClassIndex(settings.queues, queue_classes_max);
+    qos_index_ = ClassIndex(settings.qos, qos_classes_max);
+    const bool is_other_policy = settings.policy != settings_.policy;
+    if (settings.push != settings_.push) {
+        engine_.forget_pushed();
+    }
+    order_ = PushOrder(settings.push_error);
+    settings_ = settings;
+    for (const auto& [id, place] : places_) {
+        if (is_other_policy) {
+            JobInputs inputs = engine_.inputs(place.slot);
+            inputs.extras.given = given_first();
+            engine_.update(place.slot, inputs);
+        }
+    }
+    PrioritySettings engine = settings_of_engine(settings, machine);
+    engine.association_priority = std::move(association_priority);
+    engine_.configure(std::move(engine));
+}
+
+std::optional<std::uint32_t> PendingQueue::given_first() const {
+    return settings_.policy == PolicyKind::multifactor ? std::nullopt : std::optional(priority_min);
+}
+
+JobExtras PendingQueue::extras_of(const BookJob& job, double site) const {
+    JobExtras extras;
+    extras.site = site;
+    if (settings_.size_rule != SizeRule::cores) {
+        extras.nodes = static_cast<std::uint32_t>(
+            std::clamp<std::int64_t>(job.request.nodes, 1, std::numeric_limits<std::uint32_t>::max()));
+        extras.limit = std::max<Duration>(job.request.wall_time, std::chrono::seconds(1));
+    }
+    extras.resources = resource_amounts(settings_, [&](const std::string& name) {
+        const auto found = job.request.amounts.find(name);
+        return name == "cores"                      ? static_cast<double>(job.request.cores)
+               : name == "nodes"                    ? static_cast<double>(job.request.nodes)
+               : found == job.request.amounts.end() ? 0.
+                                                    : found->second;
+    });
+    return extras;
+}
+
+void PendingQueue::put(const BookJob& job, std::uint32_t factor, double site) {
+    JobInputs inputs;
+    inputs.id = weir::JobId{job.id};
+    inputs.submit = job.submit;
+    inputs.eligible = job.ageing.eligible();
+    if (inputs.eligible != never) {
+        inputs.eligible += settings_.wait_after.of(job.request.wall_time);
+    }
+    inputs.association = factor;
+    inputs.cores = static_cast<std::uint32_t>(
+        std::clamp<std::int64_t>(job.request.cores, 0, std::numeric_limits<std::uint32_t>::max()));
+    inputs.queue = static_cast<std::uint16_t>(queue_index_.of(job.request.queue));
+    inputs.qos = static_cast<std::uint8_t>(qos_index_.of(job.request.qos));
+    inputs.urgency = static_cast<std::uint8_t>(std::clamp(job.urgency, urgency_held, urgency_expedited));
+    inputs.extras = extras_of(job, site);
+    const auto [known, is_new] = places_.try_emplace(job.id);
+    Place& place = known->second;
+    if (is_new) {
+        inputs.extras.given = given_first();
+        place.slot = engine_.insert(inputs);
+        join(factor, place);
+    } else {
+        const JobInputs known_as = engine_.inputs(place.slot);
+        const std::uint32_t before = known_as.association;
+        inputs.extras.given = known_as.extras.given;
+        engine_.update(place.slot, inputs);
+        if (before != factor) {
+            leave(before, place);
+            join(factor, place);
+        }
+    }
+    marked_.insert(job.id);
+}
+
+void PendingQueue::join(std::uint32_t factor, Place& place) {
+    auto& group = by_factor_[factor];
+    place.index = group.size();
+    group.push_back(place.slot);
+}
+
+void PendingQueue::leave(std::uint32_t factor, const Place& place) {
+    const auto found = by_factor_.find(factor);
+    auto& group = found->second;
+    const std::size_t hole = place.index;
+    if (hole + 1 != group.size()) {  // the last one fills the hole
+        group[hole] = group.back();
+        places_.at(engine_.inputs(group[hole]).id.value).index = hole;
+    }
+    group.pop_back();
+    if (group.empty()) {
+        by_factor_.erase(found);
+    }
+}
+
+void PendingQueue::remove(FluxJobId id) {
+    const auto known = places_.find(id);
+    if (known == places_.end()) {
+        return;
+    }
+    leave(engine_.inputs(known->second.slot).association, known->second);
+    engine_.remove(known->second.slot);
+    places_.erase(known);
+    marked_.erase(id);
+}
+
+void PendingQueue::give(PriorityEngine::Slot slot, std::uint32_t priority) {
+    JobInputs inputs = engine_.inputs(slot);
+    if (inputs.extras.given != priority) {
+        inputs.extras.given = priority;
+        engine_.update(slot, inputs);
+        marked_.insert(inputs.id.value);
+    }
+}
+
+void PendingQueue::clear() {
+    engine_ = PriorityEngine(engine_.settings());
+    order_ = PushOrder(settings_.push_error);
+    places_.clear();
+    by_factor_.clear();
+    marked_.clear();
+    marked_factors_.clear();
+}
+
+void PendingQueue::mark_factor(std::uint32_t factor) {
+    if (by_factor_.count(factor) != 0) {
+        marked_factors_.insert(factor);
+    }
+}
+
+std::size_t PendingQueue::hand_over(Pusher& pusher) {
+    std::size_t count = 0;
+    for (const PriorityEngine::Change& change : changes_) {
+        if (change.priority != priority_held && change.priority != priority_expedited) {
+            pusher.want(change.id.value, change.priority);
+            count += 1;
+        }
+    }
+    return count;
+}
+
+std::size_t PendingQueue::pass(Instant now, std::span<const double> factors, Pusher& pusher) {
+    marked_.clear();
+    marked_factors_.clear();
+    changes_.clear();
+    engine_.pass(now, factors, changes_);
+    if (settings_.push == config::PushRule::numbers) {
+        return hand_over(pusher);
+    }
+    for (const PriorityEngine::Change& send : order_.pass(engine_, now, factors)) {
+        pusher.want(send.id.value, send.priority);
+    }
+    return changes_.size();
+}
+
+std::size_t PendingQueue::pass_marked(Instant now, std::span<const double> factors, Pusher& pusher) {
+    changes_.clear();
+    for (const FluxJobId id : marked_) {
+        engine_.pass_one(places_.at(id).slot, now, factors, changes_);
+    }
+    for (const std::uint32_t factor : marked_factors_) {
+        if (const auto group = by_factor_.find(factor); group != by_factor_.end()) {
+            for (const PriorityEngine::Slot slot : group->second) {
+                engine_.pass_one(slot, now, factors, changes_);
+            }
+        }
+    }
+    marked_.clear();
+    marked_factors_.clear();
+    for (PriorityEngine::Change& change : changes_) {
+        const bool is_ordered = change.priority != priority_held && change.priority != priority_expedited;
+        if (settings_.push == config::PushRule::order && is_ordered) {
+            change = order_.place(engine_, change.slot, now, factors);
+        }
+    }
+    return hand_over(pusher);
+}
+
+const PriorityEngine::Slot* PendingQueue::find(FluxJobId id) const {
+    const auto known = places_.find(id);
+    return known == places_.end() ? nullptr : &known->second.slot;
+}
+
+std::uint32_t PendingQueue::factor_of(FluxJobId id) const {
+    const PriorityEngine::Slot* slot = find(id);
+    return slot == nullptr ? 0 : engine_.inputs(*slot).association;
+}
+
+std::size_t PendingQueue::count_of(std::uint32_t factor) const {
+    const auto group = by_factor_.find(factor);
+    return group == by_factor_.end() ? 0 : group->second.size();
+}
+
+void PendingQueue::add_cores(std::span<std::uint64_t> by_factor) const {
+    for (std::uint32_t index = 0; index < engine_.slots(); ++index) {
+        const PriorityEngine::Slot slot{index};
+        if (!engine_.is_live(slot)) {
+            continue;
+        }
+        const JobInputs job = engine_.inputs(slot);
+        if (job.association != root_node.value && job.association < by_factor.size()) {
+            by_factor[job.association] += job.cores;
+        }
+    }
+}
+
+}  // namespace weir::priority

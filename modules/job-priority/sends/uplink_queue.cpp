@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the record queue. See uplink_queue.hpp.
+#include "modules/job-priority/sends/uplink_queue.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace weir::priority {
+
+UplinkQueue::UplinkQueue(std::uint64_t last_seq, std::map<std::uint64_t, UplinkRow> records)
+    : records_(std::move(records)), last_seq_(last_seq) {
+    if (!records_.empty()) {
+        last_seq_ = std::max(last_seq_, records_.rbegin()->first);
+    }
+}
+
+std::uint64_t UplinkQueue::add(UplinkRow record) {
+    last_seq_ += 1;
+    records_.emplace(last_seq_, std::move(record));
+    return last_seq_;
+}
+
+void UplinkQueue::attached(std::uint64_t acked) {
+    is_attached_ = true;
+    is_out_ = false;
+    acknowledged(acked);
+}
+
+void UplinkQueue::detached() {
+    is_attached_ = false;
+    is_out_ = false;
+}
+
+std::optional<UplinkBatch> UplinkQueue::next() {
+    if (!is_attached_ || is_out_ || records_.empty()) {
+        return std::nullopt;
+    }
+    UplinkBatch batch;
+    batch.first_seq = records_.begin()->first;
+    for (const auto& [seq, record] : records_) {
+        if (batch.records.size() == batch_max) {
+            break;
+        }
+        batch.records.push_back(record);
+    }
+    is_out_ = true;
+    return batch;
+}
+
+std::uint64_t UplinkQueue::acknowledged(std::uint64_t acked) {
+    is_out_ = false;
+    records_.erase(records_.begin(), records_.upper_bound(acked));
+    return acked;
+}
+
+}  // namespace weir::priority

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the child's side of usage reports: records in order, numbered without gaps, kept until acknowledged.
+// Must not know: the parent's URI, RPCs, files. Records are sent only after the state file has them (the caller's
+// duty). Source: doc/adr/0061.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "modules/job-priority/state/state_rows.hpp"
+
+namespace weir::priority {
+
+/// One `job-priority.report` request: records seq, seq+1, ...
+struct UplinkBatch {
+    std::uint64_t first_seq = 0;
+    std::vector<UplinkRow> records;
+};
+
+/// Go-back-n: one batch is out at a time; after a reconnect everything above the parent's word is sent again.
+class UplinkQueue {
+  public:
+    static constexpr std::size_t batch_max = 500;
+
+    UplinkQueue() = default;
+    /// \param last_seq  last number given out   \param records  unacknowledged ones, from the state file
+    UplinkQueue(std::uint64_t last_seq, std::map<std::uint64_t, UplinkRow> records);
+
+    /// Appends a record and returns its number.
+    std::uint64_t add(UplinkRow record);
+
+    /// The parent answered attach: it has applied everything up to `acked`. Sending may begin.
+    void attached(std::uint64_t acked);
+    /// The link is gone: nothing is out and nothing may be sent.
+    void detached();
+    /// The next batch; empty when not attached, when one is out, or when all is sent.
+    std::optional<UplinkBatch> next();
+    /// The parent applied everything up to `acked`. Returns the highest number that may be deleted.
+    std::uint64_t acknowledged(std::uint64_t acked);
+
+    std::size_t unacknowledged() const { return records_.size(); }
+    std::uint64_t last_seq() const { return last_seq_; }
+    /// The number of the first record that we still have (or of the next one).
+    std::uint64_t first_seq() const { return records_.empty() ? last_seq_ + 1 : records_.begin()->first; }
+    bool is_attached() const { return is_attached_; }
+
+  private:
+    std::map<std::uint64_t, UplinkRow> records_;
+    std::uint64_t last_seq_ = 0;
+    bool is_attached_ = false;
+    bool is_out_ = false;
+};
+
+}  // namespace weir::priority

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the state file: its tables, one transaction a batch, what happens to a damaged or foreign file.
+// Must not know: what the rows mean. Source: DESIGN.md "State and restarts"; doc/adr/0058.
+#pragma once
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "libfairshare/base/result.hpp"
+#include "modules/job-priority/state/sqlite.hpp"
+#include "modules/job-priority/state/state_rows.hpp"
+
+namespace weir::priority {
+
+/// Who chose the file's name.
+enum class StatePlace {
+    own,    ///< we: what stands there was ours
+    named,  ///< the site, which may have named a file of another kind by mistake
+};
+
+/// The SQLite file of one instance: WAL, exclusive (a second module on the same file is refused), STRICT tables.
+/// While it is open, and after a kill, the file says that its write-ahead log belongs to it; so one that was removed or
+/// emptied is noticed.
+class StateStore {
+  public:
+    /// Opens or makes the file and reads it whole.
+    /// A file of ours that SQLite or our own checks call damaged is moved to PATH.corrupt-N (nothing is deleted) and a
+    /// new one begun; `warnings` then says so, as of an emptied file and of a lost write-ahead log. A file in use, of a
+    /// newer schema, not writable, or of another program is an error; nothing in it is changed, and it stays where it
+    /// is. \param path  a file; empty: in memory, nothing outlives the module
+    static Result<StateStore> open(const std::string& path, std::vector<std::string>& warnings,
+                                   StatePlace place = StatePlace::own);
+    StateStore(StateStore&& other) noexcept { *this = std::move(other); }
+    StateStore& operator=(StateStore&& other) noexcept;
+    ~StateStore();
+
+    const SavedState& saved() const { return saved_; }
+    /// Nothing was there.
+    bool is_new() const { return saved_.meta.instance.empty(); }
+    /// What the file holds is older than what its last module wrote: its write-ahead log is gone.
+    bool has_lost_log() const { return has_lost_log_; }
+    /// Forgets what was read at start, which the services have taken over.
+    void drop_saved() { saved_ = SavedState{}; }
+
+    /// Writes the batch in one transaction: after success a kill -9 cannot undo it, after failure nothing of it is
+    /// there.
+    Status apply(const StateBatch& batch);
+
+    const std::string& path() const { return path_; }
+
+  private:
+    StateStore() = default;
+    void close();
+    Status check_owner(StatePlace place);
+    Status prepare_file();
+    Status create_tables();
+    void note_open(std::vector<std::string>& warnings);
+    Status read_all();
+    Status write_rows(const StateBatch& batch);
+    Error failed(const char* what) const;
+
+    std::string path_;
+    SqliteDb db_;
+    SavedState saved_;
+    bool has_log_ = false;  ///< there was a write-ahead log when the file was opened
+    bool has_lost_log_ = false;
+    bool is_marked_ = false;  ///< the file says that it is open
+};
+
+}  // namespace weir::priority

@@ -1,0 +1,498 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the jobtap plugin job-priority-tap.so: unpacks the job-manager's calls, asks the table, packs the answer.
+// Must not know: fair share, the share tree, how a priority comes about. Nothing may throw out of here.
+// Registered as "jobpriority": its methods are job-manager.jobpriority.update, .accounts, .withheld (owner only).
+// Source: flux-jobtap-plugins(7); doc/adr/0055, 0056, 0057.
+#include <flux/core.h>
+#include <flux/jobtap.h>
+#include <jansson.h>
+#include <pwd.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <exception>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "libfairshare/json/json.hpp"
+#include "libsched/fsd.hpp"
+#include "modules/common/monotonic_clock.hpp"
+#include "modules/job-priority/tap/tap_accounts.hpp"
+#include "modules/job-priority/tap/tap_table.hpp"
+
+namespace {
+
+using weir::Duration;
+using weir::Instant;
+using weir::priority::TapAccounts;
+using weir::priority::TapQuestion;
+using weir::priority::TapTable;
+
+constexpr Duration unavail_timeout_default = std::chrono::seconds(60);
+constexpr const char* plugin_name = "jobpriority";
+
+struct WatcherDestroy {
+    void operator()(flux_watcher_t* watcher) const { flux_watcher_destroy(watcher); }
+};
+
+struct ArgDestroy {
+    void operator()(flux_plugin_arg_t* args) const { flux_plugin_arg_destroy(args); }
+};
+
+struct Tap {
+    flux_plugin_t* plugin = nullptr;
+    TapTable table{unavail_timeout_default};
+    TapAccounts accounts;
+    double time_scale = 1;   ///< instance seconds, of which timers are made, in a real second
+    std::int64_t nonce = 0;  ///< tells the module that it talks to another load of this plugin, with an empty table
+    bool has_conf_timeout = false;
+    std::unique_ptr<flux_watcher_t, WatcherDestroy> timer;
+    bool is_timer_armed = false;
+};
+
+flux_t* handle_of(const Tap& tap) {
+    return flux_jobtap_get_flux(tap.plugin);
+}
+
+/// Only differences count: the clock that nobody sets, in real seconds. What is waited for is a thread that answers,
+/// and that is no faster where the instance's time is.
+Instant monotonic_now() {
+    return weir::instant_from_seconds(weir::flux::monotonic_seconds());
+}
+
+/// Runs `body` so that no exception reaches the job-manager, which would take the whole broker with it.
+template <typename Body>
+int guarded(Tap& tap, const char* what, Body body) noexcept {
+    try {
+        return body();
+    } catch (const std::exception& failure) {
+        flux_log(handle_of(tap), 3, "jobpriority: %s: %s", what, failure.what());
+    } catch (...) {
+        flux_log(handle_of(tap), 3, "jobpriority: %s: unknown failure", what);
+    }
+    errno = EINVAL;
+    return -1;
+}
+
+// ---- release of jobs nobody gave a value ----
+
+void release_overdue(Tap& tap) {
+    for (const auto& [id, value] : tap.table.release_overdue(monotonic_now())) {
+        if (flux_jobtap_reprioritize_job(tap.plugin, id, value) < 0 && errno != ENOENT) {
+            flux_log(handle_of(tap), 3, "jobpriority: could not release a waiting job: %s", flux_strerror(errno));
+        }
+    }
+}
+
+void arm_timer(Tap& tap) {
+    if (tap.is_timer_armed || !tap.timer) {
+        return;  // whoever came first set it; looking for the first among all that wait costs O(waiting)
+    }
+    const auto deadline = tap.table.next_deadline();
+    if (!deadline) {
+        return;
+    }
+    const double after = weir::to_seconds(*deadline - monotonic_now()) * tap.time_scale;
+    flux_timer_watcher_reset(tap.timer.get(), after > 0.001 ? after : 0.001, 0.);
+    flux_watcher_start(tap.timer.get());
+    tap.is_timer_armed = true;
+}
+
+void timer_cb(flux_reactor_t*, flux_watcher_t*, int, void* arg) noexcept {
+    Tap& tap = *static_cast<Tap*>(arg);
+    tap.is_timer_armed = false;
+    guarded(tap, "timeout", [&tap] {
+        const bool was_fallback = tap.table.mode() == TapTable::Mode::fallback;
+        release_overdue(tap);
+        if (!was_fallback && tap.table.mode() == TapTable::Mode::fallback) {
+            flux_log(handle_of(tap), 4,
+                     "jobpriority: the job-priority module does not answer: jobs it does not know get a priority "
+                     "by urgency, behind those it does");
+        }
+        arm_timer(tap);
+        return 0;
+    });
+}
+
+// ---- job-manager callbacks ----
+
+bool unpack_question(flux_plugin_arg_t* args, TapQuestion& job) {
+    int state = 0;
+    json_int_t id = 0;
+    json_int_t priority = 0;
+    if (flux_plugin_arg_unpack(args, FLUX_PLUGIN_ARG_IN, "{s:I s:i s:i s:I}", "id", &id, "urgency", &job.urgency,
+                               "state", &state, "priority", &priority) < 0) {
+        return false;
+    }
+    job.id = static_cast<std::uint64_t>(id);
+    job.is_in_sched = state == FLUX_JOB_STATE_SCHED;
+    job.priority = priority;
+    return true;
+}
+
+int priority_cb(flux_plugin_t* p, const char* topic, flux_plugin_arg_t* args, void* arg) noexcept {
+    Tap& tap = *static_cast<Tap*>(arg);
+    return guarded(tap, "priority", [&] {
+        TapQuestion job;
+        if (!unpack_question(args, job)) {
+            flux_log(handle_of(tap), 3, "jobpriority: %s: %s", topic, flux_plugin_arg_strerror(args));
+            return -1;
+        }
+        const bool is_get = std::string_view(topic) == "job.priority.get";
+        std::optional<std::int64_t> value;
+        if (is_get) {
+            value = tap.table.on_get(job, monotonic_now());
+        } else if (const auto entered = tap.table.on_enter(job, monotonic_now())) {
+            value = *entered;
+        }
+        arm_timer(tap);
+        if (!value) {
+            return flux_jobtap_priority_unavail(p, args);
+        }
+        return flux_plugin_arg_pack(args, FLUX_PLUGIN_ARG_OUT, "{s:I}", "priority", static_cast<json_int_t>(*value));
+    });
+}
+
+int inactive_cb(flux_plugin_t*, const char*, flux_plugin_arg_t* args, void* arg) noexcept {
+    Tap& tap = *static_cast<Tap*>(arg);
+    return guarded(tap, "inactive", [&] {
+        json_int_t id = 0;
+        if (flux_plugin_arg_unpack(args, FLUX_PLUGIN_ARG_IN, "{s:I}", "id", &id) < 0) {
+            return -1;
+        }
+        tap.table.forget(static_cast<std::uint64_t>(id));
+        return 0;
+    });
+}
+
+int validate_cb(flux_plugin_t* p, const char*, flux_plugin_arg_t* args, void* arg) noexcept {
+    Tap& tap = *static_cast<Tap*>(arg);
+    return guarded(tap, "validate", [&] {
+        json_int_t userid = 0;
+        const char* account = nullptr;
+        const char* queue = nullptr;
+        if (flux_plugin_arg_unpack(args, FLUX_PLUGIN_ARG_IN, "{s:I s:{s?{s?{s?s s?s}}}}", "userid", &userid, "jobspec",
+                                   "attributes", "system", "bank", &account, "queue", &queue) < 0) {
+            return flux_jobtap_reject_job(p, args, "attributes.system.bank and .queue must be text: %s",
+                                          flux_plugin_arg_strerror(args));
+        }
+        weir::priority::TapSubmission job;
+        job.userid = static_cast<std::uint32_t>(userid);
+        job.is_owner = job.userid == static_cast<std::uint32_t>(getuid());
+        if (account != nullptr) {
+            job.account = account;
+        }
+        if (queue != nullptr) {
+            job.queue = queue;
+        }
+        if (const auto sentence = weir::priority::rejection(tap.accounts, job)) {
+            return flux_jobtap_reject_job(p, args, "%s", sentence->c_str());
+        }
+        return 0;
+    });
+}
+
+weir::Result<Duration> duration_of(const json_t* value) {
+    const char* text = json_string_value(value);
+    const std::string number = json_is_number(value) ? weir::Json::ref(const_cast<json_t*>(value)).dump() : "";
+    return weir::parse_fsd_with_unit(text != nullptr ? text : !number.empty() ? number : "(not a duration)");
+}
+
+/// The instance's whole configuration: on load and on each change. A plugin conf of its own has precedence.
+int conf_update_cb(flux_plugin_t*, const char*, flux_plugin_arg_t* args, void* arg) noexcept {
+    Tap& tap = *static_cast<Tap*>(arg);
+    return guarded(tap, "conf.update", [&] {
+        json_t* timeout = nullptr;
+        if (tap.has_conf_timeout || flux_plugin_arg_unpack(args, FLUX_PLUGIN_ARG_IN, "{s:{s?{s?o}}}", "conf", "weir",
+                                                           "unavail-timeout", &timeout) < 0) {
+            return 0;
+        }
+        const auto parsed = timeout != nullptr ? duration_of(timeout) : weir::Result<Duration>(unavail_timeout_default);
+        if (!parsed) {
+            const std::string message = "[weir] unavail-timeout: " + parsed.error().message;
+            flux_plugin_arg_pack(args, FLUX_PLUGIN_ARG_OUT, "{s:s}", "errmsg", message.c_str());
+            return -1;
+        }
+        tap.table.set_unavail_timeout(*parsed);
+        return 0;
+    });
+}
+
+int query_cb(flux_plugin_t*, const char*, flux_plugin_arg_t* args, void* arg) noexcept {
+    Tap& tap = *static_cast<Tap*>(arg);
+    return guarded(tap, "query", [&] {
+        constexpr std::array<const char*, 3> modes{"starting", "synced", "fallback"};
+        return flux_plugin_arg_pack(
+            args, FLUX_PLUGIN_ARG_OUT, "{s:s s:I s:I s:I s:b}", "mode",
+            modes.at(static_cast<std::size_t>(tap.table.mode())), "known", static_cast<json_int_t>(tap.table.known()),
+            "waiting", static_cast<json_int_t>(tap.table.waiting()), "users",
+            static_cast<json_int_t>(tap.accounts.users.size()), "enforce", tap.accounts.is_enforced ? 1 : 0);
+    });
+}
+
+// ---- service: job-manager.jobpriority.update ----
+
+struct Applied {
+    int pushed = 0;
+    int gone = 0;
+};
+
+void push_one(Tap& tap, std::uint64_t id, std::uint32_t value, Applied& applied) {
+    if (flux_jobtap_reprioritize_job(tap.plugin, id, value) == 0) {
+        applied.pushed += 1;
+        return;
+    }
+    if (errno == ENOENT) {
+        tap.table.forget(id);
+        applied.gone += 1;
+        return;
+    }
+    flux_log(handle_of(tap), 3, "jobpriority: reprioritize: %s", flux_strerror(errno));
+}
+
+/// The module says that the job is held or expedited. It may have become so while it waited for a value, which no
+/// callback for its state tells. What the job-manager says counts: the user may have changed his mind since.
+void release_overridden(Tap& tap, std::uint64_t id, Applied& applied) {
+    int urgency = 0;
+    const std::unique_ptr<flux_plugin_arg_t, ArgDestroy> job(flux_jobtap_job_lookup(tap.plugin, id));
+    if (job && flux_plugin_arg_unpack(job.get(), FLUX_PLUGIN_ARG_IN, "{s:i}", "urgency", &urgency) == 0 &&
+        tap.table.on_urgency(id, urgency)) {
+        push_one(tap, id, weir::priority::priority_lowest, applied);
+    }
+}
+
+/// \return false when an entry is not [id, priority].
+bool apply_jobs(Tap& tap, json_t* jobs, bool is_each, Applied& applied) {
+    std::size_t index = 0;
+    json_t* entry = nullptr;
+    json_array_foreach(jobs, index, entry) {
+        json_int_t id = 0;
+        json_int_t priority = 0;
+        if (json_unpack(entry, "[I,I]", &id, &priority) < 0) {
+            return false;
+        }
+        const auto key = static_cast<std::uint64_t>(id);
+        if (priority == weir::priority::overridden_on_wire) {
+            release_overridden(tap, key, applied);
+            continue;
+        }
+        const bool is_each_here = is_each || tap.table.is_waiting(key);
+        const std::uint32_t value = tap.table.set(key, priority);
+        if (is_each_here) {
+            push_one(tap, key, value, applied);
+        }
+    }
+    return true;
+}
+
+void update_cb(flux_t* h, flux_msg_handler_t*, const flux_msg_t* msg, void* arg) noexcept {
+    Tap& tap = *static_cast<Tap*>(arg);
+    const int rc = guarded(tap, "update", [&] {
+        json_t* jobs = nullptr;
+        const char* mode = "job";
+        int is_synced = -1;
+        if (flux_request_unpack(msg, nullptr, "{s:o s?s s?b}", "jobs", &jobs, "mode", &mode, "synced", &is_synced) <
+            0) {
+            return -1;
+        }
+        const std::string_view how(mode);
+        Applied applied;
+        if (!json_is_array(jobs) || (how != "job" && how != "all" && how != "fill") ||
+            !apply_jobs(tap, jobs, how == "job", applied)) {
+            flux_respond_error(h, msg, EPROTO,
+                               "update wants {jobs:[[id,priority],...], mode:\"job\"|\"fill\"|\"all\"}");
+            return 0;
+        }
+        if (is_synced == 1) {
+            tap.table.set_synced(monotonic_now());
+        } else if (is_synced == 0) {
+            tap.table.set_detached();
+            release_overdue(tap);
+        }
+        if (how == "all" && flux_jobtap_reprioritize_all(tap.plugin) < 0) {
+            return -1;
+        }
+        return flux_respond_pack(h, msg, "{s:i s:i s:I s:I s:I}", "pushed", applied.pushed, "gone", applied.gone,
+                                 "known", static_cast<json_int_t>(tap.table.known()), "waiting",
+                                 static_cast<json_int_t>(tap.table.waiting()), "nonce",
+                                 static_cast<json_int_t>(tap.nonce));
+    });
+    if (rc < 0) {
+        flux_respond_error(h, msg, errno, nullptr);
+    }
+}
+
+// ---- service: job-manager.jobpriority.withheld ----
+
+struct JsonDecref {
+    void operator()(json_t* value) const { json_decref(value); }
+};
+
+void withheld_cb(flux_t* h, flux_msg_handler_t*, const flux_msg_t* msg, void* arg) noexcept {
+    Tap& tap = *static_cast<Tap*>(arg);
+    const int rc = guarded(tap, "withheld", [&] {
+        const std::unique_ptr<json_t, JsonDecref> jobs(json_array());
+        for (const std::uint64_t id : tap.table.withheld()) {
+            json_array_append_new(jobs.get(), json_integer(static_cast<json_int_t>(id)));
+        }
+        return flux_respond_pack(h, msg, "{s:O}", "jobs", jobs.get());
+    });
+    if (rc < 0) {
+        flux_respond_error(h, msg, errno, nullptr);
+    }
+}
+
+// ---- service: job-manager.jobpriority.accounts ----
+
+bool read_names(json_t* array, std::set<std::string>& names) {
+    std::size_t index = 0;
+    json_t* entry = nullptr;
+    json_array_foreach(array, index, entry) {
+        const char* name = json_string_value(entry);
+        if (name == nullptr) {
+            return false;
+        }
+        names.insert(name);
+    }
+    return array == nullptr || json_is_array(array);
+}
+
+bool read_user(json_t* entry, TapAccounts& accounts) {
+    json_int_t userid = 0;
+    json_t* by_default = nullptr;
+    json_t* names = nullptr;
+    json_t* name = nullptr;
+    if (json_unpack(entry, "[I,o,o,o]", &userid, &by_default, &names, &name) < 0 &&
+        json_unpack(entry, "[I,o,o]", &userid, &by_default, &names) < 0) {
+        return false;
+    }
+    weir::priority::TapUser user;
+    if (json_is_string(by_default)) {
+        user.default_account = json_string_value(by_default);
+    }
+    if (json_is_string(name)) {
+        user.name = json_string_value(name);
+    }
+    if (!read_names(names, user.accounts)) {
+        return false;
+    }
+    accounts.users.insert_or_assign(static_cast<std::uint32_t>(userid), std::move(user));
+    return true;
+}
+
+void accounts_cb(flux_t* h, flux_msg_handler_t*, const flux_msg_t* msg, void* arg) noexcept {
+    Tap& tap = *static_cast<Tap*>(arg);
+    const int rc = guarded(tap, "accounts", [&] {
+        json_t* users = nullptr;
+        json_t* open = nullptr;
+        json_t* known = nullptr;
+        json_t* queues = nullptr;
+        const char* open_default = nullptr;
+        int is_enforced = 0;
+        if (flux_request_unpack(msg, nullptr, "{s:o s?o s?o s?o s?s s:b}", "users", &users, "any", &open, "known",
+                                &known, "queues", &queues, "any_default", &open_default, "enforce", &is_enforced) < 0) {
+            return -1;
+        }
+        TapAccounts accounts;
+        accounts.is_enforced = is_enforced != 0;
+        if (open_default != nullptr) {
+            accounts.open_default = open_default;
+        }
+        bool is_good = json_is_array(users) && read_names(open, accounts.open_accounts) &&
+                       read_names(known, accounts.known_accounts);
+        if (json_is_array(queues)) {
+            is_good = is_good && read_names(queues, accounts.queues.emplace());
+        }
+        std::size_t index = 0;
+        json_t* entry = nullptr;
+        json_array_foreach(users, index, entry) {
+            is_good = is_good && read_user(entry, accounts);
+        }
+        if (!is_good) {
+            flux_respond_error(h, msg, EPROTO,
+                               "accounts wants {users:[[userid,default|null,[bank,...],name?],...], enforce:b}");
+            return 0;
+        }
+        tap.accounts = std::move(accounts);
+        return flux_respond_pack(h, msg, "{s:I}", "nonce", static_cast<json_int_t>(tap.nonce));
+    });
+    if (rc < 0) {
+        flux_respond_error(h, msg, errno, nullptr);
+    }
+}
+
+// ---- life ----
+
+/// Tells the module, if it runs, that a plugin with an empty table is here; nobody answers and nobody need.
+void announce(const Tap& tap) {
+    flux_future_destroy(
+        flux_rpc(handle_of(tap), "job-priority.tap-loaded", "{}", FLUX_NODEID_ANY, FLUX_RPC_NORESPONSE));
+}
+
+bool read_own_conf(Tap& tap) {
+    json_t* timeout = nullptr;
+    if (flux_plugin_conf_unpack(tap.plugin, "{s?o}", "unavail-timeout", &timeout) < 0 || timeout == nullptr) {
+        return true;
+    }
+    const auto parsed = duration_of(timeout);
+    if (!parsed) {
+        flux_log(handle_of(tap), 3, "jobpriority: conf unavail-timeout: %s", parsed.error().message.c_str());
+        errno = EINVAL;
+        return false;
+    }
+    tap.has_conf_timeout = true;
+    tap.table.set_unavail_timeout(*parsed);
+    return true;
+}
+
+void destroy_tap(void* arg) noexcept {
+    delete static_cast<Tap*>(arg);
+}
+
+int init(flux_plugin_t* p) {
+    auto owned = std::make_unique<Tap>();
+    Tap* tap = owned.get();
+    tap->plugin = p;
+    const std::array<flux_plugin_handler, 8> handlers{{
+        {"job.state.priority", priority_cb, tap},
+        {"job.priority.get", priority_cb, tap},
+        {"job.state.inactive", inactive_cb, tap},
+        {"job.validate", validate_cb, tap},
+        {"conf.update", conf_update_cb, tap},
+        {"plugin.query", query_cb, tap},
+        {nullptr, nullptr, nullptr},
+        {nullptr, nullptr, nullptr},
+    }};
+    if (flux_plugin_aux_set(p, "weir::tap", tap, destroy_tap) < 0) {
+        return -1;
+    }
+    owned.release();  // now owned by the plugin
+    flux_t* h = handle_of(*tap);
+    const char* scale = flux_attr_get(h, "clock.scale");
+    tap->time_scale = scale != nullptr ? std::strtod(scale, nullptr) : 1.;
+    tap->nonce = static_cast<std::int64_t>(flux_reactor_time() * 1e6);
+    tap->timer.reset(flux_timer_watcher_create(flux_get_reactor(h), 1.0, 0., timer_cb, tap));
+    if (!tap->timer || !read_own_conf(*tap) || flux_plugin_register(p, plugin_name, handlers.data()) < 0 ||
+        flux_jobtap_service_register(p, "update", update_cb, tap) < 0 ||
+        flux_jobtap_service_register(p, "withheld", withheld_cb, tap) < 0 ||
+        flux_jobtap_service_register(p, "accounts", accounts_cb, tap) < 0) {
+        return -1;
+    }
+    announce(*tap);
+    return 0;
+}
+
+}  // namespace
+
+extern "C" __attribute__((visibility("default"))) int flux_plugin_init(flux_plugin_t* p);
+int flux_plugin_init(flux_plugin_t* p) {
+    try {
+        return init(p);
+    } catch (...) {
+        errno = ENOMEM;
+        return -1;
+    }
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the sentences. See tap_accounts.hpp.
+#include "modules/job-priority/tap/tap_accounts.hpp"
+
+#include <cstddef>
+
+namespace weir::priority {
+namespace {
+
+constexpr std::size_t names_shown_max = 8;
+
+std::string listed(const std::set<std::string>& names) {
+    std::string text;
+    std::size_t shown = 0;
+    for (const std::string& name : names) {
+        if (shown == names_shown_max) {
+            return text + " and " + std::to_string(names.size() - shown) + " more";
+        }
+        text += (shown == 0 ? "" : ", ") + name;
+        shown += 1;
+    }
+    return text.empty() ? "none" : text;
+}
+
+std::string user_text(const TapUser* user, std::uint32_t userid) {
+    if (user != nullptr && !user->name.empty()) {
+        return "user " + user->name;
+    }
+    return "user id " + std::to_string(userid);
+}
+
+}  // namespace
+
+std::optional<std::string> rejection(const TapAccounts& table, const TapSubmission& job) {
+    if (!table.is_enforced) {
+        return std::nullopt;
+    }
+    if (job.queue && table.queues && table.queues->count(*job.queue) == 0) {
+        return "there is no queue '" + *job.queue + "' here; the queues are: " + listed(*table.queues);
+    }
+    const auto found = table.users.find(job.userid);
+    const TapUser* user = found == table.users.end() ? nullptr : &found->second;
+    if (job.is_owner && !job.account) {
+        return std::nullopt;
+    }
+    if (job.account) {
+        const bool is_own = user != nullptr && user->accounts.count(*job.account) != 0;
+        if (is_own || table.open_accounts.count(*job.account) != 0) {
+            return std::nullopt;
+        }
+        if (table.known_accounts.count(*job.account) == 0) {
+            return "there is no account '" + *job.account + "' in the share tree; " + user_text(user, job.userid) +
+                   " may use: " + listed(user != nullptr ? user->accounts : table.open_accounts);
+        }
+        if (job.is_owner) {
+            return std::nullopt;
+        }
+        return user_text(user, job.userid) + " is not a member of account '" + *job.account +
+               "'; may use: " + listed(user != nullptr ? user->accounts : table.open_accounts);
+    }
+    if (user != nullptr ? user->default_account.has_value() : table.open_default.has_value()) {
+        return std::nullopt;
+    }
+    if (user == nullptr) {
+        return user_text(user, job.userid) + " is not in the share tree; ask the owner of this instance to add it";
+    }
+    return user_text(user, job.userid) +
+           " has no default account: name one with --bank; may use: " + listed(user->accounts);
+}
+
+}  // namespace weir::priority

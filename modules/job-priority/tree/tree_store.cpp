@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the revisions' rules. See tree_store.hpp.
+#include "modules/job-priority/tree/tree_store.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "libfairshare/base/check.hpp"
+#include "libfairshare/toml/share_tree_revision.hpp"
+#include "libfairshare/toml/share_tree_toml.hpp"
+
+namespace weir::priority {
+namespace {
+
+Result<ShareTree> parse(const std::string& text, const std::string& file) {
+    ShareTreeOrDiagnostics parsed = parse_share_tree(text, file);
+    if (auto* tree = std::get_if<ShareTree>(&parsed)) {
+        return std::move(*tree);
+    }
+    return Error{std::errc::invalid_argument, to_string(std::get<Diagnostics>(parsed))};
+}
+
+}  // namespace
+
+TreeStore::TreeStore() : tree_(std::make_shared<const ShareTree>()) {}
+
+std::vector<std::string> TreeStore::restore(std::vector<TreeRevision> revisions) {
+    std::vector<std::string> warnings;
+    history_ = std::move(revisions);
+    for (auto revision = history_.rbegin(); revision != history_.rend(); ++revision) {
+        Result<ShareTree> tree = parse(revision->toml, "revision " + std::to_string(revision->revision));
+        if (tree) {
+            tree_ = std::make_shared<const ShareTree>(std::move(*tree));
+            in_force_ = *revision;
+            break;
+        }
+        warnings.push_back("share tree " + tree.error().message + "; trying the revision before it");
+    }
+    return warnings;
+}
+
+Result<TreeProposal> TreeStore::propose(const ShareTree& current, const TreeEdit& edit, const std::string& file,
+                                        Instant now) const {
+    Result<ShareTree> parsed = parse(edit.toml, file);  // whole, so that a mistake's line is the one in the file
+    if (!parsed) {
+        return parsed.error();
+    }
+    RevisedText given = split_revision(edit.toml);
+    const std::optional<std::int64_t> base = edit.base_revision ? edit.base_revision : given.revision;
+    if (base && *base != in_force_.revision && in_force_.revision != 0) {
+        return stale(*base);
+    }
+    if (parsed->size() == 1 && tree_->size() > 1 && !edit.allows_empty) {
+        return Error{std::errc::invalid_argument, file + ": there is no node in it, and the tree in force has " +
+                                                      std::to_string(tree_->size() - 1) +
+                                                      "; an empty tree must be asked for"};
+    }
+    TreeProposal proposal;
+    proposal.tree = std::make_shared<const ShareTree>(parsed->with_members_of(current));
+    proposal.is_new = in_force_.revision == 0 || given.text != in_force_.toml;
+    if (!proposal.is_new) {
+        proposal.revision = in_force_;
+        return proposal;
+    }
+    proposal.changes = diff_trees(current, *proposal.tree);
+    const std::int64_t newest = history_.empty() ? 0 : history_.back().revision;
+    proposal.revision = {newest + 1, now, edit.author, edit.reason, std::move(given.text)};
+    return proposal;
+}
+
+Error TreeStore::stale(std::int64_t base) const {
+    const bool is_known = std::any_of(history_.begin(), history_.end(),
+                                      [&](const TreeRevision& revision) { return revision.revision == base; });
+    return {stale_revision,
+            "the share tree is at revision " + std::to_string(in_force_.revision) + ", not " + std::to_string(base) +
+                (is_known ? ": " + in_force_.author + " changed it meanwhile" : ", which there never was here")};
+}
+
+Result<std::optional<TreeProposal>> TreeStore::propose_file(const ShareTree& current, const std::string& text,
+                                                            const std::string& file, Instant now) const {
+    const auto last_read = std::find_if(history_.rbegin(), history_.rend(),
+                                        [](const TreeRevision& revision) { return revision.author == file_author; });
+    const std::string bare = split_revision(text).text;
+    if (bare == in_force_.toml || (last_read != history_.rend() && last_read->toml == bare)) {
+        return std::optional<TreeProposal>();
+    }
+    Result<TreeProposal> proposal =
+        propose(current, {text, file_author, "read from " + file, std::nullopt, false}, file, now);
+    if (!proposal) {
+        return proposal.error().code == stale_revision ? Error{stale_revision, file + ": " + proposal.error().message +
+                                                                                   "; take its first line away to "
+                                                                                   "put it in force nevertheless"}
+                                                       : proposal.error();
+    }
+    return std::optional<TreeProposal>(std::move(*proposal));
+}
+
+Result<std::string> TreeStore::text_of(std::int64_t revision) const {
+    const auto found = std::find_if(history_.begin(), history_.end(),
+                                    [&](const TreeRevision& one) { return one.revision == revision; });
+    if (found == history_.end()) {
+        return Error{std::errc::no_such_file_or_directory,
+                     "there is no revision " + std::to_string(revision) + " of the share tree; the newest is " +
+                         std::to_string(history_.empty() ? 0 : history_.back().revision)};
+    }
+    return found->toml;
+}
+
+Result<std::vector<TreeChange>> TreeStore::changes_between(std::int64_t a, std::optional<std::int64_t> b) const {
+    const auto tree_at = [&](std::int64_t revision) -> Result<ShareTree> {
+        const Result<std::string> text = revision == 0 ? Result<std::string>(std::string()) : text_of(revision);
+        return text ? parse(*text, "revision " + std::to_string(revision)) : Result<ShareTree>(text.error());
+    };
+    const Result<ShareTree> from = tree_at(a);
+    const Result<ShareTree> to = tree_at(b.value_or(in_force_.revision));
+    return !from || !to ? Result<std::vector<TreeChange>>((from ? to : from).error()) : diff_trees(*from, *to);
+}
+
+void TreeStore::accept(const TreeProposal& proposal) {
+    WEIR_CHECK(proposal.is_new);
+    tree_ = proposal.tree;
+    in_force_ = proposal.revision;
+    history_.push_back(proposal.revision);
+}
+
+}  // namespace weir::priority

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the share tree's revisions: which text is in force, who gave it and why, and whether a new text may replace it.
+// Must not know: usage, files, SQLite. A bad text changes nothing. Source: doc/adr/0059.
+#pragma once
+#include <cerrno>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "libfairshare/base/result.hpp"
+#include "libfairshare/tree/share_tree_diff.hpp"
+#include "libfairshare/usage/usage_ledger.hpp"
+#include "modules/job-priority/state/state_rows.hpp"
+
+namespace weir::priority {
+
+/// A request to replace the tree.
+struct TreeEdit {
+    std::string toml;  ///< may begin with the line that an export carries: its revision is the base where none is given
+    std::string author;
+    std::string reason;
+    std::optional<std::int64_t> base_revision;  ///< refuse unless this is the one in force
+    bool allows_empty = false;                  ///< may leave no node of a tree that has some
+};
+
+/// A tree that passed all checks: what it would change, and what to put in force.
+struct TreeProposal {
+    ShareTreePtr tree;
+    TreeRevision revision;  ///< the one in force where nothing changes
+    std::vector<TreeChange> changes;
+    bool is_new = true;  ///< false: the text is the one in force
+};
+
+/// What an edit is refused with where its base is not in force any more.
+inline constexpr auto stale_revision = static_cast<std::errc>(ESTALE);
+
+class TreeStore {
+  public:
+    /// The author of revisions that were read from the share-tree file.
+    static constexpr const char* file_author = "file";
+
+    TreeStore();
+    /// \param revisions  ascending, from the state file; the newest that still parses is in force. Returns warnings.
+    std::vector<std::string> restore(std::vector<TreeRevision> revisions);
+
+    /// Checks an edit against the tree in force (`current`, with the members that `@*` took in).
+    /// A base is not asked for while there is no tree. Errors: EINVAL with every mistake, one a line, as
+    /// "file:line:column: ...", and for a tree that would lose all nodes unasked; ESTALE when the base is stale.
+    Result<TreeProposal> propose(const ShareTree& current, const TreeEdit& edit, const std::string& file,
+                                 Instant now) const;
+
+    /// The share-tree file's text at start or on reload: a proposal if it differs from what the file said when it was
+    /// last taken; nothing if it is the same (edits made since by the command stay in force); else its mistakes.
+    Result<std::optional<TreeProposal>> propose_file(const ShareTree& current, const std::string& text,
+                                                     const std::string& file, Instant now) const;
+
+    /// What changed from revision `a` to `b` (none: the one in force; `a` 0: from an empty tree). Members that `@*` let
+    /// in are not in it. Errors: ENOENT for a revision that there never was, EINVAL for a text that no longer parses.
+    Result<std::vector<TreeChange>> changes_between(std::int64_t a, std::optional<std::int64_t> b) const;
+    /// The text of a revision. Errors: ENOENT.
+    Result<std::string> text_of(std::int64_t revision) const;
+
+    /// Makes the proposal the newest revision. REQUIRES: is_new.
+    void accept(const TreeProposal& proposal);
+
+    /// The parsed text in force, without members; the bare root when there is none.
+    const ShareTreePtr& tree() const { return tree_; }
+    /// Revision 0 with an empty text when there is none.
+    const TreeRevision& in_force() const { return in_force_; }
+    const std::vector<TreeRevision>& history() const { return history_; }
+
+    /// What is wrong with the share-tree file at present; empty when nothing is.
+    const std::string& problem() const { return problem_; }
+    void set_problem(std::string problem) { problem_ = std::move(problem); }
+
+  private:
+    Error stale(std::int64_t base) const;
+
+    ShareTreePtr tree_;
+    TreeRevision in_force_;
+    std::vector<TreeRevision> history_;
+    std::string problem_;
+};
+
+}  // namespace weir::priority
