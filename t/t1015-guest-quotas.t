@@ -130,6 +130,40 @@ test_expect_success 'connections: a guest has 64, the owner still comes in, who 
 	call broker.ping "{}" && test_expect_code 1 as_guest python3 "$WIRE" rpc broker.ping "{}" >refused &&
 	grep "error 24" refused && echo >go && wait $! && grep done crowd.out
 '
+cat >forge.py <<-\EOF
+	import os, json, wire
+
+	def guest(told):
+	    os.setgid(65534)
+	    os.setuid(65534)
+	    client = wire.Client()
+	    client.rpc("service.add", {"service": "65534-own"})
+	    os.write(told, b"1")
+	    request = client.receive()
+	    client.respond(request, {"from": "the guest"})
+	    for request.aux2 in range(1, 10):
+	        client.respond(request, {"from": "a forger"})
+	    client.rpc("broker.ping", {})  # all of it has been routed
+	    os.write(told, b"2")
+	    client.receive()  # until he is ended
+
+	heard, told = os.pipe()
+	pid = os.fork()
+	if pid == 0:
+	    guest(told)
+	os.close(told)
+	owner = wire.Client()
+	assert os.read(heard, 1) == b"1"
+	assert json.loads(owner.rpc("65534-own.hello", {}))["from"] == "the guest"
+	assert os.read(heard, 1) == b"2"
+	for i in range(8):
+	    answer = json.loads(owner.rpc("broker.ping", {"from": "me"}))
+	    assert answer["from"] == "me", answer
+	os.kill(pid, 9)
+EOF
+test_expect_success 'a guest who knows a client by its uuid cannot answer in place of a service' '
+	timeout 60 python3 forge.py
+'
 test_expect_success 'the log tells of it and is not flooded' '
 	grep "of uid $NOBODY: disconnected: its user has 64 MiB of unfinished messages" it.err &&
 	test "$(grep -c "uid $NOBODY" it.err)" -lt 20 && stop_broker it

@@ -65,6 +65,8 @@ class Packet {
     std::string_view route_last() const;
     /// The id pushed first, that is the message's origin. Empty if the stack is empty.
     std::string_view route_first() const;
+    /// The whole route stack as it is encoded; empty if the stack is empty.
+    std::string_view routes() const { return std::string_view(bytes_).substr(0, route_count_ > 0 ? delimiter_ : 0); }
     /// Pushes an id, adding the route stack if there is none. O(size): the bytes move up.
     void push_route(std::string_view id);
     /// Pops the last id. No effect on an empty stack.

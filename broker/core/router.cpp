@@ -45,6 +45,9 @@ void Router::detach(Endpoint& endpoint) {
         return;
     }
     services_.remove_all(endpoint.uuid());
+    for (const auto& [uuid, other] : endpoints_) {
+        other->pending_.drop(endpoint.uuid());
+    }
     for (const auto& [topic, cred] : std::exchange(endpoint.disconnects_, {})) {
         Packet notice =
             Packet::make({FLUX_MSGTYPE_REQUEST, FLUX_MSGFLAG_NORESPONSE, cred, FLUX_NODEID_ANY, 0}, topic, {});
@@ -81,7 +84,7 @@ void Router::receive(Endpoint& from, Packet packet) {
             route_request(std::move(packet));
             break;
         case FLUX_MSGTYPE_RESPONSE:
-            if (packet.route_count() == 0 && !answers_open_call(from, packet)) {
+            if (!may_respond(from, packet)) {
                 ++counters_.dropped;  // nobody asked this endpoint
                 return;
             }
@@ -116,6 +119,13 @@ bool Router::arm_disconnect(Endpoint& from, const Packet& packet) {
     return true;
 }
 
+bool Router::may_respond(Endpoint& from, const Packet& response) {
+    if (response.route_count() == 0 && !answers_open_call(from, response)) {
+        return false;
+    }
+    return from.is_owner() || from.pending_.take(response);
+}
+
 bool Router::answers_open_call(const Endpoint& from, const Packet& response) const {
     const auto it = open_calls_.find(response.aux2());
     return it != open_calls_.end() && it->second.target == from.uuid();
@@ -139,7 +149,11 @@ void Router::route_request(Packet packet) {
         return;
     }
     Endpoint* target = owner.empty() ? nullptr : find(owner);
-    if (target == nullptr || !target->deliver(packet)) {
+    if (target != nullptr && target->deliver(packet)) {
+        if (!target->is_owner()) {
+            target->pending_.add(packet);
+        }
+    } else {
         refuse(packet, ENOSYS, "No service matching " + std::string(service) + " is registered");
     }
 }
@@ -211,8 +225,7 @@ std::uint32_t Router::publish(Packet event) {
     event.set_aux1(sequence);
     const bool is_private = event.has(FLUX_MSGFLAG_PRIVATE);
     for (const auto& [uuid, endpoint] : endpoints_) {
-        const bool may_see = !is_private || (endpoint->cred.rolemask & FLUX_ROLE_OWNER) != 0 ||
-                             endpoint->cred.userid == event.cred().userid;
+        const bool may_see = !is_private || endpoint->is_owner() || endpoint->cred.userid == event.cred().userid;
         if (may_see && endpoint->subscriptions.match(event.topic()) && !endpoint->deliver(event)) {
             ++counters_.dropped;
         }

@@ -12,6 +12,7 @@
 #include <unordered_map>
 
 #include "broker/core/packet.hpp"
+#include "broker/core/pending_requests.hpp"
 #include "broker/core/service_table.hpp"
 #include "broker/core/subscriptions.hpp"
 #include "broker/services/json.hpp"
@@ -29,6 +30,7 @@ class Endpoint {
     /// more.
     virtual bool deliver(const Packet& packet) = 0;
     const std::string& uuid() const { return uuid_; }
+    bool is_owner() const { return (cred.rolemask & FLUX_ROLE_OWNER) != 0; }
     /// As whom it is connected; decides which private events it gets.
     Cred cred;
     Subscriptions subscriptions;
@@ -36,6 +38,7 @@ class Endpoint {
   private:
     friend class Router;
     std::string uuid_;
+    PendingRequests pending_;                               // of a guest's services; the owner's are trusted
     std::map<std::string, Cred, std::less<>> disconnects_;  // disconnect topic -> as whom, one a service that it used
 };
 
@@ -118,6 +121,7 @@ class Router {
     void route_request(Packet packet);
     void dispatch(Packet packet);
     bool arm_disconnect(Endpoint& from, const Packet& packet);
+    bool may_respond(Endpoint& from, const Packet& response);
     bool answers_open_call(const Endpoint& from, const Packet& response) const;
     void refuse(const Packet& request, int errnum, std::string_view message);
 

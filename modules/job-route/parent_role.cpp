@@ -132,11 +132,9 @@ void ParentRole::report(const flux_msg_t* msg) {
 
 // Guest: ends its own client's sessions.
 void ParentRole::disconnect(const flux_msg_t* msg) {
-    const char* gone = flux_msg_route_first(msg);
     std::erase_if(sessions_, [&](const auto& entry) {  // one client may speak for several children
         const auto& [child, session] = entry;
-        const char* route = flux_msg_route_first(session.request.get());
-        if (gone == nullptr || route == nullptr || std::strcmp(gone, route) != 0) {
+        if (!flux_disconnect_match(msg, session.request.get())) {
             return false;
         }
         flux::log(h_, LOG_INFO, "child " + std::to_string(child.value) + " is gone from the link");

@@ -193,6 +193,44 @@ TEST_CASE("router: nobody but the asked service can answer the broker") {
     CHECK(answers == 1);
 }
 
+TEST_CASE("router: a guest answers what he was asked, and nothing else") {
+    Router router(OWNER);
+    Peer client(router, "client");
+    Peer module(router, "module");
+    Peer guest(router, "guest", GUEST);
+    REQUIRE(router.services().add("kvs", "module"));
+    REQUIRE(router.services().add("20-own", "guest"));
+    client.request("20-own.ask");
+    guest.answer(guest.got.at(0), "yes");
+    guest.answer(guest.got.at(0), "a second answer");
+    CHECK(client.got.size() == 1);
+    client.request("kvs.lookup");
+    guest.answer(module.got.at(0), "forged");
+    CHECK(client.got.size() == 1);
+    module.answer(module.got.at(0), "yes");
+    CHECK(client.got.size() == 2);
+}
+
+TEST_CASE("router: a guest's stream of answers ends with an error, or with its caller") {
+    Router router(OWNER);
+    auto client = std::make_unique<Peer>(router, "client");
+    Peer guest(router, "guest", GUEST);
+    REQUIRE(router.services().add("20-own", "guest"));
+    client->request("20-own.watch", FLUX_MSGFLAG_STREAMING);
+    const Packet asked = guest.got.at(0);
+    guest.answer(asked, "one");
+    guest.answer(asked, "two");
+    CHECK(client->got.size() == 2);
+    router.receive(guest, asked.response(ENODATA, {}, GUEST));
+    guest.answer(asked, "after the end");
+    CHECK(client->got.size() == 3);
+    client->request("20-own.watch", FLUX_MSGFLAG_STREAMING);
+    router.detach(*client);
+    client = std::make_unique<Peer>(router, "client");  // the same uuid, and nothing asked
+    guest.answer(asked, "late");
+    CHECK(client->got.empty());
+}
+
 TEST_CASE("router: what an endpoint offered goes with it") {
     Router router(OWNER);
     Peer client(router, "client");
