@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: the encoding of one message: size-prefixed frames [routes.. delimiter] [topic] [payload] proto. RFC 3.
-// Must not know streams: the length of the whole comes from outside. Fuzzed by t/fuzz/message_decode.cpp.
+// Must not know streams: the length of the whole comes from outside. Fuzzed by t/fuzz/message_decode.
 #include <cerrno>
 #include <cstring>
 

@@ -34,7 +34,8 @@ class Report {
     void fail(std::string_view what, std::string_view expected, std::string_view got);
     /// Neither this value nor any below it is compared, and why. The runner tells how many such values a file has.
     void leave(const Value* value, std::string_view why);
-    /// The open case may differ, as that decision record says ("doc/adr/0013-...md"); its failures become remarks.
+    /// The open case may differ, as that decision record says ("doc/adr/0091-other-systems.md"); its failures become
+    /// remarks.
     void excuse(std::string_view record);
     /// Comparisons made, in all cases.
     int figures() const;

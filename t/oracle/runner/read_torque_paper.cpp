@@ -99,7 +99,7 @@ void read_torque_paper(const Value* document, Report& report) {
             constexpr auto why = "the paper gives neither job sizes nor arrivals nor absolute waits";
             into.leave(one.inputs, why);
             into.leave(one.expected, why);
-            into.excuse("doc/adr/0092-load-threshold.md");
+            into.excuse("doc/adr/0091-other-systems.md");
             into.fail("reduction_percent", "as printed", std::string{"cannot be computed: "} + why);
         } else {
             throw std::runtime_error{"a case of another kind"};
