@@ -11,13 +11,13 @@ namespace weir::broker {
 
 /// Opens a directory that belongs to this process's user and that nobody else may write to. A symbolic link to it must
 /// belong to this user or to root.
-/// @return an O_PATH descriptor, the caller's to close. Errors: ENOENT; EPERM that names the owner or the mode and says
+/// \return an O_PATH descriptor, the caller's to close. Errors: ENOENT; EPERM that names the owner or the mode and says
 /// what to do; ENOTDIR.
 Result<int> open_private_dir(const std::string& path);
 /// The check of open_private_dir() alone.
 Status check_private_dir(const std::string& path);
 /// Makes the directory with mode 0700; one that is there already is checked. Its parent must exist.
-/// @return true if it was made here.
+/// \return true if it was made here.
 Result<bool> make_private_dir(const std::string& path);
 
 /// Writes a file into a private directory. The file is made anew (mode 0600) and takes the name's place when it is

@@ -7,7 +7,7 @@
 namespace weir::broker {
 namespace {
 
-constexpr int FLAG_FIXED = 1;  // clients may cache the value
+constexpr int flag_fixed = 1;  // clients may cache the value
 
 // Guest: reads every attribute: names, places and versions, no secret.
 void get(const Attributes& attributes, const Call& call) {
@@ -21,7 +21,7 @@ void get(const Attributes& attributes, const Call& call) {
         call.fail(ENOENT);
         return;
     }
-    const int flags = value->kind == Attributes::Kind::FIXED ? FLAG_FIXED : 0;
+    const int flags = value->kind == Attributes::Kind::fixed ? flag_fixed : 0;
     call.respond(Json::take(json_pack("{s:s s:i}", "value", value->text.c_str(), "flags", flags)));
 }
 

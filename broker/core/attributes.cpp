@@ -17,7 +17,7 @@ std::optional<int> severity_of(std::string_view text) {
 }  // namespace
 
 Status Attributes::check(std::string_view name, std::string_view value, Kind kind) {
-    if (kind == Kind::SEVERITY && !severity_of(value)) {
+    if (kind == Kind::severity && !severity_of(value)) {
         return Error{std::errc::invalid_argument,
                      "attribute " + std::string(name) + "=" + std::string(value) +
                          " must be a severity: -1 (nothing), 0 (emergency) ... 3 (errors), 4 (warnings) ... 7 (debug)"};
@@ -37,10 +37,10 @@ void Attributes::set(std::string name, std::string value, Kind kind) {
 Status Attributes::change(std::string_view name, std::string_view value) {
     const auto it = values_.find(name);
     if (it == values_.end()) {
-        values_.emplace(name, Value{std::string(value), Kind::RUNTIME});
+        values_.emplace(name, Value{std::string(value), Kind::runtime});
         return Done{};
     }
-    if (it->second.kind == Kind::FIXED) {
+    if (it->second.kind == Kind::fixed) {
         return Error{std::errc::operation_not_permitted,
                      "attribute " + std::string(name) + " cannot be changed while the broker runs"};
     }
@@ -56,7 +56,7 @@ Status Attributes::remove(std::string_view name) {
     if (it == values_.end()) {
         return Error{std::errc::no_such_file_or_directory, "there is no attribute " + std::string(name)};
     }
-    if (it->second.kind != Kind::RUNTIME) {
+    if (it->second.kind != Kind::runtime) {
         return Error{std::errc::operation_not_permitted,
                      "attribute " + std::string(name) + " cannot be removed while the broker runs"};
     }

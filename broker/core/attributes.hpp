@@ -15,25 +15,25 @@ namespace weir::broker {
 
 class Attributes {
   public:
-    /// FIXED values never change while the broker runs, so that clients may cache them (flag 1 of attr.get's response).
-    /// SEVERITY: a RUNTIME one of the broker whose value is -1 (nothing) to 7 (debug).
-    enum class Kind { FIXED, RUNTIME, SEVERITY };
+    /// `fixed` values never change while the broker runs, so that clients may cache them (flag 1 of attr.get's
+    /// response). `severity`: a `runtime` one of the broker whose value is -1 (nothing) to 7 (debug).
+    enum class Kind { fixed, runtime, severity };
     struct Value {
         std::string text;
-        Kind kind = Kind::FIXED;
+        Kind kind = Kind::fixed;
     };
 
-    /// Whether a value fits. @return EINVAL with what would be right.
+    /// Whether a value fits. \return EINVAL with what would be right.
     static Status check(std::string_view name, std::string_view value, Kind kind);
     /// What the broker itself sets; replaces a former value.
-    void set(std::string name, std::string value, Kind kind = Kind::FIXED);
-    /// What a client sets. @return EPERM for a FIXED one, EINVAL for a value that does not fit.
+    void set(std::string name, std::string value, Kind kind = Kind::fixed);
+    /// What a client sets. \return EPERM for a fixed one, EINVAL for a value that does not fit.
     Status change(std::string_view name, std::string_view value);
-    /// @return ENOENT, or EPERM for a FIXED or SEVERITY one.
+    /// \return ENOENT, or EPERM for a fixed or severity one.
     Status remove(std::string_view name);
     const Value* find(std::string_view name) const;
     std::optional<std::string> get(std::string_view name) const;
-    /// The value of a SEVERITY attribute.
+    /// The value of a severity attribute.
     int severity(std::string_view name) const;
     /// Name order.
     const std::map<std::string, Value, std::less<>>& all() const { return values_; }

@@ -19,19 +19,19 @@
 namespace weir::broker {
 namespace {
 
-constexpr std::uint64_t SHUTDOWN_MS_MAX = 30'000;  // real time; then modules that hang are left behind
+constexpr std::uint64_t shutdown_ms_max = 30'000;  // real time; then modules that hang are left behind
 
 Cred owner_cred() {
     return {static_cast<std::uint32_t>(getuid()), FLUX_ROLE_OWNER | FLUX_ROLE_LOCAL};
 }
 
-constexpr int SIGNALS[] = {SIGTERM, SIGINT, SIGQUIT, SIGHUP};
+constexpr int signals_handled[] = {SIGTERM, SIGINT, SIGQUIT, SIGHUP};
 
 /// \param how SIG_BLOCK or SIG_UNBLOCK.
 void mask_signals(int how) {
     sigset_t set;
     sigemptyset(&set);
-    for (const int number : SIGNALS) {
+    for (const int number : signals_handled) {
         sigaddset(&set, number);
     }
     WEIR_CHECK(pthread_sigmask(how, &set, nullptr) == 0);
@@ -125,7 +125,7 @@ void Broker::add_services() {
     BrokerHooks hooks;
     hooks.now = clock_now;
     hooks.run_time = [this] { return run_time(); };
-    hooks.state = [this] { return stage_ == Stage::INIT ? "init" : stage_ == Stage::RUN ? "run" : "shutdown"; };
+    hooks.state = [this] { return stage_ == Stage::init ? "init" : stage_ == Stage::run ? "run" : "shutdown"; };
     hooks.shut_down = [this] { shut_down(0); };
     hooks.stats = [this] { return stats(); };
     add_broker_service(router_, std::move(hooks));
@@ -157,25 +157,26 @@ void Broker::apply_config(const BrokerConfig& config) {
 
 void Broker::watch_signals() {
     std::signal(SIGPIPE, SIG_IGN);
-    for (std::size_t i = 0; i < std::size(SIGNALS); ++i) {
+    for (std::size_t i = 0; i < std::size(signals_handled); ++i) {
         WEIR_CHECK(signals_[i].create([this](uv_signal_t* h) { return uv_signal_init(loop_.get(), h); }) == 0);
         signals_[i].on([this](int number) { on_signal(number); });
         uv_signal_start(
-            signals_[i].get(), [](uv_signal_t* h, int number) { Watch<uv_signal_t>::fire(h, number); }, SIGNALS[i]);
+            signals_[i].get(), [](uv_signal_t* h, int number) { Watch<uv_signal_t>::fire(h, number); },
+            signals_handled[i]);
     }
     mask_signals(SIG_UNBLOCK);
 }
 
 void Broker::on_signal(int number) {
     if (number == SIGHUP) {
-        if (stage_ == Stage::RUN) {
+        if (stage_ == Stage::run) {
             config_.reload();
-        } else if (stage_ == Stage::INIT) {
+        } else if (stage_ == Stage::init) {
             is_reload_due_ = true;  // a module that comes up has not seen the files of now
         }
         return;
     }
-    if (stage_ == Stage::SHUTDOWN) {
+    if (stage_ == Stage::shutdown) {
         log_.write(LOG_ERR, "asked a second time: not waiting for the modules");
         give_up();
     }
@@ -191,11 +192,11 @@ int Broker::run() {
 }
 
 void Broker::load_next(std::size_t i) {
-    if (stage_ != Stage::INIT) {
+    if (stage_ != Stage::init) {
         return;
     }
     if (i == to_load_.size()) {
-        stage_ = Stage::RUN;
+        stage_ = Stage::run;
         clock_->watch(loop_, [this](int severity, const std::string& text) { log_.write(severity, text); });
         log_.write(LOG_INFO, "online: " + *attributes_.get("local-uri"));
         listener_->accept();
@@ -208,7 +209,7 @@ void Broker::load_next(std::size_t i) {
     host_.load(to_load_[i], [this, i](const Status& how) {
         if (how) {
             load_next(i + 1);
-        } else if (stage_ == Stage::INIT) {
+        } else if (stage_ == Stage::init) {
             const LoadRequest& failed = to_load_[i];
             const std::string name = failed.name.empty() ? failed.target : failed.name;
             log_.write(LOG_CRIT, "module " + name + " was not loaded: " + how.error().message);
@@ -235,15 +236,15 @@ void Broker::fail(const std::string& why) {
 
 void Broker::shut_down(int exit_code) {
     exit_code_ = std::max(exit_code_, exit_code);
-    if (stage_ == Stage::SHUTDOWN) {
+    if (stage_ == Stage::shutdown) {
         return;
     }
-    stage_ = Stage::SHUTDOWN;
+    stage_ = Stage::shutdown;
     listener_->stop_accepting();
     WEIR_CHECK(deadline_.create([this](uv_timer_t* h) { return uv_timer_init(loop_.get(), h); }) == 0);
     deadline_.on([this](int) { give_up(); });
     uv_timer_start(
-        deadline_.get(), [](uv_timer_t* h) { Watch<uv_timer_t>::fire(h); }, SHUTDOWN_MS_MAX, 0);
+        deadline_.get(), [](uv_timer_t* h) { Watch<uv_timer_t>::fire(h); }, shutdown_ms_max, 0);
     host_.remove_all([this] {
         deadline_.reset();
         clock_->stop();
@@ -257,7 +258,7 @@ void Broker::give_up() {
         log_.write(LOG_ERR, "module " + name + " did not stop; leaving it");
     }
     listener_->flush();
-    unlinkat(rundir_.dir_fd(), LocalListener::SOCKET_NAME, 0);
+    unlinkat(rundir_.dir_fd(), LocalListener::socket_name, 0);
     rundir_.remove();
     _exit(1);
 }

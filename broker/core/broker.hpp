@@ -25,14 +25,14 @@ namespace weir::broker {
 class Broker {
   public:
     /// Everything up to, but without, the first thread.
-    /// @return an error in words for the operator.
+    /// \return an error in words for the operator.
     static Result<std::unique_ptr<Broker>> create(const Options& options);
     ~Broker();
-    /// Runs to the end. @return the exit code: 0, or 1 if a module failed.
+    /// Runs to the end. \return the exit code: 0, or 1 if a module failed.
     int run();
 
   private:
-    enum class Stage { INIT, RUN, SHUTDOWN };
+    enum class Stage { init, run, shutdown };
     Broker(const Options& options, Rundir rundir, Attributes attributes, LoadedConfig config, BrokerConfig own);
     ConfigService::Hooks config_hooks();
 
@@ -63,7 +63,7 @@ class Broker {
     Watch<uv_signal_t> signals_[4];
     Watch<uv_timer_t> deadline_;
     std::unique_ptr<ClockKeeper> clock_;
-    Stage stage_ = Stage::INIT;
+    Stage stage_ = Stage::init;
     bool is_reload_due_ = false;
     int exit_code_ = 0;
 };

@@ -19,7 +19,7 @@ struct BrokerConfig {
     std::optional<double> clock_origin;  // [clock] origin, seconds since the epoch
 };
 
-/// @return an error that names the key and what it may be.
+/// \return an error that names the key and what it may be.
 Result<BrokerConfig> read_broker_config(const Json& config);
 
 }  // namespace weir::broker

@@ -9,13 +9,13 @@
 namespace weir::broker {
 
 std::span<const Builtin> builtins() {
-    static constexpr std::array<Builtin, 4> TABLE{{
+    static constexpr std::array<Builtin, 4> builtins_known{{
         {"kvs", kvs_mod_main},
         {"resource", resource_mod_main},
         {"job-manager", job_manager_mod_main},
         {"job-exec", job_exec_mod_main},
     }};
-    return TABLE;
+    return builtins_known;
 }
 
 const Builtin* find_builtin(std::string_view name) {

@@ -24,10 +24,10 @@ struct LoadedConfig {
 };
 
 /// One TOML text as a JSON object. Dates become ISO 8601 strings.
-/// @return an error that names `name`:line:column and what is wrong.
+/// \return an error that names `name`:line:column and what is wrong.
 Result<Json> parse_toml(std::string_view text, const std::string& name, TomlPlaces* places = nullptr);
 
-/// @return an error that names the file, and line and column where it has them.
+/// \return an error that names the file, and line and column where it has them.
 Result<LoadedConfig> load_config(const std::vector<ConfigSource>& sources);
 
 /// The value at a path from the top, as "weir.weights.wait"; nothing where there is none.

@@ -11,7 +11,7 @@ namespace weir::broker {
 namespace {
 
 /// Paths from the top; a star is any name. All below a path that ends is its reader's business.
-constexpr std::array KNOWN{
+constexpr std::array keys_known{
     "access.allow-guest-user",
     "access.allow-root-owner",
     "clock.origin",
@@ -33,7 +33,7 @@ constexpr std::array KNOWN{
     "weir-broker.modules",
 };
 
-constexpr std::array READ_AT_START{"clock", "job-manager.plugins", "resource", "weir-broker"};
+constexpr std::array keys_read_at_start{"clock", "job-manager.plugins", "resource", "weir-broker"};
 
 /// The next component of `path`, which loses it.
 std::string_view take_component(std::string_view& path) {
@@ -86,13 +86,13 @@ void walk(const json_t* table, const std::string& path, const std::vector<std::s
 
 std::vector<std::string> unknown_keys(const LoadedConfig& config) {
     std::vector<std::string> out;
-    walk(config.config.get(), "", {KNOWN.begin(), KNOWN.end()}, config, out);
+    walk(config.config.get(), "", {keys_known.begin(), keys_known.end()}, config, out);
     return out;
 }
 
 std::vector<std::string> kept_until_restart(const Json& before, const LoadedConfig& after) {
     std::vector<std::string> out;
-    for (const std::string path : READ_AT_START) {
+    for (const std::string path : keys_read_at_start) {
         const Json old = value_at(before, path);
         const Json now = value_at(after.config, path);
         if (!json_equal(old.get(), now.get()) && (old || now)) {

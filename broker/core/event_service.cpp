@@ -13,8 +13,8 @@ namespace weir::broker {
 namespace {
 
 /// Of one endpoint: subscriptions, services.
-constexpr std::size_t NAMES_MAX = 256;
-constexpr std::size_t NAME_BYTES_MAX = 256;
+constexpr std::size_t names_max = 256;
+constexpr std::size_t name_bytes_max = 256;
 constexpr const char* too_many = "a connection may have 256 subscriptions and 256 services, of 256 bytes each";
 
 // Guest: sends events under his own name to all who listen; modules believe those of the owner alone. Charged to him
@@ -42,7 +42,7 @@ void subscribe(Router& router, const Call& call, bool is_on) {
     Endpoint* sender = router.find(call.sender());
     if (!topic || sender == nullptr) {
         call.fail(EPROTO, "event.subscribe and .unsubscribe take {topic:s}");
-    } else if (is_on && (topic->size() > NAME_BYTES_MAX || sender->subscriptions.size() >= NAMES_MAX)) {
+    } else if (is_on && (topic->size() > name_bytes_max || sender->subscriptions.size() >= names_max)) {
         call.fail(ENOSPC, too_many);
     } else if (is_on) {
         sender->subscriptions.add(*topic);
@@ -70,7 +70,7 @@ void change_service(Router& router, const Call& call, bool is_on) {
         call.fail(EPERM, "your services must be named " + std::to_string(call.request().cred().userid) + "-NAME");
         return;
     }
-    if (is_on && (name->size() > NAME_BYTES_MAX || router.services().names(call.sender()).size() >= NAMES_MAX)) {
+    if (is_on && (name->size() > name_bytes_max || router.services().names(call.sender()).size() >= names_max)) {
         call.fail(ENOSPC, too_many);
         return;
     }

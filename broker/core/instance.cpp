@@ -64,11 +64,12 @@ std::string host_name() {
 
 /// Attributes that the command line may not set: they say what is, not what is wished.
 bool is_read_only(const std::string& name) {
-    constexpr std::array READ_ONLY{"rundir",         "local-uri",   "rank",           "size",
-                                   "version",        "broker.pid",  "parent-uri",     "jobid",
-                                   "jobid-path",     "broker.uuid", "security.owner", "broker.starttime",
-                                   "instance-level", "clock.zero",  "clock.last-seen"};
-    return std::any_of(READ_ONLY.begin(), READ_ONLY.end(), [&name](const char* other) { return name == other; });
+    constexpr std::array attributes_read_only{"rundir",         "local-uri",   "rank",           "size",
+                                              "version",        "broker.pid",  "parent-uri",     "jobid",
+                                              "jobid-path",     "broker.uuid", "security.owner", "broker.starttime",
+                                              "instance-level", "clock.zero",  "clock.last-seen"};
+    return std::any_of(attributes_read_only.begin(), attributes_read_only.end(),
+                       [&name](const char* other) { return name == other; });
 }
 
 }  // namespace
@@ -95,7 +96,7 @@ Result<Attributes> instance_attributes(const Options& options, const BrokerConfi
     using Kind = Attributes::Kind;
     Attributes all;
     all.set("rundir", rundir);
-    all.set("local-uri", "local://" + rundir + "/" + LocalListener::SOCKET_NAME);
+    all.set("local-uri", "local://" + rundir + "/" + LocalListener::socket_name);
     all.set("rank", "0");
     all.set("size", "1");
     all.set("version", WEIR_VERSION);
@@ -109,9 +110,9 @@ Result<Attributes> instance_attributes(const Options& options, const BrokerConfi
     all.set("security.owner", std::to_string(getuid()));
     all.set("broker.pid", std::to_string(getpid()));
     all.set("broker.uuid", new_uuid());
-    all.set("broker.module-nopanic", "0", Kind::RUNTIME);
-    all.set("log-stderr-level", "3", Kind::SEVERITY);
-    all.set("log-forward-level", "6", Kind::SEVERITY);
+    all.set("broker.module-nopanic", "0", Kind::runtime);
+    all.set("log-stderr-level", "3", Kind::severity);
+    all.set("log-forward-level", "6", Kind::severity);
     if (!options.configs.empty()) {
         std::error_code failed;
         const std::filesystem::path path = std::filesystem::absolute(options.configs.front().path, failed);
@@ -130,7 +131,7 @@ Result<Attributes> instance_attributes(const Options& options, const BrokerConfi
             return Error{std::errc::invalid_argument, "attribute " + name + " cannot be set: it says what is"};
         }
         const auto* known = all.find(name);
-        const Kind kind = known != nullptr ? known->kind : Kind::FIXED;
+        const Kind kind = known != nullptr ? known->kind : Kind::fixed;
         if (auto fits = Attributes::check(name, value, kind); !fits) {
             return fits.error();
         }

@@ -28,7 +28,7 @@ struct Parent {
 Parent take_parent_from_environment();
 
 /// All attributes that are known before anything runs. Options win over the configuration.
-/// @return an error that names a bad attribute.
+/// \return an error that names a bad attribute.
 Result<Attributes> instance_attributes(const Options& options, const BrokerConfig& config, const Parent& parent,
                                        const std::string& rundir);
 

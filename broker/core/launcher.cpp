@@ -25,14 +25,14 @@
 namespace weir::broker {
 namespace {
 
-constexpr int CONTROL_FD = 0;
-constexpr int REPORT_FD = 1;
+constexpr int control_fd = 0;
+constexpr int report_fd = 1;
 
 void report(const std::string& line) {
     const std::string text = line + "\n";
     std::size_t sent = 0;
     while (sent < text.size()) {
-        const ssize_t n = ::write(REPORT_FD, text.data() + sent, text.size() - sent);
+        const ssize_t n = ::write(report_fd, text.data() + sent, text.size() - sent);
         if (n < 0 && errno != EINTR) {
             return;  // nobody listens any more
         }
@@ -118,7 +118,7 @@ void signal_all(int signal) {
 
 class Launcher {
   public:
-    /// @return false if a task cannot be executed; then nothing of the job runs any more.
+    /// \return false if a task cannot be executed; then nothing of the job runs any more.
     bool start(int count, char** command) {
         sigset_t handled;
         sigemptyset(&handled);
@@ -159,8 +159,8 @@ class Launcher {
     void run() {
         bool has_control = true;
         while (reap()) {
-            pollfd fds[] = {{signal_fd_, POLLIN, 0}, {has_control ? CONTROL_FD : -1, POLLIN, 0}};
-            if (poll(fds, 2, ranks_.empty() ? LEFTOVER_MS : -1) < 0 && errno != EINTR) {
+            pollfd fds[] = {{signal_fd_, POLLIN, 0}, {has_control ? control_fd : -1, POLLIN, 0}};
+            if (poll(fds, 2, ranks_.empty() ? leftover_ms : -1) < 0 && errno != EINTR) {
                 break;
             }
             if ((fds[1].revents & (POLLIN | POLLHUP | POLLERR)) != 0) {
@@ -176,7 +176,7 @@ class Launcher {
     }
 
   private:
-    static constexpr int LEFTOVER_MS = 20;  // between looks for processes that forked while they were being killed
+    static constexpr int leftover_ms = 20;  // between looks for processes that forked while they were being killed
 
     bool give_up(int rank, int why) {
         kill_all();
@@ -192,12 +192,12 @@ class Launcher {
                 return;
             }
             pollfd fds[] = {{signal_fd_, POLLIN, 0}};
-            poll(fds, 1, LEFTOVER_MS);
+            poll(fds, 1, leftover_ms);
             take_signals();
         }
     }
 
-    /// Collects the dead. @return false if no child is left.
+    /// Collects the dead. \return false if no child is left.
     bool reap() {
         for (;;) {
             int status = 0;
@@ -216,10 +216,10 @@ class Launcher {
         }
     }
 
-    /// @return false at end of file: the broker is gone.
+    /// \return false at end of file: the broker is gone.
     bool obey() {
         unsigned char signals[64];
-        const ssize_t n = ::read(CONTROL_FD, signals, sizeof signals);
+        const ssize_t n = ::read(control_fd, signals, sizeof signals);
         for (ssize_t i = 0; i < n; ++i) {
             signals[i] == SIGKILL ? signal_all(SIGKILL) : signal_groups(signals[i]);
         }
@@ -233,7 +233,7 @@ class Launcher {
         }
     }
 
-    /// @return true if the job must end now.
+    /// \return true if the job must end now.
     bool take_signals() {
         bool must_end = false;
         signalfd_siginfo info{};
@@ -261,8 +261,8 @@ int launch_tasks(int argc, char** argv) {
         return 1;
     }
     prctl(PR_SET_CHILD_SUBREAPER, 1);
-    fcntl(CONTROL_FD, F_SETFD, FD_CLOEXEC);
-    fcntl(REPORT_FD, F_SETFD, FD_CLOEXEC);
+    fcntl(control_fd, F_SETFD, FD_CLOEXEC);
+    fcntl(report_fd, F_SETFD, FD_CLOEXEC);
     setsid();
     std::signal(SIGPIPE, SIG_IGN);  // a broken report pipe must not end the launcher before its tasks
     Launcher launcher;

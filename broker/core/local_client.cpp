@@ -18,8 +18,8 @@
 namespace weir::broker {
 namespace {
 
-constexpr std::uint32_t MAGIC = 0xffee0012;
-constexpr std::size_t HEAD_SIZE = 8;
+constexpr std::uint32_t frame_magic = 0xffee0012;
+constexpr std::size_t frame_head_size = 8;
 
 std::uint32_t length_of(const char* head) {
     std::uint32_t length = 0;
@@ -66,9 +66,9 @@ void LocalClient::on_ready(int events) {
 }
 
 void LocalClient::read_some() {
-    constexpr int READS = 4;  // then the other clients get their turn
+    constexpr int reads_per_turn = 4;  // then the other clients get their turn
     std::array<char, 65536> piece;
-    for (int i = 0; i < READS; ++i) {
+    for (int i = 0; i < reads_per_turn; ++i) {
         const ssize_t n = ::recv(fd_, piece.data(), piece.size(), MSG_DONTWAIT);
         if (n > 0) {
             const auto size = static_cast<std::size_t>(n);
@@ -97,21 +97,21 @@ void LocalClient::read_some() {
 }
 
 bool LocalClient::take_messages() {
-    while (in_.size() - in_used_ >= HEAD_SIZE) {
+    while (in_.size() - in_used_ >= frame_head_size) {
         const char* head = in_.data() + in_used_;
         std::uint32_t magic = 0;
         std::memcpy(&magic, head, sizeof magic);
         const std::size_t length = length_of(head);
-        if (magic != MAGIC || length > MESSAGE_BYTES_MAX) {
-            close(magic != MAGIC ? "what it sent is no message" : "its message is longer than 64 MiB");
+        if (magic != frame_magic || length > message_bytes_max) {
+            close(magic != frame_magic ? "what it sent is no message" : "its message is longer than 64 MiB");
             return false;
         }
-        if (in_.size() - in_used_ < HEAD_SIZE + length) {
+        if (in_.size() - in_used_ < frame_head_size + length) {
             break;
         }
-        std::string bytes = in_.substr(in_used_ + HEAD_SIZE, length);
-        in_used_ += HEAD_SIZE + length;
-        quota_->remove_unfinished(HEAD_SIZE + length);
+        std::string bytes = in_.substr(in_used_ + frame_head_size, length);
+        in_used_ += frame_head_size + length;
+        quota_->remove_unfinished(frame_head_size + length);
         if (!take_message(std::move(bytes))) {
             return false;
         }
@@ -124,7 +124,7 @@ bool LocalClient::take_messages() {
 
 bool LocalClient::take_message(std::string bytes) {
     auto packet = Packet::parse(std::move(bytes));
-    if (!packet || packet->topic().size() > TOPIC_BYTES_MAX) {
+    if (!packet || packet->topic().size() > topic_bytes_max) {
         close(packet ? "its message has a topic of more than 256 bytes" : "what it sent is no RFC 3 message");
         return false;
     }
@@ -137,7 +137,7 @@ bool LocalClient::take_message(std::string bytes) {
 
 bool LocalClient::admit(Packet& packet) {
     const bool is_asking = packet.type() == FLUX_MSGTYPE_REQUEST && !packet.has(FLUX_MSGFLAG_NORESPONSE);
-    const std::size_t size = packet.bytes().size() + REQUEST_OVERHEAD;
+    const std::size_t size = packet.bytes().size() + request_overhead;
     const std::uint32_t matchtag = packet.aux2();
     if (is_asking && open_.count(matchtag) != 0) {
         refuse(packet, EPROTO, "the matchtag is that of a request which is not answered yet");
@@ -171,8 +171,8 @@ void LocalClient::on_response(const Packet& response) {
 }
 
 void LocalClient::release_memory(std::string& buffer) {
-    constexpr std::size_t KEPT_MAX = 256 * 1024;
-    if (buffer.capacity() > KEPT_MAX && buffer.size() < buffer.capacity() / 4) {
+    constexpr std::size_t kept_max = 256 * 1024;
+    if (buffer.capacity() > kept_max && buffer.size() < buffer.capacity() / 4) {
         buffer.shrink_to_fit();
     }
 }
@@ -185,16 +185,17 @@ bool LocalClient::deliver(const Packet& packet) {
     if (packet.type() == FLUX_MSGTYPE_RESPONSE) {
         on_response(packet);
     }
-    if (out_.size() - out_sent_ + bytes.size() > UNREAD_BYTES_MAX || !quota_->has_room(bytes.size() + HEAD_SIZE)) {
+    if (out_.size() - out_sent_ + bytes.size() > unread_bytes_max ||
+        !quota_->has_room(bytes.size() + frame_head_size)) {
         is_over_limit_ = true;
     } else {
-        char head[HEAD_SIZE];
-        std::memcpy(head, &MAGIC, 4);
+        char head[frame_head_size];
+        std::memcpy(head, &frame_magic, 4);
         for (int i = 0; i < 4; ++i) {
             head[4 + i] = static_cast<char>(bytes.size() >> (24 - 8 * i) & 0xff);
         }
         out_.append(head, sizeof head).append(bytes);
-        quota_->add(bytes.size() + HEAD_SIZE);
+        quota_->add(bytes.size() + frame_head_size);
     }
     if (!is_flush_asked_) {
         is_flush_asked_ = true;

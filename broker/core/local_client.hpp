@@ -22,13 +22,13 @@ namespace weir::broker {
 class LocalClient final : public Endpoint {
   public:
     /// A message larger than this is refused by closing the connection.
-    static constexpr std::size_t MESSAGE_BYTES_MAX = 64u << 20;
+    static constexpr std::size_t message_bytes_max = 64u << 20;
     /// A client that lets this much pile up unread is disconnected: it must not cost the others memory.
-    static constexpr std::size_t UNREAD_BYTES_MAX = 64u << 20;
+    static constexpr std::size_t unread_bytes_max = 64u << 20;
     /// No service has a longer name.
-    static constexpr std::size_t TOPIC_BYTES_MAX = 256;
+    static constexpr std::size_t topic_bytes_max = 256;
     /// What a request costs besides its bytes, here and in the service that answers it.
-    static constexpr std::size_t REQUEST_OVERHEAD = 2048;
+    static constexpr std::size_t request_overhead = 2048;
 
     struct Hooks {
         std::function<void(LocalClient&, Packet)> message;

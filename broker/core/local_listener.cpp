@@ -20,7 +20,7 @@
 namespace weir::broker {
 namespace {
 
-constexpr std::uint64_t RETRY_MS = 100;  // descriptors come back not only from clients
+constexpr std::uint64_t accept_retry_ms = 100;  // descriptors come back not only from clients
 
 /// Half of this process's descriptors: the other half is for the owner, the modules and the jobs.
 std::size_t guest_connections_max() {
@@ -41,15 +41,15 @@ LocalListener::LocalListener(Loop& loop, Router& router, const Rundir& rundir, L
 Result<std::unique_ptr<LocalListener>> LocalListener::bind(Loop& loop, Router& router, const Rundir& rundir, Log log) {
     std::unique_ptr<LocalListener> listener(new LocalListener(loop, router, rundir, std::move(log)));
     listener->fd_ = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    unlinkat(rundir.dir_fd(), SOCKET_NAME, 0);  // the lock is ours, so whoever left it is gone
+    unlinkat(rundir.dir_fd(), socket_name, 0);  // the lock is ours, so whoever left it is gone
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
-    const std::string path = rundir.short_path(SOCKET_NAME);
+    const std::string path = rundir.short_path(socket_name);
     std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
     if (listener->fd_ < 0 || ::bind(listener->fd_, reinterpret_cast<sockaddr*>(&address), sizeof address) < 0 ||
-        fchmodat(rundir.dir_fd(), SOCKET_NAME, 0777, 0) < 0 || ::listen(listener->fd_, SOMAXCONN) < 0) {
+        fchmodat(rundir.dir_fd(), socket_name, 0777, 0) < 0 || ::listen(listener->fd_, SOMAXCONN) < 0) {
         return Error{static_cast<std::errc>(errno),
-                     "cannot make the socket " + rundir.path() + "/" + SOCKET_NAME + ": " + std::strerror(errno)};
+                     "cannot make the socket " + rundir.path() + "/" + socket_name + ": " + std::strerror(errno)};
     }
     return listener;
 }
@@ -62,7 +62,7 @@ LocalListener::~LocalListener() {
     clients_.clear();
     if (fd_ >= 0) {
         ::close(fd_);
-        unlinkat(rundir_.dir_fd(), SOCKET_NAME, 0);
+        unlinkat(rundir_.dir_fd(), socket_name, 0);
     }
 }
 
@@ -100,7 +100,7 @@ void LocalListener::on_connect() {
             is_short_ = is_paused_ = true;
             uv_poll_stop(poll_.get());
             uv_timer_start(
-                retry_.get(), [](uv_timer_t* timer) { Watch<uv_timer_t>::fire(timer); }, RETRY_MS, 0);
+                retry_.get(), [](uv_timer_t* timer) { Watch<uv_timer_t>::fire(timer); }, accept_retry_ms, 0);
             return;
         }
     }

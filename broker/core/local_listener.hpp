@@ -21,7 +21,7 @@ namespace weir::broker {
 
 class LocalListener {
   public:
-    static constexpr const char* SOCKET_NAME = "local-0";
+    static constexpr const char* socket_name = "local-0";
     struct Policy {
         bool allow_guests = false;      // [access] allow-guest-user
         bool allow_root_owner = false;  // [access] allow-root-owner

@@ -19,10 +19,10 @@ class LogFile {
 
     /// Opens `path` for appending, mode 0600; the file that was open before is kept if that fails. Standard output and
     /// error follow where they are the file that was open before, or the one that is now.
-    /// @return the system's error, with the path.
+    /// \return the system's error, with the path.
     Status open(const std::string& path);
     /// Appends the line and a newline. A line that does not fit is lost and counted; the first one that fits again is
-    /// preceded by one that tells how many were lost. @return why this line was lost.
+    /// preceded by one that tells how many were lost. \return why this line was lost.
     Status write(std::string_view line);
     bool is_open() const { return fd_ >= 0; }
 

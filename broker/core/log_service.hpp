@@ -18,7 +18,7 @@ namespace weir::broker {
 
 class LogService {
   public:
-    /// @param now seconds since the epoch on the instance's clock.
+    /// \param now seconds since the epoch on the instance's clock.
     LogService(Router& router, const Attributes& attributes, std::function<double()> now);
     /// Logs a message of the broker itself, a line each; severity as in syslog(3).
     void write(int severity, std::string_view text);

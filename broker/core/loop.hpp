@@ -42,7 +42,7 @@ class Watch {
     Watch(const Watch&) = delete;
     Watch& operator=(const Watch&) = delete;
 
-    /// Makes the handle: `init(uv_handle)` calls uv_T_init. @return libuv's error or 0.
+    /// Makes the handle: `init(uv_handle)` calls uv_T_init. \return libuv's error or 0.
     template <typename Init>
     int create(Init init) {
         reset();

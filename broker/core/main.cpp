@@ -40,7 +40,7 @@ int run(const std::vector<std::string>& arguments) {
 
 int main(int argc, char** argv) {
     try {
-        if (argc > 1 && std::string_view(argv[1]) == weir::broker::LAUNCH_OPTION) {
+        if (argc > 1 && std::string_view(argv[1]) == weir::broker::launch_option) {
             return weir::broker::launch_tasks(argc - 2, argv + 2);
         }
         return run(std::vector<std::string>(argv + 1, argv + argc));

@@ -18,21 +18,21 @@ namespace weir::broker {
 namespace {
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool IS_SANITIZED = true;
+constexpr bool is_sanitized = true;
 #elif defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-constexpr bool IS_SANITIZED = true;
+constexpr bool is_sanitized = true;
 #else
-constexpr bool IS_SANITIZED = false;
+constexpr bool is_sanitized = false;
 #endif
 #else
-constexpr bool IS_SANITIZED = false;
+constexpr bool is_sanitized = false;
 #endif
 
 /// RTLD_DEEPBIND keeps modules' symbols apart, but hides the sanitizers' interposers, and may be turned off.
 int deepbind() {
     const char* wish = std::getenv("FLUX_LOAD_WITH_DEEPBIND");
-    return IS_SANITIZED || (wish != nullptr && std::string_view(wish) == "0") ? 0 : RTLD_DEEPBIND;
+    return is_sanitized || (wish != nullptr && std::string_view(wish) == "0") ? 0 : RTLD_DEEPBIND;
 }
 
 /// All signals are the main thread's: blocks them while a thread is made, which inherits the mask.
@@ -118,7 +118,7 @@ void Module::start(ModuleStart start, Dso dso, OnExit on_exit) {
 }
 
 bool Module::deliver(const Packet& packet) {
-    const bool is_stopping = state == ModuleState::FINALIZING || state == ModuleState::EXITED;
+    const bool is_stopping = state == ModuleState::finalizing || state == ModuleState::exited;
     if (is_stopping && packet.type() != FLUX_MSGTYPE_RESPONSE) {  // what it asked for on its way out still comes
         return false;
     }

@@ -20,7 +20,7 @@ namespace weir::broker {
 /// A shared object opened for a module; unmapped on destruction.
 class Dso {
   public:
-    /// @return ENOENT with dlerror's text, EINVAL if it exports no mod_main or another mod_name.
+    /// \return ENOENT with dlerror's text, EINVAL if it exports no mod_main or another mod_name.
     static Result<Dso> open(const std::string& path, const std::string& name);
     Dso() = default;
     Dso(Dso&& other) noexcept
@@ -55,7 +55,7 @@ class Module final : public Endpoint {
     const std::string& path() const { return path_; }
     std::time_t last_seen() const { return last_seen_; }
 
-    ModuleState state = ModuleState::INIT;
+    ModuleState state = ModuleState::init;
     bool is_removal_asked = false;
     ModuleHost::Finished loaded;                // waits for RUNNING or failure; empty once told
     std::vector<ModuleHost::Finished> removed;  // wait for the exit

@@ -102,12 +102,12 @@ ChannelPump::~ChannelPump() {
 }
 
 void ChannelPump::before_sleep() {
-    constexpr int ROUNDS = 4;
+    constexpr int rounds_per_turn = 4;
     bool is_left = true;
-    for (int round = 0; is_left && round < ROUNDS; ++round) {
+    for (int round = 0; is_left && round < rounds_per_turn; ++round) {
         is_left = false;
         for (std::size_t i = 0; i < channels_.size(); ++i) {  // by index: a message may load or remove a module
-            if (channels_[i]->is_dirty_ && !channels_[i]->drain(BUDGET)) {
+            if (channels_[i]->is_dirty_ && !channels_[i]->drain(messages_per_turn)) {
                 is_left = true;
             }
         }

@@ -30,9 +30,9 @@ class ModuleChannel {
     /// Where the other end connects to, in the pump's ZeroMQ context.
     const std::string& address() const { return address_; }
     /// Queues a message; never blocks. What the message is charged for is released when the module has read it.
-    /// @return false if nobody is at the other end.
+    /// \return false if nobody is at the other end.
     bool send(const Packet& packet);
-    /// Hands up to `budget` waiting messages to the callback. @return false if more may wait.
+    /// Hands up to `budget` waiting messages to the callback. \return false if more may wait.
     bool drain(std::size_t budget);
 
   private:
@@ -61,7 +61,7 @@ class ChannelPump {
     friend class ModuleChannel;
     void before_sleep();
 
-    static constexpr std::size_t BUDGET = 256;  // messages of one channel before the others get their turn
+    static constexpr std::size_t messages_per_turn = 256;  // messages of one channel before the others get their turn
     Loop& loop_;
     void* context_;
     std::vector<ModuleChannel*> channels_;

@@ -136,7 +136,7 @@ Result<Module*> ModuleHost::start(const LoadRequest& request) {
     start.args = request.args;
     start.config = hooks_.config();
     for (const auto& [name, value] : attributes_.all()) {
-        if (value.kind == Attributes::Kind::FIXED) {
+        if (value.kind == Attributes::Kind::fixed) {
             start.attributes.emplace(name, value.text);
         }
     }
@@ -193,7 +193,7 @@ bool ModuleHost::set_state(std::string_view uuid, ModuleState state) {
     if (state > module.state) {
         module.state = state;
     }
-    if (state == ModuleState::RUNNING && module.loaded) {
+    if (state == ModuleState::running && module.loaded) {
         std::exchange(module.loaded, {})(Done{});
     }
     return true;
@@ -201,7 +201,7 @@ bool ModuleHost::set_state(std::string_view uuid, ModuleState state) {
 
 void ModuleHost::on_exit(Module& module) {
     const bool was_loaded = !module.loaded;
-    module.state = ModuleState::EXITED;
+    module.state = ModuleState::exited;
     router_.detach(module);
     const ModuleEnd end = module.join();
     const std::string name = module.name();

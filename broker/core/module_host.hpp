@@ -15,7 +15,7 @@
 
 namespace weir::broker {
 
-enum class ModuleState { INIT = 0, RUNNING = 1, FINALIZING = 2, EXITED = 3 };
+enum class ModuleState { init = 0, running = 1, finalizing = 2, exited = 3 };
 
 struct LoadRequest {
     std::string target;  // builtin name, DSO name or path
@@ -45,7 +45,7 @@ class ModuleHost {
     void remove(const std::string& name, Finished done);
     /// Removes all modules, the last loaded first, one at a time.
     void remove_all(std::function<void()> done);
-    /// A module tells its state. Unknown senders are ignored. @return false if there is no such module.
+    /// A module tells its state. Unknown senders are ignored. \return false if there is no such module.
     bool set_state(std::string_view uuid, ModuleState state);
     /// RFC 5 mods array.
     Json list() const;

@@ -21,8 +21,8 @@
 namespace weir::broker {
 namespace {
 
-constexpr double FAREWELL_SECONDS_MAX = 10;
-constexpr int STATE_FINALIZING = 2;
+constexpr double farewell_seconds_max = 10;
+constexpr int state_finalizing = 2;
 
 struct CloseHandle {
     void operator()(flux_t* h) const { flux_close(h); }
@@ -77,9 +77,9 @@ ModuleEnd call_mod_main(flux_t* h, const ModuleStart& start) {
 
 /// Requests that arrived after mod_main had ended get an answer.
 void farewell(flux_t* h) {
-    flux_future_t* told = flux_rpc_pack(h, "module.status", FLUX_NODEID_ANY, 0, "{s:i}", "status", STATE_FINALIZING);
+    flux_future_t* told = flux_rpc_pack(h, "module.status", FLUX_NODEID_ANY, 0, "{s:i}", "status", state_finalizing);
     if (told != nullptr) {
-        flux_future_wait_for(told, FAREWELL_SECONDS_MAX);
+        flux_future_wait_for(told, farewell_seconds_max);
         flux_future_destroy(told);
     }
     const flux_match requests{FLUX_MSGTYPE_REQUEST, FLUX_MATCHTAG_NONE, nullptr};

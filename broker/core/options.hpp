@@ -19,7 +19,7 @@ struct Options {
     bool wants_version = false;
 };
 
-/// @return an error that names the argument and what is right.
+/// \return an error that names the argument and what is right.
 Result<Options> parse_options(const std::vector<std::string>& arguments);
 
 /// The text of --help.

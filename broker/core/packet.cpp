@@ -11,8 +11,8 @@
 namespace weir::broker {
 namespace {
 
-constexpr std::uint8_t MAGIC = 0x8e;
-constexpr std::uint8_t VERSION = 1;
+constexpr std::uint8_t proto_magic = 0x8e;
+constexpr std::uint8_t proto_version = 1;
 
 void append_frame(std::string& out, std::string_view bytes) {
     const std::size_t n = bytes.size();
@@ -97,9 +97,9 @@ Packet Packet::make(Header header, std::string_view topic, std::optional<std::st
         header.flags |= FLUX_MSGFLAG_PAYLOAD;
         append_frame(out, *payload);
     }
-    out.push_back(static_cast<char>(PROTO_SIZE));
-    out.push_back(static_cast<char>(MAGIC));
-    out.push_back(static_cast<char>(VERSION));
+    out.push_back(static_cast<char>(proto_size));
+    out.push_back(static_cast<char>(proto_magic));
+    out.push_back(static_cast<char>(proto_version));
     out.push_back(static_cast<char>(header.type));
     out.push_back(static_cast<char>(header.flags));
     for (const std::uint32_t value : {header.cred.userid, header.cred.rolemask, header.aux1, header.aux2}) {
@@ -110,10 +110,10 @@ Packet Packet::make(Header header, std::string_view topic, std::optional<std::st
 }
 
 bool Packet::scan() {
-    if (bytes_.size() < PROTO_SIZE + 1 || bytes_[bytes_.size() - PROTO_SIZE - 1] != static_cast<char>(PROTO_SIZE)) {
+    if (bytes_.size() < proto_size + 1 || bytes_[bytes_.size() - proto_size - 1] != static_cast<char>(proto_size)) {
         return false;
     }
-    if (proto(0) != MAGIC || proto(1) != VERSION) {
+    if (proto(0) != proto_magic || proto(1) != proto_version) {
         return false;
     }
     std::size_t at = 0;
@@ -147,11 +147,11 @@ bool Packet::scan() {
         payload_ = frame->at;
         payload_size_ = frame->size;
     }
-    return at == bytes_.size() - PROTO_SIZE - 1;
+    return at == bytes_.size() - proto_size - 1;
 }
 
 std::uint8_t Packet::proto(std::size_t at) const {
-    return static_cast<std::uint8_t>(bytes_[bytes_.size() - PROTO_SIZE + at]);
+    return static_cast<std::uint8_t>(bytes_[bytes_.size() - proto_size + at]);
 }
 
 std::uint32_t Packet::word(std::size_t at) const {
@@ -163,7 +163,7 @@ std::uint32_t Packet::word(std::size_t at) const {
 }
 
 void Packet::set_word(std::size_t at, std::uint32_t value) {
-    const std::size_t base = bytes_.size() - PROTO_SIZE + at;
+    const std::size_t base = bytes_.size() - proto_size + at;
     for (std::size_t i = 0; i < 4; ++i) {
         bytes_[base + i] = static_cast<char>(value >> (24 - 8 * i) & 0xff);
     }
@@ -212,7 +212,7 @@ void Packet::push_route(std::string_view id) {
     append_frame(head, id);
     if (!has(FLUX_MSGFLAG_ROUTE)) {
         append_frame(head, {});
-        bytes_[bytes_.size() - PROTO_SIZE + 3] = static_cast<char>(flags() | FLUX_MSGFLAG_ROUTE);
+        bytes_[bytes_.size() - proto_size + 3] = static_cast<char>(flags() | FLUX_MSGFLAG_ROUTE);
         delimiter_ = head.size() - 1;
     } else {
         delimiter_ += head.size();

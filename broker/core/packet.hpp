@@ -38,7 +38,7 @@ struct Header {
 class Packet {
   public:
     /// Checks the frames of an encoded message and notes where its parts are.
-    /// @return nothing if the bytes are not one whole RFC 3 message. O(routes).
+    /// \return nothing if the bytes are not one whole RFC 3 message. O(routes).
     static std::optional<Packet> parse(std::string bytes);
 
     /// Encodes a new message. The TOPIC, PAYLOAD and ROUTE flags follow from the arguments; requests and responses get
@@ -83,7 +83,7 @@ class Packet {
     std::string take() && { return std::move(bytes_); }
 
   private:
-    static constexpr std::size_t PROTO_SIZE = 20;
+    static constexpr std::size_t proto_size = 20;
     std::uint8_t proto(std::size_t at) const;
     std::uint32_t word(std::size_t at) const;
     void set_word(std::size_t at, std::uint32_t value);

@@ -16,8 +16,8 @@ namespace weir::broker {
 /// What one user holds and may hold.
 class Quota {
   public:
-    static constexpr std::size_t GUEST_BYTES_MAX = std::size_t{64} << 20;
-    static constexpr std::size_t GUEST_CONNECTIONS_MAX = 64;
+    static constexpr std::size_t guest_bytes_max = std::size_t{64} << 20;
+    static constexpr std::size_t guest_connections_max = 64;
 
     Quota(std::size_t bytes_max, std::size_t connections_max)
         : connections_max_(connections_max), bytes_max_(bytes_max) {}
@@ -71,7 +71,7 @@ class Charge {
 /// The quotas of all users who are or were connected.
 class Quotas {
   public:
-    /// @param owner has no limits. @param guests_max connections of all guests together.
+    /// \param owner has no limits. \param guests_max connections of all guests together.
     Quotas(std::uint32_t owner, std::size_t guests_max) : owner_(owner), guests_max_(guests_max) {}
 
     const std::shared_ptr<Quota>& of(std::uint32_t userid) {
@@ -79,7 +79,7 @@ class Quotas {
         auto& quota = users_[userid];
         if (!quota) {
             quota = userid == owner_ ? std::make_shared<Quota>(none, none)
-                                     : std::make_shared<Quota>(Quota::GUEST_BYTES_MAX, Quota::GUEST_CONNECTIONS_MAX);
+                                     : std::make_shared<Quota>(Quota::guest_bytes_max, Quota::guest_connections_max);
         }
         return quota;
     }

@@ -112,7 +112,7 @@ bool Router::arm_disconnect(Endpoint& from, const Packet& packet) {
     if (from.disconnects_.find(topic) != from.disconnects_.end()) {
         return true;
     }
-    if (from.disconnects_.size() >= SERVICES_USED_MAX) {
+    if (from.disconnects_.size() >= services_used_max) {
         return false;
     }
     from.disconnects_.emplace(std::move(topic), packet.cred());
@@ -144,7 +144,7 @@ void Router::route_request(Packet packet) {
     }
     const std::string_view service = service_of(packet.topic());
     const std::string_view owner = services_.find(service);
-    if (owner == ServiceTable::BROKER) {
+    if (owner == ServiceTable::broker_id) {
         dispatch(std::move(packet));
         return;
     }
@@ -175,7 +175,7 @@ void Router::dispatch(Packet packet) {
 void Router::add_method(const std::string& topic, std::uint32_t rolemask, Method method) {
     const std::string service(service_of(topic));
     if (services_.find(service).empty()) {
-        WEIR_CHECK(services_.add(service, ServiceTable::BROKER).has_value());
+        WEIR_CHECK(services_.add(service, ServiceTable::broker_id).has_value());
     }
     methods_[topic] = MethodEntry{rolemask, std::move(method)};
 }

@@ -26,7 +26,7 @@ class Endpoint {
     virtual ~Endpoint() = default;
     Endpoint(const Endpoint&) = delete;
     Endpoint& operator=(const Endpoint&) = delete;
-    /// Queues a message for it; must neither block nor call the router. @return false if it takes no such message any
+    /// Queues a message for it; must neither block nor call the router. \return false if it takes no such message any
     /// more.
     virtual bool deliver(const Packet& packet) = 0;
     const std::string& uuid() const { return uuid_; }
@@ -58,7 +58,7 @@ class Call {
     void respond(const Json& payload) const { respond_text(payload.dump()); }
     /// Sends text (JSON or not) with its trailing NUL.
     void respond_text(std::string_view text) const;
-    /// @param errnum as errno(3); @param message for people, empty: the receiver uses strerror.
+    /// \param errnum as errno(3); \param message for people, empty: the receiver uses strerror.
     void fail(int errnum, std::string_view message = {}) const;
     void fail(const Error& error) const;
 
@@ -73,7 +73,7 @@ class Router {
     using Method = std::function<void(const Call&)>;
     using Reply = std::function<void(int errnum, std::string_view text)>;
 
-    /// @param owner credentials of what the broker itself sends.
+    /// \param owner credentials of what the broker itself sends.
     explicit Router(Cred owner) : owner_(owner) {}
 
     ServiceTable& services() { return services_; }
@@ -89,14 +89,14 @@ class Router {
     /// Routes a message that an endpoint sent; its credentials are final.
     void receive(Endpoint& from, Packet packet);
 
-    /// Adds a method of the broker itself and, at its first method, the service. @param rolemask roles besides the
+    /// Adds a method of the broker itself and, at its first method, the service. \param rolemask roles besides the
     /// owner.
     void add_method(const std::string& topic, std::uint32_t rolemask, Method method);
     /// Sends a request of the broker to a service. `reply` is called once, also on failure; empty: no response wanted.
     void call(const std::string& topic, const Json& payload, Reply reply);
     /// Routes a response along its route stack.
     void respond(Packet response);
-    /// Stamps a sequence number and distributes. @return the number, from 1 on.
+    /// Stamps a sequence number and distributes. \return the number, from 1 on.
     std::uint32_t publish(Packet event);
 
     struct Counters {
@@ -116,7 +116,7 @@ class Router {
         std::string target;  // uuid of the endpoint that was asked
         Reply reply;
     };
-    static constexpr std::size_t SERVICES_USED_MAX = 1024;  // disconnect notices kept for one endpoint
+    static constexpr std::size_t services_used_max = 1024;  // disconnect notices kept for one endpoint
 
     void route_request(Packet packet);
     void dispatch(Packet packet);

@@ -19,7 +19,7 @@
 namespace weir::broker {
 namespace {
 
-constexpr const char* LOCK_NAME = "broker.pid";
+constexpr const char* lock_name = "broker.pid";
 
 Error failed(const std::string& path, const std::string& what) {
     return {static_cast<std::errc>(errno), "rundir " + path + ": " + what + ": " + std::strerror(errno)};
@@ -71,7 +71,7 @@ Result<Rundir> Rundir::open(std::string path) {
 
 Status Rundir::lock() {
     for (;;) {
-        const int fd = openat(dir_fd_, LOCK_NAME, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+        const int fd = openat(dir_fd_, lock_name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
         if (fd < 0) {
             return failed(path_, "cannot write to it");
         }
@@ -83,7 +83,7 @@ Status Rundir::lock() {
         struct stat held {};
         struct stat named {};
         fstat(fd, &held);
-        if (fstatat(dir_fd_, LOCK_NAME, &named, AT_SYMLINK_NOFOLLOW) == 0 && held.st_ino == named.st_ino) {
+        if (fstatat(dir_fd_, lock_name, &named, AT_SYMLINK_NOFOLLOW) == 0 && held.st_ino == named.st_ino) {
             lock_fd_ = fd;
             break;
         }
@@ -104,7 +104,7 @@ Rundir::Rundir(Rundir&& other) noexcept
 
 void Rundir::remove() {
     if (lock_fd_ >= 0) {
-        unlinkat(dir_fd_, LOCK_NAME, 0);
+        unlinkat(dir_fd_, lock_name, 0);
         ::close(std::exchange(lock_fd_, -1));
     }
     if (std::exchange(is_made_here_, false)) {

@@ -11,7 +11,7 @@ namespace weir::broker {
 class Rundir {
   public:
     /// Makes the directory if it is missing (mode 0700), or a fresh one under TMPDIR if `path` is empty, and locks it.
-    /// @return EADDRINUSE with the pid of the instance that lives there; EPERM if somebody else made it or may write to
+    /// \return EADDRINUSE with the pid of the instance that lives there; EPERM if somebody else made it or may write to
     /// it (broker/api/private_dir).
     static Result<Rundir> open(std::string path);
     Rundir(Rundir&& other) noexcept;

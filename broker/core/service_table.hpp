@@ -16,14 +16,14 @@ namespace weir::broker {
 /// The service that a topic names: "a.b.c" -> "a", "a" -> "a".
 std::string_view service_of(std::string_view topic);
 
-/// Owner ids are endpoint uuids; the broker's own services belong to BROKER.
+/// Owner ids are endpoint uuids; the broker's own services belong to broker_id.
 class ServiceTable {
   public:
-    static constexpr std::string_view BROKER = "broker";
+    static constexpr std::string_view broker_id = "broker";
 
-    /// Registers a name. @return EEXIST if somebody has it, EINVAL if it is empty or contains a dot.
+    /// Registers a name. \return EEXIST if somebody has it, EINVAL if it is empty or contains a dot.
     Status add(std::string_view name, std::string_view owner);
-    /// @return ENOENT if nobody has the name, EINVAL if another owner has it.
+    /// \return ENOENT if nobody has the name, EINVAL if another owner has it.
     Status remove(std::string_view name, std::string_view owner);
     void remove_all(std::string_view owner);
     /// The owner's id, empty if the service is not registered. O(log n).

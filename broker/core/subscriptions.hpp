@@ -14,7 +14,7 @@ namespace weir::broker {
 class Subscriptions {
   public:
     void add(std::string_view prefix);
-    /// @return false if there was no such subscription.
+    /// \return false if there was no such subscription.
     bool remove(std::string_view prefix);
     /// O(n) in the distinct prefixes, of which an endpoint has a handful.
     bool match(std::string_view topic) const;

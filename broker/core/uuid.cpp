@@ -15,14 +15,14 @@ std::string new_uuid() {
     WEIR_CHECK(getrandom(bytes.data(), bytes.size(), 0) == static_cast<ssize_t>(bytes.size()));
     bytes[6] = static_cast<unsigned char>((bytes[6] & 0x0f) | 0x40);
     bytes[8] = static_cast<unsigned char>((bytes[8] & 0x3f) | 0x80);
-    constexpr const char* DIGITS = "0123456789abcdef";
+    constexpr const char* hex_digits = "0123456789abcdef";
     std::string text;
     for (std::size_t i = 0; i < bytes.size(); ++i) {
         if (i == 4 || i == 6 || i == 8 || i == 10) {
             text.push_back('-');
         }
-        text.push_back(DIGITS[bytes[i] >> 4]);
-        text.push_back(DIGITS[bytes[i] & 0x0f]);
+        text.push_back(hex_digits[bytes[i] >> 4]);
+        text.push_back(hex_digits[bytes[i] & 0x0f]);
     }
     return text;
 }

@@ -24,7 +24,7 @@ int digit(char c) {
 }  // namespace
 
 std::string base64_encode(std::string_view bytes) {
-    constexpr const char* DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    constexpr const char* digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     std::string text;
     text.reserve((bytes.size() + 2) / 3 * 4);
     for (std::size_t i = 0; i < bytes.size(); i += 3) {
@@ -34,7 +34,7 @@ std::string base64_encode(std::string_view bytes) {
             bits = bits << 8 | (k < n ? static_cast<unsigned char>(bytes[i + k]) : 0u);
         }
         for (std::size_t k = 0; k < 4; ++k) {
-            text.push_back(k <= n ? DIGITS[bits >> (18 - 6 * k) & 63] : '=');
+            text.push_back(k <= n ? digits[bits >> (18 - 6 * k) & 63] : '=');
         }
     }
     return text;

@@ -9,7 +9,7 @@
 namespace weir::broker {
 
 std::string base64_encode(std::string_view bytes);
-/// @return nothing unless the text is whole, padded base64.
+/// \return nothing unless the text is whole, padded base64.
 std::optional<std::string> base64_decode(std::string_view text);
 
 }  // namespace weir::broker

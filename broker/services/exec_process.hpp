@@ -39,14 +39,14 @@ class ProcessPool {
   public:
     using Started = std::function<void(flux_jobid_t)>;
     using Ended = std::function<void(flux_jobid_t, const LaunchEnd&)>;
-    /// @param launcher program that understands --launch-task.
+    /// \param launcher program that understands --launch-task.
     ProcessPool(flux_t* h, std::string launcher, Started started, Ended ended);
     /// Ends what still runs: SIGTERM, after `grace_s` real seconds SIGKILL; waits until no process is left.
     ~ProcessPool();
     ProcessPool(const ProcessPool&) = delete;
     ProcessPool& operator=(const ProcessPool&) = delete;
 
-    /// @return an error in words if the launcher cannot be started.
+    /// \return an error in words if the launcher cannot be started.
     Status launch(flux_jobid_t id, const LaunchRequest& request);
     /// Signals the job's tasks and their process groups; SIGKILL every descendant. No effect on an unknown job.
     void kill(flux_jobid_t id, int signal);

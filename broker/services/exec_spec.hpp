@@ -26,7 +26,7 @@ struct ExecSpec {
     int simulated_status = 0;
 };
 
-/// @return an error that names the attribute and what is right.
+/// \return an error that names the attribute and what is right.
 Result<ExecSpec> read_exec_spec(const Json& jobspec, const Json& r);
 
 /// Replaces {{id}}, {{jobid}} and {{id.f58}} in a file name by the job's id.

@@ -8,7 +8,7 @@
 namespace weir::broker {
 
 /// "30s", "1.5h", "100ms", "7d", "2m", a bare number (seconds), "inf" or "infinity".
-/// @return seconds, 0 or more; nothing if it is no duration.
+/// \return seconds, 0 or more; nothing if it is no duration.
 std::optional<double> parse_fsd(std::string_view text);
 
 }  // namespace weir::broker

@@ -16,9 +16,9 @@ class JobOutput {
     JobOutput(const JobOutput&) = delete;
     JobOutput& operator=(const JobOutput&) = delete;
 
-    /// Opens a job's file for appending. @param named a file that the user asked for, empty: the job's own. Of one
+    /// Opens a job's file for appending. \param named a file that the user asked for, empty: the job's own. Of one
     /// elsewhere a link is kept, so that it is found after a restart, too.
-    /// @return a file descriptor that is the caller's.
+    /// \return a file descriptor that is the caller's.
     Result<int> open(const std::string& job, const std::string& named);
     /// Where a job's output is. The file need not be there.
     std::string path(const std::string& job) const;
@@ -28,7 +28,7 @@ class JobOutput {
         std::uint64_t next = 0;
         bool is_end = false;  // nothing lies behind `next` now
     };
-    /// At most 256 KiB from byte `offset` on. @return ENOENT if the job has no output file.
+    /// At most 256 KiB from byte `offset` on. \return ENOENT if the job has no output file.
     Result<Part> read(const std::string& job, std::uint64_t offset) const;
 
   private:

@@ -15,19 +15,19 @@ namespace weir::broker {
 
 class KvsStore {
   public:
-    /// @param append add to the end of the present value instead of replacing it.
-    /// @return EINVAL for an empty key, EISDIR if the key is a directory.
+    /// \param append add to the end of the present value instead of replacing it.
+    /// \return EINVAL for an empty key, EISDIR if the key is a directory.
     Status put(std::string_view key, std::string_view bytes, bool append);
     /// Removes a value, or a directory with all that is in it. No error if there is none.
     void unlink(std::string_view key);
-    /// @return ENOENT, or EISDIR for a directory.
+    /// \return ENOENT, or EISDIR for a directory.
     Result<std::string_view> lookup(std::string_view key) const;
 
     struct Entry {
         std::string name;
         bool is_dir = false;
     };
-    /// The entries of a directory in name order; the empty key is the root. @return ENOENT, or ENOTDIR for a value.
+    /// The entries of a directory in name order; the empty key is the root. \return ENOENT, or ENOTDIR for a value.
     Result<std::vector<Entry>> list(std::string_view key) const;
 
     std::uint64_t sequence() const { return sequence_; }

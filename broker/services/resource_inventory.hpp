@@ -37,12 +37,12 @@ struct Inventory {
 };
 
 /// Reads R. Ranks are numbered anew from 0 in their order, since a slice of the parent's nodes is all of a child's.
-/// @return an error that says which part is missing or wrong.
+/// \return an error that says which part is missing or wrong.
 Result<Inventory> inventory_from_r(const Json& r);
 
 /// Takes what R's part "scheduling" says of memory: {"weir": {"memory_mib": [{"hosts": "n[0-3]", "value": 65536}]}}, or
 /// by "ranks", which are `rank_of`'s keys and its values the places in `nodes`. What else is in there is not ours.
-/// @return an error that names the entry; then nothing has changed.
+/// \return an error that names the entry; then nothing has changed.
 Status take_memory(const Json& scheduling, const std::map<std::uint32_t, std::uint32_t>& rank_of, Inventory& inventory);
 
 }  // namespace weir::broker

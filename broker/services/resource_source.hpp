@@ -14,7 +14,7 @@ namespace weir::broker {
 /// True if the [resource] table names resources.
 bool is_configured(const Json& table);
 /// [[resource.config]] hosts, cores, gpus, properties; or [resource.imagined] nodes, cores, gpus, hostlist;
-/// or [resource] path, a file with R. [resource] scheduling, a file, adds what R cannot say: memory. @return an error
+/// or [resource] path, a file with R. [resource] scheduling, a file, adds what R cannot say: memory. \return an error
 /// that names the key.
 Result<Inventory> configured_inventory(const Json& table);
 

@@ -53,7 +53,7 @@ class Handlers {
     ~Handlers() { flux_msg_handler_delvec(handlers_); }
     Handlers(const Handlers&) = delete;
     Handlers& operator=(const Handlers&) = delete;
-    /// @return 0, or -1 with errno.
+    /// \return 0, or -1 with errno.
     int add(flux_t* h, const flux_msg_handler_spec* table, void* arg) {
         return flux_msg_handler_addvec(h, table, arg, &handlers_);
     }

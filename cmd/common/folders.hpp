@@ -9,7 +9,7 @@
 namespace weir::cmd {
 
 /// Makes a private directory (broker/api/private_dir) and, above it, whatever is missing.
-/// @return true if it was made here. Errors: it cannot be made, or it is somebody else's.
+/// \return true if it was made here. Errors: it cannot be made, or it is somebody else's.
 inline Result<bool> make_private_tree(const std::string& path) {
     std::error_code problem;
     const std::filesystem::path above = std::filesystem::path(path).parent_path();

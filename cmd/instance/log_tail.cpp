@@ -25,7 +25,7 @@ LogTail::~LogTail() {
     }
 }
 
-/// Opens what the path names now. @return false if that is what is open already, or nothing.
+/// Opens what the path names now. \return false if that is what is open already, or nothing.
 bool LogTail::open_current() {
     struct stat named {};
     struct stat held {};

@@ -92,7 +92,7 @@ class PriorityService {
     void add_backlog(const std::vector<JobEvent>& events);
     /// The backlog is complete: it is applied in order of time, and what vanished is ended. An event that cannot be
     /// applied costs itself alone.
-    /// @return a sentence for each of those.
+    /// \return a sentence for each of those.
     std::vector<std::string> end_backlog(Instant now);
     bool is_synced() const { return is_synced_; }
     /// A live event.

@@ -75,6 +75,13 @@ def lint_private(path, lines):
             yield number, "names a path of one machine: take it out"
 
 
+def lint_doc_commands(path, lines):
+    if path.suffix in (".cpp", ".hpp"):
+        for number, line in enumerate(lines, 1):
+            if m := re.search(r"//.*@(param|return|brief|tparam|throws|note|pre)\b", line):
+                yield number, f"@{m.group(1)}: write \\{m.group(1)}, as all comments do"
+
+
 def lint_tests_wait(path, lines):
     if path.suffix == ".t" or "sharness.d" in str(path):
         for number, line in enumerate(lines, 1):
@@ -86,7 +93,8 @@ def main():
     code = project_files(TOP, "*.cpp", "*.hpp", "*.h", "*.c", "*.py", "CMakeLists.txt", "*.cmake", "*.t", "*.sh")
     failures = 0
     rules = {"layering and purity": lint_includes, "no clock, no sleep in pure code": lint_clock,
-             "file length and licence": lint_file, "no private paths": lint_private, "system tests wait on events": lint_tests_wait}
+             "file length and licence": lint_file, "no private paths": lint_private, "one form of doc commands": lint_doc_commands,
+             "system tests wait on events": lint_tests_wait}
     for name, rule in rules.items():
         bad = 0
         for path in code:

@@ -38,7 +38,7 @@ void try_packet(Packet packet) {
 void try_frames(std::string_view bytes) {
     int ends[2];
     WEIR_CHECK(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends) == 0);
-    const auto quota = std::make_shared<Quota>(Quota::GUEST_BYTES_MAX, Quota::GUEST_CONNECTIONS_MAX);
+    const auto quota = std::make_shared<Quota>(Quota::guest_bytes_max, Quota::guest_connections_max);
     {
         Loop loop;
         bool is_open = true;
@@ -60,7 +60,7 @@ void try_frames(std::string_view bytes) {
     }
     ::close(ends[1]);
     WEIR_CHECK(quota->bytes() == 0 && quota->connections() == 0);
-    WEIR_CHECK(quota->has_room_to_read(Quota::GUEST_BYTES_MAX));
+    WEIR_CHECK(quota->has_room_to_read(Quota::guest_bytes_max));
 }
 
 void try_log_line(std::string_view line) {

@@ -18,7 +18,7 @@ TEST_CASE("attributes: clients add, change and remove their own") {
     CHECK(all.change("mine", "a"));
     CHECK(all.change("mine", "b"));
     CHECK(all.get("mine") == "b");
-    CHECK(all.find("mine")->kind == Attributes::Kind::RUNTIME);
+    CHECK(all.find("mine")->kind == Attributes::Kind::runtime);
     CHECK(all.remove("mine"));
     CHECK_FALSE(all.get("mine"));
     CHECK(all.remove("mine").error().code == std::errc::no_such_file_or_directory);
@@ -26,14 +26,14 @@ TEST_CASE("attributes: clients add, change and remove their own") {
 
 TEST_CASE("attributes: a runtime attribute of the broker can be changed") {
     Attributes all;
-    all.set("broker.module-nopanic", "0", Attributes::Kind::RUNTIME);
+    all.set("broker.module-nopanic", "0", Attributes::Kind::runtime);
     CHECK(all.change("broker.module-nopanic", "1"));
     CHECK(all.get("broker.module-nopanic") == "1");
 }
 
 TEST_CASE("attributes: a severity is -1 to 7, whoever sets it") {
     Attributes all;
-    all.set("log-stderr-level", "3", Attributes::Kind::SEVERITY);
+    all.set("log-stderr-level", "3", Attributes::Kind::severity);
     CHECK(all.severity("log-stderr-level") == 3);
     CHECK(all.change("log-stderr-level", "-1"));
     CHECK(all.severity("log-stderr-level") == -1);

@@ -26,10 +26,10 @@ TEST_CASE("quota: a charge lasts as long as its last holder") {
 }
 
 TEST_CASE("quota: the owner has no limit, a guest has few connections, all guests together have a share") {
-    Quotas quotas(10, Quota::GUEST_CONNECTIONS_MAX + 5);
+    Quotas quotas(10, Quota::guest_connections_max + 5);
     CHECK_FALSE(quotas.of(10)->is_limited());
     CHECK(quotas.of(10)->has_room(std::size_t(1) << 40));
-    for (std::size_t i = 0; i < Quota::GUEST_CONNECTIONS_MAX; ++i) {
+    for (std::size_t i = 0; i < Quota::guest_connections_max; ++i) {
         REQUIRE(quotas.may_connect(20));
         quotas.of(20)->connect();
     }

@@ -92,7 +92,7 @@ TEST_CASE("journal: a job comes back as it was") {
     REQUIRE(read);
     REQUIRE(read->jobs.size() == 1);
     const Job& job = *read->jobs[0];
-    CHECK(job.state == State::Run);
+    CHECK(job.state == State::run);
     CHECK(job.eventlog == life.job.eventlog);
     CHECK(job.sequence == 4);
     CHECK(job.jobspec_text.redacted == life.job.jobspec_text.redacted);
@@ -209,7 +209,7 @@ TEST_CASE("journal: a torn last line is dropped with a warning") {
     auto read = read_journal(text, "jobs.journal", pool);
     REQUIRE(read);
     CHECK(read->warning.starts_with("jobs.journal:5:"));
-    CHECK(read->jobs[0]->state == State::Priority);
+    CHECK(read->jobs[0]->state == State::priority);
 }
 
 TEST_CASE("journal: any change, loss or exchange of lines refuses the file with its number and what to do") {
@@ -291,7 +291,7 @@ TEST_CASE("store: appends survive, compaction drops what is gone, a second opene
     auto store = JobStore::open(dir.path, pool, restored);
     REQUIRE(store);
     REQUIRE(restored.jobs.size() == 1);
-    CHECK(restored.jobs[0]->state == State::Sched);
+    CHECK(restored.jobs[0]->state == State::sched);
     JobTable empty;
     REQUIRE((*store)->compact(empty, 9));
     const std::string text = file_text(dir.path + "/jobs.journal");

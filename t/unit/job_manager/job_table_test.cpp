@@ -14,8 +14,8 @@ namespace {
 /// Moves a finished or pending life into the table.
 Job& put(JobTable& table, Life& life) {
     Job& job = table.add(std::make_unique<Job>(std::move(life.job)));
-    table.count(job, State::New);
-    if (job.state == State::Inactive)
+    table.count(job, State::created);
+    if (job.state == State::inactive)
         table.retire(job);
     return job;
 }
@@ -84,8 +84,8 @@ TEST_CASE("table: a job that changes its queue is counted there, in its new stat
     Job& job = put(table, life);
     const std::string old_queue = job.facts.queue;
     REQUIRE(transition(job, {1800000000000000, "jobspec-update", json(R"({"attributes.system.queue":"b"})")}));
-    table.recount_queue(job, old_queue, State::Sched);
-    table.count(job, State::Sched);
+    table.recount_queue(job, old_queue, State::sched);
+    table.count(job, State::sched);
     CHECK(table.counts_by_queue().at("a").states[3] == 0);
     CHECK(table.counts_by_queue().at("b").states[3] == 0);
     CHECK(table.counts_by_queue().at("b").states[2] == 1);

@@ -10,26 +10,26 @@ using weir::broker::jobs::testing::Life;
 
 TEST_CASE("transition: a job walks through all states") {
     Life life;
-    CHECK(life.job.state == State::New);
+    CHECK(life.job.state == State::created);
     REQUIRE(life.post("submit", R"({"userid":7,"urgency":16,"flags":0})"));
-    CHECK(life.job.state == State::New);
+    CHECK(life.job.state == State::created);
     REQUIRE(life.post("validate"));
-    CHECK(life.job.state == State::Depend);
+    CHECK(life.job.state == State::depend);
     REQUIRE(life.post("depend"));
-    CHECK(life.job.state == State::Priority);
+    CHECK(life.job.state == State::priority);
     REQUIRE(life.post("priority", R"({"priority":42})"));
-    CHECK(life.job.state == State::Sched);
+    CHECK(life.job.state == State::sched);
     CHECK(life.job.priority == 42);
     REQUIRE(life.post("alloc"));
-    CHECK(life.job.state == State::Run);
+    CHECK(life.job.state == State::run);
     CHECK(life.job.has_resources);
     REQUIRE(life.post("finish", R"({"status":0})"));
-    CHECK(life.job.state == State::Cleanup);
+    CHECK(life.job.state == State::cleanup);
     REQUIRE(life.post("free"));
     CHECK_FALSE(life.job.has_resources);
     REQUIRE(life.post("clean"));
-    CHECK(life.job.state == State::Inactive);
-    CHECK(life.job.result() == JobResult::Completed);
+    CHECK(life.job.state == State::inactive);
+    CHECK(life.job.result() == JobResult::completed);
 }
 
 TEST_CASE("transition: urgency, restart and update return a scheduled job to PRIORITY") {
@@ -40,24 +40,24 @@ TEST_CASE("transition: urgency, restart and update return a scheduled job to PRI
     Life life;
     life.to_sched();
     REQUIRE(life.post(name, context));
-    CHECK(life.job.state == State::Priority);
+    CHECK(life.job.state == State::priority);
 }
 
 TEST_CASE("transition: the time of the first entry into a state stays") {
     Life life;
     life.to_sched();
-    const std::int64_t first = life.job.t_state_us[state_index(State::Sched)];
+    const std::int64_t first = life.job.t_state_us[state_index(State::sched)];
     REQUIRE(life.post("urgency", R"({"urgency":20})"));
     REQUIRE(life.post("priority", R"({"priority":7})"));
-    CHECK(life.job.state == State::Sched);
-    CHECK(life.job.t_state_us[state_index(State::Sched)] == first);
+    CHECK(life.job.state == State::sched);
+    CHECK(life.job.t_state_us[state_index(State::sched)] == first);
 }
 
 TEST_CASE("transition: a priority event in RUN changes nothing") {
     Life life;
     life.to_run();
     REQUIRE(life.post("priority", R"({"priority":5})"));
-    CHECK(life.job.state == State::Run);
+    CHECK(life.job.state == State::run);
     CHECK(life.job.priority == 100);
 }
 
@@ -65,11 +65,11 @@ TEST_CASE("transition: only severity 0 ends a job, and its type decides the resu
     Life life;
     life.to_run();
     REQUIRE(life.post("exception", R"({"type":"warn","severity":3,"note":"x"})"));
-    CHECK(life.job.state == State::Run);
+    CHECK(life.job.state == State::run);
     REQUIRE(life.post("exception", R"({"type":"cancel","severity":0,"note":"y"})"));
-    CHECK(life.job.state == State::Cleanup);
+    CHECK(life.job.state == State::cleanup);
     CHECK(life.job.exception->type == "cancel");
-    CHECK(life.job.result() == JobResult::Canceled);
+    CHECK(life.job.result() == JobResult::canceled);
     REQUIRE(life.post("finish", R"({"status":15})"));
     CHECK(life.job.wait_status == 15);
     CHECK(std::string(json_string_value(json_object_get(life.job.end_event.get(), "name"))) == "exception");
@@ -79,7 +79,7 @@ TEST_CASE("transition: a fatal exception in NEW is refused and leaves no trace")
     Life life;
     REQUIRE(life.post("submit", R"({"userid":7,"urgency":16,"flags":0})"));
     CHECK_FALSE(life.post("exception", R"({"type":"cancel","severity":0})"));
-    CHECK(life.job.state == State::New);
+    CHECK(life.job.state == State::created);
     CHECK_FALSE(life.job.had_exception);
 }
 

@@ -55,7 +55,7 @@ Status Engine::post_at(Job& job, Event event, bool is_volatile) {
     Status result = Done{};
     // Processing may post more events to this job; they land behind the front one.
     for (std::size_t i = 0; i < job.posted.size(); ++i) {
-        if (job.is_readonly || job.state == State::Inactive) {
+        if (job.is_readonly || job.state == State::inactive) {
             break;
         }
         const Job::Posted posted = job.posted[i];
@@ -121,34 +121,34 @@ void Engine::mark_launch(Job& job) {
 
 void Engine::act(Job& job) {
     switch (job.state) {
-        case State::New:
+        case State::created:
             break;
-        case State::Depend:
+        case State::depend:
             if (job.dependencies->empty() && !job.is_queued_event("dependency-add") && !job.depend_posted) {
                 job.depend_posted = true;
                 (void)post(job, "depend");
             }
             break;
-        case State::Priority:
+        case State::priority:
             alloc_->cancel(job, false);
             alloc_->dequeue(job);
             break;
-        case State::Sched:
+        case State::sched:
             alloc_->enqueue(job);
             job.eventlog.shrink_to_fit();
             if (jobs_.active_count() > trees_max) {
                 job.jobspec = Json();  // read again from the text if a plugin asks
             }
             break;
-        case State::Run:
+        case State::run:
             if (job.perilog_active == 0 && !job.is_queued_event("prolog-start")) {
                 exec_->start(job);
             }
             break;
-        case State::Cleanup:
+        case State::cleanup:
             act_in_cleanup(job);
             break;
-        case State::Inactive:
+        case State::inactive:
             act_inactive(job);
             break;
     }
@@ -228,7 +228,7 @@ void Engine::clear_annotations(Job& job, const char* key) {
 }
 
 Status Engine::reprioritize(Job& job, std::int64_t priority, bool one_shot) {
-    if (!is_in(job.state, bit(State::Priority) | bit(State::Sched))) {
+    if (!is_in(job.state, bit(State::priority) | bit(State::sched))) {
         return Done{};  // Flux's convention: nothing to do, no error
     }
     if (job.urgency == urgency_hold) {
@@ -236,7 +236,7 @@ Status Engine::reprioritize(Job& job, std::int64_t priority, bool one_shot) {
     } else if (job.urgency == urgency_expedite) {
         priority = priority_max;
     }
-    if (priority == job.priority && job.state == State::Sched) {
+    if (priority == job.priority && job.state == State::sched) {
         return Done{};
     }
     Json context = Json::object();
@@ -259,11 +259,11 @@ Status Engine::reprioritize_all() {
     std::vector<JobId> changed;
     for (const JobId id : ids) {
         Job* job = jobs_.active(id);
-        if (!job || !is_in(job->state, bit(State::Priority) | bit(State::Sched))) {
+        if (!job || !is_in(job->state, bit(State::priority) | bit(State::sched))) {
             continue;
         }
         const std::int64_t priority = jobtap_->priority_of(*job);
-        if (priority < priority_min || (priority == job->priority && job->state == State::Sched)) {
+        if (priority < priority_min || (priority == job->priority && job->state == State::sched)) {
             continue;
         }
         if (auto done = reprioritize(*job, priority, false); done) {

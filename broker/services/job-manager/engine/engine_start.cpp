@@ -196,13 +196,13 @@ Status Engine::restore(RestoredJobs restored) {
     jobs_.raise_max_id(restored.max_id);
     std::vector<Job*> active;
     for (auto& owned : restored.jobs) {
-        if (owned->state == State::New) {
+        if (owned->state == State::created) {
             continue;  // its submitter was never answered
         }
         Job& job = jobs_.add(std::move(owned));
         jobs_.raise_max_id(job.id);
-        jobs_.count(job, State::New);
-        if (job.state == State::Inactive) {
+        jobs_.count(job, State::created);
+        if (job.state == State::inactive) {
             jobs_.retire(job);
         } else {
             active.push_back(&job);
@@ -235,20 +235,20 @@ Status Engine::restore(RestoredJobs restored) {
 
 void Engine::resume(Job& job) {
     switch (job.state) {
-        case State::Depend:
+        case State::depend:
             if (auto checked = jobtap_->recheck_dependencies(job); !checked) {
                 (void)raise(job,
                             {"dependency", 4, checked.error().message + " (job may be stuck in DEPEND state)", owner_});
             }
             act(job);
             break;
-        case State::Priority:
+        case State::priority:
             jobtap_->replay_state(job);
             break;
-        case State::Sched:
+        case State::sched:
             (void)post(job, "flux-restart");
             break;
-        case State::Run:
+        case State::run:
             resume_running(job);
             break;
         default:

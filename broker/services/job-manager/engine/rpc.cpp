@@ -147,11 +147,11 @@ void answer(flux_t* h, Outbox& outbox, const flux_msg_t* msg, const Answer& give
     }
     if (!given) {
         outbox.answer_query(msg, given.error().message, static_cast<int>(given.error().code));
-    } else if (is_query && given->kind == Reply::Kind::Text) {
+    } else if (is_query && given->kind == Reply::Kind::text) {
         outbox.answer_query(msg, given->text);
-    } else if (given->kind == Reply::Kind::Text) {
+    } else if (given->kind == Reply::Kind::text) {
         outbox.respond(msg, given->text);
-    } else if (given->kind == Reply::Kind::Empty) {
+    } else if (given->kind == Reply::Kind::empty) {
         outbox.respond_empty(msg);
     }
 }

@@ -101,12 +101,12 @@ struct Request {
 
 /// A handler's answer: nothing yet (Later), an empty response, or a payload.
 struct Reply {
-    enum class Kind { Later, Empty, Text } kind = Kind::Empty;
+    enum class Kind { later, empty, text } kind = Kind::empty;
     std::string text;
-    static Reply later() { return {Kind::Later, {}}; }
-    static Reply empty() { return {Kind::Empty, {}}; }
-    static Reply of(std::string text) { return {Kind::Text, std::move(text)}; }
-    static Reply of(const Json& value) { return {Kind::Text, value.text()}; }
+    static Reply later() { return {Kind::later, {}}; }
+    static Reply empty() { return {Kind::empty, {}}; }
+    static Reply of(std::string text) { return {Kind::text, std::move(text)}; }
+    static Reply of(const Json& value) { return {Kind::text, value.text()}; }
 };
 using Answer = Result<Reply>;
 

@@ -156,7 +156,7 @@ std::int64_t Jobtap::priority_of(Job& job) {
         return job.priority;
     }
     if (priority == FLUX_JOBTAP_PRIORITY_UNAVAIL) {
-        if (job.state != State::Sched) {
+        if (job.state != State::sched) {
             return priority;
         }
         flux_log(engine_.handle(), LOG_ERR, "jobtap: %s: BUG: plugin didn't return priority", f58(job.id).c_str());

@@ -30,7 +30,7 @@ Job* job_of(flux_plugin_t* p, flux_jobid_t id) {
 
 Job* active_job_of(flux_plugin_t* p, flux_jobid_t id) {
     Job* job = job_of(p, id);
-    if (job && job->state == State::Inactive) {
+    if (job && job->state == State::inactive) {
         errno = ENOENT;
         return nullptr;
     }
@@ -74,7 +74,7 @@ int post(flux_plugin_t* p, Job& job, const char* name, Json context) {
 int dependency_event(flux_plugin_t* p, flux_jobid_t id, const char* name, const char* description) {
     return guarded([&] {
         Job* job = job_of(p, id);
-        if (!job || !description || !is_in(job->state, bit(State::New) | bit(State::Depend))) {
+        if (!job || !description || !is_in(job->state, bit(State::created) | bit(State::depend))) {
             errno = job ? EINVAL : errno;
             return -1;
         }
@@ -91,7 +91,7 @@ int dependency_event(flux_plugin_t* p, flux_jobid_t id, const char* name, const 
 int perilog_event(flux_plugin_t* p, Job* job, const char* name, const char* description, const int* status) {
     return guarded([&] {
         const bool is_prolog = std::strncmp(name, "prolog", 6) == 0;
-        const bool is_in_cleanup = job && job->state == State::Cleanup;
+        const bool is_in_cleanup = job && job->state == State::cleanup;
         if (!job || !description || (is_prolog && job->start_pending) || (is_prolog && !status && is_in_cleanup) ||
             (!is_prolog && !is_in_cleanup)) {
             errno = EINVAL;

@@ -201,7 +201,7 @@ void Jobtap::introduce(Plugin& plugin) {
         current_.push_back(job);
         flux_plugin_call(plugin.get(), "job.create", args.get());
         flux_plugin_call(plugin.get(), "job.new", args.get());
-        if (job->state == State::Depend) {
+        if (job->state == State::depend) {
             const Json jobspec = jobspec_tree(*job);
             const json_t* list = read_path(jobspec.get(), "attributes.system.dependencies");
             for (std::size_t i = 0; i < json_array_size(list); ++i) {

@@ -295,7 +295,7 @@ void JournalWriter::add(const Job& job) {
         lines.remove_prefix(end + 1);
     }
     if (job.was_launched && !job.was_started) {
-        add(job, encode(Event{job.t_state_us[state_index(State::Run)], launch_mark, {}}));
+        add(job, encode(Event{job.t_state_us[state_index(State::run)], launch_mark, {}}));
     }
 }
 

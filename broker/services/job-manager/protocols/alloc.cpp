@@ -14,7 +14,7 @@
 namespace weir::broker::jobs {
 namespace {
 
-enum class AllocType : int { Success = 0, Annotate = 1, Deny = 2, Cancel = 3 };
+enum class AllocType : int { success = 0, annotate = 1, deny = 2, cancel = 3 };
 
 }  // namespace
 
@@ -34,7 +34,7 @@ Status Alloc::start() {
 }
 
 void Alloc::enqueue(Job& job) {
-    if (job.state != State::Sched || job.alloc_bypass || job.alloc_queued || job.alloc_pending ||
+    if (job.state != State::sched || job.alloc_bypass || job.alloc_queued || job.alloc_pending ||
         job.priority == priority_min || !engine_.queues().is_started(job.facts.queue)) {
         return;
     }
@@ -208,9 +208,9 @@ Status Alloc::take_response(const char* text) {
     }
     json_t* annotations = json_object_get(response->get(), "annotations");
     switch (static_cast<AllocType>(*type)) {
-        case AllocType::Success:
+        case AllocType::success:
             return on_success(job, static_cast<JobId>(*id), response->get());
-        case AllocType::Annotate:
+        case AllocType::annotate:
             if (!json_is_object(annotations)) {
                 return protocol_error("type 1 needs annotations (object)");
             }
@@ -218,12 +218,12 @@ Status Alloc::take_response(const char* text) {
                 engine_.annotate(*job, annotations);
             }
             return Done{};
-        case AllocType::Deny:
+        case AllocType::deny:
             if (job) {
                 on_denied(*job, std::string(read_string(response->get(), "note").value_or("")));
             }
             return Done{};
-        case AllocType::Cancel:
+        case AllocType::cancel:
             if (job) {
                 on_canceled(*job);
             }
@@ -266,7 +266,7 @@ void Alloc::on_denied(Job& job, const std::string& note) {
 }
 
 void Alloc::on_canceled(Job& job) {
-    if (job.state == State::Sched) {
+    if (job.state == State::sched) {
         requeue(job);
     } else {
         sent_.erase(job);

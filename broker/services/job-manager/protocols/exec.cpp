@@ -52,7 +52,7 @@ void Exec::start(Job& job) {
 
 void Exec::start_waiting() {
     for (const auto& [id, job] : engine_.jobs().active_jobs()) {
-        if (job->state == State::Run) {
+        if (job->state == State::run) {
             engine_.act(*job);
         }
     }

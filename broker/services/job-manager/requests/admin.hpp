@@ -14,7 +14,7 @@ class Admin : public Component {
     explicit Admin(Engine& engine) : Component(engine) {}
     Status start();
     /// Reads [job-manager] inactive-num-limit (default 10000, -1 = none) and inactive-age-limit (FSD, default none).
-    /// Whether configure() would take it. @return the key and what would be right.
+    /// Whether configure() would take it. \return the key and what would be right.
     static Status check(const json_t* config);
     /// Of a checked configuration.
     void configure(const json_t* config);

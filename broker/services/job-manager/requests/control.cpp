@@ -148,7 +148,7 @@ Answer Control::raise_all(const Request& request) {
     const bool needs_room = exception->severity != 0 || size_of(request) > short_request;
     std::size_t errors = 0;
     for (Job* job : chosen) {
-        if (!*dry_run && job->state != State::Inactive &&
+        if (!*dry_run && job->state != State::inactive &&
             ((needs_room && !check_room(request, *job)) || !engine_.raise(*job, *exception))) {
             ++errors;
         }

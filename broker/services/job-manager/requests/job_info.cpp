@@ -134,7 +134,7 @@ Answer JobInfo::update_watch(const Request& request) {
     if (!found.r->text.empty()) {
         outbox().respond(request.msg, "{\"id\":" + std::to_string(found.id) + ",\"R\":" + found.r->text + "}");
     }
-    if (found.state == State::Inactive) {
+    if (found.state == State::inactive) {
         outbox().respond_error(request.msg, ENODATA, "");
     } else {
         watchers_[found.id].push_back({MessageRef(request.msg), true});
@@ -173,7 +173,7 @@ Answer JobInfo::watch(const Request& request) {
     if (*flags & watch_initial_sentinel) {
         outbox().respond_empty(request.msg);
     }
-    if (found.state == State::Inactive) {
+    if (found.state == State::inactive) {
         outbox().respond_error(request.msg, ENODATA, "");
     } else {
         watchers_[found.id].push_back({MessageRef(request.msg), false});

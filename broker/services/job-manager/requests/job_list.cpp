@@ -123,7 +123,7 @@ Answer JobList::list_id(const Request& request) {
     if (!job) {
         return Error{std::errc::no_such_file_or_directory, "unknown job id"};
     }
-    if (job->state != State::Inactive && states != 0 && (job->states_mask & states) == 0) {
+    if (job->state != State::inactive && states != 0 && (job->states_mask & states) == 0) {
         waiters_.push_back({MessageRef(request.msg), job->id, states, Json::share(attrs)});
         return Reply::later();
     }
@@ -136,7 +136,7 @@ Answer JobList::list_id(const Request& request) {
 
 void JobList::on_state(const Job& job) {
     for (auto at = waiters_.begin(); at != waiters_.end();) {
-        if (at->id != job.id || (job.state != State::Inactive && (job.states_mask & at->states) == 0)) {
+        if (at->id != job.id || (job.state != State::inactive && (job.states_mask & at->states) == 0)) {
             ++at;
             continue;
         }

@@ -27,15 +27,15 @@ bool Job::is_queued_event(std::string_view name) const {
 
 JobResult Job::result() const {
     if (success) {
-        return JobResult::Completed;
+        return JobResult::completed;
     }
     if (had_exception && exception->type == "cancel") {
-        return JobResult::Canceled;
+        return JobResult::canceled;
     }
     if (had_exception && exception->type == "timeout") {
-        return JobResult::Timeout;
+        return JobResult::timeout;
     }
-    return JobResult::Failed;
+    return JobResult::failed;
 }
 
 Json jobspec_tree(const Job& job) {

@@ -17,8 +17,8 @@ namespace weir::broker::jobs {
 
 using JobId = std::uint64_t;
 
-/// RFC 21 states with Flux's numbers (one bit each, so that masks work).
-enum class State : int { New = 1, Depend = 2, Priority = 4, Sched = 8, Run = 16, Cleanup = 32, Inactive = 64 };
+/// RFC 21 states with Flux's numbers (one bit each, so that masks work). `created` is NEW there.
+enum class State : int { created = 1, depend = 2, priority = 4, sched = 8, run = 16, cleanup = 32, inactive = 64 };
 inline constexpr int mask_pending = 14;
 inline constexpr int mask_running = 48;
 inline constexpr int mask_active = 62;
@@ -28,7 +28,7 @@ inline int bit(State state) {
 inline bool is_in(State state, int mask) {
     return (bit(state) & mask) != 0;
 }
-/// Index 0 (New) to 6 (Inactive).
+/// Index 0 (created) to 6 (inactive).
 int state_index(State state);
 /// "depend" and so on, as job-list.job-stats spells it.
 const char* state_name(int index);
@@ -40,7 +40,7 @@ inline constexpr std::int64_t priority_unknown = -1;
 inline constexpr int urgency_hold = 0;
 inline constexpr int urgency_default = 16;
 inline constexpr int urgency_expedite = 31;
-enum class JobResult : int { Completed = 1, Failed = 2, Canceled = 4, Timeout = 8 };
+enum class JobResult : int { completed = 1, failed = 2, canceled = 4, timeout = 8 };
 
 /// What job-list shows of a jobspec. -1 = not known.
 struct JobspecFacts {
@@ -112,7 +112,7 @@ struct Job {
     std::uint64_t sequence = 0;
 
     // ---- folded from the eventlog by transition() ----
-    State state = State::New;
+    State state = State::created;
     std::uint32_t userid = 0xFFFFFFFF;
     int urgency = urgency_default;
     int flags = 0;

@@ -26,8 +26,8 @@ void enter(Job& job, State state, std::int64_t t_us) {
 
 /// SCHED returns to PRIORITY whenever the inputs of the priority changed.
 void reconsider(Job& job, std::int64_t t_us) {
-    if (job.state == State::Sched) {
-        enter(job, State::Priority, t_us);
+    if (job.state == State::sched) {
+        enter(job, State::priority, t_us);
     }
 }
 
@@ -35,14 +35,14 @@ void end_with(Job& job, const Event& event) {
     if (!job.end_event) {
         job.end_event = entry_json(event);
     }
-    enter(job, State::Cleanup, event.t_us);
+    enter(job, State::cleanup, event.t_us);
 }
 
 Status on_submit(Job& job, const Event& event) {
     const auto userid = read_integer(event.context.get(), "userid");
     const auto urgency = read_integer(event.context.get(), "urgency");
     const auto flags = read_integer(event.context.get(), "flags");
-    if (job.state != State::New || job.t_submit_us() != 0) {
+    if (job.state != State::created || job.t_submit_us() != 0) {
         return bad(event, "must be the first event of a job");
     }
     if (!userid || !urgency || !flags) {
@@ -56,8 +56,8 @@ Status on_submit(Job& job, const Event& event) {
 }
 
 Status on_validate(Job& job, const Event& event) {
-    if (job.state == State::New) {
-        enter(job, State::Depend, event.t_us);
+    if (job.state == State::created) {
+        enter(job, State::depend, event.t_us);
     }
     return Done{};
 }
@@ -72,7 +72,7 @@ Status on_dependency(Job& job, const Event& event) {
     if (!description) {
         return bad(event, "context needs description (string)");
     }
-    if (!is_in(job.state, bit(State::New) | bit(State::Depend))) {
+    if (!is_in(job.state, bit(State::created) | bit(State::depend))) {
         return Done{};
     }
     if (event.name == "dependency-add") {
@@ -84,8 +84,8 @@ Status on_dependency(Job& job, const Event& event) {
 }
 
 Status on_depend(Job& job, const Event& event) {
-    if (job.state == State::Depend) {
-        enter(job, State::Priority, event.t_us);
+    if (job.state == State::depend) {
+        enter(job, State::priority, event.t_us);
     }
     return Done{};
 }
@@ -95,11 +95,11 @@ Status on_priority(Job& job, const Event& event) {
     if (!priority) {
         return bad(event, "context needs priority (integer)");
     }
-    if (is_in(job.state, bit(State::Priority) | bit(State::Sched))) {
+    if (is_in(job.state, bit(State::priority) | bit(State::sched))) {
         job.priority = *priority;
     }
-    if (job.state == State::Priority) {
-        enter(job, State::Sched, event.t_us);
+    if (job.state == State::priority) {
+        enter(job, State::sched, event.t_us);
     }
     return Done{};
 }
@@ -120,10 +120,10 @@ Status on_exception(Job& job, const Event& event) {
     if (!severity || !type) {
         return bad(event, "context needs severity (integer) and type (string)");
     }
-    if (job.state == State::New && *severity == 0) {
+    if (job.state == State::created && *severity == 0) {
         return bad(event, "a job in state NEW cannot have a fatal exception");
     }
-    if (is_in(job.state, bit(State::New) | bit(State::Inactive))) {
+    if (is_in(job.state, bit(State::created) | bit(State::inactive))) {
         return Done{};
     }
     if (!job.had_exception || *severity < job.exception->severity) {
@@ -142,8 +142,8 @@ Status on_exception(Job& job, const Event& event) {
 
 Status on_alloc(Job& job, const Event& event) {
     job.has_resources = true;
-    if (job.state == State::Sched) {
-        enter(job, State::Run, event.t_us);
+    if (job.state == State::sched) {
+        enter(job, State::run, event.t_us);
     }
     return Done{};
 }
@@ -167,7 +167,7 @@ Status on_finish(Job& job, const Event& event) {
     if (is_in(job.state, mask_running)) {
         job.wait_status = static_cast<int>(*status);
     }
-    if (job.state != State::Run) {
+    if (job.state != State::run) {
         return Done{};
     }
     job.success = *status == 0 && !(job.had_exception && job.exception->severity == 0);
@@ -188,15 +188,15 @@ Status on_free(Job& job, const Event&) {
 }
 
 Status on_clean(Job& job, const Event& event) {
-    if (job.state == State::Cleanup) {
-        enter(job, State::Inactive, event.t_us);
+    if (job.state == State::cleanup) {
+        enter(job, State::inactive, event.t_us);
     }
     return Done{};
 }
 
 Status on_perilog(Job& job, const Event& event) {
     const bool is_prolog = event.name.starts_with("prolog-");
-    if (is_prolog ? job.start_pending : job.state != State::Cleanup) {
+    if (is_prolog ? job.start_pending : job.state != State::cleanup) {
         return Done{};
     }
     if (event.name.ends_with("-start")) {
@@ -276,7 +276,7 @@ Status on_resource_update(Job& job, const Event& event) {
 }
 
 Status on_flux_restart(Job& job, const Event& event) {
-    if (job.state == State::Sched) {
+    if (job.state == State::sched) {
         job.priority = priority_unknown;  // a plugin has to say it again
     }
     reconsider(job, event.t_us);

@@ -212,7 +212,7 @@ Result<JobFilter> compile_operator(const std::string& op, const json_t* values) 
             return JobFilter([m = *mask](const Job& job) { return is_in(job.state, m); });
         }
         return JobFilter([m = *mask](const Job& job) {
-            return job.state == State::Inactive && (static_cast<int>(job.result()) & m) != 0;
+            return job.state == State::inactive && (static_cast<int>(job.result()) & m) != 0;
         });
     }
     if (op == "hostlist") {
@@ -262,7 +262,7 @@ int states_of_constraint(const json_t* constraint) {
         return mask ? *mask : all_states;
     }
     if (op == "results") {
-        return bit(State::Inactive);
+        return bit(State::inactive);
     }
     if (op == "and" || (op == "or" && json_array_size(values) > 0)) {
         int mask = op == "and" ? all_states : 0;

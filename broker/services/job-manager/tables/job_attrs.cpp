@@ -45,10 +45,10 @@ bool put_bool(std::string& out, bool value) {
     return true;
 }
 bool is_over(const Job& job) {
-    return job.state == State::Inactive;
+    return job.state == State::inactive;
 }
 bool has_run(const Job& job) {
-    return (job.states_mask & bit(State::Run)) != 0;
+    return (job.states_mask & bit(State::run)) != 0;
 }
 
 struct Attribute {
@@ -60,7 +60,7 @@ const Attribute attributes[] = {
     {"urgency", [](const Job& j, std::string& o) { return put(o, j.urgency); }},
     {"priority",
      [](const Job& j, std::string& o) {
-         if ((j.states_mask & bit(State::Sched)) == 0 || j.priority < priority_min) {
+         if ((j.states_mask & bit(State::sched)) == 0 || j.priority < priority_min) {
              return false;
 }
          o += std::to_string(j.priority);
@@ -217,7 +217,7 @@ std::vector<const Job*> list_jobs(const JobTable& table, const ListQuery& query)
                      [](const Job* a, const Job* b) { return a->t_state_us[4] > b->t_state_us[4]; });
     std::vector<const Job*> all = std::move(pending);
     all.insert(all.end(), running.begin(), running.end());
-    const bool wants_inactive = (query.states & bit(State::Inactive)) != 0;
+    const bool wants_inactive = (query.states & bit(State::inactive)) != 0;
     const auto& ended = table.inactive_jobs();
     for (auto at = ended.rbegin(); wants_inactive && at != ended.rend(); ++at) {
         const bool is_enough = query.entries_max > 0 && all.size() >= query.entries_max;

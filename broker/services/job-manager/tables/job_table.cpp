@@ -40,24 +40,24 @@ Job* JobTable::find(JobId id) const {
 }
 
 void JobTable::add_to(JobCounts& counts, const Job& job, State state, int by) const {
-    if (state == State::New) {
+    if (state == State::created) {
         return;  // jobs in NEW are not counted
     }
     counts.states[state_index(state)] += by;
-    if (state != State::Inactive) {
+    if (state != State::inactive) {
         return;
     }
     switch (job.result()) {
-        case JobResult::Completed:
+        case JobResult::completed:
             counts.successful += by;
             break;
-        case JobResult::Canceled:
+        case JobResult::canceled:
             counts.canceled += by;
             break;
-        case JobResult::Timeout:
+        case JobResult::timeout:
             counts.timeout += by;
             break;
-        case JobResult::Failed:
+        case JobResult::failed:
             counts.failed += by;
             break;
     }
@@ -124,11 +124,11 @@ std::size_t JobTable::purgeable(std::int64_t now_us, double age_limit_s, std::in
 std::unique_ptr<Job> JobTable::forget(std::unordered_map<JobId, std::unique_ptr<Job>>::iterator at) {
     std::unique_ptr<Job> job = std::move(at->second);
     inactive_.erase(at);
-    add_to(all_, *job, State::Inactive, -1);
+    add_to(all_, *job, State::inactive, -1);
     ++all_.purged;
     if (!job->facts.queue.empty()) {
         JobCounts& queue = by_queue_[job->facts.queue];
-        add_to(queue, *job, State::Inactive, -1);
+        add_to(queue, *job, State::inactive, -1);
         ++queue.purged;
     }
     return job;
