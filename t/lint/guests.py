@@ -17,12 +17,12 @@ ROW = re.compile(r'\{\s*(?:FLUX_MSGTYPE_REQUEST|request),\s*"([\w.*-]+)",\s*([^{
 METHOD = re.compile(r'add_method\("([\w.-]+)",\s*' + GUEST_ROLES + r",\s*([^;]*?)\);", re.S)
 HEAD = """# What a guest can do
 
-A guest is any user but the instance's owner, where the instance admits guests at all (`[access] allow-guest-user`). A child
-instance that a guest started is a guest's program, too. These are all the methods that a guest may call, each with the worst that
-he can do with it. The sentences stand beside the handlers; `t/lint/guests.py` holds this page to them. Whatever he calls, what he
-holds in memory, requests and connections is counted and bounded ([ADR 0190](adr/0190-guest-quotas.md)). What a child is believed
-is in [ADR 0184](adr/0184-what-a-child-is-believed.md). Property tests with hostile users and children:
-`t/unit/job_priority/hostile_children_property_test.cpp`; fuzz targets for what a peer's bytes reach: `t/fuzz`.
+A guest is any user other than the instance's owner. An instance admits guests only with `[access] allow-guest-user`. A child
+instance that a guest started is a guest's program, too. This page lists all methods that a guest may call, and the worst that he
+can do with each. The sentences are comments beside the handlers, and `t/lint/guests.py` checks that this page has them. The broker
+counts and bounds the memory, requests and connections of each guest ([ADR 0190](adr/0190-guest-quotas.md)). [ADR
+0184](adr/0184-what-a-child-is-believed.md) says what an instance believes of a child's reports. Property tests with hostile users
+and children are in `t/unit/job_priority/hostile_children_property_test.cpp`. Fuzz targets for all bytes of a peer are in `t/fuzz`.
 
 | method | the worst | handler in |
 |---|---|---|
