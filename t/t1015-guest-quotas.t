@@ -6,7 +6,7 @@ set -o pipefail
 
 NOBODY=65534
 cat >guests.toml <<-\EOF
-	weir-broker.modules = ["kvs", "resource", "job-manager", "job-exec", "sched-fcfs"]
+	weir-broker.modules = ["kvs", "resource", "job-manager", "job-exec", "sched-weir-fcfs"]
 	access.allow-guest-user = true
 	[[resource.config]]
 	hosts = "node0"

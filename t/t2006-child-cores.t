@@ -5,7 +5,7 @@ test_description='a child instance that gets other cores after a restart goes on
 
 cat >child.toml <<EOF
 [weir-broker]
-modules = ["kvs", "resource", "job-manager", "job-exec", "sched-fcfs"]
+modules = ["kvs", "resource", "job-manager", "job-exec", "sched-weir-fcfs"]
 EOF
 
 cat >child.sh <<EOF

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-3.0-only
-test_description='sched-fcfs and sched-backfill in a stock Flux: load, order by priority, backfill, unload, reload
+test_description='sched-weir-fcfs and sched-weir-easy in a stock Flux: load, order by priority, backfill, unload, reload
 
 The DSOs are the ones that the embedded broker loads. Skipped where there is no flux (PATH or WEIR_FLUX).'
 
@@ -12,7 +12,7 @@ if test -z "$FLUX"; then
 	skip_all='no flux command here (set WEIR_FLUX): the modules were not tried in a stock Flux'
 	test_done
 fi
-test -f "$MODULES/sched-fcfs.so" || { skip_all="sched-fcfs.so is not built in $MODULES"; test_done; }
+test -f "$MODULES/sched-weir-fcfs.so" || { skip_all="sched-weir-fcfs.so is not built in $MODULES"; test_done; }
 # One instance for the whole script: run it again inside.
 if test -z "$WEIR_T3001_INSIDE"; then
 	export WEIR_T3001_INSIDE=1
@@ -45,10 +45,10 @@ stat() {
 	flux module stats "$1" | sed -n "s/.*\"$2\": *\([^,]*\),*/\1/p" | tr -d '"'
 }
 
-test_expect_success 'sched-simple makes way for sched-fcfs' '
+test_expect_success 'sched-simple makes way for sched-weir-fcfs' '
 	flux module remove sched-simple &&
-	flux module load "$MODULES/sched-fcfs.so" &&
-	flux module list | grep "sched-fcfs.*R.*feasibility,sched\|sched-fcfs.*R.*sched"
+	flux module load "$MODULES/sched-weir-fcfs.so" &&
+	flux module list | grep "sched-weir-fcfs.*R.*feasibility,sched\|sched-weir-fcfs.*R.*sched"
 '
 test_expect_success 'a job runs and R is in the KVS' '
 	id=$(flux submit -n2 --setattr=exec.test.run_duration=0.01s true) &&
@@ -57,7 +57,7 @@ test_expect_success 'a job runs and R is in the KVS' '
 	grep "\"core\": *\"0-1\"" R && grep "fake0" R
 '
 test_expect_success 'a second scheduler is refused and the first goes on' '
-	test_must_fail flux module load "$MODULES/sched-backfill.so" &&
+	test_must_fail flux module load "$MODULES/sched-weir-easy.so" &&
 	id=$(flux submit -n1 --setattr=exec.test.run_duration=0.01s true) &&
 	flux job wait-event -t 60 $id clean
 '
@@ -99,10 +99,10 @@ test_expect_success 'feasibility.check answers yes and no' '
 test_expect_success 'the scheduler is reloaded while jobs run and wait; nothing is lost, nothing given twice' '
 	running=$(hold -n3) && flux job wait-event -t 60 $running alloc &&
 	waiting=$(hold -n3) &&
-	flux module remove sched-fcfs && flux module load "$MODULES/sched-backfill.so" &&
+	flux module remove sched-weir-fcfs && flux module load "$MODULES/sched-weir-easy.so" &&
 	small=$(hold -n1) && flux job wait-event -t 60 $small alloc &&
-	test "$(stat sched-backfill free_cores)" = 0 &&
-	test "$(stat sched-backfill running)" = 2 &&
+	test "$(stat sched-weir-easy free_cores)" = 0 &&
+	test "$(stat sched-weir-easy running)" = 2 &&
 	flux cancel $small $running && flux job wait-event -t 60 $waiting alloc && flux cancel $waiting &&
 	flux job wait-event -t 60 $waiting clean
 '
@@ -112,7 +112,7 @@ test_expect_success 'EASY: a short job passes a blocked one, a long one does not
 	long=$(hold -n1 -t 1h) && short=$(hold -n1 -t 1m) &&
 	flux job wait-event -t 60 $short alloc &&
 	test "$(flux jobs -no {state} $long)" = SCHED &&
-	test "$(stat sched-backfill backfilled)" -ge 1
+	test "$(stat sched-weir-easy backfilled)" -ge 1
 '
 test_expect_success 'the head is told when it may start and why it waits' '
 	flux job wait-event -t 60 $short alloc &&
@@ -133,15 +133,24 @@ test_expect_success 'the head is told when it may start and why it waits' '
 	flux cancel --all && flux queue drain
 '
 test_expect_success 'the module unloads cleanly and the stock scheduler takes over' '
-	flux module remove sched-backfill &&
-	test_must_fail flux module stats sched-backfill &&
+	flux module remove sched-weir-easy &&
+	test_must_fail flux module stats sched-weir-easy &&
 	flux module load sched-simple &&
 	id=$(flux submit -n1 --setattr=exec.test.run_duration=0.01s true) && flux job wait-event -t 60 $id clean
 '
+test_expect_success 'the arguments of Flux'"'"'s own schedulers: the job-manager sends no more than queue-depth jobs' '
+	flux module remove sched-simple && flux module load "$MODULES/sched-weir-fcfs.so" queue-depth=2 log-level=info &&
+	running=$(hold -n4) && flux job wait-event -t 60 $running alloc &&
+	first=$(hold -n4) && second=$(hold -n4) && third=$(hold -n4) && flux job wait-event -t 60 $third priority &&
+	test "$(stat sched-weir-fcfs pending)" = 2 && test "$(stat sched-weir-fcfs queue_depth)" = 2 &&
+	flux cancel $running && flux job wait-event -t 60 $first alloc &&
+	flux cancel --all && flux queue drain &&
+	flux module reload "$MODULES/sched-weir-fcfs.so" mode=unlimited && test "$(stat sched-weir-fcfs queue_depth)" = unlimited
+'
 test_expect_success 'an unknown argument is refused and named' '
-	flux module remove sched-simple &&
-	test_must_fail flux module load "$MODULES/sched-fcfs.so" queue-depth=5 &&
-	flux dmesg | grep "unknown argument \"queue-depth=5\"" &&
+	flux module remove sched-weir-fcfs &&
+	test_must_fail flux module load "$MODULES/sched-weir-fcfs.so" pool-class=a &&
+	flux dmesg | grep "pool-class=a.: unknown argument" &&
 	flux module load sched-simple
 '
 test_done

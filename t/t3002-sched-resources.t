@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-3.0-only
-test_description='sched-backfill hands out gpus and memory, heeds constraints and chooses nodes, on every broker here'
+test_description='sched-weir-easy hands out gpus and memory, heeds constraints and chooses nodes, on every broker here'
 
 . "${SHARNESS_SH:-/usr/share/sharness/sharness.sh}"
 require_some_broker
 MODULES=$WEIR_BUILD_DIR/lib/flux/modules
 export MODULES
-test -f "$MODULES/sched-backfill.so" || { skip_all="sched-backfill.so is not built in $MODULES"; test_done; }
+test -f "$MODULES/sched-weir-easy.so" || { skip_all="sched-weir-easy.so is not built in $MODULES"; test_done; }
 
 cat >machine.toml <<'EOF'
 [job-exec]
@@ -47,7 +47,7 @@ try() {
 }
 scheduled_on_flux() {
 	{ echo 'flux module remove sched-simple'; cat instance.sh; echo 'flux cancel --all; flux queue drain
-		flux module remove sched-backfill; flux module load sched-simple'; } >whole.sh
+		flux module remove sched-weir-easy; flux module load sched-simple'; } >whole.sh
 	flux start --test-size=2 "--test-hosts=fake[0-1]" --setattr=broker.module-nopanic=1 \
 		"--config-path=$PWD/instance-conf/instance.toml" bash -e ./whole.sh
 }
@@ -61,7 +61,7 @@ scheduled_on_weir() {
 }
 
 try 'gpus go to those who ask, and are waited for' '
-flux module load $MODULES/sched-backfill.so
+flux module load $MODULES/sched-weir-easy.so
 both=$(hold -n2 -g1) && runs $both
 r_of $both | grep "\"rank\":\"1\"" | grep "\"gpu\":\"0-1\""
 waits=$(hold -n1 -g1)
@@ -71,7 +71,7 @@ flux cancel $both && runs $waits && r_of $waits | grep "\"gpu\":\"0\""
 refused $(hold -n1 -g3) "at most 4 cores and 2 gpus"
 '
 try 'constraints are heeded: properties, hosts, ranks, not' '
-flux module load $MODULES/sched-backfill.so
+flux module load $MODULES/sched-weir-easy.so
 fast=$(hold -n1 --requires=fast) && runs $fast && r_of $fast | grep fake1
 slow=$(hold -n1 --requires=^fast) && runs $slow && r_of $slow | grep fake0
 named=$(hold -n1 --requires=host:fake1) && runs $named && r_of $named | grep fake1
@@ -84,27 +84,27 @@ refused $(hold -N2 -n2 --requires=fast) "of the 1 node that satisfy its constrai
 refused $(hold -n1 --requires=none) "none of the 2 nodes does"
 '
 try 'a scheduler that comes anew knows the gpus that are held' '
-flux module load $MODULES/sched-backfill.so
+flux module load $MODULES/sched-weir-easy.so
 one=$(hold -n1 -g1) && runs $one
-flux module reload $MODULES/sched-backfill.so
+flux module reload $MODULES/sched-weir-easy.so
 next=$(hold -n1 -g1) && runs $next && r_of $next | grep "\"gpu\":\"1\""
 '
 try 'the least loaded node is taken, as measured and as given' '
-flux module load $MODULES/sched-backfill.so node-choice=least-loaded
+flux module load $MODULES/sched-weir-easy.so node-choice=least-loaded
 rpc sched.load "{\"nodes\": [{\"hosts\": \"fake0\", \"cpu_load\": 0.9}, {\"ranks\": \"1\", \"cpu_load\": 0.1}]}"
 first=$(hold -n1) && runs $first && r_of $first | grep fake1
 rpc sched.load "{\"nodes\": [{\"ranks\": \"0\", \"cpu_load\": 0}]}"
 second=$(hold -n1) && runs $second && r_of $second | grep fake0
 ! rpc sched.load "{\"nodes\": [{\"ranks\": \"0\", \"cpu_load\": 2}]}" >err && grep "\[0\].cpu_load: must be from 0 to 1" err
-rpc sched-backfill.stats-get | jq -e ".node_choice == \"least-loaded\""
+rpc sched-weir-easy.stats-get | jq -e ".node_choice == \"least-loaded\""
 '
 try 'memory is set apart where the nodes memory is known' '
-flux module load $MODULES/sched-backfill.so
+flux module load $MODULES/sched-weir-easy.so
 refused $(hold -n1 --setattr=weir.memory_per_slot=4GiB) "of no node the memory is known"
 '
 MEMORY=$PWD/memory.json
 try 'memory is taken, waited for and given back, and so is what a scheduler finds taken' '
-flux module load $MODULES/sched-backfill.so
+flux module load $MODULES/sched-weir-easy.so
 flux jobtap load $PRIORITY_TAP && flux module load $PRIORITY_SO
 flux kvs get resource.R | jq -e ".scheduling.weir.memory_mib | length == 2"
 hold_memory() { hold -n1 --setattr=weir.memory_per_slot=$1; }
@@ -115,7 +115,7 @@ small=$(hold_memory 4GiB) && runs $small && flux job info $small R | jq -e ".exe
 flux job wait-event -t 60 $waits priority
 rpc job-priority.sync
 "$WEIR_BUILD_DIR/bin/weir" prio explain $waits >why && cat why && grep "^It waits for 1 core and 5120 MiB, next to start; free: 6 cores and 2 gpus; at most 2048 MiB on one node" why
-flux module reload $MODULES/sched-backfill.so
+flux module reload $MODULES/sched-weir-easy.so
 flux job wait-event -t 60 $waits priority && rpc job-priority.sync
 rpc sched.why "{\"id\": $(flux job id $waits)}" | jq -e ".reason == \"resources\""
 flux cancel $large && runs $waits && flux job info $waits R | jq -e ".execution.nodelist == [\"fake0\"]"
@@ -127,7 +127,7 @@ MEMORY=
 ALL_BROKERS=$BROKERS
 BROKERS=flux  # the embedded broker has no dependencies but those of plugins
 try 'who waits for a job or a time is told so' '
-flux module load $MODULES/sched-backfill.so
+flux module load $MODULES/sched-weir-easy.so
 flux jobtap load $PRIORITY_TAP && flux module load $PRIORITY_SO
 explain() { "$WEIR_BUILD_DIR/bin/weir" prio explain "$@"; }
 first=$(flux submit -n8 --urgency=0 true) && flux job wait-event -t 60 $first priority
@@ -143,7 +143,7 @@ flux module remove job-priority && flux jobtap remove all
 '
 BROKERS=$ALL_BROKERS
 try 'every job is told why it waits, behind whom and until when' '
-flux module load $MODULES/sched-backfill.so
+flux module load $MODULES/sched-weir-easy.so
 long=$(hold -N2 -n4 -c1 -t 10m) && runs $long
 head=$(hold -n8 -t 10m) && behind=$(hold -n1 -t 1h) && big=$(hold -n6 -t 1m) && held=$(hold -n1 --urgency=0)
 flux job wait-event -t 60 $held priority
@@ -155,15 +155,15 @@ why $big | jq -e ".reason == \"resources\" and .t_estimate > .behind_start"
 ! why $long
 '
 try 'wrong arguments are named' '
-! flux module load $MODULES/sched-backfill.so node-choice=worst
+! flux module load $MODULES/sched-weir-easy.so node-choice=worst
 flux dmesg | grep "node-choice is first, best-fit or least-loaded"
-flux module load $MODULES/sched-backfill.so node-choice=best-fit
+flux module load $MODULES/sched-weir-easy.so node-choice=best-fit
 '
 try 'any policy of the library can be asked for' '
-! flux module load $MODULES/sched-backfill.so policy=conservativ
+! flux module load $MODULES/sched-weir-easy.so policy=conservativ
 flux dmesg | grep "did you mean \"conservative\""
-flux module load $MODULES/sched-backfill.so policy=hybrid:depth=2
-rpc sched-backfill.stats-get | jq -e ".policy == \"hybrid:depth=2\""
+flux module load $MODULES/sched-weir-easy.so policy=hybrid:depth=2
+rpc sched-weir-easy.stats-get | jq -e ".policy == \"hybrid:depth=2\""
 long=$(hold -N2 --exclusive) && runs $long
 '
 test_done

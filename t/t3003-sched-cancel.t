@@ -21,10 +21,17 @@ peers_in_weir() {
 }
 
 for broker in $BROKERS; do
-	for module in sched-fcfs sched-backfill; do
+	for module in sched-weir-fcfs sched-weir-easy; do
 		test_expect_success "$broker: $module takes back what a cancelled job got" '
 			peers_in_'"$broker"' "$WEIR_BUILD_DIR/lib/flux/modules/'"$module"'.so"
 		'
 	done
 done
+test_expect_success 'weir: the schedulers are found under the names that they had in earlier releases too' '
+	printf "weir-broker.modules = [\"kvs\", \"resource\", \"job-manager\", \"job-exec\", \"sched-backfill\"]\n" >instance-conf/instance.toml &&
+	mkdir -m 700 former && boot_weir "$PWD/former" &&
+	flux module list >former.list && grep "^sched-backfill .*sched" former.list &&
+	flux job wait-event -t 60 $(flux submit -n1 true) clean; code=$?
+	kill -TERM "$weir_pid"; forget_weir; test $code = 0
+'
 test_done

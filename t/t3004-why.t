@@ -42,7 +42,7 @@ if flux module list | grep -q sched-simple; then
 	says "$foreign" "waits for resources; the scheduler here does not say which"
 	flux cancel "$all" "$foreign" && flux queue idle -t 60 >/dev/null
 	flux module remove sched-simple
-	flux module load "$MODULES/sched-backfill.so"
+	flux module load "$MODULES/sched-weir-easy.so"
 	stock=yes
 fi
 half=$(job physics -n1)
@@ -131,7 +131,7 @@ flux module load "$PRIORITY_SO"
 sync_priorities >/dev/null
 saw "$early" priority
 
-scheduler=$(flux module list | grep -o "sched-[a-z]*" | head -1)
+scheduler=$(flux module list | grep -o "sched-[a-z-]*" | head -1)
 flux module remove "$scheduler"
 is "$first" no-scheduler
 says "$first" "waits for a scheduler: none is loaded"
@@ -145,7 +145,7 @@ grep "no job f1\|no job ƒ1" unknown
 flux cancel --all >/dev/null
 flux queue idle -t 60 >/dev/null
 if test -n "$stock"; then
-	flux module remove sched-backfill && flux module load sched-simple
+	flux module remove sched-weir-easy && flux module load sched-simple
 fi
 EOT
 

@@ -6,7 +6,7 @@ require_some_broker
 
 mkdir -p instance-conf
 cp "$PRIORITY_CONF/shares.toml" instance-conf/
-SCHED_SO=$WEIR_BUILD_DIR/lib/flux/modules/sched-fcfs.so
+SCHED_SO=$WEIR_BUILD_DIR/lib/flux/modules/sched-weir-fcfs.so
 export SCHED_SO SHARNESS_TEST_SRCDIR
 
 # configure BROKER POLICY [TABLES]: the embedded broker has no scheduler there, so that who waits still waits in the second life
@@ -47,7 +47,7 @@ test "$BROKER" = flux || flux module load "$SCHED_SO"
 for bank in bio physics/lattice physics/lattice; do
 	id=$(flux submit -n1 --setattr=system.bank=$bank true) && flux job wait-event -q -t 30 "$id" clean
 done
-if test "$BROKER" = flux; then flux resource drain 0 "nobody starts"; else flux module remove sched-fcfs; fi
+if test "$BROKER" = flux; then flux resource drain 0 "nobody starts"; else flux module remove sched-weir-fcfs; fi
 for job in physics/lattice bio "physics/lattice --urgency=20" bio "bio --urgency=9" physics/lattice; do
 	pending $job
 done

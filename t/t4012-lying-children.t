@@ -6,7 +6,7 @@ test_description='children that lie: a guest with a running job changes nothing 
 
 cat >broker.toml <<EOF
 [weir-broker]
-modules = ["kvs", "resource", "job-manager", "job-exec", "sched-fcfs", "job-priority"]
+modules = ["kvs", "resource", "job-manager", "job-exec", "sched-weir-fcfs", "job-priority"]
 [job-manager]
 plugins = [{load = "job-priority-tap.so"}]
 [[resource.config]]

@@ -15,7 +15,7 @@ test -n "$FAKETIME_LIBRARY" || {
 cp "$SHARNESS_TEST_SRCDIR"/priority-conf/shares.toml .
 cat >broker.toml <<EOF
 [weir-broker]
-modules = ["kvs", "resource", "job-manager", "job-exec", "sched-fcfs", "job-priority"]
+modules = ["kvs", "resource", "job-manager", "job-exec", "sched-weir-fcfs", "job-priority"]
 [job-manager]
 plugins = [{ load = "$WEIR_BUILD_DIR/lib/flux/job-manager/plugins/job-priority-tap.so" }]
 [[resource.config]]

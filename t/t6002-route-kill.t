@@ -118,7 +118,7 @@ test_expect_success 'it ends' '
 for name in one two; do
 	cat >$name.toml <<-END
 	[weir-broker]
-	modules = ["kvs", "resource", "job-manager", "job-exec", "sched-fcfs", "job-route"]
+	modules = ["kvs", "resource", "job-manager", "job-exec", "sched-weir-fcfs", "job-route"]
 	[job-manager]
 	plugins = [{ load = "job-route-tap.so" }]
 	[[resource.config]]
@@ -130,7 +130,7 @@ for name in one two; do
 done
 cat >top.toml <<EOF
 [weir-broker]
-modules = ["kvs", "resource", "job-manager", "job-exec", "sched-fcfs", "job-route"]
+modules = ["kvs", "resource", "job-manager", "job-exec", "sched-weir-fcfs", "job-route"]
 [job-manager]
 plugins = [{ load = "job-route-tap.so" }]
 [[resource.config]]

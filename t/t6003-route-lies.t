@@ -7,7 +7,7 @@ use_weir
 
 cat >top.toml <<EOF
 [weir-broker]
-modules = ["kvs", "resource", "job-manager", "job-exec", "sched-fcfs", "job-route"]
+modules = ["kvs", "resource", "job-manager", "job-exec", "sched-weir-fcfs", "job-route"]
 [job-manager]
 plugins = [{ load = "job-route-tap.so" }]
 [[resource.config]]

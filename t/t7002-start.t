@@ -31,7 +31,7 @@ test_expect_success 'a mistake in the configuration is told with its line, and n
 '
 test_expect_success 'the tree comes up and says how to use it' '
 	start_weir --tree shares.toml --config weir.toml --statedir "$(pwd)/state" && weir tree >tree &&
-	grep "debug *fcfs" tree && grep "batch *backfill" tree && test -d run
+	grep "debug *fcfs" tree && grep "batch *easy" tree && test -d run
 '
 test_expect_success 'a second instance in the same place is refused and names the first' '
 	test_expect_code 1 weir start 2>err && grep "in use" err && grep "process id [0-9]" err && weir tree

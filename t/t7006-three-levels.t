@@ -7,7 +7,7 @@ use_weir
 
 cat >common.toml <<EOF
 [weir-broker]
-modules = ["kvs", "resource", "job-manager", "job-exec", "sched-fcfs", "job-priority"]
+modules = ["kvs", "resource", "job-manager", "job-exec", "sched-weir-fcfs", "job-priority"]
 [job-manager]
 plugins = [{load = "job-priority-tap.so"}]
 [weir.users]

@@ -10,7 +10,7 @@ FLUX=$(find_flux) && test_set_prereq FLUX
 
 test_expect_success 'install: programs, modules, plugins, the flux subcommand and the examples' '
 	cmake --install "$WEIR_BUILD_DIR" --prefix "$PREFIX" >install.log &&
-	for module in job-priority job-route sched-fcfs sched-backfill; do
+	for module in job-priority job-route sched-weir-fcfs sched-weir-easy; do
 		test -n "$(find "$PREFIX" -path "*/flux/modules/$module.so")" || { echo "no $module"; return 1; }
 	done &&
 	for plugin in job-priority-tap job-route-tap; do
@@ -57,5 +57,46 @@ test_expect_success FLUX 'the modprobe files: a stock Flux brings the module up 
 			flux module list; flux jobtap list" >modprobe.out 2>modprobe.err; code=$?
 	cat modprobe.out modprobe.err && test $code = 0 &&
 	grep "^job-priority " modprobe.out && grep "^job-priority-tap.so" modprobe.out
+'
+# flux_with CONFIG COMMAND: a stock Flux that finds the installed modules and their modprobe files runs COMMAND
+flux_with() {
+	env PATH="$(dirname "$FLUX"):$PATH" FLUX_MODULE_PATH_PREPEND="$modules" \
+		FLUX_MODPROBE_PATH_APPEND="$PREFIX/share/flux/modprobe:$PREFIX/libexec/flux/modprobe" \
+		"$FLUX" start --test-size=1 "--config-path=$1" sh -ec "$2"
+}
+test_expect_success FLUX 'Flux'"'"'s own scheduler stays where the configuration names no other; nothing of Flux is shadowed' '
+	: >none.toml && flux_with "$(pwd)/none.toml" "flux module list" >none.out && grep "^sched-simple " none.out &&
+	test_must_fail grep weir none.out &&
+	flux_dir=$(dirname "$(find "$(dirname "$FLUX")/.." -name "sched-simple*" -path "*/modules/*" | head -1)") &&
+	for module in "$modules"/*.so; do
+		name=$(basename "$module" .so) && ! ls "$flux_dir/$name".* 2>/dev/null || { echo "$name shadows a module of Flux"; return 1; }
+	done
+'
+for scheduler in sched-weir-easy sched-weir-fcfs; do
+	export scheduler
+	test_expect_success FLUX "alternatives.sched = $scheduler, with Flux's own arguments: a job runs through it" '
+		printf "[modules]\nalternatives.sched = \"%s\"\n%s.args = [\"queue-depth=8\", \"log-level=info\"]\n" $scheduler $scheduler >alt.toml &&
+		flux_with "$(pwd)/alt.toml" "flux module list; flux module stats $scheduler; flux run -n1 echo through; flux dmesg" >alt.out &&
+		grep "^$scheduler .*sched" alt.out && grep "queue_depth\": *8" alt.out && grep "^through" alt.out &&
+		test_must_fail grep "^sched-simple " alt.out && test_must_fail grep "ready: easy\|ready: fcfs" alt.out
+	'
+done
+test_expect_success FLUX 'a parent and its child come up with job-route and its plugin by configuration alone; a routed job runs' '
+	printf "[queues.batch]\n[queues.own]\n[weir.route]\nqueues = [\"batch\"]\n" >route.toml &&
+	printf "[weir.route]\nserves = [\"batch\"]\n" >child.toml &&
+	cat >child.sh <<-EOF &&
+	#!/bin/sh
+	flux module list >"$(pwd)/child.out"
+	trap "exit 0" TERM
+	sleep inf & wait \$!
+	EOF
+	chmod +x child.sh &&
+	flux_with "$(pwd)/route.toml" "
+		flux module list; flux jobtap list; flux queue start --all --quiet
+		child=\$(flux batch --queue=own -n1 --conf=$(pwd)/child.toml --output=none --error=none $(pwd)/child.sh)
+		flux submit --queue=batch -n1 --wait --output=route.txt echo routed
+		cat route.txt; flux cancel \$child; flux queue drain" >route.out 2>route.err; code=$?
+	cat route.out route.err && test $code = 0 &&
+	grep "^job-route " route.out && grep "^job-route-tap.so" route.out && grep "^routed" route.out && grep "^job-route " child.out
 '
 test_done

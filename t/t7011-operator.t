@@ -100,13 +100,13 @@ test_expect_success 'a partition that dies again and again is started each time,
 	weir submit --wait echo alive | grep alive
 '
 test_expect_success 'one that cannot start: weir tree says since when, why and when the next try is; mended, it comes back' '
-	cp state/batch.toml batch.good && sed -i "s/sched-backfill/no-such-module/" state/batch.toml && kill -9 $(broker_of batch) &&
+	cp state/batch.toml batch.good && sed -i "s/sched-weir-easy/no-such-module/" state/batch.toml && kill -9 $(broker_of batch) &&
 	log_has "partition batch ended .exit code 1; it said: .*no-such-module.*, death 8 in a row; it starts again in 16s" &&
 	weir tree >tree && grep "batch .*down since 20.*, 8 deaths in a row, the last: exit code 1; it said: .*no-such-module.*; next try in" tree &&
 	weir tree --json >j && test "$(field j "[(c[\"down\"][\"deaths\"], c[\"down\"][\"since\"] > 0, c[\"down\"][\"next\"] > c[\"down\"][\"since\"], \"no-such-module\" in c[\"down\"][\"why\"]) for c in d[\"children\"] if \"down\" in c]")" = "[(8, True, True, True)]" &&
 	weir log 2>err >log && grep "partition batch is down; its log is in .*state/batch.log" err &&
 	grep "no-such-module" state/batch.log && cp batch.good state/batch.toml &&
-	weir submit --wait echo "back again" >out && grep "back again" out && weir tree >tree && grep "batch *backfill" tree
+	weir submit --wait echo "back again" >out && grep "back again" out && weir tree >tree && grep "batch *easy" tree
 '
 test_expect_success 'weir log --follow shows what is added, also of a partition that comes back; it ends with the instance' '
 	mkfifo followed && { { weir log --follow >followed 2>follow.err; echo $? >follow.code; } & } && follower=$! &&

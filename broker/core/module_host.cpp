@@ -41,6 +41,15 @@ std::vector<std::string> own_module_dirs() {
     return installed == built ? std::vector{built} : std::vector{built, installed};
 }
 
+/// The file of a module that had another name in earlier releases: a configuration that names it goes on working. Flux
+/// has a `sched-backfill` of its own, so these names count in this broker alone.
+std::string present_name(const std::string& name) {
+    if (name == "sched-fcfs") {
+        return "sched-weir-fcfs";
+    }
+    return name == "sched-backfill" ? "sched-weir-easy" : name;
+}
+
 }  // namespace
 
 /// Where a module's code comes from: a builtin, or a DSO at `path`.
@@ -96,7 +105,7 @@ Result<ModuleHost::Source> ModuleHost::resolve(const LoadRequest& request) const
         if (source.builtin != nullptr) {
             source.path = "builtin";
         } else {
-            auto path = search(request.target);
+            auto path = search(present_name(request.target));
             if (!path) {
                 return path.error();
             }

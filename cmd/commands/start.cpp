@@ -39,7 +39,7 @@ std::string host_name() {
 /// side by side.
 std::vector<Partition> partitions_of(std::int64_t cores) {
     const std::int64_t debug = std::max<std::int64_t>(1, cores / 4);
-    return {{"debug", "sched-fcfs", 1, debug}, {"batch", "sched-backfill", 1, cores - debug}};
+    return {{"debug", "sched-weir-fcfs", 1, debug}, {"batch", "sched-weir-easy", 1, cores - debug}};
 }
 
 /// A mistake in [weir] is told here with its line: the module that would find it knows no file.

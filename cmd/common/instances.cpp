@@ -213,9 +213,11 @@ Instance instance_tree(Client& client) {
 }
 
 std::string scheduler_of(const Instance& instance) {
-    for (const std::string& name : instance.modules) {
-        if (name.compare(0, 6, "sched-") == 0) {
-            return name.substr(6);
+    for (const std::string_view prefix : {"sched-weir-", "sched-"}) {
+        for (const std::string& name : instance.modules) {
+            if (name.starts_with(prefix)) {
+                return name.substr(prefix.size());
+            }
         }
     }
     return "";

@@ -98,7 +98,7 @@ Driver::Driver(const Workload& workload, Session& session, double scale, double 
     for (const SessionChild& child : session.children()) {
         PartitionLine line;
         line.name = child.partition.name;
-        line.policy = child.partition.scheduler == "sched-fcfs" ? "FCFS" : "EASY backfill";
+        line.policy = child.partition.scheduler == "sched-weir-fcfs" ? "FCFS" : "EASY backfill";
         line.cores = child.partition.cores();
         state_.partitions.push_back(line);
     }

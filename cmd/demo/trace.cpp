@@ -45,8 +45,8 @@ Result<Workload> workload_of_log(const std::vector<SwfJob>& log, std::int64_t pr
     workload.name = source + ", first " + std::to_string(lines.size()) + " jobs";
     workload.cores_per_node = width;
     workload.nodes = machine / width + debug_nodes;
-    workload.partitions = {{"debug", "sched-fcfs", debug_nodes, width},
-                           {"batch", "sched-backfill", machine / width, width}};
+    workload.partitions = {{"debug", "sched-weir-fcfs", debug_nodes, width},
+                           {"batch", "sched-weir-easy", machine / width, width}};
     std::set<std::pair<std::int64_t, std::int64_t>> members;
     std::sort(lines.begin(), lines.end(),
               [](const SwfJob& a, const SwfJob& b) { return std::pair(a.submit, a.job) < std::pair(b.submit, b.job); });

@@ -99,7 +99,7 @@ Result<Workload> generated_workload(std::uint64_t seed, std::int64_t count) {
     workload.share_tree = share_tree_text;
     workload.nodes = 40;
     workload.cores_per_node = 4;
-    workload.partitions = {{"debug", "sched-fcfs", 4, 4}, {"batch", "sched-backfill", 36, 4}};
+    workload.partitions = {{"debug", "sched-weir-fcfs", 4, 4}, {"batch", "sched-weir-easy", 36, 4}};
     for (std::size_t u = 0; u < demands.size(); ++u) {
         workload.users[demands[u].user] = static_cast<std::uint32_t>(5001 + u);
     }
@@ -134,7 +134,7 @@ Result<Duration> makespan(const Workload& workload) {
                 jobs.push_back(sim);
             }
         }
-        const Policy policy = partition.scheduler == "sched-fcfs" ? Policy(Fcfs{}) : Policy(Easy{});
+        const Policy policy = partition.scheduler == "sched-weir-fcfs" ? Policy(Fcfs{}) : Policy(Easy{});
         const auto starts = simulate(jobs, partition.cores(), policy);
         if (!starts) {
             return Error{starts.error().code, partition.name + ": " + starts.error().message};

@@ -71,7 +71,7 @@ std::string toml_string(const std::string& text) {
 std::string parent_config(const Plan& plan) {
     const std::string last = std::to_string(plan.nodes - 1);
     const std::string hosts = plan.nodes == 1 ? plan.host : plan.host + "[0-" + last + "]";
-    std::string text = common_head(plan, "sched-fcfs");
+    std::string text = common_head(plan, "sched-weir-fcfs");
     text += "\n[[resource.config]]\nhosts = " + toml_string(hosts) + "\ncores = \"0-" +
             std::to_string(plan.cores_per_node - 1) + "\"\n";
     text += weir_tables(plan) + "\n[weir.route]\nqueues = [";

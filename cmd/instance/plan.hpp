@@ -15,7 +15,7 @@ namespace weir::cmd {
 /// A child instance on a slice of the parent's nodes; serves the queue of its name.
 struct Partition {
     std::string name;
-    std::string scheduler;  ///< module: "sched-fcfs", "sched-backfill"
+    std::string scheduler;  ///< module: "sched-weir-fcfs", "sched-weir-easy"
     std::int64_t nodes = 1;
     std::int64_t cores_per_node = 1;
     std::int64_t cores() const { return nodes * cores_per_node; }

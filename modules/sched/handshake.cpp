@@ -13,7 +13,7 @@ using flux::on_request;
 using flux::on_watcher;
 
 SchedModule::SchedModule(flux_t* h, const Settings& settings)
-    : h_(h), name_(flux::service_name(h, "sched")), scheduler_(settings.policy), node_choice_(settings.node_choice) {
+    : h_(h), name_(flux::service_name(h, "sched")), scheduler_(settings.policy), settings_(settings) {
     constexpr int request = FLUX_MSGTYPE_REQUEST;
     flux_reactor_t* reactor = flux_get_reactor(h_);
     flux::register_service(h_, "sched");
@@ -89,7 +89,7 @@ void SchedModule::first_resources(const Json& answer) {
         hosts_.emplace(r.resources.nodes[i].rank, r.hosts[i]);
         names.hosts.emplace_back(r.resources.nodes[i].rank, r.hosts[i]);
     }
-    scheduler_.set_resources(r.resources, up, std::move(names), node_choice_);
+    scheduler_.set_resources(r.resources, up, std::move(names), settings_.node_choice);
     scheduler_.set_instance_end(end_of(r));
     has_resources_ = true;
     hello_ = flux::rpc(h_, "job-manager.sched-hello", std::move(Json::object().set("partial-ok", false)),
@@ -138,14 +138,20 @@ void SchedModule::hello_failed(JobId id, const std::string& why) {
     payload.set("id", id.value).set("severity", 0).set("type", "scheduler-restart");
     payload.set("note", "the scheduler cannot claim the job's resources: " + why);
     (void)flux::rpc(h_, "job-manager.raise", payload, FLUX_RPC_NORESPONSE);
-    flux::log(h_, LOG_ERR, "hello: job " + std::to_string(id.value) + ": " + why);
+    log(LOG_ERR, "hello: job " + std::to_string(id.value) + ": " + why);
 }
 
 void SchedModule::ready_when_done() {
     if (!hello_ended_ || !hellos_.empty() || ready_) {
         return;
     }
-    ready_ = flux::rpc(h_, "job-manager.sched-ready", std::move(Json::object().set("mode", "unlimited")));
+    Json mode = Json::object();
+    if (settings_.queue_depth) {
+        mode.set("mode", "limited").set("limit", *settings_.queue_depth);
+    } else {
+        mode.set("mode", "unlimited");
+    }
+    ready_ = flux::rpc(h_, "job-manager.sched-ready", mode);
     flux::then<&SchedModule::on_ready>(ready_.get(), this);
 }
 
@@ -157,8 +163,8 @@ void SchedModule::on_ready(flux_future_t* f) {
         return;
     }
     is_ready_ = true;
-    flux_log(h_, LOG_DEBUG, "ready: %s over %llu cores", name_of(scheduler_.policy()).c_str(),
-             static_cast<unsigned long long>(scheduler_.space().pool().total_cores()));
+    log(LOG_DEBUG, "ready: " + name_of(scheduler_.policy()) + " over " +
+                       std::to_string(scheduler_.space().pool().total_cores()) + " cores");
 }
 
 }  // namespace weir::sched

@@ -140,7 +140,14 @@ Json SchedModule::stats(const flux_msg_t*) {
     const Scheduler::Counters& counters = scheduler_.counters();
     const ResourcePool& pool = scheduler_.space().pool();
     Json out = Json::object();
-    out.set("policy", name_of(scheduler_.policy())).set("node_choice", name_of(node_choice_)).set("ready", is_ready_);
+    out.set("policy", name_of(scheduler_.policy()))
+        .set("node_choice", name_of(settings_.node_choice))
+        .set("ready", is_ready_);
+    if (settings_.queue_depth) {
+        out.set("queue_depth", *settings_.queue_depth);
+    } else {
+        out.set("queue_depth", "unlimited");
+    }
     out.set("pending", scheduler_.pending()).set("running", scheduler_.space().running().size());
     out.set("cores", pool.total_cores()).set("free_cores", pool.free_cores());
     out.set("passes", counters.passes).set("considered", counters.considered);
@@ -282,9 +289,15 @@ void SchedModule::annotate(JobId id, Json what) {
     }
 }
 
+void SchedModule::log(int severity, const std::string& text) const {
+    if (severity <= settings_.log_level) {
+        flux::log(h_, severity, text);
+    }
+}
+
 void SchedModule::give_up(const std::string& why) {
     if (!std::exchange(gave_up_, true)) {
-        flux::log(h_, LOG_ERR, why);
+        log(LOG_ERR, why);
         flux_reactor_stop_error(flux_get_reactor(h_));
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: the scheduler as a broker module: the RFC 27 conversation with the job-manager, the resource stream, R in the
 // KVS before an alloc is answered, one scheduling pass for all messages that wait. Must not decide anything: that is
-// weir::Scheduler. The same code is sched-fcfs and sched-backfill.
+// weir::Scheduler. The same code is sched-weir-fcfs and sched-weir-easy.
 #pragma once
 #include <flux/core.h>
 
@@ -13,15 +13,10 @@
 
 #include "libsched/scheduler.hpp"
 #include "modules/common/flux_cpp.hpp"
+#include "modules/sched/arguments.hpp"
 #include "modules/sched/wire.hpp"
 
 namespace weir::sched {
-
-/// What the module is loaded with.
-struct Settings {
-    Policy policy;
-    NodeChoice node_choice = NodeChoice::first;
-};
 
 class SchedModule {
   public:
@@ -66,6 +61,8 @@ class SchedModule {
     /// What answers an alloc request: the message that an earlier request of the same sender left, or this one.
     std::shared_ptr<const flux_msg_t> envelope_of(const flux_msg_t* msg);
 
+    /// To the broker's log, unless `log-level` leaves such messages out.
+    void log(int severity, const std::string& text) const;
     /// Ends the module, which a broker reports: a scheduler that lost its resources is of no use.
     void give_up(const std::string& why);
 
@@ -81,7 +78,7 @@ class SchedModule {
     flux_t* h_;
     std::string name_;
     Scheduler scheduler_;
-    NodeChoice node_choice_;
+    Settings settings_;
     HostNames hosts_;
     /// Alloc requests without a final answer. Requests of one sender differ in their payload alone, which was decoded,
     /// so they share one message to answer: a message of its own would cost each waiting job its jobspec once more.

@@ -19,7 +19,7 @@ start_instance() {
 	mkdir -p run state
 	cat >broker.toml <<-EOT
 	[weir-broker]
-	modules = ["kvs", "resource", "job-manager", "job-exec", "sched-fcfs"]
+	modules = ["kvs", "resource", "job-manager", "job-exec", "sched-weir-fcfs"]
 	[[resource.config]]
 	hosts = "node0"
 	cores = "0-$((${1#*= } - 1))"

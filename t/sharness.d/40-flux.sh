@@ -125,7 +125,7 @@ in_flux() {
 in_weir() {
 	cat >>instance-conf/instance.toml <<-EOF
 	[weir-broker]
-	modules = ["kvs", "resource", "job-manager", "job-exec", "sched-fcfs", "job-priority"]
+	modules = ["kvs", "resource", "job-manager", "job-exec", "sched-weir-fcfs", "job-priority"]
 	[resource]
 	noverify = true
 	[[resource.config]]

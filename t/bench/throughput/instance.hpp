@@ -43,7 +43,7 @@ struct Broker {
         char name[] = "/tmp/weir-throughput-XXXXXX";
         dir = ::mkdtemp(name);
         std::ofstream(dir + "/broker.toml")
-            << "[weir-broker]\nmodules = [\"kvs\", \"resource\", \"job-manager\", \"job-exec\", \"sched-fcfs\""
+            << "[weir-broker]\nmodules = [\"kvs\", \"resource\", \"job-manager\", \"job-exec\", \"sched-weir-fcfs\""
             << (plan.with_priority ? ", \"job-priority\"" : "") << "]\n"
             << (plan.with_priority ? "[job-manager]\nplugins = [{ load = \"job-priority-tap.so\" }]\n" : "")
             << "[[resource.config]]\nhosts = \"node[0-3]\"\ncores = \"0-15\"\n"

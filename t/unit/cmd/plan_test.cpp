@@ -15,7 +15,7 @@ Plan sample() {
     plan.users = {{"alice", 5001}};
     plan.nodes = 4;
     plan.cores_per_node = 8;
-    plan.partitions = {{"debug", "sched-fcfs", 1, 8}, {"batch", "sched-backfill", 3, 8}};
+    plan.partitions = {{"debug", "sched-weir-fcfs", 1, 8}, {"batch", "sched-weir-easy", 3, 8}};
     plan.default_queue = "batch";
     plan.scale = 100;
     plan.origin = 1e9;
@@ -29,7 +29,7 @@ Plan sample() {
 TEST_CASE("plan: the parent's configuration") {
     CHECK(parent_config(sample()) == R"(# Written by weir at each start; changes here are lost.
 [weir-broker]
-modules = ["kvs", "resource", "job-manager", "job-exec", "sched-fcfs", "job-priority", "job-route"]
+modules = ["kvs", "resource", "job-manager", "job-exec", "sched-weir-fcfs", "job-priority", "job-route"]
 
 [job-manager]
 inactive-num-limit = 10000
@@ -70,7 +70,7 @@ queue = "batch"
 
 TEST_CASE("plan: a child has its scheduler, the parent's tree and clock, and neither queues nor resources") {
     const std::string text = child_config(sample(), sample().partitions[1]);
-    CHECK(text.find("\"sched-backfill\"") != std::string::npos);
+    CHECK(text.find("\"sched-weir-easy\"") != std::string::npos);
     CHECK(text.find("scale = 100.000") != std::string::npos);
     CHECK(text.find("share-tree = \"/s/shares.toml\"") != std::string::npos);
     CHECK(text.find("[queues") == std::string::npos);
