@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-3.0-only
-# DSOs that load, byte for byte the same, in a stock flux-broker and in ours. Why each flag stands here: doc/adr/0003.
+# DSOs that load, byte for byte the same, in a stock flux-broker and in ours. Why each flag is needed: ADR 0001.
 #   weir_add_module(NAME SOURCES... LIBS...)  exports mod_main, installs to lib/flux/modules/NAME.so
 #   weir_add_jobtap(NAME SOURCES... LIBS...)  exports flux_plugin_init, installs to lib/flux/job-manager/plugins/NAME.so
 function(weir_add_dso name entry destination)

@@ -27,7 +27,7 @@ endif()
 set(WEIR_OPTIMIZE "-O2" CACHE STRING "Optimisation of a Release build")
 set(CMAKE_CXX_FLAGS_RELEASE "${WEIR_OPTIMIZE} -DNDEBUG")
 
-# Floating point must give the same digits everywhere: no contraction, never fast-math (ADR 0002).
+# Floating point must give the same digits everywhere: no contraction, never fast-math.
 add_compile_options(-Wall -Wextra -Wshadow -Wnon-virtual-dtor -ffp-contract=off)
 if(WEIR_WERROR)
   add_compile_options(-Werror)

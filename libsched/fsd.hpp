@@ -13,7 +13,8 @@ namespace weir {
 /// Units ms, s, m, h, d; none means seconds. "infinity" and "inf" are Duration::max(). Not negative, rounded to the
 /// nearest microsecond. Errors name the text and show a right one.
 Result<Duration> parse_fsd(std::string_view text);
-/// The same for what people set: a number needs its unit, but for 0. Errors show the number with each unit.
+/// The same for settings of people: a number needs its unit, except 0, because programs disagree on the default unit.
+/// Errors show the number with each unit.
 Result<Duration> parse_fsd_with_unit(std::string_view text);
 /// A number of seconds, as jobspec and R carry it; Error when it is negative, not a number, or beyond 292,000 years.
 Result<Duration> duration_from_number(double seconds);

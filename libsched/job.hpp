@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: what the queue, the policies and the priority engine know of a job: its id, what it asks for, its place.
+// Owns: what the queue, the policies and the priority engine know of a job: its id, its request, its place.
 // Must not know jobspec, R or any wire format. RFC 19 (ids), RFC 30 (urgency), RFC 14 (slots).
 #pragma once
 #include <cstdint>
@@ -20,20 +20,20 @@ inline constexpr std::uint32_t priority_expedited = 0xFFFFFFFFU;  ///< urgency 3
 /// The end of a job without a time limit: later than every other instant.
 inline constexpr Instant never = Instant::max();
 
-/// What a job asks for: `slots` slots of `cores_per_slot` cores; anywhere when nodes == 0, else slots are a node's and
-/// there are `nodes` nodes. RFC 25.
+/// The request of a job: `slots` slots of `cores_per_slot` cores. With nodes == 0 they may be anywhere; else there are
+/// `slots` slots on each of `nodes` nodes. RFC 25.
 struct Request {
     std::uint32_t nodes = 0;           ///< 0: any number of nodes
     std::uint32_t slots = 1;           ///< in all when nodes == 0, else on each node; >= 1
     std::uint32_t cores_per_slot = 1;  ///< >= 1
-    bool exclusive = false;            ///< whole nodes (with nodes > 0): all that each has is given
+    bool exclusive = false;            ///< whole nodes (with nodes > 0): all resources of each are allocated
     std::uint32_t gpus_per_slot = 0;
-    std::uint32_t memory_per_slot_mib = 0;  ///< 0: none is set apart
-    std::uint32_t node_set = 0;             ///< which nodes will do: NodeSets; 0: any
+    std::uint32_t memory_per_slot_mib = 0;  ///< 0: none is reserved
+    std::uint32_t node_set = 0;             ///< the suitable nodes: see NodeSets; 0: any
     friend auto operator<=>(const Request&, const Request&) = default;
 };
 
-/// Cores asked for in all; for exclusive nodes the least that the job can get.
+/// Cores requested in total; for exclusive nodes the least that the job can get.
 constexpr std::uint64_t cores_of(const Request& request) {
     return std::uint64_t{request.nodes == 0 ? 1U : request.nodes} * request.slots * request.cores_per_slot;
 }
@@ -42,7 +42,8 @@ constexpr std::uint64_t cores_of(const Request& request) {
 struct QueueKey {
     Instant submit{};
     JobId id;
-    std::uint32_t priority = priority_min;  ///< last, and no aggregate: what follows a key may use its padding
+    std::uint32_t priority =
+        priority_min;  ///< last, and in no aggregate, so that a member after a key may use its padding
 
     constexpr QueueKey() = default;
     constexpr QueueKey(std::uint32_t a_priority, Instant a_submit, JobId a_id)
@@ -67,7 +68,7 @@ struct QueueKey {
     }
 };
 
-/// A job that waits: where it stands, what it asks for and for how long.
+/// A pending job: its place, its request and its time limit.
 struct PendingJob {
     [[no_unique_address]] QueueKey key;
     Request request;
@@ -78,7 +79,7 @@ constexpr std::uint64_t cores_of(const PendingJob& job) {
     return cores_of(job.request);
 }
 
-/// When a job that starts now is believed to end; `never` without a limit (no overflow).
+/// The expected end of a job that starts now; `never` without a limit (no overflow).
 constexpr Instant believed_end(Instant now, Duration limit) {
     return limit >= never - now ? never : now + limit;
 }

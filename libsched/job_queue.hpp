@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the waiting jobs in order, and the index that finds the next one that fits without looking at all: every chunk,
-// and every group of chunks, knows its least cores and its least limit by size. Must not know policies or resources
-// beyond these two numbers.
+// Owns: the pending jobs in order, and an index that finds the next one that fits without looking at all of them: every
+// chunk, and every group of chunks, has the least cores and the least limit by size. Must not know policies or
+// resources beyond these two numbers.
 #pragma once
 #include <array>
 #include <bit>
@@ -14,33 +14,34 @@
 
 namespace weir {
 
-/// What may start now: at most `free` cores, and of those that run for longer than `slack` at most `extra`.
+/// The resources for jobs that start now: at most `free` cores, and at most `extra` for jobs that run longer than
+/// `slack`.
 struct Opening {
     std::uint64_t free = 0;
     std::uint64_t extra = 0;
     Duration slack{};
 
-    /// Without a branch inside: among many who ask, which of the three speaks cannot be foretold.
+    /// Without branches: which of the three comparisons decides cannot be predicted.
     bool fits(std::uint64_t cores, Duration limit) const {
         return ((cores <= free) & ((limit <= slack) | (cores <= extra))) != 0;
     }
 };
 
-/// What happened to a queue since the last pass, but for the jobs that passes started.
+/// Changes of a queue since the last pass, except the jobs that passes started.
 struct News {
-    std::span<const QueueKey> arrived;    ///< of the jobs that are new, in the queue's order
-    std::optional<QueueKey> first_moved;  ///< the least key that was changed, given or taken out
+    std::span<const QueueKey> arrived;    ///< of new jobs, in the queue's order
+    std::optional<QueueKey> first_moved;  ///< the least key that was changed, added or removed
 };
 
-/// Job: `key` (QueueKey), `limit`, and cores_of(job). How many jobs are a chunk, and chunks a group, is measured
-/// (doc/adr/0100, 0171); tests take less.
+/// Job: `key` (QueueKey), `limit`, and cores_of(job). How many jobs are a chunk, and chunks a group, is measured:
+/// policy_bench in t/bench/baseline.json. Tests use smaller ones.
 template <typename Job, std::size_t chunk_max = 64, std::size_t group = 16>
 class JobQueue {
   public:
     struct Traits {
         static const QueueKey& key(const Job& job) { return job.key; }
         /// Of a chunk, or of a group of chunks: the least cores, and the least limit up to a size: of jobs of up to one
-        /// core, 2, 3, 4, 6, 8, 12, 16, 24… Never above the least; what it says is of some job unless `is_stale`.
+        /// core, 2, 3, 4, 6, 8, 12, 16, 24… A lower bound; it is exact unless `is_stale`.
         struct Summary {
             static constexpr std::size_t sizes = 32;
             std::array<std::int16_t, sizes> limit = longest();
@@ -61,7 +62,7 @@ class JobQueue {
                     limit[i] = std::min(limit[i], theirs[i]);
                 }
             }
-            /// What add() of each makes, without asking at each job how far its limit reaches.
+            /// The same as add() of each job, without a branch for each limit.
             static Summary of(std::span<const Job> jobs) {
                 Summary all;
                 for (const Job& job : jobs) {
@@ -88,7 +89,8 @@ class JobQueue {
                     std::min<std::uint64_t>(cores, std::numeric_limits<std::uint32_t>::max()));
             }
             /// Rises with the limit: whole seconds up to 2047, from there on eleven binary digits and their power of
-            /// two. Limits are round and the time until a reservation is often just short of one, so seconds matter.
+            /// two. Limits are round numbers and the time until a reservation is often just short of one, so seconds
+            /// matter.
             static std::int16_t rounded_down(Duration limit) {
                 const std::int64_t seconds = std::max<std::int64_t>(limit.count(), 0) / 1'000'000;
                 return static_cast<std::int16_t>(std::min<std::uint64_t>(
@@ -96,7 +98,7 @@ class JobQueue {
             }
 
           private:
-            /// The first binary digits and how many follow, in one number that rises with n.
+            /// The first binary digits and the number of further digits, in one number that rises with n.
             static std::uint64_t leading(std::uint64_t n, int digits) {
                 const int power = std::max(0, static_cast<int>(std::bit_width(n)) - digits);
                 return (static_cast<std::uint64_t>(power) << (digits - 1)) + (n >> power);
@@ -126,11 +128,11 @@ class JobQueue {
         jobs_.rekey(change);
     }
 
-    /// Jobs, chunks and groups that at(), any_within() and next_fitting() have looked at, ever.
+    /// Total number of jobs, chunks and groups that at(), any_within() and next_fitting() have looked at.
     std::uint64_t considered() const { return considered_; }
 
     Place begin() const { return {}; }
-    /// The place behind the job with that key, which may have left.
+    /// The place after the job with that key; the job may be gone.
     Place after(const QueueKey& key) const {
         Place place = jobs_.lower_bound(key);
         if (jobs_.is_at(place, key)) {
@@ -138,8 +140,7 @@ class JobQueue {
         }
         return place;
     }
-    /// The job there; nullptr at the end, and where only held jobs are left (they stand last). Moves `place` on to a
-    /// job.
+    /// The job there; nullptr at the end, and where only held jobs are left (they are last). Advances `place` to a job.
     const Job* at(Place& place) const {
         const auto& chunks = jobs_.chunks();
         while (place.chunk < chunks.size() && place.index == chunks[place.chunk].items.size()) {
@@ -152,7 +153,7 @@ class JobQueue {
         const Job& job = chunks[place.chunk].items[place.index];
         return job.key.priority == priority_held ? nullptr : &job;
     }
-    /// Whether any job, held or not, asks for at most so many cores. O(groups + one group).
+    /// Whether any job, held or not, requests at most so many cores. O(groups + one group).
     bool any_within(std::uint64_t cores) const {
         const auto may = [most = Summary::bounded(cores)](const Summary& summary) { return summary.cores <= most; };
         for (std::size_t c = 0; to_chunk(c, may); c++) {
@@ -162,8 +163,8 @@ class JobQueue {
         }
         return false;
     }
-    /// The first job from `place` on that fits, and moves `place` there; nullptr: none does. O(groups + one group + one
-    /// chunk), unless there are small jobs and short jobs, but none that is both.
+    /// The first job from `place` on that fits, and advances `place` to it; nullptr if none fits. O(groups + one group
+    /// + one chunk), unless there are small jobs and short jobs but none that is both.
     const Job* next_fitting(Place& place, const Opening& opening) const {
         if (opening.free == 0) {
             return nullptr;
@@ -186,7 +187,7 @@ class JobQueue {
                 return found->key.priority == priority_held ? nullptr : &*found;
             }
             if (chunks[c].summary.is_stale && chunks.size() > 1) {
-                jobs_.summarize(c);  // looked at for nothing: not twice
+                jobs_.summarize(c);  // searched in vain: avoid it the next time
             }
         }
         return nullptr;
@@ -195,7 +196,7 @@ class JobQueue {
   private:
     using Summary = typename Traits::Summary;
 
-    /// Moves `c` on to the first chunk from there on that may(its summary); false: there is none.
+    /// Advances `c` to the first chunk for which may(its summary) holds; false if there is none.
     template <typename May>
     bool to_chunk(std::size_t& c, const May& may) const {
         const auto& chunks = jobs_.chunks();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: amounts of memory as people write them, "512MiB", "4GiB". Must not know who asks for them.
+// Owns: amounts of memory as people write them, "512MiB", "4GiB". Must not know what they are for.
 #pragma once
 #include <cstdint>
 #include <string>

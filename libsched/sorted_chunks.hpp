@@ -3,7 +3,7 @@
 // O(log n + chunk) with chunks of about the square root of n, walks at array speed, searches that skip chunks, and
 // where wanted groups of chunks, by their summaries. The queue and the profile are made of it. Must not know what it
 // holds. A queue of some hundred entries is scanned fastest as an array, a deep one must not be shifted as a whole:
-// chunks give both (measured: doc/adr/0021, 0171).
+// chunks give both (policy_bench in t/bench/baseline.json).
 #pragma once
 #include <algorithm>
 #include <compare>

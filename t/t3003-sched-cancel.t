@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-3.0-only
-test_description='a job that is cancelled while its R is on its way into the KVS does not start (ADR 0142), on every broker here
+test_description='a job that is cancelled while its R is on its way into the KVS does not start, on every broker here
 
 Brokers without KVS, resource and job-manager: the test is these three, and answers the commit when it wants.'
 . "${SHARNESS_LIB:-/usr/share/sharness/sharness.sh}"

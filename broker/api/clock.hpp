@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the process's clock, which may be scaled (doc/adr/0008) and never steps (doc/adr/0192): every reactor's now,
+// Owns: the process's clock, which may be scaled and never steps: every reactor's now,
 // time and timers use it. The only place of the broker that reads a clock. Must not know reactors.
 #pragma once
 #include <cstdint>

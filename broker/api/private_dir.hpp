@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: directories and files that nobody but this process's user may have made or may change: run directories and
 // state directories. What stands in one may be read back and believed; a link in it leads nowhere that somebody else
-// chose. Must not know what the files are for. Source: doc/adr/0188.
+// chose. Must not know what the files are for.
 #pragma once
 #include <string>
 

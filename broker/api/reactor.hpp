@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: struct flux_reactor: one libuv loop with three additions: timers in nanoseconds on the scaled clock, sources
-// that must be asked before waiting, and ready callbacks (futures). Must not know messages or futures. doc/adr/0031.
+// that must be asked before waiting, and ready callbacks (futures). Must not know messages or futures.
 #pragma once
 #include <flux/core.h>
 #include <uv.h>

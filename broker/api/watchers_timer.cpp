@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: timer and periodic watchers in scaled seconds on the reactor's timer queue. doc/adr/0031: never early in scaled
-// time; a repeat keeps its grid and skips the grid points it slept through.
+// Owns: timer and periodic watchers in scaled seconds on the reactor's timer queue. A timer never fires
+// early in scaled time. A repeat keeps its grid and skips the points that passed meanwhile, so that a slow pass causes
+// no burst of passes.
 #include <algorithm>
 #include <cerrno>
 #include <cmath>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: one broker: its parts in their order of construction, start-up, shutdown and exit code.
 // Must not know the insides of any part.
-// Source: flux-broker(1); doc/adr/0039.
+// Source: flux-broker(1).
 #pragma once
 #include <memory>
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: STATEDIR/clock: one line that says when the instance was last alive, rewritten in place, and the lock that
-// keeps two brokers from one statedir. Must not know what a time means. Source: doc/adr/0192, 0193.
+// keeps two brokers from one statedir. Must not know what a time means.
 #pragma once
 #include <optional>
 #include <string>

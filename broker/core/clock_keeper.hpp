@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: the instance's clock over its life: begun once, marked in the statedir every second, steps of the wall clock
-// told. Must not know how a beginning is chosen (instance_clock.hpp). Source: doc/adr/0192, 0193.
+// told. Must not know how a beginning is chosen (instance_clock.hpp).
 #pragma once
 #include <functional>
 #include <optional>

@@ -15,7 +15,7 @@ namespace weir::broker {
 /// A file of the command line, or a directory that stands for its *.toml in name order.
 struct ConfigSource {
     std::string path;
-    bool is_inherited = false;  ///< only what a partition has in common with its parent: doc/adr/0200
+    bool is_inherited = false;  ///< only the tables that a partition reads from its parent's file
 };
 
 struct LoadedConfig {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: the service "config" and the instance's current configuration. A new one is offered to every module in load
 // order; one veto and those that were asked get the old one back. Must not know what any key means. Source:
-// flux-config(1), RFC 5 config-reload; doc/adr/0200.
+// flux-config(1), RFC 5 config-reload.
 #pragma once
 #include <cstddef>
 #include <cstdint>

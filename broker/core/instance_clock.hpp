@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: where an instance's clock begins, and what is kept of it. Must not read a clock: times come in as arguments, in
-// seconds. Source: doc/adr/0192.
+// seconds.
 #pragma once
 #include <optional>
 #include <string>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: the socket local-0 of an instance: who may connect and as whom, and the clients that are connected.
 // Must not know services.
-// Source: flux-core's local connector as observed; RFC 12; doc/adr/0038.
+// Source: flux-core's local connector as observed; RFC 12.
 #pragma once
 #include <uv.h>
 

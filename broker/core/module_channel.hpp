@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: the router's end of the ZeroMQ inproc PAIR to a module, one encoded message a ZeroMQ message. Unbounded in both
-// directions, so that neither side can block the other (doc/adr/0036). Must not know what messages say, or modules.
+// directions, so that neither side can block the other. Must not know what messages say, or modules.
 // Source: zmq_socket(3), zmq_getsockopt(3) ZMQ_FD, which is edge-triggered: hence the pump.
 #pragma once
 #include <uv.h>

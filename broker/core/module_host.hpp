@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: the loaded modules: finding and opening the DSO, starting and joining the thread, states, removal, the rule
-// that a running module's failure ends the broker. Must not know what modules do. Source: RFC 5; doc/adr/0037.
+// that a running module's failure ends the broker. Must not know what modules do. Source: RFC 5.
 #pragma once
 #include <functional>
 #include <memory>

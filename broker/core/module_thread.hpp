@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: a module's thread from its first to its last instruction: handle, default methods, mod_main, the farewell to
-// the router. Must not know the module host; talks to the router by messages alone. Source: RFC 5; doc/adr/0037.
+// the router. Must not know the module host; talks to the router by messages alone. Source: RFC 5.
 #pragma once
 #include <flux/core.h>
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: one encoded RFC 3 message as the router sees it: bytes, with the few header fields that routing needs readable
 // and patchable in place. Payloads pass through untouched. Must not know sockets, endpoints or JSON. Source: RFC 3;
-// doc/adr/0035.
 #pragma once
 #include <cstddef>
 #include <cstdint>

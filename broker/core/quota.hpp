@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: how much of the broker's memory, and how many of its connections, each user holds. A charge is released by the
 // last one who holds what was charged for, whichever thread that is. Must not know messages or sockets.
-// Source: doc/adr/0190.
 #pragma once
 #include <atomic>
 #include <cstddef>

@@ -2,7 +2,7 @@
 // Owns: where each message goes: requests to the endpoint that has the service (or to a method of the broker itself),
 // responses back along their route stack, events to subscribers, disconnect notices when an endpoint leaves.
 // Must not know sockets, threads or what any service does. One thread only.
-// Source: RFC 3, RFC 6; doc/adr/0035, 0036.
+// Source: RFC 3, RFC 6.
 #pragma once
 #include <cstdint>
 #include <functional>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: the directory of a running instance: made private, locked against a second instance, left empty. Must not know
-// the socket's protocol. Source: doc/adr/0038.
+// the socket's protocol.
 #pragma once
 #include <string>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: the environment that a job's tasks get. Must not know processes.
-// Source: flux-environment(7): FLUX_URI, FLUX_JOB_ID, FLUX_JOB_ID_PATH, FLUX_JOB_SIZE, FLUX_JOB_NNODES; WEIR_CLOCK: ADR
-// 0192.
+// Source: flux-environment(7): FLUX_URI, FLUX_JOB_ID, FLUX_JOB_ID_PATH, FLUX_JOB_SIZE, FLUX_JOB_NNODES. WEIR_CLOCK is
+// the parent's clock, which a child broker takes over.
 #pragma once
 #include <map>
 #include <string>

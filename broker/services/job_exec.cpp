@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: the service "job-exec": runs a job's tasks as processes, or simulates them, and tells the job-manager start,
 // finish, release and exception. Must not know scheduling or job states. Source: flux-core's job-exec protocol
-// (job-exec.start, several responses a request; job-exception events); doc/adr/0041, 0042.
+// (job-exec.start, several responses a request; job-exception events).
 #include <unistd.h>
 
 #include <csignal>

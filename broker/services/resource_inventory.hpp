@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: the resources of an instance as values: nodes with their cores, GPUs and memory, and their form as R. Must not
-// know where they come from. Source: RFC 20 version 1; memory, which that lacks, as in libsched/json/r.hpp (ADR 0125,
-// 0141).
+// know where they come from. Source: RFC 20 version 1; memory, which R_lite lacks, as in libsched/json/r.hpp.
 #pragma once
 #include <cstdint>
 #include <map>

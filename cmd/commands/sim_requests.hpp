@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the option that says what a scheduler knows of run times, for all commands that replay a log (ADR 0213).
+// Owns: the option that says what a scheduler knows of run times, for all commands that replay a log.
 #pragma once
 #include <string>
 

@@ -9,7 +9,7 @@
 namespace weir::cmd {
 
 /// Of descriptions like "after-success=f2X", "begin-time=1795304000.000" or "singleton" an answer in the form of
-/// sched.why's (ADR 0126): {reason, text, dependencies, not_before?}; the reason is "begin-time" where nothing else is
+/// sched.why's: {reason, text, dependencies, not_before?}; the reason is "begin-time" where nothing else is
 /// waited for, else "dependencies". Descriptions that are not known stand as they are. Nothing for no descriptions: a
 /// null Json.
 Json dependency_reason(const std::vector<std::string>& descriptions);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the instance's time as seen from outside: its clock may be scaled (doc/adr/0008) and does not step (0192).
+// Owns: the instance's time as seen from outside: its clock may be scaled and does not step.
 #pragma once
 #include <optional>
 

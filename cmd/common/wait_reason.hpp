@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: why a job waits, for every state in which a job can wait: who is asked, and what of the answers holds it up, in
-// the form of sched.why's answer (ADR 0126, 0169). Must not print.
+// the form of sched.why's answer. Must not print.
 #pragma once
 #include <optional>
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: what a run delivered: from job records to shares, waits and slowdowns per account. Pure.
-// Must not know how the records were got. Sources: ADR 0004 (charged interval), Feitelson 2001 (bounded slowdown).
+// Must not know how the records were got. Source: Feitelson 2001 (bounded slowdown).
 #pragma once
 #include <cstdint>
 #include <map>

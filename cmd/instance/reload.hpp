@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: letting an instance and those below it read their configurations again, all or none. Must not print.
-// Source: doc/adr/0200.
 #pragma once
 #include <string>
 #include <vector>

@@ -31,7 +31,7 @@ constexpr int log_warning = 4;
 constexpr int log_notice = 5;
 /// An instance that is asked whether it answers has so many seconds.
 constexpr double answer_s = 2;
-/// Longer than a broker gives its own modules (doc/adr/0039).
+/// Longer than a broker gives its own modules.
 constexpr Duration broker_patience = 40s;
 
 std::string log_path(const std::string& files, const Partition& partition) {

@@ -40,7 +40,7 @@ class Session {
     void stop(Signals& signals);
 
     /// Sees which partitions ended and which serve again, and starts those whose time has come. Each of that is a
-    /// sentence, which is also in the log, and in `weir tree` by the broker's attributes (doc/adr/0201).
+    /// sentence, which is also in the log, and in `weir tree` by the broker's attributes.
     std::vector<std::string> watch();
     /// Until watch() has something to do at the latest; a second at most.
     Duration pause() const;

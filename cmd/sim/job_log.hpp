@@ -21,7 +21,7 @@ class JobLog {
     struct Options {
         bool lenient = false;    ///< what cannot be replayed is skipped and counted instead of being an error
         std::int64_t cores = 0;  ///< the machine; 0: as the log says
-        /// Whoever runs longer than he requests counts as having requested that (ADR 0213).
+        /// Whoever runs longer than he requests counts as having requested that.
         bool requests_cover_runs = false;
     };
     /// What a replay does not do as the log says, by jobs.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the one interface of all fair-share algorithms: a tree and what was measured in, ranks and factors out.
-// Must not know: jobs, decay, where usage comes from. A new algorithm is a file, an alternative and a table row here.
+// Owns: the one interface of all fair-share algorithms. Input: a tree and measures of its nodes. Output: ranks and
+// factors. Must not know: jobs, decay, where usage comes from. A new algorithm is a file, an alternative of the variant
+// and a row of the table here.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -28,20 +29,21 @@ struct AlgorithmEntry {
     std::string_view summary;
 };
 
-/// Every algorithm by the name that configuration uses; the first is the default.
+/// All algorithms with their names in the configuration. The first is the default.
 std::span<const AlgorithmEntry> algorithms();
 /// Errors: EINVAL with the nearest name and the list.
 Result<Algorithm> algorithm_named(std::string_view name);
 
 /// Factors and ranks of all associations. O(n log n) in the longest list of siblings.
 Standings evaluate(const Algorithm& algorithm, const ShareTree& tree, const Measures& measures);
-/// Into an old result's memory.
+/// The same, written into an existing result to reuse its memory.
 void evaluate(const Algorithm& algorithm, const ShareTree& tree, const Measures& measures, Standings& into);
 
-/// What one line of `sshare -l` shows, under this algorithm. O(depth) for most, O(siblings x depth) at worst.
+/// The columns of `sshare -l` for one node under this algorithm. O(depth) for most algorithms, O(siblings x depth) at
+/// worst.
 NodeStanding node_standing(const Algorithm& algorithm, const ShareTree& tree, const Measures& measures, NodeId id);
 
-// With usage alone.
+// The same for algorithms that need usage only.
 inline Standings evaluate(const Algorithm& algorithm, const ShareTree& tree, std::span<const CoreMicros> usage) {
     return evaluate(algorithm, tree, Measures{usage});
 }

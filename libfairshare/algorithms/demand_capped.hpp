@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: demand-capped fair share: Fair Tree with what each node deserves now in the place of its shares.
-// Must not know: how that is found (deserved_shares.hpp). ADR 0083.
+// Owns: demand-capped fair share: Fair Tree in which the amount that a node deserves now replaces its shares. Must not
+// know: how that amount is computed (deserved_shares.hpp).
 #pragma once
 #include "libfairshare/algorithms/measures.hpp"
 #include "libfairshare/algorithms/standings.hpp"
@@ -8,7 +8,7 @@
 namespace weir {
 
 /// As FairTree, level FS = (deserved / the level's deserved) / (usage / level parent's usage), deserved by demand and
-/// capacity. Who wants nothing deserves nothing and ranks last. Without demand it is Fair Tree.
+/// capacity. A node without demand deserves nothing and ranks last. If no demand is given, this is Fair Tree.
 struct DemandCapped {
     void evaluate(const ShareTree& tree, const Measures& measures, Standings& into) const;
     /// O(size).

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: what each node deserves of a machine when idle siblings' shares flow to those who want more: water-filling.
-// Must not know: usage, ranks. Source: hierarchical max-min fairness, that is hierarchical DRF for one resource
-// (Bhattacharya et al., SoCC 2013). ADR 0083.
+// Owns: the amount of a machine that each node deserves when shares of idle siblings go to siblings with demand
+// (water-filling). Must not know: usage, ranks. Source: hierarchical max-min fairness, that is hierarchical DRF for one
+// resource (Bhattacharya et al., SoCC 2013).
 #pragma once
 #include <cstdint>
 #include <span>
@@ -20,13 +20,12 @@ struct DeservedShares {
     double cores(NodeId id) const;
 };
 
-/// From the root down, what an account deserves is poured over the nodes at its level: nobody gets more than is wanted
-/// below; those who want more than they get stand at the same amount a share. Users with `parent` shares are filled
-/// first, equally. No shares: nothing.
-/// demand: by NodeId, of users alone is read; cores wanted now, running ones included. capacity: cores, below 2^47;
-/// 0: not known, then a demand only tells that somebody wants something.
-/// Integers: what is wanted and all comparisons are exact, equal siblings get equal amounts, a share's amount is
-/// rounded down, so that of a level at most one unit a sibling is lost. O(n log n) in the longest list of siblings.
+/// From the root down, the amount that an account deserves is divided over the nodes at its level. No node gets more
+/// than the demand below it. Nodes whose demand is not met get the same amount a share. Users with `parent` shares are
+/// filled first, equally. A node without shares gets nothing. demand: cores wanted now, with running ones, by NodeId;
+/// only entries of users are read. capacity: cores, below 2^47; 0 means unknown, and a demand then only says that a
+/// node wants something. All comparisons are exact and equal siblings get equal amounts. The amount of a share is
+/// rounded down, so a level loses at most one unit a sibling. O(n log n) in the longest list of siblings.
 DeservedShares deserved_shares(const ShareTree& tree, std::span<const std::uint64_t> demand, std::uint64_t capacity);
 
 }  // namespace weir

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: Fair Tree among siblings with equal shares, kept in order as usage grows instead of being sorted anew.
-// Must not know: ledgers, decay, jobs. Source: as FairTree; ADR 0116.
+// Owns: Fair Tree among siblings with equal shares; the order is updated as usage grows and never sorted anew. Must not
+// know: ledgers, decay, jobs. Source: as FairTree.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -11,8 +11,8 @@
 
 namespace weir {
 
-/// Whatever decays by one factor keeps its order, so between two instants only those who used something can fall
-/// behind others: an update costs what they pass, not how many siblings there are.
+/// Decay multiplies all usage by the same factor and keeps its order. Between two instants only members that used
+/// something can fall behind others, so an update costs the places that they fall, not the number of siblings.
 class EqualSharesOrder {
   public:
     /// Counted from 0 in order of add().
@@ -22,11 +22,11 @@ class EqualSharesOrder {
     void add();
     std::size_t size() const { return order_.size(); }
 
-    /// usage(Member) -> CoreMicros now, of each as at the last update or less by one factor for all, but for those in
-    /// `grew` (each once), who may have more. Appends whoever's factor differs since the last update, some perhaps
-    /// twice. O(grew log grew + places that they fall).
-    /// Usage is a whole number and falls to 0 at last; here who used something stays behind who never did, and two who
-    /// fell to equal numbers by decay alone stand as they stood: as the real numbers do.
+    /// usage(Member) -> CoreMicros: the usage now. For members outside `grew` it is the usage of the last update, less
+    /// by one factor for all of them. Members in `grew` (each once) may have more. Appends the members whose factor
+    /// changed since the last update, some perhaps twice. O(grew log grew + places that they fall). Usage is a whole
+    /// number and decays to 0 in the end. A member with past usage still stays behind one that never used anything, and
+    /// two members that decayed to equal numbers keep their order, as the real numbers do.
     template <typename Usage>
     void update(std::span<const Member> grew, Usage&& usage, std::vector<Member>& changed);
 
@@ -41,7 +41,7 @@ class EqualSharesOrder {
     }
     template <typename Usage>
     std::uint32_t count_ahead(std::size_t at, const Usage& usage) const;
-    /// Asks for the usage of each member once an update.
+    /// Reads the usage of each member once an update.
     template <typename Usage>
     CoreMicros read(Member member, Usage& usage) {
         if (read_in_[member] != updates_) {
@@ -54,7 +54,7 @@ class EqualSharesOrder {
     std::vector<Member> order_;         ///< least usage first
     std::vector<std::uint32_t> place_;  ///< in order_, by member
     std::vector<std::uint32_t> ahead_;  ///< how many used less, by member
-    std::vector<bool> has_used_;        ///< ever, by member; who has not stands before all others
+    std::vector<bool> has_used_;        ///< by member; those that never used anything come before all others
     std::vector<CoreMicros> usage_;     ///< as read in the update read_in_[member]
     std::vector<std::uint64_t> read_in_;
     std::uint64_t updates_ = 0;
@@ -82,7 +82,7 @@ void EqualSharesOrder::update(std::span<const Member> grew, Usage&& read_usage, 
     falling_.assign(grew.begin(), grew.end());
     std::sort(falling_.begin(), falling_.end(), [this](Member a, Member b) { return place_[a] > place_[b]; });
     touched_.clear();
-    // From the last to the first: whoever stands behind is in order already.
+    // From the last to the first: the members behind are already in order.
     for (const Member member : falling_) {
         const CoreMicros own = usage(member);
         std::size_t at = place_[member];

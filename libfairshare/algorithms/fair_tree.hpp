@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: Fair Tree: siblings by level FS, depth first, ranks from N down, ties exact and merged as documented.
-// Must not know: other algorithms, decay. Source: Slurm's fair_tree page, flux-accounting's weighted walk; ADR 0011.
+// Must not know: other algorithms, decay. Source: Slurm's fair_tree page, flux-accounting's weighted walk.
 #pragma once
 #include <compare>
 #include <cstdint>
@@ -10,12 +10,13 @@
 
 namespace weir {
 
-/// level FS = (shares / siblings' shares) / (usage / parent's usage), compared as an exact ratio of integers.
-/// No shares: 0, the lowest. Shares and no usage: infinite, the highest. Siblings go by descending level FS; of equal
-/// ones users go before accounts, equal users share a rank (the next rank skips as many), equal accounts are merged:
-/// their children, each with the level FS from its own account, are ranked as one list. Factor = rank / associations.
-/// `parent` shares: such an account's children stand in its place, such a user's level FS is infinite.
-/// With equal shares and no usage anywhere every association's factor is 1 (its balanced factor).
+/// level FS = (shares / siblings' shares) / (usage / parent's usage), compared as an exact ratio of integers. Without
+/// shares it is 0, the lowest. With shares and no usage it is infinite, the highest. Siblings are sorted by descending
+/// level FS. Among equal ones users come before accounts; equal users share a rank, and the next rank skips as many;
+/// equal accounts are merged: their children, each with the level FS from its own account, are ranked as one list.
+/// Factor = rank / associations. An account with `parent` shares is replaced by its children; a user with `parent`
+/// shares has an infinite level FS. With equal shares and no usage the factor of every association is 1 (its balanced
+/// factor).
 struct FairTree {
     /// An account that ties with a user: false, its best association shares the user's rank (Slurm); true, it ranks
     /// after the user (flux-accounting).

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the Fair Tree rank of one association without ranking all: what a job's start or end asks for.
-// Must not know: decay, who charged. Same rule and same exact comparisons as FairTree. ADR 0084.
+// Owns: the Fair Tree rank of one association, computed without ranking all. The start or end of a job needs this. Must
+// not know: decay, who charged. It uses the rule and the exact comparisons of FairTree.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -11,18 +11,18 @@
 
 namespace weir {
 
-/// Holds no usage and no ranks, only how many associations stand below each node: after a charge there is nothing to
-/// recompute but the usage along the path (add_usage()), and every rank asked for is right at once.
+/// It stores no usage and no ranks, only how many associations are below each node. After a charge only the usage along
+/// the path changes (add_usage()), and every rank read afterwards is correct.
 class FairTreeRanks {
   public:
     /// The tree must outlive this. O(size) once a tree; four bytes a node.
     explicit FairTreeRanks(const ShareTree& tree, FairTree rule = {});
 
-    /// The rank that FairTree::evaluate() gives the leaf with this usage (by NodeId). Looks at the leaf's siblings, its
-    /// account's, and so on to the root; where accounts tie, at the children of all of them, as they are merged.
-    /// O(path x siblings). REQUIRES: leaf is an association of the tree.
+    /// The rank that FairTree::evaluate() gives the leaf with this usage (by NodeId). It reads the leaf's siblings, its
+    /// account's siblings, and so on to the root. Where accounts tie, it reads the children of all of them, because
+    /// they are merged. O(path x siblings). REQUIRES: leaf is an association of the tree.
     std::uint32_t rank(std::span<const CoreMicros> usage, NodeId leaf) const;
-    /// The same where shares are not the tree's own: shares_of(NodeId) and, by level_parent(), shares_sum(NodeId).
+    /// The same with other shares than the tree's: shares_of(NodeId) and, by level_parent(), shares_sum(NodeId).
     template <typename SharesOf, typename SharesSum>
     std::uint32_t rank(const SharesOf& shares_of, const SharesSum& shares_sum, std::span<const CoreMicros> usage,
                        NodeId leaf) const {
@@ -43,10 +43,10 @@ class FairTreeRanks {
     std::vector<std::uint32_t> associations_;  // by NodeId: at or below the node
 };
 
-/// By NodeId: how many associations stand at or below it. O(size).
+/// By NodeId: the number of associations at or below it. O(size).
 std::vector<std::uint32_t> associations_below(const ShareTree& tree);
-/// Appends the nodes that compete at an account's level: its children, and in the place of an account with `parent`
-/// shares its children. O(their number).
+/// Appends the nodes that compete at an account's level: its children, where an account with `parent` shares is
+/// replaced by its own children. O(their number).
 void append_level(const ShareTree& tree, NodeId account, std::vector<NodeId>& list);
 /// The nodes from the one under the root to `id` at whose levels it competes, top down. O(depth).
 std::vector<NodeId> levels_to(const ShareTree& tree, NodeId id);

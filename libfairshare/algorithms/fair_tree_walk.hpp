@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the walk that all exact Fair Trees share: siblings by level FS, ties merged, ranks from N down. Internal.
-// Sorting goes by a double first; wherever two doubles are too close to decide, the exact ratios do (ADR 0011).
-// Must not know what shares are: the tree's own, or what demand leaves of them.
+// Owns: the walk that all exact Fair Trees share: siblings by level FS, ties merged, ranks from N down. Internal. It
+// sorts by a double first; where two doubles are too close, the exact ratios decide, because Fair Tree depends on ties.
+// Must not know what the shares are: the tree's own, or those left by demand.
 #pragma once
 #include <algorithm>
 #include <bit>
@@ -14,8 +14,8 @@
 
 namespace weir {
 
-/// One walk of the tree. `Shares` says what a node's shares are and what those of its level sum up to:
-/// of(NodeId) -> std::uint64_t below 2^48, sum(NodeId level_parent) -> std::uint64_t below 2^48.
+/// One walk of the tree. `Shares` has the shares of a node and their sum over its level: of(NodeId) -> std::uint64_t
+/// below 2^48, sum(NodeId level_parent) -> std::uint64_t below 2^48.
 template <typename Shares>
 class FairTreeWalk {
   public:
@@ -44,7 +44,7 @@ class FairTreeWalk {
         return {shares_.of(NodeId{item.id}), shares_.sum(above), usage_[item.id], usage_[above.value]};
     }
 
-    /// An account's children, and in the place of an account with `parent` shares its children.
+    /// An account's children, where an account with `parent` shares is replaced by its own children.
     void push_children(NodeId account) {
         const auto sum = static_cast<double>(shares_.sum(account));
         push_children(account, sum > 0 ? usage_as_double(usage_[account.value]) / sum : 0.0);

@@ -17,8 +17,9 @@ struct GridEngineTargets {
 };
 
 /// Among the active children of each node shr = shares^2 / max(usage, oltt), stt = shr / sum, ostt = parent's ostt *
-/// stt. Where ostt would pass compensation_factor * oltt, shr is divided once by that excess and all are normalised
-/// again: it damps, it does not clamp. A node is active where it or one below has demand (running or pending jobs).
+/// stt. If ostt would exceed compensation_factor * oltt, shr is divided once by that excess and all are normalised
+/// again. This damps the value and does not clamp it. A node is active where it or one below has demand (running or
+/// pending jobs).
 struct GridEngine {
     double compensation_factor = 5;  ///< 0: none, else at least 1
     CoreMicros unit = 1000000;       ///< one unit of Grid Engine's usage, in core-microseconds
@@ -28,7 +29,7 @@ struct GridEngine {
     void evaluate(const ShareTree& tree, const Measures& measures, Standings& into) const;
 };
 
-/// weight_tickets_share * ostt, dealt out to a leaf's jobs by their job shares (all 0: evenly).
+/// weight_tickets_share * ostt, divided among a leaf's jobs by their job shares (evenly if all are 0).
 std::vector<double> share_tickets(double short_term, double weight_tickets_share, std::span<const double> job_shares);
 
 }  // namespace weir

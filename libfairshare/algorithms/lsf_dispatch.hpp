@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: whose job goes next under LSF's fairshare, dispatch by dispatch: each one lowers the priorities on its path.
+// Owns: the order of dispatches under LSF's fairshare. Each dispatch lowers the priorities on its path.
 // Must not know: whether a job fits, time. Source: LSF 10.1, hierarchical fairshare.
 #pragma once
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace weir {
 
-/// A job that waits. Ties of priority and jobs of one user go by `order` (FCFS: the place in the queue, unique).
+/// A pending job. Ties of priority, and jobs of one user, are sorted by `order` (FCFS: the place in the queue, unique).
 struct LsfWaiting {
     NodeId leaf;
     std::uint64_t order = 0;
@@ -22,14 +22,14 @@ struct LsfWaiting {
 
 class LsfDispatch {
   public:
-    /// The tree and factors must outlive it. `use` as in Measures; empty: nobody uses anything.
+    /// The tree and factors must outlive it. `use` as in Measures; empty means no use.
     LsfDispatch(const ShareTree& tree, const LsfFactors& factors, std::span<const DynamicUse> use);
 
     /// O(depth * log siblings).
     void submit(const LsfWaiting& job);
-    /// Takes the job of the best leaf: from the top the sibling with the highest priority among those with a job
-    /// waiting, compared exactly; then charges its slots along the path, so that the next call sees new priorities.
-    /// A user of several accounts is several leaves: the best wins. O(depth * log siblings).
+    /// Takes the job of the best leaf: from the top, the sibling with the highest priority among those with a pending
+    /// job, compared exactly. Then it charges the job's slots along the path, so that the next call has new priorities.
+    /// A user of several accounts is several leaves, and the best one counts. O(depth * log siblings).
     std::optional<LsfWaiting> next();
     /// Of any node, now.
     double priority(NodeId id) const;
@@ -38,7 +38,7 @@ class LsfDispatch {
     struct Entry {
         CoreMicros divisor;
         std::uint32_t shares;
-        std::uint64_t order;  // of the job that would go
+        std::uint64_t order;  // of the job that would be dispatched
         std::uint32_t id;
         /// Higher shares / divisor first; products stay below 2^112.
         friend bool operator<(const Entry& a, const Entry& b) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: what an algorithm may know about the nodes of a tree besides their shares. Must not know where it comes from.
+// Owns: the input of an algorithm about the nodes of a tree besides their shares. Must not know where it comes from.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -10,13 +10,13 @@
 
 namespace weir {
 
-/// One span a measure, each indexed by NodeId with an entry for every node; empty where the caller does not have it.
-/// `usage` is always needed: an account's at least the sum of its children's, each at most usage_max.
+/// One span for each measure, indexed by NodeId with an entry for every node; empty if the caller does not have it.
+/// `usage` is always required: an account's is at least the sum of its children's, and each is at most usage_max.
 struct Measures {
     std::span<const CoreMicros> usage;
     std::span<const DynamicUse> dynamic = {};    ///< needed by dynamic-user; empty: everything 0
-    std::span<const std::uint64_t> demand = {};  ///< cores wanted now, running and pending; empty: no limit to it
-    std::uint64_t capacity = 0;                  ///< cores there are to share out; 0: not known
+    std::span<const std::uint64_t> demand = {};  ///< cores wanted now, running and pending; empty: unlimited
+    std::uint64_t capacity = 0;                  ///< cores of the machine; 0: not known
 };
 
 /// A node's part of the root's usage; 0 where that is 0.

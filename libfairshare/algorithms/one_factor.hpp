@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the factor of one association without everybody's, under any algorithm: what a job's start or end asks for.
-// Must not know: decay, who charged. ADR 0084.
+// Owns: the factor of one association, computed without all others, for any algorithm. The start or end of a job needs
+// this. Must not know: decay, who charged.
 #pragma once
 #include <variant>
 #include <vector>
@@ -11,12 +11,12 @@
 
 namespace weir {
 
-/// Keeps no factor that could grow old: after a charge add_usage() or changed() write one path, and every factor asked
-/// for is at once, bit for bit, that of evaluate(). Algorithms whose factor is a number of its own look at the path
-/// (depth-oblivious, targets and the Fair Trees at the siblings along it too).
+/// It stores no factor that could become stale. After a charge add_usage() or changed() write one path, and every
+/// factor read afterwards equals that of evaluate() bit for bit. Algorithms whose factor is not a rank read the path;
+/// depth-oblivious, targets and the Fair Trees also read the siblings along it.
 class OneFactor {
   public:
-    /// The tree must outlive this. Demand and capacity are those of `measures` for good. O(size).
+    /// The tree must outlive this. Demand and capacity are read from `measures` here only. O(size).
     OneFactor(const Algorithm& algorithm, const ShareTree& tree, const Measures& measures);
 
     /// The leaf's dynamic use is now that of `measures`. O(depth).
@@ -25,7 +25,7 @@ class OneFactor {
     double factor(const Measures& measures, NodeId leaf) const;
 
   private:
-    struct Plain {};  // the node's own standing has it
+    struct Plain {};  // the factor is part of the node's own standing
     struct Ranked {
         FairTreeRanks ranks;
     };

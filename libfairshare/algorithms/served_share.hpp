@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the factor that says how well somebody was served: 1/2 as entitled, towards 0 with more, towards 1 with less.
-// Must not know: other algorithms, decay. Source: the Flux wiki's fair-share factor; ADR 0082.
+// Owns: the factor that says how well an association was served: 1/2 as entitled, near 0 with more, near 1 with less.
+// Must not know: other algorithms, decay. Source: the Flux wiki's fair-share factor, which gives no formula; S / (S +
+// U) needs no constant and always distinguishes two users.
 #pragma once
 #include "libfairshare/algorithms/measures.hpp"
 #include "libfairshare/algorithms/standings.hpp"

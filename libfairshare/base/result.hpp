@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: Result<T>, the return value of whatever an operator or user can get wrong. Name-compatible with std::expected.
+// Owns: Result<T>, the return value of functions that fail on an operator's or user's mistake. Its names are those of
+// std::expected.
 #pragma once
 #include <string>
 #include <system_error>
@@ -10,7 +11,7 @@
 
 namespace weir {
 
-/// What went wrong, as a class (maps to a Flux errnum) and as a sentence that says what to change.
+/// An error: its class (which maps to a Flux errnum), and a sentence that says what to change.
 struct Error {
     std::errc code = std::errc::invalid_argument;
     std::string message;

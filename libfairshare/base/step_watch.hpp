@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: finding out that the wall clock was set: it then runs away from the monotonic clock. Must not read either: both
-// come in as arguments. Source: doc/adr/0192.
+// Owns: the detection of steps of the wall clock, by comparison with the monotonic clock. Must not read a clock: both
+// times are arguments.
 #pragma once
 #include "libfairshare/base/time.hpp"
 
@@ -8,12 +8,12 @@ namespace weir {
 
 class StepWatch {
   public:
-    /// \param step_min  less is no step: the two clocks are read one after the other
+    /// \param step_min a smaller difference is no step, because the two clocks are read one after the other
     StepWatch(Instant wall, Duration monotonic, Duration step_min = std::chrono::seconds(1))
         : offset_(wall - monotonic), first_(offset_), step_min_(step_min) {}
 
-    /// What the wall clock jumped since the last call, forward or (negative) back; 0: it did not. What is no step is
-    /// not forgotten: slewing adds up and shows when it has become one. O(1).
+    /// The step of the wall clock since the last call: positive forward, negative back, 0 for none. Smaller differences
+    /// are kept, so slewing adds up until it is a step. O(1).
     Duration step(Instant wall, Duration monotonic) {
         const Duration step = wall - monotonic - offset_;
         if (std::chrono::abs(step) < step_min_) {

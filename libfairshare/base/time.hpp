@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the one notion of time. Integer microseconds; `now` always comes in as an argument, never from a clock here.
+// Owns: the one definition of time, in integer microseconds. `now` is always an argument and never read from a clock.
 #pragma once
 #include <chrono>
 #include <cmath>
@@ -7,7 +7,7 @@
 
 namespace weir {
 
-/// Tag only: nothing in the libraries can ask it for the time.
+/// A tag only: it has no now(), so the libraries cannot read the time.
 struct WallClock {
     using rep = std::int64_t;
     using period = std::micro;

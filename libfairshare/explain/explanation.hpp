@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: why an association stands where it does, level by level and in words; why one of two goes first.
-// Must not know: jobs, text formats, any one algorithm: it asks through algorithms/algorithm.hpp.
+// Owns: the explanation of an association's rank, level by level and in words, and of which of two is ahead. Must not
+// know: jobs, text formats, any single algorithm; it uses algorithms/algorithm.hpp.
 #pragma once
 #include <compare>
 #include <cstdint>
@@ -23,29 +23,29 @@ struct ExplainedLevel {
     CoreMicros usage = 0;            ///< raw: decayed, of the node and all below it
     double level_usage = 0;          ///< of what its level_parent() used; 0 where that is 0
     NodeStanding standing;           ///< normalised shares and usage, effective usage, level value
-    std::uint32_t ahead = 0;         ///< associations that rank higher and whose paths part from this one here
+    std::uint32_t ahead = 0;         ///< associations that rank higher and whose paths leave this one here
 };
 
 struct Explanation {
     std::vector<ExplainedLevel> levels;  ///< from the top down to the association; without the root
-    std::uint32_t rank = 0;              ///< 1: nobody goes before it
+    std::uint32_t rank = 0;              ///< 1: the first
     std::uint32_t associations = 0;      ///< in the whole tree
     std::uint32_t tied = 0;              ///< others of the same rank
     double factor = 0;
-    std::string reason;  ///< one sentence: what holds it down most, or that nothing does
+    std::string reason;  ///< one sentence: what lowers it most, or that nothing does
 };
 
-/// As people count: 1 for those whom nobody goes before, one more for each association that does; ties share the lower.
+/// The rank as people count it: 1 for the first, one more for each association ahead; ties share the lower number.
 /// REQUIRES: the node is an association. O(size).
 std::uint32_t rank_for_people(const Standings& standings, NodeId association);
 
-/// `standings` as evaluate() gave them for the same tree and measures. The level that holds it down is the one at which
-/// most of those who rank higher part from it (the upper of equals).
-/// REQUIRES: tree.is_association(association). O(size).
+/// `standings`: the result of evaluate() for the same tree and measures. The level that lowers it most is the one at
+/// which most of the higher associations leave its path (the upper of equals). REQUIRES:
+/// tree.is_association(association). O(size).
 Explanation explain(const Algorithm& algorithm, const ShareTree& tree, const Measures& measures,
                     const Standings& standings, NodeId association);
 
-/// An account, or another node with nodes below it: it stands where the first of the associations below it stands.
+/// An account, or another node with nodes below it. Its place is that of the first association below it.
 struct AccountExplanation {
     std::vector<ExplainedLevel> levels;  ///< from the top down to the account; `ahead`: of its first association
     struct Below {
@@ -53,8 +53,8 @@ struct AccountExplanation {
         std::optional<std::uint32_t> rank;  ///< of its first association; none where there is none below it
     };
     std::vector<Below> below;                 ///< its children in the tree's order
-    std::optional<NodeId> first;              ///< the association below it that goes first; the upper of equals
-    std::optional<Explanation> first_stands;  ///< why that one stands where it does
+    std::optional<NodeId> first;              ///< the first association below it; the upper of equals
+    std::optional<Explanation> first_stands;  ///< the explanation of that association
     std::uint32_t associations = 0;           ///< below it
 };
 
@@ -62,11 +62,12 @@ struct AccountExplanation {
 AccountExplanation explain_account(const Algorithm& algorithm, const ShareTree& tree, const Measures& measures,
                                    const Standings& standings, NodeId account);
 
-/// What PBS shows as `pbsfs -c`.
+/// A comparison of two nodes, as `pbsfs -c` shows it.
 struct Comparison {
-    std::string common;                              ///< path of the last node that both are below; empty: the root
-    std::optional<ExplainedLevel> level_a, level_b;  ///< where they part and do not tie; none for equal associations
-    std::strong_ordering order = std::strong_ordering::equal;  ///< greater: a goes first
+    std::string common;  ///< path of the last node that both are below; empty: the root
+    std::optional<ExplainedLevel> level_a,
+        level_b;  ///< the first level at which they differ; none for equal associations
+    std::strong_ordering order = std::strong_ordering::equal;  ///< greater: a is ahead
     std::string reason;                                        ///< one sentence
 };
 

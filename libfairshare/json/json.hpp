@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the one RAII type for a jansson value, and the few calls that must not leak. Nobody else calls json_decref.
-// Must not know what any document means. Numbers follow jansson: integers are 64 bit, reals are doubles.
+// Owns: the one RAII type for a jansson value, and the few calls that must not leak. No other code calls json_decref.
+// Must not know what any document means. Numbers follow jansson: integers have 64 bits, reals are doubles.
 #pragma once
 #include <jansson.h>
 
@@ -14,17 +14,17 @@
 
 namespace weir {
 
-/// A counted reference to a JSON value; move-only. Empty (`!json`) stands for "no value".
+/// A counted reference to a JSON value; move-only. Empty (`!json`) means "no value".
 class Json {
   public:
     Json() = default;
     /// Takes over a reference that the caller owns (what json_object(), json_pack() and json_loads() return).
     static Json own(json_t* value) { return Json(value); }
-    /// Adds a reference to a value that somebody else owns.
+    /// Adds a reference to a value that other code owns.
     static Json ref(json_t* value) { return Json(json_incref(value)); }
     static Json object() { return Json(json_object()); }
     static Json array() { return Json(json_array()); }
-    /// Text that is not UTF-8 has every byte beyond ASCII replaced by '?': a document must never fail over a name.
+    /// In text that is not UTF-8 every byte beyond ASCII becomes '?', so that no document fails because of a name.
     static Json string(std::string_view text) {
         json_t* value = json_stringn(text.data(), text.size());
         if (value == nullptr) {

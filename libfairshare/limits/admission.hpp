@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: which waiting jobs may start as far as the share tree's limits go: each is held back until every limit on its
 // path has room for it, and from then on counts as running. Must not know resources or why a priority is what it is.
-// So no limit is passed however late a start is told (ADR 0127).
+// So no limit is passed however late a start is told.
 #pragma once
 #include <compare>
 #include <cstdint>

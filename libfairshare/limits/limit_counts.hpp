@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: what counts against the limits of a share tree's nodes, and which limit a job would pass. Must not know queues,
-// priorities or who waits; whoever counts says when a job comes, starts and goes. ADR 0127.
+// Owns: the counts against the limits of a share tree's nodes, and the limit that a job would exceed. Must not know
+// queues, priorities or pending jobs; the caller says when a job is submitted, starts and ends.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -12,7 +12,7 @@
 
 namespace weir {
 
-/// A job as limits see it.
+/// The properties of a job that limits apply to.
 struct LimitedJob {
     std::uint64_t nodes = 1;
     std::uint64_t cores = 1;
@@ -20,19 +20,19 @@ struct LimitedJob {
     friend bool operator==(const LimitedJob&, const LimitedJob&) = default;
 };
 
-/// The limit that a job would pass.
+/// The limit that a job would exceed.
 struct LimitHit {
     NodeId node;
     LimitKind kind = LimitKind::running_jobs;
     std::uint64_t limit = 0;  ///< in the unit of its kind
-    bool is_soft = false;     ///< passed where nobody else waits
+    bool is_soft = false;     ///< may be exceeded where no other job waits
     std::uint64_t used = 0;   ///< before the job: jobs, nodes, cores; 0 for the other kinds
     friend bool operator==(const LimitHit&, const LimitHit&) = default;
 };
 /// "physics runs at most 10 jobs, and 10 run", "physics/@bob may ask for at most 2h"
 std::string words_of(const LimitHit& hit, const ShareTree& tree);
 
-/// Soft limits hold where others wait, hard ones always.
+/// Soft limits apply while other jobs wait, hard limits always.
 enum class LimitRule : std::uint8_t { soft, hard };
 
 class LimitCounts {
@@ -45,7 +45,7 @@ class LimitCounts {
         friend bool operator==(const Use&, const Use&) = default;
     };
 
-    /// Jobs that wait or run; every add has its remove, with the same payer. `unassociated` counts nowhere. O(depth).
+    /// Pending and running jobs. Each add has its remove, with the same payer. `unassociated` has no limits. O(depth).
     void add_active(const ShareTree& tree, NodeId payer) { change(tree, payer, {1, 0, 0, 0}, true); }
     void remove_active(const ShareTree& tree, NodeId payer) { change(tree, payer, {1, 0, 0, 0}, false); }
     void add_running(const ShareTree& tree, NodeId payer, const LimitedJob& job);
@@ -54,12 +54,12 @@ class LimitCounts {
     Use of(NodeId node) const { return node.value < use_.size() ? use_[node.value] : Use{}; }
     void clear() { use_.clear(); }
 
-    // Each of these: the first limit from the payer up that the job would pass, or nothing. O(depth).
-    /// What no waiting helps against: hard limits of wall time, nodes and cores below what the job alone asks for.
+    // Each of these: the first limit from the payer up that the job would exceed, or nothing. O(depth).
+    /// Limits that waiting cannot resolve: hard limits of wall time, nodes and cores below the job's own request.
     static std::optional<LimitHit> never(const ShareTree& tree, NodeId payer, const LimitedJob& job);
     /// One more active job.
     std::optional<LimitHit> submission(const ShareTree& tree, NodeId payer) const;
-    /// Its start at `now`. Usage counts as reached when it is not below the limit.
+    /// Its start at `now`. A limit of usage is reached when usage is not below it.
     std::optional<LimitHit> start(const ShareTree& tree, NodeId payer, const LimitedJob& job, const UsageLedger& ledger,
                                   Instant now, LimitRule rule) const;
 

@@ -12,17 +12,17 @@
 
 namespace weir {
 
-/// Where the keys of documents are written. Of documents read one after the other the last one that has a key counts.
+/// The positions of the keys of documents. If several documents are read, the last one that has a key counts.
 class TomlPlaces {
   public:
-    /// The documents' keys that follow are of this one.
+    /// The keys that follow are of this document.
     void begin(std::string name) { name_ = std::move(name); }
     void add(std::string path, std::size_t line) {
         places_.insert_or_assign(std::move(path), name_ + ":" + std::to_string(line) + ": ");
     }
     bool has(const std::string& path) const { return places_.count(path) > 0; }
-    /// "NAME:LINE: " of a key by its path from the top ("weir.weights.wait"), or of the nearest above it that is
-    /// written; "NAME: " of the last document where none is.
+    /// "NAME:LINE: " of a key by its path from the top ("weir.weights.wait"), or of the nearest key above it that is
+    /// written; "NAME: " of the last document if there is none.
     std::string of(std::string path) const;
 
   private:
@@ -31,7 +31,8 @@ class TomlPlaces {
 };
 
 /// The document as an object that the caller owns. Dates and times become text; inf and nan the texts "inf", "-inf",
-/// "nan". `name` is for messages; `places`, if given, gets those of all keys. Errors: "NAME:LINE:COLUMN: what".
+/// "nan". `name` is for messages; `places`, if given, receives the positions of all keys. Errors: "NAME:LINE:COLUMN:
+/// what".
 Result<json_t*> toml_to_json(std::string_view text, const std::string& name, TomlPlaces* places = nullptr);
 
 }  // namespace weir

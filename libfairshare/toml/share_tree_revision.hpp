@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the line that says of an exported share tree which revision it was, so that whoever brings it back edited is
-// told when the tree has changed meanwhile. Must not know: the tree's lines, files, who changed what. doc/adr/0196.
+// Owns: the line in an exported share tree that names its revision, so that an edited text is refused if the tree has
+// changed meanwhile. Must not know: the tree's lines, files, who changed what.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -12,9 +12,9 @@ namespace weir {
 /// The text with a first line that carries the revision. REQUIRES: revision >= 0.
 std::string with_revision(std::string_view text, std::int64_t revision);
 
-/// A text with its line taken off, all other bytes as they were.
+/// A text without its revision line, all other bytes unchanged.
 struct RevisedText {
-    std::optional<std::int64_t> revision;  ///< none: the text was not exported, or somebody took the line away
+    std::optional<std::int64_t> revision;  ///< none: the text was not exported, or the line was removed
     std::string text;
 };
 RevisedText split_revision(std::string_view text);

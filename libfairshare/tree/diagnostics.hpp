@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: what is wrong with a text that an operator wrote, where, and what would be right; nearest-name suggestions.
+// Owns: the errors in a text that an operator wrote, with positions and hints; nearest-name suggestions.
 // Must not know: share trees, TOML, JSON.
 #pragma once
 #include <cstddef>
@@ -19,7 +19,7 @@ struct SourcePosition {
     friend auto operator<=>(const SourcePosition&, const SourcePosition&) = default;
 };
 
-/// One mistake. `hint` says what would be right and may be empty.
+/// One error. `hint` says what would be right and may be empty.
 struct Diagnostic {
     std::string file;
     SourcePosition position;
@@ -27,12 +27,12 @@ struct Diagnostic {
     std::string hint;
 };
 
-/// All mistakes of one text, in the order of their positions once sorted.
+/// All errors of one text; sort_by_position() sorts them.
 using Diagnostics = std::vector<Diagnostic>;
 
 /// "shares.toml:3:1: message; hint". Without a position the file alone, without a file the message alone.
 std::string to_string(const Diagnostic& diagnostic);
-/// One line a mistake, no newline at the end.
+/// One line for each error, without a newline at the end.
 std::string to_string(const Diagnostics& diagnostics);
 /// By line, then column, then message.
 void sort_by_position(Diagnostics& diagnostics);
@@ -44,7 +44,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b, std::size_t li
 /// The candidate nearest to `name`: at most a third of its length away, at least one. Ties: the first candidate.
 std::optional<std::string_view> nearest_name(std::string_view name, std::span<const std::string_view> candidates);
 
-/// In double quotes, as messages show what stands in a text.
+/// In double quotes, as messages show parts of a text.
 inline std::string quoted(std::string_view text) {
     return '"' + std::string{text} + '"';
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the fields of a node as both text forms have them: their names, what each may be, what is wrong otherwise.
-// Must not know: TOML, JSON; they make FieldValues and print them.
+// Owns: the fields of a node in both text forms: their names, their valid values, and the errors for others. Must not
+// know: TOML, JSON; these make FieldValues and print them.
 #pragma once
 #include <string>
 #include <string_view>
@@ -15,8 +15,8 @@ namespace weir {
 struct FieldValue;
 using FieldList = std::vector<FieldValue>;
 using FieldTable = std::vector<std::pair<std::string, FieldValue>>;
-/// A value of a text. `written`: as it stands there, for messages. The members that need the table's pairs complete
-/// come after the class: clang wants it so.
+/// A value of a text. `written`: its text, for messages. The members that need the complete type of the table's pairs
+/// come after the class, as clang requires.
 struct FieldValue {
     using Value = std::variant<std::monostate, bool, std::int64_t, double, std::string, FieldList, FieldTable>;
     FieldValue();
@@ -38,9 +38,9 @@ inline FieldValue& FieldValue::operator=(const FieldValue&) = default;
 inline FieldValue& FieldValue::operator=(FieldValue&&) noexcept = default;
 inline FieldValue::~FieldValue() = default;
 
-/// Enters field `key` into `spec`; returns what is wrong (message, hint), each mistake one pair.
-/// Fields: shares (a number or "parent"), parent, default, together, at (partition -> shares), target (one or a list:
-/// see to_target()), and the limits: a value, or [soft, hard].
+/// Sets field `key` of `spec`; returns the errors as pairs (message, hint). Fields: shares (a number or "parent"),
+/// parent, default, together, at (partition -> shares), target (one or a list: see to_target()), and the limits: a
+/// value, or [soft, hard].
 std::vector<std::pair<std::string, std::string>> read_field(std::string_view key, const FieldValue& value,
                                                             NodeSpec& spec);
 

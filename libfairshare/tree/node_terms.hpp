@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: what few nodes have beyond their shares: shares in one partition, fair-share targets, limits.
-// Must not know: trees, text formats, who enforces a limit.
+// Owns: rare properties of nodes: shares in one partition, fair-share targets, limits. Must not know: trees, text
+// formats, what enforces a limit.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace weir {
 
-/// Shares of a node in one partition instead of its own. Source: Moab's `SHARES=10,20@p1`.
+/// Shares of a node in one partition, which replace its own there. Source: Moab's `SHARES=10,20@p1`.
 struct PartitionShares {
     std::string partition;
     std::uint32_t shares = 0;
@@ -31,7 +31,7 @@ struct FairShareTarget {
 };
 /// "16.5+"; to_target() of it is the same target to the last bit.
 std::string to_string(const FairShareTarget& target);
-/// None where the text is no number from 0, at most 100 where it is in percent, with at most one suffix.
+/// None unless the text is a number of at least 0 (at most 100 in percent) with at most one suffix.
 std::optional<FairShareTarget> to_target(std::string_view text);
 
 /// What a limit counts, over the node and all below it.
@@ -48,7 +48,7 @@ enum class LimitKind : std::uint8_t {
 };
 inline constexpr std::size_t limit_kinds = 9;
 
-/// A job may pass a soft limit where nobody else waits, never a hard one.
+/// A job may exceed a soft limit while no other job waits. It never exceeds a hard limit.
 struct Limit {
     LimitKind kind = LimitKind::running_jobs;
     std::uint64_t hard = 0;
@@ -57,8 +57,8 @@ struct Limit {
 };
 
 using NodeTerm = std::variant<PartitionShares, FairShareTarget, Limit>;
-/// The order in which a node keeps its terms: partitions by name, targets by kind, limits by kind. Terms of which
-/// neither comes before the other exclude one another.
+/// The order of a node's terms: partitions by name, targets by kind, limits by kind. Two terms that are equal in this
+/// order exclude one another.
 bool comes_before(const NodeTerm& a, const NodeTerm& b);
 
 /// The key of a limit in text: "running_jobs_max", …, "usage_max" for usage and usage_part.

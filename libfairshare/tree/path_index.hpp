@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: finding, among many paths, the place of one. Must not know nodes. A table of places and pieces of hashes, in
-// which most looks cost one line of memory: building a tree of a million lines is mostly this.
+// Owns: an index from paths to places, as a table of places and parts of hashes. Most look-ups read one line of memory;
+// they take most of the time to build a tree of a million lines. Must not know nodes.
 #pragma once
 #include <bit>
 #include <cstdint>
@@ -12,16 +12,16 @@
 
 namespace weir {
 
-/// Over paths that somebody else keeps: a place is an index there. An entered path must stay as it is.
+/// The caller stores the paths, and a place is an index into them. An entered path must not change.
 class PathIndex {
   public:
     explicit PathIndex(const std::vector<std::string_view>& paths) : paths_(paths) {}
 
-    /// Room for so many. To be called once, before enter(). O(count).
+    /// Reserves space for `count` paths. Call it once, before enter(). O(count).
     void reserve(std::size_t count) { slots_.assign(std::bit_ceil(count + count / 2 + 1), Slot{}); }
 
     /// Enters paths[place], unless that path is there: returns the place that has it, `place` itself if it is new.
-    /// REQUIRES: there is room. O(1).
+    /// REQUIRES: reserve() allowed for it. O(1).
     std::uint32_t enter(std::uint32_t place) {
         const std::size_t hash = std::hash<std::string_view>{}(paths_[place]);
         Slot& slot = slots_[slot_of(paths_[place], hash)];

@@ -21,20 +21,20 @@ namespace weir {
 /// Index of a node in its tree. Stays the same in every tree made from it by with_member().
 using NodeId = StrongId<struct NodeIdTag, std::uint32_t>;
 inline constexpr NodeId root_node{0};
-/// Who pays where the owner of a job has no association: a bucket of the ledger, outside every tree.
+/// The payer of jobs whose owner has no association: a bucket of the ledger outside every tree.
 inline constexpr NodeId unassociated{0xffffffffU};
 
-/// What a node stands for. `any_member` is the line `account/@*`: not a user but the rule for users who have no line of
-/// their own, each of whom gets its shares (LSF: default); `others` the same line with `together`: one leaf for them
-/// all (LSF: others). A group, queue or QoS may be a leaf or have nodes below it.
+/// The kind of a node. `any_member` is the line `account/@*`: not a user but the rule for users without a line of their
+/// own, each of whom gets its shares (LSF: default); `others` the same line with `together`: one leaf for them all
+/// (LSF: others). A group, queue or QoS may be a leaf or have nodes below it.
 enum class NodeKind : std::uint8_t { account, any_member, user, others, group, queue, qos };
 /// "account", "any", "user", "others", "group", "queue", "qos".
 std::string_view to_string(NodeKind kind);
-/// What the last component of a path says: "@alice" a user, "@*" any member, "group:staff", "queue:debug" and
+/// The kind that the last component of a path means: "@alice" a user, "@*" any member, "group:staff", "queue:debug" and
 /// "qos:high" those, all else an account.
 NodeKind kind_of_component(std::string_view component);
 
-/// A user in an account. Without `leaf` the user may enter by the account's `@*` line: see with_member().
+/// A user in an account. Without `leaf` the user may join by the account's `@*` line: see with_member().
 struct Association {
     NodeId account;
     std::optional<NodeId> leaf;
@@ -42,7 +42,7 @@ struct Association {
 
 class ShareTree {
   public:
-    /// The children of one account, in the order of the text, members let in by `@*` behind that line.
+    /// The children of one account, in the order of the text, members that joined by `@*` after that line.
     class Children {
       public:
         class Iterator {
@@ -81,7 +81,7 @@ class ShareTree {
     };
 
     static constexpr std::uint32_t shares_max = 0xffffffffU;
-    /// A sum of siblings' shares stays below this, so that ratios are compared exactly in 256 bits. Source: ADR 0011.
+    /// A sum of siblings' shares is below this, so that levels are compared exactly in 256 bits.
     static constexpr std::uint64_t child_shares_max = (std::uint64_t{1} << 48) - 1;
     static constexpr unsigned depth_max = 64;
 
@@ -90,33 +90,33 @@ class ShareTree {
 
     /// Number of nodes, the root included: ids are 0 to size() - 1.
     std::uint32_t size() const { return static_cast<std::uint32_t>(parent_.size()); }
-    /// No node of this id or a greater one is a parent: what is kept of parents alone has so many entries. Ids go
-    /// level by level, so this is far below size() where most nodes are at the bottom.
+    /// All parents have ids below this, so an array for parents alone has this many entries. Ids are assigned level by
+    /// level, so it is far below size() if most nodes are leaves.
     std::uint32_t parents_end() const { return parents_end_; }
-    /// Number of leaves that pay: see is_association(); the N of Fair Tree.
+    /// Number of leaves that are charged: see is_association(); the N of Fair Tree.
     std::uint32_t association_count() const { return association_count_; }
 
     NodeKind kind(NodeId id) const { return static_cast<NodeKind>(flags_[id.value] & kind_mask); }
     bool is_account(NodeId id) const { return kind(id) == NodeKind::account; }
-    /// Whether the node is a leaf that pays and is ranked; association_count() counts these: users, `others`, and
+    /// Whether the node is a leaf that is charged and ranked; association_count() counts these: users, `others`, and
     /// groups, queues and QoS without nodes below them.
     bool is_association(NodeId id) const {
         const NodeKind is = kind(id);
         return is >= NodeKind::user && (is <= NodeKind::others || first_child_[id.value] == 0);
     }
-    /// The association that pays for a user's jobs that name no account; at most one a user is marked so.
+    /// Marks the association that is charged for a user's jobs without an account; a user has at most one.
     bool is_default(NodeId id) const { return (flags_[id.value] & default_bit) != 0; }
-    /// Shares in one partition, targets, limits: in the order of comes_before(). A member let in by `@*` has that
-    /// line's.
+    /// Shares in one partition, targets, limits: in the order of comes_before(). A member that joined by `@*` has those
+    /// of that line.
     std::span<const NodeTerm> terms(NodeId id) const {
         return (flags_[id.value] & has_terms_bit) == 0 ? std::span<const NodeTerm>{} : listed_terms(id);
     }
     std::optional<Limit> limit(NodeId id, LimitKind kind) const;
     /// shares(), or those that the node has in this partition.
     std::uint32_t shares(NodeId id, std::string_view partition) const;
-    /// The tree as `partition` sees it: the same ids, everybody's shares those of the partition. O(size), a copy.
+    /// The tree as seen by `partition`: the same ids, with the shares of that partition. O(size), a copy.
     ShareTree in_partition(std::string_view partition) const;
-    /// Partitions that some node has shares of its own in, by name. O(terms).
+    /// The names of partitions in which some node has shares of its own. O(terms).
     std::vector<std::string> partitions() const;
     /// A user that exists only because of an `@*` line; the text form does not show it.
     bool is_materialised(NodeId id) const { return (flags_[id.value] & materialised_bit) != 0; }
@@ -125,14 +125,14 @@ class ShareTree {
     /// From the node below the root down to `id`; empty for the root. O(depth).
     std::vector<NodeId> lineage(NodeId id) const;
     Children children(NodeId id) const { return {this, first_child_[id.value]}; }
-    /// 0 to shares_max. Zero shares: entitled to nothing, served after every sibling that has shares (ADR 0013). 0
-    /// where the node shares its parent's.
+    /// 0 to shares_max. A node with zero shares is entitled to nothing and comes after every sibling with shares, but
+    /// it may run. Also 0 where the node shares its parent's.
     std::uint32_t shares(NodeId id) const { return shares_[id.value]; }
     /// Shares are `parent` (Slurm's FairShare=parent): the node has none of its own and adds none to its level; its
-    /// children stand among its parent's. What that means for a factor each algorithm says (ADR 0085).
+    /// children compete with its siblings. Each algorithm defines what this means for the factor.
     bool shares_parent(NodeId id) const { return (flags_[id.value] & shares_parent_bit) != 0; }
-    /// The nearest node above that has shares of its own, or the root: `id` competes with all whose level_parent() that
-    /// is (Slurm's fs-ancestor). REQUIRES: id is not the root. O(1) but for chains of `parent` accounts.
+    /// The nearest node above with shares of its own, or the root (Slurm's fs-ancestor). `id` competes with all nodes
+    /// that have the same level_parent(). REQUIRES: id is not the root. O(1), except in chains of `parent` accounts.
     NodeId level_parent(NodeId id) const {
         NodeId above = parent(id);
         while (above != root_node && shares_parent(above)) {
@@ -161,20 +161,20 @@ class ShareTree {
     unsigned depth(NodeId id) const;
     /// Last component as written: "lattice", "@alice", "@alice:debug", "@*"; the root's is empty.
     std::string_view component(NodeId id) const;
-    /// Who or what that is: "lattice", "alice", "alice", "*"; of "group:staff" "staff".
+    /// Its name: "lattice", "alice", "alice", "*"; for "group:staff" it is "staff".
     std::string_view name(NodeId id) const;
-    /// The partition that this line of a user is for ("@alice:debug"); empty where it is for all.
+    /// The partition of this line of a user ("@alice:debug"); empty if it is for all partitions.
     std::string_view partition(NodeId id) const;
     /// "physics/lattice", "physics/lattice/@alice", "bio/@*"; the root's is empty. O(depth).
     std::string path(NodeId id) const;
 
     /// The node of exactly this path. O(log size).
     std::optional<NodeId> find(std::string_view path) const;
-    /// An account by full path, or by its last component where only one account has it.
+    /// An account by its full path, or by its last component if only one account has it.
     /// Errors: ENOENT with the nearest name, EINVAL where several accounts have that name (they are listed).
     Result<NodeId> account(std::string_view reference) const;
-    /// The association of `user` in an account of the tree: the line for `partition` before the one for all; none where
-    /// neither a line nor `@*` lets the user in.
+    /// The association of `user` in an account of the tree: the line for `partition` before the one for all; none if
+    /// neither a line nor `@*` admits the user.
     std::optional<Association> association(NodeId account, std::string_view user,
                                            std::string_view partition = {}) const;
     /// As above by account reference; an empty reference is the user's default account: that of the line marked
@@ -197,7 +197,7 @@ class ShareTree {
     /// A tree with one more leaf for each (account, user) that its `@*` lines admit; the others are left out. One copy
     /// for all of them: O(size + users x (size of the index of users)), the latter a move of memory.
     ShareTree with_members(std::span<const std::pair<NodeId, std::string>> users) const;
-    /// This tree with every member that `old` took in by `@*` and that this tree's `@*` lines still let in.
+    /// This tree with every member that joined `old` by `@*` and that this tree's `@*` lines still admit.
     ShareTree with_members_of(const ShareTree& old) const;
     /// Whether this tree came from `old` by with_member() alone: same ids, more leaves.
     bool extends(const ShareTree& old) const;
@@ -220,7 +220,8 @@ class ShareTree {
     /// Why the user cannot become a member of the account by its `@*` line.
     std::optional<Error> member_error(NodeId account, std::string_view user) const;
     NodeId append_member(NodeId account, std::string_view user);
-    /// Shares that a node below `account` counts in: its own or, where that shares its parent's, further up.
+    /// The node whose level a child of `account` competes in: `account`, or a node further up if it shares its
+    /// parent's.
     NodeId level_of_children(NodeId account) const {
         return account != root_node && shares_parent(account) ? level_parent(account) : account;
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the rules that a list of nodes must meet to be a share tree, and the report of all that it breaks.
+// Owns: the rules for a list of nodes to be a share tree, and the report of every rule that it breaks.
 // Must not know: text formats (they make NodeSpecs), usage, algorithms.
 #pragma once
 #include <cstdint>
@@ -24,11 +24,11 @@ struct NodeSpec {
     /// 0 to ShareTree::shares_max; anything else is reported.
     std::int64_t shares = 1;
     SourcePosition position;
-    /// Shares are `parent`; `shares` is then without meaning.
+    /// Shares are `parent`; `shares` is then ignored.
     bool shares_parent = false;
-    /// Of a user's lines the one that pays where a job names no account.
+    /// Marks the line of a user that is charged for jobs without an account.
     bool is_default = false;
-    /// On an `@*` line: all others share it instead of each having its shares.
+    /// On an `@*` line: all other users together have its shares, instead of each one.
     bool is_together = false;
     /// In any order.
     std::vector<NodeTerm> terms = {};
@@ -36,10 +36,10 @@ struct NodeSpec {
 
 using ShareTreeOrDiagnostics = std::variant<ShareTree, Diagnostics>;
 
-/// Builds the tree or tells everything that is wrong: unknown parent (with the nearest name), duplicate, cycle (as
-/// a -> b -> a), shares out of range, node below a user, empty component, bad character, too deep, two
-/// defaults of a user, two terms of one kind. A node whose parent
-/// is faulty is not reported again. Specs may come in any order; children keep it. O(n log n).
+/// Builds the tree or reports every error: unknown parent (with the nearest name), duplicate, cycle (as a -> b -> a),
+/// shares out of range, node below a user, empty component, bad character, too deep, two defaults of a user, two terms
+/// of one kind. A node whose parent is faulty is not reported again. Specs may come in any order; children keep it. O(n
+/// log n).
 ShareTreeOrDiagnostics build_share_tree(const std::vector<NodeSpec>& specs, std::string_view file = {});
 
 /// Why `component` ("lattice", "@alice", "@*", "group:staff") cannot name a node; empty where it can.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: what became of every node between two trees: the change list people read, and the id mapping the ledger uses.
+// Owns: the difference between two trees: the list of changes for people, and the mapping of ids for the ledger.
 // Must not know: usage, text formats.
 #pragma once
 #include <cstdint>
@@ -11,9 +11,9 @@
 
 namespace weir {
 
-/// For every node of the old tree its id in the new one, or `unassociated` where it is gone.
-/// Same path first; then, below a node that was matched, same name; then an account or user that vanished in one place
-/// and appeared, with the same name, in exactly one other (moved). O(n log n).
+/// For every node of the old tree its id in the new one, or `unassociated` if it is gone. Nodes match by path first;
+/// then by name below a matched node; then an account or user that vanished in one place and appeared with the same
+/// name in exactly one other has moved. O(n log n).
 std::vector<NodeId> match_nodes(const ShareTree& from, const ShareTree& to);
 
 /// `changed`: neither place nor shares, but other fields.
@@ -37,7 +37,7 @@ struct TreeChange {
     std::uint32_t shares_to = 0;
     double entitled_from = 0;  ///< of the machine
     double entitled_to = 0;
-    std::vector<FieldChange> fields;  ///< those that differ; shares that became `parent` or stopped to be are one
+    std::vector<FieldChange> fields;  ///< those that differ, also a change from or to `parent` shares
 };
 
 /// Removed nodes first (old order), then the rest in the new tree's order. A child that came along with its moved

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: laying nodes that keep the rules out as the flat arrays of a ShareTree, breadth first, and its indices.
-// Must not know: the rules (share_tree_builder.hpp), mistakes.
+// Owns: the layout of valid nodes as the flat arrays of a ShareTree, breadth first, and its indices. Must not know: the
+// rules (share_tree_builder.hpp), errors.
 #pragma once
 #include <cstdint>
 #include <vector>

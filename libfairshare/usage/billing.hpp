@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: what a job costs: weights on named resources, summed or by the dearest, and factors by QoS and queue.
+// Owns: the cost of a job: weights on named resources, summed or by the most expensive one, and factors by QoS and
+// queue.
 // Must not know: jobs, ledgers, what a resource is beyond its name. Source: Slurm's TRESBillingWeights, MAX_TRES,
 // MAX_TRES_GRES and UsageFactor; 22.05.8 as run.
 #pragma once
@@ -23,8 +24,8 @@ struct ResourceAmount {
 
 enum class BillingRule {
     sum,            ///< of amount x weight over all
-    max_tres,       ///< the dearest of those on nodes (cpu, mem, node, every gres), plus the sum of the others
-    max_tres_gres,  ///< the dearest of cpu, mem and node, plus the sum of the others
+    max_tres,       ///< the most expensive of those on nodes (cpu, mem, node, every gres), plus the sum of the others
+    max_tres_gres,  ///< the most expensive of cpu, mem and node, plus the sum of the others
 };
 /// "sum", "max-tres", "max-tres-gres". Errors: EINVAL with the list.
 Result<BillingRule> billing_rule_named(std::string_view name);
@@ -39,8 +40,7 @@ class BillingWeights {
     static Result<BillingWeights> parse(std::string_view text);
 
     bool empty() const { return weights_.empty(); }
-    /// Cost of a second, >= 0 where the weights are. Resources without a weight cost nothing.
-    /// O(amounts x log weights).
+    /// Cost of a second, >= 0 if the weights are. Resources without a weight cost nothing. O(amounts x log weights).
     double cost(std::span<const ResourceAmount> amounts, BillingRule rule = BillingRule::sum) const;
 
     friend bool operator==(const BillingWeights&, const BillingWeights&) = default;
@@ -49,7 +49,7 @@ class BillingWeights {
     std::map<std::string, double, std::less<>> weights_;  // by unit of ResourceAmount
 };
 
-/// What a job is charged of its cost: 1 all, 0 nothing (work that may be preempted), above 1 for what is dearer.
+/// The factor on a job's cost: 1 normally, 0 for free work (that may be preempted), above 1 for expensive service.
 struct UsageFactors {
     std::map<std::string, double, std::less<>> qos;    ///< finite, >= 0; a name that is absent: 1
     std::map<std::string, double, std::less<>> queue;  ///< the same

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: when a job is charged: as it runs, or at dispatch for what it asked and trued up at its end.
-// Must not know: which ledger (any with start, end, charge and add), what a rate is made of (billing, metric.hpp).
+// Owns: when a job is charged: as it runs, or at dispatch for its request, corrected at its end. Must not know: which
+// ledger (any with start, end, charge and add), how a rate is computed (billing, metric.hpp).
 #pragma once
 #include "libfairshare/base/time.hpp"
 #include "libfairshare/tree/share_tree.hpp"
@@ -9,8 +9,9 @@
 namespace weir {
 
 enum class Charging {
-    as_it_runs,   ///< usage grows with the time: exact at any instant
-    at_dispatch,  ///< the request counts at once, so that nobody wins everything between two passes (LSF, OpenPBS)
+    as_it_runs,   ///< usage grows with time and is exact at any instant
+    at_dispatch,  ///< the request counts at once, so that one user cannot get all resources between two passes (LSF,
+                  ///< OpenPBS)
 };
 
 /// What the charges of one job depend on; the same values go to charge_start() and charge_end().
@@ -44,7 +45,7 @@ void charge_start(Ledger& ledger, Charging charging, const ChargedJob& job) {
     }
 }
 
-/// Once the job has ended both kinds of charging come to the same usage: what really ran, when it ran.
+/// After the end of a job both kinds of charging give the same usage: what ran, when it ran.
 template <typename Ledger>
 void charge_end(Ledger& ledger, Charging charging, const ChargedJob& job, Instant ended) {
     if (charging_detail::is_prepaid(charging, job)) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: usage as a site chooses to count it: which decay, what a second of a job costs, at dispatch or as it runs, and
-// what LSF remembers besides. Must not know: what a job is, who decides its cost, storage, the calendar.
+// Owns: usage as a site chooses to count it: the decay, the cost of a second, charging at dispatch or as a job runs,
+// and LSF's history. Must not know: what a job is, how its cost is decided, storage, the calendar.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -26,7 +26,7 @@ struct UsageRules {
     Duration half_life{};                       ///< with DecayKind::half_life
     WindowPolicy window{};                      ///< with DecayKind::window
     std::int64_t unit = 1;                      ///< rates come in this part of a core: 1000 for thousandths; >= 1
-    std::optional<LsfHistorySettings> history;  ///< none: nobody asks for use()
+    std::optional<LsfHistorySettings> history;  ///< none: use() is not needed
 
     /// Errors: EINVAL with what to change.
     Status validate() const;
@@ -40,7 +40,7 @@ struct CountedJob {
     friend bool operator==(const CountedJob&, const CountedJob&) = default;
 };
 
-/// As plain numbers: the rules they were kept by, then the payers'.
+/// Everything as plain numbers: the rules in force, then the payers' numbers.
 struct CountedUsageState {
     std::vector<std::int64_t> rules;
     std::vector<PayerNumbers> usage;
@@ -53,35 +53,34 @@ class CountedUsage {
     /// REQUIRES: rules.validate().
     CountedUsage(ShareTreePtr tree, const UsageRules& rules);
 
-    /// Events may be dated in the past, as the ledgers allow. With windows, and for use(), nothing is kept of
-    /// `unassociated` and `idle`. A rate may be negative: what a job lends to jobs that are counted by themselves.
-    /// O(depth).
+    /// Events may be dated in the past, as the ledgers allow. Windows and use() keep nothing of `unassociated` and
+    /// `idle`. A rate may be negative: the part of a job that is lent to jobs counted by themselves. O(depth).
     void start(const CountedJob& job);
     void end(const CountedJob& job, Instant ended);
 
     /// Of every node in core-microseconds, leaves rounded, accounts summed; `now` should not precede the latest event.
     /// O(nodes).
     void snapshot(Instant now, UsageSnapshot& into) const;
-    /// What dynamic priorities weigh. REQUIRES: rules().history. O(nodes).
+    /// The inputs of dynamic priorities. REQUIRES: rules().history. O(nodes).
     void use(Instant now, std::vector<DynamicUse>& into) const;
-    /// The ledger where usage decays by half-life or not at all; its usage is in rules().unit. nullptr with windows.
+    /// The ledger, if usage decays by half-life or not at all; its usage is in rules().unit. nullptr with windows.
     const UsageLedger* ledger() const { return std::get_if<UsageLedger>(&kept_); }
 
     const UsageRules& rules() const { return rules_; }
     const ShareTree& tree() const { return *tree_; }
 
-    /// Other rules. What every leaf used is worth at `at` what it was, and is counted by the new rules from there:
-    /// another half-life or window keeps its history as the ledgers say; from half-life to windows or back it is dated
-    /// `at`. `running`: the jobs that started and have not ended. REQUIRES: validate(); the unit stays.
+    /// Changes the rules. The usage of every leaf at `at` stays, and is counted by the new rules from then on. Another
+    /// half-life or window converts its history as the ledgers do; from half-life to windows or back, the usage is
+    /// dated `at`. `running`: the jobs that started and have not ended. REQUIRES: validate(); the unit stays.
     void set_rules(const UsageRules& rules, std::span<const CountedJob> running, Instant at);
-    /// Takes over from a ledger that counts whole cores: its usage at `at`, dated `at`. REQUIRES: nothing came yet; the
+    /// Takes over from a ledger that counts whole cores: its usage at `at`, dated `at`. REQUIRES: no event yet; the
     /// ledger has this tree; no job of `running` was charged at dispatch.
     void take_over(const UsageLedger& cores, std::span<const CountedJob> running, Instant at);
-    /// Forgets decayed usage up to `at`, but for windows and use(): UsageLedger::reset().
+    /// Forgets decayed usage up to `at`, except windows and use(): see UsageLedger::reset().
     void reset(Instant at);
 
-    /// Another tree: usage stays with its path, as UsageLedger::rebind() has it; windows and histories of removed
-    /// leaves are dropped. Jobs of removed leaves are paid by `unassociated` from then on.
+    /// Changes the tree: usage stays with its path, as in UsageLedger::rebind(); windows and histories of removed
+    /// leaves are dropped. Jobs of removed leaves are charged to `unassociated` from then on.
     void rebind(ShareTreePtr tree, Instant at);
     /// Takes a tree that extends() this one: ids stay. O(new leaves).
     void extend(ShareTreePtr tree);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: half-life decay in integers: how much a charge dated t weighs, and what weights are worth at `now`.
-// Must not know: nodes, rates, trees. Derivation, error bounds and why no doubles: ADR 0010.
+// Owns: half-life decay in integers: the weight of a charge dated t, and the value of weights at `now`. Integers add up
+// to the same bits in any order of events and on every machine; doubles do not. Must not know: nodes, rates, trees.
 #pragma once
 #include <cstdint>
 
@@ -24,7 +24,7 @@ class DecayFrame {
     /// How to turn weights into usage at one instant.
     struct Reading {
         std::int64_t now = 0;        ///< microseconds since the epoch
-        __int128 weight = 0;         ///< weight(now) in the frame that `now` asks for
+        __int128 weight = 0;         ///< weight(now) in the frame of `now`
         unsigned frame_shift = 0;    ///< divide stored weights by 2^this first
         std::uint64_t mantissa = 0;  ///< usage = weights * mantissa / 2^shift
         unsigned shift = 0;
@@ -39,16 +39,16 @@ class DecayFrame {
     bool decays() const { return half_life_ != 0; }
     std::int64_t frame() const { return frame_; }
     void set_frame(std::int64_t frame);
-    /// Whether `at` asks for a later frame: frame_for(at) > frame(), without a division.
+    /// Whether `at` needs a later frame: frame_for(at) > frame(), without a division.
     bool is_before(Instant at) const { return at.time_since_epoch().count() > frame_last_; }
     /// The frame in which `at` lies between 8 and 16 half-lives after the origin.
     std::int64_t frame_for(Instant at) const;
 
     /// tau * 2^((at-O)/H) in this frame's fixed point; below 2^76 up to 16 half-lives after the origin; strictly
-    /// increasing wherever a microsecond matters. Where nothing decays: the microseconds since the epoch.
-    /// REQUIRES: frame_for(at) <= frame().
+    /// increasing at the resolution of a microsecond. Without decay: the microseconds since the epoch. REQUIRES:
+    /// frame_for(at) <= frame().
     __int128 weight(Instant at) const;
-    /// Also for a `now` beyond this frame; one before the origin reads as the origin.
+    /// `now` may be beyond this frame; a `now` before the origin counts as the origin.
     Reading reading(Instant now) const;
 
     /// value / 2^shift, to nearest, halves up.

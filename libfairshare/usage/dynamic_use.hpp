@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: what LSF's dynamic priority weighs, as numbers. Must not know where they come from or what is made of them.
+// Owns: the inputs of LSF's dynamic priority. Must not know where they come from or how they are used.
 #pragma once
 
 namespace weir {
 
-/// What LSF weighs, of one node; an account's is the sum of its children's. Times in hours, as LSF counts them.
+/// The inputs for one node; an account's is the sum of its children's. Times are in hours, as in LSF.
 struct DynamicUse {
     double cpu_time_h = 0;            ///< of running and finished jobs, decayed
     double run_time_h = 0;            ///< of running jobs

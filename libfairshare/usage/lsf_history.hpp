@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: what LSF remembers of each share account: CPU time, run times of running and finished jobs, slots, commitments.
+// Owns: LSF's history of each share account: CPU time, run times of running and finished jobs, slots, commitments.
 // Must not know: shares, factors, priorities (algorithms/lsf). Source: LSF 10.1, dynamic user priority; lsb.params.
 #pragma once
 #include <cstdint>
@@ -26,7 +26,7 @@ struct LsfHistorySettings {
     bool run_time_decay = false;  ///< RUN_TIME_DECAY: running jobs' run time decays too
     bool counts_cpus = true;      ///< LSB_NCPU_ENFORCE: a parallel job's run time counts once for each slot
     bool counts_jobs = false;     ///< FAIRSHARE_JOB_COUNT: the slots term counts jobs
-    /// CPU time comes by cpu_used(); else a running job is taken to use each of its slots whole.
+    /// CPU time is given by cpu_used(); otherwise a running job is assumed to use all of its slots fully.
     bool measures_cpu = true;
 
     /// Errors: EINVAL for HIST_HOURS out of range.
@@ -35,7 +35,7 @@ struct LsfHistorySettings {
 };
 
 struct LsfJob {
-    std::int64_t slots = 1;  ///< negative: lent to jobs that are counted by themselves; no job then
+    std::int64_t slots = 1;  ///< negative: lent to jobs that are counted by themselves; this is then no job
     std::int64_t gpus = 0;
     Duration committed{};  ///< bsub -W or the queue's RUNLIMIT; 0: none
     friend bool operator==(const LsfJob&, const LsfJob&) = default;
@@ -56,9 +56,9 @@ class LsfHistory {
     /// A job's life. `payer` is a leaf. Decay is continuous (LSF steps). O(1), and O(nodes) each eight half-lives.
     void start(NodeId payer, const LsfJob& job, Instant at);
     void end(NodeId payer, const LsfJob& job, Instant started, Instant ended);
-    /// Takes a job's start() back, as if it had never begun: before settings change that say how running jobs count.
+    /// Undoes a job's start(). Used before a change of the settings for running jobs.
     void forget(NodeId payer, const LsfJob& job, Instant started);
-    /// Core time that was used and is over, known by what it is worth at `at` alone: as CPU and as run time.
+    /// Past core time of which only the value at `at` is known; counted as CPU time and as run time.
     void remember(NodeId payer, CoreMicros worth, Instant at);
     /// CPU time measured between two instants, core-microseconds, taken as used evenly; it decays from when it was
     /// used.
@@ -69,13 +69,13 @@ class LsfHistory {
     /// Of every node, accounts summed, into old memory. O(nodes).
     void snapshot(const ShareTree& tree, Instant now, std::vector<DynamicUse>& into) const;
 
-    /// Other settings. Histories are worth at `at` what they were and decay anew from there; finished jobs' run time
-    /// is recorded whether or not it counts, so that it can be switched on and off. counts_cpus, counts_jobs and
-    /// measures_cpu hold for the jobs that start from then on. REQUIRES: they stay as they are while jobs run.
+    /// Changes the settings. The value of the histories at `at` stays and decays anew from there. Finished jobs' run
+    /// time is recorded whether or not it counts, so that it can be switched on and off. counts_cpus, counts_jobs and
+    /// measures_cpu apply to jobs that start later. REQUIRES: they stay as they are while jobs run.
     void set_settings(const LsfHistorySettings& settings, Instant at);
     const LsfHistorySettings& settings() const { return settings_; }
 
-    /// Another tree: places[i] is where node i went. Gone leaves are dropped.
+    /// Changes the tree: places[i] is the new id of node i. Removed leaves are dropped.
     void rebind(std::span<const NodeId> places, std::uint32_t nodes);
     /// A tree that extends() the old one: ids stay. O(new leaves).
     void extend(std::uint32_t nodes) { cells_.resize(nodes); }
@@ -88,7 +88,7 @@ class LsfHistory {
         __int128 cpu = 0, finished = 0, gpu_finished = 0;  // weights in the frame
         __int128 running = 0, gpu_running = 0;             // rate * weight(start), to be taken from rate * weight(now)
         __int128 committed = 0;                            // microseconds times rate
-        std::int64_t rate = 0;                             // slots or jobs that run
+        std::int64_t rate = 0;                             // running slots or jobs
         std::int64_t gpus = 0;
         std::int64_t slots = 0;  // the slots term
         std::int64_t cpus = 0;   // slots that use CPU time: cpu lacks cpus * weight(now)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: what counts as usage (Moab's FSPOLICY): processors dedicated, processor-equivalents, or what was really used,
-// as percent of what was delivered or of what there is. Must not know: ledgers, targets.
+// Owns: the metric of usage (Moab's FSPOLICY): processors dedicated, processor-equivalents, or CPU time used, as
+// percent of what was delivered or of what is available. Must not know: ledgers, targets.
 #pragma once
 #include <algorithm>
 #include <span>
@@ -33,17 +33,17 @@ struct UsagePolicy {
 /// "DEDICATEDPS", "UTILIZEDPS%" …; `percent` says what a suffix means. Errors: EINVAL with the list.
 Result<UsagePolicy> usage_policy_named(std::string_view name, PercentSuffix percent);
 
-/// What a job holds of one resource, and how much there is of it, in the same unit.
+/// The amount that a job holds of one resource, and the total of that resource, in the same unit.
 struct HeldResource {
     double held = 0;
     double total = 0;
 };
 
-/// Processor-equivalents: the greatest part that the job holds of any resource, as processors. A resource of which
-/// there is none counts nothing. 25 % of the processors and 50 % of the memory of 128 processors are 64.
+/// Processor-equivalents: the greatest fraction that the job holds of any resource, times the processors. A resource
+/// with total 0 is ignored. 25 % of the processors and 50 % of the memory of a machine with 128 processors are 64.
 double processor_equivalents(std::span<const HeldResource> held, double processors);
 
-/// What one job is charged per second under a metric.
+/// The charge of one job per second under a metric.
 struct JobConsumption {
     double processors = 0;
     double processor_equivalents = 0;
@@ -51,8 +51,8 @@ struct JobConsumption {
 };
 double charged_processors(UsageMetric metric, const JobConsumption& job);
 
-/// 100 * part / whole; 0 where there is no whole. The whole is what was delivered (the root's usage) or what was
-/// available (processors x WindowPolicy::available_per_core(), or x half-life / ln 2).
+/// 100 * part / whole; 0 if the whole is 0. The whole is what was delivered (the root's usage) or what was available
+/// (processors x WindowPolicy::available_per_core(), or x half-life / ln 2).
 inline double percent_of(CoreMicros part, CoreMicros whole) {
     return whole == 0 ? 0.0 : 100.0 * usage_as_double(part) / usage_as_double(whole);
 }

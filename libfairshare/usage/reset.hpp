@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the calendar of resets: when a period began, when the next begins, whether usage is to be forgotten now.
-// Must not know: usage, trees, time zones (a site gives its offset from UTC), clocks.
+// Owns: the calendar of resets: when a period began, when the next begins, whether usage is due for a reset. Must not
+// know: usage, trees, time zones (a site configures its offset from UTC), clocks.
 #pragma once
 #include <optional>
 #include <string_view>
@@ -23,14 +23,14 @@ std::optional<Instant> next_reset(ResetPeriod period, Instant at, Duration utc_o
 /// The last boundary not after `at`. None for `none` and `now`. O(1).
 std::optional<Instant> period_start(ResetPeriod period, Instant at, Duration utc_offset = {});
 
-/// What to do about boundaries that passed while nobody looked.
+/// How to handle several boundaries that passed since the last check.
 enum class MissedResets {
     once,       ///< one reset, recorded at the last boundary that passed
-    each_pass,  ///< as Slurm does: months, quarters and years advance one boundary a pass and clear again each time
+    each_pass,  ///< as Slurm does: months, quarters and years advance one boundary at each pass, with a reset each time
 };
 
-/// The boundary to record when usage is to be cleared at `now`; none while the recorded one still holds. A boundary
-/// that is `now` counts as passed. With `now` as the period every call is a start of the program: it answers `now`.
+/// The boundary to record if usage is to be reset at `now`; none while the recorded one is still current. A boundary
+/// equal to `now` has passed. If the period is `now`, every call is a start of the program and returns `now`.
 /// Source: Slurm 22.05.8 as run; slurmctld's priority/multifactor.
 std::optional<Instant> due_reset(ResetPeriod period, Instant last_reset, Instant now, Duration utc_offset = {},
                                  MissedResets missed = MissedResets::once);

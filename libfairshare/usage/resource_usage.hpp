@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: usage counted for each resource by itself, each with its own half-life, and billed together when read.
-// Must not know: what the resources are. Grid Engine's halflife_decay_list and usage_weight_list.
+// Owns: usage by resource, each with its own half-life, and their weighted sum when read. Must not know: what the
+// resources are. Source: Grid Engine's halflife_decay_list and usage_weight_list.
 #pragma once
 #include <optional>
 #include <span>
@@ -19,7 +19,7 @@ struct DecayingResource {
     friend bool operator==(const DecayingResource&, const DecayingResource&) = default;
 };
 
-/// As plain numbers, one ledger a resource.
+/// Everything as plain numbers, one ledger for each resource.
 struct ResourceUsageState {
     std::vector<DecayingResource> resources;
     std::vector<LedgerState> ledgers;

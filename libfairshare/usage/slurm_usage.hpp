@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: usage as slurmctld counts it: decayed and charged in passes, by 1 - 0.693/half-life a second.
-// Must not know: jobs, files. For sites that compare with a Slurm or take its books over; else usage_ledger.hpp, which
-// is exact and needs no passes. Source: priority/multifactor of Slurm 22.05.8 and 26.11 as run; ADR 0081.
+// Must not know: jobs, files. It is for sites that compare with a Slurm or migrate from one. All others use
+// usage_ledger.hpp, which is exact and needs no passes. Source: priority/multifactor of Slurm 22.05.8 and 26.11 as run.
 #pragma once
 #include <vector>
 
@@ -16,12 +16,13 @@ class SlurmDecay {
     /// half_life: whole seconds, 0: nothing decays.
     explicit SlurmDecay(Duration half_life);
 
-    /// What a second leaves: 1 - 0.693/half-life, not 2^(-1/half-life); after one half-life 0.50004 to 0.50008.
+    /// The decay factor of a second: 1 - 0.693/half-life, not 2^(-1/half-life). After one half-life it gives 0.50004 to
+    /// 0.50008.
     double per_second() const { return per_second_; }
-    /// What `elapsed` leaves: in (0, 1], never below the smallest normal double.
+    /// The decay factor of `elapsed`: in (0, 1], never below the smallest normal double.
     double after(Duration elapsed) const;
-    /// What a charge of `cost` a second over `elapsed` adds: discounted as if all had been used at its beginning, so
-    /// that the sum depends on how often passes run.
+    /// The usage that `cost` a second adds over `elapsed`. It is discounted as if all had been used at the beginning,
+    /// so the sum depends on how often passes run.
     double charge(Duration elapsed, double cost) const;
 
   private:
@@ -41,15 +42,15 @@ class SlurmUsage {
     void decay(Duration elapsed);
     /// One job's slice of a pass. O(depth).
     void charge(NodeId leaf, Duration elapsed, double cost) { add(leaf, decay_.charge(elapsed, cost)); }
-    /// Usage from elsewhere; negative takes back. O(depth).
+    /// Adds usage from another source; negative usage corrects. O(depth).
     void add(NodeId node, long double usage);
     /// RawUsage=0: what the node used is taken from it, from all below it and from all above. O(size).
     void reset(NodeId node);
 
-    /// Another tree, which must outlive this: usage moves with moved nodes (match_nodes()). What a removed node used
-    /// stays with the nearest account above it that is still there, which then has more than its children. O(n log n).
+    /// Changes the tree, which must outlive this. Usage moves with moved nodes (match_nodes()). Usage of a removed node
+    /// stays with the nearest remaining account above it, which then has more than its children. O(n log n).
     void rebind(const ShareTree& tree);
-    /// Passes from now on decay and charge by it.
+    /// Later passes use it.
     void set_decay(SlurmDecay decay) { decay_ = decay; }
 
     long double usage(NodeId id) const { return usage_[id.value]; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: decay of a single number by steps, with a floor, as OpenPBS, Grid Engine and HTCondor do it.
-// Must not know: whose number it is. For ledgers of whole trees see decay.hpp.
+// Owns: decay of a single number in steps, with a floor, as in OpenPBS, Grid Engine and HTCondor. Must not know: what
+// the number means. Ledgers of whole trees use decay.hpp.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -18,13 +18,13 @@ inline double half_life_factor(Duration elapsed, Duration half_life) {
     return std::exp2(-static_cast<double>(elapsed.count()) / static_cast<double>(half_life.count()));
 }
 
-/// What is left of `value` when it has gone towards `goal` by that factor, never below `least`: goal 0 is plain decay,
-/// the cores in use are HTCondor's real user priority. Two steps with factors a and b are one with a * b.
+/// `value` moved towards `goal` by that factor, never below `least`. Goal 0 is plain decay; with the cores in use as
+/// goal it is HTCondor's real user priority. Two steps with factors a and b are one with a * b.
 inline double stepped(double value, double factor, double goal, double least) {
     return std::max(goal + (value - goal) * factor, least);
 }
 
-/// OpenPBS: whole periods only. `last` is moved on by as many, so that it never drifts.
+/// OpenPBS: whole periods only. `last` advances by whole periods, so that it never drifts.
 struct PeriodicDecay {
     Duration period = std::chrono::hours{24};  ///< fairshare_decay_time; 0: never
     double factor = 0.5;                       ///< fairshare_decay_factor, in (0, 1)
@@ -40,7 +40,7 @@ struct PeriodicDecay {
         last += passed * period;
         return passed;
     }
-    /// A number after so many periods. The floor is never left once it is reached, so one power does.
+    /// A number after so many periods. A number at the floor stays there, so one power is enough.
     double after(double value, std::int64_t periods) const {
         return stepped(value, std::pow(factor, static_cast<double>(periods)), 0.0, least);
     }

@@ -13,10 +13,10 @@ using CoreMicros = unsigned __int128;
 /// Differences and running sums.
 using SignedCoreMicros = __int128;
 
-/// What the algorithms accept at most for one node; the ledger's snapshots saturate here. Source: ADR 0012.
+/// The most that the algorithms accept for one node; the ledger's snapshots saturate here.
 inline constexpr CoreMicros usage_max = (CoreMicros{1} << 80) - 1;
 
-/// 128-bit integers as two halves, for stores that know 64 bits.
+/// 128-bit integers as two halves, for stores with 64-bit integers.
 struct WideInteger {
     std::int64_t high = 0;
     std::uint64_t low = 0;
@@ -32,19 +32,19 @@ inline __int128 from_wide(WideInteger wide) {
                                  wide.low);
 }
 
-/// What a ledger keeps of one payer, for storing: plain, and its own business what each number is.
+/// The numbers that a ledger stores for one payer. Their meaning is internal to the ledger.
 struct PayerNumbers {
-    std::string path;  ///< of the leaf; empty: who has no association
+    std::string path;  ///< of the leaf; empty: `unassociated`
     std::vector<WideInteger> numbers;
     friend bool operator==(const PayerNumbers&, const PayerNumbers&) = default;
 };
 
-/// Nearest double: static_cast<double>(), faster for what has 63 bits.
+/// Nearest double: static_cast<double>(), but faster for values below 2^63.
 inline double usage_as_double(CoreMicros usage) {
     return usage >> 63 == 0 ? static_cast<double>(static_cast<std::int64_t>(usage)) : static_cast<double>(usage);
 }
 
-/// For people and for factors, never for comparing. Nearest double.
+/// For people and for factors, never for comparisons. Nearest double.
 inline double core_seconds(CoreMicros usage) {
     return static_cast<double>(usage) / 1e6;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: all charges of a share tree, decayed and in exact total, running jobs included.
-// Must not know: jobs, algorithms, storage. An event costs one addition a node on the path, a read is a closed formula.
-// Source: ADR 0010. All arithmetic is in integers: the result does not depend on the order of the events.
+// Owns: all charges of a share tree, decayed and in exact total, running jobs included. Must not know: jobs,
+// algorithms, storage. An event costs one addition for each node on the path, and a read is a closed formula. All
+// arithmetic is in integers, so the result does not depend on the order of the events.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -19,14 +19,15 @@ namespace weir {
 
 using ShareTreePtr = std::shared_ptr<const ShareTree>;
 
-/// Whose is what a partition holds and no job uses: like `unassociated` a bucket outside every tree, but nobody's use.
+/// The payer of what a partition holds and no job uses: like `unassociated` a bucket outside every tree. It is nobody's
+/// use.
 inline constexpr NodeId idle{0xfffffffeU};
 inline bool is_in_tree(NodeId payer) {
     return payer != unassociated && payer != idle;
 }
-/// A payer as the state of a ledger names it: a leaf's path; empty for `unassociated`, "/idle" for `idle`.
+/// The name of a payer in the state of a ledger: a leaf's path; empty for `unassociated`, "/idle" for `idle`.
 std::string payer_path(const ShareTree& tree, NodeId payer);
-/// The payer of that name; `unassociated` where it is no leaf of `tree` that pays.
+/// The payer of that name; `unassociated` if it is no association of `tree`.
 NodeId payer_at(const ShareTree& tree, const std::string& path);
 
 /// Usage of every node at one instant, rounded once to whole core-microseconds. An account's is the sum of its
@@ -38,7 +39,7 @@ struct UsageSnapshot {
     CoreMicros idle = 0;
 };
 
-/// What one payer's account book says; plain numbers, no rounding when saved or restored.
+/// The state of one payer as plain numbers; saving and restoring does not round.
 struct PayerState {
     std::string path;      ///< payer_path()
     WideInteger weighted;  ///< in the frame's units: see decay.hpp
@@ -52,7 +53,7 @@ struct LedgerState {
     Duration half_life{};
     std::int64_t frame = 0;
     std::vector<PayerState> payers;
-    Instant since = Instant::min();  ///< the last reset: what is dated before it counts nothing
+    Instant since = Instant::min();  ///< the last reset: charges dated before it do not count
     friend bool operator==(const LedgerState&, const LedgerState&) = default;
 };
 
@@ -61,24 +62,25 @@ class UsageLedger {
     /// half_life: 0 (no decay) or decay_half_life_min to decay_half_life_max.
     UsageLedger(ShareTreePtr tree, Duration half_life);
 
-    /// A job that bills `rate` cores begins to be paid by `payer` (a leaf or `unassociated`) at `at`.
-    /// Events may come in any order and be dated in the past: the result is the same bit for bit as long as no frame
-    /// of eight half-lives ends between them, and to well below rate/1000 core-microseconds otherwise (ADR 0010).
-    /// REQUIRES: payer is_association(), `unassociated` or `idle`; sum of rates below 2^50. O(depth).
+    /// A job that bills `rate` cores begins to be charged to `payer` (a leaf or `unassociated`) at `at`. Events may
+    /// come in any order and be dated in the past: the result is the same bit for bit as long as no frame of eight
+    /// half-lives ends between them, and to well below rate/1000 core-microseconds otherwise. REQUIRES: payer
+    /// is_association(), `unassociated` or `idle`; sum of rates below 2^50. O(depth).
     void start(NodeId payer, std::int64_t rate, Instant at);
     /// The counterpart of start(): same payer, same rate.
     void end(NodeId payer, std::int64_t rate, Instant at);
     /// A whole job at once: start() and end() in one walk.
     void charge(NodeId payer, std::int64_t rate, Instant from, Instant to);
-    /// Something measured elsewhere, dated `at`; negative takes back what was added at the same date.
+    /// Adds usage measured elsewhere, dated `at`; a negative amount corrects what was added at the same date.
     void add(NodeId payer, SignedCoreMicros amount, Instant at);
-    /// From `at` on `to` pays `rate` that `from` paid (a child instance's user relieves the child's owner).
+    /// From `at` on `to` is charged `rate` instead of `from` (a child instance's user instead of the child's owner).
     void transfer(NodeId from, NodeId to, std::int64_t rate, Instant at);
 
     /// Decayed usage of a node or a bucket at `now`, running jobs included; not below 0. `now` should not
     /// precede the latest event. O(1).
     CoreMicros usage(NodeId node, Instant now) const;
-    /// Many reads at one instant: what depends on the instant alone is computed once. Good until the ledger changes.
+    /// For many reads at one instant: what depends on the instant alone is computed once. Valid until the ledger
+    /// changes.
     class AtInstant {
       public:
         CoreMicros usage(NodeId node) const { return read(ledger_.cell(node), reading_); }
@@ -96,20 +98,21 @@ class UsageLedger {
     std::int64_t rate(NodeId node) const;
     /// usage() of every node, leaves rounded, accounts summed. O(size).
     UsageSnapshot snapshot(Instant now) const;
-    /// Into an old snapshot's memory.
+    /// The same, written into an existing snapshot to reuse its memory.
     void snapshot(Instant now, UsageSnapshot& into) const;
 
     const ShareTree& tree() const { return *tree_; }
     const ShareTreePtr& tree_ptr() const { return tree_; }
     Duration half_life() const { return decay_.half_life(); }
 
-    /// Takes another tree: usage stays with its path and moves with moved nodes (match_nodes()). What a removed leaf
-    /// used counts as unassociated, but comes back if its path does; what runs there is paid by `unassociated` from
-    /// `at` on. Returns where each old node went (`unassociated`: gone), so that the owner of the jobs can follow.
+    /// Changes the tree: usage stays with its path and moves with moved nodes (match_nodes()). Usage of a removed leaf
+    /// becomes `unassociated`, and returns if its path does; running jobs there are charged to `unassociated` from `at`
+    /// on. So an account is always the sum of its children. Returns the new id of each old node (`unassociated`:
+    /// removed), so that the caller can update its jobs.
     std::vector<NodeId> rebind(ShareTreePtr tree, Instant at);
     /// Takes a tree that extends() this one: ids stay. O(new leaves).
     void extend(ShareTreePtr tree);
-    /// Usage at `at` stays what it is; from then on it decays with the new half-life. O(size).
+    /// Changes the half-life. Usage at `at` stays the same, and decays with the new half-life from then on. O(size).
     void set_half_life(Duration half_life, Instant at);
 
     /// Forgets decayed usage up to `at`, as a calendar reset does (reset.hpp); charged() stays. Jobs run on, and events
@@ -118,7 +121,7 @@ class UsageLedger {
 
     LedgerState save() const;
     /// Errors: EINVAL for a half-life out of range or a payer twice, ERANGE for absurd numbers. A path that is no leaf
-    /// of `tree` is kept as removed.
+    /// of `tree` is treated as removed.
     static Result<UsageLedger> restore(ShareTreePtr tree, const LedgerState& state);
 
     /// Node cells written since construction: the benchmark's count.
@@ -134,7 +137,8 @@ class UsageLedger {
         void subtract(const Cell& other);
         bool is_empty() const { return weighted == 0 && charged == 0 && rate == 0; }
     };
-    /// A cell, and in the room that its alignment leaves what events and snapshots would ask the tree (ADR 0156).
+    /// A cell with flags of the tree in its unused bytes, so that events and snapshots do not read the tree: most of
+    /// their time is memory access.
     struct Node : Cell {
         std::uint32_t parent = 0;
         bool is_payer = false;
@@ -158,7 +162,7 @@ class UsageLedger {
     DecayFrame decay_;
     Instant since_ = Instant::min();
     std::vector<Node> nodes_;  // by NodeId; an account's is the sum of its children's, always
-    Cell outside_;             // owners without association, and departed_
+    Cell outside_;             // `unassociated`: owners without an association, and departed_
     Cell idle_;
     std::map<std::string, Cell> departed_;  // removed leaves by path, rate 0; contained in outside_
     std::uint64_t touches_ = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: settings that are allowed but do not do what people expect of them, in words.
+// Owns: warnings of settings that are valid but do not do what people expect.
 // Must not know: configuration keys, files.
 #pragma once
 #include <optional>
@@ -18,9 +18,9 @@ struct UsageSettings {
     double fairshare_weight = 1;         ///< in the priority
 };
 
-/// One sentence a finding, each with what to change; empty where there is none. A job that outlives the half-life (or
-/// the windows) is half (or wholly) forgotten before it ends: who fills the machine with such jobs recovers faster
-/// than those wait. A weight of 0 makes all of this idle.
+/// One sentence for each finding, with what to change; empty if there is none. A job that runs longer than the
+/// half-life (or the windows) is half (or completely) forgotten before it ends, so a user who fills the machine with
+/// such jobs recovers faster than the others wait. With a weight of 0 nothing of this matters.
 std::vector<std::string> usage_warnings(const UsageSettings& settings);
 
 }  // namespace weir

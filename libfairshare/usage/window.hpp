@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: windowed usage: what was used in each of the last `depth` intervals, older ones weighing less.
-// Must not know: trees beyond their leaves' ids, targets, storage. All in integers: the order of events changes no bit.
+// Owns: windowed usage: the usage in each of the last `depth` intervals, where older ones weigh less. Must not know:
+// trees beyond their leaves' ids, targets, storage. All numbers are integers, so the order of events changes no bit.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -13,8 +13,8 @@
 
 namespace weir {
 
-/// Moab's and Maui's FSINTERVAL, FSDEPTH, FSDECAY. Windows begin at multiples of the interval since the epoch. Window
-/// 0 is the one that holds `now`, so `depth` counts it; window i weighs factor^i.
+/// Moab's and Maui's FSINTERVAL, FSDEPTH, FSDECAY. Windows begin at multiples of the interval since the epoch. Window 0
+/// contains `now` and counts in `depth`; window i weighs factor^i.
 struct WindowPolicy {
     Duration interval = std::chrono::hours{24};  ///< at least a second
     unsigned depth = 7;                          ///< 1 to depth_max
@@ -27,7 +27,8 @@ struct WindowPolicy {
     Duration span() const { return depth * interval; }
     /// factor^i.
     double weight(unsigned window) const;
-    /// What one core that never stops is worth at `now`: with the cores of a machine, what is available. O(depth).
+    /// The usage of one core that never stops, at `now`; times the cores of a machine it is what is available.
+    /// O(depth).
     CoreMicros available_per_core(Instant now) const;
     friend bool operator==(const WindowPolicy&, const WindowPolicy&) = default;
 };
@@ -53,31 +54,30 @@ class WindowLedger {
     /// `nodes`: the size of the tree. REQUIRES: policy.validate().
     WindowLedger(std::uint32_t nodes, const WindowPolicy& policy);
 
-    /// A job that bills `rate` cores begins at `at`; see UsageLedger. Events may be dated in the past; what falls
-    /// before the oldest window counts nothing. O(1) in the current window, else O(depth); O(leaves x depth) when one
-    /// ends.
+    /// A job that bills `rate` cores begins at `at`; see UsageLedger. Events may be dated in the past; time before the
+    /// oldest window does not count. O(1) in the current window, else O(depth); O(leaves x depth) when one ends.
     void start(NodeId payer, std::int64_t rate, Instant at);
     void end(NodeId payer, std::int64_t rate, Instant at);
     void charge(NodeId payer, std::int64_t rate, Instant from, Instant to);
-    /// Something measured elsewhere, dated `at`; negative takes back.
+    /// Adds usage measured elsewhere, dated `at`; a negative amount corrects.
     void add(NodeId payer, SignedCoreMicros amount, Instant at);
 
-    /// Cores that run.
+    /// Running cores.
     std::int64_t rate(NodeId leaf) const { return rates_[leaf.value]; }
     /// Sum of the windows times their weights, to nearest; not below 0. `now` should not precede the latest event.
     /// O(1) in the window of the latest event, else O(depth).
     CoreMicros usage(NodeId leaf, Instant now) const;
-    /// What was used in window i, unweighted. O(1).
+    /// The usage in window i, unweighted. O(1).
     SignedCoreMicros in_window(NodeId leaf, unsigned window, Instant now) const;
     /// Of every node, leaves rounded, accounts summed. O(nodes) usage().
     void snapshot(const ShareTree& tree, Instant now, std::vector<CoreMicros>& into) const;
 
-    /// Another interval, depth or factor. The history stays: what a window holds is taken as used evenly over its time
-    /// and dealt out to the new windows to the last core-microsecond; what is older than the new span is dropped.
+    /// Changes interval, depth or factor. The history stays: the usage of a window counts as evenly used over its time
+    /// and is divided among the new windows to the last core-microsecond. Usage older than the new span is dropped.
     void set_policy(const WindowPolicy& policy, Instant at);
     const WindowPolicy& policy() const { return policy_; }
 
-    /// Another tree: places[i] is where node i went. Gone leaves are dropped.
+    /// Changes the tree: places[i] is the new id of node i. Removed leaves are dropped.
     void rebind(std::span<const NodeId> places, std::uint32_t nodes);
 
     /// A tree that extends() the old one: ids stay. O(new leaves x depth).

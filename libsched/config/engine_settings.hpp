@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the multifactor policy as the engine's settings, and which index a class, an association or a type of resource
-// has there. Must not know: jobs, who uses the engine.
+// Owns: the multifactor policy as the engine's settings, and the engine's index of each class, association and type of
+// resource. Must not know: jobs, the users of the engine.
 #pragma once
 #include <map>
 #include <span>
@@ -13,7 +13,7 @@
 
 namespace weir {
 
-/// What jobs' sizes and amounts are measured against; 0: the machine has none, or it is not known.
+/// The totals that jobs' sizes and amounts are divided by; 0: none, or unknown.
 struct MachineSize {
     std::uint32_t cores = 1;
     std::uint32_t nodes = 1;
@@ -30,7 +30,7 @@ PrioritySettings engine_settings(const PolicySettings& settings, const MachineSi
 /// has any.
 std::vector<double> association_priorities(const PolicySettings& settings, const ShareTree& tree);
 double association_priority(const PolicySettings& settings, const ShareTree& tree, NodeId node);
-/// What the priorities are parts of: the greatest, whoever has it.
+/// The divisor of the priorities: the greatest one of all.
 double association_priority_max(const PolicySettings& settings);
 
 /// `amount(name)` for each type of resource that has a weight, at its index.
@@ -46,7 +46,7 @@ std::array<double, resource_kinds_max> resource_amounts(const PolicySettings& se
     return out;
 }
 
-/// Which index the engine has for a class's name; 0 for names without a priority.
+/// The engine's index of a class's name; 0 for names without a priority.
 class ClassIndex {
   public:
     ClassIndex() = default;

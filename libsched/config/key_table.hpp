@@ -12,7 +12,8 @@ namespace weir::config {
 
 using Value = const json_t*;
 
-/// Visits a table's keys: `visit(path, name, value)` answers whether it knows the name; `known` lists all for messages.
+/// Visits a table's keys: `visit(path, name, value)` returns whether it knows the name; `known` lists all names for
+/// messages.
 template <typename Visit>
 void fixed_table(Reader& reader, const std::string& name, Value value, const std::string& known, Visit visit) {
     reader.table(name, value, "must be a table: [weir." + name + "]", [&](const std::string& key, Value inner) {

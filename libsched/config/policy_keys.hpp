@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the keys of [weir] that say how the queue is ordered: name, which policies heed it, what it takes. One table.
-// Must not know: where the JSON comes from, what the values are for.
+// Owns: the keys of [weir] for the order of the queue, in one table: name, the policies that use it, its values. Must
+// not know: where the JSON comes from, how the values are used.
 #pragma once
 #include <string>
 #include <string_view>
@@ -10,15 +10,15 @@
 
 namespace weir::config {
 
-/// Takes one key of [weir] into `settings`; false if it is no policy's key.
+/// Reads one key of [weir] into `settings`; false if it is not a key of a policy.
 bool read_policy_key(Reader& reader, const std::string& key, const json_t* value, PolicySettings& settings);
-/// What goes for the keys together, after the last one: defaults that depend on the policy.
+/// Called after the last key: sets defaults that depend on the policy.
 void finish_policy(PolicySettings& settings);
 /// "policy, algorithm, ...": for messages.
 std::string policy_key_names();
-/// Whether `policy` heeds this key of [weir]; true for a key that is no policy's.
+/// Whether `policy` uses this key of [weir]; true for a key that belongs to no policy.
 bool heeds(PolicyKind policy, std::string_view key);
-/// The policies that do: "multifactor, moab".
+/// The policies that use it: "multifactor, moab".
 std::string heeding(std::string_view key);
 
 }  // namespace weir::config

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: what a site decides about the order of its queue: which policy, its weights, flags and decays, as values with
-// defaults; what of that can have no effect. Must not know: how it is written (policy_keys), who uses it (job-priority,
+// Owns: a site's settings for the order of its queue (policy, weights, flags, decays), as values with defaults, and
+// warnings of settings without effect. Must not know: how they are written (policy_keys), who uses them (job-priority,
 // the simulator).
 #pragma once
 #include <array>
@@ -29,7 +29,7 @@ namespace weir {
 
 enum class PolicyKind : std::uint8_t {
     multifactor,     ///< the weighted sum of factors (Slurm, Flux)
-    lsf,             ///< queue priority, then the user's dynamic priority, which falls with each dispatch, then FCFS
+    lsf,             ///< queue priority, then the user's dynamic priority, which drops with each dispatch, then FCFS
     moab,            ///< components and subcomponents with weights and caps, fair-share targets
     load_threshold,  ///< min(Y + k * integral of E, P_th), E from the machine's load
     fcfs,            ///< submission alone
@@ -43,52 +43,52 @@ struct Weights {
     double queue = 1000;
     double size = 500;
     double user = 1000;
-    // What only some sites have.
+    // Factors that only some sites use.
     double association = 0;
     double site = 0;
     double resources = 1;  ///< of the sum over PolicySettings::resources
     friend bool operator==(const Weights&, const Weights&) = default;
 };
 
-/// A type of resource that counts for or against a job. "cores", "nodes", "gpus", "memory" (GiB) or what a jobspec
-/// calls it.
+/// A type of resource with a weight: "cores", "nodes", "gpus", "memory" (GiB) or the name in a jobspec.
 struct ResourceRule {
     double weight = 0;            ///< may be negative
-    std::optional<double> total;  ///< what the machine has of it, where the instance does not know that; > 0
+    std::optional<double> total;  ///< the machine's total, if the instance does not know it; > 0
     friend bool operator==(const ResourceRule&, const ResourceRule&) = default;
 };
 
 struct LsfPolicy {
     LsfFactors factors;
     LsfHistorySettings history;
-    /// By queue: factors that lsb.queues has instead, by their configuration's names.
+    /// By queue: factors of lsb.queues that replace the common ones, by their names in the configuration.
     std::map<std::string, std::map<std::string, double>> queue_factors;
-    std::optional<ApsRule> aps;  ///< APS_PRIORITY: in place of the order of queues and users
+    std::optional<ApsRule> aps;  ///< APS_PRIORITY: replaces the order of queues and users
     friend bool operator==(const LsfPolicy&, const LsfPolicy&) = default;
 };
 
 /// A factor of [weir.lsf] by its name; nullptr for others.
 double* lsf_factor_named(LsfFactors& factors, std::string_view name);
-/// A queue's factors: the common ones, but for those it has of its own.
+/// A queue's factors: its own, else the common ones.
 LsfFactors lsf_factors_of(const LsfPolicy& policy, const std::string& queue);
 
-/// What a job is charged, and when.
+/// How much and when a job is charged.
 struct BillingPolicy {
     Charging charging = Charging::as_it_runs;
     BillingRule rule = BillingRule::sum;
     BillingWeights weights;                               ///< empty: a job costs its cores
-    std::map<std::string, BillingWeights> queue_weights;  ///< by queue, in place of the common ones
+    std::map<std::string, BillingWeights> queue_weights;  ///< by queue; they replace the common ones
     UsageFactors factors;
     friend bool operator==(const BillingPolicy&, const BillingPolicy&) = default;
 };
 
-/// Moab's components and what each may be made of, by index; names as configuration has them.
+/// Moab's components and their parts, by index; the names are those of the configuration.
 enum class MoabComponent : std::uint8_t { credential, fairshare, resource, service, target, usage };
 inline constexpr std::size_t moab_components = 6;
 inline constexpr std::array<std::string_view, moab_components> moab_component_names{
     "credential", "fairshare", "resource", "service", "target", "usage"};
-/// What a component adds up, as configuration calls it, and its unit in explanations; a job's value of each is in
-/// MoabPriorities::values(), in this order. Maui 3.3.1 manual 5.1.2; what of it no job here has: doc/adr/0165.
+/// A part of a component: its name in the configuration and its unit in explanations. MoabPriorities::values() has a
+/// job's values in this order. Source: Maui 3.3.1 manual 5.1.2, without the parts that no job of Flux has (swap, disk,
+/// deadlines, generic resources).
 struct MoabPartKind {
     std::string_view name;  ///< empty: the component has fewer parts
     const char* unit = "";
@@ -135,7 +135,7 @@ struct MoabPolicy {
     struct Credential {
         double priority = 0;                    ///< of the credential component
         double weight = 0;                      ///< Moab's FSWEIGHT of one credential: added to its kind's
-        std::optional<FairShareTarget> target;  ///< FSTARGET: what fair share aims at
+        std::optional<FairShareTarget> target;  ///< FSTARGET: the target of fair share
         std::optional<FairShareTarget> cap;     ///< FSCAP: jobs beyond it wait
         Duration queue_time{};                  ///< target of QTTARGET; 0: none
         double xfactor = 0;                     ///< target of XFTARGET; 0: none
@@ -159,17 +159,17 @@ struct MoabPolicy {
 struct LoadThresholdPolicy {
     LoadThreshold rule;
     ResourceWeights weights;
-    double cpu_speed = 1;    ///< of every node where no better is known, GHz
+    double cpu_speed = 1;    ///< of every node without better information, GHz
     double ram_size = 1024;  ///< the same, MB
     friend bool operator==(const LoadThresholdPolicy&, const LoadThresholdPolicy&) = default;
 };
 
-/// The factors that have a form besides their part of the greatest.
+/// The factors that may also be used without normalisation.
 inline constexpr std::array<Factor, 6> raw_factor_names{Factor::qos,         Factor::queue, Factor::user,
                                                         Factor::association, Factor::site,  Factor::resources};
 
-/// Until when fair share alone decides: a job's wait counts from `time` after it could first start, or from so many of
-/// its time limits where that is longer.
+/// When a job's wait begins to count: `time` after it could first start, or so many of its time limits after that,
+/// whichever is longer. Until then fair share alone decides.
 struct WaitAfter {
     Duration time = std::chrono::hours(84);  ///< >= 0
     double limits = 4.5;                     ///< from 0 to limits_max; a job without a limit: time alone
@@ -194,45 +194,45 @@ struct PolicySettings {
 
     // The sum: multifactor; the classes' priorities also lsf (queues) and load-threshold (queues: Y).
     Weights weights;
-    // The best of a search over real logs (doc/frontier.md): fair share decides for days, then the wait, more each
-    // hour.
+    // The best of a search over real logs (doc/frontier.md): fair share decides for days, then wait does, with a weight
+    // that grows by the hour.
     Duration wait_max = std::chrono::hours(72);
     WaitAfter wait_after;
     bool is_large_favored = true;
     SizeRule size_rule = SizeRule::cores;
     Rounding rounding = Rounding::nearest;
     AgeRule ageing = AgeRule::while_eligible;
-    std::set<std::string> raw_factors;              ///< by raw_factor_names: those that are not normalised
-    bool only_raises = false;                       ///< a pass lowers no job
-    std::map<std::string, double> qos;              ///< name to priority
-    std::map<std::string, double> queues;           ///< name to priority
-    std::map<std::string, double> associations;     ///< path in the share tree to priority; the nearest above counts
+    std::set<std::string> raw_factors;           ///< by raw_factor_names: those that are not normalised
+    bool only_raises = false;                    ///< a pass lowers no job
+    std::map<std::string, double> qos;           ///< name to priority
+    std::map<std::string, double> queues;        ///< name to priority
+    std::map<std::string, double> associations;  ///< path in the share tree to priority; the nearest one above counts
     std::map<std::string, ResourceRule> resources;  ///< at most resource_kinds_max
 
     LsfPolicy lsf;
     MoabPolicy moab;
     LoadThresholdPolicy load_threshold;
 
-    /// The keys that the site wrote, as paths from [weir]; what warnings go by.
+    /// The keys that the site wrote, as paths from [weir], for warnings.
     std::set<std::string> given;
 
     friend bool operator==(const PolicySettings&, const PolicySettings&) = default;
 };
 
-/// What is known of a site beyond its policy; as much as the caller knows.
+/// Facts about a site beyond its policy, as far as the caller knows them.
 struct SiteFacts {
     std::optional<Duration> wall_limit_max;            ///< the longest; 0: jobs have none
-    std::optional<std::set<std::string>> queues, qos;  ///< names that jobs really carry
-    std::optional<std::set<std::string>> resources;    ///< types that are known of jobs
+    std::optional<std::set<std::string>> queues, qos;  ///< names that jobs really have
+    std::optional<std::set<std::string>> resources;    ///< types that jobs are known to request
     std::optional<bool> has_site_values;               ///< whether something sets them
-    bool knows_nodes = true;                           ///< how many a job asks for
-    bool knows_urgency = true;                         ///< what users say of their own jobs
-    bool knows_memory = true;                          ///< how much of it a job asks for
+    bool knows_nodes = true;                           ///< how many a job requests
+    bool knows_urgency = true;                         ///< what users set for their own jobs
+    bool knows_memory = true;                          ///< how much a job requests
     std::set<ApsPart> unknown_aps{ApsPart::mem, ApsPart::swap, ApsPart::jprio};
 };
 
-/// One sentence for each setting that is allowed but can have no effect, or not the one people expect: all weights 0, a
-/// weight whose inputs nobody sets, a half-life shorter than the longest wall time, keys of another policy.
+/// One sentence for each valid setting that has no effect, or not the expected one: all weights 0, a weight whose input
+/// is never set, a half-life shorter than the longest wall time, keys of another policy.
 std::vector<std::string> policy_warnings(const PolicySettings& settings, const SiteFacts& facts = {});
 
 }  // namespace weir

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the readers of the tables that have a file of their own. Must not know which policies heed them.
+// Owns: the readers of the tables that have a file of their own. Must not know which policies use them.
 #pragma once
 #include "libsched/config/policy_settings.hpp"
 #include "libsched/config/reader.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: taking checked values out of the [weir] table, noting every complaint. Must not know which keys there are.
+// Owns: reading checked values from the [weir] table, and collecting every complaint. Must not know which keys there
+// are.
 #pragma once
 #include <jansson.h>
 
@@ -17,11 +18,11 @@ inline constexpr double weight_max = 4e9;
 inline constexpr Duration duration_min = std::chrono::seconds(1);
 inline constexpr Duration duration_max = std::chrono::hours(24 * 36525);  // a hundred years: the ledger's limit
 
-/// Where a key is written, as a complaint begins: "site.toml:5: ". By its path from [weir].
+/// The position of a key, as the beginning of a complaint: "site.toml:5: ". By the key's path from [weir].
 using KeyPlace = std::function<std::string(const std::string& key)>;
 
-/// Each reader takes a value or notes a complaint that names the key, the value and what would be right, and leaves
-/// `into` as it was. Keys are paths from [weir]: "weights.wait".
+/// Each function reads a value, or adds a complaint that names the key, the value and what would be right, and leaves
+/// `into` unchanged. Keys are paths from [weir]: "weights.wait".
 class Reader {
   public:
     explicit Reader(KeyPlace place = {}) : place_(std::move(place)) {}
@@ -50,7 +51,7 @@ class Reader {
         }
         complain(key, value, "must be one of " + list);
     }
-    /// Visits visit(name, value) of a table; something else is a complaint with `right`.
+    /// Calls visit(name, value) for each entry of a table; any other value is a complaint with `right`.
     template <typename Visit>
     void table(const std::string& key, const json_t* value, const std::string& right, Visit visit) {
         if (!json_is_object(value)) {
@@ -63,11 +64,11 @@ class Reader {
             visit(std::string(name), static_cast<const json_t*>(inner));
         }
     }
-    /// \param known the names that are right, as "a, b, c"; `what` says what they are: "keys".
+    /// \param known the valid names, as "a, b, c"; `what` is their kind: "keys".
     void unknown(const std::string& key, const json_t* value, const std::string& known,
                  const std::string& what = "keys");
 
-    /// One a line, in the order of the keys; empty: everything was right.
+    /// One line each, in the order of the keys; empty if everything was valid.
     const std::string& complaints() const { return complaints_; }
 
   private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: how usage is counted under a policy, and what one job costs. Must not know: where jobs come from, ledgers.
+// Owns: how usage is counted under a policy, and the cost of a job. Must not know: where jobs come from, ledgers.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -9,17 +9,17 @@
 
 namespace weir {
 
-/// Of a core: what rates are told in, so that costs need not be whole.
+/// Rates are in this part of a core, so that costs need not be whole.
 inline constexpr std::int64_t billing_unit = 1000;
 
-/// The decay, in rates of `unit` parts of a core; LSF's history where the policy or the algorithm goes by it.
+/// The decay, in rates of `unit` parts of a core; with LSF's history if the policy or the algorithm uses it.
 UsageRules usage_rules(const PolicySettings& settings, std::int64_t unit);
 /// Whether a job costs, or may cost, anything but its cores.
 bool has_billing(const PolicySettings& settings);
-/// Whether usage is other than core-seconds, as they run, by half-life or without decay.
+/// Whether usage differs from core-seconds charged as they run, with a half-life or without decay.
 bool counts_otherwise(const PolicySettings& settings);
 
-/// What a second of a job is charged, in billing_unit parts of a core, to nearest; 0 to 2^40.
+/// The charge of a second of a job, in billing_unit parts of a core, to nearest; 0 to 2^40.
 std::int64_t billed_rate(const BillingPolicy& billing, std::span<const ResourceAmount> amounts, std::string_view qos,
                          std::string_view queue);
 

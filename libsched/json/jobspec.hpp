@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: jobspec version 1 (RFC 14, 25) as far as scheduling and charging need it, to and from a value. Must not know
-// environments, file archives and shell options; a jobspec keeps those, we pass them by.
+// environments, file archives and shell options, which are ignored.
 #pragma once
 #include <cstdint>
 #include <map>

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: R version 1 (RFC 20), the document that says which resources a job holds or an instance has, to and from
-// values. Memory, which R_lite does not have, stands in the scheduler's own part, by host name or, where names are not
-// unique, by rank: "scheduling": {"weir": {"memory_mib": [{"hosts": "n[0-3]", "value": 65536}]}} (ADR 0125). Other keys
-// are not kept.
+// Owns: R version 1 (RFC 20), the document of the resources of a job or an instance, to and from values. R_lite has no
+// memory, so memory is in the scheduler's own part, by host name or, where names are not unique, by rank: "scheduling":
+// {"weir": {"memory_mib": [{"hosts": "n[0-3]", "value": 65536}]}}. Other keys are not kept.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -27,8 +26,8 @@ struct R {
 inline constexpr std::uint64_t r_nodes_max = 1U << 20;
 
 /// Errors name the path: "R: execution.R_lite[0].rank: ...". At most 2^20 nodes, 2^20 cores and gpus on one, 2^22
-/// ranges of them in all, and no more host names than nodes: memory and time are bounded, whoever wrote the document.
-/// \param nodes_max what the caller knows of the sender may be less than 2^20.
+/// ranges of them in all, and no more host names than nodes: memory and time are bounded for any sender. \param
+/// nodes_max a lower bound than 2^20, if the caller knows the sender to have fewer nodes.
 Result<R> decode_r(json_t* document, std::uint64_t nodes_max = r_nodes_max);
 Result<R> decode_r(std::string_view text, std::uint64_t nodes_max = r_nodes_max);
 /// Ranks with equal children share an entry. decode_r(encode_r(r)) == r.

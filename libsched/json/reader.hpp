@@ -16,7 +16,7 @@ struct BadValue {
     std::string message;
 };
 
-/// A value that somebody else owns, and where it stands.
+/// A value that other code owns, with its path.
 class Value {
   public:
     Value(json_t* value, std::string path) : value_(value), path_(std::move(path)) {}

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the policies that make their reservations anew: EASY (one reservation), hybrids (n), conservative (every job),
-// reservations above a threshold only, and who is chosen to fill the holes. Must not know modules, clocks or how space
-// is kept. Source: Lifka 1995; Mu'alem and Feitelson 2001; Maui's RESERVATIONDEPTH, RESERVATIONTHRESHOLD,
-// BACKFILLPOLICY.
+// Owns: the policies that make their reservations anew at each pass: EASY (one reservation), hybrids (n), conservative
+// (every job), reservations above a threshold only; and the choice of jobs that fill holes. Must not know modules,
+// clocks or how a space is stored. Source: Lifka 1995; Mu'alem and Feitelson 2001; Maui's RESERVATIONDEPTH,
+// RESERVATIONTHRESHOLD, BACKFILLPOLICY.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -15,26 +15,27 @@
 
 namespace weir {
 
-/// Among those that fit into a hole, who is asked first.
+/// The order in which jobs that fit into a hole are tried.
 enum class BackfillChoice {
     first_fit,  ///< the queue's order
     shortest,   ///< least requested time first
     best_fit,   ///< greatest metric first
-    greedy,     ///< the combination whose metrics add up to most
+    greedy,     ///< the combination with the greatest sum of metrics
 };
-/// What best_fit and greedy want most of.
+/// The metric that best_fit and greedy maximise.
 enum class BackfillMetric { procs, seconds, proc_seconds };
 
-/// Goes through the queue in order: what fits starts, what does not gets a reservation at its earliest place, until
-/// `depth` have one. The others start where they fit now without delaying a reservation (ends are believed; a job may
-/// end exactly where a reservation begins). Reservations are made anew whenever anything but an arrival happened.
+/// Walks the queue in order: a job that fits starts; a job that does not gets a reservation at its earliest place,
+/// until `depth` jobs have one. The other jobs start if they fit now without delaying a reservation. Ends are the
+/// expected ones; a job may end exactly when a reservation begins. Reservations are made anew after anything but an
+/// arrival.
 struct Backfill {
     static constexpr std::uint32_t all = std::numeric_limits<std::uint32_t>::max();
 
     std::uint32_t depth = 1;  ///< >= 1
     BackfillChoice choice = BackfillChoice::first_fit;
     BackfillMetric metric = BackfillMetric::procs;
-    /// Only jobs that have waited that long and have that priority get a reservation; others do not stand in the way.
+    /// Only jobs that have waited that long and have that priority get a reservation; other jobs block nothing.
     Duration reserve_after{};
     std::uint32_t reserve_above = 0;
 
@@ -90,7 +91,7 @@ struct Backfill {
         return taken.has_value();
     }
 
-    /// Moves `place` to the first from there on that may start; false when there is none.
+    /// Advances `place` to the first job that may start; false if there is none.
     template <typename Queue, typename Place, typename Space>
     static bool next_to_start(const Queue& queue, Place& place, Space& space, Instant now) {
         const auto* job = queue.next_fitting(place, space.opening(now));
@@ -101,9 +102,9 @@ struct Backfill {
         return job != nullptr;
     }
 
-    /// Starts and reserves from `place` on. True when all reservations are given: those from `place` on are left, and
-    /// nobody before `place` may start. False: nobody from `place` on can start (and none of them has a reservation
-    /// yet).
+    /// Starts jobs and makes reservations from `place` on. True: all reservations are made, the jobs from `place` on
+    /// are left, and no job before `place` may start. False: no job from `place` on can start (and none of them has a
+    /// reservation yet).
     template <typename Queue, typename Place, typename Space, typename Sink>
     bool in_order(const Queue& queue, Place& place, Space& space, Instant now, Sink& sink) const {
         auto& kept = space.reservations();
@@ -156,7 +157,7 @@ struct Backfill {
                    : cores * seconds;
     }
 
-    /// In the order in which they are to be tried. Equal ones keep the queue's.
+    /// In the order in which they are tried. Equal ones keep the queue's order.
     template <typename Job>
     void order(std::vector<const Job*>& jobs, const Opening& opening) const {
         if (choice == BackfillChoice::shortest) {

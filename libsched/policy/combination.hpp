@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: which of the jobs that fit one by one make the best use of a hole together: a knapsack with two bounds,
-// searched by branch and bound. Must not know jobs.
+// Owns: the choice of jobs that together make the best use of a hole: a knapsack with two bounds, solved by branch and
+// bound. Must not know jobs.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -15,9 +15,10 @@ class Combination {
         std::int64_t value;
     };
 
-    /// The items (by place, ascending) whose values add up to most, with cores <= free in all and cores of long ones <=
-    /// extra. `items` stand in falling order of value; of equal sums the one that takes earlier items is chosen. At
-    /// most `steps_max` branches are looked at: the best found by then, never less than taking each in turn if it fits.
+    /// The items (by place, ascending) with the greatest sum of values, with cores <= free in total and cores of long
+    /// ones <= extra. `items` are sorted by descending value; of equal sums the one with earlier items is chosen. At
+    /// most `steps_max` branches are searched; the result is the best found by then, and never worse than taking each
+    /// item in turn if it fits.
     static std::vector<std::size_t> best(const std::vector<Item>& items, std::uint64_t free, std::uint64_t extra,
                                          std::uint64_t steps_max = 20'000);
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: the two policies without reservations: first come, first served, and Torque's first fit with its help for
-// starving jobs. Must not know modules, clocks or how space is kept.
+// starving jobs. Must not know modules, clocks or how a space is stored.
 #pragma once
 #include <algorithm>
 #include <vector>
@@ -27,11 +27,11 @@ struct Fcfs {
     friend bool operator==(const Fcfs&, const Fcfs&) = default;
 };
 
-/// Starts in queue order all that fits. Nothing is reserved: where a job has waited for `starve_after`, nobody but the
-/// starving starts, the longest waiting first, until it fits (the machine drains). Source: Torque's pbs_sched,
+/// Starts all jobs that fit, in queue order, without reservations. If a job has waited for `starve_after`, only
+/// starving jobs start, the longest waiting first, until it fits (the machine drains). Source: Torque's pbs_sched,
 /// help_starving_jobs and max_starve.
 struct FirstFit {
-    /// zero: nobody is helped
+    /// zero: no help for starving jobs
     Duration starve_after = std::chrono::hours(24);
 
     template <typename Queue, typename Space, typename Sink>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: conservative backfilling with reservations that are kept: a job has one from its submission on, and it moves to
-// earlier places alone. Must not know modules, clocks or how space is kept. Source: Feitelson and Weil 1998.
+// Owns: conservative backfilling with kept reservations: a job has one from its submission on, and it only moves to
+// earlier places. Must not know modules, clocks or how a space is stored. Source: Feitelson and Weil 1998.
 #pragma once
 #include <unordered_set>
 
@@ -9,8 +9,8 @@
 namespace weir {
 
 /// Every job gets its earliest place when it is submitted. Whenever a job ends, the queue is walked in order and each
-/// job moves to its earliest place, the others' being fixed: nobody is ever promised a place later than before. Of one
-/// instant, submissions come before ends, and ends one by one.
+/// job moves to its earliest place, with the others' places fixed: no job ever gets a later place than before. At one
+/// instant submissions come before ends, and ends are processed one by one.
 struct KeptReservations {
     template <typename Queue, typename Space, typename Sink>
     void pass(const Queue& queue, Space& space, const News& news, Instant now, Sink&& sink) const {
@@ -55,7 +55,7 @@ struct KeptReservations {
                 sink.started(*job, std::move(*taken));
                 continue;
             }
-            // The promise cannot be kept: a node went down, or a job overran its limit.
+            // The reservation cannot be kept: a node went down, or a job overran its limit.
             held->second = space.earliest(*job, now);
             space.hold(held->second, now);
             sink.blocked(*job, Blocked{estimate(held->second)});
@@ -69,7 +69,7 @@ struct KeptReservations {
         return place.at != never ? std::optional(place.at) : std::nullopt;
     }
     template <typename Queue, typename Space>
-    /// Who was cancelled or is held now.
+    /// Removes jobs that were cancelled or are held now.
     static void forget_gone(const Queue& queue, Space& space, Instant now) {
         std::unordered_set<JobId> waiting;
         for (auto place = queue.begin(); const auto* job = queue.at(place); place.index++) {
@@ -85,8 +85,8 @@ struct KeptReservations {
             held = by_job.erase(held);
         }
     }
-    /// Places that have begun and were not taken: what ran there overran its limit. They would stand in the way of
-    /// those before them.
+    /// Removes places that have begun and were not taken, because what ran there overran its limit. They would block
+    /// jobs before them.
     template <typename Space>
     static void forget_missed(Space& space, Instant now) {
         auto& by_job = space.reservations().by_job;

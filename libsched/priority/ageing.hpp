@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: since when one job ages: what holds, dependencies and begin times do to its wait. Must not know priorities.
-// Source: Slurm's accrue time (slurm.conf: ACCRUE_ALWAYS; observed: doc/adr/0096).
+// Owns: the wait of one job, as holds, dependencies and begin times affect it. Must not know priorities. Source:
+// Slurm's accrue time (slurm.conf: ACCRUE_ALWAYS; slurmctld as observed).
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -13,12 +13,13 @@ namespace weir {
 /// Which time counts as wait.
 enum class AgeRule : std::uint8_t {
     while_eligible,       ///< the sum of the spans in which the job could have started: a hold stops the clock
-    since_eligible,       ///< all since it first could (Slurm): held later, it ages on
-    since_last_eligible,  ///< all since it last became able to (Slurm that enforces limits): a hold costs the age
-    since_submit,         ///< all (Slurm's ACCRUE_ALWAYS)
+    since_eligible,       ///< all time since it first could start (Slurm): a later hold does not stop the count
+    since_last_eligible,  ///< all time since it last became able to start (Slurm with enforced limits): a hold resets
+                          ///< the age
+    since_submit,         ///< all time since submission (Slurm's ACCRUE_ALWAYS)
 };
 
-/// The wait of one job as events tell it, in order of time. All O(1).
+/// The wait of one job, from its events in order of time. All functions are O(1).
 class Ageing {
   public:
     Ageing() = default;
@@ -27,13 +28,13 @@ class Ageing {
             since_ = submit;
         }
     }
-    /// From `at` on the job could start; `at` may be to come (a begin time). Nothing, if it already can.
+    /// From `at` on the job could start; `at` may be in the future (a begin time). No effect if it already can.
     void begin(Instant at) {
         if (!since_) {
             since_ = at;
         }
     }
-    /// From `at` on it cannot: held, dependent again, running. Nothing, if it already cannot.
+    /// From `at` on it cannot start: held, dependent again, running. No effect if it already cannot.
     void pause(Instant at) {
         if (!since_ || rule_ == AgeRule::since_eligible || rule_ == AgeRule::since_submit) {
             return;
@@ -41,12 +42,13 @@ class Ageing {
         aged_ = rule_ == AgeRule::while_eligible ? wait(at) : Duration::zero();
         since_.reset();
     }
-    /// All wait is forgotten and counts from `at` on: requeued, or reset by an operator.
+    /// Resets the wait, which counts from `at` on: requeued, or reset by an operator.
     void restart(Instant at) {
         aged_ = Duration::zero();
         since_ = at;
     }
-    /// What JobInputs::eligible is to be: the wait at t is t - eligible(), as long as it ages; never: it does not.
+    /// The value for JobInputs::eligible: the wait at t is t - eligible() while the job ages; `never` if it does not
+    /// age.
     Instant eligible() const { return since_ ? *since_ - aged_ : never; }
     /// Never negative.
     Duration wait(Instant now) const {

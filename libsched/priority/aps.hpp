@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: LSF's absolute priority: the sum of weighted factors, some of them sums of subfactors, each with a limit and a
-// grace period. Must not know: where values come from. Source: LSF 10.1, lsb.queues APS_PRIORITY, bmod -aps; ADR 0137.
+// grace period. Must not know: where values come from. Source: LSF 10.1, lsb.queues APS_PRIORITY, bmod -aps.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -26,11 +26,11 @@ struct ApsRule {
     std::array<Part, aps_parts> parts = defaults();
     friend bool operator==(const ApsRule&, const ApsRule&) = default;
 
-    /// Factors that have subfactors weigh 1, all else nothing.
+    /// Factors with subfactors have weight 1, all others 0.
     static std::array<Part, aps_parts> defaults();
 };
 
-/// `values` by ApsPart; those of rsrc and work are not looked at. `admin`: what the administrator gave, added as it is.
+/// `values` by ApsPart; those of rsrc and work are ignored. `admin`: the administrator's value, added without a weight.
 double aps_value(const ApsRule& rule, const std::array<double, aps_parts>& values, Duration waited, double admin = 0);
 
 }  // namespace weir

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: Maui's and Moab's nested sum of priority components with caps, its limits, and the expansion factor.
-// Must not know: what the components are. Source: Maui 3.3.1 manual 5.1; ADR 0091 says what of the program is left out.
+// Must not know: what the components are. Source: Maui 3.3.1 manual 5.1 (doc/adr/0091-other-systems.md lists what is
+// left out).
 #pragma once
 #include <span>
 #include <vector>
@@ -28,8 +29,8 @@ double component_sum(std::span<const Component> components);
 
 /// Maui's limits: at most 1e9, at least 1 unless negative priorities are allowed.
 inline constexpr double maui_priority_max = 1e9;
-/// `system` is what setspri gave: 0 none; up to 1e9 absolute, above every other job; beyond, relative: the difference
-/// to 2e9 is added.
+/// `system` is the value of setspri: 0 means none; up to 1e9 it is absolute, above every other job; beyond, it is
+/// relative: the difference to 2e9 is added.
 double maui_priority(double raw, bool allows_negative, double system = 0);
 
 enum class ExpansionRule {
@@ -39,8 +40,8 @@ enum class ExpansionRule {
 double expansion_factor(Duration queued, Duration wall_limit, Duration shortest = std::chrono::minutes{2},
                         ExpansionRule rule = ExpansionRule::manual);
 
-/// The target component: (target - current)^-2, which grows without bound when the target comes near; from there on
-/// nearness_left_min counts as left. 0 where the target is.
+/// The target component: (target - current)^-2, which grows without bound near the target; closer than
+/// nearness_left_min that distance counts. 0 at the target.
 double nearness(double target, double current);
 inline constexpr double nearness_left_min = 1e-4;
 

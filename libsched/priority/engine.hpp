@@ -28,26 +28,26 @@ class PriorityEngine {
 
     const PrioritySettings& settings() const { return settings_; }
     const ClassFactors& classes() const { return classes_; }
-    /// New settings; the static part of every job is computed anew. With only_raises before and after, what passes gave
-    /// stays the least that they give. O(jobs).
+    /// New settings; the static part of every job is recomputed. With only_raises before and after, earlier results
+    /// stay lower bounds. O(jobs).
     void configure(PrioritySettings settings);
 
-    /// Room for so many jobs, so that no more is taken than they need.
+    /// Reserves memory for exactly so many jobs.
     void reserve(std::size_t jobs);
-    /// Adds a job, never pushed before, so that the next pass yields it. O(1) amortised.
+    /// Adds a job; the next pass yields it. O(1) amortised.
     Slot insert(const JobInputs& inputs);
     /// New inputs of a job (urgency, queue, size, hold ended...). O(1).
     void update(Slot slot, const JobInputs& inputs);
     void remove(Slot slot);
     std::size_t size() const { return live_; }
 
-    /// Computes all priorities at `now` and appends those that differ from what was yielded before, in slot order; they
-    /// count as pushed from then on. factors: in [0, 1], by association; an index past the end counts as 0.
-    /// O(slots), no allocation but for `changed`.
+    /// Computes all priorities at `now` and appends those that differ from the last yielded values, in slot order; they
+    /// count as pushed from then on. factors: in [0, 1], by association; an index past the end counts as 0. O(slots),
+    /// no allocation but for `changed`.
     void pass(Instant now, std::span<const double> factors, std::vector<Change>& changed);
     /// The same for one job, for an event that concerns it alone. O(1).
     void pass_one(Slot slot, Instant now, std::span<const double> factors, std::vector<Change>& changed);
-    /// What was yielded did not arrive (of one job, of all): the next pass yields it again.
+    /// The yielded value did not arrive (of one job, of all): the next pass yields it again.
     void forget_pushed(Slot slot);
     void forget_pushed();
 
@@ -57,8 +57,8 @@ class PriorityEngine {
     JobInputs inputs(Slot slot) const;
     /// The priority that a pass at `now` would give. O(1).
     std::uint32_t priority(Slot slot, Instant now, std::span<const double> factors) const;
-    /// The same with fine_bits bits behind the point: fine_priority() >> fine_bits is priority(). What orders jobs
-    /// whose sums differ by less than 1, without what rounding does to two that age alike. O(1).
+    /// The same with fine_bits fractional bits: fine_priority() >> fine_bits is priority(). It orders jobs whose sums
+    /// differ by less than 1. Two jobs that age alike do not swap in it at each rounding. O(1).
     std::int64_t fine_priority(Slot slot, Instant now, std::span<const double> factors) const;
     static constexpr int fine_bits = 10;
     /// One past the greatest slot in use.
@@ -69,10 +69,10 @@ class PriorityEngine {
     static constexpr std::uint32_t unpushed_bit = 0x40000000U;
     static constexpr std::uint32_t index_mask = 0x3FFFFFFFU;
 
-    /// An entry of the lazily made side table.
+    /// An entry of the side table, which is created on demand.
     struct Extra {
         JobExtras given;
-        // Of a job with a given priority, whose places in the pass's arrays say "no wait, no fair share".
+        // Of a job with a given priority, whose entries in the pass's arrays say "no wait, no fair share".
         Instant eligible;
         std::uint32_t association = 0;
     };
@@ -80,14 +80,14 @@ class PriorityEngine {
     double static_part(const JobInputs& job) const;
     void store(std::size_t i, const JobInputs& inputs);
     double fairshare_of(std::size_t i, std::span<const double> factors) const;
-    /// Appends those of the slots from `from` on whose priority is not what was pushed, and has it pushed.
+    /// Appends the slots from `from` on whose priority differs from the pushed one, and marks them as pushed.
     void take_changes(std::size_t from, std::span<const std::uint32_t> priorities, std::vector<Change>& changed);
     std::uint32_t compute(std::size_t i, std::int64_t now_us, std::span<const double> factors) const;
 
     PrioritySettings settings_;
     ClassFactors classes_;  ///< of settings_
     std::size_t live_ = 0;
-    std::vector<std::uint32_t> free_;  ///< slots to give again
+    std::vector<std::uint32_t> free_;  ///< free slots
 
     // Read by every pass, by slot.
     std::vector<std::int64_t> eligible_us_;
@@ -95,9 +95,9 @@ class PriorityEngine {
     std::vector<std::uint32_t> association_;  ///< index, and in the two highest bits: free slot, never pushed
     std::vector<std::uint32_t> pushed_;
     std::vector<std::uint8_t> urgency_;
-    std::vector<std::uint32_t> floor_;  ///< with only_raises: what the last pass gave; else empty
-    std::vector<double> padded_;        ///< the factors of a pass, and 0 for who has none
-    // Read by explanations and changes alone.
+    std::vector<std::uint32_t> floor_;  ///< with only_raises: the results of the last pass; else empty
+    std::vector<double> padded_;        ///< the factors of a pass, and a 0 for jobs without one
+    // Read only by explanations and changes.
     std::vector<JobId> id_;
     std::vector<std::int64_t> submit_us_;
     std::vector<std::uint32_t> cores_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: the breakdown of one job's priority (raw input, factor, weight, contribution, share of the total), its rank,
-// and which jobs stand just above it and why. Must not know users, accounts or output formats. Slurm's sprio.
+// and the jobs just ahead of it with reasons. Must not know users, accounts or output formats. Source: Slurm's sprio.
 #pragma once
 #include <array>
 #include <functional>
@@ -16,8 +16,8 @@ namespace weir {
 
 struct Term {
     Factor factor_id;
-    double raw =
-        0.;  ///< seconds waited, fair-share factor, class priority, cores, urgency, site's value, types asked for
+    double raw = 0.;  ///< seconds waited, fair-share factor, class priority, cores, urgency, site's value, number of
+                      ///< types requested
     const char* unit = "";  ///< "s", "factor", "priority", "cores", "urgency", "value", "types"
     double factor = 0.;     ///< in [0, 1] unless settings.is_raw; for resources the weighted sum over the types
     double weight = 0.;
@@ -34,7 +34,7 @@ struct ResourcePart {
     double contribution = 0.;  ///< times the weight of the term
 };
 
-/// Why the sum does not count: held and expedited jobs bypass it, and so do jobs with a given priority.
+/// Why the sum is not used: held and expedited jobs bypass it, and so do jobs with a given priority.
 enum class Bypass : std::uint8_t { none, held, expedited, given };
 
 struct Breakdown {
@@ -45,7 +45,7 @@ struct Breakdown {
     std::uint32_t priority = 0;
 };
 
-/// A job that stands above another, and the term that lifts it most.
+/// A job that is ahead of another, and the term with the greatest lead.
 struct Ahead {
     PriorityEngine::Slot slot;
     JobId id;
@@ -57,16 +57,16 @@ struct Ahead {
 
 struct Standing {
     std::size_t rank = 0;      ///< 1 is the first in the queue; held jobs rank last
-    std::size_t of = 0;        ///< jobs that count, itself among them
-    std::vector<Ahead> ahead;  ///< the jobs just above, nearest first
+    std::size_t of = 0;        ///< number of counted jobs, with itself
+    std::vector<Ahead> ahead;  ///< the jobs just ahead, nearest first
 };
 
 Breakdown breakdown(const PriorityEngine& engine, PriorityEngine::Slot slot, Instant now,
                     std::span<const double> factors);
 
-/// Rank by the queue's order (priority high to low, submission, id) at `now`, and up to `limit` jobs just above. Where
-/// `is_counted` is given, rank and number are those among the jobs that it names: the others of the job's own queue.
-/// Jobs above are of all queues, since a queue's priority may be why they are. O(jobs + limit log limit).
+/// Rank by the queue's order (priority high to low, submission, id) at `now`, and up to `limit` jobs just ahead. If
+/// `is_counted` is given, rank and number are among the jobs that it accepts (those of the job's own queue). The jobs
+/// ahead are of all queues, because a queue's priority may be the reason. O(jobs + limit log limit).
 Standing standing(const PriorityEngine& engine, PriorityEngine::Slot slot, Instant now, std::span<const double> factors,
                   std::size_t limit, const std::function<bool(JobId)>& is_counted = {});
 

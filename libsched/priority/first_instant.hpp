@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the search for the instant from which something holds. Must not know what.
+// Owns: the search for the first instant from which a predicate holds. Must not know the predicate.
 #pragma once
 #include "libfairshare/base/time.hpp"
 

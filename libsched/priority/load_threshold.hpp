@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: priority that ages faster the better the resources stand, up to a threshold that earns a reservation.
-// Must not know: queues, jobs, other factors. Source: the Torque/Maui node-load paper, reconstructed; ADR 0092.
+// Owns: a priority that rises faster while resources are less loaded, up to a threshold that gives a reservation.
+// Must not know: queues, jobs, other factors. Source: the Torque/Maui node-load paper, reconstructed.
 #pragma once
 #include <optional>
 #include <span>
@@ -9,7 +9,8 @@
 
 namespace weir {
 
-/// One node (or the part of it that a job could have). Loads in [0, 1]; speeds and sizes in the unit of their minimum.
+/// One node (or the part of it that is available to a job). Loads in [0, 1]; speeds and sizes in the unit of their
+/// minimum.
 struct NodeLoad {
     double cpu_load = 0;
     double cpu_speed = 0;
@@ -32,23 +33,23 @@ struct ResourceScore {
     double score = 0;  ///< E
 };
 ResourceScore resource_score(const NodeLoad& node, const ResourceWeights& weights);
-/// The index of the best node and its score; of equal ones the first. None: nothing fits.
+/// The index of the best node and its score; of equal ones the first. None if no node fits.
 struct BestNode {
     std::size_t node;
     double score;
 };
 std::optional<BestNode> best_node(std::span<const NodeLoad> nodes, const ResourceWeights& weights);
 
-/// P = min(Y + k * integral of max(E, E_min) over the waiting time in minutes, P_th). The paper takes the present E for
-/// the whole wait: then P falls when load rises, and on a full cluster nothing ages. Adding up what was gained at each
-/// E is monotone, and E_min > 0 lets every job reach the threshold. With E constant both are Y + k * minutes * E.
+/// P = min(Y + k * integral of max(E, E_min) over the waiting time in minutes, P_th). The paper uses the current E for
+/// the whole wait; then P falls when load rises, and on a full cluster no job ages. The integral is monotone, and E_min
+/// > 0 lets every job reach the threshold. With a constant E both are Y + k * minutes * E.
 struct LoadThreshold {
     double per_minute = 1;  ///< k, at least 0
     double threshold = 55;  ///< P_th
     double score_min = 0;   ///< E_min; 0 is the paper
     friend bool operator==(const LoadThreshold&, const LoadThreshold&) = default;
 
-    /// What one stretch of waiting adds.
+    /// The gain of one interval of waiting.
     double gained(Duration waited, double score) const;
 
     struct Standing {
@@ -56,9 +57,9 @@ struct LoadThreshold {
         double priority = 0;    ///< min(raw, threshold)
         bool reserves = false;  ///< raw > threshold
     };
-    /// base: Y, what the job began with; gain: the sum of gained().
+    /// base: Y, the initial value; gain: the sum of gained().
     Standing standing(double base, double gain) const;
-    /// The average E at which a job of this base came to this priority; none before any time has passed.
+    /// The average E with which a job of this base reached this priority; none before any time has passed.
     std::optional<double> average_score(double base, double priority, Duration waited) const;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: see pass_block.hpp. One body, compiled for each width; which serves is asked of the processor at each block.
-// Contraction is off in the whole build (ADR 0002), so no width multiplies and adds in one rounding.
+// Contraction is off in the whole build, so no width multiplies and adds in one rounding.
 #include "libsched/priority/pass_block.hpp"
 
 #include <array>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the arithmetic of a priority, and the same over a block of jobs at the width of the processor: to the last bit
-// what it gives one by one. Must not know what the terms mean, nor which jobs changed.
+// Owns: the arithmetic of a priority, and the same over a block of jobs with vector instructions; both agree to the
+// last bit. Must not know what the terms mean, nor which jobs changed.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -19,8 +19,8 @@ struct PassValues {
     double ceiling;
 };
 
-/// The one formula. Every caller adds in this order, so a breakdown's sum and the pass agree to the last bit. What is
-/// left to do is to cut off what stands behind the point.
+/// The one formula. Every caller adds in this order, so a breakdown's sum and the pass agree to the last bit. Only the
+/// fraction is still to be cut off.
 inline double combine(const PassValues& v, std::int64_t waited_us, double fairshare, double fixed) {
     const std::int64_t counted = std::min(std::max<std::int64_t>(waited_us, 0), v.wait_max_us);
     const double wait = static_cast<double>(counted) / static_cast<double>(v.wait_max_us);
@@ -40,18 +40,18 @@ inline std::uint32_t bypass_or(std::uint8_t urgency, std::uint32_t computed) {
     return urgency == 0 ? priority_held : unless_expedited;
 }
 
-/// What the priorities of some jobs come from, job by job.
+/// The inputs for the priorities of some jobs, as columns.
 struct PassColumns {
     const std::int64_t* eligible_us;
     const double* fixed;
     const std::uint32_t* association;  ///< in its lower bits `association_mask`
     const std::uint8_t* urgency;
     std::uint32_t association_mask;
-    const double* factors;  ///< by association; factors[factor_count] is what greater ones have
+    const double* factors;  ///< by association; factors[factor_count] is for greater indices
     std::uint32_t factor_count;
 };
 
-/// Jobs of a block at most.
+/// The most jobs of a block.
 inline constexpr std::size_t pass_block = 512;
 
 /// bypass_or(urgency, whole(combine())) of `count` jobs.
@@ -59,7 +59,7 @@ void compute_block(const PassValues& values, const PassColumns& jobs, std::int64
                    std::uint32_t* priorities);
 
 using BlockFunction = void (*)(const PassValues&, const PassColumns&, std::int64_t, std::size_t, std::uint32_t*);
-/// What compute_block() is on processors of each width: those that this one can run. All give the same.
+/// The variants of compute_block() for each vector width that this processor can run. All give the same results.
 std::vector<BlockFunction> block_functions();
 
 }  // namespace weir

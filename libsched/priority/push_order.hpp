@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the values that stand for the priorities in somebody else's queue, where changing a value is dear: as few of
-// them change as practical, and the queue sorted by them stands in the exact order. Must not know who keeps that queue,
-// nor when a push arrives. doc/adr/0098.
+// Owns: values that represent the priorities in another program's queue, where changing a value is expensive (half a
+// millisecond in a stock Flux). As few values change as practical, and the queue sorted by them has the exact order.
+// Must not know which program owns that queue, nor when a push arrives.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -13,38 +13,37 @@ namespace weir {
 
 class PushOrder {
   public:
-    /// \param error  priority units: jobs nearer to each other may stand either way round; finite, >= 0. 0: exact
-    /// order.
+    /// \param error priority units: jobs that differ by less may be in either order; finite, >= 0. 0: exact order.
     explicit PushOrder(double error = 0.);
 
     /// The values that have to be sent so that (value high to low, submission, id) sorts all jobs that are neither held
-    /// nor expedited as (PriorityEngine::fine_priority at `now`, submission, id) does. All in [1, 2^32-2]; they count
-    /// as sent. A value says nothing but the place: it stands for the priority less what every ageing job has gained
-    /// since the first pass. With a permitted error a job stands by what it had until it is half of that away. As many
-    /// jobs as possible keep theirs, but where there is no room between two values left. O(jobs) when the order is as
-    /// it was, else O(jobs log jobs); 32 bytes a job kept and 40 during a pass.
+    /// nor expedited as (PriorityEngine::fine_priority at `now`, submission, id) does. All are in [1, 2^32-2] and count
+    /// as sent. A value only means a place: it is the priority less the gain of every ageing job since the first pass.
+    /// With a permitted error a job keeps its value until it is half of the error away. As many jobs as possible keep
+    /// their values, except where no value is left between two neighbours. O(jobs) when the order is as it was, else
+    /// O(jobs log jobs); 32 bytes a job kept and 40 during a pass.
     std::span<const PriorityEngine::Change> pass(const PriorityEngine& engine, Instant now,
                                                  std::span<const double> factors);
-    /// A value for one job at once, neither held nor expedited, without moving another: near its place, where the next
-    /// pass puts it. O(1).
+    /// A value for one job that is neither held nor expedited, near its place, without changing another. The next pass
+    /// makes it exact. O(1).
     PriorityEngine::Change place(const PriorityEngine& engine, PriorityEngine::Slot slot, Instant now,
                                  std::span<const double> factors);
-    /// The next pass sends every value again: the other queue has lost them.
+    /// The other queue has lost the values: the next pass sends all of them.
     void forget();
     /// The value sent last; the slot's job was among those of the last pass.
     std::uint32_t value(PriorityEngine::Slot slot) const { return sent_[slot.value].value; }
 
-    /// How often jobs in order had to move because a gap between two values was full, or all because the range was
-    /// used up; 0 as a rule.
+    /// How often jobs in order had to move because a gap between two values was full, or all because the range was used
+    /// up; normally 0.
     std::uint64_t crowded() const { return crowded_; }
 
   private:
     struct Sent {
         JobId id;
         std::uint32_t value = 0;  ///< 0: none
-        bool is_listed = false;   ///< stands in order_
+        bool is_listed = false;   ///< is in order_
         bool has_aged = false;
-        std::int64_t aged = 0;  ///< the fine priority that it stands by, less what every ageing job has gained
+        std::int64_t aged = 0;  ///< the fine priority that its value represents, less the gain of every ageing job
     };
     /// A job's place: high before low, then submission, then id.
     struct FineKey {
@@ -64,15 +63,16 @@ class PushOrder {
     };
 
     void collect(const PriorityEngine& engine, Instant now, std::span<const double> factors);
-    /// What every ageing job has gained since origin_, in priority units.
+    /// The gain of every ageing job since origin_, in priority units.
     double gained(const PriorityEngine& engine, Instant now) const;
     void set_gained(double units);
     void set_origin(const PriorityEngine& engine, Instant now);
     Sent& sent_of(const PriorityEngine& engine, PriorityEngine::Slot slot);
     std::int64_t key_of(Sent& sent, std::int64_t fine) const;
-    /// Takes the value from every job but those of a longest run that is in order.
+    /// Removes the value of every job outside a longest run that is in order.
     void drop_misplaced();
-    /// Chooses the values of the places in [from, to), which have none, between their neighbours'; false: no room.
+    /// Chooses values for the places in [from, to), which have none, between their neighbours'; false: no value is
+    /// left.
     bool fill(std::size_t from, std::size_t to);
     void fill_all();
     bool is_before_at_equal_values(std::size_t a, std::size_t b) const;
@@ -89,7 +89,7 @@ class PushOrder {
     std::int64_t spread_ = 1;  ///< values for one unit of priority
     std::int64_t gained_ = 0;  ///< by every ageing job since origin_, in values
     std::int64_t gained_fine_ = 0;
-    std::int64_t slack_fine_;  ///< how far from what it stands by a job may be
+    std::int64_t slack_fine_;  ///< how far a job may be from the priority that its value represents
 };
 
 }  // namespace weir

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: what a site decides about priorities: the weights, the maximum wait, the classes' own priorities, how sizes are
-// measured, what is not normalised, how the sum becomes an integer; and the judgement whether those make sense.
-// Must not know TOML nor where settings come from. doc/adr/0095.
+// Owns: a site's settings for priorities (weights, maximum wait, priorities of classes, measure of sizes,
+// normalisation, rounding) and their validation. Must not know TOML nor where settings come from.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -34,47 +33,46 @@ enum class SizeRule : std::uint8_t {
 /// How the sum becomes an integer.
 enum class Rounding : std::uint8_t {
     nearest,
-    down,  ///< cut off (Slurm); what lies within 2^-30 below a whole number is that number
+    down,  ///< cut off (Slurm); a value within 2^-30 below a whole number counts as that number
 };
 
-/// A resource type that counts for or against a job.
+/// A resource type with a weight.
 struct ResourceWeight {
-    std::string name;    ///< "gpu", "mem", "license/matlab"
-    double weight = 0.;  ///< in priority units; may be negative
-    std::vector<double>
-        total;  ///< by queue index, what the queue has of it; past the end as the last; none or 0: factor 0
+    std::string name;           ///< "gpu", "mem", "license/matlab"
+    double weight = 0.;         ///< in priority units; may be negative
+    std::vector<double> total;  ///< the queue's total, by queue index; past the end the last one; none or 0: factor 0
 };
 inline constexpr std::size_t resource_kinds_max = 8;
 
 struct PrioritySettings {
     /// In priority units, by Factor; finite and >= 0. The weight of resources multiplies the sum over the types.
     std::array<double, factor_count> weights{1000., 10000., 1000., 1000., 500., 1000., 0., 0., 1.};
-    /// Terms that count as they are, not as a part of the greatest: qos, queue, association: the class's own priority;
-    /// resources: the amount; user: urgency - 16 - nice; site: the value. Not for the others, which have no other form.
+    /// Terms that are not normalised: qos, queue, association: the class's own priority; resources: the amount; user:
+    /// urgency - 16 - nice; site: the value. The other terms are always normalised.
     std::array<bool, factor_count> is_raw{};
-    /// The wait after which the wait factor is 1 and stays there; > 0.
+    /// The wait at which the wait factor reaches its maximum 1; > 0.
     Duration wait_max = std::chrono::hours(24 * 7);
-    /// Priority of each QoS and queue by index; index 0 is "none given". Finite, >= 0; the factor is its part of the
-    /// greatest one (0 when all are 0), as Slurm normalises. At most 256 QoS and 65,536 queues.
+    /// Priority of each QoS and queue by index; index 0 is "none given". Finite, >= 0; the factor is the priority
+    /// divided by the greatest one (0 if all are 0), as in Slurm. At most 256 QoS and 65,536 queues.
     std::vector<double> qos_priority{0.};
     std::vector<double> queue_priority{0.};
     /// The same by association, with the index of JobInputs::association; past the end 0. May be empty.
     std::vector<double> association_priority;
-    double association_priority_max = 0.;   ///< what they are parts of; 0: the greatest of the list
+    double association_priority_max = 0.;   ///< their divisor; 0: the greatest of the list
     std::vector<ResourceWeight> resources;  ///< by index of JobExtras::resources; at most resource_kinds_max
     SizeRule size_rule = SizeRule::cores;
     bool size_favors_large = true;
-    std::uint32_t machine_cores = 1;  ///< what a size is measured against; >= 1
+    std::uint32_t machine_cores = 1;  ///< the divisor of sizes; >= 1
     std::uint32_t machine_nodes = 1;  ///< the same for nodes; >= 1
     Rounding rounding = Rounding::nearest;
-    std::uint32_t ceiling = priority_max;  ///< greatest value that the sum gives; >= 1
-    bool only_raises = false;              ///< a pass lowers no job; an update of that job may (Slurm's INCR_ONLY)
+    std::uint32_t ceiling = priority_max;  ///< the upper bound of the sum; >= 1
+    bool only_raises = false;  ///< a pass never lowers a priority; an update of the job may (Slurm's INCR_ONLY)
 };
 
 /// Every reason why the settings cannot be used, one sentence each, joined by "; ".
 Status validate(const PrioritySettings& settings);
 
-/// One sentence for each setting that can have no effect.
+/// One sentence for each setting without effect.
 std::vector<std::string> warnings(const PrioritySettings& settings);
 
 double weight_of(const PrioritySettings& settings, Factor factor);

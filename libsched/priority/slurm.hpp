@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: Slurm's words for the engine's settings (PriorityFlags, PriorityFavorSmall, PriorityWeight...) and the columns
-// of `sprio -l`. Must not know: slurm.conf's syntax, the share tree. Source: Slurm priority/multifactor 22.05
-// and 26.11, slurm.conf(5), sprio(1); doc/adr/0095.
+// Owns: Slurm's terms for the engine's settings (PriorityFlags, PriorityFavorSmall, PriorityWeight...) and the columns
+// of `sprio -l`. Must not know: slurm.conf's syntax, the share tree. Source: Slurm priority/multifactor 22.05 and
+// 26.11, slurm.conf(5), sprio(1).
 #pragma once
 #include <string>
 #include <string_view>
@@ -12,24 +12,24 @@
 
 namespace weir::slurm {
 
-/// PriorityFlags. Those that are not about the sum say what another part has to do.
+/// PriorityFlags, grouped by the part that uses them.
 struct PriorityFlags {
-    // The sum's.
+    // Used by the sum.
     bool no_normal_assoc = false, no_normal_part = false, no_normal_qos = false, no_normal_tres = false;
     bool small_relative_to_time = false;
     bool incr_only = false;
-    // When a job ages and which jobs have a priority.
+    // Used by the wait, and by the choice of jobs that have a priority.
     bool accrue_always = false;
-    bool calculate_running = false;  ///< running jobs keep their place in the engine, and go on ageing
-    // The fair-share algorithm's and the billing's.
+    bool calculate_running = false;  ///< running jobs stay in the engine and continue to age
+    // Used by the fair-share algorithm and the billing.
     bool fair_tree = true;
     bool depth_oblivious = false;
     bool max_tres = false, max_tres_gres = false;
     friend bool operator==(const PriorityFlags&, const PriorityFlags&) = default;
 };
 
-/// Reads the value of PriorityFlags as Slurm does: each name counts wherever it stands in the text, in any case of
-/// letters; NO_NORMAL_ALL is the four; DEPTH_OBLIVIOUS and NO_FAIR_TREE turn Fair Tree off. O(text).
+/// Reads the value of PriorityFlags as Slurm does: each name counts anywhere in the text, in any case of letters;
+/// NO_NORMAL_ALL is the four; DEPTH_OBLIVIOUS and NO_FAIR_TREE turn Fair Tree off. O(text).
 PriorityFlags priority_flags(std::string_view text);
 
 /// Slurm's weights, all 0 by default.
@@ -37,8 +37,8 @@ struct PriorityWeights {
     double age = 0., assoc = 0., fairshare = 0., job_size = 0., partition = 0., qos = 0.;
 };
 
-/// Engine settings that give Slurm's numbers: cut off, up to 2^32-1, nice and site added as they are. Class priorities,
-/// totals, the machine's size and PriorityMaxAge are left to the caller.
+/// Engine settings that give Slurm's numbers: cut off, up to 2^32-1, nice and site without normalisation. Class
+/// priorities, totals, the machine's size and PriorityMaxAge are left to the caller.
 PrioritySettings priority_settings(const PriorityFlags& flags, bool favor_small, const PriorityWeights& weights);
 
 struct Column {

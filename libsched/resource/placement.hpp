@@ -12,7 +12,7 @@
 namespace weir {
 
 /// first: lowest ranks. best_fit: the node on which least is left over; what fits no single node takes the roomiest
-/// first, to span few. least_loaded: the highest score (E of the node-load paper, ADR 0125). Ties: lowest rank.
+/// first, to span few. least_loaded: the highest score (E of the node-load paper). Ties: lowest rank.
 enum class NodeChoice : std::uint8_t { first, best_fit, least_loaded };
 std::string_view name_of(NodeChoice choice);
 /// "first", "best-fit", "least-loaded"; nothing for other names.

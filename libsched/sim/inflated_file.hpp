@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: a file's bytes, inflated where the file is gzip by its content. Two ways to inflate, chosen by the build (ADR
-// 0140); they give the same bytes and the same errors. Must not know lines.
+// Owns: a file's bytes, inflated where the file is gzip by its content. Two ways to inflate, chosen by the build:
+// ISA-L, three times as fast, where it is installed, else zlib. They give the same bytes and the same errors. Must not
+// know lines.
 #pragma once
 #include <functional>
 #include <string>

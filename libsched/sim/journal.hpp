@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: the jobs that a cluster ran, read from its job-manager's journal (jobs.journal in its state directory), as jobs
-// to replay. Must not know what becomes of them. Format: JSON lines, ADR 0045; events by RFC 21; jobspec RFC 25, R RFC
+// to replay. Must not know what becomes of them. Format: JSON lines; events by RFC 21; jobspec RFC 25, R RFC
 // 20.
 #pragma once
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: the limits of a share tree in a replay, in front of any order: a job over a limit has priority 0 until it is
-// let in, by the code that job-priority uses. Must not know policies or resources. ADR 0127, 0131.
+// let in, by the code that job-priority uses. Must not know policies or resources.
 #pragma once
 #include <memory>
 #include <vector>

@@ -2,7 +2,7 @@
 // Owns: replaying a workload through the production policies: at each instant with an event first all terminations,
 // then all submissions, then one pass (traces' reference semantics). Terminations of one instant come by start, then by
 // place in the log. Jobs run for their actual time, the policy believes start + limit until that is past, then that the
-// job ends at any moment; nothing is killed (ADR 0213). Must not know files, metrics or how priorities come about.
+// job ends at any moment; nothing is killed. Must not know files, metrics or how priorities come about.
 #pragma once
 #include <cstdint>
 #include <functional>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: a module's connection to the instance above, on a reactor of its own: losing the parent with a request under
 // way must not stop the module's reactor, and with it the broker. Reconnects with backoff. Must not know what is said
-// over it. Source: FLUX-API section 4.3, doc/adr/0005.
+// over it. Source: FLUX-API section 4.3.
 #pragma once
 #include <functional>
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Children that lie: whatever one who owns some jobs sends, in whatever order, with restarts of the module in between,
-// changes nothing but what those jobs are charged, no faster than their cores. doc/adr/0184.
+// changes nothing but what those jobs are charged, no faster than their cores.
 #include <rapidcheck/catch.h>
 #include <catch2/catch.hpp>
 

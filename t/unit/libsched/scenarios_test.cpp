@@ -366,7 +366,7 @@ TEST_CASE("Torque: base priorities 10, 15, 8 after 120, 100, 238 seconds at E = 
 }
 
 // The paper's experiment: three nodes of sixteen, Y = 0, k = 1, P_th = 55. It gives no job sizes, so the jobs are made;
-// the mean falls short of its 26.1, 13.2 and 12.5 percent (ADR 0092). What a threshold is for shows: large jobs wait
+// the mean falls short of its 26.1, 13.2 and 12.5 percent. What a threshold is for shows: large jobs wait
 // less.
 TEST_CASE("Torque: against first fit, 1000, 1500 and 2000 jobs under the load threshold wait less, large ones too") {
     const auto count = GENERATE(1000, 1500, 2000);

@@ -14,7 +14,7 @@ using test::secs;
 
 namespace {
 
-// Of several nodes a reservation made anew may prefer others than the one that stands (ADR 0160).
+// Of several nodes a reservation made anew may prefer others than the one that stands.
 constexpr std::uint32_t nodes = 1;
 constexpr std::uint32_t cores = 6;
 
