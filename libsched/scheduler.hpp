@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: one instance's scheduling state: the queue, the resources, the policy. Takes events (alloc, free, cancel, new
-// priorities, nodes up and down), and at pass() says what starts where and what the head waits for. Must not know
+// Owns: one instance's scheduling state: the queue, the resources, the policy. It takes events (alloc, free, cancel,
+// new priorities, nodes up and down), and pass() returns what starts where and what the head waits for. Must not know
 // messages, JSON, KVS or a clock. RFC 27, of which modules/sched is the wire.
 #pragma once
 #include <optional>
@@ -22,12 +22,12 @@ class Scheduler {
         JobId id;
         ResourceSet resources;
         Instant start;
-        Instant end;  ///< believed: start + limit, at most the instance's own end; never when there is neither
+        Instant end;  ///< expected: start + limit, at most the instance's own end; never if there is neither
     };
-    /// What is new to tell about the job that waits first.
+    /// A new annotation for the head job.
     struct Annotation {
         JobId id;
-        std::optional<Instant> estimate;  ///< when it is believed to start; none: unknown
+        std::optional<Instant> estimate;  ///< its estimated start; none: unknown
         std::string reason;               ///< why it waits
     };
     struct Effects {
@@ -46,12 +46,12 @@ class Scheduler {
     explicit Scheduler(Policy policy) : policy_(policy) {}
     const Policy& policy() const { return policy_; }
 
-    /// The machine, before anything else. All of it is free.
+    /// Sets the machine, before anything else. All of it is free.
     void set_resources(const ResourceSet& all, const IdSet& up, NodeNames names = {},
                        NodeChoice choice = NodeChoice::first);
     void set_up(const IdSet& ranks, bool up);
     void shrink(const IdSet& ranks);
-    /// End of the instance itself: no job is believed to run longer. `never`: none.
+    /// The end of the instance itself: no job is expected to run longer. `never`: none.
     void set_instance_end(Instant end) { space_.set_horizon(end); }
 
     /// A job that runs already (RFC 27 hello).

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: which nodes a job wants: an expression over properties, host names and ranks, and the ranks that satisfy it.
+// Owns: a job's constraint on nodes: an expression over properties, host names and ranks, and the ranks that satisfy
+// it.
 // Must not know JSON (libsched/json/constraint.hpp), jobs, or what is free. RFC 31.
 #pragma once
 #include <string>
@@ -10,7 +11,7 @@
 
 namespace weir {
 
-/// What a constraint can name of a machine's nodes.
+/// The names of a machine's nodes that a constraint can use.
 struct NodeNames {
     std::vector<std::pair<std::uint32_t, std::string>> hosts;  ///< rank and host name
     std::vector<std::pair<std::string, IdSet>> properties;     ///< name and ranks

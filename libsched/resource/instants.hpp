@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the instants at which something happens, each as often as it does, and the first of them from which on
-// something holds, found by halving. Must not know what happens.
+// Owns: a multiset of instants, and a bisection for the first of them from which a predicate holds. Must not know what
+// happens at them.
 #pragma once
 #include <optional>
 
@@ -35,8 +35,8 @@ class Instants {
         const Place place = from(at);
         return place.chunk < entries_.chunks().size() ? chunk(place.chunk)[place.index].at : never;
     }
-    /// The first of `least` and the instants after it up to `most` at which holds(instant). REQUIRES: where it holds
-    /// once it holds from there on. O(log size) calls.
+    /// The first of `least` and the instants after it up to `most` at which holds(instant). REQUIRES: once it holds, it
+    /// holds from then on. O(log size) calls.
     template <typename Holds>
     std::optional<Instant> first_where(Instant least, Instant most, Holds&& holds) const {
         if (holds(least)) {
@@ -52,7 +52,7 @@ class Instants {
         if (!holds(chunk(last.chunk)[last.index].at)) {
             return std::nullopt;
         }
-        // Of the chunks the first at whose last instant it holds, of its instants the first.
+        // First finds the chunk at whose last instant the predicate holds, then the instant in it.
         const auto end_of = [&](std::size_t c) { return c == last.chunk ? last.index : chunk(c).size() - 1; };
         const std::size_t c =
             first(begin.chunk, last.chunk, [&](std::size_t i) { return holds(chunk(i)[end_of(i)].at); });
@@ -85,7 +85,7 @@ class Instants {
     }
     /// Of the first that is after `at`.
     Place after(Instant at) const { return at == never ? Place{entries_.chunks().size(), 0} : from(at + Duration{1}); }
-    /// The first of low..high at which holds(i), which is so at `high`.
+    /// The first of low..high at which holds(i). REQUIRES: it holds at `high`.
     template <typename Holds>
     static std::size_t first(std::size_t low, std::size_t high, Holds&& holds) {
         while (low < high) {

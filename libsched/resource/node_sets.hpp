@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the sets of nodes that waiting jobs are bound to by their constraints: each kept once, under a small number, as
-// long as somebody uses it. Must not know what a constraint is, nor jobs.
+// Owns: the sets of nodes that constraints of pending jobs select: each stored once, under a small number, while it is
+// used. Must not know what a constraint is, nor jobs.
 #pragma once
 #include <algorithm>
 #include <map>
@@ -13,7 +13,7 @@ namespace weir {
 
 class NodeSets {
   public:
-    /// The number of this set of ranks, one use more; 1 or greater. `nodes`: the rank of each node, ascending.
+    /// The number of this set of ranks, 1 or greater; adds a use. `nodes`: the rank of each node, ascending.
     std::uint32_t keep(const IdSet& ranks, const std::vector<std::uint32_t>& nodes) {
         const auto [place, is_new] = by_text_.try_emplace(ranks.encode(), 0);
         if (is_new) {
@@ -27,7 +27,7 @@ class NodeSets {
         sets_[place->second - 1].uses++;
         return place->second;
     }
-    /// One use less; 0 is no set. REQUIRES: as many drops as keeps.
+    /// Removes a use; 0 is no set. REQUIRES: as many drops as keeps.
     void drop(std::uint32_t number) {
         if (number > 0) {
             Set& set = sets_.at(number - 1);
@@ -37,11 +37,11 @@ class NodeSets {
             }
         }
     }
-    /// By node index whether it belongs to the set; none for number 0: all do.
+    /// By node index, whether the node belongs to the set; none for number 0, that is all nodes.
     const std::vector<bool>* at(std::uint32_t number) const {
         return number == 0 ? nullptr : &sets_.at(number - 1).nodes;
     }
-    /// Other nodes from now on.
+    /// Changes the nodes.
     void rebind(const std::vector<std::uint32_t>& nodes) {
         for (Set& set : sets_) {
             set.nodes = members(set.ranks, nodes);

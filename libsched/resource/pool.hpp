@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: which cores, gpus and memory of which nodes are free, exactly. The lowest cores of the chosen nodes are given,
-// so the same history gives the same cores. Nothing is given twice, nothing is freed that was not held. Must not know
-// time, queues or policies; which nodes are chosen is placement.hpp's.
+// Owns: which cores, gpus and memory of which nodes are free. It allocates the lowest cores of the chosen nodes, so the
+// same history gives the same cores. Nothing is allocated twice, and nothing is freed that was not allocated. Must not
+// know time, queues or policies; which nodes are chosen is placement.hpp's.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -26,7 +26,7 @@ class ResourcePool {
         IdSet free_gpus;
         std::uint32_t free_memory_mib;
         bool is_up;
-        std::optional<NodeLoad> load;  ///< measured; ram_size 0: not told, memory_mib stands for it
+        std::optional<NodeLoad> load;  ///< measured; ram_size 0: unknown, memory_mib is used instead
     };
 
     ResourcePool() = default;
@@ -37,17 +37,17 @@ class ResourcePool {
     std::uint64_t total_cores() const { return total_; }
     /// Free cores of nodes that are up.
     std::uint64_t free_cores() const { return free_; }
-    /// What is free by node; nothing where the node is down.
+    /// The free resources by node; none where the node is down.
     std::span<const Room> free_by_node() const { return free_by_node_; }
     NodeChoice choice() const { return choice_; }
     /// Index into nodes(); none: no such rank.
     std::optional<std::size_t> index_of(std::uint32_t rank) const;
 
     void set_up(const IdSet& ranks, bool up);
-    /// Removes nodes for good (RFC 27 shrink), whoever holds cores there.
+    /// Removes nodes permanently (RFC 27 shrink), even if jobs hold cores there.
     void shrink(const IdSet& ranks);
-    /// A new measurement of a node; ranks that are not here are ignored. A node counts as at least as busy as what is
-    /// taken of it, so that jobs which no measurement has seen yet count.
+    /// A new measurement of a node; ranks that are not here are ignored. A node counts as at least as busy as its
+    /// allocated cores, so that jobs count that started after the measurement.
     void set_load(std::uint32_t rank, const NodeLoad& load);
 
     /// Sets of nodes for Request::node_set. Every keep needs its drop.
@@ -55,19 +55,19 @@ class ResourcePool {
     void drop_set(std::uint32_t number) { sets_.drop(number); }
     const NodeSets& sets() const { return sets_; }
 
-    /// Where a request would go, given what may be used of each node, `preferred` first (by node; may be empty).
+    /// The nodes for a request, given the usable resources of each node, `preferred` first (by node; may be empty).
     std::optional<std::vector<Pick>> place(const Request& request, std::span<const Room> usable,
                                            std::span<const Room> preferred) const;
     /// REQUIRES: each pick is free.
     ResourceSet take(const std::vector<Pick>& picks);
-    /// Takes exactly these (a job that ran before the scheduler did). Nothing changes on failure.
+    /// Allocates exactly these (for a job that ran before the scheduler started). Nothing changes on failure.
     Status claim(const ResourceSet& set);
-    /// Gives back. Ranks that shrink() removed are ignored. Nothing changes on failure.
+    /// Frees resources. Ranks that shrink() removed are ignored. Nothing changes on failure.
     Status release(const ResourceSet& set);
 
-    /// Whether an empty machine with all nodes up could run it; else a sentence that says what is too much.
+    /// Whether an empty machine with all nodes up could run it; else an error that says what is too much.
     Status feasible(const Request& request) const;
-    /// Whether the nodes that are up could, if they were empty.
+    /// Whether the nodes that are up could run it if they were empty.
     bool feasible_now(const Request& request) const;
 
   private:
@@ -77,8 +77,8 @@ class ResourcePool {
     NodeChoice choice_ = NodeChoice::first;
     std::vector<Node> nodes_;           ///< ranks ascending
     std::vector<std::uint32_t> ranks_;  ///< of nodes_
-    std::vector<Room> whole_;           ///< all that each node has
-    std::vector<Room> free_by_node_;    ///< what is free of each node, nothing when it is down
+    std::vector<Room> whole_;           ///< all resources of each node
+    std::vector<Room> free_by_node_;    ///< the free resources of each node, none if it is down
     std::vector<std::uint64_t> score_;  ///< E of each node in millionths
     std::uint64_t total_ = 0;
     std::uint64_t free_ = 0;  ///< sum of the cores of free_by_node_

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the availability profile: how many cores more or fewer are free from which instant on, by what runs (believed
-// ends) and what is reserved. Answers when n cores are free, for how long, by skipping whole chunks of steps:
-// sub-linear in the running jobs. Must not know jobs or nodes.
+// Owns: the availability profile: the changes in free cores over time, from the expected ends of running jobs and from
+// reservations. It finds when and for how long n cores are free by skipping whole chunks of steps: sub-linear in the
+// running jobs. Must not know jobs or nodes.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -14,14 +14,14 @@ namespace weir {
 
 class AvailabilityProfile {
   public:
-    /// When `need` cores are free, and how many are then.
+    /// When `need` cores are free, and how many are free then.
     struct Fit {
         Instant at = never;
         std::int64_t free = 0;
         bool found = false;
     };
 
-    /// From `at` on `cores` more are free (fewer when negative). What adds up to nothing leaves no step.
+    /// From `at` on `cores` more are free (fewer if negative). Changes that cancel out leave no step.
     void change(Instant at, std::int64_t cores) {
         const std::int64_t key = at.time_since_epoch().count();
         const auto place = steps_.lower_bound(key);
@@ -34,11 +34,11 @@ class AvailabilityProfile {
         }
     }
     std::size_t size() const { return steps_.size(); }
-    /// Steps and chunks that queries have looked at, ever.
+    /// Total number of steps and chunks that queries have looked at.
     std::uint64_t looked_at() const { return looked_at_; }
 
-    /// Earliest instant >= now at which free + what came back by then >= need, where nothing is reserved. What should
-    /// have come back before now counts as coming back now.
+    /// Earliest instant >= now at which free + the cores freed by then >= need, without reservations. Cores that are
+    /// overdue count as freed now.
     Fit earliest(std::int64_t free, std::int64_t need, Instant now) const {
         Fit fit{now, free, free >= need};
         for (const auto& chunk : steps_.chunks()) {
@@ -64,13 +64,13 @@ class AvailabilityProfile {
     }
 
     /// Earliest instant >= now from which on `need` cores stay free for `limit`; `never` when there is none. `free`:
-    /// now. What should have come back by now comes back one microsecond later.
+    /// now. Cores that are overdue become free one microsecond from now.
     Instant hole(std::int64_t free, std::int64_t need, Duration limit, Instant now) const {
         return hole(free, need, limit, now, {now, never});
     }
     struct Bounds {
         Instant from;     ///< >= now
-        Instant horizon;  ///< beyond that nothing need be free
+        Instant horizon;  ///< after it no cores need to be free
     };
     /// The same, from `from` on.
     Instant hole(std::int64_t free, std::int64_t need, Duration limit, Instant now, const Bounds& bounds) const {
@@ -110,7 +110,7 @@ class AvailabilityProfile {
         static std::int64_t key(const Step& step) { return step.at_us; }
         struct Summary {
             std::int64_t sum = 0;
-            std::int64_t low = 0;   ///< least sum of the chunk's first steps, when known
+            std::int64_t low = 0;   ///< least prefix sum of the chunk's steps, if known
             std::int64_t high = 0;  ///< greatest
             bool is_known = false;
             void add(const Step& step) {
@@ -124,7 +124,8 @@ class AvailabilityProfile {
         };
     };
     using Steps = SortedChunks<Step, Traits>;
-    /// A walk that looks for a hole: `start` is where the one at hand begins (never: none is), `end` where it suffices.
+    /// A walk that looks for a hole: `start` is the beginning of the current one (never: none), `end` is where it is
+    /// long enough.
     struct Search {
         std::int64_t free;
         std::int64_t need;
@@ -134,13 +135,13 @@ class AvailabilityProfile {
         Instant start;
         Instant end;
         Instant end_from(Instant at) const { return std::min(believed_end(at, limit), bounds.horizon); }
-        /// Whether a step came about before the walk begins: it only counts.
+        /// Whether a step is before the walk begins: it only adds to the sum.
         bool is_before(const Step& step) const {
             return bounds.from > now && step.at_us <= bounds.from.time_since_epoch().count();
         }
     };
 
-    /// What came back by then.
+    /// The cores that became free by then.
     std::int64_t returned(Instant at) const {
         std::int64_t cores = 0;
         const std::int64_t at_us = at.time_since_epoch().count();

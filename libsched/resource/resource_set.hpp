@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: a set of resources: cores, gpus and memory of nodes, by execution target rank. What a job holds and what a
-// machine has. Must not know who holds it, host names or JSON (R, RFC 20, is libsched/json/r.hpp).
+// Owns: a set of resources: cores, gpus and memory of nodes, by execution target rank, of a job or of a machine. Must
+// not know which job holds it, host names or JSON (R, RFC 20, is libsched/json/r.hpp).
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -14,7 +14,7 @@ struct NodeResources {
     std::uint32_t rank = 0;
     IdSet cores;
     IdSet gpus;
-    std::uint32_t memory_mib = 0;  ///< 0: not known (of a machine), not asked for (of a job)
+    std::uint32_t memory_mib = 0;  ///< 0: not known (of a machine), not requested (of a job)
     friend bool operator==(const NodeResources&, const NodeResources&) = default;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: what each party is entitled to right now: the machine divided down a tree by shares among those who want
-// something, nobody getting more than he wants (weighted water-filling). Must not know time, nor what is measured.
+// Owns: the current entitlement of each party: the machine divided down a tree by shares among the parties with demand,
+// none getting more than its demand (weighted water-filling). Must not know time, nor what is measured.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -14,8 +14,8 @@ class FairDivision {
     /// `machine_cores` in [1, 2^32). O(parties).
     FairDivision(const PartyTree& tree, std::int64_t machine_cores);
 
-    /// A job of the party (and of all above it) asks for so many cores more or less (queued or running), or runs on
-    /// them. O(depth).
+    /// Changes the demand of the party and of all above it by the cores of a job (queued or running), or its running
+    /// cores. O(depth).
     void ask(std::uint32_t party, std::int64_t cores);
     void run(std::uint32_t party, std::int64_t cores);
     /// Divides anew. O(active log active).
@@ -34,8 +34,8 @@ class FairDivision {
         std::int64_t asked = 0;
         std::int64_t running = 0;
         double entitled = 0;
-        bool listed = false;                         ///< stands in the parent's list
-        std::vector<std::uint32_t> active_children;  ///< all with asked > 0, and some that had until now
+        bool listed = false;                         ///< is in the parent's list
+        std::vector<std::uint32_t> active_children;  ///< all with asked > 0, and some that had asked > 0 before
     };
     void divide_below(std::uint32_t parent);
 

@@ -11,10 +11,10 @@
 namespace weir {
 
 struct InflatedFile {
-    /// Members of a gzip file one after the other; what follows the last and is no gzip is left out. Errors: a stream
-    /// that is cut off or broken, and the system's. To be called by one thread at a time.
+    /// Reads the members of a gzip file one after the other; data after the last member is ignored. Errors: a stream
+    /// that is cut off or broken, and the system's. Call it from one thread at a time.
     LineReader::Source read;
-    /// Part of the file that has been read, in [0, 1]; 0 for what is no regular file. To be called by any thread.
+    /// Fraction of the file that has been read, in [0, 1]; 0 if it is no regular file. Call it from any thread.
     std::function<double()> part_read;
 };
 

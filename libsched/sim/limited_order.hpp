@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: the limits of a share tree in a replay, in front of any order: a job over a limit has priority 0 until it is
-// let in, by the code that job-priority uses. Must not know policies or resources.
+// admitted, by the code that job-priority uses. Must not know policies or resources.
 #pragma once
 #include <memory>
 #include <vector>
@@ -15,18 +15,18 @@ namespace weir {
 
 class LimitedOrder final : public QueueOrder {
   public:
-    /// `inner` orders those who are let in; nullptr: by submission. REQUIRES: usage decays by half-life or not at all.
+    /// `inner` orders the admitted jobs; nullptr: by submission. REQUIRES: usage decays by half-life or not at all.
     LimitedOrder(const PolicySettings& settings, LogShares shares, std::unique_ptr<QueueOrder> inner);
 
-    /// What no waiting helps, and one job more than may be active, never starts.
+    /// A job that can never be admitted, and one that exceeds the limit of active jobs, never starts.
     void submitted(const SimJob& job, JobId id, Instant now) override;
     void started(const SimJob& job, JobId id, Instant now) override;
     void ended(const SimJob& job, JobId id, Instant now) override;
-    /// As `inner`, and O(waiting log waiting) where anything happened since, or usage may have decayed below a limit.
+    /// As `inner`, and O(waiting log waiting) if anything happened since, or usage may have decayed below a limit.
     void prioritize(Instant now, std::vector<std::pair<JobId, std::uint32_t>>& changed) override;
     Instant wakes() const override { return inner_ ? inner_->wakes() : never; }
 
-    /// What the tree's nodes have in use. Who is let in counts as running.
+    /// The counts of the tree's nodes. An admitted job counts as running.
     const LimitCounts& counts() const { return admission_.counts(); }
     const ShareTree& tree() const { return *shares_.tree(); }
 
@@ -46,7 +46,7 @@ class LimitedOrder final : public QueueOrder {
     Admission admission_;
     std::vector<Entry> entries_;  ///< by id
     std::uint64_t submitted_ = 0;
-    std::vector<JobId> fresh_;  ///< of whom nothing was said yet
+    std::vector<JobId> fresh_;  ///< without a yielded priority yet
     std::vector<std::pair<JobId, std::uint32_t>> by_inner_;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: a text file, plain or gzip by its content, as a stream of numbered lines in one buffer.
-// Must not know what a line says.
+// Owns: a text file, plain or gzip by its content, as a stream of numbered lines in one buffer. Must not know what a
+// line means.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -18,15 +18,15 @@ class LineReader {
     /// Fills a buffer, returns how many bytes it wrote: 0 at the end.
     using Source = std::function<Result<std::size_t>(char*, std::size_t)>;
 
-    /// `name` stands in messages; `line_max`: bytes that a line may have.
+    /// `name` is for messages; `line_max`: the most bytes of a line.
     LineReader(Source source, std::string name, std::size_t line_max);
     /// Error: the file cannot be opened.
     static Result<LineReader> open(const std::string& path, std::size_t line_max);
 
     /// The next line without its '\n', valid until the next call; nothing at the end. Errors: "NAME:LINE: ..." for a
-    /// line longer than line_max; what the source says, with the last line that was whole.
+    /// line longer than line_max; the source's error, with the last complete line.
     Result<std::optional<std::string_view>> next();
-    /// Once it is known what kind of log this is.
+    /// Called when the kind of log is known.
     void set_line_max(std::size_t bytes) { line_max_ = bytes; }
     /// The byte that next() will begin with; '\0' at the end. Error: as next().
     Result<char> front();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the load-aware priority in a replay: what a log's jobs are to LoadThresholdPriorities, and when to ask again.
-// Must not know the scheduler.
+// Owns: the load-aware priority in a replay: an adapter from a log's jobs to LoadThresholdPriorities, and when it needs
+// a pass. Must not know the scheduler.
 #pragma once
 #include <vector>
 

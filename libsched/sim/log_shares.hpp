@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: who of a log pays by which leaf of a share tree: a tree of the site's, or one made as users appear. Must not
-// know usage, priorities, nor where the tree was read.
+// Owns: the leaf of a share tree that is charged for each job of a log. The tree is the site's, or is made as users
+// appear. Must not know usage, priorities, nor where the tree was read.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -16,27 +16,28 @@ namespace weir {
 
 class LogShares {
   public:
-    /// Somebody who pays: counted from 0 as they appear, the same whatever becomes of the tree.
+    /// A payer: numbered from 0 in order of appearance, and stable through changes of the tree.
     using Party = std::uint32_t;
 
-    /// Every user an equal share; every group an equal share and every user of it one. Nobody is known beforehand.
+    /// Equal shares for all users; equal shares for all groups and for the users in each. Users are added as they
+    /// appear.
     static LogShares of_users();
     static LogShares of_groups();
     /// A tree of the site's. A log's user N is names[N], else "uN"; its group N is the account accounts[N - 1], else
-    /// "gN", where the tree has that, else the user's default account counts. Who stands nowhere in the tree is
+    /// "gN", where the tree has that, else the user's default account counts. A user who is not in the tree is
     /// `unassociated`.
     LogShares(ShareTree tree, std::map<std::uint32_t, std::string> names, std::vector<std::string> accounts = {});
 
-    /// Whose job this is; may take another tree, see version(). O(log parties), O(tree) for who is new.
+    /// The payer of a job; may change the tree, see version(). O(log parties), O(tree) for a new party.
     Party party(const SimJob& job);
     NodeId leaf(Party party) const { return leaves_[party]; }
     std::size_t parties() const { return parties_.size(); }
     const ShareTreePtr& tree() const { return tree_; }
     /// As given with the tree.
     const std::map<std::uint32_t, std::string>& names() const { return names_; }
-    /// Rises with every other tree.
+    /// Increases with each change of the tree.
     std::uint64_t version() const { return version_; }
-    /// Whether all parties are siblings with one share each: what such a tree needs of fair share is an order.
+    /// Whether all parties are siblings with one share each; fair share of such a tree is an order by usage.
     bool is_flat() const { return kind_ == Kind::users; }
 
   private:

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: the Lublin-Feitelson workload model (JPDC 63(11), 2003) with users, accounts and requested times added: sizes
-// by a two-stage uniform, run times by a hyper-gamma, arrivals by a gamma under a daily cycle. The clock is kept in
-// double: the reference code cuts it to whole seconds at every arrival, so its daily cycle drifts. Must not know the
-// machine.
+// by a two-stage uniform, run times by a hyper-gamma, arrivals by a gamma under a daily cycle. The clock is a double:
+// the reference code cuts it to whole seconds at every arrival, so its daily cycle drifts. Must not know the machine.
 #pragma once
 #include <cstdint>
 #include <vector>

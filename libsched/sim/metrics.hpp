@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: what a replay came to for jobs and for the machine: waits, slowdowns, utilisation, loss of capacity. Must not
+// Owns: the figures of a replay for jobs and for the machine: waits, slowdowns, utilisation, loss of capacity. Must not
 // know users, shares, nor how figures are shown. Fairness: fairness.hpp.
 #pragma once
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace weir {
 
-/// How values spread. The quantile q of n sorted values is number floor(q n), counted from 0 (no interpolation), so the
-/// median of two is the greater. All 0 where there are none.
+/// The distribution of values. The quantile q of n sorted values is number floor(q n), counted from 0 (no
+/// interpolation), so the median of two is the greater. All 0 where there are none.
 struct Spread {
     double mean = 0;
     double median = 0;
@@ -35,12 +35,12 @@ struct JobMetrics {
     std::uint64_t jobs = 0;
     Spread wait_s;    ///< start - submit
     Spread slowdown;  ///< bounded_slowdown()
-    /// sum(area wait) / sum(area), area = cores x run: blind to how work is cut into jobs. 0 where nothing ran.
+    /// sum(area wait) / sum(area), area = cores x run: independent of how work is split into jobs. 0 if nothing ran.
     double wait_area_weighted_s = 0;
     /// Of the response (wait + run) instead of the wait. "AWF" in Goponenko, SBAC-PAD 2022.
     double response_area_weighted_s = 0;
     /// sum(n (F^2 - W^2) F) / sum(n (F^2 - W^2)), n cores, W wait, F = W + run: the specific-response-weighted mean
-    /// with p = 1, blind to splitting a job in time too. Source: Goponenko, SBAC-PAD 2022 (P2SF).
+    /// with p = 1, also independent of splitting a job in time. Source: Goponenko, SBAC-PAD 2022 (P2SF).
     double response_specific_weighted_s = 0;
     std::uint64_t large_jobs = 0;
     double wait_large_s = 0;    ///< mean of jobs of at least a quarter of the machine; 0 where there are none
@@ -69,8 +69,8 @@ struct MachineMetrics {
     double utilization = 0;
     /// The same between the first and the last submission: without the queue's draining. 0 where that span is empty.
     double utilization_to_last_submit = 0;
-    /// Mean over the makespan of min(idle cores, cores that wait) / machine, in [0,1]: what stood idle although
-    /// somebody waited. Source: Leung, Sabin, Sadayappan, ICPP Workshops 2010 ("loss of capacity").
+    /// Mean over the makespan of min(idle cores, cores that wait) / machine, in [0,1]: the capacity that was idle
+    /// although jobs waited. Source: Leung, Sabin, Sadayappan, ICPP Workshops 2010 ("loss of capacity").
     double capacity_lost = 0;
 };
 /// O(n).
@@ -79,8 +79,8 @@ MachineMetrics machine_metrics(const Timeline& timeline, std::int64_t machine_co
 /// One of equal parts of the makespan.
 struct MachineSample {
     Instant from;
-    double busy = 0;     ///< mean cores that run
-    double waiting = 0;  ///< mean cores that wait
+    double busy = 0;     ///< mean running cores
+    double waiting = 0;  ///< mean waiting cores
 };
 /// `parts` samples, at least 1; empty where nothing took any time. O(n + parts).
 std::vector<MachineSample> machine_history(const Timeline& timeline, std::size_t parts);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the multifactor policy in a replay: job-priority's stages (charges, tree, factors, engine) without its wires.
-// Must not know the log's form, the scheduler.
+// Owns: the multifactor policy in a replay: job-priority's stages (charges, tree, factors, engine) without its
+// messages. Must not know the log's form, the scheduler.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -17,17 +17,17 @@
 
 namespace weir {
 
-/// What an order did: the measure of what dynamic priorities cost.
+/// Counts of an order's work: the cost of dynamic priorities.
 struct OrderCounts {
     std::uint64_t full_passes = 0;
     std::uint64_t evaluations = 0;  ///< of fair share
     std::uint64_t judged = 0;       ///< priorities computed
-    std::uint64_t changed = 0;      ///< told to the replay
+    std::uint64_t changed = 0;      ///< yielded to the replay
 };
 
 class MultifactorOrder final : public QueueOrder {
   public:
-    /// REQUIRES: settings.algorithm is known and goes by usage (or demand).
+    /// REQUIRES: settings.algorithm is known and needs usage (or demand) only.
     MultifactorOrder(const PolicySettings& settings, std::uint32_t machine_cores, LogShares shares,
                      SiteValuesPtr site = {});
 
@@ -94,11 +94,12 @@ class MultifactorOrder final : public QueueOrder {
     std::vector<Place> places_;
     std::vector<PartyState> parties_;
     std::vector<Party> moving_;
-    std::vector<double> factors_;       ///< by party
-    std::vector<Party> moved_factor_;   ///< whose factor the last evaluations changed and whose jobs are not judged yet
-    std::vector<std::uint32_t> fresh_;  ///< jobs never judged
+    std::vector<double> factors_;  ///< by party
+    std::vector<Party>
+        moved_factor_;  ///< whose factor changed in the last evaluations and whose jobs are not recomputed yet
+    std::vector<std::uint32_t> fresh_;  ///< jobs never computed
     std::vector<Party> marked_;         ///< whose jobs started or ended since the last pass
-    std::optional<Instant> evaluated_;  ///< none: what it depends on has changed
+    std::optional<Instant> evaluated_;  ///< none: its inputs have changed
     Instant next_full_ = Instant::min();
 
     std::vector<CoreMicros> snapshot_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: who competes with whom in a replay: parties in a tree with shares, and which of them each job belongs to. Must
-// not know where shares come from, nor what is measured.
+// Owns: the competing parties of a replay, as a tree with shares, and the party of each job. Must not know where shares
+// come from, nor what is measured.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -25,7 +25,7 @@ struct PartyTree {
 
     /// 1 for the root's children. O(parties).
     std::vector<std::uint32_t> depths() const;
-    /// Part of the machine: shares among siblings, multiplied along the path; the root 1. O(parties).
+    /// Fraction of the machine: shares among siblings, multiplied along the path; the root has 1. O(parties).
     std::vector<double> entitled() const;
 };
 

@@ -11,14 +11,13 @@
 
 namespace weir {
 
-/// The production code under `settings.policy`; nullptr for fcfs, which is how a replay's queue stands anyway.
-/// Where the tree of `shares` has limits, they hold (LimitedOrder).
-/// `site`: values of the log's jobs for the site factor. Errors: EINVAL for what a replay cannot know, with what to
-/// change.
+/// The production code for `settings.policy`; nullptr for fcfs, which is the default order of a replay. Limits in the
+/// tree of `shares` are enforced (LimitedOrder). `site`: values of the log's jobs for the site factor. Errors: EINVAL
+/// for settings that a replay cannot follow, with what to change.
 Result<std::unique_ptr<QueueOrder>> make_priority_order(const PolicySettings& settings, std::int64_t machine_cores,
                                                         LogShares shares, SiteValuesPtr site = {});
 
-/// What a log's jobs are known by; for policy_warnings().
+/// The facts known about a log's jobs; for policy_warnings().
 SiteFacts log_facts(bool has_site_values);
 
 }  // namespace weir

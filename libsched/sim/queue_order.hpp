@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the seam between a replay and what orders its queue: a replay tells what happens, an order answers with
-// priorities. Without one the queue stands in order of submission. Must not know policies or resources.
+// Owns: the interface between a replay and the order of its queue: the replay reports events, the order returns
+// priorities. Without one the queue is in order of submission. Must not know policies or resources.
 #pragma once
 #include <cstdint>
 #include <utility>
@@ -14,25 +14,26 @@ class QueueOrder {
   public:
     virtual ~QueueOrder() = default;
 
-    // What happens at an instant, in the replay's order: ends, then submissions; starts after the pass. `id` is the
-    // job's until its end, then may be given to another.
+    // The events at an instant, in the replay's order: ends, then submissions; starts after the pass. `id` belongs to
+    // the job until its end, then it may be used for another.
     virtual void submitted(const SimJob& job, JobId id, Instant now) = 0;
     virtual void started(const SimJob& job, JobId id, Instant now) = 0;
     virtual void ended(const SimJob& job, JobId id, Instant now) = 0;
 
-    /// Before each scheduling pass: appends the waiting jobs whose priorities differ from what was said of them before.
-    /// A job of which nothing was ever said has priority_min.
+    /// Called before each scheduling pass: appends the pending jobs whose priorities differ from the last yielded ones.
+    /// A job without a yielded priority has priority_min.
     virtual void prioritize(Instant now, std::vector<std::pair<JobId, std::uint32_t>>& changed) = 0;
-    /// When a pass is wanted although nothing happens (priorities that grow by themselves); `never`: at events alone.
-    /// An instant that is past is none. Asked while jobs wait and something is still to come: an end or a submission.
+    /// When a pass is needed without an event (for priorities that grow with time); `never`: only at events. An instant
+    /// in the past means none. Called while jobs wait and an end or a submission is still to come.
     virtual Instant wakes() const { return never; }
 
-    // What a replay may leave out while nobody who waits could start, whatever the order; both by default: nothing.
-    /// wakes() (which is below `before`), or the last of the instants below `before` at which it would wake if nothing
-    /// happened: those until then need not be.
+    // The next two functions say which passes a replay may leave out while no pending job could start in any order; by
+    // default none.
+    /// wakes() (which is below `before`), or the last of the instants below `before` at which it would wake without
+    /// events: earlier passes are left out.
     virtual Instant wakes_last(Instant /*before*/) const { return wakes(); }
-    /// Whether what prioritize() says depends on what happened and `now` alone, not on when it was asked before: then
-    /// it need not be asked.
+    /// Whether the result of prioritize() depends only on the events and `now`, and not on earlier calls: then calls
+    /// may be left out.
     virtual bool forgets_asking() const { return false; }
 
   protected:

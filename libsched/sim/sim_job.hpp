@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: what a replay knows of a job before it runs, and what it knows after. Must not know how a log is written, nor
-// what becomes of the results.
+// Owns: a job of a replay before it runs, and its outcome. Must not know the format of a log, nor how results are used.
 #pragma once
 #include <cstdint>
 
@@ -15,7 +14,7 @@ struct SimJob {
     std::int64_t number = 0;  ///< the log's, for messages and results
     Instant submit;
     Duration run{};    ///< actual
-    Duration limit{};  ///< requested, all that a scheduler knows of `run`, which may be longer; max: none requested
+    Duration limit{};  ///< requested; all that a scheduler knows of `run`, which may be longer; max: none requested
     std::uint32_t cores = 1;
     std::uint32_t user = 0;
     std::uint32_t group = 0;

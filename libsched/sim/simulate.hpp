@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: replaying a workload through the production policies: at each instant with an event first all terminations,
 // then all submissions, then one pass (traces' reference semantics). Terminations of one instant come by start, then by
-// place in the log. Jobs run for their actual time, the policy believes start + limit until that is past, then that the
-// job ends at any moment; nothing is killed. Must not know files, metrics or how priorities come about.
+// place in the log. Jobs run for their actual time. The policy expects the end at start + limit, and after that at any
+// moment; nothing is killed. Must not know files, metrics or how priorities are computed.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -23,7 +23,7 @@ using SimMachine = std::variant<std::int64_t, ResourceSet>;
 
 /// The next job in order of submission; nothing: that was the last. An error ends the replay and is its result.
 using JobSource = std::function<Result<std::optional<SimJob>>()>;
-/// Gets every job when it starts: by start, then in the order in which the pass started them.
+/// Receives every job when it starts: by start, then in the order of the pass.
 using OutcomeSink = std::function<void(const Outcome&)>;
 
 /// How far a replay is and what it cost.
@@ -33,22 +33,22 @@ struct SimCounters {
     std::uint64_t submitted = 0;
     std::uint64_t started = 0;
     std::uint64_t ended = 0;
-    std::uint64_t in_system_max = 0;  ///< most jobs that waited or ran at once: what memory grows with
+    std::uint64_t in_system_max = 0;  ///< most jobs that waited or ran at once; memory grows with this number
     Instant now{};                    ///< the replay's
     bool interrupted = false;
 };
 
 /// Lets a long replay be watched and stopped.
 struct SimControl {
-    /// Called every `every` instants with an event; false: stop, what was replayed so far is kept.
+    /// Called every `every` instants with an event; false: stop, and keep what was replayed so far.
     std::function<bool(const SimCounters&)> progress;
     std::uint64_t every = 1 << 14;
 };
 
-/// Replays what `source` gives; memory grows with the jobs in the system alone, not with the log. Reentrant.
-/// `order` (or nullptr: order of submission) and `control` (or nullptr) are called while it runs.
-/// Errors, each naming the job: larger than the machine, no cores, a negative time, a submission before that of the job
-/// that precedes it. What `sink` has got until then stands.
+/// Replays what `source` gives; memory grows with the jobs in the system alone, not with the log. Reentrant. `order`
+/// (or nullptr: order of submission) and `control` (or nullptr) are called while it runs. Errors, each naming the job:
+/// larger than the machine, no cores, a negative time, a submission before that of the job that precedes it. What
+/// `sink` received until then stays valid.
 Result<SimCounters> simulate(const SimMachine& machine, const Policy& policy, QueueOrder* order,
                              const JobSource& source, const OutcomeSink& sink, const SimControl* control = nullptr);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the values that a site's own script gave the jobs of a log. Must not know what they count.
+// Owns: the values that a site's own script set for the jobs of a log. Must not know how they are used.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -13,9 +13,8 @@ namespace weir {
 
 class SiteValues {
   public:
-    /// A job a line: its number in the log, a comma or white space, its value; '#' begins a comment. `name` is the
-    /// text's in errors: "NAME:LINE: ..." for a line that is none, a value that is not finite, a job named twice.
-    /// O(text).
+    /// One job on each line: its number in the log, a comma or white space, its value; '#' begins a comment. `name` is
+    /// used in errors: "NAME:LINE: ..." for a malformed line, a value that is not finite, a job named twice. O(text).
     static Result<SiteValues> read(std::string_view text, const std::string& name);
     /// 0 for a job that has none.
     double of(std::int64_t job) const {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: what of a log was left out: how much of each kind, and the first of each. Must not know logs.
+// Owns: the skipped parts of a log: the number of each kind, and the first of each. Must not know logs.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -13,7 +13,7 @@ class Skipped {
     struct Kind {
         std::string why;  ///< "larger than the machine"
         std::uint64_t count = 0;
-        std::string first;  ///< where and what in full
+        std::string first;  ///< its position and text
     };
     /// There are few kinds: `why` holds no values of the log. O(kinds).
     void add(const std::string& why, std::string what) {

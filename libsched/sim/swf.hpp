@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: the Standard Workload Format 2.2 of the Parallel Workloads Archive: reading (plain or gzip, as a stream) and
-// writing, a line a job. Must not know what becomes of a job. Source: parallelworkloads' swf.html.
+// writing, one line for each job. Must not know how jobs are used. Source: parallelworkloads' swf.html.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -37,7 +37,7 @@ struct SwfJob {
     friend bool operator==(const SwfJob&, const SwfJob&) = default;
 };
 
-/// 18 integers separated by blanks. Errors name the field and what stands there.
+/// 18 integers separated by blanks. Errors name the field and its text.
 Result<SwfJob> parse_swf_line(std::string_view line);
 std::string write_swf_line(const SwfJob& job);
 /// The same at the end of `out`.
@@ -51,7 +51,7 @@ class SwfReader {
   public:
     using Source = LineReader::Source;
     struct Options {
-        bool lenient = false;  ///< a broken line, or the end of what can be read, is counted instead of being an error
+        bool lenient = false;  ///< a broken line, or an unreadable rest, is counted instead of being an error
     };
 
     /// Lines of at most swf_line_max bytes.
@@ -65,9 +65,9 @@ class SwfReader {
     Result<std::optional<SwfJob>> next();
     /// MaxProcs of the comments read so far; 0: not given (or not before the first job).
     std::int64_t max_processors() const { return max_processors_; }
-    /// Comment lines that stand before the first job, without ';'.
+    /// Comment lines before the first job, without ';'.
     const std::vector<std::string>& header() const { return header_; }
-    /// Where the reader stands.
+    /// The position of the reader.
     const LineReader& lines() const { return lines_; }
     const Skipped& skipped() const { return skipped_; }
 

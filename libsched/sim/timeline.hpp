@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: what happened in a replay, in order: submissions, starts and ends merged from outcomes, instant by instant, and
-// the stretches between them in which nothing changes. Must not know what is measured.
+// Owns: the events of a replay in order: submissions, starts and ends merged from outcomes, instant by instant, and the
+// intervals between them in which nothing changes. Must not know what is measured.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -12,7 +12,7 @@ namespace weir {
 
 enum class Change : std::uint8_t { submitted, started, ended };
 
-/// Outcomes in order of what happened. Borrows them. 12 bytes a job.
+/// The events of outcomes, which it borrows. 12 bytes a job.
 class Timeline {
   public:
     /// At most 2^32 - 1 outcomes, in any order. O(n log n), O(n) for an order that is given sorted.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: what the parties of a replay used, as the site counts it, and its resets by the calendar.
+// Owns: the usage of the parties of a replay, as the site counts it, and its resets by the calendar.
 // Must not know jobs, priorities, algorithms.
 #pragma once
 #include <optional>
@@ -18,16 +18,16 @@ class UsageBook {
     /// A job begins, or ends, to be charged. Events come in order of time.
     void start(const ChargedJob& job);
     void end(const ChargedJob& job, Instant ended);
-    /// The same of one that is charged as it runs.
+    /// The same for a job that is charged as it runs.
     void start(NodeId payer, std::int64_t rate, Instant at) { start({payer, rate, at, {}}); }
     void end(NodeId payer, std::int64_t rate, Instant at) { start(payer, -rate, at); }
 
     /// Usage of every node now, resets that are due included. O(nodes), with windows O(nodes x depth).
     void snapshot(Instant now, std::vector<CoreMicros>& into);
-    /// The ledger where usage decays by half-life or not at all, resets that are due included; else nothing.
+    /// The ledger if usage decays by half-life or not at all, after resets that are due; else nothing.
     const UsageLedger* ledger(Instant now);
 
-    /// Another tree: usage stays with its path.
+    /// Changes the tree: usage stays with its path.
     void follow(ShareTreePtr tree, Instant at);
 
   private:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the parties' usage as it fades, looked at from time to time in a replay, and what fair-share programs would say
-// of it: distance from entitlement, level fair share. Must not know policies nor ledgers: it measures any replay, also
-// one whose policy forgets otherwise or not at all.
+// Owns: samples of the parties' decayed usage in a replay, and the figures that fair-share programs compute from it:
+// distance from entitlement, level fair share. Must not know policies nor ledgers: it measures any replay, also of a
+// policy with another decay or none.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -11,15 +11,14 @@
 
 namespace weir {
 
-/// A look at all parties at one instant.
+/// A sample of all parties at one instant.
 struct UsageSample {
     Instant at;
     std::vector<double> usage_core_s;  ///< by party; u' = cores running - u ln 2 / half-life; running jobs included
     std::vector<bool> asks;            ///< by party: has a job queued or running
 };
 
-/// The state after all that happens at each of `looks`, which are in order. `half_life` > 0. O(n depth + looks
-/// parties).
+/// The state after all events at each of `looks`, which are in order. `half_life` > 0. O(n depth + looks parties).
 std::vector<UsageSample> usage_history(const Timeline& timeline, const PartyTree& tree, Duration half_life,
                                        const std::vector<Instant>& looks);
 
@@ -31,13 +30,13 @@ std::vector<Instant> equal_looks(const Timeline& timeline, std::size_t parts);
 /// Half the sum over the root's children of |part of usage - entitlement|, in [0,1]; 0 without usage.
 double distance_from_entitlement(const UsageSample& sample, const PartyTree& tree);
 
-/// Mean of |log2 LevelFS| over the parties without children that ask for something and have used something; LevelFS =
-/// (shares / siblings' shares) / (usage / siblings' usage). 0: all served to their shares, 1: off by a factor of two.
-/// 0 where there are none. Source: Slurm, sshare(1), "Level FS".
+/// Mean of |log2 LevelFS| over the parties without children that have demand and usage; LevelFS = (shares / siblings'
+/// shares) / (usage / siblings' usage). 0: all served to their shares, 1: off by a factor of two. 0 where there are
+/// none. Source: Slurm, sshare(1), "Level FS".
 double level_fs_error(const UsageSample& sample, const PartyTree& tree);
 
 /// The first place from which on all values stay at or below `tolerance`; the size where the last one is above. For a
-/// series over days after a change of shares: how many days until it has settled. O(n).
+/// series over days after a change of shares: the number of days until it has settled. O(n).
 std::size_t settled_at(const std::vector<double>& values, double tolerance);
 
 }  // namespace weir
