@@ -41,3 +41,11 @@ if(WEIR_SANITIZE)
   add_link_options(-fsanitize=${WEIR_SANITIZE})
 endif()
 include_directories("${CMAKE_SOURCE_DIR}")
+
+# libFuzzer needs to see the branches of what it feeds.
+function(weir_fuzzable target)
+  if(WEIR_FUZZ)
+    target_compile_options(${target} PRIVATE -fsanitize=fuzzer-no-link)
+    target_link_options(${target} INTERFACE -fsanitize=fuzzer-no-link)
+  endif()
+endfunction()

@@ -8,25 +8,9 @@
 #include <string_view>
 
 #include "broker/api/handle_state.hpp"
+#include "libfairshare/base/base64.hpp"
 
 namespace {
-
-std::string base64(std::string_view bytes) {
-    static constexpr char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    std::string text;
-    text.reserve((bytes.size() + 2) / 3 * 4);
-    for (size_t i = 0; i < bytes.size(); i += 3) {
-        const auto byte = [&](size_t k) {
-            return i + k < bytes.size() ? static_cast<uint32_t>(static_cast<uint8_t>(bytes[i + k])) : 0u;
-        };
-        const uint32_t three = byte(0) << 16 | byte(1) << 8 | byte(2);
-        text.push_back(digits[three >> 18]);
-        text.push_back(digits[three >> 12 & 63]);
-        text.push_back(i + 1 < bytes.size() ? digits[three >> 6 & 63] : '=');
-        text.push_back(i + 2 < bytes.size() ? digits[three & 63] : '=');
-    }
-    return text;
-}
 
 int call_with_topic(flux_t* h, const char* method, const char* topic) {
     if (h == nullptr || topic == nullptr) {
@@ -78,7 +62,8 @@ flux_future_t* flux_event_publish_pack(flux_t* h, const char* topic, int flags, 
         return nullptr;
     }
     return flux_rpc_pack(h, "event.publish", 0, 0, "{s:s s:i s:s}", "topic", topic, "flags",
-                         flags != 0 ? FLUX_MSGFLAG_PRIVATE : 0, "payload", base64(scratch->payload).c_str());
+                         flags != 0 ? FLUX_MSGFLAG_PRIVATE : 0, "payload",
+                         weir::base64_encode(scratch->payload).c_str());
 }
 
 flux_future_t* flux_service_register(flux_t* h, const char* name) {

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <sstream>
 
-#include "libfairshare/text/text_file.hpp"
+#include "libfairshare/base/text/text_file.hpp"
 
 namespace weir::broker {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "broker/services/json.hpp"
 #include "libfairshare/base/result.hpp"
-#include "libfairshare/text/toml_json.hpp"
+#include "libfairshare/base/text/toml_json.hpp"
 
 namespace weir::broker {
 

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "broker/core/services.hpp"
-#include "broker/services/base64.hpp"
+#include "libfairshare/base/base64.hpp"
 
 namespace weir::broker {
 namespace {
@@ -24,13 +24,13 @@ void publish(Router& router, const Call& call) {
     const auto topic = payload.string("topic");
     const json_int_t flags = json_integer_value(payload.at("flags").get());
     const auto encoded = payload.string("payload");
-    const auto bytes = encoded ? base64_decode(*encoded) : std::nullopt;
-    if (!topic || (flags & ~FLUX_MSGFLAG_PRIVATE) != 0 || (encoded && !bytes)) {
+    const auto bytes = base64_decode(encoded.value_or(""));
+    if (!topic || (flags & ~FLUX_MSGFLAG_PRIVATE) != 0 || !bytes) {
         call.fail(EPROTO, "event.publish takes {topic:s, flags:i, payload?:base64}");
         return;
     }
     Packet event = Packet::make({FLUX_MSGTYPE_EVENT, static_cast<std::uint8_t>(flags), call.request().cred(), 0, 0},
-                                *topic, bytes ? std::optional<std::string_view>(*bytes) : std::nullopt);
+                                *topic, encoded ? std::optional<std::string_view>(*bytes) : std::nullopt);
     event.set_charge(call.request().charge());
     const std::uint32_t sequence = router.publish(std::move(event));
     call.respond(Json::take(json_pack("{s:I}", "seq", static_cast<json_int_t>(sequence))));

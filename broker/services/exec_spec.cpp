@@ -4,8 +4,8 @@
 
 #include <cmath>
 
-#include "broker/services/fsd.hpp"
 #include "broker/services/idset.hpp"
+#include "libfairshare/base/fsd.hpp"
 
 namespace weir::broker {
 namespace {
@@ -84,7 +84,8 @@ std::optional<double> read_duration(const Json& value) {
         const double seconds = json_number_value(value.get());
         return std::isfinite(seconds) && seconds >= 0 ? std::optional(seconds) : std::nullopt;
     }
-    return json_is_string(value.get()) ? parse_fsd(json_string_value(value.get())) : std::nullopt;
+    const auto seconds = parse_fsd_seconds(json_is_string(value.get()) ? json_string_value(value.get()) : "");
+    return seconds ? std::optional(*seconds) : std::nullopt;
 }
 
 Status read_system(const Json& system, ExecSpec& out) {

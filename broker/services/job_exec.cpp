@@ -11,10 +11,10 @@
 #include "broker/services/deadlines.hpp"
 #include "broker/services/exec_environment.hpp"
 #include "broker/services/exec_process.hpp"
-#include "broker/services/fsd.hpp"
 #include "broker/services/job_output.hpp"
 #include "broker/services/service.hpp"
 #include "broker/services/services.hpp"
+#include "libfairshare/base/fsd.hpp"
 
 namespace weir::broker {
 namespace {
@@ -90,7 +90,7 @@ class JobExec {
     Status configure(const flux_conf_t* conf) {
         const char* timeout = nullptr;
         flux_conf_unpack(conf, nullptr, "{s?{s?s}}", "exec", "kill-timeout", &timeout);
-        const auto seconds = parse_fsd(timeout != nullptr ? timeout : "5s");
+        const auto seconds = parse_fsd_seconds(timeout != nullptr ? timeout : "5s");
         if (!seconds || *seconds > 1e6) {
             return Error{std::errc::invalid_argument, "configuration key exec.kill-timeout: '" + std::string(timeout) +
                                                           "' is no duration such as 5s"};

@@ -5,10 +5,10 @@
 // Source: flux-core libkvs (kvs.commit, kvs.lookup, kvs.namespace-*), RFC 11.
 #include <map>
 
-#include "broker/services/base64.hpp"
 #include "broker/services/kvs_store.hpp"
 #include "broker/services/service.hpp"
 #include "broker/services/services.hpp"
+#include "libfairshare/base/base64.hpp"
 
 namespace weir::broker {
 namespace {
@@ -44,7 +44,7 @@ Result<Operation> read_operation(const Json& op) {
     }
     const std::string type = dirent.string("type").value_or("none");
     const auto data = dirent.string("data");
-    const auto bytes = type == "val" && data ? base64_decode(*data) : std::nullopt;
+    const auto bytes = type == "val" && data ? base64_decode(*data) : Result<std::string>(Error{});
     if (!bytes) {
         return Error{std::errc::not_supported,
                      "key " + *key + ": this KVS stores treeobjs of type val with base64 data, not " + type};

@@ -4,10 +4,10 @@
 // Source: RFC 27 resource.acquire; flux-core's resource.status and .sched-status as observed.
 #include <string>
 
-#include "broker/services/base64.hpp"
 #include "broker/services/resource_source.hpp"
 #include "broker/services/service.hpp"
 #include "broker/services/services.hpp"
+#include "libfairshare/base/base64.hpp"
 
 namespace weir::broker {
 namespace {

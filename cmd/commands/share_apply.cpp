@@ -4,7 +4,7 @@
 #include "cmd/commands/answer.hpp"
 #include "cmd/commands/commands.hpp"
 #include "cmd/commands/tree_change.hpp"
-#include "libfairshare/text/text_file.hpp"
+#include "libfairshare/base/text/text_file.hpp"
 #include "libfairshare/toml/share_tree_toml.hpp"
 
 namespace weir::cmd {

@@ -4,7 +4,7 @@
 
 #include "cmd/commands/commands.hpp"
 #include "cmd/sim/output_file.hpp"
-#include "libfairshare/json/json.hpp"
+#include "libfairshare/base/json/json.hpp"
 #include "libsched/sim/lublin.hpp"
 
 namespace weir::cmd {

@@ -11,7 +11,7 @@
 #include "cmd/sim/policy_file.hpp"
 #include "cmd/sim/progress.hpp"
 #include "cmd/sim/totals.hpp"
-#include "libfairshare/json/json.hpp"
+#include "libfairshare/base/json/json.hpp"
 #include "libsched/sim/priority_order.hpp"
 #include "libsched/sim/simulate.hpp"
 

@@ -15,7 +15,7 @@
 #include "cmd/instance/reload.hpp"
 #include "cmd/instance/session.hpp"
 #include "cmd/view/instance_tree.hpp"
-#include "libfairshare/text/text_file.hpp"
+#include "libfairshare/base/text/text_file.hpp"
 #include "libfairshare/toml/share_tree_toml.hpp"
 #include "libsched/config/settings.hpp"
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "cmd/common/text.hpp"
-#include "libfairshare/json/json.hpp"
+#include "libfairshare/base/json/json.hpp"
 
 namespace weir::cmd {
 namespace {

@@ -10,8 +10,8 @@
 #include <optional>
 #include <string>
 
+#include "libfairshare/base/json/json.hpp"
 #include "libfairshare/base/result.hpp"
-#include "libfairshare/json/json.hpp"
 
 namespace weir::cmd {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "libfairshare/json/json.hpp"
+#include "libfairshare/base/json/json.hpp"
 
 namespace weir::cmd {
 

@@ -8,25 +8,10 @@
 #include "cmd/common/attributes.hpp"
 #include "cmd/common/jobs.hpp"
 #include "cmd/common/reader.hpp"
+#include "libfairshare/base/signed_jobspec.hpp"
 
 namespace weir::cmd {
 namespace {
-
-std::string base64(const std::string& bytes) {
-    static constexpr char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    std::string text;
-    for (std::size_t i = 0; i < bytes.size(); i += 3) {
-        std::uint32_t group = 0;
-        const std::size_t count = std::min<std::size_t>(3, bytes.size() - i);
-        for (std::size_t j = 0; j < 3; ++j) {
-            group = (group << 8) | (j < count ? static_cast<unsigned char>(bytes[i + j]) : 0u);
-        }
-        for (std::size_t j = 0; j < 4; ++j) {
-            text += j <= count ? digits[(group >> (18 - 6 * j)) & 0x3f] : '=';
-        }
-    }
-    return text;
-}
 
 void take_event(const json_t* event, Ending& ending) {
     const std::string name = text_at(event, "name");
@@ -42,10 +27,6 @@ void take_event(const json_t* event, Ending& ending) {
         ending.note = text_at(context, "type") + (note.empty() ? "" : ": " + note);
     }
 }
-
-}  // namespace
-
-namespace {
 
 Result<std::string> jobspec_text(const Submission& submission) {
     const Json document = encode_jobspec(submission.jobspec);
@@ -65,16 +46,6 @@ Result<std::string> jobspec_text(const Submission& submission) {
 
 }  // namespace
 
-std::string signed_none(const std::string& jobspec, std::uint32_t userid) {
-    std::string header;
-    for (const std::string& word : {std::string("version"), std::string("i1"), std::string("userid"),
-                                    "i" + std::to_string(userid), std::string("mechanism"), std::string("snone")}) {
-        header += word;
-        header += '\0';
-    }
-    return base64(header) + "." + base64(jobspec) + ".none";
-}
-
 Result<std::uint64_t> submit(Client& client, const Submission& submission) {
     const std::uint32_t userid = submission.userid.value_or(getuid());
     const auto jobspec = jobspec_text(submission);
@@ -82,7 +53,7 @@ Result<std::uint64_t> submit(Client& client, const Submission& submission) {
         return jobspec.error();
     }
     Json payload = Json::object();
-    payload.set("J", signed_none(*jobspec, userid));
+    payload.set("J", sign_none(*jobspec, userid));
     payload.set("urgency", submission.urgency).set("flags", 0);
     auto answer = submission.userid ? client.call_as(userid, "job-ingest.submit", payload)
                                     : client.call("job-ingest.submit", payload);

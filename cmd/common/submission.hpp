@@ -20,8 +20,6 @@ struct Submission {
     std::optional<std::uint32_t> userid;  ///< another user's name; the owner alone
 };
 
-/// J of RFC 15 with mechanism "none": base64(header).base64(jobspec).none.
-std::string signed_none(const std::string& jobspec, std::uint32_t userid);
 /// The job's id. Errors: the instance's sentence (unknown queue, account, user; more than it has).
 Result<std::uint64_t> submit(Client& client, const Submission& submission);
 

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "libfairshare/base/fsd.hpp"
 #include "libfairshare/base/time.hpp"
-#include "libsched/fsd.hpp"
 
 namespace weir::cmd {
 

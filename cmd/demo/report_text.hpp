@@ -7,7 +7,7 @@
 #include "cmd/common/terminal.hpp"
 #include "cmd/demo/checks.hpp"
 #include "cmd/demo/report.hpp"
-#include "libfairshare/json/json.hpp"
+#include "libfairshare/base/json/json.hpp"
 
 namespace weir::cmd {
 

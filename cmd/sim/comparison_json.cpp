@@ -6,7 +6,7 @@
 #include "cmd/sim/comparison_text.hpp"
 #include "cmd/sim/figures.hpp"
 #include "cmd/sim/pictures.hpp"
-#include "libfairshare/json/json.hpp"
+#include "libfairshare/base/json/json.hpp"
 
 namespace weir::cmd {
 namespace {

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "libfairshare/json/json.hpp"
+#include "libfairshare/base/json/json.hpp"
 #include "libsched/sim/journal.hpp"
 #include "libsched/sim/sim_job.hpp"
 #include "libsched/sim/swf.hpp"

@@ -4,7 +4,7 @@
 
 #include <charconv>
 
-#include "libfairshare/json/json.hpp"
+#include "libfairshare/base/json/json.hpp"
 #include "libsched/sim/swf.hpp"
 
 namespace weir::cmd {

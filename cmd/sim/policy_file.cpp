@@ -7,9 +7,9 @@
 #include "cmd/common/sha256.hpp"
 #include "cmd/common/text.hpp"
 #include "cmd/sim/policy_settings_json.hpp"
-#include "libfairshare/json/json.hpp"
-#include "libfairshare/text/text_file.hpp"
-#include "libfairshare/text/toml_json.hpp"
+#include "libfairshare/base/json/json.hpp"
+#include "libfairshare/base/text/text_file.hpp"
+#include "libfairshare/base/text/toml_json.hpp"
 #include "libfairshare/toml/share_tree_toml.hpp"
 #include "libsched/sim/priority_order.hpp"
 

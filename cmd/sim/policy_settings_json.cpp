@@ -2,8 +2,8 @@
 // Owns: the defaults as a site would write them. A unit test reads them back and holds them to PolicySettings.
 #include "cmd/sim/policy_settings_json.hpp"
 
+#include "libfairshare/base/fsd.hpp"
 #include "libsched/config/policy_keys.hpp"
-#include "libsched/fsd.hpp"
 
 namespace weir::cmd {
 namespace {

@@ -2,7 +2,7 @@
 // Owns: the settings that are in force under a policy, as JSON that read_settings() takes: what was written, and the
 // defaults of what was not. Must not know files.
 #pragma once
-#include "libfairshare/json/json.hpp"
+#include "libfairshare/base/json/json.hpp"
 #include "libsched/config/settings.hpp"
 
 namespace weir::cmd {

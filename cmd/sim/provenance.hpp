@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "libfairshare/json/json.hpp"
+#include "libfairshare/base/json/json.hpp"
 
 namespace weir::cmd {
 

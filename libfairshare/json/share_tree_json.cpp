@@ -7,7 +7,7 @@
 #include <charconv>
 #include <utility>
 
-#include "libfairshare/json/json.hpp"
+#include "libfairshare/base/json/json.hpp"
 #include "libfairshare/tree/node_fields.hpp"
 
 namespace weir {

@@ -7,9 +7,9 @@
 #include <cmath>
 #include <vector>
 
-#include "libfairshare/json/json.hpp"
+#include "libfairshare/base/fsd.hpp"
+#include "libfairshare/base/json/json.hpp"
 #include "libfairshare/tree/diagnostics.hpp"
-#include "libsched/fsd.hpp"
 
 namespace weir::config {
 namespace {

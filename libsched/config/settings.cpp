@@ -4,8 +4,8 @@
 
 #include <limits>
 
-#include "libfairshare/json/json.hpp"
-#include "libfairshare/text/toml_json.hpp"
+#include "libfairshare/base/json/json.hpp"
+#include "libfairshare/base/text/toml_json.hpp"
 #include "libsched/config/policy_keys.hpp"
 
 namespace weir::config {

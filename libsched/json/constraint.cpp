@@ -4,8 +4,8 @@
 
 #include <array>
 
-#include "libsched/json/reader.hpp"
-#include "libsched/resource/hostlist.hpp"
+#include "libfairshare/base/hostlist.hpp"
+#include "libfairshare/base/json/reader.hpp"
 
 namespace weir {
 namespace {

@@ -3,7 +3,7 @@
 #pragma once
 #include <string_view>
 
-#include "libfairshare/json/json.hpp"
+#include "libfairshare/base/json/json.hpp"
 #include "libsched/resource/constraint.hpp"
 
 namespace weir {

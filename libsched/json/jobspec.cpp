@@ -2,9 +2,9 @@
 // Owns: RFC 14/25 jobspec version 1, read strictly where it decides about resources and leniently elsewhere.
 #include "libsched/json/jobspec.hpp"
 
-#include "libsched/fsd.hpp"
-#include "libsched/json/reader.hpp"
-#include "libsched/memory_size.hpp"
+#include "libfairshare/base/fsd.hpp"
+#include "libfairshare/base/json/reader.hpp"
+#include "libfairshare/base/memory_size.hpp"
 
 namespace weir {
 namespace {

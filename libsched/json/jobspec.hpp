@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "libfairshare/json/json.hpp"
+#include "libfairshare/base/json/json.hpp"
 #include "libsched/job.hpp"
 
 namespace weir {

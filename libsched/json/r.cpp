@@ -6,8 +6,8 @@
 #include <map>
 #include <set>
 
-#include "libsched/json/reader.hpp"
-#include "libsched/resource/hostlist.hpp"
+#include "libfairshare/base/hostlist.hpp"
+#include "libfairshare/base/json/reader.hpp"
 
 namespace weir {
 namespace {

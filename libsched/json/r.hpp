@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "libfairshare/json/json.hpp"
+#include "libfairshare/base/json/json.hpp"
 #include "libsched/resource/resource_set.hpp"
 
 namespace weir {

@@ -7,8 +7,8 @@
 #include <functional>
 #include <vector>
 
+#include "libfairshare/base/fsd.hpp"
 #include "libfairshare/tree/diagnostics.hpp"
-#include "libsched/fsd.hpp"
 
 namespace weir {
 namespace {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "libsched/resource/id_set.hpp"
+#include "libfairshare/base/id_set.hpp"
 
 namespace weir {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "libsched/resource/id_set.hpp"
+#include "libfairshare/base/id_set.hpp"
 
 namespace weir {
 

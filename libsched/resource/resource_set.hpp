@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "libsched/resource/id_set.hpp"
+#include "libfairshare/base/id_set.hpp"
 #include "libsched/resource/room.hpp"
 
 namespace weir {

@@ -8,9 +8,9 @@
 #include <optional>
 #include <tuple>
 
+#include "libfairshare/base/json/reader.hpp"
 #include "libsched/json/jobspec.hpp"
 #include "libsched/json/r.hpp"
-#include "libsched/json/reader.hpp"
 #include "libsched/resource/resource_set.hpp"
 
 namespace weir {

@@ -16,8 +16,8 @@
 #include <utility>
 #include <vector>
 
+#include "libfairshare/base/json/json.hpp"
 #include "libfairshare/base/result.hpp"
-#include "libfairshare/json/json.hpp"
 
 namespace weir::flux {
 

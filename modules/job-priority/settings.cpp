@@ -2,7 +2,7 @@
 // Owns: see settings.hpp.
 #include "modules/job-priority/settings.hpp"
 
-#include "libsched/fsd.hpp"
+#include "libfairshare/base/fsd.hpp"
 
 namespace weir::priority {
 namespace {

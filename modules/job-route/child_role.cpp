@@ -4,6 +4,7 @@
 
 #include <unistd.h>
 
+#include "libfairshare/base/signed_jobspec.hpp"
 #include "libsched/json/r.hpp"
 #include "modules/job-route/jobspec_edit.hpp"
 

@@ -2,15 +2,12 @@
 // Owns: jobspec_edit.hpp.
 #include "modules/job-route/jobspec_edit.hpp"
 
-#include <algorithm>
-
-#include "libfairshare/json/json.hpp"
+#include "libfairshare/base/base64.hpp"
+#include "libfairshare/base/json/json.hpp"
 
 namespace weir::route {
 
 namespace {
-
-constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 json_t* environment_of(const Json& jobspec) {
     json_t* environment = nullptr;
@@ -51,7 +48,7 @@ Result<std::string> with_environment(const std::string& jobspec, const std::stri
     if (end == std::string::npos) {
         return Error{std::errc::invalid_argument, "J: must be header.payload.signature"};
     }
-    const auto payload = unbase64(std::string_view(J).substr(begin + 1, end - begin - 1));
+    const auto payload = base64_decode(std::string_view(J).substr(begin + 1, end - begin - 1));
     if (!payload) {
         return payload.error();
     }
@@ -63,31 +60,6 @@ Result<std::string> with_environment(const std::string& jobspec, const std::stri
         json_object_set(system_of(*parsed), "environment", environment);
     }
     return parsed->dump();
-}
-
-Result<std::string> unbase64(std::string_view text) {
-    if (text.size() % 4 != 0) {
-        return Error{std::errc::invalid_argument, "base64: the length must be a multiple of 4"};
-    }
-    const std::size_t padding =
-        text.empty() ? 0 : text.size() - 1 - std::min(text.size() - 1, text.find_last_not_of('='));
-    std::string bytes;
-    for (std::size_t i = 0; i < text.size(); i += 4) {
-        std::uint32_t group = 0;
-        for (std::size_t k = 0; k < 4; k++) {
-            const bool is_padding = i + k >= text.size() - padding;
-            const std::size_t digit = is_padding ? 0 : digits.find(text[i + k]);
-            if (digit == std::string_view::npos || padding > 2) {
-                return Error{std::errc::invalid_argument, "base64: unexpected character at " + std::to_string(i + k)};
-            }
-            group = group << 6U | static_cast<std::uint32_t>(digit);
-        }
-        for (std::uint32_t shift : {16U, 8U, 0U}) {
-            bytes += static_cast<char>(group >> shift & 255U);
-        }
-    }
-    bytes.resize(bytes.size() - padding);
-    return bytes;
 }
 
 Result<std::string> localize(const Order& submit, const std::set<std::string>& own_queues) {
@@ -106,27 +78,6 @@ Result<std::string> localize(const Order& submit, const std::set<std::string>& o
         json_object_del(system, "queue");
     }
     return jobspec->dump();
-}
-
-std::string base64(std::string_view bytes) {
-    std::string text;
-    text.reserve((bytes.size() + 2) / 3 * 4);
-    for (std::size_t i = 0; i < bytes.size(); i += 3) {
-        std::uint32_t group = 0;
-        for (std::size_t k = 0; k < 3; k++) {
-            group = group << 8U | (i + k < bytes.size() ? static_cast<unsigned char>(bytes[i + k]) : 0U);
-        }
-        for (std::size_t k = 0; k < 4; k++) {
-            text += i + k <= bytes.size() ? digits[group >> (18U - 6U * k) & 63U] : '=';
-        }
-    }
-    return text;
-}
-
-std::string sign_none(std::string_view jobspec, std::uint32_t userid) {
-    using namespace std::string_literals;
-    const std::string header = "version\0i1\0userid\0i"s + std::to_string(userid) + "\0mechanism\0snone\0"s;
-    return base64(header) + "." + base64(jobspec) + ".none";
 }
 
 }  // namespace weir::route

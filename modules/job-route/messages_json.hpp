@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "libfairshare/base/json/json.hpp"
 #include "libfairshare/base/result.hpp"
-#include "libfairshare/json/json.hpp"
 #include "modules/job-route/journal_event.hpp"
 #include "modules/job-route/messages.hpp"
 #include "modules/job-route/route_table.hpp"

@@ -11,7 +11,7 @@
 #include <memory>
 #include <optional>
 
-#include "libsched/fsd.hpp"
+#include "libfairshare/base/fsd.hpp"
 #include "modules/common/flux_cpp.hpp"
 #include "modules/job-route/child_link.hpp"
 #include "modules/job-route/child_role.hpp"

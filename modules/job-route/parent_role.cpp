@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "libfairshare/base/base64.hpp"
 #include "modules/common/parent_link.hpp"
 #include "modules/job-route/jobspec_edit.hpp"
 
@@ -35,7 +36,7 @@ Json commit_op(JobId id, const Json& R) {
         flux::fail_errno("the KVS key of a job");
     }
     return Json::own(json_pack("{s:s s:i s:{s:i s:s s:s}}", "key", key, "flags", 0, "dirent", "ver", 1, "type", "val",
-                               "data", base64(R.dump()).c_str()));
+                               "data", base64_encode(R.dump()).c_str()));
 }
 
 }  // namespace

@@ -14,7 +14,7 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "libfairshare/json/json.hpp"
+#include "libfairshare/base/json/json.hpp"
 #include "modules/common/flux_cpp.hpp"
 #include "modules/common/jobtap_cpp.hpp"
 #include "modules/job-route/journal_event.hpp"

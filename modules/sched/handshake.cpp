@@ -3,7 +3,7 @@
 // running job, sched-ready (RFC 27, RFC 28). All of it asynchronous, so that loading never waits for a node.
 #include <algorithm>
 
-#include "libsched/json/reader.hpp"
+#include "libfairshare/base/json/reader.hpp"
 #include "modules/sched/sched_module.hpp"
 
 namespace weir::sched {

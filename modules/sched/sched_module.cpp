@@ -5,9 +5,9 @@
 
 #include <algorithm>
 
+#include "libfairshare/base/json/reader.hpp"
 #include "libsched/json/constraint.hpp"
 #include "libsched/json/jobspec.hpp"
-#include "libsched/json/reader.hpp"
 
 namespace weir::sched {
 namespace {

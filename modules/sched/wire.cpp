@@ -5,57 +5,11 @@
 #include <array>
 #include <set>
 
-#include "libsched/json/reader.hpp"
-#include "libsched/resource/hostlist.hpp"
+#include "libfairshare/base/base64.hpp"
+#include "libfairshare/base/hostlist.hpp"
+#include "libfairshare/base/json/reader.hpp"
 
 namespace weir::sched {
-namespace {
-
-constexpr std::string_view alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-}  // namespace
-
-std::string base64_encode(std::string_view bytes) {
-    std::string out;
-    out.reserve((bytes.size() + 2) / 3 * 4);
-    for (std::size_t i = 0; i < bytes.size(); i += 3) {
-        const auto byte = [&](std::size_t k) {
-            return i + k < bytes.size() ? static_cast<std::uint32_t>(static_cast<unsigned char>(bytes[i + k])) : 0U;
-        };
-        const std::uint32_t word = byte(0) << 16 | byte(1) << 8 | byte(2);
-        out += alphabet[word >> 18 & 63];
-        out += alphabet[word >> 12 & 63];
-        out += i + 1 < bytes.size() ? alphabet[word >> 6 & 63] : '=';
-        out += i + 2 < bytes.size() ? alphabet[word & 63] : '=';
-    }
-    return out;
-}
-
-Result<std::string> base64_decode(std::string_view text) {
-    const Error bad{std::errc::protocol_error, "not base64"};
-    if (text.size() % 4 != 0) {
-        return bad;
-    }
-    std::string out;
-    out.reserve(text.size() / 4 * 3);
-    for (std::size_t i = 0; i < text.size(); i += 4) {
-        std::uint32_t word = 0;
-        std::size_t padding = 0;
-        for (std::size_t k = 0; k < 4; k++) {
-            const std::size_t value = alphabet.find(text[i + k]);
-            const bool pads = text[i + k] == '=' && k >= 2 && i + 4 == text.size();
-            if ((value == std::string_view::npos && !pads) || (padding > 0 && !pads)) {
-                return bad;
-            }
-            padding += pads ? 1 : 0;
-            word = word << 6 | static_cast<std::uint32_t>(pads ? 0 : value);
-        }
-        for (std::size_t k = 0; k < 3 - padding; k++) {
-            out += static_cast<char>(word >> (16 - 8 * k) & 255);
-        }
-    }
-    return out;
-}
 
 R r_of(const Scheduler::Start& start, const HostNames& hosts) {
     R r;

@@ -17,10 +17,6 @@
 
 namespace weir::sched {
 
-std::string base64_encode(std::string_view bytes);
-/// Padding required; Error on any character that is not base64.
-Result<std::string> base64_decode(std::string_view text);
-
 using HostNames = std::unordered_map<std::uint32_t, std::string>;  ///< by rank
 
 /// The R of a job that starts. A job without an end has expiration 0.

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "libfairshare/json/json.hpp"
+#include "libfairshare/base/json/json.hpp"
 #include "modules/job-priority/priority_service.hpp"
 
 namespace weir::priority {

@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <map>
 
-#include "libsched/fsd.hpp"
+#include "libfairshare/base/fsd.hpp"
 #include "libsched/priority/crossings.hpp"
 #include "libsched/priority/explain.hpp"
 #include "modules/job-priority/messages/views.hpp"

@@ -7,9 +7,9 @@
 #include <cmath>
 #include <string_view>
 
-#include "libsched/fsd.hpp"
+#include "libfairshare/base/fsd.hpp"
+#include "libfairshare/base/memory_size.hpp"
 #include "libsched/json/r.hpp"
-#include "libsched/memory_size.hpp"
 #include "modules/job-priority/sends/uplink_queue.hpp"
 
 namespace weir::priority {

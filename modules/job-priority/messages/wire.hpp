@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "libfairshare/json/json.hpp"
+#include "libfairshare/base/json/json.hpp"
 #include "libsched/config/engine_settings.hpp"
 #include "modules/job-priority/jobs/job_event.hpp"
 #include "modules/job-priority/ranking/parent_factors.hpp"

@@ -9,7 +9,7 @@
 #include <sstream>
 #include <utility>
 
-#include "libfairshare/text/text_file.hpp"
+#include "libfairshare/base/text/text_file.hpp"
 #include "modules/common/monotonic_clock.hpp"
 #include "modules/job-priority/messages/wire.hpp"
 #include "modules/job-priority/module/system_users.hpp"

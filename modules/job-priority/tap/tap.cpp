@@ -17,8 +17,8 @@
 #include <string>
 #include <vector>
 
-#include "libfairshare/json/json.hpp"
-#include "libsched/fsd.hpp"
+#include "libfairshare/base/fsd.hpp"
+#include "libfairshare/base/json/json.hpp"
 #include "modules/common/monotonic_clock.hpp"
 #include "modules/job-priority/tap/tap_accounts.hpp"
 #include "modules/job-priority/tap/tap_table.hpp"

@@ -11,8 +11,8 @@
 #include <fstream>
 #include <string>
 
-#include "broker/services/base64.hpp"
 #include "broker/services/json.hpp"
+#include "libfairshare/base/signed_jobspec.hpp"
 
 namespace {
 
@@ -29,13 +29,11 @@ struct Run {
 };
 
 std::string signed_jobspec() {
-    const std::string header =
-        std::string("version\0i1\0userid\0i", 19) + std::to_string(getuid()) + std::string("\0mechanism\0snone\0", 17);
     const std::string jobspec =
         R"({"version":1,"resources":[{"type":"slot","count":1,"label":"t","with":[{"type":"core","count":1}]}],)"
         R"("tasks":[{"command":["true"],"slot":"t","count":{"per_slot":1}}],)"
         R"("attributes":{"system":{"duration":60,"exec":{"test":{"run_duration":"0s"}}}}})";
-    return weir::broker::base64_encode(header) + "." + weir::broker::base64_encode(jobspec) + ".none";
+    return weir::sign_none(jobspec, getuid());
 }
 
 void submit_one(Run& run);

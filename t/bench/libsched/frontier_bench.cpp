@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "libsched/fsd.hpp"
+#include "libfairshare/base/fsd.hpp"
 #include "libsched/sim/metrics.hpp"
 #include "libsched/sim/priority_order.hpp"
 #include "libsched/sim/simulate.hpp"

@@ -22,7 +22,7 @@
 #include <string>
 #include <vector>
 
-#include "libfairshare/json/json.hpp"
+#include "libfairshare/base/json/json.hpp"
 
 namespace fs = std::filesystem;
 using weir::Json;

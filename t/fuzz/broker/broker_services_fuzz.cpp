@@ -7,15 +7,15 @@
 #include <string>
 #include <string_view>
 
-#include "broker/services/base64.hpp"
 #include "broker/services/exec_spec.hpp"
-#include "broker/services/fsd.hpp"
 #include "broker/services/idset.hpp"
 #include "broker/services/job_output.hpp"
 #include "broker/services/json.hpp"
 #include "broker/services/kvs_store.hpp"
 #include "broker/services/resource_inventory.hpp"
+#include "libfairshare/base/base64.hpp"
 #include "libfairshare/base/check.hpp"
+#include "libfairshare/base/fsd.hpp"
 
 using namespace weir::broker;
 
@@ -49,11 +49,11 @@ void try_keys(std::string_view text) {
 
 void try_text(char kind, std::string_view text) {
     if (kind == 'b') {
-        if (const auto bytes = base64_decode(text)) {
-            WEIR_CHECK(base64_decode(base64_encode(*bytes)) == bytes);
+        if (const auto bytes = weir::base64_decode(text)) {
+            WEIR_CHECK(*weir::base64_decode(weir::base64_encode(*bytes)) == *bytes);
         }
     } else if (kind == 'd') {
-        (void)parse_fsd(text);
+        (void)weir::parse_fsd(text);
     } else if (kind == 'i') {
         if (const auto ids = decode_idset(text)) {
             const auto again = decode_idset(encode_idset(*ids));

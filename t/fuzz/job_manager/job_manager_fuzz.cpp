@@ -8,12 +8,13 @@
 #include <string_view>
 
 #include "broker/services/job-manager/codecs/resource_set.hpp"
-#include "broker/services/job-manager/codecs/signed_jobspec.hpp"
 #include "broker/services/job-manager/journal/job_store.hpp"
 #include "broker/services/job-manager/state/transition.hpp"
 #include "broker/services/job-manager/tables/constraint.hpp"
 #include "broker/services/job-manager/tables/job_attrs.hpp"
 #include "broker/services/job-manager/tables/queues.hpp"
+#include "libfairshare/base/fsd.hpp"
+#include "libfairshare/base/signed_jobspec.hpp"
 
 using namespace weir::broker::jobs;
 
@@ -106,9 +107,9 @@ void try_json(char kind, const Json& value) {
 
 void try_text(char kind, std::string_view text) {
     if (kind == 's') {
-        (void)unwrap(text);
+        (void)weir::unwrap_signed(text);
     } else if (kind == 'd') {
-        (void)parse_duration(text);
+        (void)weir::parse_fsd(text);
     } else if (kind == 'i') {
         if (const auto ids = parse_idset(text))
             WEIR_CHECK(*parse_idset(idset_text(*ids)) == *ids);

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "libsched/fsd.hpp"
+#include "libfairshare/base/fsd.hpp"
 #include "libsched/json/jobspec.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

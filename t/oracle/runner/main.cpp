@@ -11,7 +11,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "libfairshare/json/json.hpp"
+#include "libfairshare/base/json/json.hpp"
 #include "t/oracle/runner/oracle.hpp"
 
 using namespace weir;

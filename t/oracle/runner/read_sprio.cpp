@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "libfairshare/base/hostlist.hpp"
 #include "libsched/priority/engine.hpp"
 #include "libsched/priority/slurm.hpp"
-#include "libsched/resource/hostlist.hpp"
 #include "t/oracle/runner/oracle.hpp"
 #include "t/oracle/runner/slurm_shares.hpp"
 #include "t/oracle/runner/slurm_text.hpp"

@@ -3,7 +3,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "libfairshare/json/json.hpp"
+#include "libfairshare/base/json/json.hpp"
 
 using namespace weir;
 using namespace weir::cmd;

@@ -83,16 +83,6 @@ TEST_CASE("jobspec: redaction takes the environment out, equal ones are kept onc
     CHECK(pool.size() == 0);
 }
 
-TEST_CASE("duration: units, and a refusal that shows the forms") {
-    CHECK(*parse_duration("90") == 90);
-    CHECK(*parse_duration("1.5h") == 5400);
-    CHECK(*parse_duration("7d") == 604800);
-    CHECK(*parse_duration("500ms") == 0.5);
-    CHECK_FALSE(parse_duration("-1"));
-    CHECK_FALSE(parse_duration("5 weeks"));
-    CHECK(parse_duration("x").error().message.find("1.5h") != std::string::npos);
-}
-
 TEST_CASE("nearest: a slip of the finger is found, a stranger is not") {
     const std::vector<std::string> queues = {"batch", "debug"};
     CHECK(weir::broker::nearest("debgu", queues) == "debug");

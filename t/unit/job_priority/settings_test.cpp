@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 #include <catch2/catch.hpp>
 
-#include "libfairshare/json/json.hpp"
+#include "libfairshare/base/json/json.hpp"
 #include "modules/job-priority/settings.hpp"
 
 using namespace weir;

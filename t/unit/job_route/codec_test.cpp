@@ -2,6 +2,7 @@
 // What goes over the wire: messages, journal entries, jobspecs, resources.
 #include <catch2/catch.hpp>
 
+#include "libfairshare/base/signed_jobspec.hpp"
 #include "modules/job-route/jobspec_edit.hpp"
 #include "modules/job-route/messages_json.hpp"
 #include "modules/job-route/resource_map.hpp"
@@ -181,26 +182,10 @@ TEST_CASE("jobspec: the environment comes out of J") {
     const std::string full = R"({"attributes":{"system":{"environment":{"A":"b"}}}})";
     CHECK(has_environment(full));
     CHECK_FALSE(has_environment(bare));
-    CHECK(*with_environment(bare, sign_none(full, 0)) ==
+    CHECK(*with_environment(bare, weir::sign_none(full, 0)) ==
           R"({"attributes":{"system":{"duration":5,"environment":{"A":"b"}}}})");
     CHECK_FALSE(with_environment(bare, "x"));
     CHECK_FALSE(with_environment(bare, "x.???.none"));
-}
-
-TEST_CASE("base64: RFC 4648 test vectors, and what is none") {
-    const std::vector<std::pair<std::string, std::string>> vectors{
-        {"", ""}, {"f", "Zg=="}, {"fo", "Zm8="}, {"foo", "Zm9v"}, {"foob", "Zm9vYg=="}, {"foobar", "Zm9vYmFy"}};
-    for (const auto& [plain, coded] : vectors) {
-        CHECK(base64(plain) == coded);
-        CHECK(*unbase64(coded) == plain);
-    }
-    for (const char* bad : {"Z", "Zg=", "====", "Z===", "Zg=a", "Z!=="}) {
-        CHECK_FALSE(unbase64(bad));
-    }
-}
-
-TEST_CASE("J: as flux-security's mechanism none writes it") {
-    CHECK(sign_none("{}", 0) == "dmVyc2lvbgBpMQB1c2VyaWQAaTAAbWVjaGFuaXNtAHNub25lAA==.e30=.none");
 }
 
 TEST_CASE("resources: the child's n-th node and core are the n-th of its allocation") {

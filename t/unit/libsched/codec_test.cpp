@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Durations, R and jobspec: what is read, what is written, what is refused and how.
+// R and jobspec: what is read, what is written, what is refused and how.
 #include <rapidcheck/catch.h>
 
 #include <catch2/catch.hpp>
 
-#include "libsched/fsd.hpp"
 #include "libsched/json/constraint.hpp"
 #include "libsched/json/jobspec.hpp"
 #include "libsched/json/r.hpp"
@@ -27,42 +26,6 @@ const std::string spec_text =
     R"("attributes":{"system":{"duration":60.5,"queue":"batch","bank":"physics","exec":{"test":{"run_duration":"1.5s"}},)"
     R"("weir":{"userid":5001,"jobid":77,"serves":["debug"]}}}})";
 }  // namespace
-
-TEST_CASE("durations: what people write") {
-    CHECK(*parse_fsd("90") == test::secs(90));
-    CHECK(*parse_fsd("1.5h") == test::secs(5400));
-    CHECK(*parse_fsd("250ms") == Duration{250'000});
-    CHECK(*parse_fsd("7d") == test::secs(604800));
-    CHECK(*parse_fsd("infinity") == Duration::max());
-    for (const char* text : {"", "h", "1.5x", "-1s", "1e400", "1 s", "nan", "99999999999999d"}) {
-        CAPTURE(text);
-        CHECK_FALSE(parse_fsd(text).has_value());
-    }
-    CHECK(encode_fsd(test::secs(5400)) == "90m");
-    CHECK(encode_fsd(Duration{1'500'001}) == "1.500001s");
-}
-
-// Kills: "16" taken as 16 seconds by somebody who meant days.
-TEST_CASE("durations: a setting needs its unit, but for 0") {
-    CHECK(*parse_fsd_with_unit("16d") == test::secs(16 * 86400));
-    CHECK(*parse_fsd_with_unit("0") == Duration{});
-    CHECK(*parse_fsd_with_unit("0.0") == Duration{});
-    CHECK(*parse_fsd_with_unit("infinity") == Duration::max());
-    CHECK(parse_fsd_with_unit("1.5").error().message ==
-          "\"1.5\" has no unit; write \"1.5s\", \"1.5m\", \"1.5h\" or \"1.5d\"");
-    CHECK_FALSE(parse_fsd_with_unit("16").has_value());
-    CHECK(parse_fsd_with_unit("soon").error().message == parse_fsd("soon").error().message);
-}
-
-// Kills: a unit that is off by a power of ten; decimals without leading zeros.
-TEST_CASE("durations: what is written is read back") {
-    rc::prop("round trip", [] {
-        const auto us = *rc::gen::oneOf(
-            rc::gen::inRange<std::int64_t>(0, 5'000'000),
-            rc::gen::map(rc::gen::inRange<std::int64_t>(0, 100'000), [](std::int64_t s) { return s * 1'000'000; }));
-        RC_ASSERT(*parse_fsd(encode_fsd(Duration{us})) == Duration{us});
-    });
-}
 
 TEST_CASE("R: a document is read") {
     const auto r = decode_r(r_text);

@@ -5,7 +5,6 @@
 #include <catch2/catch.hpp>
 #include <functional>
 
-#include "libsched/memory_size.hpp"
 #include "libsched/resource/constraint.hpp"
 #include "libsched/resource/resource_space.hpp"
 #include "t/unit/libsched/workload.hpp"
@@ -289,15 +288,4 @@ TEST_CASE("constraint: set algebra gives what judging node by node gives") {
         });
         RC_ASSERT(ranks_for(c, names, all) == expected);
     });
-}
-
-TEST_CASE("memory: what people write") {
-    CHECK(*parse_mib("4GiB") == 4096);
-    CHECK(*parse_mib("512M") == 512);
-    CHECK(encode_mib(4096) == "4GiB");
-    CHECK(encode_mib(1536) == "1536MiB");
-    for (const char* text : {"", "4", "0GiB", "-1GiB", "1.5GiB", "4 GiB", "4GB", "99999999TiB"}) {
-        CAPTURE(text);
-        CHECK_FALSE(parse_mib(text).has_value());
-    }
 }

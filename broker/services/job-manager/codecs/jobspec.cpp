@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: reading facts out of a jobspec, redaction, updates, durations.
-// Must not know: queues' configuration, flux_t. RFC 14, 21, 23, 25.
+// Owns: reading facts out of a jobspec, redaction, updates.
+// Must not know: queues' configuration, flux_t. RFC 14, 21, 25.
 #include "broker/services/job-manager/codecs/jobspec.hpp"
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 
 namespace weir::broker::jobs {
 namespace {
@@ -153,37 +151,6 @@ void replace_jobspec(Job& job, Json jobspec) {
     job.jobspec_text.redacted = jobspec.text();
     job.facts = jobspec_facts(jobspec.get());
     job.jobspec = std::move(jobspec);
-}
-
-Result<double> parse_duration(std::string_view text) {
-    const Error bad{std::errc::invalid_argument, "\"" + std::string(text) +
-                                                     "\" is not a duration; write seconds or a number with ms, s, m, "
-                                                     "h or d, for example 90, 1.5h, 7d"};
-    if (text == "inf" || text == "infinity" || text == "INF" || text == "INFINITY") {
-        return std::numeric_limits<double>::infinity();
-    }
-    double value = 0;
-    const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (status != std::errc() || !std::isfinite(value) || value < 0) {
-        return bad;
-    }
-    const std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
-    if (unit.empty() || unit == "s") {
-        return value;
-    }
-    if (unit == "ms") {
-        return value / 1000;
-    }
-    if (unit == "m") {
-        return value * 60;
-    }
-    if (unit == "h") {
-        return value * 3600;
-    }
-    if (unit == "d") {
-        return value * 86400;
-    }
-    return bad;
 }
 
 }  // namespace weir::broker::jobs

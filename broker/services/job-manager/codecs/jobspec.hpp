@@ -37,7 +37,4 @@ Result<Json> updated_jobspec(const Job& job, const json_t* updates);
 /// Puts a new tree in place of the job's, text and facts included; the first text is kept as `original`.
 void replace_jobspec(Job& job, Json jobspec);
 
-/// RFC 23 Flux Standard Duration: "30", "30s", "1.5h", "7d", "500ms", "inf". Error: the value and the forms allowed.
-Result<double> parse_duration(std::string_view text);
-
 }  // namespace weir::broker::jobs

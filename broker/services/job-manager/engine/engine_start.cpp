@@ -12,7 +12,6 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "broker/services/job-manager/codecs/signed_jobspec.hpp"
 #include "broker/services/job-manager/engine/engine.hpp"
 #include "broker/services/job-manager/jobtap/jobtap.hpp"
 #include "broker/services/job-manager/protocols/alloc.hpp"
@@ -24,6 +23,7 @@
 #include "broker/services/job-manager/requests/job_list.hpp"
 #include "broker/services/job-manager/requests/submit.hpp"
 #include "broker/services/job-manager/requests/waits.hpp"
+#include "libfairshare/base/base64.hpp"
 
 namespace weir::broker::jobs {
 namespace {

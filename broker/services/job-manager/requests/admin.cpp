@@ -15,6 +15,7 @@
 #include "broker/services/job-manager/requests/event_streams.hpp"
 #include "broker/services/job-manager/requests/job_info.hpp"
 #include "broker/services/job-manager/requests/waits.hpp"
+#include "libfairshare/base/fsd.hpp"
 
 namespace weir::broker::jobs {
 namespace {
@@ -90,7 +91,7 @@ Result<Admin::Limits> Admin::limits_of(const json_t* config) {
         limits.num = json_integer_value(num);
     }
     if (age) {
-        auto seconds = parse_duration(json_string_value(age) ? json_string_value(age) : "");
+        auto seconds = parse_fsd_seconds(json_string_value(age) ? json_string_value(age) : "");
         if (!seconds) {
             return invalid("job-manager.inactive-age-limit: " + seconds.error().message);
         }

@@ -5,9 +5,9 @@
 
 #include <cmath>
 
-#include "broker/services/job-manager/codecs/signed_jobspec.hpp"
 #include "broker/services/job-manager/jobtap/jobtap.hpp"
 #include "broker/services/job-manager/requests/waits.hpp"
+#include "libfairshare/base/signed_jobspec.hpp"
 
 namespace weir::broker::jobs {
 namespace {
@@ -117,7 +117,7 @@ Answer Submit::ingest(const Request& request) {
     if (auto allowed = check_wish(request, *urgency, *flags); !allowed) {
         return allowed.error();
     }
-    auto unwrapped = unwrap(*signed_text);
+    auto unwrapped = unwrap_signed(*signed_text);
     if (!unwrapped) {
         return unwrapped.error();
     }

@@ -3,8 +3,9 @@
 // Must not know: jobs' states, flux_t. RFC 33.
 #include "broker/services/job-manager/tables/queues.hpp"
 
-#include "broker/services/job-manager/codecs/jobspec.hpp"
+#include "broker/services/job-manager/codecs/json.hpp"
 #include "broker/services/nearest.hpp"
+#include "libfairshare/base/fsd.hpp"
 
 namespace weir::broker::jobs {
 namespace {
@@ -21,7 +22,7 @@ Result<std::optional<double>> duration_at(const json_t* table, const std::string
     if (json_is_number(value)) {
         return std::optional<double>(json_number_value(value));
     }
-    auto seconds = parse_duration(json_string_value(value) ? json_string_value(value) : "");
+    auto seconds = parse_fsd_seconds(json_string_value(value) ? json_string_value(value) : "");
     if (!seconds) {
         return bad(path + "policy.jobspec.defaults.system.duration", seconds.error().message);
     }

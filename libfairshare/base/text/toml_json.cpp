@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: see toml_json.hpp.
-#include "libfairshare/text/toml_json.hpp"
+#include "libfairshare/base/text/toml_json.hpp"
 
 #include <toml++/toml.h>
 #include <cmath>
 #include <sstream>
 
-#include "libfairshare/json/json.hpp"
+#include "libfairshare/base/json/json.hpp"
 
 namespace weir {
 namespace {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: RFC 23 in both directions.
-#include "libsched/fsd.hpp"
+#include "libfairshare/base/fsd.hpp"
 
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 namespace weir {
@@ -37,7 +38,7 @@ Result<Duration> duration_from_number(double seconds) {
 }
 
 Result<Duration> parse_fsd(std::string_view text) {
-    if (text == "infinity" || text == "inf") {
+    if (text == "infinity" || text == "inf" || text == "INFINITY" || text == "INF") {
         return Duration::max();
     }
     double value = 0.;
@@ -60,6 +61,14 @@ Result<Duration> parse_fsd(std::string_view text) {
         }
     }
     return bad_duration(text, "the unit is not known");
+}
+
+Result<double> parse_fsd_seconds(std::string_view text) {
+    const Result<Duration> duration = parse_fsd(text);
+    if (!duration) {
+        return duration.error();
+    }
+    return *duration == Duration::max() ? std::numeric_limits<double>::infinity() : to_seconds(*duration);
 }
 
 Result<Duration> parse_fsd_with_unit(std::string_view text) {

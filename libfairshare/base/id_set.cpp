@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: set algebra on sorted ranges and the idset text form of RFC 22.
-#include "libsched/resource/id_set.hpp"
+#include "libfairshare/base/id_set.hpp"
 
 #include <algorithm>
 #include <charconv>

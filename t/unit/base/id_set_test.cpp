@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Sets of ids against std::set, their text form, and host lists.
-#include "libsched/resource/id_set.hpp"
+#include "libfairshare/base/id_set.hpp"
 
 #include <rapidcheck/catch.h>
 
 #include <catch2/catch.hpp>
 #include <set>
 
-#include "libsched/resource/hostlist.hpp"
+#include "libfairshare/base/hostlist.hpp"
 
 using namespace weir;
 

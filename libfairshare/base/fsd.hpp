@@ -10,9 +10,11 @@
 
 namespace weir {
 
-/// Units ms, s, m, h, d; none means seconds. "infinity" and "inf" are Duration::max(). Not negative, rounded to the
-/// nearest microsecond. Errors name the text and show a right one.
+/// Units ms, s, m, h, d; none means seconds. "infinity" and "inf", or both in capitals, are Duration::max(). Not
+/// negative, rounded to the nearest microsecond. Errors name the text and show a right one.
 Result<Duration> parse_fsd(std::string_view text);
+/// The same in seconds, as jobspecs and the job-manager carry it; infinity for "infinity".
+Result<double> parse_fsd_seconds(std::string_view text);
 /// The same for settings of people: a number needs its unit, except 0, because programs disagree on the default unit.
 /// Errors show the number with each unit.
 Result<Duration> parse_fsd_with_unit(std::string_view text);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: RFC 29 hostlists: one bracket a name, zero padding kept, text after the bracket allowed.
-#include "libsched/resource/hostlist.hpp"
+#include "libfairshare/base/hostlist.hpp"
 
 #include <algorithm>
 #include <charconv>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: see memory_size.hpp.
-#include "libsched/memory_size.hpp"
+#include "libfairshare/base/memory_size.hpp"
 
 #include <array>
 #include <charconv>

@@ -2,20 +2,21 @@
 // J: the header that stock Flux writes is read; everything else is refused with a reason.
 #include <catch2/catch.hpp>
 
-#include "broker/services/job-manager/codecs/signed_jobspec.hpp"
+#include "libfairshare/base/signed_jobspec.hpp"
 
-using namespace weir::broker::jobs;
+using namespace weir;
 
 TEST_CASE("J: what flux-core signs is unwrapped") {
-    const auto got = unwrap("dmVyc2lvbgBpMQB1c2VyaWQAaTAAbWVjaGFuaXNtAHNub25lAA==.e30=.none");
+    const auto got = unwrap_signed("dmVyc2lvbgBpMQB1c2VyaWQAaTAAbWVjaGFuaXNtAHNub25lAA==.e30=.none");
     REQUIRE(got);
     CHECK(got->userid == 0);
     CHECK(got->jobspec == "{}");
+    CHECK(sign_none("{}", 0) == "dmVyc2lvbgBpMQB1c2VyaWQAaTAAbWVjaGFuaXNtAHNub25lAA==.e30=.none");
 }
 
-TEST_CASE("J: wrap and unwrap are inverse") {
+TEST_CASE("J: signing and unwrapping are inverse") {
     for (const std::string text : {"", "a", "ab", "abc", "{\"x\":\"\xc3\xa4\"}"}) {
-        const auto got = unwrap(wrap(5001, text));
+        const auto got = unwrap_signed(sign_none(text, 5001));
         REQUIRE(got);
         CHECK(got->userid == 5001);
         CHECK(got->jobspec == text);
@@ -26,5 +27,5 @@ TEST_CASE("J: malformed input is refused") {
     for (const char* text : {"", "abc", "a.b", "!!!!.e30=.none", "e30=.e30=.none",
                              "dmVyc2lvbgBpMQB1c2VyaWQAaTAAbWVjaGFuaXNtAHNub25lAA==.e30.none",
                              "dmVyc2lvbgBpMQB1c2VyaWQAaTAAbWVjaGFuaXNtAHNub25lAA==.e30=.munge"})
-        CHECK_FALSE(unwrap(text));
+        CHECK_FALSE(unwrap_signed(text));
 }

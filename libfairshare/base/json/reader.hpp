@@ -7,8 +7,8 @@
 #include <string>
 #include <utility>
 
+#include "libfairshare/base/json/json.hpp"
 #include "libfairshare/base/result.hpp"
-#include "libfairshare/json/json.hpp"
 
 namespace weir::json {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: see text_file.hpp.
-#include "libfairshare/text/text_file.hpp"
+#include "libfairshare/base/text/text_file.hpp"
 
 #include <array>
 #include <cerrno>
