@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: how a command is described (the one table that parsing, help and tests read) and what it gets to run with.
-// Must not know any command, nor the parser behind it.
+// Owns: the description of a command (a row of the one table that parsing, help and tests read) and the context in
+// which it runs. Must not know any command, nor the parser.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -14,30 +14,30 @@
 
 namespace weir::cmd {
 
-/// `seconds`: a duration whose name says the unit of a bare number; `duration` needs its unit.
+/// `seconds`: a duration that may be a bare number, because its name says the unit; `duration` needs a unit.
 enum class Kind { flag, text, integer, number, duration, seconds };
 
 struct Option {
     std::string name;   ///< long name without dashes
     char letter = 0;    ///< 0: none
-    std::string value;  ///< what help calls the value; empty for a flag
+    std::string value;  ///< the name of the value in help; empty for a flag
     std::string help;   ///< one line
     Kind kind = Kind::text;
     std::int64_t low = 0;  ///< bounds of an integer
     std::int64_t high = 0;
 };
 
-/// What follows the options, for help and for counting.
+/// The words after the options, for help and for counting.
 struct Words {
     std::string shown;  ///< "JOB...", "PATH N"
     std::size_t count_min = 0;
     std::size_t count_max = 0;     ///< SIZE_MAX: any number
-    bool is_command_line = false;  ///< everything from the first word on belongs to it, options too
+    bool is_command_line = false;  ///< everything from the first word on is a command line of its own, also options
 };
 
 struct Context;
 struct Command {
-    std::string name;                   ///< "submit", or "share set" for one of a group
+    std::string name;                   ///< "submit", or "share set" in a group
     std::string summary;                ///< one line, no full stop
     std::vector<std::string> examples;  ///< three command lines, each with `  # what it does`
     Words words;
@@ -71,12 +71,12 @@ struct Context {
     Screen err;           ///< stderr
     const std::vector<Command>* table = nullptr;
 
-    /// To stdout as it is.
+    /// Prints to stdout without changes.
     void print(const std::string& text) const;
     /// "weir: sentence" to stderr; returns `code`.
     Exit fail(Exit code, const std::string& sentence) const;
     Exit fail(const Error& error) const { return fail(exit_of(error), error.message); }
-    /// A remark to stderr.
+    /// Prints a remark to stderr.
     void note(const std::string& sentence) const;
 };
 

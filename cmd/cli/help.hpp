@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: help text made from the command table, so that it cannot drift from what is parsed. Pure.
+// Owns: help text made from the command table, so that it always agrees with the parser. Pure.
 #pragma once
 #include <string>
 #include <vector>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the command table as a page for man(1). Must not know any command.
+// Owns: the manual page made from the command table. Must not know any command.
 #pragma once
 #include <string>
 #include <vector>

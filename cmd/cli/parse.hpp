@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: from argv to a command of the table with checked values, or to a sentence that names the remedy.
-// Must not print. CLI11 is known to parse.cpp alone: it takes seconds to compile.
+// Owns: parsing argv into a command of the table with checked values, or an error that names the remedy. Must not
+// print. Only parse.cpp includes CLI11, which takes seconds to compile.
 #pragma once
 #include <string>
 #include <vector>
@@ -10,7 +10,7 @@
 
 namespace weir::cmd {
 
-/// What argv asks for.
+/// The result of parsing.
 struct Request {
     enum class What { run, help } what = What::run;
     const Command* command = nullptr;  ///< of the table; null for help on all or on a group
@@ -19,7 +19,7 @@ struct Request {
 };
 
 /// `argv` without the program's name. Errors (all exit code 2): unknown command or option with the nearest name, a
-/// value missing or out of range, too few or too many words; each ends with the line that shows more.
+/// value missing or out of range, too few or too many words; each ends with the command that shows more.
 Result<Request> parse(const std::vector<std::string>& argv, const std::vector<Command>& table);
 
 }  // namespace weir::cmd

@@ -7,8 +7,8 @@
 
 namespace weir::cmd {
 
-/// The candidate nearest to `word`, at most a third of its length (but one edit at least) away; ties: the first one.
-/// A candidate that `word` is a beginning of counts as one edit away. Empty when there is none.
+/// The candidate nearest to `word`, at most a third of its length (but one edit at least) away; ties: the first one. A
+/// candidate that begins with `word` counts as one edit away. Empty when there is none.
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates);
 
 }  // namespace weir::cmd

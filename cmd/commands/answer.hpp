@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: what most commands do at their end: open the instance, print text or JSON, map an error.
+// Owns: the common end of most commands: open the instance, print text or JSON, map an error.
 #pragma once
 #include <string>
 #include <utility>
@@ -21,7 +21,7 @@ inline std::string json_text(const std::string& schema, const Json& answer) {
     return out.dump(JSON_INDENT(2)) + "\n";
 }
 
-/// Opens the instance, runs `body(client)`, prints its failure.
+/// Opens the instance, runs `body(client)`, prints its error.
 template <typename Body>
 Exit with_instance(Context& context, Body&& body) {
     auto client = Client::open(context.uri);
@@ -31,7 +31,7 @@ Exit with_instance(Context& context, Body&& body) {
     return std::forward<Body>(body)(*client);
 }
 
-/// Asks one question; prints JSON as it came, or what `show` makes of it.
+/// Sends one request; prints the JSON answer, or the text that `show` makes of it.
 template <typename Show>
 Exit ask_and_show(Context& context, const std::string& topic, const Json& payload, const std::string& schema,
                   Show&& show) {

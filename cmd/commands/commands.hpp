@@ -41,7 +41,7 @@ Command log_command();
 Command version_command();
 Command help_command();
 
-/// In the order in which help shows them.
+/// In the order of the help.
 std::vector<Command> command_table();
 
 }  // namespace weir::cmd

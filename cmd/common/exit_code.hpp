@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the command's exit codes and how an Error maps to one. Listed in cmd/README.md and held by t7001.
+// Owns: the command's exit codes and how an Error maps to one. Listed in cmd/README.md and tested by t7001.
 #pragma once
 #include <cerrno>
 #include <system_error>
@@ -12,15 +12,15 @@ enum class Exit : int {
     ok = 0,
     failed = 1,
     usage = 2,
-    no_instance = 3,  ///< nothing listens, or the module that would answer is not loaded
+    no_instance = 3,  ///< no instance listens, or the module that answers is not loaded
     not_permitted = 4,
     no_such = 5,
     stale = 6,         ///< the tree changed since it was read
-    invalid_tree = 7,  ///< a share tree that does not hold; nothing was changed
+    invalid_tree = 7,  ///< an invalid share tree; nothing was changed
     interrupted = 130,
 };
 
-/// For errors of the instance; commands that know better (usage, invalid tree) say so themselves.
+/// For errors of the instance; commands map other errors (usage, invalid tree) themselves.
 inline Exit exit_of(const Error& error) {
     switch (static_cast<int>(error.code)) {
         case EPERM:

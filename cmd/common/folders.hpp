@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: making the folders that instances keep their sockets, settings and state in. Must not know what they hold.
+// Owns: making the folders for the sockets, settings and state of instances. Must not know what they hold.
 #pragma once
 #include <filesystem>
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace weir::cmd {
 
-/// Makes a private directory (broker/api/private_dir) and, above it, whatever is missing.
-/// \return true if it was made here. Errors: it cannot be made, or it is somebody else's.
+/// Makes a private directory (broker/api/private_dir) and its missing parents. \return true if it was made here.
+/// Errors: it cannot be made, or another user owns it.
 inline Result<bool> make_private_tree(const std::string& path) {
     std::error_code problem;
     const std::filesystem::path above = std::filesystem::path(path).parent_path();

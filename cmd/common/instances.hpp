@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: what an instance says of itself and of the child instances below it. Payloads of job-route, job-list, module.
+// Owns: the state of an instance and of the child instances below it, from the payloads of job-route, job-list, module.
 // Must not draw.
 #pragma once
 #include <cstdint>
@@ -17,7 +17,7 @@ struct RoutedJob {
     std::string uri;  ///< of the child instance
     std::uint64_t local_id = 0;
 };
-/// nullopt when the job is not routed, or its child is gone.
+/// nullopt if the job is not routed, or its child is gone.
 std::optional<RoutedJob> find_routed(Client& client, std::uint64_t id);
 
 struct JobCounts {
@@ -31,22 +31,22 @@ struct ChildEntry {
     std::string uri, state;
     double lost_since = 0;  ///< seconds since the epoch; 0: it is attached
 };
-/// Children as job-route knows them; empty where the module is not loaded.
+/// The children that job-route knows; empty if the module is not loaded.
 std::vector<ChildEntry> children_of(Client& client);
 
-/// Jobs that are partitions: children of job-route, and those that say so in their jobspec and are not attached (any
-/// more or yet). Other people's jobs run in them.
+/// Jobs that are partitions: children of job-route, and jobs whose jobspec says so and that are not attached (yet or
+/// any more). Other users' jobs run in them.
 std::set<std::uint64_t> partition_jobs(Client& client);
 
-/// What `weir start` tells of a partition that it starts again when it ends: broker attribute weir.partition.NAME.
+/// The state of a partition that `weir start` restarts: broker attribute weir.partition.NAME.
 struct PartitionState {
     std::string name;
     bool is_down = false;
-    double since = 0;       ///< Unix seconds of this machine; of the end where it is down
+    double since = 0;       ///< Unix seconds of this machine; of its end if it is down
     int deaths = 0;         ///< in a row
     std::string why;        ///< of the last end
     double next = 0;        ///< Unix seconds: when it is to start again
-    std::uint64_t job = 0;  ///< as which it is starting again; 0: not yet
+    std::uint64_t job = 0;  ///< the job as which it starts again; 0: not yet
     std::string log;        ///< file
 };
 std::vector<PartitionState> partition_states(Client& client);
@@ -59,16 +59,16 @@ struct Instance {
     std::string version;
     int level = 0;
     std::uint64_t jobid = 0;          ///< at its parent; 0 for the top
-    std::vector<std::string> serves;  ///< queues of the parent that come here
+    std::vector<std::string> serves;  ///< queues of the parent that it serves
     std::vector<std::string> modules;
     std::int64_t cores = 0, cores_busy = 0;
     JobCounts jobs;
-    double lost_since = 0;  ///< its parent has no link to it since, in seconds since the epoch; 0: it has
-    std::string problem;    ///< why the rest is missing: it could not be asked
+    double lost_since = 0;  ///< when its parent lost the link, in seconds since the epoch; 0: it is attached
+    std::string problem;    ///< why the rest is missing: it did not answer
     std::optional<PartitionState> down;
     std::vector<Instance> children;
 };
-/// The instance and everything below it. Children that do not answer are listed with `problem`.
+/// The instance and all instances below it. Children that do not answer are listed with `problem`.
 Instance instance_tree(Client& client);
 
 /// "fcfs", "backfill" or "simple" from the name of the scheduler module; empty when none is loaded.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: reading a job's kept output, wherever in the instance tree the job ran.
+// Owns: reading the stored output of a job, from the instance in which it ran.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -14,7 +14,8 @@ struct JobOutput {
     std::string path;  ///< of the file that keeps it
 };
 
-/// From byte `offset` on. A job routed to a child instance is asked for there. Errors: ENOENT when nothing is kept.
+/// From byte `offset` on. For a job routed to a child instance the child is asked. Errors: ENOENT if no output is
+/// stored.
 Result<JobOutput> job_output(Client& client, std::uint64_t id, std::int64_t offset);
 
 }  // namespace weir::cmd

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: job ids and users as people type and read them, and a job as job-list tells it.
-// Must not print. RFC 19 (FLUID, F58), RFC 21 (states).
+// Owns: job ids and users in the form for people, and jobs from job-list. Must not print. RFC 19 (FLUID, F58), RFC 21
+// (states).
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -12,13 +12,12 @@
 
 namespace weir::cmd {
 
-/// "ƒ7J4Ab"; "f7J4Ab" where the screen has no Unicode.
+/// "ƒ7J4Ab"; "f7J4Ab" on a screen without Unicode.
 std::string job_name(std::uint64_t id, bool unicode = true);
-/// Any RFC 19 form. Errors: EINVAL with the forms that are right.
+/// Any RFC 19 form. Errors: EINVAL with the valid forms.
 Result<std::uint64_t> parse_job(const std::string& text);
 
-/// What job-manager says of a job that it does not know, that has ended or is not the user's, as a sentence with the
-/// remedy.
+/// The job-manager's error about a job that is unknown, has ended or is another user's, as a sentence with the remedy.
 Error explained(const Error& error, std::uint64_t id, Client& client, const std::string& not_permitted);
 
 /// Names of users: the instance's [weir.users] table, then the system's.
@@ -31,10 +30,10 @@ class Users {
 
   private:
     std::vector<std::pair<std::string, std::uint32_t>> table_;
-    mutable std::unordered_map<std::uint32_t, std::string> names_;  ///< found before: a list asks for few, often
+    mutable std::unordered_map<std::uint32_t, std::string> names_;  ///< a cache: a list has few users, many times
 };
 
-/// Attributes of RFC 21 jobs as job-list has them; absent ones keep their defaults.
+/// The attributes of a job in job-list (RFC 21); absent ones keep their defaults.
 struct Job {
     std::uint64_t id = 0;
     std::uint32_t userid = 0;
@@ -47,7 +46,7 @@ struct Job {
     json_t* annotations = nullptr;          ///< borrowed from the answer; null outside the callback
 };
 
-/// What to ask of job-list.
+/// A request to job-list.
 struct JobQuery {
     int states = FLUX_JOB_STATE_PENDING | FLUX_JOB_STATE_RUNNING;
     std::optional<std::uint32_t> userid;
@@ -61,7 +60,7 @@ Status list_jobs(Client& client, const JobQuery& query, const std::function<void
 Result<Job> find_job(Client& client, std::uint64_t id);
 /// "SCHED", "RUN", …; "INACTIVE" becomes its result: "completed", "failed", "canceled", "timeout".
 std::string state_text(const Job& job);
-/// Of a job that has ended how and when: "failed at 2026-11-21 09:31:05: exit code 3".
+/// How and when an ended job ended: "failed at 2026-11-21 09:31:05: exit code 3".
 std::string ending_text(const Job& job);
 
 }  // namespace weir::cmd

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: lines of an instance's log as values: of the ring (RFC 5424 with Flux's priority) and of the log file. Pure.
-// Must not know where they come from.
+// Owns: lines of an instance's log as values, both of the ring (RFC 5424 with Flux's priority) and of the log file.
+// Pure. Must not know where they come from.
 #pragma once
 #include <optional>
 #include <string>
@@ -15,9 +15,10 @@ struct LogLine {
     std::string text;
 };
 
-/// A line of log.dmesg. One without a header is a text of severity info.
+/// A line of log.dmesg. A line without a header is text of severity info.
 LogLine parse_ring_line(std::string_view line);
-/// A line of the log file, "TIME APP.SEVERITY[0]: TEXT"; nullopt for what a program wrote to its standard error.
+/// A line of the log file, "TIME APP.SEVERITY[0]: TEXT"; nullopt for other text, which a program wrote to its standard
+/// error.
 std::optional<LogLine> parse_file_line(std::string_view line);
 
 /// "emerg", "alert", "crit", "err", "warning", "notice", "info", "debug".

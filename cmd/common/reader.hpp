@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: forgiving reads of answers: a member that is missing or of another kind is the default. For display alone;
-// what decides is checked where it decides. All pointers are borrowed.
+// Owns: lenient reads of answers: a missing member, or one of another kind, has the default value. For display only;
+// decisions check their input. All pointers are borrowed.
 #pragma once
 #include <jansson.h>
 
@@ -26,7 +26,7 @@ inline double number_at(const json_t* object, const char* key, double otherwise 
 inline bool has_number(const json_t* object, const char* key) {
     return json_is_number(json_object_get(object, key));
 }
-/// Elements of the array `key`; empty when it is none.
+/// Elements of the array `key`; empty if it is no array.
 inline std::vector<json_t*> items_at(const json_t* object, const char* key) {
     std::vector<json_t*> items;
     const json_t* array = json_object_get(object, key);

@@ -8,7 +8,7 @@
 namespace weir::cmd {
 
 std::string sha256_of(std::string_view bytes);
-/// Of a file as it stands on the disk; nothing for what is no regular file or cannot be read.
+/// The hash of a file on the disk; nothing if it is no regular file or cannot be read.
 std::optional<std::string> sha256_of_file(const std::string& path);
 
 }  // namespace weir::cmd

@@ -15,7 +15,7 @@ struct ShareNode {
     bool is_user = false;
     std::int64_t shares = 0;
     double entitled = 0;      ///< part of the machine
-    double used = 0;          ///< part of what all jobs used, decayed
+    double used = 0;          ///< part of the usage of all jobs, decayed
     double usage_core_s = 0;  ///< decayed
     std::int64_t charged_core_us = 0;
     std::optional<double> level_fs, factor;
@@ -26,7 +26,7 @@ struct ShareView {
     std::string author, reason, toml;
     double time = 0;
     std::vector<ShareNode> nodes;  ///< parents before children, without the root
-    double idle_core_s = 0;        ///< what partitions held and no job used, decayed
+    double idle_core_s = 0;        ///< resources that partitions held and no job used, decayed
     double idle = 0;               ///< part of all that partitions and jobs held
     std::int64_t idle_cores = 0;   ///< now
 };

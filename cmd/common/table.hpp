@@ -13,16 +13,16 @@ enum class Align { left, right };
 struct Column {
     std::string title;
     Align align = Align::left;
-    /// What happens where the table is too wide: columns with the highest number go first, as a whole; 0 never goes.
+    /// If the table is too wide, columns with the highest number are dropped first; 0 is never dropped.
     int drop_order = 0;
-    /// May be cut to this many columns (0: never cut), before anything is dropped.
+    /// May be clipped to this width (0: never), before a column is dropped.
     std::size_t width_min = 0;
 };
 
 class Table {
   public:
     explicit Table(std::vector<Column> layout) : columns_(std::move(layout)) {}
-    /// One cell a column; a row with fewer is filled with empty ones.
+    /// One cell for each column; missing cells are empty.
     void add(std::vector<std::string> row);
     bool empty() const { return rows_.empty(); }
     /// Lines with no trailing blanks. `screen.width` 0: nothing is cut or dropped. The header is faint where colour is

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: what a stream can show: a terminal or not, how wide, colour, Unicode. Decided once, from values, so that tests
-// can. Must not write anything. Sources: no-color.org, POSIX TERM=dumb.
+// Owns: the capabilities of a stream: terminal or not, width, colour, Unicode. They are derived once, from values that
+// tests can set. Must not write anything. Sources: no-color.org, POSIX TERM=dumb.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace weir::cmd {
 
-/// The facts of the environment that decide.
+/// The facts of the environment.
 struct StreamFacts {
     bool is_terminal = false;
     std::size_t width = 0;  ///< columns by the terminal, 0 if unknown
@@ -18,7 +18,7 @@ struct StreamFacts {
     bool dumb = false;      ///< TERM is "dumb" or unset
     bool utf8 = true;       ///< the locale's character set is UTF-8 (or none is set)
 };
-/// What follows from them. `width` 0: do not cut.
+/// The derived capabilities. `width` 0: do not clip.
 struct Screen {
     bool escapes = false;  ///< may move the cursor
     bool color = false;

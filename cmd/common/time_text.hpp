@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: a point in time as people read it, in this machine's time zone.
+// Owns: instants as text for people, in this machine's time zone.
 #pragma once
 #include <ctime>
 #include <string>

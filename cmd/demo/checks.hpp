@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the demo's own checks: what must hold after a run, each from two independent sources. Pure.
+// Owns: the demo's own checks after a run, each from two independent sources. Pure.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -16,9 +16,9 @@ struct Check {
     std::string detail;  ///< what was compared, with figures
 };
 
-/// Core-microseconds by node path as a broker's ledger has them.
+/// Core-microseconds by node path, from a broker's ledger.
 using Charges = std::map<std::string, std::int64_t>;
-/// What one child instance says of itself.
+/// The report of one child instance.
 struct ChildView {
     std::string name;
     Charges charges;  ///< its own ledger, by "account/@user" or by user
@@ -31,7 +31,7 @@ Check check_entitlements(const std::vector<Entitlement>& tree);
 Check check_charges(const Charges& ledger, const std::vector<JobRecord>& jobs);
 /// The children's ledgers together equal the parent's, association by association, exactly.
 Check check_children(const Charges& parent, const std::vector<ChildView>& children);
-/// All jobs that were submitted came to an end, by the parent's count and by the children's.
+/// All submitted jobs ended, by the parent's count and by the children's.
 Check check_complete(std::int64_t submitted, std::int64_t parent_inactive, const std::vector<JobRecord>& jobs);
 
 }  // namespace weir::cmd

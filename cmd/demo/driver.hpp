@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the running part of a demo: submitting each job at its time, drawing what the instances say, until all have
-// ended. Must not know what comes of it (report, checks).
+// Owns: the running part of a demo: it submits each job at its time and draws the state of the instances until all jobs
+// have ended. Must not know the results (report, checks).
 #pragma once
 #include <string>
 #include <vector>
@@ -11,7 +11,7 @@
 
 namespace weir::cmd {
 
-/// Where the picture goes. On a terminal it is redrawn in place; elsewhere it is a line now and then.
+/// The output of the picture. On a terminal it is redrawn in place; elsewhere it is a line at intervals.
 class LiveOutput {
   public:
     LiveOutput(const Screen& screen, bool is_plain, int fd);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: what happened to each job, read from the job journals of the parent and of the children: the demo's witness
-// that is independent of any ledger. RFC 18, 21. Must not know shares.
+// Owns: the history of each job, read from the job journals of the parent and of the children. It is independent of any
+// ledger. RFC 18, 21. Must not know shares.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -14,7 +14,7 @@ namespace weir::cmd {
 
 /// One job of one journal.
 struct JournalJob {
-    std::uint64_t upstream = 0;  ///< the parent's job it stands for; 0: none
+    std::uint64_t upstream = 0;  ///< the parent's job of which it is the copy; 0: none
     std::uint32_t userid = 0;
     std::string account, queue, result;
     std::int64_t cores = 0;  ///< of its R
@@ -24,7 +24,7 @@ struct JournalJob {
 
 class Journal {
   public:
-    /// Takes one answer of job-manager.events-journal. Returns false at the end of the backlog.
+    /// Reads one answer of job-manager.events-journal. Returns false at the end of the backlog.
     bool take(json_t* answer);
     const std::map<std::uint64_t, JournalJob>& jobs() const { return jobs_; }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: what a run delivered: from job records to shares, waits and slowdowns per account. Pure.
-// Must not know how the records were got. Source: Feitelson 2001 (bounded slowdown).
+// Owns: the results of a run: from job records to shares, waits and slowdowns per account. Pure. Must not know where
+// the records come from. Source: Feitelson 2001 (bounded slowdown).
 #pragma once
 #include <cstdint>
 #include <map>
@@ -22,7 +22,7 @@ struct JobRecord {
     bool has_run() const { return free > alloc; }
 };
 
-/// A node of the tree with what it is entitled to, parents before children.
+/// A node of the tree with its entitlement, parents before children.
 struct Entitlement {
     std::string path;
     double share = 0;  ///< of the machine, in [0,1]
@@ -56,7 +56,8 @@ std::int64_t core_us(const JobRecord& job, const Window& window);
 std::vector<AccountRow> account_rows(const std::vector<JobRecord>& jobs, const std::vector<Entitlement>& tree,
                                      const Window& window);
 
-/// Core-microseconds by node path, whole jobs: what the ledger must have charged, to the digit. "" is the total.
+/// Core-microseconds by node path, for whole jobs: the amounts that the ledger must have charged, to the digit. "" is
+/// the total.
 std::map<std::string, std::int64_t> core_us_by_path(const std::vector<JobRecord>& jobs);
 
 }  // namespace weir::cmd

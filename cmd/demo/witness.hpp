@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: after the run: asking the ledgers and the journals, and putting report and checks together.
+// Owns: reading the ledgers and the journals after the run, and making report and checks from them.
 #pragma once
 #include "cmd/demo/report_text.hpp"
 #include "cmd/demo/workload.hpp"
@@ -13,7 +13,7 @@ struct Findings {
     Instant first_submit{};
 };
 
-/// Asks until the last reports have arrived at the parent (all checks hold) or `patience` of real time is over.
+/// Repeats until the last reports have arrived at the parent (all checks pass) or `patience` of real time is over.
 Result<Findings> findings_of(const Workload& workload, Session& session, Signals& signals, Duration patience);
 
 }  // namespace weir::cmd

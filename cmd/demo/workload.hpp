@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: what the demo runs: a machine, a share tree, users and their jobs, generated or taken from a log.
+// Owns: the workload of the demo: a machine, a share tree, users and their jobs, generated or from a log.
 // Must not know brokers or clocks. Sources: Lublin and Feitelson 2003; the Standard Workload Format.
 #pragma once
 #include <cstdint>
@@ -32,9 +32,9 @@ struct Workload {
     std::uint64_t left_out = 0;  ///< lines of a log that could not be replayed
 };
 
-/// 40 nodes of 4 cores, three accounts in five, eight users, `jobs` jobs by the model. The accounts ask for other parts
-/// of the machine than they are entitled to, together for almost half as much again as there is. The same seed gives
-/// the same jobs.
+/// 40 nodes of 4 cores, three accounts in five, eight users, `jobs` jobs by the model. The accounts request other parts
+/// of the machine than their entitlements, together almost one and a half times the machine. The same seed gives the
+/// same jobs.
 Result<Workload> generated_workload(std::uint64_t seed, std::int64_t jobs);
 
 /// The first `jobs` jobs of a log that ran: groups as accounts (equal shares), users as users; the batch partition is
@@ -45,8 +45,8 @@ Result<Workload> workload_of_log(const std::vector<SwfJob>& log, std::int64_t pr
 /// Reads as many lines as needed. Errors: "FILE:LINE: what".
 Result<Workload> trace_workload(const std::string& path, std::int64_t jobs);
 
-/// When the last job of the workload would end if nothing took time but the jobs, by replaying it through the
-/// production policies, partition by partition. After the first submit. Errors: a job larger than its partition.
+/// The end of the last job if nothing but the jobs took time, from a replay with the production policies, partition by
+/// partition. After the first submit. Errors: a job larger than its partition.
 Result<Duration> makespan(const Workload& workload);
 
 }  // namespace weir::cmd

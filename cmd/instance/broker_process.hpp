@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: one weir-broker process: found, started, awaited by its readiness descriptor, ended with all that descends from
-// it. Must not know configurations. Linux: pidfd, PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER.
+// Owns: one weir-broker process: finding, starting and awaiting it (by its readiness descriptor), and ending it with
+// all its descendants. Must not know configurations. Linux: pidfd, PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER.
 #pragma once
 #include <sys/types.h>
 
@@ -20,13 +20,13 @@ namespace weir::cmd {
 Result<std::string> find_broker();
 /// The folder of this program's executable.
 std::string program_folder();
-/// Where our jobtap plugins are: ../lib/flux/job-manager/plugins as seen from the broker.
+/// The folder of our jobtap plugins: ../lib/flux/job-manager/plugins relative to the broker.
 std::string plugin_folder();
 
 class BrokerProcess {
   public:
     /// Starts `argv` plus "--ready-fd N" in a process group of its own, standard output and error appended to
-    /// `log_path`. The broker gets SIGTERM when this process dies, however it dies; orphans of it become our children.
+    /// `log_path`. The broker gets SIGTERM when this process dies in any way; its orphans become our children.
     static Result<BrokerProcess> start(std::vector<std::string> argv, const std::string& log_path,
                                        const Signals& signals);
     BrokerProcess(BrokerProcess&& other) noexcept;
@@ -34,9 +34,10 @@ class BrokerProcess {
     /// Kills what is left.
     ~BrokerProcess();
 
-    /// The URI that the broker tells when all modules run. Errors: what it said when it failed; interrupted (EINTR).
+    /// The URI that the broker writes when all modules run. Errors: its message when it failed; interrupted (EINTR).
     Result<std::string> wait_ready(Signals& signals, Duration timeout);
-    /// SIGTERM, then SIGKILL after `patience`; then whatever it left behind. Returns its exit status (as wait(2)).
+    /// Sends SIGTERM, then SIGKILL after `patience`; then ends the processes that it left. Returns its exit status (as
+    /// wait(2)).
     int stop(Signals& signals, Duration patience);
     /// Readable when the broker has ended.
     int pidfd() const { return pidfd_; }
@@ -61,7 +62,7 @@ class BrokerProcess {
     std::vector<std::string> said_;  // the last errors
 };
 
-/// Ends processes that were left to us (we are their subreaper): SIGTERM, then SIGKILL. Returns how many there were.
+/// Ends orphaned processes (we are their subreaper): SIGTERM, then SIGKILL. Returns their number.
 int end_orphans(Duration patience);
 
 }  // namespace weir::cmd

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: that one `weir start` at a time writes into a folder of settings and state. flock(2): the lock dies with the
-// process, so that a killed one never blocks the next. Must not know what the folder holds.
+// Owns: a lock so that one `weir start` at a time writes into a folder of settings and state. flock(2) ends with the
+// process, so a killed process never blocks the next. Must not know what the folder holds.
 #pragma once
 #include <fcntl.h>
 #include <sys/file.h>
@@ -17,7 +17,7 @@ namespace weir::cmd {
 
 class FolderLock {
   public:
-    /// Errors: EADDRINUSE with the process id of who holds it; the system's, with the path.
+    /// Errors: EADDRINUSE with the process id of the holder; the system's, with the path.
     static Result<FolderLock> take(const std::string& folder) {
         const std::string path = folder + "/start.lock";
         FolderLock lock(open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: what was added to a log file since it was last looked at, over rotations. Must not know what the lines say.
+// Owns: the lines added to a log file since the last read, also over rotations. Must not know what the lines mean.
 #pragma once
 #include <string>
 #include <vector>
@@ -8,7 +8,7 @@ namespace weir::cmd {
 
 class LogTail {
   public:
-    /// Begins at the end of the file as it is now; the file need not be there yet.
+    /// Begins at the current end of the file; the file need not exist yet.
     explicit LogTail(std::string path);
     LogTail(LogTail&& other) noexcept;
     LogTail& operator=(LogTail&& other) = delete;
@@ -22,7 +22,7 @@ class LogTail {
 
     std::string path_;
     int fd_ = -1;
-    std::string text_;  // read and not handed out
+    std::string text_;  // read and not returned yet
 };
 
 }  // namespace weir::cmd

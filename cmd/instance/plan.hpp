@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: what an instance tree is to be (a parent, partitions in it) and the TOML configurations that say so. Pure.
+// Owns: the plan of an instance tree (a parent with partitions) and the TOML configurations for it. Pure.
 // Must not know processes. Keys: doc/configuration.md.
 #pragma once
 #include <cstdint>
@@ -32,15 +32,15 @@ struct Plan {
     std::vector<Partition> partitions;
     std::string default_queue;
     double scale = 1;  ///< of the clock
-    /// Unix seconds at which scaled and real time agree; used with a scale alone. Empty: the broker's statedir knows,
-    /// or the start is. Partitions take their parent's clock.
+    /// Unix seconds at which scaled and real time agree; used with a scale alone. Empty: from the broker's statedir,
+    /// else the start. Partitions take their parent's clock.
     std::optional<double> origin;
     std::map<std::string, std::string> weir;  ///< further keys of [weir], as "half-life" -> "1d"
     std::map<std::string, double> weights;
     std::int64_t jobs_kept = 10000;  ///< ended jobs in memory
 };
 
-/// The queue in which the child instances themselves wait; nobody else's business.
+/// The queue of the child instances' own jobs; no other job uses it.
 inline constexpr const char* instance_queue = "instances";
 
 /// A TOML basic string, quotes and all.

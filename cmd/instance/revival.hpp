@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: when a partition that ended is started again: pauses that grow, for ever, until it has run well. Pure.
-// Must not know jobs.
+// Owns: when an ended partition is started again: after pauses that grow until it has run well, without a limit on
+// restarts. Pure. Must not know jobs.
 #pragma once
 #include <algorithm>
 #include <optional>

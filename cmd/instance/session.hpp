@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: a running instance tree: a parent broker, its partitions as jobs of it, from files to processes and back to
-// nothing. Used by `weir start` and `weir demo`.
+// Owns: a running instance tree: a parent broker, and its partitions as jobs of it, from their configuration files to
+// the end of all processes. Used by `weir start` and `weir demo`.
 #pragma once
 #include <functional>
 #include <memory>
@@ -31,18 +31,18 @@ struct SessionChild {
 class Session {
   public:
     /// Writes the configurations to `files`, starts the parent with `extra_configs` on top, then the partitions;
-    /// returns when every partition serves its queue. `say` gets a line for each step. Errors: what the broker or a
-    /// child said; EINTR.
+    /// returns when every partition serves its queue. `say` receives a line for each step. Errors: the message of the
+    /// broker or a child; EINTR.
     static Result<Session> start(const Plan& plan, const std::string& files,
                                  const std::vector<std::string>& extra_configs, Signals& signals,
                                  const std::function<void(const std::string&)>& say);
     /// Ends the children's jobs, then the parent; removes sockets and directories that start() made.
     void stop(Signals& signals);
 
-    /// Sees which partitions ended and which serve again, and starts those whose time has come. Each of that is a
-    /// sentence, which is also in the log, and in `weir tree` by the broker's attributes.
+    /// Checks which partitions ended and which serve again, and starts those that are due. Each event is a sentence,
+    /// which is also in the log, and in `weir tree` by the broker's attributes.
     std::vector<std::string> watch();
-    /// Until watch() has something to do at the latest; a second at most.
+    /// The time until watch() has something to do; at most a second.
     Duration pause() const;
     /// Warnings and errors that were logged since the last call, each once: "batch: warning: job-priority: ...".
     std::vector<std::string> warnings();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: Ctrl-C and friends as something to wait for together with other descriptors; waiting itself.
+// Owns: SIGINT, SIGTERM, SIGQUIT and SIGHUP as a descriptor to wait for together with others; waiting itself.
 #pragma once
 #include <csignal>
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace weir::cmd {
 
-/// What SIGHUP asks for: the end, as of a command that nobody watches any more, or a reload.
+/// The meaning of SIGHUP: the end, for a command in a closed terminal, or a reload.
 enum class Hangup { ends, reloads };
 
 /// Blocks SIGINT, SIGTERM, SIGQUIT and SIGHUP while it lives and collects them. One at a time; before any thread runs.
@@ -19,13 +19,13 @@ class Signals {
     Signals(const Signals&) = delete;
     Signals& operator=(const Signals&) = delete;
     int fd() const { return fd_; }
-    /// True once one that asks for the end has come; stays true.
+    /// True once a signal that asks for the end has arrived; stays true.
     bool is_stop_asked();
-    /// How many of those have come: the second one is impatient.
+    /// The number of those signals; the second one asks for an immediate end.
     int count();
-    /// From now on a further one does what it does by default: it ends the process. Of the calling thread alone.
+    /// From now on a further signal has its default effect: it ends the process. For the calling thread only.
     void let_next_end();
-    /// True if SIGHUP has come since the last call, where it asks for a reload.
+    /// True if SIGHUP has arrived since the last call, if it asks for a reload.
     bool take_hangup();
     /// The mask to restore in a forked child.
     const sigset_t& old_mask() const { return old_mask_; }

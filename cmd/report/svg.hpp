@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: pictures as SVG text for HTML pages: lines, areas, marks, words, axes. Colours are classes that the page's
-// style sheet fills in, so that light and dark are the page's affair; series differ by colour, dash and mark. Pure.
+// Owns: pictures as SVG text for HTML pages: lines, areas, marks, words, axes. Colours are classes of the page's style
+// sheet, which handles light and dark; series differ by colour, dash and mark. Pure.
 // Must not know what is drawn.
 #pragma once
 #include <cstddef>
@@ -14,7 +14,7 @@ namespace weir::cmd {
 /// `<`, `>`, `&` and quotes as entities; control characters left out.
 std::string escaped(std::string_view text);
 
-/// How many series can be told apart; others wrap around.
+/// The number of distinguishable series; further ones wrap around.
 inline constexpr std::size_t series_max = 8;
 
 struct Tick {
@@ -41,7 +41,7 @@ using Points = std::vector<std::pair<double, double>>;
 
 class Svg {
   public:
-    /// `id`: unique on the page. `title` names the picture, `alternative` says in words what it shows.
+    /// `id`: unique on the page. `title` names the picture, `alternative` describes it in words.
     Svg(std::string id, double width, double height, const std::string& title, const std::string& alternative);
 
     /// Classes: "grid", "rule", "faint", "bold", "end", "middle", "area", "sN" (series N).

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: what a comparison of policies on one log knows: for each policy its figures and the series behind the pictures.
-// Pure: outcomes in, values out. Must not know files, threads, nor how anything is shown.
+// Owns: the comparison of policies on one log: for each policy its figures and the series for the pictures. Pure: from
+// outcomes to values. Must not know files, threads, nor how anything is shown.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -15,7 +15,7 @@
 
 namespace weir::cmd {
 
-/// What all policies are measured on and against.
+/// The common basis of measurement for all policies.
 struct Yardstick {
     std::string log;  ///< its name without folders
     std::int64_t cores = 0;
@@ -28,17 +28,17 @@ struct Yardstick {
     std::size_t users_level = 0;  ///< of `users`, by index; that of `accounts` is 0
 };
 
-/// A replay as it is handed over.
+/// The result of a replay.
 struct Replayed {
     std::string name;
     std::string scheduler;
     std::string order;              ///< what orders the queue: "submission", "multifactor", ...
     bool is_complete = true;        ///< false: cut off; the figures are of the jobs that started until then
     std::vector<Outcome> outcomes;  ///< in the log's order
-    std::vector<FairStart> fair;    ///< of the jobs looked at, in the order in which they were
+    std::vector<FairStart> fair;    ///< of the measured jobs, in the order of measurement
 };
 
-/// A job drawn in the window: where and when.
+/// A job drawn in the window: its cores and its time.
 struct WindowJob {
     Outcome outcome;
     std::vector<std::pair<double, double>> cores;  ///< from, to: the machine's cores as a line

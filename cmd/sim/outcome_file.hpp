@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: a replay's outcome as a file: starts, CSV, SWF or JSON, a job at a time. Must not know how it came about.
+// Owns: the outcomes of a replay as a file: starts, CSV, SWF or JSON, one job at a time. Must not know how they were
+// computed.
 #pragma once
 #include <optional>
 #include <string>
@@ -10,7 +11,7 @@
 
 namespace weir::cmd {
 
-/// What stands at the head of a file beside its jobs.
+/// The head of a file, besides its jobs.
 struct ReplayFacts {
     std::string log;  ///< its name without folders
     std::string scheduler;
@@ -28,7 +29,7 @@ class OutcomeFile {
     /// The next job, in the log's order. Times are seconds of the log; what is no whole second gets decimals, in SWF it
     /// is cut off.
     Status add(const Outcome& outcome);
-    /// Puts the file in its place; `is_complete` false: says in the file that the replay was cut off.
+    /// Renames the file to its final name; `is_complete` false: the file says that the replay was cut off.
     Status finish(bool is_complete);
 
   private:

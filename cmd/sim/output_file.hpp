@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: a file that is there whole or not at all: written under a temporary name beside its own, renamed when it is
-// done; compressed when the name ends in .gz. Must not know what is written.
+// Owns: a file that exists completely or not at all: it is written under a temporary name and renamed at the end; it is
+// compressed if its name ends in .gz. Must not know what is written.
 #pragma once
 #include <memory>
 #include <string>
@@ -17,12 +17,12 @@ class OutputFile {
     static Result<OutputFile> create(const std::string& path);
     OutputFile(OutputFile&& other) noexcept;
     OutputFile& operator=(OutputFile&&) = delete;
-    /// Without commit() nothing stays behind.
+    /// Without commit() no file remains.
     ~OutputFile();
 
-    /// Collects; errors come with commit() at the latest.
+    /// Writes to a buffer; errors are returned by commit() at the latest.
     Status write(std::string_view text);
-    /// Puts the file in its place. Call once.
+    /// Renames the file to its final name. Call it once.
     Status commit();
     const std::string& path() const { return path_; }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: what the pictures of a comparison have in common: their width, the names of the policies, the axis of time.
+// Owns: common parts of the pictures of a comparison: their width, the names of the policies, the axis of time.
 // Must not know any picture.
 #pragma once
 #include <algorithm>
@@ -26,7 +26,7 @@ inline double days(const Comparison& comparison, Instant at) {
     return to_seconds(at - comparison.begin) / 86400;
 }
 
-/// Days, or hours where there are less than three days, from the first submission to the last end.
+/// Days, or hours below three days, from the first submission to the last end.
 inline Axis time_axis(const Comparison& comparison, double from, double to, int ticks) {
     const double high = std::max(days(comparison, comparison.end), 1e-6);
     const double unit = high < 3 ? 24 : 1;

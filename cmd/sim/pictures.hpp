@@ -14,14 +14,14 @@ struct Picture {
     std::string svg;
     bool is_of_accounts = false;  ///< the table of accounts belongs below it
 };
-/// Frontier, share against usage, what was due and what was got, distance from entitlement, waits, utilisation, Gantt;
-/// none where no job started.
+/// Frontier, share against usage, allotted and delivered, distance from entitlement, waits, utilisation, Gantt; none if
+/// no job started.
 std::vector<Picture> pictures(const Comparison& comparison);
 
 /// Accounts whose usage over time is drawn.
 inline constexpr std::size_t usage_panels_max = 9;
 
-/// The root's children by place, those who got most first, at most so many.
+/// The root's children by place, those with the greatest usage first, at most so many.
 std::vector<std::size_t> shown_accounts(const Comparison& comparison, std::size_t most);
 
 // One each; the rest of pictures.hpp is their order.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: a policy to be replayed, as a file: [sim] says scheduler and machine, [weir] what orders the queue, as for an
-// instance (doc/configuration.md). Must not know logs or replays.
+// Owns: a file with a policy for replays: [sim] has the scheduler and the machine, [weir] the order of the queue as for
+// an instance (doc/configuration.md). Must not know logs or replays.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -21,26 +21,26 @@ struct PolicyFile {
     std::string name;  ///< [sim] name, else the file's without folders and ending
     Policy scheduler = Easy{};
     std::int64_t cores = 0;                    ///< 0: the log's
-    std::optional<config::Settings> settings;  ///< none without [weir]: the queue stands in order of submission
+    std::optional<config::Settings> settings;  ///< none without [weir]: the queue is in order of submission
     bool has_groups = false;                   ///< [sim] shares = "groups": each group an equal share, not each user
     std::string site_path;                     ///< [sim] site-values, as written
-    SiteValuesPtr site;                        ///< what stands there
+    SiteValuesPtr site;                        ///< the values in that file
     std::string tree_path;                     ///< of `tree`
     std::optional<ShareTree> tree;             ///< where [weir] names a share tree
-    std::vector<std::string> warnings;         ///< settings that can have no effect
+    std::vector<std::string> warnings;         ///< settings without effect
     PolicySource source;                       ///< the files, with hashes, and all settings that are in force
 };
 
-/// Who of a log pays by which leaf: those of the file's tree, else all users or all groups alike. `accounts`: what the
-/// log calls its groups, number 1 first, if it does.
+/// The payers of a log: leaves of the file's tree, else equal shares for all users or all groups. `accounts`: the names
+/// of the log's groups, number 1 first, if it has any.
 LogShares log_shares(const PolicyFile& file, std::vector<std::string> accounts = {});
 
-/// A policy's name as people read it: runs of blanks are one, what cannot be printed is gone. Two policies whose names
-/// read alike cannot be told apart.
+/// A policy's name as people read it: runs of blanks are one blank, and characters that cannot be printed are removed.
+/// Two policies must differ in it.
 std::string read_name(const std::string& name);
 
 /// Errors, each with file, line where there is one, value and what is right: no such file, no TOML, unknown keys or bad
-/// values in [sim] and [weir], neither of the two tables, a share tree that does not hold.
+/// values in [sim] and [weir], neither of the two tables, an invalid share tree.
 Result<PolicyFile> read_policy_file(const std::string& path);
 
 }  // namespace weir::cmd

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: one line on stderr that says how far a replay is, redrawn in place; nothing at all when stderr is no terminal.
+// Owns: a progress line on stderr, redrawn in place; no output if stderr is no terminal.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -15,7 +15,7 @@ std::string progress_line(const std::string& title, double part, std::uint64_t j
 
 class Progress {
   public:
-    /// `quiet`: says nothing. `now`: real time.
+    /// `quiet`: no output. `now`: real time.
     Progress(std::string title, const Screen& screen, bool quiet, Duration now)
         : title_(std::move(title)), screen_(screen), is_shown_(screen.escapes && !quiet), begin_(now), drawn_(now) {}
     ~Progress() { clear(); }
@@ -25,7 +25,7 @@ class Progress {
     void set_title(std::string title) { title_ = std::move(title); }
     /// Draws at most ten times a second.
     void show(double part, std::uint64_t jobs, Duration now);
-    /// Takes the line away, before other output.
+    /// Removes the line, before other output.
     void clear();
 
   private:

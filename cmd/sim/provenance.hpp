@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: what a comparison came from, so that it can be made again and its policies told apart. Must not know figures.
+// Owns: the provenance of a comparison, so that it can be reproduced and its policies distinguished. Must not know
+// figures.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -11,7 +12,7 @@
 
 namespace weir::cmd {
 
-/// A file that was read. `sha256` of its bytes, nothing where they cannot be read again (a pipe).
+/// A file that was read. `sha256` of its bytes; nothing if they cannot be read again (a pipe).
 struct SourceFile {
     std::string path;
     std::optional<std::string> sha256;
@@ -30,12 +31,12 @@ struct Provenance {
     std::map<std::string, PolicySource> policies;  ///< by name
 };
 
-/// "provenance" of "weir.sim-compare/1"; the policies' own stand with the policies.
+/// "provenance" of "weir.sim-compare/1"; the sources of a policy are in the policy's part.
 Json provenance_json(const Provenance& provenance);
 Json source_files_json(const std::vector<SourceFile>& files);
 
-/// Settings as rows: a dotted key, then its value under each policy, "-" for none. Those that differ come first;
-/// `differing` says how many these are.
+/// Settings as rows: a dotted key, then its value under each policy, "-" for none. The first `differing` rows are those
+/// that differ.
 struct SettingRows {
     std::vector<std::vector<std::string>> rows;
     std::size_t differing = 0;

@@ -18,7 +18,7 @@ struct PlannedReplay {
     std::string name;
     Policy scheduler;
     std::string order_name = "submission";
-    /// What orders the queue, fresh for each replay; nullptr as a result: order of submission. Called from threads.
+    /// Makes the order of the queue for one replay; nullptr as a result: order of submission. Called from threads.
     std::function<Result<std::unique_ptr<QueueOrder>>()> order;
 };
 
@@ -29,12 +29,12 @@ struct ReplayResults {
     bool is_interrupted = false;
 };
 
-/// How far all of it is. Fair starts are replays too: their jobs count.
+/// The progress of all replays. Fair starts are replays too, and their jobs count.
 struct ReplayProgress {
-    double part = 0;                   ///< of the jobs to be replayed, as far as their number is known: it can fall
+    double part = 0;  ///< the fraction of the jobs to be replayed, as far as their number is known; it can decrease
     std::uint64_t jobs = 0;            ///< replayed
     std::uint64_t fair_starts = 0;     ///< found
-    std::uint64_t fair_starts_of = 0;  ///< to be found; 0: no policy is that far
+    std::uint64_t fair_starts_of = 0;  ///< to be found; 0: no policy has got there
 };
 
 struct ReplayWatch {
@@ -45,7 +45,7 @@ struct ReplayWatch {
     std::uint64_t seed = 1;
 };
 
-/// `jobs` in order of submission. After a signal what was replayed until then is the result, with the fair starts that
+/// `jobs` in order of submission. After a signal the result is what was replayed until then, with the fair starts that
 /// were found under every policy; a second signal ends the process. Error: the first one in the order of the plan.
 Result<ReplayResults> replay_all(const std::vector<PlannedReplay>& plan, const Yardstick& yardstick,
                                  const std::vector<SimJob>& jobs, Signals& signals, const ReplayWatch& watch);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the few figures of a replay that need no memory: means, maxima, utilisation. Quantiles and fairness need every
-// job: libsched/sim/metrics, `weir sim compare`.
+// Owns: the figures of a replay that need no memory of jobs: means, maxima, utilisation. Quantiles and fairness need
+// every job: libsched/sim/metrics, `weir sim compare`.
 #pragma once
 #include <algorithm>
 #include <cstdint>

@@ -8,8 +8,8 @@
 
 namespace weir::cmd {
 
-/// A bar `width` columns wide on which `full` is the right end: filled up to `value`, a tick where `tick` is.
-/// All three in the same unit; what lies beyond the end is shown at the end. The tick is drawn over the fill.
+/// A bar `width` columns wide on which `full` is the right end: filled up to `value`, a tick where `tick` is. All three
+/// in the same unit; a value beyond the end is shown at the end. The tick is drawn over the fill.
 std::string bullet(double value, double tick, double full, std::size_t width, Glyphs glyphs);
 /// Filled to `fraction` of its width.
 std::string progress_bar(double fraction, std::size_t width, Glyphs glyphs);

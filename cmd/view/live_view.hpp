@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the picture of a running instance tree: a state as values in, lines of text out. Pure: no clock, no terminal.
-// Must not know where the state comes from.
+// Owns: the picture of a running instance tree, from a state to lines of text. Pure: no clock, no terminal. Must not
+// know where the state comes from.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -47,8 +47,8 @@ struct LiveState {
     std::vector<PartitionLine> partitions;
 };
 
-/// The whole picture in at most screen.height lines (0: no limit), each at most screen.width columns. Where height is
-/// short the queue gives way first, then running jobs, then users; accounts and partitions stay.
+/// The whole picture in at most screen.height lines (0: no limit), each at most screen.width columns. If there are too
+/// few lines, the queue is shortened first, then running jobs, then users; accounts and partitions stay.
 std::vector<std::string> live_view(const LiveState& state, const Screen& screen);
 /// One line for a log: progress, busy cores per partition, the top-level accounts' used against entitled.
 std::string live_line(const LiveState& state, Glyphs glyphs);

@@ -16,8 +16,8 @@ struct TreeRow {
     bool is_user = false;
 };
 
-/// Rows for different paths in any order, as the tree is drawn: depth first, siblings in the order in which they came.
-/// O(n (log n + depth)).
+/// Rows for different paths in any order, in the order of drawing: depth first, siblings in their given order. O(n (log
+/// n + depth)).
 std::vector<TreeRow> tree_rows_of(const std::vector<std::string>& paths, Glyphs glyphs);
 
 /// The same for any records with a `path`.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: where an association stands and why, and which of two goes first, as text: job-priority's answers in, lines
-// out. Pure.
+// Owns: the rank of an association with reasons, and the comparison of two, as text: from job-priority's answers to
+// lines. Pure.
 #pragma once
 #include <jansson.h>
 
@@ -10,9 +10,9 @@
 
 namespace weir::cmd {
 
-/// Of job-priority.share-explain: a head line, one row a level, the reason.
+/// Of job-priority.share-explain: a head line, one row for each level, the reason.
 std::string share_explain_text(const json_t* answer, const Screen& screen);
-/// Of job-priority.share-compare: both, the level at which they part, the reason.
+/// Of job-priority.share-compare: both, the level at which they differ, the reason.
 std::string share_compare_text(const json_t* answer, const Screen& screen);
 
 }  // namespace weir::cmd
