@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the name -> pointer store behind every flux_*_aux_set. Must not know what hangs there.
+// Owns: the name -> pointer store behind every flux_*_aux_set. Must not know what is stored.
 #pragma once
 #include <flux/core.h>
 
@@ -10,7 +10,7 @@
 
 namespace weir::broker {
 
-/// Values with optional destructors, destroyed newest first; values without a key are only kept, and go last.
+/// Values with optional destructors, destroyed newest first; values without a key are destroyed last.
 class AuxTable {
   public:
     AuxTable() = default;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the seam between a Flux handle and its transport, and the two transports: the client side of local:// and the
-// ZeroMQ PAIR channel between a module's thread and the router. Must not know handles, reactors or services.
-// RFC 3; FLUX local connector (frames, authentication byte). errno semantics throughout.
+// Owns: the interface between a Flux handle and its transport, and the two transports: the client side of local:// and
+// the ZeroMQ PAIR channel between a module's thread and the router. Must not know handles, reactors or services. RFC 3;
+// FLUX local connector (frames, authentication byte). errno semantics throughout.
 #pragma once
 #include <memory>
 #include <optional>
@@ -18,7 +18,7 @@ struct Connector {
     Connector() = default;
     Connector(const Connector&) = delete;
     Connector& operator=(const Connector&) = delete;
-    /// A descriptor for poll. It may be edge triggered: look at pollevents() before waiting for it.
+    /// A descriptor for poll. It may be edge triggered: call pollevents() before waiting for it.
     virtual int pollfd() = 0;
     /// FLUX_POLLIN | FLUX_POLLOUT | FLUX_POLLERR as they are now, or -1 with errno. POLLERR: the peer is gone.
     virtual int pollevents() = 0;
@@ -31,7 +31,7 @@ struct Connector {
     /// Waits until a message can be received, the peer is gone, or `timeout_ms` real milliseconds passed (-1: for
     /// ever). Returns 1, 0 on timeout, -1 with errno.
     virtual int wait(int timeout_ms) = 0;
-    /// True when recv() would give a message, or the final error, although pollfd() need not be readable.
+    /// True if recv() would return a message, or the final error, although pollfd() may not be readable.
     virtual bool buffered() = 0;
 };
 
@@ -57,12 +57,12 @@ class Channel {
         return *this;
     }
     ~Channel();
-    /// ZMQ_FD: readable means "look at events()", and it is edge triggered: after any send or recv, and before waiting,
-    /// look at events() again.
+    /// ZMQ_FD: readable means "call events()". It is edge triggered: call events() again after any send or recv, and
+    /// before waiting.
     int fd() const;
     /// FLUX_POLLIN | FLUX_POLLOUT as of now; -1 with errno when the context is being terminated (ETERM).
     int events() const;
-    /// 0, or -1 with errno; EPIPE: nobody is at the other end.
+    /// 0, or -1 with errno; EPIPE: the other end is not connected.
     int send(const Message& msg);
     /// The next message; null with EAGAIN when none is there. A malformed one is EPROTO.
     MessagePtr recv();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: struct flux_msg_handler and the dispatcher of a handle: which handler a message goes to. Must not know futures
-// beyond "this response was delivered". RFC 6.
+// Owns: struct flux_msg_handler and the dispatcher of a handle, which selects the handler for a message. Must not know
+// futures beyond "this response was delivered". RFC 6.
 #pragma once
 #include <flux/core.h>
 
@@ -29,20 +29,21 @@ struct flux_msg_handler {
 
 namespace weir::broker {
 
-/// Watches a handle in its reactor while anybody listens, and gives each message to its handler.
-/// Order: response -> its future; request -> the newest handler of exactly its topic; then the handlers with a glob, a
-/// response without future or an event, newest first: all of them for events, the first for the rest. Else ENOSYS.
+/// Watches a handle in its reactor while there are listeners, and passes each message to its handler. Order: response
+/// -> its future; request -> the newest handler of exactly its topic; then the handlers with a glob, a response without
+/// future or an event, newest first: all of them for events, the first for the rest. Else ENOSYS.
 class Dispatcher : public Source, public std::enable_shared_from_this<Dispatcher> {
   public:
     explicit Dispatcher(flux_t* h);
     ~Dispatcher() override;
-    /// The handle goes away: handlers that still exist are never called again.
+    /// The handle is being destroyed: remaining handlers are never called again.
     void detach();
     void add(flux_msg_handler* handler);
     void remove(flux_msg_handler* handler);
-    /// Somebody waits for messages (a handler, a future with a continuation): while > 0 the handle is watched.
+    /// Changes the number of listeners (a handler, a future with a continuation): while it is > 0 the handle is
+    /// watched.
     void listen(int change);
-    /// Gives one message to its handler.
+    /// Passes one message to its handler.
     void deliver(MessagePtr msg);
 
     bool is_ready() override;

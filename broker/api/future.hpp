@@ -23,10 +23,10 @@ struct flux_future final : private weir::broker::Ready, private weir::broker::Ti
     explicit flux_future(flux_t* handle);
     flux_future(const flux_future&) = delete;
     flux_future& operator=(const flux_future&) = delete;
-    /// Frees, or does so when the continuation on the stack returns.
+    /// Frees the future, at the latest when the continuation on the stack returns.
     void end();
 
-    /// Adds a result: the present one when there is none, else behind those not yet taken by reset().
+    /// Adds a result: as the current one if there is none, else after those not yet consumed by reset().
     void fulfill(Outcome outcome);
     /// A response to this future's RPC; an error response, and the only one of an RPC that does not stream, is the
     /// last.

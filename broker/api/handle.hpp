@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: what the broker needs of a Flux handle beyond <flux/core.h>: to make one of a connector and to prime it for a
-// module. Must not know transports or services. A handle, its reactor, futures and watchers belong to one thread.
+// Owns: the broker's functions on a Flux handle beyond <flux/core.h>: making one from a connector and preparing it for
+// a module. Must not know transports or services. A handle, its reactor, futures and watchers belong to one thread.
 #pragma once
 #include <flux/core.h>
 #include <jansson.h>
@@ -14,7 +14,7 @@ namespace weir::broker {
 
 /// A handle on a connector; flags are FLUX_O_*. End it with flux_close. nullptr with errno.
 flux_t* handle_create(std::unique_ptr<Connector> connector, int flags);
-/// Primes what flux-core's module loader sets: aux "flux::name", "flux::uuid", and the log's application name.
+/// Sets what flux-core's module loader sets: aux "flux::name", "flux::uuid", and the log's application name.
 void handle_set_identity(flux_t* h, const std::string& name, const std::string& uuid);
 /// Puts an immutable broker attribute into the cache, so that flux_attr_get needs no RPC.
 void handle_prime_attr(flux_t* h, const std::string& name, const std::string& value);
@@ -25,7 +25,7 @@ int handle_set_conf(flux_t* h, const json_t* conf);
 flux_conf_t* conf_create(const json_t* conf);
 /// The JSON behind a configuration; borrowed.
 json_t* conf_json(const flux_conf_t* conf);
-/// Puts a message back: in front of, or behind what is queued in the handle (FLUX_RQ_HEAD 1, FLUX_RQ_TAIL 2).
+/// Requeues a message at the head or the tail of the handle's queue (FLUX_RQ_HEAD 1, FLUX_RQ_TAIL 2).
 int handle_requeue(flux_t* h, MessagePtr msg, int where);
 
 }  // namespace weir::broker

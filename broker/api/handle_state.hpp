@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: struct flux_handle: a connector, the queue of messages put back, matchtags and what hangs on a handle. Must not
-// know how messages are dispatched (dispatch.hpp) or what services mean. One thread.
+// Owns: struct flux_handle: a connector, the queue of requeued messages, matchtags and the objects of a handle. Must
+// not know how messages are dispatched (dispatch.hpp) or what services mean. One thread.
 #pragma once
 #include <flux/core.h>
 
@@ -42,7 +42,7 @@ struct flux_handle {
 
     // ---- messages ----
     int send(const weir::broker::Message& msg, bool nonblock);
-    /// The oldest message: one put back, else from the connector. Null with errno.
+    /// The oldest message: a requeued one, else from the connector. Null with errno.
     weir::broker::MessagePtr recv_any(bool nonblock);
     /// The oldest message that fits; others keep their order.
     weir::broker::MessagePtr recv(const flux_match& match, bool nonblock);
@@ -50,13 +50,13 @@ struct flux_handle {
     /// order. Null with errno ETIMEDOUT or the connector's.
     weir::broker::MessagePtr recv_response(uint32_t matchtag, uint64_t deadline_ns);
     void requeue(weir::broker::MessagePtr msg, bool at_head);
-    /// True when recv_any(nonblock) would not say EAGAIN, as far as is known without waiting.
+    /// True if recv_any(nonblock) would not fail with EAGAIN, as far as is known without waiting.
     bool is_readable() { return !queue.empty() || connector->buffered(); }
     int pollfd();
     int pollevents();
     /// Makes pollfd() readable when there is more to do (after a bounded dispatch), quiet otherwise.
     void update_pollfd();
-    /// Tells the comms_error callback; true when it says to go on.
+    /// Calls the comms_error callback; true if it wants to continue.
     bool survives_error(int errnum);
 
     // ---- matchtags: an index into `calls`; O(1) from response to future ----
@@ -69,7 +69,7 @@ struct flux_handle {
     Call* call_of(uint32_t matchtag);
     /// The future is gone: the tag is free at once, or after the last response.
     void release_matchtag(uint32_t matchtag);
-    /// Gives a response to its future. False when no future of this handle waits for it.
+    /// Passes a response to its future. False if no future of this handle waits for it.
     bool deliver_response(weir::broker::MessagePtr msg);
 
     flux_reactor* get_reactor();
@@ -84,7 +84,7 @@ struct flux_handle {
     void* comms_error_arg = nullptr;
     flux_reactor* reactor = nullptr;
     std::map<std::string, std::string, std::less<>> attributes;       ///< immutable ones, or primed by the module host
-    std::map<std::string, std::string, std::less<>> attributes_once;  ///< valid until the next question
+    std::map<std::string, std::string, std::less<>> attributes_once;  ///< valid until the next call
     const flux_conf_t* conf = nullptr;
     std::string log_app_name;  ///< empty: the program's name
 

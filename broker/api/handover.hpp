@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: telling ThreadSanitizer what ZeroMQ orders. libzmq is not instrumented, so that the sanitizer cannot see that
-// it orders what one thread wrote before what the other reads. These two say so, for each message by its own address
-// and for nothing else. Must not know messages.
+// Owns: annotations that tell ThreadSanitizer about the ordering by ZeroMQ. libzmq is not instrumented, so the
+// sanitizer cannot see that one thread's writes happen before the other's reads. These two functions declare it, for
+// each message by its own address and for nothing else. Must not know messages.
 #pragma once
 
 #if defined(__SANITIZE_THREAD__)

@@ -43,7 +43,8 @@ class FramedStream {
     int fd() const { return fd_; }
     /// Appends a message to the output without writing; with `stamp` its credentials replace the message's own.
     void queue(const Message& msg, const flux_msg_cred* stamp = nullptr);
-    /// Writes what the socket takes. 0: all written or the rest must wait for POLLOUT (see pending()); -1 with errno.
+    /// Writes as much as the socket accepts. 0: all is written, or the rest must wait for POLLOUT (see pending()); -1
+    /// with errno.
     int flush();
     /// Bytes queued and not yet written.
     size_t pending() const { return out_.size() - out_begin_; }
@@ -56,7 +57,7 @@ class FramedStream {
     bool has_message() const;
     /// True once the peer closed or failed; messages may still be buffered.
     bool ended() const { return ended_; }
-    /// True once the peer closed and everything it sent was taken.
+    /// True once the peer closed and everything it sent was received.
     bool at_end() const { return ended_ && !has_message(); }
 
   private:
@@ -65,7 +66,7 @@ class FramedStream {
     int fd_;
     bool ended_ = false;
     int error_ = 0;
-    std::vector<char> in_;  ///< received bytes are [in_begin_, in_end_); the rest is room for more
+    std::vector<char> in_;  ///< received bytes are [in_begin_, in_end_); the rest is free
     size_t in_begin_ = 0;
     size_t in_end_ = 0;
     std::string out_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the message object behind flux_msg_t and its wire encoding. Must not know sockets, handles or services.
-// RFC 3. A message and its references belong to one thread at a time; between threads only encodings travel.
+// Owns: the message object behind flux_msg_t and its wire encoding. Must not know sockets, handles or services. RFC 3.
+// A message and its references belong to one thread at a time; threads exchange only encodings.
 #pragma once
 #include <flux/core.h>
 #include <jansson.h>
@@ -14,7 +14,7 @@
 
 #include "libfairshare/base/result.hpp"
 
-/// One RFC 3 message, reference counted (starts at 1). Presence of topic, payload and routes is told by `flags`; an
+/// One RFC 3 message, reference counted (starts at 1). `flags` says whether topic, payload and routes are present; an
 /// absent part is empty. Writers use the setters below, which keep flags and parts together.
 struct flux_msg {
     int type = FLUX_MSGTYPE_REQUEST;  ///< exactly one FLUX_MSGTYPE_*
@@ -98,7 +98,7 @@ class MessagePtr {
     Message* operator->() const { return msg_; }
     Message& operator*() const { return *msg_; }
     explicit operator bool() const { return msg_ != nullptr; }
-    /// Gives the reference to the caller.
+    /// Passes the reference to the caller.
     Message* release() { return std::exchange(msg_, nullptr); }
 
   private:
@@ -126,8 +126,8 @@ std::string encode(const Message& msg);
 /// beyond the end, missing or surplus frames, an unknown type, and NUL inside topic or route. RFC 3.
 Result<MessagePtr> decode(std::string_view bytes);
 
-/// The payload as a JSON object, parsed on first use. Borrowed from the message.
-/// Returns nullptr with errno EPROTO, and says why in `error` when given.
+/// The payload as a JSON object, parsed on first use. Borrowed from the message. Returns nullptr with errno EPROTO, and
+/// the reason in `error` if given.
 json_t* payload_json(const Message& msg, std::string* error = nullptr);
 /// jansson's vunpack on the payload, errno EPROTO when it does not fit (flux_msg_vunpack).
 int vunpack(const Message& msg, const char* format, va_list args);

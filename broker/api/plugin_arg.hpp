@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: flux_plugin_arg_t as the caller of plugins sees it: IN values that are made only when a plugin asks for them.
+// Owns: flux_plugin_arg_t for the caller of plugins: IN values that are computed only when a plugin reads them.
 // Must not know keys or plugins.
 #pragma once
 #include <flux/jobtap.h>
@@ -9,10 +9,10 @@
 
 namespace weir::broker {
 
-/// Gives `args` an IN value that is dear to make. `make` is called at most once: before the first access that may need
-/// it, which is any whose plain IN values do not suffice, whose format has optional keys, or that takes IN as a whole.
-/// It returns a new reference to a JSON object, which is merged into IN; nullptr adds nothing. What `make` refers to
-/// must outlive `args`.
+/// Adds an IN value to `args` that is expensive to compute. `make` is called at most once: before the first access that
+/// may need it, which is any whose plain IN values do not suffice, whose format has optional keys, or that takes IN as
+/// a whole. It returns a new reference to a JSON object, which is merged into IN; nullptr adds nothing. What `make`
+/// refers to must outlive `args`.
 void plugin_arg_defer(flux_plugin_arg_t* args, std::function<json_t*()> make);
 
 }  // namespace weir::broker

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: directories and files that nobody but this process's user may have made or may change: run directories and
-// state directories. What stands in one may be read back and believed; a link in it leads nowhere that somebody else
-// chose. Must not know what the files are for.
+// Owns: directories and files that only this process's user may have made and may change: run directories and state
+// directories. Their contents can be trusted when they are read again, and no link in them was made by another user.
+// Otherwise anybody could create /tmp/weir-UID first and redirect our writes. Must not know what the files are for.
 #pragma once
 #include <string>
 
@@ -16,12 +16,12 @@ namespace weir::broker {
 Result<int> open_private_dir(const std::string& path);
 /// The check of open_private_dir() alone.
 Status check_private_dir(const std::string& path);
-/// Makes the directory with mode 0700; one that is there already is checked. Its parent must exist.
+/// Makes the directory with mode 0700; an existing one is checked. Its parent must exist.
 /// \return true if it was made here.
 Result<bool> make_private_dir(const std::string& path);
 
-/// Writes a file into a private directory. The file is made anew (mode 0600) and takes the name's place when it is
-/// whole: whatever stood there is neither followed nor changed. Errors: the path and the reason, such as a full disk.
+/// Writes a file into a private directory. The file is created new (mode 0600) and renamed when it is complete: an
+/// existing file or link is neither followed nor changed. Errors: the path and the reason, such as a full disk.
 Status write_private_file(const std::string& path, const std::string& text);
 
 }  // namespace weir::broker

@@ -11,16 +11,16 @@
 
 namespace weir::broker {
 
-/// Something whose readiness a descriptor alone does not tell (a handle: requeued messages, ZeroMQ's edges).
+/// An object whose readiness is not visible in a descriptor alone (a handle: requeued messages, ZeroMQ's edges).
 struct Source {
     virtual ~Source() = default;
-    /// Before the loop would wait: true when dispatch() has work already.
+    /// Called before the loop waits: true if dispatch() has work already.
     virtual bool is_ready() = 0;
-    /// After the loop woke.
+    /// Called after the loop woke.
     virtual void dispatch() = 0;
 };
 
-/// Something to call once, soon, from the loop.
+/// A callback that the loop calls once, soon.
 class Ready {
   public:
     virtual ~Ready() = default;

@@ -23,11 +23,11 @@ class Attributes {
         Kind kind = Kind::fixed;
     };
 
-    /// Whether a value fits. \return EINVAL with what would be right.
+    /// Whether a value is valid. \return EINVAL with what would be right.
     static Status check(std::string_view name, std::string_view value, Kind kind);
-    /// What the broker itself sets; replaces a former value.
+    /// Sets a value by the broker itself; replaces an earlier value.
     void set(std::string name, std::string value, Kind kind = Kind::fixed);
-    /// What a client sets. \return EPERM for a fixed one, EINVAL for a value that does not fit.
+    /// Sets a value for a client. \return EPERM for a fixed one, EINVAL for an invalid value.
     Status change(std::string_view name, std::string_view value);
     /// \return ENOENT, or EPERM for a fixed or severity one.
     Status remove(std::string_view name);

@@ -19,9 +19,9 @@ class ClockFile {
     ClockFile& operator=(ClockFile&& other) noexcept;
     ~ClockFile();
 
-    /// What an earlier broker left; nothing where there was none, or its line cannot be read.
+    /// The mark of an earlier broker; nothing if there was none, or its line cannot be read.
     const std::optional<ClockPast>& past() const { return past_; }
-    /// Whether something stands in the file that is no such line.
+    /// Whether the file has content that is no such line.
     bool is_damaged() const { return is_damaged_; }
 
     /// Writes the line: one pwrite into a block that is there already. A kill of the process keeps it; it is not

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: which keys of a configuration somebody in this broker reads, and which of them at the start alone. Must not
-// know their values. Source: doc/configuration.md.
+// Owns: the keys of a configuration that this broker or its modules read, and those that are read only at the start.
+// Must not know their values. Source: doc/configuration.md.
 #pragma once
 #include <string>
 #include <vector>
@@ -9,9 +9,9 @@
 
 namespace weir::broker {
 
-/// One sentence for each table or key that nothing here reads, with its place and the nearest name that is read.
+/// One sentence for each table or key that nothing reads, with its position and the nearest known name.
 std::vector<std::string> unknown_keys(const LoadedConfig& config);
-/// One sentence for each key that differs but is read at the start alone.
+/// One sentence for each key that differs but is read only at the start.
 std::vector<std::string> kept_until_restart(const Json& before, const LoadedConfig& after);
 
 }  // namespace weir::broker

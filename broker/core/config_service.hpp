@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: the service "config" and the instance's current configuration. A new one is offered to every module in load
-// order; one veto and those that were asked get the old one back. Must not know what any key means. Source:
+// order; after a refusal all modules that were asked get the old one back. Must not know what any key means. Source:
 // flux-config(1), RFC 5 config-reload.
 #pragma once
 #include <cstddef>
@@ -19,7 +19,7 @@ namespace weir::broker {
 class ConfigService {
   public:
     struct Hooks {
-        std::function<std::vector<std::string>()> modules;  // who must agree
+        std::function<std::vector<std::string>()> modules;  // the modules that must agree
         std::function<Status(const Json&)> check;           // the broker's own veto
         std::function<void(const Json&)> apply;             // the broker's own keys
         std::function<void()> reload_asked;                 // the files are about to be read again
@@ -30,7 +30,7 @@ class ConfigService {
     ConfigService(Router& router, LoadedConfig config, std::vector<ConfigSource> sources, Hooks hooks);
     const LoadedConfig& loaded() const { return config_; }
     const Json& config() const { return config_.config; }
-    /// Reads the files again, as the request config.reload does, but answers to nobody: the log tells how it went.
+    /// Reads the files again, as the request config.reload does. There is no response; the result is in the log.
     void reload() { read_again(std::nullopt); }
 
   private:

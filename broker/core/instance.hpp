@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: what an instance is: its attributes, among them its place in the tree of instances, read from the environment
-// in which the parent's job-exec starts it. Must not know messages. Source: flux-broker-attributes(7); FLUX_URI,
-// FLUX_JOB_ID, FLUX_JOB_ID_PATH of flux-environment(7).
+// Owns: the attributes of an instance, also its place in the tree of instances, from the environment in which the
+// parent's job-exec starts it. Must not know messages. Source: flux-broker-attributes(7); FLUX_URI, FLUX_JOB_ID,
+// FLUX_JOB_ID_PATH of flux-environment(7).
 #pragma once
 #include <optional>
 #include <string>
@@ -32,7 +32,7 @@ Parent take_parent_from_environment();
 Result<Attributes> instance_attributes(const Options& options, const BrokerConfig& config, const Parent& parent,
                                        const std::string& rundir);
 
-/// What the attributes clock.scale and clock.origin, where they are given, and the parent ask for.
+/// The clock requested by the attributes clock.scale and clock.origin, if given, and by the parent.
 ClockWish clock_wish(const Attributes& attributes, const Parent& parent);
 /// Sets the attributes clock.scale, .origin, .zero and .last-seen, and broker.starttime.
 void tell_clock(Attributes& attributes, const ClockStart& start, const std::optional<ClockPast>& past);

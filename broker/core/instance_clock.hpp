@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: where an instance's clock begins, and what is kept of it. Must not read a clock: times come in as arguments, in
+// Owns: the beginning of an instance's clock, and its stored state. Must not read a clock: times are arguments, in
 // seconds.
 #pragma once
 #include <optional>
@@ -8,7 +8,7 @@
 
 namespace weir::broker {
 
-/// What configuration, attributes and the parent instance ask for.
+/// The requests of configuration, attributes and the parent instance.
 struct ClockWish {
     std::optional<double> scale;
     std::optional<double> origin;  ///< Unix seconds at which scaled and real time agree
@@ -19,7 +19,7 @@ struct ClockWish {
     std::optional<Mapping> parent;  ///< the parent's clock, on this machine
 };
 
-/// What an earlier broker on the same statedir left.
+/// The state left by an earlier broker on the same statedir.
 struct ClockPast {
     double scale = 1;
     double origin = 0;
@@ -34,8 +34,8 @@ struct ClockStart {
     double raised = 0;  ///< seconds by which the clock would have begun before `seen`; 0: it did not
 };
 
-/// A clock that agrees with the parent's if the scales are the same; else one through the origin that is asked for, or
-/// that the statedir had at the same scale, or now; in no case one that goes back behind what was seen.
+/// The parent's clock if the scales are equal; else a clock through the requested origin, or the statedir's origin at
+/// the same scale, or now. It never begins before the last seen time.
 ClockStart begin_clock(const ClockWish& wish, const std::optional<ClockPast>& past, double wall, double monotonic);
 
 /// One line of fixed length.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the small process between job-exec and a job's tasks: starts them, reports how they end, and sees to it that
-// none of their descendants outlives the job or the broker, whatever they fork. Must not know messages or the broker.
+// Owns: the small process between job-exec and a job's tasks: it starts them, reports how they end, and ensures that no
+// descendant outlives the job or the broker. A death signal would reach the tasks only, and is lost at setuid programs.
+// Must not know messages or the broker.
 // Source: prctl(2) PR_SET_CHILD_SUBREAPER, PR_SET_PDEATHSIG.
 #pragma once
 

@@ -23,11 +23,11 @@ class LocalClient final : public Endpoint {
   public:
     /// A message larger than this is refused by closing the connection.
     static constexpr std::size_t message_bytes_max = 64u << 20;
-    /// A client that lets this much pile up unread is disconnected: it must not cost the others memory.
+    /// A client with this much unread output is disconnected, so that it does not cost the others memory.
     static constexpr std::size_t unread_bytes_max = 64u << 20;
     /// No service has a longer name.
     static constexpr std::size_t topic_bytes_max = 256;
-    /// What a request costs besides its bytes, here and in the service that answers it.
+    /// The charge of a request besides its bytes, for memory here and in the service that answers it.
     static constexpr std::size_t request_overhead = 2048;
 
     struct Hooks {
@@ -35,8 +35,8 @@ class LocalClient final : public Endpoint {
         std::function<void(LocalClient&)> wants_flush;  // once until flush() is called
         std::function<void(LocalClient&, const std::string& why)> closed;
     };
-    /// Takes over the connected, non-blocking socket. What is read and not taken, sent and not read, asked and not
-    /// answered is charged to `quota`: over its limit a request is refused (ENOBUFS), whatever else disconnects.
+    /// Takes over the connected, non-blocking socket. Incomplete input, unread output and open requests are charged to
+    /// `quota`. Over its limit a request is refused (ENOBUFS); anything else disconnects.
     LocalClient(Loop& loop, int fd, Cred connection, std::shared_ptr<Quota> quota, Hooks hooks);
     ~LocalClient() override;
 
@@ -50,7 +50,7 @@ class LocalClient final : public Endpoint {
     void read_some();
     bool take_messages();
     bool take_message(std::string bytes);
-    /// Charges a message to the user. An answer with the reason if it cannot be let in.
+    /// Charges a message to the user. If it cannot be admitted, sends an answer with the reason.
     bool admit(Packet& packet);
     void refuse(const Packet& request, int errnum, std::string_view why);
     void on_response(const Packet& response);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the socket local-0 of an instance: who may connect and as whom, and the clients that are connected.
+// Owns: the socket local-0 of an instance: which users may connect, with which credentials, and the connected clients.
 // Must not know services.
 // Source: flux-core's local connector as observed; RFC 12.
 #pragma once
@@ -39,7 +39,7 @@ class LocalListener {
         poll_.reset();
         retry_.reset();
     }
-    /// Writes out what the clients have waiting; closes those that are done for. Call before the loop sleeps.
+    /// Writes the clients' pending output; closes clients that have ended. Call it before the loop waits.
     void flush();
     std::size_t client_count() const { return clients_.size(); }
 
@@ -59,7 +59,7 @@ class LocalListener {
     int fd_ = -1;
     Watch<uv_poll_t> poll_;
     Watch<uv_timer_t> retry_;
-    bool is_short_ = false;   // no descriptor was left for a client that waits; until all who waited are served
+    bool is_short_ = false;   // no descriptor was left for a waiting client; until all waiting clients are served
     bool is_paused_ = false;  // so the socket is not polled; until a client leaves or the timer
     std::unordered_map<LocalClient*, std::unique_ptr<LocalClient>> clients_;
     std::vector<LocalClient*> to_flush_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the file that the log is copied to: lines appended, opened again after a rotation, a full disk survived. Must
-// not know who logs. Source: flux-broker-attributes(7), log-filename.
+// Owns: the file that the log is copied to. It appends lines, is reopened after a rotation, and survives a full disk.
+// Must not know the sources of lines. Source: flux-broker-attributes(7), log-filename.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -21,8 +21,8 @@ class LogFile {
     /// error follow where they are the file that was open before, or the one that is now.
     /// \return the system's error, with the path.
     Status open(const std::string& path);
-    /// Appends the line and a newline. A line that does not fit is lost and counted; the first one that fits again is
-    /// preceded by one that tells how many were lost. \return why this line was lost.
+    /// Appends the line and a newline. A line that cannot be written is lost and counted; the next written line is
+    /// preceded by one with the number of lost lines. \return why this line was lost.
     Status write(std::string_view line);
     bool is_open() const { return fd_ >= 0; }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: the last messages of the broker's log and how they are written: RFC 5424 lines, one a message. Bounded; the
-// oldest go first. Must not know who reads them. Source: RFC 5424 section 6, except the priority (flux-core
+// oldest are dropped first. Must not know their readers. Source: RFC 5424 section 6, except the priority (flux-core
 // libutil/stdlog.h); flux-dmesg(1).
 #pragma once
 #include <cstddef>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: the service "log": appending, `flux dmesg` with and without following, the copies on stderr and in the log
-// file. Must not know who logs. Source: flux-dmesg(1), RFC 5424; flux-broker-attributes(7): log-stderr-level,
-// log-forward-level, log-filename.
+// file. Must not know the sources of lines. Source: flux-dmesg(1), RFC 5424; flux-broker-attributes(7):
+// log-stderr-level, log-forward-level, log-filename.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -22,7 +22,7 @@ class LogService {
     LogService(Router& router, const Attributes& attributes, std::function<double()> now);
     /// Logs a message of the broker itself, a line each; severity as in syslog(3).
     void write(int severity, std::string_view text);
-    /// Opens the file that log-filename names, again if it was open: after a rotation. Failing is told, nothing else.
+    /// Opens the file that log-filename names, or reopens it after a rotation. A failure is only logged.
     void open_file();
     /// How many lines were ever logged; for since().
     std::uint64_t count() const { return ring_.count(); }

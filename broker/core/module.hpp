@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: one loaded module as the main thread sees it: its thread, its channel, its DSO and who waits for it.
+// Owns: one loaded module for the main thread: its thread, its channel, its DSO and the callers that wait for it.
 // Must not know other modules.
 #pragma once
 #include <ctime>
@@ -57,7 +57,7 @@ class Module final : public Endpoint {
 
     ModuleState state = ModuleState::init;
     bool is_removal_asked = false;
-    ModuleHost::Finished loaded;                // waits for RUNNING or failure; empty once told
+    ModuleHost::Finished loaded;                // waits for RUNNING or failure; empty once called
     std::vector<ModuleHost::Finished> removed;  // wait for the exit
 
   private:

@@ -27,10 +27,10 @@ class ModuleChannel {
     ModuleChannel(const ModuleChannel&) = delete;
     ModuleChannel& operator=(const ModuleChannel&) = delete;
 
-    /// Where the other end connects to, in the pump's ZeroMQ context.
+    /// The address for the other end, in the pump's ZeroMQ context.
     const std::string& address() const { return address_; }
-    /// Queues a message; never blocks. What the message is charged for is released when the module has read it.
-    /// \return false if nobody is at the other end.
+    /// Queues a message; never blocks. The message's charge is released when the module has read it. \return false if
+    /// the other end is not connected.
     bool send(const Packet& packet);
     /// Hands up to `budget` waiting messages to the callback. \return false if more may wait.
     bool drain(std::size_t budget);
@@ -42,7 +42,7 @@ class ModuleChannel {
     void* socket_ = nullptr;
     OnMessage on_message_;
     Watch<uv_poll_t> poll_;
-    bool is_dirty_ = true;  // something may wait that the file descriptor will not announce again
+    bool is_dirty_ = true;  // messages may be waiting that the descriptor does not signal again
 };
 
 /// Drains the channels whose file descriptor may have lost its edge, before the loop goes to sleep.
@@ -61,13 +61,13 @@ class ChannelPump {
     friend class ModuleChannel;
     void before_sleep();
 
-    static constexpr std::size_t messages_per_turn = 256;  // messages of one channel before the others get their turn
+    static constexpr std::size_t messages_per_turn = 256;  // messages of one channel before the other channels' turn
     Loop& loop_;
     void* context_;
     std::vector<ModuleChannel*> channels_;
     std::function<void()> after_drain_;
     Watch<uv_prepare_t> prepare_;
-    Watch<uv_idle_t> idle_;  // runs while something is left over, so that the loop does not sleep
+    Watch<uv_idle_t> idle_;  // runs while messages are left, so that the loop does not sleep
     bool is_idle_on_ = false;
 };
 

@@ -45,7 +45,7 @@ class ModuleHost {
     void remove(const std::string& name, Finished done);
     /// Removes all modules, the last loaded first, one at a time.
     void remove_all(std::function<void()> done);
-    /// A module tells its state. Unknown senders are ignored. \return false if there is no such module.
+    /// A module reports its state. Unknown senders are ignored. \return false if there is no such module.
     bool set_state(std::string_view uuid, ModuleState state);
     /// RFC 5 mods array.
     Json list() const;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the methods that every module has without asking: NAME.{shutdown,ping,stats-get,stats-clear,rusage,debug,
+// Owns: the default methods of every module: NAME.{shutdown,ping,stats-get,stats-clear,rusage,debug,
 // config-reload,config-update}. A module's own handler for the same topic comes first. Must not know the module host.
 // Source: RFC 5; flux-core libflux/method.c for names, payloads and roles.
 #pragma once

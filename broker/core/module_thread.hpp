@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: a module's thread from its first to its last instruction: handle, default methods, mod_main, the farewell to
-// the router. Must not know the module host; talks to the router by messages alone. Source: RFC 5.
+// Owns: a module's thread from its first to its last instruction: handle, default methods, mod_main, the final message
+// to the router. Must not know the module host; talks to the router by messages alone. Source: RFC 5.
 #pragma once
 #include <flux/core.h>
 
@@ -13,7 +13,7 @@
 
 namespace weir::broker {
 
-/// What a module is started with.
+/// The arguments of a module's start.
 struct ModuleStart {
     std::string name;
     std::string uuid;
@@ -24,13 +24,13 @@ struct ModuleStart {
     std::map<std::string, std::string> attributes;  // those that never change
 };
 
-/// How mod_main ended. `errnum` 0 means well.
+/// How mod_main ended. `errnum` 0 means success.
 struct ModuleEnd {
     int errnum = 0;
     std::string message;
 };
 
-/// Runs the module in the calling thread. Nothing escapes, not even an exception out of mod_main.
+/// Runs the module in the calling thread. No exception leaves it, not even one out of mod_main.
 ModuleEnd run_module(ModuleStart start);
 
 }  // namespace weir::broker

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: one encoded RFC 3 message as the router sees it: bytes, with the few header fields that routing needs readable
-// and patchable in place. Payloads pass through untouched. Must not know sockets, endpoints or JSON. Source: RFC 3;
+// Owns: one encoded RFC 3 message in the router: bytes, with the header fields that routing reads and patches in place.
+// Decoding would copy every message twice. Payloads are not changed. Must not know sockets, endpoints or JSON. Source:
+// RFC 3.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -12,7 +13,7 @@
 
 namespace weir::broker {
 
-/// Who sent a message: user id and FLUX_ROLE_* bits (RFC 12).
+/// The sender of a message: user id and FLUX_ROLE_* bits (RFC 12).
 struct Cred {
     std::uint32_t userid = 0xFFFFFFFFu;
     std::uint32_t rolemask = 0;
@@ -76,7 +77,7 @@ class Packet {
 
     const std::string& bytes() const { return bytes_; }
 
-    /// Who pays for the memory that this message takes, until its last copy is gone; empty: nobody.
+    /// The charge for the memory of this message, until its last copy is gone; empty: no charge.
     const std::shared_ptr<const Charge>& charge() const { return charge_; }
     void set_charge(std::shared_ptr<const Charge> charge) { charge_ = std::move(charge); }
     std::string take() && { return std::move(bytes_); }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: which requests a guest's service was sent and has not answered to the end. A guest may answer these and no
-// other, so that he cannot speak for another service to a client whose uuid he knows. Must not know endpoints.
+// Owns: the requests that a guest's service received and has not answered to the end. A guest may answer only these, so
+// that he cannot speak for another service to a client whose uuid he knows. Must not know endpoints.
 // Source: RFC 6.
 #pragma once
 #include <flux/core.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: how much of the broker's memory, and how many of its connections, each user holds. A charge is released by the
-// last one who holds what was charged for, whichever thread that is. Must not know messages or sockets.
+// Owns: the memory and the connections of the broker that each user occupies. A limit for each connection would not
+// bound a guest, who may have many. A charge is released with the last holder of its object, in any thread. Must not
+// know messages or sockets.
 #pragma once
 #include <atomic>
 #include <cstddef>
@@ -12,7 +13,7 @@
 
 namespace weir::broker {
 
-/// What one user holds and may hold.
+/// What one user occupies and may occupy.
 class Quota {
   public:
     static constexpr std::size_t guest_bytes_max = std::size_t{64} << 20;
@@ -21,13 +22,14 @@ class Quota {
     Quota(std::size_t bytes_max, std::size_t connections_max)
         : connections_max_(connections_max), bytes_max_(bytes_max) {}
     bool is_limited() const { return bytes_max_ != std::numeric_limits<std::size_t>::max(); }
-    /// True if `more` bytes of messages fit: those that a service or a reader has not yet done with.
+    /// True if `more` bytes of messages are within the limit. Messages count until their service or reader has finished
+    /// with them.
     bool has_room(std::size_t more) const { return more <= bytes_max_ && bytes_ <= bytes_max_ - more; }
     std::size_t bytes() const { return bytes_; }
     void add(std::size_t bytes) { bytes_ += bytes; }
     void remove(std::size_t bytes) { bytes_ -= bytes; }
-    /// The same for what has arrived of messages that are not whole; a limit of its own, so that who has many requests
-    /// open is told so when he sends another.
+    /// The same for incomplete messages. They have a limit of their own, so that a user with many open requests gets an
+    /// error when he sends another.
     bool has_room_to_read(std::size_t more) const { return more <= bytes_max_ && unfinished_ <= bytes_max_ - more; }
     void add_unfinished(std::size_t bytes) { unfinished_ += bytes; }
     void remove_unfinished(std::size_t bytes) { unfinished_ -= bytes; }
@@ -37,7 +39,7 @@ class Quota {
     void connect() { ++connections_; }
     void disconnect() { --connections_; }
 
-    /// A guest who errs again and again must not fill the log: true for his 1st, 2nd, 4th, 8th ... error.
+    /// Whether to log a guest's error: true for his 1st, 2nd, 4th, 8th ... error, so that he cannot fill the log.
     bool is_worth_telling() {
         ++errors_;
         return !is_limited() || (errors_ & (errors_ - 1)) == 0;
@@ -52,7 +54,7 @@ class Quota {
     std::uint64_t errors_ = 0;
 };
 
-/// Bytes that are charged as long as this object lives. Shared by all who hold the message that it is for.
+/// Bytes that are charged as long as this object lives. All copies of the message share it.
 class Charge {
   public:
     Charge(std::shared_ptr<Quota> quota, std::size_t bytes) : quota_(std::move(quota)), bytes_(bytes) {
@@ -67,7 +69,7 @@ class Charge {
     std::size_t bytes_;
 };
 
-/// The quotas of all users who are or were connected.
+/// The quotas of all users who have been connected.
 class Quotas {
   public:
     /// \param owner has no limits. \param guests_max connections of all guests together.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: where each message goes: requests to the endpoint that has the service (or to a method of the broker itself),
+// Owns: the routing of messages: requests to the endpoint that has the service (or to a method of the broker itself),
 // responses back along their route stack, events to subscribers, disconnect notices when an endpoint leaves.
 // Must not know sockets, threads or what any service does. One thread only.
 // Source: RFC 3, RFC 6.
@@ -19,7 +19,7 @@
 
 namespace weir::broker {
 
-/// Whoever sends and receives messages: a module or a connected client.
+/// A sender and receiver of messages: a module or a connected client.
 class Endpoint {
   public:
     explicit Endpoint(std::string uuid) : uuid_(std::move(uuid)) {}
@@ -31,15 +31,16 @@ class Endpoint {
     virtual bool deliver(const Packet& packet) = 0;
     const std::string& uuid() const { return uuid_; }
     bool is_owner() const { return (cred.rolemask & FLUX_ROLE_OWNER) != 0; }
-    /// As whom it is connected; decides which private events it gets.
+    /// Its credentials; they decide which private events it receives.
     Cred cred;
     Subscriptions subscriptions;
 
   private:
     friend class Router;
     std::string uuid_;
-    PendingRequests pending_;                               // of a guest's services; the owner's are trusted
-    std::map<std::string, Cred, std::less<>> disconnects_;  // disconnect topic -> as whom, one a service that it used
+    PendingRequests pending_;  // of a guest's services; the owner's are trusted
+    std::map<std::string, Cred, std::less<>>
+        disconnects_;  // disconnect topic -> credentials, one for each service that it used
 };
 
 class Router;
@@ -81,8 +82,8 @@ class Router {
 
     /// From now on the endpoint receives. The endpoint must outlive its `detach`.
     void attach(Endpoint& endpoint);
-    /// The endpoint's services and subscriptions end, the services that it used are told, open requests of the broker
-    /// to it fail with ECONNRESET.
+    /// The endpoint's services and subscriptions end, the services that it used are notified, and open requests of the
+    /// broker to it fail with ECONNRESET.
     void detach(Endpoint& endpoint);
     Endpoint* find(std::string_view uuid) const;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the directory of a running instance: made private, locked against a second instance, left empty. Must not know
-// the socket's protocol.
+// Owns: the directory of a running instance: it is private, locked against a second instance, and empty at the end. A
+// lock dies with its process, so a killed broker does not block the next one. Must not know the socket's protocol.
 #pragma once
 #include <string>
 
@@ -11,8 +11,8 @@ namespace weir::broker {
 class Rundir {
   public:
     /// Makes the directory if it is missing (mode 0700), or a fresh one under TMPDIR if `path` is empty, and locks it.
-    /// \return EADDRINUSE with the pid of the instance that lives there; EPERM if somebody else made it or may write to
-    /// it (broker/api/private_dir).
+    /// \return EADDRINUSE with the pid of the instance in it; EPERM if another user made it or may write to it
+    /// (broker/api/private_dir).
     static Result<Rundir> open(std::string path);
     Rundir(Rundir&& other) noexcept;
     Rundir& operator=(Rundir&&) = delete;

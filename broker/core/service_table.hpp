@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: which endpoint answers which service name. A service name is a topic's part before the first dot.
+// Owns: the endpoint of each service name. A service name is a topic's part before the first dot.
 // Must not know messages or sockets.
 // Source: RFC 3 (topic strings), flux-core service.add; FLUX module names (RFC 5).
 #pragma once
@@ -21,9 +21,9 @@ class ServiceTable {
   public:
     static constexpr std::string_view broker_id = "broker";
 
-    /// Registers a name. \return EEXIST if somebody has it, EINVAL if it is empty or contains a dot.
+    /// Registers a name. \return EEXIST if it is taken, EINVAL if it is empty or contains a dot.
     Status add(std::string_view name, std::string_view owner);
-    /// \return ENOENT if nobody has the name, EINVAL if another owner has it.
+    /// \return ENOENT if the name is not registered, EINVAL if another owner has it.
     Status remove(std::string_view name, std::string_view owner);
     void remove_all(std::string_view owner);
     /// The owner's id, empty if the service is not registered. O(log n).

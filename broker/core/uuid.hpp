@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: names for endpoints that nobody can guess. Must not know endpoints.
+// Owns: unguessable names for endpoints. Must not know endpoints.
 #pragma once
 #include <string>
 

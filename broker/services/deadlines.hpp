@@ -16,7 +16,7 @@ namespace weir::broker {
 /// One deadline a job; setting another replaces it. Times are seconds of the reactor's clock.
 class Deadlines {
   public:
-    /// `due` is called with each job whose time has come, in the order of time, then id. It may set and clear
+    /// `due` is called with each job whose deadline is reached, in the order of time, then id. It may set and clear
     /// deadlines.
     Deadlines(flux_t* h, std::function<void(flux_jobid_t)> due);
     void set(flux_jobid_t id, double time);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the environment that a job's tasks get. Must not know processes.
+// Owns: the environment of a job's tasks. Must not know processes.
 // Source: flux-environment(7): FLUX_URI, FLUX_JOB_ID, FLUX_JOB_ID_PATH, FLUX_JOB_SIZE, FLUX_JOB_NNODES. WEIR_CLOCK is
 // the parent's clock, which a child broker takes over.
 #pragma once
@@ -11,7 +11,7 @@
 
 namespace weir::broker {
 
-/// Where the instance stands; the same for all its jobs.
+/// The instance's own values; the same for all its jobs.
 struct ExecPlace {
     std::string uri;         // local-uri of this instance
     std::string jobid_path;  // "/" or "/f1/f2"

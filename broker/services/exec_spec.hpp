@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: what job-exec reads out of a job's jobspec and R. Must not know processes or messages.
+// Owns: the values that job-exec reads from a job's jobspec and R. Must not know processes or messages.
 // Source: RFC 14, 25 (jobspec), RFC 20 (R); flux-core's job-exec test execution for attributes.system.exec.test.
 #pragma once
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the files that hold what jobs print. Must not know processes or messages.
+// Owns: the files with the output of jobs. Must not know processes or messages.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -10,23 +10,22 @@ namespace weir::broker {
 
 class JobOutput {
   public:
-    /// Files stand in `dir`/output, made when first needed. If `is_temporary` they go with this object.
+    /// Files are in `dir`/output, which is made when first needed. If `is_temporary` they are removed with this object.
     JobOutput(std::string dir, bool is_temporary);
     ~JobOutput();
     JobOutput(const JobOutput&) = delete;
     JobOutput& operator=(const JobOutput&) = delete;
 
-    /// Opens a job's file for appending. \param named a file that the user asked for, empty: the job's own. Of one
-    /// elsewhere a link is kept, so that it is found after a restart, too.
-    /// \return a file descriptor that is the caller's.
+    /// Opens a job's file for appending. \param named a file that the user requested; empty: the job's own. A link to a
+    /// file elsewhere is kept, so that it is found after a restart. \return a file descriptor that the caller owns.
     Result<int> open(const std::string& job, const std::string& named);
-    /// Where a job's output is. The file need not be there.
+    /// The path of a job's output. The file may not exist.
     std::string path(const std::string& job) const;
 
     struct Part {
-        std::string text;  // UTF-8; what is none is replaced by U+FFFD
+        std::string text;  // UTF-8; invalid bytes are replaced by U+FFFD
         std::uint64_t next = 0;
-        bool is_end = false;  // nothing lies behind `next` now
+        bool is_end = false;  // there is nothing after `next` now
     };
     /// At most 256 KiB from byte `offset` on. \return ENOENT if the job has no output file.
     Result<Part> read(const std::string& job, std::uint64_t offset) const;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the nearest right name to a mistyped one, for messages. Must not know what is named.
+// Owns: the nearest known name to a mistyped one, for messages. Must not know what the names mean.
 #pragma once
 #include <string>
 #include <string_view>

@@ -39,8 +39,8 @@ struct Inventory {
 /// \return an error that says which part is missing or wrong.
 Result<Inventory> inventory_from_r(const Json& r);
 
-/// Takes what R's part "scheduling" says of memory: {"weir": {"memory_mib": [{"hosts": "n[0-3]", "value": 65536}]}}, or
-/// by "ranks", which are `rank_of`'s keys and its values the places in `nodes`. What else is in there is not ours.
+/// Reads the memory from R's part "scheduling": {"weir": {"memory_mib": [{"hosts": "n[0-3]", "value": 65536}]}}, or by
+/// "ranks", which are `rank_of`'s keys and its values the places in `nodes`. Other members are ignored.
 /// \return an error that names the entry; then nothing has changed.
 Status take_memory(const Json& scheduling, const std::map<std::uint32_t, std::uint32_t>& rank_of, Inventory& inventory);
 

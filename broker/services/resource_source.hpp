@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: where an instance's resources come from: its configuration, its parent, or this machine. Must not know who uses
-// them. The one place that includes hwloc is behind `machine_inventory`.
+// Owns: the sources of an instance's resources: its configuration, its parent, or this machine. Must not know how they
+// are used. The one place that includes hwloc is behind `machine_inventory`.
 // Source: flux-config-resource(5).
 #pragma once
 #include <string>
@@ -13,9 +13,9 @@ namespace weir::broker {
 
 /// True if the [resource] table names resources.
 bool is_configured(const Json& table);
-/// [[resource.config]] hosts, cores, gpus, properties; or [resource.imagined] nodes, cores, gpus, hostlist;
-/// or [resource] path, a file with R. [resource] scheduling, a file, adds what R cannot say: memory. \return an error
-/// that names the key.
+/// [[resource.config]] hosts, cores, gpus, properties; or [resource.imagined] nodes, cores, gpus, hostlist; or
+/// [resource] path, a file with R. [resource] scheduling, a file, adds memory, which R has not. \return an error that
+/// names the key.
 Result<Inventory> configured_inventory(const Json& table);
 
 /// The allocation of job `jobid` (any text form) at the parent; nodes, cores and GPUs are numbered from 0.

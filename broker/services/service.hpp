@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: what the builtin services share at the edge to the Flux C API: RAII for its handles, callbacks that no
-// exception leaves, payloads as Json. Must not know any service. Source: RFC 6.
+// Owns: the common layer of the builtin services over the Flux C API: RAII for its handles, callbacks that no exception
+// leaves, payloads as Json. Must not know any service. Source: RFC 6.
 #pragma once
 #include <flux/core.h>
 #include <syslog.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: the thin C++ layer between a module and the Flux C API: move-only owners of handles, trampolines that let no
-// exception reach C, unpack and respond. Must not know any service. RFC 3, 5, 6. Nobody else calls flux_*_destroy.
+// exception reach C, unpack and respond. Must not know any service. RFC 3, 5, 6. No other code calls flux_*_destroy.
 #pragma once
 #include <cxxabi.h>
 #include <flux/core.h>
@@ -83,9 +83,9 @@ struct Caught {
     int errnum = 0;  ///< 0: nothing was thrown
     std::string message;
 };
-/// Runs body and turns whatever it throws into a value. Nothing passes this function but the end of the thread: a stock
-/// broker that ends with a module loaded cancels its thread, and glibc unwinds it with an exception that must go on.
-/// For that reason neither this nor the trampolines are noexcept.
+/// Runs body and turns whatever it throws into a value. Only the end of the thread passes this function: a stock broker
+/// that ends with a module loaded cancels its thread, and glibc unwinds it with an exception that must go on. For that
+/// reason neither this nor the trampolines are noexcept.
 template <typename F>
 Caught catching(F&& body) {
     try {
@@ -105,8 +105,8 @@ Caught catching(F&& body) {
         return {EINVAL, "an exception of unknown type"};
     }
 }
-/// Runs body; an exception becomes one log line (LOG_ERR: "where: what") and errno.
-/// Returns 0, or -1 with errno set. For mod_main and every C callback that has nobody to answer to.
+/// Runs body; an exception becomes one log line (LOG_ERR: "where: what") and errno. Returns 0, or -1 with errno set.
+/// For mod_main and every C callback without a request to answer.
 template <typename F>
 int guard(flux_t* h, const char* where, F&& body) {
     const Caught caught = catching(std::forward<F>(body));

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the modules' one look at the machine's monotonic clock, which the Flux API does not give. Nobody sets it.
+// Owns: the modules' only access to the machine's monotonic clock, which the Flux API does not provide. This clock is
+// never set.
 #pragma once
 #include <ctime>
 
 namespace weir::flux {
 
-/// Seconds since some time in the past, the same for all processes of the machine.
+/// Seconds since a fixed time in the past, the same for all processes of the machine.
 inline double monotonic_seconds() {
     timespec now{};
     clock_gettime(CLOCK_MONOTONIC, &now);

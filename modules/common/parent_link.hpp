@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: a module's connection to the instance above, on a reactor of its own: losing the parent with a request under
-// way must not stop the module's reactor, and with it the broker. Reconnects with backoff. Must not know what is said
-// over it. Source: FLUX-API section 4.3.
+// Owns: a module's connection to the instance above, on a reactor of its own: a parent that is lost during a request
+// must not stop the module's reactor, and with it the broker. The child opens the link, because a parent has no
+// credentials for a child of another user. Reconnects with backoff. Must not know the messages.
 #pragma once
 #include <functional>
 #include <string>
@@ -17,23 +17,23 @@ class ParentLink {
   public:
     struct Callbacks {
         std::function<void()> connected;
-        /// Drop every future that was made on handle(): it is closed when this returns.
+        /// Destroy every future that was made on handle(): the handle is closed when this returns.
         std::function<void(const std::string& why)> lost;
     };
     /// \param h the module's own handle; its reactor drives the link.
     /// \param uri of the instance above (attr parent-uri).
-    /// \param retry_max seconds (real time) that the pause between attempts grows to.
+    /// \param retry_max the longest pause between attempts, in seconds of real time.
     ParentLink(flux_t* h, std::string uri, double retry_max, Callbacks callbacks);
-    /// Futures made on handle() must be gone by now; nobody is called back.
+    /// Futures made on handle() must be destroyed before; no callback is called.
     ~ParentLink();
     ParentLink(const ParentLink&) = delete;
     ParentLink& operator=(const ParentLink&) = delete;
 
     flux_t* flux() const { return h_; }
-    /// nullptr while there is no connection. Futures made on it run their continuations by themselves; give none a
-    /// timeout.
+    /// nullptr while there is no connection. Futures made on it run their continuations by themselves; do not set a
+    /// timeout on them.
     flux_t* handle() const { return parent_.get(); }
-    /// The other side answered: the next pause is the shortest again.
+    /// The other side answered: the next pause is the shortest one again.
     void proven() { pause_ = pause_min; }
     void set_retry_max(double seconds) { retry_max_ = seconds; }
     /// Closes and tries again after a pause. May be called from a continuation on handle().

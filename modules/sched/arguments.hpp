@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: what a scheduler module may be loaded with. No flux_t, so that unit tests link it alone.
+// Owns: the arguments of a scheduler module. No flux_t, so that unit tests link it alone.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -12,7 +12,7 @@
 
 namespace weir::sched {
 
-/// What the module is loaded with.
+/// The module's settings.
 struct Settings {
     Policy policy;
     NodeChoice node_choice = NodeChoice::first;

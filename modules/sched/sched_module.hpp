@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: the scheduler as a broker module: the RFC 27 conversation with the job-manager, the resource stream, R in the
-// KVS before an alloc is answered, one scheduling pass for all messages that wait. Must not decide anything: that is
-// weir::Scheduler. The same code is sched-weir-fcfs and sched-weir-easy.
+// KVS before an alloc is answered, one scheduling pass for all waiting messages. Must not decide anything:
+// weir::Scheduler does. The same code is sched-weir-fcfs and sched-weir-easy.
 #pragma once
 #include <flux/core.h>
 
@@ -34,9 +34,9 @@ class SchedModule {
     Json expiration(const flux_msg_t* msg);
     Json feasibility(const flux_msg_t* msg);
     Json stats(const flux_msg_t* msg);
-    /// Why a job waits and when it is believed to start; any user.
+    /// Why a job waits, and its estimated start; any user.
     Json why(const flux_msg_t* msg);
-    /// What a monitor measured: {"nodes": [...]}, see loads_of(). The instance's owner alone.
+    /// Sets measured loads: {"nodes": [...]}, see loads_of(). The instance's owner only.
     Json load(const flux_msg_t* msg);
 
     // Handshake and resource stream.
@@ -48,7 +48,7 @@ class SchedModule {
     void ready_when_done();
     void on_ready(flux_future_t* f);
 
-    // Reactor phases: one pass an iteration, and none while messages still wait.
+    // Reactor phases: one pass an iteration, and none while messages are waiting.
     void before_poll();
     void after_poll();
     void run_pass();
@@ -58,12 +58,12 @@ class SchedModule {
     void on_annotate_timer();
     void annotate(JobId id, Json what);
 
-    /// What answers an alloc request: the message that an earlier request of the same sender left, or this one.
+    /// The message to answer an alloc request with: one of an earlier request of the same sender, or this one.
     std::shared_ptr<const flux_msg_t> envelope_of(const flux_msg_t* msg);
 
     /// To the broker's log, unless `log-level` leaves such messages out.
     void log(int severity, const std::string& text) const;
-    /// Ends the module, which a broker reports: a scheduler that lost its resources is of no use.
+    /// Ends the module, which the broker reports: a scheduler without resources is useless.
     void give_up(const std::string& why);
 
     struct Commit {
@@ -87,7 +87,7 @@ class SchedModule {
     std::unordered_map<flux_future_t*, Commit> commits_;
     std::unordered_map<flux_future_t*, Hello> hellos_;
     std::optional<Scheduler::Annotation> to_announce_;  ///< of the present head, sent by the timer
-    std::optional<JobId> annotated_;                    ///< the job whose annotations stand at the job-manager
+    std::optional<JobId> annotated_;                    ///< the job whose annotations the job-manager has
     bool has_resources_ = false;
     bool hello_ended_ = false;
     bool is_ready_ = false;

@@ -42,7 +42,7 @@ Json alloc_response(JobId id, AllocType type);
 Json annotations(const Scheduler::Annotation& annotation);
 /// The answer to sched.why: {id, reason, place, text, behind?, behind_start?, t_estimate?, not_before?}, seconds.
 Json why_answer(JobId id, const Waiting& waiting, const Forecast& forecast);
-/// Takes back what annotations() said.
+/// Removes the annotations that annotations() set.
 Json no_annotations();
 
 }  // namespace weir::sched

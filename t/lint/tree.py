@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-3.0-only
 """House rules that a machine can hold: which folder may include which, who may read a clock, how long a file may be,
-what a file must open with, what no file may name. STYLE and DESIGN give the reasons; CONTRIBUTING.md the short form."""
+what a file must open with, what no file may name. CONTRIBUTING.md has the rules in short."""
 import re
 import sys
 from pathlib import Path
@@ -46,7 +46,7 @@ def lint_includes(path, lines):
         if m := re.match(r'#include "([^"]+)"', line):
             target = layer_of(Path(m.group(1)))
             if target and target not in (layer, BASE) and target not in LAYERS[layer]:
-                yield number, f"{layer} must not include {target} (data flows one way; see DESIGN in doc/architecture.md)"
+                yield number, f"{layer} must not include {target} (data flows one way; see doc/architecture.md)"
             if not target and "/" not in m.group(1) and not (TOP / path.parent / m.group(1)).exists():
                 yield number, f'"{m.group(1)}": write includes from the root of the repository'
         if str(path).startswith(PURE) and not str(path).startswith(CODECS) and IMPURE_HEADERS.match(line):
