@@ -37,7 +37,7 @@ bool is_reader_gone() {
     return poll(&out, 1, 0) == 1 && (out.revents & (POLLERR | POLLHUP)) != 0;
 }
 
-/// The command's exit code, if its output got out or nobody wants it any more.
+/// The command's exit code, if its output was written or its reader has closed.
 int flushed(const Context& context, Exit code) {
     const bool is_written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
     if (!is_written && code == Exit::ok && !is_reader_gone()) {

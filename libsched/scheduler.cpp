@@ -91,7 +91,7 @@ void Scheduler::prioritize(std::span<const std::pair<JobId, std::uint32_t>> prio
         WEIR_CHECK(queue_.erase(place->second));
         moved(place->second);
         if (job.key.priority == priority_held) {
-            arrived_.push_back(id);  // nobody has asked it yet
+            arrived_.push_back(id);  // not considered yet
         }
         job.key.priority = priority;
         moved(job.key);

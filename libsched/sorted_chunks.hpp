@@ -25,7 +25,7 @@ class SortedChunks {
     using Summary = typename Traits::Summary;
     struct Chunk {
         std::vector<T> items;     ///< sorted by key; never empty
-        mutable Summary summary;  ///< mutable: whoever reads all items may leave what it learnt
+        mutable Summary summary;  ///< mutable: a reader of all items may store what it learnt
     };
     /// Where an item stands, or would: `chunk` may be past the last, `index` past the chunk's last item. Holds until
     /// the next insertion or removal.

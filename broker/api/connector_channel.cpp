@@ -125,7 +125,7 @@ int Channel::send(const Message& msg) {
     if (n < 0) {
         const int saved = errno;
         zmq_msg_close(&raw);
-        // Without a high-water mark "would block" can only mean that nobody is at the other end.
+        // Without a high-water mark "would block" can only mean that the other end is not connected.
         errno = saved == EAGAIN ? EPIPE : saved == ETERM ? ECONNRESET : saved;
         return -1;
     }

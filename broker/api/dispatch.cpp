@@ -157,7 +157,7 @@ bool Dispatcher::to_exact(const Message& msg) {
 bool Dispatcher::to_globs(const Message& msg) {
     bool is_done = false;
     ++depth_;
-    // Handlers added by a callback stand behind this range; removed ones are null.
+    // Handlers added by a callback are after this range; removed ones are null.
     for (size_t i = globs_.size(); i-- > 0 && !(is_done && msg.type != FLUX_MSGTYPE_EVENT);) {
         flux_msg_handler* handler = globs_[i];
         if (handler != nullptr) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: flux_pollfd and flux_pollevents: one descriptor for a handle inside somebody else's loop, and the handle
+// Owns: flux_pollfd and flux_pollevents: one descriptor for a handle inside another program's loop, and the handle
 // watcher built on it. Must not know the dispatcher. The descriptor is an epoll of edges, so it is quiet once looked
 // at.
 #include <sys/epoll.h>

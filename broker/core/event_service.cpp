@@ -36,7 +36,7 @@ void publish(Router& router, const Call& call) {
     call.respond(Json::take(json_pack("{s:I}", "seq", static_cast<json_int_t>(sequence))));
 }
 
-// Guest: hears public events and his own private ones; 256 subscriptions a connection.
+// Guest: receives public events and his own private ones; 256 subscriptions a connection.
 void subscribe(Router& router, const Call& call, bool is_on) {
     const auto topic = call.payload().string("topic");
     Endpoint* sender = router.find(call.sender());

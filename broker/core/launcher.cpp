@@ -34,7 +34,7 @@ void report(const std::string& line) {
     while (sent < text.size()) {
         const ssize_t n = ::write(report_fd, text.data() + sent, text.size() - sent);
         if (n < 0 && errno != EINTR) {
-            return;  // nobody listens any more
+            return;  // no reader is left
         }
         sent += n > 0 ? static_cast<std::size_t>(n) : 0;
     }
@@ -226,7 +226,7 @@ class Launcher {
         return n > 0 || (n < 0 && errno == EINTR);
     }
 
-    /// The tasks and what they run in their process groups; whoever left its group is told only by SIGKILL.
+    /// Signals the tasks and their process groups. A process that left its group gets only SIGKILL.
     void signal_groups(int signal) {
         for (const auto& [pid, rank] : ranks_) {
             kill(-pid, signal);

@@ -58,7 +58,7 @@ bool ModuleChannel::send(const Packet& packet) {
     do {
         rc = zmq_msg_send(&message, socket_, ZMQ_DONTWAIT);
     } while (rc < 0 && errno == EINTR);
-    if (rc < 0) {  // without a high-water mark: nobody is there
+    if (rc < 0) {  // without a high-water mark: the other end is not connected
         zmq_msg_close(&message);
     }
     is_dirty_ = true;

@@ -85,7 +85,7 @@ void Router::receive(Endpoint& from, Packet packet) {
             break;
         case FLUX_MSGTYPE_RESPONSE:
             if (!may_respond(from, packet)) {
-                ++counters_.dropped;  // nobody asked this endpoint
+                ++counters_.dropped;  // no request was sent to this endpoint
                 return;
             }
             respond(std::move(packet));

@@ -60,7 +60,7 @@ class Resource {
         return machine_inventory(host != nullptr ? host : "localhost");
     }
 
-    /// R stands in the KVS as `resource.R`, where tools look for it. Without a kvs service nobody misses it.
+    /// R is in the KVS as `resource.R`, where tools look for it. Without a kvs service it is not needed.
     void publish() {
         const Json value =
             Json::take(json_pack("{s:i s:s s:s}", "ver", 1, "type", "val", "data", base64_encode(r_.dump()).c_str()));

@@ -11,7 +11,7 @@ namespace weir::cmd {
 struct Reloaded {
     std::vector<std::string>
         changes;  ///< "[weir] half-life: \"16d\" -> \"1d\""; none from a stock Flux, which tells none
-    std::vector<std::string> warnings;   ///< each once, whoever said it
+    std::vector<std::string> warnings;   ///< each once, from all instances
     std::vector<std::string> instances;  ///< who read again: "top", "batch"
 };
 

@@ -60,7 +60,7 @@ Json window_json(const Comparison& comparison, const Measured& policy) {
     return out;
 }
 
-/// Those with a job who have nobody below them.
+/// Parties with jobs that have no party below them.
 Json users_json(const Yardstick& yardstick, const Measured& policy) {
     const auto& parties = yardstick.users.parties;
     std::vector<bool> is_user(parties.size(), true);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the threads. They share the jobs, which nobody changes, and what Shared says; each writes its own result.
+// Owns: the threads. They share the jobs, which do not change, and the members of Shared; each writes its own result.
 #include "cmd/sim/replays.hpp"
 
 #include <sys/eventfd.h>

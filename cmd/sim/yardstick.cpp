@@ -27,7 +27,7 @@ void measure_share_tree(Yardstick& yardstick, const std::vector<SimJob>& jobs, c
     PartyTree accounts;
     for (std::uint32_t i = 1; i < tree.size(); ++i) {
         const NodeId id{i};
-        const bool is_rule = tree.kind(id) == NodeKind::any_member;  // it is nobody: its members have the shares
+        const bool is_rule = tree.kind(id) == NodeKind::any_member;  // it is no party: its members have the shares
         accounts.parties.push_back({tree.path(id), tree.level_parent(id).value, is_rule ? 0 : tree.shares(id)});
     }
     const auto nobodys = static_cast<std::uint32_t>(accounts.parties.size());

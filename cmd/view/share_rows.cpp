@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: which branch line stands before which name.
+// Owns: which branch line is ahead of which name.
 #include "cmd/view/share_rows.hpp"
 
 #include <map>
@@ -13,7 +13,7 @@ std::string parent_of(const std::string& path) {
     return slash == std::string::npos ? "" : path.substr(0, slash);
 }
 
-/// Depth first, siblings in the order in which they came; what has no parent among the paths stands at the top.
+/// Depth first, siblings in their given order; a path without a parent among the paths is at the top.
 std::vector<std::size_t> depth_first(const std::vector<std::string>& paths) {
     const std::set<std::string> known(paths.begin(), paths.end());
     std::map<std::string, std::vector<std::size_t>> below;
@@ -41,7 +41,7 @@ std::vector<TreeRow> tree_rows_of(const std::vector<std::string>& paths, Glyphs 
     for (const std::size_t i : order) {
         last_child[parent_of(paths[i])] = i;
     }
-    std::map<std::string, std::string> stem;  // path -> what stands before its children's branches
+    std::map<std::string, std::string> stem;  // path -> what is ahead of its children's branches
     std::vector<TreeRow> rows;
     for (const std::size_t i : order) {
         const std::string parent = parent_of(paths[i]);

@@ -33,7 +33,7 @@ class Pouring {
             if (tree.is_association(id) && demand[i] != 0) {
                 wanted_[i] = is_known ? std::min(demand[i], capacity) << made_.fraction_bits : all;
             }
-            if (tree.shares(id) != 0 || tree.shares_parent(id)) {  // nobody pours into a node without shares
+            if (tree.shares(id) != 0 || tree.shares_parent(id)) {  // a node without shares gets nothing
                 std::uint64_t& above = wanted_[tree.parent(id).value];
                 above = std::min(above + wanted_[i], all);
             }
@@ -76,7 +76,7 @@ class Pouring {
         }
     }
 
-    /// Gives `amount` to the siblings; returns what nobody wants.
+    /// Divides `amount` among the siblings; returns the part without demand.
     std::uint64_t fill(std::vector<Sibling>& siblings, std::uint64_t amount) {
         std::erase_if(siblings, [](const Sibling& each) { return each.shares == 0 || each.wanted == 0; });
         std::sort(siblings.begin(), siblings.end(), [](const Sibling& a, const Sibling& b) {
@@ -88,7 +88,8 @@ class Pouring {
         for (const Sibling& each : siblings) {
             shares += each.shares;
         }
-        // Whoever wants least for his shares is filled first; the first who is not ends it: nobody after him is.
+        // Nodes with the least demand for their shares are filled first; after the first one that is not filled, none
+        // is.
         auto at = siblings.begin();
         for (; at != siblings.end() && U128{at->wanted} * shares <= U128{amount} * at->shares; ++at) {
             made_.amount[at->id] = at->wanted;

@@ -60,7 +60,7 @@ class EqualSharesOrder {
     std::uint64_t updates_ = 0;
     std::vector<Member> falling_;  ///< kept for its memory
     std::vector<Member> touched_;
-    bool is_longer_ = false;  ///< somebody was added since the last update
+    bool is_longer_ = false;  ///< a member was added since the last update
 };
 
 template <typename Usage>

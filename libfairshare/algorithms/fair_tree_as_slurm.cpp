@@ -125,7 +125,7 @@ class OneRank {
             }
             at = previous;
         }
-        return tree_.association_count();  // tied to nobody: the walk's rank before the first
+        return tree_.association_count();  // no tie: the walk's rank before the first
     }
 
   private:

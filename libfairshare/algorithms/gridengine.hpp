@@ -25,7 +25,7 @@ struct GridEngine {
     CoreMicros unit = 1000000;       ///< one unit of Grid Engine's usage, in core-microseconds
 
     std::vector<GridEngineTargets> targets(const ShareTree& tree, const Measures& measures) const;
-    /// Tickets by leaf, normalised: factor = ostt / the greatest; ranks go by it. Nobody active: all 0.
+    /// Tickets by leaf, normalised: factor = ostt / the greatest; ranks are by it. If no node is active, all are 0.
     void evaluate(const ShareTree& tree, const Measures& measures, Standings& into) const;
 };
 

@@ -30,9 +30,9 @@ struct PieSubmitter {
     double floor = 0;                                          ///< cores it gets first, where it wants them
     double ceiling = std::numeric_limits<double>::infinity();  ///< cores it never passes
 };
-/// Cores each gets of `cores`: floors first (scaled down where they exceed the pie), the rest in proportion to
-/// 1 / effective priority; what one does not want is dealt out again among the others, until all is given or nobody
-/// wants more ("pie spins"). O(n^2) at worst.
+/// Cores each gets of `cores`: floors first (scaled down where they exceed the pie), the rest in proportion to 1 /
+/// effective priority; what one does not want is divided again among the others, until nothing is left or no demand is
+/// left ("pie spins"). O(n^2) at worst.
 std::vector<double> pie_slices(std::span<const PieSubmitter> submitters, double cores);
 
 }  // namespace weir

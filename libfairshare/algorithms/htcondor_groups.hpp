@@ -28,13 +28,13 @@ struct CondorGroupSlots {
 };
 
 /// Quotas from the top: static ones first (together no more than there is, scaled down in proportion, unless
-/// oversubscription is allowed), dynamic ones are parts of the rest (together no more than 1, scaled likewise); none
-/// is ever scaled up. Then slots from the bottom: each group gets what it wants up to its own quota; what a group and
-/// those below it leave is dealt out among it and those of its children that accept surplus, in proportion to their
-/// quotas, to those without quota last and equally; what nobody there wants goes up a level. In the end the groups
-/// that regroup share what is left, by priority, as pie_slices() deals. Slots may be fractions. Where oversubscription
-/// is allowed, what is allocated may add up to more than there is: it is how far each group may go.
-/// REQUIRES: parents come before their children; quotas and wanted not negative; slots not negative. O(n^2) at worst.
+/// oversubscription is allowed), dynamic ones are parts of the rest (together no more than 1, scaled likewise); none is
+/// ever scaled up. Then slots from the bottom: each group gets what it wants up to its own quota; what a group and
+/// those below it leave is divided among it and those of its children that accept surplus, in proportion to their
+/// quotas, to those without quota last and equally; what remains there goes up a level. At the end the groups that
+/// regroup share what is left, by priority, as in pie_slices(). Slots may be fractions. If oversubscription is allowed,
+/// the allocations may exceed the total: each is an upper bound for its group. REQUIRES: parents come before their
+/// children; quotas and wanted not negative; slots not negative. O(n^2) at worst.
 std::vector<CondorGroupSlots> negotiate_groups(std::span<const CondorGroup> groups, double slots,
                                                bool allow_oversubscription);
 

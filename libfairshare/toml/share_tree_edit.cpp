@@ -179,7 +179,7 @@ EditedText add_node_line(std::string_view text, std::string_view path, std::uint
     if (!parent.empty() && document.line_of(parent) == nullptr) {
         return unknown_node(document, parent);
     }
-    // Nodes stand above every [table]: an empty tree's first line goes to the top.
+    // Nodes must be above every [table], so the first line of an empty tree goes to the top.
     const std::size_t top = text.starts_with("\xef\xbb\xbf") ? 3 : 0;
     std::size_t place = top;
     const std::string below = std::string{parent} + "/";

@@ -27,7 +27,7 @@ class Search {
         const std::vector<NodeId> all = own_;
         own_.clear();
         std::copy_if(all.begin(), all.end(), std::back_inserter(own_), [&](NodeId node) {
-            const NodeId above = credential_above(node);  // parents first: it has been judged
+            const NodeId above = credential_above(node);  // parents first: it is decided already
             return above == root_node || is_own(above);
         });
     }

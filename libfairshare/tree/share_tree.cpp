@@ -12,7 +12,7 @@ namespace weir {
 
 namespace {
 
-constexpr std::uint32_t none = 0;  // the root is nobody's child and nobody's sibling
+constexpr std::uint32_t none = 0;  // the root is no node's child or sibling
 
 template <typename T>
 std::size_t bytes_of(const std::vector<T>& values) {

@@ -227,7 +227,7 @@ class ShareTree {
     }
 
     std::vector<std::uint32_t> parent_;        // the root's is itself
-    std::vector<std::uint32_t> first_child_;   // 0: none (the root is nobody's child)
+    std::vector<std::uint32_t> first_child_;   // 0: none (the root is no node's child)
     std::vector<std::uint32_t> next_sibling_;  // 0: last
     std::vector<std::uint32_t> shares_;
     std::vector<std::uint64_t> child_shares_;

@@ -240,7 +240,7 @@ void read_load_threshold(Reader& reader, Value value, PolicySettings& s) {
 
 struct Key {
     std::string_view name;
-    unsigned policies;  ///< that heed it
+    unsigned policies;  ///< that use it
     void (*read)(Reader&, Value, PolicySettings&);
 };
 

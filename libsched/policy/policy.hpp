@@ -19,7 +19,7 @@ using Policy = std::variant<Fcfs, FirstFit, Backfill, KeptReservations>;
 
 /// "fcfs", "easy", "hybrid:depth=8", "easy:backfill=best-fit,metric=proc-seconds": a name, and the settings that differ
 /// from its defaults. Names: fcfs, first-fit, easy, easy-sjf, hybrid, conservative, conservative-fw. Settings:
-///   first-fit            starve-after=DURATION (24h; 0: nobody is helped)
+///   first-fit            starve-after=DURATION (24h; 0: no help)
 ///   easy, hybrid         backfill=first-fit|shortest|best-fit|greedy, metric=procs|seconds|proc-seconds,
 ///                        reserve-after=DURATION (0), reserve-above=PRIORITY (0)
 ///   hybrid               depth=N (8) or depth=all

@@ -21,7 +21,7 @@ class Pair {
         : engine_(engine), a_(a), b_(b), in_a_(engine.inputs(a)), in_b_(engine.inputs(b)), factors_(factors) {}
 
     std::uint32_t priority(PriorityEngine::Slot slot, Instant t) const { return engine_.priority(slot, t, factors_); }
-    /// Whether a stands before b.
+    /// Whether a is ahead of b.
     bool is_a_ahead(Instant t) const {
         return QueueKey{priority(a_, t), in_a_.submit, in_a_.id} < QueueKey{priority(b_, t), in_b_.submit, in_b_.id};
     }

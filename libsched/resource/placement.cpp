@@ -98,7 +98,7 @@ std::optional<std::vector<Pick>> place_slots(const Request& request, const Candi
             return left > 0;
         });
     }
-    std::size_t early = 0;  // walks the picks of the first round, which stand in the same order
+    std::size_t early = 0;  // walks the picks of the first round, which are in the same order
     const std::size_t early_count = picks.size();
     walk(candidates, order, [&](std::uint32_t i) {
         if (left == 0) {

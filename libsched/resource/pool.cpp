@@ -220,7 +220,7 @@ std::string ResourcePool::refusal(const Request& request) const {
         in_set == nullptr ? "this instance has "
                           : "of the " + plural(allowed, "node") + " that satisfy its constraints, this instance has ";
     const Room each = room_of(request, request.nodes > 0 ? request.slots : 1);
-    // A kind that nobody asked for is not worth a word.
+    // A kind that was not requested is not mentioned.
     largest = {largest.cores, each.gpus > 0 ? largest.gpus : 0, each.memory_mib > 0 ? largest.memory_mib : 0};
     const std::string lacking = each.memory_mib > 0 && largest.memory_mib == 0 ? "; of no node the memory is known"
                                 : each.gpus > 0 && largest.gpus == 0           ? "; no node has gpus"

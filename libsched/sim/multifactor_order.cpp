@@ -58,7 +58,7 @@ MultifactorOrder::Party MultifactorOrder::party_of(const SimJob& job, Instant no
         if (keeps_order_) {
             order_.add();
         }
-        evaluated_.reset();  // a new member changes everybody's part
+        evaluated_.reset();  // a new member changes all entitlements
         if (!settings_.associations.empty()) {
             const NodeId leaf = shares_.leaf(party);
             PrioritySettings engine = engine_.settings();

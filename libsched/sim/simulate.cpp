@@ -110,7 +110,7 @@ class Replay {
         JobId id;
         friend bool operator>(const End& a, const End& b) { return a.at != b.at ? a.at > b.at : a.id > b.id; }
     };
-    /// The place in the log comes first, so that ids stand in order of submission; the slot makes the way back.
+    /// The place in the log comes first, so that ids are in order of submission; the slot is for the look-up.
     static JobId id_of(std::uint64_t place, std::uint32_t slot) { return JobId{(place << slot_bits) | slot}; }
     static std::uint32_t slot_of(JobId id) { return static_cast<std::uint32_t>(id.value & ((1U << slot_bits) - 1)); }
     static std::uint64_t place_of(JobId id) { return id.value >> slot_bits; }
@@ -125,9 +125,9 @@ class Replay {
         return wake > counters_.now ? std::min(now, wake) : now;
     }
 
-    /// Whether anybody would start who stood first with nothing reserved.
+    /// Whether any job would start if it were first and nothing were reserved.
     bool could_start() const { return queue_.any_within(space_.free_cores()); }
-    /// A pass that starts nobody changes nothing under a policy that makes its reservations anew.
+    /// A pass without a start changes nothing under a policy that makes its reservations anew.
     static constexpr bool can_leave_out = !std::is_same_v<OnePolicy, KeptReservations>;
 
     Status read(const JobSource& source) {
@@ -198,7 +198,7 @@ class Replay {
             }
             moved(entry.key());
             if (entry.priority == priority_held) {
-                arrived_.push_back(entry.key());  // nobody has asked it yet
+                arrived_.push_back(entry.key());  // not considered yet
             }
             if (one_by_one) {
                 Job job = *queue_.find(entry.key());

@@ -42,7 +42,7 @@ Result<SwfJob> parse_swf_line(std::string_view line);
 std::string write_swf_line(const SwfJob& job);
 /// The same at the end of `out`.
 void append_swf_line(std::string& out, const SwfJob& job);
-/// The comments at the head of a log: version, MaxProcs, then `lines` but for those that say the same.
+/// The comments at the head of a log: version, MaxProcs, then `lines` except duplicates of these.
 std::string swf_header(const std::vector<std::string>& lines, std::int64_t processors);
 
 inline constexpr std::size_t swf_line_max = 64 * 1024;

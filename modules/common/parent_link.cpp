@@ -62,7 +62,7 @@ void ParentLink::on_timer() {
 }
 
 /// flux_open() waits for the parent's first byte, for ever where the parent is stopped, and with it this module's
-/// reactor. A connection beside it, which nobody waits for, tells whether the parent answers at all.
+/// reactor. A second connection, which nothing waits for, shows whether the parent answers at all.
 /// \return false: there is no socket to try.
 bool ParentLink::start_knock() {
     sockaddr_un address{};

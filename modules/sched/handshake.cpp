@@ -132,7 +132,7 @@ void SchedModule::on_hello_r(flux_future_t* f) {
     ready_when_done();
 }
 
-/// A running job whose resources cannot be claimed must not go on: somebody else would get them (RFC 27).
+/// A running job whose resources cannot be claimed must end: another job would get them (RFC 27).
 void SchedModule::hello_failed(JobId id, const std::string& why) {
     Json payload = Json::object();
     payload.set("id", id.value).set("severity", 0).set("type", "scheduler-restart");

@@ -157,7 +157,8 @@ Json SchedModule::stats(const flux_msg_t*) {
 }
 
 // Guest: reads why any job waits and when it may start. A forecast takes some tens of milliseconds of the scheduler at
-// most (forecast_budget), in which nobody else is served; who asks without pause slows scheduling by as much.
+// most (forecast_budget), in which no other request is served; a user who asks without pause slows scheduling by as
+// much.
 Json SchedModule::why(const flux_msg_t* msg) {
     json_int_t number = 0;
     flux::unpack(msg, "{s:I}", "id", &number);
