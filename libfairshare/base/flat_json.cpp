@@ -1,0 +1,450 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the reader and the questions of flat_json.hpp.
+#include "libfairshare/base/flat_json.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <system_error>
+
+namespace weir {
+namespace {
+
+constexpr int depth_max = 2048;
+/// A number of fewer digits cannot leave its range: 18 digits fit 64 bits, and 1e300 a double.
+constexpr std::size_t integer_digits_sure = 18;
+constexpr std::size_t real_size_sure = 300;
+
+/// What ends a run of characters that stand for themselves in a string.
+constexpr std::array<bool, 256> special = [] {
+    std::array<bool, 256> is_special{};
+    for (std::size_t byte = 0; byte < 256; ++byte) {
+        is_special[byte] = byte < 0x20 || byte == '"' || byte == '\\' || byte >= 0x80;
+    }
+    return is_special;
+}();
+
+bool is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
+
+/// The bytes of the well-formed UTF-8 sequence at the beginning (Unicode table 3-7); 0: there is none.
+std::size_t utf8_size(std::string_view text) {
+    const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
+    const auto is_tail = [&](std::size_t i) { return (byte(i) & 0xC0U) == 0x80U; };
+    const unsigned first = byte(0), second = byte(1);
+    if (first >= 0xC2 && first <= 0xDF) {
+        return is_tail(1) ? 2 : 0;
+    }
+    if (first >= 0xE0 && first <= 0xEF) {
+        const bool is_short = first == 0xE0 && second < 0xA0;
+        const bool is_surrogate = first == 0xED && second > 0x9F;
+        return is_tail(1) && is_tail(2) && !is_short && !is_surrogate ? 3 : 0;
+    }
+    if (first >= 0xF0 && first <= 0xF4) {
+        const bool is_short = first == 0xF0 && second < 0x90;
+        const bool is_beyond = first == 0xF4 && second > 0x8F;
+        return is_tail(1) && is_tail(2) && is_tail(3) && !is_short && !is_beyond ? 4 : 0;
+    }
+    return 0;
+}
+
+/// Four hexadecimal digits; nothing if they are not there.
+std::optional<std::uint32_t> hex4(std::string_view text) {
+    std::uint32_t value = 0;
+    if (text.size() < 4) {
+        return std::nullopt;
+    }
+    const auto [end, status] = std::from_chars(text.data(), text.data() + 4, value, 16);
+    return status == std::errc() && end == text.data() + 4 ? std::optional(value) : std::nullopt;
+}
+
+/// A character that "\u" stands for, and how many bytes of the text that took.
+struct Escaped {
+    std::uint32_t character;
+    std::size_t size;
+};
+
+/// `text` begins behind "\u". Nothing for U+0000 and for half a surrogate pair.
+std::optional<Escaped> escaped_character(std::string_view text) {
+    const auto first = hex4(text);
+    if (!first || *first == 0 || (*first >= 0xDC00 && *first <= 0xDFFF)) {
+        return std::nullopt;
+    }
+    if (*first < 0xD800 || *first > 0xDBFF) {
+        return Escaped{*first, 4};
+    }
+    const auto second = text.substr(4, 2) == "\\u" ? hex4(text.substr(6)) : std::nullopt;
+    if (!second || *second < 0xDC00 || *second > 0xDFFF) {
+        return std::nullopt;
+    }
+    return Escaped{0x10000 + ((*first - 0xD800) << 10) + (*second - 0xDC00), 10};
+}
+
+void append_utf8(std::string& out, std::uint32_t c) {
+    const auto tail = [&](int shift) { out += static_cast<char>(0x80 | (c >> shift & 0x3F)); };
+    if (c < 0x80) {
+        out += static_cast<char>(c);
+    } else if (c < 0x800) {
+        out += static_cast<char>(0xC0 | c >> 6);
+        tail(0);
+    } else if (c < 0x10000) {
+        out += static_cast<char>(0xE0 | c >> 12);
+        tail(6);
+        tail(0);
+    } else {
+        out += static_cast<char>(0xF0 | c >> 18);
+        tail(12);
+        tail(6);
+        tail(0);
+    }
+}
+
+/// What a backslash and this letter stand for; 0: nothing.
+char plain_escape(char letter) {
+    switch (letter) {
+        case '"':
+        case '\\':
+        case '/':
+            return letter;
+        case 'b':
+            return '\b';
+        case 'f':
+            return '\f';
+        case 'n':
+            return '\n';
+        case 'r':
+            return '\r';
+        case 't':
+            return '\t';
+        default:
+            return 0;
+    }
+}
+
+std::string decoded(std::string_view content) {
+    std::string out;
+    out.reserve(content.size());
+    for (std::size_t at; (at = content.find('\\')) != std::string_view::npos;) {
+        out += content.substr(0, at);
+        content.remove_prefix(at + 2);
+        if (const char plain = plain_escape(content.data()[-1]); plain != 0) {
+            out += plain;
+        } else if (const auto escaped = escaped_character(content)) {
+            append_utf8(out, escaped->character);
+            content.remove_prefix(escaped->size);
+        }
+    }
+    return out += content;
+}
+
+}  // namespace
+
+/// Goes through the text once.
+struct FlatReader {
+    using Kind = FlatJson::Kind;
+    std::string_view text;
+    std::vector<FlatJson::Node>& nodes;
+    std::size_t at = 0;
+
+    char peek() const { return at < text.size() ? text[at] : '\0'; }
+    bool take(char c) {
+        if (peek() != c || at >= text.size()) {
+            return false;
+        }
+        ++at;
+        return true;
+    }
+    void skip_space() {
+        while (peek() == ' ' || peek() == '\n' || peek() == '\t' || peek() == '\r') {
+            ++at;
+        }
+    }
+    std::size_t open(Kind kind) {
+        nodes.push_back({static_cast<std::uint32_t>(at), 0, 0, kind});
+        return nodes.size() - 1;
+    }
+    void close(std::size_t index) {
+        nodes[index].end = static_cast<std::uint32_t>(at);
+        nodes[index].next = static_cast<std::uint32_t>(nodes.size());
+    }
+
+    bool value(int depth) {
+        if (depth > depth_max) {
+            return false;
+        }
+        skip_space();
+        switch (peek()) {
+            case '{':
+            case '[':
+                return container(peek() == '{', depth);
+            case '"':
+                return string();
+            case 't':
+                return word("true", Kind::truth);
+            case 'f':
+                return word("false", Kind::untruth);
+            case 'n':
+                return word("null", Kind::null);
+            default:
+                return number();
+        }
+    }
+    bool container(bool is_object, int depth) {
+        const std::size_t index = open(is_object ? Kind::object : Kind::array);
+        const char end = is_object ? '}' : ']';
+        ++at;
+        skip_space();
+        bool is_good = true;
+        for (bool is_first = true; is_good && !take(end); is_first = false) {
+            is_good = is_first || (take(',') && (skip_space(), true));
+            if (is_object) {
+                is_good = is_good && peek() == '"' && string() && (skip_space(), take(':'));
+            }
+            is_good = is_good && value(depth + 1) && (skip_space(), true);
+        }
+        close(index);
+        return is_good;
+    }
+    bool word(std::string_view expected, Kind kind) {
+        const std::size_t index = open(kind);
+        if (text.substr(at, expected.size()) != expected) {
+            return false;
+        }
+        at += expected.size();
+        close(index);
+        return true;
+    }
+    bool string() {
+        const std::size_t index = open(Kind::plain_string);
+        for (++at;; ++at) {
+            while (at < text.size() && !special[static_cast<unsigned char>(text[at])]) {
+                ++at;
+            }
+            if (take('"')) {
+                close(index);
+                return true;
+            }
+            std::size_t more = 0;
+            if (peek() == '\\') {
+                nodes[index].kind = Kind::escaped_string;
+                more = escape();
+            } else if (static_cast<unsigned char>(peek()) >= 0x80) {
+                more = utf8_size(text.substr(at));
+            }
+            if (more == 0) {
+                return false;
+            }
+            at += more - 1;
+        }
+    }
+    /// The size of the escape here; 0: it is none.
+    std::size_t escape() const {
+        const std::string_view rest = text.substr(at + 1);
+        if (rest.starts_with('u')) {
+            const auto escaped = escaped_character(rest.substr(1));
+            return escaped ? 2 + escaped->size : 0;
+        }
+        return !rest.empty() && plain_escape(rest[0]) != 0 ? 2 : 0;
+    }
+    bool digits() {
+        const std::size_t begin = at;
+        while (is_digit(peek())) {
+            ++at;
+        }
+        return at > begin;
+    }
+    bool number() {
+        const std::size_t index = open(Kind::integer);
+        (void)take('-');
+        const std::size_t begin = at;
+        if (!(take('0') ? !is_digit(peek()) : digits())) {
+            return false;
+        }
+        const std::size_t integer_digits = at - begin;
+        if (take('.')) {
+            nodes[index].kind = Kind::real;
+            if (!digits()) {
+                return false;
+            }
+        }
+        bool has_exponent = false;
+        if (peek() == 'e' || peek() == 'E') {
+            nodes[index].kind = Kind::real;
+            has_exponent = true;
+            ++at;
+            if (!take('-')) {
+                (void)take('+');
+            }
+            if (!digits()) {
+                return false;
+            }
+        }
+        close(index);
+        const bool is_sure = nodes[index].kind == Kind::integer ? integer_digits <= integer_digits_sure
+                                                                : !has_exponent && at - begin <= real_size_sure;
+        return is_sure || is_in_range(nodes[index]);
+    }
+    bool is_in_range(const FlatJson::Node& node) const;
+};
+
+namespace {
+
+std::optional<std::int64_t> to_integer(std::string_view text) {
+    std::int64_t value = 0;
+    const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
+    return status == std::errc() ? std::optional(value) : std::nullopt;
+}
+
+/// A power of ten that the number is less than 10 times of; for telling the too large from the too small.
+long magnitude(std::string_view text) {
+    const std::size_t exponent_at = text.find_first_of("eE");
+    const std::string_view mantissa = text.substr(0, exponent_at);
+    const std::size_t point = std::min(mantissa.find('.'), mantissa.size());
+    const std::size_t leading = mantissa.find_first_of("123456789");
+    if (leading == std::string_view::npos) {
+        return std::numeric_limits<long>::min();  // zero
+    }
+    long exponent = 0;
+    if (exponent_at != std::string_view::npos) {
+        std::string_view digits = text.substr(exponent_at + 1);
+        digits.remove_prefix(digits.front() == '+' ? 1 : 0);
+        if (std::from_chars(digits.data(), digits.data() + digits.size(), exponent).ec != std::errc()) {
+            exponent =
+                digits.front() == '-' ? std::numeric_limits<long>::min() / 2 : std::numeric_limits<long>::max() / 2;
+        }
+    }
+    return exponent + (leading < point ? static_cast<long>(point - leading) - 1 : -static_cast<long>(leading - point));
+}
+
+/// The nearest double; nothing beyond the greatest. What is too small for a double is zero.
+std::optional<double> to_double(std::string_view text) {
+    double value = 0;
+    const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (status == std::errc()) {
+        return std::isinf(value) ? std::nullopt : std::optional(value);
+    }
+    return magnitude(text) > 0 ? std::nullopt : std::optional(text.front() == '-' ? -0. : 0.);
+}
+
+}  // namespace
+
+bool FlatReader::is_in_range(const FlatJson::Node& node) const {
+    const std::string_view number = text.substr(node.begin, node.end - node.begin);
+    return node.kind == Kind::integer ? to_integer(number).has_value() : to_double(number).has_value();
+}
+
+FlatValue FlatJson::read(std::string_view text) {
+    text_ = text;
+    nodes_.clear();
+    if (text.size() > std::numeric_limits<std::uint32_t>::max()) {
+        return {};
+    }
+    FlatReader reader{text, nodes_};
+    if (!reader.value(1)) {
+        return {};
+    }
+    reader.skip_space();
+    return reader.at == text.size() ? FlatValue(this, 0, static_cast<std::uint32_t>(nodes_.size())) : FlatValue();
+}
+
+// ---- questions ----
+
+bool FlatValue::is_object() const {
+    return is(FlatJson::Kind::object);
+}
+
+bool FlatValue::is_array() const {
+    return is(FlatJson::Kind::array);
+}
+
+bool FlatValue::is_string() const {
+    return is(FlatJson::Kind::plain_string) || is(FlatJson::Kind::escaped_string);
+}
+
+std::string_view FlatValue::text() const {
+    if (in_ == nullptr) {
+        return {};
+    }
+    const FlatJson::Node& node = in_->nodes_[index_];
+    return in_->text_.substr(node.begin, node.end - node.begin);
+}
+
+std::optional<std::string_view> FlatValue::plain() const {
+    if (!is(FlatJson::Kind::plain_string)) {
+        return std::nullopt;
+    }
+    return text().substr(1, text().size() - 2);
+}
+
+std::optional<std::string> FlatValue::string() const {
+    if (const auto content = plain()) {
+        return std::string(*content);
+    }
+    if (!is(FlatJson::Kind::escaped_string)) {
+        return std::nullopt;
+    }
+    return decoded(text().substr(1, text().size() - 2));
+}
+
+std::optional<std::int64_t> FlatValue::integer() const {
+    return is(FlatJson::Kind::integer) ? to_integer(text()) : std::nullopt;
+}
+
+std::optional<double> FlatValue::number() const {
+    if (const auto whole = integer()) {
+        return static_cast<double>(*whole);
+    }
+    return is(FlatJson::Kind::real) ? to_double(text()) : std::nullopt;
+}
+
+std::optional<bool> FlatValue::boolean() const {
+    const bool is_true = is(FlatJson::Kind::truth);
+    return is_true || is(FlatJson::Kind::untruth) ? std::optional(is_true) : std::nullopt;
+}
+
+FlatValue FlatValue::first() const {
+    if (!is_object() && !is_array()) {
+        return {};
+    }
+    const std::uint32_t end = in_->nodes_[index_].next;
+    return index_ + 1 < end ? FlatValue(in_, index_ + 1, end) : FlatValue();
+}
+
+FlatValue FlatValue::next() const {
+    if (in_ == nullptr) {
+        return {};
+    }
+    const std::uint32_t behind = in_->nodes_[index_].next;
+    return behind < end_ ? FlatValue(in_, behind, end_) : FlatValue();
+}
+
+FlatValue FlatValue::operator[](std::string_view key) const {
+    FlatValue found;
+    if (!is_object()) {
+        return found;
+    }
+    for (FlatValue name = first(), value; name; name = value.next()) {
+        value = name.next();
+        const auto plain_name = name.plain();
+        if (plain_name ? *plain_name == key : name.string() == key) {
+            found = value;
+        }
+    }
+    return found;
+}
+
+FlatValue FlatValue::element(std::size_t index) const {
+    if (!is_array()) {
+        return {};
+    }
+    FlatValue at = first();
+    for (; at && index > 0; --index) {
+        at = at.next();
+    }
+    return at;
+}
+
+}  // namespace weir

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: reading a JSON text where it stands: no tree, no copies; a flat array of where each value begins and ends.
+// Must not know: jansson, what any document means. Takes the texts that jansson takes, with the same values: RFC 8259,
+// well-formed UTF-8, no U+0000, integers of 64 bits, finite reals, at most 2,048 levels; of equal keys the last counts.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace weir {
+
+class FlatValue;
+
+class FlatJson {
+  public:
+    /// The root value, or nothing where the text is no JSON: ask a parser that explains. At most 4 GiB of text. The
+    /// values refer to the text, which must stay. Memory is kept for the next text. O(size).
+    FlatValue read(std::string_view text);
+
+  private:
+    friend class FlatValue;
+    friend struct FlatReader;
+    enum class Kind : std::uint8_t { object, array, plain_string, escaped_string, integer, real, truth, untruth, null };
+    struct Node {
+        std::uint32_t begin, end;  ///< in the text
+        std::uint32_t next;        ///< behind it and all that is inside it
+        Kind kind;
+    };
+    std::string_view text_;
+    std::vector<Node> nodes_;  ///< in the order of their beginnings
+};
+
+/// A value of a FlatJson, or nothing. Valid until the next read(), and as long as the text.
+class FlatValue {
+  public:
+    FlatValue() = default;
+    explicit operator bool() const { return in_ != nullptr; }
+    bool is_object() const;
+    bool is_array() const;
+    bool is_string() const;
+
+    /// As it stands in the text; of a string with its quotes.
+    std::string_view text() const;
+    /// The content of a string that has no escapes; else nothing.
+    std::optional<std::string_view> plain() const;
+    /// The content of a string, escapes decoded to UTF-8; nothing of another value.
+    std::optional<std::string> string() const;
+    /// Nothing of another value; a real is no integer.
+    std::optional<std::int64_t> integer() const;
+    /// Of an integer or a real, the nearest double.
+    std::optional<double> number() const;
+    std::optional<bool> boolean() const;
+
+    /// The member of an object: the last one of this name. Nothing where there is none. O(members).
+    FlatValue operator[](std::string_view key) const;
+    /// first(), then next() of each: the elements of an array, or the keys of an object, each followed by its value.
+    /// Nothing at the end.
+    FlatValue first() const;
+    FlatValue next() const;
+    /// The element of an array. O(index).
+    FlatValue element(std::size_t index) const;
+
+  private:
+    friend class FlatJson;
+    bool is(FlatJson::Kind kind) const { return in_ != nullptr && in_->nodes_[index_].kind == kind; }
+    FlatValue(const FlatJson* in, std::uint32_t index, std::uint32_t end) : in_(in), index_(index), end_(end) {}
+    const FlatJson* in_ = nullptr;
+    std::uint32_t index_ = 0;
+    std::uint32_t end_ = 0;  ///< behind the last value of what contains it
+};
+
+}  // namespace weir

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// FlatJson beside jansson: the same texts are taken, and every value is the same. Kills: an overlong UTF-8 sequence
+// taken, half a surrogate pair taken, the first of equal keys found, a level too many, an integer that wraps.
+#include <jansson.h>
+#include <rapidcheck.h>
+
+#include <bit>
+#include <catch2/catch.hpp>
+#include <string>
+#include <vector>
+
+#include "libfairshare/base/flat_json.hpp"
+
+using weir::FlatJson;
+using weir::FlatValue;
+
+namespace {
+
+bool is_same(const json_t* tree, FlatValue value);
+
+bool is_same_object(const json_t* tree, FlatValue object) {
+    std::size_t found = 0;
+    const char* key = nullptr;
+    json_t* member = nullptr;
+    json_object_foreach(const_cast<json_t*>(tree), key, member) {
+        if (!is_same(member, object[key]))
+            return false;
+        ++found;
+    }
+    for (FlatValue name = object.first(); name; name = name.next().next())
+        if (json_object_get(tree, name.string().value().c_str()) == nullptr)
+            return false;
+    return found == json_object_size(tree);
+}
+
+bool is_same_array(const json_t* tree, FlatValue array) {
+    std::size_t size = 0;
+    for (FlatValue element = array.first(); element; element = element.next(), ++size)
+        if (!is_same(json_array_get(tree, size), element))
+            return false;
+    return size == json_array_size(tree) && !array.element(size);
+}
+
+bool is_same(const json_t* tree, FlatValue value) {
+    switch (json_typeof(tree)) {
+        case JSON_OBJECT:
+            return value.is_object() && is_same_object(tree, value);
+        case JSON_ARRAY:
+            return value.is_array() && is_same_array(tree, value);
+        case JSON_STRING:
+            return value.is_string() &&
+                   value.string() == std::string(json_string_value(tree), json_string_length(tree));
+        case JSON_INTEGER:
+            return value.integer() == json_integer_value(tree);
+        case JSON_REAL:
+            return !value.integer() && std::bit_cast<std::uint64_t>(value.number().value()) ==
+                                           std::bit_cast<std::uint64_t>(json_real_value(tree));
+        case JSON_TRUE:
+        case JSON_FALSE:
+            return value.boolean() == json_is_true(tree);
+        default:
+            return value.text() == "null";
+    }
+}
+
+/// Whether both say the same of a text. A byte 0 is no JSON; jansson overlooks it behind a number.
+bool agrees(const std::string& text) {
+    if (text.find('\0') != std::string::npos)
+        return !FlatJson().read(text);
+    json_t* tree = json_loadb(text.data(), text.size(), JSON_DECODE_ANY, nullptr);
+    FlatJson flat;
+    const FlatValue value = flat.read(text);
+    const bool is_good = tree ? value && is_same(tree, value) : !value;
+    json_decref(tree);
+    return is_good;
+}
+
+/// Pieces that make texts near to JSON, and what is at the edges of what is allowed.
+const std::vector<std::string>& pieces() {
+    static const std::vector<std::string> all = {"{",
+                                                 "}",
+                                                 "[",
+                                                 "]",
+                                                 ",",
+                                                 ":",
+                                                 "\"",
+                                                 "\\",
+                                                 " ",
+                                                 "\n",
+                                                 "\t",
+                                                 "\"a\"",
+                                                 "\"a\":1",
+                                                 "\"b\":",
+                                                 "true",
+                                                 "false",
+                                                 "null",
+                                                 "nul",
+                                                 "0",
+                                                 "-0",
+                                                 "-",
+                                                 "1",
+                                                 "01",
+                                                 "1.5",
+                                                 "1.",
+                                                 ".5",
+                                                 "-1.5e3",
+                                                 "1e",
+                                                 "1e+",
+                                                 "1E-2",
+                                                 "1e400",
+                                                 "1e-400",
+                                                 "4e-324",
+                                                 "-1e999",
+                                                 "9223372036854775807",
+                                                 "9223372036854775808",
+                                                 "-9223372036854775808",
+                                                 "-9223372036854775809",
+                                                 "0e999",
+                                                 "0.1",
+                                                 "123456789012345678901234567890.5",
+                                                 "1e308",
+                                                 "1.8e308",
+                                                 "0.000001e314",
+                                                 "1e99999999999999999999",
+                                                 "1e-99999999999999999999",
+                                                 "\\u0041",
+                                                 "\\u0000",
+                                                 "\\ud83d\\ude00",
+                                                 "\\ud83d",
+                                                 "\\ude00",
+                                                 "\\ud83d\\u0041",
+                                                 "\\u12",
+                                                 "\\/",
+                                                 "\\b",
+                                                 "\\x",
+                                                 "\x7f",
+                                                 "\x1f",
+                                                 "\xc3\xa4",
+                                                 "\xc0\x80",
+                                                 "\xe2\x82\xac",
+                                                 "\xe0\x80\x80",
+                                                 "\xed\xa0\x80",
+                                                 "\xf0\x9f\x98\x80",
+                                                 "\xf0\x80\x80\x80",
+                                                 "\xf4\x90\x80\x80",
+                                                 "\xf5",
+                                                 "\x80",
+                                                 "\xe2\x82",
+                                                 std::string(1, '\0')};
+    return all;
+}
+
+rc::Gen<std::string> any_piece() {
+    return rc::gen::elementOf(pieces());
+}
+
+std::string joined(const std::vector<std::string>& parts) {
+    std::string text;
+    for (const std::string& part : parts)
+        text += part;
+    return text;
+}
+
+/// JSON as it should be, of about `size` values.
+rc::Gen<std::string> document(int size);
+
+rc::Gen<std::string> leaf() {
+    return rc::gen::oneOf(
+        rc::gen::map(rc::gen::arbitrary<std::int64_t>(), [](std::int64_t n) { return std::to_string(n); }),
+        rc::gen::map(rc::gen::arbitrary<double>(),
+                     [](double x) {
+                         char text[40];
+                         std::snprintf(text, sizeof text, "%.17g", x);
+                         return std::string(text);
+                     }),
+        rc::gen::map(rc::gen::container<std::vector<std::string>>(any_piece()),
+                     [](const auto& parts) { return "\"" + joined(parts) + "\""; }),
+        rc::gen::map(rc::gen::string<std::string>(), [](const std::string& s) { return "\"" + s + "\""; }),
+        rc::gen::element<std::string>("true", "false", "null", "\"\"", "{}", "[]"));
+}
+
+rc::Gen<std::string> document(int size) {
+    if (size <= 1)
+        return leaf();
+    const auto inner =
+        rc::gen::container<std::vector<std::string>>(3, rc::gen::exec([size] { return *document(size / 3); }));
+    return rc::gen::oneOf(rc::gen::map(inner,
+                                       [](const std::vector<std::string>& parts) {
+                                           return "[" + parts[0] + "," + parts[1] + " , " + parts[2] + "]";
+                                       }),
+                          rc::gen::map(inner, [](const std::vector<std::string>& parts) {
+                              return R"({"a":)" + parts[0] + R"(, "b" :)" + parts[1] + R"(,"a":)" + parts[2] + "}";
+                          }));
+}
+
+}  // namespace
+
+TEST_CASE("flat json: takes what jansson takes, and says the same of it") {
+    REQUIRE(rc::check([] {
+        const std::string text = *document(*rc::gen::inRange(1, 30));
+        RC_ASSERT(agrees(text));
+    }));
+    REQUIRE(rc::check([] {
+        const std::string text = joined(*rc::gen::container<std::vector<std::string>>(any_piece()));
+        RC_ASSERT(agrees(text));
+    }));
+}
+
+TEST_CASE("flat json: a document with one place changed is judged as jansson judges it") {
+    REQUIRE(rc::check([] {
+        std::string text = *document(*rc::gen::inRange(1, 30));
+        const auto at = *rc::gen::inRange<std::size_t>(0, text.size());
+        text.replace(at, *rc::gen::inRange<std::size_t>(0, 3), *any_piece());
+        RC_ASSERT(agrees(text));
+    }));
+}
+
+TEST_CASE("flat json: the edges") {
+    for (const std::string& piece : pieces()) {
+        INFO(piece);
+        CHECK(agrees(piece));
+        CHECK(agrees("\"" + piece + "\""));
+        CHECK(agrees("[" + piece + "]"));
+        CHECK(agrees("{\"" + piece + "\":0,\"A\":" + piece + "}"));
+    }
+    CHECK(agrees(""));
+    for (const std::size_t depth : {2047U, 2048U, 2049U, 100000U}) {
+        CHECK(agrees(std::string(depth, '[') + std::string(depth, ']')));
+        CHECK(agrees(std::string(depth - 1, '[') + "1" + std::string(depth - 1, ']')));
+    }
+}
+
+TEST_CASE("flat json: nothing is asked of nothing") {
+    FlatJson flat;
+    const FlatValue value = flat.read(R"({"a":{"b":[1,"x\n",2.5]},"c":true})");
+    CHECK(value["a"]["b"].element(1).string() == "x\n");
+    CHECK_FALSE(value["a"]["b"].element(1).plain());
+    CHECK(value["a"].text() == R"({"b":[1,"x\n",2.5]})");
+    CHECK(value["a"]["b"].element(0).number() == 1.);
+    CHECK_FALSE(value["a"]["none"]["x"].element(3).first().next());
+    CHECK_FALSE(value["c"]["x"]);
+    CHECK(FlatValue().text().empty());
+    CHECK_FALSE(flat.read("{} x"));
+}
