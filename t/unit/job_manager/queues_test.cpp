@@ -41,11 +41,11 @@ TEST_CASE("queues: the defaults fill queue, duration and constraints") {
     Queues queues = two_queues();
     Json plain = json(jobspec_text(R"("duration":0)"));
     REQUIRE(queues.prepare(plain.get()));
-    CHECK(jobspec_facts(plain.get()).queue == "batch");
-    CHECK(jobspec_facts(plain.get()).duration == 7200);
+    CHECK(jobspec_facts(plain.text()).queue == "batch");
+    CHECK(jobspec_facts(plain.text()).duration == 7200);
     Json debug = json(jobspec_text(R"("duration":5,"queue":"debug","constraints":{"ranks":["0"]})"));
     REQUIRE(queues.prepare(debug.get()));
-    CHECK(jobspec_facts(debug.get()).duration == 5);
+    CHECK(jobspec_facts(debug.text()).duration == 5);
     CHECK(Json::share(read_path(debug.get(), "attributes.system.constraints")).text() ==
           R"({"and":[{"ranks":["0"]},{"properties":["dbg"]}]})");
 }

@@ -25,7 +25,7 @@ inline std::string jobspec_text(const std::string& system = "\"duration\":60") {
 inline void set_jobspec(Job& job, EnvironmentPool& pool, const std::string& text) {
     job.jobspec = json(text);
     job.jobspec_text = redact(job.jobspec, pool);
-    job.facts = jobspec_facts(job.jobspec.get());
+    job.facts = jobspec_facts(job.jobspec_text.redacted);
 }
 
 /// Applies events to a job the way the manager does: a microsecond apart, each in the eventlog.

@@ -16,22 +16,19 @@ struct Counts {
     bool is_exclusive = false;
 };
 
-int count_of(const json_t* resource) {
-    if (const auto n = read_integer(resource, "count")) {
-        return static_cast<int>(*n);
-    }
-    return static_cast<int>(read_integer(json_object_get(resource, "count"), "min").value_or(1));
+int count_of(FlatValue resource) {
+    const FlatValue count = resource["count"];
+    return static_cast<int>(count.integer().value_or(count["min"].integer().value_or(1)));
 }
 
-void add_level(const json_t* list, int factor, Counts& counts) {
-    for (std::size_t i = 0; i < json_array_size(list); ++i) {
-        const json_t* resource = json_array_get(list, i);
-        const std::string_view type = read_string(resource, "type").value_or("");
+void add_level(FlatValue list, int factor, Counts& counts) {
+    for (FlatValue resource = list.is_array() ? list.first() : FlatValue(); resource; resource = resource.next()) {
+        const std::string type = resource["type"].string().value_or("");
         const int count = count_of(resource) * factor;
         int below = 1;
         if (type == "node") {
             counts.nodes = count;
-            counts.is_exclusive |= read_boolean(resource, "exclusive").value_or(false);
+            counts.is_exclusive |= resource["exclusive"].boolean().value_or(false);
         } else if (type == "slot") {
             counts.slots = count;
         } else if (type == "core") {
@@ -39,16 +36,15 @@ void add_level(const json_t* list, int factor, Counts& counts) {
         } else {
             below = count;
         }
-        add_level(json_object_get(resource, "with"), below, counts);
+        add_level(resource["with"], below, counts);
     }
 }
 
-int tasks_of(const json_t* jobspec, const Counts& counts) {
-    const json_t* task = json_array_get(json_object_get(jobspec, "tasks"), 0);
-    const json_t* per = read_path(jobspec, "attributes.system.shell.options.per-resource");
+int tasks_of(FlatValue jobspec, FlatValue system, const Counts& counts) {
+    const FlatValue per = system["shell"]["options"]["per-resource"];
     const int slots = counts.slots * std::max(counts.nodes, 1);
-    if (const auto type = read_string(per, "type")) {
-        const int n = static_cast<int>(read_integer(per, "count").value_or(1));
+    if (const auto type = per["type"].string()) {
+        const int n = static_cast<int>(per["count"].integer().value_or(1));
         if (*type == "node") {
             return counts.nodes > 0 ? counts.nodes * n : -1;
         }
@@ -56,42 +52,49 @@ int tasks_of(const json_t* jobspec, const Counts& counts) {
             return counts.nodes > 0 ? -1 : slots * counts.cores_a_slot * n;
         }
     }
-    if (const auto total = read_integer(json_object_get(task, "count"), "total")) {
+    if (const auto total = jobspec["tasks"].element(0)["count"]["total"].integer()) {
         return static_cast<int>(*total);
     }
     return slots > 0 ? slots : -1;
 }
 
-std::string name_of(const json_t* jobspec) {
-    if (const auto name = read_string(read_path(jobspec, "attributes.system.job"), "name")) {
-        return std::string(*name);
+std::string name_of(FlatValue jobspec, FlatValue system) {
+    if (auto name = system["job"]["name"].string()) {
+        return std::move(*name);
     }
-    const json_t* task = json_array_get(json_object_get(jobspec, "tasks"), 0);
-    const char* command = json_string_value(json_array_get(json_object_get(task, "command"), 0));
-    const std::string path = command ? command : "";
+    const std::string path = jobspec["tasks"].element(0)["command"].element(0).string().value_or("");
     const std::size_t slash = path.rfind('/');
     return slash == std::string::npos || slash + 1 == path.size() ? path : path.substr(slash + 1);
 }
 
 }  // namespace
 
-JobspecFacts jobspec_facts(const json_t* jobspec) {
+JobspecFacts jobspec_facts(FlatValue jobspec) {
     JobspecFacts facts;
-    const json_t* system = read_path(jobspec, "attributes.system");
-    facts.is_simulated = read_path(system, "exec.test") != nullptr;
-    facts.name = name_of(jobspec);
-    facts.cwd = read_string(system, "cwd").value_or("");
-    facts.queue = read_string(system, "queue").value_or("");
-    facts.project = read_string(system, "project").value_or("");
-    facts.bank = read_string(system, "bank").value_or("");
-    facts.duration = read_number(system, "duration").value_or(-1);
+    const FlatValue system = jobspec["attributes"]["system"];
+    facts.is_simulated = static_cast<bool>(system["exec"]["test"]);
+    facts.queue = system["queue"].string().value_or("");
+    facts.duration = system["duration"].number().value_or(-1);
     Counts counts;
-    add_level(json_object_get(jobspec, "resources"), 1, counts);
+    add_level(jobspec["resources"], 1, counts);
     facts.nnodes = counts.nodes > 0 ? counts.nodes : -1;
-    facts.ntasks = tasks_of(jobspec, counts);
+    facts.ntasks = tasks_of(jobspec, system, counts);
     const int cores = counts.slots * std::max(counts.nodes, 1) * counts.cores_a_slot;
     facts.ncores = (counts.nodes > 0 && counts.is_exclusive) || cores == 0 ? -1 : cores;
     return facts;
+}
+
+JobspecFacts jobspec_facts(std::string_view jobspec) {
+    FlatJson flat;
+    return jobspec_facts(flat.read(jobspec));
+}
+
+JobspecNames jobspec_names(std::string_view jobspec) {
+    FlatJson flat;
+    const FlatValue root = flat.read(jobspec);
+    const FlatValue system = root["attributes"]["system"];
+    return {name_of(root, system), system["cwd"].string().value_or(""), system["project"].string().value_or(""),
+            system["bank"].string().value_or("")};
 }
 
 std::shared_ptr<const std::string> EnvironmentPool::intern(std::string text) {
@@ -149,7 +152,7 @@ void replace_jobspec(Job& job, Json jobspec) {
         job.jobspec_text.original = std::make_unique<std::string>(full_jobspec(job.jobspec_text));
     }
     job.jobspec_text.redacted = jobspec.text();
-    job.facts = jobspec_facts(jobspec.get());
+    job.facts = jobspec_facts(job.jobspec_text.redacted);
     job.jobspec = std::move(jobspec);
 }
 

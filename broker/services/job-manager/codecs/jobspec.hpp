@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "broker/services/job-manager/state/job.hpp"
+#include "libfairshare/base/flat_json.hpp"
 
 namespace weir::broker::jobs {
 
@@ -15,8 +16,15 @@ namespace weir::broker::jobs {
 /// order.
 Status validate_jobspec(const json_t* jobspec);
 
-/// Facts for lists. Of an invalid jobspec whatever can be read. ncores is -1 when only R can tell (exclusive nodes).
-JobspecFacts jobspec_facts(const json_t* jobspec);
+/// Of an invalid jobspec whatever can be read. ncores is -1 when only R can tell (exclusive nodes).
+JobspecFacts jobspec_facts(FlatValue jobspec);
+JobspecFacts jobspec_facts(std::string_view jobspec);
+
+/// What only lists ask of a jobspec: read when it is asked for, for a waiting job's bytes count. Empty: not there.
+struct JobspecNames {
+    std::string name, cwd, project, bank;
+};
+JobspecNames jobspec_names(std::string_view jobspec);
 
 /// Environments as text, one copy for equal ones as long as some job holds it.
 class EnvironmentPool {

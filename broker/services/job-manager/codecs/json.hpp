@@ -11,6 +11,7 @@
 #include <string_view>
 #include <utility>
 
+#include "libfairshare/base/flat_json.hpp"
 #include "libfairshare/base/result.hpp"
 
 namespace weir::broker::jobs {
@@ -37,6 +38,8 @@ class Json {
     }
     ~Json() { json_decref(value_); }
 
+    /// A tree of its own; empty of nothing.
+    static Json of(FlatValue value);
     /// Any JSON value. Error: what is wrong, with line and column.
     static Result<Json> parse(std::string_view text);
     explicit operator bool() const { return value_ != nullptr; }

@@ -39,12 +39,14 @@ class Reader {
     RestoredJobs finish();
 
   private:
-    Status take_header(const json_t* line);
-    Status take_event(const json_t* line);
-    Status take_submit(const json_t* line, Job& job);
-    Status check_seal(std::string_view text, const json_t* line) const;
+    Status take_header(FlatValue line);
+    Status take_event(FlatValue line);
+    Status take_submit(FlatValue line, Job& job);
+    void take_jobspec(FlatValue jobspec, Job& job);
+    Status check_seal(std::string_view text, FlatValue line) const;
 
     EnvironmentPool& environments_;
+    FlatJson flat_;
     std::unordered_map<JobId, std::unique_ptr<Job>> jobs_;
     std::vector<JobId> order_;
     JobId max_id_ = 0;
@@ -59,19 +61,29 @@ Error bad(const std::string& what) {
     return Error{std::errc::invalid_argument, what};
 }
 
-Status Reader::take_submit(const json_t* line, Job& job) {
-    json_t* jobspec = json_object_get(line, "jobspec");
-    const auto sequence = read_integer(line, "seq");
-    if (!json_is_object(jobspec) || !sequence || *sequence < 0) {
+/// The text stays as it stands; one that was kept whole for its updates has an environment inside.
+void Reader::take_jobspec(FlatValue jobspec, Job& job) {
+    if (jobspec["attributes"]["system"]["environment"]) {
+        Json tree = Json::of(jobspec);
+        job.jobspec_text = redact(tree, environments_);
+    } else {
+        job.jobspec_text.redacted = jobspec.text();
+    }
+    job.facts = jobspec_facts(jobspec);
+}
+
+Status Reader::take_submit(FlatValue line, Job& job) {
+    const FlatValue jobspec = line["jobspec"];
+    const auto sequence = line["seq"].integer();
+    if (!jobspec.is_object() || !sequence || *sequence < 0) {
         return bad("a submit line needs \"seq\" (integer) and \"jobspec\" (object)");
     }
     job.sequence = static_cast<std::uint64_t>(*sequence);
-    Json tree = Json::share(jobspec);
-    job.jobspec_text = redact(tree, environments_);
-    if (json_t* environment = json_object_get(line, "environment")) {
-        job.jobspec_text.environment = environments_.intern(Json::share(environment).text());
+    take_jobspec(jobspec, job);
+    if (const FlatValue environment = line["environment"]) {
+        job.jobspec_text.environment = environments_.intern(std::string(environment.text()));
         by_line_[next_line_ - 1] = job.jobspec_text.environment;
-    } else if (const auto other = read_integer(line, "environment_of")) {
+    } else if (const auto other = line["environment_of"].integer()) {
         const auto known = by_line_.find(static_cast<std::uint64_t>(*other));
         if (known == by_line_.end()) {
             return bad("\"environment_of\" names line number " + std::to_string(*other) +
@@ -79,37 +91,37 @@ Status Reader::take_submit(const json_t* line, Job& job) {
         }
         job.jobspec_text.environment = known->second;
     }
-    job.facts = jobspec_facts(tree.get());
     next_sequence_ = std::max(next_sequence_, job.sequence + 1);
     max_id_ = std::max(max_id_, job.id);
     return Done{};
 }
 
 Status Reader::take(std::string_view text) {
-    const auto line = Json::parse(text);
+    const FlatValue line = flat_.read(text);
     if (!line) {
-        return line.error();
+        const auto explained = Json::parse(text);
+        return explained ? bad("invalid JSON") : explained.error();
     }
     if (next_line_ == 0) {
-        if (auto done = take_header(line->get()); !done) {
+        if (auto done = take_header(line); !done) {
             return done;
         }
     }
     if (version_ > 1) {
-        if (auto done = check_seal(text, line->get()); !done) {
+        if (auto done = check_seal(text, line); !done) {
             return done;
         }
     }
     if (next_line_++ == 0) {
         return Done{};
     }
-    return take_event(line->get());
+    return take_event(line);
 }
 
-Status Reader::take_header(const json_t* line) {
-    const std::int64_t version = read_integer(line, "weir-jobs").value_or(0);
-    const std::int64_t max_id = read_integer(line, "max_jobid").value_or(0);
-    const std::int64_t next_sequence = read_integer(line, "next_seq").value_or(0);
+Status Reader::take_header(FlatValue line) {
+    const std::int64_t version = line["weir-jobs"].integer().value_or(0);
+    const std::int64_t max_id = line["max_jobid"].integer().value_or(0);
+    const std::int64_t next_sequence = line["next_seq"].integer().value_or(0);
     if (version != 1 && version != 2) {
         return bad("the first line must be a header {\"weir-jobs\":2,...}; this is no job journal of this version");
     }
@@ -122,7 +134,7 @@ Status Reader::take_header(const json_t* line) {
     return Done{};
 }
 
-Status Reader::check_seal(std::string_view text, const json_t* line) const {
+Status Reader::check_seal(std::string_view text, FlatValue line) const {
     const std::size_t end = text.size() < tail_size ? 0 : text.size() - tail_size;
     if (text.substr(end, checksum_key.size()) != checksum_key) {
         return bad("the line has no checksum");
@@ -132,7 +144,7 @@ Status Reader::check_seal(std::string_view text, const json_t* line) const {
     if (told != found) {
         return bad("the line was changed: its checksum says " + std::string(told) + ", its text has " + found);
     }
-    const auto number = read_integer(line, "n");
+    const auto number = line["n"].integer();
     if (!number || *number < 0 || static_cast<std::uint64_t>(*number) != next_line_) {
         return bad("lines are missing or out of place: this is line number " +
                    (number ? std::to_string(*number) : "(none)") + " where " + std::to_string(next_line_) +
@@ -141,12 +153,13 @@ Status Reader::check_seal(std::string_view text, const json_t* line) const {
     return Done{};
 }
 
-Status Reader::take_event(const json_t* line) {
-    const auto id = read_integer(line, "id");
+Status Reader::take_event(FlatValue line) {
+    const auto id = line["id"].integer();
+    const FlatValue entry = line["event"];
     if (!id) {
         return bad("\"id\" is missing or no integer");
     }
-    auto event = decode_event(json_object_get(line, "event"));
+    auto event = decode_event(entry);
     if (!event) {
         return event.error();
     }
@@ -166,8 +179,8 @@ Status Reader::take_event(const json_t* line) {
         return bad("event \"" + event->name + "\" of job " + std::to_string(job_id) + ", which was never submitted");
     }
     Job& job = *at->second;
-    if (json_t* r = json_object_get(line, "R")) {
-        job.r = allocation_of(Json::share(r));
+    if (const FlatValue r = line["R"]) {
+        job.r = allocation_of(Json::of(r));
     }
     if (auto ok = transition(job, *event); !ok) {
         return ok;
@@ -176,7 +189,7 @@ Status Reader::take_event(const json_t* line) {
     if (event->name == launch_mark) {
         return Done{};
     }
-    job.eventlog += encode(*event);
+    job.eventlog += encode_again(*event, entry);
     job.eventlog += '\n';
     if (event->name == "invalidate") {
         jobs_.erase(at);

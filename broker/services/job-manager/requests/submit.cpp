@@ -74,7 +74,7 @@ Result<JobId> Submit::accept(Wish wish) {
     owned->id = wish.id != 0 ? wish.id : ids_.next(now);
     owned->sequence = engine_.next_sequence();
     owned->jobspec_text = redact(wish.jobspec, engine_.environments());
-    owned->facts = jobspec_facts(wish.jobspec.get());
+    owned->facts = jobspec_facts(owned->jobspec_text.redacted);
     owned->jobspec = std::move(wish.jobspec);
     if (engine_.jobs().find(owned->id)) {
         return Error{std::errc::file_exists, "job id " + f58(owned->id) + " exists"};

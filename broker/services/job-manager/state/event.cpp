@@ -3,40 +3,51 @@
 // Must not know: what an event does to a job. RFC 18.
 #include "broker/services/job-manager/state/event.hpp"
 
+#include <charconv>
 #include <cmath>
-#include <cstdio>
 
 namespace weir::broker::jobs {
 namespace {
 
 constexpr double timestamp_max_s = 253402300800;  // the year 10000
+constexpr std::string_view context_key = ",\"context\":";
 
-}  // namespace
-
-void append_timestamp(std::string& out, std::int64_t t_us) {
-    char buffer[48];
-    const int n = std::snprintf(buffer, sizeof buffer, "%lld.%06lld", static_cast<long long>(t_us / 1000000),
-                                static_cast<long long>(t_us % 1000000));
-    out.append(buffer, static_cast<std::size_t>(n));
-}
-
-std::string encode(const Event& event) {
+/// What encode() puts before the context.
+std::string head_of(const Event& event) {
     std::string out = "{\"timestamp\":";
     append_timestamp(out, event.t_us);
     out += ",\"name\":";
     append_quoted(out, event.name);
+    return out;
+}
+
+}  // namespace
+
+void append_timestamp(std::string& out, std::int64_t t_us) {
+    char buffer[32];
+    char* end = std::to_chars(buffer, buffer + sizeof buffer, t_us / 1000000).ptr;
+    *end = '.';
+    std::int64_t fraction = t_us % 1000000;
+    for (int place = 6; place > 0; --place, fraction /= 10) {
+        end[place] = static_cast<char>('0' + fraction % 10);
+    }
+    out.append(buffer, end + 7);
+}
+
+std::string encode(const Event& event) {
+    std::string out = head_of(event);
     if (event.context) {
-        out += ",\"context\":";
+        out += context_key;
         append_json(out, event.context.get());
     }
     out += '}';
     return out;
 }
 
-Result<Event> decode_event(const json_t* entry) {
-    const auto timestamp = read_number(entry, "timestamp");
-    const auto name = read_string(entry, "name");
-    json_t* context = json_object_get(entry, "context");
+Result<Event> decode_event(FlatValue entry) {
+    const auto timestamp = entry["timestamp"].number();
+    auto name = entry["name"].string();
+    const FlatValue context = entry["context"];
     if (!timestamp || !name || name->empty()) {
         return Error{std::errc::invalid_argument, "an event needs \"timestamp\" (number) and \"name\" (string)"};
     }
@@ -46,10 +57,18 @@ Result<Event> decode_event(const json_t* entry) {
                      "9999, not " +
                          Json::real(*timestamp).text()};
     }
-    if (context && !json_is_object(context)) {
+    if (context && !context.is_object()) {
         return Error{std::errc::invalid_argument, "the event's \"context\" must be an object"};
     }
-    return Event{std::llround(*timestamp * 1e6), std::string(*name), Json::share(context)};
+    return Event{std::llround(*timestamp * 1e6), std::move(*name), Json::of(context)};
+}
+
+std::string encode_again(const Event& event, FlatValue entry) {
+    const std::string head = head_of(event);
+    const std::size_t size =
+        head.size() + (event.context ? context_key.size() + entry["context"].text().size() : 0) + 1;
+    const bool is_alike = entry.text().size() == size && entry.text().starts_with(head);
+    return is_alike ? std::string(entry.text()) : encode(event);
 }
 
 std::string_view name_of_line(std::string_view line) {

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "broker/services/job-manager/codecs/json.hpp"
+#include "libfairshare/base/flat_json.hpp"
 
 namespace weir::broker::jobs {
 
@@ -24,7 +25,9 @@ void append_timestamp(std::string& out, std::int64_t t_us);
 /// {"timestamp":t,"name":s[,"context":{}]} without a newline. Keys always in this order.
 std::string encode(const Event& event);
 /// Reads what encode() or stock Flux wrote. Error: which key is missing or wrong.
-Result<Event> decode_event(const json_t* entry);
+Result<Event> decode_event(FlatValue entry);
+/// encode() of the event that was read from `entry`. Where the entry is laid out alike, its text, contexts unread.
+std::string encode_again(const Event& event, FlatValue entry);
 /// The name within a line that encode() wrote, without parsing the line.
 std::string_view name_of_line(std::string_view line);
 /// The value {"timestamp","name","context"} for plugins.

@@ -42,9 +42,9 @@ inline constexpr int urgency_default = 16;
 inline constexpr int urgency_expedite = 31;
 enum class JobResult : int { completed = 1, failed = 2, canceled = 4, timeout = 8 };
 
-/// What job-list shows of a jobspec. -1 = not known.
+/// What is asked of a jobspec while its job lives; the rest is read from its text (jobspec_names). -1 = not known.
 struct JobspecFacts {
-    std::string name, cwd, queue, project, bank;
+    std::string queue;
     double duration = -1;
     int ntasks = -1, ncores = -1, nnodes = -1;
     /// Simulated execution (attributes.system.exec.test): no process that a restart could lose.

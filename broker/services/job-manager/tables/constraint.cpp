@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "broker/services/job-manager/codecs/jobspec.hpp"
 #include "broker/services/job-manager/codecs/resource_set.hpp"
 
 namespace weir::broker::jobs {
@@ -44,13 +45,13 @@ Result<JobFilter> by_userid(const json_t* values) {
     });
 }
 
-Result<JobFilter> by_text(const std::string& op, const json_t* values, std::string JobspecFacts::*field) {
+Result<JobFilter> by_text(const std::string& op, const json_t* values, std::string (*text_of)(const Job&)) {
     auto list = strings(op, values);
     if (!list) {
         return list.error();
     }
-    return JobFilter([wanted = *list, field](const Job& job) {
-        const std::string& value = job.facts.*field;
+    return JobFilter([wanted = *list, text_of](const Job& job) {
+        const std::string value = text_of(job);
         return !value.empty() && std::find(wanted.begin(), wanted.end(), value) != wanted.end();
     });
 }
@@ -198,10 +199,10 @@ Result<JobFilter> compile_operator(const std::string& op, const json_t* values) 
         return by_userid(values);
     }
     if (op == "name") {
-        return by_text(op, values, &JobspecFacts::name);
+        return by_text(op, values, [](const Job& job) { return jobspec_names(job.jobspec_text.redacted).name; });
     }
     if (op == "queue") {
-        return by_text(op, values, &JobspecFacts::queue);
+        return by_text(op, values, [](const Job& job) { return job.facts.queue; });
     }
     if (op == "states" || op == "results") {
         auto mask = mask_of(op, values);

@@ -4,7 +4,10 @@
 #include "broker/services/job-manager/tables/job_attrs.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <unordered_map>
+
+#include "broker/services/job-manager/codecs/jobspec.hpp"
 
 namespace weir::broker::jobs {
 namespace {
@@ -54,15 +57,21 @@ bool has_run(const Job& job) {
 struct Attribute {
     const char* name;
     Writer write;
+    /// In place of a writer: it stands in the jobspec alone.
+    std::string JobspecNames::*in_jobspec = nullptr;
 };
 const Attribute attributes[] = {
-    {"userid", [](const Job& j, std::string& o) { o += std::to_string(j.userid); return true; }},
+    {"userid",
+     [](const Job& j, std::string& o) {
+         o += std::to_string(j.userid);
+         return true;
+     }},
     {"urgency", [](const Job& j, std::string& o) { return put(o, j.urgency); }},
     {"priority",
      [](const Job& j, std::string& o) {
          if ((j.states_mask & bit(State::sched)) == 0 || j.priority < priority_min) {
              return false;
-}
+         }
          o += std::to_string(j.priority);
          return true;
      }},
@@ -74,11 +83,11 @@ const Attribute attributes[] = {
     {"t_cleanup", [](const Job& j, std::string& o) { return put_time(o, j.t_state_us[5]); }},
     {"t_inactive", [](const Job& j, std::string& o) { return put_time(o, j.t_state_us[6]); }},
     {"state", [](const Job& j, std::string& o) { return put(o, bit(j.state)); }},
-    {"name", [](const Job& j, std::string& o) { return put(o, j.facts.name); }},
-    {"cwd", [](const Job& j, std::string& o) { return put(o, j.facts.cwd); }},
+    {"name", nullptr, &JobspecNames::name},
+    {"cwd", nullptr, &JobspecNames::cwd},
     {"queue", [](const Job& j, std::string& o) { return put(o, j.facts.queue); }},
-    {"project", [](const Job& j, std::string& o) { return put(o, j.facts.project); }},
-    {"bank", [](const Job& j, std::string& o) { return put(o, j.facts.bank); }},
+    {"project", nullptr, &JobspecNames::project},
+    {"bank", nullptr, &JobspecNames::bank},
     {"ntasks", [](const Job& j, std::string& o) { return put(o, j.facts.ntasks); }},
     {"ncores",
      [](const Job& j, std::string& o) { return put(o, j.r->facts.ncores >= 0 ? j.r->facts.ncores : j.facts.ncores); }},
@@ -97,7 +106,7 @@ const Attribute attributes[] = {
      [](const Job& j, std::string& o) {
          if (!is_over(j) || !j.had_exception) {
              return false;
-}
+         }
          append_quoted(o, j.exception->note);
          return true;
      }},
@@ -107,7 +116,7 @@ const Attribute attributes[] = {
      [](const Job& j, std::string& o) {
          if (!j.annotations) {
              return false;
-}
+         }
          append_json(o, j.annotations.get());
          return true;
      }},
@@ -116,7 +125,7 @@ const Attribute attributes[] = {
      [](const Job& j, std::string& o) {
          if (j.dependencies->empty()) {
              return false;
-}
+         }
          o += '[';
          for (const std::string& d : *j.dependencies) {
              o += o.back() == '[' ? "" : ",";
@@ -127,11 +136,11 @@ const Attribute attributes[] = {
      }},
 };
 
-Writer writer_of(std::string_view name) {
+const Attribute* attribute_of(std::string_view name) {
     static const auto table = [] {
-        std::unordered_map<std::string_view, Writer> made;
+        std::unordered_map<std::string_view, const Attribute*> made;
         for (const Attribute& attribute : attributes) {
-            made.emplace(attribute.name, attribute.write);
+            made.emplace(attribute.name, &attribute);
         }
         return made;
     }();
@@ -139,15 +148,32 @@ Writer writer_of(std::string_view name) {
     return at == table.end() ? nullptr : at->second;
 }
 
-void append_attribute(std::string& out, const char* name, Writer write, const Job& job) {
-    const std::size_t before = out.size();
-    out += ",\"";
-    out += name;
-    out += "\":";
-    if (!write(job, out)) {
-        out.resize(before);
+/// Writes attributes of one job; reads its jobspec once, if any of them asks for it.
+class JobWriter {
+  public:
+    explicit JobWriter(const Job& job) : job_(job), out_("{\"id\":" + std::to_string(job.id)) {}
+    void add(const Attribute& attribute) {
+        const std::size_t before = out_.size();
+        out_ += ",\"";
+        out_ += attribute.name;
+        out_ += "\":";
+        if (!(attribute.write ? attribute.write(job_, out_) : put(out_, names().*attribute.in_jobspec))) {
+            out_.resize(before);
+        }
     }
-}
+    std::string text() { return std::move(out_ += '}'); }
+
+  private:
+    const JobspecNames& names() {
+        if (!names_) {
+            names_ = jobspec_names(job_.jobspec_text.redacted);
+        }
+        return *names_;
+    }
+    const Job& job_;
+    std::string out_;
+    std::optional<JobspecNames> names_;
+};
 
 Json counts_json(const JobCounts& counts) {
     Json states = Json::object();
@@ -181,7 +207,7 @@ const std::vector<std::string>& job_attribute_names() {
 }
 
 Result<std::string> job_text(const Job& job, const json_t* attrs) {
-    std::string out = "{\"id\":" + std::to_string(job.id);
+    JobWriter writer(job);
     for (std::size_t i = 0; i < json_array_size(attrs); ++i) {
         const char* name = json_string_value(json_array_get(attrs, i));
         if (!name) {
@@ -189,16 +215,15 @@ Result<std::string> job_text(const Job& job, const json_t* attrs) {
         }
         if (std::string_view(name) == "all") {
             for (const Attribute& attribute : attributes) {
-                append_attribute(out, attribute.name, attribute.write, job);
+                writer.add(attribute);
             }
-        } else if (const Writer write = writer_of(name)) {
-            append_attribute(out, name, write, job);
+        } else if (const Attribute* attribute = attribute_of(name)) {
+            writer.add(*attribute);
         } else {
             return Error{std::errc::invalid_argument, std::string(name) + " is not a valid attribute"};
         }
     }
-    out += '}';
-    return out;
+    return writer.text();
 }
 
 std::vector<const Job*> list_jobs(const JobTable& table, const ListQuery& query) {
