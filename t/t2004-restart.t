@@ -106,6 +106,13 @@ test_expect_success 'a journal that went missing beside a state file is told' '
 	grep "jobs.journal is missing or empty, but .*job-priority.sqlite says that there were jobs" broker.out &&
 	rm state/job-priority.sqlite
 '
+test_expect_success 'a start writes behind what is there, not all of it anew' '
+	cp saved state/jobs.journal && stat -c %i state/jobs.journal >before &&
+	launch_broker && job submit -u 0 && stop_instance &&
+	stat -c %i state/jobs.journal >after && test_cmp before after &&
+	head -n "$(wc -l <saved)" state/jobs.journal >kept && test_cmp saved kept &&
+	test "$(wc -l <state/jobs.journal)" -gt "$(wc -l <saved)"
+'
 test_expect_success 'a second instance on the same statedir is refused' '
 	cp saved state/jobs.journal && launch_broker &&
 	mkdir other &&

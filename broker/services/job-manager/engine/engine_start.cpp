@@ -208,12 +208,9 @@ Status Engine::restore(RestoredJobs restored) {
             active.push_back(&job);
         }
     }
-    if (store_) {
+    if (store_ && version != 2) {  // lines of this version cannot stand behind what is there
         if (auto done = store_->compact(jobs_, next_sequence_); !done) {
-            if (version != 2) {
-                return done;  // lines of this version cannot stand behind what is there
-            }
-            flux_log(h_, LOG_ERR, "%s", done.error().message.c_str());
+            return done;
         }
     }
     standing_us_ = last_seen_us();

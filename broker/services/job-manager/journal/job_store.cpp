@@ -91,7 +91,7 @@ Result<std::unique_ptr<JobStore>> JobStore::open(const std::string& directory, E
     if (!read) {
         return read.error();
     }
-    store->bytes_ = read->bytes;
+    store->bytes_ = store->compact_bytes_ = read->bytes;  // what it tells of is back: nothing of it is dead
     store->pending_.go_on(read->next_line);
     if (auto done = store->cut_to_whole_lines(); !done) {
         return done.error();
