@@ -58,27 +58,24 @@ struct One {
     std::optional<Error> error;
 };
 
-bool has_exact_fair_starts(const PlannedReplay& plan, bool has_overruns) {
-    return !plan.order && weir::has_exact_fair_starts(plan.scheduler, has_overruns);
-}
+/// Of the jobs whose fair starts are looked for.
+using Places = std::span<const std::uint32_t>;
 
-/// Whose fair starts are looked for.
-struct FairStartPlan {
-    std::vector<std::uint32_t> places;
-    bool has_overruns = false;  ///< in the log, or jobs that request nothing
-};
+bool has_exact_fair_starts(const PlannedReplay& plan) {
+    return !plan.order && weir::has_exact_fair_starts(plan.scheduler);
+}
 
 class Worker {
   public:
-    Worker(const Yardstick& yardstick, const std::vector<SimJob>& jobs, const FairStartPlan& wanted, Shared& shared)
-        : yardstick_(yardstick), jobs_(jobs), wanted_(wanted), shared_(shared) {}
+    Worker(const Yardstick& yardstick, const std::vector<SimJob>& jobs, Places fair_start_places, Shared& shared)
+        : yardstick_(yardstick), jobs_(jobs), fair_start_places_(fair_start_places), shared_(shared) {}
 
     void run(const PlannedReplay& plan, One& one) {
         one.replayed.name = plan.name;
         one.replayed.scheduler = std::string(name_of(plan.scheduler));
         one.replayed.order = plan.order_name;
         Status done = replay(plan, one.replayed);
-        if (done && one.replayed.is_complete && !wanted_.places.empty()) {
+        if (done && one.replayed.is_complete && !fair_start_places_.empty()) {
             done = fair_start(plan, one.replayed);
         }
         if (!done) {
@@ -140,18 +137,18 @@ class Worker {
         if (replayed.outcomes.size() != jobs_.size()) {
             return Done{};
         }
-        const bool is_exact = has_exact_fair_starts(plan, wanted_.has_overruns);
+        const bool is_exact = has_exact_fair_starts(plan);
         if (is_exact) {
-            shared_.planned += fair_start_work(replayed.outcomes, wanted_.places);
+            shared_.planned += fair_start_work(replayed.outcomes, fair_start_places_);
         }
-        shared_.fair_starts_of += wanted_.places.size();
+        shared_.fair_starts_of += fair_start_places_.size();
         auto fair = is_exact
-                        ? fair_starts(replayed.outcomes, yardstick_.cores, plan.scheduler, wanted_.places,
+                        ? fair_starts(replayed.outcomes, yardstick_.cores, plan.scheduler, fair_start_places_,
                                       [&](std::uint64_t jobs, std::uint64_t found) {
                                           shared_.fair_starts += found;
                                           return goes_on(jobs);
                                       })
-                        : fair_starts_replayed(replayed.outcomes, wanted_.places,
+                        : fair_starts_replayed(replayed.outcomes, fair_start_places_,
                                                [&](std::span<const SimJob> jobs) { return last_start(plan, jobs); });
         if (!fair) {
             return fair.error();
@@ -174,7 +171,7 @@ class Worker {
 
     const Yardstick& yardstick_;
     const std::vector<SimJob>& jobs_;
-    const FairStartPlan& wanted_;
+    Places fair_start_places_;
     Shared& shared_;
 };
 
@@ -195,29 +192,22 @@ Result<ReplayResults> collected(std::vector<One>& all, bool is_interrupted) {
 }
 
 /// The same jobs for every policy: all, where each policy lets fair starts be found from the state at a submission.
-FairStartPlan fair_starts_wanted(const std::vector<PlannedReplay>& plan, const std::vector<SimJob>& jobs,
-                                 const ReplayWatch& watch) {
-    FairStartPlan wanted;
-    wanted.has_overruns = std::any_of(jobs.begin(), jobs.end(), [](const SimJob& job) {
-        return job.run > job.limit || job.limit == Duration::max();
-    });
-    const bool can_be_all = std::all_of(plan.begin(), plan.end(), [&](const PlannedReplay& one) {
-        return has_exact_fair_starts(one, wanted.has_overruns);
-    });
+std::vector<std::uint32_t> places_wanted(const std::vector<PlannedReplay>& plan, const std::vector<SimJob>& jobs,
+                                         const ReplayWatch& watch) {
+    const bool can_be_all = std::all_of(plan.begin(), plan.end(), has_exact_fair_starts);
     const std::size_t count = watch.fair_start_sample == 0 ? 0 : can_be_all ? jobs.size() : watch.fair_start_sample;
-    wanted.places = fair_start_places(jobs.size(), count, watch.seed);
-    return wanted;
+    return fair_start_places(jobs.size(), count, watch.seed);
 }
 
 /// Jobs of the replays and of those fair starts whose cost is known before.
-std::uint64_t planned_jobs(const std::vector<PlannedReplay>& plan, std::size_t jobs, const FairStartPlan& wanted) {
+std::uint64_t planned_jobs(const std::vector<PlannedReplay>& plan, std::size_t jobs, Places wanted) {
     std::uint64_t again = 0;
-    for (const std::uint32_t place : wanted.places) {
+    for (const std::uint32_t place : wanted) {
         again += std::uint64_t{place} + 1;
     }
     std::uint64_t planned = 0;
     for (const PlannedReplay& one : plan) {
-        planned += jobs + (has_exact_fair_starts(one, wanted.has_overruns) ? 0 : again);
+        planned += jobs + (has_exact_fair_starts(one) ? 0 : again);
     }
     return planned;
 }
@@ -231,7 +221,7 @@ Result<ReplayResults> replay_all(const std::vector<PlannedReplay>& plan, const Y
     std::vector<One> all(plan.size());
     const std::size_t count = std::min<std::size_t>(std::max(std::thread::hardware_concurrency(), 1U), plan.size());
     shared.at_work = count;
-    const FairStartPlan wanted = fair_starts_wanted(plan, jobs, watch);
+    const std::vector<std::uint32_t> wanted = places_wanted(plan, jobs, watch);
     shared.planned = planned_jobs(plan, jobs.size(), wanted);
     std::vector<std::thread> threads;
     for (std::size_t i = 0; i < count; ++i) {
@@ -258,7 +248,7 @@ Result<ReplayResults> replay_all(const std::vector<PlannedReplay>& plan, const Y
     }
     auto results = collected(all, shared.is_stopping);
     if (results) {
-        results->fair_starts_planned = wanted.places.size();
+        results->fair_starts_planned = wanted.size();
     }
     return results;
 }

@@ -2,6 +2,8 @@
 // Owns: the sums of the nodes' steps at an instant, and the least of them over a job's time.
 #include "libsched/resource/node_plan.hpp"
 
+#include "libsched/resource/reservations.hpp"
+
 namespace weir {
 
 void NodePlan::change_returns(Instant end, const std::vector<Pick>& picks, int sign) {
@@ -12,13 +14,14 @@ void NodePlan::change_returns(Instant end, const std::vector<Pick>& picks, int s
 }
 
 void NodePlan::change_kept(const Place& place, int sign) {
-    if (place.at >= place.end) {
-        return;  // never, or past the horizon
+    const Instant from = kept_from(place.at);
+    if (place.picks.empty() || from >= place.end) {
+        return;  // it fits never, or past the horizon
     }
-    sign > 0 ? falls_.add(place.at) : falls_.remove(place.at);
+    sign > 0 ? falls_.add(from) : falls_.remove(from);
     sign > 0 ? rises_.add(place.end) : rises_.remove(place.end);
     for (const Pick& pick : place.picks) {
-        kept_[pick.node].change(place.at, pick.room, -sign);
+        kept_[pick.node].change(from, pick.room, -sign);
         kept_[pick.node].change(place.end, pick.room, sign);
     }
 }
@@ -54,10 +57,16 @@ std::optional<std::vector<Pick>> NodePlan::fits(const ResourcePool& pool, const 
         }
         RoomSum now_free;
         now_free.add(pool.free_by_node()[n], 1);
-        const auto free_at = [&](Instant when, const RoomSum& kept) {
-            return now_free + kept + (when > now ? returns_[n].until(when, looked_at_) : RoomSum{});
+        const auto free_at = [&](Instant when, const RoomSum& taken) {
+            return now_free + taken + returns_[n].until(when, looked_at_);
         };
-        RoomSum free = free_at(at, kept_[n].until(at, looked_at_));
+        const RoomSum kept = kept_[n].until(at, looked_at_);
+        RoomSum free = now_free;
+        if (at > now) {
+            free = free_at(at, kept);
+        } else if (kept != RoomSum{}) {  // from a moment later on, when what is due has come back, too
+            free = least(free, free_at(at, kept));
+        }
         kept_[n].each_between(at, end, looked_at_,
                               [&](const RoomSteps::Step& step) { free = least(free, free_at(step.at, step.sum)); });
         usable[n] = free.room();

@@ -49,7 +49,7 @@ class AvailabilityProfile {
             }
             for (const Step& step : chunk.items) {
                 looked_at_++;
-                const Instant at = std::max(Instant{Duration{step.at_us}}, now);
+                const Instant at = std::max(Instant{Duration{step.at_us}}, now + Duration{1});
                 if (fit.found && at > fit.at) {
                     return fit;
                 }

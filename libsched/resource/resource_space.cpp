@@ -92,8 +92,8 @@ void ResourceSpace::keep(const Place& place, int sign) {
         cores += sign * std::int64_t{pick.room.cores};
     }
     sign > 0 ? plan_.hold(place) : plan_.drop(place);
-    if (place.at < place.end) {
-        profile_.change(place.at, -cores);
+    if (const Instant from = kept_from(place.at); from < place.end) {
+        profile_.change(from, -cores);
         profile_.change(place.end, cores);
     }
 }
@@ -121,9 +121,25 @@ ResourceSpace::Place ResourceSpace::earliest(const PendingJob& job, Instant now)
     // Cores alone tell before when it cannot be.
     const auto free = static_cast<std::int64_t>(pool_.free_cores());
     const auto need = static_cast<std::int64_t>(cores_of(job.request));
-    return plan_.earliest(pool_, {job.request, job.limit, horizon_}, now, [&](Instant from) {
+    Place place = plan_.earliest(pool_, {job.request, job.limit, horizon_}, now, [&](Instant from) {
         return profile_.hole(free, need, job.limit, now, {from, horizon_});
     });
+    if (place.at == never && horizon_ == never) {
+        place.picks = behind_the_endless(job.request);
+    }
+    return place;
+}
+
+std::vector<Room> ResourceSpace::free_by(Instant at) const {
+    std::vector<Room> rooms = plan_.returned(pool_, at);
+    for (std::size_t n = 0; n < rooms.size(); n++) {
+        rooms[n] += pool_.free_by_node()[n];
+    }
+    return rooms;
+}
+
+std::vector<Pick> ResourceSpace::behind_the_endless(const Request& request) const {
+    return pool_.place(request, free_by(never), free_by(never - Duration{1})).value_or(std::vector<Pick>{});
 }
 
 std::optional<ResourceSpace::Taken> ResourceSpace::start_at(const PendingJob& job, const Place& place, Instant now) {
@@ -147,29 +163,25 @@ std::optional<Instant> ResourceSpace::reserve(const PendingJob& job, Instant now
         return at != never ? std::optional(at) : std::nullopt;
     }
     // Cores alone tell when it can fit at the earliest; only from there on nodes are looked at.
-    const auto least = profile_.earliest(static_cast<std::int64_t>(pool_.free_cores()),
-                                         static_cast<std::int64_t>(cores_of(job.request)), now);
-    std::vector<Room> returned;
-    const auto look_at = [&](Instant at) {
-        returned = plan_.returned(pool_, at);
-        extra_.assign(pool_.free_by_node().begin(), pool_.free_by_node().end());
-        for (std::size_t n = 0; n < extra_.size(); n++) {
-            extra_[n] += returned[n];
-        }
-    };
-    const auto at = plan_.returns().first_where(least.found ? least.at : never, never, [&](Instant when) {
-        look_at(when);
-        return pool_.place(job.request, extra_, {}).has_value();
-    });
+    const auto soonest = profile_.earliest(static_cast<std::int64_t>(pool_.free_cores()),
+                                           static_cast<std::int64_t>(cores_of(job.request)), now);
+    const Instant from = soonest.found ? std::max(soonest.at, now + Duration{1}) : never;
+    const auto at = plan_.returns().first_where(
+        from, never, [&](Instant when) { return pool_.place(job.request, free_by(when), {}).has_value(); });
     shadow_ = at.value_or(never);
-    look_at(shadow_);
     std::vector<Pick> head;
-    if (at) {
-        head = *pool_.place(job.request, extra_, returned);
-        for (const Pick& pick : head) {
-            extra_[pick.node] -= pick.room;
+    if (at == never) {
+        extra_ = free_by(never - Duration{1});
+        head = behind_the_endless(job.request);
+    } else {
+        extra_ = free_by(shadow_);
+        if (at) {  // else not even with all that runs gone (nodes are down): nothing to keep, nothing to delay
+            head = *pool_.place(job.request, extra_, plan_.returned(pool_, shadow_));
         }
-    }  // else not even with all that runs gone (nodes are down): nothing to keep, nothing to delay
+    }
+    for (const Pick& pick : head) {
+        extra_[pick.node] -= least(extra_[pick.node], pick.room);
+    }
     reservations_.add({shadow_, std::min(believed_end(shadow_, job.limit), horizon_), std::move(head)});
     refresh_rooms();
     return shadow_ != never ? std::optional(shadow_) : std::nullopt;

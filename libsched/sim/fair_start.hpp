@@ -20,10 +20,8 @@ struct FairStart {
 };
 
 /// Whether fair_starts() holds for a policy: its decisions follow from who runs until when and who waits in which
-/// order. Not for one that keeps reservations from pass to pass or looks at how long jobs have waited; nor, in a log
-/// with jobs that run longer than requested (`has_overruns`), for one that reserves: a reservation that has begun
-/// stands until a job ends.
-bool has_exact_fair_starts(const Policy& policy, bool has_overruns);
+/// order. Not for one that keeps reservations from pass to pass or looks at how long jobs have waited.
+bool has_exact_fair_starts(const Policy& policy);
 
 /// Which jobs are looked at when not all can be: one of each of `count` equal stretches of the log, drawn by `seed`, in
 /// an order drawn too, so that the first k of them are a sample as well. All in their order where `count` >= `jobs`.

@@ -19,11 +19,16 @@ Instant at(int t) {
     return Instant{Duration{t}};
 }
 
-/// What is free of each node at each instant: what should have come back by now (0) comes back at the next.
+/// What is free of each node at each instant. What should have come back by now (0), and what is kept from now on,
+/// comes back and is taken a moment after now, before the next instant: a column of its own.
 class Table {
   public:
+    static constexpr int now = 0;
+    /// That of a change at `t`.
+    static int column(int t) { return std::max(t, 0) + 1; }
+
     void change(std::uint32_t node, int from, const Room& room, int sign) {
-        for (int t = std::max(from, 0); t < length; t++) {
+        for (int t = from; t < length; t++) {
             const std::array<std::uint32_t, 3> kinds{room.cores, room.gpus, room.memory_mib};
             for (std::size_t kind = 0; kind < kinds.size(); kind++) {
                 free_[node][static_cast<std::size_t>(t)][kind] += sign * static_cast<int>(kinds[kind]);
@@ -36,9 +41,11 @@ class Table {
         }
     }
     void take_down(std::uint32_t node) { is_down_[node] = true; }
-    Room least(std::uint32_t node, int from, int end) const {
+    /// For a job that begins at `begin`.
+    Room least(std::uint32_t node, int begin, int end) const {
+        const int from = begin == 0 ? now : column(begin);
         Free free = free_[node][static_cast<std::size_t>(from)];
-        for (int t = from; t < std::min(end, length); t++) {
+        for (int t = from; t < std::min(column(end), length); t++) {
             for (std::size_t kind = 0; kind < free.size(); kind++) {
                 free[kind] = std::min(free[kind], free_[node][static_cast<std::size_t>(t)][kind]);
             }
@@ -91,8 +98,8 @@ ResourceSet machine() {
 }  // namespace
 
 // Kills: a search that does not begin anew where less is free; a window that begins or ends a step early or late; what
-// is overdue counted as free now; a dropped place that leaves something behind; kinds or nodes mixed up; a node that is
-// down counted.
+// is overdue counted as free now, or not counted for what is kept from now on; a dropped place that leaves something
+// behind; kinds or nodes mixed up; a node that is down counted.
 TEST_CASE("node plan: the earliest place is what a look at every instant finds") {
     rc::prop("same as the table", [] {
         ResourcePool pool(machine(), IdSet::range(0, nodes - 1));
@@ -100,12 +107,12 @@ TEST_CASE("node plan: the earliest place is what a look at every instant finds")
         Table table;
         std::vector<Pick> busy;
         for (std::uint32_t node = 0; node < nodes; node++) {
-            table.change(node, 0, whole, 1);
+            table.change(node, Table::now, whole, 1);
             const Room room{*rc::gen::inRange(0U, 5U), *rc::gen::inRange(0U, 3U), *rc::gen::inRange(0U, 5U)};
             busy.push_back({node, room});
         }
         pool.take(busy);
-        table.change(0, busy, -1);
+        table.change(Table::now, busy, -1);
         if (*rc::gen::inRange(0, 8) == 0) {
             pool.set_up(IdSet::range(1, 1), false);
             table.take_down(1);
@@ -116,10 +123,10 @@ TEST_CASE("node plan: the earliest place is what a look at every instant finds")
             const int end = *rc::gen::inRange(-5, 60);
             const auto given = some();
             plan.add(at(end), given);
-            table.change(std::max(end, 1), given, 1);
+            table.change(Table::column(end), given, 1);
             if (i % 5 == 4) {
                 plan.remove(at(end), given);
-                table.change(std::max(end, 1), given, -1);
+                table.change(Table::column(end), given, -1);
             }
         }
         const int kept = *rc::gen::inRange(0, 16);
@@ -132,8 +139,8 @@ TEST_CASE("node plan: the earliest place is what a look at every instant finds")
                 plan.drop(place);
                 continue;
             }
-            table.change(from, place.picks, -1);
-            table.change(until, place.picks, 1);
+            table.change(Table::column(from), place.picks, -1);
+            table.change(Table::column(until), place.picks, 1);
         }
         Request request;
         request.nodes = *rc::gen::inRange(0U, nodes + 1);
@@ -144,7 +151,7 @@ TEST_CASE("node plan: the earliest place is what a look at every instant finds")
         const int limit = *rc::gen::inRange(1, 40);
         const int horizon = *rc::gen::element(20, 100, length);
         int found = -1;
-        for (int t = 0; t < length && found < 0; t++) {
+        for (int t = 0; t + 1 < length && found < 0; t++) {
             found = table.fits(request, t, std::min(t + limit, horizon)) ? t : -1;
         }
         const NodePlan::Want want{request, Duration{limit}, horizon == length ? never : at(horizon)};
