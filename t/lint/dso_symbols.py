@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-3.0-only
 """Every DSO for Flux must load in brokers that we do not build: one exported symbol, no flux_* symbol that our headers do
-not declare, nothing that keeps it from being unloaded, and the C++ and JSON libraries of the process."""
+not declare, no symbol of ours that it lacks, nothing that keeps it from being unloaded, and the C++ and JSON libraries of the process."""
 import re
 import subprocess
 import sys
@@ -32,10 +32,13 @@ def complaints(dso, entry, known):
     strangers = sorted(s for s in undefined if s.startswith("flux_") and s not in known)
     if strangers:
         yield f"uses {', '.join(strangers)}: not declared in broker/include/flux"
+    ours = sorted(s for s in undefined if s.startswith(("_ZN4weir", "_ZNK4weir")))
+    if ours:
+        yield f"lacks {ours[0]}: no broker has it; link the target that does"
     needed = re.findall(r"\(NEEDED\).*\[(.+?)\]", output("readelf", "-d", dso))
     for library in ("libstdc++.so", "libjansson.so"):
         if not any(n.startswith(library) for n in needed):
-            yield f"does not need {library}: a private copy breaks whoever else uses it in the broker"
+            yield f"does not need {library}: a private copy breaks other users of it in the broker"
     if any(n.startswith("libflux") for n in needed):
         yield "is linked with libflux: the broker that loads it provides the symbols"
 
