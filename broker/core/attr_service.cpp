@@ -11,7 +11,7 @@ constexpr int flag_fixed = 1;  // clients may cache the value
 
 // Guest: reads every attribute: names, places and versions, no secret.
 void get(const Attributes& attributes, const Call& call) {
-    const auto name = call.payload().string("name");
+    const auto name = call.payload().string_at("name");
     if (!name) {
         call.fail(EPROTO);
         return;
@@ -22,16 +22,16 @@ void get(const Attributes& attributes, const Call& call) {
         return;
     }
     const int flags = value->kind == Attributes::Kind::fixed ? flag_fixed : 0;
-    call.respond(Json::take(json_pack("{s:s s:i}", "value", value->text.c_str(), "flags", flags)));
+    call.respond(Json::own(json_pack("{s:s s:i}", "value", value->text.c_str(), "flags", flags)));
 }
 
 // Guest: reads the attributes' names.
 void list(const Attributes& attributes, const Call& call) {
-    Json names = Json::take(json_array());
+    Json names = Json::own(json_array());
     for (const auto& [name, value] : attributes.all()) {
         json_array_append_new(names.get(), json_string(name.c_str()));
     }
-    call.respond(Json::take(json_pack("{s:O}", "names", names.get())));
+    call.respond(Json::own(json_pack("{s:O}", "names", names.get())));
 }
 
 void answer(const Call& call, const Status& how) {
@@ -49,13 +49,13 @@ void add_attr_service(Router& router, Attributes& attributes) {
     router.add_method("attr.list", ~0u, [&attributes](const Call& call) { list(attributes, call); });
     router.add_method("attr.set", 0, [&attributes](const Call& call) {
         const Json payload = call.payload();
-        const auto name = payload.string("name");
-        const auto value = payload.string("value");
+        const auto name = payload.string_at("name");
+        const auto value = payload.string_at("value");
         answer(call, name && value ? attributes.change(*name, *value)
                                    : Error{std::errc::protocol_error, "attr.set takes {name:s, value:s}"});
     });
     router.add_method("attr.rm", 0, [&attributes](const Call& call) {
-        const auto name = call.payload().string("name");
+        const auto name = call.payload().string_at("name");
         answer(call, name ? attributes.remove(*name) : Error{std::errc::protocol_error, "attr.rm takes {name:s}"});
     });
 }

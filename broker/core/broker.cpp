@@ -138,10 +138,10 @@ double Broker::run_time() const {
 
 Json Broker::stats() const {
     const Router::Counters& n = router_.counters();
-    return Json::take(json_pack("{s:I s:I s:I s:I s:i}", "requests", static_cast<json_int_t>(n.requests), "responses",
-                                static_cast<json_int_t>(n.responses), "events", static_cast<json_int_t>(n.events),
-                                "dropped", static_cast<json_int_t>(n.dropped), "clients",
-                                static_cast<int>(listener_->client_count())));
+    return Json::own(json_pack("{s:I s:I s:I s:I s:i}", "requests", static_cast<json_int_t>(n.requests), "responses",
+                               static_cast<json_int_t>(n.responses), "events", static_cast<json_int_t>(n.events),
+                               "dropped", static_cast<json_int_t>(n.dropped), "clients",
+                               static_cast<int>(listener_->client_count())));
 }
 
 void Broker::apply_config(const BrokerConfig& config) {

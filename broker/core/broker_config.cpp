@@ -17,12 +17,12 @@ Result<LoadRequest> read_module(const Json& entry) {
     if (const char* name = json_string_value(entry.get())) {
         return LoadRequest{name, {}, {}};
     }
-    const auto name = entry.string("name");
+    const auto name = entry.string_at("name");
     if (!name) {
         return bad(key, "a list of names or of tables {name=\"x\", path=\"/p/x.so\", args=[\"a=1\"]}");
     }
     LoadRequest request;
-    const auto path = entry.string("path");
+    const auto path = entry.string_at("path");
     request.target = path ? *path : *name;
     request.name = path ? *name : std::string();
     const Json args = entry.at("args");
@@ -51,7 +51,7 @@ Status read_modules(const Json& config, BrokerConfig& out) {
     std::size_t i = 0;
     json_t* entry = nullptr;
     json_array_foreach(list.get(), i, entry) {
-        auto module = read_module(Json::share(entry));
+        auto module = read_module(Json::ref(entry));
         if (!module) {
             return module.error();
         }

@@ -7,7 +7,7 @@
 
 #include "broker/core/local_listener.hpp"
 #include "broker/core/module_host.hpp"
-#include "broker/services/json.hpp"
+#include "libfairshare/base/json/json.hpp"
 #include "libfairshare/base/result.hpp"
 
 namespace weir::broker {

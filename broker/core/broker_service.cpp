@@ -38,7 +38,7 @@ double seconds(const timeval& time) {
 void respond_rusage(const Call& call) {
     rusage usage{};
     getrusage(RUSAGE_SELF, &usage);
-    call.respond(Json::take(
+    call.respond(Json::own(
         json_pack("{s:f s:f s:I s:I s:I s:I s:I}", "utime", seconds(usage.ru_utime), "stime", seconds(usage.ru_stime),
                   "maxrss", static_cast<json_int_t>(usage.ru_maxrss), "minflt",
                   static_cast<json_int_t>(usage.ru_minflt), "majflt", static_cast<json_int_t>(usage.ru_majflt), "nvcsw",
@@ -47,11 +47,11 @@ void respond_rusage(const Call& call) {
 
 // Guest: reads that rank 0 is there.
 void groups_get(const Call& call) {
-    const auto name = call.payload().string("name");
+    const auto name = call.payload().string_at("name");
     if (!name) {
         call.fail(EPROTO, "groups.get takes {name:s}");
     } else if (*name == "broker.online" || *name == "broker.torpid") {
-        call.respond(Json::take(json_pack("{s:s}", "members", *name == "broker.online" ? "0" : "")));
+        call.respond(Json::own(json_pack("{s:s}", "members", *name == "broker.online" ? "0" : "")));
     } else {
         call.fail(ENOENT, "there is no group " + *name + "; this broker knows broker.online and broker.torpid");
     }
@@ -62,7 +62,7 @@ void groups_get(const Call& call) {
 void add_broker_service(Router& router, BrokerHooks given) {
     const auto hooks = std::make_shared<const BrokerHooks>(std::move(given));
     const auto respond_state = [hooks](const Call& call) {
-        call.respond(Json::take(json_pack("{s:s s:f}", "state", hooks->state(), "duration", hooks->run_time())));
+        call.respond(Json::own(json_pack("{s:s s:f}", "state", hooks->state(), "duration", hooks->run_time())));
     };
     router.add_method("broker.ping", FLUX_ROLE_USER, ping);
     router.add_method("broker.rusage", FLUX_ROLE_USER, respond_rusage);

@@ -49,7 +49,7 @@ Json inherited(const Json& config) {
     Json part = Json::object();
     for (const char* table : {"weir", "exec"}) {
         if (const Json value = config.at(table)) {
-            part.set(table, Json::take(json_copy(value.get())));
+            part.set(table, Json::own(json_copy(value.get())));
         }
     }
     for (const char* own : {"route", "state"}) {
@@ -94,7 +94,7 @@ void add_changes(const std::string& path, const json_t* before, const json_t* af
         (before == nullptr || json_is_object(before)) && (after == nullptr || json_is_object(after));
     if (!are_tables) {
         const auto shown = [](const json_t* value) {
-            return value == nullptr ? std::string("(default)") : Json::share(value).dump();
+            return value == nullptr ? std::string("(default)") : Json::ref(value).dump();
         };
         out.push_back(key_text(path) + ": " + shown(before) + " -> " + shown(after));
         return;
@@ -113,7 +113,7 @@ void add_changes(const std::string& path, const json_t* before, const json_t* af
 }  // namespace
 
 Json value_at(const Json& config, const std::string& path) {
-    Json value = config;
+    Json value = config.share();
     std::size_t begin = 0;
     while (value && begin <= path.size()) {
         const std::size_t dot = std::min(path.find('.', begin), path.size());
@@ -133,7 +133,7 @@ Result<Json> parse_toml(std::string_view text, const std::string& name, TomlPlac
     if (!document) {
         return document.error();
     }
-    return Json::take(*document);
+    return Json::own(*document);
 }
 
 Result<LoadedConfig> load_config(const std::vector<ConfigSource>& sources) {
@@ -153,7 +153,7 @@ Result<LoadedConfig> load_config(const std::vector<ConfigSource>& sources) {
             if (!part) {
                 return part.error();
             }
-            merge(loaded.config.get(), (source.is_inherited ? inherited(*part) : *part).get());
+            merge(loaded.config.get(), (source.is_inherited ? inherited(*part) : part->share()).get());
         }
     }
     return loaded;

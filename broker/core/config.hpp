@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "broker/services/json.hpp"
+#include "libfairshare/base/json/json.hpp"
 #include "libfairshare/base/result.hpp"
 #include "libfairshare/base/text/toml_json.hpp"
 

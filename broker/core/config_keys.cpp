@@ -75,7 +75,7 @@ void walk(const json_t* table, const std::string& path, const std::vector<std::s
                           (near.empty() ? (is_table ? "the tables are " : "the keys are ") + list
                                         : "did you mean " + (is_table ? "[" + near + "]" : near) + "?"));
         } else if (!is_read && !json_is_object(value)) {
-            out.push_back(lead + " = " + Json::share(value).dump() + " has no effect: it must be a table");
+            out.push_back(lead + " = " + Json::ref(value).dump() + " has no effect: it must be a table");
         } else if (!is_read) {
             walk(value, here + ".", below, config, out);
         }

@@ -17,7 +17,7 @@ namespace {
 Json list_of(const std::vector<std::string>& texts) {
     Json list = Json::array();
     for (const std::string& text : texts) {
-        json_array_append(list.get(), Json::string_of(text).get());
+        json_array_append(list.get(), Json::string(text).get());
     }
     return list;
 }

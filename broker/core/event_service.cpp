@@ -21,9 +21,9 @@ constexpr const char* too_many = "a connection may have 256 subscriptions and 25
 // until every module has read them.
 void publish(Router& router, const Call& call) {
     const Json payload = call.payload();
-    const auto topic = payload.string("topic");
+    const auto topic = payload.string_at("topic");
     const json_int_t flags = json_integer_value(payload.at("flags").get());
-    const auto encoded = payload.string("payload");
+    const auto encoded = payload.string_at("payload");
     const auto bytes = base64_decode(encoded.value_or(""));
     if (!topic || (flags & ~FLUX_MSGFLAG_PRIVATE) != 0 || !bytes) {
         call.fail(EPROTO, "event.publish takes {topic:s, flags:i, payload?:base64}");
@@ -33,12 +33,12 @@ void publish(Router& router, const Call& call) {
                                 *topic, encoded ? std::optional<std::string_view>(*bytes) : std::nullopt);
     event.set_charge(call.request().charge());
     const std::uint32_t sequence = router.publish(std::move(event));
-    call.respond(Json::take(json_pack("{s:I}", "seq", static_cast<json_int_t>(sequence))));
+    call.respond(Json::own(json_pack("{s:I}", "seq", static_cast<json_int_t>(sequence))));
 }
 
 // Guest: receives public events and his own private ones; 256 subscriptions a connection.
 void subscribe(Router& router, const Call& call, bool is_on) {
-    const auto topic = call.payload().string("topic");
+    const auto topic = call.payload().string_at("topic");
     Endpoint* sender = router.find(call.sender());
     if (!topic || sender == nullptr) {
         call.fail(EPROTO, "event.subscribe and .unsubscribe take {topic:s}");
@@ -61,7 +61,7 @@ bool may_register(const Cred& cred, const std::string& name) {
 
 // Guest: offers services named by his user id, 256 a connection, and takes back his own.
 void change_service(Router& router, const Call& call, bool is_on) {
-    const auto name = call.payload().string("service");
+    const auto name = call.payload().string_at("service");
     if (!name || call.sender().empty()) {
         call.fail(EPROTO, "service.add and .remove take {service:s}");
         return;

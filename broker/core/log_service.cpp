@@ -38,8 +38,8 @@ LogService::LogService(Router& router, const Attributes& attributes, std::functi
     });
     // Guest: reads how many lines were logged, none of them.
     router.add_method("log.stats-get", ~0u, [this](const Call& call) {
-        call.respond(Json::take(json_pack("{s:i s:I}", "ring-used", static_cast<int>(ring_.lines().size()), "count",
-                                          static_cast<json_int_t>(ring_.count()))));
+        call.respond(Json::own(json_pack("{s:i s:I}", "ring-used", static_cast<int>(ring_.lines().size()), "count",
+                                         static_cast<json_int_t>(ring_.count()))));
     });
 }
 
@@ -105,12 +105,12 @@ void LogService::dmesg(const Call& call) {
         call.fail(EPROTO, "log.dmesg is a streaming request with {follow:b, nobacklog?:b}");
         return;
     }
-    if (!payload.boolean("nobacklog", false)) {
+    if (!payload.boolean_at("nobacklog").value_or(false)) {
         for (const std::string& line : ring_.lines()) {
             call.respond_text(line);
         }
     }
-    if (payload.boolean("follow", false)) {
+    if (payload.boolean_at("follow").value_or(false)) {
         followers_.push_back(call);
     } else {
         call.fail(ENODATA);

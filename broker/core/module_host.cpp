@@ -257,7 +257,7 @@ std::vector<std::string> ModuleHost::names() const {
 }
 
 Json ModuleHost::list() const {
-    Json mods = Json::take(json_array());
+    Json mods = Json::own(json_array());
     const std::time_t now = std::time(nullptr);
     for (const auto& module : modules_) {
         json_t* services = json_array();

@@ -11,7 +11,7 @@
 #include "broker/core/module_channel.hpp"
 #include "broker/core/module_thread.hpp"
 #include "broker/core/router.hpp"
-#include "broker/services/json.hpp"
+#include "libfairshare/base/json/json.hpp"
 
 namespace weir::broker {
 

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <utility>
 
-#include "broker/services/json.hpp"
+#include "libfairshare/base/json/json.hpp"
 
 namespace weir::broker {
 namespace {
@@ -46,7 +46,7 @@ struct MethodCallbacks {
             flux_respond_error(h, msg, errno, nullptr);
             return;
         }
-        const Json answer = Json::parse(text != nullptr ? text : "");
+        const Json answer = Json::parse_payload(text != nullptr ? text : "");
         if (!json_is_object(answer.get())) {
             flux_respond_error(h, msg, EPROTO, nullptr);
             return;

@@ -21,16 +21,16 @@ void answer(const Call& call, const Status& how) {
 
 void load(ModuleHost& host, const Call& call) {
     const Json payload = call.payload();
-    const auto path = payload.string("path");
+    const auto path = payload.string_at("path");
     if (!path) {
         call.fail(EPROTO, "module.load takes {path:s, args:[s...], name?:s}");
         return;
     }
-    if (payload.boolean("exec", false) || payload.at("loader")) {
+    if (payload.boolean_at("exec").value_or(false) || payload.at("loader")) {
         call.fail(EINVAL, "this broker runs modules in its own process only: leave --exec and --loader out");
         return;
     }
-    LoadRequest request{*path, payload.string("name").value_or(""), {}};
+    LoadRequest request{*path, payload.string_at("name").value_or(""), {}};
     const Json args = payload.at("args");
     std::size_t i = 0;
     json_t* arg = nullptr;
@@ -62,7 +62,7 @@ void set_status(ModuleHost& host, const Call& call) {
 void add_module_service(Router& router, ModuleHost& host) {
     router.add_method("module.load", 0, [&host](const Call& call) { load(host, call); });
     router.add_method("module.remove", 0, [&host](const Call& call) {
-        const auto name = call.payload().string("name");
+        const auto name = call.payload().string_at("name");
         if (name) {
             host.remove(*name, [call](const Status& how) { answer(call, how); });
         } else {
@@ -72,7 +72,7 @@ void add_module_service(Router& router, ModuleHost& host) {
     // Guest: reads which modules run and where their files are.
     router.add_method("module.list", FLUX_ROLE_USER, [&host](const Call& call) {
         const Json mods = host.list();
-        call.respond(Json::take(json_pack("{s:O}", "mods", mods.get())));
+        call.respond(Json::own(json_pack("{s:O}", "mods", mods.get())));
     });
     router.add_method("module.status", 0, [&host](const Call& call) { set_status(host, call); });
     // Guest: no effect.

@@ -16,7 +16,7 @@
 #include "broker/api/handle.hpp"
 #include "broker/core/counting_connector.hpp"
 #include "broker/core/module_methods.hpp"
-#include "broker/services/json.hpp"
+#include "libfairshare/base/json/json.hpp"
 
 namespace weir::broker {
 namespace {
@@ -104,7 +104,7 @@ ModuleEnd run_module(ModuleStart start) {
     for (const auto& [name, value] : start.attributes) {
         handle_prime_attr(h.get(), name, value);
     }
-    if (handle_set_conf(h.get(), Json::parse(start.config).get()) < 0) {
+    if (handle_set_conf(h.get(), Json::parse_payload(start.config).get()) < 0) {
         return failed("cannot set the configuration");
     }
     ModuleEnd end;

@@ -15,7 +15,7 @@
 #include "broker/core/pending_requests.hpp"
 #include "broker/core/service_table.hpp"
 #include "broker/core/subscriptions.hpp"
-#include "broker/services/json.hpp"
+#include "libfairshare/base/json/json.hpp"
 
 namespace weir::broker {
 
@@ -52,7 +52,7 @@ class Call {
     const Packet& request() const { return request_; }
     bool is_streaming() const;
     /// The payload; nothing if it is absent or no JSON.
-    Json payload() const { return Json::parse(request_.text()); }
+    Json payload() const { return Json::parse_payload(request_.text()); }
     /// The uuid of the endpoint that sent the request.
     std::string_view sender() const { return request_.route_last(); }
     void respond() const { send(0, std::nullopt); }

@@ -4,8 +4,8 @@
 
 #include <cmath>
 
-#include "broker/services/idset.hpp"
 #include "libfairshare/base/fsd.hpp"
+#include "libfairshare/base/id_set.hpp"
 
 namespace weir::broker {
 namespace {
@@ -29,12 +29,12 @@ std::uint64_t slots_in(const Json& resources, std::uint64_t above) {
     std::size_t i = 0;
     json_t* value = nullptr;
     json_array_foreach(resources.get(), i, value) {
-        const Json resource = Json::share(value);
+        const Json resource = Json::ref(value);
         const std::uint64_t count = above * count_of(resource.at("count"));
         if (count > TASKS_MAX) {
             return count;
         }
-        slots += resource.string("type") == "slot" ? count : slots_in(resource.at("with"), count);
+        slots += resource.string_at("type") == "slot" ? count : slots_in(resource.at("with"), count);
     }
     return slots;
 }
@@ -59,9 +59,9 @@ Status read_command(const Json& task, ExecSpec& out) {
 Status read_counts(const Json& jobspec, const Json& task, const Json& r, ExecSpec& out) {
     const Json count = task.at("count");
     std::uint64_t tasks = 1;
-    if (const auto total = count.integer("total")) {
+    if (const auto total = count.integer_at("total")) {
         tasks = static_cast<std::uint64_t>(*total);
-    } else if (const auto per_slot = count.integer("per_slot")) {
+    } else if (const auto per_slot = count.integer_at("per_slot")) {
         tasks = slots_in(jobspec.at("resources"), 1) * static_cast<std::uint64_t>(*per_slot);
     }
     if (tasks < 1 || tasks > TASKS_MAX) {
@@ -72,8 +72,8 @@ Status read_counts(const Json& jobspec, const Json& task, const Json& r, ExecSpe
     std::size_t i = 0;
     json_t* entry = nullptr;
     json_array_foreach(r.at("execution").at("R_lite").get(), i, entry) {
-        const auto ranks = decode_idset(Json::share(entry).string("rank").value_or(""));
-        nodes += ranks ? static_cast<std::uint32_t>(ranks->size()) : 0;
+        const auto ranks = IdSet::parse(Json::ref(entry).string_at("rank").value_or(""));
+        nodes += ranks ? static_cast<std::uint32_t>(ranks->count()) : 0;
     }
     out.node_count = nodes > 0 ? nodes : 1;
     return Done{};
@@ -89,9 +89,9 @@ std::optional<double> read_duration(const Json& value) {
 }
 
 Status read_system(const Json& system, ExecSpec& out) {
-    out.cwd = system.string("cwd").value_or("");
+    out.cwd = system.string_at("cwd").value_or("");
     const Json shell_output = system.at("shell").at("options").at("output").at("stdout");
-    out.output = shell_output.string("path").value_or("");
+    out.output = shell_output.string_at("path").value_or("");
     if (const Json environment = system.at("environment"); json_is_object(environment.get())) {
         out.environment.emplace();
         const char* name = nullptr;
@@ -116,7 +116,7 @@ Status read_system(const Json& system, ExecSpec& out) {
             return bad("attributes.system.exec.test.run_duration", "must be a duration such as 90s, or seconds");
         }
         out.simulated = *seconds;
-        out.simulated_status = static_cast<int>(test.integer("wait_status").value_or(0));
+        out.simulated_status = static_cast<int>(test.integer_at("wait_status").value_or(0));
     }
     return Done{};
 }
@@ -131,7 +131,7 @@ Result<ExecSpec> read_exec_spec(const Json& jobspec, const Json& r) {
     if (out.simulated) {  // who runs nothing needs no more
         return out;
     }
-    const Json task = Json::share(json_array_get(jobspec.at("tasks").get(), 0));
+    const Json task = Json::ref(json_array_get(jobspec.at("tasks").get(), 0));
     if (auto ok = read_command(task, out); !ok) {
         return ok.error();
     }

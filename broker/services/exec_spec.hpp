@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "broker/services/json.hpp"
+#include "libfairshare/base/json/json.hpp"
 #include "libfairshare/base/result.hpp"
 
 namespace weir::broker {

@@ -122,7 +122,7 @@ class JobExec {
 
     void start_job(const flux_msg_t* msg) {
         const Json payload = payload_of(msg);
-        const auto number = payload.integer("id");
+        const auto number = payload.integer_at("id");
         if (!number) {
             respond(
                 h_, msg,
@@ -136,14 +136,14 @@ class JobExec {
         }
         Job& job = jobs_[id];
         job.request = HeldMessage(msg);
-        job.userid = static_cast<std::uint32_t>(payload.integer("userid").value_or(FLUX_USERID_UNKNOWN));
+        job.userid = static_cast<std::uint32_t>(payload.integer_at("userid").value_or(FLUX_USERID_UNKNOWN));
         ++started_count_;
         const auto spec = read_exec_spec(payload.at("jobspec"), payload.at("R"));
-        const bool is_reattach = payload.boolean("reattach", false);
+        const bool is_reattach = payload.boolean_at("reattach").value_or(false);
         if (!spec) {
             fail(id, job, "exec", spec.error().message);
         } else if (spec->simulated) {
-            simulate(id, job, *spec, is_reattach ? payload.number("t_start") : std::nullopt);
+            simulate(id, job, *spec, is_reattach ? payload.number_at("t_start") : std::nullopt);
         } else if (is_reattach) {
             fail(id, job, "exec", "lost in a broker restart");
         } else if (auto launched = launch(id, job, *spec); !launched) {
@@ -306,8 +306,8 @@ class JobExec {
     // Guest: signals his own running jobs.
     void kill_job(const flux_msg_t* msg) {
         const Json payload = payload_of(msg);
-        const auto id = payload.integer("id");
-        const json_int_t signal = payload.integer("signum").value_or(SIGTERM);
+        const auto id = payload.integer_at("id");
+        const json_int_t signal = payload.integer_at("signum").value_or(SIGTERM);
         const auto it = id ? jobs_.find(static_cast<flux_jobid_t>(*id)) : jobs_.end();
         if (!id || signal < 1 || signal > 64) {
             respond(h_, msg,
@@ -327,8 +327,8 @@ class JobExec {
     // Guest: reads what his own running jobs printed, 256 KiB a request.
     void read_output(const flux_msg_t* msg) {
         const Json payload = payload_of(msg);
-        const auto id = payload.integer("id");
-        const json_int_t offset = payload.integer("offset").value_or(0);
+        const auto id = payload.integer_at("id");
+        const json_int_t offset = payload.integer_at("offset").value_or(0);
         if (!id || offset < 0) {
             respond(h_, msg,
                     Error{std::errc::protocol_error, "job-exec.output takes {id:I, offset?:I} with offset 0 or more"});
@@ -348,17 +348,17 @@ class JobExec {
         }
         respond(
             h_, msg,
-            Json::take(json_pack("{s:s s:b s:s s:I}", "data", part->text.c_str(), "eof", part->is_end && !is_running,
-                                 "path", output_.path(name).c_str(), "offset", static_cast<json_int_t>(part->next))));
+            Json::own(json_pack("{s:s s:b s:s s:I}", "data", part->text.c_str(), "eof", part->is_end && !is_running,
+                                "path", output_.path(name).c_str(), "offset", static_cast<json_int_t>(part->next))));
     }
 
     // Guest: reads counts.
     void stats(const flux_msg_t* msg) {
-        respond(h_, msg,
-                Json::take(json_pack("{s:i s:i s:I s:I}", "running", static_cast<int>(jobs_.size()), "launchers",
-                                     static_cast<int>(processes_.size()), "started",
-                                     static_cast<json_int_t>(started_count_), "ended",
-                                     static_cast<json_int_t>(ended_count_))));
+        respond(
+            h_, msg,
+            Json::own(json_pack("{s:i s:i s:I s:I}", "running", static_cast<int>(jobs_.size()), "launchers",
+                                static_cast<int>(processes_.size()), "started", static_cast<json_int_t>(started_count_),
+                                "ended", static_cast<json_int_t>(ended_count_))));
     }
 
     // ---- responses ----
@@ -369,8 +369,8 @@ class JobExec {
     }
 
     void send_exception(const Job& job, flux_jobid_t id, const char* type, const std::string& note) {
-        Json data = Json::take(json_pack("{s:i s:s}", "severity", 0, "type", type));
-        data.set("note", Json::string_of(to_utf8(note)));
+        Json data = Json::own(json_pack("{s:i s:s}", "severity", 0, "type", type));
+        data.set("note", Json::string(to_utf8(note)));
         send(job, id, "exception", data.dump());
     }
 

@@ -9,6 +9,7 @@
 #include "broker/services/service.hpp"
 #include "broker/services/services.hpp"
 #include "libfairshare/base/base64.hpp"
+#include "libfairshare/base/json/kvs_value.hpp"
 
 namespace weir::broker {
 namespace {
@@ -17,8 +18,10 @@ constexpr json_int_t FLAG_READDIR = 1;
 constexpr json_int_t FLAG_TREEOBJ = 16;
 constexpr json_int_t FLAG_APPEND = 32;
 
-Json treeobj(const char* type, const Json& data) {
-    return Json::take(json_pack("{s:i s:s s:O}", "ver", 1, "type", type, "data", data.get()));
+Json directory(Json entries) {
+    Json json = Json::object();
+    json.set("ver", 1).set("type", "dir").set("data", std::move(entries));
+    return json;
 }
 
 Error bad_request(const std::string& right) {
@@ -33,17 +36,17 @@ struct Operation {
 };
 
 Result<Operation> read_operation(const Json& op) {
-    const auto key = op.string("key");
+    const auto key = op.string_at("key");
     const Json dirent = op.at("dirent");
     if (!key || !dirent) {
         return bad_request("each operation of kvs.commit is {key:s, flags:i, dirent:treeobj or null}");
     }
-    Operation out{*key, std::nullopt, (op.integer("flags").value_or(0) & FLAG_APPEND) != 0};
+    Operation out{*key, std::nullopt, (op.integer_at("flags").value_or(0) & FLAG_APPEND) != 0};
     if (json_is_null(dirent.get())) {
         return out;
     }
-    const std::string type = dirent.string("type").value_or("none");
-    const auto data = dirent.string("data");
+    const std::string type = dirent.string_at("type").value_or("none");
+    const auto data = dirent.string_at("data");
     const auto bytes = type == "val" && data ? base64_decode(*data) : Result<std::string>(Error{});
     if (!bytes) {
         return Error{std::errc::not_supported,
@@ -77,7 +80,7 @@ class Kvs {
 
   private:
     Result<KvsStore*> store_of(const Json& payload) {
-        const std::string name = payload.string("namespace").value_or("primary");
+        const std::string name = payload.string_at("namespace").value_or("primary");
         const auto it = stores_.find(name);
         if (it == stores_.end()) {
             return Error{std::errc::not_supported, "there is no KVS namespace " + name};
@@ -98,7 +101,7 @@ class Kvs {
         std::size_t i = 0;
         json_t* op = nullptr;
         json_array_foreach(ops.get(), i, op) {  // all are checked before any is done
-            auto operation = read_operation(Json::share(op));
+            auto operation = read_operation(Json::ref(op));
             if (!operation) {
                 return operation.error();
             }
@@ -121,7 +124,7 @@ class Kvs {
 
     static Json root_of(const KvsStore& store) {
         const auto sequence = static_cast<json_int_t>(store.sequence());
-        return Json::take(
+        return Json::own(
             json_pack("{s:s s:I}", "rootref", ("memory-" + std::to_string(sequence)).c_str(), "rootseq", sequence));
     }
 
@@ -133,8 +136,8 @@ class Kvs {
 
     Result<Json> read(const Json& payload) {
         const auto store = store_of(payload);
-        const auto key = payload.string("key");
-        const json_int_t flags = payload.integer("flags").value_or(0);
+        const auto key = payload.string_at("key");
+        const json_int_t flags = payload.integer_at("flags").value_or(0);
         if (!store) {
             return store.error();
         }
@@ -144,7 +147,7 @@ class Kvs {
         const auto value = (*store)->lookup(*key);
         const bool is_value = value.has_value();
         if (is_value && (flags & FLAG_READDIR) == 0) {
-            return treeobj("val", Json::string_of(base64_encode(*value)));
+            return kvs_value(*value);
         }
         if (!is_value && (flags & (FLAG_READDIR | FLAG_TREEOBJ)) == 0) {
             return value.error();
@@ -155,20 +158,19 @@ class Kvs {
         }
         Json data = Json::object();
         for (const auto& entry : *entries) {
-            const Json child = entry.is_dir ? treeobj("dir", Json::object()) : treeobj("val", Json::string_of(""));
-            data.set(entry.name.c_str(), child);
+            data.set(entry.name.c_str(), entry.is_dir ? directory(Json::object()) : kvs_value(""));
         }
-        return treeobj("dir", data);
+        return directory(std::move(data));
     }
 
     void lookup(const flux_msg_t* msg) {
-        const auto value = read(payload_of(msg));
+        auto value = read(payload_of(msg));
         if (!value) {
             respond(h_, msg, value.error());
             return;
         }
         Json answer = Json::object();
-        answer.set("val", *value);
+        answer.set("val", std::move(*value));
         respond(h_, msg, answer);
     }
 
@@ -179,12 +181,12 @@ class Kvs {
             return;
         }
         Json root = root_of(**store);
-        json_object_set_new(root.get(), "flags", json_integer(0));
+        root.set("flags", 0);
         respond(h_, msg, root);
     }
 
     void namespace_create(const flux_msg_t* msg) {
-        const auto name = payload_of(msg).string("namespace");
+        const auto name = payload_of(msg).string_at("namespace");
         if (!name || name->empty()) {
             respond(h_, msg, bad_request("kvs.namespace-create takes {namespace:s}"));
         } else if (!stores_.emplace(*name, KvsStore()).second) {
@@ -195,7 +197,7 @@ class Kvs {
     }
 
     void namespace_remove(const flux_msg_t* msg) {
-        const auto name = payload_of(msg).string("namespace");
+        const auto name = payload_of(msg).string_at("namespace");
         if (!name || *name == "primary") {
             respond(h_, msg,
                     Error{std::errc::invalid_argument, "kvs.namespace-remove takes {namespace:s}, and not primary"});
@@ -208,11 +210,10 @@ class Kvs {
     void namespace_list(const flux_msg_t* msg) {
         Json names = Json::array();
         for (const auto& [name, store] : stores_) {
-            json_array_append_new(names.get(),
-                                  json_pack("{s:s s:i s:i}", "namespace", name.c_str(), "owner", -1, "flags", 0));
+            names.append(std::move(Json::object().set("namespace", name).set("owner", -1).set("flags", 0)));
         }
         Json answer = Json::object();
-        answer.set("namespaces", names);
+        answer.set("namespaces", std::move(names));
         respond(h_, msg, answer);
     }
 

@@ -7,7 +7,7 @@
 #include "broker/services/resource_source.hpp"
 #include "broker/services/service.hpp"
 #include "broker/services/services.hpp"
-#include "libfairshare/base/base64.hpp"
+#include "libfairshare/base/json/kvs_value.hpp"
 
 namespace weir::broker {
 namespace {
@@ -44,7 +44,7 @@ class Resource {
     Result<Inventory> discover() {
         json_t* table = nullptr;
         flux_conf_unpack(flux_get_conf(h_), nullptr, "{s?o}", "resource", &table);
-        const Json conf = Json::share(table);
+        const Json conf = Json::ref(table);
         if (is_configured(conf)) {
             source_ = "configuration";
             return configured_inventory(conf);
@@ -62,11 +62,10 @@ class Resource {
 
     /// R is in the KVS as `resource.R`, where tools look for it. Without a kvs service it is not needed.
     void publish() {
-        const Json value =
-            Json::take(json_pack("{s:i s:s s:s}", "ver", 1, "type", "val", "data", base64_encode(r_.dump()).c_str()));
-        const Future done(flux_rpc_pack(h_, "kvs.commit", FLUX_NODEID_ANY, FLUX_RPC_NORESPONSE,
-                                        "{s:s s:i s:[{s:s s:i s:O}]}", "namespace", "primary", "flags", 0, "ops", "key",
-                                        "resource.R", "flags", 0, "dirent", value.get()));
+        Json ops = Json::array();
+        ops.append(kvs_put("resource.R", r_.dump()));
+        const std::string commit = kvs_commit(std::move(ops)).dump();
+        const Future done(flux_rpc(h_, "kvs.commit", commit.c_str(), FLUX_NODEID_ANY, FLUX_RPC_NORESPONSE));
     }
 
     void acquire(const flux_msg_t* msg) {
@@ -81,10 +80,9 @@ class Resource {
         }
         flux_msglist_append(acquirers_.get(), msg);
         Json answer = Json::object();
-        answer.set("resources", r_);
-        answer.set("up", Json::string_of(encode_idset(inventory_.ranks())));
+        answer.set("resources", r_.share()).set("up", inventory_.ranks().encode());
         if (inventory_.expiration > 0) {
-            json_object_set_new(answer.get(), "expiration", json_real(inventory_.expiration));
+            answer.set("expiration", inventory_.expiration);
         }
         respond(h_, msg, answer);
     }
@@ -95,10 +93,10 @@ class Resource {
 
     // Guest: reads which nodes and cores there are.
     void status(const flux_msg_t* msg) {
-        const std::string all = encode_idset(inventory_.ranks());
+        const std::string all = inventory_.ranks().encode();
         respond(h_, msg,
-                Json::take(json_pack("{s:O s:{} s:s s:s s:s s:s}", "R", r_.get(), "drain", "online", all.c_str(),
-                                     "offline", "", "exclude", "", "torpid", "")));
+                Json::own(json_pack("{s:O s:{} s:s s:s s:s s:s}", "R", r_.get(), "drain", "online", all.c_str(),
+                                    "offline", "", "exclude", "", "torpid", "")));
     }
 
     /// What is allocated is the job-manager's to say; without one nothing is.
@@ -124,11 +122,9 @@ class Resource {
                 flux_respond_error(self.h_, msg, errno, flux_future_error_string(f));
                 return;
             }
-            const Json none = Inventory().to_r();
             Json answer = Json::object();
-            answer.set("all", self.r_);
-            answer.set("down", none);
-            answer.set("allocated", allocated != nullptr ? Json::share(allocated) : none);
+            answer.set("all", self.r_.share()).set("down", Inventory().to_r());
+            answer.set("allocated", allocated != nullptr ? Json::ref(allocated) : Inventory().to_r());
             respond(self.h_, msg, answer);
         });
     }
@@ -136,7 +132,7 @@ class Resource {
     // Guest: reads counts.
     void stats(const flux_msg_t* msg) {
         respond(h_, msg,
-                Json::take(json_pack(
+                Json::own(json_pack(
                     "{s:s s:i s:i s:i s:i}", "source", source_, "nodes", static_cast<int>(inventory_.nodes.size()),
                     "cores", static_cast<int>(inventory_.core_count()), "gpus",
                     static_cast<int>(inventory_.gpu_count()), "acquirers", flux_msglist_count(acquirers_.get()))));

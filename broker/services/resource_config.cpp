@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "broker/services/resource_source.hpp"
+#include "libfairshare/base/hostlist.hpp"
 
 namespace weir::broker {
 namespace {
@@ -13,47 +14,49 @@ Error bad(const std::string& key, const std::string& right) {
     return {std::errc::invalid_argument, "configuration key resource." + key + ": " + right};
 }
 
-Status add_properties(const Json& list, const Ids& ranks, Inventory& out) {
+constexpr std::uint64_t ids_max = 1U << 20;
+
+/// Cores or GPUs of a node.
+Result<IdSet> read_ids(const Json& entry, const char* key) {
+    auto ids = IdSet::parse(entry.string_at(key).value_or(""));
+    return ids && ids->count() > ids_max ? Error{std::errc::invalid_argument, "names more than 1048576 ids"} : ids;
+}
+
+Status add_properties(const Json& list, const IdSet& ranks, Inventory& out) {
     std::size_t i = 0;
     json_t* name = nullptr;
     json_array_foreach(list.get(), i, name) {
         if (!json_is_string(name)) {
             return bad("config.properties", "must be a list of strings");
         }
-        Ids& members = out.properties[json_string_value(name)];
-        members.insert(members.end(), ranks.begin(), ranks.end());
-        std::sort(members.begin(), members.end());
-        members.erase(std::unique(members.begin(), members.end()), members.end());
+        out.properties[json_string_value(name)].add(ranks);
     }
     return Done{};
 }
 
 /// One entry: adds its hosts, or more cores, GPUs and properties to hosts that are there.
 Status add_entry(const Json& entry, Inventory& out) {
-    const auto text = entry.string("hosts");
+    const auto text = entry.string_at("hosts");
     const auto hosts =
-        text ? decode_hostlist(*text) : Result<std::vector<std::string>>(bad("config.hosts", "is missing"));
-    const auto cores = decode_idset(entry.string("cores").value_or(""));
-    const auto gpus = decode_idset(entry.string("gpus").value_or(""));
+        text ? hostlist_decode(*text) : Result<std::vector<std::string>>(bad("config.hosts", "is missing"));
+    const auto cores = read_ids(entry, "cores");
+    const auto gpus = read_ids(entry, "gpus");
     if (!hosts) {
         return bad("config.hosts", hosts.error().message);
     }
     if (!cores || !gpus) {
         return bad(cores ? "config.gpus" : "config.cores", (cores ? gpus : cores).error().message);
     }
-    Ids ranks;
+    IdSet ranks;
     for (const std::string& host : *hosts) {
         auto it =
             std::find_if(out.nodes.begin(), out.nodes.end(), [&host](const Node& node) { return node.host == host; });
         if (it == out.nodes.end()) {
             it = out.nodes.insert(it, Node{host, {}, {}, 0});
         }
-        ranks.push_back(static_cast<std::uint32_t>(it - out.nodes.begin()));
-        for (auto [from, to] : {std::pair(&*cores, &it->cores), std::pair(&*gpus, &it->gpus)}) {
-            to->insert(to->end(), from->begin(), from->end());
-            std::sort(to->begin(), to->end());
-            to->erase(std::unique(to->begin(), to->end()), to->end());
-        }
+        ranks.add(static_cast<std::uint32_t>(it - out.nodes.begin()));
+        it->cores.add(*cores);
+        it->gpus.add(*gpus);
     }
     return add_properties(entry.at("properties"), ranks, out);
 }
@@ -63,7 +66,7 @@ Result<Inventory> from_entries(const Json& list) {
     std::size_t i = 0;
     json_t* entry = nullptr;
     json_array_foreach(list.get(), i, entry) {
-        if (auto added = add_entry(Json::share(entry), out); !added) {
+        if (auto added = add_entry(Json::ref(entry), out); !added) {
             return added.error();
         }
     }
@@ -76,14 +79,14 @@ Result<Inventory> from_entries(const Json& list) {
 }
 
 Result<Inventory> from_imagined(const Json& table) {
-    const json_int_t nodes = table.integer("nodes").value_or(1);
-    const json_int_t cores = table.integer("cores").value_or(0);
-    const json_int_t gpus = table.integer("gpus").value_or(0);
+    const json_int_t nodes = table.integer_at("nodes").value_or(1);
+    const json_int_t cores = table.integer_at("cores").value_or(0);
+    const json_int_t gpus = table.integer_at("gpus").value_or(0);
     if (nodes < 1 || nodes > 1'000'000 || cores < 1 || cores > 65'536 || gpus < 0 || gpus > 65'536) {
         return bad("imagined", "nodes must be 1 to 1000000, cores 1 to 65536, gpus 0 to 65536");
     }
-    const auto hosts = decode_hostlist(
-        table.string("hostlist").value_or(nodes == 1 ? "node0" : "node[0-" + std::to_string(nodes - 1) + "]"));
+    const auto hosts = hostlist_decode(
+        table.string_at("hostlist").value_or(nodes == 1 ? "node0" : "node[0-" + std::to_string(nodes - 1) + "]"));
     if (!hosts) {
         return bad("imagined.hostlist", hosts.error().message);
     }
@@ -92,11 +95,7 @@ Result<Inventory> from_imagined(const Json& table) {
                    "names " + std::to_string(hosts->size()) + " hosts, but nodes is " + std::to_string(nodes));
     }
     const auto first = [](json_int_t count) {
-        Ids ids(static_cast<std::size_t>(count));
-        for (std::size_t i = 0; i < ids.size(); ++i) {
-            ids[i] = static_cast<std::uint32_t>(i);
-        }
-        return ids;
+        return count == 0 ? IdSet() : IdSet::range(0, static_cast<std::uint32_t>(count - 1));
     };
     Inventory out;
     for (const std::string& host : *hosts) {
@@ -109,7 +108,7 @@ Result<Json> json_file(const std::string& key, const std::string& path) {
     std::ifstream in(path, std::ios::binary);
     const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
     json_error_t where{};
-    Json document = Json::take(json_loadb(text.data(), text.size(), 0, &where));
+    Json document = Json::own(json_loadb(text.data(), text.size(), 0, &where));
     return document ? Result<Json>(std::move(document))
                     : bad(key, path + ":" + std::to_string(where.line) + ":" + std::to_string(where.column) + ": " +
                                    where.text);
@@ -129,16 +128,12 @@ Result<Inventory> with_scheduling(Result<Inventory> found, const Json& table) {
     if (!found || !table.at("scheduling")) {
         return found;
     }
-    const auto path = table.string("scheduling");
+    const auto path = table.string_at("scheduling");
     const auto part = path ? json_file("scheduling", *path) : bad("scheduling", "must be a file name");
     if (!part) {
         return part.error();
     }
-    std::map<std::uint32_t, std::uint32_t> same;
-    for (const std::uint32_t rank : found->ranks()) {
-        same.emplace(rank, rank);
-    }
-    auto taken = take_memory(*part, same, *found);
+    auto taken = take_memory(*part, *found);
     return taken ? found : Result<Inventory>(bad("scheduling", *path + ": " + taken.error().message));
 }
 
@@ -156,7 +151,7 @@ Result<Inventory> configured_inventory(const Json& table) {
     if (table.at("imagined")) {
         return with_scheduling(from_imagined(table.at("imagined")), table);
     }
-    const auto path = table.string("path");
+    const auto path = table.string_at("path");
     return path ? with_scheduling(from_file(*path), table) : Result<Inventory>(bad("path", "must be a file name"));
 }
 

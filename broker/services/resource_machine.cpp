@@ -17,29 +17,29 @@ struct Destroy {
 };
 
 /// Logical numbers of the cores that this process may use; processing units where hwloc sees no cores.
-Ids usable_cores(hwloc_topology_t topology) {
+IdSet usable_cores(hwloc_topology_t topology) {
     const std::unique_ptr<hwloc_bitmap_s, Destroy> allowed(hwloc_bitmap_alloc());
     const bool is_bound = hwloc_get_cpubind(topology, allowed.get(), HWLOC_CPUBIND_PROCESS) == 0;
     const bool has_cores = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_CORE) > 0;
     const hwloc_obj_type_t type = has_cores ? HWLOC_OBJ_CORE : HWLOC_OBJ_PU;
-    Ids ids;
+    IdSet ids;
     for (hwloc_obj_t at = nullptr; (at = hwloc_get_next_obj_by_type(topology, type, at)) != nullptr;) {
         if (!is_bound || hwloc_bitmap_intersects(at->cpuset, allowed.get()) != 0) {
-            ids.push_back(at->logical_index);
+            ids.add(at->logical_index);
         }
     }
     return ids;
 }
 
 /// GPUs count once, by the PCI device that their OS devices belong to.
-Ids gpus(hwloc_topology_t topology) {
-    Ids ids;
+IdSet gpus(hwloc_topology_t topology) {
+    IdSet ids;
     hwloc_obj_t last_parent = nullptr;
     for (hwloc_obj_t at = nullptr; (at = hwloc_get_next_osdev(topology, at)) != nullptr;) {
         const bool is_gpu = at->attr->osdev.type == HWLOC_OBJ_OSDEV_COPROC;
         if (is_gpu && at->parent != last_parent) {
             last_parent = at->parent;
-            ids.push_back(static_cast<std::uint32_t>(ids.size()));
+            ids.add(static_cast<std::uint32_t>(ids.count()));
         }
     }
     return ids;

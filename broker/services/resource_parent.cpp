@@ -30,7 +30,7 @@ Result<Inventory> parent_inventory(const std::string& uri, const std::string& jo
         return Error{static_cast<std::errc>(errno), "the parent does not tell the allocation of " + jobid + ": " +
                                                         (what != nullptr ? what : flux_strerror(errno))};
     }
-    auto inventory = inventory_from_r(Json::parse(text));
+    auto inventory = inventory_from_r(Json::parse_payload(text));
     // Which cores of the parent these are may change at a restart; what the child's jobs hold may not.
     return inventory ? Result<Inventory>(inventory->numbered_from_zero())
                      : Result<Inventory>(Error{std::errc::protocol_error, "the parent's " + inventory.error().message});

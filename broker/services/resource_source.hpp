@@ -5,8 +5,8 @@
 #pragma once
 #include <string>
 
-#include "broker/services/json.hpp"
 #include "broker/services/resource_inventory.hpp"
+#include "libfairshare/base/json/json.hpp"
 #include "libfairshare/base/result.hpp"
 
 namespace weir::broker {

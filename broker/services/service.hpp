@@ -11,7 +11,7 @@
 #include <string>
 #include <utility>
 
-#include "broker/services/json.hpp"
+#include "libfairshare/base/json/json.hpp"
 #include "libfairshare/base/result.hpp"
 
 namespace weir::broker {
@@ -65,7 +65,7 @@ class Handlers {
 /// The payload of a request; nothing if there is none or it is no JSON.
 inline Json payload_of(const flux_msg_t* msg) {
     const char* text = nullptr;
-    return flux_request_decode(msg, nullptr, &text) == 0 && text != nullptr ? Json::parse(text) : Json();
+    return flux_request_decode(msg, nullptr, &text) == 0 && text != nullptr ? Json::parse_payload(text) : Json();
 }
 
 inline void respond(flux_t* h, const flux_msg_t* msg, const Json& payload) {

@@ -10,7 +10,7 @@
 #include "cmd/common/reader.hpp"
 #include "cmd/common/text.hpp"
 #include "cmd/common/time_text.hpp"
-#include "libsched/json/r.hpp"
+#include "libfairshare/base/json/r.hpp"
 
 namespace weir::cmd {
 namespace {

@@ -3,8 +3,8 @@
 #include "cmd/demo/records.hpp"
 
 #include "cmd/common/reader.hpp"
+#include "libfairshare/base/json/r.hpp"
 #include "libsched/json/jobspec.hpp"
-#include "libsched/json/r.hpp"
 
 namespace weir::cmd {
 namespace {

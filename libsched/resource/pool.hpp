@@ -8,10 +8,10 @@
 #include <span>
 #include <vector>
 
+#include "libfairshare/base/resource_set.hpp"
 #include "libsched/priority/load_threshold.hpp"
 #include "libsched/resource/node_sets.hpp"
 #include "libsched/resource/placement.hpp"
-#include "libsched/resource/resource_set.hpp"
 
 namespace weir {
 

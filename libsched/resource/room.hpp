@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "libfairshare/base/resource_set.hpp"
 #include "libsched/job.hpp"
 
 namespace weir {
@@ -33,6 +34,11 @@ struct Room {
     friend Room operator-(Room a, const Room& b) { return a -= b; }
     friend bool operator==(const Room&, const Room&) = default;
 };
+
+inline Room room_of(const NodeResources& node) {
+    return {static_cast<std::uint32_t>(node.cores.count()), static_cast<std::uint32_t>(node.gpus.count()),
+            node.memory_mib};
+}
 
 /// What both have, kind by kind.
 constexpr Room least(const Room& a, const Room& b) {

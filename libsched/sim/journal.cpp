@@ -8,10 +8,10 @@
 #include <optional>
 #include <tuple>
 
+#include "libfairshare/base/json/r.hpp"
 #include "libfairshare/base/json/reader.hpp"
+#include "libfairshare/base/resource_set.hpp"
 #include "libsched/json/jobspec.hpp"
-#include "libsched/json/r.hpp"
-#include "libsched/resource/resource_set.hpp"
 
 namespace weir {
 namespace {

@@ -10,9 +10,9 @@
 #include <variant>
 #include <vector>
 
+#include "libfairshare/base/resource_set.hpp"
 #include "libfairshare/base/result.hpp"
 #include "libsched/policy/policy.hpp"
-#include "libsched/resource/resource_set.hpp"
 #include "libsched/sim/queue_order.hpp"
 #include "libsched/sim/sim_job.hpp"
 

@@ -4,8 +4,8 @@
 
 #include <unistd.h>
 
+#include "libfairshare/base/json/r.hpp"
 #include "libfairshare/base/signed_jobspec.hpp"
-#include "libsched/json/r.hpp"
 #include "modules/job-route/jobspec_edit.hpp"
 
 namespace weir::route {

@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include "libfairshare/base/base64.hpp"
+#include "libfairshare/base/json/kvs_value.hpp"
 #include "modules/common/parent_link.hpp"
 #include "modules/job-route/jobspec_edit.hpp"
 
@@ -35,8 +35,7 @@ Json commit_op(JobId id, const Json& R) {
     if (flux_job_kvs_key(key, sizeof(key), id.value, "R") < 0) {
         flux::fail_errno("the KVS key of a job");
     }
-    return Json::own(json_pack("{s:s s:i s:{s:i s:s s:s}}", "key", key, "flags", 0, "dirent", "ver", 1, "type", "val",
-                               "data", base64_encode(R.dump()).c_str()));
+    return kvs_put(key, R.dump());
 }
 
 }  // namespace
@@ -230,9 +229,7 @@ void ParentRole::start_batch() {
         send_update();
         return;
     }
-    Json payload = Json::object();
-    payload.set("namespace", "primary").set("flags", 0).set("ops", std::move(ops));
-    commit_ = flux::rpc(h_, "kvs.commit", payload);
+    commit_ = flux::rpc(h_, "kvs.commit", kvs_commit(std::move(ops)));
     flux::then<&ParentRole::on_committed>(commit_.get(), this, flux::real_seconds(h_, answer_s));
 }
 

@@ -6,8 +6,8 @@
 #include <optional>
 #include <string>
 
+#include "libfairshare/base/json/r.hpp"
 #include "libfairshare/base/result.hpp"
-#include "libsched/json/r.hpp"
 
 namespace weir::route {
 

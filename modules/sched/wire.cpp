@@ -7,6 +7,7 @@
 
 #include "libfairshare/base/base64.hpp"
 #include "libfairshare/base/hostlist.hpp"
+#include "libfairshare/base/json/kvs_value.hpp"
 #include "libfairshare/base/json/reader.hpp"
 
 namespace weir::sched {
@@ -34,15 +35,9 @@ Instant end_of(const R& r) {
 Json commit_payload(std::span<const std::pair<std::string, Json>> key_values) {
     Json ops = Json::array();
     for (const auto& [key, value] : key_values) {
-        Json dirent = Json::object();
-        dirent.set("ver", 1).set("type", "val").set("data", base64_encode(value.dump()));
-        Json op = Json::object();
-        op.set("key", key).set("flags", 0).set("dirent", std::move(dirent));
-        ops.append(std::move(op));
+        ops.append(kvs_put(key, value.dump()));
     }
-    Json payload = Json::object();
-    payload.set("namespace", "primary").set("flags", 0).set("ops", std::move(ops));
-    return payload;
+    return kvs_commit(std::move(ops));
 }
 
 Json lookup_payload(std::string_view key) {

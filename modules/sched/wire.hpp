@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "libfairshare/base/json/r.hpp"
 #include "libsched/forecast.hpp"
-#include "libsched/json/r.hpp"
 #include "libsched/scheduler.hpp"
 
 namespace weir::sched {

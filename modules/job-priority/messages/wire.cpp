@@ -8,8 +8,8 @@
 #include <string_view>
 
 #include "libfairshare/base/fsd.hpp"
+#include "libfairshare/base/json/r.hpp"
 #include "libfairshare/base/memory_size.hpp"
-#include "libsched/json/r.hpp"
 #include "modules/job-priority/sends/uplink_queue.hpp"
 
 namespace weir::priority {

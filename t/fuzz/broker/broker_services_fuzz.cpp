@@ -8,15 +8,17 @@
 #include <string_view>
 
 #include "broker/services/exec_spec.hpp"
-#include "broker/services/idset.hpp"
 #include "broker/services/job_output.hpp"
-#include "broker/services/json.hpp"
 #include "broker/services/kvs_store.hpp"
 #include "broker/services/resource_inventory.hpp"
 #include "libfairshare/base/base64.hpp"
 #include "libfairshare/base/check.hpp"
 #include "libfairshare/base/fsd.hpp"
+#include "libfairshare/base/hostlist.hpp"
+#include "libfairshare/base/id_set.hpp"
+#include "libfairshare/base/json/json.hpp"
 
+using weir::Json;
 using namespace weir::broker;
 
 namespace {
@@ -55,13 +57,13 @@ void try_text(char kind, std::string_view text) {
     } else if (kind == 'd') {
         (void)weir::parse_fsd(text);
     } else if (kind == 'i') {
-        if (const auto ids = decode_idset(text)) {
-            const auto again = decode_idset(encode_idset(*ids));
+        if (const auto ids = weir::IdSet::parse(text)) {
+            const auto again = weir::IdSet::parse(ids->encode());
             WEIR_CHECK(again && *again == *ids);
         }
     } else if (kind == 'h') {
-        if (const auto hosts = decode_hostlist(text)) {
-            (void)encode_hostlist(*hosts);
+        if (const auto hosts = weir::hostlist_decode(text)) {
+            (void)weir::hostlist_encode(*hosts);
         }
     } else if (kind == 'k') {
         try_keys(text);
@@ -81,7 +83,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const char kind = static_cast<char>(data[0]);
     const std::string_view rest(reinterpret_cast<const char*>(data) + 1, size - 1);
     if (kind == 'x' || kind == 'r') {
-        if (const Json value = Json::parse(rest)) {
+        if (const Json value = Json::parse_payload(rest)) {
             try_json(kind, value);
         }
     } else {

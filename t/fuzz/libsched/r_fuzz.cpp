@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "libfairshare/base/hostlist.hpp"
-#include "libsched/json/r.hpp"
+#include "libfairshare/base/json/r.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const std::string_view text(reinterpret_cast<const char*>(data), size);

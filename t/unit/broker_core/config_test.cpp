@@ -65,9 +65,9 @@ TEST_CASE("config: later files win key by key, tables are merged") {
     const auto second = files.write("b.toml", "[x]\nb=9\n");
     const auto json = load_config({{first}, {second}});
     REQUIRE(json);
-    CHECK(json->config.at("x").integer("a") == 1);
-    CHECK(json->config.at("x").integer("b") == 9);
-    CHECK(json->config.at("y").integer("c") == 3);
+    CHECK(json->config.at("x").integer_at("a") == 1);
+    CHECK(json->config.at("x").integer_at("b") == 9);
+    CHECK(json->config.at("y").integer_at("c") == 3);
 }
 
 TEST_CASE("config: a directory stands for its TOML files in name order") {
@@ -77,8 +77,8 @@ TEST_CASE("config: a directory stands for its TOML files in name order") {
     files.write("3.txt", "not toml = =");
     const auto json = load_config({{files.dir()}});
     REQUIRE(json);
-    CHECK(json->config.integer("a") == 2);
-    CHECK(json->config.integer("b") == 1);
+    CHECK(json->config.integer_at("a") == 2);
+    CHECK(json->config.integer_at("b") == 1);
 }
 
 TEST_CASE("config: a missing file is named") {

@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 
+using weir::Json;
 using namespace weir::broker;
 
 namespace {
@@ -13,9 +14,9 @@ const char* const R =
 weir::Result<ExecSpec> read(const std::string& resources, const std::string& task, const std::string& system) {
     const std::string text = R"({"version":1,"resources":[)" + resources + R"(],"tasks":[)" + task +
                              R"(],"attributes":{"system":{)" + system + "}}}";
-    const Json jobspec = Json::parse(text);
+    const Json jobspec = Json::parse_payload(text);
     REQUIRE(jobspec);
-    return read_exec_spec(jobspec, Json::parse(R));
+    return read_exec_spec(jobspec, Json::parse_payload(R));
 }
 
 const std::string SLOTS =

@@ -8,12 +8,14 @@
 
 #include "broker/services/resource_source.hpp"
 
+using weir::IdSet;
+using weir::Json;
 using namespace weir::broker;
 
 namespace {
 
 weir::Result<Inventory> read(const char* json) {
-    return configured_inventory(Json::parse(json));
+    return configured_inventory(Json::parse_payload(json));
 }
 
 }  // namespace
@@ -23,10 +25,10 @@ TEST_CASE("resource config: entries add hosts, and cores, GPUs and properties to
         read(R"({"config":[{"hosts":"n[0-1]","cores":"0-3"},{"hosts":"n1","gpus":"0-1","properties":["gpu"]}]})");
     REQUIRE(found);
     REQUIRE(found->nodes.size() == 2);
-    CHECK(found->nodes[0].cores == Ids{0, 1, 2, 3});
+    CHECK(found->nodes[0].cores == *IdSet::parse("0-3"));
     CHECK(found->nodes[0].gpus.empty());
-    CHECK(found->nodes[1].gpus == Ids{0, 1});
-    CHECK(found->properties.at("gpu") == Ids{1});
+    CHECK(found->nodes[1].gpus == *IdSet::parse("0-1"));
+    CHECK(found->properties.at("gpu") == *IdSet::parse("1"));
     CHECK(found->core_count() == 8);
 }
 
@@ -64,10 +66,11 @@ TEST_CASE("resource config: memory stands in a file of its own, as Flux has it; 
     CHECK(found(R"({"graph":{}})").has_value());
     for (const auto& [text, why] : std::initializer_list<std::pair<const char*, const char*>>{
              {"{", ":1:"},
-             {R"({"weir":{"memory_mib":{}}})", "memory_mib: must be a list"},
-             {R"({"weir":{"memory_mib":[{"value":1}]}})", "memory_mib[0]: names neither hosts nor ranks"},
-             {R"({"weir":{"memory_mib":[{"ranks":"0","value":-1}]}})", "memory_mib[0].value: must be MiB"},
-             {R"({"weir":{"memory_mib":[{"ranks":"x","value":1}]}})", "memory_mib[0]: "}}) {
+             {R"({"weir":{"memory_mib":{}}})", "memory_mib: must be an array"},
+             {R"({"weir":{"memory_mib":[{"value":1}]}})", "memory_mib[0]: \"hosts\" is missing"},
+             {R"({"weir":{"memory_mib":[{"ranks":"0","value":-1}]}})",
+              "memory_mib[0].value: must be an integer from 0 to"},
+             {R"({"weir":{"memory_mib":[{"ranks":"x","value":1}]}})", "memory_mib[0].ranks: "}}) {
         CAPTURE(text);
         const std::string message = found(text).error().message;
         CHECK(message.find("resource.scheduling: " + path) != std::string::npos);
@@ -103,7 +106,7 @@ TEST_CASE("resource: of a machine with two NUMA nodes hwloc's cores count, and t
     REQUIRE(unsetenv("HWLOC_SYNTHETIC") == 0);
     REQUIRE(found);
     REQUIRE(found->nodes.size() == 1);
-    CHECK(found->nodes[0].cores == Ids{0, 1, 2, 3, 4, 5, 6, 7});
+    CHECK(found->nodes[0].cores == *IdSet::parse("0-7"));
     CHECK(found->nodes[0].gpus.empty());
     CHECK(found->nodes[0].memory_mib == 6 * 1024);
 }

@@ -8,6 +8,7 @@
 #include <memory>
 #include <vector>
 
+using weir::Json;
 using namespace weir::broker;
 
 namespace {

@@ -4,9 +4,9 @@
 
 #include <catch2/catch.hpp>
 
+#include "libfairshare/base/json/r.hpp"
 #include "libsched/json/constraint.hpp"
 #include "libsched/json/jobspec.hpp"
-#include "libsched/json/r.hpp"
 #include "t/unit/libsched/workload.hpp"
 
 using namespace weir;

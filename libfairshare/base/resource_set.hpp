@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: a set of resources: cores, gpus and memory of nodes, by execution target rank, of a job or of a machine. Must
-// not know which job holds it, host names or JSON (R, RFC 20, is libsched/json/r.hpp).
+// not know which job holds it, host names or JSON (R, RFC 20, is libfairshare/base/json/r.hpp).
 #pragma once
 #include <cstdint>
 #include <vector>
 
 #include "libfairshare/base/id_set.hpp"
-#include "libsched/resource/room.hpp"
 
 namespace weir {
 
@@ -23,7 +22,6 @@ struct ResourceSet {
     friend bool operator==(const ResourceSet&, const ResourceSet&) = default;
 };
 
-Room room_of(const NodeResources& node);
 std::uint64_t core_count(const ResourceSet& set);
 IdSet ranks_of(const ResourceSet& set);
 

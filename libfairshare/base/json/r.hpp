@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "libfairshare/base/json/json.hpp"
-#include "libsched/resource/resource_set.hpp"
+#include "libfairshare/base/resource_set.hpp"
 
 namespace weir {
 
@@ -30,6 +30,9 @@ inline constexpr std::uint64_t r_nodes_max = 1U << 20;
 /// nodes_max a lower bound than 2^20, if the caller knows the sender to have fewer nodes.
 Result<R> decode_r(json_t* document, std::uint64_t nodes_max = r_nodes_max);
 Result<R> decode_r(std::string_view text, std::uint64_t nodes_max = r_nodes_max);
+/// The memory of the nodes from the scheduler's part of R, which is also a file of its own:
+/// {"weir": {"memory_mib": [...]}}. What else the part has is ignored. Errors name the path; `r` is unchanged then.
+Status decode_memory(json_t* scheduling, R& r);
 /// Ranks with equal children share an entry. decode_r(encode_r(r)) == r.
 Json encode_r(const R& r);
 

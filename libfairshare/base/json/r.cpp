@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: RFC 20 R version 1.
-#include "libsched/json/r.hpp"
+#include "libfairshare/base/json/r.hpp"
 
 #include <algorithm>
 #include <map>
@@ -117,6 +117,14 @@ void read_memory(const Value& list, R& r) {
     }
 }
 
+void read_scheduling(const Value& scheduling, R& r) {
+    const auto weir = scheduling.find("weir");
+    const auto memory = weir ? weir->find("memory_mib") : std::nullopt;
+    if (memory) {
+        read_memory(*memory, r);
+    }
+}
+
 /// Nodes with the same memory share an entry; those with none have none.
 Json encode_memory(const R& r) {
     const std::set<std::string_view> names(r.hosts.begin(), r.hosts.end());
@@ -171,11 +179,7 @@ R read_r(const Value& document, std::uint64_t nodes_max) {
         }
     }
     if (const auto scheduling = document.find("scheduling"); scheduling && json_is_object(scheduling->get())) {
-        const auto weir = scheduling->find("weir");
-        const auto memory = weir ? weir->find("memory_mib") : std::nullopt;
-        if (memory) {
-            read_memory(*memory, r);
-        }
+        read_scheduling(*scheduling, r);
     }
     return r;
 }
@@ -192,6 +196,15 @@ Result<R> decode_r(std::string_view text, std::uint64_t nodes_max) {
         return Error{document.error().code, "R: " + document.error().message};
     }
     return decode_r(document->get(), nodes_max);
+}
+
+Status decode_memory(json_t* scheduling, R& r) {
+    return json::read_json(scheduling, "scheduling", [&r](const Value& value) {
+        R changed = r;
+        read_scheduling(value, changed);
+        r = std::move(changed);
+        return Done{};
+    });
 }
 
 Json encode_r(const R& r) {
@@ -219,7 +232,9 @@ Json encode_r(const R& r) {
     Json execution = Json::object();
     execution.set("R_lite", std::move(lite)).set("starttime", r.starttime).set("expiration", r.expiration);
     if (!r.hosts.empty()) {
-        execution.set("nodelist", std::move(Json::array().append(Json::string(hostlist_encode(r.hosts)))));
+        execution.set("nodelist", std::move(Json::array().append(hostlist_encode(r.hosts))));
+    } else if (r.resources.nodes.empty()) {
+        execution.set("nodelist", Json::array());
     }
     if (!r.properties.empty()) {
         Json properties = Json::object();
