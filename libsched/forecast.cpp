@@ -107,10 +107,10 @@ std::optional<Waiting> why_waiting(const Scheduler& scheduler, JobId id, Instant
         out.text = "is next to start";
     } else if (std::holds_alternative<Fcfs>(scheduler.policy())) {
         out.reason = WaitReason::order;
-        out.text = "could have what it asks for, but nobody starts before the job that waits first";
+        out.text = "has its resources free, but no job starts before the head job";
     } else {
         out.reason = WaitReason::reservation;
-        out.text = "could have what it asks for, but would hold up the job that waits first";
+        out.text = "has its resources free, but would delay the head job";
     }
     return out;
 }

@@ -154,7 +154,7 @@ test_expect_success 'reload answers with what changed, and with warnings' '
 	printf "[some.table]\nkey = 46\n[clock]\nscale = 2\n[acces]\nallow-guest-user = true\n" >good.toml &&
 	call config.reload >out &&
 	jq -e ".changes | index(\"[some] table.key: 44 -> 46\")" out &&
-	jq -e ".warnings | map(select(test(\"good.toml:3: .clock. is read at the start\"))) | length == 1" out &&
+	jq -e ".warnings | map(select(test(\"good.toml:3: .clock. is read only at the start\"))) | length == 1" out &&
 	jq -e ".warnings | map(select(test(\"good.toml:5: .acces. has no effect: .* did you mean .access.\"))) | length == 1" out &&
 	call config.reload | jq -e ".changes == []"
 '

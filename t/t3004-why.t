@@ -55,14 +55,14 @@ first=$(job physics -n2)
 saw "$first" priority
 sync_priorities >/dev/null
 is "$first" resources
-says "$first" "waits for 2 cores, next to start; free: 1 core; believed to start at 20"
+says "$first" "waits for 2 cores, next to start; free: 1 core; estimated start: 20"
 behind=$(job physics -n1 -t 2h)
 saw "$behind" priority
 sync_priorities >/dev/null
-says "$behind" "could have what it asks for, but" "It is number 2 in the queue; $first waits first, believed to start at 20"
+says "$behind" "has its resources free, but" "It is number 2 in the queue; $first is the first pending job, with estimated start 20"
 weir prio explain "$behind" >explained
-grep "^It could have what it asks for" explained >/dev/null
-grep "$first waits first" explained >/dev/null
+grep "^It has its resources free" explained >/dev/null
+grep "$first is the first pending job" explained >/dev/null
 
 # held; dependency; begin time
 held=$(job physics -n1 --urgency=0)

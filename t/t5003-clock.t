@@ -70,7 +70,7 @@ test_expect_success 'the wall clock is set back an hour: the job pays what it us
 	cost=$(($(charged) - before)) &&
 	is_true "$least <= $cost <= $most" &&
 	is_true "0 < $(time_of $id clean) - $(time_of $id start) < $most / 2e6" &&
-	is_told "the wall clock was set by -3600.* goes on without the step"
+	is_told "the wall clock was set by -3600.* continues without the step"
 '
 test_expect_success 'work after the step is not free' '
 	before=$(charged) && run_over_step -3600 && cost=$(($(charged) - before)) &&
@@ -175,7 +175,7 @@ if find_flux >/dev/null; then
 			is_true "2000000 <= $(cat after$step) - $(cat before$step) <= 2e6 * ($(cat end$step) - $(cat begin$step))" ||
 			return 1
 		done &&
-		grep "the wall clock was set by -3600.* usage goes on without the step" stock.log &&
+		grep "the wall clock was set by -3600.* usage continues without the step" stock.log &&
 		is_true "2000000 <= $(cat charged.end) - $(cat after36000) <= 60000000"
 	'
 	test_expect_success 'a stock Flux: a restart that reads the stamps again charges nothing twice' '

@@ -68,7 +68,7 @@ import json, sys
 print(next(j[\"id\"] for j in json.load(sys.stdin)[\"jobs\"] if j[\"name\"] == \"bob\"))")
 '
 test_expect_success 'one share is set, the comment stays, the history knows who and why' '
-	weir share set --dry-run chem 50 >out 2>&1 && grep "chem.*40.*50" out && grep "Nothing applied" out &&
+	weir share set --dry-run chem 50 >out 2>&1 && grep "chem.*40.*50" out && grep "Nothing was changed" out &&
 	weir share set -m "new grant" chem 50 && weir share export | tail -n +2 >now.toml && grep "= 50" now.toml &&
 	grep "# ticket 4711" now.toml && weir share history | grep "$(id -un).*new grant"
 '
@@ -111,7 +111,7 @@ test_expect_success 'Ctrl-C ends it: exit code 0, no process, no socket' '
 test_expect_success 'the next start on the same state has tree, history, usage and waiting jobs' '
 	start_weir --tree shares.toml --config weir.toml --statedir "$(pwd)/state" &&
 	weir share export | tail -n +2 | cmp - next.toml && weir share history | grep "new grant" &&
-	weir output $(cat kept.id) | test_cmp kept - && test_expect_code 5 weir output $(cat alice) 2>err && grep "nothing is kept" err &&
+	weir output $(cat kept.id) | test_cmp kept - && test_expect_code 5 weir output $(cat alice) 2>err && grep "no output is stored" err &&
 	weir usage --json >j && test $(field j "[n[\"charged_core_us\"] > 0 for n in d[\"nodes\"] if n[\"path\"] == \"physics/@alice\"][0]") = True &&
 	weir jobs --json >jobs.after && test $(field jobs.after "len([j for j in d[\"jobs\"] if j[\"name\"] in (\"bob\", \"carol\")])") = 2
 '

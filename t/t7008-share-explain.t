@@ -48,7 +48,7 @@ test_expect_success 'an account: its levels, those below it, who of them is firs
 	test "$(field j "d[\"first\"][\"path\"], len(d[\"below\"])")" = "('"'physics/lattice/@alice'"', 1)"
 '
 test_expect_success 'the best of all has rank 1' '
-	weir share explain carol >out && cat out && grep "rank 1 of 3.*nobody goes before it" out
+	weir share explain carol >out && cat out && grep "rank 1 of 3.*no association is ahead of it" out
 '
 test_expect_success 'a user without a job stands where the first one would' '
 	weir share explain chem/@dora >out && grep "no job yet" out && weir share show >out && ! grep dora out
@@ -88,7 +88,7 @@ test_expect_success 'prio when: the older job stops gaining, then the younger pa
 	weir submit --user bob -n 6 --simulate=1h fill && weir submit --user bob -n 6 --simulate=1h older >older &&
 	weir submit --user bob -n 6 --simulate=1h younger >younger && weir nice $(cat younger) -1 &&
 	weir prio when $(cat older) $(cat younger) >out && cat out &&
-	grep "^$(cat older) of bob stands before $(cat younger) of bob" out && grep "^$(cat younger) passes $(cat older) in \(1h\|59m\)" out &&
+	grep "^$(cat older) of bob is ahead of $(cat younger) of bob" out && grep "^$(cat younger) passes $(cat older) in \(1h\|59m\)" out &&
 	weir prio when --json $(cat younger) $(cat older) >j && json_is j weir.prio-when/1 && test $(field j "len(d[\"crossings\"])") = 1 &&
 	test_expect_code 5 weir prio when $(cat older) f1 2>err && grep "no job .1" err &&
 	weir prio list --long >out && cat out && for c in wait fairshare qos queue size user association site resources; do

@@ -104,8 +104,8 @@ test_expect_success 'two changes of one node at once: each holds or is told of t
 	done
 '
 test_expect_success 'what changes nothing makes no revision' '
-	before=$(revision) && weir share export | weir share apply - 2>err && grep "Nothing changes" err &&
-	weir share set chem $(field show.json "[n[\"shares\"] for n in d[\"nodes\"] if n[\"path\"] == \"chem\"][0]") 2>err && grep "Nothing changes" err &&
+	before=$(revision) && weir share export | weir share apply - 2>err && grep "No change" err &&
+	weir share set chem $(field show.json "[n[\"shares\"] for n in d[\"nodes\"] if n[\"path\"] == \"chem\"][0]") 2>err && grep "No change" err &&
 	test $(revision) -eq $before
 '
 

@@ -61,7 +61,7 @@ test_expect_success 'a second weir start on the same statedir is refused before 
 '
 test_expect_success 'weir reload tells what changed; parent and partitions have it' '
 	sed -i "s/wait = 77/wait = 99/" weir.toml && weir reload >out && grep ".weir. weights.wait: 77 -> 99" out &&
-	grep "Read again by top, debug and batch\|Read again by top, batch and debug" out &&
+	grep "Reloaded by top, debug and batch\|Reloaded by top, batch and debug" out &&
 	weir --uri run/batch prio weights | grep "wait  *99" && weir prio weights | grep "wait  *99" &&
 	weir reload --json >j 2>err && json_is j weir.reload/1 && test "$(field j "d[\"changes\"]")" = "[]" && grep "acces" err
 '

@@ -53,7 +53,7 @@ test_expect_success 'a load to compare on' '
 test_expect_success 'two policies side by side: a column each, all figures, the best marked' '
 	weir sim compare easy.toml fcfs.toml --trace=load.swf.gz --html=report.html -o out.json >table &&
 	head -1 table | grep "^figure  *easy  *first come <b>" && test $(wc -l <table) -ge 35 &&
-	grep "^wait, mean .* \*" table && grep "^capacity lost" table && grep "^fair start, jobs looked at  *1500  *1500" table
+	grep "^wait, mean .* \*" table && grep "^capacity lost" table && grep "^fair start, measured jobs  *1500  *1500" table
 '
 test_expect_success 'the JSON has the figures of the table' '
 	json_is out.json weir.sim-compare/1 &&
@@ -129,7 +129,7 @@ test_expect_success 'all settings in force stand there, defaults too; what diffe
 test_expect_success 'names that read alike are refused; one policy under two names is said' '
 	{ echo "[sim]" && echo "name = \"fair  share \"" && sed 1d fair.toml; } >blank.toml &&
 	{ echo "[sim]" && echo "name = \"fair share\"" && sed 1d fair.toml; } >plain.toml &&
-	test_expect_code 1 weir sim compare blank.toml plain.toml --trace=load.swf.gz 2>err && grep "plain.toml: its name .fair share. is that of blank.toml" err &&
+	test_expect_code 1 weir sim compare blank.toml plain.toml --trace=load.swf.gz 2>err && grep "plain.toml: its name .fair share. is the name of blank.toml" err &&
 	cp fair.toml copy.toml && weir sim compare -q fair.toml copy.toml --trace=load.swf.gz --fair-starts=0 2>err &&
 	grep "copy.toml and fair.toml are the same policy" err
 '
@@ -177,7 +177,7 @@ test_expect_success 'no TOML, no policy in it, no such file, a bad share tree' '
 	test_expect_code 1 weir sim compare treed.toml --trace=load.swf.gz 2>err && grep "badtree.toml:1:" err
 '
 test_expect_success 'two of one name, two machines, no log, a log that is not there, a folder that is not there' '
-	mkdir -p d && cp easy.toml d/ && test_expect_code 1 weir sim compare easy.toml d/easy.toml --trace=load.swf.gz 2>err && grep "d/easy.toml: its name \"easy\" is that of easy.toml" err &&
+	mkdir -p d && cp easy.toml d/ && test_expect_code 1 weir sim compare easy.toml d/easy.toml --trace=load.swf.gz 2>err && grep "d/easy.toml: its name \"easy\" is the name of easy.toml" err &&
 	printf "[sim]\ncores = 64\n" >a.toml && printf "[sim]\ncores = 65\n" >b.toml &&
 	test_expect_code 1 weir sim compare a.toml b.toml --trace=load.swf.gz 2>err && grep "b.toml: .sim. cores = 65, but a.toml says 64" err &&
 	test_expect_code 2 weir sim compare easy.toml 2>err && grep -e "--trace" err &&

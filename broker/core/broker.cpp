@@ -40,7 +40,7 @@ void mask_signals(int how) {
 }  // namespace
 
 Result<std::unique_ptr<Broker>> Broker::create(const Options& options) {
-    mask_signals(SIG_BLOCK);  // until somebody watches them: what is made here is not left behind
+    mask_signals(SIG_BLOCK);  // until they are watched, so that what is made here is cleaned up
     auto config = load_config(options.configs);
     if (!config) {
         return config.error();

@@ -62,7 +62,7 @@ void ClockKeeper::watch(Loop& loop, Log log) {
     }
     if (start_.raised >= raised_min_s) {
         log_(LOG_WARNING,
-             "the wall clock is behind what this statedir has seen: the instance's clock goes on from there, " +
+             "the wall clock is behind what this statedir has seen: the instance's clock continues from there, " +
                  seconds(start_.raised) + " off");
     }
     timer_ = std::make_unique<Watch<uv_timer_t>>();
@@ -83,7 +83,7 @@ void ClockKeeper::stop() {
 void ClockKeeper::look() {
     if (const Duration step = steps_.step(instant_from_seconds(wall_now()), monotonic()); step != Duration{}) {
         log_(LOG_WARNING, "the wall clock was set by " + seconds(to_seconds(step)) +
-                              ": the instance's clock goes on without the step; all steps since the start: " +
+                              ": the instance's clock continues without the step; all steps since the start: " +
                               seconds(to_seconds(steps_.sum())));
     }
     mark();

@@ -97,7 +97,7 @@ std::vector<std::string> kept_until_restart(const Json& before, const LoadedConf
         const Json now = value_at(after.config, path);
         if (!json_equal(old.get(), now.get()) && (old || now)) {
             out.push_back(after.places.of(path) + key_text(path) +
-                          " is read at the start: the change takes effect at the next one");
+                          " is read only at the start: the change takes effect at the next start");
         }
     }
     return out;

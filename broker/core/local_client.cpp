@@ -103,7 +103,7 @@ bool LocalClient::take_messages() {
         std::memcpy(&magic, head, sizeof magic);
         const std::size_t length = length_of(head);
         if (magic != frame_magic || length > message_bytes_max) {
-            close(magic != frame_magic ? "what it sent is no message" : "its message is longer than 64 MiB");
+            close(magic != frame_magic ? "it sent something that is no message" : "its message is longer than 64 MiB");
             return false;
         }
         if (in_.size() - in_used_ < frame_head_size + length) {
@@ -125,7 +125,7 @@ bool LocalClient::take_messages() {
 bool LocalClient::take_message(std::string bytes) {
     auto packet = Packet::parse(std::move(bytes));
     if (!packet || packet->topic().size() > topic_bytes_max) {
-        close(packet ? "its message has a topic of more than 256 bytes" : "what it sent is no RFC 3 message");
+        close(packet ? "its message has a topic of more than 256 bytes" : "it sent something that is no RFC 3 message");
         return false;
     }
     packet->set_cred(stamped(packet->cred(), cred));
@@ -147,7 +147,7 @@ bool LocalClient::admit(Packet& packet) {
         if (is_asking) {
             refuse(packet, ENOBUFS, "you have 64 MiB of messages unread or unanswered: read answers, end streams");
         } else {
-            close("disconnected: it sends more than the services take");
+            close("disconnected: it sends more than the services can process");
         }
         return false;
     }

@@ -41,7 +41,7 @@ LocalListener::LocalListener(Loop& loop, Router& router, const Rundir& rundir, L
 Result<std::unique_ptr<LocalListener>> LocalListener::bind(Loop& loop, Router& router, const Rundir& rundir, Log log) {
     std::unique_ptr<LocalListener> listener(new LocalListener(loop, router, rundir, std::move(log)));
     listener->fd_ = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    unlinkat(rundir.dir_fd(), socket_name, 0);  // the lock is ours, so whoever left it is gone
+    unlinkat(rundir.dir_fd(), socket_name, 0);  // the lock is ours, so its owner is gone
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
     const std::string path = rundir.short_path(socket_name);

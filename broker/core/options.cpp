@@ -70,7 +70,7 @@ Result<Options> parse_options(const std::vector<std::string>& in) {
 std::string usage() {
     return "usage: weir-broker [OPTIONS]\n"
            "Runs one instance on this node until SIGTERM, SIGINT or the request broker.shutdown.\n"
-           "  -c, --config FILE      read configuration (TOML; a directory stands for its *.toml); may be repeated\n"
+           "  -c, --config FILE      read configuration (TOML; a directory means its *.toml); may be repeated\n"
            "      --inherit FILE     of this file what a partition shares with its parent: [weir] but route and state, "
            "[exec]\n"
            "  -S, --setattr A=VALUE  set broker attribute A; may be repeated\n"

@@ -25,7 +25,7 @@ Status ServiceTable::remove(std::string_view name, std::string_view owner) {
         return Error{std::errc::no_such_file_or_directory, "service " + std::string(name) + " is not registered"};
     }
     if (it->second != owner) {
-        return Error{std::errc::invalid_argument, "service " + std::string(name) + " belongs to somebody else"};
+        return Error{std::errc::invalid_argument, "service " + std::string(name) + " belongs to another user"};
     }
     owners_.erase(it);
     return Done{};

@@ -315,7 +315,7 @@ class JobExec {
         } else if (it == jobs_.end()) {
             respond(h_, msg, Error{std::errc::no_such_file_or_directory, "the job is not running"});
         } else if (flux_msg_authorize(msg, it->second.userid) < 0) {
-            respond(h_, msg, Error{std::errc::operation_not_permitted, "the job is somebody else's"});
+            respond(h_, msg, Error{std::errc::operation_not_permitted, "the job is another user's"});
         } else {
             signal_job(it->first, static_cast<int>(signal));
             flux_respond(h_, msg, nullptr);

@@ -27,7 +27,7 @@ Result<Inventory> parent_inventory(const std::string& uri, const std::string& jo
     const char* text = nullptr;
     if (!lookup || flux_rpc_get_unpack(lookup.get(), "{s:s}", "R", &text) < 0) {
         const char* what = lookup ? flux_future_error_string(lookup.get()) : nullptr;
-        return Error{static_cast<std::errc>(errno), "the parent does not tell the allocation of " + jobid + ": " +
+        return Error{static_cast<std::errc>(errno), "the parent does not report the allocation of " + jobid + ": " +
                                                         (what != nullptr ? what : flux_strerror(errno))};
     }
     auto inventory = inventory_from_r(Json::parse_payload(text));

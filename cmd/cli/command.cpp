@@ -36,7 +36,8 @@ void Context::note(const std::string& sentence) const {
 
 const std::vector<Option>& global_options() {
     static const std::vector<Option> options{
-        {"uri", 0, "URI", "the instance to talk to (default: $FLUX_URI, else the one `weir start` began)", Kind::text},
+        {"uri", 0, "URI", "the instance to talk to (default: $FLUX_URI, else the one started by `weir start`)",
+         Kind::text},
         {"json", 0, "", "print JSON, one object with a \"schema\" member", Kind::flag},
         {"help", 'h', "", "print this help", Kind::flag},
     };

@@ -91,13 +91,13 @@ std::string group_help(const std::string& group, const std::vector<Command>& tab
     }
     examples.resize(std::min<std::size_t>(examples.size(), 3));
     return "Examples\n" + example_lines(examples) + "\nCommands\n" + command_lines(members) + "\nweir " + group +
-           " COMMAND --help tells more.\n";
+           " COMMAND --help shows more.\n";
 }
 
 std::string overview(const std::vector<Command>& table) {
     return "weir: hierarchical fair-share job priority for Flux.\n\nExamples\n" +
            example_lines({"weir demo  # watch a parent, two partitions and 600 jobs for a minute",
-                          "weir start  # an instance tree to work with; then, from another terminal:",
+                          "weir start  # start an instance tree; then, from another terminal:",
                           "weir submit -n2 --queue=batch -t 10m ./a.out  # run a program on two cores"}) +
            "\nCommands\n" + command_lines(table) + "\nFor every command\n" + option_lines(global_options(), true) +
            "\nweir COMMAND --help tells more, with examples.\n\nExit codes\n" + exit_lines();

@@ -97,7 +97,7 @@ Exit cancel_each(Context& context, Client& client, const Ids& ids) {
         if (partitions.count(id) > 0) {
             left_out.push_back(id);
             worst = context.fail(Exit::failed, job_name(id) +
-                                                   " is a partition: all jobs in it end with it. If that is meant:  "
+                                                   " is a partition: all jobs in it end with it. To cancel it:  "
                                                    "weir cancel --partitions " +
                                                    job_name(id));
         } else if (const Status canceled = cancel(context, client, id)) {
@@ -116,7 +116,7 @@ Exit cancel_each(Context& context, Client& client, const Ids& ids) {
 Exit run(Context& context) {
     const Args& args = context.args;
     if (args.has("all") == !args.words.empty()) {
-        return context.fail(Exit::usage, "name the jobs, or say --all.\nUsage: weir cancel [OPTIONS] JOB... | --all");
+        return context.fail(Exit::usage, "name the jobs, or use --all.\nUsage: weir cancel [OPTIONS] JOB... | --all");
     }
     Ids ids;
     for (const std::string& word : args.words) {
@@ -137,14 +137,15 @@ Command cancel_command() {
     Command command;
     command.name = "cancel";
     command.summary = "end jobs";
-    command.examples = {"weir cancel ƒ7J4Ab  # one job, waiting or running",
-                        "weir cancel -m \"wrong input\" ƒ7J4Ab ƒ7J4Ac  # two, with a reason that stays with them",
-                        "weir cancel --all  # all of your own, but no partitions"};
+    command.examples = {
+        "weir cancel ƒ7J4Ab  # one job, pending or running",
+        "weir cancel -m \"wrong input\" ƒ7J4Ab ƒ7J4Ac  # two jobs, with a reason that is kept with them",
+        "weir cancel --all  # all of your jobs, but no partitions"};
     command.words = {"JOB...", 0, SIZE_MAX};
-    command.options = {{"message", 'm', "TEXT", "reason, kept with the job"},
-                       {"all", 0, "", "every waiting and running job of yours", Kind::flag},
-                       {"user", 'u', "NAME", "with --all: of another user (the instance's owner alone)"},
-                       {"partitions", 0, "", "partitions too, and with them everybody's jobs in them", Kind::flag}};
+    command.options = {{"message", 'm', "TEXT", "reason; it is kept with the job"},
+                       {"all", 0, "", "all your pending and running jobs", Kind::flag},
+                       {"user", 'u', "NAME", "with --all: jobs of another user (only the instance's owner)"},
+                       {"partitions", 0, "", "also partitions, with all users' jobs in them", Kind::flag}};
     command.run = run;
     return command;
 }

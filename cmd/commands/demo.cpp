@@ -69,7 +69,7 @@ Result<Workload> workload_for(const Args& args) {
 
 Exit ended_by(Context& context, const Error& error, const DemoFolder& folder) {
     if (error.code == std::errc::interrupted) {
-        context.note("Interrupted; nothing runs any more. Files: " + folder.files);
+        context.note("Interrupted. All processes have ended. Files: " + folder.files);
         return Exit::interrupted;
     }
     return context.fail(Exit::failed, error.message + "\nFiles: " + folder.files);
@@ -91,7 +91,7 @@ Exit show(Context& context, const Findings& findings, const DemoFolder& folder) 
 
 /// With --keep the tree stays up for looking around.
 void stay(Context& context, Session& session, Signals& signals) {
-    context.note("The instances stay up. Look around from another terminal, after\n  export FLUX_URI=" + session.uri() +
+    context.note("The instances keep running. To use them from another terminal:\n  export FLUX_URI=" + session.uri() +
                  "\nCtrl-C ends them.");
     while (!signals.is_stop_asked() && !session.broker().has_ended()) {
         (void)wait_readable({signals.fd(), session.broker().pidfd()}, 3600s);
@@ -105,7 +105,7 @@ void say(const Context& context, const std::string& line) {
 }
 
 std::string headline(const Workload& workload, Duration length, Duration budget) {
-    const std::string left_out = std::to_string(workload.left_out) + " lines that never ran left out";
+    const std::string left_out = std::to_string(workload.left_out) + " lines without a run were skipped";
     return workload.name + ": " + std::to_string(workload.jobs.size()) + " jobs of " +
            std::to_string(workload.users.size()) + " users, " + duration_text(length) + " in about " +
            duration_text(budget) + (workload.left_out > 0 ? "; " + left_out : "");
@@ -114,7 +114,7 @@ std::string headline(const Workload& workload, Duration length, Duration budget)
 Exit run_in(Context& context, const Workload& workload, const DemoFolder& folder, Duration length) {
     const Duration budget = context.args.duration("seconds").value_or(45s);
     const double scale = std::max(1.0, std::ceil(to_seconds(length) / (to_seconds(budget) * run_part)));
-    Signals signals;  // before the first line: whoever reads it may press Ctrl-C
+    Signals signals;  // before the first output: from then on the user may press Ctrl-C
     say(context, headline(workload, length, budget));
     const Duration begin = monotonic_now();
     const int fd = context.json ? 2 : 1;
@@ -175,16 +175,17 @@ Command demo_command() {
     Command command;
     command.name = "demo";
     command.summary = "watch a parent, two partitions and 600 jobs for a minute";
-    command.examples = {"weir demo  # a generated workload; report and checks at the end",
-                        "weir demo --trace KTH-SP2-1996.swf.gz  # the first 600 jobs of a real log",
-                        "weir demo --seed 7 --seconds 30 --keep  # another one, faster, and stay up afterwards"};
-    command.options = {{"trace", 0, "LOG", "replay a workload log (SWF, also gzipped): groups become accounts"},
-                       {"jobs", 'n', "N", "jobs (default 600)", Kind::integer, 1, 100000},
-                       {"seed", 0, "N", "of the generated workload (default 1)", Kind::integer, 0, INT64_MAX},
-                       {"seconds", 0, "S", "real time to aim at (default 45)", Kind::seconds},
-                       {"dir", 0, "DIR", "where to keep the files (default: build/demo)"},
+    command.examples = {
+        "weir demo  # a generated workload, with a report and checks at the end",
+        "weir demo --trace KTH-SP2-1996.swf.gz  # the first 600 jobs of a real log",
+        "weir demo --seed 7 --seconds 30 --keep  # another workload, faster; the instances keep running"};
+    command.options = {{"trace", 0, "LOG", "replay a workload log (SWF or gzipped SWF); its groups become accounts"},
+                       {"jobs", 'n', "N", "number of jobs (default 600)", Kind::integer, 1, 100000},
+                       {"seed", 0, "N", "seed of the generated workload (default 1)", Kind::integer, 0, INT64_MAX},
+                       {"seconds", 0, "S", "intended duration in real time (default 45)", Kind::seconds},
+                       {"dir", 0, "DIR", "folder for the files (default: build/demo)"},
                        {"keep", 0, "", "leave the instances running until Ctrl-C", Kind::flag},
-                       {"plain", 0, "", "a line every five seconds, no picture", Kind::flag}};
+                       {"plain", 0, "", "print a line every five seconds instead of a picture", Kind::flag}};
     command.run = run;
     return command;
 }

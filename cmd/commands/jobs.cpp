@@ -152,8 +152,9 @@ Exit show(Context& context, Client& client, JobQuery query, const Users& users) 
         answer.set("jobs", std::move(list)).set("has_more", is_cut);
         context.print(json_text("weir.jobs/1", answer));
     } else if (table.empty()) {
-        context.note((query.states & FLUX_JOB_STATE_INACTIVE) != 0 ? "No jobs."
-                                                                   : "No jobs wait or run. Ended ones: weir jobs -a");
+        context.note((query.states & FLUX_JOB_STATE_INACTIVE) != 0
+                         ? "No jobs."
+                         : "No jobs are pending or running. For ended jobs: weir jobs -a");
     } else {
         context.print(table.text(context.out));
     }
@@ -187,13 +188,13 @@ Exit run(Context& context) {
 Command jobs_command() {
     Command command;
     command.name = "jobs";
-    command.summary = "list waiting and running jobs";
-    command.examples = {"weir jobs  # who waits, in queue order, and who runs",
-                        "weir jobs -a -c 20  # ended jobs too, at most twenty",
-                        "weir jobs -u alice --json  # one user's, for a program"};
-    command.options = {{"all", 'a', "", "ended jobs too", Kind::flag},
-                       {"user", 'u', "NAME", "of one user"},
-                       {"queue", 'q', "NAME", "of one queue"},
+    command.summary = "list pending and running jobs";
+    command.examples = {"weir jobs  # pending jobs in queue order, and running jobs",
+                        "weir jobs -a -c 20  # also ended jobs, at most twenty",
+                        "weir jobs -u alice --json  # jobs of one user, as JSON for a program"};
+    command.options = {{"all", 'a', "", "also list ended jobs", Kind::flag},
+                       {"user", 'u', "NAME", "jobs of one user"},
+                       {"queue", 'q', "NAME", "jobs of one queue"},
                        {"count", 'c', "N", "at most N (default 1000; 0: all)", Kind::integer, 0, 1 << 30}};
     command.run = run;
     return command;

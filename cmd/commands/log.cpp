@@ -71,7 +71,7 @@ void open_partitions(Context& context, Client& top, const std::string& wanted, s
     }
 }
 
-void tell_of_the_down(const Context& context, Client& top, const std::string& wanted) {
+void report_stopped_partitions(const Context& context, Client& top, const std::string& wanted) {
     for (const PartitionState& state : partition_states(top)) {
         if (state.is_down && (wanted.empty() || wanted == state.name)) {
             context.note("The partition " + state.name + " is down; its log is in " + state.log);
@@ -166,10 +166,10 @@ Exit run_on(Context& context, Client& client, const Filter& filter) {
     }
     sources.push_back({"", std::move(*top)});
     open_partitions(context, client, wanted, sources);
-    tell_of_the_down(context, client, wanted);
+    report_stopped_partitions(context, client, wanted);
     if (!wanted.empty() && sources.size() == 1) {
         return context.fail(Exit::no_such,
-                            "no partition " + wanted + " serves its queue here; weir tree shows which do.");
+                            "no partition " + wanted + " serves its queue here; weir tree lists those that do.");
     }
     if (!wanted.empty()) {
         sources.pop_front();
@@ -225,14 +225,14 @@ Command log_command() {
     Command command;
     command.name = "log";
     command.summary = "show the log of an instance and its partitions";
-    command.examples = {"weir log --level warning --since 1h  # what went wrong in the last hour",
-                        "weir log --follow  # and what is added, until Ctrl-C",
-                        "weir log --partition batch --level debug  # one partition, everything"};
+    command.examples = {"weir log --level warning --since 1h  # warnings and errors of the last hour",
+                        "weir log --follow  # also new lines, until Ctrl-C",
+                        "weir log --partition batch --level debug  # all lines of one partition"};
     command.options = {
-        {"follow", 'f', "", "go on with what is added", Kind::flag},
+        {"follow", 'f', "", "keep printing new lines", Kind::flag},
         {"level", 'l', "LEVEL", "lines of this severity or worse: err, warning, notice, info (default), debug"},
-        {"since", 0, "TIME", "of the last so much time only, as 30m, 2h, 7d", Kind::duration},
-        {"partition", 'p', "NAME", "of this partition alone"}};
+        {"since", 0, "TIME", "only lines of the last 30m, 2h, 7d ...", Kind::duration},
+        {"partition", 'p', "NAME", "lines of one partition"}};
     command.run = run;
     return command;
 }

@@ -10,10 +10,11 @@ namespace {
 
 constexpr std::int64_t nice_min = -15, nice_max = 16;
 constexpr const char* range_text =
-    "N is a whole number: 0 is normal, 15 the last, 16 holds the job; the owner may go up to -14, -15 expedites; not "
+    "N is a whole number: 0 is normal, 15 is the lowest and 16 holds the job; the instance's owner may also use -1 to "
+    "-14, and -15 to expedite it; not "
     "\"";
 
-constexpr const char* not_owner = "raising above normal needs the instance's owner. You can go from 0 to 16.";
+constexpr const char* not_owner = "only the instance's owner can raise a job above normal. You can use 0 to 16.";
 constexpr const char* not_yours = "it belongs to another user; you can renice your own jobs only.";
 
 std::string sentence(std::uint64_t id, std::int64_t before, std::int64_t after, Glyphs glyphs) {
@@ -60,7 +61,7 @@ Exit run(Context& context) {
 Command nice_command() {
     Command command;
     command.name = "nice";
-    command.summary = "lower the priority of a waiting job";
+    command.summary = "lower the priority of a pending job";
     command.examples = {"weir nice ƒ7J4Ab 5  # five steps below normal: urgency 11",
                         "weir nice ƒ7J4Ab 0  # back to normal", "weir nice ƒ7J4Ab 16  # hold it"};
     command.words = {"JOB N", 2, 2};

@@ -44,10 +44,10 @@ Exit run(Context& context) {
 Command output_command() {
     Command command;
     command.name = "output";
-    command.summary = "show what a job wrote";
-    command.examples = {"weir output ƒ7J4Ab  # standard output and error, as far as written",
-                        "weir output --wait ƒ7J4Ab  # when it has ended",
-                        "weir output ƒ7J4Ab --json  # with the path of the file"};
+    command.summary = "show the output of a job";
+    command.examples = {"weir output ƒ7J4Ab  # standard output and error so far",
+                        "weir output --wait ƒ7J4Ab  # the whole output, after the job's end",
+                        "weir output ƒ7J4Ab --json  # as JSON, with the path of the file"};
     command.words = {"JOB", 1, 1};
     command.options = {{"wait", 'w', "", "wait until the job has ended", Kind::flag}};
     command.run = run;

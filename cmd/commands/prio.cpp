@@ -88,7 +88,7 @@ Exit run_list(Context& context) {
         }
         if (context.args.has("long")) {
             const std::string text = long_text(answer->get(), context.out);
-            text.empty() ? context.note("No job waits.") : context.print(text);
+            text.empty() ? context.note("No job is pending.") : context.print(text);
             return Exit::ok;
         }
         const double now = instance_now(client);
@@ -109,7 +109,7 @@ Exit run_list(Context& context) {
                        has_number(factors, "fairshare") ? fixed(number_at(factors, "fairshare"), 3) : ""});
         }
         if (table.empty()) {
-            context.note("No job waits.");
+            context.note("No job is pending.");
         } else {
             context.print(table.text(context.out));
         }
@@ -252,13 +252,13 @@ Exit run_weights(Context& context) {
 Command prio_list_command() {
     Command command;
     command.name = "prio list";
-    command.summary = "waiting jobs in the order in which they would start";
+    command.summary = "pending jobs in the order in which they would start";
     command.examples = {"weir prio list  # the first fifty",
-                        "weir prio list -u alice --long  # of one user, what each term gives",
+                        "weir prio list -u alice --long  # jobs of one user, with the contribution of each factor",
                         "weir prio list -c 1000 --json  # with all factors"};
-    command.options = {{"user", 'u', "NAME", "of one user"},
+    command.options = {{"user", 'u', "NAME", "jobs of one user"},
                        {"count", 'c', "N", "at most N (default 50; 0: all)", Kind::integer, 0, 1 << 30},
-                       {"long", 'l', "", "every column: what each term gives to the priority", Kind::flag}};
+                       {"long", 'l', "", "all columns: the contribution of each factor", Kind::flag}};
     command.run = run_list;
     return command;
 }
@@ -266,7 +266,7 @@ Command prio_list_command() {
 Command prio_explain_command() {
     Command command;
     command.name = "prio explain";
-    command.summary = "why a job has its priority, and who is ahead of it";
+    command.summary = "how a job's priority is computed, and which jobs are ahead of it";
     command.examples = {"weir prio explain ƒ7J4Ab  # every term of the sum",
                         "weir prio explain ƒ7J4Ab --json  # for a program", "weir nice ƒ7J4Ab 5  # lower it"};
     command.words = {"JOB", 1, 1};
@@ -278,8 +278,8 @@ Command prio_weights_command() {
     Command command;
     command.name = "prio weights";
     command.summary = "the weights and settings behind all priorities";
-    command.examples = {"weir prio weights  # six weights, half-life, interval",
-                        "weir prio weights --json  # for a program", "weir prio list  # what they lead to"};
+    command.examples = {"weir prio weights  # weights, half-life, interval",
+                        "weir prio weights --json  # for a program", "weir prio list  # the resulting order"};
     command.run = run_weights;
     return command;
 }

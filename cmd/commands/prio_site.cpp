@@ -19,8 +19,7 @@ Result<Json> value_of(const std::string& text) {
         return Json::own(json_null());
     }
     if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(value)) {
-        return Error{std::errc::invalid_argument,
-                     "VALUE is a number, or \"none\" to take it back; not \"" + text + "\"."};
+        return Error{std::errc::invalid_argument, "VALUE is a number, or \"none\" to remove it; not \"" + text + "\"."};
     }
     return Json::own(json_real(value));
 }
@@ -38,7 +37,7 @@ Result<Json> pair_of_line(const std::string& line) {
     json_t* value = read ? json_object_get(read->get(), "value") : nullptr;
     if ((!json_is_integer(job) && !json_is_string(job)) || !(json_is_number(value) || json_is_null(value))) {
         return Error{std::errc::invalid_argument,
-                     "a line must be such as {\"job\": \"f7J4Ab\", \"value\": 0.5}, null to take the value back"};
+                     "a line must be such as {\"job\": \"f7J4Ab\", \"value\": 0.5}, null to remove the value"};
     }
     if (json_is_integer(job)) {
         return pair(static_cast<std::uint64_t>(json_integer_value(job)), Json::ref(value));
@@ -124,13 +123,13 @@ Exit run(Context& context) {
 Command prio_site_command() {
     Command command;
     command.name = "prio site";
-    command.summary = "give waiting jobs the site's own value, which counts by weights.site";
+    command.summary = "set the site factor of pending jobs, which weights.site multiplies";
     command.examples = {
-        "weir prio site ƒ7J4Ab 0.5  # one job; \"none\" takes it back",
+        "weir prio site ƒ7J4Ab 0.5  # one job; \"none\" removes the value",
         "my-site-script | weir prio site --stdin  # lines such as {\"job\": \"f7J4Ab\", \"value\": 0.5}",
-        "weir prio explain ƒ7J4Ab  # what it gives"};
+        "weir prio explain ƒ7J4Ab  # its contribution to the priority"};
     command.words = {"[JOB VALUE]", 0, 2};
-    command.options = {{"stdin", 0, "", "read jobs and values from stdin, one JSON object a line", Kind::flag}};
+    command.options = {{"stdin", 0, "", "read jobs and values from stdin, one JSON object on each line", Kind::flag}};
     command.run = run;
     return command;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: `weir prio when`: which of two waiting jobs stands before the other, now and later.
+// Owns: `weir prio when`: which of two waiting jobs is ahead of the other, now and later.
 #include "cmd/commands/answer.hpp"
 #include "cmd/commands/commands.hpp"
 #include "cmd/common/jobs.hpp"
@@ -22,7 +22,7 @@ std::string when_text(const json_t* answer, Glyphs glyphs) {
     const std::int64_t first = ahead_at(answer);
     const json_t* leader = integer_at(jobs[0], "id") == first ? jobs[0] : jobs[1];
     const json_t* follower = leader == jobs[0] ? jobs[1] : jobs[0];
-    std::string text = name_of(first) + " of " + text_at(leader, "user") + " stands before " +
+    std::string text = name_of(first) + " of " + text_at(leader, "user") + " is ahead of " +
                        name_of(integer_at(follower, "id")) + " of " + text_at(follower, "user") + ": priority " +
                        std::to_string(integer_at(leader, "priority")) + " against " +
                        std::to_string(integer_at(follower, "priority")) + ".\n";
@@ -86,10 +86,10 @@ Exit run(Context& context) {
 Command prio_when_command() {
     Command command;
     command.name = "prio when";
-    command.summary = "when one waiting job passes another";
-    command.examples = {"weir prio when ƒ7J4Ab ƒ7J4Cd  # now, and as both go on waiting",
+    command.summary = "when one pending job passes another";
+    command.examples = {"weir prio when ƒ7J4Ab ƒ7J4Cd  # now, and while both wait",
                         "weir prio when ƒ7J4Ab ƒ7J4Cd --json  # for a program",
-                        "weir prio explain ƒ7J4Ab  # what its priority is made of"};
+                        "weir prio explain ƒ7J4Ab  # how its priority is computed"};
     command.words = {"JOB JOB", 2, 2};
     command.run = run;
     return command;

@@ -34,7 +34,7 @@ Exit run(Context& context) {
         for (const std::string& change : done->changes) {
             context.print(change + "\n");
         }
-        context.print("Read again by " + listed(done->instances) +
+        context.print("Reloaded by " + listed(done->instances) +
                       (done->changes.empty() ? "; no key changed.\n" : ".\n"));
         return Exit::ok;
     });
@@ -45,10 +45,10 @@ Exit run(Context& context) {
 Command reload_command() {
     Command command;
     command.name = "reload";
-    command.summary = "read the configuration files again, in the instance and its partitions";
-    command.examples = {"weir reload  # tells what changed; a wrong value changes nothing",
-                        "weir reload --json  # changes and warnings for a program",
-                        "kill -HUP PID  # the same for the process of weir start; systemctl reload weir, too"};
+    command.summary = "reload the configuration files in the instance and its partitions";
+    command.examples = {"weir reload  # shows what changed; an invalid value changes nothing",
+                        "weir reload --json  # changes and warnings, as JSON for a program",
+                        "kill -HUP PID  # the same, PID being that of weir start; so does systemctl reload weir"};
     command.run = run;
     return command;
 }

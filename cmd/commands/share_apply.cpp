@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: `weir share apply`: a file becomes the share tree, all or nothing. What cannot be read or has no node in it
-// changes nothing; nodes that have usage or jobs go only when somebody says yes.
+// changes nothing; nodes with usage or jobs are removed only after a confirmation.
 #include "cmd/commands/answer.hpp"
 #include "cmd/commands/commands.hpp"
 #include "cmd/commands/tree_change.hpp"
@@ -20,7 +20,7 @@ Exit run(Context& context) {
     const auto parsed = parse_share_tree(*text, path);
     if (const auto* mistakes = std::get_if<Diagnostics>(&parsed)) {
         return context.fail(Exit::invalid_tree,
-                            "the share tree does not hold:\n" + to_string(*mistakes) + "\nNothing was changed.");
+                            "the share tree is invalid:\n" + to_string(*mistakes) + "\nNothing was changed.");
     }
     TreeChangeRequest request;
     request.toml = *text;
@@ -41,14 +41,14 @@ Exit run(Context& context) {
 Command share_apply_command() {
     Command command;
     command.name = "share apply";
-    command.summary = "make a file the share tree";
-    command.examples = {"weir share apply --dry-run shares.toml  # check it; what would change",
-                        "weir share apply -m \"grants of 2027\" shares.toml  # put it in force, all or nothing",
+    command.summary = "set the share tree from a file";
+    command.examples = {"weir share apply --dry-run shares.toml  # check it and show what would change",
+                        "weir share apply -m \"grants of 2027\" shares.toml  # apply it, all or nothing",
                         "weir share export | sed '/@eve/d' | weir share apply --yes -  # from standard input"};
     command.words = {"FILE", 1, 1};
     command.options = tree_change_options();
     command.options.push_back(yes_option());
-    command.options.push_back({"allow-empty", 0, "", "take a file without any node, too", Kind::flag});
+    command.options.push_back({"allow-empty", 0, "", "accept a file without any node", Kind::flag});
     command.run = run;
     return command;
 }

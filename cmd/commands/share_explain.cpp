@@ -27,8 +27,8 @@ Exit run_compare(Context& context) {
 Command share_explain_command() {
     Command command;
     command.name = "share explain";
-    command.summary = "why a user stands where it does: shares, usage and rank, level by level";
-    command.examples = {"weir share explain physics/@alice  # what holds alice down in physics",
+    command.summary = "explain the rank of a user: shares and usage, level by level";
+    command.examples = {"weir share explain physics/@alice  # what lowers alice's rank in physics",
                         "weir share explain alice  # in her default account",
                         "weir share explain alice --json  # every figure at full precision"};
     command.words = {"PATH", 1, 1};
@@ -39,8 +39,8 @@ Command share_explain_command() {
 Command share_compare_command() {
     Command command;
     command.name = "share compare";
-    command.summary = "where the paths of two users part, and why one goes first";
-    command.examples = {"weir share compare physics/@alice chem/@carol  # who goes first",
+    command.summary = "where the paths of two users differ, and why one is ahead";
+    command.examples = {"weir share compare physics/@alice chem/@carol  # which of them is ahead",
                         "weir share compare alice carol  # in their default accounts",
                         "weir share compare alice carol --json  # for a program"};
     command.words = {"A B", 2, 2};

@@ -45,9 +45,10 @@ Result<Revisions> revisions_of(Client& client) {
 /// A revision's number as people write it. Error: a sentence.
 Result<std::int64_t> revision_of(const std::string& word) {
     const auto number = parse_integer(word, 0, INT64_MAX);
-    return number ? Result<std::int64_t>(*number)
-                  : Error{std::errc::invalid_argument,
-                          "\"" + printable(word) + "\" is no revision. Right is a number; see: weir share history"};
+    return number
+               ? Result<std::int64_t>(*number)
+               : Error{std::errc::invalid_argument,
+                       "\"" + printable(word) + "\" is no revision. A revision is a number; see: weir share history"};
 }
 
 Exit run_diff(Context& context) {
@@ -96,7 +97,7 @@ Exit run_undo(Context& context) {
         }
         const std::int64_t to = *asked == 0 ? known->before : *asked;
         if (to == 0) {
-            return context.fail(Exit::no_such, "there is no revision before the present one. See: weir share history");
+            return context.fail(Exit::no_such, "there is no revision before the current one. See: weir share history");
         }
         TreeChangeRequest request;
         request.to_revision = to;
@@ -114,7 +115,7 @@ Command share_history_command() {
     command.name = "share history";
     command.summary = "who changed the share tree, when and why";
     command.examples = {"weir share history  # all revisions", "weir share history --json  # for a program",
-                        "weir share export  # the present text"};
+                        "weir share export  # the current text"};
     command.run = run_history;
     return command;
 }
@@ -123,8 +124,8 @@ Command share_diff_command() {
     Command command;
     command.name = "share diff";
     command.summary = "what changed between two revisions of the share tree, and who changed it";
-    command.examples = {"weir share diff  # the last change", "weir share diff 3  # from revision 3 to the present one",
-                        "weir share diff 3 5 --json  # between two, for a program"};
+    command.examples = {"weir share diff  # the last change", "weir share diff 3  # from revision 3 to the current one",
+                        "weir share diff 3 5 --json  # between two revisions, as JSON for a program"};
     command.words = {"[A [B]]", 0, 2};
     command.run = run_diff;
     return command;
@@ -134,8 +135,8 @@ Command share_undo_command() {
     Command command;
     command.name = "share undo";
     command.summary = "go back to an earlier revision of the share tree";
-    command.examples = {"weir share undo --dry-run  # what taking back the last change would do",
-                        "weir share undo -m \"wrong grant\"  # take it back: the text before it is put in force",
+    command.examples = {"weir share undo --dry-run  # what undoing the last change would do",
+                        "weir share undo -m \"wrong grant\"  # undo it: restore the text before it",
                         "weir share undo 3  # the text of revision 3, as a new revision"};
     command.words = {"[REVISION]", 0, 1};
     command.options = tree_change_options();

@@ -171,10 +171,11 @@ Exit run_remove(Context& context) {
 Command share_set_command() {
     Command command;
     command.name = "share set";
-    command.summary = "set a node's shares, limits, targets";
-    command.examples = {"weir share set chem 40  # the account chem gets 40 shares",
-                        "weir share set --dry-run alice 3  # what that would do; alice has one line",
-                        "weir share set chem cores_max=[64,128] wall_time_max=36h target=  # limits; no target more"};
+    command.summary = "set a node's shares, limits and targets";
+    command.examples = {
+        "weir share set chem 40  # the account chem gets 40 shares",
+        "weir share set --dry-run alice 3  # what that would change; alice has one line",
+        "weir share set chem cores_max=[64,128] wall_time_max=36h target=  # set limits, remove the target"};
     command.words = {"PATH [N] [FIELD=VALUE...]", 2, SIZE_MAX};
     command.options = tree_change_options();
     command.run = run_set;
@@ -186,8 +187,8 @@ Command share_add_command() {
     command.name = "share add";
     command.summary = "add an account or a user to the tree";
     command.examples = {"weir share add chem/polymers 5  # an account below chem",
-                        "weir share add chem/polymers/@eve  # eve may charge it, with one share",
-                        "weir share add bio/@* 2 together=true  # all others of bio, two shares between them"};
+                        "weir share add chem/polymers/@eve  # eve may use it, with one share",
+                        "weir share add bio/@* 2 together=true  # all other users of bio together have two shares"};
     command.words = {"PATH [N] [FIELD=VALUE...]", 1, SIZE_MAX};
     command.options = tree_change_options();
     command.run = run_add;
@@ -197,10 +198,10 @@ Command share_add_command() {
 Command share_remove_command() {
     Command command;
     command.name = "share remove";
-    command.summary = "take a node without nodes below it out of the tree";
-    command.examples = {"weir share remove chem/polymers/@eve  # eve charges it no more",
+    command.summary = "remove a node that has no nodes below it";
+    command.examples = {"weir share remove chem/polymers/@eve  # eve may not use it any more",
                         "weir share remove -m \"left in May\" chem/@al  # with a reason",
-                        "weir share remove --dry-run chem/polymers  # who would be entitled to what"};
+                        "weir share remove --dry-run chem/polymers  # the entitlements after that"};
     command.words = {"PATH", 1, 1};
     command.options = tree_change_options();
     command.run = run_remove;

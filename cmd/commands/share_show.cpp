@@ -19,8 +19,8 @@ std::string idle_text(const ShareView& view) {
     return view.idle_core_s == 0 && view.idle_cores == 0
                ? ""
                : "idle in partitions: " + core_hours(view.idle_core_s) + " core-h, " + percent(view.idle) +
-                     " of what partitions and jobs held; " + std::to_string(view.idle_cores) +
-                     " cores now. It is no use of anybody.\n";
+                     " of the resources that partitions and jobs held; " + std::to_string(view.idle_cores) +
+                     " cores now. It counts as nobody's usage.\n";
 }
 
 std::string tree_text(const ShareView& view, const Screen& screen) {
@@ -71,7 +71,7 @@ Exit run_export(Context& context) {
 Command share_show_command() {
     Command command;
     command.name = "share show";
-    command.summary = "who is entitled to what, and who used how much";
+    command.summary = "entitlements and usage of accounts and users";
     command.examples = {"weir share show  # the tree: shares, entitled, used, ratio",
                         "weir share show --json  # every figure at full precision",
                         "watch weir share show  # follow it"};
@@ -82,10 +82,10 @@ Command share_show_command() {
 Command share_export_command() {
     Command command;
     command.name = "share export";
-    command.summary = "print the share tree's text, comments and all, with its revision";
+    command.summary = "print the text of the share tree, with comments and its revision";
     command.examples = {"weir share export > shares.toml  # edit it, then:",
-                        "weir share apply --dry-run shares.toml  # what would change",
-                        "weir share apply -m \"new grant\" shares.toml  # change it"};
+                        "weir share apply --dry-run shares.toml  # show what would change",
+                        "weir share apply -m \"new grant\" shares.toml  # apply it"};
     command.run = run_export;
     return command;
 }

@@ -37,7 +37,7 @@ Result<std::vector<PolicyFile>> read_policies(const std::vector<std::string>& pa
         for (const PolicyFile& other : files) {
             if (read_name(other.name) == read_name(file->name)) {
                 complaints += (complaints.empty() ? "" : "\n") + path + ": its name \"" + read_name(file->name) +
-                              "\" is that of " + other.path + " too; give one another name: [sim] name = \"...\".";
+                              "\" is the name of " + other.path + " too; rename one: [sim] name = \"...\".";
             }
         }
         files.push_back(std::move(*file));
@@ -76,7 +76,7 @@ Result<std::vector<SimJob>> read_jobs(JobLog& log, Signals& signals) {
         }
         jobs.push_back(**job);
         if (jobs.size() % jobs_between_checks == 0 && signals.is_stop_asked()) {
-            return Error{std::errc::interrupted, "interrupted while the log was read: there are no results."};
+            return Error{std::errc::interrupted, "interrupted while reading the log: there are no results."};
         }
     }
 }
@@ -299,14 +299,16 @@ Command sim_compare_command() {
     command.words = {"POLICY.toml...", 1, SIZE_MAX};
     command.options = {
         {"trace", 't', "LOG", "the workload log: SWF, plain or .gz"},
-        {"cores", 'c', "N", "the machine (default: as the policies or the log say)", Kind::integer, 1, 0xFFFFFFFFLL},
-        {"output", 'o', "FILE", "write the JSON there as well"},
+        {"cores", 'c', "N", "cores of the machine (default: from the policies or the log)", Kind::integer, 1,
+         0xFFFFFFFFLL},
+        {"output", 'o', "FILE", "also write the JSON to this file"},
         {"html", 0, "FILE", "write one self-contained page with pictures"},
-        {"fair-starts", 0, "N", "jobs looked at where fair starts need a sample (default 100; 0: none)", Kind::integer,
-         0, 1'000'000},
-        {"seed", 0, "N", "draws that sample (default 1)", Kind::integer, 0, INT64_MAX},
+        {"fair-starts", 0, "N", "number of jobs if fair starts need a sample (default 100; 0: none)", Kind::integer, 0,
+         1'000'000},
+        {"seed", 0, "N", "seed of that sample (default 1)", Kind::integer, 0, INT64_MAX},
         requests_option(),
-        {"lenient", 0, "", "leave out and count what is broken or cannot run instead of refusing the log", Kind::flag},
+        {"lenient", 0, "", "skip and count broken lines and jobs that cannot run, instead of refusing the log",
+         Kind::flag},
         {"quiet", 'q', "", "no table, no progress", Kind::flag}};
     command.run = run;
     return command;

@@ -124,14 +124,17 @@ Command sim_generate_command() {
         "weir sim generate --two-classes --output=day.swf  # interactive jobs (queue 1) and batch jobs (queue 2)"};
     command.options = {
         {"jobs", 'n', "N", "jobs (default 10000)", Kind::integer, 1, many},
-        {"cores", 'c', "N", "the machine; no job is larger (default 128)", Kind::integer, 2, many},
-        {"load", 'l', "X", "cores asked for over cores there, by stretching time (default: as the model gives)",
+        {"cores", 'c', "N", "cores of the machine; no job is larger (default 128)", Kind::integer, 2, many},
+        {"load", 'l', "X",
+         "requested cores divided by cores of the machine, set by stretching time (default: the model's)",
          Kind::number},
-        {"users", 'u', "N", "users, Zipf-like: the first submits most (default 8)", Kind::integer, 1, many},
-        {"accounts", 'a', "N", "accounts that users belong to in turn (default 3)", Kind::integer, 1, many},
-        {"seed", 0, "N", "another one, another log (default 1)", Kind::integer, 0, INT64_MAX},
-        {"longest", 0, "TIME", "no job runs longer (default: the model's own bound, 45 h)", Kind::duration},
-        {"two-classes", 0, "", "interactive and batch jobs, each with its own sizes, times and day", Kind::flag},
+        {"users", 'u', "N", "number of users; by Zipf's law the first submits most (default 8)", Kind::integer, 1,
+         many},
+        {"accounts", 'a', "N", "number of accounts, to which users belong in turn (default 3)", Kind::integer, 1, many},
+        {"seed", 0, "N", "seed; another seed gives another log (default 1)", Kind::integer, 0, INT64_MAX},
+        {"longest", 0, "TIME", "the longest run time (default: the model's own bound, 45 h)", Kind::duration},
+        {"two-classes", 0, "", "interactive and batch jobs, each with its own sizes, run times and daily cycle",
+         Kind::flag},
         {"output", 'o', "FILE", ".swf or .swf.gz (default: stdout)"}};
     command.run = run;
     return command;

@@ -264,7 +264,7 @@ Exit run(Context& context) {
     if (replayed->counters.interrupted) {
         return context.fail(Exit::interrupted, "interrupted: these are the " +
                                                    grouped(static_cast<std::int64_t>(replayed->totals.jobs())) +
-                                                   " jobs that had started by then.");
+                                                   " jobs that had started before.");
     }
     return Exit::ok;
 }
@@ -278,17 +278,18 @@ Command sim_run_command() {
     command.examples = {
         "weir sim run KTH-SP2-1996.swf.gz  # waits, slowdown and utilisation under EASY backfilling",
         "weir sim run --priority=fair.toml --output=fair.csv log.swf  # by fair share; every job's start, wait and end",
-        "weir sim run --cores=64 --lenient --starts=starts.csv log.swf.gz  # leave out what cannot run there"};
+        "weir sim run --cores=64 --lenient --starts=starts.csv log.swf.gz  # skip jobs that cannot run there"};
     command.words = {"LOG", 1, 1};
     command.options = {
         {"scheduler", 's', "NAME",
          "fcfs, first-fit, easy, easy-sjf, hybrid, conservative, conservative-fw (default easy)"},
-        {"priority", 'p', "FILE", "order the queue by [weir] of a TOML file; its [sim] may say scheduler and cores"},
-        {"cores", 'c', "N", "the machine (default: the log's MaxProcs)", Kind::integer, 1, INT64_MAX},
+        {"priority", 'p', "FILE", "order the queue by [weir] of a TOML file; its [sim] may set scheduler and cores"},
+        {"cores", 'c', "N", "cores of the machine (default: the log's MaxProcs)", Kind::integer, 1, INT64_MAX},
         {"starts", 0, "FILE", "write job,start lines, in the log's order"},
         {"output", 'o', "FILE", "write every job's outcome: .csv, .swf or .json, compressed with .gz"},
         requests_option(),
-        {"lenient", 0, "", "leave out and count what is broken or cannot run instead of refusing the log", Kind::flag},
+        {"lenient", 0, "", "skip and count broken lines and jobs that cannot run, instead of refusing the log",
+         Kind::flag},
         {"quiet", 'q', "", "no figures, no progress", Kind::flag}};
     command.run = run;
     return command;

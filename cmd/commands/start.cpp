@@ -56,7 +56,7 @@ Exit check_config(Context& context) {
     return settings ? Exit::ok : context.fail(Exit::failed, settings.error().message);
 }
 
-/// The share tree's file: the given one, checked; else one that lets everybody in.
+/// The share tree's file: the given one, checked; else one that admits all users.
 Exit choose_tree(Context& context, const std::string& files, std::string& path) {
     if (!context.args.has("tree")) {
         path = files + "/shares.toml";
@@ -70,7 +70,7 @@ Exit choose_tree(Context& context, const std::string& files, std::string& path) 
     }
     const auto parsed = parse_share_tree(*text, context.args.text("tree"));
     if (const auto* mistakes = std::get_if<Diagnostics>(&parsed)) {
-        return context.fail(Exit::invalid_tree, "the share tree does not hold:\n" + to_string(*mistakes));
+        return context.fail(Exit::invalid_tree, "the share tree is invalid:\n" + to_string(*mistakes));
     }
     return Exit::ok;
 }
@@ -98,16 +98,15 @@ void tell(const Context& context, const std::vector<std::string>& sentences) {
     }
 }
 
-/// SIGHUP: of logrotate, of a terminal that was closed, of whoever wants the files read again.
+/// SIGHUP comes from logrotate, from a closed terminal, or from a user who wants a reload.
 void reload(const Context& context, Session& session) {
     const auto done = reload_tree(session.client());
     if (!done) {
-        context.note("The configuration stays as it is: " + done.error().message);
+        context.note("The configuration is unchanged: " + done.error().message);
     } else {
         tell(context, done->changes);
         tell(context, done->warnings);
-        context.note("The configuration was read again" +
-                     std::string(done->changes.empty() ? "; no key changed." : "."));
+        context.note("The configuration was reloaded" + std::string(done->changes.empty() ? "; no key changed." : "."));
     }
     (void)session.warnings();  // the logs say it, too
 }
@@ -204,16 +203,16 @@ Command start_command() {
     command.summary = "start a parent instance with two partitions, until Ctrl-C";
     command.examples = {
         "weir start  # then weir submit, weir jobs ... from another terminal",
-        "weir start --statedir ~/weir --tree shares.toml  # keep usage and waiting jobs for the next time",
-        "weir start --config weir.toml --cores 16  # own weights and settings, sixteen slots"};
+        "weir start --statedir ~/weir --tree shares.toml  # store usage and pending jobs for the next start",
+        "weir start --config weir.toml --cores 16  # your weights and settings, sixteen cores"};
     command.options = {
-        {"config", 0, "FILE", "further configuration (TOML), on top of the generated one"},
-        {"tree", 0, "FILE", "share tree (default: everybody has one share)"},
-        {"rundir", 0, "DIR", "where the sockets live (default: $XDG_RUNTIME_DIR/weir or /tmp/weir-UID)"},
-        {"statedir", 0, "DIR", "where jobs and usage are kept (default: nowhere)"},
-        {"cores", 0, "N", "slots for jobs (default: the machine's cores, at least 8)", Kind::integer, 2, 1 << 20},
-        {"scale", 0, "X", "let time pass X times as fast", Kind::number},
-        {"foreground", 0, "", "stay in the foreground (always so)", Kind::flag}};
+        {"config", 0, "FILE", "additional configuration (TOML); it overrides the generated one"},
+        {"tree", 0, "FILE", "share tree (default: one share for every user)"},
+        {"rundir", 0, "DIR", "folder of the sockets (default: $XDG_RUNTIME_DIR/weir or /tmp/weir-UID)"},
+        {"statedir", 0, "DIR", "folder where jobs and usage are stored (default: none)"},
+        {"cores", 0, "N", "cores for jobs (default: the machine's cores, at least 8)", Kind::integer, 2, 1 << 20},
+        {"scale", 0, "X", "run the clock X times as fast", Kind::number},
+        {"foreground", 0, "", "stay in the foreground (the default)", Kind::flag}};
     command.has_json = false;
     command.run = run;
     return command;

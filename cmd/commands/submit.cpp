@@ -122,24 +122,24 @@ Command submit_command() {
     Command command;
     command.name = "submit";
     command.summary = "run a program as a job";
-    command.examples = {"weir submit -n1 sleep 5  # one task on one core; prints the job's id",
+    command.examples = {"weir submit -n1 sleep 5  # one task on one core; prints the job id",
                         "weir submit -n2 --queue=batch -t 10m ./a.out  # two tasks, at most ten minutes",
                         "weir submit --wait hostname  # wait for the end and show the output"};
     command.words = {"COMMAND [ARGUMENT...]", 1, SIZE_MAX, true};
     command.options = {
-        {"ntasks", 'n', "N", "tasks (default 1)", Kind::integer, 1, 1 << 24},
-        {"cores-per-task", 'c', "N", "cores a task (default 1)", Kind::integer, 1, 1 << 20},
-        {"nodes", 'N', "N", "on this many nodes, as many tasks on each", Kind::integer, 1, 1 << 20},
+        {"ntasks", 'n', "N", "number of tasks (default 1)", Kind::integer, 1, 1 << 24},
+        {"cores-per-task", 'c', "N", "cores for each task (default 1)", Kind::integer, 1, 1 << 20},
+        {"nodes", 'N', "N", "number of nodes, with equally many tasks on each", Kind::integer, 1, 1 << 20},
         {"time-limit", 't', "FSD", "end the job after 30s, 10m, 1.5h, 2d", Kind::duration},
-        {"queue", 'q', "NAME", "queue (default: the instance's)"},
-        {"account", 'A', "PATH", "account to charge (default: the user's first)"},
+        {"queue", 'q', "NAME", "queue (default: the instance's default queue)"},
+        {"account", 'A', "PATH", "account to charge (default: the user's default account)"},
         {"qos", 0, "NAME", "quality of service"},
-        {"nice", 0, "N", "N steps below normal, urgency 16-N; 16 holds it", Kind::integer, -15, 16},
-        {"job-name", 0, "NAME", "name to show (default: the program's)"},
-        {"setattr", 0, "KEY=VALUE", "an attribute of the jobspec, below system. (may be repeated)"},
-        {"user", 'u', "NAME", "submit for another user (the instance's owner alone)"},
-        {"simulate", 0, "FSD", "run nothing; take this long", Kind::duration},
-        {"wait", 'w', "", "wait for the end, show the output, exit 1 if it failed", Kind::flag},
+        {"nice", 0, "N", "N steps below normal (urgency 16-N); 16 holds the job", Kind::integer, -15, 16},
+        {"job-name", 0, "NAME", "name of the job (default: the program's name)"},
+        {"setattr", 0, "KEY=VALUE", "set an attribute of the jobspec, below system. (may be repeated)"},
+        {"user", 'u', "NAME", "submit for another user (only the instance's owner)"},
+        {"simulate", 0, "FSD", "simulate a job of this duration without running a program", Kind::duration},
+        {"wait", 'w', "", "wait for the end, show the output, and exit with 1 if the job failed", Kind::flag},
     };
     command.run = run;
     return command;

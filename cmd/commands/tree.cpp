@@ -61,8 +61,8 @@ Command tree_command() {
     command.name = "tree";
     command.summary = "show the instance and the child instances in it";
     command.examples = {"weir tree  # queues, cores and jobs of every level",
-                        "weir tree --json  # the same for a program",
-                        "weir --uri local:///run/weir/local-0 tree  # of another instance"};
+                        "weir tree --json  # the same as JSON for a program",
+                        "weir --uri local:///run/weir/local-0 tree  # for another instance"};
     command.run = run;
     return command;
 }

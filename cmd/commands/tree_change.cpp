@@ -79,13 +79,14 @@ std::string revisions_text(const json_t* answer) {
 }
 
 const std::vector<Option>& tree_change_options() {
-    static const std::vector<Option> options{{"dry-run", 'n', "", "tell what would change, change nothing", Kind::flag},
-                                             {"message", 'm', "TEXT", "reason, kept in the history"}};
+    static const std::vector<Option> options{
+        {"dry-run", 'n', "", "show what would change, and change nothing", Kind::flag},
+        {"message", 'm', "TEXT", "reason; it is kept in the history"}};
     return options;
 }
 
 Option yes_option() {
-    return {"yes", 'y', "", "do not ask when nodes go that have usage or jobs", Kind::flag};
+    return {"yes", 'y', "", "do not ask before removing nodes with usage or jobs", Kind::flag};
 }
 
 Result<Json> send_tree(Client& client, const TreeChangeRequest& request, bool is_dry_run) {
@@ -112,8 +113,8 @@ Exit tell_change(const Context& context, const Json& answer, bool is_dry_run) {
     context.print(changes);
     const bool is_new = json_is_true(json_object_get(answer.get(), "is_new"));
     const std::string revision = "Revision " + std::to_string(integer_at(answer.get(), "revision"));
-    context.note(!is_new      ? "Nothing changes: " + revision + " is already so."
-                 : is_dry_run ? "Nothing applied. Leave out --dry-run to apply it."
+    context.note(!is_new      ? "No change: " + revision + " already has this text."
+                 : is_dry_run ? "Nothing was changed. Omit --dry-run to apply it."
                               : revision + " is in force" +
                                     (changes.empty() ? ": its text is new, its tree is as it was." : "."));
     return Exit::ok;
@@ -192,7 +193,8 @@ Exit put_in_force(Context& context, Client& client, TreeChangeRequest request) {
         std::vector<std::string> lost = losses(would->get(), *view);
         if (!lost.empty()) {
             const std::size_t count = lost.size();
-            std::string what = std::to_string(count) + (count == 1 ? " node goes that has" : " nodes go that have") +
+            std::string what = std::to_string(count) +
+                               (count == 1 ? " node is removed that has" : " nodes are removed that have") +
                                " usage or jobs:";
             lost.resize(std::min(count, losses_shown_max));
             for (const std::string& line : lost) {

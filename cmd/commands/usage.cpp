@@ -41,10 +41,10 @@ std::string usage_text(const json_t* answer, const Screen& screen) {
     add("(idle in partitions)", json_object_get(answer, "idle"));
     add("all", total);
     const double half_life_s = number_at(answer, "half_life_s");
-    return table.text(screen) + (half_life_s > 0 ? "usage fades: half of it is left after " +
+    return table.text(screen) + (half_life_s > 0 ? "usage decays: half of it is left after " +
                                                        duration_text(duration_from_seconds(half_life_s)) +
                                                        "; charged is all there ever was\n"
-                                                 : "usage does not fade; charged is all there ever was\n");
+                                                 : "usage does not decay; \"charged\" is the total\n");
 }
 
 Exit run(Context& context) {
@@ -57,9 +57,10 @@ Exit run(Context& context) {
 Command usage_command() {
     Command command;
     command.name = "usage";
-    command.summary = "what accounts and users have used";
-    command.examples = {"weir usage  # core-hours, fading and in all", "weir usage --json  # exact core-microseconds",
-                        "weir share show  # the same against what they are entitled to"};
+    command.summary = "usage of accounts and users";
+    command.examples = {"weir usage  # core-hours, decayed and in total",
+                        "weir usage --json  # exact core-microseconds",
+                        "weir share show  # usage compared with entitlement"};
     command.run = run;
     return command;
 }

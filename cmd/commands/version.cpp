@@ -64,7 +64,7 @@ Command version_command() {
     Command command;
     command.name = "version";
     command.summary = "print the version";
-    command.examples = {"weir version  # of this program", "weir version --json  # for a program",
+    command.examples = {"weir version  # the version of this program", "weir version --json  # for a program",
                         "weir tree  # versions and modules of a running instance"};
     command.run = run_version;
     return command;
@@ -76,7 +76,7 @@ Command help_command() {
     command.summary = "show help on a command";
     command.examples = {"weir help  # all commands", "weir help submit  # one of them", "weir help share  # a group"};
     command.words = {"[COMMAND]", 0, 2};
-    command.options = {{"as", 0, "FORM", "of all commands, for others to read: a script for bash, or a page for man"}};
+    command.options = {{"as", 0, "FORM", "print a completion script for bash, or the manual page"}};
     command.has_json = false;
     command.run = run_help;
     return command;

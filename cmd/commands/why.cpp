@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: `weir why`: what a job waits for, and when it is believed to start.
+// Owns: `weir why`: what a job waits for, and its estimated start.
 #include "cmd/commands/answer.hpp"
 #include "cmd/commands/commands.hpp"
 #include "cmd/common/wait_reason.hpp"
@@ -33,10 +33,10 @@ Exit run(Context& context) {
 Command why_command() {
     Command command;
     command.name = "why";
-    command.summary = "what a job waits for, and when it is believed to start";
+    command.summary = "what a job waits for, and its estimated start";
     command.examples = {"weir why ƒ7J4Ab  # dependencies, a limit, its queue, other jobs, resources",
                         "weir why ƒ7J4Ab --json  # for a program",
-                        "weir prio explain ƒ7J4Ab  # and how its priority comes about"};
+                        "weir prio explain ƒ7J4Ab  # how its priority is computed"};
     command.words = {"JOB", 1, 1};
     command.run = run;
     return command;

@@ -55,7 +55,7 @@ Error no_instance(const std::string& path, const std::string& why) {
                      ").\nStart one:        weir start\nOr point to one:  export FLUX_URI=local://DIR/local-0"};
 }
 
-/// What listens in a directory of somebody else is not asked. A directory that is missing is not wrong.
+/// A socket in another user's directory is not used. A missing directory is no error.
 Status check_default_place() {
     const auto is_own = broker::check_private_dir(default_rundir());
     if (is_own || is_own.error().code == std::errc::no_such_file_or_directory) {
@@ -65,7 +65,8 @@ Status check_default_place() {
                                           ".\nPoint to an instance:  export FLUX_URI=local://DIR/local-0"};
 }
 
-/// True when nobody said where the instance is: the place has a name that anybody could have guessed and taken.
+/// True if the user did not name the instance: the default directory has a name that another user could have guessed
+/// and created.
 bool is_default_place() {
     return env("FLUX_URI").empty() && env("WEIR_RUNDIR").empty();
 }
@@ -113,7 +114,7 @@ Result<Client> Client::open(const std::string& given) {
         const int errnum = static_cast<int>(connector.error().code);
         if (errnum == EPERM || errnum == EACCES) {
             return Error{std::errc::operation_not_permitted,
-                         "the instance at " + path + " does not let you in: it belongs to another user."};
+                         "the instance at " + path + " refuses you: it belongs to another user."};
         }
         return no_instance(path, connector.error().message);
     }

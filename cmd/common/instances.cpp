@@ -171,7 +171,7 @@ std::string down_text(const PartitionState& state, double now) {
                              : state.next >= now
                                  ? "next try in " + duration_text(duration_from_seconds(state.next - now))
                              : now - state.next < 10. ? std::string("it starts again now")
-                                                      : "nobody starts it again: is `weir start` still running?";
+                                                      : "the next start is overdue: is `weir start` still running?";
     return "down since " + local_time(state.since) + ", " + deaths + ": " + printable(state.why) + "; " + next;
 }
 

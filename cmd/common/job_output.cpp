@@ -43,7 +43,7 @@ Result<JobOutput> job_output(Client& client, std::uint64_t id, std::int64_t offs
     auto output = here_or_below();
     if (!output && output.error().code == std::errc::no_such_file_or_directory) {
         return Error{output.error().code,
-                     "nothing is kept of " + job_name(id) +
+                     "no output is stored of " + job_name(id) +
                          ": it has not started, was simulated, or ran in a partition that is gone."};
     }
     return output;

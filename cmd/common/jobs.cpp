@@ -81,7 +81,7 @@ Result<std::uint64_t> parse_job(const std::string& text) {
     if (flux_job_id_parse(text.c_str(), &id) < 0) {
         return Error{
             std::errc::invalid_argument,
-            "\"" + printable(text) + "\" is no job id. Right are ƒ7J4Ab, f7J4Ab or a decimal number; see: weir jobs"};
+            "\"" + printable(text) + "\" is no job id. A job id is ƒ7J4Ab, f7J4Ab or a decimal number; see: weir jobs"};
     }
     return static_cast<std::uint64_t>(id);
 }

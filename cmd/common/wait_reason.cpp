@@ -29,7 +29,7 @@ bool is_waiting(const Job& job) {
 Json in_depend(const Job& job) {
     Json out = dependency_reason(job.dependencies);
     if (!out) {
-        return reason("arriving", "has just come in and is not in the queue yet");
+        return reason("arriving", "has just arrived and is not in the queue yet");
     }
     if (job.urgency == urgency_held) {
         out.set("text", text_at(out.get(), "text") + "; it is held as well: its urgency is 0");
@@ -163,16 +163,17 @@ Json wait_reason(const Job& job, const WaitFacts& facts) {
 std::string wait_text(const std::string& subject, const json_t* reason, bool unicode) {
     std::string text = subject + " " + text_at(reason, "text");
     if (const double start = number_at(reason, "t_estimate"); start > 0) {
-        text += "; believed to start at " + local_time(start);
+        text += "; estimated start: " + local_time(start);
     } else if (const double earliest = number_at(reason, "not_before"); earliest > 0) {
         text += "; not before " + local_time(earliest);
     }
     text += ".\n";
     if (json_object_get(reason, "behind") != nullptr) {
         text += "It is number " + std::to_string(integer_at(reason, "place")) + " in the queue; " +
-                job_name(static_cast<std::uint64_t>(integer_at(reason, "behind")), unicode) + " waits first";
+                job_name(static_cast<std::uint64_t>(integer_at(reason, "behind")), unicode) +
+                " is the first pending job";
         const double start = number_at(reason, "behind_start");
-        text += start > 0 ? ", believed to start at " + local_time(start) + ".\n" : ".\n";
+        text += start > 0 ? ", with estimated start " + local_time(start) + ".\n" : ".\n";
     }
     return text;
 }

@@ -30,7 +30,7 @@ Result<DemoFolder> make_demo_folder(const std::string& given) {
     const fs::path folder = given.empty() ? default_folder() : fs::absolute(given);
     if (fs::exists(folder, problem) && !fs::is_empty(folder, problem) && !fs::exists(folder / mark, problem)) {
         return Error{std::errc::file_exists,
-                     folder.string() + " holds something else than a demo's files. Choose another: --dir DIR"};
+                     folder.string() + " has files that are not a demo's. Choose another folder: --dir DIR"};
     }
     const fs::path rundir = folder / "run";
     if (fs::exists(rundir / "local-0", problem) && Client::open("local://" + (rundir / "local-0").string())) {

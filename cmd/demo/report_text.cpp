@@ -80,9 +80,9 @@ std::string report_text(const Report& report, const Screen& screen) {
     std::string text = f.workload + ": " + std::to_string(f.jobs) + " jobs on " + std::to_string(f.cores) + " cores, " +
                        duration_text(f.span) + " in " + duration_text(f.real) + " (" +
                        grouped(static_cast<std::int64_t>(f.scale + 0.5)) + " times as fast)\n";
-    text += "delivered: while jobs kept coming, the first " + duration_text(f.window) +
+    text += "delivered: while jobs were submitted, the first " + duration_text(f.window) +
             "; the partitions' cores were " + percent(f.utilisation) + " busy then\n";
-    text += "waits and slowdowns hold the instances' own work: a real millisecond of it counts as " +
+    text += "waits and slowdowns include the instances' own work: a real millisecond of it counts as " +
             duration_text(duration_from_seconds(f.scale / 1000)) + "\n\n";
     text += account_table(report.rows, screen) + "\n";
     for (const Check& check : report.checks) {

@@ -102,7 +102,7 @@ RunFacts facts_of(const Workload& workload, const std::vector<JobRecord>& jobs, 
     return facts;
 }
 
-Findings judged(const Workload& workload, const Testimony& testimony) {
+Findings findings_from(const Workload& workload, const Testimony& testimony) {
     std::map<std::uint32_t, std::string> names;
     for (const auto& [name, id] : workload.users) {
         names[id] = name;
@@ -134,7 +134,7 @@ Result<Findings> findings_of(const Workload& workload, Session& session, Signals
         if (!testimony) {
             return testimony.error();
         }
-        Findings findings = judged(workload, *testimony);
+        Findings findings = findings_from(workload, *testimony);
         if (findings.report.holds() || monotonic_now() >= deadline) {
             return findings;
         }

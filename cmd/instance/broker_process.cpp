@@ -213,9 +213,9 @@ Result<std::string> BrokerProcess::wait_ready(Signals& signals, Duration timeout
         }
         const std::string words = last_words();
         if (event == -1) {
-            return Error{std::errc::timed_out, "weir-broker did not become ready. It said:\n" + words};
+            return Error{std::errc::timed_out, "weir-broker did not become ready. Its output:\n" + words};
         }
-        return Error{std::errc::io_error, words.empty() ? "weir-broker ended without a word" : words};
+        return Error{std::errc::io_error, words.empty() ? "weir-broker ended without a message" : words};
     }
     return text.substr(0, text.find('\n'));
 }

@@ -39,7 +39,7 @@ void open_children(Client& parent, int depth, std::vector<std::unique_ptr<Client
         }
         auto child = Client::open(entry.uri);
         if (!child) {
-            add_once(warnings, name + " was not asked, it reads the files when it starts: " + child.error().message);
+            add_once(warnings, name + " was not asked; it reads the files when it starts: " + child.error().message);
             continue;
         }
         clients.push_back(std::make_unique<Client>(std::move(*child)));
@@ -70,7 +70,7 @@ Result<Reloaded> reload_tree(Client& top) {
             std::string message = (i == 0 ? "" : members[i].name + ": ") + answer.error().message;
             for (std::size_t j = 0; j < i; ++j) {
                 if (auto back = members[j].client->call("config.load", members[j].before); !back) {
-                    message += "\n" + members[j].name + " keeps the new configuration: " + back.error().message;
+                    message += "\n" + members[j].name + " kept the new configuration: " + back.error().message;
                 }
             }
             return Error{answer.error().code, message};

@@ -68,7 +68,7 @@ void add_provenance(Page& page, const Comparison& comparison) {
     if (settings.differing > 0) {
         page.table("Settings in which the policies differ", columns, {settings.rows.begin(), middle});
     }
-    page.table("Settings that all have", columns, {middle, settings.rows.end()}, Page::folded);
+    page.table("Settings that are equal", columns, {middle, settings.rows.end()}, Page::folded);
     std::vector<std::vector<std::string>> files;
     const auto add = [&files](const std::string& of, const SourceFile& file) {
         files.push_back({file.path, of, file.sha256.value_or("-")});
@@ -138,7 +138,7 @@ std::string comparison_html(const Comparison& comparison) {
     }
     add_provenance(page, comparison);
     page.paragraph(
-        "The numbers behind the pictures stand in this file as JSON (element weir-data). Means and "
+        "The numbers of the pictures are in this file as JSON (element weir-data). Means and "
         "definitions: doc/simulator.md.");
     page.data("weir-data", comparison_json(comparison));
     return page.str();

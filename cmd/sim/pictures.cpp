@@ -179,7 +179,7 @@ Picture load_picture(const Comparison& comparison) {
     }
     return {"Utilisation over time",
             "Filled: cores that run jobs. Dashed: cores that run or are waited for, up to the whole machine; the gap "
-            "between the two stood idle although somebody waited.",
+            "between the two was idle although jobs waited.",
             svg.str()};
 }
 

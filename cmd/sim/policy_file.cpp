@@ -83,7 +83,7 @@ class SimTable {
             if (name == "users" || name == "groups") {
                 into.has_groups = name == "groups";
             } else {
-                complain(key, value, "must be \"users\" or \"groups\": who has an equal share where no tree says more");
+                complain(key, value, "must be \"users\" or \"groups\", which have equal shares without a tree");
             }
         } else if (key == "site-values") {
             if (json_is_string(value) && json_string_length(value) > 0) {
@@ -181,8 +181,8 @@ Result<PolicyFile> read_policy_file(const std::string& path) {
     if (!json_is_object(sim) && weir == nullptr) {
         return Error{std::errc::invalid_argument,
                      path +
-                         ": no policy: a table [sim] says the scheduler (scheduler = \"easy\"), a table [weir] "
-                         "what orders the queue; one of them must be there."};
+                         ": no policy: write a table [sim] with the scheduler (scheduler = \"easy\"), a table [weir] "
+                         "with the order of the queue, or both."};
     }
     SimTable table(places);
     table.read(sim, file);

@@ -108,8 +108,8 @@ Picture due_picture(const Comparison& comparison) {
     svg.line(x.at(100), top - 8, x.at(100), bottom, "due");
     svg.axes(x, {0, 1, bottom, bottom, 0, {}});
     return {"Delivered against allotted",
-            "What each got of what was its due: at every moment its share of the machine among those who wanted "
-            "something, up to what it asked for. Dashed: all of it.",
+            "What each got of its allotment: at every moment its share of the machine among those with demand, "
+            "up to what it requested. Dashed: the whole allotment.",
             svg.str(), true};
 }
 

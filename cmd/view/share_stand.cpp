@@ -111,7 +111,7 @@ std::string share_compare_text(const json_t* answer, const Screen& screen) {
     const json_t* level_b = json_object_get(answer, "level_b");
     if (json_is_object(level_a) && json_is_object(level_b)) {
         const std::string first = text_at(answer, "first");
-        Table table = level_table("where they part", "first");
+        Table table = level_table("where they differ", "first");
         add_level(table, level_a, first == "a" ? "yes" : "", screen.glyphs);
         add_level(table, level_b, first == "b" ? "yes" : "", screen.glyphs);
         text += table.text(screen) + "\n";

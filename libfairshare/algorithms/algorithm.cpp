@@ -18,10 +18,10 @@ std::span<const AlgorithmEntry> algorithms() {
         {"depth-oblivious", Classic{.depth_oblivious = true}, "Slurm's classic fair share with DEPTH_OBLIVIOUS"},
         {"dynamic-user", Lsf{}, "LSF's dynamic user priority: shares / weighted use, siblings from the top"},
         {"served-share", ServedShare{}, "the Flux wiki's factor: 0.5 served as entitled, 0 over, 1 under"},
-        {"demand-capped", DemandCapped{}, "as fair-tree, but idle siblings' shares flow to those who want more"},
+        {"demand-capped", DemandCapped{}, "as fair-tree, but idle siblings' shares go to those with demand"},
         {"targets", Moab{}, "Moab's tree: usage against targets, tier by tier; 0.5 is as entitled"},
         {"weighted-tree", FairTree{.users_before_tied_accounts = true},
-         "flux-accounting's walk: as fair-tree, but a user goes before an account it ties with"},
+         "flux-accounting's walk: as fair-tree, but a user comes before an account that it ties with"},
     }};
     return table;
 }

@@ -85,7 +85,7 @@ std::optional<Error> expand(std::string_view text, std::size_t from, std::size_t
             last = number_at(text, at, last_width);
         }
         if (!first || !last || *last < *first) {
-            return bad_list(text, at, "here a number or an ascending range of at most 9 digits must stand");
+            return bad_list(text, at, "a number or an ascending range of at most 9 digits is expected here");
         }
         if (*last - *first >= names_max - std::min(names_max, names.size())) {
             return bad_list(text, at, more_than(names_max));

@@ -60,7 +60,7 @@ std::string value_of(const ExplainedLevel& level) {
     return level.standing.level_fs ? digits(*level.standing.level_fs) : std::string{"infinite"};
 }
 
-/// Who decides on a way: accounts that share their parent's do not, their children stand in their place.
+/// The nodes of a path that count: accounts that share their parent's shares are replaced by their children.
 std::vector<NodeId> competitors(const ShareTree& tree, std::vector<NodeId> way) {
     const NodeId leaf = way.back();
     way.erase(std::remove_if(way.begin(), way.end(), [&](NodeId id) { return id != leaf && tree.shares_parent(id); }),
@@ -109,7 +109,7 @@ std::string reason_of(const Explanation& made) {
         worst = level.ahead > worst->ahead ? &level : worst;
     }
     if (all == 0) {
-        return place + ": nobody goes before it";
+        return place + ": no association is ahead of it";
     }
     return place + ": " + std::to_string(all) + (all == 1 ? " goes" : " go") + " before it, " +
            (worst->ahead == all ? std::string{all == 1 ? "it does" : "all"} : std::to_string(worst->ahead)) +
@@ -152,7 +152,7 @@ Explanation explain(const Algorithm& algorithm, const ShareTree& tree, const Mea
 AccountExplanation explain_account(const Algorithm& algorithm, const ShareTree& tree, const Measures& measures,
                                    const Standings& standings, NodeId account) {
     WEIR_CHECK(account != root_node && !tree.is_association(account));
-    // The first association at or below each node; parents stand before their children.
+    // The first association at or below each node; parents come before their children.
     std::vector<std::optional<NodeId>> first(tree.size());
     for (std::uint32_t i = tree.size() - 1; i > 0; --i) {
         const NodeId id{i};

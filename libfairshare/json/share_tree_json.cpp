@@ -195,7 +195,7 @@ class Reader {
             } else if (name != "nodes") {
                 report(at, "unknown key " + quoted(name), R"(a share tree has "version" and "nodes")");
             } else if (has_nodes || value.front() != '{') {
-                report(at, has_nodes ? "\"nodes\" stands twice" : "\"nodes\" is no object",
+                report(at, has_nodes ? "\"nodes\" is there twice" : "\"nodes\" is no object",
                        R"(write every node once in one object: {"physics/lattice/@alice": 1})");
             } else {
                 has_nodes = true;
@@ -220,7 +220,7 @@ class Reader {
             for (const auto& [key, value] : Splitter{node.value}.members()) {
                 std::string field = text_of(key);
                 if (std::find(seen.begin(), seen.end(), field) != seen.end()) {
-                    report(position(key), quoted(field) + " of " + quoted(spec.name) + " stands twice",
+                    report(position(key), quoted(field) + " of " + quoted(spec.name) + " is there twice",
                            "keep one of the two");
                     continue;
                 }

@@ -123,7 +123,7 @@ std::optional<Stray> find_stray(std::string_view text) {
         } else if (c == '"' || c == '\'' || c == '#') {
             quote = c;
         } else if (static_cast<unsigned char>(c) >= 0x80) {
-            return Stray{i, "a character beyond ASCII stands outside quotes", "put the whole path in quotes"};
+            return Stray{i, "a character beyond ASCII is outside quotes", "put the whole path in quotes"};
         }
     }
     return std::nullopt;
@@ -310,7 +310,7 @@ class Reader {
             const SourcePosition at = position_of(key.source().begin);
             if (key.str() != "version") {
                 report(at, "unknown key " + quoted(key.str()) + " in [weir]",
-                       "nodes stand above the [weir] table; it has the key `version` alone");
+                       "write nodes above the [weir] table; it has only the key `version`");
             } else if (value.value_or(std::int64_t{0}) != 1) {
                 report(at, "this program knows version 1 of the share tree's text alone", "write version = 1");
             }

@@ -133,7 +133,7 @@ class ShareTreeRules {
                 return;
             }
             if (!is_last && part.starts_with('@')) {
-                fault(i, quoted(spec.name) + " stands below the user " + quoted(part),
+                fault(i, quoted(spec.name) + " is below the user " + quoted(part),
                       "users have no nodes below them; accounts have no at sign");
                 return;
             }
@@ -146,7 +146,7 @@ class ShareTreeRules {
         const NodeSpec& spec = specs_[i];
         const NodeKind kind = kind_of_component(last_component(spec.name));
         if (spec.is_together && kind != NodeKind::any_member) {
-            fault(i, quoted(spec.name) + " cannot be `together`", "only an \"@*\" line stands for several");
+            fault(i, quoted(spec.name) + " cannot be `together`", "only an \"@*\" line is for several users");
         }
         if (spec.is_default && kind != NodeKind::user) {
             fault(i, quoted(spec.name) + " cannot be a default", "one line of a user may be that user's default");

@@ -79,7 +79,7 @@ Result<BillingWeights> BillingWeights::parse(std::string_view text) {
         }
         const double per = letters == 0 ? 1 : letters == 1 ? units(name, *rest) : 0;
         if (per == 0) {
-            return wrong("behind the number may stand one of K, M, G, T, P");
+            return wrong("after the number one of K, M, G, T, P is allowed");
         }
         if (!std::isfinite(weight / per)) {
             return wrong("the weight is too large");

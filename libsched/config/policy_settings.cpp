@@ -31,7 +31,8 @@ void add_decay(const PolicySettings& s, const SiteFacts& facts, double fairshare
     idle("half-life", DecayKind::half_life, "half-life");
     idle("window", DecayKind::window, "window");
     if (s.decay == DecayKind::none && s.usage_reset == ResetPeriod::none) {
-        out.emplace_back("usage neither decays nor is reset: who was over-served once is so for ever; set usage-reset");
+        out.emplace_back(
+            "usage neither decays nor is reset: an association that was over-served once stays so; set usage-reset");
     }
     UsageSettings usage;
     usage.fairshare_weight = fairshare_weight;

@@ -34,7 +34,7 @@ std::string read_property(const Value& value) {
         value.fail("names no property");
     }
     if (name.find_first_of("!&'\"^`()|", from) != std::string::npos) {
-        value.fail("\"" + name + "\" is no property: none of !&'\"^`()| may stand in one, but for a ^ before it");
+        value.fail("\"" + name + "\" is no property: it must not contain any of !&'\"^`()|, except a ^ before it");
     }
     return name;
 }

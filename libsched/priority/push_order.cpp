@@ -13,7 +13,7 @@ constexpr std::int64_t value_min = priority_min;
 constexpr std::int64_t value_max = priority_max;
 constexpr std::int64_t middle = (value_min + value_max) / 2;
 /// A priority unit gets as many values as leave this many units of room for what jobs gain.
-constexpr double units_of_room = 0x1p16;
+constexpr double gap_units = 0x1p16;
 constexpr std::int64_t spread_max = 1 << 12;
 constexpr double one_unit = 1 << PriorityEngine::fine_bits;
 
@@ -54,7 +54,7 @@ void PushOrder::set_origin(const PriorityEngine& engine, Instant now) {
     has_origin_ = true;
     origin_ = now;
     set_gained(0.);
-    double sum = units_of_room;
+    double sum = gap_units;
     for (const double weight : s.weights) {
         sum += weight;
     }

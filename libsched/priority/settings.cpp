@@ -15,13 +15,13 @@ bool usable(double value) {
 bool all_equal_zero(const std::vector<double>& values) {
     return std::all_of(values.begin(), values.end(), [](double v) { return v == 0.; });
 }
-void judge_count(std::string_view what, std::size_t count, std::size_t count_max, std::string& bad) {
+void check_count(std::string_view what, std::size_t count, std::size_t count_max, std::string& bad) {
     if (count == 0 || count > count_max) {
         bad += std::string("; there may be 1 to ") + std::to_string(count_max) + " entries for " + std::string(what) +
                ", not " + std::to_string(count);
     }
 }
-void judge_classes(std::string_view what, const std::vector<double>& values, std::string& bad) {
+void check_classes(std::string_view what, const std::vector<double>& values, std::string& bad) {
     for (std::size_t i = 0; i < values.size(); i++) {
         if (!usable(values[i])) {
             bad += "; the priority of " + std::string(what) + " " + std::to_string(i) + " is " +
@@ -30,7 +30,7 @@ void judge_classes(std::string_view what, const std::vector<double>& values, std
     }
 }
 
-void judge_resources(const PrioritySettings& settings, std::string& bad) {
+void check_resources(const PrioritySettings& settings, std::string& bad) {
     if (settings.resources.size() > resource_kinds_max) {
         bad += "; at most " + std::to_string(resource_kinds_max) + " resource types can have a weight, not " +
                std::to_string(settings.resources.size());
@@ -78,12 +78,12 @@ Status validate(const PrioritySettings& settings) {
     if (settings.ceiling < priority_min) {
         bad += "; the ceiling must be at least 1: 0 would hold every job";
     }
-    judge_count("QoS", settings.qos_priority.size(), 256, bad);
-    judge_count("queue", settings.queue_priority.size(), 65536, bad);
-    judge_classes("QoS", settings.qos_priority, bad);
-    judge_classes("queue", settings.queue_priority, bad);
-    judge_classes("association", settings.association_priority, bad);
-    judge_resources(settings, bad);
+    check_count("QoS", settings.qos_priority.size(), 256, bad);
+    check_count("queue", settings.queue_priority.size(), 65536, bad);
+    check_classes("QoS", settings.qos_priority, bad);
+    check_classes("queue", settings.queue_priority, bad);
+    check_classes("association", settings.association_priority, bad);
+    check_resources(settings, bad);
     if (!bad.empty()) {
         return Error{std::errc::invalid_argument, bad.substr(2)};
     }

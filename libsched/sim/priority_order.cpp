@@ -30,7 +30,7 @@ Result<std::unique_ptr<QueueOrder>> make_unlimited(const PolicySettings& setting
                 return algorithm.error();
             }
             if (settings.algorithm == "dynamic-user") {
-                return cannot("algorithm = \"dynamic-user\" goes by what LSF counts: set policy = \"lsf\"");
+                return cannot("algorithm = \"dynamic-user\" uses LSF's count of usage: set policy = \"lsf\"");
             }
             return std::unique_ptr<QueueOrder>(
                 std::make_unique<MultifactorOrder>(settings, cores, std::move(shares), std::move(site)));

@@ -153,6 +153,6 @@ TEST_CASE("config keys: what nothing reads is told with its place and the neares
 TEST_CASE("config keys: a change of what is read at the start is told") {
     const auto before = loaded("[clock]\nscale=1\n[weir]\nx=1\n");
     CHECK(kept_until_restart(before.config, loaded("[clock]\nscale=2\n[weir]\nx=2\n")) ==
-          Texts{"site.toml:1: [clock] is read at the start: the change takes effect at the next one"});
+          Texts{"site.toml:1: [clock] is read only at the start: the change takes effect at the next start"});
     CHECK(kept_until_restart(before.config, before).empty());
 }

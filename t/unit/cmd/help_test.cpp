@@ -31,7 +31,7 @@ Options
   -m, --reason=TEXT  kept with the change
 
 For every command
-      --uri=URI  the instance to talk to (default: $FLUX_URI, else the one `weir start` began)
+      --uri=URI  the instance to talk to (default: $FLUX_URI, else the one started by `weir start`)
       --json     print JSON, one object with a "schema" member
   -h, --help     print this help
 

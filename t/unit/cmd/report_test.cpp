@@ -83,8 +83,8 @@ TEST_CASE("report: text and JSON carry the same figures") {
     screen.glyphs.unicode = false;
     CHECK(report_text(report, screen) ==
           "Lublin-Feitelson, seed 1: 600 jobs on 160 cores, 3d 8h in 1m 2s (5040 times as fast)\n"
-          "delivered: while jobs kept coming, the first 2d 12h; the partitions' cores were 93.0 % busy then\n"
-          "waits and slowdowns hold the instances' own work: a real millisecond of it counts as 5s\n\n"
+          "delivered: while jobs were submitted, the first 2d 12h; the partitions' cores were 93.0 % busy then\n"
+          "waits and slowdowns include the instances' own work: a real millisecond of it counts as 5s\n\n"
           "account  entitled   asked  delivered  ratio  jobs  wait, median  slowdown, median  mean\n"
           "physics    50.0 %  40.0 %     45.0 %  0.90x   300         2h 5m               3.3   8.0\n\n"
           "ok  entitlements sum to 100 %: 100.000000 % over 14 nodes\nNOT b: no\n");

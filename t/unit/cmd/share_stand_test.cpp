@@ -71,7 +71,7 @@ TEST_CASE("share compare: who goes first is marked at the level where they part"
                                physics + ", \"level_b\": " + alice + "}");
     const std::string text = share_compare_text(answer.get(), ascii());
     CHECK(text.find("physics: rank 1, factor 0.5000\nphysics/@alice: rank 2, factor 1.0000, both by fair-tree\n\n"
-                    "where they part") == 0);
+                    "where they differ") == 0);
     CHECK(text.find("2.4000       \n") == std::string::npos);  // no trailing blanks
     CHECK(text.find("inf    yes\n") != std::string::npos);
     CHECK(text.find('\033') == std::string::npos);

@@ -87,9 +87,9 @@ TEST_CASE("wait reason: a lost child is told, with the time") {
 }
 
 TEST_CASE("wait reason: sentences") {
-    Json reason = object("text", Json::string("could have what it asks for"));
-    CHECK(wait_text("It", reason.get(), false) == "It could have what it asks for.\n");
+    Json reason = object("text", Json::string("has its resources free"));
+    CHECK(wait_text("It", reason.get(), false) == "It has its resources free.\n");
     reason.set("behind", 2LL).set("place", 3LL);
     CHECK(wait_text("It", reason.get(), false) ==
-          "It could have what it asks for.\nIt is number 3 in the queue; f3 waits first.\n");
+          "It has its resources free.\nIt is number 3 in the queue; f3 is the first pending job.\n");
 }

@@ -45,7 +45,7 @@ TEST_CASE("billing: what is wrong about a weight is said") {
           "billing weight \"mem=1e308K\": the weight is too large");
     CHECK(BillingWeights::parse("cpu=nan").error().message.find("number") != std::string::npos);
     CHECK(BillingWeights::parse("cpu=1X").error().message ==
-          "billing weight \"cpu=1X\": behind the number may stand one of K, M, G, T, P");
+          "billing weight \"cpu=1X\": after the number one of K, M, G, T, P is allowed");
     CHECK(BillingWeights::parse("cpu=1,CPU=2").error().message ==
           "billing weight \"CPU=2\": the resource is there twice");
     CHECK(billing_rule_named("max").error().message ==

@@ -76,7 +76,7 @@ TEST_CASE("explanation: the level that most who go first part at holds it down")
     CHECK(ann.levels[1].ahead == 1);
     CHECK(ann.reason ==
           "rank 6 of 6: 5 go before it, 4 because \"bio\" has 1 of 4 shares (25 %) and used 75 % of its level's usage");
-    CHECK(world.of("physics/plasma/@fay").reason == "rank 1 of 6: nobody goes before it");
+    CHECK(world.of("physics/plasma/@fay").reason == "rank 1 of 6: no association is ahead of it");
     CHECK(world.of("physics/lattice/@dora").reason.find("\"physics/lattice/@dora\" has no shares") !=
           std::string::npos);
 }

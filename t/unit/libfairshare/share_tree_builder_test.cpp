@@ -60,7 +60,7 @@ TEST_CASE("builder: shares out of range") {
 
 TEST_CASE("builder: users have no nodes below them, in either form") {
     CHECK(errors({{"a", 1}, {"a/@u", 1}, {"a/@u/b", 1}}) ==
-          "f:3:1: \"a/@u/b\" stands below the user \"@u\"; users have no nodes below them; accounts have no at sign");
+          "f:3:1: \"a/@u/b\" is below the user \"@u\"; users have no nodes below them; accounts have no at sign");
     auto list = specs({{"a", 1}, {"a/@u", 1}});
     list.push_back(named("b", "@u", 3));
     CHECK(errors(list) ==

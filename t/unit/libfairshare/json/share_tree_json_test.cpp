@@ -68,8 +68,8 @@ TEST_CASE("share tree JSON: what is no tree says what would be one") {
     CHECK(errors("[]").find("a share tree is an object") != std::string::npos);
     CHECK(errors("{}").find("no \"nodes\"") != std::string::npos);
     CHECK(errors("{\"nodes\": []}").find("is no object") != std::string::npos);
-    CHECK(errors("{\"nodes\": {}, \"nodes\": {}}").find("stands twice") != std::string::npos);
-    CHECK(errors("{\"nodes\": {\"a\": {\"shares\": 1, \"shares\": 2}}}").find("stands twice") != std::string::npos);
+    CHECK(errors("{\"nodes\": {}, \"nodes\": {}}").find("is there twice") != std::string::npos);
+    CHECK(errors("{\"nodes\": {\"a\": {\"shares\": 1, \"shares\": 2}}}").find("is there twice") != std::string::npos);
     CHECK(errors("{\"version\": 2, \"nodes\": {}}").find("version 1") != std::string::npos);
     CHECK(errors("{\"node\": {}}").find("unknown key \"node\"") != std::string::npos);
     CHECK(errors("{\"nodes\": {\"a\": null}}").find("shares of \"a\" are null") != std::string::npos);

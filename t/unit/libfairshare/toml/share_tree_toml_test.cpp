@@ -92,7 +92,7 @@ TEST_CASE("share tree text: multi-line text is refused where it begins") {
 }
 
 TEST_CASE("share tree text: characters beyond ASCII need quotes, comments may have them") {
-    CHECK(errors("\xc3\xa4 = 1\n").find("s.toml:1:1: a character beyond ASCII stands outside quotes") == 0);
+    CHECK(errors("\xc3\xa4 = 1\n").find("s.toml:1:1: a character beyond ASCII is outside quotes") == 0);
     CHECK(errors("\"b\"\xe3\x81\x82 = 1\n\"c\" = 1 # \xc3\xa4 \"\n").find("s.toml:1:4: a character") == 0);
     CHECK(errors("\"\xc3\xa4\" = 1 # \xc3\xa4\n'\xc3\xb6' = 1\n\"\\u00fc\" = 1\n").empty());
 }
