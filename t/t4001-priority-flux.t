@@ -121,11 +121,25 @@ test_expect_success 'tree: an edit is checked, shown, applied, refused when stal
 	test "$(stat_of revision)" = 1 &&
 	test_must_fail rpc job-priority.tree-set "{\"base_revision\":7,\"toml\":\"\\\"bio\\\" = 5\\n\"}" >stale &&
 	grep "error 116:.*revision 1, not 7" stale &&
-	jq -Rs "{toml: (. + \"\\\"chemistry\\\" = 1\\n\"), author: \"me\", reason: \"a test\", base_revision: 1}" \
+	jq -Rs "{toml: (. + \"\\\"chemistry\\\" = 1\\n\\\"chemistry/@*\\\" = 1\\n\"), author: \"me\", reason: \"a test\", base_revision: 1}" \
 		<"$CONFIG/shares.toml" >edit &&
 	rpc job-priority.tree-set "$(cat edit)" >applied &&
 	jq -e ".revision == 2 and .changes[-1].op == \"add\"" applied &&
 	rpc job-priority.history | jq -e ".revisions[-1] | .author == \"me\" and .reason == \"a test\""
+'
+test_expect_success 'explain: a question about a job whose user is not in the tree yet changes neither tree nor state' '
+	id=$(flux submit --begin-time=+1h --setattr=system.bank=chemistry true) &&
+	flux job wait-event -q -t 30 "$id" dependency-add &&
+	sync_priorities &&
+	rpc job-priority.usage | jq -c "[.nodes[].path]" >before &&
+	revision=$(stat_of revision) &&
+	position=$(stat_of journal_position) &&
+	rpc job-priority.explain "{\"id\":$(flux job id --to=dec "$id")}" >explained &&
+	jq -e ".state == \"DEPEND\" and .account == \"chemistry\"" explained &&
+	rpc job-priority.usage | jq -c "[.nodes[].path]" >after &&
+	test_cmp before after &&
+	test "$(stat_of revision) $(stat_of journal_position)" = "$revision $position" &&
+	flux cancel "$id"
 '
 test_expect_success 'config: a bad reload is refused, names key and remedy, and changes nothing' '
 	flux config get weir >before &&

@@ -61,16 +61,17 @@ void post_to(UsageLedger& ledger, NodeId payer, std::int64_t rate, Instant at) {
 
 }  // namespace
 
-Accounting::Accounting(ShareTreePtr tree, const Counting& counting) : ledger_(std::move(tree), counting.half_life) {
+Accounting::Accounting(StateLog& log, ShareTreePtr tree, const Counting& counting)
+    : log_(&log), ledger_(std::move(tree), counting.half_life) {
     if (counting.rules) {
         counted_.emplace(ledger_.tree_ptr(), *counting.rules);
     }
 }
 
-Result<Accounting> Accounting::restore(ShareTreePtr tree, const SavedState& saved, const Counting& counting,
-                                       Instant now) {
+Result<Accounting> Accounting::restore(StateLog& log, ShareTreePtr tree, const SavedState& saved,
+                                       const Counting& counting, Instant now) {
     tree = with_members(std::move(tree), paths_in(saved));
-    Accounting accounting(tree, {counting.half_life, {}});
+    Accounting accounting(log, tree, {counting.half_life, {}});
     if (saved.ledger.half_life != Duration{} || !saved.ledger.payers.empty()) {
         Result<UsageLedger> ledger = UsageLedger::restore(tree, saved.ledger);
         if (!ledger) {
@@ -106,9 +107,7 @@ Result<Accounting> Accounting::restore(ShareTreePtr tree, const SavedState& save
         }
     }
     accounting.charged_ = saved.charged;
-    accounting.meta_ = saved.meta;
     accounting.reset_from_ = std::max(saved.ledger.since, saved.meta.position);
-    accounting.charges_since_checkpoint_ = saved.charges.size();
     if (const Status restored = accounting.restore_counted(saved); !restored) {
         return restored.error();
     }
@@ -118,8 +117,7 @@ Result<Accounting> Accounting::restore(ShareTreePtr tree, const SavedState& save
 
 void Accounting::post(NodeId payer, std::int64_t rate, Instant at) {
     post_to(ledger_, payer, rate, at);
-    batch_.charges.push_back({payer_path(tree(), payer), rate, at});
-    charges_since_checkpoint_ += 1;
+    log_->add_charge({payer_path(tree(), payer), rate, at});
 }
 
 RunningRow Accounting::row_of(const RunningJob& job) const {
@@ -135,7 +133,7 @@ bool Accounting::start(const JobRun& run, NodeId payer, std::int64_t cores, Inst
     if (open != running_.end() && open->second.run.is(run)) {
         if (open->second.run != run) {  // of an older version: now its times are known
             open->second.run = run;
-            batch_.running[run.id] = row_of(open->second);
+            log_->put_running(run.id, row_of(open->second));
         }
         return false;
     }
@@ -143,13 +141,13 @@ bool Accounting::start(const JobRun& run, NodeId payer, std::int64_t cores, Inst
         return false;
     }
     if (open != running_.end()) {
-        end(run.id, meta_.position);
+        end(run.id, log_->meta().position);
     }
     const RunningJob job{.payer = payer, .cores = cores, .start = at, .bill = bill, .run = run};
     running_.emplace(run.id, job);
     post(payer, cores, at);
     count_start(billed(job));
-    batch_.running[run.id] = row_of(job);
+    log_->put_running(run.id, row_of(job));
     return true;
 }
 
@@ -166,14 +164,14 @@ bool Accounting::end(FluxJobId id, Instant at) {
     run.id = id;
     running_.erase(found);
     charged_[run] = end_at;
-    batch_.running[id] = std::nullopt;
-    batch_.charged[run] = end_at;
+    log_->put_running(id, std::nullopt);
+    log_->put_charged(run, end_at);
     prune_charged();
     return true;
 }
 
 bool Accounting::is_charged(const JobRun& run, Instant freed) const {
-    return was_charged(run) || (running_.count(run.id) == 0 && freed <= meta_.charged_floor);
+    return was_charged(run) || (running_.count(run.id) == 0 && freed <= log_->meta().charged_floor);
 }
 
 const RunningJob* Accounting::find(FluxJobId id) const {
@@ -206,17 +204,16 @@ void Accounting::prune_charged() {
     const Instant floor = *middle;
     for (auto entry = charged_.begin(); entry != charged_.end();) {
         if (entry->second < floor) {
-            batch_.charged[entry->first] = std::nullopt;
-            meta_.charged_floor = std::max(meta_.charged_floor, entry->second);
+            log_->put_charged(entry->first, std::nullopt);
+            log_->set_charged_floor(entry->second);
             entry = charged_.erase(entry);
         } else {
             ++entry;
         }
     }
-    batch_.meta = meta_;
 }
 
-NodeId Accounting::leaf_of(const Association& association, const std::string& user) {
+NodeId Accounting::admit(const Association& association, const std::string& user) {
     if (association.leaf) {
         return *association.leaf;
     }
@@ -242,30 +239,34 @@ void Accounting::extend(ShareTree grown) {
     }
 }
 
-void Accounting::follow(const std::vector<NodeId>& moved) {
-    const auto move = [&moved](NodeId& payer) { payer = is_in_tree(payer) ? moved.at(payer.value) : payer; };
-    for (auto& [id, job] : running_) {
-        move(job.payer);
-        batch_.running[id] = row_of(job);
-    }
-    for (auto& [key, job] : reported_) {
-        move(job.payer);
-        batch_.reported[key] = row_of(job);
-    }
-    for (auto& [key, closed] : closed_) {
-        move(closed.job.payer);
-        batch_.closed[key] = ClosedRow{row_of(closed.job), closed.end, closed.downlink};
-    }
-}
-
-std::vector<NodeId> Accounting::rebind(ShareTreePtr new_tree, Instant at) {
-    std::vector<NodeId> moved = ledger_.rebind(std::move(new_tree), at);
+void Accounting::rebind(ShareTreePtr new_tree, Instant at) {
+    const std::vector<NodeId> moved = ledger_.rebind(std::move(new_tree), at);
     if (counted_) {
         counted_->rebind(ledger_.tree_ptr(), at);
     }
-    follow(moved);
-    is_checkpoint_due_ = true;
-    return moved;
+    const auto follow = [&moved](NodeId& payer) { payer = is_in_tree(payer) ? moved.at(payer.value) : payer; };
+    for (auto& [id, job] : running_) {
+        follow(job.payer);
+    }
+    for (auto& [key, job] : reported_) {
+        follow(job.payer);
+    }
+    for (auto& [key, closed] : closed_) {
+        follow(closed.job.payer);
+    }
+}
+
+void Accounting::rewrite(StateLog& log) const {
+    for (const auto& [id, job] : running_) {
+        log.put_running(id, row_of(job));
+    }
+    for (const auto& [key, job] : reported_) {
+        log.put_reported(key, row_of(job));
+    }
+    for (const auto& [key, closed] : closed_) {
+        log.put_closed(key, ClosedRow{row_of(closed.job), closed.end, closed.downlink});
+    }
+    log.want_checkpoint();
 }
 
 void Accounting::reset_due(ResetPeriod period, Instant at, Duration utc_offset) {
@@ -284,54 +285,11 @@ void Accounting::reset(Instant at) {
     if (counted_) {
         counted_->reset(at);
     }
-    is_checkpoint_due_ = true;
+    log_->want_checkpoint();
 }
 
-void Accounting::set_position(Instant at) {
-    if (at > meta_.position) {
-        meta_.position = at;
-        batch_.meta = meta_;
-    }
-}
-
-StateBatch Accounting::take() {
-    if (charges_since_checkpoint_ >= charges_per_checkpoint) {
-        is_checkpoint_due_ = true;
-    }
-    if (is_checkpoint_due_) {
-        batch_.checkpoint = ledger_.save();
-        batch_.charges.clear();
-        batch_.counted = counted_ ? counted_->save() : CountedUsageState{};
-        batch_.counted_events.clear();
-        charges_since_checkpoint_ = 0;
-        is_checkpoint_due_ = false;
-    }
-    if (!batch_.is_empty()) {
-        batch_.meta = meta_;
-    }
-    return std::exchange(batch_, StateBatch{});
-}
-
-void Accounting::untake(StateBatch batch) {
-    StateBatch newer = std::exchange(batch_, std::move(batch));  // only take() makes a checkpoint: there is none in it
-    const auto append = [](auto& into, auto& from) { into.insert(into.end(), from.begin(), from.end()); };
-    append(batch_.charges, newer.charges);
-    append(batch_.counted_events, newer.counted_events);
-    append(batch_.revisions, newer.revisions);
-    const auto merge = [](auto& into, auto& from) {
-        for (auto& [key, value] : from) {
-            into.insert_or_assign(key, std::move(value));
-        }
-    };
-    merge(batch_.running, newer.running);
-    merge(batch_.charged, newer.charged);
-    merge(batch_.reported, newer.reported);
-    merge(batch_.downlinks, newer.downlinks);
-    merge(batch_.closed, newer.closed);
-    merge(batch_.uplink, newer.uplink);
-    merge(batch_.site, newer.site);
-    batch_.uplink_acked = std::max(batch_.uplink_acked, newer.uplink_acked);
-    batch_.meta = meta_;
+LedgerCheckpoint Accounting::checkpoint() const {
+    return {ledger_.save(), counted_ ? counted_->save() : CountedUsageState{}};
 }
 
 }  // namespace weir::priority

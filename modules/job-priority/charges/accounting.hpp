@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: who pays for which running job: events in, charges in the ledger out, each job and event counted once.
-// Must not know: the journal, SQLite, priorities. What must outlive the module goes into the batch given to take().
+// Must not know: the journal, SQLite, priorities. What must outlive the module goes into the state log.
 // Source: DESIGN.md "Usage and decay", "State and restarts"; doc/adr/0058, 0059.
 #pragma once
 #include <cstddef>
@@ -16,6 +16,7 @@
 #include "libfairshare/usage/usage_ledger.hpp"
 #include "libsched/config/usage_settings.hpp"
 #include "modules/job-priority/jobs/job_event.hpp"
+#include "modules/job-priority/state/state_log.hpp"
 #include "modules/job-priority/state/state_rows.hpp"
 
 namespace weir::priority {
@@ -56,18 +57,18 @@ class Accounting {
     static constexpr std::size_t closed_kept = 20000;
     /// Reported jobs inside one another; a child has at most this many times its job's cores of them open.
     static constexpr std::size_t reported_depth_max = 8;
-    /// Charge rows between two checkpoints of the ledger.
-    static constexpr std::size_t charges_per_checkpoint = 2000;
 
-    Accounting(ShareTreePtr tree, const Counting& counting);
+    /// \param log  takes the rows; outlives this
+    Accounting(StateLog& log, ShareTreePtr tree, const Counting& counting);
     /// Takes over what the state file holds: checkpoint, charges since, running jobs. `tree` is the tree in force;
     /// members by `@*` are admitted again, other paths it lacks are paid by `unassociated`.
-    static Result<Accounting> restore(ShareTreePtr tree, const SavedState& saved, const Counting& counting,
-                                      Instant now);
+    /// REQUIRES: `log` was restored.
+    static Result<Accounting> restore(StateLog& log, ShareTreePtr tree, const SavedState& saved,
+                                      const Counting& counting, Instant now);
 
     // ---- events ----
     /// Begins to charge a run of a job. False, and nothing, when it is being charged or was (a replay). Another run of
-    /// the same id, of which nobody told the end, ends at position(). O(depth + log jobs).
+    /// the same id, of which nobody told the end, ends at the log's position. O(depth + log jobs).
     bool start(const JobRun& run, NodeId payer, std::int64_t cores, Instant at, const Bill& bill);
     /// Ends it, not before its start. False, and nothing, when it is not being charged.
     bool end(FluxJobId id, Instant at);
@@ -110,12 +111,15 @@ class Accounting {
     // ---- tree ----
     const ShareTree& tree() const { return ledger_.tree(); }
     const ShareTreePtr& tree_ptr() const { return ledger_.tree_ptr(); }
-    /// The leaf of an association; a member by `@*` without a line gets its leaf now.
-    NodeId leaf_of(const Association& association, const std::string& user);
+    /// The leaf of an association. A member by an `@*` line who has no leaf yet gets one now: the tree grows.
+    /// \returns `unassociated` where the account has no `@*` line any more
+    NodeId admit(const Association& association, const std::string& user);
     /// Leaves for all of these (account, user) that an `@*` line admits and that have none: one copy of the tree.
     void admit(const std::vector<std::pair<NodeId, std::string>>& members);
-    /// Another tree: usage and running jobs follow their paths. Returns, for each old node, its new one.
-    std::vector<NodeId> rebind(ShareTreePtr tree, Instant at);
+    /// Another tree: usage and running jobs follow their paths. Logs nothing: see rewrite().
+    void rebind(ShareTreePtr tree, Instant at);
+    /// Puts every row that names a path into `log`, and wants a checkpoint there.
+    void rewrite(StateLog& log) const;
     /// Usage at `at` stays what it is, as far as the new way of counting lets it (CountedUsage::set_rules()). Where the
     /// site begins to count in a way of its own, it takes over the core-seconds, and what runs is charged as it runs.
     void configure(const Counting& counting, Instant at);
@@ -132,19 +136,8 @@ class Accounting {
     void measure(Instant now, UsageSnapshot& into) const;
     /// What dynamic priorities weigh besides; nothing unless the site's rules have a history. O(size).
     void measure_use(Instant now, std::vector<DynamicUse>& into) const;
-    /// Moves the position on; written with the next batch.
-    void set_position(Instant at);
-    Instant position() const { return meta_.position; }
-
-    // ---- persistence ----
-    /// The changes since the last call, for one transaction. If that fails, give them back with untake().
-    StateBatch take();
-    void untake(StateBatch batch);
-    bool is_dirty() const { return !batch_.is_empty() || is_checkpoint_due_; }
-    /// The next batch carries the whole ledger (at unload, so that the next start replays nothing).
-    void want_checkpoint() { is_checkpoint_due_ = true; }
-    StateMeta& meta() { return meta_; }
-    StateBatch& batch() { return batch_; }
+    /// What StateLog::take() asks for.
+    LedgerCheckpoint checkpoint() const;
 
   private:
     void extend(ShareTree grown);
@@ -171,19 +164,15 @@ class Accounting {
     std::int64_t closed_cores_left(ReportedKey lender) const;
     void keep_closed(ReportedKey key, ClosedJob closed);
     void prune_closed();
-    void follow(const std::vector<NodeId>& moved);
 
+    StateLog* log_;  // a pointer, so that a copy may replace this
     UsageLedger ledger_;
     std::optional<CountedUsage> counted_;  // fed with all that ledger_ is
     std::map<FluxJobId, RunningJob> running_;
     std::map<ReportedKey, RunningJob> reported_;  // start and cores as moved; ends with its child
     std::map<ReportedKey, ClosedJob> closed_;
     std::map<JobRun, Instant> charged_;
-    StateMeta meta_;
-    StateBatch batch_;
     Instant reset_from_;  ///< boundaries up to here need no reset
-    std::size_t charges_since_checkpoint_ = 0;
-    bool is_checkpoint_due_ = false;
 };
 
 }  // namespace weir::priority

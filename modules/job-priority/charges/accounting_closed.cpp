@@ -9,7 +9,7 @@
 namespace weir::priority {
 
 void Accounting::keep_closed(ReportedKey key, ClosedJob closed) {
-    batch_.closed[key] = ClosedRow{row_of(closed.job), closed.end, closed.downlink};
+    log_->put_closed(key, ClosedRow{row_of(closed.job), closed.end, closed.downlink});
     closed_.insert_or_assign(key, std::move(closed));
 }
 
@@ -38,7 +38,7 @@ void Accounting::prune_closed() {
     std::nth_element(ends.begin(), middle, ends.end());
     for (auto entry = ends.begin(); entry != middle; ++entry) {
         closed_.erase(entry->second);
-        batch_.closed[entry->second] = std::nullopt;
+        log_->put_closed(entry->second, std::nullopt);
     }
 }
 
@@ -68,7 +68,7 @@ void Accounting::lend_between(const ClosedJob& closed, std::uint64_t child, Inst
 Instant Accounting::tell_closed(ReportedKey lender, Instant at) {
     ClosedJob& closed = closed_.at(lender);
     closed.job.told_until = std::max({at, closed.job.start, closed.job.told_until});
-    batch_.closed[lender] = ClosedRow{row_of(closed.job), closed.end, closed.downlink};
+    log_->put_closed(lender, ClosedRow{row_of(closed.job), closed.end, closed.downlink});
     return closed.job.told_until;
 }
 
@@ -88,7 +88,7 @@ bool Accounting::correct_end(ReportedKey key, Instant at) {
         lend_between(closed, key.first, at, closed.end, -1);
     }
     closed_.erase(found);
-    batch_.closed[key] = std::nullopt;
+    log_->put_closed(key, std::nullopt);
     return true;
 }
 

@@ -18,14 +18,14 @@ CountedJob Accounting::lent(const RunningJob& from, const RunningJob& inner) {
 void Accounting::count_start(const CountedJob& job) {
     if (counted_) {
         counted_->start(job);
-        batch_.counted_events.push_back({payer_path(tree(), job.charge.payer), job, {}});
+        log_->add_counted({payer_path(tree(), job.charge.payer), job, {}});
     }
 }
 
 void Accounting::count_end(const CountedJob& job, Instant at) {
     if (counted_) {
         counted_->end(job, at);
-        batch_.counted_events.push_back({payer_path(tree(), job.charge.payer), job, at});
+        log_->add_counted({payer_path(tree(), job.charge.payer), job, at});
     }
 }
 
@@ -68,13 +68,13 @@ Status Accounting::restore_counted(const SavedState& saved) {
 void Accounting::configure(const Counting& counting, Instant at) {
     if (ledger_.half_life() != counting.half_life) {
         ledger_.set_half_life(counting.half_life, at);
-        is_checkpoint_due_ = true;
+        log_->want_checkpoint();
     }
     const bool is_same = counted_ ? counting.rules == counted_->rules() : !counting.rules;
     if (is_same) {
         return;
     }
-    is_checkpoint_due_ = true;
+    log_->want_checkpoint();
     if (!counting.rules) {
         counted_.reset();
     } else if (counted_) {
@@ -88,7 +88,7 @@ void Accounting::begin_to_count(const UsageRules& rules, Instant at) {
     for (auto& [id, job] : running_) {
         if (job.bill.prepaid != Duration{}) {
             job.bill.prepaid = Duration{};  // its core-seconds so far are in what is taken over
-            batch_.running[id] = row_of(job);
+            log_->put_running(id, row_of(job));
         }
     }
     counted_.emplace(ledger_.tree_ptr(), rules);

@@ -28,7 +28,7 @@ bool Accounting::move_payer(FluxJobId id, NodeId payer, Instant at) {
     job.start = at;
     post(payer, job.cores, at);
     count_start(billed(job));
-    batch_.running[id] = row_of(job);
+    log_->put_running(id, row_of(job));
     return true;
 }
 
@@ -48,9 +48,9 @@ bool Accounting::is_too_deep(const ReportedKey& key, std::uint64_t inside) const
 Instant Accounting::tell(FluxJobId child, std::uint64_t inside, RunningJob& giver, Instant at) {
     giver.told_until = std::max({at, giver.start, giver.told_until});
     if (inside != 0) {
-        batch_.reported[{child, inside}] = row_of(giver);
+        log_->put_reported({child, inside}, row_of(giver));
     } else {
-        batch_.running[child] = row_of(giver);
+        log_->put_running(child, row_of(giver));
     }
     return giver.told_until;
 }
@@ -78,7 +78,7 @@ std::optional<Instant> Accounting::report_start(ReportedKey key, std::uint64_t i
     count_start(lent(*from, job));
     count_start(billed(job));
     reported_.emplace(key, job);
-    batch_.reported[key] = row_of(job);
+    log_->put_reported(key, row_of(job));
     return job.start;
 }
 
@@ -111,7 +111,7 @@ void Accounting::close(std::map<ReportedKey, RunningJob>::iterator reported, Ins
     post(job.payer, -job.cores, at);
     count_end(billed(job), at);
     reported_.erase(reported);
-    batch_.reported[key] = std::nullopt;
+    log_->put_reported(key, std::nullopt);
 }
 
 void Accounting::end_inside(FluxJobId child, std::uint64_t inside, Instant at) {

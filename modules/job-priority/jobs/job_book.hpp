@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the active jobs as the journal tells them: request, urgency, and how long each has waited.
-// Must not know: accounts' shares, usage, priorities. Source: RFC 21 (states), RFC 30 (urgency); doc/adr/0062.
+// Owns: the active jobs as the journal tells them: request, urgency, payer, and how long each has waited.
+// Must not know: how a payer is found (payers.hpp), accounts' shares, usage, priorities. Source: RFC 21 (states), RFC
+// 30 (urgency); doc/adr/0062.
 #pragma once
 #include <cstddef>
 #include <map>
 #include <optional>
 
+#include "libfairshare/tree/share_tree.hpp"
 #include "libsched/priority/ageing.hpp"
 #include "modules/job-priority/jobs/job_event.hpp"
 
@@ -27,7 +29,8 @@ struct BookJob {
     bool is_over = false;        ///< freed, or ended without resources: waits for `clean`
     std::int64_t got_cores = 0;  ///< by its alloc
     std::int64_t got_nodes = 0;
-    Ageing ageing;  ///< begins and pauses with: eligible, not held, without resources
+    NodeId payer = unassociated;  ///< as of the last event that asked for it: while it waits, and at its start
+    Ageing ageing;                ///< begins and pauses with: eligible, not held, without resources
 
     bool is_held() const { return urgency == urgency_held; }
     bool is_expedited() const { return urgency == urgency_expedited; }
@@ -59,6 +62,9 @@ class JobBook {
     /// submit of a known job (a replay). O(log jobs).
     BookChange apply(const JobEvent& event);
 
+    /// Keeps who pays for a job of the book. O(log jobs).
+    void set_payer(FluxJobId id, NodeId payer) { jobs_.at(id).payer = payer; }
+
     /// Forgets every job, before a new backlog.
     void clear() { jobs_.clear(); }
 
@@ -68,6 +74,10 @@ class JobBook {
     std::uint32_t charged_userid(const SubmitEvent& submit) const {
         return submit.userid == owner_ ? submit.request.routed_for.value_or(submit.userid) : submit.userid;
     }
+    /// Whether the instance's owner started it for himself.
+    bool is_owners(const BookJob& job) const { return job.userid == owner_ && job.charged_userid() == owner_; }
+    /// Whether a child instance in it is a partition: what it does not use is idle and nobody's.
+    bool is_partition(const BookJob& job) const { return is_owners(job) && job.request.account.empty(); }
     const std::map<FluxJobId, BookJob>& jobs() const { return jobs_; }
     std::size_t size() const { return jobs_.size(); }
 

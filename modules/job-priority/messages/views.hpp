@@ -11,12 +11,14 @@
 
 namespace weir::priority {
 
+/// What holds a pending job back: a limit of the share tree, or a cap of the policy, in words; empty when nothing does.
+std::string held_back_by(const PriorityService& service, FluxJobId id);
 /// job-priority.tree-get
-Json tree_view(PriorityService& service, Instant now);
+Json tree_view(const PriorityService& service, Instant now);
 /// job-priority.history
 Json history_view(const PriorityService& service);
 /// job-priority.usage
-Json usage_view(PriorityService& service, Instant now);
+Json usage_view(const PriorityService& service, Instant now);
 /// job-priority.weights
 Json weights_view(const PriorityService& service);
 /// job-priority.share-explain: an association's path, level by level, and what holds it down (libfairshare/explain); of
@@ -35,12 +37,12 @@ Json tree_diff_view(const TreeStore& trees, std::int64_t a, std::int64_t b, cons
 
 /// job-priority.list: pending jobs in the order of their priorities, each with `rank` `of` those in its own queue.
 /// limit 0: all.
-Json list_view(PriorityService& service, Instant now, std::size_t limit, std::optional<std::uint32_t> userid);
+Json list_view(const PriorityService& service, Instant now, std::size_t limit, std::optional<std::uint32_t> userid);
 /// job-priority.places: of each of `ids` that waits [id, rank, of], as in list_view().
-Json places_view(PriorityService& service, Instant now, const std::set<FluxJobId>& ids);
+Json places_view(const PriorityService& service, Instant now, const std::set<FluxJobId>& ids);
 /// job-priority.when: the next times at which one of two pending jobs passes the other. Errors: as explain.
-Result<Json> when_view(PriorityService& service, FluxJobId a, FluxJobId b, Instant now);
+Result<Json> when_view(const PriorityService& service, FluxJobId a, FluxJobId b, Instant now);
 /// job-priority.explain. Errors: ENOENT for a job that is not active here.
-Result<Json> explain_view(PriorityService& service, FluxJobId id, Instant now);
+Result<Json> explain_view(const PriorityService& service, FluxJobId id, Instant now);
 
 }  // namespace weir::priority

@@ -8,6 +8,7 @@
 #include "libsched/priority/crossings.hpp"
 #include "libsched/priority/explain.hpp"
 #include "modules/job-priority/messages/views.hpp"
+#include "modules/job-priority/ranking/policy_reasons.hpp"
 
 namespace weir::priority {
 namespace {
@@ -28,20 +29,17 @@ std::string rounded(double value, int digits) {
     return text;
 }
 
-std::string account_of(PriorityService& service, const BookJob& job) {
-    const NodeId payer = service.payer_of(job);
+std::string account_of(const PriorityService& service, const BookJob& job) {
     const ShareTree& tree = service.accounting().tree();
-    return payer == unassociated ? std::string() : tree.path(account_above(tree, payer));
+    const auto payer = service.payers().would_pay(tree, job);
+    return payer ? tree.path(account_above(tree, payer->association.account)) : std::string();
 }
 
 /// "alice in physics/queue:debug", "physics/group:staff".
-std::string share_of(PriorityService& service, const BookJob& job) {
-    const NodeId payer = service.payer_of(job);
-    const ShareTree& tree = service.accounting().tree();
-    const std::string path = tree.path(payer);
-    return tree.kind(payer) == NodeKind::user
-               ? service.users().name(job.charged_userid()) + " in " + tree.path(tree.parent(payer))
-               : path;
+std::string share_of(const ShareTree& tree, const Payer& payer) {
+    const auto [account, leaf] = payer.association;
+    const bool is_user = !leaf || tree.kind(*leaf) == NodeKind::user;
+    return is_user ? payer.user + " in " + tree.path(leaf ? tree.parent(*leaf) : account) : tree.path(*leaf);
 }
 
 std::string policy_name(const PriorityService& service) {
@@ -52,7 +50,7 @@ const char* state_name(const BookJob& job) {
     return job.has_resources ? "RUN" : job.is_over ? "CLEANUP" : job.is_eligible ? "SCHED" : "DEPEND";
 }
 
-void set_job(Json& view, PriorityService& service, const BookJob& job) {
+void set_job(Json& view, const PriorityService& service, const BookJob& job) {
     view.set("id", static_cast<long long>(job.id)).set("user", service.users().name(job.charged_userid()));
     view.set("account", account_of(service, job)).set("queue", job.request.queue);
 }
@@ -111,8 +109,8 @@ Json resources_view(const Breakdown& parts) {
 /// What policies other than multifactor go by; nothing for that one.
 Measured measured_for_order(const PriorityService& service, Instant now) {
     Measured measured;
-    if (!service.is_sum()) {
-        service.measure(now, measured);
+    if (!service.ranking().order().is_sum()) {
+        service.ranking().measure(service.accounting(), now, measured);
     }
     return measured;
 }
@@ -138,11 +136,12 @@ Json order_contributions_view(const OrderTerms& order) {
     return contributions;
 }
 
-Json ahead_view(PriorityService& service, FluxJobId id, const Standing& place, Instant now) {
+Json ahead_view(const PriorityService& service, FluxJobId id, const Standing& place, Instant now) {
     Json ahead = Json::array();
     const Measured measured = measured_for_order(service, now);
+    const RankedScene scene{service.ranking(), service.accounting().tree(), measured, now};
     for (const Ahead& other : place.ahead) {
-        const std::string lead = service.is_sum() ? "" : service.order_lead(id, other.id.value, measured, now);
+        const std::string lead = service.ranking().order().is_sum() ? "" : order_lead(scene, id, other.id.value);
         const BookJob* job = service.book().find(other.id.value);
         Json entry = Json::object();
         entry.set("id", static_cast<long long>(other.id.value));
@@ -204,7 +203,7 @@ void add_sum_words(Json& words, const Settings& s, const BookJob& job, const Bre
     }
 }
 
-Json words_view(PriorityService& service, const BookJob& job, const Breakdown& parts, const Standing& place,
+Json words_view(const PriorityService& service, const BookJob& job, const Breakdown& parts, const Standing& place,
                 const OrderTerms& order, Instant now) {
     Json words = Json::array();
     const std::string user = service.users().name(job.charged_userid());
@@ -215,17 +214,18 @@ Json words_view(PriorityService& service, const BookJob& job, const Breakdown& p
     } else if (job.is_expedited()) {
         words.append(Json::string("The job is expedited (urgency 31): it stands before every job that is not."));
     }
-    if (const std::string limit = service.held_back_by(job.id); !limit.empty()) {
+    if (const std::string limit = held_back_by(service, job.id); !limit.empty()) {
         words.append(Json::string("It is held back by a limit: " + limit + "."));
     }
     const std::string where = job.request.queue.empty() ? "" : " in the queue " + job.request.queue;
     words.append(Json::string("It is number " + std::to_string(place.rank) + " of " + std::to_string(place.of) +
                               " waiting jobs" + where + ", with priority " + std::to_string(parts.priority) + "."));
-    words.append(Json::string(service.payer_of(job) == unassociated
-                                  ? "It is charged to no account: " + user +
-                                        " has no association in the share tree, so its fair share is 0."
-                                  : "It uses the share of " + share_of(service, job) + "."));
-    if (service.is_sum()) {
+    const ShareTree& tree = service.accounting().tree();
+    const auto payer = service.payers().would_pay(tree, job);
+    words.append(Json::string(payer ? "It uses the share of " + share_of(tree, *payer) + "."
+                                    : "It is charged to no account: " + user +
+                                          " has no association in the share tree, so its fair share is 0."));
+    if (service.ranking().order().is_sum()) {
         add_sum_words(words, service.settings(), job, parts, now);
     }
     for (const std::string& sentence : order.words) {
@@ -234,7 +234,7 @@ Json words_view(PriorityService& service, const BookJob& job, const Breakdown& p
     return words;
 }
 
-Json not_pending_view(PriorityService& service, const BookJob& job) {
+Json not_pending_view(const PriorityService& service, const BookJob& job) {
     Json view = Json::object();
     set_job(view, service, job);
     Json words = Json::array();
@@ -242,7 +242,7 @@ Json not_pending_view(PriorityService& service, const BookJob& job) {
                               : job.is_over     ? "The job is over."
                                                 : "The job waits for its dependencies and is not in the queue yet."));
     view.set("state", state_name(job)).set("priority", 0).set("pushed", Json::own(json_null())).set("rank", 0);
-    view.set("of", static_cast<long long>(service.queue().size())).set("bypass", Json::own(json_null()));
+    view.set("of", static_cast<long long>(service.ranking().queue().size())).set("bypass", Json::own(json_null()));
     view.set("terms", Json::array()).set("ahead", Json::array()).set("words", std::move(words));
     return view;
 }
@@ -260,10 +260,11 @@ struct Placed {
 };
 
 /// In the order of their priorities. O(jobs log jobs).
-std::vector<Placed> placed_jobs(PriorityService& service, Instant now) {
+std::vector<Placed> placed_jobs(const PriorityService& service, Instant now) {
     std::vector<Placed> placed;
     std::map<std::string_view, long long> waiting;  // by queue
-    for (const PriorityEngine::Change& at : in_queue_order(service.queue().engine(), now, service.factors())) {
+    for (const PriorityEngine::Change& at :
+         in_queue_order(service.ranking().queue().engine(), now, service.ranking().factors())) {
         if (const BookJob* job = service.book().find(at.id.value)) {
             placed.push_back({job, at, ++waiting[job->request.queue]});
         }
@@ -276,10 +277,16 @@ std::vector<Placed> placed_jobs(PriorityService& service, Instant now) {
 
 }  // namespace
 
-Json list_view(PriorityService& service, Instant now, std::size_t limit, std::optional<std::uint32_t> userid) {
-    const PriorityEngine& engine = service.queue().engine();
+std::string held_back_by(const PriorityService& service, FluxJobId id) {
+    std::string limit = service.gate().limit_of(service.accounting().tree(), id);
+    return !limit.empty() || !service.gate().is_capped(id) ? limit : cap_of(service.ranking(), id);
+}
+
+Json list_view(const PriorityService& service, Instant now, std::size_t limit, std::optional<std::uint32_t> userid) {
+    const PriorityEngine& engine = service.ranking().queue().engine();
     Json jobs = Json::array();
     const Measured measured = measured_for_order(service, now);
+    const RankedScene scene{service.ranking(), service.accounting().tree(), measured, now};
     const std::vector<Placed> placed = placed_jobs(service, now);
     std::size_t matching = 0;
     for (const auto& [job, at, rank, of] : placed) {
@@ -294,11 +301,11 @@ Json list_view(PriorityService& service, Instant now, std::size_t limit, std::op
         entry.set("urgency", job->urgency).set("priority", static_cast<long long>(at.priority));
         entry.set("rank", rank).set("of", of);
         entry.set("submit", to_seconds(job->submit));
-        if (service.is_sum()) {
-            const Breakdown parts = breakdown(engine, at.slot, now, service.factors());
+        if (service.ranking().order().is_sum()) {
+            const Breakdown parts = breakdown(engine, at.slot, now, service.ranking().factors());
             entry.set("factors", factors_view(parts)).set("contributions", contributions_view(parts));
         } else {
-            const OrderTerms terms = service.explain_order(at.id.value, measured, now);
+            const OrderTerms terms = explain_order(scene, at.id.value);
             entry.set("factors", Json::object()).set("contributions", order_contributions_view(terms));
         }
         entry.set("qos", job->request.qos);
@@ -310,7 +317,7 @@ Json list_view(PriorityService& service, Instant now, std::size_t limit, std::op
     return view;
 }
 
-Json places_view(PriorityService& service, Instant now, const std::set<FluxJobId>& ids) {
+Json places_view(const PriorityService& service, Instant now, const std::set<FluxJobId>& ids) {
     Json places = Json::array();
     for (const Placed& one : placed_jobs(service, now)) {
         if (ids.count(one.job->id) != 0) {
@@ -344,22 +351,23 @@ const char* taken_for_granted(PolicyKind policy) {
 
 /// The same of both kinds of policy.
 Passings passings_between(const PriorityService& service, FluxJobId a, FluxJobId b, Instant now) {
-    if (!service.is_sum()) {
-        return service.passings_of(a, b, measured_for_order(service, now), now, crossings_max);
+    if (!service.ranking().order().is_sum()) {
+        const Measured measured = measured_for_order(service, now);
+        return passings_of({service.ranking(), service.accounting().tree(), measured, now}, a, b, crossings_max);
     }
-    const PriorityEngine& engine = service.queue().engine();
-    const PriorityEngine::Slot first = *service.queue().find(a);
-    const PriorityEngine::Slot second = *service.queue().find(b);
+    const PriorityEngine& engine = service.ranking().queue().engine();
+    const PriorityEngine::Slot first = *service.ranking().queue().find(a);
+    const PriorityEngine::Slot second = *service.ranking().queue().find(b);
     const auto key = [&](PriorityEngine::Slot slot) {
         const JobInputs job = engine.inputs(slot);
-        return QueueKey{engine.priority(slot, now, service.factors()), job.submit, job.id};
+        return QueueKey{engine.priority(slot, now, service.ranking().factors()), job.submit, job.id};
     };
     Passings found;
     found.first_now = key(first).priority;
     found.second_now = key(second).priority;
     found.is_first_now = key(first) < key(second);
     found.until = never;
-    for (const Crossing& crossing : crossings(engine, first, second, now, service.factors(), crossings_max)) {
+    for (const Crossing& crossing : crossings(engine, first, second, now, service.ranking().factors(), crossings_max)) {
         found.list.push_back({crossing.at, crossing.ahead == first});
     }
     return found;
@@ -367,12 +375,12 @@ Passings passings_between(const PriorityService& service, FluxJobId a, FluxJobId
 
 }  // namespace
 
-Result<Json> when_view(PriorityService& service, FluxJobId a, FluxJobId b, Instant now) {
+Result<Json> when_view(const PriorityService& service, FluxJobId a, FluxJobId b, Instant now) {
     if (a == b) {
         return Error{std::errc::invalid_argument, "a job does not pass itself: name two"};
     }
     for (const FluxJobId id : {a, b}) {
-        if (service.queue().find(id) == nullptr || service.book().find(id) == nullptr) {
+        if (service.ranking().queue().find(id) == nullptr || service.book().find(id) == nullptr) {
             return Error{std::errc::no_such_file_or_directory,
                          "job " + std::to_string(id) + " does not wait here: only waiting jobs pass each other"};
         }
@@ -383,8 +391,8 @@ Result<Json> when_view(PriorityService& service, FluxJobId a, FluxJobId b, Insta
         Json entry = Json::object();
         set_job(entry, service, *service.book().find(id));
         // LSF's numbers stand for places: those are the engine's.
-        const std::uint32_t place =
-            service.queue().engine().priority(*service.queue().find(id), now, service.factors());
+        const std::uint32_t place = service.ranking().queue().engine().priority(*service.ranking().queue().find(id),
+                                                                                now, service.ranking().factors());
         const double number = service.settings().policy == PolicyKind::lsf ? place
                               : id == a                                    ? found.first_now
                                                                            : found.second_now;
@@ -405,23 +413,25 @@ Result<Json> when_view(PriorityService& service, FluxJobId a, FluxJobId b, Insta
     return view;
 }
 
-Result<Json> explain_view(PriorityService& service, FluxJobId id, Instant now) {
+Result<Json> explain_view(const PriorityService& service, FluxJobId id, Instant now) {
     const BookJob* job = service.book().find(id);
     if (job == nullptr) {
         return Error{std::errc::no_such_file_or_directory, "there is no active job with this id here"};
     }
-    const PriorityEngine::Slot* slot = service.queue().find(id);
+    const PriorityEngine::Slot* slot = service.ranking().queue().find(id);
     if (slot == nullptr) {
         return not_pending_view(service, *job);
     }
-    const PriorityEngine& engine = service.queue().engine();
-    const Breakdown parts = breakdown(engine, *slot, now, service.factors());
-    const Standing place = standing(engine, *slot, now, service.factors(), ahead_max, [&](JobId other) {
+    const PriorityEngine& engine = service.ranking().queue().engine();
+    const Breakdown parts = breakdown(engine, *slot, now, service.ranking().factors());
+    const Standing place = standing(engine, *slot, now, service.ranking().factors(), ahead_max, [&](JobId other) {
         const BookJob* its = service.book().find(other.value);
         return its != nullptr && its->request.queue == job->request.queue;
     });
-    const OrderTerms order =
-        service.is_sum() ? OrderTerms{} : service.explain_order(id, measured_for_order(service, now), now);
+    const Measured measured = measured_for_order(service, now);
+    const OrderTerms order = service.ranking().order().is_sum()
+                                 ? OrderTerms{}
+                                 : explain_order({service.ranking(), service.accounting().tree(), measured, now}, id);
     Json view = Json::object();
     set_job(view, service, *job);
     view.set("state", state_name(*job)).set("urgency", job->urgency);
@@ -434,11 +444,11 @@ Result<Json> explain_view(PriorityService& service, FluxJobId id, Instant now) {
     view.set("bypass", parts.bypass == Bypass::none   ? Json::own(json_null())
                        : parts.bypass == Bypass::held ? Json::string("held")
                                                       : Json::string("expedited"));
-    if (const std::string limit = service.held_back_by(id); !limit.empty()) {
+    if (const std::string limit = held_back_by(service, id); !limit.empty()) {
         view.set("limit", limit);
     }
     view.set("resources", resources_view(parts));
-    view.set("terms", service.is_sum() ? terms_view(parts) : order_terms_view(order));
+    view.set("terms", service.ranking().order().is_sum() ? terms_view(parts) : order_terms_view(order));
     view.set("ahead", ahead_view(service, id, place, now));
     Json words = words_view(service, *job, parts, place, order, now);
     if (is_order && pushed) {

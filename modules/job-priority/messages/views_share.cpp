@@ -52,7 +52,7 @@ class Scene {
   public:
     Scene(const PriorityService& service, Instant now)
         : service_(service), now_(now), tree_(service.accounting().tree_ptr()) {
-        service.measure(now, measured_);
+        service.ranking().measure(service.accounting(), now, measured_);
     }
 
     /// An association, one that an `@*` line would let in, or an inner node: an account.
@@ -87,13 +87,14 @@ class Scene {
         return node && !tree_->is_association(*node) ? Result<NodeId>(not_a_leaf(*tree_, *node)) : node;
     }
 
-    void judge() { standings_ = evaluate(service_.algorithm(), *tree_, measured_.measures()); }
+    void judge() { standings_ = evaluate(service_.ranking().shares().algorithm(), *tree_, measured_.measures()); }
 
     Json explanation(NodeId node) const {
         if (!tree_->is_association(node)) {
             return explanation_of_account(node);
         }
-        const Explanation made = explain(service_.algorithm(), *tree_, measured_.measures(), standings_, node);
+        const Explanation made =
+            explain(service_.ranking().shares().algorithm(), *tree_, measured_.measures(), standings_, node);
         Json levels = Json::array();
         for (const ExplainedLevel& level : made.levels) {
             levels.append(level_view(level));
@@ -105,7 +106,8 @@ class Scene {
     }
 
     Json comparison(NodeId a, NodeId b) const {
-        const Comparison made = compare(service_.algorithm(), *tree_, measured_.measures(), standings_, a, b);
+        const Comparison made =
+            compare(service_.ranking().shares().algorithm(), *tree_, measured_.measures(), standings_, a, b);
         Json view = Json::object();
         view.set("a", stand(a)).set("b", stand(b)).set("common", made.common).set("reason", made.reason);
         view.set("first", std::is_eq(made.order) ? "neither" : std::is_gt(made.order) ? "a" : "b");
@@ -116,7 +118,7 @@ class Scene {
 
     void finish(Json& view) const {
         view.set("algorithm", service_.settings().algorithm).set("now", to_seconds(now_));
-        view.set("parent_factors", service_.has_parent_factors());
+        view.set("parent_factors", service_.ranking().shares().are_parents());
     }
 
   private:
@@ -132,7 +134,7 @@ class Scene {
 
     Json explanation_of_account(NodeId node) const {
         const AccountExplanation made =
-            explain_account(service_.algorithm(), *tree_, measured_.measures(), standings_, node);
+            explain_account(service_.ranking().shares().algorithm(), *tree_, measured_.measures(), standings_, node);
         Json levels = Json::array();
         for (const ExplainedLevel& level : made.levels) {
             levels.append(level_view(level));

@@ -39,17 +39,17 @@ Json total_of(const UsageLedger& ledger, const UsageSnapshot& snapshot) {
     return object;
 }
 
-/// Pending jobs by node; an account's are its users'. Children have greater ids than their parents.
-std::vector<long long> pending_by_node(PriorityService& service) {
+/// Pending jobs by node, as they were last resolved; an account's are its users'. Children have greater ids than their
+/// parents.
+std::vector<long long> pending_by_node(const PriorityService& service) {
     const ShareTree& tree = service.accounting().tree();
     std::vector<long long> pending(tree.size(), 0);
     for (const auto& [id, job] : service.book().jobs()) {
         if (!job.is_pending()) {
             continue;
         }
-        const NodeId payer = service.payer_of(job);
-        if (payer != unassociated && payer.value < pending.size()) {
-            pending[payer.value] += 1;
+        if (job.payer.value < pending.size()) {
+            pending[job.payer.value] += 1;
         }
     }
     for (std::uint32_t index = tree.size() - 1; index > 0 && index < tree.size(); --index) {
@@ -65,7 +65,8 @@ Json node_view(const PriorityService& service, const Measured& measured, const S
     const ShareTree& tree = ledger.tree();
     const double everything = core_seconds(snapshot.usage.at(root_node.value) + snapshot.unassociated);
     const double used = core_seconds(snapshot.usage.at(node.value));
-    const NodeStanding standing = node_standing(service.algorithm(), tree, measured.measures(), node);
+    const NodeStanding standing =
+        node_standing(service.ranking().shares().algorithm(), tree, measured.measures(), node);
     Json view = Json::object();
     view.set("path", tree.path(node)).set("kind", to_string(tree.kind(node)));
     view.set("shares", static_cast<long long>(tree.shares(node))).set("entitled", tree.entitled_share(node));
@@ -85,12 +86,12 @@ void set_revision(Json& view, const TreeRevision& revision) {
 
 }  // namespace
 
-Json tree_view(PriorityService& service, Instant now) {
-    const std::vector<long long> pending = pending_by_node(service);  // may admit members: before the tree is read
+Json tree_view(const PriorityService& service, Instant now) {
+    const std::vector<long long> pending = pending_by_node(service);
     const UsageLedger& ledger = service.accounting().ledger();
     Measured measured;
-    service.measure(now, measured);
-    const Standings standings = evaluate(service.algorithm(), ledger.tree(), measured.measures());
+    service.ranking().measure(service.accounting(), now, measured);
+    const Standings standings = evaluate(service.ranking().shares().algorithm(), ledger.tree(), measured.measures());
     Json nodes = Json::array();
     for (std::uint32_t index = 1; index < ledger.tree().size(); ++index) {
         if (ledger.tree().kind(NodeId{index}) != NodeKind::any_member) {
@@ -137,7 +138,7 @@ Json tree_diff_view(const TreeStore& trees, std::int64_t a, std::int64_t b, cons
     return std::move(view.set("revisions", std::move(revisions)).set("changes", changes_view(changes)));
 }
 
-Json usage_view(PriorityService& service, Instant now) {
+Json usage_view(const PriorityService& service, Instant now) {
     const UsageLedger& ledger = service.accounting().ledger();
     UsageSnapshot snapshot;
     service.accounting().measure(now, snapshot);
@@ -201,9 +202,9 @@ Json policy_weights(const Settings& s) {
 
 Json weights_view(const PriorityService& service) {
     const Settings& s = service.settings();
-    Json weights = service.is_sum() ? sum_weights(s.weights) : policy_weights(s);
+    Json weights = service.ranking().order().is_sum() ? sum_weights(s.weights) : policy_weights(s);
     Json resources = Json::object();
-    for (const ResourceWeight& resource : service.queue().engine().settings().resources) {
+    for (const ResourceWeight& resource : service.ranking().queue().engine().settings().resources) {
         Json one = Json::object();
         one.set("weight", resource.weight).set("total", resource.total.front());
         resources.set(resource.name.c_str(), std::move(one));
@@ -224,8 +225,8 @@ Json weights_view(const PriorityService& service) {
     view.set("charging", s.billing.charging == Charging::at_dispatch ? "at-dispatch" : "as-it-runs");
     view.set("billed", has_billing(s));
     view.set("algorithm", s.algorithm).set("size_favors", s.is_large_favored ? "large" : "small");
-    view.set("enforce", s.is_enforced).set("parent_factors", service.has_parent_factors());
-    view.set("machine_cores", static_cast<long long>(service.queue().engine().settings().machine_cores));
+    view.set("enforce", s.is_enforced).set("parent_factors", service.ranking().shares().are_parents());
+    view.set("machine_cores", static_cast<long long>(service.ranking().queue().engine().settings().machine_cores));
     view.set("qos", classes(s.qos)).set("queues", classes(s.queues));
     view.set("associations", classes(s.associations)).set("resources", std::move(resources));
     return view;

@@ -153,8 +153,9 @@ UpdateEvent read_update(const json_t* context) {
 
 AllocEvent read_alloc(const json_t* context, json_t* R) {
     const auto read = decode_r(R);
+    const auto cores = read ? static_cast<std::int64_t>(core_count(read->resources)) : 0;
     const auto nodes = read ? static_cast<std::int64_t>(read->resources.nodes.size()) : 1;
-    return {cores_of_R(R), at(context, {"annotations", "weir", "child"}) != nullptr, nodes};
+    return {cores, at(context, {"annotations", "weir", "child"}) != nullptr, nodes};
 }
 
 /// Appends the event if it is one of ours. False when the entry is no RFC 18 event.
@@ -231,11 +232,6 @@ Result<JournalMessage> read_journal(const json_t* message) {
         }
     }
     return read;
-}
-
-std::int64_t cores_of_R(json_t* R) {
-    const auto read = decode_r(R);
-    return read ? static_cast<std::int64_t>(core_count(read->resources)) : 0;
 }
 
 std::int64_t cores_of_jobspec(const json_t* jobspec) {

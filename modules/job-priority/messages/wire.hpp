@@ -30,8 +30,6 @@ Json journal_filter();
 /// Errors: EPROTO with what is missing.
 Result<JournalMessage> read_journal(const json_t* message);
 
-/// Cores of an R (RFC 20); 0 when there is none or it cannot be read.
-std::int64_t cores_of_R(json_t* R);
 /// All that an R has; no cores when there is none or it cannot be read.
 MachineSize machine_of_R(json_t* R);
 /// Cores that a jobspec asks for (RFC 14, 25), at least 1: counts multiply along nodes, slots and cores; of a range

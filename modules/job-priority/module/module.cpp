@@ -261,7 +261,7 @@ void Module::on_withheld(flux_future_t* f) {
         json_array_foreach(json_object_get(payload.get(), "jobs"), index, id) {
             ids.insert(static_cast<FluxJobId>(json_integer_value(id)));
         }
-        service_->set_withheld(std::move(ids));
+        service_->gate().set_withheld(std::move(ids));
     }  // else: no plugin, or one before this question: places are given anew
     withheld_.reset();
     follow();
@@ -276,7 +276,7 @@ void Module::follow() {
 
 void Module::start() {
     (void)state_->commit();  // told
-    if (service_->is_limited()) {
+    if (service_->gate().is_limited()) {
         withheld_ = flux::rpc(h_, "job-manager.jobpriority.withheld", Json::object());
         flux::then<&Module::on_withheld>(withheld_.get(), this, withheld_timeout_s * time_scale_);
     } else {
@@ -292,7 +292,7 @@ void Module::finish() {
     if (parent_) {
         parent_->flush(goodbye_s * time_scale_, [this] { (void)state_->commit(); });
     }
-    service_->want_checkpoint();
+    service_->log().want_checkpoint();
     (void)state_->commit();  // told
 }
 
@@ -307,19 +307,19 @@ void Module::on_iteration() {
         is_pass_due_ = false;
         on_pass();
     } else if (service_->has_marked() && service_->is_synced()) {
-        service_->pass_changed(now());
+        service_->pass(now(), Pass::marked);
     }
     if (const auto problem = service_->users().take_problem()) {
         flux::log(h_, LOG_ERR, *problem);
     }
-    for (const auto& [id, why] : service_->take_refusals()) {
+    for (const auto& [id, why] : service_->gate().take_refusals()) {
         Json payload = Json::object();
         payload.set("id", static_cast<long long>(id)).set("severity", 0).set("type", "limit").set("note", why);
         (void)flux::rpc(h_, "job-manager.raise", payload, FLUX_RPC_NORESPONSE);
     }
     plugin_->pump();
     answer_syncs();
-    if (service_->is_dirty()) {
+    if (service_->log().is_dirty()) {
         state_->commit_soon();
     }
 }
@@ -330,7 +330,7 @@ void Module::on_pass() {
     }
     const double started = flux_reactor_time();
     service_->set_utc_offset(utc_offset(now()));
-    if (!service_->is_machine_known() || started - machine_asked_s_ >= machine_interval_s * time_scale_) {
+    if (!service_->ranking().is_machine_known() || started - machine_asked_s_ >= machine_interval_s * time_scale_) {
         read_machine();
     }
     service_->pass(now());
@@ -345,8 +345,8 @@ void Module::publish_factors() {
     if (attached_.empty()) {
         return;
     }
-    bool is_complete = false;
-    const std::vector<FactorRow> rows = service_->changed_factor_rows(is_complete);
+    const auto [rows, is_complete] = service_->publication().changed(
+        factor_rows(service_->accounting().tree(), service_->ranking().shares().standings(), service_->users()));
     if (rows.empty() && !is_complete) {
         return;
     }

@@ -188,7 +188,7 @@ Json Module::on_site_set(const flux_msg_t* msg) {
     json_t* values = nullptr;
     flux::unpack(msg, "{s:o}", "values", &values);
     const auto read = flux::value_or_throw(read_site_values(values));
-    const SiteEdit edit = service_->propose_site_values(read);
+    const SiteEdit edit = SiteValues::propose(service_->book(), read);
     StateBatch batch;
     batch.site = edit.rows;
     written_or_throw(state_->write(batch), "the values were");
@@ -201,7 +201,7 @@ Json Module::on_site_set(const flux_msg_t* msg) {
     answer.set("set", static_cast<long long>(read.size() - edit.unknown.size())).set("unknown", std::move(ids));
     const Settings& settings = service_->settings();
     const bool is_admin = settings.policy == PolicyKind::lsf && settings.lsf.aps;  // added as it is
-    answer.set("weight", is_admin ? 1. : service_->is_sum() ? settings.weights.site : 0.);
+    answer.set("weight", is_admin ? 1. : service_->ranking().order().is_sum() ? settings.weights.site : 0.);
     return answer;
 }
 
@@ -210,15 +210,16 @@ Json Module::on_stats(const flux_msg_t*) {
     const ServiceCounts& counts = service_->counts();
     const auto number = [](std::uint64_t value) { return static_cast<long long>(value); };
     Json stats = Json::object();
-    stats.set("passes", number(counts.passes)).set("pending", number(service_->queue().size()));
+    stats.set("passes", number(counts.passes)).set("pending", number(service_->ranking().queue().size()));
     stats.set("active", number(service_->book().size()))
         .set("running", number(service_->accounting().running().size()));
     stats.set("pushed", number(service_->pusher().pushed_total())).set("changes", number(counts.changes));
-    stats.set("last_pass_us", last_pass_us_).set("events", number(counts.events));
-    stats.set("evaluations", number(counts.evaluations)).set("vanished", number(counts.vanished));
+    stats.set("last_pass_us", last_pass_us_).set("events", number(counts.events + service_->children().records()));
+    stats.set("evaluations", number(service_->ranking().shares().evaluations()))
+        .set("vanished", number(service_->charges().vanished()));
     stats.set("nodes", number(service_->accounting().tree().size()));
     stats.set("ledger_touches", number(service_->accounting().ledger().touches()));
-    stats.set("journal_position", to_seconds(service_->accounting().position()));
+    stats.set("journal_position", to_seconds(service_->log().meta().position));
     stats.set("synced", service_->is_synced()).set("plugin", plugin_->is_absent() ? "absent" : "present");
     stats.set("state_file", state_->path()).set("state_failed", state_->has_failed());
     stats.set("state_failures", number(state_->failures()));
@@ -228,12 +229,12 @@ Json Module::on_stats(const flux_msg_t*) {
                         : parent_->state() == UplinkLink::State::attached ? "attached"
                         : parent_->state() == UplinkLink::State::refused  ? "refused"
                                                                           : "connecting");
-    uplink.set("last_seq", number(service_->uplink().last_seq()));
-    uplink.set("unacknowledged", number(service_->uplink().unacknowledged()));
-    uplink.set("factors", service_->has_parent_factors());
+    uplink.set("last_seq", number(service_->uplink().queue().last_seq()));
+    uplink.set("unacknowledged", number(service_->uplink().queue().unacknowledged()));
+    uplink.set("factors", service_->ranking().shares().are_parents());
     stats.set("uplink", std::move(uplink));
-    stats.set("children", number(service_->children().size()));
-    stats.set("attached", number(attached_.size())).set("not_believed", number(counts.not_believed));
+    stats.set("children", number(service_->children().children().size()));
+    stats.set("attached", number(attached_.size())).set("not_believed", number(service_->children().not_believed()));
     return stats;
 }
 
@@ -254,7 +255,7 @@ void Module::answer_syncs() {
     (void)state_->keep();  // told
     Json answer = Json::object();
     answer.set("pushed", static_cast<long long>(service_->pusher().pushed_total() - pushed_before_sync_));
-    answer.set("pending", static_cast<long long>(service_->queue().size()));
+    answer.set("pending", static_cast<long long>(service_->ranking().queue().size()));
     for (const flux::MessageRef& msg : std::exchange(syncs_, {})) {
         if (plugin_->is_absent()) {
             flux::respond_error(h_, msg.get(), ENOSYS, "the jobtap plugin job-priority-tap.so is not loaded");
@@ -268,7 +269,8 @@ void Module::answer_syncs() {
 
 void Module::authorize(const flux_msg_t* msg, FluxJobId child) const {
     const flux_msg_cred cred = flux::cred_of(msg);
-    (void)flux::value_or_throw(service_->authorize_child(child, cred.userid, (cred.rolemask & FLUX_ROLE_OWNER) != 0));
+    (void)flux::value_or_throw(
+        service_->children().authorize(child, cred.userid, (cred.rolemask & FLUX_ROLE_OWNER) != 0));
 }
 
 // Guest: for a job of his that runs, holds one stream open, on which he hears the factors that tree-get shows anybody,
@@ -292,7 +294,10 @@ void Module::on_attach(const flux_msg_t* msg) {
     Json answer = Json::object();
     answer.set("seq_acked", static_cast<long long>(acked));
     answer.set("half_life_s", to_seconds(service_->settings().half_life));
-    answer.set("factors", write_factors(service_->factor_rows())).set("complete", true);
+    answer
+        .set("factors", write_factors(factor_rows(service_->accounting().tree(),
+                                                  service_->ranking().shares().standings(), service_->users())))
+        .set("complete", true);
     kept_or_throw(state_->keep());
     flux::respond(h_, msg, answer);
     const flux::MessageRef before = std::exchange(attached_[child], flux::keep(msg));
@@ -329,7 +334,7 @@ void Module::on_disconnect(const flux_msg_t* msg) {
 
 void Module::end_attached() {
     for (auto one = attached_.begin(); one != attached_.end();) {
-        const bool is_over = service_->children().count(one->first) == 0;
+        const bool is_over = service_->children().children().count(one->first) == 0;
         if (is_over) {
             flux::respond_error(h_, one->second.get(), ENODATA, "the job has ended");
         }

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "modules/job-priority/sends/accounts_view.hpp"
 #include "modules/job-priority/tap/tap_table.hpp"
 
 namespace weir::priority {
@@ -66,7 +67,7 @@ void PluginLink::send(Sent what, const std::string& topic, const Json& payload) 
 }
 
 void PluginLink::send_accounts() {
-    const AccountsView view = service_.accounts();
+    const AccountsView view = accounts_view(service_.accounting().tree(), service_.users());
     Json users = Json::array();
     for (const AccountsView::User& user : view.users) {
         Json entry = Json::array();

@@ -53,7 +53,7 @@ void StateLink::restore(Instant now) {
     }
     store_->drop_saved();
     if (is_new || store_->has_lost_log()) {  // the parent must not take our next records for those it has
-        service_.set_instance(new_instance_name(h_));
+        service_.log().set_instance(new_instance_name(h_));
     }
     is_rebuilt_told_ = !is_new || path().empty();
     for (const std::string& warning : warnings) {
@@ -98,7 +98,7 @@ Status StateLink::commit() {
     StateBatch batch = service_.take_batch();
     Status status = store_->apply(batch);
     if (!status) {
-        service_.untake_batch(std::move(batch));
+        service_.log().untake(std::move(batch));
     }
     return settle(std::move(status));
 }

@@ -3,6 +3,7 @@
 // accepted is written and read back as the same, and a guest's child moves nothing but what its own user pays.
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -25,7 +26,7 @@ Instant day() {
     return instant_from_seconds(1767225600);
 }
 
-PriorityService an_instance() {
+std::unique_ptr<PriorityService> an_instance() {
     Settings settings;
     settings.users = {{"owner", owner}, {"guest", guest}, {"bob", 5002}};
     UserDatabase nobody;
@@ -33,16 +34,16 @@ PriorityService an_instance() {
     nobody.id_of = [](const std::string&) {
         return Result<std::optional<std::uint32_t>>(std::optional<std::uint32_t>());
     };
-    PriorityService service(std::move(settings), std::move(nobody), owner, false);
+    auto service = std::make_unique<PriorityService>(std::move(settings), std::move(nobody), owner, false);
     const char* tree = "\"a\" = 1\n\"a/@guest\" = 1\n\"a/@bob\" = 1\n\"b\" = 1\n\"b/@guest\" = 1\n\"b/@*\" = 1\n";
-    const auto proposal = service.trees().propose(service.accounting().tree(), {tree, "", "", {}}, "t", day());
+    const auto proposal = service->trees().propose(service->accounting().tree(), {tree, "", "", {}}, "t", day());
     WEIR_CHECK(proposal.has_value());
-    service.accept(service.prepare(*proposal, day()));
-    service.begin_backlog();
-    service.end_backlog(day());
-    service.apply({child, day(), SubmitEvent{guest, 16, {}}});
-    service.apply({child, day(), DependEvent{}});
-    service.apply({child, day(), AllocEvent{cores, false}});
+    service->accept(service->prepare(*proposal, day()));
+    service->begin_backlog();
+    service->end_backlog(day());
+    service->apply({child, day(), SubmitEvent{guest, 16, {}}});
+    service->apply({child, day(), DependEvent{}});
+    service->apply({child, day(), AllocEvent{cores, false}});
     return service;
 }
 
@@ -60,10 +61,10 @@ void check_records(const json_t* document) {
         WEIR_CHECK(a.is_start == b.is_start && a.job == b.job && a.user == b.user && a.account == b.account &&
                    a.cores == b.cores && a.inside == b.inside);
     }
-    PriorityService service = an_instance();
+    const auto service = an_instance();
     const Instant now = day() + length;
-    WEIR_CHECK(service.report(child, 1, *records, now) == records->size());
-    const UsageLedger& ledger = service.accounting().ledger();
+    WEIR_CHECK(service->report(child, 1, *records, now) == records->size());
+    const UsageLedger& ledger = service->accounting().ledger();
     const SignedCoreMicros all = SignedCoreMicros{cores} * length.count();
     SignedCoreMicros his = 0;
     for (const char* path : {"a/@guest", "b/@guest"}) {
@@ -72,7 +73,7 @@ void check_records(const json_t* document) {
         his += charged;
     }
     WEIR_CHECK(his == all && ledger.charged(root_node, now) == all && ledger.charged(unassociated, now) == 0);
-    WEIR_CHECK(ledger.save().frame == an_instance().accounting().ledger().save().frame);
+    WEIR_CHECK(ledger.save().frame == an_instance()->accounting().ledger().save().frame);
 }
 
 void check_factors(const json_t* document) {

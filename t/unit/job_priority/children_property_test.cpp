@@ -39,15 +39,15 @@ class Hierarchy {
         parent_->add_backlog(parent_events_);
         parent_->end_backlog(at(0));
         if (child_) {
-            child_->uplink().detached();
+            child_->uplink().queue().detached();
         }
     }
 
     void restart_child() {
         child_ = service(true);
         RC_ASSERT(child_->restore(child_store_.saved(), at(0)).has_value());
-        if (child_->instance().empty()) {
-            child_->set_instance("child");
+        if (child_->log().meta().instance.empty()) {
+            child_->log().set_instance("child");
         }
         std::map<FluxJobId, std::vector<JobEvent>> jobs;
         for (const JobEvent& event : child_events_) {
@@ -66,30 +66,30 @@ class Hierarchy {
     }
     void commit_child() { child_store_.apply(child_->take_batch()); }
     void attach() {
-        const std::uint64_t acked =
-            parent_->attach_child(child_job, child_->instance(), child_->uplink().first_seq(), at(1000));
+        const std::uint64_t acked = parent_->attach_child(child_job, child_->log().meta().instance,
+                                                          child_->uplink().queue().first_seq(), at(1000));
         parent_store_.apply(parent_->take_batch());
-        child_->uplink().attached(acked);
-        child_->uplink_acknowledged(acked);
+        child_->uplink().queue().attached(acked);
+        child_->uplink().acknowledged(acked);
     }
     /// Sends one batch; the answer may be lost on the way back.
     void send(bool is_answer_lost) {
         commit_child();  // nothing is sent that the state file does not have
-        const auto batch = child_->uplink().next();
+        const auto batch = child_->uplink().queue().next();
         if (!batch) {
             return;
         }
         const std::uint64_t acked = parent_->report(child_job, batch->first_seq, batch->records, at(1000));
         parent_store_.apply(parent_->take_batch());
         if (is_answer_lost) {
-            child_->uplink().detached();
+            child_->uplink().queue().detached();
         } else {
-            child_->uplink_acknowledged(acked);
+            child_->uplink().acknowledged(acked);
         }
     }
     void drain() {
         attach();
-        while (child_->uplink().unacknowledged() > 0) {
+        while (child_->uplink().queue().unacknowledged() > 0) {
             send(false);
         }
     }
@@ -165,12 +165,12 @@ TEST_CASE("hierarchy: three levels agree on who used what, in whatever order the
         put_tree(*middle);
         middle->begin_backlog();
         middle->end_backlog(at(0));
-        middle->set_instance("middle");
+        middle->log().set_instance("middle");
         for (const JobEvent& event :
              {submitted(middle_job, 1, owner), eligible(middle_job, 1), started(middle_job, 2, 64)}) {
             top->apply(event);
         }
-        middle->uplink().attached(top->attach_child(middle_job, "middle", 1, at(2)));
+        middle->uplink().queue().attached(top->attach_child(middle_job, "middle", 1, at(2)));
         std::map<FluxJobId, std::uint64_t> sent;
         for (const FluxJobId child : {50, 51}) {
             for (const JobEvent& event : {submitted(child, 3, owner), eligible(child, 3), started(child, 4, 32)}) {
@@ -194,8 +194,8 @@ TEST_CASE("hierarchy: three levels agree on who used what, in whatever order the
                            at(150));
         }
         middle->apply(freed(50, 200));
-        while (const auto batch = middle->uplink().next()) {
-            middle->uplink_acknowledged(top->report(middle_job, batch->first_seq, batch->records, at(250)));
+        while (const auto batch = middle->uplink().queue().next()) {
+            middle->uplink().acknowledged(top->report(middle_job, batch->first_seq, batch->records, at(250)));
         }
         SignedCoreMicros inside = 0;
         for (const char* path : {"physics/lattice/@alice", "bio/@carol"}) {

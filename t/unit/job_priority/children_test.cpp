@@ -72,7 +72,7 @@ TEST_CASE("children: what is open when the child ends, ends with it") {
     CHECK(charged(*s, "physics/lattice/@alice", 999) == 160'000'000);
     CHECK(charged(*s, "bio/@owner", 999) == 340'000'000);
     CHECK(s->accounting().ledger().rate(root_node) == 0);
-    CHECK(s->children().empty());
+    CHECK(s->children().children().empty());
 }
 
 TEST_CASE("children: a child cannot charge more cores than its job has") {
@@ -101,14 +101,14 @@ TEST_CASE("children: a parent that lost its state goes on from what the child st
 
 TEST_CASE("children: only the owner of a running job, or of the instance, speaks for it") {
     auto s = parent_with_child(bob);
-    CHECK(s->authorize_child(child, bob, false));
-    CHECK(s->authorize_child(child, owner, true));
-    const Status stranger = s->authorize_child(child, alice, false);
+    CHECK(s->children().authorize(child, bob, false));
+    CHECK(s->children().authorize(child, owner, true));
+    const Status stranger = s->children().authorize(child, alice, false);
     REQUIRE_FALSE(stranger);
     CHECK(stranger.error().code == std::errc::operation_not_permitted);
     s->apply(freed(child, 150));
-    CHECK_FALSE(s->authorize_child(child, bob, false));
-    CHECK_FALSE(s->authorize_child(77, bob, false));
+    CHECK_FALSE(s->children().authorize(child, bob, false));
+    CHECK_FALSE(s->children().authorize(77, bob, false));
 }
 
 TEST_CASE("children: of a guest's child its owner is believed about himself alone") {
@@ -123,7 +123,7 @@ TEST_CASE("children: of a guest's child its owner is believed about himself alon
     UplinkRow himself = elsewhere;
     himself.account = "bio", himself.job = 5;
     CHECK(tell(*s, 1, {stranger, by_number, elsewhere, nowhere, himself}) == 5);
-    CHECK(s->counts().not_believed == 4);
+    CHECK(s->children().not_believed() == 4);
     CHECK(s->accounting().reported().size() == 1);
     CHECK(charged(*s, "physics/lattice/@alice", 300) == 0);
     CHECK(charged(*s, "", 300) == 0);
@@ -149,7 +149,7 @@ TEST_CASE("children: no time lies outside of the job or after now, and none is t
     const LedgerState before = s->accounting().ledger().save();
     tell(*s, 1, {open, close});
     CHECK(s->accounting().ledger().save().frame == before.frame);
-    CHECK(s->children().at(child).applied_until == at(900));
+    CHECK(s->children().children().at(child).applied_until == at(900));
     open.job = close.job = 2, open.time = at(100);
     tell(*s, 3, {open, close});
     CHECK(s->accounting().find(child)->told_until == at(900));
@@ -192,13 +192,13 @@ TEST_CASE("children: nobody gets a leaf whom neither the tree nor the system kno
     const std::uint32_t nodes = s->accounting().tree().size();
     double t = 110;
     for (const char* name : {"zed", "70000", "alice/@x", "*", ""}) {
-        tell(*s, s->children().at(child).seq_acked + 1,
+        tell(*s, s->children().children().at(child).seq_acked + 1,
              {{true, 1, name, "bio", 1, at(t)}, {false, 1, name, "bio", 1, at(t + 10)}});
         t += 10;
     }
     CHECK(s->accounting().tree().size() == nodes);
     CHECK(charged(*s, "", 999) == 40'000'000);  // the nameless one's cores stay whose they are
-    tell(*s, s->children().at(child).seq_acked + 1, {{true, 1, "carol", "bio", 1, at(t)}});
+    tell(*s, s->children().children().at(child).seq_acked + 1, {{true, 1, "carol", "bio", 1, at(t)}});
     CHECK(s->accounting().tree().size() == nodes + 1);
 }
 
@@ -268,8 +268,8 @@ TEST_CASE("children: an instance whose partition idles tells its own parent of n
     s->apply(eligible(child, 90));
     s->apply(started(child, 100, 10));
     tell(*s, 1, {start(1, 4, 110)});
-    s->uplink().attached(0);
-    const auto batch = s->uplink().next();
+    s->uplink().queue().attached(0);
+    const auto batch = s->uplink().queue().next();
     REQUIRE(batch);
     REQUIRE(batch->records.size() == 2);
     CHECK(batch->records[0].user.empty());
@@ -300,16 +300,18 @@ TEST_CASE("children: of a job that is gone after a restart nothing is kept, wher
 TEST_CASE("children: factors go down whole at first, then as they change") {
     auto s = parent_with_child();
     s->pass(at(110));
-    bool is_complete = false;
-    CHECK(s->changed_factor_rows(is_complete).size() == 4);  // alice, bob, owner, bio/@*
-    CHECK(is_complete);
+    FactorPublication::Rows sent = changed_factors(*s);
+    CHECK(sent.rows.size() == 4);  // alice, bob, owner, bio/@*
+    CHECK(sent.is_complete);
     s->pass(at(110));
-    CHECK(s->changed_factor_rows(is_complete).empty());
-    CHECK_FALSE(is_complete);
+    sent = changed_factors(*s);
+    CHECK(sent.rows.empty());
+    CHECK_FALSE(sent.is_complete);
     put_tree(*s, "\"physics\" = 1\n\"physics/@alice\" = 1\n", 120);
     s->pass(at(121));
-    CHECK(s->changed_factor_rows(is_complete).size() == 1);
-    CHECK(is_complete);
+    sent = changed_factors(*s);
+    CHECK(sent.rows.size() == 1);
+    CHECK(sent.is_complete);
 }
 
 TEST_CASE("children: a child ranks its jobs by its parent's factors") {
@@ -340,8 +342,8 @@ TEST_CASE("children: a child records its jobs' starts and ends in order") {
     s->apply(eligible(1, 1));
     s->apply(started(1, 2, 3));
     s->apply(freed(1, 4));
-    s->uplink().attached(0);
-    const auto batch = s->uplink().next();
+    s->uplink().queue().attached(0);
+    const auto batch = s->uplink().queue().next();
     REQUIRE(batch);
     REQUIRE(batch->records.size() == 2);
     CHECK(batch->records[0].user == "alice");

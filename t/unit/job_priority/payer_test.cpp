@@ -50,7 +50,7 @@ void run(PriorityService& s, FluxJobId id, double from, double to, std::int64_t 
 }
 
 double factor(const PriorityService& s, const char* path) {
-    return s.standings().factor.at(s.accounting().tree().find(path)->value);
+    return s.ranking().shares().standings().factor.at(s.accounting().tree().find(path)->value);
 }
 
 JobRequest in(std::string account, std::string queue = "", std::string qos = "", std::int64_t cores = 1) {
@@ -85,7 +85,7 @@ TEST_CASE("payers: a job is charged below its own queue, QoS or group") {
 TEST_CASE("payers: a pending job that changes its queue uses the other share") {
     auto s = service_with(settings());
     submit(*s, 1, alice, in("", "batch"));
-    const auto share = [&] { return s->queue().factor_of(1); };
+    const auto share = [&] { return s->ranking().queue().factor_of(1); };
     CHECK(share() == s->accounting().tree().find("physics/@alice")->value);
     s->apply({1, at(2), UpdateEvent{std::nullopt, "debug", std::nullopt, std::nullopt}});
     CHECK(share() == s->accounting().tree().find("queue:debug/@alice")->value);
@@ -110,7 +110,7 @@ TEST_CASE("payers: a restart keeps what groups, queues and QoS used") {
 
 TEST_CASE("payers: the plugin lets in who may be in a group, a queue or a QoS of an account") {
     auto s = service_with(settings());
-    const AccountsView view = s->accounts();
+    const AccountsView view = accounts(*s);
     CHECK(view.open_accounts == std::vector<std::string>{"physics", "chem"});
     for (const AccountsView::User& user : view.users) {
         if (user.name == "alice") {
@@ -147,8 +147,7 @@ TEST_CASE("dynamic-user: divisor as LSF writes it, from finished and running job
     run(*s, 1, 0, 3600, 2);  // two core-hours of history
     submit(*s, 2, alice, in(""));
     s->apply(started(2, 3600, 4));
-    Measured measured;
-    s->measure(at(7200), measured);
+    const Measured measured = measured_at(*s, at(7200));
     const DynamicUse& use = measured.dynamic.at(s->accounting().tree().find("a/@alice")->value);
     CHECK(use.cpu_time_h == Approx(6));
     CHECK(use.run_time_h == Approx(4));
@@ -165,8 +164,7 @@ TEST_CASE("demand-capped: running and waiting cores are the demand, summed up th
     submit(*s, 2, alice, in("", "", "", 5));
     submit(*s, 3, bob, in("", "", "", 7));
     s->apply(started(1, 2, 3));
-    Measured measured;
-    s->measure(at(3), measured);
+    const Measured measured = measured_at(*s, at(3));
     const auto demand = [&](const char* path) {
         return measured.demand.at(path == std::string() ? 0 : s->accounting().tree().find(path)->value);
     };
@@ -237,7 +235,7 @@ TEST_CASE("no decay: history stays whole through a restart and a change to a hal
         return core_seconds(from.accounting().ledger().usage(root_node, at(t)));
     };
     CHECK(usage(*s, 1e7) == Approx(1000));
-    s->want_checkpoint();
+    s->log().want_checkpoint();
     SavedState saved;
     const StateBatch batch = s->take_batch();
     saved.meta = *batch.meta;
@@ -333,7 +331,7 @@ TEST_CASE("payer: while the user database fails nobody pays, then who should hav
         const std::string payer = account == std::string("chem") ? "chem/group:staff" : "bio/@dora";
         CHECK(charged(s, "", 200) == 0);
         CHECK(charged(s, payer, 200) == 380'000'000);
-        CHECK(s.payer_of(*s.book().find(2)) == *s.accounting().tree().find(payer));
+        CHECK(s.book().find(2)->payer == *s.accounting().tree().find(payer));
         s.apply(freed(1, 210));
         CHECK(charged(s, payer, 900) == 400'000'000);
     }
@@ -369,5 +367,5 @@ TEST_CASE("payer: whom the database did not have yet is asked for again, and pay
     CHECK(moody.asked == asked);
     moody.is_empty = false;
     s.pass(at(50));
-    CHECK(s.payer_of(*s.book().find(1)) == *s.accounting().tree().find("bio/@dora"));
+    CHECK(s.book().find(1)->payer == *s.accounting().tree().find("bio/@dora"));
 }

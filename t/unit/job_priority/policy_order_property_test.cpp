@@ -174,7 +174,7 @@ class Twins {
         for (const auto& [id, value] : changed) {
             told_[id.value + 1] = value;
         }
-        service_->pass_changed(at(t));
+        service_->pass(at(t), Pass::marked);
         service_->pass(at(t));
         for (const auto& [id, value] : push(*service_)) {
             pushed_[id] = value;

@@ -148,7 +148,7 @@ TEST_CASE("policies: LSF's queues, turns and what the place comes from") {
     // A job that runs lowers its account's priority at once.
     s->apply(started(1, 100, 4));
     manager.values.erase(1);
-    s->pass_changed(at(100));
+    s->pass(at(100), Pass::marked);
     CHECK(manager.order(*s, 101) == Ids{5, 4, 2, 3});
     CHECK_THAT(words(*s, 2, 101), Contains("bio has 0.333, physics 0.133"));
 }
@@ -197,7 +197,7 @@ TEST_CASE("policies: Moab's sum, and a cap that keeps a job waiting until usage 
     s->apply(freed(2, 1500));
     manager.order(*s, 1500 + 3600);
     CHECK(manager.values.at(3) > 200);
-    CHECK(s->held_back_by(3).empty());
+    CHECK(held_back_by(*s, 3).empty());
 }
 
 TEST_CASE(

@@ -89,10 +89,8 @@ void require_same(const PriorityService& got, const PriorityService& want) {
     }
     CHECK(got.accounting().ledger().usage(unassociated, at(end_of_time)) ==
           want.accounting().ledger().usage(unassociated, at(end_of_time)));
-    Measured measured_got;
-    Measured measured_want;
-    got.measure(at(end_of_time), measured_got);
-    want.measure(at(end_of_time), measured_want);
+    const Measured measured_got = measured_at(got, at(end_of_time));
+    const Measured measured_want = measured_at(want, at(end_of_time));
     for (std::uint32_t index = 0; index < want.accounting().tree().size(); ++index) {
         const auto same = got.accounting().tree().find(want.accounting().tree().path(NodeId{index}));
         if (same) {
@@ -104,7 +102,7 @@ void require_same(const PriorityService& got, const PriorityService& want) {
     }
     CHECK(measured_got.usage.unassociated == measured_want.usage.unassociated);
     CHECK(got.accounting().running().size() == want.accounting().running().size());
-    CHECK(got.queue().size() == want.queue().size());
+    CHECK(got.ranking().queue().size() == want.ranking().queue().size());
 }
 
 /// One life: from the store, the backlog of `from` events, then live up to `to`; commits where `commits` says so.
@@ -153,7 +151,7 @@ TEST_CASE("replay: a kill at any place, any number of times, changes no digit") 
             auto killed = life(
                 store, events, caught_up, next, [rate] { return *rc::gen::inRange(0, 4) < rate; }, with);
             if (*rc::gen::arbitrary<bool>()) {
-                killed->want_checkpoint();
+                killed->log().want_checkpoint();
                 store.apply(killed->take_batch());
             }
             place = next;
@@ -216,7 +214,7 @@ TEST_CASE("replay: batches that could not be written are written later, once") {
             if (*rc::gen::arbitrary<bool>()) {
                 store.apply(batch);
             } else {
-                s->untake_batch(std::move(batch));  // the disk was full
+                s->log().untake(std::move(batch));  // the disk was full
             }
         }
         store.apply(s->take_batch());

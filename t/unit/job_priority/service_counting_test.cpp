@@ -41,8 +41,7 @@ std::unique_ptr<PriorityService> counting_service(const Settings& with) {
 }
 
 double usage(const PriorityService& s, const std::string& path, double t) {
-    Measured measured;
-    s.measure(at(t), measured);
+    const Measured measured = measured_at(s, at(t));
     return core_seconds(measured.usage.usage.at(path.empty() ? 0 : s.accounting().tree().find(path)->value));
 }
 

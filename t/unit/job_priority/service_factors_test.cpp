@@ -53,7 +53,7 @@ TEST_CASE("service: the site's value moves the job, is shown, and can be taken b
     pushed_at(*s, 2);
     CHECK(set_site_values(*s, Values{{1, 0.25}, {9, 1.}, {2, 7.}}).unknown == std::vector<FluxJobId>{9});
     CHECK(s->has_marked());
-    s->pass_changed(at(2));
+    s->pass(at(2), Pass::marked);
     const auto pushed = push(*s);
     CHECK(pushed == std::vector<std::pair<std::uint64_t, std::uint32_t>>{{1, 250}, {2, 1000}});
     const Json view = explain_view(*s, 2, at(2)).value();
@@ -61,8 +61,8 @@ TEST_CASE("service: the site's value moves the job, is shown, and can be taken b
     CHECK_THAT(text, Catch::Matchers::Contains("\"name\":\"site\",\"raw\":7.0"));
     set_site_values(*s, Values{{1, std::nullopt}});
     CHECK(pushed_at(*s, 3).at(1) == 1);
-    CHECK_FALSE(s->site_value(1));
-    CHECK_FALSE(s->site_value(9));
+    CHECK_FALSE(s->site().find(1));
+    CHECK_FALSE(s->site().find(9));
 }
 
 // Kills: values not written; values kept for another job of the same id; values of jobs that are gone kept for ever;
@@ -90,8 +90,8 @@ TEST_CASE("service: the site's values outlive the module, and go with their jobs
     next.add_backlog({submitted(4, 2, alice), eligible(4, 2)});  // another job of that id
     next.end_backlog(at(4));
     CHECK(pushed_at(next, 4).at(1) == 500);
-    CHECK_FALSE(next.site_value(2));  // no longer among the jobs
-    CHECK_FALSE(next.site_value(4));
+    CHECK_FALSE(next.site().find(2));  // no longer among the jobs
+    CHECK_FALSE(next.site().find(4));
     store.apply(next.take_batch());
     CHECK(store.saved().site == std::map<std::uint64_t, SiteRow>{{1, half}});
 }
@@ -131,7 +131,7 @@ TEST_CASE("service: wait counts after so many of the job's time limits, and expl
     CHECK_THAT(words(1 + 3600 + 60),
                Catch::Matchers::Contains("Its wait counts once it is 3h long (3 times its time limit), in 1h 59m"));
     s.apply({1, at(3700), UpdateEvent{{}, {}, {}, std::chrono::minutes(30)}});
-    s.pass_changed(at(1 + 5400 + 30));
+    s.pass(at(1 + 5400 + 30), Pass::marked);
     CHECK(push(s).front() == std::pair<std::uint64_t, std::uint32_t>{1, 30});
     CHECK_THAT(words(1 + 5400 + 30), Catch::Matchers::Contains("Each hour of waiting gains 3600"));
     by_limits.wait_after.limits = 0;

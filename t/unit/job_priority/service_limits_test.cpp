@@ -48,33 +48,33 @@ TEST_CASE("service: a job over a limit is pushed as 0 until another of its accou
     arrive(*s, 1, 1, alice);
     arrive(*s, 2, 2, bob);
     arrive(*s, 3, 3, carol);
-    s->pass_changed(at(4));
+    s->pass(at(4), Pass::marked);
     auto values = pushes(*s);
     CHECK(values.at(1) > 0);
     CHECK(values.at(2) == 0);
     CHECK(values.at(3) > 0);
-    CHECK(s->held_back_by(2) == "physics runs at most 1 job; 1 run");
-    CHECK(s->held_back_by(1).empty());
+    CHECK(held_back_by(*s, 2) == "physics runs at most 1 job; 1 run");
+    CHECK(held_back_by(*s, 1).empty());
     s->apply(started(1, 5, 1));
-    s->pass_changed(at(5));
+    s->pass(at(5), Pass::marked);
     CHECK(pushes(*s).count(2) == 0);
     s->apply(freed(1, 6));
     REQUIRE(s->has_marked());
-    s->pass_changed(at(6));
+    s->pass(at(6), Pass::marked);
     CHECK(pushes(*s).at(2) > 0);
 }
 
 TEST_CASE("service: a held job takes nobody's place") {
     auto s = limited();
     arrive(*s, 1, 1, alice);
-    s->pass_changed(at(1));
+    s->pass(at(1), Pass::marked);
     push(*s);
     arrive(*s, 2, 2, bob);
     s->apply(urgency(1, 3, 0));
-    s->pass_changed(at(3));
+    s->pass(at(3), Pass::marked);
     CHECK(pushes(*s).at(2) > 0);
     s->apply(urgency(1, 4, 16));
-    s->pass_changed(at(4));
+    s->pass(at(4), Pass::marked);
     CHECK(pushes(*s).at(1) == 0);
 }
 
@@ -87,34 +87,34 @@ TEST_CASE("service: a time limit that is raised above the tree's is refused whil
         return event;
     };
     s->apply({1, at(2), to(std::chrono::minutes(60))});
-    CHECK(s->take_refusals().empty());
+    CHECK(s->gate().take_refusals().empty());
     s->apply({1, at(3), to(std::chrono::minutes(61))});
-    const auto refused = s->take_refusals();
+    const auto refused = s->gate().take_refusals();
     REQUIRE(refused.size() == 1);
     CHECK(refused[0].second == "refused by a limit of the share tree: a job of physics/@alice runs at most 1h");
     s->apply({1, at(4), to(std::chrono::minutes(5))});
     s->apply(started(1, 5, 1));
     s->apply({1, at(6), to(std::chrono::minutes(61))});  // the instance's owner alone may do that
-    CHECK(s->take_refusals().empty());
+    CHECK(s->gate().take_refusals().empty());
 }
 
 TEST_CASE("service: what no waiting helps is refused once, with the limit; a backlog refuses nobody") {
     auto s = limited();
     arrive(*s, 1, 1, alice, std::chrono::hours(2));
-    auto refused = s->take_refusals();
+    auto refused = s->gate().take_refusals();
     REQUIRE(refused.size() == 1);
     CHECK(refused[0].first == 1);
     CHECK(refused[0].second == "refused by a limit of the share tree: a job of physics/@alice runs at most 1h");
     for (FluxJobId id = 2; id <= 4; ++id) {
         arrive(*s, id, static_cast<double>(id), bob);
     }
-    refused = s->take_refusals();
+    refused = s->gate().take_refusals();
     REQUIRE(refused.size() == 1);
     CHECK(refused[0].first == 4);
     s->begin_backlog();
     s->add_backlog({submitted(9, 1, bob), submitted(9, 1, bob)});
     s->end_backlog(at(10));
-    CHECK(s->take_refusals().empty());
+    CHECK(s->gate().take_refusals().empty());
 }
 
 TEST_CASE("service: another tree lifts a limit or brings one") {
@@ -129,7 +129,7 @@ TEST_CASE("service: another tree lifts a limit or brings one") {
     put_tree(*s, "\"physics\" = 1\n\"physics/@alice\" = {shares = 1, cores_max = 0}\n\"physics/@bob\" = 1\n", 5);
     s->pass(at(5));
     CHECK(pushes(*s).at(1) == 0);
-    CHECK(s->held_back_by(1) == "physics/@alice uses at most 0 cores; 0 are in use");
+    CHECK(held_back_by(*s, 1) == "physics/@alice uses at most 0 cores; 0 are in use");
 }
 
 TEST_CASE("service: who may be starting keeps the place when the module comes anew, whoever else is first now") {
@@ -137,7 +137,7 @@ TEST_CASE("service: who may be starting keeps the place when the module comes an
         auto s = service();
         put_tree(*s, limited_text);
         if (withheld) {
-            s->set_withheld(*withheld);
+            s->gate().set_withheld(*withheld);
         }
         s->begin_backlog();
         s->add_backlog({submitted(1, 1, bob), eligible(1, 1)});
@@ -157,13 +157,13 @@ TEST_CASE("service: who may be starting keeps the place when the module comes an
 TEST_CASE("service: another tree leaves places to who has them as far as its limits go") {
     auto s = limited();
     arrive(*s, 1, 1, bob);
-    s->pass_changed(at(1));
+    s->pass(at(1), Pass::marked);
     arrive(*s, 2, 2, bob);
     s->apply(urgency(2, 3, 20));
-    s->pass_changed(at(3));
+    s->pass(at(3), Pass::marked);
     CHECK(pushes(*s).at(2) == 0);
     put_tree(*s, std::string(limited_text) + "\"chemistry\" = 1\n");
     s->pass(at(4));
-    CHECK(s->held_back_by(1).empty());
-    CHECK(!s->held_back_by(2).empty());
+    CHECK(held_back_by(*s, 1).empty());
+    CHECK(!held_back_by(*s, 2).empty());
 }

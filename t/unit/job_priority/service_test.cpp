@@ -36,7 +36,7 @@ TEST_CASE("service: a new job is judged at once, the others are not touched") {
     s->pass(at(2));
     push(*s);
     submit(*s, 2, 1000000, bob);
-    s->pass_changed(at(1000000));
+    s->pass(at(1000000), Pass::marked);
     const auto pushed = by_id(push(*s));
     CHECK(pushed.size() == 1);
     CHECK(pushed.count(2) == 1);
@@ -80,10 +80,10 @@ TEST_CASE("service: held and expedited jobs get no value, and the plugin is told
     // Both in one turn: no pass saw the job in between, the plugin holds it once more.
     s->apply(urgency(2, 3, 16));
     s->apply(urgency(2, 3, urgency_expedited));
-    s->pass_changed(at(3));
+    s->pass(at(3), Pass::marked);
     CHECK(by_id(push(*s)) == std::map<std::uint64_t, std::uint32_t>{{2, Push::overridden}});
     s->apply(urgency(1, 4, 16));
-    s->pass_changed(at(4));
+    s->pass(at(4), Pass::marked);
     CHECK(push(*s).size() == 1);
 }
 
@@ -138,7 +138,7 @@ TEST_CASE("service: a running job that the job-manager forgot ends where it was 
     s->begin_backlog();
     s->end_backlog(at(500));
     CHECK(charged(*s, "physics/lattice/@alice", 999) == 20'000'000);
-    CHECK(s->counts().vanished == 1);
+    CHECK(s->charges().vanished() == 1);
 }
 
 // Kills: usage keyed by id alone (three mutants: charged jobs, running jobs, what vanished).
@@ -189,7 +189,7 @@ TEST_CASE("service: what an older version charged or ran stays known, whatever r
     s->end_backlog(at(20));
     s->apply(freed(1, 30));
     CHECK(charged(*s, "bio/@bob", 99) == 20'000'000);
-    CHECK(s->counts().vanished == 0);
+    CHECK(s->charges().vanished() == 0);
     const StateBatch batch = s->take_batch();
     CHECK(batch.charged.count({1, at(1), at(10)}) == 1);
 }
@@ -211,7 +211,7 @@ TEST_CASE("service: a share tree is put in force only by accept, with all that w
     CHECK(failed.batch.running.count(1) == 1);
     CHECK(s->trees().in_force().revision == 2);
     CHECK_FALSE(s->accounting().tree().find("physics"));
-    CHECK_FALSE(s->is_dirty());
+    CHECK_FALSE(s->log().is_dirty());
 }
 
 // Kills: a failed batch that makes the whole ledger due; charges of the older batch lost, or before the newer one's
@@ -225,7 +225,7 @@ TEST_CASE("service: a batch that could not be written goes with the next one, an
         StateBatch failed = s->take_batch();
         CHECK_FALSE(failed.checkpoint);
         CHECK(failed.charges.size() == 1);
-        s->untake_batch(std::move(failed));
+        s->log().untake(std::move(failed));
     }
     s->apply(freed(1, 30));
     const StateBatch written = s->take_batch();
@@ -244,11 +244,11 @@ TEST_CASE("service: a new tree moves usage with its user and tells the plugin wh
     CHECK(s->accounts_version() != version);
     s->apply(freed(1, 30));
     CHECK(charged(*s, "chemistry/@alice", 99) == 20'000'000);
-    const AccountsView view = s->accounts();
+    const AccountsView view = accounts(*s);
     REQUIRE(view.users.size() == 1);
     CHECK(view.users[0].default_account == "chemistry");
     put_tree(*s, "\"a\" = 1\n\"a/b\" = 1\n\"a/b/@stranger\" = 1\n", 40);
-    CHECK(s->accounts().known_accounts == std::vector<std::string>{"a", "a/b", "b"});
+    CHECK(accounts(*s).known_accounts == std::vector<std::string>{"a", "a/b", "b"});
 }
 
 TEST_CASE("service: routed jobs are charged where they run, not from the parent's journal") {

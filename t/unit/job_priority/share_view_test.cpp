@@ -45,8 +45,9 @@ TEST_CASE("share explain: under every algorithm the path, the ranks and factors 
         REQUIRE(view);
         const ShareTree& tree = service->accounting().tree();
         const NodeId leaf = *tree.find("physics/lattice/@alice");
-        CHECK(number_of(view->get(), "rank") == rank_for_people(service->standings(), leaf));
-        CHECK(json_number_value(json_object_get(view->get(), "factor")) == service->standings().factor.at(leaf.value));
+        CHECK(number_of(view->get(), "rank") == rank_for_people(service->ranking().shares().standings(), leaf));
+        CHECK(json_number_value(json_object_get(view->get(), "factor")) ==
+              service->ranking().shares().standings().factor.at(leaf.value));
         CHECK(text_of(*view, "algorithm") == entry.name);
         CHECK_FALSE(text_of(*view, "reason").empty());
         const json_t* levels = json_object_get(view->get(), "levels");
@@ -60,7 +61,9 @@ TEST_CASE("share explain: under every algorithm the path, the ranks and factors 
         const auto both = share_compare_view(*service, "alice", "bio/@bob", at(900));
         REQUIRE(both);
         CHECK(text_of(*both, "common").empty());
-        const auto rank = [&](const char* path) { return service->standings().rank.at(tree.find(path)->value); };
+        const auto rank = [&](const char* path) {
+            return service->ranking().shares().standings().rank.at(tree.find(path)->value);
+        };
         const auto a = rank("physics/lattice/@alice");
         const auto b = rank("bio/@bob");
         CHECK(text_of(*both, "first") == (a > b ? "a" : a < b ? "b" : "neither"));

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "modules/job-priority/priority_service.hpp"
+#include "modules/job-priority/sends/accounts_view.hpp"
 
 namespace weir::priority::testing {
 
@@ -73,14 +74,14 @@ inline void put_tree(PriorityService& service, const std::string& text = tree_te
         throw std::runtime_error(proposal.error().message);
     }
     if (proposal->is_new) {
-        service.untake_batch(accept(service, service.prepare(*proposal, at(t))));
+        service.log().untake(accept(service, service.prepare(*proposal, at(t))));
     }
 }
 
 /// The site's own values, as when their rows were written.
 inline SiteEdit set_site_values(PriorityService& service,
                                 std::span<const std::pair<FluxJobId, std::optional<double>>> values) {
-    SiteEdit edit = service.propose_site_values(values);
+    SiteEdit edit = SiteValues::propose(service.book(), values);
     service.accept(edit);
     return edit;
 }
@@ -96,6 +97,22 @@ inline std::unique_ptr<PriorityService> ready_service() {
     made->begin_backlog();
     made->end_backlog(at(0));
     return made;
+}
+
+inline AccountsView accounts(const PriorityService& service) {
+    return accounts_view(service.accounting().tree(), service.users());
+}
+
+/// What a child would be sent now.
+inline FactorPublication::Rows changed_factors(PriorityService& service) {
+    return service.publication().changed(
+        factor_rows(service.accounting().tree(), service.ranking().shares().standings(), service.users()));
+}
+
+inline Measured measured_at(const PriorityService& service, Instant now) {
+    Measured measured;
+    service.ranking().measure(service.accounting(), now, measured);
+    return measured;
 }
 
 /// Takes what the next push holds, as if the plugin had taken it.

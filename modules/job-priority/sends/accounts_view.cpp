@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the service's answers to changes of configuration and tree. See priority_service.hpp.
-#include <algorithm>
+// Owns: which accounts are whose. See accounts_view.hpp.
+#include "modules/job-priority/sends/accounts_view.hpp"
+
+#include <iterator>
+#include <map>
 #include <utility>
 
-#include "modules/job-priority/priority_service.hpp"
+#include "libfairshare/tree/payer.hpp"
 
 namespace weir::priority {
 namespace {
@@ -32,62 +35,7 @@ void append(std::vector<std::string>& names, std::vector<std::string> more) {
 
 }  // namespace
 
-void PriorityService::configure(Settings settings, Instant now) {
-    const bool is_same_users = settings.users == settings_.users && settings.is_enforced == settings_.is_enforced;
-    settings_ = std::move(settings);
-    users_.configure(settings_.users);
-    algorithm_ = algorithm_of(settings_);
-    accounting_.configure(counting_of(settings_), now);
-    book_.set_age_rule(settings_.ageing);
-    configure_queue();
-    configure_order(now);
-    put_all();
-    recount_limits();
-    evaluated_at_.reset();
-    accounts_version_ += is_same_users ? 0 : 1;
-}
-
-void PriorityService::configure_queue() {
-    // A parent's factors have the parent's indices: nothing of our tree goes with them.
-    queue_.configure(
-        settings_, machine_,
-        has_parent_factors() ? std::vector<double>{} : association_priorities(settings_, accounting_.tree()));
-}
-
-void PriorityService::set_machine(const MachineSize& machine) {
-    if (is_machine_known_ && machine == machine_) {
-        return;
-    }
-    is_machine_known_ = true;
-    machine_ = machine;
-    machine_.cores = std::max(1U, machine.cores);
-    order_.set_machine(machine_, order_time_);
-    configure_queue();
-    put_all();
-}
-
-TreeChangeover PriorityService::prepare(TreeProposal proposal, Instant now) const {
-    Accounting next = accounting_;
-    next.rebind(proposal.tree, now);
-    next.batch().revisions.push_back(proposal.revision);
-    StateBatch batch = next.take();
-    return {std::move(proposal), std::move(next), std::move(batch)};
-}
-
-void PriorityService::accept(TreeChangeover changeover) {
-    trees_.accept(changeover.proposal);
-    accounting_ = std::move(changeover.accounting);
-    has_groups_ = has_groups(accounting_.tree());
-    evaluated_at_.reset();
-    is_publication_complete_ = true;
-    accounts_version_ += 1;
-    configure_queue();
-    put_all();
-    recount_limits();
-}
-
-AccountsView PriorityService::accounts() {
-    const ShareTree& tree = accounting_.tree();
+AccountsView accounts_view(const ShareTree& tree, UserNames& users) {
     AccountsView view;
     for (std::uint32_t index = 1; index < tree.size(); ++index) {
         const NodeId node{index};
@@ -123,7 +71,7 @@ AccountsView PriorityService::accounts() {
         }
     }
     for (auto& [name, user] : by_name) {
-        const auto userid = users_.id(name);
+        const auto userid = users.id(name);
         if (!userid) {
             continue;  // a name that is nobody here cannot submit
         }

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: reports, record by record. See child_reports.hpp; earlier lives: child_lives.cpp.
+#include "modules/job-priority/charges/child_reports.hpp"
+
+#include <algorithm>
+
+namespace weir::priority {
+namespace {
+
+/// What a child's job is called towards our own parent. Two instances may number their jobs alike, so the child's
+/// number is mixed in (splitmix64's finaliser: one to one for each child). The same after any restart.
+std::uint64_t name_above(FluxJobId child, std::uint64_t job) {
+    std::uint64_t x = job + 0x9e3779b97f4a7c15ULL * child;
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
+    return x ^ (x >> 31);
+}
+
+}  // namespace
+
+Status ChildReports::authorize(FluxJobId child, std::uint32_t userid, bool is_instance_owner) const {
+    const BookJob* job = book_.find(child);
+    if (job == nullptr || !job->has_resources) {
+        return Error{std::errc::no_such_file_or_directory,
+                     "job " + std::to_string(child) +
+                         " is not running here: only the instance inside a running job may "
+                         "report"};
+    }
+    if (!is_instance_owner && job->userid != userid) {
+        return Error{std::errc::operation_not_permitted,
+                     "job " + std::to_string(child) + " belongs to another user: only its owner may report for it"};
+    }
+    return Done{};
+}
+
+std::uint64_t ChildReports::attach(FluxJobId child, const std::string& instance, std::uint64_t first_seq, Instant now) {
+    DownlinkRow& row = children_[child];
+    if (row.instance != instance) {
+        row.instance = instance;
+        row.seq_acked = 0;
+        row.ignored_until = row.applied_until;
+        go_on_from_earlier_lives(child, row);
+    }
+    row.seq_acked = std::max(row.seq_acked, first_seq == 0 ? 0 : first_seq - 1);
+    log_.put_downlink(child, row);
+    const BookJob* job = book_.find(child);
+    if (job != nullptr && book_.is_partition(*job) && accounting_.move_payer(child, idle, now)) {
+        uplink_.record({false, child, {}, {}, 0, now});
+        uplink_.record({true, child, {}, {}, accounting_.find(child)->cores, now});
+    }
+    return row.seq_acked;
+}
+
+std::uint64_t ChildReports::report(FluxJobId child, std::uint64_t first_seq, std::vector<UplinkRow> records,
+                                   Instant now) {
+    DownlinkRow& row = children_[child];
+    std::uint64_t seq = first_seq;
+    for (UplinkRow& record : records) {
+        if (seq == row.seq_acked + 1) {
+            record.time = std::min(record.time, now);
+            // A child that lost its state begins to count anew, and tells again what the one before it told.
+            if (record.time > row.ignored_until) {
+                apply(child, record);
+            }
+            row.seq_acked = seq;
+            row.applied_until = std::max(row.applied_until, record.time);
+        }
+        seq += 1;
+    }
+    log_.put_downlink(child, row);
+    return row.seq_acked;
+}
+
+std::optional<NodeId> ChildReports::payer_inside(const BookJob& child, const UplinkRow& record) {
+    const auto payer = payers_.would_pay_inside(accounting_.tree(), child, record);
+    const NodeId node = payer ? accounting_.admit(payer->association, payer->user) : unassociated;
+    // Of the owner's children nobody pays for a stranger; a guest's child charges his own associations alone.
+    return node == unassociated && !book_.is_owners(child) ? std::nullopt : std::optional(node);
+}
+
+std::optional<Instant> ChildReports::begin(FluxJobId child, const UplinkRow& record) {
+    const BookJob* job = book_.find(child);
+    const bool is_nobodys = record.user.empty();
+    const auto payer = job != nullptr && !is_nobodys ? payer_inside(*job, record) : std::nullopt;
+    if (!payer && !is_nobodys) {
+        return std::nullopt;
+    }
+    return accounting_.report_start({child, record.job}, record.inside, payer, record.cores, record.time);
+}
+
+void ChildReports::apply(FluxJobId child, const UplinkRow& record) {
+    records_ += 1;
+    if (apply_to_earlier_life(child, record)) {
+        return;
+    }
+    const ReportedKey key{child, record.job};
+    UplinkRow above = record;  // our parent is told of a job inside one of ours, as far as the record was believed
+    if (record.is_start) {
+        const auto at = begin(child, record);
+        if (!at) {
+            not_believed_ += 1;
+            return;
+        }
+        above.time = *at;
+        above.cores = accounting_.reported().at(key).cores;
+        touched_.push_back(accounting_.reported().at(key).payer);
+    } else {
+        const auto open = accounting_.reported().find(key);
+        if (open == accounting_.reported().end()) {
+            return;
+        }
+        touched_.push_back(open->second.payer);
+        above.time = accounting_.report_end(key, record.time).value_or(record.time);
+    }
+    above.job = name_above(child, record.job);
+    above.inside = record.inside == 0 ? child : name_above(child, record.inside);
+    uplink_.record(std::move(above));
+}
+
+void ChildReports::forget(FluxJobId child) {
+    if (children_.erase(child) != 0) {
+        log_.put_downlink(child, std::nullopt);
+    }
+}
+
+void ChildReports::forget_unheld() {
+    for (auto child = children_.begin(); child != children_.end();) {
+        const FluxJobId id = (child++)->first;
+        if (const BookJob* job = book_.find(id); job == nullptr || !job->has_resources) {
+            forget(id);
+        }
+    }
+}
+
+}  // namespace weir::priority

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the parent's side of the hierarchy: whose reports are taken, each record once, and what is believed of them.
+// Must not know: the links to the children, priorities. Source: doc/adr/0005, 0184, 0185.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "modules/job-priority/charges/accounting.hpp"
+#include "modules/job-priority/jobs/payers.hpp"
+#include "modules/job-priority/sends/uplink.hpp"
+
+namespace weir::priority {
+
+class ChildReports {
+  public:
+    /// All outlive this.
+    ChildReports(StateLog& log, const JobBook& book, const Payers& payers, Accounting& accounting, Uplink& uplink)
+        : log_(log), book_(book), payers_(payers), accounting_(accounting), uplink_(uplink) {}
+    void restore(const SavedState& saved) { children_ = saved.downlinks; }
+
+    /// Whether `userid` may speak for the instance that runs as job `child`. Errors: EPERM, ENOENT with a sentence.
+    Status authorize(FluxJobId child, std::uint32_t userid, bool is_instance_owner) const;
+    /// A child connected: what of its records is applied. A new `instance` name begins a new count. What a partition
+    /// holds and does not report to be used is idle from `now` on.
+    /// \param first_seq  the first record the child still has; earlier ones that we lack are lost with our old state
+    std::uint64_t attach(FluxJobId child, const std::string& instance, std::uint64_t first_seq, Instant now);
+    /// Applies the records first_seq, first_seq+1, ... that were not applied yet, none of them later than `now`, and as
+    /// far as the child is believed (doc/adr/0184); returns the last applied number. A gap stops it: the child sends
+    /// from there again.
+    std::uint64_t report(FluxJobId child, std::uint64_t first_seq, std::vector<UplinkRow> records, Instant now);
+
+    /// The child's job ends, and with it what is open in it, as far as we know.
+    void close(const BookJob& job, Instant at);
+    void forget(FluxJobId child);
+    /// Forgets each child whose job holds nothing.
+    void forget_unheld();
+
+    const std::map<FluxJobId, DownlinkRow>& children() const { return children_; }
+    /// Who paid more or less by the records since the last call; one may come twice.
+    std::vector<NodeId> take_touched() { return std::exchange(touched_, {}); }
+    std::uint64_t records() const { return records_; }
+    /// Starts in the records that moved nothing.
+    std::uint64_t not_believed() const { return not_believed_; }
+
+  private:
+    void apply(FluxJobId child, const UplinkRow& record);
+    /// When the record moved the cores; nothing where it moved none.
+    std::optional<Instant> begin(FluxJobId child, const UplinkRow& record);
+    /// Who pays for a job inside `child`; nothing where the record is not believed.
+    std::optional<NodeId> payer_inside(const BookJob& child, const UplinkRow& record);
+    // Earlier lives of an instance that was killed and came back as another job: child_lives.cpp, doc/adr/0005.
+    std::vector<FluxJobId> earlier_lives(FluxJobId child, const std::string& instance) const;
+    void go_on_from_earlier_lives(FluxJobId child, DownlinkRow& row) const;
+    bool apply_to_earlier_life(FluxJobId child, const UplinkRow& record);
+    bool end_in_earlier_life(const std::vector<FluxJobId>& lives, const UplinkRow& record);
+
+    StateLog& log_;
+    const JobBook& book_;
+    const Payers& payers_;
+    Accounting& accounting_;
+    Uplink& uplink_;
+    std::map<FluxJobId, DownlinkRow> children_;
+    std::vector<NodeId> touched_;
+    std::uint64_t records_ = 0;
+    std::uint64_t not_believed_ = 0;
+};
+
+}  // namespace weir::priority

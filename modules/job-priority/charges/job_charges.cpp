@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: our own jobs' starts and ends. See job_charges.hpp.
+#include "modules/job-priority/charges/job_charges.hpp"
+
+#include <string>
+
+#include "modules/job-priority/jobs/job_cost.hpp"
+
+namespace weir::priority {
+
+void JobCharges::started(const BookJob& job, const JobEvent& event) {
+    const auto& alloc = std::get<AllocEvent>(event.what);
+    const std::uint32_t userid = job.charged_userid();
+    const bool is_idle = job.request.is_instance && book_.is_partition(job);
+    if (!is_idle && users_.is_in_doubt(userid)) {
+        paid_in_doubt_.insert(job.id);
+    }
+    const JobRun run{job.id, job.submit_stamp, event.stamp()};
+    const Bill bill = bill_of(settings_, job.request, alloc);
+    if (accounting_.start(run, is_idle ? idle : job.payer, alloc.cores, event.time, bill)) {
+        const std::string user = is_idle ? std::string() : users_.name(userid);
+        uplink_.record({true, job.id, user, job.request.account, alloc.cores, event.time});
+    }
+}
+
+bool JobCharges::ended(const BookJob& job, Instant at) {
+    paid_in_doubt_.erase(job.id);
+    const RunningJob* running = accounting_.find(job.id);
+    if (running == nullptr) {
+        return false;
+    }
+    uplink_.record({false, job.id, users_.name(job.charged_userid()), job.request.account, running->cores, at});
+    accounting_.end(job.id, at);
+    return true;
+}
+
+void JobCharges::end_all(const std::vector<FluxJobId>& ids, Instant last_seen) {
+    for (const FluxJobId id : ids) {
+        uplink_.record({false, id, {}, {}, 0, last_seen});
+        accounting_.end(id, last_seen);
+    }
+    vanished_ += ids.size();
+}
+
+std::vector<FluxJobId> JobCharges::end_vanished(const std::map<FluxJobId, JobRun>& runs, Instant last_seen) {
+    std::vector<FluxJobId> vanished = accounting_.vanished(runs);
+    end_all(vanished, last_seen);
+    return vanished;
+}
+
+std::vector<FluxJobId> JobCharges::end_unheld(Instant last_seen) {
+    std::vector<FluxJobId> unheld;
+    for (const auto& [id, running] : accounting_.running()) {
+        if (const BookJob* job = book_.find(id); job == nullptr || !job->has_resources) {
+            unheld.push_back(id);
+        }
+    }
+    end_all(unheld, last_seen);
+    return unheld;
+}
+
+void JobCharges::settle_doubts(const std::function<NodeId(const BookJob&)>& resolve) {
+    for (auto id = paid_in_doubt_.begin(); id != paid_in_doubt_.end();) {
+        const BookJob* job = book_.find(*id);
+        const RunningJob* running = accounting_.find(*id);
+        if (job != nullptr && running != nullptr) {
+            const NodeId payer = resolve(*job);
+            if (users_.is_in_doubt(job->charged_userid())) {
+                ++id;
+                continue;
+            }
+            accounting_.move_payer(*id, payer, running->start);
+        }
+        id = paid_in_doubt_.erase(id);
+    }
+}
+
+}  // namespace weir::priority

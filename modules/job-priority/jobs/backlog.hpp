@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the events of a journal's backlog until it is complete. It comes job by job; they are applied in order of time.
+// Must not know: what an event does.
+#pragma once
+#include <functional>
+#include <map>
+#include <vector>
+
+#include "modules/job-priority/jobs/job_event.hpp"
+#include "modules/job-priority/state/state_rows.hpp"
+
+namespace weir::priority {
+
+class Backlog {
+  public:
+    /// Whether a run that freed its resources then is over and charged: nothing of it matters any more.
+    using IsCharged = std::function<bool(const JobRun& run, Instant freed)>;
+
+    void clear();
+    /// All events of one job, in their order. None is kept where a run of it is charged.
+    void add(const std::vector<JobEvent>& events, const IsCharged& is_charged);
+    /// The backlog is complete: its events in order of time, those of one job and time as they came. O(n log n).
+    std::vector<JobEvent> take();
+    /// The last run of each job that the backlog tells of.
+    const std::map<FluxJobId, JobRun>& runs() const { return runs_; }
+
+  private:
+    std::vector<JobEvent> events_;
+    std::map<FluxJobId, JobRun> runs_;
+};
+
+}  // namespace weir::priority

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the look-up of payers. See payers.hpp.
+#include "modules/job-priority/jobs/payers.hpp"
+
+#include <exception>
+#include <unordered_map>
+
+namespace weir::priority {
+
+void Payers::set_tree(const ShareTree& tree) {
+    has_groups_ = false;
+    for (std::uint32_t index = 1; index < tree.size() && !has_groups_; ++index) {
+        has_groups_ = tree.kind(NodeId{index}) == NodeKind::group;
+    }
+}
+
+/// `userid` for the groups, where the tree has any.
+std::optional<Payer> Payers::find(const ShareTree& tree, Credentials job, std::optional<std::uint32_t> userid) const {
+    if (has_groups_ && userid) {
+        job.groups = users_.groups(*userid);
+    }
+    const Result<Association> found = payer_of(tree, job);
+    return found ? std::optional(Payer{*found, std::string(job.user)}) : std::nullopt;
+}
+
+std::optional<Payer> Payers::find_asked(const ShareTree& tree, const JobRequest& request, std::uint32_t userid) const {
+    const Credentials job{
+        .user = users_.name(userid), .account = request.account, .queue = request.queue, .qos = request.qos};
+    if (has_groups_) {
+        (void)users_.groups(userid);  // before is_in_doubt(), which asks nothing
+    }
+    return users_.is_in_doubt(userid) ? std::nullopt : find(tree, job, userid);
+}
+
+std::optional<Payer> Payers::would_pay(const ShareTree& tree, const BookJob& job) const {
+    if (job.request.is_instance && book_.is_partition(job)) {
+        return std::nullopt;
+    }
+    return find_asked(tree, job.request, job.charged_userid());
+}
+
+std::optional<Payer> Payers::would_pay_inside(const ShareTree& tree, const BookJob& child,
+                                              const UplinkRow& record) const {
+    Credentials inner{.user = {}, .account = record.account, .queue = child.request.queue, .qos = child.request.qos};
+    if (!book_.is_owners(child)) {  // nobody is looked up by a guest's word
+        const std::uint32_t userid = child.charged_userid();
+        inner.user = users_.name(userid);
+        const bool is_himself = record.user == inner.user || record.user == std::to_string(userid);
+        return is_himself ? find(tree, inner, userid) : std::nullopt;
+    }
+    if (!child.request.serves.empty()) {
+        inner.queue = child.request.serves;  // the jobs in it run in its queue
+    }
+    const auto userid = users_.id(record.user);
+    inner.user = userid ? users_.name(*userid) : record.user;
+    const bool is_somebody = (userid && users_.is_known(*userid)) || !tree.associations_of(inner.user).empty();
+    return is_somebody ? find(tree, inner, userid) : std::nullopt;
+}
+
+std::vector<std::pair<NodeId, std::string>> Payers::newcomers(const ShareTree& tree,
+                                                              std::span<const JobEvent> events) const {
+    std::unordered_map<FluxJobId, const SubmitEvent*> submitted;
+    std::vector<std::pair<NodeId, std::string>> members;
+    const auto add = [&](const SubmitEvent& submit) {
+        const std::uint32_t userid = book_.charged_userid(submit);
+        try {
+            if (const auto payer = find_asked(tree, submit.request, userid); payer && !payer->association.leaf) {
+                members.emplace_back(payer->association.account, payer->user);
+            }
+        } catch (const std::exception&) {
+            // The user database is away: applying the event says so.
+        }
+    };
+    for (const JobEvent& event : events) {
+        if (const auto* submit = std::get_if<SubmitEvent>(&event.what)) {
+            submitted[event.id] = submit;
+        } else if (std::holds_alternative<UpdateEvent>(event.what)) {
+            submitted.erase(event.id);  // who pays for it is known when its events are applied
+        } else if (const auto job = submitted.find(event.id);
+                   job != submitted.end() && std::holds_alternative<DependEvent>(event.what)) {
+            add(*job->second);
+        }
+    }
+    return members;
+}
+
+}  // namespace weir::priority

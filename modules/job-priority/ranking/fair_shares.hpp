@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the associations' fair-share factors as the priorities use them: evaluated from the tree and its usage, or
+// those that the parent instance sent. Must not know: jobs, priorities, who measures usage. Source: doc/adr/0005.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "libfairshare/algorithms/algorithm.hpp"
+#include "modules/job-priority/ranking/measured.hpp"
+#include "modules/job-priority/ranking/parent_factors.hpp"
+#include "modules/job-priority/settings.hpp"
+
+namespace weir::priority {
+
+/// The algorithm by its name, with the site's factors.
+Algorithm algorithm_of(const Settings& settings);
+
+class FairShares {
+  public:
+    /// \param settings  those in force; outlive this   \param is_child  there is a parent instance
+    FairShares(const Settings& settings, bool is_child);
+
+    /// The settings changed.
+    void configure();
+    /// \param is_complete  rows that are not there any more are forgotten
+    void take_parent_factors(const std::vector<FactorRow>& rows, bool is_complete);
+    /// Whether the parent's factors count, not the tree's.
+    bool are_parents() const { return is_child_ && settings_.takes_parent_factors && !from_parent_.is_empty(); }
+
+    /// What was measured is of another tree or counted otherwise: is_stale() from here.
+    void forget() { evaluated_at_.reset(); }
+    /// Whether an event is to be judged with a new evaluation: after a thirtieth of the update interval, so that a
+    /// burst of events costs one evaluation of the tree, and where the tree has grown.
+    bool is_stale(const ShareTree& tree, Instant now) const;
+    /// Evaluates measured() anew. O(nodes).
+    void evaluate(const ShareTree& tree, Instant now);
+    /// To be filled before evaluate(); kept for its memory.
+    Measured& measured() { return measured_; }
+    const Measured& measured() const { return measured_; }
+
+    /// The index in factors() of the factor of a job: its payer's, or what the parent says of its user and account.
+    std::uint32_t index_of(NodeId payer, std::uint32_t userid, const std::string& user,
+                           const std::string& account) const;
+    std::span<const double> factors() const;
+    const Algorithm& algorithm() const { return algorithm_; }
+    const Standings& standings() const { return standings_; }
+    /// Of the whole tree.
+    std::uint64_t evaluations() const { return evaluations_; }
+
+  private:
+    const Settings& settings_;
+    bool is_child_;
+    Algorithm algorithm_;
+    ParentFactors from_parent_;
+    Measured measured_;
+    Standings standings_;
+    std::optional<Instant> evaluated_at_;
+    std::uint32_t evaluated_size_ = 0;  ///< nodes of the tree at that time
+    std::uint64_t evaluations_ = 0;
+};
+
+}  // namespace weir::priority

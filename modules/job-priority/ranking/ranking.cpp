@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: what the engine and the policy are told, and when. See ranking.hpp.
+#include "modules/job-priority/ranking/ranking.hpp"
+
+#include <algorithm>
+
+#include "libfairshare/tree/payer.hpp"
+
+namespace weir::priority {
+namespace {
+
+std::uint32_t machine_from(const BookJob& job) {
+    return static_cast<std::uint32_t>(std::clamp<std::int64_t>(job.request.cores, 1, 0xffffffffLL));
+}
+
+}  // namespace
+
+Ranking::Ranking(const Settings& settings, UserNames& users, bool is_child)
+    : settings_(settings),
+      users_(users),
+      shares_(settings, is_child),
+      queue_(settings, MachineSize{}),
+      order_(settings, MachineSize{}) {}
+
+// ---- what all priorities depend on ----
+
+bool Ranking::configure(const Accounting& accounting, const JobBook& book, Instant now) {
+    shares_.configure();
+    configure_queue(accounting.tree());
+    return configure_order(accounting, book, now);
+}
+
+void Ranking::set_tree(const ShareTree& tree) {
+    shares_.forget();
+    configure_queue(tree);
+}
+
+bool Ranking::set_machine(const ShareTree& tree, const MachineSize& machine) {
+    if (is_machine_known_ && machine == machine_) {
+        return false;
+    }
+    is_machine_known_ = true;
+    machine_ = machine;
+    machine_.cores = std::max(1U, machine.cores);
+    order_.set_machine(machine_, time_);
+    configure_queue(tree);
+    return true;
+}
+
+void Ranking::take_parent_factors(const ShareTree& tree, const std::vector<FactorRow>& rows, bool is_complete) {
+    shares_.take_parent_factors(rows, is_complete);
+    configure_queue(tree);
+}
+
+void Ranking::clear() {
+    queue_.clear();
+    order_ = PolicyOrder(settings_, machine_);
+}
+
+void Ranking::configure_queue(const ShareTree& tree) {
+    // A parent's factors have the parent's indices: nothing of our tree goes with them.
+    queue_.configure(settings_, machine_,
+                     shares_.are_parents() ? std::vector<double>{} : association_priorities(settings_, tree));
+}
+
+bool Ranking::configure_order(const Accounting& accounting, const JobBook& book, Instant now) {
+    time_ = now;
+    if (order_.configure(settings_, now)) {
+        return false;
+    }
+    order_ = PolicyOrder(settings_, machine_);
+    for (const auto& [id, job] : accounting.running()) {
+        const BookJob* known = book.find(id);  // not of jobs that run in a child
+        hold(id, job.cores, known == nullptr ? std::string() : users_.name(known->charged_userid()));
+    }
+    return true;
+}
+
+// ---- events ----
+
+std::uint32_t Ranking::factor_index(const BookJob& job) const {
+    const std::uint32_t userid = job.charged_userid();
+    return shares_.index_of(job.payer, userid, users_.name(userid), job.request.account);
+}
+
+JobOwner Ranking::owner_of(const ShareTree& tree, const BookJob& job) const {
+    const std::uint32_t userid = job.charged_userid();
+    JobOwner owner{job.payer, users_.name(userid), {}, job.request.account};
+    if (settings_.policy == PolicyKind::moab) {
+        const std::vector<std::string>& groups = users_.groups(userid);
+        owner.group = groups.empty() ? std::string() : groups.front();
+        owner.account = owner.payer == unassociated ? owner.account : tree.path(account_above(tree, owner.payer));
+    }
+    return owner;
+}
+
+void Ranking::put(const ShareTree& tree, const BookJob& job, double site) {
+    if (!is_machine_known_ && machine_from(job) > machine_.cores) {
+        machine_.cores = machine_from(job);
+        order_.set_machine(machine_, time_);
+        configure_queue(tree);
+    }
+    const std::uint32_t factor = factor_index(job);
+    if (!settings_.associations.empty() && factor >= queue_.engine().settings().association_priority.size()) {
+        configure_queue(tree);  // a new member of the tree
+    }
+    queue_.put(job, factor, site);
+    if (!order_.is_sum()) {
+        order_.put(JobId{queue_.find(job.id)->value}, job, owner_of(tree, job), site, time_);
+    }
+}
+
+void Ranking::leave(FluxJobId id, bool is_start) {
+    if (const PriorityEngine::Slot* slot = queue_.find(id)) {
+        if (is_start) {
+            order_.start(JobId{slot->value}, time_);
+        }
+        order_.remove(JobId{slot->value}, time_);
+    }
+    queue_.remove(id);
+}
+
+// ---- the pass ----
+
+void Ranking::measure(const Accounting& accounting, Instant now, Measured& into) const {
+    accounting.measure(now, into.usage);
+    accounting.measure_use(now, into.dynamic);
+    into.capacity = is_machine_known_ ? machine_.cores : 0;
+    into.demand.clear();
+    if (std::holds_alternative<DemandCapped>(shares_.algorithm())) {
+        measure_demand(accounting.ledger(), into);
+    }
+}
+
+void Ranking::measure_demand(const UsageLedger& ledger, Measured& into) const {
+    const ShareTree& tree = ledger.tree();
+    into.demand.assign(tree.size(), 0);
+    if (!shares_.are_parents()) {  // else the queue's indices are the parent's
+        queue_.add_cores(into.demand);
+    }
+    for (std::uint32_t index = tree.size() - 1; index > 0 && index < tree.size(); --index) {
+        if (tree.is_association(NodeId{index})) {
+            into.demand[index] += static_cast<std::uint64_t>(std::max<std::int64_t>(0, ledger.rate(NodeId{index})));
+        }
+        into.demand[tree.parent(NodeId{index}).value] += into.demand[index];
+    }
+}
+
+void Ranking::give_values(Pass pass, const ShareTree& tree, Instant now) {
+    given_.clear();
+    if (order_.is_sum()) {
+        return;
+    }
+    if (pass == Pass::full) {
+        order_.prioritize(tree, shares_.measured(), now, given_);
+    } else {
+        order_.prioritize_fresh(tree, shares_.measured(), now, given_);
+    }
+    for (const auto& [slot, value] : given_) {
+        queue_.give(PriorityEngine::Slot{static_cast<std::uint32_t>(slot.value)}, std::max(value, priority_min));
+    }
+}
+
+std::size_t Ranking::judge(Pass pass, const Accounting& accounting, Instant now, Pusher& pusher) {
+    const ShareTree& tree = accounting.tree();
+    if (pass == Pass::full || order_.wants_fresh() || shares_.is_stale(tree, now)) {
+        measure(accounting, now, shares_.measured());
+        shares_.evaluate(tree, now);
+        order_.measure(tree, shares_.measured());
+    }
+    give_values(pass, tree, now);
+    return pass == Pass::full ? queue_.pass(now, factors(), pusher) : queue_.pass_marked(now, factors(), pusher);
+}
+
+std::vector<std::pair<FluxJobId, bool>> Ranking::caps() const {
+    std::vector<std::pair<FluxJobId, bool>> caps;
+    caps.reserve(given_.size());
+    for (const auto& [slot, value] : given_) {
+        const PriorityEngine::Slot place{static_cast<std::uint32_t>(slot.value)};
+        caps.emplace_back(queue_.engine().inputs(place).id.value, value == priority_held);
+    }
+    return caps;
+}
+
+std::uint64_t Ranking::fine_priority(FluxJobId id, Instant now) const {
+    const PriorityEngine::Slot* slot = queue_.find(id);
+    const std::int64_t fine = slot == nullptr ? 0 : queue_.engine().fine_priority(*slot, now, factors());
+    return static_cast<std::uint64_t>(std::max<std::int64_t>(0, fine));
+}
+
+}  // namespace weir::priority

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the pending jobs' priorities: fair-share factors, the priority engine, the site's policy, and the order that is
+// pushed. Must not know: events, limits, the plugin's protocol, what is kept in the state. doc/adr/0020, 0150.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "modules/job-priority/charges/accounting.hpp"
+#include "modules/job-priority/jobs/user_names.hpp"
+#include "modules/job-priority/ranking/fair_shares.hpp"
+#include "modules/job-priority/ranking/pending_queue.hpp"
+#include "modules/job-priority/ranking/policy_order.hpp"
+
+namespace weir::priority {
+
+/// Which jobs a pass judges.
+enum class Pass {
+    full,    ///< every pending job, with fresh factors
+    marked,  ///< those that events touched since the last pass
+};
+
+class Ranking {
+  public:
+    /// \param settings  those in force   \param users  a cache of look-ups   Both outlive this.
+    Ranking(const Settings& settings, UserNames& users, bool is_child);
+
+    // What all priorities depend on. After each of these every pending job is to be put again.
+    /// The settings changed. `accounting` and `book`: who holds cores, where another policy has to be told. True: it is
+    /// another policy, which has capped nobody yet.
+    bool configure(const Accounting& accounting, const JobBook& book, Instant now);
+    /// The tree has other nodes, or more.
+    void set_tree(const ShareTree& tree);
+    /// What the instance has. False, and nothing: that is known.
+    bool set_machine(const ShareTree& tree, const MachineSize& machine);
+    void take_parent_factors(const ShareTree& tree, const std::vector<FactorRow>& rows, bool is_complete);
+    /// A new backlog: every job is forgotten.
+    void clear();
+
+    // Events.
+    /// The policy is told of what follows as of `at`.
+    void set_time(Instant at) { time_ = at; }
+    /// A pending job, or other facts of it; it is marked. `site`: what the site set for it.
+    void put(const ShareTree& tree, const BookJob& job, double site);
+    /// The job no longer waits: it got resources (`is_start`), or it is gone.
+    void leave(FluxJobId id, bool is_start);
+    /// A job of that user holds so many cores, or does no more.
+    void hold(FluxJobId id, std::int64_t cores, const std::string& user) { order_.hold(id, cores, user, time_); }
+    void release(FluxJobId id) { order_.release(id, time_); }
+    /// Marks the jobs that share this job's factor: its association's usage changed.
+    void mark_like(const BookJob& job) { queue_.mark_factor(factor_index(job)); }
+    void mark(NodeId payer) { queue_.mark_factor(payer.value); }
+    bool has_marked() const { return queue_.has_marked(); }
+
+    // The pass.
+    /// Judges the jobs of the pass; changed priorities go to the pusher. Returns how many changed. O(jobs judged),
+    /// besides an evaluation of the tree where it is due.
+    std::size_t judge(Pass pass, const Accounting& accounting, Instant now, Pusher& pusher);
+    /// Of the jobs that the policy gave another value in the last judge(): whether it holds them back.
+    std::vector<std::pair<FluxJobId, bool>> caps() const;
+    /// Earlier is more; 0 for a job that does not wait.
+    std::uint64_t fine_priority(FluxJobId id, Instant now) const;
+
+    // For views.
+    /// Of the tree as it is now: usage, and what the algorithm in force wants besides. O(nodes), and O(pending jobs)
+    /// for demand-capped; in `into`'s memory.
+    void measure(const Accounting& accounting, Instant now, Measured& into) const;
+    const FairShares& shares() const { return shares_; }
+    std::span<const double> factors() const { return shares_.factors(); }
+    const PendingQueue& queue() const { return queue_; }
+    const PolicyOrder& order() const { return order_; }
+    bool is_machine_known() const { return is_machine_known_; }
+
+  private:
+    std::uint32_t factor_index(const BookJob& job) const;
+    JobOwner owner_of(const ShareTree& tree, const BookJob& job) const;
+    void configure_queue(const ShareTree& tree);
+    bool configure_order(const Accounting& accounting, const JobBook& book, Instant now);
+    void measure_demand(const UsageLedger& ledger, Measured& into) const;
+    void give_values(Pass pass, const ShareTree& tree, Instant now);
+
+    const Settings& settings_;
+    UserNames& users_;
+    FairShares shares_;
+    PendingQueue queue_;
+    PolicyOrder order_;
+    PolicyOrder::Values given_;  // kept for its memory
+    Instant time_{};             ///< of what order_ is told now; in a backlog before the position
+    MachineSize machine_;
+    bool is_machine_known_ = false;
+};
+
+}  // namespace weir::priority

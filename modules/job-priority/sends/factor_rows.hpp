@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the associations' factors as children get them: all, or those that changed since they were last sent.
+// Must not know: how factors are computed, the children. Source: doc/adr/0005.
+#pragma once
+#include <map>
+#include <string>
+#include <vector>
+
+#include "libfairshare/algorithms/algorithm.hpp"
+#include "modules/job-priority/jobs/user_names.hpp"
+#include "modules/job-priority/ranking/parent_factors.hpp"
+
+namespace weir::priority {
+
+/// Every association's factor; none where `standings` were not made of this tree yet.
+std::vector<FactorRow> factor_rows(const ShareTree& tree, const Standings& standings, UserNames& users);
+
+class FactorPublication {
+  public:
+    struct Rows {
+        std::vector<FactorRow> rows;
+        bool is_complete = false;  ///< the tree changed: these replace what was sent before
+    };
+
+    /// Another tree: the next rows are complete.
+    void restart() { is_complete_ = true; }
+    /// Those of `all` that changed since the last call.
+    Rows changed(std::vector<FactorRow> all);
+
+  private:
+    std::map<std::string, double> published_;  ///< by path: the factors that children have
+    bool is_complete_ = true;
+};
+
+}  // namespace weir::priority

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: what the parent instance is to be told of our jobs. A record is in the state log before it can be sent.
+// Must not know: who pays, the link to the parent. Source: doc/adr/0005.
+#pragma once
+#include <cstdint>
+#include <utility>
+
+#include "modules/job-priority/sends/uplink_queue.hpp"
+#include "modules/job-priority/state/state_log.hpp"
+
+namespace weir::priority {
+
+class Uplink {
+  public:
+    /// \param is_child  there is a parent instance; else nothing is recorded   \param log  outlives this
+    Uplink(StateLog& log, bool is_child) : log_(log), is_child_(is_child) {}
+    /// Goes on with the records that the parent has not acknowledged.
+    void restore(const SavedState& saved) { queue_ = UplinkQueue(saved.meta.uplink_seq, saved.uplink); }
+
+    /// A job, or one inside a job of ours, began or ended to use cores.
+    void record(UplinkRow row) {
+        if (is_child_) {
+            const std::uint64_t seq = queue_.add(row);
+            log_.add_uplink(seq, std::move(row));
+        }
+    }
+    /// The parent applied everything up to `seq`.
+    void acknowledged(std::uint64_t seq) { log_.acknowledge_uplink(queue_.acknowledged(seq)); }
+
+    bool is_child() const { return is_child_; }
+    UplinkQueue& queue() { return queue_; }
+
+  private:
+    StateLog& log_;
+    bool is_child_;
+    UplinkQueue queue_;
+};
+
+}  // namespace weir::priority

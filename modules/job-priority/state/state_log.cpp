@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: one batch's making. See state_log.hpp.
+#include "modules/job-priority/state/state_log.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace weir::priority {
+
+void StateLog::restore(const SavedState& saved) {
+    *this = StateLog();
+    meta_ = saved.meta;
+    charges_since_checkpoint_ = saved.charges.size();
+}
+
+void StateLog::set_position(Instant at) {
+    if (at > meta_.position) {
+        meta_.position = at;
+        batch_.meta = meta_;
+    }
+}
+
+void StateLog::set_charged_floor(Instant at) {
+    meta_.charged_floor = std::max(meta_.charged_floor, at);
+    batch_.meta = meta_;
+}
+
+void StateLog::set_instance(std::string instance) {
+    meta_.instance = std::move(instance);
+    batch_.meta = meta_;
+}
+
+void StateLog::add_charge(ChargeRow row) {
+    batch_.charges.push_back(std::move(row));
+    charges_since_checkpoint_ += 1;
+}
+
+void StateLog::add_uplink(std::uint64_t seq, UplinkRow row) {
+    batch_.uplink[seq] = std::move(row);
+    meta_.uplink_seq = seq;
+}
+
+void StateLog::acknowledge_uplink(std::uint64_t seq) {
+    batch_.uplink_acked = std::max(batch_.uplink_acked, seq);
+}
+
+StateBatch StateLog::take(const std::function<LedgerCheckpoint()>& checkpoint) {
+    if (is_checkpoint_due_ || charges_since_checkpoint_ >= charges_per_checkpoint) {
+        LedgerCheckpoint whole = checkpoint();
+        batch_.checkpoint = std::move(whole.ledger);
+        batch_.charges.clear();
+        batch_.counted = std::move(whole.counted);
+        batch_.counted_events.clear();
+        charges_since_checkpoint_ = 0;
+        is_checkpoint_due_ = false;
+    }
+    if (!batch_.is_empty()) {
+        batch_.meta = meta_;
+    }
+    return std::exchange(batch_, StateBatch{});
+}
+
+void StateLog::untake(StateBatch batch) {
+    StateBatch newer = std::exchange(batch_, std::move(batch));  // only take() makes a checkpoint: there is none in it
+    const auto append = [](auto& into, auto& from) { into.insert(into.end(), from.begin(), from.end()); };
+    append(batch_.charges, newer.charges);
+    append(batch_.counted_events, newer.counted_events);
+    append(batch_.revisions, newer.revisions);
+    const auto merge = [](auto& into, auto& from) {
+        for (auto& [key, value] : from) {
+            into.insert_or_assign(key, std::move(value));
+        }
+    };
+    merge(batch_.running, newer.running);
+    merge(batch_.charged, newer.charged);
+    merge(batch_.reported, newer.reported);
+    merge(batch_.downlinks, newer.downlinks);
+    merge(batch_.closed, newer.closed);
+    merge(batch_.uplink, newer.uplink);
+    merge(batch_.site, newer.site);
+    batch_.uplink_acked = std::max(batch_.uplink_acked, newer.uplink_acked);
+    batch_.meta = meta_;
+}
+
+}  // namespace weir::priority

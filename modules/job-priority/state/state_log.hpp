@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: what changed since the last commit. Each stage is given the log and puts its own rows into it; the shell takes
+// them as one batch. Must not know: SQLite, what the rows mean to the stage that puts them.
+// Source: DESIGN.md "State and restarts"; doc/adr/0058.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "modules/job-priority/state/state_rows.hpp"
+
+namespace weir::priority {
+
+/// The whole of the ledger, and of usage as the site counts it.
+struct LedgerCheckpoint {
+    LedgerState ledger;
+    CountedUsageState counted;
+};
+
+class StateLog {
+  public:
+    /// Charge rows between two checkpoints of the ledger.
+    static constexpr std::size_t charges_per_checkpoint = 2000;
+
+    /// Goes on from what the state file holds: nothing has changed since.
+    void restore(const SavedState& saved);
+    const StateMeta& meta() const { return meta_; }
+
+    /// Moves the position on, never back.
+    void set_position(Instant at);
+    /// Moves the floor on, never back: jobs that freed their resources at or before it are charged.
+    void set_charged_floor(Instant at);
+    void set_instance(std::string instance);
+
+    // Rows; without a value the row is deleted.
+    void add_charge(ChargeRow row);
+    void add_counted(CountedRow row) { batch_.counted_events.push_back(std::move(row)); }
+    void add_revision(TreeRevision row) { batch_.revisions.push_back(std::move(row)); }
+    void put_running(std::uint64_t id, std::optional<RunningRow> row) { batch_.running[id] = std::move(row); }
+    void put_charged(const JobRun& run, std::optional<Instant> ended) { batch_.charged[run] = ended; }
+    void put_reported(ReportedKey key, std::optional<RunningRow> row) { batch_.reported[key] = std::move(row); }
+    void put_closed(ReportedKey key, std::optional<ClosedRow> row) { batch_.closed[key] = std::move(row); }
+    void put_downlink(std::uint64_t id, std::optional<DownlinkRow> row) { batch_.downlinks[id] = std::move(row); }
+    void put_site(std::uint64_t id, std::optional<SiteRow> row) { batch_.site[id] = row; }
+    /// A record for the parent, numbered one higher than the last.
+    void add_uplink(std::uint64_t seq, UplinkRow row);
+    /// The parent has the records up to `seq`: they are deleted.
+    void acknowledge_uplink(std::uint64_t seq);
+
+    /// The next batch carries the whole ledger (at unload, so that the next start replays nothing).
+    void want_checkpoint() { is_checkpoint_due_ = true; }
+    bool is_dirty() const { return !batch_.is_empty() || is_checkpoint_due_; }
+    /// The changes since the last call, for one transaction. If that fails, give them back with untake().
+    /// \param checkpoint  asked for when the batch is to carry one
+    StateBatch take(const std::function<LedgerCheckpoint()>& checkpoint);
+    void untake(StateBatch batch);
+
+  private:
+    StateMeta meta_;
+    StateBatch batch_;
+    std::size_t charges_since_checkpoint_ = 0;
+    bool is_checkpoint_due_ = false;
+};
+
+}  // namespace weir::priority
