@@ -14,7 +14,7 @@ Status RouteTable::attach(const Attach& attach, const Caller& caller) {
     }
     const auto host = jobs_.find(attach.child);
     const std::string who = "job " + std::to_string(attach.child.value);
-    if (host == jobs_.end() || host->second.is_routed || host->second.state != State::allocated) {
+    if (host == jobs_.end() || host->second.routed() != nullptr || !is_in_run(host->second.progress)) {
         return Error{std::errc::no_such_process, who + " does not run here"};
     }
     if (!caller.is_owner && caller.userid != host->second.userid) {
@@ -46,7 +46,7 @@ Status RouteTable::attach(const Attach& attach, const Caller& caller) {
     }
     for (const JobId id : std::set<JobId>(child.given)) {  // settle() may take some away
         const auto entry = jobs_.find(id);
-        if (entry != jobs_.end() && entry->second.child == attach.child) {
+        if (entry != jobs_.end() && entry->second.is_with(attach.child)) {
             const auto found = known.find(id);
             settle(*entry, found != known.end() ? found->second : nullptr);
             known.erase(id);
@@ -75,24 +75,25 @@ void RouteTable::disown(JobId host, Child& child, JobId id, bool has_ended) {
 /// Brings a job that is on record as this child's, and what the child knows of it, together again.
 void RouteTable::settle(Entry& entry, const KnownJob* known) {
     Job& job = entry.second;
+    Given& given = *job.given();
     if (known == nullptr) {
-        if (job.had_alloc) {
+        if (has_alloc(job.progress)) {
             lose(entry, "the child instance no longer knows it");
-        } else if (job.state != State::ending) {
-            job.is_sent = false;
+        } else if (!is_ending(job.progress)) {
+            given.is_sent = false;
             fetch(entry);
         }
         return;
     }
-    if (known->is_unwanted && job.state != State::ending && !job.had_alloc) {
+    if (known->is_unwanted && !is_ending(job.progress) && !has_alloc(job.progress)) {
         // Cancelled when it was not this child's, then given to it; the order to submit it anew never came through.
-        job.is_sent = false;
-        children_.at(job.child).stale.insert(entry.first);
+        given.is_sent = false;
+        children_.at(given.child).stale.insert(entry.first);
         return;
     }
-    job.is_sent = true;
-    job.is_alloc_asked = job.had_alloc;  // a plugin that was loaded again has forgotten what it was asked
-    if (job.state == State::ending) {
+    given.is_sent = true;
+    given.is_alloc_asked = has_alloc(job.progress);  // a plugin that was loaded again has forgotten what it was asked
+    if (is_ending(job.progress)) {
         if (!known->has_ended) {
             Order cancel;
             cancel.kind = Order::Kind::cancel;
@@ -100,7 +101,7 @@ void RouteTable::settle(Entry& entry, const KnownJob* known) {
             cancel.note = "it ended in the parent";
             order(entry, std::move(cancel));
         }
-    } else if (known->urgency != job.urgency && job.state != State::allocated) {
+    } else if (known->urgency != job.urgency && !is_in_run(job.progress)) {
         Order change;
         change.kind = Order::Kind::urgency;
         change.urgency = job.urgency;
@@ -135,13 +136,13 @@ Result<std::uint64_t> RouteTable::report(const Report& report) {
         if (child->stale.count(event.id) > 0) {
             if (event.kind == ChildEvent::Kind::cleaned) {
                 child->stale.erase(event.id);
-                if (entry != jobs_.end() && entry->second.child == report.child) {
+                if (entry != jobs_.end() && entry->second.is_with(report.child)) {
                     fetch(*entry);
                 } else if (entry != jobs_.end()) {
                     give_if_possible(*entry);
                 }
             }
-        } else if (entry != jobs_.end() && entry->second.is_routed && entry->second.child == report.child) {
+        } else if (entry != jobs_.end() && entry->second.is_with(report.child)) {
             apply(*child, *entry, event);
         } else if (event.kind == ChildEvent::Kind::accepted) {  // submitted when the link that ordered it was gone
             disown(report.child, *child, event.id, false);
@@ -154,33 +155,34 @@ Result<std::uint64_t> RouteTable::report(const Report& report) {
 void RouteTable::apply(Child& child, Entry& entry, const ChildEvent& event) {
     using Kind = ChildEvent::Kind;
     Job& job = entry.second;
+    AskedOnce& asked = job.routed()->asked;
     switch (event.kind) {
         case Kind::accepted:
-            job.local = event.local;
+            job.given()->local = event.local;
             break;
         case Kind::returned:
             on_returned(child, entry);
             break;
         case Kind::allocated:
-            if (job.had_alloc) {
+            if (has_alloc(job.progress)) {
                 order_go(entry);
             } else if (event.R.empty()) {
                 refuse_alloc(entry, event.note);
-            } else if (job.state != State::ending && !std::exchange(job.is_alloc_asked, true)) {
+            } else if (!is_ending(job.progress) && !std::exchange(job.given()->is_alloc_asked, true)) {
                 TapOp& op = ask(TapOp::Kind::alloc, entry);
-                op.child = job.child;
+                op.child = job.given()->child;
                 op.queue = job.facts.queue;
-                op.local = job.local;
+                op.local = job.given()->local;
                 op.R = event.R;
             }
             break;
         case Kind::started:
-            if (!job.is_started && !std::exchange(job.is_start_asked, true)) {
+            if (!has_start(job.progress) && asked.add_new(AskedOnce::Step::start)) {
                 ask(TapOp::Kind::start, entry);
             }
             break;
         case Kind::finished:
-            if (!job.is_finished && !std::exchange(job.is_finish_asked, true)) {
+            if (job.progress != Progress::finished && asked.add_new(AskedOnce::Step::finish)) {
                 ask(TapOp::Kind::finish, entry).status = event.status;
             }
             break;
@@ -196,7 +198,7 @@ void RouteTable::apply(Child& child, Entry& entry, const ChildEvent& event) {
 /// The job ends, and with it (on_exception()) the copy, whose resources nobody here can name.
 void RouteTable::refuse_alloc(Entry& entry, const std::string& why) {
     Job& job = entry.second;
-    if (job.state != State::ending && !std::exchange(job.is_alloc_refused, true)) {
+    if (!is_ending(job.progress) && job.routed()->asked.add_new(AskedOnce::Step::refusal)) {
         TapOp& op = ask(TapOp::Kind::exception, entry);
         op.type = "route";
         op.note = "the child instance gave it resources that make no sense: " + why;
@@ -205,7 +207,7 @@ void RouteTable::refuse_alloc(Entry& entry, const std::string& why) {
 
 void RouteTable::on_returned(Child& child, Entry& entry) {
     child.refused.insert_or_assign(entry.first, 0);
-    if (entry.second.had_alloc) {  // RFC 21 has no way from RUN back to SCHED
+    if (has_alloc(entry.second.progress)) {  // RFC 21 has no way from RUN back to SCHED
         lose(entry, "its child instance gave it up after allocation");
         return;
     }
@@ -217,7 +219,8 @@ void RouteTable::on_returned(Child& child, Entry& entry) {
 
 void RouteTable::on_failed(Entry& entry, const ChildEvent& event) {
     Job& job = entry.second;
-    if (job.state == State::ending || job.is_finish_asked || std::exchange(job.is_failure_asked, true)) {
+    AskedOnce& asked = job.routed()->asked;
+    if (is_ending(job.progress) || asked.has(AskedOnce::Step::finish) || !asked.add_new(AskedOnce::Step::failure)) {
         return;
     }
     TapOp& op = ask(TapOp::Kind::exception, entry);
@@ -228,7 +231,8 @@ void RouteTable::on_failed(Entry& entry, const ChildEvent& event) {
 
 void RouteTable::on_cleaned(Entry& entry) {
     Job& job = entry.second;
-    if ((job.had_alloc || job.is_alloc_asked) && !std::exchange(job.is_clean_asked, true)) {
+    if ((has_alloc(job.progress) || job.given()->is_alloc_asked) &&
+        job.routed()->asked.add_new(AskedOnce::Step::clean)) {
         ask(TapOp::Kind::clean, entry);
     }
 }
@@ -237,7 +241,7 @@ void RouteTable::on_cleaned(Entry& entry) {
 
 bool RouteTable::is_routed(JobId id) const {
     const auto entry = jobs_.find(id);
-    return entry != jobs_.end() && entry->second.is_routed;
+    return entry != jobs_.end() && entry->second.routed() != nullptr;
 }
 
 std::vector<ChildView> RouteTable::children() const {
@@ -246,8 +250,11 @@ std::vector<ChildView> RouteTable::children() const {
         ChildView view{id, child.serves, child.uri, child.is_attached, child.lost_ticks, child.cores, 0, 0, child.done};
         for (const JobId job : child.given) {
             const auto entry = jobs_.find(job);
-            const bool is_running = entry != jobs_.end() && entry->second.had_alloc;
-            (is_running ? view.running : view.pending) += 1;
+            if (entry != jobs_.end() && has_alloc(entry->second.progress)) {
+                view.running += 1;
+            } else {
+                view.pending += 1;
+            }
         }
         views.push_back(std::move(view));
     }
@@ -266,23 +273,25 @@ std::vector<JobId> RouteTable::instance_jobs() const {
 
 Result<JobView> RouteTable::find(JobId id) const {
     const auto entry = jobs_.find(id);
-    if (entry == jobs_.end() || !entry->second.is_routed) {
+    if (entry == jobs_.end() || entry->second.routed() == nullptr) {
         return Error{std::errc::no_such_file_or_directory,
                      "job " + std::to_string(id.value) + " is not an active routed job"};
     }
     const Job& job = entry->second;
-    return JobView{job.facts.queue, job.child, job.local, job.had_alloc};
+    const Given* given = job.given();
+    return JobView{job.facts.queue, given != nullptr ? given->child : JobId{},
+                   given != nullptr ? given->local : LocalId{}, has_alloc(job.progress)};
 }
 
 std::string RouteTable::R_of(JobId id) const {
     const auto entry = jobs_.find(id);
-    return entry != jobs_.end() ? entry->second.R : std::string();
+    const Own* own = entry != jobs_.end() ? std::get_if<Own>(&entry->second.role) : nullptr;
+    return own != nullptr ? own->R : std::string();
 }
 
 std::int64_t RouteTable::waiting() const {
     return std::count_if(jobs_.begin(), jobs_.end(), [](const Entry& entry) {
-        return entry.second.is_routed && entry.second.child.value == 0 && entry.second.state != State::ending &&
-               entry.second.give_asked.value == 0;
+        return entry.second.is_unplaced() && !is_ending(entry.second.progress);
     });
 }
 

@@ -18,6 +18,12 @@ RouteTable::Child* RouteTable::attached_child(JobId id) {
     return found != children_.end() && found->second.is_attached ? &found->second : nullptr;
 }
 
+/// The child that has the job, if it is attached.
+RouteTable::Child* RouteTable::attached_child(const Entry& entry) {
+    const Given* given = entry.second.given();
+    return given != nullptr ? attached_child(given->child) : nullptr;
+}
+
 bool RouteTable::can_serve(const Child& child, const Entry& entry) const {
     const auto& [id, job] = entry;
     return child.is_attached && (child.is_trusted || child.userid == job.userid) && child.refused.count(id) == 0 &&
@@ -28,8 +34,7 @@ bool RouteTable::can_serve(const Child& child, const Entry& entry) const {
 /// The least loaded child that may have the job gets it: fewest jobs a core, then the lowest id. O(children).
 void RouteTable::give_if_possible(Entry& entry) {
     auto& [id, job] = entry;
-    if (!is_synced_ || !job.is_routed || job.state != State::sched || job.child.value != 0 ||
-        job.give_asked.value != 0 || job.urgency == 0) {
+    if (!is_synced_ || !job.is_unplaced() || job.progress != Progress::sched || job.urgency == 0) {
         return;
     }
     std::map<JobId, Child>::value_type* best = nullptr;
@@ -45,7 +50,7 @@ void RouteTable::give_if_possible(Entry& entry) {
         }
     }
     if (best != nullptr) {
-        job.give_asked = best->first;
+        job.routed()->holder = GiveAsked{best->first};
         best->second.given.insert(id);
         TapOp& op = ask(TapOp::Kind::give, entry);
         op.child = best->first;
@@ -57,7 +62,7 @@ void RouteTable::give_if_possible(Entry& entry) {
 void RouteTable::give_waiting(const std::vector<std::string>& queues) {
     std::vector<Entry*> waiting;
     for (Entry& entry : jobs_) {
-        if (entry.second.is_routed && entry.second.child.value == 0 &&
+        if (entry.second.is_unplaced() &&
             std::find(queues.begin(), queues.end(), entry.second.facts.queue) != queues.end()) {
             waiting.push_back(&entry);
         }
@@ -73,28 +78,26 @@ void RouteTable::give_waiting(const std::vector<std::string>& queues) {
 /// The job is with nobody again; nothing of it ran.
 void RouteTable::take_back(Entry& entry) {
     auto& [id, job] = entry;
-    const auto child = children_.find(job.child);
+    const auto child = children_.find(job.holder());
     if (child != children_.end()) {
         child->second.given.erase(id);
     }
-    job.child = {};
-    job.local = {};
-    job.is_sent = false;
-    job.is_alloc_asked = false;
+    if (job.routed() != nullptr) {
+        job.routed()->holder = Unplaced{};
+    }
 }
 
 /// The job was, or may have been, started in a child that can say no more about it.
 void RouteTable::lose(Entry& entry, const std::string& why) {
-    auto& job = entry.second;
-    if (job.state == State::allocated && !job.is_finish_asked && !job.is_failure_asked) {
+    AskedOnce& asked = entry.second.routed()->asked;
+    if (is_in_run(entry.second.progress) && !asked.has(AskedOnce::Step::finish) &&
+        asked.add_new(AskedOnce::Step::failure)) {
         TapOp& op = ask(TapOp::Kind::exception, entry);
         op.type = child_lost;
         op.note = why;
-        job.is_failure_asked = true;
     }
-    if (!job.is_clean_asked) {
+    if (asked.add_new(AskedOnce::Step::clean)) {
         ask(TapOp::Kind::clean, entry);
-        job.is_clean_asked = true;
     }
     take_back(entry);
 }
@@ -108,10 +111,10 @@ void RouteTable::child_ended(JobId id) {
     std::vector<Entry*> unstarted;
     for (const JobId job : std::set<JobId>(std::move(child->second.given))) {
         const auto entry = jobs_.find(job);
-        if (entry == jobs_.end() || entry->second.child != id) {
+        if (entry == jobs_.end() || !entry->second.is_with(id)) {
             continue;
         }
-        if (entry->second.had_alloc) {
+        if (has_alloc(entry->second.progress)) {
             lose(*entry, "the child instance that ran it ended");
         } else {
             take_back(*entry);
@@ -129,8 +132,8 @@ void RouteTable::child_ended(JobId id) {
 void RouteTable::give_up(JobId id, Child& child) {
     for (const JobId job : std::set<JobId>(child.given)) {
         const auto entry = jobs_.find(job);
-        if (entry != jobs_.end() && entry->second.child == id && !entry->second.had_alloc &&
-            !entry->second.is_alloc_asked) {
+        if (entry != jobs_.end() && entry->second.is_with(id) && !has_alloc(entry->second.progress) &&
+            !entry->second.given()->is_alloc_asked) {
             take_back(*entry);
             give_if_possible(*entry);
         }
@@ -168,14 +171,14 @@ TapOp& RouteTable::ask(TapOp::Kind kind, const Entry& entry) {
 
 /// To the child that has the job, if it is there to hear it; settle() makes up for it when it comes back.
 void RouteTable::order(const Entry& entry, Order order) {
-    if (is_synced_ && attached_child(entry.second.child) != nullptr) {
+    if (is_synced_ && attached_child(entry) != nullptr) {
         order.id = entry.first;
-        actions_.orders.emplace_back(entry.second.child, std::move(order));
+        actions_.orders.emplace_back(entry.second.given()->child, std::move(order));
     }
 }
 
 void RouteTable::order_go(const Entry& entry) {
-    if (entry.second.state == State::allocated && entry.second.may_go) {
+    if (is_in_run(entry.second.progress) && entry.second.may_go) {
         Order go;
         go.kind = Order::Kind::go;
         order(entry, std::move(go));
@@ -183,20 +186,21 @@ void RouteTable::order_go(const Entry& entry) {
 }
 
 void RouteTable::fetch(Entry& entry) {
-    if (is_synced_ && !entry.second.is_fetching && attached_child(entry.second.child) != nullptr) {
-        entry.second.is_fetching = true;
+    if (is_synced_ && attached_child(entry) != nullptr && !entry.second.routed()->is_fetching) {
+        entry.second.routed()->is_fetching = true;
         actions_.fetch.push_back(entry.first);
     }
 }
 
 void RouteTable::jobspec_ready(JobId id, std::string jobspec) {
     const auto entry = jobs_.find(id);
-    if (entry == jobs_.end()) {
+    if (entry == jobs_.end() || entry->second.routed() == nullptr) {
         return;
     }
     Job& job = entry->second;
-    job.is_fetching = false;
-    if (job.is_sent || job.had_alloc || job.state == State::ending || attached_child(job.child) == nullptr) {
+    job.routed()->is_fetching = false;
+    if (attached_child(*entry) == nullptr || job.given()->is_sent || has_alloc(job.progress) ||
+        is_ending(job.progress)) {
         return;
     }
     Order submit;
@@ -204,29 +208,25 @@ void RouteTable::jobspec_ready(JobId id, std::string jobspec) {
     submit.urgency = job.urgency;
     submit.userid = job.facts.upstream != 0 && has_parent_ ? job.facts.upstream_userid : job.userid;
     order(*entry, std::move(submit));
-    job.is_sent = true;
+    job.given()->is_sent = true;
 }
 
 void RouteTable::fetch_failed(JobId id, const std::string& why) {
     const auto entry = jobs_.find(id);
-    if (entry == jobs_.end() || entry->second.state == State::ending) {
+    if (entry == jobs_.end() || entry->second.routed() == nullptr || is_ending(entry->second.progress)) {
         return;
     }
-    entry->second.is_fetching = false;
+    entry->second.routed()->is_fetching = false;
     TapOp& op = ask(TapOp::Kind::exception, *entry);
     op.type = "route";
     op.note = "its jobspec cannot be read: " + why;
-    entry->second.is_failure_asked = true;
+    entry->second.routed()->asked.add(AskedOnce::Step::failure);
 }
 
 void RouteTable::tap_failed(JobId id, TapOp::Kind kind) {
     const auto entry = jobs_.find(id);
-    if (entry != jobs_.end() && kind == TapOp::Kind::give) {
-        const auto child = children_.find(entry->second.give_asked);
-        if (child != children_.end()) {
-            child->second.given.erase(id);
-        }
-        entry->second.give_asked = {};
+    if (kind == TapOp::Kind::give && entry != jobs_.end() && entry->second.given() == nullptr) {
+        take_back(*entry);
     }
 }
 
@@ -259,29 +259,24 @@ void RouteTable::event(JobId id, const JournalEvent& event) {
     Job& job = entry.second;
     switch (event.kind) {
         case Kind::bypass:
-            job.is_routed = !job.facts.has_own_R && !job.facts.queue.empty() && job.facts.serves.empty();
+            if (job.routed() == nullptr && !job.facts.has_own_R && !job.facts.queue.empty() &&
+                job.facts.serves.empty()) {
+                job.role = Routed{};
+            }
             break;
         case Kind::priority:
             job.priority = event.priority;
-            if (job.state == State::entering) {
-                job.state = State::sched;
+            if (job.progress == Progress::entering) {
+                job.progress = Progress::sched;
             }
             give_if_possible(entry);
             break;
         case Kind::urgency:
-            if (job.state == State::sched) {
-                job.state = State::entering;
-            }
-            if (std::exchange(job.urgency, event.urgency) != event.urgency && job.is_sent) {
-                Order change;
-                change.kind = Order::Kind::urgency;
-                change.urgency = event.urgency;
-                order(entry, std::move(change));
-            }
+            on_urgency(entry, event.urgency);
             break;
         case Kind::restart:
-            if (job.state == State::sched) {
-                job.state = State::entering;
+            if (job.progress == Progress::sched) {
+                job.progress = Progress::entering;
             }
             break;
         case Kind::route:
@@ -291,14 +286,10 @@ void RouteTable::event(JobId id, const JournalEvent& event) {
             on_alloc(entry, event);
             break;
         case Kind::start:
-            job.is_started = true;
+            job.progress = after_start(job.progress);
             break;
         case Kind::finish:
-            job.is_finished = true;
-            job.state = State::ending;
-            if (!job.is_routed) {
-                child_ended(id);
-            }
+            on_finish(entry);
             break;
         case Kind::exception:
             on_exception(entry, event);
@@ -310,7 +301,9 @@ void RouteTable::event(JobId id, const JournalEvent& event) {
             job.uri = event.note;
             break;
         case Kind::prolog_finish:
-            job.is_clean_asked = job.is_clean_asked || event.type == mirror_prolog;
+            if (job.routed() != nullptr && event.type == mirror_prolog) {
+                job.routed()->asked.add(AskedOnce::Step::clean);
+            }
             break;
         case Kind::submit:
         case Kind::prolog_start:
@@ -318,25 +311,39 @@ void RouteTable::event(JobId id, const JournalEvent& event) {
     }
 }
 
+void RouteTable::on_urgency(Entry& entry, int urgency) {
+    Job& job = entry.second;
+    if (job.progress == Progress::sched) {
+        job.progress = Progress::entering;
+    }
+    if (std::exchange(job.urgency, urgency) != urgency && job.given() != nullptr && job.given()->is_sent) {
+        Order change;
+        change.kind = Order::Kind::urgency;
+        change.urgency = urgency;
+        order(entry, std::move(change));
+    }
+}
+
 void RouteTable::on_route(Entry& entry, JobId child) {
     Job& job = entry.second;
+    if (job.routed() == nullptr) {  // only the plugin writes this event, and only for jobs that it routes
+        return;
+    }
     take_back(entry);
-    job.give_asked = {};
     if (is_synced_ && children_.find(child) == children_.end()) {  // it ended in the meantime
         give_if_possible(entry);
         return;
     }
-    job.child = child;
+    job.routed()->holder = Given{child};
     children_[child].given.insert(entry.first);
     fetch(entry);
 }
 
 void RouteTable::on_alloc(Entry& entry, const JournalEvent& event) {
     Job& job = entry.second;
-    job.state = State::allocated;
-    job.had_alloc = true;
-    if (!job.is_routed) {
-        job.R = event.R;
+    job.progress = Progress::allocated;
+    if (Own* own = std::get_if<Own>(&job.role)) {
+        own->R = event.R;
         return;
     }
     if (event.child == 0) {  // this instance's own scheduler was faster than the plugin: the job runs here
@@ -346,28 +353,36 @@ void RouteTable::on_alloc(Entry& entry, const JournalEvent& event) {
         cancel.note = "it runs in the parent";
         order(entry, std::move(cancel));
         take_back(entry);
-        job.is_routed = false;
-        job.R = event.R;
+        job.role = Own{event.R};
         return;
     }
     if (!is_synced_) {
-        job.child = JobId{event.child};
-    } else if (job.child.value != event.child) {
+        if (!job.is_with(JobId{event.child})) {
+            job.routed()->holder = Given{JobId{event.child}};
+        }
+    } else if (!job.is_with(JobId{event.child})) {
         lose(entry, "the child instance that was to run it ended");
-    } else if (attached_child(job.child) != nullptr && !job.is_sent) {
+    } else if (attached_child(entry) != nullptr && !job.given()->is_sent) {
         lose(entry, "its child instance gave it up before the allocation was on record");
     } else {
         order_go(entry);
     }
 }
 
+void RouteTable::on_finish(Entry& entry) {
+    entry.second.progress = Progress::finished;
+    if (entry.second.routed() == nullptr) {
+        child_ended(entry.first);
+    }
+}
+
 void RouteTable::on_exception(Entry& entry, const JournalEvent& event) {
     Job& job = entry.second;
-    if (event.severity != 0 || job.state == State::ending) {
+    if (event.severity != 0 || is_ending(job.progress)) {
         return;
     }
-    job.state = State::ending;
-    if (job.is_routed && !job.is_failure_asked) {
+    job.progress = after_failure(job.progress);
+    if (job.routed() != nullptr && !job.routed()->asked.has(AskedOnce::Step::failure)) {
         Order cancel;
         cancel.kind = Order::Kind::cancel;
         cancel.type = event.type;
@@ -378,14 +393,10 @@ void RouteTable::on_exception(Entry& entry, const JournalEvent& event) {
 
 void RouteTable::on_clean(Jobs::iterator entry) {
     const JobId id = entry->first;
-    const bool is_routed = entry->second.is_routed;
-    if (is_routed) {
-        for (const JobId holder : {entry->second.child, entry->second.give_asked}) {
-            const auto child = children_.find(holder);
-            if (child != children_.end() && child->second.given.erase(id) > 0 && entry->second.had_alloc) {
-                child->second.done += 1;
-            }
-        }
+    const bool is_routed = entry->second.routed() != nullptr;
+    const auto child = children_.find(entry->second.holder());
+    if (child != children_.end() && child->second.given.erase(id) > 0 && has_alloc(entry->second.progress)) {
+        child->second.done += 1;
     }
     jobs_.erase(entry);
     if (!is_routed) {
@@ -398,7 +409,7 @@ void RouteTable::synced() {
     std::vector<JobId> gone;
     for (const auto& [id, child] : children_) {
         const auto host = jobs_.find(id);
-        if (host == jobs_.end() || host->second.is_finished) {
+        if (host == jobs_.end() || host->second.progress == Progress::finished) {
             gone.push_back(id);
         }
     }

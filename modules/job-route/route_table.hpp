@@ -13,6 +13,7 @@
 #include "libfairshare/base/result.hpp"
 #include "modules/job-route/journal_event.hpp"
 #include "modules/job-route/messages.hpp"
+#include "modules/job-route/route_job.hpp"
 
 namespace weir::route {
 
@@ -112,33 +113,7 @@ class RouteTable {
     std::int64_t waiting() const;
 
   private:
-    enum class State : std::uint8_t { entering, sched, allocated, ending };
-    struct Job {
-        std::uint32_t userid = 0;
-        int urgency = 16;
-        std::int64_t priority = 0;
-        JobFacts facts;
-        std::string uri;
-        std::string R;  ///< of jobs that are not routed: any of them may turn out to be a child
-        State state = State::entering;
-        bool is_routed = false;
-        bool had_alloc = false;
-        bool is_started = false;
-        bool is_finished = false;
-        bool may_go = true;  ///< false until the instance above has this job's allocation on record
-        // routed jobs only
-        JobId child;       ///< given to it, on record in the journal; 0: to nobody
-        JobId give_asked;  ///< asked of the plugin, not yet on record
-        LocalId local;
-        bool is_sent = false;
-        bool is_fetching = false;
-        bool is_alloc_asked = false;
-        bool is_alloc_refused = false;  ///< its R makes no sense
-        bool is_start_asked = false;
-        bool is_finish_asked = false;
-        bool is_failure_asked = false;  ///< the coming exception is the child's own
-        bool is_clean_asked = false;
-    };
+    using Job = RouteJob;
     struct Child {
         std::string session;
         bool is_attached = false;
@@ -160,6 +135,7 @@ class RouteTable {
     using Entry = Jobs::value_type;
 
     Child* attached_child(JobId id);
+    Child* attached_child(const Entry& entry);
     bool can_serve(const Child& child, const Entry& entry) const;
     void give_if_possible(Entry& entry);
     void give_waiting(const std::vector<std::string>& queues);
@@ -172,8 +148,10 @@ class RouteTable {
     void fetch(Entry& entry);
     void settle(Entry& entry, const KnownJob* known);
     void disown(JobId host, Child& child, JobId id, bool has_ended);
+    void on_urgency(Entry& entry, int urgency);
     void on_route(Entry& entry, JobId child);
     void on_alloc(Entry& entry, const JournalEvent& event);
+    void on_finish(Entry& entry);
     void on_exception(Entry& entry, const JournalEvent& event);
     void on_clean(Jobs::iterator entry);
     void apply(Child& child, Entry& entry, const ChildEvent& event);

@@ -353,6 +353,20 @@ TEST_CASE("the own scheduler was faster: the child's copy is cancelled and the j
     CHECK_FALSE(table.is_routed(job));
 }
 
+TEST_CASE("the own scheduler was faster than a give that is not on record: the child does not count the job") {
+    RouteTable table(false);
+    table.synced();
+    run_host(table, host);
+    REQUIRE(table.attach(an_attach(host), {0, true}));
+    enter(table, job);
+    CHECK(table.children().at(0).pending == 1);
+    record_alloc(table, JobId{0});
+    CHECK(table.children().at(0).pending == 0);
+    table.event(job, an_event(Kind::clean));
+    CHECK(table.children().at(0).running == 0);
+    CHECK(table.children().at(0).pending == 0);
+}
+
 TEST_CASE("views: pending, running, done; R of the host") {
     RouteTable table = with_a_job();
     CHECK(table.children().at(0).pending == 1);
