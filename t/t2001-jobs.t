@@ -75,6 +75,19 @@ test_expect_success 'lists go pending, running, ended; pending by priority' '
 test_expect_success 'statistics count them' '
 	job rpc job-list.job-stats | jq -e ".job_states.run == 1 and .job_states.sched == 2 and .canceled == 2"
 '
+cat >awkward.json <<-\EOF
+	{"text": "a \"quoted\" back\\slash, a\nline, \u0001 and \u00e4"}
+EOF
+test_expect_success 'names and notes that need escaping reach lists, events and waiting clients as they were' '
+	id=$(job submit -u 0 -S "job.name=$(jq .text awkward.json)") &&
+	job rpc job-manager.raise "$(jq -c "{id: $id, severity: 0, type: \"cancel\", note: .text}" awkward.json)" &&
+	job wait $id clean &&
+	job rpc job-list.list-id "{\"id\":$id,\"attrs\":[\"name\",\"exception_note\"]}" >listed.json &&
+	jq -e --slurpfile was awkward.json ".job.name == \$was[0].text" listed.json &&
+	jq -e --slurpfile was awkward.json ".job.exception_note == \$was[0].text" listed.json &&
+	job rpc job-info.lookup "{\"id\":$id,\"keys\":[\"eventlog\"],\"flags\":0}" | jq -r .eventlog >lines &&
+	jq -e -s --slurpfile was awkward.json "map(select(.name == \"exception\"))[0].context.note == \$was[0].text" lines
+'
 test_expect_success 'all jobs can be canceled at once' '
 	job rpc job-manager.raiseall "{\"dry_run\":false,\"userid\":4294967295,\"states\":62,\"severity\":0,\"type\":\"cancel\"}" |
 		jq -e ".count == 3 and .errors == 0" &&

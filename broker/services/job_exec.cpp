@@ -154,7 +154,7 @@ class JobExec {
     void simulate(flux_jobid_t id, Job& job, const ExecSpec& spec, std::optional<double> since) {
         job.is_simulated = true;
         job.status = spec.simulated_status;
-        send(job, id, since ? "reattached" : "start", "{}");
+        send(job, id, since ? "reattached" : "start", Json::object());
         job.is_started = true;
         const double begin = since.value_or(now());
         const bool is_limited = spec.duration > 0 && spec.duration < *spec.simulated;
@@ -197,7 +197,7 @@ class JobExec {
         const auto it = jobs_.find(id);
         if (it != jobs_.end()) {
             it->second.is_started = true;
-            send(it->second, id, "start", "{}");
+            send(it->second, id, "start", Json::object());
         }
     }
 
@@ -219,13 +219,13 @@ class JobExec {
     void finish(flux_jobid_t id, int status) {
         const auto it = jobs_.find(id);
         if (it->second.is_started) {
-            send(it->second, id, "finish", "{\"status\":" + std::to_string(status) + "}");
+            send(it->second, id, "finish", std::move(Json::object().set("status", status)));
         }
         release(id, it->second);
     }
 
     void release(flux_jobid_t id, Job& job) {
-        send(job, id, "release", "{\"ranks\":\"all\",\"final\":true}");
+        send(job, id, "release", std::move(Json::object().set("ranks", "all").set("final", true)));
         deadlines_.clear(id);
         jobs_.erase(id);
         ++ended_count_;
@@ -363,15 +363,16 @@ class JobExec {
 
     // ---- responses ----
 
-    void send(const Job& job, flux_jobid_t id, const char* type, const std::string& data) {
-        const std::string text = "{\"id\":" + std::to_string(id) + ",\"type\":\"" + type + "\",\"data\":" + data + "}";
-        flux_respond(h_, job.request.get(), text.c_str());
+    void send(const Job& job, flux_jobid_t id, const char* type, Json data) {
+        Json response = Json::object();
+        response.set("id", id).set("type", type).set("data", std::move(data));
+        respond(h_, job.request.get(), response);
     }
 
     void send_exception(const Job& job, flux_jobid_t id, const char* type, const std::string& note) {
-        Json data = Json::own(json_pack("{s:i s:s}", "severity", 0, "type", type));
-        data.set("note", Json::string(to_utf8(note)));
-        send(job, id, "exception", data.dump());
+        Json data = Json::object();
+        data.set("severity", 0).set("type", type).set("note", to_utf8(note));
+        send(job, id, "exception", std::move(data));
     }
 
     flux_t* h_;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: a job's constraints as JSON (RFC 31) to a value. Must not know which nodes there are.
+// These constraints choose nodes for a job. Those of broker/services/job-manager/tables/constraint.hpp choose jobs for
+// a listing (RFC 43): other operators over other values, so each has its own codec.
 #pragma once
 #include <string_view>
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: jobspec version 1 (RFC 14, 25) as far as scheduling and charging need it, to and from a value. Must not know
 // environments, file archives and shell options, which are ignored.
+// The job-manager reads jobspecs by a codec of its own (broker/services/job-manager/codecs/jobspec.hpp): it keeps the
+// document, changes it and shows it to users. This codec asks what a job needs and refuses what cannot be scheduled.
 #pragma once
 #include <cstdint>
 #include <map>

@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <memory>
 
+#include "libfairshare/base/flat_json.hpp"
+
 namespace weir {
 
 Json Json::string(std::string_view text) {
@@ -33,6 +35,37 @@ Result<Json> Json::parse(std::string_view text, SameKeys same_keys) {
                                                       ": " + static_cast<const char*>(error.text)};
     }
     return Json(value);
+}
+
+Json Json::of(FlatValue value) {
+    if (value.is_object()) {
+        Json made = object();
+        for (FlatValue name = value.first(), member; name; name = member.next()) {
+            member = name.next();
+            made.set(name.string()->c_str(), of(member));
+        }
+        return made;
+    }
+    if (value.is_array()) {
+        Json made = array();
+        for (FlatValue element = value.first(); element; element = element.next()) {
+            made.append(of(element));
+        }
+        return made;
+    }
+    if (const auto text = value.string()) {
+        return string(*text);
+    }
+    if (const auto whole = value.integer()) {
+        return integer(*whole);
+    }
+    if (const auto number = value.number()) {
+        return real(*number);
+    }
+    if (const auto truth = value.boolean()) {
+        return boolean(*truth);
+    }
+    return value ? Json(json_null()) : Json();
 }
 
 Json Json::parse_payload(std::string_view text) {

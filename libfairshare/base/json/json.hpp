@@ -16,6 +16,8 @@
 
 namespace weir {
 
+class FlatValue;
+
 /// What a parser does where an object has the same key twice.
 enum class SameKeys {
     refused,     ///< a mistake in what people write
@@ -41,6 +43,8 @@ class Json {
 
     /// Any JSON value, scalars included. Errors: invalid_argument with "line:column: what".
     static Result<Json> parse(std::string_view text, SameKeys same_keys = SameKeys::refused);
+    /// The tree of a value that was read where it stands; empty for no value.
+    static Json of(FlatValue value);
     /// The payload of a message; empty if the text is not JSON, as the empty text is. Of equal keys the last counts.
     static Json parse_payload(std::string_view text);
 
@@ -78,17 +82,19 @@ class Json {
     /// The same of text, a number or a truth value.
     template <typename T>
     requires(!std::same_as<std::remove_cvref_t<T>, Json>) Json& set(const char* key, const T& value) {
-        return set(key, of(value));
+        return set(key, made_of(value));
     }
     /// Adds an element. REQUIRES: this is an array. An empty `value` changes nothing.
     Json& append(Json value);
     template <typename T>
-    requires(!std::same_as<std::remove_cvref_t<T>, Json>) Json& append(const T& value) { return append(of(value)); }
+    requires(!std::same_as<std::remove_cvref_t<T>, Json>) Json& append(const T& value) {
+        return append(made_of(value));
+    }
 
   private:
     explicit Json(json_t* value) : value_(value) {}
     template <typename T>
-    static Json of(const T& value) {
+    static Json made_of(const T& value) {
         if constexpr (std::same_as<T, bool>) {
             return boolean(value);
         } else if constexpr (std::integral<T> || std::is_enum_v<T>) {

@@ -14,8 +14,11 @@
 #include "broker/services/job-manager/tables/job_attrs.hpp"
 #include "broker/services/job-manager/tables/queues.hpp"
 #include "libfairshare/base/fsd.hpp"
+#include "libfairshare/base/hostlist.hpp"
+#include "libfairshare/base/id_set.hpp"
 #include "libfairshare/base/signed_jobspec.hpp"
 
+using weir::Json;
 using namespace weir::broker::jobs;
 
 namespace {
@@ -92,8 +95,8 @@ void try_request(char kind, const Json& value) {
 void try_json(char kind, const Json& value) {
     if (kind == 'v') {
         (void)validate_jobspec(value.get());
-        (void)jobspec_facts(value.text());
-        (void)jobspec_names(value.text());
+        (void)jobspec_facts(value.dump());
+        (void)jobspec_names(value.dump());
     } else if (kind == 'c') {
         Job job;
         if (auto filter = compile_constraint(value.get()))
@@ -115,11 +118,11 @@ void try_text(char kind, std::string_view text) {
     } else if (kind == 'd') {
         (void)weir::parse_fsd(text);
     } else if (kind == 'i') {
-        if (const auto ids = parse_idset(text))
-            WEIR_CHECK(*parse_idset(idset_text(*ids)) == *ids);
+        if (const auto ids = weir::IdSet::parse(text))
+            WEIR_CHECK(*weir::IdSet::parse(ids->encode()) == *ids);
     } else if (kind == 'h') {
-        if (const auto hosts = parse_hostlist(text))
-            (void)hostlist_text(*hosts);
+        if (const auto hosts = weir::hostlist_decode(text))
+            (void)weir::hostlist_encode(*hosts);
     }
 }
 

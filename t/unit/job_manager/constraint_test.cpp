@@ -6,6 +6,7 @@
 #include "broker/services/job-manager/tables/job_attrs.hpp"
 #include "t/unit/job_manager/testing.hpp"
 
+using namespace weir;
 using namespace weir::broker::jobs;
 using namespace weir::broker::jobs::testing;
 
@@ -23,7 +24,7 @@ TEST_CASE("constraint: operators") {
     Life life(9);
     life.to_inactive(256);
     life.job.r.make().facts = resource_facts(
-        json(R"({"execution":{"R_lite":[{"rank":"2","children":{"core":"0"}}],"nodelist":["n2"]}})").get());
+        json(R"({"version":1,"execution":{"R_lite":[{"rank":"2","children":{"core":"0"}}],"nodelist":["n2"]}})").get());
     const Job& job = life.job;
     CHECK(matches(job, "{}"));
     CHECK(matches(job, R"({"userid":[7]})"));

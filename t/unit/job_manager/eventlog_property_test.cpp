@@ -12,6 +12,7 @@
 #include "broker/services/job-manager/tables/job_attrs.hpp"
 #include "t/unit/job_manager/testing.hpp"
 
+using namespace weir;
 using namespace weir::broker::jobs;
 using namespace weir::broker::jobs::testing;
 
@@ -83,6 +84,6 @@ TEST_CASE("eventlog: its fold is the live job") {
         RC_ASSERT(job.had_exception == life.job.had_exception);
         RC_ASSERT(job.sequence == life.job.sequence);
         RC_ASSERT(job.jobspec_text.redacted == life.job.jobspec_text.redacted);
-        RC_ASSERT(job.end_event.text() == life.job.end_event.text());
+        RC_ASSERT(job.end_event.dump() == life.job.end_event.dump());
     });
 }

@@ -98,7 +98,7 @@ TEST_CASE("journal: a job comes back as it was") {
     CHECK(job.jobspec_text.redacted == life.job.jobspec_text.redacted);
     CHECK(*job.jobspec_text.environment == R"({"A":"b"})");
     CHECK(job.r->facts.ncores == 2);
-    CHECK(job.annotations.text() == R"({"user":{"x":1}})");
+    CHECK(job.annotations.dump() == R"({"user":{"x":1}})");
     CHECK(read->next_sequence == 5);
     CHECK(read->max_id == 77);
     CHECK(read->last_us == life.now_us);
@@ -158,7 +158,7 @@ TEST_CASE("journal: a restored job's jobspec is its text; what it says is known 
     const Job& job = *read->jobs[0];
     CHECK_FALSE(job.jobspec);
     CHECK(job.facts.is_simulated);
-    CHECK(jobspec_tree(job).text() == life.job.jobspec.text());
+    CHECK(jobspec_tree(job).dump() == life.job.jobspec.dump());
 }
 
 TEST_CASE("journal: updates are applied once, also after a compaction") {

@@ -5,6 +5,7 @@
 #include "broker/services/nearest.hpp"
 #include "t/unit/job_manager/testing.hpp"
 
+using namespace weir;
 using namespace weir::broker::jobs;
 using namespace weir::broker::jobs::testing;
 
@@ -12,7 +13,7 @@ namespace {
 
 std::string refusal(const std::string& path, const std::string& value) {
     Json spec = json(jobspec_text());
-    if (!write_path(spec.get(), path, value == "null" ? Json::take(json_null()) : json(value)))
+    if (!write_path(spec.get(), path, value == "null" ? Json::own(json_null()) : json(value)))
         return "cannot write";
     const auto valid = validate_jobspec(spec.get());
     return valid ? "accepted" : valid.error().message;
@@ -63,10 +64,10 @@ TEST_CASE("jobspec: nodes multiply slots; exclusive nodes leave cores to R") {
                     R"("tasks":[{"command":["a"],"slot":"t","count":{"per_slot":1}}],)"
                     R"("attributes":{"system":{"duration":0}}})");
     };
-    CHECK(jobspec_facts(spec("").text()).ncores == 16);
-    CHECK(jobspec_facts(spec("").text()).nnodes == 2);
-    CHECK(jobspec_facts(spec("").text()).ntasks == 8);
-    CHECK(jobspec_facts(spec(",\"exclusive\":true").text()).ncores == -1);
+    CHECK(jobspec_facts(spec("").dump()).ncores == 16);
+    CHECK(jobspec_facts(spec("").dump()).nnodes == 2);
+    CHECK(jobspec_facts(spec("").dump()).ntasks == 8);
+    CHECK(jobspec_facts(spec(",\"exclusive\":true").dump()).ncores == -1);
 }
 
 TEST_CASE("jobspec: redaction takes the environment out, equal ones are kept once, full text has it again") {

@@ -5,6 +5,7 @@
 #include "broker/services/job-manager/tables/queues.hpp"
 #include "t/unit/job_manager/testing.hpp"
 
+using namespace weir;
 using namespace weir::broker::jobs;
 using namespace weir::broker::jobs::testing;
 
@@ -41,12 +42,12 @@ TEST_CASE("queues: the defaults fill queue, duration and constraints") {
     Queues queues = two_queues();
     Json plain = json(jobspec_text(R"("duration":0)"));
     REQUIRE(queues.prepare(plain.get()));
-    CHECK(jobspec_facts(plain.text()).queue == "batch");
-    CHECK(jobspec_facts(plain.text()).duration == 7200);
+    CHECK(jobspec_facts(plain.dump()).queue == "batch");
+    CHECK(jobspec_facts(plain.dump()).duration == 7200);
     Json debug = json(jobspec_text(R"("duration":5,"queue":"debug","constraints":{"ranks":["0"]})"));
     REQUIRE(queues.prepare(debug.get()));
-    CHECK(jobspec_facts(debug.text()).duration == 5);
-    CHECK(Json::share(read_path(debug.get(), "attributes.system.constraints")).text() ==
+    CHECK(jobspec_facts(debug.dump()).duration == 5);
+    CHECK(Json::ref(read_path(debug.get(), "attributes.system.constraints")).dump() ==
           R"({"and":[{"ranks":["0"]},{"properties":["dbg"]}]})");
 }
 

@@ -12,7 +12,7 @@ namespace weir::broker::jobs::testing {
 inline Json json(const std::string& text) {
     auto value = Json::parse(text);
     WEIR_CHECK(value.has_value());
-    return *value;
+    return std::move(value).value();
 }
 
 inline std::string jobspec_text(const std::string& system = "\"duration\":60") {

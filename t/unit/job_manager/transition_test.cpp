@@ -104,7 +104,7 @@ TEST_CASE("transition: a memo merges under user, null removes") {
     life.to_sched();
     REQUIRE(life.post("memo", R"({"a":{"b":1,"c":2}})"));
     REQUIRE(life.post("memo", R"({"a":{"b":null}})"));
-    CHECK(life.job.annotations.text() == R"({"user":{"a":{"c":2}}})");
+    CHECK(life.job.annotations.dump() == R"({"user":{"a":{"c":2}}})");
     REQUIRE(life.post("memo", R"({"a":{"c":null}})"));
     CHECK_FALSE(life.job.annotations);
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: reading facts out of a jobspec, redaction, updates.
 // Must not know: queues' configuration, flux_t. RFC 14, 21, 25.
+// libsched/json/jobspec.hpp reads jobspecs, too, and asks another question: what does the job need? Here the document
+// is kept, redacted, updated and listed, and a part that no scheduler understands is no error.
 #include "broker/services/job-manager/codecs/jobspec.hpp"
 
 #include <algorithm>
@@ -117,16 +119,16 @@ JobspecText redact(Json& jobspec, EnvironmentPool& pool) {
     JobspecText text;
     json_t* system = read_path(jobspec.get(), "attributes.system");
     if (json_t* environment = json_object_get(system, "environment")) {
-        text.environment = pool.intern(Json::share(environment).text());
+        text.environment = pool.intern(Json::ref(environment).dump());
         json_object_del(system, "environment");
     }
-    text.redacted = jobspec.text();
+    text.redacted = jobspec.dump();
     text.redacted.shrink_to_fit();
     return text;
 }
 
 Result<Json> updated_jobspec(const Job& job, const json_t* updates) {
-    auto tree = Json::parse(job.jobspec_text.redacted);
+    auto tree = Json::parse(job.jobspec_text.redacted, SameKeys::last_counts);
     if (!tree) {
         return tree.error();
     }
@@ -139,7 +141,7 @@ Result<Json> updated_jobspec(const Job& job, const json_t* updates) {
             return Error{std::errc::invalid_argument, "jobspec-update: \"" + std::string(path) +
                                                           "\": a key must begin with attributes, resources or tasks"};
         }
-        if (auto done = write_path(tree->get(), path, Json::share(value)); !done) {
+        if (auto done = write_path(tree->get(), path, Json::ref(value)); !done) {
             return Error{std::errc::invalid_argument,
                          "jobspec-update: \"" + std::string(path) + "\": " + done.error().message};
         }
@@ -151,7 +153,7 @@ void replace_jobspec(Job& job, Json jobspec) {
     if (!job.jobspec_text.original) {
         job.jobspec_text.original = std::make_unique<std::string>(full_jobspec(job.jobspec_text));
     }
-    job.jobspec_text.redacted = jobspec.text();
+    job.jobspec_text.redacted = jobspec.dump();
     job.facts = jobspec_facts(job.jobspec_text.redacted);
     job.jobspec = std::move(jobspec);
 }

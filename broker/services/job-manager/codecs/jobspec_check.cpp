@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "broker/services/job-manager/codecs/jobspec.hpp"
+#include "libfairshare/base/json/text_writer.hpp"
 
 namespace weir::broker::jobs {
 namespace {

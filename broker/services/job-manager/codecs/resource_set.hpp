@@ -1,28 +1,16 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the little that the manager reads in R: which ranks, hosts and cores, and the union of many R.
-// Must not know: jobs, flux_t, what is allocated (that is the scheduler's).
-// RFC 20 (R version 1), RFC 22 (idsets), RFC 29 (hostlists).
+// Owns: what the manager reads in R: which ranks, hosts and cores, and the union of many R.
+// Must not know: jobs, flux_t, what is allocated (that is the scheduler's). RFC 20 by libfairshare/base/json/r.hpp.
 #pragma once
 #include <map>
-#include <set>
 #include <string>
-#include <string_view>
-#include <vector>
 
 #include "broker/services/job-manager/state/job.hpp"
+#include "libfairshare/base/json/r.hpp"
 
 namespace weir::broker::jobs {
 
-/// "0-3,7" or "[0-3,7]". Error: the text and the place.
-Result<std::set<unsigned>> parse_idset(std::string_view text);
-/// "0-3,7", without brackets.
-std::string idset_text(const std::set<unsigned>& ids);
-/// "node[0-3],login" to names, zero padding kept. At most one bracket a name. Error: the text.
-Result<std::vector<std::string>> parse_hostlist(std::string_view text);
-/// Runs of names with a common prefix and width folded again.
-std::string hostlist_text(const std::vector<std::string>& hosts);
-
-/// Facts of one R for lists. Whatever cannot be read stays unknown.
+/// Facts of one R for lists. Nothing is known of an R that cannot be read.
 ResourceFacts resource_facts(const json_t* r);
 /// The three forms in which a job keeps its R.
 Allocation allocation_of(Json r);
@@ -37,9 +25,10 @@ class ResourceUnion {
   private:
     struct Node {
         std::string host;
-        std::map<std::string, std::set<unsigned>> children;  // "core" -> ids
+        IdSet cores;
+        IdSet gpus;
     };
-    std::map<unsigned, Node> nodes_;
+    std::map<std::uint32_t, Node> nodes_;  // by rank
 };
 
 }  // namespace weir::broker::jobs

@@ -58,7 +58,7 @@ Status Engine::post_at(Job& job, Event event, bool is_volatile) {
         if (job.is_readonly || job.state == State::inactive) {
             break;
         }
-        const Job::Posted posted = job.posted[i];
+        const Job::Posted posted{job.posted[i].event.share(), job.posted[i].is_volatile};
         const Status done = process(job, posted.event, posted.is_volatile);
         if (!done) {
             flux_log(h_, LOG_ERR, "%s: %s", f58(job.id).c_str(), done.error().message.c_str());
@@ -186,18 +186,18 @@ void Engine::act_inactive(Job& job) {
 Status Engine::raise(Job& job, const Exception& exception) {
     Json context = Json::object();
     Json event = Json::object();
-    event.set("id", Json::integer(static_cast<json_int_t>(job.id)));
+    event.set("id", static_cast<json_int_t>(job.id));
     for (Json* object : {&context, &event}) {
-        object->set("type", Json::string(exception.type));
-        object->set("severity", Json::integer(exception.severity));
+        object->set("type", exception.type);
+        object->set("severity", exception.severity);
     }
-    context.set("note", Json::string(exception.note));
+    context.set("note", exception.note);
     if (exception.userid != FLUX_USERID_UNKNOWN) {
-        context.set("userid", Json::integer(exception.userid));
+        context.set("userid", exception.userid);
     }
     if (exception.wait_status >= 0) {
-        context.set("wait_status", Json::integer(exception.wait_status));
-        event.set("wait_status", Json::integer(exception.wait_status));
+        context.set("wait_status", exception.wait_status);
+        event.set("wait_status", exception.wait_status);
     }
     if (auto done = post(job, "exception", std::move(context)); !done) {
         return done;
@@ -207,10 +207,10 @@ Status Engine::raise(Job& job, const Exception& exception) {
 }
 
 void Engine::annotate(Job& job, const json_t* update) {
-    Json merged = job.annotations;
+    Json merged = job.annotations.share();
     merge_annotations(merged, update);
     Json context = Json::object();
-    context.set("annotations", merged ? merged : Json::take(json_null()));
+    context.set("annotations", merged ? std::move(merged) : Json::own(json_null()));
     (void)post(job, "annotations", std::move(context), true);
 }
 
@@ -223,7 +223,7 @@ void Engine::clear_annotations(Job& job, const char* key) {
         json_object_del(left.get(), key);
     }
     Json context = Json::object();
-    context.set("annotations", json_object_size(left.get()) > 0 ? left : Json::take(json_null()));
+    context.set("annotations", json_object_size(left.get()) > 0 ? std::move(left) : Json::own(json_null()));
     (void)post(job, "annotations", std::move(context), true);
 }
 
@@ -240,7 +240,7 @@ Status Engine::reprioritize(Job& job, std::int64_t priority, bool one_shot) {
         return Done{};
     }
     Json context = Json::object();
-    context.set("priority", Json::integer(priority));
+    context.set("priority", priority);
     if (auto done = post(job, "priority", std::move(context)); !done) {
         return done;
     }

@@ -23,7 +23,7 @@
 #include "broker/services/job-manager/requests/job_list.hpp"
 #include "broker/services/job-manager/requests/submit.hpp"
 #include "broker/services/job-manager/requests/waits.hpp"
-#include "libfairshare/base/base64.hpp"
+#include "libfairshare/base/json/kvs_value.hpp"
 
 namespace weir::broker::jobs {
 namespace {
@@ -43,22 +43,18 @@ void on_prepare(flux_reactor_t*, flux_watcher_t*, int, void* arg) noexcept {
 
 /// Schedulers look for the R of running jobs in the KVS when they start (RFC 27); a fresh KVS has lost it.
 void put_resources_back(flux_t* h, const JobTable& jobs) {
-    std::string ops;
+    Json ops = Json::array();
     for (const auto& [id, job] : jobs.active_jobs()) {
         char key[64];
         if (!job->has_resources || job->r->text.empty() || flux_job_kvs_key(key, sizeof key, id, "R") < 0) {
             continue;
         }
-        ops += std::string(ops.empty() ? "" : ",") + "{\"key\":\"" + key +
-               "\",\"flags\":0,\"dirent\":{\"ver\":1,\"type\":\"val\",\"data\":\"" + base64_encode(job->r->text) +
-               "\"}}";
+        ops.append(kvs_put(key, job->r->text));
     }
-    if (ops.empty()) {
-        return;
+    if (json_array_size(ops.get()) > 0) {
+        flux_future_destroy(
+            flux_rpc(h, "kvs.commit", kvs_commit(std::move(ops)).dump().c_str(), FLUX_NODEID_ANY, FLUX_RPC_NORESPONSE));
     }
-    flux_future_destroy(flux_rpc(h, "kvs.commit",
-                                 ("{\"namespace\":\"primary\",\"flags\":0,\"ops\":[" + ops + "]}").c_str(),
-                                 FLUX_NODEID_ANY, FLUX_RPC_NORESPONSE));
 }
 
 }  // namespace
@@ -132,7 +128,7 @@ Status Engine::start() {
         config = nullptr;
     }
     RestoredJobs restored;
-    if (auto done = configure(config ? Json::share(config) : Json::object()); !done) {
+    if (auto done = configure(config ? Json::ref(config) : Json::object()); !done) {
         return done;
     }
     if (auto done = open_store(restored); !done) {

@@ -129,7 +129,7 @@ Result<Request> decode_request(const flux_msg_t* msg) {
     request.userid = cred.userid;
     request.roles = cred.rolemask;
     if (text && *text) {
-        auto payload = Json::parse(text);
+        auto payload = Json::parse(text, SameKeys::last_counts);
         if (!payload) {
             return protocol_error(payload.error().message);
         }

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "broker/services/job-manager/codecs/json.hpp"
+#include "libfairshare/base/json/json.hpp"
 
 namespace weir::broker::jobs {
 
@@ -106,7 +106,7 @@ struct Reply {
     static Reply later() { return {Kind::later, {}}; }
     static Reply empty() { return {Kind::empty, {}}; }
     static Reply of(std::string text) { return {Kind::text, std::move(text)}; }
-    static Reply of(const Json& value) { return {Kind::text, value.text()}; }
+    static Reply of(const Json& value) { return {Kind::text, value.dump()}; }
 };
 using Answer = Result<Reply>;
 

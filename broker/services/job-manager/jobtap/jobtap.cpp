@@ -27,7 +27,7 @@ Json out_value(flux_plugin_arg_t* args, const char* key) {
     if (flux_plugin_arg_unpack(args, FLUX_PLUGIN_ARG_OUT, "{s?o}", key, &value) < 0) {
         return {};
     }
-    return Json::share(value);
+    return Json::ref(value);
 }
 
 std::string error_of(flux_plugin_arg_t* args, const std::string& otherwise) {
@@ -189,7 +189,7 @@ void Jobtap::apply_out(Job& job, const std::string& topic, flux_plugin_arg_t* ar
             flux_log(engine_.handle(), LOG_ERR, "jobtap: %s: %s: R may only be set once, in SCHED state", topic.c_str(),
                      f58(job.id).c_str());
         } else {
-            job.r = allocation_of(r);
+            job.r = allocation_of(r.share());
         }
     }
     if (const Json note = out_value(args, "annotations"); json_is_object(note.get())) {
@@ -283,7 +283,7 @@ void Jobtap::on_event(Job& job, const Event& event, State before) {
     }
     if (event.name == "jobspec-update" && anyone_handles("job.update")) {
         Json extra = Json::object();
-        extra.set("updates", event.context);
+        extra.set("updates", event.context.share());
         call(job, "job.update", &extra);
     }
     if (job.state == before || !anyone_handles(state_topic(job.state))) {
@@ -291,7 +291,7 @@ void Jobtap::on_event(Job& job, const Event& event, State before) {
     }
     Json extra = Json::object();
     extra.set("entry", entry_json(event));
-    extra.set("prev_state", Json::integer(bit(before)));
+    extra.set("prev_state", bit(before));
     call(job, state_topic(job.state), &extra);
 }
 

@@ -83,7 +83,7 @@ int dependency_event(flux_plugin_t* p, flux_jobid_t id, const char* name, const 
             return 0;  // known from before a restart
         }
         Json context = Json::object();
-        context.set("description", Json::string(description));
+        context.set("description", description);
         return post(p, *job, name, std::move(context));
     });
 }
@@ -98,9 +98,9 @@ int perilog_event(flux_plugin_t* p, Job* job, const char* name, const char* desc
             return -1;
         }
         Json context = Json::object();
-        context.set("description", Json::string(description));
+        context.set("description", description);
         if (status) {
-            context.set("status", Json::integer(*status));
+            context.set("status", *status);
         }
         return post(p, *job, name, std::move(context));
     });
@@ -128,6 +128,7 @@ int set_error(flux_plugin_arg_t* args, const std::string& message) {
 }  // namespace
 }  // namespace weir::broker::jobs
 
+using weir::Json;
 using namespace weir::broker::jobs;
 
 extern "C" {
@@ -281,7 +282,7 @@ int flux_jobtap_job_set_flag(flux_plugin_t* p, flux_jobid_t id, const char* flag
             return -1;
         }
         Json flags = Json::array();
-        flags.append(Json::string(name));
+        flags.append(name);
         Json context = Json::object();
         context.set("flags", std::move(flags));
         return post(p, *job, "set-flags", std::move(context));
@@ -318,7 +319,7 @@ int flux_jobtap_event_post_pack(flux_plugin_t* p, flux_jobid_t id, const char* n
         va_list ap;
         va_start(ap, fmt);
         json_error_t error;
-        context = Json::take(json_vpack_ex(&error, 0, fmt, ap));
+        context = Json::own(json_vpack_ex(&error, 0, fmt, ap));
         va_end(ap);
         if (!context) {
             errno = EINVAL;
@@ -378,7 +379,7 @@ int flux_jobtap_jobspec_update_pack(flux_plugin_t* p, const char* fmt, ...) {
     va_list ap;
     va_start(ap, fmt);
     json_error_t error;
-    const Json update = Json::take(json_vpack_ex(&error, 0, fmt, ap));
+    const Json update = Json::own(json_vpack_ex(&error, 0, fmt, ap));
     va_end(ap);
     return guarded([&] {
         if (!update || !updated_jobspec(*job, update.get())) {

@@ -155,7 +155,7 @@ Result<std::unique_ptr<Plugin>> Jobtap::create(const std::string& path, const js
     flux_plugin_t* raw = flux_plugin_create();
     auto plugin = std::make_unique<Plugin>(raw, name);
     flux_plugin_aux_set(raw, "flux::jobtap", this, nullptr);
-    if (json_is_object(conf) && flux_plugin_set_conf(raw, Json::share(const_cast<json_t*>(conf)).text().c_str()) < 0) {
+    if (json_is_object(conf) && flux_plugin_set_conf(raw, Json::ref(conf).dump().c_str()) < 0) {
         return Error{std::errc::invalid_argument, flux_plugin_strerror(raw)};
     }
     // On the stack while it initialises: its init may register services.
@@ -262,7 +262,7 @@ Answer Jobtap::jobtap_request(const Request& request) {
     if (read_boolean(request.body(), "query_only").value_or(false)) {
         Json names = Json::array();
         for (const auto& plugin : stack_) {
-            names.append(Json::string(plugin->name()));
+            names.append(plugin->name());
         }
         Json out = Json::object();
         out.set("plugins", std::move(names));

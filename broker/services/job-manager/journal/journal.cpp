@@ -99,7 +99,7 @@ Status Reader::take_submit(FlatValue line, Job& job) {
 Status Reader::take(std::string_view text) {
     const FlatValue line = flat_.read(text);
     if (!line) {
-        const auto explained = Json::parse(text);
+        const auto explained = Json::parse(text, SameKeys::last_counts);
         return explained ? bad("invalid JSON") : explained.error();
     }
     if (next_line_ == 0) {

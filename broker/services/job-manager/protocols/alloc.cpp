@@ -10,11 +10,19 @@
 
 #include "broker/services/job-manager/codecs/resource_set.hpp"
 #include "broker/services/job-manager/requests/admin.hpp"
+#include "libfairshare/base/json/text_writer.hpp"
 
 namespace weir::broker::jobs {
 namespace {
 
 enum class AllocType : int { success = 0, annotate = 1, deny = 2, cancel = 3 };
+
+/// What every message about a job tells the scheduler (RFC 27).
+ObjectText request_of(const Job& job) {
+    ObjectText out;
+    out.set("id", job.id).set("priority", job.priority).set("userid", job.userid);
+    return out.splice("t_submit", timestamp_text(job.t_submit_us()));
+}
 
 }  // namespace
 
@@ -55,7 +63,7 @@ void Alloc::cancel(Job& job, bool is_final) {
     if (!job.alloc_pending) {
         return;
     }
-    outbox().request("sched.cancel", "{\"id\":" + std::to_string(job.id) + "}");
+    outbox().request("sched.cancel", ObjectText().set("id", job.id).text());
     if (!is_final) {
         return;
     }
@@ -66,7 +74,7 @@ void Alloc::cancel(Job& job, bool is_final) {
 
 void Alloc::send_free(JobId id, const std::string& r_text) {
     if (is_online_) {
-        outbox().request("sched.free", "{\"id\":" + std::to_string(id) + ",\"R\":" + r_text + ",\"final\":true}");
+        outbox().request("sched.free", ObjectText().set("id", id).splice("R", r_text).set("final", true).text());
     }
 }
 
@@ -99,14 +107,14 @@ void Alloc::on_priority(Job& job, bool one_shot) {
 }
 
 void Alloc::on_priorities(const std::vector<Job*>& changed) {
-    std::string list;
+    Json list = Json::array();
     for (const Job* job : changed) {
         if (job->alloc_pending && job->priority > priority_min) {
-            list += (list.empty() ? "[" : ",[") + std::to_string(job->id) + "," + std::to_string(job->priority) + "]";
+            list.append(std::move(Json::array().append(job->id).append(job->priority)));
         }
     }
-    if (!list.empty() && is_online_) {
-        outbox().request("sched.prioritize", "{\"jobs\":[" + list + "]}");
+    if (json_array_size(list.get()) > 0 && is_online_) {
+        outbox().request("sched.prioritize", Json::object().set("jobs", std::move(list)).dump());
     }
     recall();
 }
@@ -142,11 +150,7 @@ void Alloc::on_queue(const std::string& queue, bool is_started) {
 void Alloc::send_requests() {
     while (is_online_ && !queue_.empty() && (limit_ == 0 || sent_.size() < limit_)) {
         Job& job = *queue_.first();
-        std::string payload = "{\"id\":" + std::to_string(job.id) + ",\"priority\":" + std::to_string(job.priority) +
-                              ",\"userid\":" + std::to_string(job.userid) + ",\"t_submit\":";
-        append_timestamp(payload, job.t_submit_us());
-        payload += ",\"jobspec\":" + job.jobspec_text.redacted + "}";
-        outbox().request("sched.alloc", payload);
+        outbox().request("sched.alloc", request_of(job).splice("jobspec", job.jobspec_text.redacted).text());
         dequeue(job);
         sent_.insert(job);
         job.alloc_pending = true;
@@ -193,7 +197,7 @@ void Alloc::on_response(const flux_msg_t* msg) {
 }
 
 Status Alloc::take_response(const char* text) {
-    auto response = Json::parse(text);
+    auto response = Json::parse(text, SameKeys::last_counts);
     if (!response) {
         return response.error();
     }
@@ -238,14 +242,14 @@ Status Alloc::on_success(Job* job, JobId id, json_t* response) {
         return protocol_error("protocol error: a successful response needs R");
     }
     if (!job) {
-        send_free(id, Json::share(r).text());  // canceled meanwhile
+        send_free(id, Json::ref(r).dump());  // canceled meanwhile
         return Done{};
     }
     sent_.erase(*job);
     if (job->has_resources || !job->r->text.empty()) {
         return protocol_error(f58(id) + " is already allocated");
     }
-    job->r = allocation_of(Json::share(r));
+    job->r = allocation_of(Json::ref(r));
     if (json_t* annotations = json_object_get(response, "annotations"); json_is_object(annotations)) {
         engine_.annotate(*job, annotations);
     }
@@ -253,7 +257,7 @@ Status Alloc::on_success(Job* job, JobId id, json_t* response) {
     Json context;
     if (job->annotations) {
         context = Json::object();
-        context.set("annotations", job->annotations);
+        context.set("annotations", job->annotations.share());
     }
     return engine_.post(*job, "alloc", std::move(context));
 }
@@ -285,11 +289,7 @@ Answer Alloc::hello(const Request& request) {
         if (!job->has_resources || job->alloc_bypass) {
             continue;
         }
-        std::string payload = "{\"id\":" + std::to_string(id) + ",\"priority\":" + std::to_string(job->priority) +
-                              ",\"userid\":" + std::to_string(job->userid) + ",\"t_submit\":";
-        append_timestamp(payload, job->t_submit_us());
-        payload += ",\"R\":" + job->r->text + "}";
-        outbox().respond(request.msg, std::move(payload));
+        outbox().respond(request.msg, request_of(*job).splice("R", job->r->text).text());
     }
     outbox().respond_error(request.msg, ENODATA, "");
     return Reply::later();
@@ -309,13 +309,15 @@ Answer Alloc::ready(const Request& request) {
     sender_ = sender ? sender : "";
     is_online_ = true;
     flux_log(engine_.handle(), LOG_DEBUG, "scheduler: ready %s", std::string(*mode).c_str());
-    return Reply::of("{\"count\":" + std::to_string(queue_.size()) + "}");
+    return Reply::of(ObjectText().set("count", queue_.size()).text());
 }
 
 // Guest: reads counts.
 Answer Alloc::query(const Request&) {
-    return Reply::of("{\"queue_length\":" + std::to_string(queue_.size()) + ",\"alloc_pending\":" +
-                     std::to_string(sent_.size()) + ",\"running\":" + std::to_string(engine_.jobs().running()) + "}");
+    Json out = Json::object();
+    out.set("queue_length", queue_.size()).set("alloc_pending", sent_.size());
+    out.set("running", engine_.jobs().running());
+    return Reply::of(out);
 }
 
 Answer Alloc::resource_status(const Request&) {

@@ -2,6 +2,7 @@
 // Owns: the manager's side of the execution protocol.
 // Must not know: processes, the scheduler.
 #include "broker/services/job-manager/protocols/exec.hpp"
+#include "libfairshare/base/json/text_writer.hpp"
 
 #include <syslog.h>
 
@@ -38,15 +39,15 @@ void Exec::start(Job& job) {
     if (job.start_pending || !is_online_) {
         return;
     }
-    std::string payload = "{\"id\":" + std::to_string(job.id) + ",\"userid\":" + std::to_string(job.userid) +
-                          ",\"jobspec\":" + full_jobspec(job.jobspec_text);
-    payload += job.was_started ? ",\"reattach\":true,\"t_start\":" : ",\"reattach\":false";
+    ObjectText payload;
+    payload.set("id", job.id).set("userid", job.userid).splice("jobspec", full_jobspec(job.jobspec_text));
+    payload.set("reattach", job.was_started);
     if (job.was_started) {
-        append_timestamp(payload, job.t_start_us);
+        payload.splice("t_start", timestamp_text(job.t_start_us));
     }
-    payload += ",\"R\":" + (job.r->text.empty() ? "{}" : job.r->text) + "}";
+    payload.splice("R", job.r->text.empty() ? "{}" : job.r->text);
     engine_.mark_launch(job);
-    outbox().request(topic_.c_str(), payload);
+    outbox().request(topic_.c_str(), payload.text());
     job.start_pending = true;
 }
 
@@ -118,7 +119,7 @@ void Exec::on_response(const flux_msg_t* msg) {
         }
         return;
     }
-    auto response = Json::parse(text ? text : "");
+    auto response = Json::parse(text ? text : "", SameKeys::last_counts);
     const Status done = response ? take_response(response->get()) : Status(response.error());
     if (!done) {
         flux_log(engine_.handle(), LOG_ERR, "start response: %s", done.error().message.c_str());
@@ -145,7 +146,7 @@ Status Exec::take_response(const json_t* response) {
             return protocol_error("finish needs data.status (integer)");
         }
         Json context = Json::object();
-        context.set("status", Json::integer(*status));
+        context.set("status", *status);
         return engine_.post(*job, "finish", std::move(context));
     }
     if (*type == "release") {
@@ -170,8 +171,8 @@ Status Exec::on_release(Job& job, const json_t* data) {
         job.start_pending = false;
     }
     Json context = Json::object();
-    context.set("ranks", Json::string(*ranks));
-    context.set("final", Json::boolean(*is_final));
+    context.set("ranks", *ranks);
+    context.set("final", *is_final);
     return engine_.post(job, "release", std::move(context));
 }
 
@@ -182,10 +183,10 @@ Status Exec::on_exception(Job& job, const json_t* data) {
         return protocol_error("exception needs data.severity (integer) and data.type (string)");
     }
     Json context = Json::object();
-    context.set("type", Json::string(*type));
-    context.set("severity", Json::integer(*severity));
-    context.set("userid", Json::integer(engine_.owner()));
-    context.set("note", Json::string(read_string(data, "note").value_or("")));
+    context.set("type", *type);
+    context.set("severity", *severity);
+    context.set("userid", engine_.owner());
+    context.set("note", read_string(data, "note").value_or(""));
     return engine_.post(job, "exception", std::move(context));
 }
 

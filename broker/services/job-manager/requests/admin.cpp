@@ -16,6 +16,8 @@
 #include "broker/services/job-manager/requests/job_info.hpp"
 #include "broker/services/job-manager/requests/waits.hpp"
 #include "libfairshare/base/fsd.hpp"
+#include "libfairshare/base/json/kvs_value.hpp"
+#include "libfairshare/base/json/text_writer.hpp"
 
 namespace weir::broker::jobs {
 namespace {
@@ -24,15 +26,13 @@ constexpr std::int64_t purge_batch_max = 100;
 constexpr std::size_t trim_from = 10000;
 
 std::string listed(const Job& job) {
-    std::string out = "{\"id\":" + std::to_string(job.id) + ",\"userid\":" + std::to_string(job.userid) +
-                      ",\"urgency\":" + std::to_string(job.urgency) + ",\"priority\":" + std::to_string(job.priority) +
-                      ",\"t_submit\":";
-    append_timestamp(out, job.t_submit_us());
-    out += ",\"state\":" + std::to_string(bit(job.state));
+    ObjectText out;
+    out.set("id", job.id).set("userid", job.userid).set("urgency", job.urgency).set("priority", job.priority);
+    out.splice("t_submit", timestamp_text(job.t_submit_us())).set("state", bit(job.state));
     if (job.annotations) {
-        out += ",\"annotations\":" + job.annotations.text();
+        out.set("annotations", job.annotations);
     }
-    return out + "}";
+    return out.text();
 }
 
 /// The eventlog as a JSON array.
@@ -114,11 +114,11 @@ Answer Admin::list(const Request& request) {
     if (!entries_max || *entries_max < 0) {
         return protocol_error("max_entries must be an integer of at least 0");
     }
-    std::string jobs;
+    ArrayText jobs;
     std::int64_t count = 0;
     const auto add = [&](const Job& job) {
         if (*entries_max == 0 || count < *entries_max) {
-            jobs += (jobs.empty() ? "" : ",") + listed(job);
+            jobs.splice(listed(job));
         }
         ++count;
     };
@@ -130,7 +130,7 @@ Answer Admin::list(const Request& request) {
             add(*job);
         }
     }
-    return Reply::of("{\"jobs\":[" + jobs + "]}");
+    return Reply::of(ObjectText().splice("jobs", jobs.text()).text());
 }
 
 // Guest: reads jobspec without environment, R and eventlog of his own jobs.
@@ -147,7 +147,7 @@ Answer Admin::getattr(const Request& request) {
     if (!request.may_act_for(job->userid)) {
         return not_permitted("guests can only access their own jobs");
     }
-    std::string out;
+    ObjectText out;
     for (std::size_t i = 0; i < json_array_size(attrs); ++i) {
         const char* name = json_string_value(json_array_get(attrs, i));
         if (!name) {
@@ -160,36 +160,37 @@ Answer Admin::getattr(const Request& request) {
         if (key == "R" && job->r->text.empty()) {
             return Error{std::errc::no_such_file_or_directory, "R is NULL"};
         }
-        out += out.empty() ? "{" : ",";
-        append_quoted(out, key);
-        out += ":" + (key == "jobspec" ? job->jobspec_text.redacted
-                      : key == "R"     ? job->r->text
-                                       : events_array(job->eventlog));
+        out.splice(key, key == "jobspec" ? job->jobspec_text.redacted
+                        : key == "R"     ? job->r->text
+                                         : events_array(job->eventlog));
     }
-    return Reply::of(out.empty() ? "{}" : out + "}");
+    return Reply::of(out.text());
 }
 
 // Guest: reads the greatest job id.
 Answer Admin::getinfo(const Request&) {
-    return Reply::of("{\"max_jobid\":" + std::to_string(engine_.jobs().max_id()) + "}");
+    return Reply::of(ObjectText().set("max_jobid", engine_.jobs().max_id()).text());
 }
 
 // Guest: reads counts.
 Answer Admin::stats(const Request&) {
     const JobTable& jobs = engine_.jobs();
-    return Reply::of("{\"journal\":{\"listeners\":" + std::to_string(engine_.streams().listeners()) +
-                     ",\"events\":" + std::to_string(engine_.streams().events()) +
-                     "},\"active_jobs\":" + std::to_string(jobs.active_count()) + ",\"inactive_jobs\":" +
-                     std::to_string(jobs.inactive_count()) + ",\"max_jobid\":" + std::to_string(jobs.max_id()) +
-                     ",\"environments\":" + std::to_string(engine_.environments().size()) +
-                     ",\"housekeeping\":{\"running\":{}}}");
+    Json journal = Json::object();
+    journal.set("listeners", engine_.streams().listeners()).set("events", engine_.streams().events());
+    Json housekeeping = Json::object();
+    housekeeping.set("running", Json::object());
+    Json out = Json::object();
+    out.set("journal", std::move(journal)).set("active_jobs", jobs.active_count());
+    out.set("inactive_jobs", jobs.inactive_count()).set("max_jobid", jobs.max_id());
+    out.set("environments", engine_.environments().size()).set("housekeeping", std::move(housekeeping));
+    return Reply::of(out);
 }
 
 // Guest: reads the queues' names.
 Answer Admin::queue_list(const Request&) {
     Json names = Json::array();
     for (const std::string& name : engine_.queues().names()) {
-        names.append(Json::string(name));
+        names.append(name);
     }
     Json out = Json::object();
     out.set("queues", std::move(names));
@@ -262,7 +263,7 @@ void Admin::check_drained() {
     }
     if (engine_.alloc().pending() == 0 && jobs.running() == 0) {
         for (; !idle_.empty(); idle_.pop_front()) {
-            outbox().respond(idle_.front().get(), "{\"pending\":" + std::to_string(jobs.active_count()) + "}");
+            outbox().respond(idle_.front().get(), ObjectText().set("pending", jobs.active_count()).text());
         }
     }
 }
@@ -283,7 +284,7 @@ void Admin::forget(std::unique_ptr<Job> job) {
     if (!purged_) {
         purged_ = Json::array();
     }
-    purged_.append(Json::integer(static_cast<json_int_t>(job->id)));
+    purged_.append(static_cast<json_int_t>(job->id));
 }
 
 void Admin::purge_surplus() {
@@ -298,24 +299,19 @@ void Admin::publish_purged() {
     if (!purged_) {
         return;
     }
-    std::string ops;
+    Json ops = Json::array();
     for (std::size_t i = 0; i < json_array_size(purged_.get()); ++i) {
         char key[64];
         const auto id = static_cast<JobId>(json_integer_value(json_array_get(purged_.get(), i)));
-        if (flux_job_kvs_key(key, sizeof key, id, nullptr) < 0) {
-            continue;
+        if (flux_job_kvs_key(key, sizeof key, id, nullptr) == 0) {
+            ops.append(kvs_unlink(key));
         }
-        ops += ops.empty() ? "{\"key\":" : ",{\"key\":";
-        append_quoted(ops, key);
-        ops += ",\"flags\":0,\"dirent\":null}";
     }
-    flux_future_t* f = flux_rpc(engine_.handle(), "kvs.commit",
-                                ("{\"namespace\":\"primary\",\"flags\":0,\"ops\":[" + ops + "]}").c_str(),
-                                FLUX_NODEID_ANY, FLUX_RPC_NORESPONSE);
-    flux_future_destroy(f);
+    flux_future_destroy(flux_rpc(engine_.handle(), "kvs.commit", kvs_commit(std::move(ops)).dump().c_str(),
+                                 FLUX_NODEID_ANY, FLUX_RPC_NORESPONSE));
     Json event = Json::object();
     event.set("jobs", std::exchange(purged_, Json()));
-    engine_.outbox().publish("job-purge-inactive", event);
+    engine_.outbox().publish("job-purge-inactive", std::move(event));
 }
 
 Answer Admin::purge(const Request& request) {
@@ -343,7 +339,7 @@ Answer Admin::purge(const Request& request) {
         }
         publish_purged();
     }
-    return Reply::of("{\"count\":" + std::to_string(count) + "}");
+    return Reply::of(ObjectText().set("count", count).text());
 }
 
 Answer Admin::purge_id(const Request& request) {
@@ -379,7 +375,7 @@ Answer Admin::config_reload(const Request& request) {
     if (!json_is_object(request.body())) {
         return protocol_error("Failed to parse config-reload request");
     }
-    if (auto done = engine_.configure(request.payload); !done) {
+    if (auto done = engine_.configure(request.payload.share()); !done) {
         return done.error();
     }
     flux_conf_t* conf = nullptr;

@@ -8,6 +8,7 @@
 #include <csignal>
 
 #include "broker/services/job-manager/codecs/jobspec.hpp"
+#include "libfairshare/base/json/text_writer.hpp"
 
 namespace weir::broker::jobs {
 namespace {
@@ -50,7 +51,7 @@ Result<Engine::Exception> exception_of(const Request& request) {
 }
 
 std::string counts(std::size_t count, std::size_t errors) {
-    return "{\"count\":" + std::to_string(count) + ",\"errors\":" + std::to_string(errors) + "}";
+    return ObjectText().set("count", count).set("errors", errors).text();
 }
 
 }  // namespace
@@ -158,8 +159,8 @@ Answer Control::raise_all(const Request& request) {
 
 void Control::signal(const Job& job, int signum) {
     Json payload = Json::object();
-    payload.set("signum", Json::integer(signum));
-    engine_.outbox().publish(("shell-" + std::to_string(job.id) + ".kill").c_str(), payload);
+    payload.set("signum", signum);
+    engine_.outbox().publish(("shell-" + std::to_string(job.id) + ".kill").c_str(), std::move(payload));
 }
 
 // Guest: signals his own running jobs, as often as he likes: at most one signal of a kind waits for a launcher.
@@ -232,12 +233,12 @@ Answer Control::urgency(const Request& request) {
     }
     const int before = job.urgency;
     Json context = Json::object();
-    context.set("userid", Json::integer(request.userid));
-    context.set("urgency", Json::integer(*urgency));
+    context.set("userid", request.userid);
+    context.set("urgency", *urgency);
     if (auto done = engine_.post(job, "urgency", std::move(context)); !done) {
         return done.error();
     }
-    return Reply::of("{\"old_urgency\":" + std::to_string(before) + "}");
+    return Reply::of(ObjectText().set("old_urgency", before).text());
 }
 
 // Guest: notes on his own jobs until they are over; what is kept ends with the eventlog's 256 KiB.
@@ -254,7 +255,7 @@ Answer Control::memo(const Request& request) {
         return room.error();
     }
     const bool is_volatile = read_boolean(request.body(), "volatile").value_or(false);
-    if (auto done = engine_.post(**job, "memo", Json::share(memo), is_volatile); !done) {
+    if (auto done = engine_.post(**job, "memo", Json::ref(memo), is_volatile); !done) {
         return done.error();
     }
     return Reply::empty();
@@ -285,7 +286,7 @@ Answer Control::update(const Request& request) {
     if (auto known = engine_.queues().find(queue); !known) {
         return known.error();
     }
-    if (auto done = engine_.post(**job, "jobspec-update", Json::share(updates)); !done) {
+    if (auto done = engine_.post(**job, "jobspec-update", Json::ref(updates)); !done) {
         return done.error();
     }
     return Reply::empty();

@@ -2,6 +2,7 @@
 // Owns: the stream of all jobs' events.
 // Must not know: the disk journal; what events mean.
 #include "broker/services/job-manager/requests/event_streams.hpp"
+#include "libfairshare/base/json/text_writer.hpp"
 
 #include <cerrno>
 
@@ -34,38 +35,36 @@ void EventStreams::on_event(const Job& job, const std::string& name, const std::
             continue;
         }
         if (payload.empty()) {
-            payload = "{\"id\":" + std::to_string(job.id) + ",\"events\":[" + line + "]";
+            ObjectText out;
+            out.set("id", job.id).splice("events", ArrayText().splice(line).text());
             if (name == "submit") {
-                payload += ",\"jobspec\":" + job.jobspec_text.redacted;
+                out.splice("jobspec", job.jobspec_text.redacted);
             } else if (name == "alloc" && !job.r->text.empty()) {
-                payload += ",\"R\":" + job.r->text;
+                out.splice("R", job.r->text);
             }
-            payload += "}";
+            payload = out.text();
         }
         outbox().respond(listener.request.get(), payload);
     }
 }
 
 void EventStreams::send_job(const Listener& listener, const Job& job) {
-    std::string payload = "{\"id\":" + std::to_string(job.id) + ",\"events\":[";
-    bool is_first = true;
+    ArrayText events;
     std::string_view lines = job.eventlog;
     while (!lines.empty()) {
         const std::size_t end = lines.find('\n');
         const std::string_view line = lines.substr(0, end);
         lines.remove_prefix(end + 1);
-        if (!listener.takes(name_of_line(line))) {
-            continue;
+        if (listener.takes(name_of_line(line))) {
+            events.splice(line);
         }
-        payload += is_first ? "" : ",";
-        payload += line;
-        is_first = false;
     }
-    payload += "],\"jobspec\":" + job.jobspec_text.redacted;
+    ObjectText payload;
+    payload.set("id", job.id).splice("events", events.text()).splice("jobspec", job.jobspec_text.redacted);
     if (!job.r->text.empty()) {
-        payload += ",\"R\":" + job.r->text;
+        payload.splice("R", job.r->text);
     }
-    outbox().respond(listener.request.get(), payload + "}");
+    outbox().respond(listener.request.get(), payload.text());
 }
 
 Answer EventStreams::open(const Request& request) {
@@ -91,7 +90,7 @@ Answer EventStreams::open(const Request& request) {
     for (const auto& [id, job] : engine_.jobs().active_jobs()) {
         send_job(listener, *job);
     }
-    outbox().respond(request.msg, "{\"id\":-1,\"events\":[]}");
+    outbox().respond(request.msg, ObjectText().set("id", -1).splice("events", "[]").text());
     listeners_.push_back(std::move(listener));
     return Reply::later();
 }

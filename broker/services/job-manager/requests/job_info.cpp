@@ -2,6 +2,7 @@
 // Owns: the service job-info.
 // Must not know: what events mean; the KVS.
 #include "broker/services/job-manager/requests/job_info.hpp"
+#include "libfairshare/base/json/text_writer.hpp"
 
 #include <cerrno>
 
@@ -26,10 +27,12 @@ std::optional<std::string> value_of(const Job& job, std::string_view key, bool i
     return std::nullopt;
 }
 
+std::string resources_payload(const Job& job) {
+    return ObjectText().set("id", job.id).splice("R", job.r->text).text();
+}
+
 std::string event_payload(std::string_view line) {
-    std::string out = "{\"event\":";
-    append_quoted(out, std::string(line) + "\n");
-    return out + "}";
+    return ObjectText().set("event", std::string(line) + "\n").text();
 }
 
 }  // namespace
@@ -81,7 +84,8 @@ Answer JobInfo::lookup(const Request& request) {
     if (!job) {
         return job.error();
     }
-    std::string out = "{\"id\":" + std::to_string((*job)->id);
+    ObjectText out;
+    out.set("id", (*job)->id);
     for (std::size_t i = 0; i < json_array_size(keys); ++i) {
         const char* key = json_string_value(json_array_get(keys, i));
         if (!key) {
@@ -91,16 +95,13 @@ Answer JobInfo::lookup(const Request& request) {
         if (!value) {
             return Error{std::errc::no_such_file_or_directory, std::string(key) + ": key not found"};
         }
-        out += ',';
-        append_quoted(out, key);
-        out += ':';
         if ((*flags & lookup_json_decode) && std::string_view(key) != "eventlog") {
-            out += *value;
+            out.splice(key, *value);
         } else {
-            append_quoted(out, *value);
+            out.set(key, *value);
         }
     }
-    return Reply::of(out + "}");
+    return Reply::of(out.text());
 }
 
 // Guest: reads R of his own jobs.
@@ -115,7 +116,7 @@ Answer JobInfo::update_lookup(const Request& request) {
     if ((*job)->r->text.empty()) {
         return Error{std::errc::no_such_file_or_directory, "R: key not found"};
     }
-    return Reply::of("{\"id\":" + std::to_string((*job)->id) + ",\"R\":" + (*job)->r->text + "}");
+    return Reply::of(resources_payload(**job));
 }
 
 // Guest: holds streams of R open on his own jobs, as many as his quota of open requests.
@@ -132,7 +133,7 @@ Answer JobInfo::update_watch(const Request& request) {
     }
     const Job& found = **job;
     if (!found.r->text.empty()) {
-        outbox().respond(request.msg, "{\"id\":" + std::to_string(found.id) + ",\"R\":" + found.r->text + "}");
+        outbox().respond(request.msg, resources_payload(found));
     }
     if (found.state == State::inactive) {
         outbox().respond_error(request.msg, ENODATA, "");
@@ -193,8 +194,7 @@ void JobInfo::on_event(const Job& job, const std::string& name, const std::strin
     for (const Watcher& watcher : at->second) {
         if (watcher.is_of_updates) {
             if (name == "alloc" || name == "resource-update") {
-                outbox().respond(watcher.request.get(),
-                                 "{\"id\":" + std::to_string(job.id) + ",\"R\":" + job.r->text + "}");
+                outbox().respond(watcher.request.get(), resources_payload(job));
             }
             continue;
         }
@@ -254,8 +254,10 @@ Answer JobInfo::stats(const Request&) {
     for (const auto& [id, list] : watchers_) {
         count += list.size();
     }
-    return Reply::of("{\"lookups\":0,\"watchers\":" + std::to_string(count) +
-                     ",\"guest_watchers\":0,\"update_lookups\":0,\"update_watchers\":0}");
+    Json out = Json::object();
+    out.set("lookups", 0).set("watchers", count).set("guest_watchers", 0);
+    out.set("update_lookups", 0).set("update_watchers", 0);
+    return Reply::of(out);
 }
 
 }  // namespace weir::broker::jobs

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "broker/services/job-manager/tables/job_attrs.hpp"
+#include "libfairshare/base/json/text_writer.hpp"
 
 namespace weir::broker::jobs {
 namespace {
@@ -17,7 +18,7 @@ constexpr double stats_delay_s = 0.5;
 /// The request's constraint; requests of old clients carry userid, states, results instead.
 Json constraint_of(const json_t* body) {
     if (json_t* given = json_object_get(body, "constraint")) {
-        return Json::share(given);
+        return Json::ref(given);
     }
     Json all = Json::array();
     for (const char* key : {"userid", "states", "results", "name", "queue"}) {
@@ -27,7 +28,7 @@ Json constraint_of(const json_t* body) {
             continue;
         }
         Json values = Json::array();
-        values.append(Json::share(value));
+        values.append(Json::ref(value));
         Json one = Json::object();
         one.set(key, std::move(values));
         all.append(std::move(one));
@@ -87,7 +88,7 @@ Answer JobList::list(const Request& request) {
     const ListQuery query{std::move(*filter), states_of_constraint(constraint.get()), std::llround(since * 1e6),
                           static_cast<std::size_t>(*entries_max)};
     const bool is_streaming = flux_msg_is_streaming(request.msg);
-    std::string all;
+    ArrayText all;
     bool is_first = true;
     for (const Job* job : list_jobs(engine_.jobs(), query)) {
         auto text = job_text(*job, attrs);
@@ -95,14 +96,19 @@ Answer JobList::list(const Request& request) {
             return text.error();
         }
         if (is_streaming) {
-            outbox().answer_query(request.msg, "{\"jobs\":[" + *text + (is_first ? "],\"version\":1}" : "]}"));
+            ObjectText out;
+            out.splice("jobs", ArrayText().splice(*text).text());
+            if (is_first) {
+                out.set("version", 1);
+            }
+            outbox().answer_query(request.msg, out.text());
         } else {
-            all += (is_first ? "" : ",") + *text;
+            all.splice(*text);
         }
         is_first = false;
     }
     if (!is_streaming) {
-        return Reply::of("{\"jobs\":[" + all + "]}");
+        return Reply::of(ObjectText().splice("jobs", all.text()).text());
     }
     outbox().answer_query(request.msg, "", ENODATA);
     return Reply::later();
@@ -124,14 +130,14 @@ Answer JobList::list_id(const Request& request) {
         return Error{std::errc::no_such_file_or_directory, "unknown job id"};
     }
     if (job->state != State::inactive && states != 0 && (job->states_mask & states) == 0) {
-        waiters_.push_back({MessageRef(request.msg), job->id, states, Json::share(attrs)});
+        waiters_.push_back({MessageRef(request.msg), job->id, states, Json::ref(attrs)});
         return Reply::later();
     }
     auto text = job_text(*job, attrs);
     if (!text) {
         return text.error();
     }
-    return Reply::of("{\"job\":" + *text + "}");
+    return Reply::of(ObjectText().splice("job", *text).text());
 }
 
 void JobList::on_state(const Job& job) {
@@ -141,7 +147,7 @@ void JobList::on_state(const Job& job) {
             continue;
         }
         if (auto text = job_text(job, at->attrs.get())) {
-            outbox().respond(at->request.get(), "{\"job\":" + *text + "}");
+            outbox().respond(at->request.get(), ObjectText().splice("job", *text).text());
         } else {
             outbox().respond_error(at->request.get(), EINVAL, text.error().message);
         }
@@ -158,9 +164,9 @@ void JobList::on_state(const Job& job) {
 Answer JobList::list_attrs(const Request&) {
     Json names = Json::array();
     for (const std::string& name : job_attribute_names()) {
-        names.append(Json::string(name));
+        names.append(name);
     }
-    names.append(Json::string("all"));
+    names.append("all");
     Json out = Json::object();
     out.set("attrs", std::move(names));
     return Reply::of(out);
@@ -175,7 +181,7 @@ Answer JobList::job_stats(const Request& request) {
 }
 
 void JobList::send_stats() {
-    const std::string text = stats_json(engine_.jobs()).text();
+    const std::string text = stats_json(engine_.jobs()).dump();
     for (const MessageRef& watcher : stats_watchers_) {
         outbox().respond(watcher.get(), text);
     }
@@ -192,10 +198,13 @@ Answer JobList::disconnect(const Request& request) {
 Answer JobList::stats(const Request&) {
     const JobTable& jobs = engine_.jobs();
     const std::size_t pending = jobs.active_count() - static_cast<std::size_t>(jobs.running());
-    return Reply::of("{\"jobs\":{\"pending\":" + std::to_string(pending) + ",\"running\":" +
-                     std::to_string(jobs.running()) + ",\"inactive\":" + std::to_string(jobs.inactive_count()) +
-                     "},\"idsync\":{\"lookups\":0,\"waits\":" + std::to_string(waiters_.size()) +
-                     "},\"stats_watchers\":" + std::to_string(stats_watchers_.size()) + "}");
+    Json counts = Json::object();
+    counts.set("pending", pending).set("running", jobs.running()).set("inactive", jobs.inactive_count());
+    Json idsync = Json::object();
+    idsync.set("lookups", 0).set("waits", waiters_.size());
+    Json out = Json::object();
+    out.set("jobs", std::move(counts)).set("idsync", std::move(idsync)).set("stats_watchers", stats_watchers_.size());
+    return Reply::of(out);
 }
 
 void JobList::end_all() {

@@ -7,6 +7,7 @@
 
 #include "broker/services/job-manager/jobtap/jobtap.hpp"
 #include "broker/services/job-manager/requests/waits.hpp"
+#include "libfairshare/base/json/text_writer.hpp"
 #include "libfairshare/base/signed_jobspec.hpp"
 
 namespace weir::broker::jobs {
@@ -81,10 +82,10 @@ Result<JobId> Submit::accept(Wish wish) {
     }
     Job& job = engine_.jobs().add(std::move(owned));
     Json context = Json::object();
-    context.set("userid", Json::integer(wish.userid));
-    context.set("urgency", Json::integer(wish.urgency));
-    context.set("flags", Json::integer(wish.flags));
-    context.set("version", Json::integer(1));
+    context.set("userid", wish.userid);
+    context.set("urgency", wish.urgency);
+    context.set("flags", wish.flags);
+    context.set("version", 1);
     const std::int64_t t = wish.t_submit_us != 0 ? wish.t_submit_us : now;
     if (auto done = engine_.post_at(job, Event{t, "submit", std::move(context)}, false); !done) {
         return done.error();
@@ -128,7 +129,7 @@ Answer Submit::ingest(const Request& request) {
     if (!request.is_owner()) {
         return not_permitted("only instance owner can use sign-type=none");
     }
-    auto jobspec = Json::parse(unwrapped->jobspec);
+    auto jobspec = Json::parse(unwrapped->jobspec, SameKeys::last_counts);
     if (!jobspec) {
         return refused("jobspec: " + jobspec.error().message);
     }
@@ -136,7 +137,7 @@ Answer Submit::ingest(const Request& request) {
     if (!id) {
         return id.error();
     }
-    return Reply::of("{\"id\":" + std::to_string(*id) + "}");
+    return Reply::of(ObjectText().set("id", *id).text());
 }
 
 Answer Submit::manager_submit(const Request& request) {
@@ -144,7 +145,7 @@ Answer Submit::manager_submit(const Request& request) {
     if (!json_is_array(jobs)) {
         return protocol_error("jobs must be an array");
     }
-    std::string errors;
+    Json errors = Json::array();
     for (std::size_t i = 0; i < json_array_size(jobs); ++i) {
         const json_t* one = json_array_get(jobs, i);
         const auto id = read_integer(one, "id");
@@ -157,16 +158,14 @@ Answer Submit::manager_submit(const Request& request) {
             return protocol_error("jobs[" + std::to_string(i) +
                                   "] needs id, userid, urgency, t_submit, flags, jobspec");
         }
-        auto accepted = accept({static_cast<JobId>(*id), Json::share(jobspec), static_cast<std::uint32_t>(*userid),
+        auto accepted = accept({static_cast<JobId>(*id), Json::ref(jobspec), static_cast<std::uint32_t>(*userid),
                                 static_cast<int>(*urgency), static_cast<int>(*flags), std::llround(*t_submit * 1e6)});
         if (accepted) {
             continue;
         }
-        errors += (errors.empty() ? "[" : ",[") + std::to_string(*id) + ",";
-        append_quoted(errors, accepted.error().message);
-        errors += "]";
+        errors.append(std::move(Json::array().append(*id).append(accepted.error().message)));
     }
-    return Reply::of("{\"errors\":[" + errors + "]}");
+    return Reply::of(Json::object().set("errors", std::move(errors)));
 }
 
 }  // namespace weir::broker::jobs

@@ -2,6 +2,7 @@
 // Owns: job-manager.wait.
 // Must not know: the queue, jobtap.
 #include "broker/services/job-manager/requests/waits.hpp"
+#include "libfairshare/base/json/text_writer.hpp"
 
 #include <sys/wait.h>
 
@@ -39,10 +40,7 @@ std::string wait_payload(const Job& job) {
         words = "Fatal exception type=" + std::string(read_string(context, "type").value_or("")) + " " +
                 std::string(read_string(context, "note").value_or(""));
     }
-    std::string out = "{\"id\":" + std::to_string(job.id) + ",\"success\":" + (success ? "true" : "false");
-    out += ",\"errstr\":";
-    append_quoted(out, words);
-    return out + "}";
+    return ObjectText().set("id", job.id).set("success", success).set("errstr", words).text();
 }
 
 struct WaitsTable {

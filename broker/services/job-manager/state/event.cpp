@@ -6,6 +6,8 @@
 #include <charconv>
 #include <cmath>
 
+#include "libfairshare/base/json/text_writer.hpp"
+
 namespace weir::broker::jobs {
 namespace {
 
@@ -15,7 +17,7 @@ constexpr std::string_view context_key = ",\"context\":";
 /// What encode() puts before the context.
 std::string head_of(const Event& event) {
     std::string out = "{\"timestamp\":";
-    append_timestamp(out, event.t_us);
+    out += timestamp_text(event.t_us);
     out += ",\"name\":";
     append_quoted(out, event.name);
     return out;
@@ -23,7 +25,7 @@ std::string head_of(const Event& event) {
 
 }  // namespace
 
-void append_timestamp(std::string& out, std::int64_t t_us) {
+std::string timestamp_text(std::int64_t t_us) {
     char buffer[32];
     char* end = std::to_chars(buffer, buffer + sizeof buffer, t_us / 1000000).ptr;
     *end = '.';
@@ -31,7 +33,7 @@ void append_timestamp(std::string& out, std::int64_t t_us) {
     for (int place = 6; place > 0; --place, fraction /= 10) {
         end[place] = static_cast<char>('0' + fraction % 10);
     }
-    out.append(buffer, end + 7);
+    return {buffer, end + 7};
 }
 
 std::string encode(const Event& event) {
@@ -55,7 +57,7 @@ Result<Event> decode_event(FlatValue entry) {
         return Error{std::errc::invalid_argument,
                      "the event's \"timestamp\" must be seconds since 1970, up to the year "
                      "9999, not " +
-                         Json::real(*timestamp).text()};
+                         Json::real(*timestamp).dump()};
     }
     if (context && !context.is_object()) {
         return Error{std::errc::invalid_argument, "the event's \"context\" must be an object"};
@@ -83,10 +85,10 @@ std::string_view name_of_line(std::string_view line) {
 
 Json entry_json(const Event& event) {
     Json entry = Json::object();
-    entry.set("timestamp", Json::real(static_cast<double>(event.t_us) / 1e6));
-    entry.set("name", Json::string(event.name));
+    entry.set("timestamp", static_cast<double>(event.t_us) / 1e6);
+    entry.set("name", event.name);
     if (event.context) {
-        entry.set("context", event.context);
+        entry.set("context", event.context.share());
     }
     return entry;
 }

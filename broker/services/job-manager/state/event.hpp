@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
-#include "broker/services/job-manager/codecs/json.hpp"
 #include "libfairshare/base/flat_json.hpp"
+#include "libfairshare/base/json/json.hpp"
 
 namespace weir::broker::jobs {
 
@@ -18,10 +18,13 @@ struct Event {
     std::string name;
     /// An object, or empty.
     Json context;
+
+    /// The same event; the context is shared.
+    Event share() const { return {t_us, name, context.share()}; }
 };
 
 /// "1700000000.123456": whole microseconds, so a reader gets the very value back.
-void append_timestamp(std::string& out, std::int64_t t_us);
+std::string timestamp_text(std::int64_t t_us);
 /// {"timestamp":t,"name":s[,"context":{}]} without a newline. Keys always in this order.
 std::string encode(const Event& event);
 /// Reads what encode() or stock Flux wrote. Error: which key is missing or wrong.

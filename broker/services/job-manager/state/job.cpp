@@ -40,9 +40,9 @@ JobResult Job::result() const {
 
 Json jobspec_tree(const Job& job) {
     if (job.jobspec) {
-        return job.jobspec;
+        return job.jobspec.share();
     }
-    auto tree = Json::parse(job.jobspec_text.redacted);
+    auto tree = Json::parse(job.jobspec_text.redacted, SameKeys::last_counts);
     return tree ? std::move(*tree) : Json();
 }
 
@@ -50,12 +50,12 @@ std::string full_jobspec(const JobspecText& text) {
     if (!text.environment) {
         return text.redacted;
     }
-    auto spec = Json::parse(text.redacted);
-    auto environment = Json::parse(*text.environment);
+    auto spec = Json::parse(text.redacted, SameKeys::last_counts);
+    auto environment = Json::parse(*text.environment, SameKeys::last_counts);
     if (!spec || !environment || !write_path(spec->get(), "attributes.system.environment", std::move(*environment))) {
         return text.redacted;
     }
-    return spec->text();
+    return spec->dump();
 }
 
 }  // namespace weir::broker::jobs

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "broker/services/job-manager/codecs/json.hpp"
 #include "broker/services/job-manager/state/event.hpp"
+#include "libfairshare/base/json/json.hpp"
 
 namespace weir::broker::jobs {
 

@@ -238,14 +238,14 @@ Status on_memo(Job& job, const Event& event) {
         return bad(event, "needs a context");
     }
     Json update = Json::object();
-    update.set("user", event.context);
+    update.set("user", event.context.share());
     merge_annotations(job.annotations, update.get());
     return Done{};
 }
 
 Status on_annotations(Job& job, const Event& event) {
     json_t* value = json_object_get(event.context.get(), "annotations");
-    job.annotations = json_is_object(value) ? Json::share(value).deep_copy() : Json();
+    job.annotations = json_is_object(value) ? Json::ref(value).deep_copy() : Json();
     return Done{};
 }
 
@@ -265,11 +265,11 @@ Status on_resource_update(Job& job, const Event& event) {
         return bad(event, "context needs expiration (number)");
     }
     job.r.make().facts.expiration = *expiration;
-    if (auto r = Json::parse(job.r->text)) {
+    if (auto r = Json::parse(job.r->text, SameKeys::last_counts)) {
         if (auto done = write_path(r->get(), "execution.expiration", Json::real(*expiration)); !done) {
             return done;
         }
-        job.r.make().text = r->text();
+        job.r.make().text = r->dump();
         job.r.make().tree = std::move(*r);
     }
     return Done{};

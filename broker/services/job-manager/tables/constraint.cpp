@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: compiling and evaluating job list constraints.
 // Must not know: how jobs are stored, flux_t. RFC 31, 43.
+// libsched/json/constraint.hpp has the constraints that choose nodes for a job; these choose jobs for a listing.
 #include "broker/services/job-manager/tables/constraint.hpp"
 
 #include <algorithm>
@@ -8,7 +9,8 @@
 #include <cmath>
 
 #include "broker/services/job-manager/codecs/jobspec.hpp"
-#include "broker/services/job-manager/codecs/resource_set.hpp"
+#include "libfairshare/base/hostlist.hpp"
+#include "libfairshare/base/id_set.hpp"
 
 namespace weir::broker::jobs {
 namespace {
@@ -104,14 +106,14 @@ Result<JobFilter> by_hosts(const json_t* values) {
     }
     std::vector<std::string> wanted;
     for (const std::string& text : *texts) {
-        auto hosts = parse_hostlist(text);
+        auto hosts = hostlist_decode(text);
         if (!hosts) {
             return bad("host value not in valid Hostlist format");
         }
         wanted.insert(wanted.end(), hosts->begin(), hosts->end());
     }
     return JobFilter([wanted](const Job& job) {
-        auto hosts = parse_hostlist(job.r->facts.nodelist);
+        auto hosts = hostlist_decode(job.r->facts.nodelist);
         return hosts && std::any_of(hosts->begin(), hosts->end(), [&](const std::string& host) {
                    return std::find(wanted.begin(), wanted.end(), host) != wanted.end();
                });
@@ -123,17 +125,17 @@ Result<JobFilter> by_ranks(const json_t* values) {
     if (!texts) {
         return texts.error();
     }
-    std::set<unsigned> wanted;
+    IdSet wanted;
     for (const std::string& text : *texts) {
-        auto ranks = parse_idset(text);
+        auto ranks = IdSet::parse(text);
         if (!ranks) {
             return bad("ranks value " + ranks.error().message);
         }
-        wanted.insert(ranks->begin(), ranks->end());
+        wanted.add(*ranks);
     }
     return JobFilter([wanted](const Job& job) {
-        auto ranks = parse_idset(job.r->facts.ranks);
-        return ranks && std::any_of(ranks->begin(), ranks->end(), [&](unsigned r) { return wanted.count(r) > 0; });
+        auto ranks = IdSet::parse(job.r->facts.ranks);
+        return ranks && ranks->intersects(wanted);
     });
 }
 

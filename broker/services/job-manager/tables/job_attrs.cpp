@@ -8,44 +8,33 @@
 #include <unordered_map>
 
 #include "broker/services/job-manager/codecs/jobspec.hpp"
+#include "libfairshare/base/json/text_writer.hpp"
 
 namespace weir::broker::jobs {
 namespace {
 
-/// Appends the value and returns true, or returns false when the attribute is not set.
-using Writer = bool (*)(const Job&, std::string&);
+/// Sets the member, or nothing when the attribute is not set.
+using Writer = void (*)(const Job&, const char* name, ObjectText& out);
 
-bool put(std::string& out, const std::string& text) {
-    if (text.empty()) {
-        return false;
+void put(ObjectText& out, const char* name, const std::string& text) {
+    if (!text.empty()) {
+        out.set(name, text);
     }
-    append_quoted(out, text);
-    return true;
 }
-bool put(std::string& out, int value) {
-    if (value < 0) {
-        return false;
+void put(ObjectText& out, const char* name, int value) {
+    if (value >= 0) {
+        out.set(name, value);
     }
-    out += std::to_string(value);
-    return true;
 }
-bool put_real(std::string& out, double value) {
-    if (value < 0) {
-        return false;
+void put_real(ObjectText& out, const char* name, double value) {
+    if (value >= 0) {
+        out.set(name, value);
     }
-    append_json(out, Json::real(value).get());
-    return true;
 }
-bool put_time(std::string& out, std::int64_t t_us) {
-    if (t_us == 0) {
-        return false;
+void put_time(ObjectText& out, const char* name, std::int64_t t_us) {
+    if (t_us != 0) {
+        out.splice(name, timestamp_text(t_us));
     }
-    append_timestamp(out, t_us);
-    return true;
-}
-bool put_bool(std::string& out, bool value) {
-    out += value ? "true" : "false";
-    return true;
 }
 bool is_over(const Job& job) {
     return job.state == State::inactive;
@@ -61,78 +50,103 @@ struct Attribute {
     std::string JobspecNames::*in_jobspec = nullptr;
 };
 const Attribute attributes[] = {
-    {"userid",
-     [](const Job& j, std::string& o) {
-         o += std::to_string(j.userid);
-         return true;
-     }},
-    {"urgency", [](const Job& j, std::string& o) { return put(o, j.urgency); }},
+    {"userid", [](const Job& j, const char* n, ObjectText& o) { o.set(n, j.userid); }},
+    {"urgency", [](const Job& j, const char* n, ObjectText& o) { put(o, n, j.urgency); }},
     {"priority",
-     [](const Job& j, std::string& o) {
-         if ((j.states_mask & bit(State::sched)) == 0 || j.priority < priority_min) {
-             return false;
+     [](const Job& j, const char* n, ObjectText& o) {
+         if ((j.states_mask & bit(State::sched)) != 0 && j.priority >= priority_min) {
+             o.set(n, j.priority);
          }
-         o += std::to_string(j.priority);
-         return true;
      }},
-    {"t_submit", [](const Job& j, std::string& o) { return put_time(o, j.t_state_us[0]); }},
-    {"t_depend", [](const Job& j, std::string& o) { return put_time(o, j.t_state_us[1]); }},
-    {"t_priority", [](const Job& j, std::string& o) { return put_time(o, j.t_state_us[2]); }},
-    {"t_sched", [](const Job& j, std::string& o) { return put_time(o, j.t_state_us[3]); }},
-    {"t_run", [](const Job& j, std::string& o) { return put_time(o, j.t_state_us[4]); }},
-    {"t_cleanup", [](const Job& j, std::string& o) { return put_time(o, j.t_state_us[5]); }},
-    {"t_inactive", [](const Job& j, std::string& o) { return put_time(o, j.t_state_us[6]); }},
-    {"state", [](const Job& j, std::string& o) { return put(o, bit(j.state)); }},
+    {"t_submit", [](const Job& j, const char* n, ObjectText& o) { put_time(o, n, j.t_state_us[0]); }},
+    {"t_depend", [](const Job& j, const char* n, ObjectText& o) { put_time(o, n, j.t_state_us[1]); }},
+    {"t_priority", [](const Job& j, const char* n, ObjectText& o) { put_time(o, n, j.t_state_us[2]); }},
+    {"t_sched", [](const Job& j, const char* n, ObjectText& o) { put_time(o, n, j.t_state_us[3]); }},
+    {"t_run", [](const Job& j, const char* n, ObjectText& o) { put_time(o, n, j.t_state_us[4]); }},
+    {"t_cleanup", [](const Job& j, const char* n, ObjectText& o) { put_time(o, n, j.t_state_us[5]); }},
+    {"t_inactive", [](const Job& j, const char* n, ObjectText& o) { put_time(o, n, j.t_state_us[6]); }},
+    {"state", [](const Job& j, const char* n, ObjectText& o) { put(o, n, bit(j.state)); }},
     {"name", nullptr, &JobspecNames::name},
     {"cwd", nullptr, &JobspecNames::cwd},
-    {"queue", [](const Job& j, std::string& o) { return put(o, j.facts.queue); }},
+    {"queue", [](const Job& j, const char* n, ObjectText& o) { put(o, n, j.facts.queue); }},
     {"project", nullptr, &JobspecNames::project},
     {"bank", nullptr, &JobspecNames::bank},
-    {"ntasks", [](const Job& j, std::string& o) { return put(o, j.facts.ntasks); }},
-    {"ncores",
-     [](const Job& j, std::string& o) { return put(o, j.r->facts.ncores >= 0 ? j.r->facts.ncores : j.facts.ncores); }},
-    {"duration", [](const Job& j, std::string& o) { return put_real(o, j.facts.duration); }},
-    {"nnodes",
-     [](const Job& j, std::string& o) { return put(o, j.r->facts.nnodes >= 0 ? j.r->facts.nnodes : j.facts.nnodes); }},
-    {"ranks", [](const Job& j, std::string& o) { return has_run(j) && put(o, j.r->facts.ranks); }},
-    {"nodelist", [](const Job& j, std::string& o) { return has_run(j) && put(o, j.r->facts.nodelist); }},
-    {"success", [](const Job& j, std::string& o) { return is_over(j) && put_bool(o, j.success); }},
-    {"exception_occurred", [](const Job& j, std::string& o) { return is_over(j) && put_bool(o, j.had_exception); }},
+    {"ntasks", [](const Job& j, const char* n, ObjectText& o) { put(o, n, j.facts.ntasks); }},
+    {"ncores", [](const Job& j, const char* n,
+                  ObjectText& o) { put(o, n, j.r->facts.ncores >= 0 ? j.r->facts.ncores : j.facts.ncores); }},
+    {"duration", [](const Job& j, const char* n, ObjectText& o) { put_real(o, n, j.facts.duration); }},
+    {"nnodes", [](const Job& j, const char* n,
+                  ObjectText& o) { put(o, n, j.r->facts.nnodes >= 0 ? j.r->facts.nnodes : j.facts.nnodes); }},
+    {"ranks",
+     [](const Job& j, const char* n, ObjectText& o) {
+         if (has_run(j)) {
+             put(o, n, j.r->facts.ranks);
+         }
+     }},
+    {"nodelist",
+     [](const Job& j, const char* n, ObjectText& o) {
+         if (has_run(j)) {
+             put(o, n, j.r->facts.nodelist);
+         }
+     }},
+    {"success",
+     [](const Job& j, const char* n, ObjectText& o) {
+         if (is_over(j)) {
+             o.set(n, j.success);
+         }
+     }},
+    {"exception_occurred",
+     [](const Job& j, const char* n, ObjectText& o) {
+         if (is_over(j)) {
+             o.set(n, j.had_exception);
+         }
+     }},
     {"exception_severity",
-     [](const Job& j, std::string& o) { return is_over(j) && j.had_exception && put(o, j.exception->severity); }},
+     [](const Job& j, const char* n, ObjectText& o) {
+         if (is_over(j) && j.had_exception) {
+             put(o, n, j.exception->severity);
+         }
+     }},
     {"exception_type",
-     [](const Job& j, std::string& o) { return is_over(j) && j.had_exception && put(o, j.exception->type); }},
+     [](const Job& j, const char* n, ObjectText& o) {
+         if (is_over(j) && j.had_exception) {
+             put(o, n, j.exception->type);
+         }
+     }},
     {"exception_note",
-     [](const Job& j, std::string& o) {
-         if (!is_over(j) || !j.had_exception) {
-             return false;
+     [](const Job& j, const char* n, ObjectText& o) {
+         if (is_over(j) && j.had_exception) {
+             o.set(n, j.exception->note);
          }
-         append_quoted(o, j.exception->note);
-         return true;
      }},
-    {"result", [](const Job& j, std::string& o) { return is_over(j) && put(o, static_cast<int>(j.result())); }},
-    {"expiration", [](const Job& j, std::string& o) { return has_run(j) && put_real(o, j.r->facts.expiration); }},
+    {"result",
+     [](const Job& j, const char* n, ObjectText& o) {
+         if (is_over(j)) {
+             put(o, n, static_cast<int>(j.result()));
+         }
+     }},
+    {"expiration",
+     [](const Job& j, const char* n, ObjectText& o) {
+         if (has_run(j)) {
+             put_real(o, n, j.r->facts.expiration);
+         }
+     }},
     {"annotations",
-     [](const Job& j, std::string& o) {
-         if (!j.annotations) {
-             return false;
+     [](const Job& j, const char* n, ObjectText& o) {
+         if (j.annotations) {
+             o.set(n, j.annotations);
          }
-         append_json(o, j.annotations.get());
-         return true;
      }},
-    {"waitstatus", [](const Job& j, std::string& o) { return put(o, j.wait_status); }},
+    {"waitstatus", [](const Job& j, const char* n, ObjectText& o) { put(o, n, j.wait_status); }},
     {"dependencies",
-     [](const Job& j, std::string& o) {
-         if (j.dependencies->empty()) {
-             return false;
-         }
-         o += '[';
+     [](const Job& j, const char* n, ObjectText& o) {
+         ArrayText list;
          for (const std::string& d : *j.dependencies) {
-             o += o.back() == '[' ? "" : ",";
-             append_quoted(o, d);
+             list.append(d);
          }
-         o += ']';
-         return true;
+         if (!list.empty()) {
+             o.splice(n, list.text());
+         }
      }},
 };
 
@@ -151,17 +165,15 @@ const Attribute* attribute_of(std::string_view name) {
 /// Writes attributes of one job; reads its jobspec once, if any of them asks for it.
 class JobWriter {
   public:
-    explicit JobWriter(const Job& job) : job_(job), out_("{\"id\":" + std::to_string(job.id)) {}
+    explicit JobWriter(const Job& job) : job_(job) { out_.set("id", job.id); }
     void add(const Attribute& attribute) {
-        const std::size_t before = out_.size();
-        out_ += ",\"";
-        out_ += attribute.name;
-        out_ += "\":";
-        if (!(attribute.write ? attribute.write(job_, out_) : put(out_, names().*attribute.in_jobspec))) {
-            out_.resize(before);
+        if (attribute.write) {
+            attribute.write(job_, attribute.name, out_);
+        } else {
+            put(out_, attribute.name, names().*attribute.in_jobspec);
         }
     }
-    std::string text() { return std::move(out_ += '}'); }
+    std::string text() { return out_.text(); }
 
   private:
     const JobspecNames& names() {
@@ -171,7 +183,7 @@ class JobWriter {
         return *names_;
     }
     const Job& job_;
-    std::string out_;
+    ObjectText out_;
     std::optional<JobspecNames> names_;
 };
 
@@ -179,17 +191,17 @@ Json counts_json(const JobCounts& counts) {
     Json states = Json::object();
     int total = 0;
     for (int i = 1; i < 7; ++i) {
-        states.set(state_name(i), Json::integer(counts.states[i]));
+        states.set(state_name(i), counts.states[i]);
         total += counts.states[i];
     }
-    states.set("total", Json::integer(total));
+    states.set("total", total);
     Json out = Json::object();
     out.set("job_states", std::move(states));
-    out.set("successful", Json::integer(counts.successful));
-    out.set("failed", Json::integer(counts.failed));
-    out.set("canceled", Json::integer(counts.canceled));
-    out.set("timeout", Json::integer(counts.timeout));
-    out.set("inactive_purged", Json::integer(counts.purged));
+    out.set("successful", counts.successful);
+    out.set("failed", counts.failed);
+    out.set("canceled", counts.canceled);
+    out.set("timeout", counts.timeout);
+    out.set("inactive_purged", counts.purged);
     return out;
 }
 
@@ -264,7 +276,7 @@ Json stats_json(const JobTable& table) {
     Json queues = Json::array();
     for (const auto& [name, counts] : table.counts_by_queue()) {
         Json queue = counts_json(counts);
-        queue.set("name", Json::string(name));
+        queue.set("name", name);
         queues.append(std::move(queue));
     }
     out.set("queues", std::move(queues));

@@ -3,9 +3,9 @@
 // Must not know: jobs' states, flux_t. RFC 33.
 #include "broker/services/job-manager/tables/queues.hpp"
 
-#include "broker/services/job-manager/codecs/json.hpp"
 #include "broker/services/nearest.hpp"
 #include "libfairshare/base/fsd.hpp"
+#include "libfairshare/base/json/json.hpp"
 
 namespace weir::broker::jobs {
 namespace {
@@ -187,13 +187,13 @@ Status Queues::prepare(json_t* jobspec) {
     }
     Json properties = Json::array();
     for (const std::string& property : (*queue)->needs) {
-        properties.append(Json::string(property));
+        properties.append(property);
     }
     Json constraint = Json::object();
     constraint.set("properties", std::move(properties));
     if (json_t* given = json_object_get(system, "constraints"); json_object_size(given) > 0) {
         Json both = Json::array();
-        both.append(Json::share(given));
+        both.append(Json::ref(given));
         both.append(std::move(constraint));
         constraint = Json::object();
         constraint.set("and", std::move(both));
@@ -204,18 +204,18 @@ Status Queues::prepare(json_t* jobspec) {
 
 Json Queues::status(const Queue& queue, bool is_scheduler_ready) const {
     Json out = Json::object();
-    out.set("enable", Json::boolean(queue.is_enabled));
-    out.set("start", Json::boolean(queue.is_started && is_scheduler_ready));
+    out.set("enable", queue.is_enabled);
+    out.set("start", queue.is_started && is_scheduler_ready);
     if (!queue.is_enabled) {
-        out.set("disable_reason", Json::string(queue.disable_reason));
+        out.set("disable_reason", queue.disable_reason);
     }
     if (!is_scheduler_ready) {
         if (queue.is_started) {
-            out.set("blocked", Json::string("scheduler"));
+            out.set("blocked", "scheduler");
         }
-        out.set("stop_reason", Json::string("Scheduler is offline"));
+        out.set("stop_reason", "Scheduler is offline");
     } else if (!queue.is_started && !queue.stop_reason.empty()) {
-        out.set("stop_reason", Json::string(queue.stop_reason));
+        out.set("stop_reason", queue.stop_reason);
     }
     return out;
 }

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "broker/services/job-manager/codecs/json.hpp"
+#include "libfairshare/base/json/json.hpp"
 
 namespace weir::broker::jobs {
 

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: writing JSON text without a tree of values, for messages that carry texts which are JSON already (a jobspec, R,
+// lines of an eventlog): those are spliced in as they are, everything else is escaped. Must not know what is written.
+#pragma once
+#include <concepts>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include "libfairshare/base/json/json.hpp"
+
+namespace weir {
+
+/// Appends `text` as a JSON string, quotes included. Bytes that are not UTF-8 become '?'.
+void append_quoted(std::string& out, std::string_view text);
+/// Appends any value, compact; null for no value.
+void append_json(std::string& out, const json_t* value);
+
+/// Appends a number, a truth value, text or a Json.
+template <typename T>
+void append_value(std::string& out, const T& value) {
+    if constexpr (std::same_as<T, bool>) {
+        out += value ? "true" : "false";
+    } else if constexpr (std::integral<T>) {
+        out += std::to_string(value);
+    } else if constexpr (std::floating_point<T>) {
+        append_json(out, Json::real(value).get());
+    } else if constexpr (std::same_as<T, Json>) {
+        append_json(out, value.get());
+    } else {
+        append_quoted(out, value);
+    }
+}
+
+/// The text of an object, member by member: ObjectText().set("id", 7).splice("R", r_text).text().
+class ObjectText {
+  public:
+    template <typename T>
+    ObjectText& set(std::string_view key, const T& value) {
+        begin(key);
+        append_value(text_, value);
+        return *this;
+    }
+    /// A member whose value is JSON text already. REQUIRES: `json` is one whole value.
+    ObjectText& splice(std::string_view key, std::string_view json) {
+        begin(key);
+        text_ += json;
+        return *this;
+    }
+    std::string text() const { return text_ + "}"; }
+
+  private:
+    void begin(std::string_view key) {
+        if (text_.size() > 1) {
+            text_ += ',';
+        }
+        append_quoted(text_, key);
+        text_ += ':';
+    }
+    std::string text_ = "{";
+};
+
+/// The text of an array, element by element.
+class ArrayText {
+  public:
+    template <typename T>
+    ArrayText& append(const T& value) {
+        begin();
+        append_value(text_, value);
+        return *this;
+    }
+    /// An element that is JSON text already. REQUIRES: `json` is one whole value.
+    ArrayText& splice(std::string_view json) {
+        begin();
+        text_ += json;
+        return *this;
+    }
+    bool empty() const { return text_.size() == 1; }
+    std::string text() const { return text_ + "]"; }
+
+  private:
+    void begin() {
+        if (!empty()) {
+            text_ += ',';
+        }
+    }
+    std::string text_ = "[";
+};
+
+}  // namespace weir

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// JSON text that is written without a tree reads back as the values that went in.
+#include "libfairshare/base/json/text_writer.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace weir;
+
+TEST_CASE("json text: keys and values are escaped, spliced JSON is left as it is") {
+    const std::string awkward = "a\"b\\c\nd\x01\te";
+    ArrayText list;
+    CHECK(list.empty());
+    list.append(awkward).append(7).splice(R"({"x":[]})");
+    const std::string text = ObjectText()
+                                 .set(awkward, awkward)
+                                 .set("n", std::uint64_t{18446744073709551615U})
+                                 .set("on", true)
+                                 .set("half", 0.5)
+                                 .splice("R", R"({"version":1})")
+                                 .splice("list", list.text())
+                                 .text();
+    CHECK(text.find("18446744073709551615") != std::string::npos);
+    const auto read = Json::parse(ObjectText().set(awkward, awkward).splice("list", list.text()).text());
+    REQUIRE(read);
+    CHECK(read->string_at(awkward.c_str()) == awkward);
+    CHECK(read->at("list").dump() == Json::own(json_pack("[s,i,{s:[]}]", awkward.c_str(), 7, "x")).dump());
+    CHECK(ObjectText().text() == "{}");
+    CHECK(ArrayText().text() == "[]");
+}
+
+TEST_CASE("json text: what is not UTF-8 does not spoil the message") {
+    CHECK(ObjectText().set("note", "\xff!").text() == R"({"note":"?!"})");
+    CHECK(ObjectText().set("note", "\xc3\xa4").text() == "{\"note\":\"\xc3\xa4\"}");
+    CHECK(ObjectText().set("nothing", Json()).text() == R"({"nothing":null})");
+}
