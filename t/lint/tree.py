@@ -1,28 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-3.0-only
-"""House rules that a machine can hold: which folder may include which, who may read a clock, how long a file may be,
-what a file must open with, what no file may name. CONTRIBUTING.md has the rules in short."""
+"""House rules that a machine can hold: which folder may include which (layers.py), who may read a clock, how long a file
+may be, what a file must open with, what no file may name. CONTRIBUTING.md has the rules in short. `tree.py TOP --write`
+writes the table of includes into doc/architecture.md."""
 import re
 import sys
 from pathlib import Path
 
+import layers
 from files import project_files
 
 TOP = Path(sys.argv[1])
 FILE_LINES_MAX = 500
 
-# folder -> the folders of this repository it may include from (itself and BASE always)
-BASE = "libfairshare/base"  # time, result, check, strong id: below everything, the broker included
-LAYERS = {
-    BASE: set(),
-    "libfairshare": set(),
-    "libsched": {"libfairshare"},
-    "broker/api": {"broker/include"},
-    "broker/core": {"broker/api", "broker/include", "broker/services"},
-    "broker/services": {"broker/api", "broker/include"},
-    "modules": {"libfairshare", "libsched", "broker/include"},
-    "cmd": {"libfairshare", "libsched", "broker/api", "broker/include"},
-}
 # pure libraries: what they must not include at all (codec folders may)
 PURE = ("libfairshare", "libsched")
 IMPURE_HEADERS = re.compile(r'#include <(uv\.h|zmq\.h|hwloc\.h|sqlite3\.h|flux/|thread|mutex|fstream|iostream|jansson\.h|toml\+\+)')
@@ -33,20 +23,15 @@ CLOCKS = ("modules/common/monotonic_clock.hpp",)  # what the Flux API does not g
 PRIVATE = re.compile("/" + r"(work|farm|tmp/w)/|ses" + r"sion id|regis" + r"try\.npmjs")
 
 
-def layer_of(path):
-    text = str(path)
-    return next((name for name in sorted(LAYERS, key=len, reverse=True) if text.startswith(name + "/")), None)
-
-
 def lint_includes(path, lines):
-    layer = layer_of(path)
+    layer = layers.layer_of(path)
     if layer is None:
         return
     for number, line in enumerate(lines, 1):
+        target = layers.layer_of_include(line)
+        if target and target not in (layer, layers.BASE) and target not in layers.LAYERS[layer]:
+            yield number, f"{layer} must not include {target} (data flows one way; see doc/architecture.md)"
         if m := re.match(r'#include "([^"]+)"', line):
-            target = layer_of(Path(m.group(1)))
-            if target and target not in (layer, BASE) and target not in LAYERS[layer]:
-                yield number, f"{layer} must not include {target} (data flows one way; see doc/architecture.md)"
             if not target and "/" not in m.group(1) and not (TOP / path.parent / m.group(1)).exists():
                 yield number, f'"{m.group(1)}": write includes from the root of the repository'
         if str(path).startswith(PURE) and not str(path).startswith(CODECS) and IMPURE_HEADERS.match(line):
@@ -89,6 +74,8 @@ def lint_tests_wait(path, lines):
 
 
 def main():
+    if "--write" in sys.argv:
+        layers.write(TOP)
     code = project_files(TOP, "*.cpp", "*.hpp", "*.h", "*.c", "*.py", "CMakeLists.txt", "*.cmake", "*.t", "*.sh")
     failures = 0
     rules = {"layering and purity": lint_includes, "no clock, no sleep in pure code": lint_clock,
@@ -104,7 +91,12 @@ def main():
         failures += bad
         if not bad:
             print(f"[ok] {name} ({len(code)} files)")
-    return 1 if failures else 0
+    bad = list(layers.wrong_in(TOP, [path for path in code if path.suffix in (".cpp", ".hpp", ".h")]))
+    for path, number, what in bad:
+        print(f"[fail] {path}:{number}: {what}")
+    if not bad:
+        print("[ok] layers are exact, and doc/architecture.md shows them")
+    return 1 if failures or bad else 0
 
 
 sys.exit(main())
