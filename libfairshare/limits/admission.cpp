@@ -29,24 +29,24 @@ void erase_from(Map& sets, const typename Map::key_type& key, Admission::Id id) 
 
 void Admission::count(const ShareTree& tree, const Job& job, bool more) {
     more ? counts_.add_active(tree, job.payer) : counts_.remove_active(tree, job.payer);
-    if (job.state == State::let_in || job.state == State::running) {
+    if (job.state == State::admitted || job.state == State::running) {
         more ? counts_.add_running(tree, job.payer, job.size) : counts_.remove_running(tree, job.payer, job.size);
     }
-    if (job.state == State::let_in) {
-        std::uint64_t& waiting = let_in_[job.payer.value];
+    if (job.state == State::admitted) {
+        std::uint64_t& waiting = admitted_[job.payer.value];
         waiting = more ? waiting + 1 : waiting - 1;
         if (waiting == 0) {
-            let_in_.erase(job.payer.value);
+            admitted_.erase(job.payer.value);
         }
     }
 }
 
-void Admission::note_room(const ShareTree& tree, const Job& before) {
-    if (before.payer == unassociated || (before.state != State::let_in && before.state != State::running)) {
+void Admission::note_freed(const ShareTree& tree, const Job& before) {
+    if (before.payer == unassociated || (before.state != State::admitted && before.state != State::running)) {
         return;
     }
     for (NodeId node = before.payer;; node = tree.parent(node)) {
-        roomier_.insert(node);
+        freed_.insert(node);
         if (node == root_node) {
             return;
         }
@@ -57,11 +57,11 @@ void Admission::set(const ShareTree& tree, Id id, const Job& now) {
     const auto [place, is_new] = jobs_.try_emplace(id, now);
     Job& job = place->second;
     if (!is_new) {
-        const bool counts_on = now.state == State::let_in || now.state == State::running;
+        const bool counts_on = now.state == State::admitted || now.state == State::running;
         const bool is_as_large =
             now.payer == job.payer && now.size.nodes >= job.size.nodes && now.size.cores >= job.size.cores;
         if (!counts_on || !is_as_large) {
-            note_room(tree, job);
+            note_freed(tree, job);
         }
         unblock(id, job);
         count(tree, job, false);
@@ -85,7 +85,7 @@ void Admission::wait(const ShareTree& tree, Id id, NodeId payer, const LimitedJo
     const auto known = jobs_.find(id);
     if (known == jobs_.end() || known->second.state == State::parked || known->second.payer != payer ||
         known->second.size != job) {
-        const bool keeps = known != jobs_.end() && (known->second.state == State::let_in || kept_.count(id) != 0);
+        const bool keeps = known != jobs_.end() && (known->second.state == State::admitted || kept_.count(id) != 0);
         set(tree, id, {payer, job, State::waiting, std::nullopt});
         if (keeps) {
             kept_.insert(id);
@@ -93,7 +93,7 @@ void Admission::wait(const ShareTree& tree, Id id, NodeId payer, const LimitedJo
     }
 }
 
-void Admission::keep_place(Id id) {
+void Admission::keep_admitted(Id id) {
     if (const auto known = jobs_.find(id); known != jobs_.end() && known->second.state == State::waiting) {
         kept_.insert(id);
         fresh_.insert(id);
@@ -106,7 +106,7 @@ void Admission::start(const ShareTree& tree, Id id, NodeId payer, const LimitedJ
 
 void Admission::remove(const ShareTree& tree, Id id) {
     if (const auto known = jobs_.find(id); known != jobs_.end()) {
-        note_room(tree, known->second);
+        note_freed(tree, known->second);
         unblock(id, known->second);
         count(tree, known->second, false);
         jobs_.erase(known);
@@ -154,7 +154,7 @@ std::optional<LimitHit> Admission::hit_at_start(const Scene& scene, const Job& j
 
 std::set<Admission::Id> Admission::take_due(const Scene& scene) {
     std::set<Id> due = std::exchange(fresh_, {});
-    for (const NodeId node : std::exchange(roomier_, {})) {
+    for (const NodeId node : std::exchange(freed_, {})) {
         auto waiters = by_count_.lower_bound(Cause{node, LimitKind{}, false});
         while (waiters != by_count_.end() && waiters->first.node == node) {
             const std::set<Id> ids = waiters->second;
@@ -189,7 +189,7 @@ void Admission::take_due_of_usage(const Scene& scene, std::set<Id>& due) {
 
 std::set<Admission::Id> Admission::alone() const {
     std::set<Id> ids;
-    if (let_in_.size() > 1) {
+    if (admitted_.size() > 1) {
         return ids;
     }
     for (const auto& [payer, waiters] : soft_) {
@@ -201,14 +201,14 @@ std::set<Admission::Id> Admission::alone() const {
 }
 
 bool Admission::do_others_wait(NodeId payer) const {
-    return let_in_.size() > 1 || (let_in_.size() == 1 && let_in_.begin()->first != payer.value);
+    return admitted_.size() > 1 || (admitted_.size() == 1 && admitted_.begin()->first != payer.value);
 }
 
 // ---- letting in ----
 
-/// Only who is refused by nothing is sorted: while jobs are let in, room gets less.
-void Admission::let_in(const Scene& scene, const std::set<Id>& ids, LimitRule rule, bool only_alone,
-                       std::vector<Id>& in) {
+/// Only jobs that no limit refuses are sorted: admitting jobs only tightens the limits.
+void Admission::admit(const Scene& scene, const std::set<Id>& ids, LimitRule rule, bool only_alone,
+                      std::vector<Id>& in) {
     struct Candidate {
         std::uint64_t priority;
         Id id;
@@ -228,7 +228,7 @@ void Admission::let_in(const Scene& scene, const std::set<Id>& ids, LimitRule ru
         if ((!only_alone || !do_others_wait(job.payer)) && !hit_at_start(scene, job, rule)) {
             unblock(candidate.id, jobs_.at(candidate.id));
             job.hit.reset();
-            job.state = State::let_in;
+            job.state = State::admitted;
             set(scene.tree, candidate.id, job);
             in.push_back(candidate.id);
         }
@@ -244,14 +244,14 @@ void Admission::let_in(const Scene& scene, const std::set<Id>& ids, LimitRule ru
     }
 }
 
-std::vector<Admission::Id> Admission::let_in(const ShareTree& tree, const UsageLedger& ledger, Instant now,
-                                             const PriorityOf& priority_of) {
+std::vector<Admission::Id> Admission::admit(const ShareTree& tree, const UsageLedger& ledger, Instant now,
+                                            const PriorityOf& priority_of) {
     const Scene scene{tree, ledger, now, priority_of};
     std::vector<Id> in;
     const std::set<Id> due = take_due(scene);
-    let_in(scene, std::exchange(kept_, {}), LimitRule::hard, false, in);  // has a place now, or there is no room for it
-    let_in(scene, due, LimitRule::soft, false, in);
-    let_in(scene, alone(), LimitRule::hard, true, in);
+    admit(scene, std::exchange(kept_, {}), LimitRule::hard, false, in);  // has a place now, or there is no room for it
+    admit(scene, due, LimitRule::soft, false, in);
+    admit(scene, alone(), LimitRule::hard, true, in);
     changed_ = std::exchange(touched_, {});
     return in;
 }
@@ -261,15 +261,15 @@ bool Admission::is_held_back(Id id) const {
     return known != jobs_.end() && known->second.state == State::waiting;
 }
 
-bool Admission::is_let_in(Id id) const {
+bool Admission::is_admitted(Id id) const {
     const auto known = jobs_.find(id);
-    return known != jobs_.end() && known->second.state == State::let_in;
+    return known != jobs_.end() && known->second.state == State::admitted;
 }
 
-std::vector<Admission::Id> Admission::places() const {
+std::vector<Admission::Id> Admission::admitted() const {
     std::vector<Id> ids;
     for (const auto& [id, job] : jobs_) {
-        if (job.state == State::let_in) {
+        if (job.state == State::admitted) {
             ids.push_back(id);
         }
     }

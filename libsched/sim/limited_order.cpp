@@ -60,17 +60,17 @@ void LimitedOrder::prioritize(Instant now, std::vector<std::pair<JobId, std::uin
     const auto priority_of = [this](Admission::Id number) -> std::uint64_t {
         return entries_[number & ((1U << id_bits) - 1)].priority;
     };
-    const auto let_in = admission_.let_in(tree(), *usage_.ledger(now), now, priority_of);
+    const auto admitted = admission_.admit(tree(), *usage_.ledger(now), now, priority_of);
     for (const JobId id : fresh_) {
         changed.emplace_back(id, priority_held);
     }
     fresh_.clear();
-    for (const Admission::Id number : let_in) {
+    for (const Admission::Id number : admitted) {
         const JobId id{number & ((1U << id_bits) - 1)};
         changed.emplace_back(id, entries_[id.value].priority);
     }
     for (const auto& [id, priority] : by_inner_) {
-        if (admission_.is_let_in(entries_[id.value].number)) {
+        if (admission_.is_admitted(entries_[id.value].number)) {
             changed.emplace_back(id, priority);
         }
     }

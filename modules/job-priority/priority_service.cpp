@@ -88,8 +88,8 @@ std::vector<std::string> PriorityService::end_backlog(Instant now) {
         }
     }
     pusher_.retain(pending);
-    gate_.keep_places(places);
-    gate_.keep_places_of_withheld(book_);
+    gate_.keep_admitted(places);
+    gate_.keep_admitted_except_withheld(book_);
     site_.forget_vanished(book_);
     is_synced_ = true;
     log_.set_position(now);
@@ -213,7 +213,7 @@ void PriorityService::renew_all() {
         }
         gate_.count(tree(), id, &job);
     }
-    gate_.keep_places(places);
+    gate_.keep_admitted(places);
     put_all();
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the order in which the stages are called: book, payers, charges, ranking, gate, sends; for an event, for a pass
-// and when what they depend on changes. README.md tells the way of one event. Must not know: Flux, JSON, SQLite,
+// Owns: the order in which the stages are called: book, payers, charges, ranking, gate, sends; for an event, for a
+// pass, and when their inputs change. README.md describes the path of one event. Must not know: Flux, JSON, SQLite,
 // clocks; what a stage does. See doc/architecture.md.
 #pragma once
 #include <cstdint>
@@ -32,10 +32,10 @@ struct ServiceCounts {
     std::uint64_t passes = 0;
     std::uint64_t changes = 0;   ///< priorities that a pass found different
     std::uint64_t resolved = 0;  ///< times that a job's payer was looked for
-    std::uint64_t rebuilt = 0;   ///< jobs that ended while we were away, charged from a backlog
+    std::uint64_t rebuilt = 0;   ///< jobs that ended while the module was not running, charged from a backlog
 };
 
-/// A share tree with all that follows from it, ready to be put in force: `batch` is to be written first.
+/// A share tree with all its consequences, ready to be applied: `batch` must be written first.
 struct TreeChangeover {
     TreeProposal proposal;
     Accounting accounting;
@@ -56,7 +56,7 @@ class PriorityService {
     Result<std::vector<std::string>> restore(const SavedState& saved, Instant now);
 
     // ---- the journal ----
-    /// A (new) journal stream begins: its backlog will tell every job again.
+    /// A (new) journal stream begins: its backlog contains every job again.
     void begin_backlog();
     /// All events of one job in the backlog, in their order.
     void add_backlog(const std::vector<JobEvent>& events);
@@ -69,23 +69,23 @@ class PriorityService {
     void apply(const JobEvent& event);
 
     // ---- the pass ----
-    /// Judges every pending job with fresh factors, or those alone that events touched since the last pass; then admits
-    /// whom the limits have room for, and says so to the pusher.
+    /// Computes the priority of every pending job with fresh factors, or only of those that events touched since the
+    /// last pass; then admits jobs within the limits, and passes the result to the pusher.
     void pass(Instant now, Pass which = Pass::full);
     /// Whether a marked pass has anything to do.
     bool has_marked() const { return ranking_.has_marked() || gate_.is_due(); }
 
     // ---- what the stages depend on ----
     void configure(Settings settings, Instant now);
-    /// What the instance has; may come again when it changed.
+    /// Sets the instance's size; called again when it changes.
     void set_machine(const MachineSize& machine);
     /// Local time less UTC: where the site's days begin.
     void set_utc_offset(Duration offset) { utc_offset_ = offset; }
-    /// What a proposal of trees() comes to. Nothing is changed. O(size).
+    /// The consequences of a proposal of trees(). Nothing is changed. O(size).
     TreeChangeover prepare(TreeProposal proposal, Instant now) const;
-    /// Puts it in force. REQUIRES: nothing happened since prepare(); its batch is written.
+    /// Applies it. REQUIRES: nothing happened since prepare(); its batch is written.
     void accept(TreeChangeover changeover);
-    /// Puts values of SiteValues::propose() in force. REQUIRES: their rows are written.
+    /// Applies values of SiteValues::propose(). REQUIRES: their rows are written.
     void accept(const SiteEdit& edit);
     void take_parent_factors(const std::vector<FactorRow>& rows, bool is_complete);
 
@@ -107,7 +107,7 @@ class PriorityService {
     Gate& gate() { return gate_; }
     const Gate& gate() const { return gate_; }
     FactorPublication& publication() { return publication_; }
-    /// Rises whenever accounts_view() may answer otherwise.
+    /// Increases whenever the result of accounts_view() may have changed.
     std::uint64_t accounts_version() const { return accounts_version_; }
 
     // ---- for views: questions change nothing but the cache of users' names ----
@@ -126,7 +126,7 @@ class PriorityService {
 
   private:
     const ShareTree& tree() const { return accounting_.tree(); }
-    /// Who pays for the job from here; a user whom an `@*` line admits becomes a member of the tree.
+    /// The payer of the job from here; a user whom an `@*` line admits becomes a member of the tree.
     NodeId resolve(const BookJob& job);
     void start(const BookJob& job, const JobEvent& event);
     void end(const BookJob& job, Instant at);

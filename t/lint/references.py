@@ -22,7 +22,7 @@ ROOTED = re.compile(rf"(?<![\w/.$}}>-])((?!doc/adr/\d|\S*NNNN)(?:{FOLDERS})/[\w.
 NAMED = re.compile(rf"(?!PREFIX|\S*NNNN)(?<![\w/.$}}>*-])([\w][\w./-]*\.(?:{SOURCES}))(?![\w/*(-])")
 COMMENT = re.compile(r"^\s*(?://+|#(?!include|define|if|endif|!)|\*)(.*)$|\s//+<?\s(.*)$")
 # Files of other projects, and of users.
-FOREIGN = {"accountant.cpp", "a.cpp", "sharness.sh", "DESIGN.md"}
+FOREIGN = {"accountant.cpp", "a.cpp", "sharness.sh"}
 STATUS = re.compile(r"- Status: (?:accepted|superseded by ADR \d{4}), \d{4}-\d{2}-\d{2}")
 SECTIONS = ["## Context", "## Decision", "## Consequences"]
 

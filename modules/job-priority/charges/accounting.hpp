@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: who pays for which running job: events in, charges in the ledger out, each job and event counted once.
-// Must not know: the journal, SQLite, priorities. What must outlive the module goes into the state log.
-// Source: DESIGN.md "Usage and decay", "State and restarts"; doc/adr/0058, 0059.
+// Owns: the payers of running jobs, and their charges in the ledger; each job and event counts once. Must not know: the
+// journal, SQLite, priorities. The state log receives what must outlive the module.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -21,10 +20,10 @@
 
 namespace weir::priority {
 
-/// How usage is kept: core-seconds to the digit always, and as the site counts them where that is something else.
+/// How usage is kept: always as exact core-seconds, and also as the site counts it if that differs.
 struct Counting {
     Duration half_life{};             ///< of the core-seconds; 0: no decay
-    std::optional<UsageRules> rules;  ///< in billing_unit parts of a core; none: as the core-seconds
+    std::optional<UsageRules> rules;  ///< in billing_unit parts of a core; none: the site counts core-seconds
 };
 
 /// A job that is being charged.
@@ -33,15 +32,15 @@ struct RunningJob {
     std::int64_t cores = 0;
     Instant start;
     std::uint64_t inside = 0;  ///< of a reported job: the reported job whose cores it uses; 0: the child's own job
-    std::int64_t given = 0;    ///< cores that reported jobs inside it took over
+    std::int64_t given = 0;    ///< cores that reported jobs inside it use
     std::size_t inner = 0;     ///< open reported jobs inside it
     Bill bill{};
-    /// Up to here its cores were told to be others' or its own again: no report dates anything before. Epoch: never.
+    /// The time of the last report about its cores: no later report may be dated before it. Epoch: none.
     Instant told_until{};
     JobRun run{};  ///< not of reported jobs
 };
 
-/// A job that was ended by the end of the one whose cores it used, or is such a one: its child may know better.
+/// A job that was ended with the job whose cores it used, or that outer job itself: its child may correct the end.
 struct ClosedJob {
     RunningJob job;
     Instant end;
@@ -50,34 +49,33 @@ struct ClosedJob {
 
 class Accounting {
   public:
-    /// Ended jobs remembered against replays by the journal; beyond twice this many the older half is forgotten and the
-    /// floor raised.
+    /// The number of ended jobs that are kept to recognise replays by the journal; beyond twice this number the older
+    /// half is dropped and the floor raised.
     static constexpr std::size_t charged_kept = 20000;
-    /// Closed jobs kept for what their children may still tell; pruned likewise.
+    /// The number of closed jobs that are kept for corrections by their children; pruned in the same way.
     static constexpr std::size_t closed_kept = 20000;
     /// Reported jobs inside one another; a child has at most this many times its job's cores of them open.
     static constexpr std::size_t reported_depth_max = 8;
 
     /// \param log  takes the rows; outlives this
     Accounting(StateLog& log, ShareTreePtr tree, const Counting& counting);
-    /// Takes over what the state file holds: checkpoint, charges since, running jobs. `tree` is the tree in force;
-    /// members by `@*` are admitted again, other paths it lacks are paid by `unassociated`.
-    /// REQUIRES: `log` was restored.
+    /// Restores the contents of the state file: checkpoint, charges since, running jobs. `tree` is the tree in force;
+    /// members by `@*` are admitted again, charges to other paths that it lacks go to `unassociated`. REQUIRES: `log`
+    /// was restored.
     static Result<Accounting> restore(StateLog& log, ShareTreePtr tree, const SavedState& saved,
                                       const Counting& counting, Instant now);
 
     // ---- events ----
-    /// Begins to charge a run of a job. False, and nothing, when it is being charged or was (a replay). Another run of
-    /// the same id, of which nobody told the end, ends at the log's position. O(depth + log jobs).
+    /// Begins to charge a run of a job. False, without effect, if it is or was charged (a replay). Another run of the
+    /// same id without a known end ends at the log's position. O(depth + log jobs).
     bool start(const JobRun& run, NodeId payer, std::int64_t cores, Instant at, const Bill& bill);
-    /// Ends it, not before its start. False, and nothing, when it is not being charged.
+    /// Ends it, not before its start. False, without effect, if it is not being charged.
     bool end(FluxJobId id, Instant at);
     /// Whether a run that freed its resources at `freed` has been charged to the end.
     bool is_charged(const JobRun& run, Instant freed) const;
     const RunningJob* find(FluxJobId id) const;
     const std::map<FluxJobId, RunningJob>& running() const { return running_; }
-    /// The running jobs of which the job-manager does not know that run. `seen`: the last run of each job that it
-    /// knows.
+    /// The running jobs whose run the job-manager does not know. `seen`: the last run of each job that it knows.
     std::vector<FluxJobId> vanished(const std::map<FluxJobId, JobRun>& seen) const;
 
     // ---- children: part of a running job's rate is moved to a user inside it ----
@@ -120,23 +118,23 @@ class Accounting {
     void rebind(ShareTreePtr tree, Instant at);
     /// Puts every row that names a path into `log`, and wants a checkpoint there.
     void rewrite(StateLog& log) const;
-    /// Usage at `at` stays what it is, as far as the new way of counting lets it (CountedUsage::set_rules()). Where the
-    /// site begins to count in a way of its own, it takes over the core-seconds, and what runs is charged as it runs.
+    /// Usage at `at` stays the same as far as the new way of counting allows (CountedUsage::set_rules()). If the site
+    /// begins to count in its own way, it starts from the core-seconds, and running jobs are charged as they run.
     void configure(const Counting& counting, Instant at);
-    /// Clears decayed usage at the last boundary of `period` that passed up to `at`, if one did since the last event
-    /// or reset. To be called before what is dated `at` is applied: then the result does not depend on when anybody
-    /// looked. O(1), O(size) at a reset.
+    /// Clears decayed usage at the last boundary of `period` that passed up to `at`, if one did since the last event or
+    /// reset. Call it before an event dated `at` is applied; then the result does not depend on the times of the calls.
+    /// O(1), O(size) at a reset.
     void reset_due(ResetPeriod period, Instant at, Duration utc_offset);
     /// Clears decayed usage now (period `now`: at each start).
     void reset(Instant at);
 
-    /// Exact core-seconds: what was delivered, whatever it costs.
+    /// Exact core-seconds that were delivered, independent of their cost.
     const UsageLedger& ledger() const { return ledger_; }
-    /// Usage as the site counts it, of every node: what its fair share goes by. O(size).
+    /// Usage of every node as the site counts it, for fair share. O(size).
     void measure(Instant now, UsageSnapshot& into) const;
-    /// What dynamic priorities weigh besides; nothing unless the site's rules have a history. O(size).
+    /// Further inputs of dynamic priorities; none unless the site's rules have a history. O(size).
     void measure_use(Instant now, std::vector<DynamicUse>& into) const;
-    /// What StateLog::take() asks for.
+    /// The checkpoint for StateLog::take().
     LedgerCheckpoint checkpoint() const;
 
   private:
@@ -167,7 +165,7 @@ class Accounting {
 
     StateLog* log_;  // a pointer, so that a copy may replace this
     UsageLedger ledger_;
-    std::optional<CountedUsage> counted_;  // fed with all that ledger_ is
+    std::optional<CountedUsage> counted_;  // receives the same events as ledger_
     std::map<FluxJobId, RunningJob> running_;
     std::map<ReportedKey, RunningJob> reported_;  // start and cores as moved; ends with its child
     std::map<ReportedKey, ClosedJob> closed_;

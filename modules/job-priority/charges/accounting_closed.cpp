@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: what a child instance's earlier life left open, and what its next life tells of it. See accounting.hpp;
-// doc/adr/0210.
 #include <algorithm>
 #include <cstdlib>
 

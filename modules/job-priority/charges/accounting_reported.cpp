@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the cores of a running job that its child instance says others use. See accounting.hpp; doc/adr/0184.
+// Owns: the cores of a running job that its child instance says others use. See accounting.hpp.
 #include <algorithm>
 
 #include "modules/job-priority/charges/accounting.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: a child instance's lives: killed with its jobs, it comes back as another job of ours and goes on with its
-// record stream; what it tells of jobs of an earlier life is booked there. See child_reports.hpp; doc/adr/0005.
+// record stream; what it tells of jobs of an earlier life is booked there. See child_reports.hpp.
 #include <algorithm>
 
 #include "modules/job-priority/charges/child_reports.hpp"

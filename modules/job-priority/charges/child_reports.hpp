@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the parent's side of the hierarchy: whose reports are taken, each record once, and what is believed of them.
-// Must not know: the links to the children, priorities. Source: doc/adr/0005, 0184, 0185.
+// Owns: the parent's side of the hierarchy: which reports are accepted, each record once, and which of their claims are
+// believed.
+// Must not know: the links to the children, priorities.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -23,35 +24,34 @@ class ChildReports {
 
     /// Whether `userid` may speak for the instance that runs as job `child`. Errors: EPERM, ENOENT with a sentence.
     Status authorize(FluxJobId child, std::uint32_t userid, bool is_instance_owner) const;
-    /// A child connected: what of its records is applied. A new `instance` name begins a new count. What a partition
-    /// holds and does not report to be used is idle from `now` on.
+    /// A child has connected. Returns the number of its last applied record. A new `instance` name begins a new count.
+    /// What a partition holds and does not report to be used is idle from `now` on.
     /// \param first_seq  the first record the child still has; earlier ones that we lack are lost with our old state
     std::uint64_t attach(FluxJobId child, const std::string& instance, std::uint64_t first_seq, Instant now);
-    /// Applies the records first_seq, first_seq+1, ... that were not applied yet, none of them later than `now`, and as
-    /// far as the child is believed (doc/adr/0184); returns the last applied number. A gap stops it: the child sends
-    /// from there again.
+    /// Applies the records first_seq, first_seq+1, ... that were not applied yet, none dated later than `now`, as far
+    /// as the child is believed; returns the last applied number. A gap stops it: the child sends from there again.
     std::uint64_t report(FluxJobId child, std::uint64_t first_seq, std::vector<UplinkRow> records, Instant now);
 
-    /// The child's job ends, and with it what is open in it, as far as we know.
+    /// The child's job ends, and with it the jobs that are open in it.
     void close(const BookJob& job, Instant at);
     void forget(FluxJobId child);
-    /// Forgets each child whose job holds nothing.
+    /// Removes each child whose job holds no resources.
     void forget_unheld();
 
     const std::map<FluxJobId, DownlinkRow>& children() const { return children_; }
-    /// Who paid more or less by the records since the last call; one may come twice.
+    /// The payers whose charges changed by records since the last call; one may occur twice.
     std::vector<NodeId> take_touched() { return std::exchange(touched_, {}); }
     std::uint64_t records() const { return records_; }
-    /// Starts in the records that moved nothing.
+    /// The number of starts in records that were not believed.
     std::uint64_t not_believed() const { return not_believed_; }
 
   private:
     void apply(FluxJobId child, const UplinkRow& record);
     /// When the record moved the cores; nothing where it moved none.
     std::optional<Instant> begin(FluxJobId child, const UplinkRow& record);
-    /// Who pays for a job inside `child`; nothing where the record is not believed.
+    /// The payer of a job inside `child`; nothing if the record is not believed.
     std::optional<NodeId> payer_inside(const BookJob& child, const UplinkRow& record);
-    // Earlier lives of an instance that was killed and came back as another job: child_lives.cpp, doc/adr/0005.
+    // Earlier lives of an instance that was killed and came back as another job: child_lives.cpp.
     std::vector<FluxJobId> earlier_lives(FluxJobId child, const std::string& instance) const;
     void go_on_from_earlier_lives(FluxJobId child, DownlinkRow& row) const;
     bool apply_to_earlier_life(FluxJobId child, const UplinkRow& record);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: what the start and the end of a job of our own do to the accounting, and to what the parent is told.
-// Must not know: priorities, the journal, how a payer is found. Source: doc/adr/0058, 0059.
+// Owns: the effects of the start and the end of a job of our own on the accounting and on the reports to the parent.
+// Must not know: priorities, the journal, how a payer is found.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -25,12 +25,12 @@ class JobCharges {
     /// The job got resources: its payer (idle for a partition) is charged for them. A replay changes nothing.
     /// REQUIRES: the event is an alloc that is not charged elsewhere.
     void started(const BookJob& job, const JobEvent& event);
-    /// It gave them back. False, and nothing, when it is not being charged.
+    /// It freed them. False, without effect, if it is not being charged.
     bool ended(const BookJob& job, Instant at);
 
     /// Ends, where it was last seen, each running job whose run is not among `runs`. Returns them.
     std::vector<FluxJobId> end_vanished(const std::map<FluxJobId, JobRun>& runs, Instant last_seen);
-    /// Ends, where it was last seen, each running job that the book says holds nothing. Returns them.
+    /// Ends, at the time of its last event, each running job that holds no resources by the book. Returns them.
     std::vector<FluxJobId> end_unheld(Instant last_seen);
     /// Jobs ended by the two.
     std::uint64_t vanished() const { return vanished_; }

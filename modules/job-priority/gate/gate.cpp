@@ -18,26 +18,26 @@ LimitedJob asked(const BookJob& job) {
 }  // namespace
 
 std::vector<FluxJobId> Gate::restart(const ShareTree& tree, const JobBook& book) {
-    std::vector<FluxJobId> places = admission_.places();
+    std::vector<FluxJobId> admitted = admission_.admitted();
     admission_.clear();
     is_limited_ = has_limits(tree);
     for (const auto& [id, job] : book.jobs()) {
         changed_.push_back(id);
     }
-    return places;
+    return admitted;
 }
 
-void Gate::keep_places(const std::vector<FluxJobId>& ids) {
+void Gate::keep_admitted(const std::vector<FluxJobId>& ids) {
     for (const FluxJobId id : ids) {
-        admission_.keep_place(id);
+        admission_.keep_admitted(id);
     }
 }
 
-void Gate::keep_places_of_withheld(const JobBook& book) {
+void Gate::keep_admitted_except_withheld(const JobBook& book) {
     if (const auto withheld = std::exchange(withheld_, std::nullopt)) {
         for (const auto& [id, job] : book.jobs()) {
             if (withheld->count(id) == 0) {
-                admission_.keep_place(id);
+                admission_.keep_admitted(id);
             }
         }
     }
@@ -84,7 +84,7 @@ void Gate::admit(const ShareTree& tree, const UsageLedger& ledger, Instant now,
                  const Admission::PriorityOf& priority_of) {
     is_due_ = false;
     if (is_limited_) {
-        admission_.let_in(tree, ledger, now, priority_of);
+        admission_.admit(tree, ledger, now, priority_of);
         changed_.insert(changed_.end(), admission_.changed().begin(), admission_.changed().end());
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: which pending jobs may be offered to the scheduler, as far as the share tree's limits and the policy's caps go;
-// which submissions are refused. Must not know: why a priority is what it is, resources.
-// Source: libfairshare/limits/admission.hpp; doc/adr/0127.
+// Owns: which pending jobs may be offered to the scheduler, by the share tree's limits and the policy's caps; which
+// submissions are refused. Must not know: how priorities are computed, resources.
+// Source: libfairshare/limits/admission.hpp.
 #pragma once
 #include <optional>
 #include <set>
@@ -17,21 +17,21 @@ namespace weir::priority {
 
 class Gate {
   public:
-    /// Before the first backlog: which pending jobs the scheduler was not offered while we were away. All others may be
-    /// starting and keep their places. Without this call nobody has one.
+    /// Before the first backlog: the pending jobs that were not offered to the scheduler before our start. All others
+    /// may be starting and stay admitted. Without this call none is admitted.
     void set_withheld(std::set<FluxJobId> ids) { withheld_ = std::move(ids); }
-    /// Forgets every job; each of the book is to be counted again. Returns who keeps a place: see keep_places().
+    /// Removes every job; each job of the book must be counted again. Returns the admitted jobs: see keep_admitted().
     std::vector<FluxJobId> restart(const ShareTree& tree, const JobBook& book);
     /// After restart() and count(): these were admitted before. O(jobs log jobs).
-    void keep_places(const std::vector<FluxJobId>& ids);
-    /// After a backlog: the same by what set_withheld() said, once.
-    void keep_places_of_withheld(const JobBook& book);
+    void keep_admitted(const std::vector<FluxJobId>& ids);
+    /// After a backlog: the same for all jobs outside set_withheld(), once.
+    void keep_admitted_except_withheld(const JobBook& book);
 
     /// Whether the tree has limits; else only caps count.
     bool is_limited() const { return is_limited_; }
-    /// Refuses a job whose size no limit on its path will ever admit; a new one also where too many are active.
+    /// Refuses a job whose size exceeds a limit on its path; a new one also if too many are active.
     void judge(const ShareTree& tree, const BookJob& job, bool is_new);
-    /// Counts the job as it is now; null: it is gone.
+    /// Counts the job as it is now; null: it has ended.
     void count(const ShareTree& tree, FluxJobId id, const BookJob* job);
     /// Whether the policy itself holds the job back.
     void cap(FluxJobId id, bool is_capped);
@@ -39,16 +39,16 @@ class Gate {
     void uncap(FluxJobId id) { capped_.erase(id); }
     void uncap_all() { capped_.clear(); }
 
-    /// Whether something changed what limits count since the last admit().
+    /// Whether any count of the limits changed since the last admit().
     bool is_due() const { return is_due_; }
-    /// Admits, in order of `priority_of`, whom the limits have room for. O(changed jobs).
+    /// Admits jobs within the limits, in order of `priority_of`. O(changed jobs).
     void admit(const ShareTree& tree, const UsageLedger& ledger, Instant now, const Admission::PriorityOf& priority_of);
-    /// Tells the pusher who is held back, of those where that may have changed since the last call.
+    /// Passes to the pusher which jobs are held back, for those where this may have changed since the last call.
     void tell(Pusher& pusher);
 
-    /// Jobs refused since the last call: each is to get an exception with this sentence.
+    /// Jobs refused since the last call; each must get an exception with this sentence.
     std::vector<std::pair<FluxJobId, std::string>> take_refusals() { return std::exchange(refusals_, {}); }
-    /// The limit of the tree that holds a job back, in words; empty when none does.
+    /// The limit of the tree that holds a job back, in words; empty if none does.
     std::string limit_of(const ShareTree& tree, FluxJobId id) const;
     const Admission& admission() const { return admission_; }
 

@@ -13,7 +13,7 @@ namespace weir::priority {
 
 class Backlog {
   public:
-    /// Whether a run that freed its resources then is over and charged: nothing of it matters any more.
+    /// Whether a run that freed its resources at that time is charged completely, so that its events can be dropped.
     using IsCharged = std::function<bool(const JobRun& run, Instant freed)>;
 
     void clear();
@@ -21,7 +21,7 @@ class Backlog {
     void add(const std::vector<JobEvent>& events, const IsCharged& is_charged);
     /// The backlog is complete: its events in order of time, those of one job and time as they came. O(n log n).
     std::vector<JobEvent> take();
-    /// The last run of each job that the backlog tells of.
+    /// The last run of each job in the backlog.
     const std::map<FluxJobId, JobRun>& runs() const { return runs_; }
 
   private:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the active jobs as the journal tells them: request, urgency, payer, and how long each has waited.
+// Owns: the active jobs from the journal: request, urgency, payer, and the wait of each.
 // Must not know: how a payer is found (payers.hpp), accounts' shares, usage, priorities. Source: RFC 21 (states), RFC
-// 30 (urgency); doc/adr/0062.
+// 30 (urgency).
 #pragma once
 #include <cstddef>
 #include <map>
@@ -40,32 +40,32 @@ struct BookJob {
     std::uint32_t charged_userid() const { return request.routed_for.value_or(userid); }
 };
 
-/// What an event did.
+/// The effect of an event.
 enum class BookChange {
     none,
     inputs,   ///< a pending job appeared or its priority's inputs changed
     started,  ///< it got resources
-    ended,    ///< it gave them back
+    ended,    ///< it freed them
     gone,     ///< it left the book (it was not in it, or had no resources, for the other values)
 };
 
 class JobBook {
   public:
-    /// \param owner  the instance's owner: nobody else may submit in the name of another user, or say that a job is an
-    /// instance which serves queues
+    /// \param owner the instance's owner: only he may submit for another user, or declare that a job is an instance
+    /// which serves queues
     explicit JobBook(std::uint32_t owner, AgeRule rule = AgeRule::while_eligible) : owner_(owner), rule_(rule) {}
 
-    /// How jobs age that are submitted from now on.
+    /// Sets how jobs age that are submitted from now on.
     void set_age_rule(AgeRule rule) { rule_ = rule; }
 
     /// Events of one job come in their order; events of unknown jobs, but for submit, are ignored, and so is a second
     /// submit of a known job (a replay). O(log jobs).
     BookChange apply(const JobEvent& event);
 
-    /// Keeps who pays for a job of the book. O(log jobs).
+    /// Stores the payer of a job of the book. O(log jobs).
     void set_payer(FluxJobId id, NodeId payer) { jobs_.at(id).payer = payer; }
 
-    /// Forgets every job, before a new backlog.
+    /// Removes every job, before a new backlog.
     void clear() { jobs_.clear(); }
 
     std::uint32_t owner() const { return owner_; }
@@ -76,7 +76,7 @@ class JobBook {
     }
     /// Whether the instance's owner started it for himself.
     bool is_owners(const BookJob& job) const { return job.userid == owner_ && job.charged_userid() == owner_; }
-    /// Whether a child instance in it is a partition: what it does not use is idle and nobody's.
+    /// Whether a child instance in it is a partition: what it does not use is idle and charged to no user.
     bool is_partition(const BookJob& job) const { return is_owners(job) && job.request.account.empty(); }
     const std::map<FluxJobId, BookJob>& jobs() const { return jobs_; }
     std::size_t size() const { return jobs_.size(); }

@@ -15,7 +15,7 @@ namespace weir::priority {
 /// A job id as the wire and the state file have it (RFC 19 FLUID).
 using FluxJobId = std::uint64_t;
 
-/// What the submitter asked for, as far as priority cares (RFC 14, 25, 31). Empty text: not named.
+/// The parts of the request that matter for priorities (RFC 14, 25, 31). Empty text: not given.
 struct JobRequest {
     std::string account;  ///< attributes.system.bank
     std::string queue;
@@ -23,9 +23,9 @@ struct JobRequest {
     std::string serves;  ///< of an instance: the queue whose jobs it runs; empty: none, or several
     std::int64_t cores = 1;
     std::optional<std::uint32_t> routed_for;  ///< attributes.system.weir.userid: the user behind a routed job
-    std::int64_t nodes = 1;                   ///< 1 where the job names none: what it gets is known when it starts
+    std::int64_t nodes = 1;                   ///< 1 if the job names none: the number is known when it starts
     Duration wall_time = Duration::max();     ///< attributes.system.duration; max: none
-    /// Amounts of what else it asks for: "gpus", "memory" (GiB), types of the jobspec by their names there.
+    /// Amounts of other requested resources: "gpus", "memory" (GiB), types of the jobspec by their names there.
     std::map<std::string, double> amounts{};
     bool is_instance = false;  ///< attributes.system.weir.serves: it runs the jobs of some queues
     friend bool operator==(const JobRequest&, const JobRequest&) = default;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: who would pay for a job, by the share tree as it is. Asking changes nothing: a user whom an `@*` line would
-// admit is told apart from a member, and admitted by Accounting::admit() alone. Must not know: usage, priorities.
-// Source: doc/adr/0120.
+// Owns: the payer that a job would have in the current share tree. A query changes nothing: a user whom an `@*` line
+// would admit is distinguished from a member, and only Accounting::admit() admits him. Must not know: usage,
+// priorities.
 #pragma once
 #include <optional>
 #include <span>
@@ -27,14 +27,14 @@ class Payers {
     /// \param users  a cache of look-ups   Both outlive this.
     Payers(UserNames& users, const JobBook& book) : users_(users), book_(book) {}
 
-    /// Another tree is in force: users' groups are looked up where a node of it is a group. O(nodes).
+    /// The tree has changed: users' groups are looked up only if a node of it is a group. O(nodes).
     void set_tree(const ShareTree& tree);
 
-    /// Nothing where `unassociated` would pay: there is no association; the user cannot be looked up; or the job is a
-    /// partition, which is idle from its start on and gives its owner no leaf. O(depth x the user's lines).
+    /// Nothing if the payer would be `unassociated`: there is no association; the user cannot be looked up; or the job
+    /// is a partition, which is idle from its start on and makes no leaf for its owner. O(depth x the user's lines).
     std::optional<Payer> would_pay(const ShareTree& tree, const BookJob& job) const;
-    /// The same for a job inside `child`, as its record tells. Nothing, too, for a user whom nobody knows, and where a
-    /// guest's child names another user than him.
+    /// The same for a job inside `child`, by its record. Also nothing for an unknown user, and if a guest's child names
+    /// another user than the guest.
     std::optional<Payer> would_pay_inside(const ShareTree& tree, const BookJob& child, const UplinkRow& record) const;
     /// Who would be admitted by the submissions of a backlog that become eligible as they were submitted:
     /// (account, user). O(events).

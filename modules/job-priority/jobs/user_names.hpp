@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: numeric user ids to names and back: the configuration's [weir.users] first, then the system's database; what is
-// known while that does not answer. Must not know: accounts, clocks. The system is behind a seam (system_users.hpp).
+// known while that does not answer. "Could not be asked" is kept apart from "no such user", because a slow database
+// must not change the payer. Must not know: accounts, clocks. The system is behind an interface (system_users.hpp).
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -14,37 +15,37 @@
 
 namespace weir::priority {
 
-/// The system's user database (getpwuid, getpwnam, getgrouplist). An error: it could not be asked, which is another
-/// thing than that it has no such user.
+/// The system's user database (getpwuid, getpwnam, getgrouplist). An error means that it could not be asked, not that
+/// there is no such user.
 struct UserDatabase {
     std::function<Result<std::optional<std::string>>(std::uint32_t)> name_of;
     std::function<Result<std::optional<std::uint32_t>>(const std::string&)> id_of;
     std::function<Result<std::vector<std::string>>(const std::string&)> groups_of = {};  ///< of a name; may be absent
 };
 
-/// One look-up a user. What the database did not have, or could not be asked for, is asked again at each refresh();
-/// what it once said stays while it fails. After one failure it is not asked before the next refresh().
+/// One look-up a user. Missing and failed look-ups are repeated at each refresh(); a known answer stays while the
+/// database fails. After one failure it is not asked before the next refresh().
 class UserNames {
   public:
     explicit UserNames(UserDatabase database) : database_(std::move(database)) {}
-    /// Takes the configured names. All else is asked again when it is needed.
+    /// Sets the configured names. Everything else is looked up again when needed.
     void configure(const std::map<std::string, std::uint32_t>& users);
 
-    /// The name, or the id in decimal when nobody has one for it. The reference lasts until refresh().
+    /// The name, or the id in decimal if it has no name. The reference is valid until refresh().
     const std::string& name(std::uint32_t userid);
-    /// Whether somebody has a name for it.
+    /// Whether it has a name.
     bool is_known(std::uint32_t userid) { return name(userid) != std::to_string(userid); }
     /// The id of a name, or of an id written in decimal.
     std::optional<std::uint32_t> id(const std::string& name);
     /// The groups of a user, by name.
     const std::vector<std::string>& groups(std::uint32_t userid);
 
-    /// Whether the database failed when it was asked for the user's name or groups, and never told them: who pays is
-    /// not known. Asks nothing.
+    /// Whether the look-up of the user's name or groups failed and has never succeeded, so that the payer is unknown.
+    /// No look-up is made.
     bool is_in_doubt(std::uint32_t userid) const;
-    /// Asks again for what was not there. True when an answer is another one now. O(users asked for).
+    /// Repeats missing and failed look-ups. True if an answer has changed. O(such users).
     bool refresh();
-    /// What went wrong, once for each time that the database began to fail.
+    /// The error, once for each time that the database began to fail.
     std::optional<std::string> take_problem() { return std::exchange(problem_, std::nullopt); }
 
   private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: what the read-only RPCs answer: the tree with usage, the queue, one job's priority in words.
+// Owns: the answers of the read-only RPCs: the tree with usage, the queue, one job's priority in words.
 // Must not know: requests, permissions. The payloads are listed in README.md.
 #pragma once
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace weir::priority {
 
-/// What holds a pending job back: a limit of the share tree, or a cap of the policy, in words; empty when nothing does.
+/// The limit of the share tree or the cap of the policy that holds a pending job back, in words; empty if none does.
 std::string held_back_by(const PriorityService& service, FluxJobId id);
 /// job-priority.tree-get
 Json tree_view(const PriorityService& service, Instant now);
@@ -24,9 +24,9 @@ Json weights_view(const PriorityService& service);
 /// job-priority.share-explain: an association's path, level by level, and what holds it down (libfairshare/explain); of
 /// an account its path, what is below it and who of those goes first. `reference`: its path, "account/@user" with an
 /// account by its last component, a user's name (the default account) or an account's; a user whom an `@*` line would
-/// let in stands where the first job would. Errors: ENOENT, EINVAL with a sentence.
+/// admit has the rank of his first job. Errors: ENOENT, EINVAL with a sentence.
 Result<Json> share_explain_view(const PriorityService& service, const std::string& reference, Instant now);
-/// job-priority.share-compare: where two associations' paths part, and why one goes first. Errors: the same, and EINVAL
+/// job-priority.share-compare: where two associations' paths differ, and why one is ahead. Errors: the same, and EINVAL
 /// for an account.
 Result<Json> share_compare_view(const PriorityService& service, const std::string& a, const std::string& b,
                                 Instant now);

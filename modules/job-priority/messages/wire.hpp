@@ -23,14 +23,14 @@ struct JournalMessage {
     std::vector<JobEvent> events;  ///< those that matter, in their order
 };
 
-/// The events that read_journal() understands: what to ask the job-manager for. Our own `priority` events are not
-/// among them, so that pushing cannot feed back.
+/// The events that read_journal() understands, as a filter for the job-manager. Our own `priority` events are not among
+/// them, so that pushing cannot feed back.
 Json journal_filter();
 
 /// Errors: EPROTO with what is missing.
 Result<JournalMessage> read_journal(const json_t* message);
 
-/// All that an R has; no cores when there is none or it cannot be read.
+/// The totals of an R; no cores if there is none or it cannot be read.
 MachineSize machine_of_R(json_t* R);
 /// Cores that a jobspec asks for (RFC 14, 25), at least 1: counts multiply along nodes, slots and cores; of a range
 /// the least.
@@ -39,7 +39,7 @@ std::int64_t cores_of_jobspec(const json_t* jobspec);
 Json write_records(const std::vector<UplinkRow>& records);
 /// At most UplinkQueue::batch_max of them, all or none. Errors: EPROTO with the entry and what is right.
 Result<std::vector<UplinkRow>> read_records(const json_t* records);
-/// [[job, value], ...]; null for a value takes it back. Errors: EPROTO with the entry and what is right.
+/// [[job, value], ...]; null removes the value. Errors: EPROTO with the entry and what is right.
 Result<std::vector<std::pair<FluxJobId, std::optional<double>>>> read_site_values(const json_t* values);
 Json write_factors(const std::vector<FactorRow>& rows);
 Result<std::vector<FactorRow>> read_factors(const json_t* rows);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: following job-manager.events-journal, and opening it again with backoff when it ends (the job-manager was
-// reloaded: ENODATA; is not there: ENOSYS). Must not know what the events mean. Source: doc/adr/0062.
+// reloaded: ENODATA; is not there: ENOSYS). Must not know what the events mean.
 #pragma once
 #include <functional>
 #include <string>

@@ -28,7 +28,7 @@ class Module {
 
     /// Opens the journal and the link to the parent. Throws Failure. The caller runs the reactor.
     void start();
-    /// After the reactor: says goodbye to the plugin and the parent, and commits.
+    /// After the reactor: ends the links to the plugin and the parent, and commits.
     void finish();
     flux_t* flux() const { return h_; }
 
@@ -51,7 +51,7 @@ class Module {
     /// The time that usage is kept in; looks at the clocks, for a child may tell of what happened in this turn of the
     /// reactor.
     Instant now();
-    /// With the time of this module in place of the eventlog's.
+    /// With the time of this module instead of the eventlog's.
     JobEvent dated(JobEvent event, bool is_live);
 
     // requests (module_requests.cpp)
@@ -87,7 +87,7 @@ class Module {
     std::string service_name_;
     std::unique_ptr<PriorityService> service_;
     std::unique_ptr<StateLink> state_;
-    std::optional<SteadyTime> time_;  ///< from when the state was read
+    std::optional<SteadyTime> time_;  ///< set when the state was read
     std::unique_ptr<PluginLink> plugin_;
     std::unique_ptr<JournalLink> journal_;
     std::unique_ptr<UplinkLink> parent_;

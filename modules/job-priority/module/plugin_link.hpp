@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: talking to the jobtap plugin: accounts, priorities, one request at a time; noticing that it is absent (ENOSYS)
-// or was loaded anew (another nonce), and telling it everything again. Must not know how priorities come about.
+// Owns: talking to the jobtap plugin: accounts, priorities, one request at a time; it detects that the plugin is absent
+// (ENOSYS) or was loaded again (another nonce), and then sends everything again. Must not know how priorities are
+// computed.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -17,16 +18,16 @@ class PluginLink {
   public:
     PluginLink(flux_t* h, double time_scale, PriorityService& service);
 
-    /// Sends what is due, if nothing is out. Cheap when nothing is.
+    /// Sends what is due, if no request is open. Cheap if nothing is due.
     void pump();
-    /// Says something with the next pump even if there is nothing to say: the plugin's answer tells its nonce.
+    /// The next pump sends a request even if nothing is due: the plugin's answer has its nonce.
     void want_heartbeat() { is_heartbeat_due_ = true; }
-    /// The plugin was loaded: no reason to wait for the next try.
+    /// The plugin was loaded: try again at once.
     void plugin_appeared();
-    /// The module ends: the plugin serves new jobs by itself from here. Waits at most `timeout` seconds.
+    /// The module ends: from here on the plugin serves new jobs by itself. Waits at most `timeout` seconds.
     void say_goodbye(double timeout);
 
-    /// Every wanted value is with the plugin.
+    /// Whether the plugin has every wanted value.
     bool is_settled() const;
     bool is_absent() const { return is_absent_; }
     flux_t* flux() const { return h_; }

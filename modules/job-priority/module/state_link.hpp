@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the state file while the module runs: which batch is written when, how often one that fails is tried again, and
-// what is said about it. Must not know what is in a batch. Source: doc/adr/0194.
+// Owns: the state file while the module runs: when batches are written, how often a failed one is retried, and the
+// messages about it. Must not know what is in a batch.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -23,25 +23,25 @@ class StateLink {
 
     /// Opens or makes the file. Returns the time of the last event or pass that is in it. Throws Failure.
     Instant open(const std::string& path, StatePlace place);
-    /// Gives the service what it holds. Throws Failure.
+    /// Restores the service from it. Throws Failure.
     void restore(Instant now);
 
     /// Writes the service's changes.
     Status commit();
-    /// Writes them, unless the last try failed: then its failure, at no cost, until the timer tried again. For what a
-    /// guest may ask for as often as he likes.
+    /// Writes them, unless the last try failed: then returns that failure until the timer has tried again. For requests
+    /// that a guest may repeat at any rate.
     Status keep();
-    /// Writes one batch by itself, for what is put in force only when it is written. commit() goes on as it was.
+    /// Writes one separate batch, for a change that takes effect only after it is written. commit() is not affected.
     Status write(const StateBatch& batch);
-    /// Commits shortly, or when a failed commit is to be tried again. O(1).
+    /// Commits shortly, or when a failed commit is due for a retry. O(1).
     void commit_soon();
 
-    /// After the first backlog: what was rebuilt from it if there was no state, and what is lost.
+    /// After the first backlog: logs what was rebuilt from it if there was no state, and what is lost.
     void tell_rebuilt();
 
     const std::string& path() const { return store_->path(); }
     bool has_failed() const { return failure_.has_value(); }
-    /// Tries that failed, since the module was loaded.
+    /// The number of failed tries since the module was loaded.
     std::uint64_t failures() const { return failures_; }
     flux_t* flux() const { return h_; }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the time that usage is kept in: the wall clock less its steps. The events of a stock job-manager bear the wall
-// clock; differences of theirs over a step are none. Must not read a clock. Source: doc/adr/0192.
+// Owns: the time of usage: the wall clock less its steps. A stock job-manager stamps events with the wall clock, so a
+// difference of two stamps over a step is no duration. Must not read a clock.
 #pragma once
 #include <algorithm>
 
@@ -24,21 +24,21 @@ class SteadyTime {
           wall_(first.wall),
           ahead_(std::min(Duration{}, first.wall - earliest)) {}
 
-    /// Returns the step since the last look; 0: none.
+    /// Returns the step since the last call; 0: none.
     Duration look(const ClockReading& reading) {
         const Duration step = watch_.step(reading.wall, reading.monotonic);
         wall_ = reading.wall;
         ahead_ += step;
         return step;
     }
-    /// As of the last look.
+    /// As of the last look().
     Instant now() const { return wall_ - ahead_; }
-    /// What the wall clock says beyond now().
+    /// The wall clock's lead over now().
     Duration ahead() const { return ahead_; }
 
-    /// When a live event happened that bears `stamp`: less the steps. One that was stamped on the other side of a step
-    /// than it is read lies out of its order by the step: it counts as now, or as the live event before it. REQUIRES:
-    /// look() since it came.
+    /// When a live event happened that bears `stamp`: less the steps. An event that was stamped before a step and is
+    /// read after it is out of order by the step: it counts as now, or as the live event before it. REQUIRES: look()
+    /// since it came.
     Instant live(Instant stamp) {
         Instant time = past(stamp);
         if (time < last_live_ - watch_.step_min()) {
@@ -47,7 +47,7 @@ class SteadyTime {
         last_live_ = std::max(last_live_, time);
         return time;
     }
-    /// The same of an event that a backlog tells.
+    /// The same for an event of a backlog.
     Instant past(Instant stamp) const {
         const Instant time = stamp - ahead_;
         return time > now() + watch_.step_min() ? now() : time;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: asking the C library for users and groups, however long the answer is. Must not know what the names are for.
+// Owns: look-ups of users and groups in the C library, with answers of any length. Must not know what the names are
+// for.
 #pragma once
 #include <cerrno>
 #include <cstddef>

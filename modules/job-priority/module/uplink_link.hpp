@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: the conversation with the parent instance's job-priority: attach (factors come down), report (usage goes up).
 // Must not know: how the connection is kept (modules/common/parent_link.hpp), what the records mean.
-// Source: doc/adr/0061.
 #pragma once
 #include <functional>
 #include <string>
@@ -19,7 +18,7 @@ class UplinkLink {
     /// \param uri  the parent's, \param jobid  our job there
     UplinkLink(flux_t* h, PriorityService& service, const SteadyTime& time, std::string uri, FluxJobId jobid);
 
-    /// Sends records, once the state file has them (nothing is sent while the service is dirty).
+    /// Sends records after the state file has them (nothing is sent while the service has unwritten changes).
     void pump();
     /// Before the module ends: gives unacknowledged records up to `seconds` of the reactor's clock to arrive.
     void flush(double seconds, const std::function<void()>& commit);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: the associations' fair-share factors as the priorities use them: evaluated from the tree and its usage, or
-// those that the parent instance sent. Must not know: jobs, priorities, who measures usage. Source: doc/adr/0005.
+// those that the parent instance sent. Must not know: jobs, priorities, who measures usage.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -27,13 +27,13 @@ class FairShares {
     void configure();
     /// \param is_complete  rows that are not there any more are forgotten
     void take_parent_factors(const std::vector<FactorRow>& rows, bool is_complete);
-    /// Whether the parent's factors count, not the tree's.
+    /// Whether the parent's factors are used, not the tree's.
     bool are_parents() const { return is_child_ && settings_.takes_parent_factors && !from_parent_.is_empty(); }
 
-    /// What was measured is of another tree or counted otherwise: is_stale() from here.
+    /// The measured values are of another tree or another way of counting: is_stale() from here.
     void forget() { evaluated_at_.reset(); }
-    /// Whether an event is to be judged with a new evaluation: after a thirtieth of the update interval, so that a
-    /// burst of events costs one evaluation of the tree, and where the tree has grown.
+    /// Whether an event needs a new evaluation: after a thirtieth of the update interval, so that a burst of events
+    /// costs one evaluation of the tree; or if the tree has grown.
     bool is_stale(const ShareTree& tree, Instant now) const;
     /// Evaluates measured() anew. O(nodes).
     void evaluate(const ShareTree& tree, Instant now);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: what was measured of every node at one instant, as the algorithms want it. Must not know who measures.
+// Owns: the measures of every node at one instant, as input of the algorithms. Must not know where they come from.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -17,7 +17,7 @@ struct Measured {
     std::uint64_t capacity = 0;  ///< cores of the instance; 0: not known
 
     Measures measures() const { return {usage.usage, dynamic, demand, capacity}; }
-    /// Room for the leaves that a tree got by with_member(): they used nothing.
+    /// Adds entries for the leaves added by with_member(): they have no usage.
     void grow(std::uint32_t nodes) {
         usage.usage.resize(nodes, 0);
         if (!dynamic.empty()) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: the fair-share factors that the parent instance sent, and which of them is a job's.
-// Must not know: how they were computed or how they came. Source: doc/adr/0061.
+// Must not know: how they were computed or how they came.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -15,7 +15,7 @@ namespace weir::priority {
 /// One association's factor as it goes down the hierarchy.
 struct FactorRow {
     std::optional<std::uint32_t> userid;  ///< empty: the name is no user here, or "*"
-    std::string user;                     ///< "*": whoever joins by the account's `@*` line
+    std::string user;                     ///< "*": users who join by the account's `@*` line
     std::string account;                  ///< full path
     double factor = 0;                    ///< [0, 1]
     bool is_default = false;              ///< the account of this user's jobs that name none

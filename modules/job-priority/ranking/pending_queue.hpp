@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the pending jobs inside the priority engine: which slot is whose, and which must be judged again at once.
+// Owns: the pending jobs inside the priority engine: the slot of each job, and the jobs that must be recomputed at
+// once.
 // Must not know: users, accounts, the share tree; a job's fair-share factor is an index into an array. Under another
 // policy than multifactor jobs have the priorities they are given (PolicyOrder).
 #pragma once
@@ -23,7 +24,7 @@ class PendingQueue {
   public:
     PendingQueue(const Settings& settings, const MachineSize& machine);
 
-    /// New weights, classes, machine size or associations; every job is judged again by the next pass, once it is put
+    /// New weights, classes, machine size or associations; every job is recomputed by the next pass, after it is put
     /// again. O(jobs).
     /// \param association_priority  by factor index
     void configure(const Settings& settings, const MachineSize& machine, std::vector<double> association_priority);
@@ -32,8 +33,8 @@ class PendingQueue {
     /// site's own script set.
     void put(const BookJob& job, std::uint32_t factor, double site = 0.);
     void remove(FluxJobId id);
-    /// The priority that the policy gives the job in place of the sum, priority_min until then; marks it where that is
-    /// another. REQUIRES: the policy is not multifactor.
+    /// Sets the priority by the policy instead of the sum, priority_min until then; marks the job if it changes.
+    /// REQUIRES: the policy is not multifactor.
     void give(PriorityEngine::Slot slot, std::uint32_t priority);
     /// Forgets every job.
     void clear();
@@ -42,11 +43,11 @@ class PendingQueue {
     void mark_factor(std::uint32_t factor);
     bool has_marked() const { return !marked_.empty() || !marked_factors_.empty(); }
 
-    /// Judges every job; changed values go to the pusher, or with PushRule::order those that the order needs. Held and
-    /// expedited jobs are skipped: the job-manager itself overrides their priority. Returns the number of changes.
+    /// Recomputes every job; changed values go to the pusher, or with PushRule::order those that the order needs. Held
+    /// and expedited jobs are skipped: the job-manager itself overrides their priority. Returns the number of changes.
     /// O(jobs) over flat arrays.
     std::size_t pass(Instant now, std::span<const double> factors, Pusher& pusher);
-    /// Judges the marked jobs alone, and those of marked factors; with PushRule::order they stand near their places
+    /// Recomputes only the marked jobs and those of marked factors; with PushRule::order they are near their places
     /// until the next pass. O(these jobs).
     std::size_t pass_marked(Instant now, std::span<const double> factors, Pusher& pusher);
 

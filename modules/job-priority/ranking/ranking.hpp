@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: the pending jobs' priorities: fair-share factors, the priority engine, the site's policy, and the order that is
-// pushed. Must not know: events, limits, the plugin's protocol, what is kept in the state. doc/adr/0020, 0150.
+// pushed. Must not know: events, limits, the plugin's protocol, what is kept in the state.
 #pragma once
 #include <cstdint>
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: the associations' factors as children get them: all, or those that changed since they were last sent.
-// Must not know: how factors are computed, the children. Source: doc/adr/0005.
+// Must not know: how factors are computed, the children.
 #pragma once
 #include <map>
 #include <string>

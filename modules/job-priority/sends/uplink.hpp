@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: what the parent instance is to be told of our jobs. A record is in the state log before it can be sent.
-// Must not know: who pays, the link to the parent. Source: doc/adr/0005.
+// Must not know: who pays, the link to the parent.
 #pragma once
 #include <cstdint>
 #include <utility>

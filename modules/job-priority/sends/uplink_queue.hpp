@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: the child's side of usage reports: records in order, numbered without gaps, kept until acknowledged.
 // Must not know: the parent's URI, RPCs, files. Records are sent only after the state file has them (the caller's
-// duty). Source: doc/adr/0061.
+// duty).
 #pragma once
 #include <cstddef>
 #include <cstdint>

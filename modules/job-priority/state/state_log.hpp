@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: what changed since the last commit. Each stage is given the log and puts its own rows into it; the shell takes
 // them as one batch. Must not know: SQLite, what the rows mean to the stage that puts them.
-// Source: DESIGN.md "State and restarts"; doc/adr/0058.
 #pragma once
 #include <cstddef>
 #include <cstdint>

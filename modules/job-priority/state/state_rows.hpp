@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: the values that outlive the module: what a restart needs, row by row, and the delta of one batch of events.
-// Must not know: SQLite, Flux. Source: DESIGN.md "State and restarts"; doc/adr/0058, 0059.
+// Must not know: SQLite, Flux.
 #pragma once
 #include <compare>
 #include <cstdint>
@@ -107,7 +107,7 @@ struct SiteRow {
 using ReportedKey = std::pair<std::uint64_t, std::uint64_t>;
 
 /// A job that ended while a child instance's last word of it was still to come: the child's own job (job id 0 in the
-/// key) or one that the child had reported. The child's next life may still tell of it (doc/adr/0210).
+/// key) or one that the child had reported. The child's next life may still tell of it.
 struct ClosedRow {
     RunningRow job;
     Instant end;

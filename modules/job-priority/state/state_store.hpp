@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: the state file: its tables, one transaction a batch, what happens to a damaged or foreign file.
-// Must not know: what the rows mean. Source: DESIGN.md "State and restarts"; doc/adr/0058.
+// Must not know: what the rows mean.
 #pragma once
 #include <string>
 #include <utility>

@@ -2,7 +2,7 @@
 // Owns: the jobtap plugin job-priority-tap.so: unpacks the job-manager's calls, asks the table, packs the answer.
 // Must not know: fair share, the share tree, how a priority comes about. Nothing may throw out of here.
 // Registered as "jobpriority": its methods are job-manager.jobpriority.update, .accounts, .withheld (owner only).
-// Source: flux-jobtap-plugins(7); doc/adr/0055, 0056, 0057.
+// Source: flux-jobtap-plugins(7).
 #include <flux/core.h>
 #include <flux/jobtap.h>
 #include <jansson.h>

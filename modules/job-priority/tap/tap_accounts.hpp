@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: which user may submit under which account and to which queue, as the module last told the plugin.
 // Must not know: the share tree itself, Flux, JSON.
-// Source: job.validate in flux-jobtap-plugins(7); doc/adr/0057.
+// Source: job.validate in flux-jobtap-plugins(7).
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -23,13 +23,13 @@ struct TapUser {
 struct TapAccounts {
     std::unordered_map<std::uint32_t, TapUser> users;
     std::set<std::string> known_accounts;         ///< all of them, whoever may use them
-    std::set<std::string> open_accounts;          ///< accounts with an `@*` line: anybody may charge
+    std::set<std::string> open_accounts;          ///< accounts with an `@*` line: any user may charge
     std::optional<std::string> open_default;      ///< the account of a user who is not listed and names none
-    std::optional<std::set<std::string>> queues;  ///< empty optional: queues are not ours to judge
+    std::optional<std::set<std::string>> queues;  ///< empty optional: queues are not checked here
     bool is_enforced = false;
 };
 
-/// What the submitter asked for.
+/// The request of the submitter.
 struct TapSubmission {
     std::uint32_t userid = 0;
     std::optional<std::string> account;
@@ -37,8 +37,8 @@ struct TapSubmission {
     bool is_owner = false;  ///< the instance owner needs no association
 };
 
-/// Judges a submission.
-/// \return empty when the job may enter, else one sentence that says what is wrong and what would be right.
+/// Checks a submission. \return empty if the job is accepted, else one sentence that says what is wrong and what would
+/// be right.
 std::optional<std::string> rejection(const TapAccounts& table, const TapSubmission& job);
 
 }  // namespace weir::priority

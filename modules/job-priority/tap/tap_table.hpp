@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: what the jobtap plugin answers when the job-manager asks for a job's priority: a table, never a computation.
 // Must not know: Flux handles, JSON, where the values come from. `now` comes in as an argument.
-// Source: flux-jobtap-plugins(7); RFC 21 (PRIORITY, SCHED), RFC 30 (urgency 0 held, 31 expedited); doc/adr/0055, 0056.
+// Source: flux-jobtap-plugins(7); RFC 21 (PRIORITY, SCHED), RFC 30 (urgency 0 held, 31 expedited).
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -20,7 +20,7 @@ namespace weir::priority {
 inline constexpr std::uint32_t priority_lowest = 1;
 inline constexpr std::uint32_t priority_highest = 4294967294U;
 
-/// In place of a priority in an update: the job is held or expedited, there is no value for it and it need not wait.
+/// Instead of a priority in an update: the job is held or expedited, has no value and need not wait.
 inline constexpr std::int64_t overridden_on_wire = -1;
 
 /// Brings any 64-bit number into [priority_lowest, priority_highest].
@@ -37,7 +37,7 @@ struct TapQuestion {
 /// The plugin's memory. "Unavailable" is an empty optional: the job stays in PRIORITY until `set` and a push.
 class TapTable {
   public:
-    /// starting: nobody said synced yet. synced: the module answers. fallback: it went away, or never came in time.
+    /// starting: no `synced` yet. synced: the module answers. fallback: it is gone, or did not come in time.
     enum class Mode { starting, synced, fallback };
 
     explicit TapTable(Duration unavail_timeout) : unavail_timeout_(unavail_timeout) {}
@@ -63,7 +63,7 @@ class TapTable {
     /// job whose value did not change, and would leave it in PRIORITY for ever.
     bool is_waiting(std::uint64_t id) const { return waiting_.count(id) != 0; }
 
-    /// Who was not offered to the scheduler: held back by a limit, or waiting for a value. O(known).
+    /// The jobs not offered to the scheduler: held back by a limit, or waiting for a value. O(known).
     std::vector<std::uint64_t> withheld() const;
 
     /// job.state.inactive: the job is over.
@@ -74,20 +74,20 @@ class TapTable {
         mode_ = Mode::synced;
         heard_ = now;
     }
-    /// The module goes away on purpose: same as a timeout, at once.
+    /// The module unloads: the same as a timeout, at once.
     void set_detached() { mode_ = Mode::fallback; }
 
-    /// Jobs to be released with their fallback value. Where the mode is fallback: all that wait. Where one has waited
-    /// for the timeout and the module was not heard since it came: all, and the mode becomes fallback. Where the module
-    /// was heard since: those alone that have waited so long. They wait no more and are not entered in the table, so
-    /// that the module's first value for them is a change. O(waiting).
+    /// Jobs to be released with their fallback value. In fallback mode: all waiting jobs. If one has waited for the
+    /// timeout without a message of the module: all, and the mode becomes fallback. If there was a message: only those
+    /// that have waited so long. They wait no more and are not entered in the table, so that the module's first value
+    /// for them is a change. O(waiting).
     std::vector<std::pair<std::uint64_t, std::uint32_t>> release_overdue(Instant now);
 
     /// When release_overdue() will next have work; empty when nothing waits. O(waiting).
     std::optional<Instant> next_deadline() const;
 
     /// The value of a job nobody computed: its urgency, but never above the lowest value in the table. So new jobs keep
-    /// their order by urgency, then by id, and stand behind every job that the module has judged (ADR 0056).
+    /// their order by urgency, then by id, and are behind every job with a computed priority.
     std::uint32_t fallback(int urgency) const;
 
     void set_unavail_timeout(Duration timeout) { unavail_timeout_ = timeout; }
@@ -105,7 +105,7 @@ class TapTable {
     mutable std::optional<std::uint32_t> lowest_;  // of values_; empty = to be computed
     Duration unavail_timeout_;
     Mode mode_ = Mode::starting;
-    std::optional<Instant> heard_;  ///< when the module last said that it holds the complete picture
+    std::optional<Instant> heard_;  ///< when the module last sent `synced`
 };
 
 }  // namespace weir::priority

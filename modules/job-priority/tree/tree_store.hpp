@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the share tree's revisions: which text is in force, who gave it and why, and whether a new text may replace it.
-// Must not know: usage, files, SQLite. A bad text changes nothing. Source: doc/adr/0059.
+// Owns: the share tree's revisions: the text in force, its author and reason, and whether a new text may replace it.
+// Must not know: usage, files, SQLite. A bad text changes nothing.
 #pragma once
 #include <cerrno>
 #include <cstdint>
@@ -21,10 +21,10 @@ struct TreeEdit {
     std::string author;
     std::string reason;
     std::optional<std::int64_t> base_revision;  ///< refuse unless this is the one in force
-    bool allows_empty = false;                  ///< may leave no node of a tree that has some
+    bool allows_empty = false;                  ///< may remove all nodes of a tree
 };
 
-/// A tree that passed all checks: what it would change, and what to put in force.
+/// A tree that passed all checks: its changes and the new revision.
 struct TreeProposal {
     ShareTreePtr tree;
     TreeRevision revision;  ///< the one in force where nothing changes
@@ -32,7 +32,7 @@ struct TreeProposal {
     bool is_new = true;  ///< false: the text is the one in force
 };
 
-/// What an edit is refused with where its base is not in force any more.
+/// The error of an edit whose base is not in force any more.
 inline constexpr auto stale_revision = static_cast<std::errc>(ESTALE);
 
 class TreeStore {
@@ -55,8 +55,9 @@ class TreeStore {
     Result<std::optional<TreeProposal>> propose_file(const ShareTree& current, const std::string& text,
                                                      const std::string& file, Instant now) const;
 
-    /// What changed from revision `a` to `b` (none: the one in force; `a` 0: from an empty tree). Members that `@*` let
-    /// in are not in it. Errors: ENOENT for a revision that there never was, EINVAL for a text that no longer parses.
+    /// What changed from revision `a` to `b` (none: the one in force; `a` 0: from an empty tree). Members that joined
+    /// by `@*` are not in it. Errors: ENOENT for a revision that there never was, EINVAL for a text that no longer
+    /// parses.
     Result<std::vector<TreeChange>> changes_between(std::int64_t a, std::optional<std::int64_t> b) const;
     /// The text of a revision. Errors: ENOENT.
     Result<std::string> text_of(std::int64_t revision) const;
@@ -70,7 +71,7 @@ class TreeStore {
     const TreeRevision& in_force() const { return in_force_; }
     const std::vector<TreeRevision>& history() const { return history_; }
 
-    /// What is wrong with the share-tree file at present; empty when nothing is.
+    /// The current error of the share-tree file; empty if there is none.
     const std::string& problem() const { return problem_; }
     void set_problem(std::string problem) { problem_ = std::move(problem); }
 

@@ -33,8 +33,8 @@ struct World {
     explicit World(const std::string& text) : tree(tree_from(text)), ledger(tree, testing::week) {}
     NodeId at(const char* path) const { return testing::at(*tree, path); }
     void wait(std::uint64_t id, const char* who, const LimitedJob& job = {}) { gate.wait(*tree, id, at(who), job); }
-    std::vector<std::uint64_t> let_in(double t = 0) {
-        return gate.let_in(*tree, ledger, second(t), [this](std::uint64_t id) { return priorities[id]; });
+    std::vector<std::uint64_t> admit(double t = 0) {
+        return gate.admit(*tree, ledger, second(t), [this](std::uint64_t id) { return priorities[id]; });
     }
     std::string why(std::uint64_t id) const { return gate.hit(id) ? words_of(*gate.hit(id), *tree) : ""; }
 };
@@ -52,13 +52,13 @@ TEST_CASE("limits: running jobs are let in by priority up to the limit, and the 
         w.wait(id, id % 2 == 0 ? "a/@u" : "a/@v");
         w.priorities[id] = id;
     }
-    CHECK(w.let_in() == Ids{4, 3});
+    CHECK(w.admit() == Ids{4, 3});
     CHECK(w.gate.is_held_back(1));
     CHECK(w.why(2) == "a runs at most 2 jobs; 2 run");
     w.gate.start(*w.tree, 4, w.at("a/@u"), {});
-    CHECK(w.let_in().empty());
+    CHECK(w.admit().empty());
     w.gate.remove(*w.tree, 4);
-    CHECK(w.let_in() == Ids{2});
+    CHECK(w.admit() == Ids{2});
     CHECK_FALSE(w.gate.is_held_back(2));
 }
 
@@ -68,11 +68,11 @@ TEST_CASE("limits: nodes and cores are counted as asked, then as got; a smaller 
     w.wait(2, "a/@u", sized(2, 10));
     w.wait(3, "a/@u", sized(1, 91));
     w.wait(4, "a/@u", sized(1, 90));
-    CHECK(w.let_in() == Ids{1, 4});
+    CHECK(w.admit() == Ids{1, 4});
     CHECK(w.why(2) == "a uses at most 4 nodes; 4 are in use");  // with those who were let in
     CHECK(w.why(3) == "a uses at most 4 nodes; 4 are in use");
     w.gate.start(*w.tree, 1, w.at("a/@u"), sized(1, 10));
-    CHECK(w.let_in().empty());
+    CHECK(w.admit().empty());
     CHECK(w.why(2) == "a uses at most 100 cores; 100 are in use");
     CHECK(w.gate.counts().of(w.at("a")) == LimitCounts::Use{4, 2, 2, 100});
 }
@@ -100,12 +100,12 @@ TEST_CASE("limits: a soft limit holds while others wait, a hard one always") {
     w.wait(2, "a/@u");
     w.wait(3, "a/@u");
     w.wait(9, "b/@v");
-    CHECK(w.let_in() == Ids{1, 9});
+    CHECK(w.admit() == Ids{1, 9});
     CHECK(w.why(2) == "a runs at most 1 job, while others wait; 1 run");
     w.gate.start(*w.tree, 1, w.at("a/@u"), {});
-    CHECK(w.let_in().empty());
+    CHECK(w.admit().empty());
     w.gate.start(*w.tree, 9, w.at("b/@v"), {});
-    CHECK(w.let_in() == Ids{2});
+    CHECK(w.admit() == Ids{2});
     CHECK(w.why(3) == "a runs at most 2 jobs; 2 run");
 }
 
@@ -118,7 +118,7 @@ TEST_CASE("limits: usage that decays lets jobs in again, charges do not") {
     }
     w.wait(1, "a/@u");
     w.wait(2, "b/@v");
-    CHECK(w.let_in(1800) == Ids{1, 2});
+    CHECK(w.admit(1800) == Ids{1, 2});
     for (const char* who : {"a/@u", "b/@v"}) {
         w.ledger.end(w.at(who), 100, second(3600));
     }
@@ -126,9 +126,9 @@ TEST_CASE("limits: usage that decays lets jobs in again, charges do not") {
     late.gate.clear();
     late.wait(1, "a/@u");
     late.wait(2, "b/@v");
-    CHECK(late.let_in(3600) == Ids{1});  // some of it has decayed already
+    CHECK(late.admit(3600) == Ids{1});  // some of it has decayed already
     CHECK(late.why(2) == "b has used up its 100h");
-    CHECK(late.let_in(1e9).empty());
+    CHECK(late.admit(1e9).empty());
 }
 
 TEST_CASE("limits: parts are of all that was used; a limit of 0 lets nobody in") {
@@ -138,24 +138,24 @@ TEST_CASE("limits: parts are of all that was used; a limit of 0 lets nobody in")
     w.wait(1, "a/@u");
     w.wait(2, "c/@w");
     w.wait(3, "d/@x");
-    CHECK(w.let_in() == Ids{1});
+    CHECK(w.admit() == Ids{1});
     CHECK(w.why(3) == "d has used its 0%; jobs start again when usage has decayed below that");
     w.ledger.start(w.at("a/@u"), 1, second(0));
     w.ledger.start(w.at("b/@v"), 3, second(0));
     w.wait(4, "a/@u");
-    CHECK(w.let_in(100).empty());
+    CHECK(w.admit(100).empty());
     w.ledger.start(w.at("b/@v"), 1, second(100));
-    CHECK(w.let_in(200) == Ids{4});
+    CHECK(w.admit(200) == Ids{4});
 }
 
 TEST_CASE("limits: a held job holds nobody back, who pays for nothing is held back by nothing") {
     World w("\"a\" = {shares = 1, running_jobs_max = 1}\n\"a/@u\" = 1\n");
     w.wait(1, "a/@u");
-    CHECK(w.let_in() == Ids{1});
+    CHECK(w.admit() == Ids{1});
     w.gate.park(*w.tree, 1, w.at("a/@u"), {});
     w.wait(2, "a/@u");
     w.gate.wait(*w.tree, 3, unassociated, {});
-    CHECK(w.let_in() == Ids{2, 3});
+    CHECK(w.admit() == Ids{2, 3});
     CHECK(has_limits(*w.tree));
     CHECK_FALSE(has_limits(*tree_from("\"a\" = 1\n\"a/@u\" = 1\n")));
 }
@@ -169,24 +169,24 @@ TEST_CASE("limits: who keeps a place goes first, past soft limits, within hard o
         w.wait(id, id % 2 == 0 ? "a/@u" : "a/@v");
         w.priorities[id] = id;
     }
-    w.gate.keep_place(1);
-    w.gate.keep_place(2);
-    w.gate.keep_place(3);
-    CHECK(w.let_in() == Ids{3, 2});  // hard limit 2; 1 lost its place
-    CHECK(w.gate.places() == Ids{2, 3});
+    w.gate.keep_admitted(1);
+    w.gate.keep_admitted(2);
+    w.gate.keep_admitted(3);
+    CHECK(w.admit() == Ids{3, 2});  // hard limit 2; 1 lost its place
+    CHECK(w.gate.admitted() == Ids{2, 3});
     w.gate.remove(*w.tree, 2);
     w.gate.remove(*w.tree, 3);
-    CHECK(w.let_in() == Ids{4});
+    CHECK(w.admit() == Ids{4});
     w.wait(4, "a/@w");  // another payer: it keeps its place
     w.priorities[1] = 9;
     CHECK(w.gate.is_held_back(4));
-    CHECK(w.let_in() == Ids{4});
+    CHECK(w.admit() == Ids{4});
     w.gate.park(*w.tree, 4, w.at("a/@w"), {});  // a held one does not
     w.wait(4, "a/@w");
-    CHECK(w.let_in() == Ids{1});
+    CHECK(w.admit() == Ids{1});
 }
 
-// Kills: a turn of its own for places left out of let_in(), or taken by the soft rule.
+// Kills: a turn of its own for places left out of admit(), or taken by the soft rule.
 TEST_CASE("limits: counts are sums, no hard limit is passed, nobody is held back without a reason") {
     rc::prop("against recounting", [] {
         const int jobs_max = *rc::gen::inRange(1, 5);
@@ -229,20 +229,20 @@ TEST_CASE("limits: counts are sums, no hard limit is passed, nobody is held back
                 for (const auto& [other, entry] : model) {
                     w.wait(other, users[entry.user], entry.size);
                     if (entry.state == 1) {
-                        w.gate.keep_place(other);
+                        w.gate.keep_admitted(other);
                         kept++;
                     } else if (entry.state == 2) {
                         w.gate.start(*w.tree, other, w.at(users[entry.user]), entry.size);
                     }
                     w.priorities[other] = entry.state == 1 ? 0 : 9;
                 }
-                for (const std::uint64_t in : w.let_in()) {
+                for (const std::uint64_t in : w.admit()) {
                     kept -= model.at(in).state == 1 ? 1 : 0;
                     model.at(in).state = 1;
                 }
                 RC_ASSERT(kept == 0U);
             } else {
-                for (const std::uint64_t in : w.let_in()) {
+                for (const std::uint64_t in : w.admit()) {
                     RC_ASSERT(model.at(in).state == 0);
                     model.at(in).state = 1;
                 }
@@ -283,17 +283,17 @@ TEST_CASE("limits: an event looks at the jobs that it concerns, not at all that 
     for (std::uint64_t id = 0; id < 2000; id++) {
         w.wait(id, id % 2 == 0 ? "a/@u" : "b/@v");
     }
-    CHECK(w.let_in(3600) == Ids{0});
+    CHECK(w.admit(3600) == Ids{0});
     std::uint64_t before = w.gate.looks();
     w.wait(5000, "c/@w");
-    CHECK(w.let_in(3601) == Ids{5000});
+    CHECK(w.admit(3601) == Ids{5000});
     w.gate.start(*w.tree, 0, w.at("a/@u"), {});
     w.gate.remove(*w.tree, 5000);
-    CHECK(w.let_in(3602).empty());
+    CHECK(w.admit(3602).empty());
     CHECK(w.gate.looks() - before < 10);
     before = w.gate.looks();
     w.gate.remove(*w.tree, 0);
-    CHECK(w.let_in(3603) == Ids{2});
+    CHECK(w.admit(3603) == Ids{2});
     CHECK(w.gate.looks() - before < 3100);  // room for one of a thousand, who are compared
 }
 
@@ -328,7 +328,7 @@ struct NaiveGate {
     bool is_due(const Job& job, int turn) const {
         return job.state == Job::waiting && (turn == 1 || (turn == 0 && job.keeps) || (turn == 2 && is_alone(job)));
     }
-    std::vector<std::uint64_t> let_in(World& w, double t) {
+    std::vector<std::uint64_t> admit(World& w, double t) {
         std::vector<std::uint64_t> all;
         for (int turn = 0; turn < 3; turn++) {
             const LimitRule rule = turn == 1 ? LimitRule::soft : LimitRule::hard;
@@ -405,7 +405,7 @@ TEST_CASE("limits: who is let in is who a look at everybody would let in") {
             } else if (what == 3) {
                 t += 1800. * size;
             } else {
-                RC_ASSERT(w.let_in(t) == naive.let_in(w, t));
+                RC_ASSERT(w.admit(t) == naive.admit(w, t));
                 for (const std::uint64_t changed : w.gate.changed()) {
                     held[changed] = w.gate.is_held_back(changed);
                 }
