@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: when, as time alone goes on, one of two jobs passes the other under a policy that is no sum of factors. Must
-// not know the policies: each gives a Course. Multifactor has crossings(). doc/adr/0166.
+// not know the policies: each gives a Course. Multifactor has crossings().
 #pragma once
 #include <cstddef>
 #include <functional>

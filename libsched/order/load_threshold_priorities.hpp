@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: the load-aware priority of waiting jobs: E of the machine between events, added up. Must not know the
-// scheduler; one that reserves above a priority gets P_th x load_threshold_scale. ADR 0092.
+// scheduler; one that reserves above a priority gets P_th x load_threshold_scale.
 #pragma once
 #include <cstdint>
 #include <map>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: LSF's order of waiting jobs: queues by priority; within equal ones the dynamic priority of share accounts,
 // which falls with each dispatch; then FCFS. With APS one number a job. Must not know: who measures what accounts use,
-// the scheduler. Source: LSF 10.1, dispatch order of queues; doc/adr/0137.
+// the scheduler. Source: LSF 10.1, dispatch order of queues.
 #pragma once
 #include <array>
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: the child's side of a route: which of the parent's jobs are here, what is to be told about them, what the
 // parent has acknowledged. Rebuilt from the child's own journal after a restart, so that nothing is submitted twice.
-// Must not know JSON, Flux, or a clock: facts go in, actions come out. Source: doc/adr/0005, 0180.
+// Must not know JSON, Flux, or a clock: facts go in, actions come out.
 #pragma once
 #include <cstdint>
 #include <map>

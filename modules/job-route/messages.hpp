@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: what the two sides of a route say to each other, as plain values: the child's attach and report, the parent's
 // orders. Ids are always the parent's, unless a name says local. Must not know JSON (messages_json), Flux, or a clock.
-// Source: doc/adr/0005, 0180.
 #pragma once
 #include <cstdint>
 #include <string>

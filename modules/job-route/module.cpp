@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: the broker module job-route.so: one journal follower that feeds both sides of the route, and the loop that
 // carries their wishes out. Plays the parent for instances below, and the child when there is an instance above. Must
-// not decide anything: RouteTable and ChildLink do. Source: RFC 5; doc/adr/0005, 0006, 0180, 0181.
+// not decide anything: RouteTable and ChildLink do. Source: RFC 5.
 #include <flux/core.h>
 #include <unistd.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: showing a child job's resources as the parent knows them. The child numbers its nodes and cores from zero; its
 // n-th node is the n-th node of its own allocation at the parent, its n-th core there the n-th allocated core.
-// Must not know jobs. Source: RFC 20, doc/adr/0182.
+// Must not know jobs. Source: RFC 20.
 #pragma once
 #include <optional>
 #include <string>

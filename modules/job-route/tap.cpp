@@ -2,7 +2,7 @@
 // Owns: the jobtap plugin job-route-tap.so: keeps jobs of routed queues away from this instance's own scheduler and
 // executor, posts the events that the module reports for them, and holds jobs that came from a parent until it says go.
 // Must not know which child runs what, nor any link. Registered as "jobroute": job-manager.jobroute.update (owner
-// only). Source: flux-jobtap-plugins(7), RFC 21; doc/adr/0006, 0180.
+// only). Source: flux-jobtap-plugins(7), RFC 21.
 #include <flux/core.h>
 #include <flux/jobtap.h>
 #include <unistd.h>

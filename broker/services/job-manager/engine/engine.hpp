@@ -2,7 +2,7 @@
 // Owns: the manager's heart: posting events to jobs in order, and what is to be done when a job stands in a state.
 //   Holds every component; components know the engine and through it one another.
 // Must not know: payloads of requests (the components do).
-// RFC 21; ADR 0046 (one flush a reactor iteration: disk, then messages).
+// RFC 21. One flush a reactor iteration: disk, then messages, so that an answer is on disk before it is sent.
 #pragma once
 #include <flux/core.h>
 

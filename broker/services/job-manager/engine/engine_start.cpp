@@ -2,7 +2,7 @@
 // Owns: starting and stopping the manager: configuration, plugins, the journal's jobs, handlers, services.
 // Must not know: payloads of requests.
 // Order matters: plugins stand before the first restored job is shown to anyone, so that none leaves PRIORITY with a
-// default that a plugin would have overridden. RFC 21 (flux-restart); ADR 0045.
+// default that a plugin would have overridden. RFC 21 (flux-restart).
 #include <syslog.h>
 #include <unistd.h>
 
@@ -178,7 +178,7 @@ Status Engine::watch_reactor() {
     return Done{};
 }
 
-/// When the old broker was last alive: what ended with it ended then (ADR 0193).
+/// When the old broker was last alive: what ended with it ended then.
 std::int64_t Engine::last_seen_us() const {
     const char* text = flux_attr_get(h_, "clock.last-seen");
     const std::int64_t seen = text ? std::llround(std::strtod(text, nullptr) * 1e6) : 0;

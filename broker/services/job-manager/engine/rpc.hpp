@@ -2,7 +2,7 @@
 // Owns: the thin edge between Flux messages and the manager: a decoded request, a reply, and a trampoline that no
 //   exception leaves. Everything sent goes through the Outbox.
 // Must not know: jobs.
-// RFC 6; ADR 0046 (one flush a reactor iteration).
+// RFC 6. One flush a reactor iteration.
 #pragma once
 #include <flux/core.h>
 

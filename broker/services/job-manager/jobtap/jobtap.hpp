@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: the stack of job-manager plugins: loading, order, calls with a job's arguments, what their answers do.
 // Must not know: the functions that plugins call (jobtap_api.cpp), what any plugin is for.
-// Source: flux-jobtap-plugins(7); flux-core 0.88's semantics, ADR 0047.
+// Source: flux-jobtap-plugins(7); flux-core 0.88's semantics.
 #pragma once
 #include <flux/jobtap.h>
 

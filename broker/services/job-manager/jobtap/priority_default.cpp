@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: the builtin plugin ".priority-default": a job keeps the priority it was created with, the first job of the
 //   instance the highest, each later one one less.
-// Must not know: other plugins. Held and expedited jobs are the manager's business (RFC 30). ADR 0007, ADR 0048.
+// Must not know: other plugins. Held and expedited jobs are the manager's business (RFC 30).
 #include "broker/services/job-manager/jobtap/priority_default.hpp"
 
 #include "broker/services/job-manager/jobtap/jobtap.hpp"

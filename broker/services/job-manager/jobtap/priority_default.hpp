@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: the priority that a job is created with, and keeps where no plugin gives it another.
-// Must not know: jobs, plugins. ADR 0007, ADR 0048.
+// Must not know: jobs, plugins.
 #pragma once
 #include <algorithm>
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: the job journal's file.
-// Must not know: flux_t, plugins. ADR 0045, 0189.
+// Must not know: flux_t, plugins.
 #include "broker/services/job-manager/journal/job_store.hpp"
 
 #include <fcntl.h>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: the job journal's file: reading it at start, appending, what a full disk does to it, writing it anew.
 // Must not know: the journal's text (journal.hpp), flux_t, reactors, plugins; what a restart does to the jobs.
-// ADR 0045, 0189.
 #pragma once
 #include <memory>
 #include <string>

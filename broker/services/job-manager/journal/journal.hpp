@@ -5,8 +5,8 @@
 //   {"id":I,"event":{..}} plus "seq","jobspec","environment" at submit and "R" at alloc. An environment that an earlier
 //   line has is named by that line's number: "environment_of":I. Each line ends with
 //   ,"n":I,"crc":"X"}: its number from 0 on, and the CRC-32 of the line up to ,"crc": in eight hexadecimal digits.
-//   A line whose event is launch_mark is of the journal alone, not of the job's eventlog (ADR 0209). Version 1 has
-//   neither number nor checksum; it is read, and written anew as version 2. ADR 0045, 0189.
+//   A line whose event is launch_mark is of the journal alone, not of the job's eventlog. Version 1 has
+//   neither number nor checksum; it is read, and written anew as version 2.
 #pragma once
 #include <memory>
 #include <string>

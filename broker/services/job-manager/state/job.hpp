@@ -122,7 +122,7 @@ struct Job {
     int states_mask = 1;
     bool has_resources = false;
     bool was_started = false;
-    /// Handed to the executor: processes may have run, though no start is on record. ADR 0209.
+    /// Handed to the executor: processes may have run, though no start is on record.
     bool was_launched = false;
     /// Time of the start event, 0 = not started.
     std::int64_t t_start_us = 0;

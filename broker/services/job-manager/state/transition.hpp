@@ -9,7 +9,7 @@
 namespace weir::broker::jobs {
 
 /// On disk before the executor hears of a job with real processes, so that no restart runs it a second time. A line of
-/// the journal, not of the job's eventlog (ADR 0209).
+/// the journal, not of the job's eventlog.
 inline constexpr const char* launch_mark = "launch";
 
 /// Applies one event. The event must be newer than the job's last one (the caller stamps it).
