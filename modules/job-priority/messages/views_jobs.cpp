@@ -212,7 +212,7 @@ Json words_view(const PriorityService& service, const BookJob& job, const Breakd
             Json::string("The job is held (urgency 0): it does not start and does not gain by waiting until "
                          "its urgency is raised."));
     } else if (job.is_expedited()) {
-        words.append(Json::string("The job is expedited (urgency 31): it stands before every job that is not."));
+        words.append(Json::string("The job is expedited (urgency 31): it is ahead of every job that is not."));
     }
     if (const std::string limit = held_back_by(service, job.id); !limit.empty()) {
         words.append(Json::string("It is held back by a limit: " + limit + "."));

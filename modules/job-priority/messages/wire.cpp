@@ -303,7 +303,7 @@ Result<std::vector<std::pair<FluxJobId, std::optional<double>>>> read_site_value
         const bool is_number = json_is_number(value) && std::isfinite(json_number_value(value));
         if (json_array_size(entry) != 2 || !json_is_integer(id) || !(is_number || json_is_null(value))) {
             return malformed("value " + std::to_string(index) +
-                             " must be [job id, number], or [job id, null] to take it back");
+                             " must be [job id, number], or [job id, null] to remove it");
         }
         read.emplace_back(static_cast<FluxJobId>(json_integer_value(id)),
                           is_number ? std::optional(json_number_value(value)) : std::nullopt);

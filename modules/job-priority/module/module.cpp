@@ -145,7 +145,7 @@ Instant Module::now() {
     if (step != Duration{}) {
         flux_log(
             h_, LOG_WARNING,
-            "the wall clock was set by %+.3f s: usage goes on without the step; it is now kept %+.3f s off the wall "
+            "the wall clock was set by %+.3f s: usage continues without the step; it is now kept %+.3f s off the wall "
             "clock",
             to_seconds(step), -to_seconds(time_->ahead()));
     }
@@ -204,7 +204,7 @@ void Module::read_share_tree() {
         const auto revision = trees.in_force().revision;
         flux::log(h_, LOG_ERR,
                   revision == 0
-                      ? std::string("there is no usable share tree: every job has fair share 0 until there is")
+                      ? std::string("there is no usable share tree: every job has fair share 0 until there is one")
                       : "the share tree stays at revision " + std::to_string(revision));
     } else if (trees.in_force().revision == 0) {
         flux_log(h_, LOG_WARNING, "there is no share tree (%s): every job has fair share 0", path.c_str());
