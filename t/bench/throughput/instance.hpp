@@ -18,6 +18,8 @@
 #include <string>
 #include <thread>
 
+#include "libfairshare/base/signed_jobspec.hpp"
+
 namespace weir::bench {
 
 inline constexpr int in_flight_max = 256;
@@ -106,25 +108,9 @@ struct Broker {
     }
 };
 
-inline std::string encode64(const std::string& bytes) {
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    std::string out;
-    for (std::size_t i = 0; i < bytes.size(); i += 3) {
-        unsigned bits = 0;
-        for (std::size_t k = 0; k < 3; ++k)
-            bits = bits << 8 | (i + k < bytes.size() ? static_cast<unsigned char>(bytes[i + k]) : 0u);
-        for (std::size_t k = 0; k < 4; ++k)
-            out += i + k <= bytes.size() ? digits[bits >> (18 - 6 * k) & 63] : '=';
-    }
-    return out;
-}
-
 /// The payload of job-ingest.submit for a jobspec, unsigned, of the user who runs this.
 inline std::string submission(const std::string& jobspec) {
-    std::string header("version\0i1\0userid\0i", 19);
-    header += std::to_string(::geteuid());
-    header += std::string("\0mechanism\0snone\0", 17);
-    return "{\"J\":\"" + encode64(header) + "." + encode64(jobspec) + ".none\",\"urgency\":16,\"flags\":0}";
+    return "{\"J\":\"" + sign_none(jobspec, ::geteuid()) + "\",\"urgency\":16,\"flags\":0}";
 }
 
 struct Run {
