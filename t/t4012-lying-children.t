@@ -105,6 +105,51 @@ test_expect_success 'what is no record, and more of them than a batch has, are r
 	long=$(head -c 5000 /dev/zero | tr "\0" a) && test_must_fail as 5001 stream job-priority.attach \
 		"{\"jobid\":$alices,\"instance\":\"$long\"}" --count 1 >out && grep "^error 71:" out
 '
+test_expect_success 'reports sent faster than they are answered are refused, not lost: who waits for each answer gets all in' '
+	python3 - $alices <<-\EOF
+		import json, sys, time, wire
+		client, job = wire.Client(userid=5001, rolemask=2), int(sys.argv[1])
+
+		def report(seq):
+		    records = [{"op": op, "id": 5000 + seq, "user": "alice", "account": "bio", "cores": 1, "t": 4e9} for op in ("start", "end")]
+		    return client.start("job-priority.report", {"jobid": job, "seq": seq, "records": records})
+
+		def answers(tags):
+		    refused, acked = 0, 0
+		    for tag in tags:
+		        try:
+		            acked = max(acked, json.loads(client.answer(tag))["seq_acked"])
+		        except wire.Failed as failed:
+		            assert failed.errnum == 11 and "wait for the answer" in str(failed), failed
+		            refused += 1
+		    return refused, acked
+
+		first = 410
+		refused, acked = answers([report(first + 2 * i) for i in range(200)])
+		assert refused > 100, refused
+		assert first < acked < first + 200, acked
+		for i in range(10):
+		    refused, now = answers([report(acked + 1)])
+		    assert (refused, now) == (0, acked + 2), (refused, now, acked)
+		    acked = now
+		owner = wire.Client()
+		payload = {"jobid": job, "seq": acked + 1, "records": []}
+		for tag in [owner.start("job-priority.report", payload) for i in range(20)]:
+		    owner.answer(tag)
+	EOF
+'
+test_expect_success 'a report larger than any honest one is refused unread' '
+	long=$(head -c 100000 /dev/zero | tr "\0" a) &&
+	printf "{\"jobid\":$alices,\"seq\":1,\"records\":[\"%s\"]}" "$(yes $long | head -n 30 | tr -d "\n")" >big &&
+	python3 - <<-\EOF
+		import json, wire
+		try:
+		    wire.Client(userid=5001, rolemask=2).rpc("job-priority.report", json.load(open("big")))
+		    raise AssertionError("it was taken")
+		except wire.Failed as failed:
+		    assert failed.errnum == 71 and "2097152 bytes" in str(failed), failed
+	EOF
+'
 test_expect_success 'a hundred attaches of one job are one, and the earlier ones are told so' '
 	python3 - $alices <<-\EOF
 		import json, sys, wire

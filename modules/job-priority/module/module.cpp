@@ -105,8 +105,9 @@ Module::Module(flux_t* h, std::vector<std::string> arguments)
     flux_reactor_t* reactor = flux_get_reactor(h_);
     const double interval = to_seconds(service_->settings().update_interval);
     pass_timer_.reset(flux_timer_watcher_create(reactor, interval, interval, flux::on_watcher<&Module::on_pass>, this));
+    report_timer_.reset(flux_timer_watcher_create(reactor, 0., 0., flux::on_watcher<&Module::on_report_turn>, this));
     iteration_.reset(flux_prepare_watcher_create(reactor, flux::on_watcher<&Module::on_iteration>, this));
-    if (!pass_timer_ || !iteration_) {
+    if (!pass_timer_ || !report_timer_ || !iteration_) {
         flux::fail_errno("watchers");
     }
     handlers_ = flux::add_handlers(h_, service_name_, handlers(), this);

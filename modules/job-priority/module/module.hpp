@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "modules/common/flux_cpp.hpp"
+#include "modules/job-priority/module/guest_reports.hpp"
 #include "modules/job-priority/module/journal_link.hpp"
 #include "modules/job-priority/module/plugin_link.hpp"
 #include "modules/job-priority/module/state_link.hpp"
@@ -72,7 +73,10 @@ class Module {
     Json on_stats(const flux_msg_t* msg);
     void on_sync(const flux_msg_t* msg);
     void on_attach(const flux_msg_t* msg);
-    Json on_report(const flux_msg_t* msg);
+    void on_report(const flux_msg_t* msg);
+    std::uint64_t apply_report(const flux_msg_t* msg);
+    void answer_reports(std::vector<flux::MessageRef> reports);
+    void on_report_turn();
     void on_disconnect(const flux_msg_t* msg);
     void end_attached();
     void on_tap_loaded(const flux_msg_t* msg);
@@ -96,8 +100,11 @@ class Module {
     flux::Future withheld_;
     bool is_journal_due_ = true;
     flux::Watcher pass_timer_;
+    flux::Watcher report_timer_;
     flux::Watcher iteration_;
     std::map<FluxJobId, flux::MessageRef> attached_;  ///< the children's streaming requests, one a job
+    GuestReports<flux::MessageRef> guest_reports_;
+    bool is_report_turn_due_ = false;  ///< the timer runs
     std::vector<flux::MessageRef> syncs_;
     std::uint64_t pushed_before_sync_ = 0;
     double last_pass_us_ = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: the module's requests: who may ask, what goes in and out. See module.hpp; payloads in README.md.
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "modules/job-priority/messages/views.hpp"
@@ -11,6 +12,8 @@ namespace weir::priority {
 namespace {
 
 constexpr std::size_t instance_name_max = 256;
+constexpr std::size_t report_bytes_max = std::size_t{2} << 20;  // 500 records with the longest names are less
+constexpr double report_pause_s = 0.1;                          // of real time, between two turns of guests' reports
 
 /// Nothing was put in force that is not written.
 void written_or_throw(const Status& written, const char* what) {
@@ -47,7 +50,7 @@ std::vector<flux_msg_handler_spec> Module::handlers() {
         {request, "stats-get", flux::on_request<&Module::on_stats>, FLUX_ROLE_ALL},
         {request, "sync", flux::on_message<&Module::on_sync>, owner},
         {request, "attach", flux::on_message<&Module::on_attach>, FLUX_ROLE_USER},
-        {request, "report", flux::on_request<&Module::on_report>, FLUX_ROLE_USER},
+        {request, "report", flux::on_message<&Module::on_report>, FLUX_ROLE_USER},
         {request, "disconnect", flux::on_message<&Module::on_disconnect>, FLUX_ROLE_USER},
         {request, "tap-loaded", flux::on_message<&Module::on_tap_loaded>, owner},
         {request, "config-reload", flux::on_request<&Module::on_config_reload>, owner},
@@ -307,24 +310,84 @@ void Module::on_attach(const flux_msg_t* msg) {
 }
 
 // Guest: moves what his running job is charged, from its start to now and no core twice, between his own associations.
-// Each request costs one commit of the state file, and one row for the parent instance for each record believed.
-Json Module::on_report(const flux_msg_t* msg) {
+// Of all his reports one is applied in a tenth of a second, with at most 500 records, and all guests' together cost one
+// commit of the state file; each record believed costs a row for the parent instance. Who sends faster waits.
+void Module::on_report(const flux_msg_t* msg) {
+    json_int_t jobid = 0;
+    json_t* records = nullptr;
+    const char* text = nullptr;
+    if (flux_request_decode(msg, nullptr, &text) == 0 && text != nullptr && std::strlen(text) > report_bytes_max) {
+        throw flux::Failure(EPROTO, "a report has at most " + std::to_string(report_bytes_max) + " bytes");
+    }
+    flux::unpack(msg, "{s:I s:o}", "jobid", &jobid, "records", &records);
+    const auto child = static_cast<FluxJobId>(jobid);
+    authorize(msg, child);
+    const flux_msg_cred cred = flux::cred_of(msg);
+    if ((cred.rolemask & FLUX_ROLE_OWNER) != 0) {
+        std::vector<flux::MessageRef> now;
+        now.push_back(flux::keep(msg));
+        answer_reports(std::move(now));
+        return;
+    }
+    auto before = guest_reports_.add({cred.userid, child, json_array_size(records), flux::keep(msg)});
+    if (before) {
+        flux::respond_error(h_, before->get(), EAGAIN,
+                            "another report of this job came before this one was applied: wait for the answer");
+    }
+    if (!is_report_turn_due_) {
+        on_report_turn();
+    }
+}
+
+void Module::on_report_turn() {
+    std::vector<flux::MessageRef> served;
+    for (auto& report : guest_reports_.turn()) {
+        served.push_back(std::move(report.request));
+    }
+    is_report_turn_due_ = !served.empty();
+    if (is_report_turn_due_) {
+        flux_timer_watcher_reset(report_timer_.get(), report_pause_s * time_scale_, 0.);
+        flux_watcher_start(report_timer_.get());
+        answer_reports(std::move(served));
+    }
+}
+
+/// \return up to which record all of the child's are applied.
+std::uint64_t Module::apply_report(const flux_msg_t* msg) {
     json_int_t jobid = 0;
     json_int_t seq = 0;
     json_t* records = nullptr;
     flux::unpack(msg, "{s:I s:I s:o}", "jobid", &jobid, "seq", &seq, "records", &records);
-    authorize(msg, static_cast<FluxJobId>(jobid));
+    const auto child = static_cast<FluxJobId>(jobid);
+    authorize(msg, child);  // it may have ended since
     const Instant read_at = now();
     std::vector<UplinkRow> rows = flux::value_or_throw(read_records(records));
     for (UplinkRow& row : rows) {
         row.time -= time_->ahead();
     }
-    const std::uint64_t acked =
-        service_->report(static_cast<FluxJobId>(jobid), static_cast<std::uint64_t>(seq), rows, read_at);
-    kept_or_throw(state_->keep());  // acknowledged means kept
-    Json answer = Json::object();
-    answer.set("seq_acked", static_cast<long long>(acked));
-    return answer;
+    return service_->report(child, static_cast<std::uint64_t>(seq), rows, read_at);
+}
+
+/// Acknowledged means kept: one commit for all of them.
+void Module::answer_reports(std::vector<flux::MessageRef> reports) {
+    std::vector<std::pair<flux::MessageRef, std::uint64_t>> applied;
+    for (flux::MessageRef& msg : reports) {
+        std::uint64_t acked = 0;
+        const flux::Caught caught = flux::catching([&] { acked = apply_report(msg.get()); });
+        if (caught.errnum != 0) {
+            flux::respond_error(h_, msg.get(), caught.errnum, caught.message);
+        } else {
+            applied.emplace_back(std::move(msg), acked);
+        }
+    }
+    const flux::Caught kept = flux::catching([this] { kept_or_throw(state_->keep()); });
+    for (const auto& [msg, acked] : applied) {
+        if (kept.errnum != 0) {
+            flux::respond_error(h_, msg.get(), kept.errnum, kept.message);
+        } else {
+            flux::respond(h_, msg.get(), Json::own(json_pack("{s:I}", "seq_acked", static_cast<json_int_t>(acked))));
+        }
+    }
 }
 
 // Guest: ends the streams of his own connection.
