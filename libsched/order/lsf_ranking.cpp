@@ -58,8 +58,8 @@ void LsfRanking::order_by_users(const Use& use) {
         std::vector<JobId> shareless;  // nobody without shares submits in LSF; here they come after the others
         for (const JobId id : ids) {
             const Job& job = jobs_[id.value];
-            if (job.payer != unassociated) {
-                dispatch.submit({job.payer, job.place, job.slots, committed_h(job)});
+            if (const NodeId leaf = use.leaf(job.payer); leaf != unassociated) {
+                dispatch.submit({leaf, job.place, job.slots, committed_h(job)});
             } else {
                 shareless.push_back(id);
             }
@@ -71,9 +71,9 @@ void LsfRanking::order_by_users(const Use& use) {
     }
 }
 
-std::array<double, aps_parts> LsfRanking::aps_values(const Job& job, const LsfDispatch& users) const {
+std::array<double, aps_parts> LsfRanking::aps_values(const Job& job, NodeId leaf, const LsfDispatch& users) const {
     std::array<double, aps_parts> parts{};
-    parts[static_cast<std::size_t>(ApsPart::fs)] = job.payer == unassociated ? 0. : users.priority(job.payer);
+    parts[static_cast<std::size_t>(ApsPart::fs)] = leaf == unassociated ? 0. : users.priority(leaf);
     parts[static_cast<std::size_t>(ApsPart::proc)] = job.slots;
     parts[static_cast<std::size_t>(ApsPart::mem)] = job.memory_mib;
     parts[static_cast<std::size_t>(ApsPart::jprio)] = job.job_priority;
@@ -86,7 +86,8 @@ void LsfRanking::order_by_aps(const Use& use, Instant now) {
     std::vector<std::pair<double, JobId>> values;
     for (const auto& [place, id] : waiting_) {
         const Job& job = jobs_[id.value];
-        values.emplace_back(aps_value(*policy_.aps, aps_values(job, users), now - job.since, job.admin), id);
+        values.emplace_back(
+            aps_value(*policy_.aps, aps_values(job, use.leaf(job.payer), users), now - job.since, job.admin), id);
     }
     std::stable_sort(values.begin(), values.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
     for (const auto& [value, id] : values) {
@@ -105,7 +106,7 @@ std::optional<Course> LsfRanking::course(JobId id, const Use& use) const {
         return std::nullopt;
     }
     const Job& job = jobs_[id.value];
-    const auto values = aps_values(job, LsfDispatch(use.tree, policy_.factors, use.use));
+    const auto values = aps_values(job, use.leaf(job.payer), LsfDispatch(use.tree, policy_.factors, use.use));
     Course course;
     course.is_rounded = false;
     course.number = [rule = *policy_.aps, values, job](Instant at) {
@@ -124,7 +125,8 @@ std::optional<Course> LsfRanking::course(JobId id, const Use& use) const {
 // ---- in words ----
 
 OrderTerms LsfRanking::explain_aps(const Job& job, const Use& use, Instant now) const {
-    const std::array<double, aps_parts> values = aps_values(job, LsfDispatch(use.tree, policy_.factors, use.use));
+    const std::array<double, aps_parts> values =
+        aps_values(job, use.leaf(job.payer), LsfDispatch(use.tree, policy_.factors, use.use));
     const std::array<const char*, aps_parts> units{"priority", "", "", "slots", "MiB", "MiB", "urgency", "priority"};
     const Duration waited = now - job.since;
     OrderTerms out;
@@ -155,11 +157,12 @@ OrderTerms LsfRanking::explain(JobId id, const Use& use, Instant now) const {
     OrderTerms out;
     out.words.push_back("Its queue's priority is " + order_number(queue.priority) +
                         ": jobs of queues with a higher one go first, whatever their users have used.");
-    if (job.payer == unassociated) {
+    const NodeId leaf = use.leaf(job.payer);
+    if (leaf == unassociated) {
         out.words.emplace_back("It has no shares: within its queue it goes after all who have.");
         return out;
     }
-    const DynamicUse used = use.use.empty() ? DynamicUse{} : use.use[job.payer.value];
+    const DynamicUse used = use.use.empty() ? DynamicUse{} : use.use[leaf.value];
     const double outstanding =
         used.committed_run_time_h > 0 ? std::max(used.committed_run_time_h - used.run_time_h, 0.) : 0.;
     const auto add = [&](const char* name, double raw, const char* unit, double weight) {
@@ -170,7 +173,7 @@ OrderTerms LsfRanking::explain(JobId id, const Use& use, Instant now) const {
     add("run-time", used.hist_run_time_h + used.run_time_h, "h", f.run_time);
     add("committed-run-time", outstanding, "h", f.committed_run_time);
     add("slots", 1 + used.job_slots, "slots and one", f.run_job);
-    const double shares = use.tree.shares(job.payer);
+    const double shares = use.tree.shares(leaf);
     out.words.push_back("Its share account's dynamic priority is " + order_number(lsf_priority(shares, used, f)) +
                         ": " + order_number(shares) + (shares == 1 ? " share over " : " shares over ") +
                         order_number(out.sum) + ", the sum of the terms. It falls with each of its jobs that goes.");
@@ -191,14 +194,16 @@ std::string LsfRanking::lead(JobId own_id, JobId other_id, const Use& use, Insta
     if (queue.group != others.group) {
         return "its queue, of the same priority, is dispatched before this job's, which has factors of its own";
     }
-    if (own.payer == other.payer) {
+    const NodeId own_leaf = use.leaf(own.payer);
+    const NodeId other_leaf = use.leaf(other.payer);
+    if (own_leaf == other_leaf) {
         return "it is of the same share account and was submitted earlier";
     }
-    if (own.payer == unassociated) {
+    if (own_leaf == unassociated) {
         return "this job has no shares";
     }
-    const std::vector<NodeId> mine = use.tree.lineage(own.payer);
-    const std::vector<NodeId> theirs = use.tree.lineage(other.payer);
+    const std::vector<NodeId> mine = use.tree.lineage(own_leaf);
+    const std::vector<NodeId> theirs = use.tree.lineage(other_leaf);
     std::size_t parting = 0;
     while (mine[parting] == theirs[parting]) {
         parting++;

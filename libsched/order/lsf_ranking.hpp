@@ -27,7 +27,7 @@ class LsfRanking {
   public:
     struct Job {
         std::uint64_t place = 0;      ///< unique, in order of submission
-        NodeId payer = unassociated;  ///< leaf of the tree
+        NodeId payer = unassociated;  ///< leaf of the tree, or what Use::leaves is indexed by
         std::uint32_t queue = 0;      ///< by queue()
         std::uint32_t slots = 1;
         Duration limit = Duration::max();         ///< run time limit; max: none
@@ -38,7 +38,11 @@ class LsfRanking {
     /// What accounts use, at the instant of a ranking.
     struct Use {
         const ShareTree& tree;
-        std::span<const DynamicUse> use;  ///< by node; empty: nobody uses anything
+        std::span<const DynamicUse> use;      ///< by node; empty: nobody uses anything
+        std::span<const NodeId> leaves = {};  ///< by payer; empty: payers are leaves
+        NodeId leaf(NodeId payer) const {
+            return leaves.empty() || payer == unassociated ? payer : leaves[payer.value];
+        }
     };
 
     explicit LsfRanking(const PolicySettings& settings);
@@ -51,8 +55,6 @@ class LsfRanking {
     void put(JobId id, const Job& job);
     /// It waits no more. Nothing, when it did not. O(log jobs).
     void remove(JobId id);
-    /// Of a job that waits.
-    void set_payer(JobId id, NodeId payer) { jobs_[id.value].payer = payer; }
 
     /// Appends the waiting jobs whose values differ from what was said of them before: sorted by value, high to low,
     /// they stand in LSF's order. O(nodes + waiting x depth x log siblings).
@@ -74,7 +76,7 @@ class LsfRanking {
     };
     void order_by_users(const Use& use);
     void order_by_aps(const Use& use, Instant now);
-    std::array<double, aps_parts> aps_values(const Job& job, const LsfDispatch& users) const;
+    std::array<double, aps_parts> aps_values(const Job& job, NodeId leaf, const LsfDispatch& users) const;
     OrderTerms explain_aps(const Job& job, const Use& use, Instant now) const;
 
     LsfPolicy policy_;

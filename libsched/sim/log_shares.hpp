@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,7 @@ class LogShares {
     /// The payer of a job; may change the tree, see version(). O(log parties), O(tree) for a new party.
     Party party(const SimJob& job);
     NodeId leaf(Party party) const { return leaves_[party]; }
+    std::span<const NodeId> leaves() const { return leaves_; }  ///< by party
     std::size_t parties() const { return parties_.size(); }
     const ShareTreePtr& tree() const { return tree_; }
     /// As given with the tree.

@@ -6,10 +6,7 @@
 #include <limits>
 
 #include "libsched/sim/limited_order.hpp"
-#include "libsched/sim/load_threshold_order.hpp"
-#include "libsched/sim/lsf_order.hpp"
-#include "libsched/sim/moab_order.hpp"
-#include "libsched/sim/multifactor_order.hpp"
+#include "libsched/sim/replay_order.hpp"
 
 namespace weir {
 namespace {
@@ -22,27 +19,21 @@ Result<std::unique_ptr<QueueOrder>> make_unlimited(const PolicySettings& setting
                                                    LogShares shares, SiteValuesPtr site) {
     const auto cores = static_cast<std::uint32_t>(
         std::clamp<std::int64_t>(machine_cores, 1, std::numeric_limits<std::uint32_t>::max()));
-    switch (settings.policy) {
-        case PolicyKind::fcfs:
-            return std::unique_ptr<QueueOrder>{};
-        case PolicyKind::multifactor:
-            if (const auto algorithm = algorithm_named(settings.algorithm); !algorithm) {
-                return algorithm.error();
-            }
-            if (settings.algorithm == "dynamic-user") {
-                return cannot("algorithm = \"dynamic-user\" uses LSF's count of usage: set policy = \"lsf\"");
-            }
-            return std::unique_ptr<QueueOrder>(
-                std::make_unique<MultifactorOrder>(settings, cores, std::move(shares), std::move(site)));
-        case PolicyKind::lsf:
-            return std::unique_ptr<QueueOrder>(
-                std::make_unique<LsfOrder>(settings, std::move(shares), std::move(site)));
-        case PolicyKind::moab:
-            return std::unique_ptr<QueueOrder>(std::make_unique<MoabOrder>(settings, cores, shares.names()));
-        case PolicyKind::load_threshold:
-            return std::unique_ptr<QueueOrder>(std::make_unique<LoadThresholdOrder>(settings, cores));
+    if (settings.policy == PolicyKind::fcfs) {
+        return std::unique_ptr<QueueOrder>{};
     }
-    return cannot("no such policy");
+    if (settings.policy == PolicyKind::multifactor) {
+        if (const auto algorithm = algorithm_named(settings.algorithm); !algorithm) {
+            return algorithm.error();
+        }
+        if (settings.algorithm == "dynamic-user") {
+            return cannot("algorithm = \"dynamic-user\" uses LSF's count of usage: set policy = \"lsf\"");
+        }
+    }
+    return order::with_order_of(
+        settings.policy, [&]<typename O>(std::in_place_type_t<O>) -> std::unique_ptr<QueueOrder> {
+            return std::make_unique<ReplayOrder<O>>(settings, cores, std::move(shares), std::move(site));
+        });
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "libfairshare/base/fsd.hpp"
+#include "libsched/order/orders.hpp"
 #include "libsched/priority/crossings.hpp"
 #include "libsched/priority/explain.hpp"
 #include "modules/job-priority/messages/views.hpp"
@@ -334,19 +335,7 @@ namespace {
 
 /// What the crossings of a policy's jobs take for granted.
 const char* taken_for_granted(PolicyKind policy) {
-    switch (policy) {
-        case PolicyKind::multifactor:
-            break;
-        case PolicyKind::fcfs:
-            return "while their urgencies stay as they are";
-        case PolicyKind::lsf:
-            return "while dynamic priorities, which fall and rise as jobs start, run and end, stay as they are";
-        case PolicyKind::moab:
-            return "while usage, their users' active jobs, bypasses and the jobs themselves stay as they are";
-        case PolicyKind::load_threshold:
-            return "while the machine's load and the jobs themselves stay as they are";
-    }
-    return "while shares, usage and the jobs themselves stay as they are";
+    return order::with_order_of(policy, []<typename O>(std::in_place_type_t<O>) { return O::assumes; });
 }
 
 /// The same of both kinds of policy.

@@ -4,11 +4,12 @@
 
 #include <variant>
 
+#include "libsched/order/pass_schedule.hpp"
+
 namespace weir::priority {
 namespace {
 
 constexpr std::uint32_t no_factor = root_node.value;  // an account's factor is 0
-constexpr int evaluations_per_interval = 30;
 
 }  // namespace
 
@@ -33,9 +34,7 @@ void FairShares::take_parent_factors(const std::vector<FactorRow>& rows, bool is
 }
 
 bool FairShares::is_stale(const ShareTree& tree, Instant now) const {
-    const Duration fresh = settings_.update_interval / evaluations_per_interval;
-    const bool is_old = !evaluated_at_ || now - *evaluated_at_ >= fresh || now < *evaluated_at_;
-    return is_old || evaluated_size_ != tree.size();
+    return order::is_stale(evaluated_at_, now, settings_.update_interval) || evaluated_size_ != tree.size();
 }
 
 void FairShares::evaluate(const ShareTree& tree, Instant now) {

@@ -3,9 +3,9 @@
 #include "modules/job-priority/ranking/policy_order.hpp"
 
 #include <algorithm>
+#include <array>
 #include <limits>
-
-#include "libfairshare/tree/payer.hpp"
+#include <set>
 
 namespace weir::priority {
 namespace {
@@ -13,9 +13,9 @@ namespace {
 /// By kind of credential.
 enum : std::size_t { users, groups, accounts, qos, classes };
 
-std::uint32_t cores_of(const BookJob& job) {
+std::uint32_t counted(std::int64_t amount, std::int64_t least) {
     return static_cast<std::uint32_t>(
-        std::clamp<std::int64_t>(job.request.cores, 0, std::numeric_limits<std::uint32_t>::max()));
+        std::clamp<std::int64_t>(amount, least, std::numeric_limits<std::uint32_t>::max()));
 }
 
 /// The kind of credential whose usage a node of this kind keeps.
@@ -38,103 +38,106 @@ std::optional<std::size_t> credential_kind(NodeKind kind) {
     return std::nullopt;
 }
 
-bool is_same_policy(const PolicySettings& a, const PolicySettings& b) {
-    return a.policy == b.policy && a.queues == b.queues && a.lsf == b.lsf && a.moab == b.moab &&
-           a.load_threshold == b.load_threshold;
-}
-
 double amount_of(const BookJob& job, const std::string& name) {
     const auto amount = job.request.amounts.find(name);
     return amount == job.request.amounts.end() ? 0. : amount->second;
 }
 
-constexpr int urgency_normal = 16;
-
-LsfRanking::Job lsf_job(const BookJob& job, NodeId payer, double site) {
-    return {.place = job.id,
-            .payer = payer,
-            .slots = std::max(cores_of(job), 1U),
-            .limit = job.request.wall_time,
-            .since = job.ageing.eligible(),
-            .admin = site,
-            .job_priority = static_cast<double>(job.urgency),
-            .memory_mib = amount_of(job, "memory") * 1024};
-}
-
 }  // namespace
 
-// ---- Moab's credentials ----
-
-MoabPriorities::Credential PolicyOrder::Moab::credential(std::size_t kind, const std::string& name) {
-    if (name.empty()) {
-        return MoabPriorities::nobody;
-    }
-    const auto [entry, is_new] = known[kind].try_emplace(name, MoabPriorities::nobody);
-    if (is_new) {
-        const std::vector<std::string> names{name,
-                                             name.substr(name.rfind('/') + 1)};  // an account may be called by both
-        entry->second = priorities.add_credential(kind, names);
-    }
-    return entry->second;
-}
-
-// ---- the order ----
-
-PolicyOrder::Policy PolicyOrder::made(const Settings& settings, const MachineSize& machine) {
-    switch (settings.policy) {
-        case PolicyKind::multifactor:
-            break;
-        case PolicyKind::fcfs:
-            return Fcfs{};
-        case PolicyKind::lsf:
-            return LsfRanking(settings);
-        case PolicyKind::moab:
-            return Moab(settings, machine);
-        case PolicyKind::load_threshold:
-            return LoadThresholdPriorities(settings, machine.cores);
-    }
-    return Sum{};
-}
-
 PolicyOrder::PolicyOrder(const Settings& settings, const MachineSize& machine)
-    : settings_(settings), policy_(made(settings, machine)) {}
+    : order_(order::make_order(settings, machine)) {}
 
 bool PolicyOrder::configure(const Settings& settings, Instant at) {
-    auto* load = std::get_if<LoadThresholdPriorities>(&policy_);
-    const bool follows = load != nullptr && settings.policy == PolicyKind::load_threshold;
-    if (follows) {
-        load->configure(settings, at);
-    } else if (!is_same_policy(settings, settings_)) {
-        return false;
-    }
-    settings_ = settings;
-    return true;
+    return std::visit([&](auto& order) { return order.configure(settings, at); }, order_);
 }
 
-void PolicyOrder::enter(JobId slot, const BookJob& job, const JobOwner& owner, double site, Instant at) {
-    if (auto* lsf = std::get_if<LsfRanking>(&policy_)) {
-        LsfRanking::Job one = lsf_job(job, owner.payer, site);
-        one.queue = lsf->queue(job.request.queue);
-        lsf->put(slot, one);
-    } else if (auto* moab = std::get_if<Moab>(&policy_)) {
-        const bool has_limit = job.request.wall_time != Duration::max();
-        moab->priorities.put(
-            slot, {.who = {moab->credential(users, owner.user), moab->credential(groups, owner.group),
-                           moab->credential(accounts, owner.account), moab->credential(qos, job.request.qos),
-                           moab->credential(classes, job.request.queue)},
-                   .place = job.id,
-                   .since = job.ageing.eligible(),
-                   .limit = has_limit ? job.request.wall_time : Duration{},
-                   .cores = cores_of(job),
-                   .nodes = static_cast<std::uint32_t>(
-                       std::clamp<std::int64_t>(job.request.nodes, 1, std::numeric_limits<std::uint32_t>::max())),
-                   .gpus = amount_of(job, "gpus"),
-                   .memory_mib = amount_of(job, "memory") * 1024,
-                   .user_priority = job.urgency - urgency_normal});
-    } else if (auto* load = std::get_if<LoadThresholdPriorities>(&policy_)) {
-        load->put(slot, job.request.queue, at);
+bool PolicyOrder::wants_fresh() const {
+    return std::visit([](const auto& order) { return order.wants_fresh_use; }, order_);
+}
+
+// ---- what the instance's jobs, credentials and nodes are to an order ----
+
+order::Credential PolicyOrder::credential(std::size_t kind, const std::string& name) {
+    return std::visit(
+        [&]<typename O>(O& order) -> order::Credential {
+            if constexpr (order::GoesByCredentials<O>) {
+                if (!name.empty()) {  // an account may be called by its path or by its name
+                    return order.credential(kind, {name, name.substr(name.rfind('/') + 1)});
+                }
+            }
+            return order::nobody;
+        },
+        order_);
+}
+
+order::WaitingJob PolicyOrder::waiting(const BookJob& job, const JobOwner& owner, double site) {
+    order::WaitingJob made;
+    made.place = job.id;
+    made.submit = job.submit;
+    made.since = job.ageing.eligible();
+    made.payer = owner.payer.value;
+    made.cores = counted(job.request.cores, 0);
+    made.nodes = counted(job.request.nodes, 1);
+    made.gpus = amount_of(job, "gpus");
+    made.memory_mib = amount_of(job, "memory") * 1024;
+    made.limit = job.request.wall_time;
+    made.urgency = job.urgency;
+    made.site = site;
+    made.queue = job.request.queue;
+    made.qos = job.request.qos;
+    made.who = {credential(users, owner.user), credential(groups, owner.group), credential(accounts, owner.account),
+                credential(qos, job.request.qos), credential(classes, job.request.queue)};
+    made.amounts = &job.request.amounts;
+    return made;
+}
+
+order::Use PolicyOrder::use(const ShareTree& tree, const Measured& measured) const {
+    order::Use made;
+    made.tree = &tree;
+    made.dynamic = measured.dynamic;
+    made.credentials = &usage_;
+    return made;
+}
+
+void PolicyOrder::measure(const ShareTree& tree, const Measured& measured) {
+    const auto goes_by = [&](std::size_t kind) {
+        return std::visit(
+            [&]<typename O>(const O& order) {
+                if constexpr (order::GoesByCredentials<O>) {
+                    return order.goes_by_usage(kind);
+                } else {
+                    return false;
+                }
+            },
+            order_);
+    };
+    for (MoabPriorities::Used& used : usage_) {
+        used.by.clear();
+        used.all = measured.usage.usage[root_node.value] + measured.usage.unassociated;
+    }
+    std::array<bool, moab_credential_kinds> is_counted{};
+    for (std::size_t kind = 0; kind < moab_credential_kinds; kind++) {
+        is_counted[kind] = goes_by(kind);
+    }
+    if (std::none_of(is_counted.begin(), is_counted.end(), [](bool counts) { return counts; })) {
+        return;
+    }
+    for (std::uint32_t index = 1; index < tree.size(); ++index) {
+        const NodeId node{index};
+        const auto kind = credential_kind(tree.kind(node));
+        if (!kind || !is_counted[*kind]) {
+            continue;
+        }
+        const order::Credential who =
+            credential(*kind, *kind == accounts ? tree.path(node) : std::string(tree.name(node)));
+        auto& by = usage_[*kind].by;
+        by.resize(std::max<std::size_t>(by.size(), who + 1));
+        by[who] += measured.usage.usage[index];
     }
 }
+
+// ---- what happens ----
 
 void PolicyOrder::put(JobId slot, const BookJob& job, const JobOwner& owner, double site, Instant at) {
     if (is_sum()) {
@@ -144,167 +147,76 @@ void PolicyOrder::put(JobId slot, const BookJob& job, const JobOwner& owner, dou
         is_in_.resize(slot.value + 1);
     }
     is_in_[slot.value] = !job.is_held() && !job.is_expedited();
-    if (has(slot)) {
-        enter(slot, job, owner, site, at);
-        fresh_.insert(slot);
-    } else if (auto* load = std::get_if<LoadThresholdPriorities>(&policy_)) {
-        load->pause(slot, at);
-        fresh_.erase(slot);
-    } else if (auto* moab = std::get_if<Moab>(&policy_)) {
-        moab->priorities.pause(slot);
-        fresh_.erase(slot);
-    } else {
-        remove(slot, at);
+    if (!has(slot)) {
+        std::visit([&](auto& order) { order.pause(slot, at); }, order_);
+        return;
     }
+    const order::WaitingJob made = waiting(job, owner, site);
+    std::visit([&](auto& order) { order.put(slot, made, at); }, order_);
 }
 
 void PolicyOrder::remove(JobId slot, Instant at) {
-    fresh_.erase(slot);
     if (slot.value < is_in_.size()) {
         is_in_[slot.value] = false;
     }
-    if (auto* lsf = std::get_if<LsfRanking>(&policy_)) {
-        lsf->remove(slot);
-    } else if (auto* moab = std::get_if<Moab>(&policy_)) {
-        moab->priorities.remove(slot);
-    } else if (auto* load = std::get_if<LoadThresholdPriorities>(&policy_)) {
-        load->remove(slot, at);
-    }
+    std::visit([&](auto& order) { order.remove(slot, at); }, order_);
 }
 
 void PolicyOrder::start(JobId slot, Instant at) {
-    if (auto* moab = std::get_if<Moab>(&policy_); moab != nullptr && has(slot)) {
-        moab->priorities.start(slot);
+    if (has(slot)) {
+        std::visit([&](auto& order) { order.started(slot, {}, at); }, order_);
     }
     remove(slot, at);
 }
 
-void PolicyOrder::occupy(const Holder& holder, int sign, Instant at) {
-    if (auto* load = std::get_if<LoadThresholdPriorities>(&policy_)) {
-        load->use(sign * holder.cores, at);
-    } else if (auto* moab = std::get_if<Moab>(&policy_)) {
-        moab->priorities.hold(holder.user, sign, sign * holder.cores);
-    }
-}
-
 void PolicyOrder::hold(FluxJobId id, std::int64_t cores, const std::string& user, Instant at) {
-    auto* moab = std::get_if<Moab>(&policy_);
-    const Holder holder{cores, moab != nullptr ? moab->credential(users, user) : MoabPriorities::nobody};
+    const order::Holder holder{.payer = order::nobody, .user = credential(users, user), .cores = cores};
     if (holders_.try_emplace(id, holder).second) {
-        occupy(holder, 1, at);
+        std::visit([&](auto& order) { order.started(std::nullopt, holder, at); }, order_);
     }
 }
 
 void PolicyOrder::release(FluxJobId id, Instant at) {
     if (const auto holder = holders_.find(id); holder != holders_.end()) {
-        occupy(holder->second, -1, at);
+        std::visit([&](auto& order) { order.ended(holder->second, at); }, order_);
         holders_.erase(holder);
     }
 }
 
 void PolicyOrder::set_machine(const MachineSize& machine, Instant at) {
-    if (auto* load = std::get_if<LoadThresholdPriorities>(&policy_)) {
-        load->set_machine(machine.cores, at);
-    } else if (auto* moab = std::get_if<Moab>(&policy_)) {
-        moab->priorities.set_machine(machine);
-    }
+    std::visit([&](auto& order) { order.set_machine(machine, at); }, order_);
 }
 
-void PolicyOrder::measure(const ShareTree& tree, const Measured& measured) {
-    auto* moab = std::get_if<Moab>(&policy_);
-    if (moab == nullptr) {
-        return;
-    }
-    for (MoabPriorities::Used& used : moab->usage) {
-        used.by.clear();
-        used.all = measured.usage.usage[root_node.value] + measured.usage.unassociated;
-    }
-    for (std::uint32_t index = 1; index < tree.size(); ++index) {
-        const NodeId node{index};
-        const auto kind = credential_kind(tree.kind(node));
-        if (!kind || !moab->priorities.goes_by_usage(*kind)) {
-            continue;
-        }
-        const MoabPriorities::Credential who =
-            moab->credential(*kind, *kind == accounts ? tree.path(node) : std::string(tree.name(node)));
-        auto& by = moab->usage[*kind].by;
-        by.resize(std::max<std::size_t>(by.size(), who + 1));
-        by[who] += measured.usage.usage[index];
-    }
-}
+// ---- what is asked ----
 
 void PolicyOrder::prioritize(const ShareTree& tree, const Measured& measured, Instant now, Values& changed) {
-    fresh_.clear();
-    if (auto* lsf = std::get_if<LsfRanking>(&policy_)) {
-        lsf->prioritize({tree, measured.dynamic}, now, changed);
-    } else if (auto* moab = std::get_if<Moab>(&policy_)) {
-        moab->priorities.prioritize(moab->usage, now, changed);
-    } else if (auto* load = std::get_if<LoadThresholdPriorities>(&policy_)) {
-        load->prioritize(now, changed);
-    }
+    std::visit([&](auto& order) { order.prioritize(use(tree, measured), now, order::Scope::all, changed); }, order_);
 }
 
 void PolicyOrder::prioritize_fresh(const ShareTree& tree, const Measured& measured, Instant now, Values& changed) {
-    if (wants_fresh()) {
-        return prioritize(tree, measured, now, changed);
-    }
-    for (const JobId slot : std::exchange(fresh_, {})) {
-        if (auto* moab = std::get_if<Moab>(&policy_)) {
-            changed.emplace_back(slot, moab->priorities.tell(slot, moab->usage, now));
-        } else if (const auto* load = std::get_if<LoadThresholdPriorities>(&policy_)) {
-            changed.emplace_back(slot, load->value(slot, now));
-        }
-    }
+    std::visit([&](auto& order) { order.prioritize(use(tree, measured), now, order::Scope::marked, changed); }, order_);
 }
 
-// ---- in words ----
-
 OrderTerms PolicyOrder::explain(JobId slot, const ShareTree& tree, const Measured& measured, Instant now) const {
-    if (const auto* lsf = std::get_if<LsfRanking>(&policy_)) {
-        return lsf->explain(slot, {tree, measured.dynamic}, now);
-    }
-    if (const auto* moab = std::get_if<Moab>(&policy_)) {
-        return moab->priorities.explain(slot, moab->usage, now);
-    }
-    if (const auto* load = std::get_if<LoadThresholdPriorities>(&policy_)) {
-        return load->explain(slot, now);
-    }
-    OrderTerms terms;
-    terms.words.emplace_back("Jobs start in order of submission (policy = \"fcfs\"): all have the same priority.");
-    return terms;
+    return std::visit([&](const auto& order) { return order.explain(slot, use(tree, measured), now); }, order_);
 }
 
 std::string PolicyOrder::lead(JobId own, JobId other, const ShareTree& tree, const Measured& measured,
                               Instant now) const {
-    if (const auto* lsf = std::get_if<LsfRanking>(&policy_)) {
-        return lsf->lead(own, other, {tree, measured.dynamic}, now);
-    }
-    if (std::holds_alternative<Fcfs>(policy_)) {
-        return "it was submitted earlier";
-    }
-    if (const std::string cap = capped_by(own); !cap.empty()) {
-        return "this job waits until its cap allows it (moab." + cap + ")";
-    }
-    const std::string what = std::holds_alternative<Moab>(policy_) ? "its sum" : "P, before its threshold,";
-    return order_lead(what, explain(own, tree, measured, now), explain(other, tree, measured, now));
+    return std::visit([&](const auto& order) { return order.lead(own, other, use(tree, measured), now); }, order_);
 }
 
 std::optional<Course> PolicyOrder::course(JobId slot, const ShareTree& tree, const Measured& measured) const {
-    if (const auto* lsf = std::get_if<LsfRanking>(&policy_)) {
-        return lsf->course(slot, {tree, measured.dynamic});
-    }
-    if (const auto* moab = std::get_if<Moab>(&policy_)) {
-        return moab->priorities.course(slot, moab->usage);
-    }
-    if (const auto* load = std::get_if<LoadThresholdPriorities>(&policy_)) {
-        return load->course(slot);
-    }
-    return std::nullopt;
+    return std::visit([&](const auto& order) { return order.course(slot, use(tree, measured)); }, order_);
 }
 
 std::string PolicyOrder::capped_by(JobId slot) const {
-    const auto* moab = std::get_if<Moab>(&policy_);
-    return moab != nullptr && has(slot) ? moab->priorities.capped_by(slot, moab->usage) : std::string();
+    if (!has(slot)) {
+        return {};
+    }
+    order::Use use;
+    use.credentials = &usage_;
+    return std::visit([&](const auto& order) { return order.capped_by(slot, use); }, order_);
 }
 
 std::vector<std::string> policy_order_warnings(const Settings& settings, const ShareTree& tree) {

@@ -1,22 +1,15 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: what the policies other than multifactor say of the queue's jobs: what a job of the book is to each of them,
-// and the values that the priority engine is given in place of a sum. Must not know: the engine, pushes, events.
-// Source: doc/adr/0150, 0151.
+// Owns: an order (libsched/order) in the module: what a job of the book and its owner are to it, who holds cores, what
+// the nodes of the tree used. Under multifactor the engine of the queue is the order, and this one is told nothing.
+// Must not know: which policy it is, the engine, pushes, events.
 #pragma once
-#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
-#include <utility>
-#include <variant>
 #include <vector>
 
-#include "libsched/order/load_threshold_priorities.hpp"
-#include "libsched/order/lsf_ranking.hpp"
-#include "libsched/order/moab_priorities.hpp"
-#include "libsched/order/order_terms.hpp"
+#include "libsched/order/orders.hpp"
 #include "modules/job-priority/jobs/job_book.hpp"
 #include "modules/job-priority/ranking/measured.hpp"
 #include "modules/job-priority/settings.hpp"
@@ -33,7 +26,7 @@ struct JobOwner {
 
 class PolicyOrder {
   public:
-    using Values = std::vector<std::pair<JobId, std::uint32_t>>;  ///< by slot
+    using Values = order::Values;  ///< by slot
 
     PolicyOrder(const Settings& settings, const MachineSize& machine);
     /// Other settings. Under the same policy jobs keep what they gained where that does not come from the settings; the
@@ -41,7 +34,7 @@ class PolicyOrder {
     bool configure(const Settings& settings, Instant at);
 
     /// Multifactor is the engine's own sum: nothing here counts.
-    bool is_sum() const { return std::holds_alternative<Sum>(policy_); }
+    bool is_sum() const { return std::holds_alternative<order::Multifactor>(order_); }
 
     /// A pending job, or other facts of it. `slot`: small, may be another's once the job is removed. `site` what the
     /// site set for it. Held and expedited jobs have no place in the order.
@@ -57,7 +50,7 @@ class PolicyOrder {
     /// Takes what the nodes of the tree have used.
     void measure(const ShareTree& tree, const Measured& measured);
     /// Whether each event needs what was used until then.
-    bool wants_fresh() const { return std::holds_alternative<LsfRanking>(policy_); }
+    bool wants_fresh() const;
     /// The jobs whose values changed; 0: it is to wait, a cap was reached. REQUIRES: measure() since the tree changed.
     /// O(jobs), for LSF O(nodes + jobs x depth x log siblings).
     void prioritize(const ShareTree& tree, const Measured& measured, Instant now, Values& changed);
@@ -75,33 +68,14 @@ class PolicyOrder {
     bool has(JobId slot) const { return slot.value < is_in_.size() && is_in_[slot.value]; }
 
   private:
-    struct Sum {};
-    struct Fcfs {};
-    /// Moab's, and the credentials that the tree or jobs have by name.
-    struct Moab {
-        Moab(const Settings& settings, const MachineSize& machine) : priorities(settings) {
-            priorities.set_machine(machine);
-        }
-        MoabPriorities::Credential credential(std::size_t kind, const std::string& name);
-        MoabPriorities priorities;
-        std::array<std::map<std::string, MoabPriorities::Credential>, moab_credential_kinds> known;
-        MoabPriorities::Usage usage;
-    };
-    using Policy = std::variant<Sum, Fcfs, LsfRanking, Moab, LoadThresholdPriorities>;
-    struct Holder {
-        std::int64_t cores = 0;
-        MoabPriorities::Credential user = MoabPriorities::nobody;
-    };
-    static Policy made(const Settings& settings, const MachineSize& machine);
-    /// `sign`: 1 takes, -1 gives back.
-    void occupy(const Holder& holder, int sign, Instant at);
-    void enter(JobId slot, const BookJob& job, const JobOwner& owner, double site, Instant at);
+    order::WaitingJob waiting(const BookJob& job, const JobOwner& owner, double site);
+    order::Credential credential(std::size_t kind, const std::string& name);
+    order::Use use(const ShareTree& tree, const Measured& measured) const;
 
-    PolicySettings settings_;
-    Policy policy_;
-    std::vector<bool> is_in_;  ///< by slot
-    std::set<JobId> fresh_;
-    std::map<FluxJobId, Holder> holders_;
+    order::AnyOrder order_;
+    std::vector<bool> is_in_;                     ///< by slot
+    std::map<FluxJobId, order::Holder> holders_;  ///< what each job holds
+    MoabPriorities::Usage usage_;                 ///< of credentials
 };
 
 /// What of the policy's settings counts nothing with this tree; sentences.

@@ -7,7 +7,7 @@
 #include <ctime>
 #include <filesystem>
 
-#include "libsched/sim/multifactor_order.hpp"
+#include "libsched/sim/replay_order.hpp"
 #include "libsched/sim/simulate.hpp"
 #include "libsched/sim/swf.hpp"
 

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "libsched/priority/engine.hpp"
-#include "libsched/sim/multifactor_order.hpp"
 #include "libsched/sim/prng.hpp"
+#include "libsched/sim/replay_order.hpp"
 
 using namespace weir;
 

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "libsched/sim/fairness.hpp"
-#include "libsched/sim/multifactor_order.hpp"
+#include "libsched/sim/replay_order.hpp"
 #include "t/unit/libsched/replays.hpp"
 #include "t/unit/libsched/trace_files.hpp"
 

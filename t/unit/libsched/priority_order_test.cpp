@@ -7,7 +7,7 @@
 
 #include "libfairshare/tree/share_tree_builder.hpp"
 #include "libsched/sim/lublin.hpp"
-#include "libsched/sim/multifactor_order.hpp"
+#include "libsched/sim/replay_order.hpp"
 #include "libsched/sim/simulate.hpp"
 #include "t/unit/libsched/replays.hpp"
 

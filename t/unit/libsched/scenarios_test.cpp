@@ -7,12 +7,10 @@
 
 #include "libfairshare/toml/share_tree_toml.hpp"
 #include "libsched/config/settings.hpp"
-#include "libsched/sim/load_threshold_order.hpp"
-#include "libsched/sim/lsf_order.hpp"
 #include "libsched/sim/lublin.hpp"
 #include "libsched/sim/metrics.hpp"
-#include "libsched/sim/moab_order.hpp"
 #include "libsched/sim/priority_order.hpp"
+#include "libsched/sim/replay_order.hpp"
 #include "t/unit/libsched/replays.hpp"
 
 using namespace weir;
@@ -49,6 +47,11 @@ void add(std::vector<SimJob>& jobs, int count, std::uint32_t user, double hour, 
         job.user = user;
         jobs.push_back(job);
     }
+}
+
+/// Moab's sum for a waiting job, as of the last pass.
+double raw_of(const MoabOrder& order, JobId id) {
+    return order.order().raw(id, order.use(), order.asked());
 }
 
 LogShares shares(const std::string& toml) {
@@ -174,7 +177,7 @@ TEST_CASE("LSF: a queue's own factors go before the common ones") {
         if (has_own) {
             settings.lsf.queue_factors["1"] = {{"run-job-factor", 0.}};
         }
-        LsfOrder order(settings, shares(equal_pair));
+        LsfOrder order(settings, 8, shares(equal_pair));
         std::vector<std::pair<JobId, std::uint32_t>> changed;
         for (std::uint64_t i = 0; i < 6; i++) {
             SimJob job;
@@ -198,7 +201,7 @@ TEST_CASE("LSF: absolute priorities order all queues' jobs by one number") {
     settings.lsf.aps->parts[static_cast<std::size_t>(ApsPart::qprio)].weight = 1;
     settings.lsf.aps->parts[static_cast<std::size_t>(ApsPart::proc)].weight = 10;
     const auto admin = SiteValues::read("3 100\n", "admin").value();
-    LsfOrder order(settings, shares(equal_pair), std::make_shared<const SiteValues>(admin));
+    LsfOrder order(settings, 8, shares(equal_pair), std::make_shared<const SiteValues>(admin));
     std::vector<std::pair<JobId, std::uint32_t>> changed;
     const std::vector<std::pair<std::uint16_t, std::uint32_t>> queue_cores{{1, 1}, {2, 1}, {1, 4}, {1, 1}};
     for (std::uint64_t i = 0; i < queue_cores.size(); i++) {
@@ -226,7 +229,7 @@ TEST_CASE("Moab: of a job that waits all processor-seconds remain, and that coun
     settings.moab.components[static_cast<std::size_t>(MoabComponent::service)].weight = 0;
     usage.weight = 3;
     usage.parts = {MoabPolicy::Part{1000, 0}, MoabPolicy::Part{0.5, 500}, MoabPolicy::Part{1000, 0}};
-    MoabOrder order(settings, 8, {});
+    MoabOrder order(settings, 8);
     std::vector<std::pair<JobId, std::uint32_t>> changed;
     for (std::uint64_t i = 0; i < 2; i++) {
         SimJob job;
@@ -235,8 +238,8 @@ TEST_CASE("Moab: of a job that waits all processor-seconds remain, and that coun
         order.submitted(job, JobId{i}, job.submit);
     }
     order.prioritize(Instant{}, changed);
-    CHECK(order.raw(JobId{0}) == 3 * 0.5 * 400);
-    CHECK(order.raw(JobId{1}) == 3 * 0.5 * 500);
+    CHECK(raw_of(order, JobId{0}) == 3 * 0.5 * 400);
+    CHECK(raw_of(order, JobId{1}) == 3 * 0.5 * 500);
 }
 
 TEST_CASE("Moab: of a log's job its processors count as nodes, and its user's other jobs") {
@@ -245,7 +248,7 @@ TEST_CASE("Moab: of a log's job its processors count as nodes, and its user's ot
     settings.moab.components[static_cast<std::size_t>(MoabComponent::service)].weight = 0;
     settings.moab.part(MoabComponent::resource, "nodes").weight = 1e6;
     settings.moab.part(MoabComponent::resource, "user-jobs").weight = 1e5;
-    MoabOrder order(settings, 8, {});
+    MoabOrder order(settings, 8);
     std::vector<std::pair<JobId, std::uint32_t>> changed;
     SimJob job;
     job.cores = 4;
@@ -254,9 +257,9 @@ TEST_CASE("Moab: of a log's job its processors count as nodes, and its user's ot
     order.started(job, JobId{0}, job.submit);
     order.submitted(job, JobId{1}, job.submit);
     order.prioritize(job.submit, changed);
-    CHECK(order.raw(JobId{1}) == 4e6 + 1e5);
+    CHECK(raw_of(order, JobId{1}) == 4e6 + 1e5);
     order.ended(job, JobId{0}, job.submit);
-    CHECK(order.raw(JobId{1}) == 4e6);
+    CHECK(raw_of(order, JobId{1}) == 4e6);
 }
 
 TEST_CASE("Slurm: with a half-life old usage counts less than new; without decay it counts until the month ends") {
@@ -284,7 +287,7 @@ TEST_CASE("Slurm: with a half-life old usage counts less than new; without decay
 TEST_CASE("Moab: john stands at 31.79 percent, above his floor of 16.5, and gets nothing for it; below it he does") {
     PolicySettings settings = policy("moab");
     settings.window = {std::chrono::hours(24), 4, 0.5};
-    MoabOrder order(settings, 8, {{1, "john"}});
+    MoabOrder order(settings, 8, LogShares(std::get<ShareTree>(parse_share_tree("\"all\" = 1\n")), {{1, "john"}}));
     std::vector<std::pair<JobId, std::uint32_t>> changed;
     // Core-seconds of john and of all, from the oldest of four windows to the present one, a core a second.
     const std::array<std::int64_t, 4> johns{50, 10, 0, 60};
@@ -307,7 +310,7 @@ TEST_CASE("Moab: john stands at 31.79 percent, above his floor of 16.5, and gets
         job.submit = now;
         order.submitted(job, JobId{1}, now);
         order.prioritize(now, changed);
-        return order.raw(JobId{1});
+        return raw_of(order, JobId{1});
     };
     CHECK(raw(1) == 0);                                                        // a floor never lowers
     CHECK(raw(2) == Approx(100 * (10 - 100 * (1 - 0.317919))).epsilon(1e-6));  // 68.21 percent of a target of 10
@@ -340,7 +343,7 @@ TEST_CASE("Torque: base priorities 10, 15, 8 after 120, 100, 238 seconds at E = 
     running.cores = 50;
     order.submitted(running, JobId{9}, at(0));
     order.started(running, JobId{9}, at(0));
-    CHECK(order.score() == Approx(1.25));
+    CHECK(order.order().priorities().score() == Approx(1.25));
     const std::array<int, 3> waited{120, 100, 238};
     const Instant now = at(1);
     for (const std::size_t i : {2U, 0U, 1U}) {
@@ -354,15 +357,15 @@ TEST_CASE("Torque: base priorities 10, 15, 8 after 120, 100, 238 seconds at E = 
     CHECK(changed ==
           std::vector<std::pair<JobId, std::uint32_t>>{{JobId{0}, 12500}, {JobId{1}, 17083}, {JobId{2}, 12958}});
     order.prioritize(now + std::chrono::minutes(40), changed);
-    CHECK(order.standing(JobId{1}).reserves);
-    CHECK(order.standing(JobId{1}).priority == 55);
-    CHECK(order.standing(JobId{1}).raw == Approx(17.0833333 + 50));
+    CHECK(order.order().priorities().standing(JobId{1}, order.asked()).reserves);
+    CHECK(order.order().priorities().standing(JobId{1}, order.asked()).priority == 55);
+    CHECK(order.order().priorities().standing(JobId{1}, order.asked()).raw == Approx(17.0833333 + 50));
     // A full machine gives nothing, but for E_min.
     SimJob other = running;
     order.submitted(other, JobId{8}, now + std::chrono::minutes(40));
     order.started(other, JobId{8}, now + std::chrono::minutes(40));
     order.prioritize(now + std::chrono::minutes(50), changed);
-    CHECK(order.standing(JobId{1}).raw == Approx(17.0833333 + 50 + 1));
+    CHECK(order.order().priorities().standing(JobId{1}, order.asked()).raw == Approx(17.0833333 + 50 + 1));
 }
 
 // The paper's experiment: three nodes of sixteen, Y = 0, k = 1, P_th = 55. It gives no job sizes, so the jobs are made;

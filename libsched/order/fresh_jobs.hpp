@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the jobs of which an order has not said anything since they were put. Must not know priorities.
+#pragma once
+#include <set>
+#include <utility>
+
+#include "libsched/job.hpp"
+
+namespace weir::order {
+
+class FreshJobs {
+  public:
+    void add(JobId id) { ids_.insert(id); }
+    void forget(JobId id) { ids_.erase(id); }
+    void clear() { ids_.clear(); }
+    /// All of them, by id; there are none afterwards.
+    std::set<JobId> take() { return std::exchange(ids_, {}); }
+
+  private:
+    std::set<JobId> ids_;
+};
+
+}  // namespace weir::order
