@@ -206,7 +206,11 @@ class SortedChunks {
         std::size_t high = chunks_.size() - 1;
         while (high - low > 1) {
             const std::size_t middle = (low + high) / 2;
-            (is_before(middle) ? high : low) = middle;
+            if (is_before(middle)) {
+                high = middle;
+            } else {
+                low = middle;
+            }
         }
         return low;
     }

@@ -221,7 +221,11 @@ class Launcher {
         unsigned char signals[64];
         const ssize_t n = ::read(control_fd, signals, sizeof signals);
         for (ssize_t i = 0; i < n; ++i) {
-            signals[i] == SIGKILL ? signal_all(SIGKILL) : signal_groups(signals[i]);
+            if (signals[i] == SIGKILL) {
+                signal_all(SIGKILL);
+            } else {
+                signal_groups(signals[i]);
+            }
         }
         return n > 0 || (n < 0 && errno == EINTR);
     }

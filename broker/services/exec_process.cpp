@@ -71,7 +71,11 @@ class Process {
     /// What the pipe does not take now follows when it does; of each signal the last one, and nothing before SIGKILL.
     void signal(int number) {
         const char byte = static_cast<char>(number);
-        number == SIGKILL ? waiting_.clear() : static_cast<void>(std::erase(waiting_, byte));
+        if (number == SIGKILL) {
+            waiting_.clear();
+        } else {
+            std::erase(waiting_, byte);
+        }
         waiting_.push_back(byte);
         send_signals();
         if (number == SIGKILL && !has_exited_ && process_.pid > 0) {

@@ -131,7 +131,11 @@ class Kvs {
     void commit(const flux_msg_t* msg) {
         const Json payload = payload_of(msg);
         const Status done = apply(payload);
-        done ? respond(h_, msg, root_of(**store_of(payload))) : respond(h_, msg, done.error());
+        if (done) {
+            respond(h_, msg, root_of(**store_of(payload)));
+        } else {
+            respond(h_, msg, done.error());
+        }
     }
 
     Result<Json> read(const Json& payload) {

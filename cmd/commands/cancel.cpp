@@ -73,8 +73,13 @@ Exit cancel_all(Context& context, Client& client) {
     const std::set<std::uint64_t> partitions =
         context.args.has("partitions") ? std::set<std::uint64_t>() : partition_jobs(client);
     Ids chosen, left_out, done;
-    const auto is_listed = list_jobs(
-        client, query, [&](const Job& job) { (partitions.count(job.id) > 0 ? left_out : chosen).push_back(job.id); });
+    const auto is_listed = list_jobs(client, query, [&](const Job& job) {
+        if (partitions.count(job.id) > 0) {
+            left_out.push_back(job.id);
+        } else {
+            chosen.push_back(job.id);
+        }
+    });
     if (!is_listed) {
         return context.fail(is_listed.error());
     }

@@ -100,7 +100,11 @@ void stay(Context& context, Session& session, Signals& signals) {
 
 /// A step of the way: to stdout at once, or to stderr where stdout is for JSON.
 void say(const Context& context, const std::string& line) {
-    context.json ? context.note(line) : context.print(line + "\n");
+    if (context.json) {
+        context.note(line);
+    } else {
+        context.print(line + "\n");
+    }
     std::fflush(stdout);
 }
 

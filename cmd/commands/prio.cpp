@@ -88,7 +88,11 @@ Exit run_list(Context& context) {
         }
         if (context.args.has("long")) {
             const std::string text = long_text(answer->get(), context.out);
-            text.empty() ? context.note("No job is pending.") : context.print(text);
+            if (text.empty()) {
+                context.note("No job is pending.");
+            } else {
+                context.print(text);
+            }
             return Exit::ok;
         }
         const double now = instance_now(client);

@@ -65,7 +65,11 @@ Exit wait_and_show(Context& context, Client& client, std::uint64_t id, bool is_s
     if (!is_simulated) {
         const auto output = job_output(client, id, 0);
         if (output) {
-            (context.json ? context.note(output->data) : context.print(output->data));
+            if (context.json) {
+                context.note(output->data);
+            } else {
+                context.print(output->data);
+            }
         } else if (ending->status != -1) {
             context.note("weir: " + output.error().message);
         }

@@ -149,8 +149,11 @@ std::string comparison_json(const Comparison& comparison) {
         .set("cores", static_cast<long long>(yardstick.cores))
         .set("jobs", yardstick.jobs)
         .set("half_life_s", to_seconds(yardstick.half_life));
-    yardstick.share_tree.empty() ? out.set("share_tree", Json::own(json_null()))
-                                 : out.set("share_tree", yardstick.share_tree);
+    if (yardstick.share_tree.empty()) {
+        out.set("share_tree", Json::own(json_null()));
+    } else {
+        out.set("share_tree", yardstick.share_tree);
+    }
     out.set("provenance", provenance_json(comparison.provenance));
     out.set("entitlements", std::move(accounts));
     out.set("policies",

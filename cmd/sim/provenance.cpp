@@ -10,7 +10,11 @@ namespace {
 Json file_json(const SourceFile& file) {
     Json out = Json::object();
     out.set("path", file.path);
-    file.sha256 ? out.set("sha256", *file.sha256) : out.set("sha256", Json::own(json_null()));
+    if (file.sha256) {
+        out.set("sha256", *file.sha256);
+    } else {
+        out.set("sha256", Json::own(json_null()));
+    }
     return out;
 }
 

@@ -51,7 +51,11 @@ class Negotiation {
         double fixed = 0;
         double parts = 0;
         for (const std::size_t child : node.children) {
-            (groups_[child].is_dynamic ? parts : fixed) += groups_[child].quota;
+            if (groups_[child].is_dynamic) {
+                parts += groups_[child].quota;
+            } else {
+                fixed += groups_[child].quota;
+            }
         }
         const double for_fixed = oversubscribes_ ? fixed : std::min(fixed, quota);
         const double for_parts = std::max(quota - for_fixed, 0.0);

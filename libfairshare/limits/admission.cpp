@@ -28,9 +28,17 @@ void erase_from(Map& sets, const typename Map::key_type& key, Admission::Id id) 
 }  // namespace
 
 void Admission::count(const ShareTree& tree, const Job& job, bool more) {
-    more ? counts_.add_active(tree, job.payer) : counts_.remove_active(tree, job.payer);
+    if (more) {
+        counts_.add_active(tree, job.payer);
+    } else {
+        counts_.remove_active(tree, job.payer);
+    }
     if (job.state == State::admitted || job.state == State::running) {
-        more ? counts_.add_running(tree, job.payer, job.size) : counts_.remove_running(tree, job.payer, job.size);
+        if (more) {
+            counts_.add_running(tree, job.payer, job.size);
+        } else {
+            counts_.remove_running(tree, job.payer, job.size);
+        }
     }
     if (job.state == State::admitted) {
         std::uint64_t& waiting = admitted_[job.payer.value];

@@ -91,7 +91,11 @@ class ShareTreeLayout {
         if (kind != NodeKind::any_member) {
             tree_.child_shares_[tree_.level_of_children(NodeId{parent}).value] += shares;
         }
-        (last_child[parent] == 0 ? tree_.first_child_[parent] : tree_.next_sibling_[last_child[parent]]) = id;
+        if (last_child[parent] == 0) {
+            tree_.first_child_[parent] = id;
+        } else {
+            tree_.next_sibling_[last_child[parent]] = id;
+        }
         last_child[parent] = id;
     }
 

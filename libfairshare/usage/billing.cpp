@@ -107,7 +107,11 @@ double BillingWeights::cost(std::span<const ResourceAmount> amounts, BillingRule
         const Place place = place_of(resource.name);
         const bool competes = (rule != BillingRule::sum && place == Place::node) ||
                               (rule == BillingRule::max_tres && place == Place::generic);
-        (competes ? dearest : sum) = competes ? std::max(dearest, cost) : sum + cost;
+        if (competes) {
+            dearest = std::max(dearest, cost);
+        } else {
+            sum += cost;
+        }
     }
     return sum + dearest;
 }

@@ -63,7 +63,11 @@ void UsageLedger::Cell::subtract(const Cell& other) {
 
 void UsageLedger::post(NodeId payer, const Cell& delta) {
     if (!is_in_tree(payer)) {
-        (payer == idle ? idle_ : outside_).add(delta);
+        if (payer == idle) {
+            idle_.add(delta);
+        } else {
+            outside_.add(delta);
+        }
         ++touches_;
         return;
     }

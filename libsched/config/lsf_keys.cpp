@@ -94,7 +94,11 @@ void read_lsf(Reader& reader, Value value, PolicySettings& s) {
                         return true;
                     }
                     if (key == "queues" || key == "aps") {
-                        key == "aps" ? read_aps(reader, inner, s.lsf) : read_queue_factors(reader, inner, s.lsf);
+                        if (key == "aps") {
+                            read_aps(reader, inner, s.lsf);
+                        } else {
+                            read_queue_factors(reader, inner, s.lsf);
+                        }
                         return true;
                     }
                     if (key == "hist-hours") {

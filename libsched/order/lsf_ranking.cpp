@@ -97,7 +97,11 @@ void LsfRanking::order_by_aps(const Use& use, Instant now) {
 
 void LsfRanking::prioritize(const Use& use, Instant now, std::vector<std::pair<JobId, std::uint32_t>>& changed) {
     order_.clear();
-    policy_.aps ? order_by_aps(use, now) : order_by_users(use);
+    if (policy_.aps) {
+        order_by_aps(use, now);
+    } else {
+        order_by_users(use);
+    }
     values_.assign(order_, changed);
 }
 

@@ -70,10 +70,22 @@ void PriorityEngine::store(std::size_t i, const JobInputs& job) {
     }
 }
 
+template <typename Apply>
+void PriorityEngine::each_column(Apply apply) {
+    apply(eligible_us_);
+    apply(static_);
+    apply(association_);
+    apply(pushed_);
+    apply(urgency_);
+    apply(id_);
+    apply(submit_us_);
+    apply(cores_);
+    apply(queue_);
+    apply(qos_);
+}
+
 void PriorityEngine::reserve(std::size_t jobs) {
-    const auto grow = [jobs](auto& array) { array.reserve(jobs); };
-    grow(eligible_us_), grow(static_), grow(association_), grow(pushed_), grow(urgency_);
-    grow(id_), grow(submit_us_), grow(cores_), grow(queue_), grow(qos_);
+    each_column([jobs](auto& column) { column.reserve(jobs); });
 }
 
 PriorityEngine::Slot PriorityEngine::insert(const JobInputs& inputs) {
@@ -83,9 +95,7 @@ PriorityEngine::Slot PriorityEngine::insert(const JobInputs& inputs) {
         free_.pop_back();
     } else {
         WEIR_CHECK(i < index_mask);
-        const auto grow = [i](auto& array) { array.resize(i + 1); };
-        grow(eligible_us_), grow(static_), grow(association_), grow(pushed_), grow(urgency_);
-        grow(id_), grow(submit_us_), grow(cores_), grow(queue_), grow(qos_);
+        each_column([i](auto& column) { column.resize(i + 1); });
     }
     association_[i] = unpushed_bit;
     pushed_[i] = 0;

@@ -79,6 +79,9 @@ class PriorityEngine {
 
     double static_part(const JobInputs& job) const;
     void store(std::size_t i, const JobInputs& inputs);
+    /// Calls `apply` with each array that has an entry for every slot.
+    template <typename Apply>
+    void each_column(Apply apply);
     double fairshare_of(std::size_t i, std::span<const double> factors) const;
     /// Appends the slots from `from` on whose priority differs from the pushed one, and marks them as pushed.
     void take_changes(std::size_t from, std::span<const std::uint32_t> priorities, std::vector<Change>& changed);

@@ -14,7 +14,11 @@ template <typename Holds>
 Instant first_in(Instant from, Instant to, const Holds& holds) {
     while (to - from > tick) {
         const Instant middle = from + (to - from) / 2;
-        (holds(middle) ? to : from) = middle;
+        if (holds(middle)) {
+            to = middle;
+        } else {
+            from = middle;
+        }
     }
     return to;
 }

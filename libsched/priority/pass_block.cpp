@@ -101,7 +101,11 @@ void compute_block(const PassValues& values, const PassColumns& jobs, std::int64
                    std::uint32_t* priorities) {
     WEIR_CHECK(count <= pass_block);
     const bool is_exact = values.wait_max_us < std::int64_t{1} << 52;  // 142 years
-    (is_exact ? widest() : compute_singly)(values, jobs, now_us, count, priorities);
+    if (is_exact) {
+        widest()(values, jobs, now_us, count, priorities);
+    } else {
+        compute_singly(values, jobs, now_us, count, priorities);
+    }
 }
 
 std::vector<BlockFunction> block_functions() {

@@ -83,7 +83,11 @@ std::int64_t PushOrder::key_of(Sent& sent, std::int64_t fine) const {
 
 PriorityEngine::Change PushOrder::place(const PriorityEngine& engine, PriorityEngine::Slot slot, Instant now,
                                         std::span<const double> factors) {
-    has_origin_ ? set_gained(gained(engine, now)) : set_origin(engine, now);
+    if (has_origin_) {
+        set_gained(gained(engine, now));
+    } else {
+        set_origin(engine, now);
+    }
     Sent& sent = sent_of(engine, slot);
     const std::int64_t key = key_of(sent, engine.fine_priority(slot, now, factors));
     sent.value = static_cast<std::uint32_t>(std::clamp(wanted(key), value_min, value_max));
@@ -142,7 +146,11 @@ void PushOrder::drop_misplaced() {
         }
         back[i] = end == ends.begin() ? none : *(end - 1);
         const auto here = static_cast<std::uint32_t>(i);
-        end == ends.end() ? ends.push_back(here) : static_cast<void>(*end = here);
+        if (end == ends.end()) {
+            ends.push_back(here);
+        } else {
+            *end = here;
+        }
     }
     std::size_t kept = places_.size();
     for (std::uint32_t at = ends.empty() ? none : ends.back(); at != none; at = back[at]) {

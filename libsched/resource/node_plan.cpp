@@ -7,7 +7,11 @@
 namespace weir {
 
 void NodePlan::change_returns(Instant end, const std::vector<Pick>& picks, int sign) {
-    sign > 0 ? rises_.add(end) : rises_.remove(end);
+    if (sign > 0) {
+        rises_.add(end);
+    } else {
+        rises_.remove(end);
+    }
     for (const Pick& pick : picks) {
         returns_[pick.node].change(end, pick.room, sign);
     }
@@ -18,8 +22,13 @@ void NodePlan::change_kept(const Place& place, int sign) {
     if (place.picks.empty() || from >= place.end) {
         return;  // it fits never, or past the horizon
     }
-    sign > 0 ? falls_.add(from) : falls_.remove(from);
-    sign > 0 ? rises_.add(place.end) : rises_.remove(place.end);
+    if (sign > 0) {
+        falls_.add(from);
+        rises_.add(place.end);
+    } else {
+        falls_.remove(from);
+        rises_.remove(place.end);
+    }
     for (const Pick& pick : place.picks) {
         kept_[pick.node].change(from, pick.room, -sign);
         kept_[pick.node].change(place.end, pick.room, sign);

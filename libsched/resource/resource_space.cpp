@@ -91,7 +91,11 @@ void ResourceSpace::keep(const Place& place, int sign) {
     for (const Pick& pick : place.picks) {
         cores += sign * std::int64_t{pick.room.cores};
     }
-    sign > 0 ? plan_.hold(place) : plan_.drop(place);
+    if (sign > 0) {
+        plan_.hold(place);
+    } else {
+        plan_.drop(place);
+    }
     if (const Instant from = kept_from(place.at); from < place.end) {
         profile_.change(from, -cores);
         profile_.change(place.end, cores);

@@ -134,7 +134,11 @@ Status take(Fold& fold, std::string_view line, bool is_first) {
         return document.error();
     }
     const auto taken = json::read_json(document->get(), "job journal", [&](const json::Value& value) {
-        is_first ? fold.header(value) : fold.event(value);
+        if (is_first) {
+            fold.header(value);
+        } else {
+            fold.event(value);
+        }
         return Done{};
     });
     return taken;

@@ -32,12 +32,15 @@ std::string name_of(flux_plugin_arg_t* args) {
 int on_priority(flux_plugin_t* p, const char* topic, flux_plugin_arg_t* args, void*) {
     Tap& tap = tap_of(p);
     ++tap.calls;
-    if (std::strcmp(topic, "job.priority.get") == 0 && name_of(args) == "fatal")
+    if (std::strcmp(topic, "job.priority.get") == 0 && name_of(args) == "fatal") {
         return flux_jobtap_raise_exception(p, FLUX_JOBTAP_CURRENT_JOB, "test", 0, "not today");
-    if (tap.priority == -1)
+    }
+    if (tap.priority == -1) {
         return 0;
-    if (tap.priority == FLUX_JOBTAP_PRIORITY_UNAVAIL)
+    }
+    if (tap.priority == FLUX_JOBTAP_PRIORITY_UNAVAIL) {
         return flux_jobtap_priority_unavail(p, args);
+    }
     return flux_plugin_arg_pack(args, FLUX_PLUGIN_ARG_OUT, "{s:I}", "priority", tap.priority);
 }
 
@@ -46,8 +49,9 @@ int on_validate(flux_plugin_t* p, const char*, flux_plugin_arg_t* args, void*) {
 }
 
 int on_new(flux_plugin_t* p, const char*, flux_plugin_arg_t* args, void*) {
-    if (name_of(args) == "hold")
+    if (name_of(args) == "hold") {
         flux_jobtap_dependency_add(p, FLUX_JOBTAP_CURRENT_JOB, "the-test");
+    }
     flux_jobtap_job_aux_set(p, FLUX_JOBTAP_CURRENT_JOB, "mark", &tap_of(p),
                             [](void* tap) { ++static_cast<Tap*>(tap)->freed; });
     return 0;
@@ -77,24 +81,32 @@ int do_op(flux_plugin_t* p, const std::string& op, flux_jobid_t id, json_int_t p
         tap_of(p).priority = priority;
         return 0;
     }
-    if (op == "all")
+    if (op == "all") {
         return flux_jobtap_reprioritize_all(p);
-    if (op == "one")
+    }
+    if (op == "one") {
         return flux_jobtap_reprioritize_job(p, id, static_cast<unsigned int>(priority));
-    if (op == "release")
+    }
+    if (op == "release") {
         return flux_jobtap_dependency_remove(p, id, "the-test");
-    if (op == "raise")
+    }
+    if (op == "raise") {
         return flux_jobtap_raise_exception(p, id, "test", 0, "number %d", 7);
-    if (op == "alloc")
+    }
+    if (op == "alloc") {
         return flux_jobtap_event_post_pack(p, id, "alloc", "{s:b}", "bypass", 1);
-    if (op == "finish")
+    }
+    if (op == "finish") {
         return flux_jobtap_event_post_pack(p, id, "finish", "{s:i}", "status", 0) < 0
                    ? -1
                    : flux_jobtap_prolog_finish(p, id, "test", 0);
-    if (op == "prolog-finish")
+    }
+    if (op == "prolog-finish") {
         return flux_jobtap_prolog_finish(p, id, "test", 0);
-    if (op == "marked")
+    }
+    if (op == "marked") {
         return flux_jobtap_job_aux_get(p, id, "mark") ? 0 : -1;
+    }
     errno = EINVAL;
     return -1;
 }
@@ -104,10 +116,11 @@ void on_service(flux_t* h, flux_msg_handler_t*, const flux_msg_t* msg, void* arg
     json_int_t id = 0, priority = 0;
     errno = 0;
     if (flux_request_unpack(msg, nullptr, "{s:s s?I s?I}", "op", &op, "id", &id, "priority", &priority) < 0 ||
-        do_op(static_cast<flux_plugin_t*>(arg), op, static_cast<flux_jobid_t>(id), priority) < 0)
+        do_op(static_cast<flux_plugin_t*>(arg), op, static_cast<flux_jobid_t>(id), priority) < 0) {
         flux_respond_error(h, msg, errno ? errno : EINVAL, nullptr);
-    else
+    } else {
         flux_respond(h, msg, nullptr);
+    }
 }
 
 const flux_plugin_handler handlers[] = {
@@ -128,7 +141,8 @@ extern "C" __attribute__((visibility("default"))) int flux_plugin_init(flux_plug
     auto* tap = new Tap;
     flux_plugin_conf_unpack(p, "{s?I}", "priority", &tap->priority);
     if (flux_plugin_register(p, "testtap", handlers) < 0 ||
-        flux_plugin_aux_set(p, "tap", tap, [](void* gone) { delete static_cast<Tap*>(gone); }) < 0)
+        flux_plugin_aux_set(p, "tap", tap, [](void* gone) { delete static_cast<Tap*>(gone); }) < 0) {
         return -1;
+    }
     return flux_jobtap_service_register(p, "do", on_service, p);
 }

@@ -140,10 +140,18 @@ Json encode_memory(const R& r) {
         std::vector<std::string> hosts;
         IdSet ranks;
         for (const std::size_t n : places) {
-            by_name ? hosts.push_back(r.hosts[n]) : ranks.add(r.resources.nodes[n].rank);
+            if (by_name) {
+                hosts.push_back(r.hosts[n]);
+            } else {
+                ranks.add(r.resources.nodes[n].rank);
+            }
         }
         Json entry = Json::object();
-        by_name ? entry.set("hosts", hostlist_encode(hosts)) : entry.set("ranks", ranks.encode());
+        if (by_name) {
+            entry.set("hosts", hostlist_encode(hosts));
+        } else {
+            entry.set("ranks", ranks.encode());
+        }
         entry.set("value", mib);
         list.append(std::move(entry));
     }

@@ -60,7 +60,11 @@ Status Accounting::restore_counted(const SavedState& saved) {
     for (const CountedRow& row : saved.counted_events) {
         CountedJob job = row.job;
         job.charge.payer = payer_at(tree(), row.path);
-        row.ended ? counted_->end(job, *row.ended) : counted_->start(job);
+        if (row.ended) {
+            counted_->end(job, *row.ended);
+        } else {
+            counted_->start(job);
+        }
     }
     return Done{};
 }

@@ -41,7 +41,9 @@ void UserNames::configure(const std::map<std::string, std::uint32_t>& users) {
             known.state = State::stale;
         }
     };
-    forget(names_), forget(ids_), forget(groups_);
+    forget(names_);
+    forget(ids_);
+    forget(groups_);
     is_down_ = false;
 }
 

@@ -109,7 +109,8 @@ Json Module::on_tree_set(const flux_msg_t* msg) {
     answer.set("revision", static_cast<long long>(proposal.revision.revision));
     answer.set("changes", changes_view(proposal.changes)).set("is_new", proposal.is_new);
     if (is_dry_run) {
-        return answer.set("dry_run", true), std::move(answer);
+        answer.set("dry_run", true);
+        return answer;
     }
     if (!proposal.is_new) {
         return answer;

@@ -121,7 +121,11 @@ bool read_counted(const SqliteStatement& row, CountedUsageState& into) {
             into.rules.push_back(number.high);
         }
     } else {
-        (part == part_usage ? into.usage : into.history).push_back(std::move(payer));
+        if (part == part_usage) {
+            into.usage.push_back(std::move(payer));
+        } else {
+            into.history.push_back(std::move(payer));
+        }
     }
     return part >= part_rules && part <= part_history;
 }

@@ -48,8 +48,10 @@ struct LogAxis {
 inline void write_panel(std::FILE* file, const FrontierPanel& panel, double left, double top) {
     double low_x = 1e300, high_x = 0, low_y = 1e300, high_y = 0;
     for (const FrontierPoint& point : panel.points) {
-        low_x = std::min(low_x, point.slowdown), high_x = std::max(high_x, point.slowdown);
-        low_y = std::min(low_y, point.wait_s), high_y = std::max(high_y, point.wait_s);
+        low_x = std::min(low_x, point.slowdown);
+        high_x = std::max(high_x, point.slowdown);
+        low_y = std::min(low_y, point.wait_s);
+        high_y = std::max(high_y, point.wait_s);
     }
     const LogAxis x{low_x / 1.1, high_x * 1.1, left + 60, left + 360};
     const LogAxis y{low_y / 1.2, high_y * 1.2, top + 240, top + 30};

@@ -17,9 +17,10 @@ using std::chrono::duration;
 std::string jobspec(int number) {
     const std::string n = std::to_string(number);
     std::string environment;
-    for (int i = 0; i < 24; ++i)
+    for (int i = 0; i < 24; ++i) {
         environment += std::string(i == 0 ? "" : ",") + "\"VARIABLE_" + std::to_string(i) +
                        "\":\"/opt/site/software/toolchain/" + std::to_string(i) + "/bin\"";
+    }
     return R"({"resources":[{"type":"slot","count":1,"label":"task","with":[{"type":"core","count":)" +
            std::to_string(1 + number % 4) + R"(}]}],"tasks":[{"command":["/home/alice/study/run.sh","--case",")" + n +
            R"("],"slot":"task","count":{"per_slot":1}}],"attributes":{"system":{"duration":)" +
@@ -36,15 +37,17 @@ Counts counts(flux_t* h) {
     flux_future_t* f = flux_rpc(h, "job-list.job-stats", nullptr, FLUX_NODEID_ANY, 0);
     int depend = 0, priority = 0, sched = 0, run = 0;
     if (flux_rpc_get_unpack(f, "{s:{s:i s:i s:i s:i}}", "job_states", "depend", &depend, "priority", &priority, "sched",
-                            &sched, "run", &run) < 0)
+                            &sched, "run", &run) < 0) {
         throw std::runtime_error(std::string("job-list.job-stats: ") + flux_future_error_string(f));
+    }
     flux_future_destroy(f);
     return {depend + priority, sched + run};
 }
 
 void settle(flux_t* h, int jobs) {
-    while (counts(h).settled < jobs)
+    while (counts(h).settled < jobs) {
         std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
 }
 
 double seconds_since(Clock::time_point begin) {
@@ -59,9 +62,11 @@ int list_all(flux_t* h) {
                                 FLUX_NODEID_ANY, FLUX_RPC_STREAMING);
     int jobs = 0;
     const char* text = nullptr;
-    for (; flux_rpc_get(f, &text) == 0; flux_future_reset(f))
-        for (const char* at = std::strstr(text, "\"id\":"); at; at = std::strstr(at + 1, "\"id\":"))
+    for (; flux_rpc_get(f, &text) == 0; flux_future_reset(f)) {
+        for (const char* at = std::strstr(text, "\"id\":"); at; at = std::strstr(at + 1, "\"id\":")) {
             ++jobs;
+        }
+    }
     flux_future_destroy(f);
     return jobs;
 }

@@ -21,8 +21,9 @@ std::string empty_job() {
 int done_jobs(flux_t* h) {
     flux_future_t* f = flux_rpc(h, "job-list.job-stats", nullptr, FLUX_NODEID_ANY, 0);
     int inactive = 0, purged = 0;
-    if (flux_rpc_get_unpack(f, "{s:{s:i} s:i}", "job_states", "inactive", &inactive, "inactive_purged", &purged) < 0)
+    if (flux_rpc_get_unpack(f, "{s:{s:i} s:i}", "job_states", "inactive", &inactive, "inactive_purged", &purged) < 0) {
         throw std::runtime_error(flux_future_error_string(f));
+    }
     flux_future_destroy(f);
     return inactive + purged;
 }
@@ -31,8 +32,10 @@ int done_jobs(flux_t* h) {
 void print_messages(flux_t* h, int jobs) {
     flux_future_t* f = flux_rpc(h, "broker.stats-get", nullptr, FLUX_NODEID_ANY, 0);
     json_int_t requests = 0, responses = 0, events = 0;
-    if (flux_rpc_get_unpack(f, "{s:I s:I s:I}", "requests", &requests, "responses", &responses, "events", &events) < 0)
+    if (flux_rpc_get_unpack(f, "{s:I s:I s:I}", "requests", &requests, "responses", &responses, "events", &events) <
+        0) {
         throw std::runtime_error(std::string("broker.stats-get: ") + flux_strerror(errno));
+    }
     flux_future_destroy(f);
     const auto per_job = [jobs](json_int_t n) { return static_cast<double>(n) / jobs; };
     std::printf("  messages a job through the router: requests %.2f  responses %.2f  events %.2f\n", per_job(requests),
@@ -53,13 +56,15 @@ int measure(const Plan& plan) {
         Run run{submitter, [text = empty_job()](int) { return text; }, jobs, in_flight_max, plan.outstanding, done};
         run.run();
         submitted = seconds();
-        if (run.failed > 0)
+        if (run.failed > 0) {
             std::fprintf(stderr, "%d submissions failed\n", run.failed);
+        }
     });
     for (double next = 0; done < jobs; std::this_thread::sleep_for(std::chrono::milliseconds(20))) {
         done = done_jobs(observer);
-        if (seconds() < next && done < jobs)
+        if (seconds() < next && done < jobs) {
             continue;
+        }
         std::printf("  t %6.1f s  done %7d  rss %ld MiB\n", seconds(), done.load(), broker.rss_kb() / 1024);
         std::fflush(stdout);
         next = seconds() + 2;
@@ -88,8 +93,9 @@ int main(int argc, char** argv) {
     }
     try {
         Plan plan{argv[1], std::atoi(argv[2])};
-        if (argc > 3)
+        if (argc > 3) {
             plan.outstanding = std::atoi(argv[3]);
+        }
         plan.with_journal = argc > 4 && std::string(argv[4]) == "journal";
         plan.with_priority = argc > 5 && std::string(argv[5]) == "priority";
         plan.extra = argc > 6 ? argv[6] : "";

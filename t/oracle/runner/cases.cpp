@@ -129,7 +129,11 @@ void expect_any(const Case& one, Report& report, std::initializer_list<std::stri
         return;
     }
     const double expected = number_of(value);
-    one.tol > 0.01 ? report.within(key, expected, got, one.tol) : report.number(key, expected, got, one.tol);
+    if (one.tol > 0.01) {
+        report.within(key, expected, got, one.tol);
+    } else {
+        report.number(key, expected, got, one.tol);
+    }
 }
 
 }  // namespace weir::oracle

@@ -163,7 +163,11 @@ class Groups {
 
   private:
     void set(Parameter parameter, const std::string& group, double value) {
-        (group.empty() ? for_all_ : groups_[lowered(group)])[parameter] = value;
+        if (group.empty()) {
+            for_all_[parameter] = value;
+        } else {
+            groups_[lowered(group)][parameter] = value;
+        }
     }
 
     void take(const std::string& key, const Value* value, const std::string& group) {

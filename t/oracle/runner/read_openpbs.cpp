@@ -177,8 +177,11 @@ void compare_figure(const Case& one, Report& report, const Site& site, const std
     }
     if (const auto got = figure_of(site, kind, who, figure->number())) {
         const std::string what = kind + " " + who;  // what is printed without decimals is not off in proportion
-        one.tol > 0.01 ? report.within(what, figure->number(), *got, one.tol)
-                       : report.number(what, figure->number(), *got, one.tol);
+        if (one.tol > 0.01) {
+            report.within(what, figure->number(), *got, one.tol);
+        } else {
+            report.number(what, figure->number(), *got, one.tol);
+        }
     } else {
         report.fail(kind, "a figure that this reader knows", kind);
     }
@@ -235,8 +238,11 @@ void read_tree(const Case& one, Report& report) {
             compare_figure(one, report, site, kind, who, figure);
         }
         for (const auto& [below, value] : entries(name == "pairwise" ? nullptr : figure)) {
-            site.has(name) ? compare_figure(one, report, site, below, name, value)
-                           : compare_figure(one, report, site, name, below, value);
+            if (site.has(name)) {
+                compare_figure(one, report, site, below, name, value);
+            } else {
+                compare_figure(one, report, site, name, below, value);
+            }
         }
     }
 }

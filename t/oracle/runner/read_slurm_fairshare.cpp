@@ -24,8 +24,11 @@ void compare_level(Report& report, const Value* row, std::optional<double> got) 
     if (is_text(expected)) {
         report.text("level_fs", text_at(row, "level_fs"), got ? "finite" : "inf");
     } else if (is_number(expected)) {
-        got ? report.number("level_fs", number_of(expected), *got, tol)
-            : report.fail("level_fs", std::to_string(number_of(expected)), "inf");
+        if (got) {
+            report.number("level_fs", number_of(expected), *got, tol);
+        } else {
+            report.fail("level_fs", std::to_string(number_of(expected)), "inf");
+        }
     }
 }
 

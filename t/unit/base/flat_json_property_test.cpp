@@ -23,21 +23,26 @@ bool is_same_object(const json_t* tree, FlatValue object) {
     const char* key = nullptr;
     json_t* member = nullptr;
     json_object_foreach(const_cast<json_t*>(tree), key, member) {
-        if (!is_same(member, object[key]))
+        if (!is_same(member, object[key])) {
             return false;
+        }
         ++found;
     }
-    for (FlatValue name = object.first(); name; name = name.next().next())
-        if (json_object_get(tree, name.string().value().c_str()) == nullptr)
+    for (FlatValue name = object.first(); name; name = name.next().next()) {
+        if (json_object_get(tree, name.string().value().c_str()) == nullptr) {
             return false;
+        }
+    }
     return found == json_object_size(tree);
 }
 
 bool is_same_array(const json_t* tree, FlatValue array) {
     std::size_t size = 0;
-    for (FlatValue element = array.first(); element; element = element.next(), ++size)
-        if (!is_same(json_array_get(tree, size), element))
+    for (FlatValue element = array.first(); element; element = element.next(), ++size) {
+        if (!is_same(json_array_get(tree, size), element)) {
             return false;
+        }
+    }
     return size == json_array_size(tree) && !array.element(size);
 }
 
@@ -65,8 +70,9 @@ bool is_same(const json_t* tree, FlatValue value) {
 
 /// Whether both say the same of a text. A byte 0 is no JSON; jansson overlooks it behind a number.
 bool agrees(const std::string& text) {
-    if (text.find('\0') != std::string::npos)
+    if (text.find('\0') != std::string::npos) {
         return !FlatJson().read(text);
+    }
     json_t* tree = json_loadb(text.data(), text.size(), JSON_DECODE_ANY, nullptr);
     FlatJson flat;
     const FlatValue value = flat.read(text);
@@ -156,8 +162,9 @@ rc::Gen<std::string> any_piece() {
 
 std::string joined(const std::vector<std::string>& parts) {
     std::string text;
-    for (const std::string& part : parts)
+    for (const std::string& part : parts) {
         text += part;
+    }
     return text;
 }
 
@@ -180,8 +187,9 @@ rc::Gen<std::string> leaf() {
 }
 
 rc::Gen<std::string> document(int size) {
-    if (size <= 1)
+    if (size <= 1) {
         return leaf();
+    }
     const auto inner =
         rc::gen::container<std::vector<std::string>>(3, rc::gen::exec([size] { return *document(size / 3); }));
     return rc::gen::oneOf(rc::gen::map(inner,

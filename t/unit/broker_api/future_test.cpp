@@ -168,7 +168,11 @@ TEST_CASE("future: a stream is taken one response a call until its end") {
     flux_future_t* f = rpc(pair, FLUX_RPC_STREAMING).release();
     Body body = [&](flux_future_t* self) {
         seen += text_of(self) + ";";
-        flux_future_has_error(self) ? flux_future_destroy(self) : flux_future_reset(self);
+        if (flux_future_has_error(self)) {
+            flux_future_destroy(self);
+        } else {
+            flux_future_reset(self);
+        }
     };
     REQUIRE(flux_future_then(f, -1, run_body, &body) == 0);
     const auto request = pair.sent();

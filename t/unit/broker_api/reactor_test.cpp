@@ -46,7 +46,11 @@ TEST_CASE("reactor: stop, and stop with an error") {
     bool is_error = false;
     Body body = [&](flux_watcher_t*, int) {
         errno = ECONNRESET;
-        is_error ? flux_reactor_stop_error(r.get()) : flux_reactor_stop(r.get());
+        if (is_error) {
+            flux_reactor_stop_error(r.get());
+        } else {
+            flux_reactor_stop(r.get());
+        }
     };
     const Watcher timer(flux_timer_watcher_create(r.get(), 0, 0.0001, run_body, &body));
     flux_watcher_start(timer.get());

@@ -96,8 +96,14 @@ TEST_CASE("router: methods of the broker ask for the owner unless a role is name
     Router router(OWNER);
     Peer guest(router, "guest", GUEST);
     int calls = 0;
-    router.add_method("attr.set", 0, [&calls](const Call& call) { call.respond(), ++calls; });
-    router.add_method("attr.get", FLUX_ROLE_USER, [&calls](const Call& call) { call.respond(), ++calls; });
+    router.add_method("attr.set", 0, [&calls](const Call& call) {
+        call.respond();
+        ++calls;
+    });
+    router.add_method("attr.get", FLUX_ROLE_USER, [&calls](const Call& call) {
+        call.respond();
+        ++calls;
+    });
     guest.request("attr.set");
     CHECK(guest.got.back().aux1() == EPERM);
     CHECK(guest.got.back().text() == "Request requires owner credentials");

@@ -60,9 +60,10 @@ TEST_CASE("eventlog: its fold is the live job") {
         RC_ASSERT(life.post("submit", R"({"userid":7,"urgency":16,"flags":0,"version":1})").has_value());
         const auto which =
             *rc::gen::container<std::vector<int>>(rc::gen::inRange(0, static_cast<int>(happenings.size())));
-        for (const int i : which)
+        for (const int i : which) {
             (void)life.post(happenings[static_cast<std::size_t>(i)].first,
                             happenings[static_cast<std::size_t>(i)].second);
+        }
         JournalWriter writer;
         writer.begin(0, 0);
         writer.add(life.job);

@@ -39,14 +39,17 @@ TEST_CASE("queue: order is the stable sort by priority") {
             }
         }
         std::vector<const Job*> expected;
-        for (std::size_t i = 0; i < jobs.size(); ++i)
-            if (is_in[i])
+        for (std::size_t i = 0; i < jobs.size(); ++i) {
+            if (is_in[i]) {
                 expected.push_back(jobs[i].get());
+            }
+        }
         std::stable_sort(expected.begin(), expected.end(),
                          [](const Job* a, const Job* b) { return a->priority > b->priority; });
         std::vector<const Job*> actual;
-        for (const auto& entry : queue)
+        for (const auto& entry : queue) {
             actual.push_back(entry.job);
+        }
         RC_ASSERT(actual == expected);
     });
 }

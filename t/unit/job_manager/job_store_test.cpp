@@ -40,15 +40,17 @@ std::string journal_of(Life& life) {
 std::vector<std::string> lines_of(const std::string& text) {
     std::vector<std::string> lines;
     std::istringstream in(text);
-    for (std::string line; std::getline(in, line);)
+    for (std::string line; std::getline(in, line);) {
         lines.push_back(line);
+    }
     return lines;
 }
 
 std::string joined(const std::vector<std::string>& lines) {
     std::string text;
-    for (const std::string& line : lines)
+    for (const std::string& line : lines) {
         text += line + "\n";
+    }
     return text;
 }
 
@@ -59,8 +61,9 @@ std::string file_text(const std::string& path) {
 }
 
 void append_all(JobStore& store, const Job& job) {
-    for (const std::string& line : lines_of(job.eventlog))
+    for (const std::string& line : lines_of(job.eventlog)) {
         store.append(job, line);
+    }
 }
 
 /// While it lives, no file of this process grows beyond `bytes` (EFBIG): a disk that is full, without one.
@@ -230,8 +233,9 @@ TEST_CASE("journal: any change, loss or exchange of lines refuses the file with 
         auto changed = lines;
         changed[i][changed[i].size() / 2] ^= 1;
         refused_at(changed, i + 1);
-        if (i + 1 == lines.size())
+        if (i + 1 == lines.size()) {
             continue;
+        }
         changed = lines;
         changed.erase(changed.begin() + static_cast<std::ptrdiff_t>(i));
         refused_at(changed, i + 1);
@@ -397,8 +401,9 @@ TEST_CASE("store: a journal that is missing or empty is told where something say
     std::ofstream(dir.path + "/job-priority.sqlite") << "x";
     for (const bool is_empty : {true, false}) {
         ::unlink((dir.path + "/jobs.journal").c_str());
-        if (is_empty)
+        if (is_empty) {
             std::ofstream(dir.path + "/jobs.journal") << "";
+        }
         RestoredJobs restored;
         REQUIRE(JobStore::open(dir.path, pool, restored));
         CHECK(restored.warning.find("/jobs.journal is missing or empty, but ") != std::string::npos);
@@ -423,8 +428,9 @@ TEST_CASE("store: room is set aside behind the end and given back") {
         const std::string before = file_text(path);
         REQUIRE((*store)->reserve());
         CHECK(file_text(path) == before);
-        if (blocks() * 512 < 256 * 1024)
+        if (blocks() * 512 < 256 * 1024) {
             WARN("this file system cannot set room aside");
+        }
     }
     CHECK(blocks() * 512 < 256 * 1024);
 }

@@ -15,8 +15,9 @@ namespace {
 Job& put(JobTable& table, Life& life) {
     Job& job = table.add(std::make_unique<Job>(std::move(life.job)));
     table.count(job, State::created);
-    if (job.state == State::inactive)
+    if (job.state == State::inactive) {
         table.retire(job);
+    }
     return job;
 }
 
@@ -49,12 +50,13 @@ TEST_CASE("table: a list goes pending by priority, running latest first, ended l
     const auto add = [&](JobId id, int step, int priority) {
         Life life(id);
         life.now_us += static_cast<std::int64_t>(id) * 1000000;
-        if (step == 0)
+        if (step == 0) {
             life.to_sched(16, priority);
-        else if (step == 1)
+        } else if (step == 1) {
             life.to_run();
-        else
+        } else {
             life.to_inactive();
+        }
         put(table, life);
     };
     add(1, 2, 0);
@@ -66,8 +68,9 @@ TEST_CASE("table: a list goes pending by priority, running latest first, ended l
     add(7, 0, 20);
     ListQuery query{*compile_constraint(nullptr)};
     std::vector<JobId> ids;
-    for (const Job* job : list_jobs(table, query))
+    for (const Job* job : list_jobs(table, query)) {
         ids.push_back(job->id);
+    }
     CHECK(ids == std::vector<JobId>{6, 7, 5, 4, 3, 2, 1});
     query.entries_max = 2;
     CHECK(list_jobs(table, query).size() == 2);

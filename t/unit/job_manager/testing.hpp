@@ -41,8 +41,9 @@ struct Life {
     Status post(const std::string& name, const std::string& context = "") {
         const Event event{++now_us, name, context.empty() ? Json() : json(context)};
         auto done = transition(job, event);
-        if (done)
+        if (done) {
             job.eventlog += encode(event) + "\n";
+        }
         return done;
     }
     Life& to_sched(int urgency = 16, int priority = 100) {

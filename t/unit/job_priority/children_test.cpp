@@ -57,7 +57,9 @@ TEST_CASE("children: a record that comes twice counts once, a gap is not jumped"
 TEST_CASE("children: a job inside a reported job takes its cores, and ends with it") {
     auto s = parent_with_child();
     UplinkRow inner = start(2, 3, 120);
-    inner.user = "carol", inner.account = "bio", inner.inside = 1;
+    inner.user = "carol";
+    inner.account = "bio";
+    inner.inside = 1;
     tell(*s, 1, {start(1, 4, 110), inner, end(1, 4, 130), inner});
     s->apply(freed(child, 200));
     CHECK(charged(*s, "bio/@carol", 999) == 30'000'000);
@@ -115,13 +117,17 @@ TEST_CASE("children: of a guest's child its owner is believed about himself alon
     auto s = parent_with_child(bob);
     const UplinkRow stranger{true, 1, "alice", "physics/lattice", 1, at(110)};
     UplinkRow by_number = stranger;
-    by_number.user = std::to_string(alice), by_number.job = 2;
+    by_number.user = std::to_string(alice);
+    by_number.job = 2;
     UplinkRow elsewhere = stranger;  // an account that he is not in, and one that nobody has
-    elsewhere.user = "bob", elsewhere.job = 3;
+    elsewhere.user = "bob";
+    elsewhere.job = 3;
     UplinkRow nowhere = elsewhere;
-    nowhere.account = "nowhere", nowhere.job = 4;
+    nowhere.account = "nowhere";
+    nowhere.job = 4;
     UplinkRow himself = elsewhere;
-    himself.account = "bio", himself.job = 5;
+    himself.account = "bio";
+    himself.job = 5;
     CHECK(tell(*s, 1, {stranger, by_number, elsewhere, nowhere, himself}) == 5);
     CHECK(s->children().not_believed() == 4);
     CHECK(s->accounting().reported().size() == 1);
@@ -150,7 +156,8 @@ TEST_CASE("children: no time lies outside of the job or after now, and none is t
     tell(*s, 1, {open, close});
     CHECK(s->accounting().ledger().save().frame == before.frame);
     CHECK(s->children().children().at(child).applied_until == at(900));
-    open.job = close.job = 2, open.time = at(100);
+    open.job = close.job = 2;
+    open.time = at(100);
     tell(*s, 3, {open, close});
     CHECK(s->accounting().find(child)->told_until == at(900));
     CHECK(charged(*s, "bio/@bob", 900) == 8'000'000'000);

@@ -52,7 +52,11 @@ TEST_CASE("pending queue: marked jobs and the jobs of marked factors are judged,
             } else {
                 factors[factor] += 0.01;  // nobody is told
                 judge(what == 9, jobs, marked);
-                what == 9 ? queue.pass(at(0), factors, pusher) : queue.pass_marked(at(0), factors, pusher);
+                if (what == 9) {
+                    queue.pass(at(0), factors, pusher);
+                } else {
+                    queue.pass_marked(at(0), factors, pusher);
+                }
                 jobs.clear();
                 marked.clear();
                 while (const auto push = pusher.next()) {

@@ -295,8 +295,11 @@ TEST_CASE("service: the tree view's users add up to their accounts and to the to
         const json_t* node = json_array_get(nodes, i);
         const json_int_t value = json_integer_value(json_object_get(node, "charged_core_us"));
         const std::string path = json_string_value(json_object_get(node, "path"));
-        (path.find('@') != std::string::npos ? users : accounts) +=
-            path.find('/') == std::string::npos || path.find('@') != std::string::npos ? value : 0;
+        if (path.find('@') != std::string::npos) {
+            users += value;
+        } else if (path.find('/') == std::string::npos) {
+            accounts += value;
+        }
     }
     CHECK(users == 600'000'000);
     CHECK(accounts == 600'000'000);

@@ -112,7 +112,11 @@ std::vector<std::pair<std::size_t, bool>> in_order(const std::vector<Life>& live
 }
 void tell(CountedUsage& usage, const std::vector<Life>& lives, std::pair<std::size_t, bool> event) {
     const Life& life = lives[event.first];
-    event.second ? usage.end(life.job, life.ended) : usage.start(life.job);
+    if (event.second) {
+        usage.end(life.job, life.ended);
+    } else {
+        usage.start(life.job);
+    }
 }
 
 double of(const CountedUsage& usage, const char* path, Instant now) {

@@ -50,7 +50,11 @@ TEST_CASE("Moab: down a tree, as entitled is one half and tiers weigh by the tie
     std::vector<CoreMicros> usage(tree.size());
     const auto put = [&](const char* path, CoreMicros used) { usage[at(tree, path).value] = used; };
     usage[0] = 4;
-    put("g", 2), put("g/@a", 1), put("g/@b", 1), put("h", 2), put("h/@c", 2);
+    put("g", 2);
+    put("g/@a", 1);
+    put("g/@b", 1);
+    put("h", 2);
+    put("h/@c", 2);
     Standings standings;
     Moab{}.evaluate(tree, {usage}, standings);
     for (const char* path : {"g/@a", "g/@b", "h/@c"}) {
@@ -59,7 +63,11 @@ TEST_CASE("Moab: down a tree, as entitled is one half and tiers weigh by the tie
     }
     // a: tier one 50 - 75, tier two 50 - 100, the second weighing half: (-25 - 25) / 1.5 points
     usage[0] = 4;
-    put("g", 3), put("g/@a", 3), put("g/@b", 0), put("h", 1), put("h/@c", 1);
+    put("g", 3);
+    put("g/@a", 3);
+    put("g/@b", 0);
+    put("h", 1);
+    put("h/@c", 1);
     Moab{}.evaluate(tree, {usage}, standings);
     CHECK(standings.factor[at(tree, "g/@a").value] == Approx(0.5 - 0.5 / 1.5 / 2));
     CHECK(standings.factor[at(tree, "g/@b").value] == 0.5);  // -25 + 25

@@ -23,7 +23,9 @@ TEST_CASE("OpenPBS: ranks are those of the order of entities, zero shares last")
             }
         }
     };
-    put("g/@a", 100), put("g/@b", 100), put("@c", 150);
+    put("g/@a", 100);
+    put("g/@b", 100);
+    put("@c", 150);
     const OpenPbs rule;
     Standings standings;
     rule.evaluate(tree, {usage}, standings);
@@ -126,7 +128,8 @@ TEST_CASE("HTCondor groups: static quotas are scaled down level by level, dynami
 
 TEST_CASE("HTCondor groups: surplus goes to siblings first and up only past groups that accept it") {
     Departments site;
-    site.hep = wanting(site.hep, 60, true), site.lep = wanting(site.lep, 1, true);
+    site.hep = wanting(site.hep, 60, true);
+    site.lep = wanting(site.lep, 1, true);
     site.chemistry = wanting(site.chemistry, 4);
     const auto capped = site.negotiate(30);
     CHECK(capped[1].allocated == Approx(19));  // with low energy's four; physics itself accepts none
@@ -147,7 +150,8 @@ TEST_CASE("HTCondor groups: who competes for surplus gets it by quota, who has n
     CHECK(busy[1].allocated == Approx(20));
     CHECK(busy[3].allocated == Approx(0).margin(1e-12));
     std::vector<CondorGroup> modest = groups;
-    modest[0].wanted = 35, modest[1].wanted = 15;
+    modest[0].wanted = 35;
+    modest[1].wanted = 15;
     const auto rest = negotiate_groups(modest, 80, false);
     CHECK(rest[0].allocated == Approx(35));
     CHECK(rest[1].allocated == Approx(15));

@@ -76,7 +76,10 @@ TEST_CASE("ledger: idle time decays, is reset, saved and restored as any use is,
     const auto tree = small();
     UsageLedger ledger{tree, std::chrono::hours{1}};
     const NodeId user = at(*tree, "a/@u");
-    const auto both = [&](auto what) { what(user), what(idle); };
+    const auto both = [&](auto what) {
+        what(user);
+        what(idle);
+    };
     const auto is_same = [&](double t) {
         CHECK(ledger.usage(idle, second(t)) == ledger.usage(user, second(t)));
         CHECK(ledger.charged(idle, second(t)) == ledger.charged(user, second(t)));

@@ -69,7 +69,11 @@ TEST_CASE("ageing: the rules differ by holds alone, and in one order") {
             now += gap;
             summed += can_start ? gap : 0;
             for (Ageing& age : ages) {
-                is_begin ? age.begin(at(now)) : age.pause(at(now));
+                if (is_begin) {
+                    age.begin(at(now));
+                } else {
+                    age.pause(at(now));
+                }
             }
             can_start = is_begin;
             first = is_begin && first < 0 ? now : first;

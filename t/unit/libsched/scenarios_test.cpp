@@ -141,7 +141,10 @@ TEST_CASE("LSF: hist-hours says how long finished work counts") {
     };
     CHECK(third([](LsfPolicy&) {}) == 'b');
     CHECK(third([](LsfPolicy& lsf) { lsf.factors.cpu_time = 0; }) == 'a');  // run time of finished jobs is not counted
-    CHECK(third([](LsfPolicy& lsf) { lsf.factors.cpu_time = 0, lsf.history.enable_hist_run_time = true; }) == 'b');
+    CHECK(third([](LsfPolicy& lsf) {
+              lsf.factors.cpu_time = 0;
+              lsf.history.enable_hist_run_time = true;
+          }) == 'b');
     // Kills: CPU time counted only where the common factor asks for it.
     CHECK(third([](LsfPolicy& lsf) {
               lsf.factors.cpu_time = 0, lsf.queue_factors["0"] = {{"cpu-time-factor", 0.7}};
@@ -399,9 +402,12 @@ TEST_CASE("Torque: against first fit, 1000, 1500 and 2000 jobs under the load th
         };
         const JobMetrics ours = measured(test::replay(jobs, cores, reserving, order.get()));
         const JobMetrics torque = measured(test::replay(jobs, cores, policy_named("first-fit").value(), nullptr));
-        mean += ours.wait_s.mean, mean_first_fit += torque.wait_s.mean;
-        large += ours.wait_large_s, large_first_fit += torque.wait_large_s;
-        longest += ours.wait_s.max, longest_first_fit += torque.wait_s.max;
+        mean += ours.wait_s.mean;
+        mean_first_fit += torque.wait_s.mean;
+        large += ours.wait_large_s;
+        large_first_fit += torque.wait_large_s;
+        longest += ours.wait_s.max;
+        longest_first_fit += torque.wait_s.max;
     }
     CAPTURE(count, mean / mean_first_fit, large / large_first_fit, longest / longest_first_fit);
     CHECK(mean < 0.5 * mean_first_fit);
