@@ -1,26 +1,14 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the mapping between rows and structs, checked on the way in and on the way out. See state_store.hpp.
+// Owns: the mapping between rows and structs. Each table stands once: its columns, then the function that reads a row,
+//   which is false when the row cannot be what we wrote, then the one that writes it. See state_store.hpp.
 #include <charconv>
 #include <cmath>
 
+#include "modules/job-priority/state/named_row.hpp"
 #include "modules/job-priority/state/state_store.hpp"
 
 namespace weir::priority {
 namespace {
-
-std::int64_t us(Instant time) {
-    return time.time_since_epoch().count();
-}
-Instant at(std::int64_t time_us) {
-    return Instant{Duration{time_us}};
-}
-// Job ids are 64-bit FLUIDs; SQLite's integers are signed, the bits are the same.
-std::int64_t signed_id(std::uint64_t id) {
-    return static_cast<std::int64_t>(id);
-}
-std::uint64_t unsigned_id(std::int64_t id) {
-    return static_cast<std::uint64_t>(id);
-}
 
 std::int64_t number_or_zero(const std::string& text) {
     std::int64_t value = 0;
@@ -29,8 +17,8 @@ std::int64_t number_or_zero(const std::string& text) {
 }
 
 std::map<std::string, std::string> meta_texts(const StateMeta& meta) {
-    return {{"position_us", std::to_string(us(meta.position))},
-            {"charged_floor_us", std::to_string(us(meta.charged_floor))},
+    return {{"position_us", std::to_string(meta.position.time_since_epoch().count())},
+            {"charged_floor_us", std::to_string(meta.charged_floor.time_since_epoch().count())},
             {"uplink_seq", std::to_string(meta.uplink_seq)},
             {"instance", meta.instance}};
 }
@@ -38,11 +26,11 @@ std::map<std::string, std::string> meta_texts(const StateMeta& meta) {
 void set_meta(SavedState& saved, const std::string& key, const std::string& value) {
     StateMeta& meta = saved.meta;
     if (key == "position_us") {
-        meta.position = at(number_or_zero(value));
+        meta.position = Instant{Duration{number_or_zero(value)}};
     } else if (key == "charged_floor_us") {
-        meta.charged_floor = at(number_or_zero(value));
+        meta.charged_floor = Instant{Duration{number_or_zero(value)}};
     } else if (key == "uplink_seq") {
-        meta.uplink_seq = unsigned_id(number_or_zero(value));
+        meta.uplink_seq = static_cast<std::uint64_t>(number_or_zero(value));
     } else if (key == "instance") {
         meta.instance = value;
     } else if (key == "half_life_us") {
@@ -50,31 +38,63 @@ void set_meta(SavedState& saved, const std::string& key, const std::string& valu
     } else if (key == "frame") {
         saved.ledger.frame = number_or_zero(value);
     } else if (key == "since_us") {
-        saved.ledger.since = at(number_or_zero(value));
+        saved.ledger.since = Instant{Duration{number_or_zero(value)}};
     }
 }
 
-/// Reads every row of `sql` with `row`, which returns false when the row cannot be what we wrote.
-template <typename Row>
-Status each(SqliteDb& db, const std::string& path, const char* sql, Row row) {
-    SqliteStatement statement = db.prepare(sql);
-    while (statement.step()) {
-        if (!row(statement)) {
-            return Error{std::errc::illegal_byte_sequence,
-                         "state file " + path + ": a row of \"" + sql + "\" holds an impossible value"};
-        }
-    }
-    if (statement.failure()) {
-        const bool is_corrupt = is_corruption(*statement.failure());
-        return Error{is_corrupt ? std::errc::illegal_byte_sequence : std::errc::io_error,
-                     "state file " + path + ": " + statement.failure()->message};
-    }
-    return Done{};
+// ---- meta ----
+
+constexpr StateTable meta_table{"meta", {"key", "value"}, 1};
+
+bool read_meta(const RowReader& row, SavedState& saved) {
+    set_meta(saved, row.text("key"), row.text("value"));
+    return true;
+}
+void write_meta(RowWriter row, const std::pair<const std::string, std::string>& entry) {
+    row.text("key", entry.first).text("value", entry.second);
 }
 
-WideInteger wide(const SqliteStatement& row, int first) {
-    return WideInteger{row.column_int(first), unsigned_id(row.column_int(first + 1))};
+// ---- the share tree ----
+
+constexpr StateTable revision_table{
+    "tree_revision", {"revision", "time_us", "author", "reason", "toml"}, 0, "revision"};
+
+bool read_revision(const RowReader& row, SavedState& saved) {
+    saved.revisions.push_back(
+        {row.integer("revision"), row.time("time_us"), row.text("author"), row.text("reason"), row.text("toml")});
+    return saved.revisions.back().revision > 0;
 }
+void write_revision(RowWriter row, const TreeRevision& revision) {
+    row.integer("revision", revision.revision).time("time_us", revision.time);
+    row.text("author", revision.author).text("reason", revision.reason).text("toml", revision.toml);
+}
+
+// ---- usage ----
+
+constexpr StateTable ledger_table{"ledger",
+                                  {"path", "weighted_high", "weighted_low", "charged_high", "charged_low", "rate"}};
+
+bool read_ledger(const RowReader& row, SavedState& saved) {
+    saved.ledger.payers.push_back({row.text("path"), row.wide("weighted_high", "weighted_low"),
+                                   row.wide("charged_high", "charged_low"), row.integer("rate")});
+    return row.integer("rate") >= 0;
+}
+void write_ledger(RowWriter row, const PayerState& payer) {
+    row.text("path", payer.path).wide("weighted_high", "weighted_low", payer.weighted);
+    row.wide("charged_high", "charged_low", payer.charged).integer("rate", payer.rate);
+}
+
+constexpr StateTable charge_table{"charge", {"path", "rate", "time_us"}, 0, "rowid"};
+
+bool read_charge(const RowReader& row, SavedState& saved) {
+    saved.charges.push_back({row.text("path"), row.integer("rate"), row.time("time_us")});
+    return true;
+}
+void write_charge(RowWriter row, const ChargeRow& charge) {
+    row.text("path", charge.path).integer("rate", charge.rate).time("time_us", charge.time);
+}
+
+// ---- counted usage ----
 
 /// "high low high low ...", as state.counted has its numbers.
 std::string text_of(const std::vector<WideInteger>& numbers) {
@@ -105,144 +125,215 @@ bool read_numbers(const std::string& text, std::vector<WideInteger>& into) {
     return true;
 }
 
-// Table `counted`: which list of CountedUsageState a row is of.
+constexpr StateTable counted_table{"counted", {"part", "path", "numbers"}, 0, "part, path"};
+// Which list of CountedUsageState a row is of.
 constexpr std::int64_t part_rules = 0;
 constexpr std::int64_t part_usage = 1;
 constexpr std::int64_t part_history = 2;
 
-bool read_counted(const SqliteStatement& row, CountedUsageState& into) {
-    PayerNumbers payer{row.column_text(1), {}};
-    if (!read_numbers(row.column_text(2), payer.numbers)) {
+bool read_counted(const RowReader& row, SavedState& saved) {
+    PayerNumbers payer{row.text("path"), {}};
+    if (!read_numbers(row.text("numbers"), payer.numbers)) {
         return false;
     }
-    const std::int64_t part = row.column_int(0);
+    const std::int64_t part = row.integer("part");
     if (part == part_rules) {
         for (const WideInteger& number : payer.numbers) {
-            into.rules.push_back(number.high);
+            saved.counted.rules.push_back(number.high);
         }
+    } else if (part == part_usage) {
+        saved.counted.usage.push_back(std::move(payer));
     } else {
-        if (part == part_usage) {
-            into.usage.push_back(std::move(payer));
-        } else {
-            into.history.push_back(std::move(payer));
-        }
+        saved.counted.history.push_back(std::move(payer));
     }
     return part >= part_rules && part <= part_history;
 }
-
-RunningRow running_row(const SqliteStatement& row, int first) {
-    return RunningRow{row.column_text(first), row.column_int(first + 1), at(row.column_int(first + 2))};
+void write_counted(RowWriter row, std::int64_t part, const PayerNumbers& payer) {
+    row.integer("part", part).text("path", payer.path).text("numbers", text_of(payer.numbers));
 }
 
-}  // namespace
+constexpr StateTable counted_event_table{
+    "counted_event",
+    {"path", "rate", "start_us", "prepaid_us", "cores", "gpus", "committed_us", "is_end", "end_us"},
+    0,
+    "rowid"};
 
-Status StateStore::read_all() {
-    saved_ = SavedState{};
-    SavedState& s = saved_;
-    Status status = each(db_, path_, "SELECT key, value FROM meta", [&s](SqliteStatement& row) {
-        set_meta(s, row.column_text(0), row.column_text(1));
-        return true;
-    });
-    const auto next = [&](const char* sql, auto row) {
-        if (status) {
-            status = each(db_, path_, sql, row);
+bool read_counted_event(const RowReader& row, SavedState& saved) {
+    CountedRow event{row.text("path"), {}, {}};
+    event.job.charge = {unassociated, row.integer("rate"), row.time("start_us"), row.duration("prepaid_us")};
+    event.job.holds = {row.integer("cores"), row.integer("gpus"), row.duration("committed_us")};
+    if (row.flag("is_end")) {
+        event.ended = row.time("end_us");
+    }
+    saved.counted_events.push_back(std::move(event));
+    return row.integer("prepaid_us") >= 0 && row.integer("committed_us") >= 0;
+}
+void write_counted_event(RowWriter row, const CountedRow& event) {
+    const ChargedJob& charge = event.job.charge;
+    row.text("path", event.path).integer("rate", charge.rate).time("start_us", charge.started);
+    row.duration("prepaid_us", charge.requested).integer("cores", event.job.holds.slots);
+    row.integer("gpus", event.job.holds.gpus).duration("committed_us", event.job.holds.committed);
+    row.flag("is_end", event.ended.has_value()).time("end_us", event.ended.value_or(Instant{}));
+}
+
+// ---- jobs that run here ----
+
+void write_job(RowWriter& row, std::uint64_t id) {
+    row.id("job", id);
+}
+RunningRow read_place(const RowReader& row) {
+    return RunningRow{row.text("path"), row.integer("cores"), row.time("start_us")};
+}
+void write_place(RowWriter& row, const RunningRow& job) {
+    row.text("path", job.path).integer("cores", job.cores).time("start_us", job.start);
+}
+
+constexpr StateTable running_table{"running",
+                                   {"job", "path", "cores", "start_us", "rate", "prepaid_us", "gpus", "committed_us",
+                                    "submit_us", "alloc_us", "told_until_us"},
+                                   1};
+
+bool read_running(const RowReader& row, SavedState& saved) {
+    const std::uint64_t id = row.id("job");
+    RunningRow& job = saved.running[id];
+    job = read_place(row);
+    job.run = {id, row.time("submit_us"), row.time("alloc_us")};
+    job.bill = {row.integer("rate"), row.duration("prepaid_us"), row.integer("gpus"), row.duration("committed_us")};
+    job.told_until = row.time("told_until_us");
+    return row.integer("cores") >= 0 && row.integer("rate") >= 0 && row.integer("prepaid_us") >= 0 &&
+           row.integer("gpus") >= 0 && row.integer("committed_us") >= 0;
+}
+void write_running(RowWriter& row, const RunningRow& job) {
+    write_place(row, job);
+    row.integer("rate", job.bill.rate).duration("prepaid_us", job.bill.prepaid).integer("gpus", job.bill.gpus);
+    row.duration("committed_us", job.bill.committed);
+    row.time("submit_us", job.run.submit).time("alloc_us", job.run.alloc).time("told_until_us", job.told_until);
+}
+
+constexpr StateTable charged_table{"charged", {"job", "submit_us", "alloc_us", "end_us"}, 3};
+
+bool read_charged(const RowReader& row, SavedState& saved) {
+    saved.charged[{row.id("job"), row.time("submit_us"), row.time("alloc_us")}] = row.time("end_us");
+    return true;
+}
+void write_run(RowWriter& row, const JobRun& run) {
+    row.id("job", run.id).time("submit_us", run.submit).time("alloc_us", run.alloc);
+}
+void write_charged(RowWriter& row, Instant end) {
+    row.time("end_us", end);
+}
+
+// ---- what children report ----
+
+void write_reported_key(RowWriter& row, const ReportedKey& key) {
+    row.id("child", key.first).id("job", key.second);
+}
+RunningRow read_reported_job(const RowReader& row) {
+    RunningRow job = read_place(row);
+    job.inside = row.id("inside");
+    job.bill.rate = row.integer("rate");
+    job.told_until = row.time("told_until_us");
+    return job;
+}
+void write_reported(RowWriter& row, const RunningRow& job) {
+    write_place(row, job);
+    row.id("inside", job.inside).integer("rate", job.bill.rate).time("told_until_us", job.told_until);
+}
+
+constexpr StateTable reported_table{
+    "reported", {"child", "job", "path", "cores", "start_us", "inside", "rate", "told_until_us"}, 2};
+
+bool read_reported(const RowReader& row, SavedState& saved) {
+    saved.reported[{row.id("child"), row.id("job")}] = read_reported_job(row);
+    return row.integer("cores") >= 0 && row.integer("rate") >= 0;
+}
+
+constexpr StateTable closed_table{"closed",
+                                  {"child", "job", "path", "cores", "start_us", "inside", "rate", "told_until_us",
+                                   "end_us", "instance", "seq_acked", "applied_until_us"},
+                                  2};
+
+bool read_closed(const RowReader& row, SavedState& saved) {
+    ClosedRow& closed = saved.closed[{row.id("child"), row.id("job")}];
+    closed.job = read_reported_job(row);
+    closed.end = row.time("end_us");
+    closed.downlink = {row.text("instance"), row.id("seq_acked"), row.time("applied_until_us"), {}};
+    return row.integer("cores") > 0 && row.integer("rate") >= 0;
+}
+void write_closed(RowWriter& row, const ClosedRow& closed) {
+    write_reported(row, closed.job);
+    row.time("end_us", closed.end).text("instance", closed.downlink.instance);
+    row.id("seq_acked", closed.downlink.seq_acked).time("applied_until_us", closed.downlink.applied_until);
+}
+
+constexpr StateTable downlink_table{
+    "downlink", {"child", "instance", "seq_acked", "applied_until_us", "ignored_until_us"}, 1};
+
+bool read_downlink(const RowReader& row, SavedState& saved) {
+    saved.downlinks[row.id("child")] = {row.text("instance"), row.id("seq_acked"), row.time("applied_until_us"),
+                                        row.time("ignored_until_us")};
+    return true;
+}
+void write_child(RowWriter& row, std::uint64_t child) {
+    row.id("child", child);
+}
+void write_downlink(RowWriter& row, const DownlinkRow& downlink) {
+    row.text("instance", downlink.instance).id("seq_acked", downlink.seq_acked);
+    row.time("applied_until_us", downlink.applied_until).time("ignored_until_us", downlink.ignored_until);
+}
+
+// ---- what the parent is told ----
+
+constexpr StateTable uplink_table{
+    "uplink", {"seq", "is_start", "job", "user", "account", "cores", "time_us", "inside"}, 1};
+
+bool read_uplink(const RowReader& row, SavedState& saved) {
+    saved.uplink[row.id("seq")] = {row.flag("is_start"), row.id("job"),       row.text("user"), row.text("account"),
+                                   row.integer("cores"), row.time("time_us"), row.id("inside")};
+    return row.integer("seq") > 0;
+}
+void write_uplink(RowWriter row, const std::pair<const std::uint64_t, UplinkRow>& entry) {
+    const UplinkRow& record = entry.second;
+    row.id("seq", entry.first).flag("is_start", record.is_start).id("job", record.job);
+    row.text("user", record.user).text("account", record.account).integer("cores", record.cores);
+    row.time("time_us", record.time).id("inside", record.inside);
+}
+
+// ---- the site's factor ----
+
+constexpr StateTable site_table{"site_value", {"job", "value", "submit_us"}, 1};
+
+bool read_site(const RowReader& row, SavedState& saved) {
+    saved.site[row.id("job")] = {row.number("value"), row.time("submit_us")};
+    return std::isfinite(row.number("value"));
+}
+void write_site(RowWriter& row, const SiteRow& site) {
+    row.number("value", site.value).time("submit_us", site.submit);
+}
+
+// ---- all tables ----
+
+struct Source {
+    const StateTable& table;
+    bool (*read)(const RowReader& row, SavedState& saved);
+};
+
+Status read_table(SqliteDb& db, const std::string& path, const Source& source, SavedState& saved) {
+    const std::string sql = source.table.select_sql();
+    SqliteStatement statement = db.prepare(sql);
+    while (statement.step()) {
+        if (!source.read(RowReader(statement, source.table), saved)) {
+            return Error{std::errc::illegal_byte_sequence,
+                         "state file " + path + ": a row of \"" + sql + "\" holds an impossible value"};
         }
-    };
-    next("SELECT revision, time_us, author, reason, toml FROM tree_revision ORDER BY revision",
-         [&s](SqliteStatement& row) {
-             s.revisions.push_back({row.column_int(0), at(row.column_int(1)), row.column_text(2), row.column_text(3),
-                                    row.column_text(4)});
-             return s.revisions.back().revision > 0;
-         });
-    next("SELECT path, weighted_high, weighted_low, charged_high, charged_low, rate FROM ledger",
-         [&s](SqliteStatement& row) {
-             s.ledger.payers.push_back({row.column_text(0), wide(row, 1), wide(row, 3), row.column_int(5)});
-             return row.column_int(5) >= 0;
-         });
-    next("SELECT path, rate, time_us FROM charge ORDER BY rowid", [&s](SqliteStatement& row) {
-        s.charges.push_back({row.column_text(0), row.column_int(1), at(row.column_int(2))});
-        return true;
-    });
-    next("SELECT part, path, numbers FROM counted ORDER BY part, path",
-         [&s](SqliteStatement& row) { return read_counted(row, s.counted); });
-    next(
-        "SELECT path, rate, start_us, prepaid_us, cores, gpus, committed_us, is_end, end_us FROM counted_event ORDER "
-        "BY rowid",
-        [&s](SqliteStatement& row) {
-            CountedRow event{row.column_text(0), {}, {}};
-            event.job.charge = {unassociated, row.column_int(1), at(row.column_int(2)), Duration{row.column_int(3)}};
-            event.job.holds = {row.column_int(4), row.column_int(5), Duration{row.column_int(6)}};
-            if (row.column_int(7) != 0) {
-                event.ended = at(row.column_int(8));
-            }
-            s.counted_events.push_back(std::move(event));
-            return row.column_int(3) >= 0 && row.column_int(6) >= 0;
-        });
-    next(
-        "SELECT job, path, cores, start_us, rate, prepaid_us, gpus, committed_us, submit_us, alloc_us, told_until_us "
-        "FROM running",
-        [&s](SqliteStatement& row) {
-            const std::uint64_t id = unsigned_id(row.column_int(0));
-            RunningRow& running = s.running[id];
-            running = running_row(row, 1);
-            running.run = {id, at(row.column_int(8)), at(row.column_int(9))};
-            running.bill = {row.column_int(4), Duration{row.column_int(5)}, row.column_int(6),
-                            Duration{row.column_int(7)}};
-            running.told_until = at(row.column_int(10));
-            return row.column_int(2) >= 0 && row.column_int(4) >= 0 && row.column_int(5) >= 0 &&
-                   row.column_int(6) >= 0 && row.column_int(7) >= 0;
-        });
-    next("SELECT job, submit_us, alloc_us, end_us FROM charged", [&s](SqliteStatement& row) {
-        s.charged[{unsigned_id(row.column_int(0)), at(row.column_int(1)), at(row.column_int(2))}] =
-            at(row.column_int(3));
-        return true;
-    });
-    next("SELECT child, job, path, cores, start_us, inside, rate, told_until_us FROM reported",
-         [&s](SqliteStatement& row) {
-             RunningRow& reported = s.reported[{unsigned_id(row.column_int(0)), unsigned_id(row.column_int(1))}];
-             reported = running_row(row, 2);
-             reported.inside = unsigned_id(row.column_int(5));
-             reported.bill.rate = row.column_int(6);
-             reported.told_until = at(row.column_int(7));
-             return row.column_int(3) >= 0 && row.column_int(6) >= 0;
-         });
-    next("SELECT child, instance, seq_acked, applied_until_us, ignored_until_us FROM downlink",
-         [&s](SqliteStatement& row) {
-             s.downlinks[unsigned_id(row.column_int(0))] = {row.column_text(1), unsigned_id(row.column_int(2)),
-                                                            at(row.column_int(3)), at(row.column_int(4))};
-             return true;
-         });
-    next(
-        "SELECT child, job, path, cores, start_us, inside, rate, told_until_us, end_us, instance, seq_acked, "
-        "applied_until_us FROM closed",
-        [&s](SqliteStatement& row) {
-            ClosedRow& closed = s.closed[{unsigned_id(row.column_int(0)), unsigned_id(row.column_int(1))}];
-            closed.job = running_row(row, 2);
-            closed.job.inside = unsigned_id(row.column_int(5));
-            closed.job.bill.rate = row.column_int(6);
-            closed.job.told_until = at(row.column_int(7));
-            closed.end = at(row.column_int(8));
-            closed.downlink = {row.column_text(9), unsigned_id(row.column_int(10)), at(row.column_int(11)), {}};
-            return row.column_int(3) > 0 && row.column_int(6) >= 0;
-        });
-    next("SELECT seq, is_start, job, user, account, cores, time_us, inside FROM uplink", [&s](SqliteStatement& row) {
-        s.uplink[unsigned_id(row.column_int(0))] = {row.column_int(1) != 0,
-                                                    unsigned_id(row.column_int(2)),
-                                                    row.column_text(3),
-                                                    row.column_text(4),
-                                                    row.column_int(5),
-                                                    at(row.column_int(6)),
-                                                    unsigned_id(row.column_int(7))};
-        return row.column_int(0) > 0;
-    });
-    next("SELECT job, value, submit_us FROM site_value", [&s](SqliteStatement& row) {
-        s.site[unsigned_id(row.column_int(0))] = {row.column_double(1), at(row.column_int(2))};
-        return std::isfinite(row.column_double(1));
-    });
-    return status;
+    }
+    if (statement.failure()) {
+        const bool is_corrupt = is_corruption(*statement.failure());
+        return Error{is_corrupt ? std::errc::illegal_byte_sequence : std::errc::io_error,
+                     "state file " + path + ": " + statement.failure()->message};
+    }
+    return Done{};
 }
-
-namespace {
 
 /// Puts the rows of one batch into their tables; stops at the first failure.
 class Writer {
@@ -250,51 +341,52 @@ class Writer {
     explicit Writer(SqliteDb& db) : db_(db) {}
     const std::optional<SqliteFailure>& failure() const { return failure_; }
 
+    void execute(const std::string& sql) {
+        SqliteStatement statement = db_.prepare(sql);
+        run(statement);
+    }
+    /// One INSERT for each row.
+    template <typename Rows, typename Write>
+    void put_all(const Rows& rows, const StateTable& table, Write write) {
+        if (rows.empty() || failure_) {
+            return;
+        }
+        SqliteStatement statement = db_.prepare(table.insert_sql());
+        for (const auto& row : rows) {
+            write(RowWriter(statement, table), row);
+            run(statement);
+        }
+    }
+    /// One INSERT or, for an empty optional, one DELETE for each entry of a map.
+    template <typename Rows, typename WriteKey, typename WriteValue>
+    void put_or_delete(const Rows& rows, const StateTable& table, WriteKey write_key, WriteValue write_value) {
+        if (rows.empty() || failure_) {
+            return;
+        }
+        SqliteStatement put = db_.prepare(table.insert_sql());
+        SqliteStatement remove = db_.prepare(table.delete_sql());
+        for (const auto& [key, value] : rows) {
+            SqliteStatement& statement = value ? put : remove;
+            RowWriter row(statement, table);
+            write_key(row, key);
+            if (value) {
+                write_value(row, *value);
+            }
+            run(statement);
+        }
+    }
+
+  private:
     void run(SqliteStatement& statement) {
         if (!failure_ && !statement.run()) {
             failure_ = statement.failure();
         }
     }
-    void execute(const char* sql) {
-        SqliteStatement statement = db_.prepare(sql);
-        run(statement);
-    }
-    /// One INSERT for each row.
-    template <typename Rows, typename Bind>
-    void put_all(const Rows& rows, const char* sql, Bind bind) {
-        if (rows.empty() || failure_) {
-            return;
-        }
-        SqliteStatement statement = db_.prepare(sql);
-        for (const auto& row : rows) {
-            bind(statement, row);
-            run(statement);
-        }
-    }
-    /// One INSERT or, for an empty optional, one DELETE for each entry of a map.
-    template <typename Rows, typename BindKey, typename BindValue>
-    void put_or_delete(const Rows& rows, const char* put_sql, const char* delete_sql, BindKey bind_key,
-                       BindValue bind_value) {
-        if (rows.empty() || failure_) {
-            return;
-        }
-        SqliteStatement put = db_.prepare(put_sql);
-        SqliteStatement remove = db_.prepare(delete_sql);
-        for (const auto& [key, value] : rows) {
-            bind_key(value ? put : remove, key);
-            if (value) {
-                bind_value(put, *value);
-            }
-            run(value ? put : remove);
-        }
-    }
-
-  private:
     SqliteDb& db_;
     std::optional<SqliteFailure> failure_;
 };
 
-void write_counted(Writer& writer, const CountedUsageState& counted) {
+void put_counted(Writer& writer, const CountedUsageState& counted) {
     writer.execute("DELETE FROM counted");
     writer.execute("DELETE FROM counted_event");
     if (counted.rules.empty()) {
@@ -305,115 +397,65 @@ void write_counted(Writer& writer, const CountedUsageState& counted) {
         rules.numbers.push_back({number, 0});
     }
     const auto put = [&writer](std::int64_t part, const std::vector<PayerNumbers>& rows) {
-        writer.put_all(rows, "INSERT INTO counted VALUES (?,?,?)", [part](SqliteStatement& s, const PayerNumbers& row) {
-            s.bind(part).bind(row.path).bind(text_of(row.numbers));
-        });
+        writer.put_all(rows, counted_table,
+                       [part](RowWriter row, const PayerNumbers& payer) { write_counted(row, part, payer); });
     };
     put(part_rules, {rules});
     put(part_usage, counted.usage);
     put(part_history, counted.history);
 }
 
-void write_ledger(Writer& writer, const StateBatch& batch) {
-    const auto put_meta = [](SqliteStatement& s, const auto& entry) { s.bind(entry.first).bind(entry.second); };
-    constexpr const char* meta_sql = "INSERT OR REPLACE INTO meta VALUES (?,?)";
-    if (batch.meta) {
-        writer.put_all(meta_texts(*batch.meta), meta_sql, put_meta);
-    }
+void put_usage(Writer& writer, const StateBatch& batch) {
     if (batch.checkpoint) {
         writer.execute("DELETE FROM ledger");
         writer.execute("DELETE FROM charge");
         const std::map<std::string, std::string> frame{
             {"half_life_us", std::to_string(batch.checkpoint->half_life.count())},
             {"frame", std::to_string(batch.checkpoint->frame)},
-            {"since_us", std::to_string(us(batch.checkpoint->since))}};
-        writer.put_all(frame, meta_sql, put_meta);
-        writer.put_all(batch.checkpoint->payers, "INSERT INTO ledger VALUES (?,?,?,?,?,?)",
-                       [](SqliteStatement& s, const PayerState& payer) {
-                           s.bind(payer.path).bind(payer.weighted.high).bind(signed_id(payer.weighted.low));
-                           s.bind(payer.charged.high).bind(signed_id(payer.charged.low)).bind(payer.rate);
-                       });
+            {"since_us", std::to_string(batch.checkpoint->since.time_since_epoch().count())}};
+        writer.put_all(frame, meta_table, write_meta);
+        writer.put_all(batch.checkpoint->payers, ledger_table, write_ledger);
+        put_counted(writer, batch.counted);
     }
-    if (batch.checkpoint) {
-        write_counted(writer, batch.counted);
-    }
-    writer.put_all(batch.counted_events, "INSERT INTO counted_event VALUES (?,?,?,?,?,?,?,?,?)",
-                   [](SqliteStatement& s, const CountedRow& row) {
-                       const ChargedJob& charge = row.job.charge;
-                       s.bind(row.path).bind(charge.rate).bind(us(charge.started)).bind(charge.requested.count());
-                       s.bind(row.job.holds.slots).bind(row.job.holds.gpus).bind(row.job.holds.committed.count());
-                       s.bind(std::int64_t{row.ended.has_value()}).bind(us(row.ended.value_or(Instant{})));
-                   });
-    writer.put_all(batch.charges, "INSERT INTO charge VALUES (?,?,?)", [](SqliteStatement& s, const ChargeRow& row) {
-        s.bind(row.path).bind(row.rate).bind(us(row.time));
-    });
+    writer.put_all(batch.counted_events, counted_event_table, write_counted_event);
+    writer.put_all(batch.charges, charge_table, write_charge);
 }
 
 }  // namespace
 
+Status StateStore::read_all() {
+    static constexpr Source sources[] = {
+        {meta_table, read_meta},         {revision_table, read_revision}, {ledger_table, read_ledger},
+        {charge_table, read_charge},     {counted_table, read_counted},   {counted_event_table, read_counted_event},
+        {running_table, read_running},   {charged_table, read_charged},   {reported_table, read_reported},
+        {downlink_table, read_downlink}, {closed_table, read_closed},     {uplink_table, read_uplink},
+        {site_table, read_site},
+    };
+    saved_ = SavedState{};
+    for (const Source& source : sources) {
+        if (Status done = read_table(db_, path_, source, saved_); !done) {
+            return done;
+        }
+    }
+    return Done{};
+}
+
 Status StateStore::write_rows(const StateBatch& batch) {
     Writer writer(db_);
-    const auto bind_id = [](SqliteStatement& s, std::uint64_t id) { s.bind(signed_id(id)); };
-    const auto bind_place = [](SqliteStatement& s, const RunningRow& row) {
-        s.bind(row.path).bind(row.cores).bind(us(row.start));
-    };
-    write_ledger(writer, batch);
-    writer.put_all(batch.revisions, "INSERT INTO tree_revision VALUES (?,?,?,?,?)",
-                   [](SqliteStatement& s, const TreeRevision& row) {
-                       s.bind(row.revision).bind(us(row.time)).bind(row.author).bind(row.reason).bind(row.toml);
-                   });
-    writer.put_or_delete(batch.running, "INSERT OR REPLACE INTO running VALUES (?,?,?,?,?,?,?,?,?,?,?)",
-                         "DELETE FROM running WHERE job=?", bind_id,
-                         [&bind_place](SqliteStatement& s, const RunningRow& row) {
-                             bind_place(s, row);
-                             s.bind(row.bill.rate).bind(row.bill.prepaid.count()).bind(row.bill.gpus);
-                             s.bind(row.bill.committed.count()).bind(us(row.run.submit)).bind(us(row.run.alloc));
-                             s.bind(us(row.told_until));
-                         });
-    writer.put_or_delete(
-        batch.charged, "INSERT OR REPLACE INTO charged VALUES (?,?,?,?)",
-        "DELETE FROM charged WHERE job=? AND submit_us=? AND alloc_us=?",
-        [](SqliteStatement& s, const JobRun& run) {
-            s.bind(signed_id(run.id)).bind(us(run.submit)).bind(us(run.alloc));
-        },
-        [](SqliteStatement& s, Instant end) { s.bind(us(end)); });
-    writer.put_or_delete(
-        batch.reported, "INSERT OR REPLACE INTO reported VALUES (?,?,?,?,?,?,?,?)",
-        "DELETE FROM reported WHERE child=? AND job=?",
-        [](SqliteStatement& s, const ReportedKey& key) { s.bind(signed_id(key.first)).bind(signed_id(key.second)); },
-        [&bind_place](SqliteStatement& s, const RunningRow& row) {
-            bind_place(s, row);
-            s.bind(signed_id(row.inside)).bind(row.bill.rate).bind(us(row.told_until));
-        });
-    writer.put_or_delete(batch.downlinks, "INSERT OR REPLACE INTO downlink VALUES (?,?,?,?,?)",
-                         "DELETE FROM downlink WHERE child=?", bind_id, [](SqliteStatement& s, const DownlinkRow& row) {
-                             s.bind(row.instance).bind(signed_id(row.seq_acked)).bind(us(row.applied_until));
-                             s.bind(us(row.ignored_until));
-                         });
-    writer.put_or_delete(
-        batch.closed, "INSERT OR REPLACE INTO closed VALUES (?,?,?,?,?,?,?,?,?,?,?,?)",
-        "DELETE FROM closed WHERE child=? AND job=?",
-        [](SqliteStatement& s, const ReportedKey& key) { s.bind(signed_id(key.first)).bind(signed_id(key.second)); },
-        [&bind_place](SqliteStatement& s, const ClosedRow& row) {
-            bind_place(s, row.job);
-            s.bind(signed_id(row.job.inside)).bind(row.job.bill.rate).bind(us(row.job.told_until));
-            s.bind(us(row.end))
-                .bind(row.downlink.instance)
-                .bind(signed_id(row.downlink.seq_acked))
-                .bind(us(row.downlink.applied_until));
-        });
-    writer.put_all(
-        batch.uplink, "INSERT OR REPLACE INTO uplink VALUES (?,?,?,?,?,?,?,?)",
-        [](SqliteStatement& s, const auto& entry) {
-            const UplinkRow& row = entry.second;
-            s.bind(signed_id(entry.first)).bind(std::int64_t{row.is_start}).bind(signed_id(row.job));
-            s.bind(row.user).bind(row.account).bind(row.cores).bind(us(row.time)).bind(signed_id(row.inside));
-        });
-    writer.put_or_delete(batch.site, "INSERT OR REPLACE INTO site_value VALUES (?,?,?)",
-                         "DELETE FROM site_value WHERE job=?", bind_id,
-                         [](SqliteStatement& s, const SiteRow& row) { s.bind(row.value).bind(us(row.submit)); });
+    if (batch.meta) {
+        writer.put_all(meta_texts(*batch.meta), meta_table, write_meta);
+    }
+    put_usage(writer, batch);
+    writer.put_all(batch.revisions, revision_table, write_revision);
+    writer.put_or_delete(batch.running, running_table, write_job, write_running);
+    writer.put_or_delete(batch.charged, charged_table, write_run, write_charged);
+    writer.put_or_delete(batch.reported, reported_table, write_reported_key, write_reported);
+    writer.put_or_delete(batch.downlinks, downlink_table, write_child, write_downlink);
+    writer.put_or_delete(batch.closed, closed_table, write_reported_key, write_closed);
+    writer.put_all(batch.uplink, uplink_table, write_uplink);
+    writer.put_or_delete(batch.site, site_table, write_job, write_site);
     if (batch.uplink_acked != 0) {
-        writer.execute(("DELETE FROM uplink WHERE seq<=" + std::to_string(batch.uplink_acked)).c_str());
+        writer.execute("DELETE FROM uplink WHERE seq<=" + std::to_string(batch.uplink_acked));
     }
     if (writer.failure()) {
         return Error{std::errc::io_error, "state file " + path_ + ": cannot write: " + writer.failure()->message};
