@@ -50,10 +50,10 @@ void Deadlines::on_timer(flux_reactor_t*, flux_watcher_t*, int, void* arg) {
 }
 
 void Deadlines::run_due() {
-    constexpr double EARLY = 1e-6;  // a timer may fire this much before its time on the reactor's clock
+    constexpr double early_s = 1e-6;  // a timer may fire this much before its time on the reactor's clock
     armed_for_ = -1;
     is_running_ = true;
-    const double now = flux_reactor_now(flux_get_reactor(h_)) + EARLY;
+    const double now = flux_reactor_now(flux_get_reactor(h_)) + early_s;
     while (!order_.empty() && order_.begin()->first <= now) {
         const flux_jobid_t id = order_.begin()->second;
         clear(id);

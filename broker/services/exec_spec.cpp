@@ -10,7 +10,7 @@
 namespace weir::broker {
 namespace {
 
-constexpr std::uint64_t TASKS_MAX = 1u << 20;
+constexpr std::uint64_t tasks_max = 1u << 20;
 
 Error bad(const std::string& key, const std::string& right) {
     return {std::errc::invalid_argument, "jobspec " + key + ": " + right};
@@ -31,7 +31,7 @@ std::uint64_t slots_in(const Json& resources, std::uint64_t above) {
     json_array_foreach(resources.get(), i, value) {
         const Json resource = Json::ref(value);
         const std::uint64_t count = above * count_of(resource.at("count"));
-        if (count > TASKS_MAX) {
+        if (count > tasks_max) {
             return count;
         }
         slots += resource.string_at("type") == "slot" ? count : slots_in(resource.at("with"), count);
@@ -64,7 +64,7 @@ Status read_counts(const Json& jobspec, const Json& task, const Json& r, ExecSpe
     } else if (const auto per_slot = count.integer_at("per_slot")) {
         tasks = slots_in(jobspec.at("resources"), 1) * static_cast<std::uint64_t>(*per_slot);
     }
-    if (tasks < 1 || tasks > TASKS_MAX) {
+    if (tasks < 1 || tasks > tasks_max) {
         return bad("tasks[0].count", "must give 1 to 1048576 tasks");
     }
     out.task_count = static_cast<std::uint32_t>(tasks);

@@ -16,7 +16,7 @@
 namespace weir::broker {
 namespace {
 
-constexpr std::size_t PART_BYTES_MAX = 256 * 1024;
+constexpr std::size_t part_bytes_max = 256 * 1024;
 
 /// Length of the valid UTF-8 sequence that begins at `at`, 0 if there is none, -1 if the text ends too early.
 int sequence_length(const std::string& s, std::size_t at) {
@@ -119,7 +119,7 @@ Result<JobOutput::Part> JobOutput::read(const std::string& job, std::uint64_t of
         return Error{static_cast<std::errc>(errno),
                      "job " + job + " has no output: " + file + ": " + std::strerror(errno)};
     }
-    std::string bytes(PART_BYTES_MAX, '\0');
+    std::string bytes(part_bytes_max, '\0');
     const ssize_t n = pread(fd, bytes.data(), bytes.size(), static_cast<off_t>(offset));
     struct stat about {};
     fstat(fd, &about);

@@ -14,9 +14,9 @@
 namespace weir::broker {
 namespace {
 
-constexpr json_int_t FLAG_READDIR = 1;
-constexpr json_int_t FLAG_TREEOBJ = 16;
-constexpr json_int_t FLAG_APPEND = 32;
+constexpr json_int_t flag_readdir = 1;
+constexpr json_int_t flag_treeobj = 16;
+constexpr json_int_t flag_append = 32;
 
 Json directory(Json entries) {
     Json json = Json::object();
@@ -41,7 +41,7 @@ Result<Operation> read_operation(const Json& op) {
     if (!key || !dirent) {
         return bad_request("each operation of kvs.commit is {key:s, flags:i, dirent:treeobj or null}");
     }
-    Operation out{*key, std::nullopt, (op.integer_at("flags").value_or(0) & FLAG_APPEND) != 0};
+    Operation out{*key, std::nullopt, (op.integer_at("flags").value_or(0) & flag_append) != 0};
     if (json_is_null(dirent.get())) {
         return out;
     }
@@ -150,10 +150,10 @@ class Kvs {
         }
         const auto value = (*store)->lookup(*key);
         const bool is_value = value.has_value();
-        if (is_value && (flags & FLAG_READDIR) == 0) {
+        if (is_value && (flags & flag_readdir) == 0) {
             return kvs_value(*value);
         }
-        if (!is_value && (flags & (FLAG_READDIR | FLAG_TREEOBJ)) == 0) {
+        if (!is_value && (flags & (flag_readdir | flag_treeobj)) == 0) {
             return value.error();
         }
         const auto entries = (*store)->list(*key);

@@ -118,9 +118,8 @@ Result<Session> Session::start(const Plan& plan, const std::string& files,
         done = session.wait_attached(signals);
     }
     if (!done) {
-        const Error error = done.error();
         session.stop(signals);
-        return error;
+        return done.error();
     }
     for (const SessionChild& child : session.children_) {
         say(padded_right(child.partition.name, 8) + " " + child.uri + "  (" + child.partition.scheduler + ", " +

@@ -47,8 +47,9 @@ Picture share_picture(const Comparison& comparison) {
     Svg svg("shares", width, down * static_cast<double>(rows) + 60, "Share against usage over time", words + ".");
     const double top = 28 + svg.legend(46, 12, width - 46, names_of(comparison));
     for (std::size_t i = 0; i < accounts.size(); ++i) {
+        const std::size_t row = i / 3;
         const double x0 = 46 + across * static_cast<double>(i % 3);
-        const double y0 = top + down * static_cast<double>(i / 3);
+        const double y0 = top + down * static_cast<double>(row);
         const Axis x = time_axis(comparison, x0, x0 + across - 56, 4);
         const Axis y{0, high * 100, y0 + down - 44, y0 + 4, 0, round_ticks(0, high * 100, 3, " %")};
         svg.text(x0, y0 - 3, comparison.yardstick.accounts.parties[accounts[i]].name, "bold");

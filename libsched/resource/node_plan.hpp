@@ -53,10 +53,11 @@ class NodePlan {
             std::optional<std::vector<Pick>> picks;
             const auto at = rises_.first_where(from, until, [&](Instant when) {
                 auto fitting = fits(pool, want, now, when);
-                if (fitting) {
+                const bool has_room = fitting.has_value();
+                if (has_room) {
                     picks = std::move(fitting);  // the last that fits is the earliest
                 }
-                return fitting.has_value();
+                return has_room;
             });
             if (at) {
                 return {*at, want.end_from(*at), std::move(*picks)};

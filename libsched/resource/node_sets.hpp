@@ -57,6 +57,7 @@ class NodeSets {
     };
     static std::vector<bool> members(const IdSet& ranks, const std::vector<std::uint32_t>& nodes) {
         std::vector<bool> is_in;
+        is_in.reserve(nodes.size());
         for (const std::uint32_t rank : nodes) {
             is_in.push_back(ranks.contains(rank));
         }
