@@ -23,7 +23,7 @@ namespace weir::broker::jobs {
 namespace {
 
 /// With more active jobs than this, waiting ones keep their jobspec as text only (a tree is ten times its text).
-constexpr std::size_t trees_max = 1000;
+constexpr std::size_t trees_max = 100;
 /// Real seconds between tries to write a journal that could not be written.
 constexpr double retry_s = 1;
 
@@ -132,13 +132,13 @@ void Engine::act(Job& job) {
         case State::priority:
             alloc_->cancel(job, false);
             alloc_->dequeue(job);
+            if (jobs_.active_count() > trees_max) {
+                job.jobspec = Json();  // read again from the text if a plugin asks
+            }
             break;
         case State::sched:
             alloc_->enqueue(job);
             job.eventlog.shrink_to_fit();
-            if (jobs_.active_count() > trees_max) {
-                job.jobspec = Json();  // read again from the text if a plugin asks
-            }
             break;
         case State::run:
             if (job.perilog_active == 0 && !job.is_queued_event("prolog-start")) {
