@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: reading the two system clocks and the process's mapping. Written once before threads start, only read
-// afterwards.
+// Owns: reading the two system clocks and the process's mapping. The mapping is written once before threads start, only
+// read afterwards.
 #include "broker/api/clock.hpp"
 
 #include <ctime>
+#include <mutex>
+#include <utility>
 
 #include "libfairshare/base/check.hpp"
 
@@ -19,6 +21,16 @@ struct Mapping {
 Mapping& current() {
     static Mapping mapping;
     return mapping;
+}
+
+struct Keeper {
+    std::mutex mutex;
+    std::function<Status(double)> keep;
+};
+
+Keeper& keeper() {
+    static Keeper one;
+    return one;
 }
 
 uint64_t read_ns(clockid_t clock) {
@@ -37,6 +49,16 @@ void set_clock(double scale, double zero) {
 double clock_now() {
     const Mapping& m = current();
     return m.is_set ? m.zero + m.scale * (static_cast<double>(monotonic_ns()) / 1e9) : wall_now();
+}
+
+void keep_clock(std::function<Status(double)> keep) {
+    const std::lock_guard lock(keeper().mutex);
+    keeper().keep = std::move(keep);
+}
+
+Status mark_clock(double until) {
+    const std::lock_guard lock(keeper().mutex);
+    return keeper().keep ? keeper().keep(until) : Status(Done{});
 }
 
 double clock_scale() {

@@ -70,13 +70,15 @@ void ClockKeeper::watch(Loop& loop, Log log) {
     timer_->on([this](int) { look(); });
     uv_timer_start(
         timer_->get(), [](uv_timer_t* h) { Watch<uv_timer_t>::fire(h); }, mark_ms, mark_ms);
-    mark();
+    keep_clock([this](double until) { return mark(until); });
+    look();
 }
 
 void ClockKeeper::stop() {
     if (timer_) {
         timer_.reset();
-        mark();
+        (void)mark_clock(clock_now());  // nobody is left who could be told
+        keep_clock({});
     }
 }
 
@@ -86,19 +88,24 @@ void ClockKeeper::look() {
                               ": the instance's clock continues without the step; all steps since the start: " +
                               seconds(to_seconds(steps_.sum())));
     }
-    mark();
-}
-
-void ClockKeeper::mark() {
-    if (!file_) {
-        return;
-    }
-    const Status marked = file_->mark({start_.scale, start_.origin, clock_now()});
+    const Status marked = mark_clock(clock_now());
     if (!marked && !std::exchange(has_mark_failed_, true)) {
         log_(LOG_ERR,
              marked.error().message + "; after a kill, jobs that ended with this broker end earlier than they did");
     }
     has_mark_failed_ = has_mark_failed_ && !marked;
+}
+
+/// Called by whichever thread writes something that is dated, one at a time.
+Status ClockKeeper::mark(double until) {
+    if (!file_ || until <= marked_) {
+        return Done{};
+    }
+    Status marked = file_->mark({start_.scale, start_.origin, until});
+    if (marked) {
+        marked_ = until;
+    }
+    return marked;
 }
 
 }  // namespace weir::broker

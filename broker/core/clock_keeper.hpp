@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the instance's clock over its life: begun once, marked in the statedir every second, steps of the wall clock
-// told. Must not know how a beginning is chosen (instance_clock.hpp).
+// Owns: the instance's clock over its life: begun once, marked in the statedir every second and before the job journal
+// is written, steps of the wall clock told. Must not know how a beginning is chosen (instance_clock.hpp).
 #pragma once
 #include <functional>
 #include <optional>
@@ -22,7 +22,8 @@ class ClockKeeper {
     /// Error: the statedir cannot be used, or another broker uses it.
     static Result<ClockKeeper> begin(Attributes& attributes, const Parent& parent);
 
-    /// From here on the instance counts as alive: a mark now, then every second of real time and at the end.
+    /// From here on the instance counts as alive: a mark now, then every second of real time, whenever mark_clock() is
+    /// called, and at the end. REQUIRES: this object stays where it is until stop().
     void watch(Loop& loop, Log log);
     /// The last mark.
     void stop();
@@ -30,12 +31,13 @@ class ClockKeeper {
   private:
     ClockKeeper(std::optional<ClockFile> file, const ClockStart& start);
     void look();
-    void mark();
+    Status mark(double until);
 
     std::optional<ClockFile> file_;
     ClockStart start_;
     StepWatch steps_;
     Log log_;
+    double marked_ = 0;  ///< under the lock of mark_clock()
     bool has_mark_failed_ = false;
     std::unique_ptr<Watch<uv_timer_t>> timer_;
 };

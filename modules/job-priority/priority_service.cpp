@@ -117,6 +117,9 @@ void PriorityService::apply(const JobEvent& event) {
         gate_.judge(tree(), *job, is_new);
     }
     gate_.count(tree(), event.id, job);
+    if (job != nullptr) {
+        charges_.follow_broker(*job, event);
+    }
     switch (change) {
         case BookChange::none:
             break;

@@ -119,8 +119,8 @@ def usage_is_what_the_eventlogs_say(evidence):
     for name, copy, job in evidence.copies():
         if job is None:
             yield f"{name}: job {copy.id} is a copy of job {copy.upstream()}, which the parent does not have"
-        elif copy.time("alloc") is not None and copy.time("free") is not None:
-            used[evidence.path(job)] += len(copy.cores) * (copy.time("free") - copy.time("alloc"))
+        elif copy.held() is not None:
+            used[evidence.path(job)] += len(copy.cores) * copy.held()
     for name, view in views.items():
         for user in USERS:
             path = path_of(user)
@@ -133,12 +133,11 @@ def durations_are_what_passed(evidence):
     """Whatever the wall clock does, and however long a broker was down: a job had its cores about as long as it slept."""
     for name, copy, job in evidence.copies():
         entry = evidence.submitted.get(copy.upstream())
-        if entry is None or copy.time("alloc") is None or copy.time("free") is None:
+        if entry is None or copy.held() is None:
             continue
-        seconds = (copy.time("free") - copy.time("alloc")) / 1e6
+        seconds = copy.held() / 1e6
         is_whole = copy.status() == entry["status"] << 8 and evidence.witness[f"end {entry['token']}"] == 1
-        is_late = seconds > entry["seconds"] + LATE_S and (copy.named("start") or copy.named("launch"))
-        if is_late or (is_whole and seconds < entry["seconds"] - EARLY_S):
+        if seconds > entry["seconds"] + LATE_S or (is_whole and seconds < entry["seconds"] - EARLY_S):
             yield f"{name}: job {copy.id} ({entry['token']}) had its cores for {seconds:.6f} s and slept {entry['seconds']} s"
 
 

@@ -50,6 +50,13 @@ class Job:
         found = self.named(name)
         return microseconds(found[0]["timestamp"]) if found else None
 
+    def held(self):
+        """Microseconds that it had its cores while its broker ran; None while it has them, or if it never did."""
+        if self.time("alloc") is None or self.time("free") is None:
+            return None
+        down = sum(microseconds(event["context"]["seconds"]) for event in self.named("weir.down"))
+        return self.time("free") - self.time("alloc") - down
+
     def is_active(self):
         return not self.named("clean")
 

@@ -157,9 +157,13 @@ def jobspec(options):
         system["exec"] = {"test": {"run_duration": options.simulate}}
     if options.output:
         system["shell"] = {"options": {"output": {"stdout": {"type": "file", "path": options.output}}}}
-    for word in options.setattr:
-        key, value = word.split("=", 1)
-        system[key] = value
+    for word in options.setattr:  # a.b=value, as flux submit has it
+        path, value = word.split("=", 1)
+        *above, key = path.split(".")
+        place = system
+        for step in above:
+            place = place.setdefault(step, {})
+        place[key] = value
     slot = {"type": "slot", "count": options.tasks, "label": "task", "with": [{"type": "core", "count": options.cores}]}
     return {"version": 1, "resources": [slot], "attributes": {"system": system},
             "tasks": [{"command": options.command or ["true"], "slot": "task", "count": {"per_slot": 1}}]}

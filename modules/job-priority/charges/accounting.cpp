@@ -170,6 +170,22 @@ bool Accounting::end(FluxJobId id, Instant at) {
     return true;
 }
 
+bool Accounting::skip(FluxJobId id, Instant from, Instant to) {
+    const auto found = running_.find(id);
+    if (found == running_.end() || found->second.start >= to || found->second.told_until != Instant{}) {
+        return false;
+    }
+    RunningJob& job = found->second;
+    from = std::max(from, job.start);
+    post(job.payer, -job.cores, from);
+    count_end(billed(job), from);
+    job.start = to;
+    post(job.payer, job.cores, to);
+    count_start(billed(job));
+    log_->put_running(id, row_of(job));
+    return true;
+}
+
 bool Accounting::is_charged(const JobRun& run, Instant freed) const {
     return was_charged(run) || (running_.count(run.id) == 0 && freed <= log_->meta().charged_floor);
 }

@@ -71,6 +71,9 @@ class Accounting {
     bool start(const JobRun& run, NodeId payer, std::int64_t cores, Instant at, const Bill& bill);
     /// Ends it, not before its start. False, without effect, if it is not being charged.
     bool end(FluxJobId id, Instant at);
+    /// Nobody pays for it between two instants, which are its own as far as it had begun. False, and nothing, when it
+    /// is not being charged, was told of `to` before (a replay), or a child told of its cores.
+    bool skip(FluxJobId id, Instant from, Instant to);
     /// Whether a run that freed its resources at `freed` has been charged to the end.
     bool is_charged(const JobRun& run, Instant freed) const;
     const RunningJob* find(FluxJobId id) const;

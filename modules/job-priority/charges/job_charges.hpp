@@ -28,6 +28,10 @@ class JobCharges {
     /// It freed them. False, without effect, if it is not being charged.
     bool ended(const BookJob& job, Instant at);
 
+    /// The broker went and came back while the job held resources (DownEvent, UpEvent): it is charged as if it had
+    /// given them back and got them again. No other event changes anything, nor does a replay.
+    void follow_broker(const BookJob& job, const JobEvent& event);
+
     /// Ends, where it was last seen, each running job whose run is not among `runs`. Returns them.
     std::vector<FluxJobId> end_vanished(const std::map<FluxJobId, JobRun>& runs, Instant last_seen);
     /// Ends, at the time of its last event, each running job that holds no resources by the book. Returns them.
@@ -48,6 +52,7 @@ class JobCharges {
     Accounting& accounting_;
     Uplink& uplink_;
     std::set<FluxJobId> paid_in_doubt_;  ///< running jobs whose user could not be looked up when they started
+    std::set<FluxJobId> resumed_;        ///< jobs whose DownEvent was applied and whose UpEvent is to come
     std::uint64_t vanished_ = 0;
 };
 

@@ -55,13 +55,21 @@ struct AllocEvent {
     std::int64_t nodes = 1;
 };
 struct FreeEvent {};
+/// From here on the broker was down, for `length`, and the job held resources without a process (doc/adr/0193).
+struct DownEvent {
+    Duration length{};
+};
+/// The broker is back.
+struct UpEvent {};
 /// The job is inactive.
 struct CleanEvent {};
 
 struct JobEvent {
     FluxJobId id = 0;
     Instant time;
-    std::variant<SubmitEvent, DependEvent, UrgencyEvent, UpdateEvent, AllocEvent, FreeEvent, CleanEvent> what;
+    std::variant<SubmitEvent, DependEvent, UrgencyEvent, UpdateEvent, AllocEvent, FreeEvent, DownEvent, UpEvent,
+                 CleanEvent>
+        what;
     Duration moved{};  ///< timestamp in the eventlog less `time`: the steps of the wall clock between the two
 
     Instant stamp() const { return time + moved; }

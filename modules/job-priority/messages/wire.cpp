@@ -158,6 +158,15 @@ AllocEvent read_alloc(const json_t* context, json_t* R) {
     return {cores, at(context, {"annotations", "weir", "child"}) != nullptr, nodes};
 }
 
+/// The event is that of the broker's return, `seconds` after it was last seen: before it goes the one of its end. Each
+/// has its place among the other jobs' events.
+void push_down(const JobEvent& up, double seconds, JournalMessage& into) {
+    const auto length = duration_from_number(seconds);
+    if (length && *length < up.time.time_since_epoch()) {
+        into.events.push_back({up.id, up.time - *length, DownEvent{*length}});
+    }
+}
+
 /// Appends the event if it is one of ours. False when the entry is no RFC 18 event.
 bool read_event(const json_t* entry, const json_t* message, JournalMessage& into) {
     const json_t* time = json_object_get(entry, "timestamp");
@@ -180,6 +189,9 @@ bool read_event(const json_t* entry, const json_t* message, JournalMessage& into
         event.what = read_alloc(context, json_object_get(message, "R"));
     } else if (kind == "free") {
         event.what = FreeEvent{};
+    } else if (kind == "weir.down") {
+        push_down(event, json_number_value(json_object_get(context, "seconds")), into);
+        event.what = UpEvent{};
     } else if (kind != "clean") {
         return true;
     }
@@ -191,7 +203,7 @@ bool read_event(const json_t* entry, const json_t* message, JournalMessage& into
 
 Json journal_filter() {
     Json names = Json::object();
-    for (const char* name : {"submit", "depend", "urgency", "jobspec-update", "alloc", "free", "clean"}) {
+    for (const char* name : {"submit", "depend", "urgency", "jobspec-update", "alloc", "free", "weir.down", "clean"}) {
         names.set(name, 1);
     }
     return names;

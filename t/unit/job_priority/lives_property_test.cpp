@@ -22,10 +22,13 @@ class World {
     void start_job() {
         const std::int64_t cores = *rc::gen::inRange(1, 5);
         if (cores_running_ + cores <= child_cores) {
-            cores_running_ += cores;
-            running_[++last_job_] = {time_, cores};
-            records_.push_back({true, last_job_, "alice", "physics/lattice", cores, at(time_)});
+            begin_job(++last_job_, cores);
         }
+    }
+    void begin_job(std::uint64_t job, std::int64_t cores) {
+        cores_running_ += cores;
+        running_[job] = {time_, cores};
+        records_.push_back({true, job, "alice", "physics/lattice", cores, at(time_)});
     }
     void end_job(double t) {
         const auto [job, facts] = *running_.begin();
@@ -57,8 +60,15 @@ class World {
         const double own = time_;
         time_ += 5;
         begin_life();
+        std::vector<std::pair<std::uint64_t, std::int64_t>> held;  // without a process: they go on in the next life
         while (has_running()) {
+            if (*rc::gen::arbitrary<bool>()) {
+                held.emplace_back(running_.begin()->first, running_.begin()->second.second);
+            }
             end_job(own);
+        }
+        for (const auto& [job, cores] : held) {
+            begin_job(job, cores);
         }
     }
     void restart_parent() {

@@ -62,6 +62,14 @@ TEST_CASE("lives: what was open when the child's job ended ended when the child 
     }
 }
 
+TEST_CASE("lives: a job that held its cores while its child was down goes on in the next life, and the time is free") {
+    TwoLives lives;
+    lives.attach("one", 2);
+    lives.tell(2, {TwoLives::record(false, 1, 140), TwoLives::record(true, 1, 205), TwoLives::record(false, 1, 215)});
+    CHECK(lives.alice_us() == (30 + 10) * 4'000'000);
+    CHECK(lives.idle_us() == second_life_us - 10 * 4'000'000 + (50 * 10 - 30 * 4) * 1'000'000);
+}
+
 TEST_CASE("lives: a job of which the first life had not told yet is charged where it ran") {
     TwoLives lives;
     lives.attach("one", 2);

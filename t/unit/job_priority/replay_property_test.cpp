@@ -36,6 +36,11 @@ Timeline timeline(int jobs) {
         const int fate = *rc::gen::inRange(0, 4);  // waits, runs, freed, clean
         if (fate >= 1) {
             events.push_back(started(id, later(), *rc::gen::inRange(1, 100)));
+            for (int downs = *rc::gen::inRange(0, 3); downs > 0; --downs) {
+                const double from = later();
+                events.push_back(down(id, from, later() - from));
+                events.push_back(up(id, t));
+            }
         }
         if (fate >= 2) {
             events.push_back(freed(id, later()));
@@ -132,7 +137,8 @@ std::unique_ptr<PriorityService> life(Store& store, const Timeline& events, std:
 
 // Kills the mutants "charged jobs are not remembered", "running jobs are not restored", "a charge is in the checkpoint
 // and in the log", "the position moves before the commit"; of usage as the site counts it: "an end is not in the log",
-// "a checkpoint leaves its log", "a job's bill is not restored", "LSF's frame is not restored".
+// "a checkpoint leaves its log", "a job's bill is not restored", "LSF's frame is not restored"; "what a job held while
+// the broker was down is taken off with every replay".
 TEST_CASE("replay: a kill at any place, any number of times, changes no digit") {
     rc::prop("usage, totals and running jobs are those of a life without kill", [] {
         const Settings with = *rc::gen::elementOf(ways_to_count());

@@ -99,6 +99,29 @@ TEST_CASE("service: a job's charge is cores times the seconds from alloc to free
     CHECK(s->book().size() == 0);
 }
 
+TEST_CASE("service: what jobs hold while their broker is down is charged to nobody, once, and told in order of time") {
+    auto s = service(true);
+    put_tree(*s);
+    for (const int life : {1, 2, 3}) {
+        INFO(life);
+        s->begin_backlog();
+        for (const FluxJobId id : {1, 2}) {
+            s->add_backlog({submitted(id, 1, alice), eligible(id, 1), started(id, 10, 2)});
+            s->add_backlog({down(id, 20, 30), up(id, 50)});
+        }
+        s->end_backlog(at(55));
+        CHECK(charged(*s, "physics/lattice/@alice", 60) == 2 * 2 * 20'000'000);
+    }
+    s->uplink().queue().attached(0);
+    const auto batch = s->uplink().queue().next();
+    REQUIRE(batch);
+    std::vector<Instant> told;
+    for (const UplinkRow& row : batch->records) {
+        told.push_back(row.time);
+    }
+    CHECK(told == std::vector<Instant>{at(10), at(10), at(20), at(20), at(50), at(50)});
+}
+
 TEST_CASE("service: whoever has no association is charged to the bucket outside the tree") {
     auto s = ready_service();
     submit(*s, 1, 1, alice, "nowhere");

@@ -38,6 +38,13 @@ inline JobEvent started(FluxJobId id, double t, std::int64_t cores) {
 inline JobEvent freed(FluxJobId id, double t) {
     return {id, at(t), FreeEvent{}};
 }
+/// The broker is down from `t` on for `length` seconds, and the job holds what it has.
+inline JobEvent down(FluxJobId id, double t, double length) {
+    return {id, at(t), DownEvent{duration_from_seconds(length)}};
+}
+inline JobEvent up(FluxJobId id, double t) {
+    return {id, at(t), UpEvent{}};
+}
 inline JobEvent cleaned(FluxJobId id, double t) {
     return {id, at(t), CleanEvent{}};
 }

@@ -92,6 +92,23 @@ TEST_CASE("wire: our own priority events are not asked for") {
     CHECK(json_object_get(filter.get(), "submit") != nullptr);
 }
 
+TEST_CASE("wire: the broker's return says when it went, each as an event of its own") {
+    const auto times = [](const std::string& seconds) {
+        const auto message = journal(R"({"id":5,"events":[{"timestamp":1767225610.25,"name":"weir.down","context":{)" +
+                                     seconds + "}}]}");
+        REQUIRE(message);
+        std::vector<Instant> all;
+        for (const JobEvent& event : message->events) {
+            all.push_back(event.time);
+        }
+        return all;
+    };
+    CHECK(times(R"("seconds":7.5)") == std::vector<Instant>{at(2.75), at(10.25)});
+    for (const char* bad : {R"("seconds":-1)", R"("seconds":1e300)", R"("seconds":1e11)"}) {
+        CHECK(times(bad) == std::vector<Instant>{at(10.25)});
+    }
+}
+
 TEST_CASE("wire: messages that are no journal responses are errors, not crashes") {
     for (const char* bad : {"{}", "[]", "3", R"({"id":1})", R"({"id":"x","events":[]})", R"({"id":1,"events":[{}]})",
                             R"({"id":1,"events":[{"timestamp":"x","name":"submit"}]})", R"({"id":1,"events":[7]})"}) {

@@ -9,6 +9,7 @@
 
 #include <cmath>
 
+#include "broker/api/clock.hpp"
 #include "broker/services/job-manager/jobtap/jobtap.hpp"
 #include "broker/services/job-manager/protocols/alloc.hpp"
 #include "broker/services/job-manager/protocols/exec.hpp"
@@ -289,6 +290,7 @@ Status Engine::write_journal() {
     }
     const bool was_written = written_.has_value();
     is_retry_due_ = false;
+    (void)mark_clock(static_cast<double>(last_us_) / 1e6);  // told by who keeps the clock
     written_ = store_->flush();
     if (!written_) {
         if (was_written) {

@@ -209,7 +209,8 @@ Status Engine::restore(RestoredJobs restored) {
             return done;
         }
     }
-    standing_us_ = last_seen_us();
+    const std::int64_t seen_us = last_seen_us();
+    standing_us_ = seen_us;
     for (Job* job : active) {
         waits_->on_active(*job);
         jobtap_->on_restored(*job);
@@ -217,13 +218,35 @@ Status Engine::restore(RestoredJobs restored) {
     put_resources_back(h_, jobs_);
     const auto others = std::stable_partition(active.begin(), active.end(),
                                               [](const Job* job) { return is_in(job->state, mask_running); });
-    std::for_each(active.begin(), others, [this](Job* job) { resume(*job); });
-    standing_us_.reset();
+    settle({active.begin(), others}, seen_us);
     std::for_each(others, active.end(), [this](Job* job) { resume(*job); });
     if (jobs_.active_count() + jobs_.inactive_count() > 0) {
         flux_log(h_, LOG_INFO, "restored %zu active and %zu inactive jobs", active.size(), jobs_.inactive_count());
     }
     return Done{};
+}
+
+/// What the old broker left with resources. Events that it would have posted have the time at which it was last seen.
+/// Who keeps resources and had no process, for a prolog holds it for example, did not use them since: `weir.down` says
+/// for how long, so that nobody is charged for it.
+void Engine::settle(const std::vector<Job*>& left, std::int64_t seen_us) {
+    std::vector<JobId> idle;
+    for (Job* job : left) {
+        if (job->state == State::cleanup || !(job->was_started || job->was_launched)) {
+            idle.push_back(job->id);
+        }
+        resume(*job);
+    }
+    standing_us_.reset();
+    for (const JobId id : idle) {
+        Job* job = jobs_.active(id);
+        if (job != nullptr && job->has_resources) {
+            const std::int64_t now = next_time_us();
+            Json context = Json::object();
+            context.set("seconds", static_cast<double>(now - seen_us) / 1e6);
+            (void)post_at(*job, Event{now, "weir.down", std::move(context)}, false);
+        }
+    }
 }
 
 void Engine::resume(Job& job) {
