@@ -11,15 +11,15 @@ namespace weir::priority {
 void JobCharges::started(const BookJob& job, const JobEvent& event) {
     const auto& alloc = std::get<AllocEvent>(event.what);
     const std::uint32_t userid = job.charged_userid();
-    const bool is_idle = job.request.is_instance && book_.is_partition(job);
+    const bool is_idle = job.request->is_instance && book_.is_partition(job);
     if (!is_idle && users_.is_in_doubt(userid)) {
         paid_in_doubt_.insert(job.id);
     }
     const JobRun run{job.id, job.submit_stamp, event.stamp()};
-    const Bill bill = bill_of(settings_, job.request, alloc);
+    const Bill bill = bill_of(settings_, *job.request, alloc);
     if (accounting_.start(run, is_idle ? idle : job.payer, alloc.cores, event.time, bill)) {
         const std::string user = is_idle ? std::string() : users_.name(userid);
-        uplink_.record({true, job.id, user, job.request.account, alloc.cores, event.time});
+        uplink_.record({true, job.id, user, job.request->account, alloc.cores, event.time});
     }
 }
 
@@ -29,7 +29,7 @@ bool JobCharges::ended(const BookJob& job, Instant at) {
     if (running == nullptr) {
         return false;
     }
-    uplink_.record({false, job.id, users_.name(job.charged_userid()), job.request.account, running->cores, at});
+    uplink_.record({false, job.id, users_.name(job.charged_userid()), job.request->account, running->cores, at});
     accounting_.end(job.id, at);
     return true;
 }

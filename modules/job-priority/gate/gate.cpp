@@ -12,7 +12,7 @@ std::uint64_t counted(std::int64_t number) {
 }
 
 LimitedJob asked(const BookJob& job) {
-    return {counted(job.request.nodes), counted(job.request.cores), job.request.wall_time};
+    return {counted(job.request->nodes), counted(job.request->cores), job.request->wall_time};
 }
 
 }  // namespace
@@ -62,7 +62,7 @@ void Gate::count(const ShareTree& tree, FluxJobId id, const BookJob* job) {
     if (job == nullptr || job->is_over) {
         admission_.remove(tree, id);
     } else if (job->has_resources) {
-        const LimitedJob got{counted(job->got_nodes), counted(job->got_cores), job->request.wall_time};
+        const LimitedJob got{counted(job->got_nodes), counted(job->got_cores), job->request->wall_time};
         admission_.start(tree, id, job->payer, got);
     } else if (job->is_pending() && !job->is_held()) {
         admission_.wait(tree, id, job->payer, asked(*job));

@@ -2,6 +2,8 @@
 // Owns: the book's transitions. See job_book.hpp.
 #include "modules/job-priority/jobs/job_book.hpp"
 
+#include <utility>
+
 namespace weir::priority {
 namespace {
 
@@ -20,12 +22,13 @@ BookChange JobBook::apply(const JobEvent& event) {
         BookJob job;
         job.id = event.id;
         job.userid = submit->userid;
-        job.request = submit->request;
+        JobRequest request = submit->request;
         if (job.userid != owner_) {
-            job.request.routed_for.reset();
-            job.request.serves.clear();
-            job.request.is_instance = false;
+            request.routed_for.reset();
+            request.serves.clear();
+            request.is_instance = false;
         }
+        job.request = requests_.intern(std::move(request));
         job.urgency = submit->urgency;
         job.submit = event.time;
         job.submit_stamp = event.stamp();
@@ -71,12 +74,13 @@ BookChange JobBook::on(BookJob& job, const UrgencyEvent& event, Instant time) {
 }
 
 BookChange JobBook::on(BookJob& job, const UpdateEvent& event, Instant) {
-    const JobRequest before = job.request;
-    job.request.account = event.account.value_or(job.request.account);
-    job.request.queue = event.queue.value_or(job.request.queue);
-    job.request.qos = event.qos.value_or(job.request.qos);
-    job.request.wall_time = event.wall_time.value_or(job.request.wall_time);
-    return job.is_pending() && !(job.request == before) ? BookChange::inputs : BookChange::none;
+    JobRequest request = *job.request;
+    request.account = event.account.value_or(request.account);
+    request.queue = event.queue.value_or(request.queue);
+    request.qos = event.qos.value_or(request.qos);
+    request.wall_time = event.wall_time.value_or(request.wall_time);
+    const SharedRequest before = std::exchange(job.request, requests_.intern(std::move(request)));
+    return job.is_pending() && !(*job.request == *before) ? BookChange::inputs : BookChange::none;
 }
 
 BookChange JobBook::on(BookJob& job, const AllocEvent& event, Instant time) {

@@ -10,6 +10,7 @@
 #include "libfairshare/tree/share_tree.hpp"
 #include "libsched/priority/ageing.hpp"
 #include "modules/job-priority/jobs/job_event.hpp"
+#include "modules/job-priority/jobs/request_pool.hpp"
 
 namespace weir::priority {
 
@@ -20,7 +21,7 @@ inline constexpr int urgency_expedited = 31;
 struct BookJob {
     FluxJobId id = 0;
     std::uint32_t userid = 0;
-    JobRequest request;
+    SharedRequest request = plain_request();
     int urgency = 16;
     Instant submit;
     Instant submit_stamp;        ///< the same as the eventlog has it: names the job together with its id
@@ -37,7 +38,7 @@ struct BookJob {
     /// Waits for resources: in PRIORITY or SCHED.
     bool is_pending() const { return is_eligible && !has_resources && !is_over; }
     /// The user whose share the job uses.
-    std::uint32_t charged_userid() const { return request.routed_for.value_or(userid); }
+    std::uint32_t charged_userid() const { return request->routed_for.value_or(userid); }
 };
 
 /// The effect of an event.
@@ -77,7 +78,7 @@ class JobBook {
     /// Whether the instance's owner started it for himself.
     bool is_owners(const BookJob& job) const { return job.userid == owner_ && job.charged_userid() == owner_; }
     /// Whether a child instance in it is a partition: what it does not use is idle and charged to no user.
-    bool is_partition(const BookJob& job) const { return is_owners(job) && job.request.account.empty(); }
+    bool is_partition(const BookJob& job) const { return is_owners(job) && job.request->account.empty(); }
     const std::map<FluxJobId, BookJob>& jobs() const { return jobs_; }
     std::size_t size() const { return jobs_.size(); }
 
@@ -89,6 +90,7 @@ class JobBook {
     BookChange on(BookJob& job, const FreeEvent&, Instant time);
     std::uint32_t owner_;
     AgeRule rule_;
+    RequestPool requests_;
     std::map<FluxJobId, BookJob> jobs_;
 };
 

@@ -33,23 +33,23 @@ std::optional<Payer> Payers::find_asked(const ShareTree& tree, const JobRequest&
 }
 
 std::optional<Payer> Payers::would_pay(const ShareTree& tree, const BookJob& job) const {
-    if (job.request.is_instance && book_.is_partition(job)) {
+    if (job.request->is_instance && book_.is_partition(job)) {
         return std::nullopt;
     }
-    return find_asked(tree, job.request, job.charged_userid());
+    return find_asked(tree, *job.request, job.charged_userid());
 }
 
 std::optional<Payer> Payers::would_pay_inside(const ShareTree& tree, const BookJob& child,
                                               const UplinkRow& record) const {
-    Credentials inner{.user = {}, .account = record.account, .queue = child.request.queue, .qos = child.request.qos};
+    Credentials inner{.user = {}, .account = record.account, .queue = child.request->queue, .qos = child.request->qos};
     if (!book_.is_owners(child)) {  // nobody is looked up by a guest's word
         const std::uint32_t userid = child.charged_userid();
         inner.user = users_.name(userid);
         const bool is_himself = record.user == inner.user || record.user == std::to_string(userid);
         return is_himself ? find(tree, inner, userid) : std::nullopt;
     }
-    if (!child.request.serves.empty()) {
-        inner.queue = child.request.serves;  // the jobs in it run in its queue
+    if (!child.request->serves.empty()) {
+        inner.queue = child.request->serves;  // the jobs in it run in its queue
     }
     const auto userid = users_.id(record.user);
     inner.user = userid ? users_.name(*userid) : record.user;

@@ -53,7 +53,7 @@ const char* state_name(const BookJob& job) {
 
 void set_job(Json& view, const PriorityService& service, const BookJob& job) {
     view.set("id", static_cast<long long>(job.id)).set("user", service.users().name(job.charged_userid()));
-    view.set("account", account_of(service, job)).set("queue", job.request.queue);
+    view.set("account", account_of(service, job)).set("queue", job.request->queue);
 }
 
 /// Flux's six always, the others where the job has something of them.
@@ -148,7 +148,7 @@ Json ahead_view(const PriorityService& service, FluxJobId id, const Standing& pl
         entry.set("id", static_cast<long long>(other.id.value));
         entry.set("user", job != nullptr ? service.users().name(job->charged_userid()) : std::string());
         entry.set("account", job != nullptr ? account_of(service, *job) : std::string());
-        entry.set("queue", job != nullptr ? job->request.queue : std::string());
+        entry.set("queue", job != nullptr ? job->request->queue : std::string());
         entry.set("priority", static_cast<long long>(other.priority)).set("why", lead.empty() ? other.why : lead);
         ahead.append(std::move(entry));
     }
@@ -186,7 +186,7 @@ void add_term_words(Json& words, const Breakdown& parts) {
 void add_sum_words(Json& words, const Settings& s, const BookJob& job, const Breakdown& parts, Instant now) {
     add_term_words(words, parts);
     const Term& wait = parts.terms.at(static_cast<std::size_t>(Factor::wait));
-    const Duration free = s.wait_after.of(job.request.wall_time);
+    const Duration free = s.wait_after.of(job.request->wall_time);
     const Duration waited = job.ageing.wait(now);
     if (s.weights.wait > 0 && waited < free && parts.bypass == Bypass::none) {
         const bool is_by_limit = free > s.wait_after.time;
@@ -218,7 +218,7 @@ Json words_view(const PriorityService& service, const BookJob& job, const Breakd
     if (const std::string limit = held_back_by(service, job.id); !limit.empty()) {
         words.append(Json::string("It is held back by a limit: " + limit + "."));
     }
-    const std::string where = job.request.queue.empty() ? "" : " in the queue " + job.request.queue;
+    const std::string where = job.request->queue.empty() ? "" : " in the queue " + job.request->queue;
     words.append(Json::string("It is number " + std::to_string(place.rank) + " of " + std::to_string(place.of) +
                               " waiting jobs" + where + ", with priority " + std::to_string(parts.priority) + "."));
     const ShareTree& tree = service.accounting().tree();
@@ -267,11 +267,11 @@ std::vector<Placed> placed_jobs(const PriorityService& service, Instant now) {
     for (const PriorityEngine::Change& at :
          in_queue_order(service.ranking().queue().engine(), now, service.ranking().factors())) {
         if (const BookJob* job = service.book().find(at.id.value)) {
-            placed.push_back({job, at, ++waiting[job->request.queue]});
+            placed.push_back({job, at, ++waiting[job->request->queue]});
         }
     }
     for (Placed& one : placed) {
-        one.of = waiting[one.job->request.queue];
+        one.of = waiting[one.job->request->queue];
     }
     return placed;
 }
@@ -309,7 +309,7 @@ Json list_view(const PriorityService& service, Instant now, std::size_t limit, s
             const OrderTerms terms = explain_order(scene, at.id.value);
             entry.set("factors", Json::object()).set("contributions", order_contributions_view(terms));
         }
-        entry.set("qos", job->request.qos);
+        entry.set("qos", job->request->qos);
         jobs.append(std::move(entry));
     }
     Json view = Json::object();
@@ -415,7 +415,7 @@ Result<Json> explain_view(const PriorityService& service, FluxJobId id, Instant 
     const Breakdown parts = breakdown(engine, *slot, now, service.ranking().factors());
     const Standing place = standing(engine, *slot, now, service.ranking().factors(), ahead_max, [&](JobId other) {
         const BookJob* its = service.book().find(other.value);
-        return its != nullptr && its->request.queue == job->request.queue;
+        return its != nullptr && its->request->queue == job->request->queue;
     });
     const Measured measured = measured_for_order(service, now);
     const OrderTerms order = service.ranking().order().is_sum()

@@ -55,15 +55,15 @@ JobExtras PendingQueue::extras_of(const BookJob& job, double site) const {
     extras.site = site;
     if (settings_.size_rule != SizeRule::cores) {
         extras.nodes = static_cast<std::uint32_t>(
-            std::clamp<std::int64_t>(job.request.nodes, 1, std::numeric_limits<std::uint32_t>::max()));
-        extras.limit = std::max<Duration>(job.request.wall_time, std::chrono::seconds(1));
+            std::clamp<std::int64_t>(job.request->nodes, 1, std::numeric_limits<std::uint32_t>::max()));
+        extras.limit = std::max<Duration>(job.request->wall_time, std::chrono::seconds(1));
     }
     extras.resources = resource_amounts(settings_, [&](const std::string& name) {
-        const auto found = job.request.amounts.find(name);
-        return name == "cores"                      ? static_cast<double>(job.request.cores)
-               : name == "nodes"                    ? static_cast<double>(job.request.nodes)
-               : found == job.request.amounts.end() ? 0.
-                                                    : found->second;
+        const auto found = job.request->amounts.find(name);
+        return name == "cores"                       ? static_cast<double>(job.request->cores)
+               : name == "nodes"                     ? static_cast<double>(job.request->nodes)
+               : found == job.request->amounts.end() ? 0.
+                                                     : found->second;
     });
     return extras;
 }
@@ -74,13 +74,13 @@ void PendingQueue::put(const BookJob& job, std::uint32_t factor, double site) {
     inputs.submit = job.submit;
     inputs.eligible = job.ageing.eligible();
     if (inputs.eligible != never) {
-        inputs.eligible += settings_.wait_after.of(job.request.wall_time);
+        inputs.eligible += settings_.wait_after.of(job.request->wall_time);
     }
     inputs.association = factor;
     inputs.cores = static_cast<std::uint32_t>(
-        std::clamp<std::int64_t>(job.request.cores, 0, std::numeric_limits<std::uint32_t>::max()));
-    inputs.queue = static_cast<std::uint16_t>(queue_index_.of(job.request.queue));
-    inputs.qos = static_cast<std::uint8_t>(qos_index_.of(job.request.qos));
+        std::clamp<std::int64_t>(job.request->cores, 0, std::numeric_limits<std::uint32_t>::max()));
+    inputs.queue = static_cast<std::uint16_t>(queue_index_.of(job.request->queue));
+    inputs.qos = static_cast<std::uint8_t>(qos_index_.of(job.request->qos));
     inputs.urgency = static_cast<std::uint8_t>(std::clamp(job.urgency, urgency_held, urgency_expedited));
     inputs.extras = extras_of(job, site);
     const auto [known, is_new] = places_.try_emplace(job.id);

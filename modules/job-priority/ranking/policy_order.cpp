@@ -39,8 +39,8 @@ std::optional<std::size_t> credential_kind(NodeKind kind) {
 }
 
 double amount_of(const BookJob& job, const std::string& name) {
-    const auto amount = job.request.amounts.find(name);
-    return amount == job.request.amounts.end() ? 0. : amount->second;
+    const auto amount = job.request->amounts.find(name);
+    return amount == job.request->amounts.end() ? 0. : amount->second;
 }
 
 }  // namespace
@@ -77,18 +77,18 @@ order::WaitingJob PolicyOrder::waiting(const BookJob& job, const JobOwner& owner
     made.submit = job.submit;
     made.since = job.ageing.eligible();
     made.payer = owner.payer.value;
-    made.cores = counted(job.request.cores, 0);
-    made.nodes = counted(job.request.nodes, 1);
+    made.cores = counted(job.request->cores, 0);
+    made.nodes = counted(job.request->nodes, 1);
     made.gpus = amount_of(job, "gpus");
     made.memory_mib = amount_of(job, "memory") * 1024;
-    made.limit = job.request.wall_time;
+    made.limit = job.request->wall_time;
     made.urgency = job.urgency;
     made.site = site;
-    made.queue = job.request.queue;
-    made.qos = job.request.qos;
+    made.queue = job.request->queue;
+    made.qos = job.request->qos;
     made.who = {credential(users, owner.user), credential(groups, owner.group), credential(accounts, owner.account),
-                credential(qos, job.request.qos), credential(classes, job.request.queue)};
-    made.amounts = &job.request.amounts;
+                credential(qos, job.request->qos), credential(classes, job.request->queue)};
+    made.amounts = &job.request->amounts;
     return made;
 }
 

@@ -10,7 +10,7 @@ namespace weir::priority {
 namespace {
 
 std::uint32_t machine_from(const BookJob& job) {
-    return static_cast<std::uint32_t>(std::clamp<std::int64_t>(job.request.cores, 1, 0xffffffffLL));
+    return static_cast<std::uint32_t>(std::clamp<std::int64_t>(job.request->cores, 1, 0xffffffffLL));
 }
 
 }  // namespace
@@ -80,12 +80,12 @@ bool Ranking::configure_order(const Accounting& accounting, const JobBook& book,
 
 std::uint32_t Ranking::factor_index(const BookJob& job) const {
     const std::uint32_t userid = job.charged_userid();
-    return shares_.index_of(job.payer, userid, users_.name(userid), job.request.account);
+    return shares_.index_of(job.payer, userid, users_.name(userid), job.request->account);
 }
 
 JobOwner Ranking::owner_of(const ShareTree& tree, const BookJob& job) const {
     const std::uint32_t userid = job.charged_userid();
-    JobOwner owner{job.payer, users_.name(userid), {}, job.request.account};
+    JobOwner owner{job.payer, users_.name(userid), {}, job.request->account};
     if (settings_.policy == PolicyKind::moab) {
         const std::vector<std::string>& groups = users_.groups(userid);
         owner.group = groups.empty() ? std::string() : groups.front();

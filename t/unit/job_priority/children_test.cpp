@@ -261,7 +261,7 @@ TEST_CASE("children: a guest's job is no partition, whatever it says") {
     s->apply(started(child, 100, 10));
     s->attach_child(child, "one", 1, at(103));
     CHECK(charged(*s, "bio/@bob", 200) == 1'000'000'000);
-    CHECK(s->book().find(child)->request.serves.empty());
+    CHECK(s->book().find(child)->request->serves.empty());
 }
 
 TEST_CASE("children: an instance whose partition idles tells its own parent of nobody, not of its owner") {

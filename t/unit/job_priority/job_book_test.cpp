@@ -84,5 +84,5 @@ TEST_CASE("book: an update of the account matters while the job waits") {
     book.apply(eligible(1, 0));
     CHECK(book.apply({1, at(1), UpdateEvent{"physics/lattice", {}, {}, {}}}) == BookChange::inputs);
     CHECK(book.apply({1, at(2), UpdateEvent{"physics/lattice", {}, {}, {}}}) == BookChange::none);
-    CHECK(book.find(1)->request.account == "physics/lattice");
+    CHECK(book.find(1)->request->account == "physics/lattice");
 }

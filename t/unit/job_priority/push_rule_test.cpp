@@ -110,7 +110,9 @@ TEST_CASE("push rule: on a real log the order needs a fiftieth of the numbers, a
             BookJob job;
             job.id = outcome.place + 1;
             job.submit = outcome.job.submit;
-            job.request.cores = outcome.job.cores;
+            JobRequest request;
+            request.cores = outcome.job.cores;
+            job.request = std::make_shared<const JobRequest>(std::move(request));
             job.ageing = Ageing(AgeRule::since_submit, outcome.job.submit);
             for (Side* side : {&numbers, &order}) {
                 side->queue.put(job, user_of(outcome));

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: one copy of each distinct request: most of 100,000 waiting jobs ask for what another one asks for.
+// Must not know: jobs, events.
+#pragma once
+#include <cstddef>
+#include <memory>
+#include <unordered_set>
+
+#include "modules/job-priority/jobs/job_event.hpp"
+
+namespace weir::priority {
+
+using SharedRequest = std::shared_ptr<const JobRequest>;
+
+/// JobRequest().
+const SharedRequest& plain_request();
+
+class RequestPool {
+  public:
+    /// The copy that equals `request`. It may outlive the pool. O(1) expected; now and then O(distinct requests), which
+    /// forgets those that nobody else holds.
+    SharedRequest intern(JobRequest request);
+    std::size_t size() const { return requests_.size(); }
+
+  private:
+    struct Hash {
+        std::size_t operator()(const SharedRequest& request) const;
+    };
+    struct Equal {
+        bool operator()(const SharedRequest& a, const SharedRequest& b) const { return *a == *b; }
+    };
+    static constexpr std::size_t sweep_min = 1000;
+
+    std::unordered_set<SharedRequest, Hash, Equal> requests_;
+    std::size_t sweep_at_ = sweep_min;  ///< so many requests are twice as many as the last sweep left
+};
+
+}  // namespace weir::priority
