@@ -18,7 +18,8 @@ struct Ending {
 };
 using Endings = std::priority_queue<Ending, std::vector<Ending>, std::greater<>>;
 
-constexpr std::array<std::string_view, 6> names{"held", "nodes-down", "resources", "order", "reservation", "next-pass"};
+constexpr std::array<std::string_view, 6> reason_names{"held",  "nodes-down",  "resources",
+                                                       "order", "reservation", "next-pass"};
 
 /// All that is free, and of memory what one node has free, for who asks for some.
 std::string free_words(const ResourcePool& pool, const Request& request) {
@@ -36,7 +37,7 @@ std::string free_words(const ResourcePool& pool, const Request& request) {
 }  // namespace
 
 std::string_view name_of(WaitReason reason) {
-    return names[static_cast<std::size_t>(reason)];
+    return reason_names[static_cast<std::size_t>(reason)];
 }
 
 Forecast forecast(const Scheduler& scheduler, JobId id, Instant now, std::uint64_t budget) {

@@ -21,7 +21,7 @@ constexpr std::string_view f58_prefix = "\xc6\x92";  // U+0192, a florin sign, i
 constexpr std::string_view f58_ascii_prefix = "f";
 constexpr size_t f58_digits_max = 12;
 
-int fail(int errnum) {
+int fail_jobid(int errnum) {
     errno = errnum;
     return -1;
 }
@@ -52,7 +52,7 @@ int from_dothex(const char* text, flux_jobid_t* id) {
     unsigned part[4];
     int end = 0;
     if (sscanf(text, "%4x.%4x.%4x.%4x%n", &part[0], &part[1], &part[2], &part[3], &end) != 4 || text[end] != '\0') {
-        return fail(EINVAL);
+        return fail_jobid(EINVAL);
     }
     *id = 0;
     for (const unsigned p : part) {
@@ -63,7 +63,7 @@ int from_dothex(const char* text, flux_jobid_t* id) {
 
 int from_f58(std::string_view digits, flux_jobid_t* id) {
     if (digits.empty() || digits.size() > f58_digits_max) {
-        return fail(EINVAL);
+        return fail_jobid(EINVAL);
     }
     uint64_t value = 0;
     for (const char c : digits) {
@@ -71,7 +71,7 @@ int from_f58(std::string_view digits, flux_jobid_t* id) {
         uint64_t scaled = 0;
         if (digit == std::string_view::npos || __builtin_mul_overflow(value, f58_digits.size(), &scaled) ||
             __builtin_add_overflow(scaled, digit, &value)) {
-            return fail(EINVAL);
+            return fail_jobid(EINVAL);
         }
     }
     *id = value;
@@ -90,7 +90,7 @@ int from_number(const char* text, flux_jobid_t* id) {
         ++end;
     }
     if (*end != '\0' || end == text || std::isdigit(static_cast<unsigned char>(*text)) == 0) {
-        return fail(EINVAL);
+        return fail_jobid(EINVAL);
     }
     *id = value;
     return 0;
@@ -98,7 +98,7 @@ int from_number(const char* text, flux_jobid_t* id) {
 
 int copy_out(const std::string& text, char* buf, size_t size) {
     if (text.size() >= size) {
-        return fail(EOVERFLOW);
+        return fail_jobid(EOVERFLOW);
     }
     std::memcpy(buf, text.c_str(), text.size() + 1);
     return 0;
@@ -110,7 +110,7 @@ extern "C" {
 
 int flux_job_id_parse(const char* s, flux_jobid_t* id) {
     if (s == nullptr || id == nullptr || *s == '\0') {
-        return fail(EINVAL);
+        return fail_jobid(EINVAL);
     }
     while (std::isspace(static_cast<unsigned char>(*s)) != 0) {
         ++s;
@@ -133,7 +133,7 @@ int flux_job_id_parse(const char* s, flux_jobid_t* id) {
 
 int flux_job_id_encode(flux_jobid_t id, const char* type, char* buf, size_t bufsz) {
     if (buf == nullptr) {
-        return fail(EINVAL);
+        return fail_jobid(EINVAL);
     }
     const auto is = [type](const char* name) { return strcasecmp(type, name) == 0; };
     char number[32];
@@ -154,12 +154,12 @@ int flux_job_id_encode(flux_jobid_t id, const char* type, char* buf, size_t bufs
     if (is("f58") || is("f58plain")) {
         return copy_out(to_f58(id, is("f58plain")), buf, bufsz);
     }
-    return fail(EPROTO);
+    return fail_jobid(EPROTO);
 }
 
 int flux_job_kvs_key(char* buf, int bufsz, flux_jobid_t id, const char* key) {
     if (buf == nullptr || bufsz <= 0) {
-        return fail(EINVAL);
+        return fail_jobid(EINVAL);
     }
     const std::string text = "job." + to_dothex(id) + (key != nullptr ? std::string(".") + key : "");
     return copy_out(text, buf, static_cast<size_t>(bufsz)) < 0 ? -1 : static_cast<int>(text.size());

@@ -6,7 +6,7 @@
 #include "broker/api/message.hpp"
 
 namespace {
-int fail(int errnum) {
+int fail_message(int errnum) {
     errno = errnum;
     return -1;
 }
@@ -37,7 +37,7 @@ const flux_msg_t* flux_msg_incref(const flux_msg_t* msg) {
 
 int flux_msg_get_cred(const flux_msg_t* msg, struct flux_msg_cred* cred) {
     if (msg == nullptr || cred == nullptr) {
-        return fail(EINVAL);
+        return fail_message(EINVAL);
     }
     cred->userid = msg->userid;
     cred->rolemask = msg->rolemask;
@@ -46,11 +46,11 @@ int flux_msg_get_cred(const flux_msg_t* msg, struct flux_msg_cred* cred) {
 
 int flux_msg_authorize(const flux_msg_t* msg, uint32_t userid) {
     if (msg == nullptr) {
-        return fail(EINVAL);
+        return fail_message(EINVAL);
     }
     const bool is_owner = (msg->rolemask & FLUX_ROLE_OWNER) != 0;
     const bool is_user = (msg->rolemask & FLUX_ROLE_USER) != 0 && msg->userid != FLUX_USERID_UNKNOWN;
-    return is_owner || (is_user && msg->userid == userid) ? 0 : fail(EPERM);
+    return is_owner || (is_user && msg->userid == userid) ? 0 : fail_message(EPERM);
 }
 
 bool flux_msg_is_streaming(const flux_msg_t* msg) {
@@ -67,10 +67,10 @@ const char* flux_msg_route_first(const flux_msg_t* msg) {
 
 int flux_msg_get_topic(const flux_msg_t* msg, const char** topic) {
     if (msg == nullptr || topic == nullptr) {
-        return fail(EINVAL);
+        return fail_message(EINVAL);
     }
     if (!msg->has(FLUX_MSGFLAG_TOPIC)) {
-        return fail(EPROTO);
+        return fail_message(EPROTO);
     }
     *topic = msg->topic_text();
     return 0;
@@ -78,10 +78,10 @@ int flux_msg_get_topic(const flux_msg_t* msg, const char** topic) {
 
 int flux_msg_get_matchtag(const flux_msg_t* msg, uint32_t* matchtag) {
     if (msg == nullptr || matchtag == nullptr) {
-        return fail(EINVAL);
+        return fail_message(EINVAL);
     }
     if (msg->type != FLUX_MSGTYPE_REQUEST && msg->type != FLUX_MSGTYPE_RESPONSE) {
-        return fail(EPROTO);
+        return fail_message(EPROTO);
     }
     *matchtag = msg->aux2;
     return 0;

@@ -34,14 +34,6 @@ void list(const Attributes& attributes, const Call& call) {
     call.respond(Json::own(json_pack("{s:O}", "names", names.get())));
 }
 
-void answer(const Call& call, const Status& how) {
-    if (how) {
-        call.respond();
-    } else {
-        call.fail(how.error());
-    }
-}
-
 }  // namespace
 
 void add_attr_service(Router& router, Attributes& attributes) {
@@ -51,12 +43,12 @@ void add_attr_service(Router& router, Attributes& attributes) {
         const Json payload = call.payload();
         const auto name = payload.string_at("name");
         const auto value = payload.string_at("value");
-        answer(call, name && value ? attributes.change(*name, *value)
-                                   : Error{std::errc::protocol_error, "attr.set takes {name:s, value:s}"});
+        call.answer(name && value ? attributes.change(*name, *value)
+                                  : Error{std::errc::protocol_error, "attr.set takes {name:s, value:s}"});
     });
     router.add_method("attr.rm", 0, [&attributes](const Call& call) {
         const auto name = call.payload().string_at("name");
-        answer(call, name ? attributes.remove(*name) : Error{std::errc::protocol_error, "attr.rm takes {name:s}"});
+        call.answer(name ? attributes.remove(*name) : Error{std::errc::protocol_error, "attr.rm takes {name:s}"});
     });
 }
 

@@ -14,7 +14,7 @@
 namespace weir::broker {
 namespace {
 
-double seconds(const timeval& time) {
+double cpu_seconds(const timeval& time) {
     return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
 }
 
@@ -88,8 +88,8 @@ struct MethodCallbacks {
             flux_respond_error(h, msg, EINVAL, "who must be self, children or thread");
             return;
         }
-        flux_respond_pack(h, msg, "{s:f s:f s:I s:I s:I s:I s:I}", "utime", seconds(usage.ru_utime), "stime",
-                          seconds(usage.ru_stime), "maxrss", static_cast<json_int_t>(usage.ru_maxrss), "minflt",
+        flux_respond_pack(h, msg, "{s:f s:f s:I s:I s:I s:I s:I}", "utime", cpu_seconds(usage.ru_utime), "stime",
+                          cpu_seconds(usage.ru_stime), "maxrss", static_cast<json_int_t>(usage.ru_maxrss), "minflt",
                           static_cast<json_int_t>(usage.ru_minflt), "majflt", static_cast<json_int_t>(usage.ru_majflt),
                           "nvcsw", static_cast<json_int_t>(usage.ru_nvcsw), "nivcsw",
                           static_cast<json_int_t>(usage.ru_nivcsw));

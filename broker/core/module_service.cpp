@@ -11,14 +11,6 @@
 namespace weir::broker {
 namespace {
 
-void answer(const Call& call, const Status& how) {
-    if (how) {
-        call.respond();
-    } else {
-        call.fail(how.error());
-    }
-}
-
 void load(ModuleHost& host, const Call& call) {
     const Json payload = call.payload();
     const auto path = payload.string_at("path");
@@ -41,7 +33,7 @@ void load(ModuleHost& host, const Call& call) {
         }
         request.args.emplace_back(json_string_value(arg));
     }
-    host.load(request, [call](const Status& how) { answer(call, how); });
+    host.load(request, [call](const Status& how) { call.answer(how); });
 }
 
 void set_status(ModuleHost& host, const Call& call) {
@@ -64,7 +56,7 @@ void add_module_service(Router& router, ModuleHost& host) {
     router.add_method("module.remove", 0, [&host](const Call& call) {
         const auto name = call.payload().string_at("name");
         if (name) {
-            host.remove(*name, [call](const Status& how) { answer(call, how); });
+            host.remove(*name, [call](const Status& how) { call.answer(how); });
         } else {
             call.fail(EPROTO, "module.remove takes {name:s}");
         }

@@ -36,6 +36,14 @@ void Call::fail(const Error& error) const {
     fail(static_cast<int>(error.code), error.message);
 }
 
+void Call::answer(const Status& how) const {
+    if (how) {
+        respond();
+    } else {
+        fail(how.error());
+    }
+}
+
 void Router::attach(Endpoint& endpoint) {
     endpoints_[endpoint.uuid()] = &endpoint;
 }

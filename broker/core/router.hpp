@@ -62,6 +62,8 @@ class Call {
     /// \param errnum as errno(3); \param message for people, empty: the receiver uses strerror.
     void fail(int errnum, std::string_view message = {}) const;
     void fail(const Error& error) const;
+    /// An empty response, or the error.
+    void answer(const Status& how) const;
 
   private:
     void send(int errnum, std::optional<std::string_view> payload) const;

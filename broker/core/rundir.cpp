@@ -21,7 +21,7 @@ namespace {
 
 constexpr const char* lock_name = "broker.pid";
 
-Error failed(const std::string& path, const std::string& what) {
+Error rundir_failed(const std::string& path, const std::string& what) {
     return {static_cast<std::errc>(errno), "rundir " + path + ": " + what + ": " + std::strerror(errno)};
 }
 
@@ -43,7 +43,7 @@ Result<Rundir> Rundir::open(std::string path) {
         const char* tmp = std::getenv("TMPDIR");
         std::string fresh = std::string(tmp != nullptr && *tmp != '\0' ? tmp : "/tmp") + "/weir-XXXXXX";
         if (mkdtemp(fresh.data()) == nullptr) {
-            return failed(fresh, "cannot make it");
+            return rundir_failed(fresh, "cannot make it");
         }
         path = fresh;
         dir.is_made_here_ = true;
@@ -73,7 +73,7 @@ Status Rundir::lock() {
     for (;;) {
         const int fd = openat(dir_fd_, lock_name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
         if (fd < 0) {
-            return failed(path_, "cannot write to it");
+            return rundir_failed(path_, "cannot write to it");
         }
         if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
             const std::string pid = read_pid(fd);
@@ -91,7 +91,7 @@ Status Rundir::lock() {
     }
     const std::string pid = std::to_string(getpid()) + "\n";
     if (ftruncate(lock_fd_, 0) < 0 || pwrite(lock_fd_, pid.data(), pid.size(), 0) < 0) {
-        return failed(path_, "cannot write to it");
+        return rundir_failed(path_, "cannot write to it");
     }
     return Done{};
 }

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint64_t tasks_max = 1u << 20;
 
-Error bad(const std::string& key, const std::string& right) {
+Error bad_jobspec(const std::string& key, const std::string& right) {
     return {std::errc::invalid_argument, "jobspec " + key + ": " + right};
 }
 
@@ -49,11 +49,11 @@ Status read_command(const Json& task, ExecSpec& out) {
     json_t* word = nullptr;
     json_array_foreach(command.get(), i, word) {
         if (!json_is_string(word)) {
-            return bad("tasks[0].command", "must be a list of strings");
+            return bad_jobspec("tasks[0].command", "must be a list of strings");
         }
         out.command.emplace_back(json_string_value(word));
     }
-    return out.command.empty() ? Status(bad("tasks[0].command", "is missing or empty")) : Status(Done{});
+    return out.command.empty() ? Status(bad_jobspec("tasks[0].command", "is missing or empty")) : Status(Done{});
 }
 
 Status read_counts(const Json& jobspec, const Json& task, const Json& r, ExecSpec& out) {
@@ -65,7 +65,7 @@ Status read_counts(const Json& jobspec, const Json& task, const Json& r, ExecSpe
         tasks = slots_in(jobspec.at("resources"), 1) * static_cast<std::uint64_t>(*per_slot);
     }
     if (tasks < 1 || tasks > tasks_max) {
-        return bad("tasks[0].count", "must give 1 to 1048576 tasks");
+        return bad_jobspec("tasks[0].count", "must give 1 to 1048576 tasks");
     }
     out.task_count = static_cast<std::uint32_t>(tasks);
     std::uint32_t nodes = 0;
@@ -105,7 +105,7 @@ Status read_system(const Json& system, ExecSpec& out) {
     if (const Json duration = system.at("duration")) {
         const auto seconds = read_duration(duration);
         if (!seconds) {
-            return bad("attributes.system.duration", "must be seconds, 0 or more");
+            return bad_jobspec("attributes.system.duration", "must be seconds, 0 or more");
         }
         out.duration = std::isfinite(*seconds) ? *seconds : 0;
     }
@@ -113,7 +113,8 @@ Status read_system(const Json& system, ExecSpec& out) {
         const Json run = test.at("run_duration");
         const auto seconds = run ? read_duration(run) : std::optional(out.duration);
         if (!seconds) {
-            return bad("attributes.system.exec.test.run_duration", "must be a duration such as 90s, or seconds");
+            return bad_jobspec("attributes.system.exec.test.run_duration",
+                               "must be a duration such as 90s, or seconds");
         }
         out.simulated = *seconds;
         out.simulated_status = static_cast<int>(test.integer_at("wait_status").value_or(0));

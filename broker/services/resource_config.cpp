@@ -10,7 +10,7 @@
 namespace weir::broker {
 namespace {
 
-Error bad(const std::string& key, const std::string& right) {
+Error bad_config(const std::string& key, const std::string& right) {
     return {std::errc::invalid_argument, "configuration key resource." + key + ": " + right};
 }
 
@@ -27,7 +27,7 @@ Status add_properties(const Json& list, const IdSet& ranks, Inventory& out) {
     json_t* name = nullptr;
     json_array_foreach(list.get(), i, name) {
         if (!json_is_string(name)) {
-            return bad("config.properties", "must be a list of strings");
+            return bad_config("config.properties", "must be a list of strings");
         }
         out.properties[json_string_value(name)].add(ranks);
     }
@@ -38,14 +38,14 @@ Status add_properties(const Json& list, const IdSet& ranks, Inventory& out) {
 Status add_entry(const Json& entry, Inventory& out) {
     const auto text = entry.string_at("hosts");
     const auto hosts =
-        text ? hostlist_decode(*text) : Result<std::vector<std::string>>(bad("config.hosts", "is missing"));
+        text ? hostlist_decode(*text) : Result<std::vector<std::string>>(bad_config("config.hosts", "is missing"));
     const auto cores = read_ids(entry, "cores");
     const auto gpus = read_ids(entry, "gpus");
     if (!hosts) {
-        return bad("config.hosts", hosts.error().message);
+        return bad_config("config.hosts", hosts.error().message);
     }
     if (!cores || !gpus) {
-        return bad(cores ? "config.gpus" : "config.cores", (cores ? gpus : cores).error().message);
+        return bad_config(cores ? "config.gpus" : "config.cores", (cores ? gpus : cores).error().message);
     }
     IdSet ranks;
     for (const std::string& host : *hosts) {
@@ -72,7 +72,7 @@ Result<Inventory> from_entries(const Json& list) {
     }
     for (const Node& node : out.nodes) {
         if (node.cores.empty()) {
-            return bad("config", "host " + node.host + " has no cores");
+            return bad_config("config", "host " + node.host + " has no cores");
         }
     }
     return out;
@@ -83,16 +83,16 @@ Result<Inventory> from_imagined(const Json& table) {
     const json_int_t cores = table.integer_at("cores").value_or(0);
     const json_int_t gpus = table.integer_at("gpus").value_or(0);
     if (nodes < 1 || nodes > 1'000'000 || cores < 1 || cores > 65'536 || gpus < 0 || gpus > 65'536) {
-        return bad("imagined", "nodes must be 1 to 1000000, cores 1 to 65536, gpus 0 to 65536");
+        return bad_config("imagined", "nodes must be 1 to 1000000, cores 1 to 65536, gpus 0 to 65536");
     }
     const auto hosts = hostlist_decode(
         table.string_at("hostlist").value_or(nodes == 1 ? "node0" : "node[0-" + std::to_string(nodes - 1) + "]"));
     if (!hosts) {
-        return bad("imagined.hostlist", hosts.error().message);
+        return bad_config("imagined.hostlist", hosts.error().message);
     }
     if (hosts->size() != static_cast<std::size_t>(nodes)) {
-        return bad("imagined.hostlist",
-                   "names " + std::to_string(hosts->size()) + " hosts, but nodes is " + std::to_string(nodes));
+        return bad_config("imagined.hostlist",
+                          "names " + std::to_string(hosts->size()) + " hosts, but nodes is " + std::to_string(nodes));
     }
     const auto first = [](json_int_t count) {
         return count == 0 ? IdSet() : IdSet::range(0, static_cast<std::uint32_t>(count - 1));
@@ -110,8 +110,8 @@ Result<Json> json_file(const std::string& key, const std::string& path) {
     json_error_t where{};
     Json document = Json::own(json_loadb(text.data(), text.size(), 0, &where));
     return document ? Result<Json>(std::move(document))
-                    : bad(key, path + ":" + std::to_string(where.line) + ":" + std::to_string(where.column) + ": " +
-                                   where.text);
+                    : bad_config(key, path + ":" + std::to_string(where.line) + ":" + std::to_string(where.column) +
+                                          ": " + where.text);
 }
 
 Result<Inventory> from_file(const std::string& path) {
@@ -120,7 +120,7 @@ Result<Inventory> from_file(const std::string& path) {
         return r.error();
     }
     auto inventory = inventory_from_r(*r);
-    return inventory ? inventory : Result<Inventory>(bad("path", path + ": " + inventory.error().message));
+    return inventory ? inventory : Result<Inventory>(bad_config("path", path + ": " + inventory.error().message));
 }
 
 /// What [resource] scheduling, a file, says of memory.
@@ -129,12 +129,12 @@ Result<Inventory> with_scheduling(Result<Inventory> found, const Json& table) {
         return found;
     }
     const auto path = table.string_at("scheduling");
-    const auto part = path ? json_file("scheduling", *path) : bad("scheduling", "must be a file name");
+    const auto part = path ? json_file("scheduling", *path) : bad_config("scheduling", "must be a file name");
     if (!part) {
         return part.error();
     }
     auto taken = take_memory(*part, *found);
-    return taken ? found : Result<Inventory>(bad("scheduling", *path + ": " + taken.error().message));
+    return taken ? found : Result<Inventory>(bad_config("scheduling", *path + ": " + taken.error().message));
 }
 
 }  // namespace
@@ -145,14 +145,16 @@ bool is_configured(const Json& table) {
 
 Result<Inventory> configured_inventory(const Json& table) {
     if (table.at("config")) {
-        return json_is_array(table.at("config").get()) ? with_scheduling(from_entries(table.at("config")), table)
-                                                       : Result<Inventory>(bad("config", "write [[resource.config]]"));
+        return json_is_array(table.at("config").get())
+                   ? with_scheduling(from_entries(table.at("config")), table)
+                   : Result<Inventory>(bad_config("config", "write [[resource.config]]"));
     }
     if (table.at("imagined")) {
         return with_scheduling(from_imagined(table.at("imagined")), table);
     }
     const auto path = table.string_at("path");
-    return path ? with_scheduling(from_file(*path), table) : Result<Inventory>(bad("path", "must be a file name"));
+    return path ? with_scheduling(from_file(*path), table)
+                : Result<Inventory>(bad_config("path", "must be a file name"));
 }
 
 }  // namespace weir::broker

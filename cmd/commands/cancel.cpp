@@ -118,7 +118,7 @@ Exit cancel_each(Context& context, Client& client, const Ids& ids) {
     return worst;
 }
 
-Exit run(Context& context) {
+Exit run_cancel(Context& context) {
     const Args& args = context.args;
     if (args.has("all") == !args.words.empty()) {
         return context.fail(Exit::usage, "name the jobs, or use --all.\nUsage: weir cancel [OPTIONS] JOB... | --all");
@@ -151,7 +151,7 @@ Command cancel_command() {
                        {"all", 0, "", "all your pending and running jobs", Kind::flag},
                        {"user", 'u', "NAME", "with --all: jobs of another user (only the instance's owner)"},
                        {"partitions", 0, "", "also partitions, with all users' jobs in them", Kind::flag}};
-    command.run = run;
+    command.run = run_cancel;
     return command;
 }
 

@@ -21,7 +21,7 @@ using namespace std::chrono_literals;
 /// Of the budget, what the run itself may take; the rest is for starting, asking and stopping.
 constexpr double run_part = 0.85;
 
-Plan plan_of(const Workload& workload, const DemoFolder& folder, double scale) {
+Plan demo_plan(const Workload& workload, const DemoFolder& folder, double scale) {
     Plan plan;
     plan.rundir = folder.rundir;
     plan.statedir = folder.state;
@@ -90,7 +90,7 @@ Exit show(Context& context, const Findings& findings, const DemoFolder& folder) 
 }
 
 /// With --keep the tree stays up for looking around.
-void stay(Context& context, Session& session, Signals& signals) {
+void stay_up(Context& context, Session& session, Signals& signals) {
     context.note("The instances keep running. To use them from another terminal:\n  export FLUX_URI=" + session.uri() +
                  "\nCtrl-C ends them.");
     while (!signals.is_stop_asked() && !session.broker().has_ended()) {
@@ -115,7 +115,7 @@ std::string headline(const Workload& workload, Duration length, Duration budget)
            duration_text(budget) + (workload.left_out > 0 ? "; " + left_out : "");
 }
 
-Exit run_in(Context& context, const Workload& workload, const DemoFolder& folder, Duration length) {
+Exit run_demo_in(Context& context, const Workload& workload, const DemoFolder& folder, Duration length) {
     const Duration budget = context.args.duration("seconds").value_or(45s);
     const double scale = std::max(1.0, std::ceil(to_seconds(length) / (to_seconds(budget) * run_part)));
     Signals signals;  // before the first output: from then on the user may press Ctrl-C
@@ -123,7 +123,7 @@ Exit run_in(Context& context, const Workload& workload, const DemoFolder& folder
     const Duration begin = monotonic_now();
     const int fd = context.json ? 2 : 1;
     const Screen& screen = context.json ? context.err : context.out;
-    const Plan plan = plan_of(workload, folder, scale);
+    const Plan plan = demo_plan(workload, folder, scale);
     if (auto done = write_file(plan.share_tree, workload.share_tree); !done) {
         return context.fail(done.error());
     }
@@ -144,7 +144,7 @@ Exit run_in(Context& context, const Workload& workload, const DemoFolder& folder
         findings->report.facts.scale = scale;
         const Exit code = show(context, *findings, folder);
         std::fflush(stdout);
-        stay(context, *session, signals);
+        stay_up(context, *session, signals);
         session->stop(signals);
         return code;
     }
@@ -157,7 +157,7 @@ Exit run_in(Context& context, const Workload& workload, const DemoFolder& folder
     return show(context, *findings, folder);
 }
 
-Exit run(Context& context) {
+Exit run_demo(Context& context) {
     auto workload = workload_for(context.args);
     if (!workload) {
         return context.fail(workload.error());
@@ -170,7 +170,7 @@ Exit run(Context& context) {
     if (!folder) {
         return context.fail(folder.error());
     }
-    return run_in(context, *workload, *folder, *length);
+    return run_demo_in(context, *workload, *folder, *length);
 }
 
 }  // namespace
@@ -190,7 +190,7 @@ Command demo_command() {
                        {"dir", 0, "DIR", "folder for the files (default: build/demo)"},
                        {"keep", 0, "", "leave the instances running until Ctrl-C", Kind::flag},
                        {"plain", 0, "", "print a line every five seconds instead of a picture", Kind::flag}};
-    command.run = run;
+    command.run = run_demo;
     return command;
 }
 

@@ -164,7 +164,7 @@ Exit show(Context& context, Client& client, JobQuery query, const Users& users) 
     return Exit::ok;
 }
 
-Exit run(Context& context) {
+Exit run_jobs(Context& context) {
     const Args& args = context.args;
     return with_instance(context, [&](Client& client) {
         const Users users = Users::of(client);
@@ -196,7 +196,7 @@ Command jobs_command() {
                        {"user", 'u', "NAME", "jobs of one user"},
                        {"queue", 'q', "NAME", "jobs of one queue"},
                        {"count", 'c', "N", "at most N (default 1000; 0: all)", Kind::integer, 0, 1 << 30}};
-    command.run = run;
+    command.run = run_jobs;
     return command;
 }
 

@@ -198,7 +198,7 @@ Exit run_on(Context& context, Client& client, const Filter& filter) {
     return context.args.has("follow") ? follow(context, client, sources, filter) : Exit::ok;
 }
 
-Exit run(Context& context) {
+Exit run_log(Context& context) {
     Filter filter;
     if (context.args.has("level")) {
         const auto severity = parse_severity(context.args.text("level"));
@@ -233,7 +233,7 @@ Command log_command() {
         {"level", 'l', "LEVEL", "lines of this severity or worse: err, warning, notice, info (default), debug"},
         {"since", 0, "TIME", "only lines of the last 30m, 2h, 7d ...", Kind::duration},
         {"partition", 'p', "NAME", "lines of one partition"}};
-    command.run = run;
+    command.run = run_log;
     return command;
 }
 

@@ -27,7 +27,7 @@ std::string sentence(std::uint64_t id, std::int64_t before, std::int64_t after, 
            "\n";
 }
 
-Exit run(Context& context) {
+Exit run_nice(Context& context) {
     auto id = parse_job(context.args.words[0]);
     if (!id) {
         return context.fail(Exit::usage, id.error().message);
@@ -65,7 +65,7 @@ Command nice_command() {
     command.examples = {"weir nice ƒ7J4Ab 5  # five steps below normal: urgency 11",
                         "weir nice ƒ7J4Ab 0  # back to normal", "weir nice ƒ7J4Ab 16  # hold it"};
     command.words = {"JOB N", 2, 2};
-    command.run = run;
+    command.run = run_nice;
     return command;
 }
 

@@ -9,7 +9,7 @@
 namespace weir::cmd {
 namespace {
 
-Exit run(Context& context) {
+Exit run_output(Context& context) {
     auto id = parse_job(context.args.words[0]);
     if (!id) {
         return context.fail(Exit::usage, id.error().message);
@@ -50,7 +50,7 @@ Command output_command() {
                         "weir output ƒ7J4Ab --json  # as JSON, with the path of the file"};
     command.words = {"JOB", 1, 1};
     command.options = {{"wait", 'w', "", "wait until the job has ended", Kind::flag}};
-    command.run = run;
+    command.run = run_output;
     return command;
 }
 

@@ -92,7 +92,7 @@ std::string site_text(const json_t* answer, Glyphs glyphs) {
     return text + (names.empty() ? "" : "; not waiting here:" + names) + "\n";
 }
 
-Exit run(Context& context) {
+Exit run_prio_site(Context& context) {
     auto values = values_of(context.args);
     if (!values) {
         return context.fail(Exit::usage, values.error().message);
@@ -130,7 +130,7 @@ Command prio_site_command() {
         "weir prio explain ƒ7J4Ab  # its contribution to the priority"};
     command.words = {"[JOB VALUE]", 0, 2};
     command.options = {{"stdin", 0, "", "read jobs and values from stdin, one JSON object on each line", Kind::flag}};
-    command.run = run;
+    command.run = run_prio_site;
     return command;
 }
 

@@ -61,7 +61,7 @@ Error no_waiter(Client& client, const std::vector<std::uint64_t>& ids) {
             "one of the two is not in the queue yet; see:  weir why " + job_name(ids.front())};
 }
 
-Exit run(Context& context) {
+Exit run_prio_when(Context& context) {
     const auto a = parse_job(context.args.words[0]);
     const auto b = parse_job(context.args.words[1]);
     if (!a || !b) {
@@ -91,7 +91,7 @@ Command prio_when_command() {
                         "weir prio when ƒ7J4Ab ƒ7J4Cd --json  # for a program",
                         "weir prio explain ƒ7J4Ab  # how its priority is computed"};
     command.words = {"JOB JOB", 2, 2};
-    command.run = run;
+    command.run = run_prio_when;
     return command;
 }
 

@@ -15,7 +15,7 @@ Json list_of(const std::vector<std::string>& texts) {
     return list;
 }
 
-Exit run(Context& context) {
+Exit run_reload(Context& context) {
     return with_instance(context, [&](Client& client) {
         const auto done = reload_tree(client);
         if (!done) {
@@ -49,7 +49,7 @@ Command reload_command() {
     command.examples = {"weir reload  # shows what changed; an invalid value changes nothing",
                         "weir reload --json  # changes and warnings, as JSON for a program",
                         "kill -HUP PID  # the same, PID being that of weir start; so does systemctl reload weir"};
-    command.run = run;
+    command.run = run_reload;
     return command;
 }
 

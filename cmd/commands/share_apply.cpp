@@ -10,7 +10,7 @@
 namespace weir::cmd {
 namespace {
 
-Exit run(Context& context) {
+Exit run_share_apply(Context& context) {
     const std::string path = context.args.words[0];
     const std::string shown = path == "-" ? "standard input" : path;
     const auto text = path == "-" ? read_standard_input() : read_text_file(path);
@@ -49,7 +49,7 @@ Command share_apply_command() {
     command.options = tree_change_options();
     command.options.push_back(yes_option());
     command.options.push_back({"allow-empty", 0, "", "accept a file without any node", Kind::flag});
-    command.run = run;
+    command.run = run_share_apply;
     return command;
 }
 

@@ -8,7 +8,7 @@
 namespace weir::cmd {
 namespace {
 
-Exit run_explain(Context& context) {
+Exit run_share_explain(Context& context) {
     Json payload = Json::object();
     payload.set("path", context.args.words[0]);
     return ask_and_show(context, "job-priority.share-explain", payload, "weir.share-explain/1",
@@ -32,7 +32,7 @@ Command share_explain_command() {
                         "weir share explain alice  # in her default account",
                         "weir share explain alice --json  # every figure at full precision"};
     command.words = {"PATH", 1, 1};
-    command.run = run_explain;
+    command.run = run_share_explain;
     return command;
 }
 

@@ -239,7 +239,7 @@ Exit show(Context& context, const Comparison& comparison, bool is_interrupted) {
                           : Exit::ok;
 }
 
-Exit run(Context& context) {
+Exit run_sim_compare(Context& context) {
     if (!context.args.has("trace")) {
         return context.fail(Exit::usage, "weir sim compare needs --trace=LOG.\nTry: weir sim compare --help");
     }
@@ -310,7 +310,7 @@ Command sim_compare_command() {
         {"lenient", 0, "", "skip and count broken lines and jobs that cannot run, instead of refusing the log",
          Kind::flag},
         {"quiet", 'q', "", "no table, no progress", Kind::flag}};
-    command.run = run;
+    command.run = run_sim_compare;
     return command;
 }
 

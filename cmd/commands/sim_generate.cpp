@@ -78,7 +78,7 @@ Made made_of(const std::vector<SwfJob>& jobs, std::uint32_t cores) {
     return made;
 }
 
-Exit run(Context& context) {
+Exit run_sim_generate(Context& context) {
     const LublinSettings settings = settings_of(context.args);
     const std::string path = context.args.text("output", "-");
     if (path != "-" && format_of(path) != "swf") {
@@ -136,7 +136,7 @@ Command sim_generate_command() {
         {"two-classes", 0, "", "interactive and batch jobs, each with its own sizes, run times and daily cycle",
          Kind::flag},
         {"output", 'o', "FILE", ".swf or .swf.gz (default: stdout)"}};
-    command.run = run;
+    command.run = run_sim_generate;
     return command;
 }
 

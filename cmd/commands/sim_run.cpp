@@ -83,7 +83,7 @@ struct Replayed {
 };
 
 /// What is to be replayed: the command line's word goes before the policy file's.
-struct Plan {
+struct ReplayPlan {
     Policy scheduler = Easy{};
     std::optional<PolicyFile> file;
     std::int64_t cores = 0;  ///< 0: as the log says
@@ -94,8 +94,8 @@ struct Plan {
     }
 };
 
-Result<Plan> plan_of(const Context& context) {
-    Plan plan;
+Result<ReplayPlan> replay_plan_of(const Context& context) {
+    ReplayPlan plan;
     const Args& args = context.args;
     if (args.has("priority")) {
         auto file = read_policy_file(args.text("priority"));
@@ -121,7 +121,7 @@ Result<Plan> plan_of(const Context& context) {
     return plan;
 }
 
-Result<Replayed> replay(const Context& context, JobLog& log, const Plan& plan, Signals& signals) {
+Result<Replayed> replay(const Context& context, JobLog& log, const ReplayPlan& plan, Signals& signals) {
     Replayed replayed;
     replayed.facts = {file_name(log.path()), plan.name(), log.cores(), log.header()};
     std::unique_ptr<QueueOrder> order;
@@ -227,8 +227,8 @@ std::string json_of(const Replayed& replayed) {
     return out.dump() + "\n";
 }
 
-Exit run(Context& context) {
-    const auto plan = plan_of(context);
+Exit run_sim_run(Context& context) {
+    const auto plan = replay_plan_of(context);
     if (!plan) {
         const bool is_usage = plan.error().code == std::errc::invalid_argument;
         return context.fail(is_usage ? Exit::usage : exit_of(plan.error()), plan.error().message);
@@ -291,7 +291,7 @@ Command sim_run_command() {
         {"lenient", 0, "", "skip and count broken lines and jobs that cannot run, instead of refusing the log",
          Kind::flag},
         {"quiet", 'q', "", "no figures, no progress", Kind::flag}};
-    command.run = run;
+    command.run = run_sim_run;
     return command;
 }
 

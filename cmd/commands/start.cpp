@@ -151,7 +151,7 @@ Exit run_in(Context& context, const Plan& plan, const std::string& files) {
     return code;
 }
 
-Exit run(Context& context) {
+Exit run_start(Context& context) {
     if (const Exit code = check_config(context); code != Exit::ok) {
         return code;
     }
@@ -214,7 +214,7 @@ Command start_command() {
         {"scale", 0, "X", "run the clock X times as fast", Kind::number},
         {"foreground", 0, "", "stay in the foreground (the default)", Kind::flag}};
     command.has_json = false;
-    command.run = run;
+    command.run = run_start;
     return command;
 }
 

@@ -80,7 +80,7 @@ Exit wait_and_show(Context& context, Client& client, std::uint64_t id, bool is_s
     return ending->status == 0 ? Exit::ok : Exit::failed;
 }
 
-Exit run(Context& context) {
+Exit run_submit(Context& context) {
     const Args& args = context.args;
     const std::int64_t nodes = args.integer("nodes", 1), tasks = args.integer("ntasks", nodes);
     if (tasks > nodes && tasks % nodes != 0) {
@@ -145,7 +145,7 @@ Command submit_command() {
         {"simulate", 0, "FSD", "simulate a job of this duration without running a program", Kind::duration},
         {"wait", 'w', "", "wait for the end, show the output, and exit with 1 if the job failed", Kind::flag},
     };
-    command.run = run;
+    command.run = run_submit;
     return command;
 }
 

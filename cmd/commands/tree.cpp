@@ -45,7 +45,7 @@ Json json_of(const Instance& instance) {
     return std::move(json.set("children", std::move(children)));
 }
 
-Exit run(Context& context) {
+Exit run_tree(Context& context) {
     return with_instance(context, [&](Client& client) {
         const Instance instance = instance_tree(client);
         context.print(context.json ? json_text("weir.tree/1", json_of(instance))
@@ -63,7 +63,7 @@ Command tree_command() {
     command.examples = {"weir tree  # queues, cores and jobs of every level",
                         "weir tree --json  # the same as JSON for a program",
                         "weir --uri local:///run/weir/local-0 tree  # for another instance"};
-    command.run = run;
+    command.run = run_tree;
     return command;
 }
 

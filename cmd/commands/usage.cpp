@@ -47,7 +47,7 @@ std::string usage_text(const json_t* answer, const Screen& screen) {
                                                  : "usage does not decay; \"charged\" is the total\n");
 }
 
-Exit run(Context& context) {
+Exit run_usage(Context& context) {
     return ask_and_show(context, "job-priority.usage", Json::object(), "weir.usage/1",
                         [&](const Json& answer) { return usage_text(answer.get(), context.out); });
 }
@@ -61,7 +61,7 @@ Command usage_command() {
     command.examples = {"weir usage  # core-hours, decayed and in total",
                         "weir usage --json  # exact core-microseconds",
                         "weir share show  # usage compared with entitlement"};
-    command.run = run;
+    command.run = run_usage;
     return command;
 }
 

@@ -7,7 +7,7 @@
 namespace weir::cmd {
 namespace {
 
-Exit run(Context& context) {
+Exit run_why(Context& context) {
     auto id = parse_job(context.args.words[0]);
     if (!id) {
         return context.fail(Exit::usage, id.error().message);
@@ -38,7 +38,7 @@ Command why_command() {
                         "weir why ƒ7J4Ab --json  # for a program",
                         "weir prio explain ƒ7J4Ab  # how its priority is computed"};
     command.words = {"JOB", 1, 1};
-    command.run = run;
+    command.run = run_why;
     return command;
 }
 

@@ -15,8 +15,9 @@ Error unknown(const ShareTree& tree, const std::string& reference) {
     }
     const std::vector<std::string_view> names(paths.begin(), paths.end());
     const std::string hint = did_you_mean(reference, names);
-    return {std::errc::no_such_file_or_directory, "there is no line of " + quoted(reference) + " in the share tree" +
-                                                      (hint.empty() ? "" : "; " + hint) + ".\nSee: weir share show"};
+    return {std::errc::no_such_file_or_directory, "there is no line of " + weir::quoted(reference) +
+                                                      " in the share tree" + (hint.empty() ? "" : "; " + hint) +
+                                                      ".\nSee: weir share show"};
 }
 
 }  // namespace

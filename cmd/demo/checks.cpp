@@ -20,7 +20,7 @@ bool is_association(const std::string& path) {
     return slash != std::string::npos && slash + 1 < path.size() && path[slash + 1] == '@';
 }
 
-std::string parent_of(const std::string& path) {
+std::string account_above(const std::string& path) {
     const std::size_t slash = path.rfind('/');
     return slash == std::string::npos ? "" : path.substr(0, slash);
 }
@@ -35,7 +35,7 @@ std::int64_t at(const Charges& charges, const std::string& path) {
 Check check_entitlements(const std::vector<Entitlement>& tree) {
     std::map<std::string, double> children_sum;
     for (const Entitlement& node : tree) {
-        children_sum[parent_of(node.path)] += node.share;
+        children_sum[account_above(node.path)] += node.share;
     }
     double leaves = 0;
     std::string bad;

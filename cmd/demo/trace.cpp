@@ -8,7 +8,7 @@
 namespace weir::cmd {
 namespace {
 
-constexpr Duration debug_limit = std::chrono::minutes(15);
+constexpr Duration trace_debug_limit = std::chrono::minutes(15);
 
 bool is_usable(const SwfJob& job) {
     return job.run > 0 && job.processors > 0 && job.submit >= 0;
@@ -61,7 +61,7 @@ Result<Workload> workload_of_log(const std::vector<SwfJob>& log, std::int64_t pr
         job.submit = std::chrono::seconds(line.submit - lines.front().submit);
         job.run = std::chrono::seconds(line.run);
         job.requested = std::chrono::seconds(std::max(line.requested_time, line.run));
-        job.queue = job.requested <= debug_limit && job.cores <= debug_nodes * width ? "debug" : "batch";
+        job.queue = job.requested <= trace_debug_limit && job.cores <= debug_nodes * width ? "debug" : "batch";
         workload.jobs.push_back(std::move(job));
     }
     workload.share_tree = "# Groups of " + source + " as accounts with equal shares.\n";

@@ -12,7 +12,7 @@
 namespace weir::cmd {
 namespace {
 
-constexpr int depth_max = 16;
+constexpr int reload_depth_max = 16;
 
 struct Member {
     std::string name;
@@ -56,7 +56,7 @@ Result<Reloaded> reload_tree(Client& top) {
     std::vector<std::unique_ptr<Client>> clients;
     std::vector<Member> members;
     members.push_back({"top", &top, {}});
-    open_children(top, depth_max, clients, members, out.warnings);
+    open_children(top, reload_depth_max, clients, members, out.warnings);
     for (Member& member : members) {
         auto before = member.client->call("config.get");
         if (!before) {

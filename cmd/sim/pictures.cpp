@@ -11,7 +11,6 @@
 namespace weir::cmd {
 namespace {
 
-constexpr double width = picture_width;
 constexpr double left = 64;
 
 std::string span(double seconds) {
@@ -93,12 +92,12 @@ Picture frontier_picture(const Comparison& comparison) {
         words += (words.empty() ? "" : "; ") + policy.name + ": longest wait " + span(policy.jobs.wait_s.max) +
                  ", users' mean slowdown " + fixed(policy.users.slowdown.mean, 2);
     }
-    const Axis x{0, x_high / 3600, left, width - 20, 0, round_ticks(0, x_high / 3600, 8, " h")};
+    const Axis x{0, x_high / 3600, left, picture_width - 20, 0, round_ticks(0, x_high / 3600, 8, " h")};
     const Axis y{0, y_high, 330, 24, 0, round_ticks(0, y_high, 6)};
-    Svg svg("frontier", width, 372, "Slowdown against the longest wait", words + ".");
+    Svg svg("frontier", picture_width, 372, "Slowdown against the longest wait", words + ".");
     svg.axes(x, y);
     svg.text(left, 14, "users' mean bounded slowdown", "faint");
-    svg.text(width - 20, 364, "longest wait of any job", "faint end");
+    svg.text(picture_width - 20, 364, "longest wait of any job", "faint end");
     Points steps;
     const auto on = frontier(policies);
     for (std::size_t i = 0; i < on.size(); ++i) {
@@ -114,7 +113,7 @@ Picture frontier_picture(const Comparison& comparison) {
         const double px = x.at(policies[i].jobs.wait_s.max / 3600);
         const double py = y.at(policies[i].users.slowdown.mean);
         svg.mark(px, py, i);
-        const bool is_right = px > width - 160;
+        const bool is_right = px > picture_width - 160;
         svg.text(px + (is_right ? -9 : 9), py - 6, policies[i].name, is_right ? "end" : "");
     }
     return {"Slowdown against the longest wait",
@@ -130,9 +129,9 @@ Picture wait_picture(const Comparison& comparison) {
                  span(policy.jobs.wait_s.median) + ", 95 of 100 at most " + span(policy.jobs.wait_s.p95) +
                  ", the longest " + span(policy.jobs.wait_s.max);
     }
-    Svg svg("waits", width, 360, "How long jobs waited", words + ".");
-    const double top = 8 + svg.legend(left, 12, width - left, names_of(comparison));
-    const Axis x{0, high, left, width - 20, 10, duration_ticks(high)};
+    Svg svg("waits", picture_width, 360, "How long jobs waited", words + ".");
+    const double top = 8 + svg.legend(left, 12, picture_width - left, names_of(comparison));
+    const Axis x{0, high, left, picture_width - 20, 10, duration_ticks(high)};
     const Axis y{0, 100, 330, top, 0, round_ticks(0, 100, 5, " %")};
     svg.axes(x, y);
     for (std::size_t i = 0; i < comparison.policies.size(); ++i) {
@@ -156,16 +155,17 @@ Picture load_picture(const Comparison& comparison) {
                  " busy from the first submission to the last end, " + percent(policy.machine.capacity_lost) +
                  " lost while jobs waited";
     }
-    Svg svg("load", width, panel * static_cast<double>(policies.size()) + 30, "Utilisation over time", words + ".");
+    Svg svg("load", picture_width, panel * static_cast<double>(policies.size()) + 30, "Utilisation over time",
+            words + ".");
     for (std::size_t i = 0; i < policies.size(); ++i) {
         const double top = panel * static_cast<double>(i) + 22;
-        Axis x = time_axis(comparison, left, width - 20, 10);
+        Axis x = time_axis(comparison, left, picture_width - 20, 10);
         if (i + 1 < policies.size()) {
             x.ticks.clear();
         }
         const Axis y{0, 100, top + panel - 34, top, 0, {{0, "0 %"}, {50, "50 %"}, {100, "100 %"}}};
         svg.text(left, top - 7, policies[i].name, "bold");
-        svg.text(width - 20, top - 7, percent(policies[i].machine.utilization) + " busy", "faint end");
+        svg.text(picture_width - 20, top - 7, percent(policies[i].machine.utilization) + " busy", "faint end");
         Points busy, wanted;
         for (const MachineSample& sample : policies[i].load) {
             const double at = x.at(days(comparison, sample.from));
@@ -197,7 +197,7 @@ Picture gantt_picture(const Comparison& comparison) {
         words += (words.empty() ? "" : "; ") + policy.name + ": " + std::to_string(policy.window.size()) +
                  " jobs run, " + std::to_string(started) + " of them start";
     }
-    Svg svg("gantt", width, panel * static_cast<double>(policies.size()) + 34, "Jobs on cores",
+    Svg svg("gantt", picture_width, panel * static_cast<double>(policies.size()) + 34, "Jobs on cores",
             "In the " + span(hours * 3600) + " from day " + fixed(days(comparison, comparison.window_begin), 1) + " " +
                 words + ".");
     double at = left;
@@ -212,7 +212,7 @@ Picture gantt_picture(const Comparison& comparison) {
     for (std::size_t i = 0; i < policies.size(); ++i) {
         const double top = panel * static_cast<double>(i) + 38;
         const double cores = static_cast<double>(comparison.yardstick.cores);
-        const Axis x{0, hours, left, width - 20, 0, round_ticks(0, hours, 8, " h")};
+        const Axis x{0, hours, left, picture_width - 20, 0, round_ticks(0, hours, 8, " h")};
         const Axis y{0, cores, top + panel - 42, top, 0, round_ticks(0, cores, 3)};
         svg.text(left, top - 6, policies[i].name, "bold");
         svg.axes(x, y);

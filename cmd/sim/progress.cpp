@@ -10,7 +10,7 @@
 namespace weir::cmd {
 namespace {
 
-constexpr Duration interval = std::chrono::milliseconds(100);
+constexpr Duration redraw_interval = std::chrono::milliseconds(100);
 constexpr std::size_t bar_width = 24;
 
 }  // namespace
@@ -30,7 +30,7 @@ std::string progress_line(const std::string& title, double part, std::uint64_t j
 }
 
 void Progress::show(double part, std::uint64_t jobs, Duration now) {
-    if (!is_shown_ || now - drawn_ < interval) {
+    if (!is_shown_ || now - drawn_ < redraw_interval) {
         return;
     }
     drawn_ = now;

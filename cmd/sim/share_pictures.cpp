@@ -9,8 +9,7 @@
 namespace weir::cmd {
 namespace {
 
-constexpr double width = picture_width;
-constexpr std::size_t rows_max = 20;
+constexpr std::size_t accounts_max = 20;
 
 double part_of(const UsageSample& sample, std::size_t account) {
     return sample.usage_core_s[0] > 0 ? sample.usage_core_s[account] / sample.usage_core_s[0] : 0;
@@ -44,8 +43,9 @@ Picture share_picture(const Comparison& comparison) {
         }
     }
     const std::size_t rows = (accounts.size() + 2) / 3;
-    Svg svg("shares", width, down * static_cast<double>(rows) + 60, "Share against usage over time", words + ".");
-    const double top = 28 + svg.legend(46, 12, width - 46, names_of(comparison));
+    Svg svg("shares", picture_width, down * static_cast<double>(rows) + 60, "Share against usage over time",
+            words + ".");
+    const double top = 28 + svg.legend(46, 12, picture_width - 46, names_of(comparison));
     for (std::size_t i = 0; i < accounts.size(); ++i) {
         const std::size_t row = i / 3;
         const double x0 = 46 + across * static_cast<double>(i % 3);
@@ -75,7 +75,7 @@ Picture share_picture(const Comparison& comparison) {
 }
 
 Picture due_picture(const Comparison& comparison) {
-    const auto accounts = shown_accounts(comparison, rows_max);
+    const auto accounts = shown_accounts(comparison, accounts_max);
     double high = 1;
     std::string words;
     for (const std::size_t account : accounts) {
@@ -90,10 +90,11 @@ Picture due_picture(const Comparison& comparison) {
     }
     const double row = 22;
     const double name_width = 150;
-    Svg svg("due", width, row * static_cast<double>(accounts.size()) + 76, "Delivered against allotted", words + ".");
-    const double top = 22 + svg.legend(name_width, 12, width - name_width, names_of(comparison));
+    Svg svg("due", picture_width, row * static_cast<double>(accounts.size()) + 76, "Delivered against allotted",
+            words + ".");
+    const double top = 22 + svg.legend(name_width, 12, picture_width - name_width, names_of(comparison));
     const double bottom = top + row * static_cast<double>(accounts.size());
-    const Axis x{0, high * 103, name_width, width - 30, 0, round_ticks(0, high * 103, 8, " %")};
+    const Axis x{0, high * 103, name_width, picture_width - 30, 0, round_ticks(0, high * 103, 8, " %")};
     for (std::size_t i = 0; i < accounts.size(); ++i) {
         const double y = top + row * static_cast<double>(i) + row / 2;
         svg.text(name_width - 10, y + 4, clipped(comparison.yardstick.accounts.parties[accounts[i]].name, 20), "end");
@@ -130,9 +131,9 @@ Picture distance_picture(const Comparison& comparison) {
         words += (words.empty() ? "" : "; ") + policy.name + ": " + fixed(mean, 1) + " % in the mean";
         lines.push_back(std::move(points));
     }
-    Svg svg("distance", width, 300, "Distance from entitlement over time", words + ".");
-    const double top = 8 + svg.legend(64, 12, width - 64, names_of(comparison));
-    const Axis x = time_axis(comparison, 64, width - 20, 10);
+    Svg svg("distance", picture_width, 300, "Distance from entitlement over time", words + ".");
+    const double top = 8 + svg.legend(64, 12, picture_width - 64, names_of(comparison));
+    const Axis x = time_axis(comparison, 64, picture_width - 20, 10);
     const Axis y{0, high, 272, top, 0, round_ticks(0, high, 4, " %")};
     svg.axes(x, y);
     for (std::size_t p = 0; p < lines.size(); ++p) {

@@ -15,7 +15,7 @@ namespace weir {
 
 namespace {
 
-struct Item {
+struct LevelItem {
     long double level;
     std::uint32_t place;  // in listed order
     std::uint32_t id;
@@ -23,11 +23,11 @@ struct Item {
 };
 constexpr long double infinite = std::numeric_limits<long double>::infinity();
 
-bool goes_before(const Item& a, const Item& b) {
+bool goes_before(const LevelItem& a, const LevelItem& b) {
     return a.level != b.level ? a.level > b.level : a.is_account != b.is_account ? b.is_account : a.place < b.place;
 }
 
-void sort(std::span<Item> list) {
+void sort(std::span<LevelItem> list) {
     if (list.size() <= few) {
         sort_few(list, goes_before);
     } else {
@@ -36,7 +36,7 @@ void sort(std::span<Item> list) {
 }
 
 /// What slurmctld compares.
-struct Levels {
+struct SlurmLevels {
     const ShareTree& tree;
     std::span<const CoreMicros> usage;
 
@@ -49,7 +49,7 @@ struct Levels {
         return used == 0 ? infinite : norm_shares / (used / static_cast<long double>(usage[above.value]));
     }
 
-    void append_children(NodeId account, NodeId above, std::vector<Item>& list) const {
+    void append_children(NodeId account, NodeId above, std::vector<LevelItem>& list) const {
         for (NodeId child : tree.children(account)) {
             if (tree.kind(child) == NodeKind::any_member) {
                 continue;
@@ -64,8 +64,8 @@ struct Levels {
         }
     }
 
-    std::vector<Item> sorted_children(NodeId account) const {
-        std::vector<Item> list;
+    std::vector<LevelItem> sorted_children(NodeId account) const {
+        std::vector<LevelItem> list;
         append_children(account, account, list);
         sort(list);
         return list;
@@ -103,9 +103,9 @@ class Walk {
         pool_.resize(begin);
     }
 
-    const Levels levels_;
+    const SlurmLevels levels_;
     Standings& into_;
-    std::vector<Item> pool_;  // a stack of lists: the one being ranked, and above it those of its accounts
+    std::vector<LevelItem> pool_;  // a stack of lists: the one being ranked, and above it those of its accounts
     std::uint32_t count_;
     std::uint32_t next_;  // the rank of the next association that ties with none
     std::uint32_t rank_;  // the present rank; the first may tie with an account that has no associations
@@ -139,7 +139,7 @@ class OneRank {
         Place place;
         NodeId account = root_node;
         for (NodeId step : levels_to(tree_, leaf)) {
-            const std::vector<Item> list = levels_.sorted_children(account);
+            const std::vector<LevelItem> list = levels_.sorted_children(account);
             std::size_t i = 0;
             for (; list[i].id != step.value; ++i) {
                 place.before += associations_[list[i].id];
@@ -157,14 +157,14 @@ class OneRank {
     }
 
     /// The association that the walk places last in item i of a list; of tied users the first.
-    NodeId last_of(const std::vector<Item>& list, std::size_t i) const {
+    NodeId last_of(const std::vector<LevelItem>& list, std::size_t i) const {
         if (!list[i].is_account) {
             while (i > 0 && list[i - 1].level == list[i].level) {
                 --i;
             }
             return NodeId{list[i].id};
         }
-        const std::vector<Item> below = levels_.sorted_children(NodeId{list[i].id});
+        const std::vector<LevelItem> below = levels_.sorted_children(NodeId{list[i].id});
         std::size_t last = below.size() - 1;
         while (associations_[below[last].id] == 0) {
             --last;
@@ -173,7 +173,7 @@ class OneRank {
     }
 
     const ShareTree& tree_;
-    Levels levels_;
+    SlurmLevels levels_;
     std::span<const std::uint32_t> associations_;
 };
 

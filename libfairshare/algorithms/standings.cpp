@@ -10,7 +10,7 @@ namespace weir {
 
 namespace {
 
-struct Item {
+struct KeyedItem {
     std::uint32_t key;  // factor in units of 2^-32
     std::uint32_t id;
 };
@@ -23,7 +23,7 @@ std::uint64_t whole_units(double factor) {
 }  // namespace
 
 void rank_by_factor(const ShareTree& tree, Standings& standings) {
-    std::vector<Item> order;
+    std::vector<KeyedItem> order;
     order.reserve(tree.association_count());
     standings.rank.assign(tree.size(), 0);
     for (std::uint32_t i = 1; i < tree.size(); ++i) {
@@ -37,7 +37,7 @@ void rank_by_factor(const ShareTree& tree, Standings& standings) {
             order.push_back({static_cast<std::uint32_t>(units), i});
         }
     }
-    radix_sort<4>(order, [](const Item& item) { return item.key; });
+    radix_sort<4>(order, [](const KeyedItem& item) { return item.key; });
     std::uint32_t rank = 0;
     for (std::size_t i = order.size(); i-- > 0;) {
         if (i + 1 == order.size() || order[i].key != order[i + 1].key) {

@@ -27,6 +27,14 @@ inline Instant instant_from_seconds(double seconds) {
 inline Duration duration_from_seconds(double seconds) {
     return Duration{static_cast<std::int64_t>(std::llround(seconds * 1e6))};
 }
+/// Since the Unix epoch.
+inline std::int64_t micros(Instant t) {
+    return t.time_since_epoch().count();
+}
+/// a / b, rounded down: which interval of length b holds the instant a. REQUIRES: b > 0.
+constexpr std::int64_t floor_divide(std::int64_t a, std::int64_t b) {
+    return a / b - (a % b < 0 ? 1 : 0);
+}
 inline double to_seconds(Duration d) {
     return static_cast<double>(d.count()) / 1e6;
 }

@@ -7,7 +7,7 @@
 namespace weir {
 namespace {
 
-constexpr CoreMicros micros = 1'000'000;
+constexpr CoreMicros micros_a_second = 1'000'000;
 constexpr CoreMicros millionths = 1'000'000;
 
 /// The first hit that judge(node, limit) finds from the payer up.
@@ -127,13 +127,13 @@ std::optional<LimitHit> LimitCounts::start(const ShareTree& tree, NodeId payer, 
                 is_over = is_too_long(job, most);
                 break;
             case LimitKind::usage:
-                is_over = is_reached(ledger.usage(node, now), most * micros);
+                is_over = is_reached(ledger.usage(node, now), most * micros_a_second);
                 break;
             case LimitKind::usage_part:
                 is_over = is_part_reached(ledger.usage(node, now), ledger.usage(root_node, now), most);
                 break;
             case LimitKind::charged:
-                is_over = is_reached(not_negative(ledger.charged(node, now)), most * micros);
+                is_over = is_reached(not_negative(ledger.charged(node, now)), most * micros_a_second);
                 break;
             case LimitKind::charged_part:
                 is_over = is_part_reached(not_negative(ledger.charged(node, now)),

@@ -19,7 +19,7 @@ struct Unit {
     char letter;
     std::uint64_t seconds;
 };
-constexpr std::array<Unit, 4> units{{{'d', 86400}, {'h', 3600}, {'m', 60}, {'s', 1}}};
+constexpr std::array<Unit, 4> duration_units{{{'d', 86400}, {'h', 3600}, {'m', 60}, {'s', 1}}};
 
 struct LimitRow {
     std::string_view key;
@@ -46,7 +46,7 @@ std::optional<std::uint64_t> to_count(std::string_view text) {
 }
 
 std::optional<std::uint64_t> to_seconds(std::string_view text) {
-    for (const Unit& unit : units) {
+    for (const Unit& unit : duration_units) {
         if (text.ends_with(unit.letter)) {
             const auto count = to_count(text.substr(0, text.size() - 1));
             return count && *count <= std::numeric_limits<std::int64_t>::max() / unit.seconds
@@ -82,7 +82,7 @@ std::string part_text(std::uint64_t part) {
 }
 
 std::string duration_text(std::uint64_t seconds) {
-    for (const Unit& unit : units) {
+    for (const Unit& unit : duration_units) {
         if (seconds % unit.seconds == 0 && seconds != 0) {
             return std::to_string(seconds / unit.seconds) + unit.letter;
         }

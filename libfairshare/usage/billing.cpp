@@ -27,7 +27,7 @@ std::string lower(std::string_view text) {
 }
 
 /// How many of the resource's own units the letter stands for; 0 where it is none.
-double units(std::string_view name, char letter) {
+double units_of_letter(std::string_view name, char letter) {
     constexpr std::string_view letters = "kmgtp";
     const std::size_t step = letters.find(lower({&letter, 1}));
     if (step == std::string_view::npos) {
@@ -77,7 +77,7 @@ Result<BillingWeights> BillingWeights::parse(std::string_view text) {
         if (error != std::errc{} || !std::isfinite(weight) || weight < 0) {
             return wrong("the weight must be a number of 0 or more");
         }
-        const double per = letters == 0 ? 1 : letters == 1 ? units(name, *rest) : 0;
+        const double per = letters == 0 ? 1 : letters == 1 ? units_of_letter(name, *rest) : 0;
         if (per == 0) {
             return wrong("after the number one of K, M, G, T, P is allowed");
         }

@@ -62,10 +62,6 @@ constexpr PowerTable make_powers() {
 
 constexpr PowerTable powers = make_powers();
 
-std::int64_t floor_divide(std::int64_t a, std::int64_t b) {
-    return a / b - (a % b < 0 ? 1 : 0);
-}
-
 }  // namespace
 
 std::uint64_t exp2_fraction(std::uint64_t fraction) {

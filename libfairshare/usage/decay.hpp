@@ -30,6 +30,7 @@ class DecayFrame {
         unsigned shift = 0;
     };
     static constexpr int frame_half_lives = 8;
+    static constexpr std::int64_t frame_max = std::int64_t{1} << 41;  ///< beyond any Instant
 
     /// half_life: 0 (nothing decays) or between the limits above. Starts in the frame before the epoch.
     explicit DecayFrame(Duration half_life);

@@ -13,22 +13,17 @@ namespace weir {
 
 namespace {
 
-constexpr double hour_us = 3.6e9;
+constexpr double lsf_hour_us = 3.6e9;
 constexpr double hist_hours_max = 24 * 36525;
-constexpr std::int64_t frame_max = std::int64_t{1} << 41;
-
-std::int64_t micros(Instant at) {
-    return at.time_since_epoch().count();
-}
 
 double hours(CoreMicros amount) {
-    return static_cast<double>(amount) / hour_us;
+    return static_cast<double>(amount) / lsf_hour_us;
 }
 
 }  // namespace
 
 Duration half_life_of_hist_hours(double hist_hours) {
-    return Duration{std::llround(hist_hours * hour_us * std::log10(2.0))};
+    return Duration{std::llround(hist_hours * lsf_hour_us * std::log10(2.0))};
 }
 
 Status LsfHistorySettings::validate() const {
@@ -259,7 +254,7 @@ Result<LsfHistory> LsfHistory::restore(const ShareTree& tree, const LsfHistorySt
     if (const Status valid = state.settings.validate(); !valid) {
         return valid.error();
     }
-    if (state.frame > frame_max || state.frame < -frame_max) {
+    if (state.frame > DecayFrame::frame_max || state.frame < -DecayFrame::frame_max) {
         return Error{std::errc::result_out_of_range, "LSF history: the frame is out of range"};
     }
     LsfHistory history{tree.size(), state.settings};

@@ -13,13 +13,7 @@ namespace weir {
 
 namespace {
 
-constexpr std::int64_t frame_max = std::int64_t{1} << 41;  // beyond any Instant
-
 constexpr const char* idle_path = "/idle";  // no path of a tree begins so
-
-std::int64_t micros(Instant at) {
-    return at.time_since_epoch().count();
-}
 
 }  // namespace
 
@@ -307,7 +301,7 @@ Result<UsageLedger> UsageLedger::restore(ShareTreePtr tree, const LedgerState& s
         return Error{std::errc::invalid_argument, "usage ledger: half-life " + std::to_string(state.half_life.count()) +
                                                       " us is neither 0 nor from 1 s to 100 years"};
     }
-    if (state.frame > frame_max || state.frame < -frame_max) {
+    if (state.frame > DecayFrame::frame_max || state.frame < -DecayFrame::frame_max) {
         return Error{std::errc::result_out_of_range,
                      "usage ledger: frame " + std::to_string(state.frame) + " is out of range"};
     }

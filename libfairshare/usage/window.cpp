@@ -12,16 +12,8 @@ namespace weir {
 
 namespace {
 
-constexpr int weight_bits = 40;  // 64 windows of at most usage_max times a weight stay below 2^127
+constexpr int window_weight_bits = 40;  // 64 windows of at most usage_max times a weight stay below 2^127
 constexpr std::int64_t window_max = std::int64_t{1} << 44;  // beyond any Instant
-
-std::int64_t micros(Instant at) {
-    return at.time_since_epoch().count();
-}
-
-std::int64_t floor_divide(std::int64_t a, std::int64_t b) {
-    return a / b - (a % b < 0 ? 1 : 0);
-}
 
 /// What a window used up to `at` of its time, as if evenly: adds up to `amount` over any cuts.
 __int128 part_until(__int128 amount, __int128 begin, __int128 length, __int128 at) {
@@ -65,7 +57,7 @@ WindowLedger::WindowLedger(std::uint32_t nodes, const WindowPolicy& policy)
     WEIR_CHECK(policy.validate().has_value());
     windows_.resize(std::size_t{nodes} * policy.depth);
     for (unsigned i = 0; i < policy.depth; ++i) {
-        weights_.push_back(std::llround(std::ldexp(policy.weight(i), weight_bits)));
+        weights_.push_back(std::llround(std::ldexp(policy.weight(i), window_weight_bits)));
     }
 }
 
@@ -175,7 +167,7 @@ CoreMicros WindowLedger::usage(NodeId leaf, Instant now) const {
     for (unsigned i = 0; i < (latest == current_ ? 1 : policy_.depth); ++i) {
         sum += in_range(content(leaf.value, latest - i, latest, now)) * weights_[i];
     }
-    const __int128 rounded = (sum + (__int128{1} << (weight_bits - 1))) >> weight_bits;
+    const __int128 rounded = (sum + (__int128{1} << (window_weight_bits - 1))) >> window_weight_bits;
     return rounded <= 0 ? 0 : std::min(static_cast<CoreMicros>(rounded), usage_max);
 }
 

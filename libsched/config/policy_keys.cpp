@@ -238,13 +238,13 @@ void read_load_threshold(Reader& reader, Value value, PolicySettings& s) {
                 });
 }
 
-struct Key {
+struct PolicyKey {
     std::string_view name;
     unsigned policies;  ///< that use it
     void (*read)(Reader&, Value, PolicySettings&);
 };
 
-const std::array<Key, 26> table{{
+const std::array<PolicyKey, 26> policy_keys{{
     {"policy", all, [](Reader& r, Value v, PolicySettings& s) { r.choice("policy", v, policies, s.policy); }},
     {"update-interval", all,
      [](Reader& r, Value v, PolicySettings& s) { r.duration("update-interval", v, Duration{}, s.update_interval); }},
@@ -310,15 +310,16 @@ const std::array<Key, 26> table{{
     {"load-threshold", load, read_load_threshold},
 }};
 
-const Key* find(std::string_view name) {
-    const auto found = std::find_if(table.begin(), table.end(), [&](const Key& key) { return key.name == name; });
-    return found == table.end() ? nullptr : &*found;
+const PolicyKey* find(std::string_view name) {
+    const auto found =
+        std::find_if(policy_keys.begin(), policy_keys.end(), [&](const PolicyKey& key) { return key.name == name; });
+    return found == policy_keys.end() ? nullptr : &*found;
 }
 
 }  // namespace
 
 bool read_policy_key(Reader& reader, const std::string& key, const json_t* value, PolicySettings& settings) {
-    const Key* known = find(key);
+    const PolicyKey* known = find(key);
     if (known == nullptr) {
         return false;
     }
@@ -335,21 +336,21 @@ void finish_policy(PolicySettings& settings) {
 
 std::string policy_key_names() {
     std::string names;
-    for (const Key& key : table) {
+    for (const PolicyKey& key : policy_keys) {
         names += (names.empty() ? "" : ", ") + std::string(key.name);
     }
     return names;
 }
 
 bool heeds(PolicyKind policy, std::string_view key) {
-    const Key* known = find(key);
+    const PolicyKey* known = find(key);
     return known == nullptr || (known->policies & bit(policy)) != 0;
 }
 
 std::string heeding(std::string_view key) {
     std::string names;
     for (const auto& [name, policy] : policies) {
-        if (const Key* known = find(key); known != nullptr && (known->policies & bit(policy)) != 0) {
+        if (const PolicyKey* known = find(key); known != nullptr && (known->policies & bit(policy)) != 0) {
             names += (names.empty() ? "" : ", ") + name;
         }
     }

@@ -29,13 +29,13 @@ void read_users(Reader& reader, const json_t* table, std::map<std::string, std::
                  });
 }
 
-struct Key {
+struct InstanceKey {
     std::string_view name;
     void (*read)(Reader&, const json_t*, Settings&);
 };
 constexpr auto elsewhere = [](Reader&, const json_t*, Settings&) {};  // another module reads it
 
-const std::array<Key, 10> instance_keys{{
+const std::array<InstanceKey, 10> instance_keys{{
     {"share-tree",
      [](Reader& r, const json_t* v, Settings& s) {
          r.text("share-tree", v, s.share_tree);
@@ -62,7 +62,7 @@ const std::array<Key, 10> instance_keys{{
 
 std::string known_keys() {
     std::string names = policy_key_names();
-    for (const Key& key : instance_keys) {
+    for (const InstanceKey& key : instance_keys) {
         names += ", " + std::string(key.name);
     }
     return names;
@@ -72,7 +72,7 @@ void read_key(Reader& reader, const std::string& key, const json_t* value, Setti
     if (read_policy_key(reader, key, value, settings)) {
         return;
     }
-    for (const Key& known : instance_keys) {
+    for (const InstanceKey& known : instance_keys) {
         if (known.name == key) {
             known.read(reader, value, settings);
             return;

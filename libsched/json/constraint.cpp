@@ -40,14 +40,14 @@ std::string read_property(const Value& value) {
 }
 
 /// How much more of the constraint may be read: it stays with its job for as long as that waits.
-struct Budget {
+struct ConstraintBudget {
     int depth;
     std::size_t& hosts;
 };
 
-Constraint read_constraint(const Value& value, Budget budget);
+Constraint read_constraint(const Value& value, ConstraintBudget budget);
 
-Constraint read_operator(Kind kind, const Value& values, Budget budget) {
+Constraint read_operator(Kind kind, const Value& values, ConstraintBudget budget) {
     Constraint out;
     out.kind = kind;
     for (std::size_t i = 0; i < values.size(); i++) {
@@ -67,7 +67,7 @@ Constraint read_operator(Kind kind, const Value& values, Budget budget) {
     return out;
 }
 
-Constraint read_constraint(const Value& value, Budget budget) {
+Constraint read_constraint(const Value& value, ConstraintBudget budget) {
     if (budget.depth < 0) {
         value.fail("is more than 64 levels deep");
     }

@@ -12,10 +12,6 @@
 namespace weir {
 namespace {
 
-std::int64_t micros(Instant t) {
-    return t.time_since_epoch().count();
-}
-
 PassValues pass_values(const PrioritySettings& settings) {
     return {weight_of(settings, Factor::wait), settings.wait_max.count(), weight_of(settings, Factor::fairshare),
             settings.rounding == Rounding::nearest ? 0.5 : 0x1p-30, static_cast<double>(settings.ceiling)};

@@ -23,8 +23,8 @@ constexpr std::array<const char*, factor_count> leads{
     "its queue ranks higher",       "its size is favoured more",      "its urgency is higher",
     "its association ranks higher", "the site's own factor lifts it", "what it asks for is favoured more"};
 
-constexpr std::array<const char*, factor_count> units{"s",       "factor",   "priority", "priority", "cores",
-                                                      "urgency", "priority", "value",    "types"};
+constexpr std::array<const char*, factor_count> factor_units{"s",       "factor",   "priority", "priority", "cores",
+                                                             "urgency", "priority", "value",    "types"};
 
 double at_or_zero(std::span<const double> table, std::size_t index) {
     return index < table.size() ? table[index] : 0.;
@@ -128,7 +128,7 @@ Breakdown breakdown(const PriorityEngine& engine, PriorityEngine::Slot slot, Ins
     for (std::size_t i = 0; i < factor_count; i++) {
         const auto f = static_cast<Factor>(i);
         Term& term = out.terms[i];
-        term = Term{f, raw_of(f, s, in), units[i], 0., s.weights[i]};
+        term = Term{f, raw_of(f, s, in), factor_units[i], 0., s.weights[i]};
         if (f == Factor::wait) {
             term.raw = to_seconds(waited);
             term.factor = wait_factor(waited, s.wait_max);

@@ -11,7 +11,7 @@ namespace weir::slurm {
 namespace {
 
 /// To the nearest whole number, halves to even, as printf's %.0f.
-std::string rounded(double value) {
+std::string sprio_rounded(double value) {
     std::array<char, 400> text{};
     const auto end = std::to_chars(text.data(), text.data() + text.size(), value, std::chars_format::fixed, 0).ptr;
     const std::string out(text.data(), end);
@@ -67,16 +67,16 @@ PrioritySettings priority_settings(const PriorityFlags& flags, bool favor_small,
 }
 
 std::vector<Column> sprio_columns(const Breakdown& parts, std::int64_t nice) {
-    const auto term = [&](Factor factor) { return rounded(parts.terms[index_of(factor)].contribution); };
+    const auto term = [&](Factor factor) { return sprio_rounded(parts.terms[index_of(factor)].contribution); };
     std::string tres;
     for (const ResourcePart& part : parts.resources) {
-        const std::string value = rounded(part.contribution);
+        const std::string value = sprio_rounded(part.contribution);
         if (value != "0") {
             tres += (tres.empty() ? "" : ",") + std::string(part.name) + "=" + value;
         }
     }
     const bool is_given = parts.bypass == Bypass::given;
-    return {{"PRIORITY", rounded(std::max(1., std::floor(parts.sum + 0x1p-30)))},
+    return {{"PRIORITY", sprio_rounded(std::max(1., std::floor(parts.sum + 0x1p-30)))},
             {"SITE", term(Factor::site)},
             {"AGE", term(Factor::wait)},
             {"ASSOC", term(Factor::association)},

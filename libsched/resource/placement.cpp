@@ -8,7 +8,7 @@
 namespace weir {
 namespace {
 
-constexpr std::array<std::string_view, 3> names{"first", "best-fit", "least-loaded"};
+constexpr std::array<std::string_view, 3> choice_names{"first", "best-fit", "least-loaded"};
 
 Room at_or_none(std::span<const Room> rooms, std::size_t i) {
     return i < rooms.size() ? rooms[i] : Room{};
@@ -120,12 +120,13 @@ std::optional<std::vector<Pick>> place_slots(const Request& request, const Candi
 }  // namespace
 
 std::string_view name_of(NodeChoice choice) {
-    return names[static_cast<std::size_t>(choice)];
+    return choice_names[static_cast<std::size_t>(choice)];
 }
 
 std::optional<NodeChoice> node_choice_named(std::string_view name) {
-    const auto* place = std::find(names.begin(), names.end(), name);
-    return place != names.end() ? std::optional(static_cast<NodeChoice>(place - names.begin())) : std::nullopt;
+    const auto* place = std::find(choice_names.begin(), choice_names.end(), name);
+    return place != choice_names.end() ? std::optional(static_cast<NodeChoice>(place - choice_names.begin()))
+                                       : std::nullopt;
 }
 
 std::optional<Room> needed_on(const Request& request, const Room& whole) {

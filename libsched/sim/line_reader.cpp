@@ -11,12 +11,12 @@
 namespace weir {
 namespace {
 
-constexpr std::size_t piece = 64 * 1024;  // what the source is asked for at a time, at least
+constexpr std::size_t piece_bytes = 64 * 1024;  // what the source is asked for at a time, at least
 
 }  // namespace
 
 LineReader::LineReader(Source source, std::string name, std::size_t line_max)
-    : source_(std::move(source)), name_(std::move(name)), line_max_(line_max), buffer_(2 * piece) {}
+    : source_(std::move(source)), name_(std::move(name)), line_max_(line_max), buffer_(2 * piece_bytes) {}
 
 Result<LineReader> LineReader::open(const std::string& path, std::size_t line_max) {
     auto file = open_inflated(path);
@@ -40,8 +40,8 @@ Result<bool> LineReader::fill() {
     std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
     end_ -= begin_;
     begin_ = 0;
-    if (buffer_.size() - end_ < piece) {
-        buffer_.resize(std::max(buffer_.size() * 2, end_ + piece));
+    if (buffer_.size() - end_ < piece_bytes) {
+        buffer_.resize(std::max(buffer_.size() * 2, end_ + piece_bytes));
     }
     auto count = source_(buffer_.data() + end_, buffer_.size() - end_);
     if (!count) {

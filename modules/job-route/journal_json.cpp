@@ -14,7 +14,7 @@ struct Name {
     const char* text;
     Kind kind;
 };
-constexpr Name names[] = {
+constexpr Name event_kinds[] = {
     {"submit", Kind::submit},       {"set-flags", Kind::bypass},
     {"priority", Kind::priority},   {"urgency", Kind::urgency},
     {"weir.route", Kind::route},    {"alloc", Kind::alloc},
@@ -105,7 +105,7 @@ bool decode_context(JournalEvent& event, json_t* context) {
 }
 
 const Name* find(std::string_view text) {
-    for (const Name& name : names) {
+    for (const Name& name : event_kinds) {
         if (text == name.text) {
             return &name;
         }
@@ -113,7 +113,7 @@ const Name* find(std::string_view text) {
     return nullptr;
 }
 
-Status decode_event(JournalEntry& entry, json_t* value, json_t* R) {
+Status decode_journal_event(JournalEntry& entry, json_t* value, json_t* R) {
     const char* text = nullptr;
     json_t* context = nullptr;
     if (json_unpack(value, "{s:s s?o}", "name", &text, "context", &context) < 0) {
@@ -142,7 +142,7 @@ Status decode_event(JournalEntry& entry, json_t* value, json_t* R) {
 
 Json journal_filter() {
     Json filter = Json::object();
-    for (const Name& name : names) {
+    for (const Name& name : event_kinds) {
         filter.set(name.text, 1);
     }
     return filter;
@@ -166,7 +166,7 @@ Result<JournalEntry> decode_journal(json_t* payload) {
     std::size_t index = 0;
     json_t* event = nullptr;
     json_array_foreach(events, index, event) {
-        if (const Status status = decode_event(entry, event, R); !status) {
+        if (const Status status = decode_journal_event(entry, event, R); !status) {
             return Error{status.error().code, "job " + std::to_string(entry.id) + ": " + status.error().message};
         }
     }

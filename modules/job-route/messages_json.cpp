@@ -39,7 +39,7 @@ std::string text_or_empty(const char* text) {
     return text != nullptr ? text : "";
 }
 
-Result<ChildEvent> decode_event(json_t* value) {
+Result<ChildEvent> decode_child_event(json_t* value) {
     ChildEvent event;
     json_int_t id = 0;
     json_int_t local = 0;
@@ -249,7 +249,7 @@ Result<Report> decode_report(json_t* payload) {
                        "events", &events) < 0) {
         return bad(std::string("report: ") + static_cast<const char*>(error.text));
     }
-    auto decoded = decode_array<ChildEvent>(events, "report: events", decode_event);
+    auto decoded = decode_array<ChildEvent>(events, "report: events", decode_child_event);
     if (!decoded) {
         return decoded.error();
     }

@@ -34,12 +34,12 @@ IdSet read_children(const Value& children, const char* kind) {
 }
 
 /// How much more of the document may be read.
-struct Budget {
+struct ResourceBudget {
     std::uint64_t nodes;
     std::uint64_t ranges = ranges_max;
 };
 
-void read_entry(const Value& entry, ResourceSet& set, IdSet& seen, Budget& left) {
+void read_entry(const Value& entry, ResourceSet& set, IdSet& seen, ResourceBudget& left) {
     const Value rank = entry.at("rank");
     const IdSet ranks = read_ids(rank);
     if (ranks.empty()) {
@@ -164,7 +164,7 @@ R read_r(const Value& document, std::uint64_t nodes_max) {
     const Value lite = execution.at("R_lite");
     R r;
     IdSet seen;
-    Budget left{nodes_max};
+    ResourceBudget left{nodes_max};
     for (std::size_t i = 0; i < lite.size(); i++) {
         read_entry(lite[i], r.resources, seen, left);
     }

@@ -30,7 +30,7 @@ Error not_a_leaf(const ShareTree& tree, NodeId node) {
             count += 1;
         }
     }
-    const std::string what = quoted(tree.path(node)) + " is an inner node, not an association; ";
+    const std::string what = weir::quoted(tree.path(node)) + " is an inner node, not an association; ";
     return {std::errc::invalid_argument,
             what + (count == 0 ? "there is none below it"
                                : "below it are " + std::to_string(count) + ", such as " + examples)};
@@ -43,7 +43,7 @@ Error unknown(const ShareTree& tree, const std::string& reference) {
     }
     const std::vector<std::string_view> names(paths.begin(), paths.end());
     const std::string hint = did_you_mean(reference, names);
-    return no_such("there is no " + quoted(reference) + " in the share tree; " +
+    return no_such("there is no " + weir::quoted(reference) + " in the share tree; " +
                    (hint.empty() ? "weir share show lists it" : hint));
 }
 

@@ -8,8 +8,8 @@
 namespace weir::priority {
 namespace {
 
-constexpr double retry_first_s = 0.1;
-constexpr double retry_last_s = 5.0;
+constexpr double journal_retry_first_s = 0.1;
+constexpr double journal_retry_last_s = 5.0;
 
 }  // namespace
 
@@ -22,7 +22,7 @@ double Backoff::next() {
 JournalLink::JournalLink(flux_t* h, double time_scale, Listener listener)
     : h_(h),
       listener_(std::move(listener)),
-      backoff_(retry_first_s * time_scale, retry_last_s * time_scale),
+      backoff_(journal_retry_first_s * time_scale, journal_retry_last_s * time_scale),
       timer_(flux_timer_watcher_create(flux_get_reactor(h), 1., 0., flux::on_watcher<&JournalLink::on_retry>, this)) {
     if (!timer_) {
         flux::fail_errno("journal timer");

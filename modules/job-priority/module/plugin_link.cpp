@@ -10,8 +10,8 @@
 namespace weir::priority {
 namespace {
 
-constexpr double retry_first_s = 0.1;
-constexpr double retry_last_s = 10.0;
+constexpr double plugin_retry_first_s = 0.1;
+constexpr double plugin_retry_last_s = 10.0;
 constexpr double answer_timeout_s = 60.0;
 constexpr const char* update_topic = "job-manager.jobpriority.update";
 constexpr const char* accounts_topic = "job-manager.jobpriority.accounts";
@@ -33,7 +33,7 @@ Json names(const std::vector<std::string>& from) {
 PluginLink::PluginLink(flux_t* h, double time_scale, PriorityService& service)
     : h_(h),
       service_(service),
-      backoff_(retry_first_s * time_scale, retry_last_s * time_scale),
+      backoff_(plugin_retry_first_s * time_scale, plugin_retry_last_s * time_scale),
       timer_(flux_timer_watcher_create(flux_get_reactor(h), 1., 0., flux::on_watcher<&PluginLink::on_retry>, this)),
       answer_timeout_s_(answer_timeout_s * time_scale) {
     if (!timer_) {

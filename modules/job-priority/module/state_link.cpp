@@ -15,8 +15,8 @@ namespace {
 // A commit is one fsync: batches of events share it. The journal replays what a kill before it takes away.
 constexpr double commit_delay_s = 0.05;
 // A try may write the whole ledger. At a minute that is no load, and usage is not lost meanwhile.
-constexpr double retry_first_s = 0.5;
-constexpr double retry_last_s = 60.0;
+constexpr double state_retry_first_s = 0.5;
+constexpr double state_retry_last_s = 60.0;
 
 std::string new_instance_name(flux_t* h) {
     const char* jobid = flux_attr_get(h, "jobid");
@@ -32,7 +32,7 @@ StateLink::StateLink(flux_t* h, double time_scale, PriorityService& service, std
     : h_(h),
       service_(service),
       delay_s_(commit_delay_s * time_scale),
-      backoff_(retry_first_s * time_scale, retry_last_s * time_scale),
+      backoff_(state_retry_first_s * time_scale, state_retry_last_s * time_scale),
       written_(std::move(written)),
       timer_(flux_timer_watcher_create(flux_get_reactor(h), 1., 0., flux::on_watcher<&StateLink::on_timer>, this)) {
     if (!timer_) {

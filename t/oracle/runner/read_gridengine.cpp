@@ -34,7 +34,7 @@ void read_children(const Value* above, const Node& parent, std::vector<NodeSpec>
     }
 }
 
-void read_tree(const Case& one, Report& report) {
+void read_gridengine_tree(const Case& one, Report& report) {
     std::vector<NodeSpec> specs;
     std::vector<Node> nodes;
     read_children(member(one.inputs, "tree"), {}, specs, nodes);
@@ -84,9 +84,9 @@ void read_priority(const Case& one, Report& report) {
     expect(one, report, "prio", component_sum(parts));
 }
 
-void read_case(const Case& one, Report& report) {
+void read_gridengine_case(const Case& one, Report& report) {
     if (one.has("tree")) {
-        read_tree(one, report);
+        read_gridengine_tree(one, report);
     } else if (one.has("weight_tickets_share")) {
         read_tickets(one, report);
     } else if (one.has("weight_ticket")) {
@@ -103,7 +103,7 @@ void read_case(const Case& one, Report& report) {
 }  // namespace
 
 void read_gridengine(const Value* document, Report& report) {
-    for_each_case(document, report, read_case);
+    for_each_case(document, report, read_gridengine_case);
 }
 
 }  // namespace weir::oracle

@@ -38,7 +38,7 @@ void compare_newcomer(const Case& one, Report& report, double rup) {
     expect_any(one, report, {"newcomer_ratio", "ratio", "newcomer_deserves", "times"}, slices[0] / slices[1]);
 }
 
-void read_decay(const Case& one, Report& report) {
+void read_htcondor_decay(const Case& one, Report& report) {
     const Htcondor rule = rule_of(one);
     double rup = one.number_or({"rup0", "rup_start", "start"}, rule.least);
     for (const Value* step : each(find(one.inputs, "steps"))) {
@@ -94,7 +94,7 @@ void read_pie(const Case& one, Report& report) {
     }
 }
 
-void read_case(const Case& one, Report& report) {
+void read_htcondor_case(const Case& one, Report& report) {
     if (has_condor_groups(one)) {
         read_condor_groups(one, report);
     } else if (is_object(find(one.inputs, "eup"))) {
@@ -104,14 +104,14 @@ void read_case(const Case& one, Report& report) {
         expect_any(one, report, {"eup", "effective_priority"}, effective_priority(rup, factor_of(one, 1000)));
         compare_newcomer(one, report, rup);
     } else {
-        read_decay(one, report);
+        read_htcondor_decay(one, report);
     }
 }
 
 }  // namespace
 
 void read_htcondor(const Value* document, Report& report) {
-    for_each_case(document, report, read_case);
+    for_each_case(document, report, read_htcondor_case);
 }
 
 }  // namespace weir::oracle

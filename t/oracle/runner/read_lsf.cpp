@@ -377,7 +377,7 @@ void read_assignment(const Case& one, Report& report) {
     }
 }
 
-void read_case(const Case& one, Report& report) {
+void read_lsf_case(const Case& one, Report& report) {
     if (one.has("assign")) {
         read_assignment(one, report);
     } else if (one.has("tree")) {
@@ -400,7 +400,7 @@ void read_case(const Case& one, Report& report) {
 }  // namespace
 
 void read_lsf(const Value* document, Report& report) {
-    for_each_case(document, report, read_case);
+    for_each_case(document, report, read_lsf_case);
 }
 
 }  // namespace weir::oracle

@@ -260,7 +260,7 @@ void read_service(const Case& one, Report& report) {
     expect(one, report, "service", contribution(service));
 }
 
-void read_case(const Case& one, Report& report) {
+void read_moab_maui_case(const Case& one, Report& report) {
     if (one.has("user") && one.has("total")) {
         read_windows(one, report);
     } else if (one.has("user_percent_per_window")) {
@@ -306,7 +306,7 @@ void read_case(const Case& one, Report& report) {
 }  // namespace
 
 void read_moab_maui(const Value* document, Report& report) {
-    for_each_case(document, report, read_case);
+    for_each_case(document, report, read_moab_maui_case);
 }
 
 }  // namespace weir::oracle

@@ -223,7 +223,7 @@ void compare_path(const Case& one, Report& report, const Site& site) {
     }
 }
 
-void read_tree(const Case& one, Report& report) {
+void read_openpbs_tree(const Case& one, Report& report) {
     const Site site{one, report};
     const std::string entity = text_of(one.input({"entity", "fairshare_entity", "who"}));
     compare_order(one, report, site);
@@ -247,7 +247,7 @@ void read_tree(const Case& one, Report& report) {
     }
 }
 
-void read_decay(const Case& one, Report& report) {
+void read_openpbs_decay(const Case& one, Report& report) {
     const auto before = numbers_of(member(one.inputs, "usage"));
     const auto after = numbers_of(find_spelled(one.expected, {"after", "usage"}));
     PeriodicDecay decay;
@@ -262,18 +262,18 @@ void read_decay(const Case& one, Report& report) {
     }
 }
 
-void read_case(const Case& one, Report& report) {
+void read_openpbs_case(const Case& one, Report& report) {
     if (one.has("resource_group")) {
-        read_tree(one, report);
+        read_openpbs_tree(one, report);
     } else {
-        read_decay(one, report);
+        read_openpbs_decay(one, report);
     }
 }
 
 }  // namespace
 
 void read_openpbs(const Value* document, Report& report) {
-    for_each_case(document, report, read_case);
+    for_each_case(document, report, read_openpbs_case);
 }
 
 }  // namespace weir::oracle

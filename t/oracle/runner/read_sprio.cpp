@@ -16,10 +16,10 @@
 namespace weir::oracle {
 namespace {
 
-using Amounts = std::map<std::string, double>;
+using SprioAmounts = std::map<std::string, double>;
 
 /// "gpu:4", "gpu:tesla:2(S:0)": as TRES, gres/gpu and gres/gpu:tesla.
-void add_gres(Amounts& amounts, const std::string& text) {
+void add_gres(SprioAmounts& amounts, const std::string& text) {
     for (const std::string& entry : split(text, ',')) {
         const auto parts = split(entry.substr(0, entry.find('(')), ':');
         const double count = parts.size() > 1 ? std::stod(parts.back()) : 1.;
@@ -31,14 +31,14 @@ void add_gres(Amounts& amounts, const std::string& text) {
 }
 
 struct Cluster {
-    std::map<std::string, Amounts> nodes;      ///< what each node has
-    Amounts licences;                          ///< of the whole cluster
-    std::vector<std::string> partitions;       ///< by queue index less 1
-    std::vector<Amounts> totals;               ///< of each partition, licences among them
-    std::vector<double> partition_factor{0.};  ///< by queue index
-    std::vector<std::string> qos;              ///< by QoS index less 1
-    std::vector<double> qos_priority{0.};      ///< by QoS index
-    std::vector<std::string> users;            ///< "account/@user" by association index
+    std::map<std::string, SprioAmounts> nodes;  ///< what each node has
+    SprioAmounts licences;                      ///< of the whole cluster
+    std::vector<std::string> partitions;        ///< by queue index less 1
+    std::vector<SprioAmounts> totals;           ///< of each partition, licences among them
+    std::vector<double> partition_factor{0.};   ///< by queue index
+    std::vector<std::string> qos;               ///< by QoS index less 1
+    std::vector<double> qos_priority{0.};       ///< by QoS index
+    std::vector<std::string> users;             ///< "account/@user" by association index
     std::vector<double> association_priority;
     std::vector<double> fairshare;
     ShareRows shares;  ///< of the tree, as sshare shows it
@@ -53,7 +53,7 @@ void add_nodes(Cluster& cluster, std::string_view text) {
         if (!names) {
             throw std::runtime_error{names.error().message};
         }
-        Amounts has;
+        SprioAmounts has;
         const double sockets = number_word(line, "Sockets", 1.) * number_word(line, "Boards", 1.);
         const double threads = number_word(line, "CoresPerSocket", 1.) * number_word(line, "ThreadsPerCore", 1.);
         has["cpu"] = number_word(line, "CPUs", sockets * threads);
@@ -71,7 +71,7 @@ void add_partitions(Cluster& cluster, std::string_view text) {
         if (line.count("PartitionName") == 0) {
             continue;
         }
-        Amounts total = cluster.licences;
+        SprioAmounts total = cluster.licences;
         std::vector<std::string> names;
         if (const std::string listed = word(line, "Nodes"); listed == "ALL") {
             std::transform(cluster.nodes.begin(), cluster.nodes.end(), std::back_inserter(names),
@@ -173,7 +173,7 @@ PrioritySettings settings_of(const Cluster& cluster, const Words& conf) {
     settings.machine_cores = static_cast<std::uint32_t>(cores);
     for (const auto& [kind, weight_of_kind] : tres_list(word(conf, "PriorityWeightTRES"))) {
         ResourceWeight resource{kind, weight_of_kind, {0.}};
-        for (const Amounts& total : cluster.totals) {
+        for (const SprioAmounts& total : cluster.totals) {
             const auto found = total.find(kind);
             resource.total.push_back(found == total.end() ? 0. : found->second);
         }
@@ -254,9 +254,9 @@ void compare_terms(Report& report, const Value* row, const Breakdown& got, const
     }
 }
 
-class Case {
+class SprioCase {
   public:
-    Case(const Value* document, Report& report)
+    SprioCase(const Value* document, Report& report)
         : document_(document),
           report_(report),
           conf_(all_words(text_at(document, "slurm_conf"))),
@@ -367,7 +367,7 @@ void read_sprio(const Value* document, Report& report) {
     for (const Value* row : each(member(document, "shares"))) {
         compare_share_data(report, row, rows, share_tol, is_fair_tree);
     }
-    Case of_file(document, report);
+    SprioCase of_file(document, report);
     for (const Value* job : each(member(document, "jobs"))) {
         report.attempt(text_at(job, "key"), [&] { of_file.compare(job); });
     }

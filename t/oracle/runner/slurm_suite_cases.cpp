@@ -18,10 +18,11 @@ namespace {
 constexpr double machine_cpus = 8;
 
 /// Two accounts, QoS and partitions, numbered 1 and 2 as in the suite.
-struct Site {
+struct SuiteSite {
     PrioritySettings settings;
 
-    Site(const Value* config, std::vector<double> association, std::vector<double> qos, std::vector<double> partition) {
+    SuiteSite(const Value* config, std::vector<double> association, std::vector<double> qos,
+              std::vector<double> partition) {
         slurm::PriorityWeights weights;
         weights.assoc = number_at(config, "PriorityWeightAssoc");
         weights.job_size = number_at(config, "PriorityWeightJobSize");
@@ -66,10 +67,10 @@ void read_no_normal(const Value* test, Report& report) {
     const Value* partitions = member(test, "partitions");
     const double association = number_at(test, "assoc_priority");
     const double qos = number_at(test, "qos_priority");
-    const Site site{member(test, "config"),
-                    {0, association, association},
-                    {0, qos, qos},
-                    {0, number_at(partitions, "p1"), number_at(partitions, "p2")}};
+    const SuiteSite site{member(test, "config"),
+                         {0, association, association},
+                         {0, qos, qos},
+                         {0, number_at(partitions, "p1"), number_at(partitions, "p2")}};
     for (const Value* row : each(member(test, "expected"))) {
         const std::string job = text_at(row, "job");
         report.begin("test24.6 " + job);
@@ -98,10 +99,11 @@ void read_normal(const Value* test, Report& report) {
         const Value* values = member(first, key);
         return std::vector<double>{0, number_at(values, one), number_at(values, two)};
     };
-    const Site site{config, pair("assoc_priorities", "ta1", "ta2"), pair("qos", "tq1", "tq2"),
-                    pair("partitions", "p1", "p2")};
-    const Site lowered{config, {0, 2000000, 2000000}, {0, 2000000, 2000000}, {0, 30000, 30000}};  // as test2 changes it
-    const auto jobs = [&](const char* name, const Site& at) {
+    const SuiteSite site{config, pair("assoc_priorities", "ta1", "ta2"), pair("qos", "tq1", "tq2"),
+                         pair("partitions", "p1", "p2")};
+    const SuiteSite lowered{
+        config, {0, 2000000, 2000000}, {0, 2000000, 2000000}, {0, 30000, 30000}};  // as test2 changes it
+    const auto jobs = [&](const char* name, const SuiteSite& at) {
         for (const auto& [key, row] : entries(member(test, name))) {
             const std::string job = key;
             if (!job.starts_with("job ")) {

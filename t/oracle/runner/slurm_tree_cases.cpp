@@ -10,7 +10,7 @@ namespace weir::oracle {
 
 namespace {
 
-constexpr int decimals = 6;
+constexpr int tree_decimals = 6;
 
 struct Line {
     const char* path;
@@ -124,7 +124,7 @@ void read_slurm_test_tree(const Value* document, Report& report) {
         const auto compare = [&](const char* key, double got) {
             const Value* expected = find(row, key);
             if (expected != nullptr) {
-                report.printed(key, text_at(row, key) == "inf" ? INFINITY : number_at(row, key), got, decimals);
+                report.printed(key, text_at(row, key) == "inf" ? INFINITY : number_at(row, key), got, tree_decimals);
             }
         };
         compare("norm_shares", standing.norm_shares);

@@ -10,13 +10,13 @@ using namespace weir::broker::test;
 
 namespace {
 
-using Body = std::function<void(const flux_msg_t*)>;
-void run_body(flux_t*, flux_msg_handler_t*, const flux_msg_t* msg, void* arg) {
-    (*static_cast<Body*>(arg))(msg);
+using HandlerBody = std::function<void(const flux_msg_t*)>;
+void run_handler_body(flux_t*, flux_msg_handler_t*, const flux_msg_t* msg, void* arg) {
+    (*static_cast<HandlerBody*>(arg))(msg);
 }
 
-Handlers add(Pair& pair, int type, const char* topic, Body& body, uint32_t roles = 0) {
-    const flux_msg_handler_spec table[] = {{type, topic, run_body, roles}, FLUX_MSGHANDLER_TABLE_END};
+Handlers add(Pair& pair, int type, const char* topic, HandlerBody& body, uint32_t roles = 0) {
+    const flux_msg_handler_spec table[] = {{type, topic, run_handler_body, roles}, FLUX_MSGHANDLER_TABLE_END};
     flux_msg_handler_t** handlers = nullptr;
     REQUIRE(flux_msg_handler_addvec(pair.h(), table, &body, &handlers) == 0);
     return Handlers(handlers);
@@ -27,8 +27,8 @@ Handlers add(Pair& pair, int type, const char* topic, Body& body, uint32_t roles
 TEST_CASE("dispatch: the newest handler of a topic answers, the older one again after it goes") {
     Pair pair;
     std::string seen;
-    Body first = [&](const flux_msg_t*) { seen += "1"; };
-    Body second = [&](const flux_msg_t*) { seen += "2"; };
+    HandlerBody first = [&](const flux_msg_t*) { seen += "1"; };
+    HandlerBody second = [&](const flux_msg_t*) { seen += "2"; };
     const auto a = add(pair, FLUX_MSGTYPE_REQUEST, "svc.ping", first);
     auto b = add(pair, FLUX_MSGTYPE_REQUEST, "svc.ping", second);
     pair.give_request("svc.ping");
@@ -42,9 +42,9 @@ TEST_CASE("dispatch: the newest handler of a topic answers, the older one again 
 TEST_CASE("dispatch: an exact topic goes before a glob, the newest glob before older ones") {
     Pair pair;
     std::string seen;
-    Body exact = [&](const flux_msg_t*) { seen += "e"; };
-    Body old_glob = [&](const flux_msg_t*) { seen += "o"; };
-    Body new_glob = [&](const flux_msg_t*) { seen += "n"; };
+    HandlerBody exact = [&](const flux_msg_t*) { seen += "e"; };
+    HandlerBody old_glob = [&](const flux_msg_t*) { seen += "o"; };
+    HandlerBody new_glob = [&](const flux_msg_t*) { seen += "n"; };
     const auto a = add(pair, FLUX_MSGTYPE_REQUEST, "svc.ping", exact);
     const auto b = add(pair, FLUX_MSGTYPE_REQUEST, "svc.*", old_glob);
     const auto c = add(pair, FLUX_MSGTYPE_REQUEST, "svc.p*", new_glob);
@@ -58,8 +58,8 @@ TEST_CASE("dispatch: an exact topic goes before a glob, the newest glob before o
 TEST_CASE("dispatch: an event goes to every handler it fits") {
     Pair pair;
     std::vector<std::string> seen;
-    Body all = [&](const flux_msg_t* msg) { seen.push_back(std::string("all:") + msg->topic); };
-    Body some = [&](const flux_msg_t* msg) { seen.push_back(std::string("some:") + msg->topic); };
+    HandlerBody all = [&](const flux_msg_t* msg) { seen.push_back(std::string("all:") + msg->topic); };
+    HandlerBody some = [&](const flux_msg_t* msg) { seen.push_back(std::string("some:") + msg->topic); };
     const auto a = add(pair, FLUX_MSGTYPE_EVENT, nullptr, all, FLUX_ROLE_ALL);
     const auto b = add(pair, FLUX_MSGTYPE_EVENT, "a.*", some, FLUX_ROLE_ALL);
     for (const char* topic : {"a.b", "b.a"}) {
@@ -74,7 +74,7 @@ TEST_CASE("dispatch: an event goes to every handler it fits") {
 TEST_CASE("dispatch: roles") {
     Pair pair;
     int seen = 0;
-    Body body = [&](const flux_msg_t*) { ++seen; };
+    HandlerBody body = [&](const flux_msg_t*) { ++seen; };
     const auto owner_only = add(pair, FLUX_MSGTYPE_REQUEST, "svc.owner", body);
     const auto for_users = add(pair, FLUX_MSGTYPE_REQUEST, "svc.user", body, FLUX_ROLE_USER);
     const auto try_as = [&](const char* topic, uint32_t role) {
@@ -97,7 +97,7 @@ TEST_CASE("dispatch: roles") {
 
 TEST_CASE("dispatch: an unknown method is ENOSYS, unless no response is wanted") {
     Pair pair;
-    Body body = [](const flux_msg_t*) {};
+    HandlerBody body = [](const flux_msg_t*) {};
     const auto a = add(pair, FLUX_MSGTYPE_REQUEST, "svc.ping", body);
     const auto silent = pair.request("svc.nosuch", nullptr, 0);
     silent->flags |= FLUX_MSGFLAG_NORESPONSE;
@@ -116,7 +116,7 @@ TEST_CASE("dispatch: a handler may remove itself and others") {
     Pair pair;
     std::vector<Handlers> all;
     int seen = 0;
-    Body body = [&](const flux_msg_t*) {
+    HandlerBody body = [&](const flux_msg_t*) {
         ++seen;
         all.clear();
     };
@@ -135,8 +135,9 @@ TEST_CASE("dispatch: a handler may remove itself and others") {
 TEST_CASE("dispatch: the service name is put before every topic") {
     Pair pair;
     int seen = 0;
-    Body body = [&](const flux_msg_t*) { ++seen; };
-    const flux_msg_handler_spec table[] = {{FLUX_MSGTYPE_REQUEST, "ping", run_body, 0}, FLUX_MSGHANDLER_TABLE_END};
+    HandlerBody body = [&](const flux_msg_t*) { ++seen; };
+    const flux_msg_handler_spec table[] = {{FLUX_MSGTYPE_REQUEST, "ping", run_handler_body, 0},
+                                           FLUX_MSGHANDLER_TABLE_END};
     flux_msg_handler_t** handlers = nullptr;
     REQUIRE(flux_msg_handler_addvec_ex(pair.h(), "svc", table, &body, &handlers) == 0);
     const Handlers owned(handlers);
@@ -148,7 +149,7 @@ TEST_CASE("dispatch: the service name is put before every topic") {
 TEST_CASE("dispatch: handlers may outlive the handle, and a callback may close it") {
     Pair pair;
     int seen = 0;
-    Body body = [&](const flux_msg_t*) {
+    HandlerBody body = [&](const flux_msg_t*) {
         ++seen;
         pair.close();
     };
@@ -165,7 +166,7 @@ TEST_CASE("dispatch: more than a turn's worth of messages arrive in order") {
     Pair pair;
     int next = 0;
     bool in_order = true;
-    Body body = [&](const flux_msg_t* msg) {
+    HandlerBody body = [&](const flux_msg_t* msg) {
         int n = -1;
         in_order = in_order && flux_request_unpack(msg, nullptr, "{s:i}", "n", &n) == 0 && n == next;
         if (++next == 500) {

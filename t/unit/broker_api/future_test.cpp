@@ -11,9 +11,9 @@ using namespace weir::broker::test;
 
 namespace {
 
-using Body = std::function<void(flux_future_t*)>;
-void run_body(flux_future_t* f, void* arg) {
-    (*static_cast<Body*>(arg))(f);
+using FutureBody = std::function<void(flux_future_t*)>;
+void run_future_body(flux_future_t* f, void* arg) {
+    (*static_cast<FutureBody*>(arg))(f);
 }
 
 Future rpc(Pair& pair, int flags = 0) {
@@ -135,11 +135,11 @@ TEST_CASE("future: continuations run in the order of their responses, and the re
     Pair pair;
     std::vector<Future> all;
     std::vector<size_t> order;
-    std::vector<Body> bodies(3);
+    std::vector<FutureBody> bodies(3);
     for (size_t i = 0; i < 3; ++i) {
         all.push_back(rpc(pair));
         bodies[i] = [&order, i](flux_future_t*) { order.push_back(i); };
-        REQUIRE(flux_future_then(all[i].get(), -1, run_body, &bodies[i]) == 0);
+        REQUIRE(flux_future_then(all[i].get(), -1, run_future_body, &bodies[i]) == 0);
     }
     std::vector<MessagePtr> requests{pair.sent(), pair.sent(), pair.sent()};
     for (const size_t i : {2, 0, 1}) {
@@ -155,8 +155,8 @@ TEST_CASE("future: then() on a fulfilled future calls back soon") {
     pair.respond(*pair.sent(), "{}");
     REQUIRE(flux_future_wait_for(f.get(), -1) == 0);
     int calls = 0;
-    Body body = [&](flux_future_t*) { ++calls; };
-    REQUIRE(flux_future_then(f.get(), -1, run_body, &body) == 0);
+    FutureBody body = [&](flux_future_t*) { ++calls; };
+    REQUIRE(flux_future_then(f.get(), -1, run_future_body, &body) == 0);
     CHECK(calls == 0);
     CHECK(pair.run() == 0);
     CHECK(calls == 1);
@@ -166,7 +166,7 @@ TEST_CASE("future: a stream is taken one response a call until its end") {
     Pair pair;
     std::string seen;
     flux_future_t* f = rpc(pair, FLUX_RPC_STREAMING).release();
-    Body body = [&](flux_future_t* self) {
+    FutureBody body = [&](flux_future_t* self) {
         seen += text_of(self) + ";";
         if (flux_future_has_error(self)) {
             flux_future_destroy(self);
@@ -174,7 +174,7 @@ TEST_CASE("future: a stream is taken one response a call until its end") {
             flux_future_reset(self);
         }
     };
-    REQUIRE(flux_future_then(f, -1, run_body, &body) == 0);
+    REQUIRE(flux_future_then(f, -1, run_future_body, &body) == 0);
     const auto request = pair.sent();
     for (const char* payload : {"{\"a\":1}", "{\"a\":2}", "{\"a\":3}"}) {
         pair.respond(*request, payload);
@@ -188,8 +188,8 @@ TEST_CASE("future: responses of a stream queue up while nobody takes them") {
     Pair pair;
     const auto f = rpc(pair, FLUX_RPC_STREAMING);
     const auto request = pair.sent();
-    Body ignore = [](flux_future_t*) {};
-    REQUIRE(flux_future_then(f.get(), -1, run_body, &ignore) == 0);
+    FutureBody ignore = [](flux_future_t*) {};
+    REQUIRE(flux_future_then(f.get(), -1, run_future_body, &ignore) == 0);
     pair.respond(*request, "{\"a\":1}");
     pair.respond(*request, "{\"a\":2}");
     pair.respond(*request, nullptr, ENODATA);
@@ -208,7 +208,7 @@ TEST_CASE("future: the timeout of then() fulfils with ETIMEDOUT, and a reset sta
     Pair pair;
     const auto f = rpc(pair, FLUX_RPC_STREAMING);
     int timeouts = 0;
-    Body body = [&](flux_future_t* self) {
+    FutureBody body = [&](flux_future_t* self) {
         CHECK(flux_future_get(self, nullptr) == -1);
         CHECK(errno == ETIMEDOUT);
         if (++timeouts == 2) {
@@ -217,7 +217,7 @@ TEST_CASE("future: the timeout of then() fulfils with ETIMEDOUT, and a reset sta
             flux_future_reset(self);
         }
     };
-    REQUIRE(flux_future_then(f.get(), 0.001, run_body, &body) == 0);
+    REQUIRE(flux_future_then(f.get(), 0.001, run_future_body, &body) == 0);
     CHECK(pair.run() > 0);
     CHECK(timeouts == 2);
 }
@@ -236,11 +236,11 @@ TEST_CASE("future: a late response to a destroyed future disturbs nobody, and it
     pair.respond(*first, "{\"old\":true}");
     pair.respond(*second, "{\"new\":true}");
     int calls = 0;
-    Body body = [&](flux_future_t* self) {
+    FutureBody body = [&](flux_future_t* self) {
         ++calls;
         CHECK(text_of(self) == "{\"new\":true}");
     };
-    REQUIRE(flux_future_then(g.get(), -1, run_body, &body) == 0);
+    REQUIRE(flux_future_then(g.get(), -1, run_future_body, &body) == 0);
     CHECK(pair.run() == 0);
     CHECK(calls == 1);
     const auto next = rpc(pair);
@@ -252,14 +252,14 @@ TEST_CASE("future: a continuation may wait for another future") {
     const auto outer = rpc(pair);
     const auto request = pair.sent();
     std::string inner_text;
-    Body body = [&](flux_future_t*) {
+    FutureBody body = [&](flux_future_t*) {
         const auto inner = rpc(pair);
         const auto inner_request = pair.sent();
         pair.give_request("svc.later");
         pair.respond(*inner_request, "{\"inner\":1}");
         inner_text = text_of(inner.get());
     };
-    REQUIRE(flux_future_then(outer.get(), -1, run_body, &body) == 0);
+    REQUIRE(flux_future_then(outer.get(), -1, run_future_body, &body) == 0);
     pair.respond(*request, "{}");
     CHECK(pair.run() == 0);
     CHECK(inner_text == "{\"inner\":1}");
@@ -275,8 +275,8 @@ TEST_CASE("future: it may outlive its handle") {
     const auto open = rpc(pair);
     pair.respond(*pair.sent(), "{\"v\":1}");
     REQUIRE(flux_future_wait_for(done.get(), -1) == 0);
-    Body body = [](flux_future_t*) { FAIL("called after the handle was closed"); };
-    REQUIRE(flux_future_then(open.get(), -1, run_body, &body) == 0);
+    FutureBody body = [](flux_future_t*) { FAIL("called after the handle was closed"); };
+    REQUIRE(flux_future_then(open.get(), -1, run_future_body, &body) == 0);
     pair.close();
     CHECK(text_of(done.get()) == "{\"v\":1}");
     CHECK(flux_future_get_flux(open.get()) == nullptr);

@@ -12,12 +12,12 @@
 
 namespace {
 
-struct Destroy {
+struct DestroyPlugin {
     void operator()(flux_plugin_t* p) const { flux_plugin_destroy(p); }
     void operator()(flux_plugin_arg_t* a) const { flux_plugin_arg_destroy(a); }
 };
-using Plugin = std::unique_ptr<flux_plugin_t, Destroy>;
-using Args = std::unique_ptr<flux_plugin_arg_t, Destroy>;
+using Plugin = std::unique_ptr<flux_plugin_t, DestroyPlugin>;
+using Args = std::unique_ptr<flux_plugin_arg_t, DestroyPlugin>;
 
 int note_topic(flux_plugin_t*, const char* topic, flux_plugin_arg_t*, void* data) {
     static_cast<std::vector<std::string>*>(data)->push_back(topic);

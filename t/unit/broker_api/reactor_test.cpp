@@ -20,9 +20,9 @@ struct DestroyReactor {
 };
 using Reactor = std::unique_ptr<flux_reactor_t, DestroyReactor>;
 
-using Body = std::function<void(flux_watcher_t*, int)>;
-void run_body(flux_reactor_t*, flux_watcher_t* w, int revents, void* arg) {
-    (*static_cast<Body*>(arg))(w, revents);
+using WatcherBody = std::function<void(flux_watcher_t*, int)>;
+void run_watcher_body(flux_reactor_t*, flux_watcher_t* w, int revents, void* arg) {
+    (*static_cast<WatcherBody*>(arg))(w, revents);
 }
 
 }  // namespace
@@ -31,8 +31,8 @@ TEST_CASE("reactor: it ends when no watcher is active") {
     const Reactor r(flux_reactor_create(0));
     CHECK(flux_reactor_run(r.get(), 0) == 0);
     int fired = 0;
-    Body body = [&](flux_watcher_t*, int) { ++fired; };
-    const Watcher timer(flux_timer_watcher_create(r.get(), 0, 0, run_body, &body));
+    WatcherBody body = [&](flux_watcher_t*, int) { ++fired; };
+    const Watcher timer(flux_timer_watcher_create(r.get(), 0, 0, run_watcher_body, &body));
     flux_watcher_start(timer.get());
     CHECK(flux_reactor_run(r.get(), 0) == 0);
     CHECK(fired == 1);
@@ -44,7 +44,7 @@ TEST_CASE("reactor: it ends when no watcher is active") {
 TEST_CASE("reactor: stop, and stop with an error") {
     const Reactor r(flux_reactor_create(0));
     bool is_error = false;
-    Body body = [&](flux_watcher_t*, int) {
+    WatcherBody body = [&](flux_watcher_t*, int) {
         errno = ECONNRESET;
         if (is_error) {
             flux_reactor_stop_error(r.get());
@@ -52,7 +52,7 @@ TEST_CASE("reactor: stop, and stop with an error") {
             flux_reactor_stop(r.get());
         }
     };
-    const Watcher timer(flux_timer_watcher_create(r.get(), 0, 0.0001, run_body, &body));
+    const Watcher timer(flux_timer_watcher_create(r.get(), 0, 0.0001, run_watcher_body, &body));
     flux_watcher_start(timer.get());
     CHECK(flux_reactor_run(r.get(), 0) > 0);
     is_error = true;
@@ -63,13 +63,13 @@ TEST_CASE("reactor: stop, and stop with an error") {
 TEST_CASE("timer: equal times fire in the order they were started, earlier ones first") {
     const Reactor r(flux_reactor_create(0));
     std::string order;
-    std::vector<Body> bodies;
+    std::vector<WatcherBody> bodies;
     std::vector<Watcher> timers;
     const double after[] = {0.002, 0.001, 0, 0};
     bodies.reserve(4);
     for (int i = 0; i < 4; ++i) {
         bodies.push_back([&order, i](flux_watcher_t*, int) { order += static_cast<char>('a' + i); });
-        timers.emplace_back(flux_timer_watcher_create(r.get(), after[i], 0, run_body, &bodies.back()));
+        timers.emplace_back(flux_timer_watcher_create(r.get(), after[i], 0, run_watcher_body, &bodies.back()));
         flux_watcher_start(timers.back().get());
     }
     CHECK(flux_reactor_run(r.get(), 0) == 0);
@@ -79,12 +79,12 @@ TEST_CASE("timer: equal times fire in the order they were started, earlier ones 
 TEST_CASE("timer: a repeat goes on until it is stopped; a reset takes effect at the next start") {
     const Reactor r(flux_reactor_create(0));
     int fired = 0;
-    Body body = [&](flux_watcher_t* w, int) {
+    WatcherBody body = [&](flux_watcher_t* w, int) {
         if (++fired == 3) {
             flux_watcher_stop(w);
         }
     };
-    const Watcher timer(flux_timer_watcher_create(r.get(), 0.0005, 0.0005, run_body, &body));
+    const Watcher timer(flux_timer_watcher_create(r.get(), 0.0005, 0.0005, run_watcher_body, &body));
     flux_watcher_start(timer.get());
     CHECK(flux_reactor_run(r.get(), 0) == 0);
     CHECK(fired == 3);
@@ -92,7 +92,7 @@ TEST_CASE("timer: a repeat goes on until it is stopped; a reset takes effect at 
     flux_watcher_start(timer.get());
     CHECK(flux_reactor_run(r.get(), 0) == 0);
     CHECK(fired == 4);
-    CHECK(flux_timer_watcher_create(r.get(), -1, 0, run_body, &body) == nullptr);
+    CHECK(flux_timer_watcher_create(r.get(), -1, 0, run_watcher_body, &body) == nullptr);
 }
 
 TEST_CASE("watchers: any of them may be destroyed inside a callback") {
@@ -100,7 +100,7 @@ TEST_CASE("watchers: any of them may be destroyed inside a callback") {
     const int fd = eventfd(1, EFD_NONBLOCK);
     int calls = 0;
     std::vector<flux_watcher_t*> all;
-    Body body = [&](flux_watcher_t*, int) {
+    WatcherBody body = [&](flux_watcher_t*, int) {
         ++calls;
         for (flux_watcher_t* w : all) {
             flux_watcher_destroy(w);
@@ -108,14 +108,14 @@ TEST_CASE("watchers: any of them may be destroyed inside a callback") {
         all.clear();
     };
     const auto make = [&](int first) {
-        all = {flux_timer_watcher_create(r.get(), 0, 0.001, run_body, &body),
-               flux_fd_watcher_create(r.get(), fd, FLUX_POLLIN, run_body, &body),
-               flux_fd_watcher_create(r.get(), fd, FLUX_POLLOUT, run_body, &body),
-               flux_prepare_watcher_create(r.get(), run_body, &body),
-               flux_check_watcher_create(r.get(), run_body, &body),
-               flux_idle_watcher_create(r.get(), run_body, &body),
-               flux_periodic_watcher_create(r.get(), 0, 0.001, nullptr, run_body, &body),
-               flux_signal_watcher_create(r.get(), SIGUSR1, run_body, &body)};
+        all = {flux_timer_watcher_create(r.get(), 0, 0.001, run_watcher_body, &body),
+               flux_fd_watcher_create(r.get(), fd, FLUX_POLLIN, run_watcher_body, &body),
+               flux_fd_watcher_create(r.get(), fd, FLUX_POLLOUT, run_watcher_body, &body),
+               flux_prepare_watcher_create(r.get(), run_watcher_body, &body),
+               flux_check_watcher_create(r.get(), run_watcher_body, &body),
+               flux_idle_watcher_create(r.get(), run_watcher_body, &body),
+               flux_periodic_watcher_create(r.get(), 0, 0.001, nullptr, run_watcher_body, &body),
+               flux_signal_watcher_create(r.get(), SIGUSR1, run_watcher_body, &body)};
         for (size_t i = 0; i < all.size(); ++i) {
             REQUIRE(all[i] != nullptr);
             if (static_cast<int>(i) >= first) {
@@ -145,13 +145,13 @@ TEST_CASE("fd watcher: two on one descriptor, whose blocking mode stays as it wa
     int fds[2];
     REQUIRE(pipe(fds) == 0);
     int seen = 0;
-    Body body = [&](flux_watcher_t* w, int revents) {
+    WatcherBody body = [&](flux_watcher_t* w, int revents) {
         CHECK(revents == FLUX_POLLIN);
         ++seen;
         flux_watcher_stop(w);
     };
-    const Watcher a(flux_fd_watcher_create(r.get(), fds[0], FLUX_POLLIN, run_body, &body));
-    const Watcher b(flux_fd_watcher_create(r.get(), fds[0], FLUX_POLLIN, run_body, &body));
+    const Watcher a(flux_fd_watcher_create(r.get(), fds[0], FLUX_POLLIN, run_watcher_body, &body));
+    const Watcher b(flux_fd_watcher_create(r.get(), fds[0], FLUX_POLLIN, run_watcher_body, &body));
     flux_watcher_start(a.get());
     flux_watcher_start(b.get());
     REQUIRE(write(fds[1], "x", 1) == 1);
@@ -160,17 +160,17 @@ TEST_CASE("fd watcher: two on one descriptor, whose blocking mode stays as it wa
     CHECK((fcntl(fds[0], F_GETFL) & O_NONBLOCK) == 0);
     close(fds[0]);
     close(fds[1]);
-    CHECK(flux_fd_watcher_create(r.get(), fds[0], FLUX_POLLIN, run_body, &body) == nullptr);
+    CHECK(flux_fd_watcher_create(r.get(), fds[0], FLUX_POLLIN, run_watcher_body, &body) == nullptr);
 }
 
 TEST_CASE("signal watcher: the signal arrives as a callback") {
     const Reactor r(flux_reactor_create(0));
     int seen = 0;
-    Body body = [&](flux_watcher_t* w, int) {
+    WatcherBody body = [&](flux_watcher_t* w, int) {
         ++seen;
         flux_watcher_stop(w);
     };
-    const Watcher w(flux_signal_watcher_create(r.get(), SIGUSR2, run_body, &body));
+    const Watcher w(flux_signal_watcher_create(r.get(), SIGUSR2, run_watcher_body, &body));
     flux_watcher_start(w.get());
     REQUIRE(raise(SIGUSR2) == 0);
     CHECK(flux_reactor_run(r.get(), 0) == 0);
@@ -181,19 +181,19 @@ TEST_CASE("phases: prepare before the wait, check after it, idle keeps from wait
     const Reactor r(flux_reactor_create(0));
     std::string order;
     Watcher p, c, i;
-    Body prepare = [&](flux_watcher_t* w, int) {
+    WatcherBody prepare = [&](flux_watcher_t* w, int) {
         order += "p";
         flux_watcher_stop(w);
     };
-    Body idle = [&](flux_watcher_t*, int) { order += "i"; };
-    Body check = [&](flux_watcher_t* w, int) {
+    WatcherBody idle = [&](flux_watcher_t*, int) { order += "i"; };
+    WatcherBody check = [&](flux_watcher_t* w, int) {
         order += "c";
         flux_watcher_stop(w);
         flux_watcher_stop(i.get());  // only now: without it the wait would have been for ever
     };
-    p.reset(flux_prepare_watcher_create(r.get(), run_body, &prepare));
-    c.reset(flux_check_watcher_create(r.get(), run_body, &check));
-    i.reset(flux_idle_watcher_create(r.get(), run_body, &idle));
+    p.reset(flux_prepare_watcher_create(r.get(), run_watcher_body, &prepare));
+    c.reset(flux_check_watcher_create(r.get(), run_watcher_body, &check));
+    i.reset(flux_idle_watcher_create(r.get(), run_watcher_body, &idle));
     for (auto* w : {p.get(), c.get(), i.get()}) {
         flux_watcher_start(w);
     }

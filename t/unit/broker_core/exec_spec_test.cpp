@@ -11,7 +11,8 @@ namespace {
 const char* const R =
     R"({"version":1,"execution":{"R_lite":[{"rank":"0-1","children":{"core":"0-3"}}],"nodelist":["n[0-1]"]}})";
 
-weir::Result<ExecSpec> read(const std::string& resources, const std::string& task, const std::string& system) {
+weir::Result<ExecSpec> read_exec_spec(const std::string& resources, const std::string& task,
+                                      const std::string& system) {
     const std::string text = R"({"version":1,"resources":[)" + resources + R"(],"tasks":[)" + task +
                              R"(],"attributes":{"system":{)" + system + "}}}";
     const Json jobspec = Json::parse_payload(text);
@@ -25,7 +26,8 @@ const std::string SLOTS =
 }  // namespace
 
 TEST_CASE("exec spec: tasks per slot times slots on all nodes") {
-    const auto spec = read(SLOTS, R"({"command":["a","b"],"slot":"t","count":{"per_slot":2}})", R"("duration":0)");
+    const auto spec =
+        read_exec_spec(SLOTS, R"({"command":["a","b"],"slot":"t","count":{"per_slot":2}})", R"("duration":0)");
     REQUIRE(spec);
     CHECK(spec->command == std::vector<std::string>{"a", "b"});
     CHECK(spec->task_count == 12);
@@ -36,13 +38,14 @@ TEST_CASE("exec spec: tasks per slot times slots on all nodes") {
 }
 
 TEST_CASE("exec spec: a total number of tasks stands as it is") {
-    CHECK(read(SLOTS, R"({"command":["a"],"count":{"total":5}})", "")->task_count == 5);
+    CHECK(read_exec_spec(SLOTS, R"({"command":["a"],"count":{"total":5}})", "")->task_count == 5);
 }
 
 TEST_CASE("exec spec: environment, directory, limit and output file are read") {
-    const auto spec = read(SLOTS, R"({"command":["a"],"count":{"total":1}})",
-                           R"("cwd":"/w","environment":{"A":"1","B":"2"},"duration":90.5,)"
-                           R"("shell":{"options":{"output":{"stdout":{"type":"file","path":"out-{{id}}"}}}})");
+    const auto spec =
+        read_exec_spec(SLOTS, R"({"command":["a"],"count":{"total":1}})",
+                       R"("cwd":"/w","environment":{"A":"1","B":"2"},"duration":90.5,)"
+                       R"("shell":{"options":{"output":{"stdout":{"type":"file","path":"out-{{id}}"}}}})");
     REQUIRE(spec);
     CHECK(spec->cwd == "/w");
     CHECK(*spec->environment == std::map<std::string, std::string>{{"A", "1"}, {"B", "2"}});
@@ -51,18 +54,22 @@ TEST_CASE("exec spec: environment, directory, limit and output file are read") {
 }
 
 TEST_CASE("exec spec: simulated jobs need no command, their length is text or a number") {
-    CHECK(read("", "{}", R"("exec":{"test":{"run_duration":"90s"}})")->simulated == 90.);
-    CHECK(read("", "{}", R"("exec":{"test":{"run_duration":0}})")->simulated == 0.);
-    const auto spec = read("", "{}", R"("duration":60,"exec":{"test":{"wait_status":256}})");
+    CHECK(read_exec_spec("", "{}", R"("exec":{"test":{"run_duration":"90s"}})")->simulated == 90.);
+    CHECK(read_exec_spec("", "{}", R"("exec":{"test":{"run_duration":0}})")->simulated == 0.);
+    const auto spec = read_exec_spec("", "{}", R"("duration":60,"exec":{"test":{"wait_status":256}})");
     CHECK(spec->simulated == 60.);
     CHECK(spec->simulated_status == 256);
 }
 
 TEST_CASE("exec spec: what is wrong is named by its key") {
     const auto why = [](const weir::Result<ExecSpec>& spec) { return spec.error().message; };
-    CHECK(why(read(SLOTS, R"({"count":{"total":1}})", "")).find("tasks[0].command") != std::string::npos);
-    CHECK(why(read(SLOTS, R"({"command":[1],"count":{"total":1}})", "")).find("tasks[0].command") != std::string::npos);
-    CHECK(why(read(SLOTS, R"({"command":["a"],"count":{"total":0}})", "")).find("tasks[0].count") != std::string::npos);
-    CHECK(why(read(SLOTS, R"({"command":["a"]})", R"("duration":"soon")")).find("duration") != std::string::npos);
-    CHECK(why(read("", "{}", R"("exec":{"test":{"run_duration":"x"}})")).find("run_duration") != std::string::npos);
+    CHECK(why(read_exec_spec(SLOTS, R"({"count":{"total":1}})", "")).find("tasks[0].command") != std::string::npos);
+    CHECK(why(read_exec_spec(SLOTS, R"({"command":[1],"count":{"total":1}})", "")).find("tasks[0].command") !=
+          std::string::npos);
+    CHECK(why(read_exec_spec(SLOTS, R"({"command":["a"],"count":{"total":0}})", "")).find("tasks[0].count") !=
+          std::string::npos);
+    CHECK(why(read_exec_spec(SLOTS, R"({"command":["a"]})", R"("duration":"soon")")).find("duration") !=
+          std::string::npos);
+    CHECK(why(read_exec_spec("", "{}", R"("exec":{"test":{"run_duration":"x"}})")).find("run_duration") !=
+          std::string::npos);
 }

@@ -15,10 +15,10 @@ using weir::broker::LogFile;
 
 namespace {
 
-struct Folder {
+struct LogFolder {
     std::filesystem::path path = std::filesystem::temp_directory_path() / ("weir-log-test-" + std::to_string(getpid()));
-    Folder() { std::filesystem::create_directories(path); }
-    ~Folder() { std::filesystem::remove_all(path); }
+    LogFolder() { std::filesystem::create_directories(path); }
+    ~LogFolder() { std::filesystem::remove_all(path); }
     std::string file(const char* name) const { return (path / name).string(); }
 };
 
@@ -46,7 +46,7 @@ class FullDisk {
 }  // namespace
 
 TEST_CASE("log file: lines are appended to what is there, for the owner alone") {
-    const Folder folder;
+    const LogFolder folder;
     std::ofstream(folder.file("old")) << "before\n";
     LogFile log;
     REQUIRE(log.open(folder.file("old")));
@@ -59,7 +59,7 @@ TEST_CASE("log file: lines are appended to what is there, for the owner alone") 
 }
 
 TEST_CASE("log file: after a rotation the file is made anew; what was open stays where that fails") {
-    const Folder folder;
+    const LogFolder folder;
     LogFile log;
     REQUIRE(log.open(folder.file("log")));
     REQUIRE(log.write("one"));
@@ -77,7 +77,7 @@ TEST_CASE("log file: after a rotation the file is made anew; what was open stays
 }
 
 TEST_CASE("log file: lines that a full disk took are counted, a torn one is ended") {
-    const Folder folder;
+    const LogFolder folder;
     LogFile log;
     REQUIRE(log.open(folder.file("log")));
     REQUIRE(log.write("12345"));

@@ -14,15 +14,15 @@ using namespace weir::broker;
 
 namespace {
 
-weir::Result<Inventory> read(const char* json) {
+weir::Result<Inventory> read_resources(const char* json) {
     return configured_inventory(Json::parse_payload(json));
 }
 
 }  // namespace
 
 TEST_CASE("resource config: entries add hosts, and cores, GPUs and properties to hosts that are there") {
-    const auto found =
-        read(R"({"config":[{"hosts":"n[0-1]","cores":"0-3"},{"hosts":"n1","gpus":"0-1","properties":["gpu"]}]})");
+    const auto found = read_resources(
+        R"({"config":[{"hosts":"n[0-1]","cores":"0-3"},{"hosts":"n1","gpus":"0-1","properties":["gpu"]}]})");
     REQUIRE(found);
     REQUIRE(found->nodes.size() == 2);
     CHECK(found->nodes[0].cores == *IdSet::parse("0-3"));
@@ -33,16 +33,16 @@ TEST_CASE("resource config: entries add hosts, and cores, GPUs and properties to
 }
 
 TEST_CASE("resource config: an imagined cluster of equal nodes") {
-    const auto found = read(R"({"imagined":{"nodes":4,"cores":16,"hostlist":"w[01-04]"}})");
+    const auto found = read_resources(R"({"imagined":{"nodes":4,"cores":16,"hostlist":"w[01-04]"}})");
     REQUIRE(found);
     CHECK(found->nodes.size() == 4);
     CHECK(found->core_count() == 64);
     CHECK(found->nodes[3].host == "w04");
-    CHECK(read(R"({"imagined":{"nodes":2,"cores":1}})")->nodes[1].host == "node1");
+    CHECK(read_resources(R"({"imagined":{"nodes":2,"cores":1}})")->nodes[1].host == "node1");
 }
 
 TEST_CASE("resource config: what is wrong is named by its key") {
-    const auto why = [](const char* json) { return read(json).error().message; };
+    const auto why = [](const char* json) { return read_resources(json).error().message; };
     CHECK(why(R"({"config":[{"cores":"0"}]})").find("resource.config.hosts") != std::string::npos);
     CHECK(why(R"({"config":[{"hosts":"a","cores":"x"}]})").find("resource.config.cores") != std::string::npos);
     CHECK(why(R"({"config":[{"hosts":"a"}]})").find("host a has no cores") != std::string::npos);
@@ -56,7 +56,7 @@ TEST_CASE("resource config: memory stands in a file of its own, as Flux has it; 
     const std::string table = R"({"config":[{"hosts":"n[0-2]","cores":"0"}],"scheduling":")" + path + R"("})";
     const auto found = [&](const char* text) {
         std::ofstream(path) << text;
-        return read(table.c_str());
+        return read_resources(table.c_str());
     };
     const auto good = found(R"({"weir":{"memory_mib":[{"hosts":"n[1-2]","value":8192},{"ranks":"2","value":9}]}})");
     REQUIRE(good);
@@ -83,10 +83,10 @@ TEST_CASE("resource config: R is read from a file, errors name its line") {
     const std::string path = "weir-r-test-" + std::to_string(getpid());
     std::ofstream(path) << "{\n  \"version\": oops\n}\n";
     const std::string table = R"({"path":")" + path + R"("})";
-    CHECK(read(table.c_str()).error().message.find(path + ":2:") != std::string::npos);
+    CHECK(read_resources(table.c_str()).error().message.find(path + ":2:") != std::string::npos);
     std::ofstream(path)
         << R"({"version":1,"execution":{"R_lite":[{"rank":"0","children":{"core":"0-7"}}],"nodelist":["x"]}})";
-    CHECK(read(table.c_str())->core_count() == 8);
+    CHECK(read_resources(table.c_str())->core_count() == 8);
     std::remove(path.c_str());
 }
 

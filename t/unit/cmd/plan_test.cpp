@@ -7,7 +7,7 @@ using namespace weir::cmd;
 
 namespace {
 
-Plan sample() {
+Plan sample_plan() {
     Plan plan;
     plan.rundir = "/r";
     plan.plugins = "/p";
@@ -27,7 +27,7 @@ Plan sample() {
 }  // namespace
 
 TEST_CASE("plan: the parent's configuration") {
-    CHECK(parent_config(sample()) == R"(# Written by weir at each start; changes here are lost.
+    CHECK(parent_config(sample_plan()) == R"(# Written by weir at each start; changes here are lost.
 [weir-broker]
 modules = ["kvs", "resource", "job-manager", "job-exec", "sched-weir-fcfs", "job-priority", "job-route"]
 
@@ -69,7 +69,7 @@ queue = "batch"
 }
 
 TEST_CASE("plan: a child has its scheduler, the parent's tree and clock, and neither queues nor resources") {
-    const std::string text = child_config(sample(), sample().partitions[1]);
+    const std::string text = child_config(sample_plan(), sample_plan().partitions[1]);
     CHECK(text.find("\"sched-weir-easy\"") != std::string::npos);
     CHECK(text.find("scale = 100.000") != std::string::npos);
     CHECK(text.find("share-tree = \"/s/shares.toml\"") != std::string::npos);
@@ -78,7 +78,7 @@ TEST_CASE("plan: a child has its scheduler, the parent's tree and clock, and nei
 }
 
 TEST_CASE("plan: a single node has its bare name, real time no clock table") {
-    Plan plan = sample();
+    Plan plan = sample_plan();
     plan.nodes = 1;
     plan.host = "here";
     plan.scale = 1;

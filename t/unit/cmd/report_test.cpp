@@ -14,8 +14,8 @@ namespace {
 Instant at(Duration d) {
     return Instant{1'000'000s} + d;
 }
-JobRecord job(const char* user, const char* account, std::int64_t cores, Duration submit, Duration alloc,
-              Duration free) {
+JobRecord reported_job(const char* user, const char* account, std::int64_t cores, Duration submit, Duration alloc,
+                       Duration free) {
     JobRecord record;
     record.user = user;
     record.account = account;
@@ -25,17 +25,17 @@ JobRecord job(const char* user, const char* account, std::int64_t cores, Duratio
     record.free = at(free);
     return record;
 }
-const std::vector<Entitlement> tree{{"physics", 0.75},
-                                    {"physics/lattice", 0.75},
-                                    {"physics/lattice/@alice", 0.75},
-                                    {"chem", 0.25},
-                                    {"chem/@carol", 0.25}};
+const std::vector<Entitlement> report_tree{{"physics", 0.75},
+                                           {"physics/lattice", 0.75},
+                                           {"physics/lattice/@alice", 0.75},
+                                           {"chem", 0.25},
+                                           {"chem/@carol", 0.25}};
 
 }  // namespace
 
 TEST_CASE("report: charges go from alloc to free and add up along the path") {
-    const auto sums =
-        core_us_by_path({job("alice", "physics/lattice", 4, 0s, 10s, 20s + 1us), job("carol", "chem", 1, 0s, 0s, 5s)});
+    const auto sums = core_us_by_path({reported_job("alice", "physics/lattice", 4, 0s, 10s, 20s + 1us),
+                                       reported_job("carol", "chem", 1, 0s, 0s, 5s)});
     CHECK(sums.at("") == 45'000'004);
     CHECK(sums.at("physics") == 40'000'004);
     CHECK(sums.at("physics/lattice") == 40'000'004);
@@ -44,17 +44,18 @@ TEST_CASE("report: charges go from alloc to free and add up along the path") {
 }
 
 TEST_CASE("report: a job that never ran costs nothing and has no wait") {
-    JobRecord never = job("carol", "chem", 8, 0s, 0s, 0s);
+    JobRecord never = reported_job("carol", "chem", 8, 0s, 0s, 0s);
     CHECK(core_us(never) == 0);
-    const auto rows = account_rows({never, job("carol", "chem", 1, 0s, 30s, 40s)}, tree, {at(0s), at(100s)});
+    const auto rows =
+        account_rows({never, reported_job("carol", "chem", 1, 0s, 30s, 40s)}, report_tree, {at(0s), at(100s)});
     CHECK(rows[4].jobs == 2);
     CHECK(rows[4].wait_median == 30s);
 }
 
 TEST_CASE("report: delivered counts the window only, asked the whole") {
-    const auto rows =
-        account_rows({job("alice", "physics/lattice", 1, 0s, 0s, 300s), job("carol", "chem", 1, 0s, 0s, 100s)}, tree,
-                     {at(0s), at(100s)});
+    const auto rows = account_rows(
+        {reported_job("alice", "physics/lattice", 1, 0s, 0s, 300s), reported_job("carol", "chem", 1, 0s, 0s, 100s)},
+        report_tree, {at(0s), at(100s)});
     CHECK(rows[0].delivered == Approx(0.5));
     CHECK(rows[0].asked == Approx(0.75));
     CHECK(rows[0].ratio == Approx(0.5 / 0.75));
@@ -62,14 +63,14 @@ TEST_CASE("report: delivered counts the window only, asked the whole") {
 }
 
 TEST_CASE("report: bounded slowdown does not blow up short jobs") {
-    CHECK(bounded_slowdown(job("a", "b", 1, 0s, 0s, 1s)) == 1.0);
-    CHECK(bounded_slowdown(job("a", "b", 1, 0s, 19s, 20s)) == Approx(2.0));
-    CHECK(bounded_slowdown(job("a", "b", 1, 0s, 100s, 200s)) == Approx(2.0));
+    CHECK(bounded_slowdown(reported_job("a", "b", 1, 0s, 0s, 1s)) == 1.0);
+    CHECK(bounded_slowdown(reported_job("a", "b", 1, 0s, 19s, 20s)) == Approx(2.0));
+    CHECK(bounded_slowdown(reported_job("a", "b", 1, 0s, 100s, 200s)) == Approx(2.0));
 }
 
 TEST_CASE("report: an account's name that begins another's is not its parent") {
-    const auto rows =
-        account_rows({job("x", "chemistry", 1, 0s, 0s, 10s)}, {{"chem", 0.5}, {"chemistry", 0.5}}, {at(0s), at(9s)});
+    const auto rows = account_rows({reported_job("x", "chemistry", 1, 0s, 0s, 10s)},
+                                   {{"chem", 0.5}, {"chemistry", 0.5}}, {at(0s), at(9s)});
     CHECK(rows[0].jobs == 0);
     CHECK(rows[1].jobs == 1);
 }
@@ -112,7 +113,7 @@ TEST_CASE("report: a report without checks does not hold") {
 }
 
 TEST_CASE("report: CSV keeps microseconds and quotes what needs it") {
-    JobRecord record = job("a,b", "chem", 2, 0s, 1s + 5us, 3s);
+    JobRecord record = reported_job("a,b", "chem", 2, 0s, 1s + 5us, 3s);
     record.id = 7;
     record.result = "completed";
     CHECK(jobs_csv({record}, at(0s)) ==

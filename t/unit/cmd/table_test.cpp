@@ -7,7 +7,7 @@ using namespace weir::cmd;
 
 namespace {
 
-Table jobs() {
+Table jobs_table() {
     Table table({{"job"}, {"name", Align::left, 0, 4}, {"queue", Align::left, 1}, {"cores", Align::right}});
     table.add({"ƒ2", "a-rather-long-name", "batch", "8"});
     table.add({"ƒ11", "x", "debug", "128"});
@@ -22,7 +22,7 @@ Screen wide(std::size_t width) {
 }  // namespace
 
 TEST_CASE("table: natural widths, no trailing blanks") {
-    CHECK(jobs().text(wide(0)) ==
+    CHECK(jobs_table().text(wide(0)) ==
           "job  name                queue  cores\n"
           "ƒ2   a-rather-long-name  batch      8\n"
           "ƒ11  x                   debug    128\n");
@@ -32,14 +32,14 @@ TEST_CASE("table: natural widths, no trailing blanks") {
 }
 
 TEST_CASE("table: what may be cut is cut before a column goes") {
-    CHECK(jobs().text(wide(26)) ==
+    CHECK(jobs_table().text(wide(26)) ==
           "job  name     queue  cores\n"
           "ƒ2   a-rath…  batch      8\n"
           "ƒ11  x        debug    128\n");
 }
 
 TEST_CASE("table: the least wanted column goes next, and room is shared anew") {
-    CHECK(jobs().text(wide(22)) ==
+    CHECK(jobs_table().text(wide(22)) ==
           "job  name        cores\n"
           "ƒ2   a-rather-…      8\n"
           "ƒ11  x             128\n");
@@ -48,6 +48,6 @@ TEST_CASE("table: the least wanted column goes next, and room is shared anew") {
 TEST_CASE("table: colour only on a terminal") {
     Screen screen = wide(0);
     screen.color = true;
-    CHECK(jobs().text(screen).find("\x1b[2m") == 0);
-    CHECK(jobs().text(wide(0)).find('\x1b') == std::string::npos);
+    CHECK(jobs_table().text(screen).find("\x1b[2m") == 0);
+    CHECK(jobs_table().text(wide(0)).find('\x1b') == std::string::npos);
 }

@@ -17,12 +17,12 @@ using namespace weir::priority::testing;
 namespace {
 
 constexpr std::uint32_t liar = 6666;
-constexpr double end_of_time = 1e6;
+constexpr double last_s = 1e6;
 
 /// One instance and its state file, told what happens by its job-manager, killed and started again now and then.
-class World {
+class HostileWorld {
   public:
-    World(std::string tree, Settings with) : tree_(std::move(tree)), with_(std::move(with)) { restart(0); }
+    HostileWorld(std::string tree, Settings with) : tree_(std::move(tree)), with_(std::move(with)) { restart(0); }
 
     void restart(double t) {
         service_ = service(false, with_);
@@ -115,7 +115,7 @@ class Day {
   public:
     explicit Day(std::uint32_t who) : who_(who) {}
 
-    void step(std::vector<World*> worlds) {
+    void step(std::vector<HostileWorld*> worlds) {
         t_ += *rc::gen::inRange(0, 400);
         const int what = *rc::gen::inRange(0, 10);
         if (what < 4) {
@@ -136,7 +136,7 @@ class Day {
             used_ += job.user == who_ ? (t_ - job.start) * job.cores : 0;
             running_.erase(running_.begin() + at);
         } else if (what == 7) {
-            for (World* world : worlds) {
+            for (HostileWorld* world : worlds) {
                 world->restart(t_);
             }
         }
@@ -173,8 +173,8 @@ class Day {
         int cores;
         double start;
     };
-    static void tell(const std::vector<World*>& worlds, const JobEvent& event) {
-        for (World* world : worlds) {
+    static void tell(const std::vector<HostileWorld*>& worlds, const JobEvent& event) {
+        for (HostileWorld* world : worlds) {
             world->happen(event);
         }
     }
@@ -203,8 +203,8 @@ const char* const two_accounts =
     "\"physics\" = 2\n\"physics/@alice\" = 1\n\"physics/@liar\" = 1\n\"bio\" = 1\n"
     "\"bio/@bob\" = 1\n\"bio/@liar\" = 1\n\"bio/@*\" = 1\n";
 
-SignedCoreMicros charged_in(World& world, const std::string& path) {
-    return charged(*world, path, end_of_time);
+SignedCoreMicros charged_in(HostileWorld& world, const std::string& path) {
+    return charged(*world, path, last_s);
 }
 
 }  // namespace
@@ -214,8 +214,8 @@ SignedCoreMicros charged_in(World& world, const std::string& path) {
 TEST_CASE("hostile children: who has one account changes nothing at all, to the last bit and whoever's order") {
     rc::prop("an instance that he lies to and one that he is silent in have one ledger, one tree and one order", [] {
         const Settings with = ways(*rc::gen::inRange(0, 3));
-        World told(one_account, with);
-        World quiet(one_account, with);
+        HostileWorld told(one_account, with);
+        HostileWorld quiet(one_account, with);
         Day day(liar);
         Liar he(liar, false);
         const int steps = *rc::gen::inRange(1, 30);
@@ -242,8 +242,8 @@ TEST_CASE("hostile children: who has one account changes nothing at all, to the 
 // bounded", "a record without cores stays open", "the end of a job is not the end of what is inside it".
 TEST_CASE("hostile children: who has two accounts moves what his jobs cost between them, and no more") {
     rc::prop("all others pay what they would, he in all as much, in no account less than nothing or more than all", [] {
-        World told(two_accounts, ways(0));
-        World quiet(two_accounts, ways(0));
+        HostileWorld told(two_accounts, ways(0));
+        HostileWorld quiet(two_accounts, ways(0));
         Day day(liar);
         Liar he(liar, false);
         const int steps = *rc::gen::inRange(1, 30);
@@ -274,8 +274,8 @@ TEST_CASE("hostile children: who has two accounts moves what his jobs cost betwe
 // Kills the mutants "idle time is somebody's", "a partition's users get what it does not have", "strangers get leaves".
 TEST_CASE("hostile children: also of the owner's partitions all that is charged is what was allocated") {
     rc::prop("conservation, nothing below nothing, no leaf but for a user whom somebody knows", [] {
-        World told(two_accounts, ways(0));
-        World quiet(two_accounts, ways(0));
+        HostileWorld told(two_accounts, ways(0));
+        HostileWorld quiet(two_accounts, ways(0));
         Day day(owner);
         Liar it(owner, true);
         const int steps = *rc::gen::inRange(1, 30);

@@ -12,16 +12,16 @@ using namespace weir::priority::testing;
 
 namespace {
 
-constexpr std::int64_t child_cores = 64;
+constexpr std::int64_t allocated_cores = 64;
 
 /// What the child's state file holds: every record, in order; and the parent with its own.
-class World {
+class TwoLives {
   public:
-    World() { begin_life(); }
+    TwoLives() { begin_life(); }
 
     void start_job() {
         const std::int64_t cores = *rc::gen::inRange(1, 5);
-        if (cores_running_ + cores <= child_cores) {
+        if (cores_running_ + cores <= allocated_cores) {
             begin_job(++last_job_, cores);
         }
     }
@@ -96,7 +96,7 @@ class World {
         life_.clear();
         happen(submitted(child_, time_, owner));
         happen(eligible(child_, time_));
-        happen(started(child_, time_, child_cores));
+        happen(started(child_, time_, allocated_cores));
         attach();
         time_ += 1;
     }
@@ -124,7 +124,7 @@ class World {
 // nothing", "the next life begins to count anew", "a start of an earlier life is charged in this one".
 TEST_CASE("lives: however often a partition dies, users are charged what its journal says") {
     rc::prop("the parent's charge is the child's, to the microsecond", [] {
-        World world;
+        TwoLives world;
         const auto steps = *rc::gen::container<std::vector<int>>(rc::gen::inRange(0, 100));
         for (const int step : steps) {
             world.pass_time();
@@ -147,7 +147,7 @@ TEST_CASE("lives: however often a partition dies, users are charged what its jou
         world.report_all();
         RC_ASSERT(charged(world.parent(), "physics/lattice/@alice", 1e6) == world.want());
         RC_ASSERT(world.parent().accounting().ledger().charged(idle, at(1e6)) >= 0);
-        RC_ASSERT(world.parent().accounting().ledger().rate(idle) == child_cores);
+        RC_ASSERT(world.parent().accounting().ledger().rate(idle) == allocated_cores);
         RC_ASSERT(world.parent().accounting().ledger().rate(root_node) == 0);
         RC_ASSERT(world.parent().accounting().reported().empty());
     });

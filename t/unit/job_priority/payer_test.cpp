@@ -30,7 +30,7 @@ UserDatabase groups() {
     return database;
 }
 
-std::unique_ptr<PriorityService> service_with(const Settings& with, const char* tree = mixed) {
+std::unique_ptr<PriorityService> charging_service(const Settings& with, const char* tree = mixed) {
     auto made = std::make_unique<PriorityService>(with, groups(), owner, false);
     put_tree(*made, tree);
     made->begin_backlog();
@@ -38,7 +38,7 @@ std::unique_ptr<PriorityService> service_with(const Settings& with, const char* 
     return made;
 }
 
-void submit(PriorityService& s, FluxJobId id, std::uint32_t userid, const JobRequest& request, double t = 1) {
+void submit_request(PriorityService& s, FluxJobId id, std::uint32_t userid, const JobRequest& request, double t = 1) {
     s.apply({id, at(t), SubmitEvent{userid, 16, request}});
     s.apply(eligible(id, t));
 }
@@ -65,12 +65,12 @@ JobRequest in(std::string account, std::string queue = "", std::string qos = "",
 }  // namespace
 
 TEST_CASE("payers: a job is charged below its own queue, QoS or group") {
-    auto s = service_with(settings());
-    submit(*s, 1, alice, in("", "debug"));
-    submit(*s, 2, alice, in("", "batch"));
-    submit(*s, 3, alice, in("physics", "", "high"));
-    submit(*s, 4, carol, in(""));
-    submit(*s, 5, bob, in("", "debug"));
+    auto s = charging_service(settings());
+    submit_request(*s, 1, alice, in("", "debug"));
+    submit_request(*s, 2, alice, in("", "batch"));
+    submit_request(*s, 3, alice, in("physics", "", "high"));
+    submit_request(*s, 4, carol, in(""));
+    submit_request(*s, 5, bob, in("", "debug"));
     for (FluxJobId id = 1; id <= 5; ++id) {
         run(*s, id, 2, 12, 1 << id);
     }
@@ -83,8 +83,8 @@ TEST_CASE("payers: a job is charged below its own queue, QoS or group") {
 }
 
 TEST_CASE("payers: a pending job that changes its queue uses the other share") {
-    auto s = service_with(settings());
-    submit(*s, 1, alice, in("", "batch"));
+    auto s = charging_service(settings());
+    submit_request(*s, 1, alice, in("", "batch"));
     const auto share = [&] { return s->ranking().queue().factor_of(1); };
     CHECK(share() == s->accounting().tree().find("physics/@alice")->value);
     s->apply({1, at(2), UpdateEvent{std::nullopt, "debug", std::nullopt, std::nullopt}});
@@ -92,8 +92,8 @@ TEST_CASE("payers: a pending job that changes its queue uses the other share") {
 }
 
 TEST_CASE("payers: a restart keeps what groups, queues and QoS used") {
-    auto s = service_with(settings());
-    submit(*s, 1, alice, in("physics", "", "high"));
+    auto s = charging_service(settings());
+    submit_request(*s, 1, alice, in("physics", "", "high"));
     run(*s, 1, 2, 12);
     SavedState saved;
     const StateBatch batch = s->take_batch();
@@ -109,7 +109,7 @@ TEST_CASE("payers: a restart keeps what groups, queues and QoS used") {
 }
 
 TEST_CASE("payers: the plugin lets in who may be in a group, a queue or a QoS of an account") {
-    auto s = service_with(settings());
+    auto s = charging_service(settings());
     const AccountsView view = accounts(*s);
     CHECK(view.open_accounts == std::vector<std::string>{"physics", "chem"});
     for (const AccountsView::User& user : view.users) {
@@ -123,9 +123,9 @@ TEST_CASE("payers: the plugin lets in who may be in a group, a queue or a QoS of
 TEST_CASE("dynamic-user: a dispatch lowers the user at once, before anything was used") {
     Settings with = settings();
     with.algorithm = "dynamic-user";
-    auto s = service_with(with, "\"a\" = 1\n\"a/@alice\" = 1\n\"a/@bob\" = 1\n");
-    submit(*s, 1, alice, in(""));
-    submit(*s, 2, bob, in(""));
+    auto s = charging_service(with, "\"a\" = 1\n\"a/@alice\" = 1\n\"a/@bob\" = 1\n");
+    submit_request(*s, 1, alice, in(""));
+    submit_request(*s, 2, bob, in(""));
     s->pass(at(2));
     CHECK(factor(*s, "a/@alice") == factor(*s, "a/@bob"));
     s->apply(started(1, 2, 1));
@@ -142,10 +142,10 @@ TEST_CASE("dynamic-user: divisor as LSF writes it, from finished and running job
     with.algorithm = "dynamic-user";
     with.lsf.history.hist_hours = 0;
     with.lsf.history.enable_hist_run_time = true;
-    auto s = service_with(with, "\"a\" = 1\n\"a/@alice\" = 1\n\"a/@bob\" = 1\n");
-    submit(*s, 1, alice, in(""));
+    auto s = charging_service(with, "\"a\" = 1\n\"a/@alice\" = 1\n\"a/@bob\" = 1\n");
+    submit_request(*s, 1, alice, in(""));
     run(*s, 1, 0, 3600, 2);  // two core-hours of history
-    submit(*s, 2, alice, in(""));
+    submit_request(*s, 2, alice, in(""));
     s->apply(started(2, 3600, 4));
     const Measured measured = measured_at(*s, at(7200));
     const DynamicUse& use = measured.dynamic.at(s->accounting().tree().find("a/@alice")->value);
@@ -159,10 +159,10 @@ TEST_CASE("dynamic-user: divisor as LSF writes it, from finished and running job
 TEST_CASE("demand-capped: running and waiting cores are the demand, summed up the tree") {
     Settings with = settings();
     with.algorithm = "demand-capped";
-    auto s = service_with(with, "\"a\" = 1\n\"a/@alice\" = 1\n\"a/@bob\" = 1\n");
-    submit(*s, 1, alice, in("", "", "", 3));
-    submit(*s, 2, alice, in("", "", "", 5));
-    submit(*s, 3, bob, in("", "", "", 7));
+    auto s = charging_service(with, "\"a\" = 1\n\"a/@alice\" = 1\n\"a/@bob\" = 1\n");
+    submit_request(*s, 1, alice, in("", "", "", 3));
+    submit_request(*s, 2, alice, in("", "", "", 5));
+    submit_request(*s, 3, bob, in("", "", "", 7));
     s->apply(started(1, 2, 3));
     const Measured measured = measured_at(*s, at(3));
     const auto demand = [&](const char* path) {
@@ -182,9 +182,9 @@ TEST_CASE("usage reset: at the boundary, whoever looks when, across a restart, a
         return core_seconds(ledger.usage(*ledger.tree().find("chem/@bob"), at(t)));
     };
     constexpr double day = 86400;
-    auto s = service_with(with);
-    submit(*s, 1, bob, in(""));
-    submit(*s, 2, bob, in(""));
+    auto s = charging_service(with);
+    submit_request(*s, 1, bob, in(""));
+    submit_request(*s, 2, bob, in(""));
     run(*s, 1, 10, 1010);
     s->pass(at(day - 1));
     CHECK(usage(*s, day - 1) > 900);
@@ -214,9 +214,9 @@ TEST_CASE("usage reset: at the boundary, whoever looks when, across a restart, a
 TEST_CASE("usage reset: a day begins by the site's clock") {
     Settings with = settings();
     with.usage_reset = ResetPeriod::daily;
-    auto s = service_with(with);
+    auto s = charging_service(with);
     s->set_utc_offset(2h);
-    submit(*s, 1, bob, in(""));
+    submit_request(*s, 1, bob, in(""));
     run(*s, 1, 10, 1010);
     s->pass(at(21 * 3600));
     const auto usage = [&](double t) { return s->accounting().ledger().usage(root_node, at(t)); };
@@ -228,8 +228,8 @@ TEST_CASE("usage reset: a day begins by the site's clock") {
 TEST_CASE("no decay: history stays whole through a restart and a change to a half-life") {
     Settings with = settings();
     with.decay = DecayKind::none;
-    auto s = service_with(with);
-    submit(*s, 1, bob, in(""));
+    auto s = charging_service(with);
+    submit_request(*s, 1, bob, in(""));
     run(*s, 1, 0, 1000);
     const auto usage = [](const PriorityService& from, double t) {
         return core_seconds(from.accounting().ledger().usage(root_node, at(t)));
@@ -256,9 +256,9 @@ TEST_CASE("when: the older job stops gaining at the maximum, then the younger an
     with.wait_max = 1h;
     with.wait_after = {.time = {}};
     with.weights.wait = 36000;  // ten a second
-    auto s = service_with(with, "\"a\" = 1\n\"a/@alice\" = 1\n\"a/@bob\" = 1\n");
-    submit(*s, 1, alice, in(""), 0);
-    submit(*s, 2, bob, in(""), 100);
+    auto s = charging_service(with, "\"a\" = 1\n\"a/@alice\" = 1\n\"a/@bob\" = 1\n");
+    submit_request(*s, 1, alice, in(""), 0);
+    submit_request(*s, 2, bob, in(""), 100);
     s->apply(urgency(2, 100, 17));  // 1000/29 more
     s->pass(at(200));
     const auto view = when_view(*s, 2, 1, at(200));
@@ -317,9 +317,9 @@ TEST_CASE("payer: while the user database fails nobody pays, then who should hav
         s.begin_backlog();
         s.end_backlog(at(0));
         const std::uint32_t nodes = s.accounting().tree().size();
-        submit(s, 1, 7001, in(account));
+        submit_request(s, 1, 7001, in(account));
         s.apply(started(1, 10, 2));
-        submit(s, 2, 7001, in(account));
+        submit_request(s, 2, 7001, in(account));
         s.pass(at(50));
         CHECK(charged(s, "", 100) == 180'000'000);
         CHECK(s.accounting().tree().size() == nodes);
@@ -343,7 +343,7 @@ TEST_CASE("payer: who was known stays so while the user database fails, through 
     put_tree(s, for_dora);
     s.begin_backlog();
     s.end_backlog(at(0));
-    submit(s, 1, 7001, in("chem"));
+    submit_request(s, 1, 7001, in("chem"));
     moody.is_failing = true;
     s.configure(settings(), at(20));
     s.apply(started(1, 30, 2));
@@ -359,7 +359,7 @@ TEST_CASE("payer: whom the database did not have yet is asked for again, and pay
     put_tree(s, for_dora);
     s.begin_backlog();
     s.end_backlog(at(0));
-    submit(s, 1, 7001, in("bio"));
+    submit_request(s, 1, 7001, in("bio"));
     CHECK(s.users().name(7001) == "7001");
     CHECK_FALSE(s.users().take_problem());
     const int asked = moody.asked;

@@ -21,7 +21,7 @@ Settings with(const std::string& toml) {
     return s;
 }
 
-std::unique_ptr<PriorityService> service_with(const std::string& toml) {
+std::unique_ptr<PriorityService> configured_service(const std::string& toml) {
     auto made = std::make_unique<PriorityService>(with(toml), no_database(), owner, false);
     put_tree(*made);
     made->begin_backlog();
@@ -29,7 +29,7 @@ std::unique_ptr<PriorityService> service_with(const std::string& toml) {
     return made;
 }
 
-void submit(PriorityService& s, FluxJobId id, std::uint32_t userid, JobRequest request = {}) {
+void submit_pending(PriorityService& s, FluxJobId id, std::uint32_t userid, JobRequest request = {}) {
     s.apply({id, at(1), SubmitEvent{userid, 16, std::move(request)}});
     s.apply(eligible(id, 1));
 }
@@ -47,9 +47,9 @@ using Values = std::vector<std::pair<FluxJobId, std::optional<double>>>;
 // Kills: an unknown job's value kept; a value that moves no job until the next pass; null setting 0 but keeping the
 // row.
 TEST_CASE("service: the site's value moves the job, is shown, and can be taken back") {
-    auto s = service_with("");
-    submit(*s, 1, alice);
-    submit(*s, 2, alice);
+    auto s = configured_service("");
+    submit_pending(*s, 1, alice);
+    submit_pending(*s, 2, alice);
     pushed_at(*s, 2);
     CHECK(set_site_values(*s, Values{{1, 0.25}, {9, 1.}, {2, 7.}}).unknown == std::vector<FluxJobId>{9});
     CHECK(s->has_marked());
@@ -69,11 +69,11 @@ TEST_CASE("service: the site's value moves the job, is shown, and can be taken b
 // the backlog's jobs judged without them.
 TEST_CASE("service: the site's values outlive the module, and go with their jobs") {
     MemoryStore store;
-    auto s = service_with("");
-    submit(*s, 1, alice);
-    submit(*s, 2, alice);
-    submit(*s, 3, alice);
-    submit(*s, 4, alice);
+    auto s = configured_service("");
+    submit_pending(*s, 1, alice);
+    submit_pending(*s, 2, alice);
+    submit_pending(*s, 3, alice);
+    submit_pending(*s, 4, alice);
     StateBatch values;
     values.site = set_site_values(*s, Values{{1, 0.5}, {2, 0.5}, {3, 0.5}, {4, 0.5}}).rows;
     store.apply(values);
@@ -99,9 +99,9 @@ TEST_CASE("service: the site's values outlive the module, and go with their jobs
 // Kills: a member who joins by an @* line standing without its account's priority until the next reload; a new tree
 // with the old tree's priorities.
 TEST_CASE("service: an association's priority counts, also of members that join later") {
-    auto s = service_with("[weir.associations]\nphysics = {priority = 5}\nbio = {priority = 10}\n");
-    submit(*s, 1, alice);
-    submit(*s, 2, carol);
+    auto s = configured_service("[weir.associations]\nphysics = {priority = 5}\nbio = {priority = 10}\n");
+    submit_pending(*s, 1, alice);
+    submit_pending(*s, 2, carol);
     auto pushed = pushed_at(*s, 2);
     CHECK(pushed.at(1) == 50);
     CHECK(pushed.at(2) == 100);
@@ -124,8 +124,8 @@ TEST_CASE("service: wait counts after so many of the job's time limits, and expl
     s.end_backlog(at(0));
     JobRequest hour;
     hour.wall_time = std::chrono::hours(1);
-    submit(s, 1, alice, hour);
-    submit(s, 2, alice);  // no limit
+    submit_pending(s, 1, alice, hour);
+    submit_pending(s, 2, alice);  // no limit
     CHECK(pushed_at(s, 1 + 3600 + 60).at(2) == 60);
     const auto words = [&](double t) { return explain_view(s, 1, at(t)).value().dump(); };
     CHECK_THAT(words(1 + 3600 + 60),
@@ -141,12 +141,12 @@ TEST_CASE("service: wait counts after so many of the job's time limits, and expl
 
 // Kills: amounts in another order than the engine's types; nodes or the wall time of the job not handed on.
 TEST_CASE("service: resources, nodes and time limits count") {
-    auto s = service_with("[weir.resources]\ngpus = 600\nmemory = { weight = 100, total = 64 }\n");
+    auto s = configured_service("[weir.resources]\ngpus = 600\nmemory = { weight = 100, total = 64 }\n");
     s->set_machine({64, 4, 6., 0.});
     JobRequest request;
     request.cores = 4;
     request.amounts = {{"gpus", 2.}, {"memory", 32.}, {"licence", 9.}};
-    submit(*s, 1, alice, request);
+    submit_pending(*s, 1, alice, request);
     CHECK(pushed_at(*s, 2).at(1) == 250);
     const std::string text = explain_view(*s, 1, at(2)).value().dump();
     CHECK_THAT(text, Catch::Matchers::Contains("2 gpus give 200, 32 memory give 50"));
@@ -157,11 +157,11 @@ TEST_CASE("service: resources, nodes and time limits count") {
     s->configure(by_nodes, at(3));
     request.nodes = 3;
     request.cores = 16;
-    submit(*s, 2, alice, request);
+    submit_pending(*s, 2, alice, request);
     CHECK(pushed_at(*s, 4).at(2) == 500);  // (3/4 + 16/64) / 2
     by_nodes.size_rule = SizeRule::over_time;
     s->configure(by_nodes, at(5));
     request.wall_time = std::chrono::minutes(2);
-    submit(*s, 3, alice, request);
+    submit_pending(*s, 3, alice, request);
     CHECK(pushed_at(*s, 6).at(3) == 375);  // 3 nodes of 16 cores for 2 minutes
 }

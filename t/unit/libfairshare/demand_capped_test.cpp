@@ -8,11 +8,11 @@ using namespace weir::testing;
 
 namespace {
 
-struct World {
+struct DemandWorld {
     ShareTree tree;
     std::vector<std::uint64_t> demand;
 
-    World(const Lines& lines, const std::vector<std::pair<std::string, std::uint64_t>>& wanted)
+    DemandWorld(const Lines& lines, const std::vector<std::pair<std::string, std::uint64_t>>& wanted)
         : tree(tree_of(lines)), demand(tree.size(), 0) {
         for (const auto& [path, cores] : wanted) {
             demand[at(tree, path).value] = cores;
@@ -26,21 +26,21 @@ struct World {
 }  // namespace
 
 TEST_CASE("deserved shares: an idle user's part goes to the siblings by their shares") {
-    const World made{{{"@idle", 2}, {"@a", 1}, {"@b", 1}}, {{"@a", 100}, {"@b", 100}}};
+    const DemandWorld made{{{"@idle", 2}, {"@a", 1}, {"@b", 1}}, {{"@a", 100}, {"@b", 100}}};
     CHECK(made.cores(100, "@a") == 50);
     CHECK(made.cores(100, "@idle") == 0);
 }
 
 TEST_CASE("deserved shares: nobody gets more than he wants, the rest stands at the same level a share") {
-    const World made{{{"@little", 1}, {"@a", 1}, {"@b", 2}}, {{"@little", 10}, {"@a", 100}, {"@b", 100}}};
+    const DemandWorld made{{{"@little", 1}, {"@a", 1}, {"@b", 2}}, {{"@little", 10}, {"@a", 100}, {"@b", 100}}};
     CHECK(made.cores(100, "@little") == 10);
     CHECK(made.cores(100, "@a") == 30);
     CHECK(made.cores(100, "@b") == 60);
 }
 
 TEST_CASE("deserved shares: what an account leaves over stays with its siblings, not with its cousins' users") {
-    const World made{{{"x", 1}, {"y", 1}, {"x/@a", 1}, {"x/@b", 1}, {"y/@c", 1}},
-                     {{"x/@a", 100}, {"x/@b", 10}, {"y/@c", 20}}};
+    const DemandWorld made{{{"x", 1}, {"y", 1}, {"x/@a", 1}, {"x/@b", 1}, {"y/@c", 1}},
+                           {{"x/@a", 100}, {"x/@b", 10}, {"y/@c", 20}}};
     CHECK(made.cores(100, "y") == 20);
     CHECK(made.cores(100, "x") == 80);
     CHECK(made.cores(100, "x/@b") == 10);
@@ -48,7 +48,7 @@ TEST_CASE("deserved shares: what an account leaves over stays with its siblings,
 }
 
 TEST_CASE("deserved shares: enough for all gives everyone what he wants; no shares, nothing") {
-    const World made{{{"@a", 1}, {"@b", 1}, {"@none", 0}}, {{"@a", 3}, {"@b", 4}, {"@none", 5}}};
+    const DemandWorld made{{{"@a", 1}, {"@b", 1}, {"@none", 0}}, {{"@a", 3}, {"@b", 4}, {"@none", 5}}};
     CHECK(made.cores(100, "@a") == 3);
     CHECK(made.cores(100, "@b") == 4);
     CHECK(made.cores(100, "@none") == 0);
@@ -56,7 +56,7 @@ TEST_CASE("deserved shares: enough for all gives everyone what he wants; no shar
 }
 
 TEST_CASE("deserved shares: without a known capacity demand tells who takes part") {
-    const World made{{{"@a", 1}, {"@b", 3}, {"@idle", 4}}, {{"@a", 1}, {"@b", 1000}}};
+    const DemandWorld made{{{"@a", 1}, {"@b", 3}, {"@idle", 4}}, {{"@a", 1}, {"@b", 1000}}};
     const DeservedShares deserved = deserved_shares(made.tree, made.demand, 0);
     CHECK(deserved.amount[at(made.tree, "@b").value] == 3 * deserved.amount[at(made.tree, "@a").value]);
     CHECK(deserved.amount[at(made.tree, "@idle").value] == 0);
@@ -72,8 +72,8 @@ TEST_CASE("deserved shares: users with parent shares are filled before their sib
 }
 
 TEST_CASE("demand capped: who used the same ranks by what he deserves now") {
-    const World made{{{"x", 1}, {"y", 1}, {"x/@a", 1}, {"x/@b", 1}, {"y/@c", 1}},
-                     {{"x/@a", 100}, {"x/@b", 10}, {"y/@c", 20}}};
+    const DemandWorld made{{{"x", 1}, {"y", 1}, {"x/@a", 1}, {"x/@b", 1}, {"y/@c", 1}},
+                           {{"x/@a", 100}, {"x/@b", 10}, {"y/@c", 20}}};
     std::vector<CoreMicros> usage(made.tree.size(), 0);
     usage[at(made.tree, "x/@a").value] = 40;
     usage[at(made.tree, "x/@b").value] = 40;

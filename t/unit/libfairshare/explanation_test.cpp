@@ -11,7 +11,7 @@ using namespace weir::testing;
 namespace {
 
 /// bio has used three times its share; lattice and plasma tie, with unequal users; usage in order of the lines.
-struct World {
+struct ExplainedWorld {
     ShareTree tree = tree_of({{"bio", 1},
                               {"bio/@ann", 1},
                               {"bio/@bob", 1},
@@ -27,7 +27,7 @@ struct World {
     Standings standings;
     Algorithm algorithm = FairTree{};
 
-    World() {
+    ExplainedWorld() {
         const std::vector<std::pair<const char*, CoreMicros>> used{{"bio/@ann", 600},
                                                                    {"bio/@bob", 150},
                                                                    {"physics/lattice/@carl", 125},
@@ -53,7 +53,7 @@ struct World {
 }  // namespace
 
 TEST_CASE("explanation: every level has its shares, usage and level value") {
-    const Explanation ann = World{}.of("bio/@ann");
+    const Explanation ann = ExplainedWorld{}.of("bio/@ann");
     REQUIRE(ann.levels.size() == 2);
     CHECK(ann.levels[0].path == "bio");
     CHECK(ann.levels[0].shares == 1);
@@ -70,7 +70,7 @@ TEST_CASE("explanation: every level has its shares, usage and level value") {
 }
 
 TEST_CASE("explanation: the level that most who go first part at holds it down") {
-    const World world;
+    const ExplainedWorld world;
     const Explanation ann = world.of("bio/@ann");
     CHECK(ann.levels[0].ahead == 4);
     CHECK(ann.levels[1].ahead == 1);
@@ -82,7 +82,7 @@ TEST_CASE("explanation: the level that most who go first part at holds it down")
 }
 
 TEST_CASE("explanation: those who go first are each counted at one level") {
-    const World world;
+    const ExplainedWorld world;
     for (std::uint32_t i = 1; i < world.tree.size(); ++i) {
         if (!world.tree.is_association(NodeId{i})) {
             continue;
@@ -97,7 +97,7 @@ TEST_CASE("explanation: those who go first are each counted at one level") {
 
 // Kills: the last of the associations below in place of the first; children's children among the children.
 TEST_CASE("explanation: an account stands where the first association below it stands") {
-    const World world;
+    const ExplainedWorld world;
     const auto of = [&](const char* path) {
         return explain_account(world.algorithm, world.tree, world.measures, world.standings, at(world.tree, path));
     };
@@ -134,7 +134,7 @@ TEST_CASE("explanation: an account without associations has levels alone") {
 }
 
 TEST_CASE("explanation: two associations are told apart where their paths part") {
-    const Comparison told = World{}.of("bio/@bob", "physics/lattice/@carl");
+    const Comparison told = ExplainedWorld{}.of("bio/@bob", "physics/lattice/@carl");
     CHECK(told.common.empty());
     CHECK(told.level_a->path == "bio");
     CHECK(told.level_b->path == "physics");
@@ -146,12 +146,12 @@ TEST_CASE("explanation: two associations are told apart where their paths part")
 }
 
 TEST_CASE("explanation: where accounts tie, those below them decide") {
-    const Comparison told = World{}.of("physics/plasma/@fay", "physics/lattice/@carl");
+    const Comparison told = ExplainedWorld{}.of("physics/plasma/@fay", "physics/lattice/@carl");
     CHECK(told.common == "physics");
     CHECK(told.level_a->path == "physics/plasma/@fay");
     CHECK(std::is_gt(told.order));
     CHECK(told.reason.find("\"physics/plasma\" and \"physics/lattice\" tie") != std::string::npos);
-    CHECK(std::is_eq(World{}.of("bio/@bob", "bio/@bob").order));
+    CHECK(std::is_eq(ExplainedWorld{}.of("bio/@bob", "bio/@bob").order));
 }
 
 TEST_CASE("explanation: a level that has its parent's shares is passed over") {

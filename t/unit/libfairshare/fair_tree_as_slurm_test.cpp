@@ -7,11 +7,11 @@ using namespace weir::testing;
 
 namespace {
 
-struct World {
+struct SlurmWorld {
     ShareTree tree;
     std::vector<CoreMicros> usage;
 
-    World(const Lines& lines, const std::vector<std::pair<std::string, CoreMicros>>& used)
+    SlurmWorld(const Lines& lines, const std::vector<std::pair<std::string, CoreMicros>>& used)
         : tree(tree_of(lines)), usage(tree.size(), 0) {
         for (const auto& [path, amount] : used) {
             usage[at(tree, path).value] = amount;
@@ -26,8 +26,8 @@ struct World {
 };
 
 /// Two accounts that tie; in each one association above and one below its entitlement.
-const World tied_accounts{{{"a", 1}, {"a/@u1", 1}, {"a/@u2", 1}, {"b", 1}, {"b/@u3", 1}, {"b/@u4", 1}},
-                          {{"a/@u1", 100}, {"a/@u2", 900}, {"b/@u3", 300}, {"b/@u4", 700}}};
+const SlurmWorld tied_accounts{{{"a", 1}, {"a/@u1", 1}, {"a/@u2", 1}, {"b", 1}, {"b/@u3", 1}, {"b/@u4", 1}},
+                               {{"a/@u1", 100}, {"a/@u2", 900}, {"b/@u3", 300}, {"b/@u4", 700}}};
 
 }  // namespace
 
@@ -42,7 +42,7 @@ TEST_CASE("fair tree as Slurm: the later of two tied accounts goes on where the 
 }
 
 TEST_CASE("fair tree as Slurm: whoever ties with an account that nobody is in has the first rank") {
-    const World made{{{"a", 1}, {"b", 1}, {"b/@u1", 0}, {"@u2", 0}}, {}};
+    const SlurmWorld made{{{"a", 1}, {"b", 1}, {"b/@u1", 0}, {"@u2", 0}}, {}};
     CHECK(made.rank(FairTreeAsSlurm{}, "b/@u1") == 2);
     CHECK(made.rank(FairTreeAsSlurm{}, "@u2") == 1);
     const auto factors = evaluate(FairTreeAsSlurm{}, made.tree, made.usage).factor;
@@ -50,7 +50,7 @@ TEST_CASE("fair tree as Slurm: whoever ties with an account that nobody is in ha
 }
 
 TEST_CASE("fair tree as Slurm: siblings in exact proportion part where rounding parts them") {
-    const World made{{{"@u1", 15}, {"@u2", 75}, {"@u3", 132}}, {{"@u1", 2832}, {"@u2", 14160}, {"@u3", 6201363}}};
+    const SlurmWorld made{{{"@u1", 15}, {"@u2", 75}, {"@u3", 132}}, {{"@u1", 2832}, {"@u2", 14160}, {"@u3", 6201363}}};
     CHECK(made.rank(FairTreeAsSlurm{}, "@u1") == 3);
     CHECK(made.rank(FairTreeAsSlurm{}, "@u2") == 2);
     CHECK(made.rank(FairTree{}, "@u1") == 3);

@@ -18,19 +18,19 @@ struct Line {
     std::uint64_t usage = 0;
 };
 
-struct World {
+struct RankedWorld {
     ShareTree tree;
     std::vector<CoreMicros> usage;
     Standings standings;
     std::uint32_t rank(std::string_view path) const { return standings.rank[at(tree, path).value]; }
 };
 
-World world(const std::vector<Line>& lines, const FairTree& rule = {}) {
+RankedWorld world(const std::vector<Line>& lines, const FairTree& rule = {}) {
     Lines plain;
     for (const Line& line : lines) {
         plain.emplace_back(line.path, line.shares);
     }
-    World made{tree_of(plain), {}, {}};
+    RankedWorld made{tree_of(plain), {}, {}};
     made.usage.assign(made.tree.size(), 0);
     for (const Line& line : lines) {
         NodeId id = at(made.tree, line.path);
@@ -46,7 +46,8 @@ World world(const std::vector<Line>& lines, const FairTree& rule = {}) {
 }  // namespace
 
 TEST_CASE("fair tree: the better served account's users all stand behind") {
-    const World w = world({{"a", 1}, {"b", 1}, {"a/@u", 1, 10}, {"a/@v", 1, 20}, {"b/@x", 1, 40}, {"b/@y", 1, 0}});
+    const RankedWorld w =
+        world({{"a", 1}, {"b", 1}, {"a/@u", 1, 10}, {"a/@v", 1, 20}, {"b/@x", 1, 40}, {"b/@y", 1, 0}});
     CHECK(w.rank("a/@u") == 4);
     CHECK(w.rank("a/@v") == 3);
     CHECK(w.rank("b/@y") == 2);
@@ -56,7 +57,7 @@ TEST_CASE("fair tree: the better served account's users all stand behind") {
 }
 
 TEST_CASE("fair tree: equal users share the higher rank, the next skips") {
-    const World w = world({{"@a", 1, 10}, {"@b", 3, 30}, {"@c", 1, 20}, {"@d", 2, 10}});
+    const RankedWorld w = world({{"@a", 1, 10}, {"@b", 3, 30}, {"@c", 1, 20}, {"@d", 2, 10}});
     CHECK(w.rank("@d") == 4);
     CHECK(w.rank("@a") == 3);
     CHECK(w.rank("@b") == 3);
@@ -65,27 +66,27 @@ TEST_CASE("fair tree: equal users share the higher rank, the next skips") {
 
 TEST_CASE("fair tree: ties that rounding would break are ties") {
     // 15/2832 and 75/14160 as in the reference program, which ranks them apart although it prints the same level.
-    const World w = world({{"@u1", 15, 2832}, {"@u2", 75, 14160}, {"@u3", 10, 99999999}});
+    const RankedWorld w = world({{"@u1", 15, 2832}, {"@u2", 75, 14160}, {"@u3", 10, 99999999}});
     CHECK(w.rank("@u1") == w.rank("@u2"));
 }
 
 TEST_CASE("fair tree: differences beyond a double's reach decide") {
     const std::uint64_t big = std::uint64_t{1} << 62;
-    const World w = world({{"@u1", 1, big}, {"@u2", 1, big + 1}});
+    const RankedWorld w = world({{"@u1", 1, big}, {"@u2", 1, big + 1}});
     CHECK(w.rank("@u1") == 2);
     CHECK(w.rank("@u2") == 1);
 }
 
 TEST_CASE("fair tree: tied accounts are merged and their children ranked by the level in their own account") {
     // The documented case: levels in a: 5, 5/9; in b: 5/3, 5/7.
-    const World w = world({{"a", 1},
-                           {"b", 1},
-                           {"c", 1},
-                           {"a/@u1", 1, 10},
-                           {"a/@u2", 1, 90},
-                           {"b/@u3", 1, 30},
-                           {"b/@u4", 1, 70},
-                           {"c/@u5", 1, 200}});
+    const RankedWorld w = world({{"a", 1},
+                                 {"b", 1},
+                                 {"c", 1},
+                                 {"a/@u1", 1, 10},
+                                 {"a/@u2", 1, 90},
+                                 {"b/@u3", 1, 30},
+                                 {"b/@u4", 1, 70},
+                                 {"c/@u5", 1, 200}});
     CHECK(w.rank("a/@u1") == 5);
     CHECK(w.rank("b/@u3") == 4);
     CHECK(w.rank("b/@u4") == 3);
@@ -95,18 +96,18 @@ TEST_CASE("fair tree: tied accounts are merged and their children ranked by the 
 
 TEST_CASE("fair tree: an account tied with a user shares its rank with its best, or by option stands behind") {
     const std::vector<Line> lines{{"@r", 1, 10}, {"a", 1}, {"a/@u", 1, 2}, {"a/@v", 1, 8}};
-    const World slurm = world(lines);
+    const RankedWorld slurm = world(lines);
     CHECK(slurm.rank("@r") == 3);
     CHECK(slurm.rank("a/@u") == 3);
     CHECK(slurm.rank("a/@v") == 1);
-    const World flux = world(lines, FairTree{.users_before_tied_accounts = true});
+    const RankedWorld flux = world(lines, FairTree{.users_before_tied_accounts = true});
     CHECK(flux.rank("@r") == 3);
     CHECK(flux.rank("a/@u") == 2);
     CHECK(flux.rank("a/@v") == 1);
 }
 
 TEST_CASE("fair tree: no shares stand last, even unused; unused with shares first") {
-    const World w = world({{"@none", 0, 0}, {"@spent", 1, 1000}, {"@fresh", 1, 0}, {"@none2", 0, 50}});
+    const RankedWorld w = world({{"@none", 0, 0}, {"@spent", 1, 1000}, {"@fresh", 1, 0}, {"@none2", 0, 50}});
     CHECK(w.rank("@fresh") == 4);
     CHECK(w.rank("@spent") == 3);
     CHECK(w.rank("@none") == 2);
@@ -114,21 +115,21 @@ TEST_CASE("fair tree: no shares stand last, even unused; unused with shares firs
 }
 
 TEST_CASE("fair tree: equal shares and no usage give everyone the balanced factor, 1") {
-    const World w = world({{"@r", 1}, {"a", 1}, {"a/@u", 1}, {"a/b", 1}, {"a/b/@v", 1}, {"c", 1}, {"c/@w", 1}});
+    const RankedWorld w = world({{"@r", 1}, {"a", 1}, {"a/@u", 1}, {"a/b", 1}, {"a/b/@v", 1}, {"c", 1}, {"c/@w", 1}});
     for (const char* path : {"@r", "a/@u", "a/b/@v", "c/@w"}) {
         CHECK(w.standings.factor[at(w.tree, path).value] == 1.0);
     }
 }
 
 TEST_CASE("fair tree: wildcard lines and empty accounts take no rank") {
-    const World w = world({{"a", 1}, {"b", 1}, {"a/@*", 9}, {"a/@u", 1, 5}, {"b/c", 1}});
+    const RankedWorld w = world({{"a", 1}, {"b", 1}, {"a/@*", 9}, {"a/@u", 1, 5}, {"b/c", 1}});
     CHECK(w.rank("a/@u") == 1);
     CHECK(w.rank("a/@*") == 0);
     CHECK(w.standings.factor[at(w.tree, "a/@u").value] == 1.0);
 }
 
 TEST_CASE("fair tree: a node's standing shows what sshare shows") {
-    const World w = world({{"a", 1}, {"b", 3}, {"a/@u", 1, 30}, {"a/@v", 1, 10}, {"b/@x", 1, 0}});
+    const RankedWorld w = world({{"a", 1}, {"b", 3}, {"a/@u", 1, 30}, {"a/@v", 1, 10}, {"b/@x", 1, 0}});
     const NodeStanding u = node_standing(FairTree{}, w.tree, w.usage, at(w.tree, "a/@u"));
     CHECK(u.norm_shares == 0.5);
     CHECK(u.norm_usage == 0.75);
@@ -158,7 +159,7 @@ TEST_CASE("fair tree: a very long list is ranked by the exact comparison, as a s
         const std::uint64_t used = i % 3 == 0 ? 1000003 * shares : i % 11 == 0 ? 0 : (i * 2654435761U) % 1000000000000U;
         lines.push_back({"@u" + std::to_string(i), static_cast<std::int64_t>(shares), used + (i % 501 == 0 ? 1 : 0)});
     }
-    const World w = world(lines);
+    const RankedWorld w = world(lines);
     std::vector<NodeId> order;
     for (std::uint32_t i = 1; i <= users; ++i) {
         order.push_back(NodeId{i});

@@ -11,7 +11,7 @@ using namespace weir::testing;
 
 namespace {
 
-ShareTree parse(std::string_view text) {
+ShareTree parse_fields(std::string_view text) {
     auto parsed = parse_share_tree(text, "s.toml");
     if (auto* diagnostics = std::get_if<Diagnostics>(&parsed)) {
         FAIL(to_string(*diagnostics));
@@ -19,7 +19,7 @@ ShareTree parse(std::string_view text) {
     return std::get<ShareTree>(std::move(parsed));
 }
 
-std::string errors(std::string_view text) {
+std::string field_errors(std::string_view text) {
     auto parsed = parse_share_tree(text, "s.toml");
     auto* diagnostics = std::get_if<Diagnostics>(&parsed);
     return diagnostics != nullptr ? to_string(*diagnostics) : std::string{};
@@ -72,11 +72,11 @@ TEST_CASE("node fields: the canonical text says all that a node has") {
         "\"math\" = 1\n"
         "\"math/@eve\" = { shares = 1, default = true }\n"
         "\"math/@*\" = { shares = \"parent\", cores_max = 8 }\n";
-    CHECK(write_share_tree(parse(text)) == text);
+    CHECK(write_share_tree(parse_fields(text)) == text);
 }
 
 TEST_CASE("node fields: values reach the tree") {
-    const ShareTree tree = parse(
+    const ShareTree tree = parse_fields(
         "\"a\" = { shares = 10, at.debug = 20, cores_max = [64, 128], target = 16.5 }\n\"b\" = 30\n"
         "\"a/@*\" = { shares = 2, nodes_max = 4 }\n");
     const NodeId a = at(tree, "a");
@@ -97,14 +97,14 @@ TEST_CASE("node fields: values reach the tree") {
 }
 
 TEST_CASE("node fields: shares in a partition stand for a parent's there") {
-    const ShareTree tree = parse("\"a\" = { shares = \"parent\", at.p = 3 }\n\"a/@u\" = 1\n\"b\" = 1\n");
+    const ShareTree tree = parse_fields("\"a\" = { shares = \"parent\", at.p = 3 }\n\"a/@u\" = 1\n\"b\" = 1\n");
     CHECK(tree.entitled_share(at(tree, "a/@u")) == 0.5);
     CHECK(tree.in_partition("p").entitled_share(at(tree, "a/@u")) == 0.75);
 }
 
 TEST_CASE("node fields: groups, queues and QoS are leaves until something stands below them") {
     const ShareTree tree =
-        parse("\"a\" = 1\n\"a/group:g\" = 1\n\"a/queue:q\" = 1\n\"a/queue:q/@u\" = 1\n\"qos:h\" = 1\n");
+        parse_fields("\"a\" = 1\n\"a/group:g\" = 1\n\"a/queue:q\" = 1\n\"a/queue:q/@u\" = 1\n\"qos:h\" = 1\n");
     CHECK(tree.is_association(at(tree, "a/group:g")));
     CHECK_FALSE(tree.is_association(at(tree, "a/queue:q")));
     CHECK(tree.is_association(at(tree, "qos:h")));
@@ -117,7 +117,7 @@ TEST_CASE("node fields: groups, queues and QoS are leaves until something stands
 }
 
 TEST_CASE("node fields: others together are one leaf") {
-    const ShareTree tree = parse("\"a\" = 1\n\"a/@u\" = 1\n\"a/@*\" = { shares = 3, together = true }\n");
+    const ShareTree tree = parse_fields("\"a\" = 1\n\"a/@u\" = 1\n\"a/@*\" = { shares = 3, together = true }\n");
     const NodeId others = at(tree, "a/@*");
     CHECK(tree.kind(others) == NodeKind::others);
     CHECK(tree.association_count() == 2);
@@ -129,36 +129,36 @@ TEST_CASE("node fields: others together are one leaf") {
 }
 
 TEST_CASE("node fields: the line marked default pays") {
-    const ShareTree tree = parse("\"a\" = 1\n\"a/@u\" = 1\n\"b\" = 1\n\"b/@u\" = { default = true }\n");
+    const ShareTree tree = parse_fields("\"a\" = 1\n\"a/@u\" = 1\n\"b\" = 1\n\"b/@u\" = { default = true }\n");
     CHECK(tree.association("", "u")->leaf == at(tree, "b/@u"));
     CHECK(tree.associations_of("u").front() == at(tree, "b/@u"));
-    CHECK(errors("\"a\" = 1\n\"b\" = 1\n\"a/@u\" = { default = true }\n\"b/@u\" = { default = true }\n") ==
+    CHECK(field_errors("\"a\" = 1\n\"b\" = 1\n\"a/@u\" = { default = true }\n\"b/@u\" = { default = true }\n") ==
           "s.toml:4:1: \"b/@u\" is a second default of the user \"@u\"; the first is on line 3; keep one of the two");
 }
 
 TEST_CASE("node fields: each mistake says where and what would be right") {
-    CHECK(errors("\"a\" = { cores_max = \"many\", nodes_max = [3] }\n") ==
+    CHECK(field_errors("\"a\" = { cores_max = \"many\", nodes_max = [3] }\n") ==
           "s.toml:1:9: `cores_max` of \"a\" is \"many\"; write a whole number, or [soft, hard]\n"
           "s.toml:1:29: `nodes_max` of \"a\" is [3]; write a whole number, or [soft, hard]");
-    CHECK(errors("\"a\" = { cores_max = [9, 8] }\n").find("the soft limit comes first") != std::string::npos);
-    CHECK(errors("\"a\" = { usage_max = [\"9%\", \"800h\"] }\n").find("of one form") != std::string::npos);
-    CHECK(errors("\"a\" = { target = \"x+\" }\n").find("`target` of \"a\" is \"x+\"; write percent") !=
+    CHECK(field_errors("\"a\" = { cores_max = [9, 8] }\n").find("the soft limit comes first") != std::string::npos);
+    CHECK(field_errors("\"a\" = { usage_max = [\"9%\", \"800h\"] }\n").find("of one form") != std::string::npos);
+    CHECK(field_errors("\"a\" = { target = \"x+\" }\n").find("`target` of \"a\" is \"x+\"; write percent") !=
           std::string::npos);
-    CHECK(errors("\"a\" = { target = [\"1\", \"2\"] }\n").find("two of one kind") != std::string::npos);
-    CHECK(errors("\"a\" = { at = 3 }\n").find("at.debug = 20") != std::string::npos);
-    CHECK(errors("\"a\" = { at.\"@x\" = 3, at.p = -1 }\n").find("no partition") != std::string::npos);
-    CHECK(errors("\"a\" = { at.p = -1 }\n").find("in partition \"p\" are -1") != std::string::npos);
-    CHECK(errors("\"a\" = { core_max = 1 }\n").find("did you mean \"cores_max\"?") != std::string::npos);
-    CHECK(errors("\"a\" = { together = true }\n").find("cannot be `together`") != std::string::npos);
-    CHECK(errors("\"a\" = { default = true }\n").find("cannot be a default") != std::string::npos);
-    CHECK(errors("\"a\" = { default = 1 }\n").find("write true or false") != std::string::npos);
-    CHECK(errors("\"group:\" = 1\n").find("the colon is followed by no group") != std::string::npos);
+    CHECK(field_errors("\"a\" = { target = [\"1\", \"2\"] }\n").find("two of one kind") != std::string::npos);
+    CHECK(field_errors("\"a\" = { at = 3 }\n").find("at.debug = 20") != std::string::npos);
+    CHECK(field_errors("\"a\" = { at.\"@x\" = 3, at.p = -1 }\n").find("no partition") != std::string::npos);
+    CHECK(field_errors("\"a\" = { at.p = -1 }\n").find("in partition \"p\" are -1") != std::string::npos);
+    CHECK(field_errors("\"a\" = { core_max = 1 }\n").find("did you mean \"cores_max\"?") != std::string::npos);
+    CHECK(field_errors("\"a\" = { together = true }\n").find("cannot be `together`") != std::string::npos);
+    CHECK(field_errors("\"a\" = { default = true }\n").find("cannot be a default") != std::string::npos);
+    CHECK(field_errors("\"a\" = { default = 1 }\n").find("write true or false") != std::string::npos);
+    CHECK(field_errors("\"group:\" = 1\n").find("the colon is followed by no group") != std::string::npos);
 }
 
 TEST_CASE("share tree diff: fields that differ are told by name") {
-    const ShareTree from = parse("\"a\" = { shares = 1, cores_max = 4, at.p = 2 }\n\"b\" = 1\n\"c\" = 1\n");
+    const ShareTree from = parse_fields("\"a\" = { shares = 1, cores_max = 4, at.p = 2 }\n\"b\" = 1\n\"c\" = 1\n");
     const ShareTree to =
-        parse("\"a\" = { shares = 1, cores_max = [3, 4], target = \"5+\" }\n\"b\" = \"parent\"\n\"c\" = 1\n");
+        parse_fields("\"a\" = { shares = 1, cores_max = [3, 4], target = \"5+\" }\n\"b\" = \"parent\"\n\"c\" = 1\n");
     const auto changes = diff_trees(from, to);
     REQUIRE(changes.size() == 2);
     CHECK(changes[0].kind == ChangeKind::changed);

@@ -10,7 +10,7 @@ using namespace weir::testing;
 
 namespace {
 
-ShareTree parse(std::string_view text) {
+ShareTree parse_levels(std::string_view text) {
     auto parsed = parse_share_tree(text);
     if (auto* diagnostics = std::get_if<Diagnostics>(&parsed)) {
         FAIL(to_string(*diagnostics));
@@ -21,7 +21,7 @@ ShareTree parse(std::string_view text) {
 }  // namespace
 
 TEST_CASE("share tree: children of a node with parent's shares stand among its siblings") {
-    const ShareTree tree = parse(
+    const ShareTree tree = parse_levels(
         "\"a\" = 4\n\"a/inner\" = \"parent\"\n\"a/inner/@u\" = 3\n\"a/inner/deep\" = \"parent\"\n"
         "\"a/inner/deep/@v\" = 2\n\"a/@w\" = 5\n\"a/@p\" = { shares = \"parent\" }\n\"b\" = 12\n");
     const NodeId a = at(tree, "a");
@@ -40,14 +40,14 @@ TEST_CASE("share tree: children of a node with parent's shares stand among its s
 }
 
 TEST_CASE("share tree: parent's shares below the root are the machine") {
-    const ShareTree tree = parse("\"a\" = \"parent\"\n\"a/@u\" = 1\n\"b\" = 3\n");
+    const ShareTree tree = parse_levels("\"a\" = \"parent\"\n\"a/@u\" = 1\n\"b\" = 3\n");
     CHECK(tree.child_shares(root_node) == 4);
     CHECK(tree.entitled_share(at(tree, "a")) == 1.0);
     CHECK(tree.entitled_share(at(tree, "a/@u")) == 0.25);
 }
 
 TEST_CASE("share tree: a member of an account with parent's shares counts where that counts") {
-    const ShareTree tree = parse("\"a\" = \"parent\"\n\"a/@*\" = 2\n\"b\" = 2\n\"b/@*\" = \"parent\"\n");
+    const ShareTree tree = parse_levels("\"a\" = \"parent\"\n\"a/@*\" = 2\n\"b\" = 2\n\"b/@*\" = \"parent\"\n");
     const auto [grown, member] = *tree.with_member(at(tree, "a"), "u");
     CHECK(grown.entitled_share(member) == 0.5);
     const auto [more, other] = *grown.with_member(at(tree, "b"), "v");
@@ -68,7 +68,7 @@ TEST_CASE("share tree: shares that add up past the limit only through parent's s
 }
 
 TEST_CASE("share tree: a user's line for one partition goes before the one for all") {
-    const ShareTree tree = parse(
+    const ShareTree tree = parse_levels(
         "\"a\" = 1\n\"a/@u:debug\" = 3\n\"a/@u\" = 1\n\"b\" = 1\n\"b/@u:long\" = 1\n\"b/@*\" = 1\n"
         "\"c\" = 1\n\"c/@v:long\" = 1\n");
     const NodeId debug = at(tree, "a/@u:debug");
@@ -92,7 +92,7 @@ TEST_CASE("share tree: a user's line for one partition goes before the one for a
 
 TEST_CASE("share tree text: shares of the parent and lines for partitions are written as read") {
     const std::string text = "\"a\" = \"parent\"\n\"a/@u:debug\" = \"parent\"\n\"a/@u\" = 2\n";
-    CHECK(write_share_tree(parse(text)) == text);
+    CHECK(write_share_tree(parse_levels(text)) == text);
     for (const char* bad :
          {"\"@u:\" = 1\n", "\"@:p\" = 1\n", "\"@u:p:q\" = 1\n", "\"@*:p\" = 1\n", "\"a\" = \"parents\"\n"}) {
         CAPTURE(bad);

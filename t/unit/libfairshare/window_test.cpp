@@ -12,7 +12,7 @@ using namespace weir::testing;
 namespace {
 
 constexpr Duration day = std::chrono::hours{24};
-constexpr NodeId leaf{1};
+constexpr NodeId charged_leaf{1};
 const Instant noon = Instant{} + 20000 * day + day / 2;
 
 CoreMicros core_days(std::int64_t count) {
@@ -23,56 +23,56 @@ CoreMicros core_days(std::int64_t count) {
 
 TEST_CASE("window: the current window is counted as window 0") {
     WindowLedger ledger{2, {day, 2, 0.5}};
-    ledger.charge(leaf, 10, noon - day, noon);  // half of it yesterday
-    CHECK(ledger.in_window(leaf, 0, noon) == static_cast<SignedCoreMicros>(core_days(5)));
-    CHECK(ledger.in_window(leaf, 1, noon) == static_cast<SignedCoreMicros>(core_days(5)));
-    CHECK(ledger.usage(leaf, noon) == core_days(5) + core_days(5) / 2);
+    ledger.charge(charged_leaf, 10, noon - day, noon);  // half of it yesterday
+    CHECK(ledger.in_window(charged_leaf, 0, noon) == static_cast<SignedCoreMicros>(core_days(5)));
+    CHECK(ledger.in_window(charged_leaf, 1, noon) == static_cast<SignedCoreMicros>(core_days(5)));
+    CHECK(ledger.usage(charged_leaf, noon) == core_days(5) + core_days(5) / 2);
 }
 
 TEST_CASE("window: what left the oldest window counts nothing") {
     WindowLedger ledger{2, {day, 3, 1.0}};
-    ledger.charge(leaf, 1, noon, noon + day / 4);
-    CHECK(ledger.usage(leaf, noon + 2 * day) == core_days(1) / 4);
-    CHECK(ledger.usage(leaf, noon + 3 * day) == 0);
+    ledger.charge(charged_leaf, 1, noon, noon + day / 4);
+    CHECK(ledger.usage(charged_leaf, noon + 2 * day) == core_days(1) / 4);
+    CHECK(ledger.usage(charged_leaf, noon + 3 * day) == 0);
     ledger.start(NodeId{0}, 1, noon + 30 * day);  // closes all windows
-    CHECK(ledger.usage(leaf, noon + 30 * day) == 0);
+    CHECK(ledger.usage(charged_leaf, noon + 30 * day) == 0);
 }
 
 TEST_CASE("window: a running job grows into every window it is in") {
     WindowLedger ledger{2, {day, 3, 0.5}};
-    ledger.start(leaf, 4, noon);
-    CHECK(ledger.usage(leaf, noon + 2 * day) == core_days(2) + core_days(4) / 2 + core_days(2) / 4);
-    ledger.end(leaf, 4, noon + 2 * day);
-    CHECK(ledger.usage(leaf, noon + 2 * day) == core_days(2) + core_days(4) / 2 + core_days(2) / 4);
-    CHECK(ledger.usage(leaf, noon + 3 * day) == core_days(2) / 2 + core_days(4) / 4);
+    ledger.start(charged_leaf, 4, noon);
+    CHECK(ledger.usage(charged_leaf, noon + 2 * day) == core_days(2) + core_days(4) / 2 + core_days(2) / 4);
+    ledger.end(charged_leaf, 4, noon + 2 * day);
+    CHECK(ledger.usage(charged_leaf, noon + 2 * day) == core_days(2) + core_days(4) / 2 + core_days(2) / 4);
+    CHECK(ledger.usage(charged_leaf, noon + 3 * day) == core_days(2) / 2 + core_days(4) / 4);
 }
 
 TEST_CASE("window: an event dated in an older window counts there") {
     WindowLedger late{2, {day, 3, 0.5}};
     WindowLedger early{2, {day, 3, 0.5}};
     late.start(NodeId{0}, 1, noon + 2 * day);
-    late.charge(leaf, 3, noon, noon + day);
-    early.charge(leaf, 3, noon, noon + day);
-    CHECK(late.usage(leaf, noon + 2 * day) == early.usage(leaf, noon + 2 * day));
+    late.charge(charged_leaf, 3, noon, noon + day);
+    early.charge(charged_leaf, 3, noon, noon + day);
+    CHECK(late.usage(charged_leaf, noon + 2 * day) == early.usage(charged_leaf, noon + 2 * day));
 }
 
 TEST_CASE("window: another interval and depth keep what was used") {
     WindowLedger ledger{2, {day, 4, 1.0}};
-    ledger.charge(leaf, 7, noon - 3 * day, noon);
-    ledger.start(leaf, 2, noon);
-    const CoreMicros before = ledger.usage(leaf, noon);
+    ledger.charge(charged_leaf, 7, noon - 3 * day, noon);
+    ledger.start(charged_leaf, 2, noon);
+    const CoreMicros before = ledger.usage(charged_leaf, noon);
     ledger.set_policy({std::chrono::hours{7}, 20, 1.0}, noon);
-    CHECK(ledger.usage(leaf, noon) == before);
+    CHECK(ledger.usage(charged_leaf, noon) == before);
     ledger.set_policy({day, 6, 1.0}, noon);
-    CHECK(ledger.usage(leaf, noon) == before);
-    CHECK(ledger.usage(leaf, noon + day) == before + core_days(2));  // and the running job runs on
+    CHECK(ledger.usage(charged_leaf, noon) == before);
+    CHECK(ledger.usage(charged_leaf, noon + day) == before + core_days(2));  // and the running job runs on
 }
 
 TEST_CASE("window: another factor weighs the same record") {
     WindowLedger ledger{2, {day, 2, 1.0}};
-    ledger.charge(leaf, 2, noon - day, noon);
+    ledger.charge(charged_leaf, 2, noon - day, noon);
     ledger.set_policy({day, 2, 0.25}, noon);
-    CHECK(ledger.usage(leaf, noon) == core_days(1) + core_days(1) / 4);
+    CHECK(ledger.usage(charged_leaf, noon) == core_days(1) + core_days(1) / 4);
 }
 
 TEST_CASE("window: what is available is one core in every window") {
@@ -90,9 +90,9 @@ TEST_CASE("window: policies out of range are refused with what to change") {
 
 TEST_CASE("window: a saved state that does not fit is refused") {
     WindowLedger ledger{2, {day, 2, 0.5}};
-    ledger.start(leaf, 1, noon);
+    ledger.start(charged_leaf, 1, noon);
     WindowState state = ledger.save();
-    CHECK(WindowLedger::restore(2, state)->usage(leaf, noon + day) == ledger.usage(leaf, noon + day));
+    CHECK(WindowLedger::restore(2, state)->usage(charged_leaf, noon + day) == ledger.usage(charged_leaf, noon + day));
     CHECK_FALSE(WindowLedger::restore(1, state));
     state.rows[0].windows.pop_back();
     CHECK_FALSE(WindowLedger::restore(2, state));
@@ -103,9 +103,9 @@ TEST_CASE("window: a saved state that does not fit is refused") {
 
 TEST_CASE("window: a leaf's history follows it into another tree") {
     WindowLedger ledger{3, {day, 2, 0.5}};
-    ledger.charge(leaf, 2, noon - day, noon);
+    ledger.charge(charged_leaf, 2, noon - day, noon);
     ledger.charge(NodeId{2}, 1, noon - day, noon);
-    const CoreMicros before = ledger.usage(leaf, noon);
+    const CoreMicros before = ledger.usage(charged_leaf, noon);
     const std::vector<NodeId> places{root_node, NodeId{3}, unassociated};
     ledger.rebind(places, 4);
     CHECK(ledger.usage(NodeId{3}, noon) == before);

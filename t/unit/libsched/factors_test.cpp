@@ -15,9 +15,7 @@ using test::at;
 
 namespace {
 
-using Changes = std::vector<PriorityEngine::Change>;
-
-JobInputs job(std::uint64_t id) {
+JobInputs job_numbered(std::uint64_t id) {
     JobInputs in;
     in.id = JobId{id};
     return in;
@@ -41,7 +39,7 @@ std::uint32_t priority_of(const PrioritySettings& settings, const JobInputs& in)
 TEST_CASE("factors: an association's priority counts as its part of the greatest, or as it is") {
     PrioritySettings s = only(Factor::association, 1000.);
     s.association_priority = {0., 30., 60.};
-    JobInputs in = job(1);
+    JobInputs in = job_numbered(1);
     in.association = 1;
     CHECK(priority_of(s, in) == 500);
     s.is_raw[index_of(Factor::association)] = true;
@@ -52,7 +50,7 @@ TEST_CASE("factors: an association's priority counts as its part of the greatest
 
 TEST_CASE("factors: a site's value is cut to [0,1], or added as it is, and may lower") {
     PrioritySettings s = only(Factor::site, 100.);
-    JobInputs in = job(1);
+    JobInputs in = job_numbered(1);
     in.extras.site = 7.;
     CHECK(priority_of(s, in) == 100);
     s.is_raw[index_of(Factor::site)] = true;
@@ -65,7 +63,7 @@ TEST_CASE("factors: each resource type has its weight and its queue's total") {
     PrioritySettings s = only(Factor::resources, 1.);
     s.queue_priority = {0., 0.};
     s.resources = {{"gpu", 1000., {8., 4.}}, {"mem", -100., {1000.}}, {"absent", 5000., {}}};
-    JobInputs in = job(1);
+    JobInputs in = job_numbered(1);
     in.extras.resources = {2., 500., 3.};
     CHECK(priority_of(s, in) == 200);  // 1000 x 2/8 - 100 x 500/1000
     in.queue = 1;
@@ -87,7 +85,7 @@ TEST_CASE("factors: size by nodes and cores, and relative to the time limit, is 
     s.size_rule = SizeRule::nodes_and_cores;
     s.machine_nodes = 4;
     s.machine_cores = 64;
-    JobInputs in = job(1);
+    JobInputs in = job_numbered(1);
     in.extras.limit = std::chrono::minutes(2);
     CHECK(size_factor(s, in) == (1. / 4 + 1. / 64) / 2);
     s.size_favors_large = false;
@@ -109,7 +107,7 @@ TEST_CASE("factors: size by nodes and cores, and relative to the time limit, is 
 TEST_CASE("factors: a raw user term is nice, subtracted") {
     PrioritySettings s = only(Factor::user, 1.);
     s.is_raw[index_of(Factor::user)] = true;
-    JobInputs in = job(1);
+    JobInputs in = job_numbered(1);
     in.extras.nice = -2147483645;
     CHECK(priority_of(s, in) == 2147483645);
     in.extras.nice = 5;
@@ -120,7 +118,7 @@ TEST_CASE("factors: a raw user term is nice, subtracted") {
 TEST_CASE("priority: a given priority bypasses the sum until it is taken back") {
     PrioritySettings s;
     PriorityEngine engine(s);
-    JobInputs in = job(1);
+    JobInputs in = job_numbered(1);
     in.association = 3;
     in.eligible = at(5);
     in.extras.given = 12345;
@@ -141,11 +139,11 @@ TEST_CASE("priority: a given priority bypasses the sum until it is taken back") 
 
 TEST_CASE("priority: extras come and go without touching the others' inputs") {
     PriorityEngine engine(PrioritySettings{});
-    JobInputs plain = job(1);
+    JobInputs plain = job_numbered(1);
     plain.eligible = at(77);
     plain.association = 2;
     const auto first = engine.insert(plain);
-    JobInputs rich = job(2);
+    JobInputs rich = job_numbered(2);
     rich.extras.nodes = 9;
     const auto second = engine.insert(rich);
     CHECK(engine.inputs(first) == plain);
@@ -170,7 +168,7 @@ TEST_CASE("slurm: sums are cut off, but for what only the order of additions tak
     slurm::PriorityWeights weights;
     weights.fairshare = 10.;
     PriorityEngine engine(slurm::priority_settings({}, false, weights));
-    const auto slot = engine.insert(job(1));
+    const auto slot = engine.insert(job_numbered(1));
     CHECK(engine.priority(slot, at(0), std::vector<double>{.7999}) == 7);
     CHECK(engine.priority(slot, at(0), std::vector<double>{.8 - 1e-14}) == 8);
     CHECK(engine.priority(slot, at(0), std::vector<double>{1e12}) == 0xFFFFFFFFU);
@@ -178,7 +176,7 @@ TEST_CASE("slurm: sums are cut off, but for what only the order of additions tak
 
 TEST_CASE("slurm: without weights every job has priority 1") {
     const auto settings = slurm::priority_settings({}, false, {});
-    JobInputs in = job(1);
+    JobInputs in = job_numbered(1);
     in.cores = 64;
     CHECK(priority_of(settings, in) == 1);
 }
@@ -212,7 +210,7 @@ TEST_CASE("priority: with only_raises a pass never lowers a job, and its own upd
         free_settings.only_raises = false;
         PriorityEngine engine(s);
         PriorityEngine unbound(free_settings);
-        JobInputs in = job(1);
+        JobInputs in = job_numbered(1);
         const auto slot = engine.insert(in);
         const auto twin = unbound.insert(in);
         std::uint32_t least = 0;
@@ -256,7 +254,7 @@ TEST_CASE("priority: new settings give what a new engine with them gives") {
             return s;
         };
         PriorityEngine changed(settings());
-        JobInputs in = job(1);
+        JobInputs in = job_numbered(1);
         in.association = static_cast<std::uint32_t>(any());
         in.queue = static_cast<std::uint16_t>(any());
         in.extras.resources[0] = any();

@@ -17,7 +17,7 @@ using test::waiting;
 namespace {
 constexpr std::uint64_t no_budget = 1'000'000;
 
-Scheduler scheduler(const Policy& policy, std::uint32_t nodes, std::uint32_t cores) {
+Scheduler forecast_scheduler(const Policy& policy, std::uint32_t nodes, std::uint32_t cores) {
     Scheduler s(policy);
     s.set_resources(machine(nodes, cores), IdSet::range(0, nodes - 1));
     return s;
@@ -28,7 +28,7 @@ WaitReason reason(const Scheduler& s, std::uint64_t id) {
 }  // namespace
 
 TEST_CASE("why: every job has its reason, its place and who stands before it") {
-    auto s = scheduler(Easy{}, 1, 4);
+    auto s = forecast_scheduler(Easy{}, 1, 4);
     REQUIRE(s.alloc(waiting(1, 3, 100)).has_value());
     REQUIRE(s.alloc(waiting(2, 4, 10)).has_value());
     REQUIRE(s.alloc(waiting(3, 2, 10)).has_value());
@@ -51,7 +51,7 @@ TEST_CASE("why: every job has its reason, its place and who stands before it") {
 }
 
 TEST_CASE("why: FCFS keeps the order even where there is room") {
-    auto s = scheduler(Fcfs{}, 1, 4);
+    auto s = forecast_scheduler(Fcfs{}, 1, 4);
     REQUIRE(s.alloc(waiting(1, 3, 100)).has_value());
     REQUIRE(s.alloc(waiting(2, 4, 10)).has_value());
     REQUIRE(s.alloc(waiting(3, 1, 10)).has_value());
@@ -60,7 +60,7 @@ TEST_CASE("why: FCFS keeps the order even where there is room") {
 }
 
 TEST_CASE("why: nodes that are down are named as the reason, and there is no forecast") {
-    auto s = scheduler(Easy{}, 2, 2);
+    auto s = forecast_scheduler(Easy{}, 2, 2);
     s.set_up(IdSet::range(1, 1), false);
     REQUIRE(s.alloc(waiting(1, 3, 10)).has_value());
     s.pass(at(0));
@@ -75,7 +75,7 @@ TEST_CASE("why: nodes that are down are named as the reason, and there is no for
 }
 
 TEST_CASE("forecast: a budget that runs out says how far it came") {
-    auto s = scheduler(Fcfs{}, 1, 1);
+    auto s = forecast_scheduler(Fcfs{}, 1, 1);
     for (std::uint64_t id = 1; id <= 9; id++) {
         REQUIRE(s.alloc(waiting(id, 1, 10)).has_value());
     }
@@ -87,7 +87,7 @@ TEST_CASE("forecast: a budget that runs out says how far it came") {
 }
 
 TEST_CASE("forecast: what is overdue ends at any moment") {
-    auto s = scheduler(Fcfs{}, 1, 1);
+    auto s = forecast_scheduler(Fcfs{}, 1, 1);
     REQUIRE(s.alloc(waiting(1, 1, 10)).has_value());
     REQUIRE(s.alloc(waiting(2, 1, 10)).has_value());
     s.pass(at(0));
@@ -100,7 +100,7 @@ TEST_CASE("forecast: what is overdue ends at any moment") {
 TEST_CASE("forecast: comes true when nobody else comes and jobs run to their limits") {
     rc::prop("each forecast is the start", [] {
         const Policy policy = *rc::gen::element<Policy>(Fcfs{}, Easy{});
-        auto s = scheduler(policy, 2, 3);
+        auto s = forecast_scheduler(policy, 2, 3);
         const auto jobs = *rc::gen::container<std::vector<std::pair<int, int>>>(
             rc::gen::pair(rc::gen::inRange(1, 7), rc::gen::inRange(1, 20)));
         std::uint64_t id = 0;

@@ -15,7 +15,7 @@ using test::at;
 namespace {
 
 using Job = MoabPriorities::Job;
-const MoabPriorities::Usage unused;
+const MoabPriorities::Usage unused_course;
 
 PolicySettings only(MoabComponent component, const char* part, double weight) {
     PolicySettings settings;
@@ -34,7 +34,7 @@ double sum(const PolicySettings& settings, const Job& job) {
     moab.hold(1, -1, -4);
     moab.hold(MoabPriorities::nobody, 1, 30);
     moab.put(JobId{0}, job);
-    return moab.raw(JobId{0}, unused, at(0));
+    return moab.raw(JobId{0}, unused_course, at(0));
 }
 
 double resource(const char* part, const Job& job) {
@@ -96,18 +96,18 @@ TEST_CASE("Moab: a job is bypassed by each that starts from behind it, while it 
     put(0, 9);
     put(1, 5);
     put(2, 5);
-    moab.prioritize(unused, at(0), changed);
+    moab.prioritize(unused_course, at(0), changed);
     moab.start(JobId{2});  // behind both
     put(3, 1);             // afterwards
-    CHECK(moab.tell(JobId{3}, unused, at(0)) == 1);
-    CHECK(moab.raw(JobId{1}, unused, at(0)) == 105);
+    CHECK(moab.tell(JobId{3}, unused_course, at(0)) == 1);
+    CHECK(moab.raw(JobId{1}, unused_course, at(0)) == 105);
     moab.start(JobId{0});  // before all
-    moab.prioritize(unused, at(0), changed);
+    moab.prioritize(unused_course, at(0), changed);
     CHECK(changed.back() == std::pair{JobId{1}, std::uint32_t{105}});
     moab.pause(JobId{1});
     moab.start(JobId{3});
     put(1, 5);
-    const OrderTerms terms = moab.explain(JobId{1}, unused, at(0));
+    const OrderTerms terms = moab.explain(JobId{1}, unused_course, at(0));
     REQUIRE(terms.terms.size() == 2);
     CHECK(terms.terms[1].name == "service.bypass");
     CHECK(terms.terms[1].raw == 1);
@@ -154,7 +154,7 @@ TEST_CASE("Moab: bypasses are those that looking at the whole queue at each star
                 moab.remove(JobId{id});
                 one = {};
             } else if (what == 6 && one.waits) {
-                RC_ASSERT(moab.tell(JobId{id}, unused, at(0)) == value(one));
+                RC_ASSERT(moab.tell(JobId{id}, unused_course, at(0)) == value(one));
                 one.told = value(one);
             } else if (what < 9 && one.waits) {
                 for (auto& [other_id, other] : jobs) {
@@ -167,14 +167,14 @@ TEST_CASE("Moab: bypasses are those that looking at the whole queue at each star
                 one = {};
             } else if (what == 9) {
                 std::vector<std::pair<JobId, std::uint32_t>> changed;
-                moab.prioritize(unused, at(0), changed);
+                moab.prioritize(unused_course, at(0), changed);
                 for (auto& [other_id, other] : jobs) {
                     other.told = other.waits ? std::optional(value(other)) : std::nullopt;
                 }
             }
             for (const auto& [other_id, other] : jobs) {
                 if (other.waits) {
-                    const double raw = moab.raw(JobId{other_id}, unused, at(0));
+                    const double raw = moab.raw(JobId{other_id}, unused_course, at(0));
                     RC_ASSERT(raw == other.job.cores + weight * other.bypassed);
                 }
             }

@@ -86,7 +86,7 @@ std::vector<Pick> some() {
     return made;
 }
 
-ResourceSet machine() {
+ResourceSet planned_machine() {
     ResourceSet set;
     for (std::uint32_t rank = 0; rank < nodes; rank++) {
         set.nodes.push_back(
@@ -102,7 +102,7 @@ ResourceSet machine() {
 // behind; kinds or nodes mixed up; a node that is down counted.
 TEST_CASE("node plan: the earliest place is what a look at every instant finds") {
     rc::prop("same as the table", [] {
-        ResourcePool pool(machine(), IdSet::range(0, nodes - 1));
+        ResourcePool pool(planned_machine(), IdSet::range(0, nodes - 1));
         NodePlan plan(nodes);
         Table table;
         std::vector<Pick> busy;

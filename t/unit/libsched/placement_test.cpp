@@ -25,7 +25,7 @@ ResourcePool rich(std::uint32_t nodes, NodeChoice choice = NodeChoice::first) {
     return ResourcePool(set, IdSet::range(0, nodes - 1), choice);
 }
 
-ResourceSet allocate(ResourcePool& p, const Request& request) {
+ResourceSet allocate_placed(ResourcePool& p, const Request& request) {
     const auto picks = p.place(request, p.free_by_node(), {});
     REQUIRE(picks);
     return p.take(*picks);
@@ -39,8 +39,8 @@ Request cores(std::uint32_t n) {
 
 TEST_CASE("pool: gpus go with their slots, and only to those who ask") {
     auto p = rich(2);
-    CHECK(allocate(p, cores(4)).nodes[0].gpus.empty());
-    const auto two = allocate(p, {0, 2, 1, false, 1});
+    CHECK(allocate_placed(p, cores(4)).nodes[0].gpus.empty());
+    const auto two = allocate_placed(p, {0, 2, 1, false, 1});
     REQUIRE(two.nodes.size() == 1);
     CHECK(two.nodes[0].rank == 1);
     CHECK(two.nodes[0].gpus.encode() == "0-1");
@@ -51,15 +51,15 @@ TEST_CASE("pool: gpus go with their slots, and only to those who ask") {
 
 TEST_CASE("pool: memory is set apart for who asks for it") {
     auto p = rich(2);
-    const auto big = allocate(p, {0, 1, 1, false, 0, 6000});
+    const auto big = allocate_placed(p, {0, 1, 1, false, 0, 6000});
     CHECK(big.nodes[0].memory_mib == 6000);
-    CHECK(allocate(p, {0, 1, 1, false, 0, 3000}).nodes[0].rank == 1);
-    CHECK(allocate(p, cores(3)).nodes[0].rank == 0);
+    CHECK(allocate_placed(p, {0, 1, 1, false, 0, 3000}).nodes[0].rank == 1);
+    CHECK(allocate_placed(p, cores(3)).nodes[0].rank == 0);
 }
 
 TEST_CASE("pool: exclusive nodes give all that they have") {
     auto p = rich(1);
-    const auto all = allocate(p, {1, 1, 1, true});
+    const auto all = allocate_placed(p, {1, 1, 1, true});
     CHECK(all.nodes[0] == NodeResources{0, IdSet::range(0, 3), IdSet::range(0, 1), 8192});
 }
 
@@ -82,7 +82,7 @@ TEST_CASE("pool: a set of nodes binds a request, is kept once, and its number is
     Request bound = cores(6);
     bound.node_set = p.keep_set(IdSet::range(2, 3));
     CHECK(p.keep_set(IdSet::range(2, 3)) == bound.node_set);
-    CHECK(ranks_of(allocate(p, bound)).encode() == "2-3");
+    CHECK(ranks_of(allocate_placed(p, bound)).encode() == "2-3");
     CHECK_FALSE(p.place(bound, p.free_by_node(), {}));
     CHECK(p.feasible({0, 9, 1, false, 0, 0, bound.node_set}).error().message ==
           "unsatisfiable request: the job asks for 9 cores; of the 2 nodes that satisfy its constraints, this instance "
@@ -101,11 +101,11 @@ TEST_CASE("pool: a set of nodes binds a request, is kept once, and its number is
 TEST_CASE("choice: best fit leaves the least over and spans few nodes") {
     auto p = rich(3, NodeChoice::best_fit);
     CHECK(p.claim({{{1, IdSet::range(0, 1), {}}, {2, IdSet::range(0, 0), {}}}}).has_value());  // free: 4, 2, 3
-    CHECK(ranks_of(allocate(p, cores(2))).encode() == "1");                                    // free: 4, 0, 3
-    CHECK(ranks_of(allocate(p, {1, 3, 1, false})).encode() == "2");                            // free: 4, 0, 0
+    CHECK(ranks_of(allocate_placed(p, cores(2))).encode() == "1");                             // free: 4, 0, 3
+    CHECK(ranks_of(allocate_placed(p, {1, 3, 1, false})).encode() == "2");                     // free: 4, 0, 0
     auto q = rich(3, NodeChoice::best_fit);
     CHECK(q.claim({{{0, IdSet::range(0, 2), {}}}}).has_value());  // free: 1, 4, 4
-    CHECK(ranks_of(allocate(q, cores(8))).encode() == "1-2");
+    CHECK(ranks_of(allocate_placed(q, cores(8))).encode() == "1-2");
 }
 
 TEST_CASE("choice: least loaded goes by E, the measured or the given load, whichever is more") {
@@ -113,13 +113,13 @@ TEST_CASE("choice: least loaded goes by E, the measured or the given load, which
     p.set_load(0, {0.5, 1, 0, 0});
     p.set_load(1, {0.2, 1, 0, 0});
     p.set_load(2, {0.2, 1, 0.5, 0});
-    CHECK(ranks_of(allocate(p, cores(1))).encode() == "1");
+    CHECK(ranks_of(allocate_placed(p, cores(1))).encode() == "1");
     // 0.25 of rank 1 is given now; E still leads. After the second core it does not.
-    CHECK(ranks_of(allocate(p, cores(2))).encode() == "1");
+    CHECK(ranks_of(allocate_placed(p, cores(2))).encode() == "1");
     CHECK(p.free_by_node()[1].cores == 1);
-    CHECK(ranks_of(allocate(p, cores(1))).encode() == "0");
+    CHECK(ranks_of(allocate_placed(p, cores(1))).encode() == "0");
     p.set_load(2, {0, 3, 0, 8192});
-    CHECK(ranks_of(allocate(p, cores(1))).encode() == "2");
+    CHECK(ranks_of(allocate_placed(p, cores(1))).encode() == "2");
 }
 
 TEST_CASE("choice: names") {

@@ -26,7 +26,7 @@ namespace {
 /// With more active jobs than this, waiting ones keep their jobspec as text only (a tree is ten times its text).
 constexpr std::size_t trees_max = 100;
 /// Real seconds between tries to write a journal that could not be written.
-constexpr double retry_s = 1;
+constexpr double journal_retry_s = 1;
 
 }  // namespace
 
@@ -297,7 +297,7 @@ Status Engine::write_journal() {
             flux_log(h_, LOG_CRIT, "%s; until it can be written nothing starts and no change is answered",
                      written_.error().message.c_str());
         }
-        flux_timer_watcher_reset(retry_, retry_s * scale_, 0.);
+        flux_timer_watcher_reset(retry_, journal_retry_s * scale_, 0.);
         flux_watcher_start(retry_);
     } else if (!was_written) {
         flux_log(h_, LOG_CRIT, "job journal: it can be written again; nothing was lost");

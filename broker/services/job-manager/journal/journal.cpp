@@ -57,7 +57,7 @@ class Reader {
     std::unordered_map<std::uint64_t, std::shared_ptr<const std::string>> by_line_;  // environments
 };
 
-Error bad(const std::string& what) {
+Error bad_line(const std::string& what) {
     return Error{std::errc::invalid_argument, what};
 }
 
@@ -76,7 +76,7 @@ Status Reader::take_submit(FlatValue line, Job& job) {
     const FlatValue jobspec = line["jobspec"];
     const auto sequence = line["seq"].integer();
     if (!jobspec.is_object() || !sequence || *sequence < 0) {
-        return bad("a submit line needs \"seq\" (integer) and \"jobspec\" (object)");
+        return bad_line("a submit line needs \"seq\" (integer) and \"jobspec\" (object)");
     }
     job.sequence = static_cast<std::uint64_t>(*sequence);
     take_jobspec(jobspec, job);
@@ -86,8 +86,8 @@ Status Reader::take_submit(FlatValue line, Job& job) {
     } else if (const auto other = line["environment_of"].integer()) {
         const auto known = by_line_.find(static_cast<std::uint64_t>(*other));
         if (known == by_line_.end()) {
-            return bad("\"environment_of\" names line number " + std::to_string(*other) +
-                       ", which has no environment or does not stand above");
+            return bad_line("\"environment_of\" names line number " + std::to_string(*other) +
+                            ", which has no environment or does not stand above");
         }
         job.jobspec_text.environment = known->second;
     }
@@ -100,7 +100,7 @@ Status Reader::take(std::string_view text) {
     const FlatValue line = flat_.read(text);
     if (!line) {
         const auto explained = Json::parse(text, SameKeys::last_counts);
-        return explained ? bad("invalid JSON") : explained.error();
+        return explained ? bad_line("invalid JSON") : explained.error();
     }
     if (next_line_ == 0) {
         if (auto done = take_header(line); !done) {
@@ -123,10 +123,11 @@ Status Reader::take_header(FlatValue line) {
     const std::int64_t max_id = line["max_jobid"].integer().value_or(0);
     const std::int64_t next_sequence = line["next_seq"].integer().value_or(0);
     if (version != 1 && version != 2) {
-        return bad("the first line must be a header {\"weir-jobs\":2,...}; this is no job journal of this version");
+        return bad_line(
+            "the first line must be a header {\"weir-jobs\":2,...}; this is no job journal of this version");
     }
     if (max_id < 0 || next_sequence < 0) {
-        return bad("the header's max_jobid and next_seq must not be negative");
+        return bad_line("the header's max_jobid and next_seq must not be negative");
     }
     version_ = static_cast<int>(version);
     max_id_ = static_cast<JobId>(max_id);
@@ -137,18 +138,18 @@ Status Reader::take_header(FlatValue line) {
 Status Reader::check_seal(std::string_view text, FlatValue line) const {
     const std::size_t end = text.size() < tail_size ? 0 : text.size() - tail_size;
     if (text.substr(end, checksum_key.size()) != checksum_key) {
-        return bad("the line has no checksum");
+        return bad_line("the line has no checksum");
     }
     const std::string_view told = text.substr(end + checksum_key.size(), checksum_digits);
     const std::string found = checksum(text.substr(0, end));
     if (told != found) {
-        return bad("the line was changed: its checksum says " + std::string(told) + ", its text has " + found);
+        return bad_line("the line was changed: its checksum says " + std::string(told) + ", its text has " + found);
     }
     const auto number = line["n"].integer();
     if (!number || *number < 0 || static_cast<std::uint64_t>(*number) != next_line_) {
-        return bad("lines are missing or out of place: this is line number " +
-                   (number ? std::to_string(*number) : "(none)") + " where " + std::to_string(next_line_) +
-                   " must stand");
+        return bad_line("lines are missing or out of place: this is line number " +
+                        (number ? std::to_string(*number) : "(none)") + " where " + std::to_string(next_line_) +
+                        " must stand");
     }
     return Done{};
 }
@@ -157,7 +158,7 @@ Status Reader::take_event(FlatValue line) {
     const auto id = line["id"].integer();
     const FlatValue entry = line["event"];
     if (!id) {
-        return bad("\"id\" is missing or no integer");
+        return bad_line("\"id\" is missing or no integer");
     }
     auto event = decode_event(entry);
     if (!event) {
@@ -167,7 +168,7 @@ Status Reader::take_event(FlatValue line) {
     auto at = jobs_.find(job_id);
     if (event->name == "submit") {
         if (at != jobs_.end()) {
-            return bad("job " + std::to_string(job_id) + " is submitted a second time");
+            return bad_line("job " + std::to_string(job_id) + " is submitted a second time");
         }
         at = jobs_.emplace(job_id, std::make_unique<Job>()).first;
         at->second->id = job_id;
@@ -176,7 +177,8 @@ Status Reader::take_event(FlatValue line) {
             return ok;
         }
     } else if (at == jobs_.end()) {
-        return bad("event \"" + event->name + "\" of job " + std::to_string(job_id) + ", which was never submitted");
+        return bad_line("event \"" + event->name + "\" of job " + std::to_string(job_id) +
+                        ", which was never submitted");
     }
     Job& job = *at->second;
     if (const FlatValue r = line["R"]) {

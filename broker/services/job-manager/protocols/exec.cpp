@@ -13,7 +13,7 @@ namespace weir::broker::jobs {
 namespace {
 
 /// While the service is away, jobs that wait to start are offered again this often (scaled seconds).
-constexpr double retry_s = 1.0;
+constexpr double exec_retry_s = 1.0;
 
 }  // namespace
 
@@ -31,7 +31,7 @@ struct ExecTable {
 };
 
 Status Exec::start() {
-    retry_ = flux_timer_watcher_create(flux_get_reactor(engine_.handle()), retry_s, 0., ExecTable::retry, this);
+    retry_ = flux_timer_watcher_create(flux_get_reactor(engine_.handle()), exec_retry_s, 0., ExecTable::retry, this);
     return handlers_.add(engine_.handle(), ExecTable::specs, this);
 }
 
@@ -97,7 +97,7 @@ void Exec::go_offline(const std::string& why) {
     for (Job* job : lost) {
         engine_.act(*job);  // those in CLEANUP need not wait any longer
     }
-    flux_timer_watcher_reset(retry_, retry_s, 0.);
+    flux_timer_watcher_reset(retry_, exec_retry_s, 0.);
     flux_watcher_start(retry_);
 }
 

@@ -22,7 +22,7 @@ std::size_t size_of(const Request& request) {
     return flux_request_decode(request.msg, nullptr, &text) == 0 && text ? std::char_traits<char>::length(text) : 0;
 }
 
-Error invalid(const std::string& what) {
+Error invalid_request(const std::string& what) {
     return Error{std::errc::invalid_argument, what};
 }
 
@@ -170,14 +170,14 @@ Answer Control::kill(const Request& request) {
         return protocol_error("signum must be an integer");
     }
     if (*signum <= 0 || *signum >= NSIG) {
-        return invalid("Invalid signal number");
+        return invalid_request("Invalid signal number");
     }
     auto job = target(request, std::errc::invalid_argument, "guests may only send signals to their own jobs");
     if (!job) {
         return job.error();
     }
     if (!is_in((*job)->state, mask_running)) {
-        return invalid("job is not running");
+        return invalid_request("job is not running");
     }
     signal(**job, static_cast<int>(*signum));
     return Reply::empty();
@@ -196,7 +196,7 @@ Answer Control::kill_all(const Request& request) {
         return not_permitted("guests can only kill their own jobs");
     }
     if (*signum <= 0 || *signum >= NSIG) {
-        return invalid("Invalid signal number");
+        return invalid_request("Invalid signal number");
     }
     const std::vector<Job*> chosen = select(user, mask_running);
     for (const Job* job : chosen) {
@@ -215,7 +215,7 @@ Answer Control::urgency(const Request& request) {
         return protocol_error("urgency must be an integer");
     }
     if (*urgency < urgency_hold || *urgency > urgency_expedite) {
-        return invalid("urgency value is out of range");
+        return invalid_request("urgency value is out of range");
     }
     auto found = target(request, std::errc::invalid_argument, "guests can only reprioritize their own jobs");
     if (!found) {
@@ -229,7 +229,7 @@ Answer Control::urgency(const Request& request) {
         return room.error();
     }
     if (job.has_resources) {
-        return invalid("urgency cannot be changed once resources are allocated");
+        return invalid_request("urgency cannot be changed once resources are allocated");
     }
     const int before = job.urgency;
     Json context = Json::object();

@@ -17,7 +17,7 @@ namespace {
 
 constexpr int all_states = 127;
 
-Error bad(const std::string& what) {
+Error bad_constraint(const std::string& what) {
     return Error{std::errc::protocol_error, what};
 }
 
@@ -26,7 +26,7 @@ Result<std::vector<std::string>> strings(const std::string& op, const json_t* va
     for (std::size_t i = 0; i < json_array_size(values); ++i) {
         const char* text = json_string_value(json_array_get(values, i));
         if (!text) {
-            return bad(op + " value must be a string");
+            return bad_constraint(op + " value must be a string");
         }
         list.emplace_back(text);
     }
@@ -38,7 +38,7 @@ Result<JobFilter> by_userid(const json_t* values) {
     for (std::size_t i = 0; i < json_array_size(values); ++i) {
         const json_t* value = json_array_get(values, i);
         if (!json_is_integer(value)) {
-            return bad("userid value must be an integer");
+            return bad_constraint("userid value must be an integer");
         }
         ids.push_back(static_cast<std::uint32_t>(json_integer_value(value)));
     }
@@ -64,7 +64,7 @@ Result<int> one_bit(const std::string& op, const json_t* value, const std::vecto
     }
     const char* text = json_string_value(value);
     if (!text) {
-        return bad(op + " value invalid type");
+        return bad_constraint(op + " value invalid type");
     }
     std::string lower = text;
     std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return std::tolower(c); });
@@ -82,7 +82,7 @@ Result<int> one_bit(const std::string& op, const json_t* value, const std::vecto
     if (op == "states" && lower == "active") {
         return mask_active;
     }
-    return bad("invalid " + op + " value '" + text + "' specified");
+    return bad_constraint("invalid " + op + " value '" + text + "' specified");
 }
 
 Result<int> mask_of(const std::string& op, const json_t* values) {
@@ -108,7 +108,7 @@ Result<JobFilter> by_hosts(const json_t* values) {
     for (const std::string& text : *texts) {
         auto hosts = hostlist_decode(text);
         if (!hosts) {
-            return bad("host value not in valid Hostlist format");
+            return bad_constraint("host value not in valid Hostlist format");
         }
         wanted.insert(wanted.end(), hosts->begin(), hosts->end());
     }
@@ -129,7 +129,7 @@ Result<JobFilter> by_ranks(const json_t* values) {
     for (const std::string& text : *texts) {
         auto ranks = IdSet::parse(text);
         if (!ranks) {
-            return bad("ranks value " + ranks.error().message);
+            return bad_constraint("ranks value " + ranks.error().message);
         }
         wanted.add(*ranks);
     }
@@ -144,12 +144,12 @@ Result<JobFilter> by_time(const std::string& op, const json_t* values) {
                                                    "t_run",    "t_cleanup", "t_inactive"};
     const char* text = json_string_value(json_array_get(values, 0));
     if (!text) {
-        return bad(op + " value must be a string");
+        return bad_constraint(op + " value must be a string");
     }
     std::string_view rest = text;
     const bool is_greater = rest.starts_with('>'), is_less = rest.starts_with('<');
     if (!is_greater && !is_less) {
-        return bad("timestamp comparison operator not specified");
+        return bad_constraint("timestamp comparison operator not specified");
     }
     rest.remove_prefix(1);
     const bool with_equal = rest.starts_with('=');
@@ -157,10 +157,10 @@ Result<JobFilter> by_time(const std::string& op, const json_t* values) {
     double seconds = 0;
     const auto parsed = std::from_chars(rest.data(), rest.data() + rest.size(), seconds);
     if (parsed.ec != std::errc() || parsed.ptr != rest.data() + rest.size()) {
-        return bad("Invalid timestamp value specified");
+        return bad_constraint("Invalid timestamp value specified");
     }
     if (seconds < 0) {
-        return bad("timestamp value must be >= 0.0");
+        return bad_constraint("timestamp value must be >= 0.0");
     }
     const auto limit = std::llround(seconds * 1e6);
     const auto index = static_cast<std::size_t>(std::find(names.begin(), names.end(), op) - names.begin());
@@ -195,7 +195,7 @@ Result<JobFilter> combine(const std::string& op, const json_t* values) {
 
 Result<JobFilter> compile_operator(const std::string& op, const json_t* values) {
     if (!json_is_array(values)) {
-        return bad("operator " + op + " values not an array");
+        return bad_constraint("operator " + op + " values not an array");
     }
     if (op == "userid") {
         return by_userid(values);
@@ -234,7 +234,7 @@ Result<JobFilter> compile_operator(const std::string& op, const json_t* values) 
     if (op == "and" || op == "or" || op == "not") {
         return combine(op, values);
     }
-    return bad("unknown constraint operator: " + op);
+    return bad_constraint("unknown constraint operator: " + op);
 }
 
 }  // namespace
@@ -244,10 +244,10 @@ Result<JobFilter> compile_constraint(const json_t* constraint) {
         return JobFilter([](const Job&) { return true; });
     }
     if (!json_is_object(constraint)) {
-        return bad("constraint must be JSON object");
+        return bad_constraint("constraint must be JSON object");
     }
     if (json_object_size(constraint) > 1) {
-        return bad("constraint must only contain 1 element");
+        return bad_constraint("constraint must only contain 1 element");
     }
     void* first = json_object_iter(const_cast<json_t*>(constraint));
     return compile_operator(json_object_iter_key(first), json_object_iter_value(first));

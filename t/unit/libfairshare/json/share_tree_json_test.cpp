@@ -9,7 +9,7 @@ using namespace weir::testing;
 
 namespace {
 
-ShareTree parse(std::string_view text) {
+ShareTree parse_json(std::string_view text) {
     auto parsed = parse_share_tree_json(text, "s.json");
     if (auto* diagnostics = std::get_if<Diagnostics>(&parsed)) {
         FAIL(to_string(*diagnostics));
@@ -17,7 +17,7 @@ ShareTree parse(std::string_view text) {
     return std::get<ShareTree>(std::move(parsed));
 }
 
-std::string errors(std::string_view text) {
+std::string json_errors(std::string_view text) {
     auto parsed = parse_share_tree_json(text, "s.json");
     auto* diagnostics = std::get_if<Diagnostics>(&parsed);
     return diagnostics != nullptr ? to_string(*diagnostics) : std::string{};
@@ -30,25 +30,25 @@ TEST_CASE("share tree JSON: the canonical form is one line a node") {
         "{\n  \"version\": 1,\n  \"nodes\": {\n    \"bio\": {\"shares\": 3, \"at\": {\"debug\": 4}, \"target\": "
         "[\"16.5+\", \"30%\"], \"cores_max\": [64, 128], \"wall_time_max\": \"36h\"},\n    \"bio/@*\": \"parent\",\n"
         "    \"bio/@eve:debug\": 0\n  }\n}\n";
-    CHECK(write_share_tree_json(parse(text)) == text);
+    CHECK(write_share_tree_json(parse_json(text)) == text);
     CHECK(write_share_tree_json(ShareTree{}) == "{\n  \"version\": 1,\n  \"nodes\": {}\n}\n");
-    CHECK(parse(write_share_tree_json(ShareTree{})).size() == 1);
+    CHECK(parse_json(write_share_tree_json(ShareTree{})).size() == 1);
 }
 
 TEST_CASE("share tree JSON: escapes, white space and the name + parent form are read") {
-    const ShareTree tree =
-        parse("{\"nodes\":{ \"caf\\u00e9\" :1,\r\n\t\"b\":{\"parent\":\"caf\xc3\xa9\",\"shares\":2},\"@x\":{ } } }");
+    const ShareTree tree = parse_json(
+        "{\"nodes\":{ \"caf\\u00e9\" :1,\r\n\t\"b\":{\"parent\":\"caf\xc3\xa9\",\"shares\":2},\"@x\":{ } } }");
     CHECK(tree.shares(at(tree, "caf\xc3\xa9/b")) == 2);
     CHECK(tree.shares(at(tree, "@x")) == 1);
 }
 
 TEST_CASE("share tree JSON: all mistakes at once, each with its place") {
-    CHECK(errors("{\"version\": 1, \"nodes\": {\n"
-                 "  \"a\": -1,\n"
-                 "  \"\xc3\xa4\": {\"cores_max\": \"x\", \"shares\": 1.5},\n"
-                 "  \"b/@u\": 1,\n"
-                 "  \"c\": 1,\n"
-                 "  \"c\": {\"core_max\": 1}\n}}") ==
+    CHECK(json_errors("{\"version\": 1, \"nodes\": {\n"
+                      "  \"a\": -1,\n"
+                      "  \"\xc3\xa4\": {\"cores_max\": \"x\", \"shares\": 1.5},\n"
+                      "  \"b/@u\": 1,\n"
+                      "  \"c\": 1,\n"
+                      "  \"c\": {\"core_max\": 1}\n}}") ==
           "s.json:2:3: shares of \"a\" are -1; give a whole number from 0 to 4294967295\n"
           "s.json:3:9: `cores_max` of \"\xc3\xa4\" is \"x\"; write a whole number, or [soft, hard]\n"
           "s.json:3:37: shares of \"\xc3\xa4\" are 1.5; give a whole number from 0 to 4294967295 or \"parent\"\n"
@@ -58,19 +58,20 @@ TEST_CASE("share tree JSON: all mistakes at once, each with its place") {
 }
 
 TEST_CASE("share tree JSON: cycles are shown as a path") {
-    CHECK(errors(R"({"nodes": {"a": {"parent": "b"}, "b": {"parent": "a"}}})") ==
+    CHECK(json_errors(R"({"nodes": {"a": {"parent": "b"}, "b": {"parent": "a"}}})") ==
           "s.json:1:12: cycle: a -> b -> a; give one of them a parent outside the cycle, or none");
 }
 
 TEST_CASE("share tree JSON: what is no tree says what would be one") {
-    CHECK(errors("{\"nodes\": {\"a\": 1,}}").find("s.json:1:") == 0);
-    CHECK(errors("").find("not JSON") != std::string::npos);
-    CHECK(errors("[]").find("a share tree is an object") != std::string::npos);
-    CHECK(errors("{}").find("no \"nodes\"") != std::string::npos);
-    CHECK(errors("{\"nodes\": []}").find("is no object") != std::string::npos);
-    CHECK(errors("{\"nodes\": {}, \"nodes\": {}}").find("is there twice") != std::string::npos);
-    CHECK(errors("{\"nodes\": {\"a\": {\"shares\": 1, \"shares\": 2}}}").find("is there twice") != std::string::npos);
-    CHECK(errors("{\"version\": 2, \"nodes\": {}}").find("version 1") != std::string::npos);
-    CHECK(errors("{\"node\": {}}").find("unknown key \"node\"") != std::string::npos);
-    CHECK(errors("{\"nodes\": {\"a\": null}}").find("shares of \"a\" are null") != std::string::npos);
+    CHECK(json_errors("{\"nodes\": {\"a\": 1,}}").find("s.json:1:") == 0);
+    CHECK(json_errors("").find("not JSON") != std::string::npos);
+    CHECK(json_errors("[]").find("a share tree is an object") != std::string::npos);
+    CHECK(json_errors("{}").find("no \"nodes\"") != std::string::npos);
+    CHECK(json_errors("{\"nodes\": []}").find("is no object") != std::string::npos);
+    CHECK(json_errors("{\"nodes\": {}, \"nodes\": {}}").find("is there twice") != std::string::npos);
+    CHECK(json_errors("{\"nodes\": {\"a\": {\"shares\": 1, \"shares\": 2}}}").find("is there twice") !=
+          std::string::npos);
+    CHECK(json_errors("{\"version\": 2, \"nodes\": {}}").find("version 1") != std::string::npos);
+    CHECK(json_errors("{\"node\": {}}").find("unknown key \"node\"") != std::string::npos);
+    CHECK(json_errors("{\"nodes\": {\"a\": null}}").find("shares of \"a\" are null") != std::string::npos);
 }

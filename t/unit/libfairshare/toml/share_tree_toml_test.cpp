@@ -8,7 +8,7 @@ using namespace weir::testing;
 
 namespace {
 
-std::string errors(std::string_view text) {
+std::string toml_errors(std::string_view text) {
     const auto parsed = parse_share_tree(text, "s.toml");
     const auto* diagnostics = std::get_if<Diagnostics>(&parsed);
     return diagnostics == nullptr ? "" : to_string(*diagnostics);
@@ -44,22 +44,26 @@ TEST_CASE("share tree text: the order of the lines is kept") {
 }
 
 TEST_CASE("share tree text: mistakes have line and column") {
-    CHECK(errors("\"a\" = 1\n  \"b/@u\" = 1\n") == "s.toml:2:3: unknown parent \"b\" of \"b/@u\"; did you mean \"a\"?");
-    CHECK(errors("\"a\" = 1.5\n") ==
+    CHECK(toml_errors("\"a\" = 1\n  \"b/@u\" = 1\n") ==
+          "s.toml:2:3: unknown parent \"b\" of \"b/@u\"; did you mean \"a\"?");
+    CHECK(toml_errors("\"a\" = 1.5\n") ==
           "s.toml:1:7: shares of \"a\" are 1.5; give a whole number from 0 to 4294967295 or \"parent\"");
-    CHECK(errors("\"a\" = \"two\"\n") ==
+    CHECK(toml_errors("\"a\" = \"two\"\n") ==
           "s.toml:1:7: shares of \"a\" are \"two\"; give a whole number from 0 to 4294967295 or \"parent\"");
-    CHECK(errors("\"a\" = -3\n") == "s.toml:1:1: shares of \"a\" are -3; give a whole number from 0 to 4294967295");
-    CHECK(errors("\"a\" = { share = 2 }\n") == "s.toml:1:9: unknown key \"share\" of \"a\"; did you mean \"shares\"?");
+    CHECK(toml_errors("\"a\" = -3\n") ==
+          "s.toml:1:1: shares of \"a\" are -3; give a whole number from 0 to 4294967295");
+    CHECK(toml_errors("\"a\" = { share = 2 }\n") ==
+          "s.toml:1:9: unknown key \"share\" of \"a\"; did you mean \"shares\"?");
 }
 
 TEST_CASE("share tree text: a duplicate key names the first line") {
-    CHECK(errors("\"a\" = 1\n\"b\" = 1\n\"a\" = 2\n") ==
+    CHECK(toml_errors("\"a\" = 1\n\"b\" = 1\n\"a\" = 2\n") ==
           "s.toml:3:1: duplicate \"a\"; first on line 1; keep one of the two");
 }
 
 TEST_CASE("share tree text: every syntax error is told, not the first alone") {
-    const std::string told = errors("\"a = 1\n\"b\" = 1\n\"c\" = \n\"d\" 4\n\"b/@u\" = 1\n\"b/@u\" = 1\n\"e\" = -1\n");
+    const std::string told =
+        toml_errors("\"a = 1\n\"b\" = 1\n\"c\" = \n\"d\" 4\n\"b/@u\" = 1\n\"b/@u\" = 1\n\"e\" = -1\n");
     CAPTURE(told);
     CHECK(std::count(told.begin(), told.end(), '\n') == 4);
     for (const char* line : {"s.toml:1:", "s.toml:3:", "s.toml:4:", "s.toml:6:1: duplicate", "s.toml:7:1: shares"}) {
@@ -68,37 +72,37 @@ TEST_CASE("share tree text: every syntax error is told, not the first alone") {
 }
 
 TEST_CASE("share tree text: what stands below a faulty line is not told as an orphan") {
-    CHECK(errors("\"a\" = oops\n\"a/@u\" = 1\n").find("unknown parent") == std::string::npos);
+    CHECK(toml_errors("\"a\" = oops\n\"a/@u\" = 1\n").find("unknown parent") == std::string::npos);
 }
 
 TEST_CASE("share tree text: cycles are shown") {
-    CHECK(errors("\"a\" = { parent = \"b\" }\n\"b\" = { parent = \"a\" }\n") ==
+    CHECK(toml_errors("\"a\" = { parent = \"b\" }\n\"b\" = { parent = \"a\" }\n") ==
           "s.toml:1:1: cycle: a -> b -> a; give one of them a parent outside the cycle, or none");
 }
 
 TEST_CASE("share tree text: tables and keys in the wrong place say where they belong") {
-    CHECK(errors("physics.lattice = 1\n").find("\"physics\" is a table; write one line a node, paths in quotes") !=
+    CHECK(toml_errors("physics.lattice = 1\n").find("\"physics\" is a table; write one line a node, paths in quotes") !=
           std::string::npos);
-    CHECK(errors("[weir]\n\"a\" = 1\n").find("s.toml:2:1: unknown key \"a\" in [weir]; nodes stand above") == 0);
-    CHECK(errors("[weir]\nversion = 2\n").find("version 1") != std::string::npos);
-    CHECK(errors("\"a\" = { parent = 3 }\n").find("is no text") != std::string::npos);
+    CHECK(toml_errors("[weir]\n\"a\" = 1\n").find("s.toml:2:1: unknown key \"a\" in [weir]; nodes stand above") == 0);
+    CHECK(toml_errors("[weir]\nversion = 2\n").find("version 1") != std::string::npos);
+    CHECK(toml_errors("\"a\" = { parent = 3 }\n").find("is no text") != std::string::npos);
 }
 
 TEST_CASE("share tree text: multi-line text is refused where it begins") {
-    const std::string told = errors("\"a\" = \"\"\"x\n\n\"b\" = -1\n");
+    const std::string told = toml_errors("\"a\" = \"\"\"x\n\n\"b\" = -1\n");
     CHECK(told.find("s.toml:1:7: multi-line text has no place") == 0);
     CHECK(told.find("s.toml:3:1: shares of \"b\" are -1") != std::string::npos);
-    CHECK(errors("\"a\" = { parent = \"\" }\n").empty());  // an empty text is none
+    CHECK(toml_errors("\"a\" = { parent = \"\" }\n").empty());  // an empty text is none
 }
 
 TEST_CASE("share tree text: characters beyond ASCII need quotes, comments may have them") {
-    CHECK(errors("\xc3\xa4 = 1\n").find("s.toml:1:1: a character beyond ASCII is outside quotes") == 0);
-    CHECK(errors("\"b\"\xe3\x81\x82 = 1\n\"c\" = 1 # \xc3\xa4 \"\n").find("s.toml:1:4: a character") == 0);
-    CHECK(errors("\"\xc3\xa4\" = 1 # \xc3\xa4\n'\xc3\xb6' = 1\n\"\\u00fc\" = 1\n").empty());
+    CHECK(toml_errors("\xc3\xa4 = 1\n").find("s.toml:1:1: a character beyond ASCII is outside quotes") == 0);
+    CHECK(toml_errors("\"b\"\xe3\x81\x82 = 1\n\"c\" = 1 # \xc3\xa4 \"\n").find("s.toml:1:4: a character") == 0);
+    CHECK(toml_errors("\"\xc3\xa4\" = 1 # \xc3\xa4\n'\xc3\xb6' = 1\n\"\\u00fc\" = 1\n").empty());
 }
 
 TEST_CASE("share tree text: columns count characters") {
-    CHECK(errors("\"\xc3\xa4\xc3\xb6\" = 1.5\n").find("s.toml:1:8: shares of \"\xc3\xa4\xc3\xb6\" are 1.5") == 0);
+    CHECK(toml_errors("\"\xc3\xa4\xc3\xb6\" = 1.5\n").find("s.toml:1:8: shares of \"\xc3\xa4\xc3\xb6\" are 1.5") == 0);
 }
 
 TEST_CASE("share tree text: the canonical form goes depth first without members") {
