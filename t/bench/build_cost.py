@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-3.0-only
+"""build_cost.py BUILD: builds what ./quickstart builds (target weir_installed), then all else, and prints the CPU seconds of both.
+The first, in units of a calibration compile (t/bench/calibration.cpp) in the same run, is compared with t/bench/baseline.json: a
+fifth more than recorded is a failure. A build from a compiler cache, or on top of older objects, is not compared, and neither is
+one with other flags than the preset check has."""
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+TOP = Path(__file__).resolve().parent.parent.parent
+GROWTH_MAX = 1.2
+
+
+def cpu_seconds(work):
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    work()
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def calibration(compiler):
+    """CPU seconds of one compile, with as many at a time as the build has, since they share caches."""
+    jobs = os.cpu_count() or 1
+
+    def compile_all():
+        with tempfile.TemporaryDirectory() as folder:
+            running = [subprocess.Popen([compiler, "-std=c++20", "-O1", "-c", str(TOP / "t/bench/calibration.cpp"), "-o",
+                                         f"{folder}/{i}.o"]) for i in range(jobs)]
+            if any(process.wait() != 0 for process in running):
+                sys.exit("error: the calibration file does not compile")
+    compile_all()  # the first reads the headers from the disk
+    return cpu_seconds(compile_all) / jobs
+
+
+def build(folder, *targets):
+    if subprocess.run(["cmake", "--build", folder, *(["--target", *targets] if targets else [])]).returncode != 0:
+        sys.exit(1)
+
+
+def why_not_compared(folder, cache):
+    if cache.get("WEIR_CCACHE", "").endswith("ccache") and not os.environ.get("CCACHE_DISABLE"):
+        return "a compiler cache answers"
+    if any(folder.rglob("*.o")):
+        return "some of it was there"
+    if cache.get("CMAKE_CXX_FLAGS_RELEASE") != "-O1 -DNDEBUG" or cache.get("CMAKE_UNITY_BUILD") != "ON":
+        return "its flags are not those of the preset check"
+    if not cache["CMAKE_CXX_COMPILER"].endswith(("c++", "g++")):
+        return "the record is of g++"
+    if recorded() is None:
+        return "baseline.json has no record"
+    return None
+
+
+def recorded():
+    return json.loads((TOP / "t/bench/baseline.json").read_text()).get("build", {}).get("installed_calibrations")
+
+
+def main():
+    folder = Path(sys.argv[1])
+    cache = dict(line.replace(":", "=", 1).split("=", 2)[::2] for line in (folder / "CMakeCache.txt").read_text().splitlines()
+                 if "=" in line and not line.startswith(("#", "//")))
+    excuse = why_not_compared(folder, cache)
+    units = [calibration(cache["CMAKE_CXX_COMPILER"])]
+    first = cpu_seconds(lambda: build(str(folder), "weir_installed"))
+    units.append(calibration(cache["CMAKE_CXX_COMPILER"]))
+    rest = cpu_seconds(lambda: build(str(folder)))
+    ratio = first / (sum(units) / len(units))
+    print(f"build cost: {first:.0f} CPU seconds for what is installed ({ratio:.0f} calibration compiles), {first + rest:.0f} in all")
+    if excuse:
+        print(f"build cost: not compared: {excuse}")
+        return 0
+    if ratio > recorded() * GROWTH_MAX:
+        print(f"build cost: FAILED: {ratio:.0f} calibration compiles, a fifth above the {recorded()} of t/bench/baseline.json")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
