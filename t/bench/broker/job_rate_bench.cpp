@@ -11,12 +11,12 @@
 #include <fstream>
 #include <string>
 
-#include "broker/services/json.hpp"
+#include "libfairshare/base/json/json.hpp"
 #include "libfairshare/base/signed_jobspec.hpp"
 
 namespace {
 
-using weir::broker::Json;
+using weir::Json;
 
 struct Run {
     flux_t* h = nullptr;
