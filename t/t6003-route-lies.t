@@ -18,6 +18,7 @@ cores = "0-3"
 [queues.own]
 [weir.route]
 queues = ["bad", "good"]
+lost-after = "10m"
 EOF
 submit_to() {
 	python3 "$WIRE" submit --setattr queue=$1 --simulate 1h

@@ -37,9 +37,11 @@ struct Connector {
 
 /// Connects to a broker's local:// socket (path without the scheme; paths longer than a sockaddr are fine). Tries
 /// $FLUX_LOCAL_CONNECTOR_RETRY_COUNT + 1 times (default 6, from 16 ms doubling), reads the authentication byte.
-/// Errors: ENOENT "broker socket PATH was not found", EPERM and whatever the broker refuses with.
+/// `answer_s`: real seconds that the broker has to accept and to send that byte; 0: no limit, for it may be starting.
+/// Errors: ENOENT "broker socket PATH was not found", ETIMEDOUT, EPERM and whatever the broker refuses with.
 Result<std::unique_ptr<Connector>> connect_local(const std::string& path,
-                                                 std::optional<flux_msg_cred> stamp = std::nullopt);
+                                                 std::optional<flux_msg_cred> stamp = std::nullopt,
+                                                 double answer_s = 0);
 /// A connector on a connected stream socket that is past authentication (tests, socketpair). Owns fd. `stamp` replaces
 /// the credentials of everything sent; the broker honours it for the instance owner only (a test hook, as in Flux).
 std::unique_ptr<Connector> connector_from_fd(int fd, std::optional<flux_msg_cred> stamp = std::nullopt);

@@ -115,9 +115,18 @@ int read_authentication(int fd) {
         n = read(fd, &answer, 1);
     } while (n < 0 && errno == EINTR);
     if (n < 0) {
-        return errno;
+        return errno == EAGAIN ? ETIMEDOUT : errno;
     }
     return n == 0 ? ECONNRESET : answer;
+}
+
+/// From here on connect() and read() fail with EAGAIN after that time.
+void limit_waits(int fd, double seconds) {
+    const auto whole = static_cast<time_t>(seconds);
+    const timeval limit{whole, static_cast<suseconds_t>((seconds - static_cast<double>(whole)) * 1e6)};
+    for (const int option : {SO_RCVTIMEO, SO_SNDTIMEO}) {
+        (void)setsockopt(fd, SOL_SOCKET, option, &limit, sizeof limit);
+    }
 }
 
 /// Connects, sleeping between attempts; 0 or an errno.
@@ -132,9 +141,9 @@ int connect_retrying(int fd, const std::string& path, int retries) {
         } else if (connect(fd, address->get(), address->size()) == 0) {
             return 0;
         } else {
-            errnum = errno;
+            errnum = errno == EAGAIN ? ETIMEDOUT : errno;
         }
-        if (attempt == retries) {
+        if (attempt == retries || errnum == ETIMEDOUT) {
             return errnum;
         }
         usleep(static_cast<useconds_t>(delay_ms) * 1000);
@@ -144,7 +153,8 @@ int connect_retrying(int fd, const std::string& path, int retries) {
 
 }  // namespace
 
-Result<std::unique_ptr<Connector>> connect_local(const std::string& path, std::optional<flux_msg_cred> stamp) {
+Result<std::unique_ptr<Connector>> connect_local(const std::string& path, std::optional<flux_msg_cred> stamp,
+                                                 double answer_s) {
     const int retries = retries_allowed();
     if (retries < 0) {
         return refused(EINVAL, "FLUX_LOCAL_CONNECTOR_RETRY_COUNT is not a count");
@@ -153,12 +163,16 @@ Result<std::unique_ptr<Connector>> connect_local(const std::string& path, std::o
     if (fd < 0) {
         return refused(errno, std::string("socket: ") + std::strerror(errno));
     }
+    if (answer_s > 0) {
+        limit_waits(fd, answer_s);
+    }
     int errnum = path.empty() ? EINVAL : connect_retrying(fd, path, retries);
     std::string what =
         errnum == ENOENT ? "broker socket " + path + " was not found" : path + ": " + std::strerror(errnum);
     if (errnum == 0) {
         errnum = read_authentication(fd);
-        what = path + ": the broker refuses: " + std::strerror(errnum);
+        what = path + (errnum == ETIMEDOUT ? ": the broker does not answer"
+                                           : ": the broker refuses: " + std::string(std::strerror(errnum)));
     }
     if (errnum != 0) {
         close(fd);

@@ -63,7 +63,7 @@ void open_partitions(Context& context, Client& top, const std::string& wanted, s
         if (is_open || entry.state != "attached" || (!wanted.empty() && wanted != name)) {
             continue;
         }
-        if (auto client = Client::open(entry.uri)) {
+        if (auto client = Client::open(entry.uri, child_answer_s)) {
             sources.push_back({name, std::move(*client)});
         } else {
             context.note(name + ": " + client.error().message);

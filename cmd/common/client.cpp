@@ -88,7 +88,7 @@ std::string default_uri() {
     return uri.empty() ? "local://" + default_rundir() + "/local-0" : uri;
 }
 
-Result<Client> Client::open(const std::string& given) {
+Result<Client> Client::open(const std::string& given, double answer_s) {
     std::string uri = given.empty() ? default_uri() : given;
     if (uri.find("://") == std::string::npos) {
         const std::string socket = access((uri + "/local-0").c_str(), F_OK) == 0 ? "/local-0" : "";
@@ -109,12 +109,16 @@ Result<Client> Client::open(const std::string& given) {
     if (access(path.c_str(), F_OK) != 0) {
         return no_instance(path, "no such socket");
     }
-    auto connector = broker::connect_local(path);
+    auto connector = broker::connect_local(path, std::nullopt, answer_s);
     if (!connector) {
         const int errnum = static_cast<int>(connector.error().code);
         if (errnum == EPERM || errnum == EACCES) {
             return Error{std::errc::operation_not_permitted,
                          "the instance at " + path + " refuses you: it belongs to another user."};
+        }
+        if (errnum == ETIMEDOUT) {
+            return Error{std::errc::timed_out,
+                         "the instance at " + path + " does not answer: its broker hangs or is stopped."};
         }
         return no_instance(path, connector.error().message);
     }

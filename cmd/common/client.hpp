@@ -20,11 +20,15 @@ std::string default_uri();
 /// $WEIR_RUNDIR, else $XDG_RUNTIME_DIR/weir, else /tmp/weir-UID.
 std::string default_rundir();
 
+/// Real seconds that an instance below has to answer a first question: nobody waits longer for one that is stopped.
+constexpr double child_answer_s = 5;
+
 class Client {
   public:
     /// `uri`: "local://PATH", or the rundir of an instance, or empty for default_uri(). Errors: ECONNREFUSED with the
-    /// line that starts an instance; EPERM where the instance refuses this user.
-    static Result<Client> open(const std::string& uri);
+    /// line that starts an instance; EPERM where the instance refuses this user; ETIMEDOUT when its broker does not
+    /// answer within `answer_s` real seconds: it hangs, is stopped, or is still starting.
+    static Result<Client> open(const std::string& uri, double answer_s = 60);
 
     /// A request and its answer (an empty Json for an answer without payload). Errors carry the peer's errno and text;
     /// a service that nobody registered is ENOSYS with the module to load. `timeout_s` counts real seconds.

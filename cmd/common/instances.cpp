@@ -54,7 +54,7 @@ void ask_instance(Client& client, Instance& instance, int depth) {
         }
         Instance child;
         child.uri = entry.uri;
-        if (auto below = Client::open(entry.uri)) {
+        if (auto below = Client::open(entry.uri, child_answer_s)) {
             ask_instance(*below, child, depth + 1);
         } else {
             child.problem = below.error().message.substr(0, below.error().message.find('\n'));
@@ -86,7 +86,7 @@ std::string looked_up(Client& client, std::uint64_t id, const std::string& key) 
 /// Whether the instance there has, as `local`, what its parent has as `id`: a child that began anew may have given the
 /// number to another job.
 bool has_copy(const std::string& uri, std::uint64_t local, std::uint64_t id) {
-    auto child = Client::open(uri);
+    auto child = Client::open(uri, child_answer_s);
     const auto jobspec = child ? Json::parse(looked_up(*child, local, "jobspec")) : Result<Json>(child.error());
     const json_t* attributes = jobspec ? json_object_get(jobspec->get(), "attributes") : nullptr;
     const json_t* mark = json_object_get(json_object_get(attributes, "system"), "weir");

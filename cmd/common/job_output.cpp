@@ -37,7 +37,7 @@ Result<JobOutput> job_output(Client& client, std::uint64_t id, std::int64_t offs
         if (!routed) {
             return local_output(client, id, offset);
         }
-        auto child = Client::open(routed->uri);
+        auto child = Client::open(routed->uri, child_answer_s);
         return child ? local_output(*child, routed->local_id, offset) : child.error();
     };
     auto output = here_or_below();

@@ -13,6 +13,7 @@ namespace weir::cmd {
 namespace {
 
 constexpr int reload_depth_max = 16;
+constexpr double reload_answer_s = 20;  ///< real seconds; its modules may read large files
 
 struct Member {
     std::string name;
@@ -26,7 +27,12 @@ void add_once(std::vector<std::string>& list, const std::string& text) {
     }
 }
 
-/// Opens the attached children, theirs, and so on. A child that is not there reads its files when it starts.
+/// What every warning about an instance that was not asked ends with.
+std::string keeps_its_own(const Error& why) {
+    return "keeps its configuration until it reads the files again, at its start or by `weir reload`: " + why.message;
+}
+
+/// Opens the attached children, theirs, and so on, and learns what they have now.
 void open_children(Client& parent, int depth, std::vector<std::unique_ptr<Client>>& clients,
                    std::vector<Member>& members, std::vector<std::string>& warnings) {
     if (depth == 0) {
@@ -34,18 +40,35 @@ void open_children(Client& parent, int depth, std::vector<std::unique_ptr<Client
     }
     for (const ChildEntry& entry : children_of(parent)) {
         const std::string name = entry.serves.empty() ? "job " + std::to_string(entry.jobid) : listed(entry.serves);
-        if (entry.state != "attached" || entry.uri.empty()) {
-            continue;
-        }
-        auto child = Client::open(entry.uri);
-        if (!child) {
-            add_once(warnings, name + " was not asked; it reads the files when it starts: " + child.error().message);
+        const bool is_there = entry.state == "attached" && !entry.uri.empty();
+        auto child = is_there ? Client::open(entry.uri, child_answer_s)
+                              : Result<Client>(Error{std::errc::not_connected, "there is no link to it"});
+        auto before = child ? child->call("config.get", {}, child_answer_s) : Result<Json>(child.error());
+        if (!before) {
+            add_once(warnings, name + " was not asked; it " + keeps_its_own(before.error()));
             continue;
         }
         clients.push_back(std::make_unique<Client>(std::move(*child)));
         Client& opened = *clients.back();
-        members.push_back({name, &opened, {}});
+        members.push_back({name, &opened, std::move(*before)});
         open_children(opened, depth - 1, clients, members, warnings);
+    }
+}
+
+/// The first `count` get back what they had. Sentences about those that cannot.
+std::string revert(std::vector<Member>& members, std::size_t count) {
+    std::string failed;
+    for (std::size_t i = 0; i < count; ++i) {
+        if (auto back = members[i].client->call("config.load", members[i].before, reload_answer_s); !back) {
+            failed += "\n" + members[i].name + " kept the new configuration: " + back.error().message;
+        }
+    }
+    return failed;
+}
+
+void note_all(const Json& answer, const char* key, std::vector<std::string>& list) {
+    for (const json_t* text : items_at(answer.get(), key)) {
+        add_once(list, json_string_value(text) != nullptr ? json_string_value(text) : "");
     }
 }
 
@@ -55,32 +78,25 @@ Result<Reloaded> reload_tree(Client& top) {
     Reloaded out;
     std::vector<std::unique_ptr<Client>> clients;
     std::vector<Member> members;
-    members.push_back({"top", &top, {}});
-    open_children(top, reload_depth_max, clients, members, out.warnings);
-    for (Member& member : members) {
-        auto before = member.client->call("config.get");
-        if (!before) {
-            return before.error();
-        }
-        member.before = std::move(*before);
+    auto before = top.call("config.get", {}, child_answer_s);
+    if (!before) {
+        return before.error();
     }
+    members.push_back({"top", &top, std::move(*before)});
+    open_children(top, reload_depth_max, clients, members, out.warnings);
     for (std::size_t i = 0; i < members.size(); ++i) {
-        const auto answer = members[i].client->call("config.reload");
+        const auto answer = members[i].client->call("config.reload", {}, reload_answer_s);
+        if (!answer && i > 0 && answer.error().code == std::errc::timed_out) {
+            add_once(out.warnings, members[i].name + " did not answer; it reads the files when it goes on: " +
+                                       answer.error().message);
+            continue;
+        }
         if (!answer) {
-            std::string message = (i == 0 ? "" : members[i].name + ": ") + answer.error().message;
-            for (std::size_t j = 0; j < i; ++j) {
-                if (auto back = members[j].client->call("config.load", members[j].before); !back) {
-                    message += "\n" + members[j].name + " kept the new configuration: " + back.error().message;
-                }
-            }
-            return Error{answer.error().code, message};
+            return Error{answer.error().code,
+                         (i == 0 ? "" : members[i].name + ": ") + answer.error().message + revert(members, i)};
         }
-        for (const json_t* text : items_at(answer->get(), "changes")) {
-            add_once(out.changes, json_string_value(text) != nullptr ? json_string_value(text) : "");
-        }
-        for (const json_t* text : items_at(answer->get(), "warnings")) {
-            add_once(out.warnings, json_string_value(text) != nullptr ? json_string_value(text) : "");
-        }
+        note_all(*answer, "changes", out.changes);
+        note_all(*answer, "warnings", out.warnings);
         out.instances.push_back(members[i].name);
     }
     return out;

@@ -15,8 +15,9 @@ struct Reloaded {
     std::vector<std::string> instances;  ///< who read again: "top", "batch"
 };
 
-/// `top` and every attached child instance that can be reached. Errors: what the one that refused said; then all have
-/// their former configuration.
+/// `top` and every attached child instance that answers; a warning names one that does not. Errors: what the one that
+/// refused said, or that `top` does not answer; then all have their former configuration. Takes a bounded time, whoever
+/// is stopped.
 Result<Reloaded> reload_tree(Client& top);
 
 }  // namespace weir::cmd

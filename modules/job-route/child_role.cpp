@@ -29,8 +29,9 @@ ChildRole::ChildRole(flux_t* h, Config config, ChildLink& link, Callbacks callba
     : h_(h), config_(std::move(config)), link_(link), callbacks_(std::move(callbacks)) {
     resource_retry_.reset(
         flux_timer_watcher_create(flux_get_reactor(h), 0., 0., flux::on_watcher<&ChildRole::look_up_resources>, this));
-    if (!resource_retry_) {
-        flux::fail_errno("resource timer");
+    heart_.reset(flux_timer_watcher_create(flux_get_reactor(h), 0., 0., flux::on_watcher<&ChildRole::beat>, this));
+    if (!resource_retry_ || !heart_) {
+        flux::fail_errno("timers");
     }
     look_up_resources();
     parent_ = std::make_unique<flux::ParentLink>(
@@ -84,6 +85,8 @@ void ChildRole::on_connected() {
 void ChildRole::on_lost(const std::string& why) {
     attach_.reset();
     report_.reset();
+    beat_.reset();
+    flux_watcher_stop(heart_.get());
     if (link_.is_attached()) {
         flux::log(h_, LOG_WARNING, "lost the parent: " + why + "; its jobs that wait for go will wait");
     } else if (why != last_failure_) {
@@ -133,6 +136,8 @@ void ChildRole::on_attach(flux_future_t* f) {
         parent_->proven();
         last_failure_.clear();
         link_.attached();
+        heartbeat_s_ = json_number_value(json_object_get(answer.get(), "heartbeat"));
+        arm_heart();
         flux::log(h_, LOG_INFO, "attached to the parent as its job " + std::to_string(config_.jobid.value));
         callbacks_.changed();
         return;
@@ -193,6 +198,36 @@ void ChildRole::on_report(flux_future_t* f) {
     }
     link_.acked(static_cast<std::uint64_t>(seq));
     callbacks_.changed();
+}
+
+// ---- heartbeat ----
+
+void ChildRole::arm_heart() {
+    if (heartbeat_s_ > 0) {
+        flux_timer_watcher_reset(heart_.get(), flux::real_seconds(h_, heartbeat_s_), 0.);
+        flux_watcher_start(heart_.get());
+    }
+}
+
+/// A report without events, whatever else is on its way: the parent may have reasons of its own to leave that
+/// unanswered.
+void ChildRole::beat() {
+    if (!beat_ && link_.is_attached() && parent_->handle() != nullptr) {
+        Report report;
+        report.child = config_.jobid;
+        report.session = session_;
+        beat_ = flux::rpc(parent_->handle(), "job-route.report", encode(report));
+        flux::then<&ChildRole::on_beat>(beat_.get(), this);
+    }
+    arm_heart();
+}
+
+void ChildRole::on_beat(flux_future_t* f) {
+    const flux::Caught caught = flux::catching([&] { (void)flux::rpc_get(f, "report"); });
+    beat_.reset();
+    if (caught.errnum != 0) {
+        parent_->fail(caught.message);
+    }
 }
 
 // ---- jobs here ----

@@ -50,6 +50,9 @@ class ChildRole {
     void on_attach(flux_future_t* f);
     void on_attach_failed(int errnum, const std::string& why);
     void on_report(flux_future_t* f);
+    void arm_heart();
+    void beat();
+    void on_beat(flux_future_t* f);
     void submit(const Order& order);
     void on_submitted(flux_future_t* f);
     void steer(const LocalOp& op);
@@ -71,11 +74,14 @@ class ChildRole {
     std::string last_failure_;
     flux::Future resource_lookup_;
     flux::Watcher resource_retry_;
+    flux::Watcher heart_;
+    double heartbeat_s_ = 0;  ///< of real time; as the parent wants it
     std::map<flux_future_t*, std::pair<flux::Future, JobId>> submits_;
     std::map<flux_future_t*, std::pair<flux::Future, std::string>> steers_;
     std::unique_ptr<flux::ParentLink> parent_;  ///< before the futures made on its handle, which die first
     flux::Future attach_;
     flux::Future report_;
+    flux::Future beat_;
 };
 
 }  // namespace weir::route

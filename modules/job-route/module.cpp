@@ -24,6 +24,7 @@ namespace {
 
 constexpr double journal_pause = 0.5;  ///< seconds of real time before the journal is opened again
 constexpr double tick_s = 1.;          ///< of real time, between ticks of the table
+constexpr double heartbeats = 3.;      ///< of a child, in the time after which it counts as lost
 constexpr Duration lost_after_default = std::chrono::seconds(30);
 
 std::vector<std::string> split(const std::string& text) {
@@ -130,7 +131,7 @@ Module::Module(flux_t* h, std::optional<ChildRole::Config> config)
     : h_(h), is_child_(config.has_value()), patience_(configured_patience(h)), table_(config.has_value(), patience_) {
     const std::string service = flux::service_name(h, "job-route");
     parent_ = std::make_unique<ParentRole>(
-        h, service, table_,
+        h, table_, static_cast<double>(patience_) * tick_s / heartbeats,
         ParentRole::Callbacks{[this] { pump(); }, [this](const std::string& why) { start_over(why); }});
     if (config) {
         child_ = std::make_unique<ChildRole>(h, std::move(*config), link_,
@@ -237,8 +238,8 @@ void Module::carry_out() {
     for (bool is_more = true; is_more;) {
         ParentActions up = table_.take();
         ChildActions down = link_.take();
-        is_more =
-            !up.tap.empty() || !up.fetch.empty() || !up.orders.empty() || !down.submits.empty() || !down.ops.empty();
+        is_more = !up.tap.empty() || !up.fetch.empty() || !up.silent.empty() || !up.orders.empty() ||
+                  !down.submits.empty() || !down.ops.empty();
         parent_->perform(std::move(up));
         if (child_) {
             child_->perform(std::move(down));

@@ -40,11 +40,11 @@ Json commit_op(JobId id, const Json& R) {
 
 }  // namespace
 
-ParentRole::ParentRole(flux_t* h, const std::string& service, RouteTable& table, Callbacks callbacks)
-    : h_(h), table_(table), callbacks_(std::move(callbacks)) {
+ParentRole::ParentRole(flux_t* h, RouteTable& table, double heartbeat_s, Callbacks callbacks)
+    : h_(h), table_(table), heartbeat_s_(heartbeat_s), callbacks_(std::move(callbacks)) {
     const int request = FLUX_MSGTYPE_REQUEST;
     handlers_ =
-        flux::add_handlers(h, service,
+        flux::add_handlers(h, flux::service_name(h, "job-route"),
                            {
                                {request, "attach", flux::on_message<&ParentRole::attach>, FLUX_ROLE_USER},
                                {request, "report", flux::on_message<&ParentRole::report>, FLUX_ROLE_USER},
@@ -77,7 +77,7 @@ void ParentRole::attach(const flux_msg_t* msg) {
     }
     close(attach.child);
     Json answer = Json::object();
-    answer.set("attached", true);
+    answer.set("attached", true).set("heartbeat", heartbeat_s_);
     flux::respond(h_, msg, answer);
     sessions_.insert_or_assign(attach.child,
                                Session{flux::keep(msg), attach.session, cred.userid, std::move(resources)});
@@ -185,6 +185,13 @@ void ParentRole::send_orders(std::vector<std::pair<JobId, Order>> orders) {
 
 void ParentRole::perform(ParentActions actions) {
     next_.ops.insert(next_.ops.end(), actions.tap.begin(), actions.tap.end());
+    for (const JobId child : actions.silent) {
+        flux::log(h_, LOG_WARNING,
+                  "child " + std::to_string(child.value) +
+                      " says nothing though its link is up: it counts as lost, and its jobs that have not started "
+                      "go to others");
+        close(child);
+    }
     for (const JobId id : actions.fetch) {
         fetch(id, "jobspec", {});
     }

@@ -22,7 +22,8 @@ class ParentRole {
         std::function<void()> changed;                       ///< the table has news: take its actions
         std::function<void(const std::string& why)> broken;  ///< start over from the journal
     };
-    ParentRole(flux_t* h, const std::string& service, RouteTable& table, Callbacks callbacks);
+    /// \param heartbeat_s real seconds after which a child is to say that it lives.
+    ParentRole(flux_t* h, RouteTable& table, double heartbeat_s, Callbacks callbacks);
     /// Tells the children, who would wait for orders from nobody.
     ~ParentRole();
     ParentRole(const ParentRole&) = delete;
@@ -77,6 +78,7 @@ class ParentRole {
 
     flux_t* h_;
     RouteTable& table_;
+    double heartbeat_s_;
     Callbacks callbacks_;
     std::map<JobId, Session> sessions_;
     Batch next_;

@@ -36,6 +36,7 @@ Status RouteTable::attach(const Attach& attach, const Caller& caller) {
     child.uri = !host->second.uri.empty() ? host->second.uri : attach.uri;
     child.cores = attach.cores;
     child.seq = 0;
+    child.silent_ticks = 0;
     child.lost_ticks = 0;
     child.refused.clear();
     child.stale.clear();
@@ -123,6 +124,7 @@ Result<std::uint64_t> RouteTable::report(const Report& report) {
     if (child == nullptr || child->session != report.session) {
         return Error{std::errc::owner_dead, "this session is over: attach again"};
     }
+    child->silent_ticks = 0;
     for (const ChildEvent& event : report.events) {
         if (event.seq <= child->seq) {
             continue;

@@ -142,7 +142,12 @@ void RouteTable::give_up(JobId id, Child& child) {
 
 void RouteTable::tick() {
     for (auto& [id, child] : children_) {
-        if (!child.is_attached && ++child.lost_ticks >= patience_) {
+        if (child.is_attached && ++child.silent_ticks > patience_) {  // the first tick may come right after its word
+            child.is_attached = false;
+            child.lost_ticks = child.silent_ticks;
+            actions_.silent.push_back(id);
+            give_up(id, child);
+        } else if (!child.is_attached && ++child.lost_ticks >= patience_) {
             give_up(id, child);
         }
         for (auto& [job, ticks] : child.refused) {
@@ -155,8 +160,7 @@ void RouteTable::tick() {
 }
 
 bool RouteTable::needs_ticks() const {
-    return std::any_of(children_.begin(), children_.end(),
-                       [](const auto& entry) { return !entry.second.is_attached || !entry.second.refused.empty(); });
+    return !children_.empty();
 }
 
 // ---- telling a child ----

@@ -36,7 +36,8 @@ struct TapOp {
 /// What the shell has to do, in this order.
 struct ParentActions {
     std::vector<TapOp> tap;
-    std::vector<JobId> fetch;                     ///< look up the jobspec, then call jobspec_ready() or fetch_failed()
+    std::vector<JobId> fetch;   ///< look up the jobspec, then call jobspec_ready() or fetch_failed()
+    std::vector<JobId> silent;  ///< children that are lost though their link is up: end their sessions
     std::vector<std::pair<JobId, Order>> orders;  ///< (child, order)
 };
 
@@ -51,7 +52,7 @@ struct ChildView {
     std::vector<std::string> serves;
     std::string uri;
     bool is_attached = false;
-    std::int64_t lost_ticks = 0;  ///< since it was attached, or since this side began; 0 while it is attached
+    std::int64_t lost_ticks = 0;  ///< since it was last heard, or since this side began; 0 while it is attached
     std::int64_t cores = 0;
     std::int64_t pending = 0;
     std::int64_t running = 0;
@@ -85,8 +86,9 @@ class RouteTable {
     /// operation_not_permitted for another user's job, invalid_argument when it serves nothing.
     Status attach(const Attach& attach, const Caller& caller);
     void detach(JobId child, const std::string& session);
-    /// A second has passed. Jobs that wait for nothing but a lost child move on (doc/adr/0181). O(children), and O(its
-    /// jobs) when a child's patience ends.
+    /// A second has passed. An attached child that said nothing for longer than the patience is lost, as if its link
+    /// were. Jobs that wait for nothing but a lost child move on (doc/adr/0181). O(children), and O(its jobs) when a
+    /// child's patience ends.
     void tick();
     /// Whether a tick would count anything.
     bool needs_ticks() const;
@@ -123,6 +125,7 @@ class RouteTable {
         std::string uri;
         std::int64_t cores = 0;
         std::uint64_t seq = 0;
+        std::int64_t silent_ticks = 0;  ///< since its last attach or report
         std::int64_t lost_ticks = 0;
         std::set<JobId> given;                  ///< on record or asked for
         std::map<JobId, std::int64_t> refused;  ///< returned in this session, and the ticks since

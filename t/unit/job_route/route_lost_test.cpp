@@ -20,7 +20,6 @@ TEST_CASE("a child that stays lost: what has no resources moves on, what has the
     RouteTable table = with_a_job();
     run_host(table, other_host);
     REQUIRE(table.attach(an_attach(other_host), {0, true}));
-    CHECK_FALSE(table.needs_ticks());
     table.detach(host, "s");
     CHECK(table.needs_ticks());
     SECTION("unstarted") {
@@ -49,6 +48,33 @@ TEST_CASE("a child that stays lost: what has no resources moves on, what has the
         CHECK(table.take().tap.empty());
         CHECK(table.find(job)->child == host);
     }
+}
+
+TEST_CASE("a child that is silent though its link is up counts as lost; a report without events keeps it") {
+    RouteTable table = with_a_job();
+    run_host(table, other_host);
+    REQUIRE(table.attach(an_attach(other_host), {0, true}));
+    const auto seconds = [&table](int count) {
+        for (int i = 0; i < count; i++) {
+            REQUIRE(table.report({other_host, "s", {}}));
+            table.tick();
+        }
+        return table.take();
+    };
+    REQUIRE(table.needs_ticks());
+    CHECK(seconds(29).silent.empty());
+    REQUIRE(table.report({host, "s", {}}));
+    CHECK(seconds(30).silent.empty());
+    const ParentActions lost = seconds(1);
+    CHECK(lost.silent == std::vector<JobId>{host});
+    CHECK(lost.tap.at(0).child == other_host);
+    CHECK_FALSE(table.children().at(0).is_attached);
+    CHECK(table.children().at(0).lost_ticks == 31);
+    CHECK(table.children().at(1).is_attached);
+    CHECK_FALSE(table.report({host, "s", {}}));  // it has to attach again
+    REQUIRE(table.attach(an_attach(host, "t"), {0, true}));
+    CHECK(table.children().at(0).is_attached);
+    CHECK(seconds(1).silent.empty());
 }
 
 TEST_CASE("returned: not to the same child in the same session, to another at once") {

@@ -51,7 +51,9 @@ void step(World& world, unsigned what, unsigned whom) {
         case 46: world.kill_broker(child, whom); break;
         case 47: world.reboot(child); break;
         case 48: world.kill_parent(whom % 4, whom % 2 == 0); break;
-        case 49: world.tick(); break;
+        case 49: case 52: world.tick(); break;
+        case 50: world.children.at(child).is_stopped = world.children.at(child).is_alive; break;
+        case 51: world.children.at(child).is_stopped = false; break;
         case 14: case 15: world.step_journal(); break;
         case 16: case 17: world.step_tap(); break;
         case 18: world.step_fetch(); world.step_priority(); break;
@@ -73,7 +75,7 @@ using Command = std::pair<unsigned, unsigned>;
 /// Some hundred commands: who is meant is drawn small, so that the same few instances and jobs meet again.
 rc::Gen<std::vector<Command>> a_life() {
     return rc::gen::scale(6., rc::gen::container<std::vector<Command>>(
-                                  rc::gen::pair(rc::gen::inRange(0U, 50U), rc::gen::inRange(0U, 9U))));
+                                  rc::gen::pair(rc::gen::inRange(0U, 53U), rc::gen::inRange(0U, 9U))));
 }
 
 World lived(const std::vector<Command>& commands) {
@@ -97,6 +99,9 @@ void rest(World& world) {
 /// Held jobs are released and every queue gets a child that stays, on the state of a dead one if there is any: from
 /// here on every job has somewhere to go.
 void settle(World& world) {
+    for (auto& [id, child] : world.children) {
+        child.is_stopped = false;
+    }
     for (const auto& [id, job] : world.jobs) {
         if (!job.is_host && job.urgency == 0) {
             world.set_urgency(id, 16);

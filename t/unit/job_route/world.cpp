@@ -81,7 +81,7 @@ bool World::step_tap() {
 
 bool World::connect(std::uint64_t id) {
     Instance& child = children.at(id);
-    if (!child.is_alive || !child.is_ready || !child.session.empty()) {
+    if (!child.does_run() || !child.is_ready || !child.session.empty()) {
         return false;
     }
     child.session = std::to_string(++sessions);
@@ -101,7 +101,7 @@ bool World::send_report(std::uint64_t id) {
     Message message;
     message.kind = Message::Kind::report;
     message.session = child.session;
-    message.events = child.link.next_report(3);
+    message.events = child.is_stopped ? std::vector<ChildEvent>() : child.link.next_report(3);
     if (message.events.empty()) {
         return false;
     }
@@ -139,7 +139,7 @@ bool World::step_up(std::uint64_t id) {
 
 bool World::step_down(std::uint64_t id) {
     Instance& child = children.at(id);
-    if (child.down.empty()) {
+    if (child.is_stopped || child.down.empty()) {
         return false;
     }
     const Message message = child.down.front();
@@ -171,7 +171,7 @@ bool World::step_down(std::uint64_t id) {
 
 bool World::step_local_journal(std::uint64_t id) {
     Instance& child = children.at(id);
-    if (!child.is_alive || child.journal.empty()) {
+    if (!child.does_run() || child.journal.empty()) {
         return false;
     }
     child.unwritten.clear();
@@ -185,7 +185,7 @@ bool World::step_local_journal(std::uint64_t id) {
 /// job-ingest takes a submission; the answer may be lost with a restart of the module, the job is not.
 bool World::step_ingest(std::uint64_t id) {
     Instance& child = children.at(id);
-    if (!child.is_alive || child.ingest.empty()) {
+    if (!child.does_run() || child.ingest.empty()) {
         return false;
     }
     const Order order = child.ingest.front();
@@ -251,7 +251,7 @@ void World::start_local(Instance& child, std::uint64_t local) {
 
 bool World::step_op(std::uint64_t id) {
     Instance& child = children.at(id);
-    if (!child.is_alive || child.ops.empty()) {
+    if (!child.does_run() || child.ops.empty()) {
         return false;
     }
     child.unwritten.clear();
@@ -272,7 +272,7 @@ bool World::step_op(std::uint64_t id) {
 bool World::step_alloc(std::uint64_t id) {
     Instance& child = children.at(id);
     for (auto& [local, job] : child.jobs) {
-        if (child.is_alive && job.state == LocalJob::State::sched) {
+        if (child.does_run() && job.state == LocalJob::State::sched) {
             child.unwritten.clear();
             Event event;
             event.kind = Event::Kind::alloc;
@@ -289,7 +289,7 @@ bool World::step_alloc(std::uint64_t id) {
 bool World::step_finish(std::uint64_t id) {
     Instance& child = children.at(id);
     for (auto& [local, job] : child.jobs) {
-        if (child.is_alive && job.state == LocalJob::State::run) {
+        if (child.does_run() && job.state == LocalJob::State::run) {
             child.unwritten.clear();
             Event event;
             event.kind = Event::Kind::finish;

@@ -67,7 +67,9 @@ struct Message {
 struct Instance {
     std::uint64_t host = 0;
     bool is_alive = true;
-    bool is_ready = false;  ///< has read its journal
+    bool is_ready = false;    ///< has read its journal
+    bool is_stopped = false;  ///< SIGSTOP: its links stay, and it does nothing
+    bool does_run() const { return is_alive && !is_stopped; }
     ChildLink link;
     std::map<std::uint64_t, LocalJob> jobs;
     std::deque<std::pair<std::uint64_t, Event>> journal;
@@ -206,6 +208,10 @@ struct World {
             message.orders = std::move(list);
             child.down.push_back(std::move(message));
         }
+        for (const JobId id : actions.silent) {
+            Instance& child = children.at(id.value);
+            child.down.push_back({Message::Kind::refused, child.session, {}, {}, {}, 0});
+        }
     }
     bool step_journal() {
         if (journal.empty() || !is_table_ready) {
@@ -259,6 +265,11 @@ struct World {
     }
 
     void tick() {
+        for (const auto& [id, child] : children) {
+            if (child.does_run() && !child.session.empty()) {
+                (void)table.report({JobId{id}, child.session, {}});  // its heartbeat; refused before it is attached
+            }
+        }
         table.tick();
         take_table();
     }

@@ -1,0 +1,60 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-3.0-only
+test_description='a partition that is stopped (SIGSTOP): it counts as lost, nobody waits for it, and it comes back'
+
+. "${SHARNESS_SH:-/usr/share/sharness/sharness.sh}"
+use_weir
+
+printf "[weir]\nhalf-life = \"2d\"\n[weir.route]\nlost-after = \"8s\"\n" >weir.toml
+uri=local://$WEIR_RUNDIR/local-0
+
+# The process of a partition's broker.
+broker_of() {
+	cat "run/$1/broker.pid"
+}
+# holder_of ID: the job of the parent that is the partition which has it; 0: nobody
+holder_of() {
+	call job-route.locate "{\"id\":$1}" | jq .child
+}
+# submit_to QUEUE WORDS...: the job's id in digits
+submit_to() {
+	queue=$1 && shift && weir submit --json --queue "$queue" "$@" | jq .id
+}
+
+test_expect_success 'one job runs in the partition batch, another waits there, debug has a job' '
+	start_weir --cores 8 --config weir.toml --statedir "$(pwd)/state" && FLUX_URI=$uri && export FLUX_URI &&
+	mkfifo runs &&
+	runs=$(submit_to batch -n6 sh -c "echo up >\"$(pwd)/runs\"; exec sleep 600") && read -r line <runs &&
+	waits=$(submit_to batch -n6 sh -c "echo ran >>\"$(pwd)/witness\"") &&
+	other=$(submit_to debug sh -c "echo up >\"$(pwd)/runs\"; exec sleep 600") && read -r line <runs &&
+	wait_event $waits weir.route && batch=$(holder_of $runs) && test "$batch" -gt 0 && test "$(holder_of $waits)" = "$batch"
+'
+test_expect_success 'stopped: weir reload answers all the same, and says who did not' '
+	kill -STOP $(broker_of batch) && sed -i "s/2d/3d/" weir.toml && timeout 40 weir reload >out 2>err &&
+	grep "batch was not asked, it keeps its configuration until .*does not answer" err &&
+	grep "half-life: \"2d\" -> \"3d\"" out && grep "Read again by top and debug\|Read again by debug and top" out
+'
+test_expect_success 'it counts as lost: the log, weir tree and weir reload say so' '
+	log_has "child $batch says nothing though its link is up: it counts as lost" &&
+	timeout 40 weir tree >out && grep "batch .*lost since" out &&
+	timeout 40 weir reload 2>err && grep "batch was not asked, it keeps its configuration until .*no link" err
+'
+test_expect_success 'what waited there waits at the parent, what runs stays' '
+	test "$(holder_of $waits)" = 0 && test "$(holder_of $runs)" = "$batch"
+'
+test_expect_success 'the other partition works' '
+	weir submit --queue debug --wait true && weir cancel $other
+'
+test_expect_success 'it goes on: it is attached again, its job ran on, the other runs there, once' '
+	kill -CONT $(broker_of batch) && log_has "child $batch attached" 2 && ! test -e witness &&
+	weir cancel $runs && wait_event $waits clean &&
+	test "$(grep -c "^ran$" witness)" = 6 && wait_event $runs clean
+'
+test_expect_success 'weir tree and weir reload reach everybody again' '
+	weir tree >out && test_expect_code 1 grep lost out &&
+	weir reload >out 2>err && grep "Read again by top, \(batch and debug\|debug and batch\)" out && test_must_be_empty err
+'
+test_expect_success 'it ends' '
+	stop_weir && test -z "$(leftovers)"
+'
+test_done
