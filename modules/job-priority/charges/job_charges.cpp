@@ -42,12 +42,12 @@ void JobCharges::follow_broker(const BookJob& job, const JobEvent& event) {
     if (const auto* down = std::get_if<DownEvent>(&event.what)) {
         if (accounting_.skip(job.id, event.time, event.time + down->length)) {
             uplink_.record(
-                {false, job.id, users_.name(job.charged_userid()), job.request.account, running->cores, event.time});
+                {false, job.id, users_.name(job.charged_userid()), job.request->account, running->cores, event.time});
             resumed_.insert(job.id);
         }
     } else if (std::holds_alternative<UpEvent>(event.what) && resumed_.erase(job.id) != 0) {
         const std::string user = running->payer == idle ? std::string() : users_.name(job.charged_userid());
-        uplink_.record({true, job.id, user, job.request.account, running->cores, running->start});
+        uplink_.record({true, job.id, user, job.request->account, running->cores, running->start});
     }
 }
 

@@ -17,7 +17,7 @@ weir::Result<ExecSpec> read_exec_spec(const std::string& resources, const std::s
                              R"(],"attributes":{"system":{)" + system + "}}}";
     const Json jobspec = Json::parse_payload(text);
     REQUIRE(jobspec);
-    return read_exec_spec(jobspec, Json::parse_payload(R));
+    return weir::broker::read_exec_spec(jobspec, Json::parse_payload(R));
 }
 
 const std::string SLOTS =
