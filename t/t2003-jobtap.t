@@ -38,7 +38,7 @@ test_expect_success 'the priority argument is an unsigned int' '
 '
 test_expect_success 'priority 0 withdraws the request: the job is held' '
 	job rpc job-manager.alloc-query "{}" >query &&
-	until job rpc job-manager.alloc-query "{}" | jq -e ".queue_length + .alloc_pending == 1"; do :; done &&
+	wait_until job-manager.alloc-query "{}" ".queue_length + .alloc_pending == 1" &&
 	tap "{\"op\":\"one\",\"id\":$second,\"priority\":5}" && test $(priority_of $second) -eq 5
 '
 test_expect_success 'unavailable: a new job waits in PRIORITY, a scheduled one keeps its value' '

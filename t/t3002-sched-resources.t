@@ -37,7 +37,7 @@ EOF
 # is known.
 try() {
 	for broker in $BROKERS; do
-		{ echo "SHARNESS_TEST_SRCDIR=$SHARNESS_TEST_SRCDIR"; cat common.sh; echo "$2"; } >instance.sh
+		{ tell_failure; echo "SHARNESS_TEST_SRCDIR=$SHARNESS_TEST_SRCDIR"; cat common.sh; echo "$2"; } >instance.sh
 		mkdir -p instance-conf && sed "${MEMORY:+s|^noverify.*|&\nscheduling = \"$MEMORY\"|}" machine.toml >instance-conf/instance.toml
 		if test $broker = weir; then
 			printf '[weir-broker]\nmodules = ["kvs", "resource", "job-manager", "job-exec"]\n' >>instance-conf/instance.toml

@@ -10,6 +10,7 @@ run_under_flux "$CONFIG/weir.toml"
 cat >functions.sh <<EOF
 SHARNESS_TEST_SRCDIR=$SHARNESS_TEST_SRCDIR
 . "$SHARNESS_TEST_SRCDIR/sharness.d/40-flux.sh"
+wait_until() { python3 "$WIRE" until "\$@"; }
 EOF
 cat >child.sh <<'EOF'
 . ./functions.sh
@@ -28,12 +29,12 @@ rpc job-priority.stats-get | jq -r .uplink.state >uplink.state
 FLUX_URI=$(flux getattr parent-uri) flux module remove job-priority
 run bio; run nowhere
 FLUX_URI=$(flux getattr parent-uri) flux module load "$PRIORITY_SO"
-until parent job-priority.stats-get | jq -e '.attached == 1'; do :; done
+FLUX_URI=$(flux getattr parent-uri) wait_until job-priority.stats-get '{}' '.attached == 1'
 run bio
 # Our own module restarts: records go on where they stopped.
 flux module remove job-priority
 flux module load "$PRIORITY_SO" update-interval=1h
-until rpc job-priority.stats-get | jq -e '.uplink.state == "attached" and .uplink.unacknowledged == 0'; do :; done
+wait_until job-priority.stats-get '{}' '.uplink.state == "attached" and .uplink.unacknowledged == 0'
 rpc job-priority.stats-get | jq .uplink >uplink
 rpc job-priority.weights >weights
 flux python "$PRIORITY_CONF/charged.py" >expected

@@ -16,6 +16,7 @@ export SHARES
 cat >script.sh <<'EOF'
 job() { bank=$1; shift; flux submit -n1 --setattr=system.bank=$bank "$@" sleep inf; }
 explain() { rpc job-priority.explain "{\"id\": $(flux job id $1)}"; }
+# who is over a limit is held back and told by which
 first=$(job bio)
 flux job wait-event -q -t 30 $first alloc
 second=$(job bio)
@@ -24,10 +25,10 @@ sync_priorities
 test $(priority_of $second) = 0
 test $(state_of $second) = SCHED
 explain $second | jq -e '.limit == "bio runs at most 1 job; 1 run" and any(.words[]; startswith("It is held back by a limit: bio"))'
-# Another account has the machine's second core though it came later.
+# another account has the second core of the machine though it came later
 other=$(job physics -t 5m)
 flux job wait-event -q -t 30 $other alloc
-# Who asks why is told both: priority, and what our scheduler knows.
+# who asks why is told both: priority, and what our scheduler knows
 behind=$(job physics -t 5m)
 flux job wait-event -q -t 30 $behind priority
 sync_priorities
@@ -36,19 +37,20 @@ cat why
 grep "priority [1-9]" why
 flux module list | grep -q sched-simple || grep "^It waits for 1 core, next to start" why
 flux cancel $behind
+# what can never be is refused
 third=$(job bio)
 fourth=$(job bio)
 flux job wait-event -t 30 $fourth exception | grep "refused by a limit of the share tree: bio has at most 3 jobs that wait or run; 3 do"
 long=$(job physics -t 2h)
 flux job wait-event -t 30 $long exception | grep "a job of physics runs at most 1h"
-# The next is let in when one ends, and only one.
+# the next is let in when one ends, and only one
 flux cancel $first
 flux job wait-event -q -t 30 $second alloc
 sync_priorities
 test $(priority_of $third) = 0
 flux cancel --all
 flux queue idle -t 60
-# Who is let in keeps the place while another comes first, over a restart of the module, too: it may be starting already.
+# who is let in keeps the place while another comes first, over a restart of the module too
 blocker=$(job physics -t 50m -n2 --urgency=31)
 flux job wait-event -q -t 30 $blocker alloc
 let_in=$(job bio)
@@ -71,8 +73,7 @@ flux queue drain
 EOF
 
 for broker in $BROKERS; do
-	test_expect_success "$broker: limits are kept" '
-		in_instance '"$broker"' "$PWD/state-'"$broker"'" ./script.sh
-	'
+	steps_of script.sh >steps.sh
+	each_step "$broker" in_instance "$broker" "$PWD/state-$broker" ./steps.sh
 done
 test_done

@@ -153,8 +153,7 @@ OUT=$PWD
 export OUT
 
 for broker in $BROKERS; do
-	test_expect_success "$broker: every policy orders the queue, explains itself, and follows a change of configuration" '
-		in_instance '$broker' "$PWD/state-'$broker'" "$PWD/policies.sh"
-	'
+	steps_of policies.sh >steps.sh
+	each_step "$broker" in_instance "$broker" "$PWD/state-$broker" ./steps.sh
 done
 test_done

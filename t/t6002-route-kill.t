@@ -48,6 +48,11 @@ active_at() {
 import json, sys
 print(*[job["id"] for job in json.load(sys.stdin)["jobs"] if len(sys.argv) < 2 or job.get("queue") == sys.argv[1]])' $2
 }
+# active_are NAME COUNT: waits until so many are active
+active_are() {
+	FLUX_URI=local://$(pwd)/$1/local-0 wait_until job-list.list \
+		'{"max_entries": 0, "attrs": ["queue"], "constraint": {"states": ["active"]}}' ".jobs | length == $2"
+}
 # broker_of NAME: its process
 broker_of() {
 	for f in /proc/[0-9]*/cmdline; do
@@ -94,7 +99,7 @@ test_expect_success 'copies that have resources and no go, in a partition of thr
 	copies=$(active_at run/batch) && test $(echo $copies | wc -w) = 3 &&
 	waiting=$(for i in 1 2 3 4 5; do weir submit -q batch true >id && dec $(cat id); done) &&
 	for id in $waiting; do event_at run $id weir.route || return 1; done &&
-	until test $(active_at run/batch | wc -w) = 8; do :; done &&
+	active_are run/batch 8 &&
 	hold "$copies" 3 >held && test $(wc -w <held) = 3
 '
 test_expect_success 'kill -9 of the parent: after the next start all of them run to their end, no core is held' '
@@ -106,7 +111,7 @@ test_expect_success 'kill -9 of the partition: the same' '
 	running=$(fill batch 3) && for id in $running; do event_at run $id start || return 1; done &&
 	copies=$(active_at run/batch) &&
 	waiting=$(for i in 1 2 3 4 5; do weir submit -q batch true >id && dec $(cat id); done) &&
-	until test $(active_at run/batch | wc -w) = 8; do :; done &&
+	active_are run/batch 8 &&
 	hold "$copies" 3 >held && batch=$(broker_of run/batch) &&
 	kill -9 $batch && kill -CONT $(broker_of run) && all_ended $running $waiting && settled
 '
@@ -140,7 +145,7 @@ cores = "0-3"
 [queues.own]
 [weir.route]
 queues = ["work"]
-lost-after = "1s"
+lost-after = "2s"
 EOF
 # Starts a broker each time that a line comes in, and ends with its job alone.
 cat >script.sh <<\EOF
@@ -164,7 +169,7 @@ children() {
 }
 # attached COUNT
 attached() {
-	until children | test "$(grep -o '"attached"' | wc -l)" = "$1"; do :; done
+	FLUX_URI=local://$(pwd)/top/local-0 wait_until job-route.tree '{}' "[.children[] | select(.state == \"attached\")] | length == $1"
 }
 # submit_work COMMAND...: a job of the queue that the children serve
 submit_work() {
@@ -173,7 +178,7 @@ submit_work() {
 # two_jobs: one runs in child one, another waits there; sets running and waiting, and copy, the first's id there
 two_jobs() {
 	running=$(submit_work sleep inf) && event_at top $running start && copy=$(active_at one) &&
-	waiting=$(submit_work true) && event_at top $waiting weir.route && until test $(active_at one | wc -w) = 2; do :; done
+	waiting=$(submit_work true) && event_at top $waiting weir.route && active_are one 2
 }
 
 test_expect_success 'a child instance in a script' '
@@ -193,7 +198,7 @@ test_expect_success 'the parent gives the job back to the child that gave it bac
 '
 test_expect_success 'a child whose broker is dead and whose job lives is lost, and says so' '
 	attached 1 && two_jobs &&
-	kill_broker one && until children | grep "\"state\": *\"lost\""; do :; done &&
+	kill_broker one && FLUX_URI=local://$(pwd)/top/local-0 wait_until job-route.tree "{}" "any(.children[]; .state == \"lost\")" &&
 	at top tree >tree && grep "work.*lost since" tree &&
 	at top why $waiting >why && grep "lost since" why
 '

@@ -104,6 +104,12 @@ def stretched(seconds):
     return mutate
 
 
+def never_ran(world):
+    """A copy that had its cores for a day and was never started: who held them has to say for how long nobody was there."""
+    without(world, "batch", COPY, "start")
+    stretched(86400)(world)
+
+
 def status_zero(world):
     for journal, jobid in (("parent", PARENT_JOB), ("batch", COPY)):
         events_of(world, journal, jobid)[3]["context"]["status"] = 0
@@ -127,6 +133,9 @@ MUTANTS = {
     "the child charged one microsecond more": (lambda w: w["rest"]["usage"]["batch"].update({path_of(USER): 6000001}), "usage is what the eventlogs say"),
     "a job is charged for a step of the clock": (stretched(60), "durations are what passed"),
     "a job is free until the clock has caught up": (stretched(-2), "durations are what passed"),
+    "a copy that never ran is charged for the time down": (never_ran, "durations are what passed"),
+    "the time down is charged": (lambda w: events_of(w, "batch", COPY).insert(2, event(20.5, "weir.down", seconds=0.25)),
+                                 "usage is what the eventlogs say"),
     "a process is left": (lambda w: w["rest"]["left"].append("process 1"), "nothing is left"),
     "the stop failed": (lambda w: w["rest"].update(stop_code=1), "nothing is left"),
     "a share is lost": (lambda w: w["rest"]["shares"].update({path_of(USER): 1}), "answered edits stand"),

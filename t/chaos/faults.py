@@ -5,7 +5,7 @@ import os
 import signal
 import time
 
-from tree import PARTITIONS
+from tree import LOST_AFTER_S, PARTITIONS
 
 
 def send(tree, number, role, partition=None):
@@ -41,14 +41,14 @@ def kill_all(tree, random, log):
 
 def leave_down(tree, random, log):
     """Nobody starts the tree again for a while: what died with it is not charged for that."""
-    tree.away_s = 6
+    tree.away_s = 9
     kill_all(tree, random, log)
 
 
-def pause(role):
+def pause(role, lengths=(0.05, 0.3, 1.2)):
     def inject(tree, random, log):
         partition = random.choice(sorted(PARTITIONS)) if role == "partition" else None
-        seconds = random.choice([0.05, 0.3, 1.2])
+        seconds = random.choice(lengths)
         log(f"SIGSTOP {role} {partition or ''} for {seconds} s: {send(tree, signal.SIGSTOP, role, partition)}")
         time.sleep(seconds)
         send(tree, signal.SIGCONT, role, partition)
@@ -97,6 +97,7 @@ FAULTS = {
     "stop-orderly": (stop_orderly, None),
     "pause-parent": (pause("parent"), None),
     "pause-partition": (pause("partition"), None),
+    "hang-partition": (pause("partition", (LOST_AFTER_S + 2.5,)), None),
     "fill-disk": (fill_disk, "tmpfs"),
     "step-clock": (step_clock, "faketime"),
 }

@@ -13,6 +13,7 @@ import wire
 PARTITIONS = {"debug": 2, "batch": 6}
 CORES = sum(PARTITIONS.values())
 START_PATIENCE_S = 60
+LOST_AFTER_S = 2  # a partition that says nothing for that long counts as lost
 
 # Users whom every broker here knows without being told. Each has one account, so that a user names a node of the tree.
 USERS = {entry.pw_name: entry.pw_uid for entry in pwd.getpwall() if entry.pw_uid not in (0, os.geteuid())}
@@ -63,6 +64,8 @@ class Tree:
     def write_files(self):
         with open(os.path.join(self.folder, "shares.toml"), "w", encoding="utf-8") as file:
             file.write(share_tree())
+        with open(os.path.join(self.folder, "weir.toml"), "w", encoding="utf-8") as file:
+            file.write(f'[weir.route]\nlost-after = "{LOST_AFTER_S}s"\n')
 
     def start(self):
         self.operator.start()
@@ -100,7 +103,7 @@ class Tree:
     def _start_once(self):
         self.lives += 1
         command = [self.weir, "start", "--cores", str(CORES), "--rundir", self.rundir, "--statedir", self.statedir,
-                   "--tree", os.path.join(self.folder, "shares.toml")]
+                   "--tree", os.path.join(self.folder, "shares.toml"), "--config", os.path.join(self.folder, "weir.toml")]
         with open(self._errors(), "w", encoding="utf-8") as errors:
             self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, stdin=subprocess.DEVNULL,
                                             env=self.environment, cwd=self.folder)

@@ -67,6 +67,12 @@ wait_event() {
 	python3 "$WIRE" wait-event "$@"
 }
 
+# wait_until TOPIC JSON FILTER: the first answer for which the jq filter holds. It is asked for again whenever the instance
+# tells of a job or logs something: for states that have no event of their own.
+wait_until() {
+	python3 "$WIRE" until "$@"
+}
+
 # stream TOPIC [JSON] [--count N]: each answer on a line.
 stream() {
 	python3 "$WIRE" stream "$@"

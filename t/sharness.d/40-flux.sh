@@ -109,12 +109,41 @@ in_instance() {
 	{
 		echo "SHARNESS_TEST_SRCDIR=$SHARNESS_TEST_SRCDIR"
 		echo ". $SHARNESS_TEST_SRCDIR/sharness.d/40-flux.sh"
+		tell_failure
 		test "$1" = weir || echo "flux module load $PRIORITY_SO"
 		cat "$3"
 		# A module that is still loaded at the end makes a stock broker exit with 1.
 		test "$1" = weir || echo "flux module remove job-priority"
 	} >instance.sh
 	"in_$1" "$2"
+}
+
+# Lines for the head of a script that runs under bash -e: which command of it failed.
+tell_failure() {
+	echo 'set -E'
+	echo 'trap '\''echo "failed, line $LINENO of $0: $BASH_COMMAND" >&2'\'' ERR'
+}
+
+# steps_of FILE: that script, where each line that begins with "# " begins a step of that name.
+steps_of() {
+	sed "s/^# \\(.*\\)/echo \"\\1\" >>\"\$STEPS\"/" "$1"
+}
+
+# each_step PREFIX COMMAND...: runs what runs such a script; then one assertion for each step that was begun. The one that
+# the command failed in fails, with all that was written.
+each_step() {
+	step_prefix=$1
+	shift
+	STEPS=$PWD/steps
+	export STEPS
+	echo "it starts" >"$STEPS"
+	"$@" >steps.out 2>&1
+	steps_status=$?
+	steps_left=$(wc -l <"$STEPS")
+	while read -r step <&7; do
+		steps_left=$((steps_left - 1))
+		test_expect_success "$step_prefix: $step" "test $steps_left -gt 0 || test $steps_status = 0 || { cat steps.out; false; }"
+	done 7<"$STEPS"
 }
 
 in_flux() {

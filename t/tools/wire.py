@@ -6,6 +6,7 @@ connector's handshake and framing and RFC 3's encoding, written once more and in
     wire.py rpc TOPIC [JSON]           the response, or "error N: text" and status 1
     wire.py stream TOPIC [JSON]        each response on a line until the stream ends or --count of them have come
     wire.py submit [options] -- CMD    submits a job (see --help), prints its id
+    wire.py until TOPIC JSON FILTER    the first answer for which the jq filter holds; asks again whenever something happens
     wire.py wait-event ID NAME         waits until the job's eventlog has the event, prints its context
     wire.py events PREFIX COUNT        prints "ready" when subscribed, then COUNT event topics
     wire.py raw HEX                    sends bytes as they are, prints what comes back until the broker hangs up
@@ -17,11 +18,14 @@ import os
 import re
 import socket
 import struct
+import subprocess
 import sys
+import time
 
 REQUEST, RESPONSE, EVENT = 1, 2, 4
 TOPIC, PAYLOAD, NORESPONSE, ROUTE, STREAMING = 1, 2, 4, 8, 0x40
 ENODATA = 61
+UNTIL_S = 120  # real seconds, for what must come
 
 
 def frame(data):
@@ -178,6 +182,33 @@ def submit(client, options):
     print(answer["id"])
 
 
+def until(client, topic, payload, condition, patience_s):
+    """Asks, and asks again after every job event, log line and count of jobs, which the broker streams."""
+    answer = "nothing"
+    client.sock.settimeout(patience_s)
+    deadline = time.monotonic() + patience_s
+    for stream, options in (("job-manager.events-journal", {}), ("log.dmesg", {"follow": True, "nobacklog": True}),
+                            ("job-list.job-stats", {})):
+        client.start(stream, options, STREAMING)
+    tag = client.start(topic, payload)
+    has_news = False
+    while time.monotonic() < deadline:
+        message = client.receive()
+        if message.aux2 != tag:
+            has_news = True
+        else:
+            answer, tag = message.text or os.strerror(message.aux1), None
+            holds = not message.aux1 and subprocess.run(["jq", "-e", condition], input=answer, text=True, check=False,
+                                                        stdout=subprocess.DEVNULL).returncode == 0
+            if holds:
+                print(answer)
+                return 0
+        if tag is None and has_news:
+            tag, has_news = client.start(topic, payload), False
+    print(f"error: {topic} does not come to {condition}; the last answer: {answer}")
+    return 1
+
+
 def wait_event(client, jobid, name):
     payload = {"id": int(jobid), "path": "eventlog", "flags": 0}
     for text in client.stream("job-info.eventlog-watch", payload):
@@ -230,6 +261,10 @@ def parse():
     part.add_argument("--setattr", action="append", default=[])
     part.add_argument("--urgency", type=int, default=16)
     part.add_argument("command", nargs="*")
+    part = sub.add_parser("until")
+    part.add_argument("topic")
+    part.add_argument("payload", type=json.loads)
+    part.add_argument("filter")
     part = sub.add_parser("wait-event")
     part.add_argument("id")
     part.add_argument("name")
@@ -260,6 +295,8 @@ def main():
                     break
         elif options.what == "submit":
             submit(client, options)
+        elif options.what == "until":
+            return until(client, options.topic, options.payload, options.filter, UNTIL_S)
         elif options.what == "wait-event":
             return wait_event(client, options.id, options.name)
         elif options.what == "events":

@@ -102,7 +102,10 @@ struct World {
 
 }  // namespace
 
-// Kills: a key without the matchtag, the caller or the service; entries that outlive the last answer or the caller.
+// Mutant: broker/core/pending_requests.hpp: packet.aux2()} => 0}
+// Mutant: broker/core/pending_requests.hpp: !request->second || response.aux1() != 0 => !request->second
+// Mutant: broker/core/router.cpp: other->pending_.drop(endpoint.uuid()); =>
+// Mutant: broker/core/router.cpp: from.is_owner() || from.pending_.take(response) => true
 TEST_CASE("router: a guest's response arrives if it answers an open request, and only then") {
     rc::prop("any steps", [] {
         World world;

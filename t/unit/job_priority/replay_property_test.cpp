@@ -139,6 +139,7 @@ std::unique_ptr<PriorityService> life(Store& store, const Timeline& events, std:
 // and in the log", "the position moves before the commit"; of usage as the site counts it: "an end is not in the log",
 // "a checkpoint leaves its log", "a job's bill is not restored", "LSF's frame is not restored"; "what a job held while
 // the broker was down is taken off with every replay".
+// Mutant: modules/job-priority/charges/accounting.cpp: found->second.start >= to || =>
 TEST_CASE("replay: a kill at any place, any number of times, changes no digit") {
     rc::prop("usage, totals and running jobs are those of a life without kill", [] {
         const Settings with = *rc::gen::elementOf(ways_to_count());

@@ -99,6 +99,7 @@ TEST_CASE("service: a job's charge is cores times the seconds from alloc to free
     CHECK(s->book().size() == 0);
 }
 
+// Mutant: modules/job-priority/charges/job_charges.cpp: resumed_.insert(job.id); =>
 TEST_CASE("service: what jobs hold while their broker is down is charged to nobody, once, and told in order of time") {
     auto s = service(true);
     put_tree(*s);

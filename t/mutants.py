@@ -1,0 +1,160 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-3.0-only
+"""The mutants that tests claim to kill: mutants.py [--list] [--preset NAME] [TEXT...]
+
+A comment above a TEST_CASE names one, each on a line:
+
+    // Mutant: FILE: OLD => NEW
+
+In a copy of the source tree (build/mutants), OLD, which stands in FILE exactly once, is replaced by NEW, the test's program
+is built and that test case is run: it must fail, as it must pass without. TEXT chooses the mutants whose line or test case
+contains it. A mutant that does not apply, does not build or lives is an error."""
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+PLACE = os.path.join(ROOT, "build", "mutants")
+TIMEOUT_S = 600
+
+
+@dataclass(frozen=True)
+class Mutant:
+    test_file: str
+    case: str
+    file: str
+    old: str
+    new: str
+
+    def __str__(self):
+        return f"{self.file}: {self.old} => {self.new}"
+
+
+def tracked(pattern=""):
+    listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", *([pattern] if pattern else [])], cwd=ROOT,
+                            check=True, stdout=subprocess.PIPE, text=True).stdout
+    return [path for path in listed.splitlines() if os.path.isfile(os.path.join(ROOT, path))]
+
+
+def named():
+    """All mutants. Error: a line that is none, or that stands above no test case."""
+    found = []
+    for path in tracked("t/unit"):
+        waiting = []
+        with open(os.path.join(ROOT, path), encoding="utf-8") as file:
+            for number, line in enumerate(file, 1):
+                if line.startswith("// Mutant:"):
+                    parts = re.fullmatch(r"// Mutant: ([^:]+): (.+?) => ?(.*)\n", line)
+                    if not parts:
+                        sys.exit(f"{path}:{number}: must be `// Mutant: FILE: OLD => NEW`")
+                    waiting.append(parts.groups())
+                elif case := re.match(r'TEST_CASE\("([^"]+)"', line):
+                    found += [Mutant(path, case[1], *parts) for parts in waiting]
+                    waiting = []
+        if waiting:
+            sys.exit(f"{path}: {waiting[0][0]}: no TEST_CASE follows this mutant")
+    return found
+
+
+def program_of(mutant):
+    """The weir_add_unit_test that lists the test's file."""
+    folder, name = os.path.split(mutant.test_file)
+    with open(os.path.join(ROOT, folder, "CMakeLists.txt"), encoding="utf-8") as file:
+        for call in re.finditer(r"weir_add_unit_test\((\w+)([^)]*)\)", file.read()):
+            if name in call[2].split():
+                return call[1], os.path.join(folder, call[1])
+    sys.exit(f"{mutant.test_file}: no weir_add_unit_test in its folder lists it")
+
+
+def copy_source():
+    """Only what differs, so that what is built stays built."""
+    source = os.path.join(PLACE, "source")
+    wanted = set(tracked())
+    for folder, _, names in os.walk(source):
+        for name in names:
+            path = os.path.join(folder, name)
+            if os.path.relpath(path, source) not in wanted:
+                os.unlink(path)
+    for path in wanted:
+        here, there = os.path.join(ROOT, path), os.path.join(source, path)
+        with open(here, "rb") as file:
+            data = file.read()
+        if not os.path.exists(there) or open(there, "rb").read() != data:
+            os.makedirs(os.path.dirname(there), exist_ok=True)
+            shutil.copyfile(here, there)
+            shutil.copymode(here, there)
+    return source
+
+
+class Copy:
+    def __init__(self, preset):
+        self.source, self.build = copy_source(), os.path.join(PLACE, "build")
+        self.passed = {}
+        subprocess.run(["cmake", "--preset", preset, "-B", self.build], cwd=self.source, check=True, stdout=subprocess.DEVNULL)
+
+    def run(self, mutant):
+        """Whether the test case passes in the copy as it is now; None if it does not build."""
+        target, path = program_of(mutant)
+        built = subprocess.run(["cmake", "--build", self.build, "--target", target], stdout=subprocess.PIPE,
+                               stderr=subprocess.STDOUT, text=True, check=False)
+        if built.returncode != 0:
+            print(built.stdout[-2000:])
+            return None
+        case = re.sub(r"([,\[\]\\])", r"\\\1", mutant.case)
+        environment = dict(os.environ, WEIR_SOURCE_DIR=self.source, RC_PARAMS="max_success=1000 seed=20261121")
+        try:
+            done = subprocess.run([os.path.join(self.build, path), case], env=environment, cwd=self.build, timeout=TIMEOUT_S,
+                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", check=False)
+        except subprocess.TimeoutExpired:
+            return False  # it hangs: noticed
+        if "No tests ran" in done.stdout or "No test cases matched" in done.stdout:
+            sys.exit(f"{mutant.test_file}: {target} has no test case \"{mutant.case}\"")
+        return done.returncode == 0
+
+    def kills(self, mutant):
+        """The verdict on one mutant; empty: it is killed."""
+        key = (mutant.test_file, mutant.case)
+        if key not in self.passed:
+            self.passed[key] = self.run(mutant)
+        if not self.passed[key]:
+            return "the test fails without it"
+        path = os.path.join(self.source, mutant.file)
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        if text.count(mutant.old) != 1:
+            return f"does not apply: OLD stands {text.count(mutant.old)} times in {mutant.file}"
+        try:
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text.replace(mutant.old, mutant.new))
+            survives = self.run(mutant)
+        finally:
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text)
+        return "does not build" if survives is None else "LIVES" if survives else ""
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--list", action="store_true", help="print them and end")
+    parser.add_argument("--preset", default="check")
+    parser.add_argument("text", nargs="*")
+    options = parser.parse_args()
+    mutants = [m for m in named() if all(text in f"{m} {m.case} {m.test_file}" for text in options.text)]
+    if options.list:
+        print("\n".join(f"{m}   [{m.case}]" for m in mutants))
+        return 0
+    copy, failed = Copy(options.preset), 0
+    for mutant in mutants:
+        verdict = copy.kills(mutant)
+        failed += bool(verdict)
+        print(f"{'not ok' if verdict else 'ok'} - {mutant}   [{mutant.case}]{' # ' + verdict if verdict else ''}", flush=True)
+    print(f"mutants: {len(mutants) - failed} of {len(mutants)} killed")
+    return 1 if failed or not mutants else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
