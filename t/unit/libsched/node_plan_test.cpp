@@ -15,7 +15,7 @@ constexpr std::uint32_t nodes = 3;
 constexpr int length = 200;  // of the table
 constexpr Room whole{4, 2, 4};
 
-Instant at(int t) {
+Instant instant_at(int t) {
     return Instant{Duration{t}};
 }
 
@@ -122,10 +122,10 @@ TEST_CASE("node plan: the earliest place is what a look at every instant finds")
         for (int i = 0; i < count; i++) {
             const int end = *rc::gen::inRange(-5, 60);
             const auto given = some();
-            plan.add(at(end), given);
+            plan.add(instant_at(end), given);
             table.change(Table::column(end), given, 1);
             if (i % 5 == 4) {
-                plan.remove(at(end), given);
+                plan.remove(instant_at(end), given);
                 table.change(Table::column(end), given, -1);
             }
         }
@@ -133,7 +133,7 @@ TEST_CASE("node plan: the earliest place is what a look at every instant finds")
         for (int i = 0; i < kept; i++) {
             const int from = *rc::gen::inRange(0, 60);
             const int until = from + *rc::gen::inRange(1, 30);
-            const NodePlan::Place place{at(from), at(until), some()};
+            const NodePlan::Place place{instant_at(from), instant_at(until), some()};
             plan.hold(place);
             if (i % 5 == 4) {
                 plan.drop(place);
@@ -154,9 +154,9 @@ TEST_CASE("node plan: the earliest place is what a look at every instant finds")
         for (int t = 0; t + 1 < length && found < 0; t++) {
             found = table.fits(request, t, std::min(t + limit, horizon)) ? t : -1;
         }
-        const NodePlan::Want want{request, Duration{limit}, horizon == length ? never : at(horizon)};
-        const auto place = plan.earliest(pool, want, at(0), [](Instant from) { return from; });
-        RC_ASSERT(place.at == (found < 0 ? never : at(found)));
+        const NodePlan::Want want{request, Duration{limit}, horizon == length ? never : instant_at(horizon)};
+        const auto place = plan.earliest(pool, want, instant_at(0), [](Instant from) { return from; });
+        RC_ASSERT(place.at == (found < 0 ? never : instant_at(found)));
         RC_ASSERT(place.picks.empty() == (found < 0));
         std::uint64_t cores = 0;
         for (const Pick& pick : place.picks) {

@@ -83,7 +83,8 @@ TEST_CASE("share tree text: cycles are shown") {
 TEST_CASE("share tree text: tables and keys in the wrong place say where they belong") {
     CHECK(toml_errors("physics.lattice = 1\n").find("\"physics\" is a table; write one line a node, paths in quotes") !=
           std::string::npos);
-    CHECK(toml_errors("[weir]\n\"a\" = 1\n").find("s.toml:2:1: unknown key \"a\" in [weir]; nodes stand above") == 0);
+    CHECK(toml_errors("[weir]\n\"a\" = 1\n").find("s.toml:2:1: unknown key \"a\" in [weir]; write nodes above the") ==
+          0);
     CHECK(toml_errors("[weir]\nversion = 2\n").find("version 1") != std::string::npos);
     CHECK(toml_errors("\"a\" = { parent = 3 }\n").find("is no text") != std::string::npos);
 }
