@@ -61,8 +61,10 @@ struct One {
 /// Of the jobs whose fair starts are looked for.
 using Places = std::span<const std::uint32_t>;
 
-bool has_exact_fair_starts(const PlannedReplay& plan) {
-    return !plan.order && weir::has_exact_fair_starts(plan.scheduler);
+bool has_exact_fair_starts(const PlannedReplay& plan, const std::vector<SimJob>& jobs) {
+    const bool has_endless =
+        std::any_of(jobs.begin(), jobs.end(), [](const SimJob& job) { return job.limit == Duration::max(); });
+    return !plan.order && weir::has_exact_fair_starts(plan.scheduler, has_endless);
 }
 
 class Worker {
@@ -137,7 +139,7 @@ class Worker {
         if (replayed.outcomes.size() != jobs_.size()) {
             return Done{};
         }
-        const bool is_exact = has_exact_fair_starts(plan);
+        const bool is_exact = has_exact_fair_starts(plan, jobs_);
         if (is_exact) {
             shared_.planned += fair_start_work(replayed.outcomes, fair_start_places_);
         }
@@ -194,20 +196,21 @@ Result<ReplayResults> collected(std::vector<One>& all, bool is_interrupted) {
 /// The same jobs for every policy: all, where each policy lets fair starts be found from the state at a submission.
 std::vector<std::uint32_t> places_wanted(const std::vector<PlannedReplay>& plan, const std::vector<SimJob>& jobs,
                                          const ReplayWatch& watch) {
-    const bool can_be_all = std::all_of(plan.begin(), plan.end(), has_exact_fair_starts);
+    const bool can_be_all = std::all_of(plan.begin(), plan.end(),
+                                        [&](const PlannedReplay& one) { return has_exact_fair_starts(one, jobs); });
     const std::size_t count = watch.fair_start_sample == 0 ? 0 : can_be_all ? jobs.size() : watch.fair_start_sample;
     return fair_start_places(jobs.size(), count, watch.seed);
 }
 
 /// Jobs of the replays and of those fair starts whose cost is known before.
-std::uint64_t planned_jobs(const std::vector<PlannedReplay>& plan, std::size_t jobs, Places wanted) {
+std::uint64_t planned_jobs(const std::vector<PlannedReplay>& plan, const std::vector<SimJob>& jobs, Places wanted) {
     std::uint64_t again = 0;
     for (const std::uint32_t place : wanted) {
         again += std::uint64_t{place} + 1;
     }
     std::uint64_t planned = 0;
     for (const PlannedReplay& one : plan) {
-        planned += jobs + (has_exact_fair_starts(one) ? 0 : again);
+        planned += jobs.size() + (has_exact_fair_starts(one, jobs) ? 0 : again);
     }
     return planned;
 }
@@ -222,7 +225,7 @@ Result<ReplayResults> replay_all(const std::vector<PlannedReplay>& plan, const Y
     const std::size_t count = std::min<std::size_t>(std::max(std::thread::hardware_concurrency(), 1U), plan.size());
     shared.at_work = count;
     const std::vector<std::uint32_t> wanted = places_wanted(plan, jobs, watch);
-    shared.planned = planned_jobs(plan, jobs.size(), wanted);
+    shared.planned = planned_jobs(plan, jobs, wanted);
     std::vector<std::thread> threads;
     for (std::size_t i = 0; i < count; ++i) {
         threads.emplace_back([&] {

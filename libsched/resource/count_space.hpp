@@ -84,7 +84,7 @@ class CountSpace {
             // The first needs no entry in the profile: the cores that it leaves over at its start are all that counts.
             const AvailabilityProfile::Fit fit = profile_.earliest(free_, need, now);
             shadow_ = fit.at;
-            extra_ = !fit.found ? total_ : fit.at == never ? 0 : fit.free - need;
+            extra_ = fit.found ? fit.free - need : total_;
             reservations_.add({fit.at, believed_end(fit.at, job.limit), need});
             return fit.found && fit.at != never ? std::optional(fit.at) : std::nullopt;
         }
@@ -117,23 +117,15 @@ class CountSpace {
         }
     }
 
-    // For policies that keep places themselves; of those that begin never they keep nothing.
+    // For policies that keep places themselves.
     template <typename Job>
     Place earliest(const Job& job, Instant now) const {
         const auto need = static_cast<std::int64_t>(cores_of(job));
         const Instant at = profile_.hole(free_, need, job.limit, now);
         return {at, believed_end(at, job.limit), need};
     }
-    void hold(const Place& place, Instant) {
-        if (place.at != never) {
-            hold(place);
-        }
-    }
-    void drop(const Place& place, Instant) {
-        if (place.at != never) {
-            drop(place);
-        }
-    }
+    void hold(const Place& place, Instant) { hold(place); }
+    void drop(const Place& place, Instant) { drop(place); }
     /// Takes what was kept and dropped; nothing when it is not free (a job overran its limit).
     template <typename Job>
     std::optional<Taken> start_at(const Job& job, const Place& place, Instant now) {
@@ -142,11 +134,11 @@ class CountSpace {
 
   private:
     void hold(const Place& place) {
-        profile_.change(kept_from(place.at), -place.cores);
+        profile_.change(place.at, -place.cores);
         profile_.change(place.end, place.cores);
     }
     void drop(const Place& place) {
-        profile_.change(kept_from(place.at), place.cores);
+        profile_.change(place.at, place.cores);
         profile_.change(place.end, -place.cores);
     }
 

@@ -2,8 +2,6 @@
 // Owns: the sums of the nodes' steps at an instant, and the least of them over a job's time.
 #include "libsched/resource/node_plan.hpp"
 
-#include "libsched/resource/reservations.hpp"
-
 namespace weir {
 
 void NodePlan::change_returns(Instant end, const std::vector<Pick>& picks, int sign) {
@@ -18,19 +16,18 @@ void NodePlan::change_returns(Instant end, const std::vector<Pick>& picks, int s
 }
 
 void NodePlan::change_kept(const Place& place, int sign) {
-    const Instant from = kept_from(place.at);
-    if (place.picks.empty() || from >= place.end) {
+    if (place.at >= place.end) {
         return;  // it fits never, or past the horizon
     }
     if (sign > 0) {
-        falls_.add(from);
+        falls_.add(place.at);
         rises_.add(place.end);
     } else {
-        falls_.remove(from);
+        falls_.remove(place.at);
         rises_.remove(place.end);
     }
     for (const Pick& pick : place.picks) {
-        kept_[pick.node].change(from, pick.room, -sign);
+        kept_[pick.node].change(place.at, pick.room, -sign);
         kept_[pick.node].change(place.end, pick.room, sign);
     }
 }

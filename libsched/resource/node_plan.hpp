@@ -15,9 +15,9 @@ namespace weir {
 
 class NodePlan {
   public:
-    /// So much of these nodes, kept from `at` (see kept_from()) until `end`.
+    /// So much of these nodes, kept from `at` until `end`.
     struct Place {
-        Instant at = never;  ///< never: behind jobs without an end, if at all
+        Instant at = never;
         Instant end = never;
         std::vector<Pick> picks;  ///< empty: the job is believed never to fit
     };

@@ -11,12 +11,6 @@
 
 namespace weir {
 
-/// From when on a place that begins at `at` is kept. One behind jobs without an end begins at no instant: it is kept
-/// from the last one on, which only others without an end reach.
-constexpr Instant kept_from(Instant at) {
-    return std::min(at, never - Duration{1});
-}
-
 /// Place: `at`, when it begins.
 template <typename Place>
 struct Reservations {

@@ -96,8 +96,8 @@ void ResourceSpace::keep(const Place& place, int sign) {
     } else {
         plan_.drop(place);
     }
-    if (const Instant from = kept_from(place.at); from < place.end) {
-        profile_.change(from, -cores);
+    if (place.at < place.end) {
+        profile_.change(place.at, -cores);
         profile_.change(place.end, cores);
     }
 }
@@ -125,13 +125,9 @@ ResourceSpace::Place ResourceSpace::earliest(const PendingJob& job, Instant now)
     // Cores alone tell before when it cannot be.
     const auto free = static_cast<std::int64_t>(pool_.free_cores());
     const auto need = static_cast<std::int64_t>(cores_of(job.request));
-    Place place = plan_.earliest(pool_, {job.request, job.limit, horizon_}, now, [&](Instant from) {
+    return plan_.earliest(pool_, {job.request, job.limit, horizon_}, now, [&](Instant from) {
         return profile_.hole(free, need, job.limit, now, {from, horizon_});
     });
-    if (place.at == never && horizon_ == never) {
-        place.picks = behind_the_endless(job.request);
-    }
-    return place;
 }
 
 std::vector<Room> ResourceSpace::free_by(Instant at) const {
@@ -140,10 +136,6 @@ std::vector<Room> ResourceSpace::free_by(Instant at) const {
         rooms[n] += pool_.free_by_node()[n];
     }
     return rooms;
-}
-
-std::vector<Pick> ResourceSpace::behind_the_endless(const Request& request) const {
-    return pool_.place(request, free_by(never), free_by(never - Duration{1})).value_or(std::vector<Pick>{});
 }
 
 std::optional<ResourceSpace::Taken> ResourceSpace::start_at(const PendingJob& job, const Place& place, Instant now) {
@@ -173,19 +165,14 @@ std::optional<Instant> ResourceSpace::reserve(const PendingJob& job, Instant now
     const auto at = plan_.returns().first_where(
         from, never, [&](Instant when) { return pool_.place(job.request, free_by(when), {}).has_value(); });
     shadow_ = at.value_or(never);
+    extra_ = free_by(shadow_);
     std::vector<Pick> head;
-    if (at == never) {
-        extra_ = free_by(never - Duration{1});
-        head = behind_the_endless(job.request);
-    } else {
-        extra_ = free_by(shadow_);
-        if (at) {  // else not even with all that runs gone (nodes are down): nothing to keep, nothing to delay
-            head = *pool_.place(job.request, extra_, plan_.returned(pool_, shadow_));
+    if (at) {
+        head = *pool_.place(job.request, extra_, plan_.returned(pool_, shadow_));
+        for (const Pick& pick : head) {
+            extra_[pick.node] -= pick.room;
         }
-    }
-    for (const Pick& pick : head) {
-        extra_[pick.node] -= least(extra_[pick.node], pick.room);
-    }
+    }  // else not even with all that runs gone (nodes are down): nothing to keep, nothing to delay
     reservations_.add({shadow_, std::min(believed_end(shadow_, job.limit), horizon_), std::move(head)});
     refresh_rooms();
     return shadow_ != never ? std::optional(shadow_) : std::nullopt;

@@ -43,18 +43,10 @@ class ResourceSpace {
     std::optional<Instant> reserve(const PendingJob& job, Instant now);
     void clear_reservations();
     Reservations<Place>& reservations() { return reservations_; }
-    // For policies that keep places themselves; of those that begin never they keep nothing.
+    // For policies that keep places themselves.
     Place earliest(const PendingJob& job, Instant now);
-    void hold(const Place& place, Instant) {
-        if (place.at != never) {
-            plan_.hold(place);
-        }
-    }
-    void drop(const Place& place, Instant) {
-        if (place.at != never) {
-            plan_.drop(place);
-        }
-    }
+    void hold(const Place& place, Instant) { plan_.hold(place); }
+    void drop(const Place& place, Instant) { plan_.drop(place); }
     /// Takes what was kept and dropped; nothing when it is not all free (a node went down, a job overran its limit).
     std::optional<Taken> start_at(const PendingJob& job, const Place& place, Instant now);
 
@@ -94,9 +86,6 @@ class ResourceSpace {
     void refresh_rooms();
     /// By node, what is free once all has come back that comes by `at`.
     std::vector<Room> free_by(Instant at) const;
-    /// What a job gets that waits for jobs without an end: first what those do not hold. Empty: it does not fit even
-    /// when all has come back.
-    std::vector<Pick> behind_the_endless(const Request& request) const;
     /// Nodes by index; those that are gone are left out.
     std::vector<Pick> picks_of(const ResourceSet& resources) const;
     /// What is believed of what runs.

@@ -11,9 +11,9 @@
 
 namespace weir {
 
-bool has_exact_fair_starts(const Policy& policy) {
+bool has_exact_fair_starts(const Policy& policy, bool has_endless) {
     if (const auto* backfill = std::get_if<Backfill>(&policy)) {
-        return backfill->reserve_after == Duration{};
+        return backfill->reserve_after == Duration{} && !has_endless;
     }
     const auto* first_fit = std::get_if<FirstFit>(&policy);
     return std::holds_alternative<Fcfs>(policy) || (first_fit != nullptr && first_fit->starve_after == Duration{});
