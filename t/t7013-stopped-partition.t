@@ -31,13 +31,13 @@ test_expect_success 'one job runs in the partition batch, another waits there, d
 '
 test_expect_success 'stopped: weir reload answers all the same, and says who did not' '
 	kill -STOP $(broker_of batch) && sed -i "s/2d/3d/" weir.toml && timeout 40 weir reload >out 2>err &&
-	grep "batch was not asked, it keeps its configuration until .*does not answer" err &&
-	grep "half-life: \"2d\" -> \"3d\"" out && grep "Read again by top and debug\|Read again by debug and top" out
+	grep "batch was not asked; it keeps its configuration until .*does not answer" err &&
+	grep "half-life: \"2d\" -> \"3d\"" out && grep "Reloaded by top and debug\|Reloaded by debug and top" out
 '
 test_expect_success 'it counts as lost: the log, weir tree and weir reload say so' '
 	log_has "child $batch says nothing though its link is up: it counts as lost" &&
 	timeout 40 weir tree >out && grep "batch .*lost since" out &&
-	timeout 40 weir reload 2>err && grep "batch was not asked, it keeps its configuration until .*no link" err
+	timeout 40 weir reload 2>err && grep "batch was not asked; it keeps its configuration until .*no link" err
 '
 test_expect_success 'what waited there waits at the parent, what runs stays' '
 	test "$(holder_of $waits)" = 0 && test "$(holder_of $runs)" = "$batch"
@@ -52,7 +52,7 @@ test_expect_success 'it goes on: it is attached again, its job ran on, the other
 '
 test_expect_success 'weir tree and weir reload reach everybody again' '
 	weir tree >out && test_expect_code 1 grep lost out &&
-	weir reload >out 2>err && grep "Read again by top, \(batch and debug\|debug and batch\)" out && test_must_be_empty err
+	weir reload >out 2>err && grep "Reloaded by top, \(batch and debug\|debug and batch\)" out && test_must_be_empty err
 '
 test_expect_success 'it ends' '
 	stop_weir && test -z "$(leftovers)"
