@@ -93,7 +93,7 @@ test_expect_success FLUX 'a parent and its child come up with job-route and its 
 	chmod +x child.sh &&
 	flux_with "$(pwd)/route.toml" "
 		flux module list; flux jobtap list; flux queue start --all --quiet
-		child=\$(flux batch --queue=own -n1 --conf=$(pwd)/child.toml --output=none --error=none $(pwd)/child.sh)
+		child=\$(flux batch --queue=own -n1 --conf=\"$(pwd)/child.toml\" --output=none --error=none \"$(pwd)/child.sh\")
 		flux submit --queue=batch -n1 --wait --output=route.txt echo routed
 		cat route.txt; flux cancel \$child; flux queue drain" >route.out 2>route.err; code=$?
 	cat route.out route.err && test $code = 0 &&
