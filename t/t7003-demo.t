@@ -63,7 +63,7 @@ interrupt() {
 	exec 7<fifo && while IFS= read -r line <&7; do
 		case $line in *"$1"*) break ;; esac
 	done && kill -INT $pid && cat <&7 >/dev/null && exec 7<&- && test_expect_code 130 wait $pid &&
-	grep "nothing runs any more" err && test -z "$(leftovers)" && ! test -e broken/run
+	grep "All processes have ended" err && test -z "$(leftovers)" && ! test -e broken/run
 }
 test_expect_success 'Ctrl-C while it starts leaves nothing' '
 	interrupt "jobs of 8 users"

@@ -12,11 +12,11 @@ namespace {
 constexpr std::string_view alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 /// The value of each character; -1 for those that are not in the alphabet.
-constexpr std::array<signed char, 256> values = [] {
-    std::array<signed char, 256> all{};
+constexpr std::array<std::int16_t, 256> values = [] {
+    std::array<std::int16_t, 256> all{};
     all.fill(-1);
     for (std::size_t i = 0; i < alphabet.size(); i++) {
-        all[static_cast<unsigned char>(alphabet[i])] = static_cast<signed char>(i);
+        all[static_cast<unsigned char>(alphabet[i])] = static_cast<std::int16_t>(i);
     }
     return all;
 }();
