@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: a machine as a number of equal cores, without nodes: the space of log replays (reference semantics: processors
-// are a count), and the jobs that wait for it. Must not know policies. ResourceSpace gives the same starts for requests
-// that name no nodes.
+// Owns: a machine as a number of equal cores, without nodes: the space of log replays (in the reference schedules
+// processors are a count), and its pending jobs. Must not know policies. ResourceSpace gives the same starts for
+// requests that name no nodes.
 #pragma once
 #include <algorithm>
 #include <optional>
@@ -13,7 +13,7 @@
 
 namespace weir {
 
-/// A job that waits for a number of cores: what a count needs of a PendingJob.
+/// A pending job that requests a number of cores.
 struct CountJob {
     [[no_unique_address]] QueueKey key;
     std::uint32_t cores = 0;
@@ -27,7 +27,7 @@ class CountSpace {
     struct Taken {
         std::int64_t cores;
     };
-    /// Cores kept for a job from `at` until `end`.
+    /// Cores reserved for a job from `at` until `end`.
     struct Place {
         Instant at;
         Instant end;
@@ -39,7 +39,7 @@ class CountSpace {
     const AvailabilityProfile& profile() const { return profile_; }
     Reservations<Place>& reservations() { return reservations_; }
 
-    /// What start() would not refuse at once: necessary, and enough while at most one job has a reservation.
+    /// The bounds that start() checks first: necessary, and sufficient while at most one job has a reservation.
     Opening opening(Instant now) const {
         const auto free = static_cast<std::uint64_t>(free_);
         if (reservations_.places.size() != 1) {
@@ -53,7 +53,7 @@ class CountSpace {
     static bool may_start(const Job&) {
         return true;
     }
-    /// Takes what the job wants, unless that is not free now or would delay a reservation.
+    /// Allocates what the job requests, unless it is not free now or would delay a reservation.
     template <typename Job>
     std::optional<Taken> start(const Job& job, Instant now) {
         const auto need = static_cast<std::int64_t>(cores_of(job));
@@ -76,12 +76,13 @@ class CountSpace {
         return Taken{need};
     }
 
-    /// Keeps the earliest place for a job that start() refused. Nothing: it is believed never to fit.
+    /// Reserves the earliest place for a job that start() refused. Nothing if it is not expected to fit at any time.
     template <typename Job>
     std::optional<Instant> reserve(const Job& job, Instant now) {
         const auto need = static_cast<std::int64_t>(cores_of(job));
         if (reservations_.places.empty()) {
-            // The first needs no entry in the profile: the cores that it leaves over at its start are all that counts.
+            // The first reservation needs no entry in the profile: only the cores that it leaves over at its start
+            // matter.
             const AvailabilityProfile::Fit fit = profile_.earliest(free_, need, now);
             shadow_ = fit.at;
             extra_ = fit.found ? fit.free - need : total_;
@@ -97,7 +98,7 @@ class CountSpace {
         return place.at != never ? std::optional(place.at) : std::nullopt;
     }
 
-    /// Forgets all that reserve() kept.
+    /// Removes all reservations of reserve().
     void clear_reservations() {
         if (reservations_.places.size() > 1) {
             for (const Place& place : reservations_.places) {
@@ -107,7 +108,7 @@ class CountSpace {
         reservations_.clear();
     }
 
-    /// Gives back what a job took that was believed to end at `end`.
+    /// Frees the cores of a job that was expected to end at `end`.
     void release(Instant end, std::int64_t cores) {
         profile_.change(end, -cores);
         free_ += cores;
@@ -117,7 +118,7 @@ class CountSpace {
         }
     }
 
-    // For policies that keep places themselves.
+    // For policies that keep reservations between passes.
     template <typename Job>
     Place earliest(const Job& job, Instant now) const {
         const auto need = static_cast<std::int64_t>(cores_of(job));
@@ -126,7 +127,7 @@ class CountSpace {
     }
     void hold(const Place& place, Instant) { hold(place); }
     void drop(const Place& place, Instant) { drop(place); }
-    /// Takes what was kept and dropped; nothing when it is not free (a job overran its limit).
+    /// Allocates a place that was kept and dropped; nothing if it is not free (a job overran its limit).
     template <typename Job>
     std::optional<Taken> start_at(const Job& job, const Place& place, Instant now) {
         return place.at != never ? start(job, now) : std::nullopt;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the reservations of one pass, and how far that pass came, for the next one to go on from there. Must not know
-// what a place is made of.
+// Owns: the reservations of one pass, and how far that pass came, so that the next one can continue there. Must not
+// know what a place consists of.
 #pragma once
 #include <algorithm>
 #include <optional>
@@ -16,16 +16,16 @@ template <typename Place>
 struct Reservations {
     std::vector<Place> places;
     Instant first = never;  ///< when the earliest begins
-    bool stand = false;     ///< nothing has changed since but by jobs that started beside them
-    /// The last job that was considered in order; of those behind it each was refused, if `all_considered`, else they
-    /// have not been looked at.
+    bool stand = false;     ///< only jobs that started beside them have changed anything since
+    /// The last job that was considered in order. If `all_considered`, every job behind it was refused; otherwise these
+    /// have not been considered.
     std::optional<QueueKey> reached;
     bool all_considered = false;
 
-    // Of a policy that keeps them from pass to pass.
+    // For a policy that keeps reservations between passes.
     std::unordered_map<JobId, Place> by_job;
     bool wants_returned = false;
-    std::vector<Place> returned;  ///< what came back since the last pass, one by one, if wanted; `at` says nothing
+    std::vector<Place> returned;  ///< what became free since the last pass, one by one, if wanted; `at` is unused
 
     void add(Place place) {
         first = std::min(first, place.at);
@@ -38,7 +38,7 @@ struct Reservations {
         all_considered = false;
     }
 
-    /// Whether a pass at `now` may go on where the last one stopped: it would decide the same up to there.
+    /// Whether a pass at `now` may continue where the last one stopped, because it would decide the same up to there.
     bool hold_at(Instant now, const News& news) const {
         return stand && reached && first > now && (!news.first_moved || *news.first_moved > *reached) &&
                (news.arrived.empty() || news.arrived.front() > *reached);

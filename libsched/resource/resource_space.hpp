@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: nodes and time together: which cores are free now, what every running job holds and until when it is believed
-// to, and the reservation of one blocked job, node by node. The space of the production scheduler. Must not know
-// policies. For requests that name no nodes it starts what CountSpace starts (a property test holds it to that).
+// Owns: nodes and time together: the free cores, the resources and expected end of every running job, and the
+// reservation of a blocked job, node by node. It is the space of the production scheduler. Must not know policies. For
+// requests without nodes it starts the same jobs as CountSpace (a property test checks this).
 #pragma once
 #include <map>
 #include <optional>
@@ -34,29 +34,30 @@ class ResourceSpace {
     const AvailabilityProfile& profile() const { return profile_; }
     const NodePlan& plan() const { return plan_; }
 
-    // What policies use; see libsched/policy/pass.hpp.
+    // The interface for policies; see libsched/policy/pass.hpp.
     Opening opening(Instant now) const;
-    /// Whether it would fit now if nothing were reserved: of nodes, cores alone do not tell.
+    /// Whether it would fit now without reservations: on nodes the number of cores alone does not decide this.
     bool may_start(const PendingJob& job);
     std::optional<Taken> start(const PendingJob& job, Instant now);
-    /// One search in the plan of the nodes (NodePlan), where cores alone do not tell that it cannot be.
+    /// One search in NodePlan, unless the number of cores alone rules it out.
     std::optional<Instant> reserve(const PendingJob& job, Instant now);
     void clear_reservations();
     Reservations<Place>& reservations() { return reservations_; }
-    // For policies that keep places themselves.
+    // For policies that keep reservations between passes.
     Place earliest(const PendingJob& job, Instant now);
     void hold(const Place& place, Instant) { plan_.hold(place); }
     void drop(const Place& place, Instant) { plan_.drop(place); }
-    /// Takes what was kept and dropped; nothing when it is not all free (a node went down, a job overran its limit).
+    /// Allocates a place that was kept and dropped; nothing if it is not all free (a node went down, a job overran its
+    /// limit).
     std::optional<Taken> start_at(const PendingJob& job, const Place& place, Instant now);
 
-    /// A job that ran before: exactly these cores until `end`.
+    /// A job that ran before the scheduler started: exactly these cores until `end`.
     Status claim(JobId id, ResourceSet resources, Instant end);
-    /// Gives back a part (`final` false) or the rest of what the job holds. An unknown job is an error.
+    /// Frees a part (`final` false) or the rest of the job's resources. An unknown job is an error.
     Status release(JobId id, const ResourceSet& part, bool final);
-    /// A new believed end; false when the job does not run.
+    /// A new expected end; false if the job does not run.
     bool set_end(JobId id, Instant end);
-    /// Nothing is believed to run longer than this (an instance's own end).
+    /// No job is expected to run longer than this (an instance's own end).
     void set_horizon(Instant end) { horizon_ = end; }
     void set_up(const IdSet& ranks, bool up) {
         pool_.set_up(ranks, up);
@@ -67,7 +68,7 @@ class ResourceSpace {
     std::uint32_t keep_set(const IdSet& ranks) { return pool_.keep_set(ranks); }
     void drop_set(std::uint32_t number) {
         pool_.drop_set(number);
-        refused_.clear();  // the number may be another set's
+        refused_.clear();  // the number may belong to another set now
     }
 
   private:
@@ -86,30 +87,31 @@ class ResourceSpace {
     void refresh_rooms();
     /// By node, what is free once all has come back that comes by `at`.
     std::vector<Room> free_by(Instant at) const;
-    /// Nodes by index; those that are gone are left out.
+    /// Nodes by index, without removed nodes.
     std::vector<Pick> picks_of(const ResourceSet& resources) const;
-    /// What is believed of what runs.
+    /// Enters the expected end of a running job.
     void believe(const Running& running);
     void forget(const Running& running);
-    /// Enters a reservation, not the only one; cores alone, too. `sign` -1: withdraws it.
+    /// Enters a reservation that is not the only one, also as cores. `sign` -1: removes it.
     void keep(const Place& place, int sign);
     void remember(const Running& running);
 
     ResourcePool pool_;
-    AvailabilityProfile profile_;  ///< in cores: of what runs, and the reservations when there are several
-    NodePlan plan_;                ///< the same by node, and what policies keep themselves
+    AvailabilityProfile profile_;  ///< in cores: of running jobs, and of reservations if there are several
+    NodePlan plan_;                ///< the same by node, and the reservations that policies keep
     Reservations<Place> reservations_;
     std::unordered_map<JobId, Running> running_;
-    /// Requests that did not fit, and until when they would have run: until then or longer they do not fit either, for
-    /// as long as nothing but starts and reservations happens. Many that wait ask for the same.
+    /// Requests that did not fit, and until when they would have run. For that duration or a longer one they do not fit
+    /// either, as long as only starts and reservations happen. Many pending jobs have equal requests.
     std::map<Request, Instant> refused_;
 
     Instant horizon_ = never;
     Instant shadow_ = never;   ///< of the last reserve()
-    std::vector<Room> extra_;  ///< by node: what may be held past shadow_
-    // Derived from what is free and extra_ after every change, by node.
-    std::vector<Room> long_room_;      ///< free now and free to hold past shadow_
-    std::vector<Room> short_first_;    ///< free now but the head's at shadow_: jobs that end by then go here first
+    std::vector<Room> extra_;  ///< by node: resources that may be held past shadow_
+    // Derived from the free resources and extra_ after every change, by node.
+    std::vector<Room> long_room_;  ///< free now and free to hold past shadow_
+    std::vector<Room>
+        short_first_;  ///< free now but reserved for the head at shadow_: jobs that end by then use these first
     std::uint64_t long_room_sum_ = 0;  ///< cores of long_room_
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: fair start times: when each job would have started, under the same policy, had nobody come after it; and how
-// far real starts missed them. Must not know shares.
+// Owns: fair start times: when each job would have started under the same policy without later submissions; and how far
+// the real starts are from them. Must not know shares.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -16,7 +16,7 @@ namespace weir {
 
 struct FairStart {
     std::uint32_t at = 0;  ///< place among the outcomes
-    Instant start;         ///< had no job been submitted after it (at the same instant: none behind it in the log)
+    Instant start;         ///< without jobs submitted after it (at the same instant: after it in the log)
 };
 
 /// Whether fair_starts() holds for a policy: its decisions follow from who runs until when and who waits in which
@@ -25,20 +25,21 @@ struct FairStart {
 /// such jobs depends on what started beside it before.
 bool has_exact_fair_starts(const Policy& policy, bool has_endless);
 
-/// Which jobs are looked at when not all can be: one of each of `count` equal stretches of the log, drawn by `seed`, in
-/// an order drawn too, so that the first k of them are a sample as well. All in their order where `count` >= `jobs`.
+/// The sample of jobs: one of each of `count` equal stretches of the log, drawn by `seed`, in random order, so that the
+/// first k of them are a sample as well. A fixed step could coincide with a rhythm of the log. If `count` >= `jobs`,
+/// all jobs in their order.
 std::vector<std::uint32_t> fair_start_places(std::size_t jobs, std::size_t count, std::uint64_t seed);
 
-/// Told of jobs replayed and fair starts found since the last call; false: stop, what was found is the result.
+/// Called with the jobs replayed and fair starts found since the last call; false: stop, and the result is what was
+/// found.
 using FairStartWatch = std::function<bool(std::uint64_t jobs, std::uint64_t found)>;
 
-/// Exact, for a policy whose decisions follow from who runs until when and who waits in which order, with the queue in
-/// order of submission: FCFS, EASY in any scan order, replanning conservative. The fair start of a job that waited is a
-/// replay of those who run and wait at its submission; one that did not wait missed nothing: its fair start is its
-/// start. The result stands in the order of `places` and is shorter where `watch` (or none) said stop.
-/// REQUIRES: `outcomes` are in order of submission and what `policy` did with them on `machine_cores`; limits of a
-/// microsecond or less do not occur. Error: as simulate(). O(sum over places of a replay of the jobs in the system),
-/// for places that do not ascend O(n) more each.
+/// Exact for policies accepted by has_exact_fair_starts(), with the queue in order of submission: FCFS, EASY in any
+/// scan order, replanning conservative. The fair start of a job that waited comes from a replay of the jobs that run
+/// and wait at its submission. The fair start of a job that did not wait is its start. The result is in the order of
+/// `places`, and shorter if `watch` (may be empty) stopped it. REQUIRES: `outcomes` are in order of submission and what
+/// `policy` did with them on `machine_cores`; limits of a microsecond or less do not occur. Error: as simulate(). O(sum
+/// over places of a replay of the jobs in the system), for places that do not ascend O(n) more each.
 Result<std::vector<FairStart>> fair_starts(std::span<const Outcome> outcomes, std::int64_t machine_cores,
                                            const Policy& policy, std::span<const std::uint32_t> places,
                                            const FairStartWatch& watch = {});
@@ -46,31 +47,31 @@ Result<std::vector<FairStart>> fair_starts(std::span<const Outcome> outcomes, st
 /// About how many jobs fair_starts() replays for these places. O(n log n).
 std::uint64_t fair_start_work(std::span<const Outcome> outcomes, std::span<const std::uint32_t> places);
 
-/// Replays a log and returns the start of its last job; nothing when it was stopped.
+/// Replays a log and returns the start of its last job; nothing if it was stopped.
 using LastStart = std::function<Result<std::optional<Instant>>(std::span<const SimJob>)>;
-/// For any policy, priorities that change over time included: each place by replaying the log up to it from the
-/// beginning. The result stands in the order of `places` and is shorter where `replay` was stopped. O(sum of places).
+/// For any policy, also with priorities that change over time: replays the log from the beginning up to each place. The
+/// result is in the order of `places`, and shorter if `replay` was stopped. O(sum of places).
 Result<std::vector<FairStart>> fair_starts_replayed(std::span<const Outcome> outcomes,
                                                     std::span<const std::uint32_t> places, const LastStart& replay);
 
-/// Where a figure of a sample lies, were all jobs looked at, with 95 % confidence. low == high: all were.
+/// The 95 % confidence interval of a figure for all jobs, from a sample. low == high: all jobs were measured.
 struct Interval {
     double low = 0;
     double high = 0;
 };
 
 struct FairStartMetrics {
-    std::uint64_t jobs = 0;    ///< looked at: all, or the sample
+    std::uint64_t jobs = 0;    ///< measured: all, or the sample
     std::uint64_t missed = 0;  ///< started later than their fair start
     Interval missed_interval;  ///< of missed_part(): Wilson's
-    double miss_mean_s = 0;    ///< max(0, start - fair start), over all jobs looked at
+    double miss_mean_s = 0;    ///< max(0, start - fair start), over all measured jobs
     Interval miss_mean_interval_s;
     double miss_mean_of_missed_s = 0;
     Duration miss_max{};
     double missed_part() const { return jobs > 0 ? static_cast<double>(missed) / static_cast<double>(jobs) : 0; }
 };
-/// `fair`: of the jobs that were looked at, all or a sample. Intervals are those of a sample without replacement from
-/// `outcomes`. Source: Sabin and Sadayappan, JSSPP 2005; Wilson 1927.
+/// `fair`: of the measured jobs, all or a sample. Intervals are those of a sample without replacement from `outcomes`.
+/// Source: Sabin and Sadayappan, JSSPP 2005; Wilson 1927.
 FairStartMetrics fair_start_metrics(std::span<const Outcome> outcomes, std::span<const FairStart> fair);
 
 }  // namespace weir

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the child's side of a route: which of the parent's jobs are here, what is to be told about them, what the
-// parent has acknowledged. Rebuilt from the child's own journal after a restart, so that nothing is submitted twice.
+// Owns: the child's side of a route: the parent's jobs that are here, the events to report about them, and the
+// acknowledged ones. Rebuilt from the child's own journal after a restart, so that nothing is submitted twice.
 // Must not know JSON, Flux, or a clock: facts go in, actions come out.
 #pragma once
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace weir::route {
 
-/// Something to do to a job of this child.
+/// An action on a job of this child.
 struct LocalOp {
     enum class Kind : std::uint8_t { raise, urgency, go };
     Kind kind = Kind::raise;
@@ -35,9 +35,9 @@ struct ChildActions {
 class ChildLink {
   public:
     // ---- the link ----
-    /// What to say when opening a session. Until attached() nothing is reported.
+    /// The jobs to list when a session is opened. Until attached() nothing is reported.
     std::vector<KnownJob> known() const;
-    /// The parent took the attach: everything it may not know is reported from the start, with seq from 1.
+    /// The parent accepted the attach: everything that it may not know is reported from the start, with seq from 1.
     void attached();
     void lost();
     void order(const Order& order);
@@ -47,7 +47,8 @@ class ChildLink {
 
     // ---- this child's own jobs ----
     void submit_done(JobId id, LocalId local);
-    /// \param is_transient this instance takes nothing at the moment: the parent gets the job back. Otherwise it fails.
+    /// \param is_transient this instance accepts no jobs at the moment: the job returns to the parent. Otherwise it
+    /// fails.
     void submit_failed(JobId id, const std::string& why, bool is_transient);
     /// A job that stands for the parent's job facts.upstream appeared in the journal.
     void submitted(LocalId local, const JournalEvent& event, const JobFacts& facts);

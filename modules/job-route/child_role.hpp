@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the RPCs of the child's side: attach to the parent and follow its orders, report to it, submit and steer jobs
-// here. Decides nothing. Source: RFC 6; payloads in README.md.
+// Owns: the RPCs of the child's side: attaching to the parent, following its orders, reporting to it, submitting and
+// controlling jobs here. Decides nothing. Source: RFC 6; payloads in README.md.
 #pragma once
 #include <functional>
 #include <list>
@@ -23,7 +23,7 @@ class ChildRole {
         std::string parent_uri;
         JobId jobid;  ///< this instance, as a job of the parent
         std::string uri;
-        std::vector<std::string> serves;  ///< empty: the parent reads it off this instance's jobspec
+        std::vector<std::string> serves;  ///< empty: the parent reads it from this instance's jobspec
         std::set<std::string> own_queues;
     };
     struct Callbacks {
@@ -35,7 +35,7 @@ class ChildRole {
     flux_t* flux() const { return h_; }
     /// The link has read the journal: attach may happen.
     void ready();
-    /// The link starts over: cut the session.
+    /// The link starts over: end the session.
     void reset(const std::string& why);
     void perform(ChildActions actions);
     void send_report();
@@ -64,7 +64,7 @@ class ChildRole {
     ChildLink& link_;
     Callbacks callbacks_;
     bool is_ready_ = false;
-    bool is_idle_ = false;  ///< the parent has nothing for this instance: no more attempts
+    bool is_idle_ = false;  ///< the parent does not serve this instance: no more attempts
     int resource_attempts_ = 0;
     bool has_resources_ = false;
     std::string resources_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: what the two sides of a route say to each other, as plain values: the child's attach and report, the parent's
+// Owns: the messages between the two sides of a route, as plain values: the child's attach and report, the parent's
 // orders. Ids are always the parent's, unless a name says local. Must not know JSON (messages_json), Flux, or a clock.
 #pragma once
 #include <cstdint>
@@ -15,12 +15,12 @@ using JobId = StrongId<struct ParentJobTag, std::uint64_t>;
 /// A job of the child.
 using LocalId = StrongId<struct LocalJobTag, std::uint64_t>;
 
-/// One thing that happened to a routed job in its child. Each kind happens at most once a job, in this order, but for
-/// `exception`, which may come at any time and ends all but `cleaned`.
+/// One event of a routed job in its child. Each kind happens at most once a job, in this order, except `exception`,
+/// which may come at any time and after which only `cleaned` follows.
 struct ChildEvent {
     enum class Kind : std::uint8_t {
         accepted,   ///< the child has it under `local`
-        returned,   ///< the child gave it up unstarted: the parent may give it to another
+        returned,   ///< the child returned it unstarted: the parent may give it to another child
         allocated,  ///< `R` is set; it waits for the order `go`
         started,
         finished,   ///< `status` is set (wait status)
@@ -39,12 +39,12 @@ struct ChildEvent {
     friend bool operator==(const ChildEvent&, const ChildEvent&) = default;
 };
 
-/// A job that a child has not forgotten.
+/// A job that a child still knows.
 struct KnownJob {
     JobId id;
-    bool has_ended = false;  ///< no longer active in the child; what became of it will be reported
+    bool has_ended = false;  ///< no longer active in the child; its end will be reported
     int urgency = 16;
-    bool is_unwanted = false;  ///< ended at the parent's word before it started
+    bool is_unwanted = false;  ///< ended by the parent's order before it started
     friend bool operator==(const KnownJob&, const KnownJob&) = default;
 };
 
@@ -56,7 +56,7 @@ struct Attach {
     std::vector<KnownJob> known;
     std::string resources;  ///< the child's whole R, JSON text; may be empty
     std::int64_t cores = 0;
-    std::string uri;  ///< where its users find it; may be empty
+    std::string uri;  ///< its URI for users; may be empty
 };
 
 struct Report {
@@ -65,7 +65,7 @@ struct Report {
     std::vector<ChildEvent> events;  ///< consecutive seq
 };
 
-/// What the parent wants of a child.
+/// An order of the parent to a child.
 struct Order {
     enum class Kind : std::uint8_t {
         submit,   ///< `jobspec`, `urgency`, `userid` are set

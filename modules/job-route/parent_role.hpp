@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the RPCs of the parent's side: what children ask (attach, report, disconnect), what people ask (tree, locate),
-// and what RouteTable wants done (plugin orders, jobspec look-ups, orders to children). Decides nothing. Source: RFC 6;
-// payloads in README.md.
+// Owns: the RPCs of the parent's side: requests of children (attach, report, disconnect) and of users (tree, locate),
+// and the actions of RouteTable (plugin requests, jobspec look-ups, orders to children). Decides nothing. Source: RFC
+// 6; payloads in README.md.
 #pragma once
 #include <functional>
 #include <map>
@@ -24,7 +24,7 @@ class ParentRole {
     };
     /// \param heartbeat_s real seconds after which a child is to say that it lives.
     ParentRole(flux_t* h, RouteTable& table, double heartbeat_s, Callbacks callbacks);
-    /// Tells the children, who would wait for orders from nobody.
+    /// Notifies the children, which would otherwise wait for orders.
     ~ParentRole();
     ParentRole(const ParentRole&) = delete;
     ParentRole& operator=(const ParentRole&) = delete;

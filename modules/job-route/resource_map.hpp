@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: showing a child job's resources as the parent knows them. The child numbers its nodes and cores from zero; its
+// Owns: mapping a child job's resources to the parent's numbers. The child numbers its nodes and cores from zero; its
 // n-th node is the n-th node of its own allocation at the parent, its n-th core there the n-th allocated core.
 // Must not know jobs. Source: RFC 20.
 #pragma once
@@ -14,8 +14,8 @@ namespace weir::route {
 class ResourceMap {
   public:
     /// \param child_R everything the child has, in the child's numbers; JSON text, may be empty.
-    /// \param allocation R of the child instance's own job, in the parent's numbers; JSON text, may be empty.
-    /// Without either, or when they differ in shape (another number of nodes, or of cores on one), nothing is mapped.
+    /// \param allocation R of the child instance's own job, in the parent's numbers; JSON text, may be empty. Without
+    /// either, or if they differ in shape (another number of nodes, or of cores on one), nothing is mapped.
     /// Errors: child_R is not empty and no R.
     static Result<ResourceMap> make(const std::string& child_R, const std::string& allocation);
     /// \param job_R R of a job, in the child's numbers; JSON text.

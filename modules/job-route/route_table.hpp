@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the parent's side of a route: which jobs are routed, which child has which, what is still to be done about it.
-// The parent's own journal is the truth; a child's report only leads to requests that come back as journal events.
+// Owns: the parent's side of a route: the routed jobs, the child that has each, and the actions still to be done. The
+// parent's own journal is the truth; a child's report only leads to requests that come back as journal events.
 // Must not know JSON, Flux, or a clock: facts go in, actions come out. Source: RFC 21; doc/adr/0006, 0180, 0181.
 #pragma once
 #include <cstdint>
@@ -17,7 +17,7 @@
 
 namespace weir::route {
 
-/// A request to the jobtap plugin of this instance. All but `give` make the parent's job mirror the child's.
+/// A request to the jobtap plugin of this instance. All except `give` make the parent's job mirror its copy.
 struct TapOp {
     enum class Kind : std::uint8_t { give, alloc, start, finish, exception, clean };
     Kind kind = Kind::give;
@@ -33,7 +33,7 @@ struct TapOp {
     friend bool operator==(const TapOp&, const TapOp&) = default;
 };
 
-/// What the shell has to do, in this order.
+/// The actions for the shell, in this order.
 struct ParentActions {
     std::vector<TapOp> tap;
     std::vector<JobId> fetch;   ///< look up the jobspec, then call jobspec_ready() or fetch_failed()
@@ -46,7 +46,7 @@ struct Caller {
     bool is_owner = false;
 };
 
-/// One child as people see it.
+/// One child, for people.
 struct ChildView {
     JobId job;
     std::vector<std::string> serves;
@@ -62,7 +62,7 @@ struct ChildView {
 /// Where one routed job is.
 struct JobView {
     std::string queue;
-    JobId child;  ///< 0: with nobody
+    JobId child;  ///< 0: no child
     LocalId local;
     bool is_allocated = false;
 };
@@ -90,7 +90,7 @@ class RouteTable {
     /// were. Jobs that wait for nothing but a lost child move on (doc/adr/0181). O(children), and O(its jobs) when a
     /// child's patience ends.
     void tick();
-    /// Whether a tick would count anything.
+    /// Whether a tick would have an effect.
     bool needs_ticks() const;
     /// \return the highest sequence number taken. Errors: stale session (owner_dead), a gap in the sequence.
     Result<std::uint64_t> report(const Report& report);
@@ -119,7 +119,7 @@ class RouteTable {
     struct Child {
         std::string session;
         bool is_attached = false;
-        bool is_trusted = false;  ///< attached by the owner: may run anybody's jobs
+        bool is_trusted = false;  ///< attached by the owner: may run any user's jobs
         std::uint32_t userid = 0;
         std::vector<std::string> serves;
         std::string uri;
@@ -129,8 +129,8 @@ class RouteTable {
         std::int64_t lost_ticks = 0;
         std::set<JobId> given;                  ///< on record or asked for
         std::map<JobId, std::int64_t> refused;  ///< returned in this session, and the ticks since
-        /// Old copies of jobs that are not its own any more: not given to it before the copy's end is reported, lest
-        /// what is told of the old copy be taken for the new one's.
+        /// Old copies of jobs that it no longer has. Such a job is not given to it before the copy's end is reported,
+        /// so that a report about the old copy is not taken for the new one.
         std::set<JobId> stale;
         std::int64_t done = 0;
     };

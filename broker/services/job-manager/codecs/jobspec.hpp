@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: what the manager reads and checks in a jobspec V1: validity, the facts that lists show, redaction, updates.
+// Owns: reading and checking a jobspec V1: validity, the facts for lists, redaction, updates.
 // Must not know: queues' configuration (queues.hpp), flux_t, files.
 // RFC 14, RFC 25 (jobspec V1), RFC 26 (dependencies), RFC 31 (constraints).
 #pragma once
@@ -26,7 +26,7 @@ struct JobspecNames {
 };
 JobspecNames jobspec_names(std::string_view jobspec);
 
-/// Environments as text, one copy for equal ones as long as some job holds it.
+/// Environments as text; equal ones share one copy as long as a job uses it.
 class EnvironmentPool {
   public:
     std::shared_ptr<const std::string> intern(std::string text);
@@ -36,13 +36,13 @@ class EnvironmentPool {
     std::unordered_map<std::string_view, std::weak_ptr<const std::string>> pool_;
 };
 
-/// Splits a jobspec: takes attributes.system.environment out of `jobspec` and returns both texts.
+/// Splits a jobspec: removes attributes.system.environment from `jobspec` and returns both texts.
 JobspecText redact(Json& jobspec, EnvironmentPool& pool);
 
 /// A copy of the job's jobspec with period-separated keys set (RFC 21 jobspec-update). Error: a key outside
 /// attributes, resources and tasks, or one whose parent is no object.
 Result<Json> updated_jobspec(const Job& job, const json_t* updates);
-/// Puts a new tree in place of the job's, text and facts included; the first text is kept as `original`.
+/// Replaces the job's jobspec, with its text and facts; the first text is kept as `original`.
 void replace_jobspec(Job& job, Json jobspec);
 
 }  // namespace weir::broker::jobs

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the manager's heart: posting events to jobs in order, and what is to be done when a job stands in a state.
+// Owns: the manager's core: posting events to jobs in order, and the actions for a job's state.
 //   Holds every component; components know the engine and through it one another.
 // Must not know: payloads of requests (the components do).
 // RFC 21. One flush a reactor iteration: disk, then messages, so that an answer is on disk before it is sent.
@@ -40,12 +40,12 @@ class Engine {
     /// After the reactor stopped: last flush, streams end with ENODATA.
     void stop();
 
-    /// Posts an event; when the job is busy with another one, after that one. A volatile event reaches listeners and
-    /// the live job, but neither the eventlog nor the disk. Error: RFC 21 forbids the event; nothing changed.
+    /// Posts an event; if the job is busy with another one, after that one. A volatile event reaches listeners and the
+    /// live job, but neither the eventlog nor the disk. Error: RFC 21 forbids the event; nothing changed.
     Status post(Job& job, std::string name, Json context = {}, bool is_volatile = false);
     /// As post(), with a given time (the submit event).
     Status post_at(Job& job, Event event, bool is_volatile);
-    /// Does what the job's state asks for. Idempotent.
+    /// Performs the actions of the job's state. Idempotent.
     void act(Job& job);
     /// To be called before the executor is asked to start the job: see launch_mark.
     void mark_launch(Job& job);
@@ -58,19 +58,20 @@ class Engine {
         int wait_status = -1;
     };
     Status raise(Job& job, const Exception& exception);
-    /// Merges into the job's annotations and tells listeners.
+    /// Merges into the job's annotations and notifies listeners.
     void annotate(Job& job, const json_t* update);
     /// Removes one key of the annotations, or all when null.
     void clear_annotations(Job& job, const char* key);
     /// Sets the job's priority (held and expedited jobs keep theirs) by a priority event if anything changes.
-    /// `one_shot`: the queues and the scheduler are told at once, not by the caller afterwards.
+    /// `one_shot`: the queues and the scheduler are notified at once, and not by the caller afterwards.
     Status reprioritize(Job& job, std::int64_t priority, bool one_shot);
     Status reprioritize_all();
 
-    /// Disk, then messages. Runs before the reactor sleeps. While the disk takes nothing, no message leaves that says
-    /// or causes what is not written; queries are answered (Outbox).
+    /// Disk, then messages. Runs before the reactor sleeps. While the disk accepts no writes, no message is sent that
+    /// tells or causes what is not written; queries are answered (Outbox).
     void flush();
-    /// Room in the journal for a new job, or for what a plugin's service is asked to do. Error: as JobStore::flush().
+    /// Reserves space in the journal for a new job, or for a request to a plugin's service. Error: as
+    /// JobStore::flush().
     Status make_room();
     /// While set, every event is on disk before post() returns (plugin services answer by themselves).
     void set_write_through(bool on) { write_through_ = on; }
@@ -81,7 +82,7 @@ class Engine {
     std::int64_t next_time_us();
     std::int64_t now_us() const;
     const json_t* config() const { return config_.get(); }
-    /// Takes a new configuration. Error: what is wrong with it; the old one stays.
+    /// Applies a new configuration. Error: what is wrong with it; the old one stays.
     Status configure(Json config);
 
     JobTable& jobs() { return jobs_; }
@@ -116,7 +117,8 @@ class Engine {
     flux_t* h_;
     std::uint32_t owner_;
     std::int64_t last_us_ = 0;
-    std::optional<std::int64_t> standing_us_;  ///< while jobs are settled that the old broker left: the time of it all
+    std::optional<std::int64_t>
+        standing_us_;  ///< while the jobs of the old broker are settled: the time of these events
     bool write_through_ = false;
     Json config_;
     EnvironmentPool environments_;  // outlives the jobs

@@ -50,9 +50,9 @@ class Outbox {
     void request(const char* topic, const std::string& payload);
     /// An event, which must not overtake a request that was made before it.
     void publish(const char* topic, Json payload);
-    /// An answer that promises nothing and follows from nothing new: it may leave before what was put in before it.
+    /// An answer that tells and causes no change: it may be sent before earlier messages.
     void answer_query(const flux_msg_t* request, std::string payload, int errnum = 0);
-    /// `flush` is called between two requests when answers of 16 MiB have come together.
+    /// `flush` is called between two requests when the answers reach 16 MiB.
     void when_large(std::function<void()> flush) { when_large_ = std::move(flush); }
     void relieve() const {
         if (bytes_ > bytes_large) {
@@ -146,7 +146,7 @@ void on_request(flux_t* h, flux_msg_handler_t*, const flux_msg_t* msg, void* arg
     self.outbox().relieve();
 }
 
-/// The same for a handler that changes nothing and answers at once: answered though the disk is full.
+/// The same for a handler that changes nothing and answers at once: it answers even if the disk is full.
 template <typename T, Answer (T::*method)(const Request&)>
 void on_query(flux_t* h, flux_msg_handler_t* mh, const flux_msg_t* msg, void* arg) noexcept {
     on_request<T, method, true>(h, mh, msg, arg);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the stack of job-manager plugins: loading, order, calls with a job's arguments, what their answers do.
-// Must not know: the functions that plugins call (jobtap_api.cpp), what any plugin is for.
-// Source: flux-jobtap-plugins(7); flux-core 0.88's semantics.
+// Owns: the stack of job-manager plugins: loading, order, calls with a job's arguments, the effects of their answers.
+// Must not know: the functions that plugins call (jobtap_api.cpp), the purpose of any plugin. Source:
+// flux-jobtap-plugins(7); flux-core 0.88's semantics.
 #pragma once
 #include <flux/jobtap.h>
 
@@ -20,7 +20,7 @@ struct PluginArgsDelete {
 };
 using PluginArgs = std::unique_ptr<flux_plugin_arg_t, PluginArgsDelete>;
 
-/// One loaded plugin. Its service handlers and the items it keeps with jobs go with it.
+/// One loaded plugin. Its service handlers and its items on jobs are removed with it.
 class Plugin {
   public:
     Plugin(flux_plugin_t* plugin, std::string name) : plugin_(plugin), name_(std::move(name)) {}
@@ -61,7 +61,7 @@ class Jobtap : public Component {
     Status start();
     Status register_handlers();
 
-    /// job.create and job.validate, then dependencies. Error: the plugin's words.
+    /// job.create and job.validate, then dependencies. Error: the plugin's message.
     Status admit(Job& job);
     /// job.new: the job was accepted.
     void on_new(Job& job) { call(job, "job.new", nullptr); }
@@ -70,7 +70,7 @@ class Jobtap : public Component {
     void on_rejected(Job& job);
     /// Subscribers, job.update, and job.state.* when the state changed.
     void on_event(Job& job, const Event& event, State before);
-    /// job.inactive-add, job.destroy; the plugins' items go.
+    /// job.inactive-add, job.destroy; removes the plugins' items.
     void on_inactive(Job& job);
     void on_purge(Job& job) { call(job, "job.inactive-remove", nullptr); }
     /// job.priority.get. Negative: unavailable; a job in SCHED then keeps its priority, one in PRIORITY waits.
@@ -79,7 +79,7 @@ class Jobtap : public Component {
     Status update_config(const json_t* config);
     /// After a restart: calls job.state.<current> again without an event.
     void replay_state(Job& job);
-    /// After a restart: job.dependency.* again, for plugins that keep their own books.
+    /// After a restart: job.dependency.* again, for plugins with state of their own.
     Status recheck_dependencies(Job& job) { return check_dependencies(job); }
 
     Status load(const std::string& path, const json_t* conf, bool is_at_start);

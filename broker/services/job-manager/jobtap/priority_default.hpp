@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the priority that a job is created with, and keeps where no plugin gives it another.
+// Owns: the default priority of a job, which holds if no plugin sets another. The first job has the highest, and each
+// later job has one less.
 // Must not know: jobs, plugins.
 #pragma once
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the job journal's file: reading it at start, appending, what a full disk does to it, writing it anew.
+// Owns: the job journal's file: reading it at start, appending, handling a full disk, compacting.
 // Must not know: the journal's text (journal.hpp), flux_t, reactors, plugins; what a restart does to the jobs.
 #pragma once
 #include <memory>
@@ -10,12 +10,13 @@
 
 namespace weir::broker::jobs {
 
-/// The open file. Appends are collected and written by one write(2) a flush. The file always ends with a whole line or,
-/// after a write that failed, is made to before anything is written behind it.
+/// The open file. Appends are collected and written by one write(2) a flush. The file always ends with a whole line;
+/// after a failed write it is cut to one before the next write.
 class JobStore {
   public:
-    /// Reads DIRECTORY/jobs.journal if there is one, locks it, cuts off a torn last line. Error: file:line, or who
-    /// holds the lock. `restored.warning` is set also where no journal is beside files of an instance that had jobs.
+    /// Reads DIRECTORY/jobs.journal if there is one, locks it, cuts off a torn last line. Error: file:line, or the
+    /// holder of the lock. `restored.warning` is also set if the journal is missing beside files of an instance that
+    /// had jobs.
     static Result<std::unique_ptr<JobStore>> open(const std::string& directory, EnvironmentPool& environments,
                                                   RestoredJobs& restored);
     ~JobStore();
@@ -23,16 +24,16 @@ class JobStore {
     JobStore& operator=(const JobStore&) = delete;
 
     void append(const Job& job, std::string_view line) { pending_.add(job, line); }
-    /// Error: the file and the reason, such as ENOSPC; nothing of it stays in the file, all is kept for the next try.
+    /// Error: the file and the reason, such as ENOSPC; the file is unchanged, and the lines are kept for the next try.
     Status flush();
-    /// Sets disk blocks aside behind the file's end, so that what is written about jobs taken in now finds room.
-    /// Error: as flush(). No effect on file systems that cannot (EOPNOTSUPP).
+    /// Allocates disk blocks behind the file's end, so that there is space for the events of jobs accepted now. Error:
+    /// as flush(). No effect on file systems without this (EOPNOTSUPP).
     Status reserve();
     /// Replaces the file by one that holds `table` only (written beside it, synced, renamed). Error: the old file
     /// stays.
     Status compact(const JobTable& table, std::uint64_t next_sequence);
-    /// True when most of the file is about jobs that are gone: more than 64 MiB and four times its size when compact.
-    /// After a compaction that failed, not before another 64 MiB.
+    /// True if most of the file is about purged jobs: it has more than 64 MiB and four times its compacted size. After
+    /// a compaction that failed, not before another 64 MiB.
     bool is_mostly_dead() const;
     std::uint64_t bytes() const { return bytes_; }
 
@@ -45,7 +46,7 @@ class JobStore {
     JournalWriter pending_;
     std::uint64_t bytes_ = 0;  // of whole lines; the file may be longer only while is_torn_
     bool is_torn_ = false;
-    std::uint64_t reserved_ = 0;  // bytes that the file may have before it needs more room
+    std::uint64_t reserved_ = 0;  // bytes that the file may have before more must be reserved
     std::uint64_t compact_bytes_ = 0;
     std::uint64_t compact_from_ = 0;
 };

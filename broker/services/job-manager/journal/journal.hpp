@@ -19,7 +19,7 @@
 
 namespace weir::broker::jobs {
 
-/// What a journal says. Jobs in order of submission, folded to their last event.
+/// The contents of a journal: jobs in order of submission, folded to their last event.
 struct RestoredJobs {
     std::vector<std::unique_ptr<Job>> jobs;
     JobId max_id = 0;
@@ -31,7 +31,7 @@ struct RestoredJobs {
     /// The number that the next line gets, and the bytes of the whole lines.
     std::uint64_t next_line = 0;
     std::uint64_t bytes = 0;
-    /// Not empty when something is to be told: the last line was torn (no newline) and was left out.
+    /// Not empty if the last line was torn (no newline) and was dropped.
     std::string warning;
 };
 
@@ -44,7 +44,7 @@ class JournalWriter {
   public:
     /// The header. Lines count from here.
     void begin(JobId max_id, std::uint64_t next_sequence);
-    /// Goes on behind a journal that has `next_line` lines.
+    /// Continues a journal that has `next_line` lines.
     void go_on(std::uint64_t next_line) { next_line_ = next_line; }
     /// One event of `job`; `line` is the encoded event.
     void add(const Job& job, std::string_view line);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the manager's side of the scheduler protocol: the queue of jobs that want resources, the requests that are out,
+// Owns: the manager's side of the scheduler protocol: the queue of jobs that need resources, the open requests,
 //   hello, ready, alloc, free, cancel, prioritize.
 // Must not know: how the scheduler decides; jobtap.
 // RFC 27.
@@ -16,16 +16,16 @@ class Alloc : public Component {
     explicit Alloc(Engine& engine) : Component(engine) {}
     Status start();
 
-    /// A job in SCHED wants resources. Idempotent; held, bypassed and stopped-queue jobs are left out.
+    /// A job in SCHED needs resources. Idempotent; held and bypassed jobs and jobs of stopped queues are ignored.
     void enqueue(Job& job);
     void dequeue(Job& job);
-    /// Withdraws the request that is out, if any. `is_final`: the job goes on without waiting for the answer.
+    /// Cancels the open request, if any. `is_final`: the job continues without waiting for the answer.
     void cancel(Job& job, bool is_final);
-    /// Gives the job's resources back to the scheduler.
+    /// Returns the job's resources to the scheduler.
     void free(const Job& job);
-    /// The job's priority changed. `one_shot`: also tell the scheduler and look at the limited window now.
+    /// The job's priority changed. `one_shot`: also notify the scheduler and check the limited window now.
     void on_priority(Job& job, bool one_shot);
-    /// After a pass over all jobs: one message to the scheduler for those with a request out.
+    /// After a pass over all jobs: one message to the scheduler for those with an open request.
     void on_priorities(const std::vector<Job*>& changed);
     /// A queue was started or stopped: jobs join or leave.
     void on_queue(const std::string& queue, bool is_started);
@@ -49,7 +49,7 @@ class Alloc : public Component {
     void on_denied(Job& job, const std::string& note);
     void on_canceled(Job& job);
     void requeue(Job& job);
-    /// Limited mode: asks back requests that jobs of higher priority in the queue should have.
+    /// Limited mode: cancels requests to make place for queued jobs of higher priority.
     void recall();
     void go_offline(const std::string& why);
     void send_free(JobId id, const std::string& r_text);

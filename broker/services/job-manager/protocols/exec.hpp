@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the manager's side of the execution protocol: start requests and what comes back of them.
+// Owns: the manager's side of the execution protocol: start requests and their responses.
 // Must not know: processes, simulated run times (job-exec's), the scheduler.
 // Source: flux-core's job-manager start protocol: requests without matchtag, several responses each,
 //   {id, type: start|finish|release|exception|reattached, data}. A request carries the full jobspec and R; for a job
@@ -27,7 +27,7 @@ class Exec : public Component {
     Status take_response(const json_t* response);
     Status on_release(Job& job, const json_t* data);
     Status on_exception(Job& job, const json_t* data);
-    /// The service is gone: requests that are out will not be answered.
+    /// The service is gone: open requests will not be answered.
     void go_offline(const std::string& why);
     void start_waiting();
 

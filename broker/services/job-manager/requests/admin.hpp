@@ -14,14 +14,14 @@ class Admin : public Component {
     explicit Admin(Engine& engine) : Component(engine) {}
     Status start();
     /// Reads [job-manager] inactive-num-limit (default 10000, -1 = none) and inactive-age-limit (FSD, default none).
-    /// Whether configure() would take it. \return the key and what would be right.
+    /// Whether configure() would accept it. \return the key and what would be right.
     static Status check(const json_t* config);
     /// Of a checked configuration.
     void configure(const json_t* config);
     void on_inactive();
     /// Answers drain and idle requests whose condition holds.
     void check_drained();
-    /// Forgets inactive jobs beyond the limits.
+    /// Purges inactive jobs beyond the limits.
     void purge_surplus();
     void end_all();
 
@@ -52,7 +52,7 @@ class Admin : public Component {
     std::list<MessageRef> drain_, idle_;
     Limits limits_;
     Json purged_;
-    /// Most active jobs since memory was last given back.
+    /// Most active jobs since memory was last released.
     std::size_t active_peak_ = 0;
 };
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the requests by which people act on jobs: raise, kill, urgency, memo, update.
-// Must not know: what follows (the engine acts on the events that are posted here).
-// RFC 21, RFC 24, RFC 30; wording of refusals as flux-core's.
+// Owns: the requests of users about jobs: raise, kill, urgency, memo, update. Must not know: the consequences (the
+// engine acts on the events that are posted here). RFC 21, RFC 24, RFC 30; wording of refusals as flux-core's.
 #pragma once
 #include <vector>
 
@@ -23,7 +22,7 @@ class Control : public Component {
     Answer urgency(const Request& request);
     Answer memo(const Request& request);
     Answer update(const Request& request);
-    /// The active job of the request. Error: unknown or inactive (with `code`), or somebody else's (`denial`).
+    /// The active job of the request. Error: unknown or inactive (with `code`), or another user's (`denial`).
     Result<Job*> target(const Request& request, std::errc code, const char* denial) const;
     /// An eventlog stays in memory and on disk: what guests add to it ends at 256 KiB. Error: ENOSPC.
     static Status check_room(const Request& request, const Job& job);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: job-manager.events-journal: who listens with which filter, the backlog, and the stream.
+// Owns: job-manager.events-journal: the listeners with their filters, the backlog, and the stream.
 // Must not know: the disk journal; what events mean.
 // Source: flux-core's events journal: the backlog has a response a job with all its events; after the sentinel a
 // response

@@ -14,7 +14,7 @@ class JobList : public Component {
     explicit JobList(Engine& engine) : Component(engine) {}
     ~JobList() { flux_watcher_destroy(timer_); }
     Status start();
-    /// The job changed state: answers those who waited for it, wakes watchers of the statistics.
+    /// The job changed state: answers requests that waited for it, notifies watchers of the statistics.
     void on_state(const Job& job);
     void end_all();
 

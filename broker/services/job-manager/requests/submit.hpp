@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: taking jobs in: job-ingest.submit and job-manager.submit.
+// Owns: accepting jobs: job-ingest.submit and job-manager.submit.
 // Must not know: what happens to an accepted job.
 // RFC 21 (submit, validate), RFC 25, RFC 30; flux_job_submit(3).
 #pragma once
@@ -27,7 +27,7 @@ class Submit : public Component {
     Answer ingest(const Request& request);
     Answer manager_submit(const Request& request);
     Answer ping_nothing(const Request&) { return Reply::later(); }
-    /// Validates, gives an id, posts submit and validate. Error: why the job is refused.
+    /// Validates, assigns an id, posts submit and validate. Error: why the job is refused.
     Result<JobId> accept(Wish wish);
 
     IdGenerator ids_;

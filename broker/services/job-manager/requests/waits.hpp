@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: job-manager.wait: who waits for which job's end, and the ends that nobody has asked for yet.
+// Owns: job-manager.wait: the requests that wait for a job's end, and the ends that were not requested yet.
 // Must not know: the queue, jobtap.
 // Source: flux_job_wait(3): only jobs submitted waitable; each end is handed out once; owner only.
 #pragma once

@@ -51,14 +51,14 @@ struct JobspecFacts {
     bool is_simulated = false;
 };
 
-/// What job-list and the resource status need of R. -1 = not known.
+/// The facts of R for job-list and the resource status. -1 = not known.
 struct ResourceFacts {
     std::string ranks, nodelist;
     int ncores = -1, nnodes = -1;
     double expiration = -1;
 };
 
-/// What a job was given (RFC 20).
+/// The resources of a job (RFC 20).
 struct Allocation {
     /// Compact JSON.
     std::string text;
@@ -67,7 +67,7 @@ struct Allocation {
     ResourceFacts facts;
 };
 
-/// The exception that ended the job, or the gravest one so far.
+/// The exception that ended the job, or the most severe one so far.
 struct RaisedException {
     int severity = 0;
     std::string type, note;

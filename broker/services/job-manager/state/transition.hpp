@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: what an event does to a job: the state machine of RFC 21, as one pure function. Live posting and the replay of
+// Owns: the effect of an event on a job: the state machine of RFC 21, as one pure function. Live posting and the replay
+// of
 //   the journal both go through it, so a restarted job equals the one that was running.
 // Must not know: flux_t, plugins, queues; what is to be done next (engine.cpp).
 // RFC 21, RFC 30; flux-core's job-manager for the order of cases that the RFC leaves open.
@@ -8,8 +9,8 @@
 
 namespace weir::broker::jobs {
 
-/// On disk before the executor hears of a job with real processes, so that no restart runs it a second time. A line of
-/// the journal, not of the job's eventlog.
+/// Written to disk before the executor gets a job with real processes, so that no restart runs it a second time. A line
+/// of the journal, not of the job's eventlog.
 inline constexpr const char* launch_mark = "launch";
 
 /// Applies one event. The event must be newer than the job's last one (the caller stamps it).

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: how a job looks in job-list: the attributes by name, and the order of a list.
+// Owns: the representation of a job in job-list: the attributes by name, and the order of a list.
 // Must not know: requests, flux_t.
 // RFC 43; the set of attributes and when each is omitted follow flux-core's job-list.
 #pragma once

@@ -10,7 +10,7 @@
 
 namespace weir::broker::jobs {
 
-/// Sort key. Whoever is less stands nearer the head.
+/// Sort key. A smaller key is nearer to the head.
 struct QueueKey {
     std::int64_t priority;
     JobId id;
@@ -29,7 +29,7 @@ class JobQueue {
     void insert(Job& job);
     /// REQUIRES: the job is in this queue.
     void erase(Job& job);
-    /// After a change of Job::priority: moves the job to where its new priority belongs.
+    /// After a change of Job::priority: moves the job to its new place.
     void reorder(Job& job);
     Job* first() const { return jobs_.empty() ? nullptr : jobs_.begin()->job; }
     Job* last() const { return jobs_.empty() ? nullptr : jobs_.rbegin()->job; }
