@@ -98,6 +98,9 @@ bool flux_handle::survives_error(int errnum) {
 }
 
 int flux_handle::send(const Message& msg, bool nonblock) {
+    if (divert && divert(msg)) {
+        return 0;
+    }
     count(msg, true);
     trace(">", msg);
     if (connector->send(msg, nonblock) == 0) {
@@ -263,6 +266,10 @@ void handle_set_identity(flux_t* h, const std::string& name, const std::string& 
     put("flux::name", name);
     put("flux::uuid", uuid);
     h->log_app_name = name;
+}
+
+void handle_divert(flux_t* h, std::function<bool(const flux_msg_t&)> take) {
+    h->divert = std::move(take);
 }
 
 int handle_requeue(flux_t* h, MessagePtr msg, int where) {

@@ -5,6 +5,7 @@
 #include <flux/core.h>
 
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -79,6 +80,7 @@ struct flux_handle {
     const int flags;
     weir::broker::AuxTable aux;
     std::deque<weir::broker::MessagePtr> queue;
+    std::function<bool(const weir::broker::Message&)> divert;  ///< see handle_divert()
     flux_msgcounters_t counters{};
     flux_comms_error_f comms_error = nullptr;
     void* comms_error_arg = nullptr;

@@ -22,6 +22,8 @@ struct flux_plugin {
         std::string topic;
         flux_plugin_f callback;
         void* data;
+        bool is_glob = topic.find_first_of("*?[\\") != std::string::npos;
+        bool fits(const char* asked) const { return is_glob ? fnmatch(topic.c_str(), asked, 0) == 0 : topic == asked; }
     };
     std::string path;
     std::string name;
@@ -52,7 +54,7 @@ struct flux_plugin {
     }
     const Handler* match(const char* topic) const {
         for (const Handler& handler : handlers) {
-            if (fnmatch(handler.topic.c_str(), topic, 0) == 0) {
+            if (handler.fits(topic)) {
                 return &handler;
             }
         }

@@ -60,6 +60,10 @@ namespace weir::broker {
 void plugin_arg_defer(flux_plugin_arg_t* args, std::function<json_t*()> make) {
     args->make_more_in = std::move(make);
 }
+
+const json_t* plugin_arg_out(const flux_plugin_arg_t* args) {
+    return args->out;
+}
 }  // namespace weir::broker
 
 extern "C" {

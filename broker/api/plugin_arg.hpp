@@ -14,5 +14,7 @@ namespace weir::broker {
 /// a whole. It returns a new reference to a JSON object, which is merged into IN; nullptr adds nothing. What `make`
 /// refers to must outlive `args`.
 void plugin_arg_defer(flux_plugin_arg_t* args, std::function<json_t*()> make);
+/// What plugins gave back: an object, or null. Borrowed.
+const json_t* plugin_arg_out(const flux_plugin_arg_t* args);
 
 }  // namespace weir::broker

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: the table of keys. A key that a module of ours begins to read is a line here.
 #include "broker/core/config_keys.hpp"
+#include "libfairshare/base/nearest_name.hpp"
 
 #include <array>
 #include <string_view>
-
-#include "broker/services/nearest.hpp"
 
 namespace weir::broker {
 namespace {
@@ -65,7 +64,7 @@ void walk(const json_t* table, const std::string& path, const std::vector<std::s
         const std::string here = path + key;
         const std::string lead = config.places.of(here) + key_text(here);
         if (below.empty()) {
-            const std::string near = nearest(key, names);
+            const std::string near = nearest_name(key, names);
             std::string list;
             for (const std::string& name : names) {
                 list += (list.empty() ? "" : ", ") + name;

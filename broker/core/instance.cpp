@@ -99,7 +99,8 @@ Result<Attributes> instance_attributes(const Options& options, const BrokerConfi
     all.set("local-uri", "local://" + rundir + "/" + LocalListener::socket_name);
     all.set("rank", "0");
     all.set("size", "1");
-    all.set("version", WEIR_VERSION);
+    // Clients compare major and minor number with their own: it is the version of the protocols, and ours behind it.
+    all.set("version", std::string("0.88.0+weir-") + WEIR_VERSION);
     all.set("hostlist", host_name());
     all.set("instance-level", std::to_string(parent.level));
     all.set("jobid-path", parent.jobid_path.empty() ? "/" : parent.jobid_path);
@@ -116,9 +117,7 @@ Result<Attributes> instance_attributes(const Options& options, const BrokerConfi
     if (!options.configs.empty()) {
         std::error_code failed;
         const std::filesystem::path path = std::filesystem::absolute(options.configs.front().path, failed);
-        const bool is_dir = std::filesystem::is_directory(path, failed);
         all.set("config.path", path.string());
-        all.set("weir.config-dir", (is_dir ? path : path.parent_path()).string());
     }
     if (config.clock_scale) {
         all.set("clock.scale", in_digits(*config.clock_scale));

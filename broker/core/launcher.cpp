@@ -4,11 +4,14 @@
 // them all. Must not know messages or the broker.
 #include "broker/core/launcher.hpp"
 
+#include "broker/core/pmi_exchange.hpp"
+
 #include <dirent.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -27,6 +30,14 @@ namespace {
 
 constexpr int control_fd = 0;
 constexpr int report_fd = 1;
+constexpr int output_fd = 3;
+/// Jobs of more tasks have no PMI: a connection a task would not fit into the customary 1,024 descriptors.
+constexpr int pmi_tasks_max = 256;
+
+const char* variable(const char* name, const char* otherwise) {
+    const char* value = std::getenv(name);
+    return value != nullptr ? value : otherwise;
+}
 
 void report(const std::string& line) {
     const std::string text = line + "\n";
@@ -92,25 +103,49 @@ void signal_all(int signal) {
     }
 }
 
+void close_if_open(int fd) {
+    if (fd >= 0) {
+        ::close(fd);
+    }
+}
+
+struct TaskStart {
+    int rank;
+    int count;
+    int failure_fd;
+    int pmi_fd;
+    pid_t launcher;
+};
+
 /// The child's side of starting one task. Does not return; writes errno to `failure_fd` if exec fails.
-[[noreturn]] void become_task(int rank, char** command, int failure_fd, const sigset_t& mask, pid_t launcher) {
+/// \param command the file to read as stdin, then program and arguments.
+[[noreturn]] void become_task(const TaskStart& task, char** command, const sigset_t& mask) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     setpgid(0, 0);
-    if (getppid() == launcher) {
+    if (getppid() == task.launcher) {
         pthread_sigmask(SIG_SETMASK, &mask, nullptr);
         for (const int signal : {SIGPIPE, SIGHUP, SIGINT, SIGTERM, SIGQUIT, SIGCHLD}) {
             std::signal(signal, SIG_DFL);
         }
-        const std::string number = std::to_string(rank);
+        const std::string number = std::to_string(task.rank);
         setenv("FLUX_TASK_RANK", number.c_str(), 1);
         setenv("FLUX_TASK_LOCAL_ID", number.c_str(), 1);
-        const int null_fd = ::open("/dev/null", O_RDONLY);
-        dup2(null_fd, 0);
-        dup2(2, 1);
-        execvp(command[0], command);
+        unsetenv("WEIR_JOB_LEVEL");
+        if (task.pmi_fd >= 0) {
+            setenv("PMI_FD", std::to_string(task.pmi_fd).c_str(), 1);
+            setenv("PMI_RANK", number.c_str(), 1);
+            setenv("PMI_SIZE", std::to_string(task.count).c_str(), 1);
+            fcntl(task.pmi_fd, F_SETFD, 0);
+        }
+        const int input_fd = ::open(command[0], O_RDONLY);
+        if (input_fd >= 0) {
+            dup2(input_fd, 0);
+            dup2(output_fd, 1);
+            execvp(command[1], command + 1);
+        }
     }
     const int why = errno;
-    if (::write(failure_fd, &why, sizeof why) < 0) {
+    if (::write(task.failure_fd, &why, sizeof why) < 0) {
         _exit(126);
     }
     _exit(127);
@@ -118,6 +153,9 @@ void signal_all(int signal) {
 
 class Launcher {
   public:
+    explicit Launcher(int count)
+        : exchange_(count, variable("FLUX_JOB_ID", "job"), std::atoi(variable("WEIR_JOB_LEVEL", "1"))) {}
+
     /// \return false if a task cannot be executed; then nothing of the job runs any more.
     bool start(int count, char** command) {
         sigset_t handled;
@@ -129,26 +167,8 @@ class Launcher {
         sigemptyset(&none);
         pthread_sigmask(SIG_SETMASK, &handled, nullptr);
         signal_fd_ = signalfd(-1, &handled, SFD_CLOEXEC | SFD_NONBLOCK);
-        const pid_t self = getpid();
         for (int rank = 0; rank < count; ++rank) {
-            int failure[2] = {-1, -1};
-            if (pipe2(failure, O_CLOEXEC) < 0) {
-                return give_up(rank, errno);
-            }
-            const pid_t pid = fork();
-            if (pid == 0) {
-                become_task(rank, command, failure[1], none, self);
-            }
-            const int fork_error = errno;
-            ::close(failure[1]);
-            int why = pid < 0 ? fork_error : 0;
-            while (pid > 0 && ::read(failure[0], &why, sizeof why) < 0 && errno == EINTR) {
-            }
-            ::close(failure[0]);
-            if (pid > 0) {
-                ranks_[pid] = rank;
-            }
-            if (why != 0) {
+            if (const int why = start_task(rank, count, command, none); why != 0) {
                 return give_up(rank, why);
             }
         }
@@ -159,12 +179,20 @@ class Launcher {
     void run() {
         bool has_control = true;
         while (reap()) {
-            pollfd fds[] = {{signal_fd_, POLLIN, 0}, {has_control ? control_fd : -1, POLLIN, 0}};
-            if (poll(fds, 2, ranks_.empty() ? leftover_ms : -1) < 0 && errno != EINTR) {
+            std::vector<pollfd> fds{{signal_fd_, POLLIN, 0}, {has_control ? control_fd : -1, POLLIN, 0}};
+            for (const Pmi& task : pmi_) {
+                fds.push_back({task.fd, POLLIN, 0});
+            }
+            if (poll(fds.data(), fds.size(), ranks_.empty() ? leftover_ms : -1) < 0 && errno != EINTR) {
                 break;
             }
             if ((fds[1].revents & (POLLIN | POLLHUP | POLLERR)) != 0) {
                 has_control = obey();
+            }
+            for (std::size_t task = 0; task < pmi_.size(); ++task) {
+                if (fds[task + 2].revents != 0) {
+                    serve_pmi(static_cast<int>(task));
+                }
             }
             if (take_signals() || !has_control) {
                 kill_all();
@@ -177,6 +205,75 @@ class Launcher {
 
   private:
     static constexpr int leftover_ms = 20;  // between looks for processes that forked while they were being killed
+
+    /// One task's connection; no descriptor once the task closed it.
+    struct Pmi {
+        int fd = -1;
+        std::string text;  // of a line that is not whole yet
+    };
+
+    /// \return 0, or errno of what failed.
+    int start_task(int rank, int count, char** command, const sigset_t& mask) {
+        int failure[2] = {-1, -1};
+        int pmi[2] = {-1, -1};
+        if (count <= pmi_tasks_max && socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pmi) < 0) {
+            return errno;
+        }
+        pmi_.push_back({pmi[0], {}});
+        if (pipe2(failure, O_CLOEXEC) < 0) {
+            const int why = errno;
+            close_if_open(pmi[1]);
+            return why;
+        }
+        const pid_t self = getpid();
+        const pid_t pid = fork();
+        if (pid == 0) {
+            become_task({rank, count, failure[1], pmi[1], self}, command, mask);
+        }
+        int why = pid < 0 ? errno : 0;
+        ::close(failure[1]);
+        close_if_open(pmi[1]);
+        while (pid > 0 && ::read(failure[0], &why, sizeof why) < 0 && errno == EINTR) {
+        }
+        ::close(failure[0]);
+        if (pid > 0) {
+            ranks_[pid] = rank;
+        }
+        return why;
+    }
+
+    void close_pmi(int task) {
+        ::close(pmi_[static_cast<std::size_t>(task)].fd);
+        pmi_[static_cast<std::size_t>(task)] = {};
+    }
+
+    /// Who sends lines that are not PMI, or does not read, loses his connection.
+    void serve_pmi(int task) {
+        Pmi& from = pmi_[static_cast<std::size_t>(task)];
+        char bytes[4096];
+        const ssize_t n = recv(from.fd, bytes, sizeof bytes, MSG_DONTWAIT);
+        if (n <= 0) {
+            if (n == 0 || (errno != EINTR && errno != EAGAIN)) {
+                close_pmi(task);
+            }
+            return;
+        }
+        from.text.append(bytes, static_cast<std::size_t>(n));
+        for (auto end = from.text.find('\n'); end != std::string::npos; end = from.text.find('\n')) {
+            const auto answers = exchange_.take(task, from.text.substr(0, end));
+            from.text.erase(0, end + 1);
+            for (const auto& [to, line] : answers) {
+                const int fd = pmi_[static_cast<std::size_t>(to)].fd;
+                if (fd >= 0 && ::send(fd, line.data(), line.size(), MSG_DONTWAIT | MSG_NOSIGNAL) !=
+                                   static_cast<ssize_t>(line.size())) {
+                    close_pmi(to);
+                }
+            }
+        }
+        if (from.text.size() > PmiExchange::line_bytes_max) {
+            close_pmi(task);
+        }
+    }
 
     bool give_up(int rank, int why) {
         kill_all();
@@ -249,13 +346,15 @@ class Launcher {
 
     int signal_fd_ = -1;
     std::map<pid_t, int> ranks_;  // running tasks
+    std::vector<Pmi> pmi_;        // by task
+    PmiExchange exchange_;
 };
 
 }  // namespace
 
 int launch_tasks(int argc, char** argv) {
-    if (argc < 3) {
-        std::fprintf(stderr, "usage: weir-broker --launch-task PARENT_PID NTASKS COMMAND [ARGUMENT...]\n");
+    if (argc < 4) {
+        std::fprintf(stderr, "usage: weir-broker --launch-task PARENT_PID NTASKS INPUT COMMAND [ARGUMENT...]\n");
         return 2;
     }
     const pid_t parent = std::atoi(argv[0]);
@@ -267,10 +366,11 @@ int launch_tasks(int argc, char** argv) {
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     fcntl(control_fd, F_SETFD, FD_CLOEXEC);
     fcntl(report_fd, F_SETFD, FD_CLOEXEC);
+    fcntl(output_fd, F_SETFD, FD_CLOEXEC);
     setsid();
     std::signal(SIGPIPE, SIG_IGN);  // a broken report pipe must not end the launcher before its tasks
-    Launcher launcher;
-    if (launcher.start(count, argv + 2)) {
+    Launcher launcher(count);
+    if (launcher.start(count, argv + 2)) {  // INPUT COMMAND...
         launcher.run();
     }
     return 0;

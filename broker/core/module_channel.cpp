@@ -76,6 +76,7 @@ bool ModuleChannel::drain(std::size_t budget) {
             is_dirty_ = is_dirty_ || is_interrupted;
             return !is_dirty_;
         }
+        WEIR_ACQUIRE(zmq_msg_data(&message));
         std::string bytes(static_cast<const char*>(zmq_msg_data(&message)), zmq_msg_size(&message));
         zmq_msg_close(&message);
         on_message_(std::move(bytes));

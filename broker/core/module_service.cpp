@@ -61,6 +61,9 @@ void add_module_service(Router& router, ModuleHost& host) {
             call.fail(EPROTO, "module.remove takes {name:s}");
         }
     });
+    router.add_method("module.trace", 0, [](const Call& call) {
+        call.fail(ENOSYS, "module.trace: weir-broker leaves it out, for messages of modules are not copied");
+    });
     // Guest: reads which modules run and where their files are.
     router.add_method("module.list", FLUX_ROLE_USER, [&host](const Call& call) {
         const Json mods = host.list();

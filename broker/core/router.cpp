@@ -143,6 +143,27 @@ void Router::refuse(const Packet& request, int errnum, std::string_view message)
     Call(*this, request).fail(errnum, message);
 }
 
+namespace {
+
+/// Of services of flux-core that this broker leaves out; nothing of others.
+std::string why_missing(std::string_view service) {
+    static const std::map<std::string_view, const char*> reasons = {
+        {"rexec", "programs run as jobs alone: flux run"},
+        {"runat", "the broker runs no scripts of its own"},
+        {"cron", "there are no timed tasks"},
+        {"content", "values are kept in memory, not by content"},
+        {"kvs-watch", "keys cannot be watched"},
+        {"overlay", "there is one broker and no overlay network"},
+        {"heartbeat", "there is one broker and no heartbeat"},
+        {"sdexec", "jobs are not units of systemd"},
+        {"sdbus", "jobs are not units of systemd"},
+    };
+    const auto found = reasons.find(service);
+    return found == reasons.end() ? "" : std::string(": weir-broker leaves it out, for ") + found->second;
+}
+
+}  // namespace
+
 void Router::route_request(Packet packet) {
     ++counters_.requests;
     const std::uint32_t nodeid = packet.aux1();
@@ -162,7 +183,7 @@ void Router::route_request(Packet packet) {
             target->pending_.add(packet);
         }
     } else {
-        refuse(packet, ENOSYS, "No service matching " + std::string(service) + " is registered");
+        refuse(packet, ENOSYS, "No service matching " + std::string(service) + " is registered" + why_missing(service));
     }
 }
 

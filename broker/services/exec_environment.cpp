@@ -21,9 +21,18 @@ std::map<std::string, std::string> own_environment() {
 
 }  // namespace
 
-std::vector<std::string> task_environment(const ExecSpec& spec, const ExecPlace& place, const std::string& jobid) {
+std::vector<std::string> task_environment(const ExecSpec& spec, const ExecPlace& place, const std::string& jobid,
+                                          const Marks& marks, const std::string& folder) {
     std::map<std::string, std::string> variables = spec.environment ? *spec.environment : own_environment();
+    for (auto& [name, value] : variables) {
+        value = fill_in(std::move(value), marks);
+    }
+    for (const char* inherited : {"PMI_FD", "PMI_RANK", "PMI_SIZE"}) {  // a broker's own, where it was started by PMI
+        variables.erase(inherited);
+    }
     variables["FLUX_URI"] = place.uri;
+    variables["FLUX_JOB_TMPDIR"] = folder;
+    variables["WEIR_JOB_LEVEL"] = std::to_string(place.level + 1);
     variables["FLUX_JOB_ID"] = jobid;
     variables["FLUX_JOB_ID_PATH"] = (place.jobid_path == "/" ? "" : place.jobid_path) + "/" + jobid;
     variables["FLUX_JOB_SIZE"] = std::to_string(spec.task_count);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: the environment of a job's tasks. Must not know processes.
-// Source: flux-environment(7): FLUX_URI, FLUX_JOB_ID, FLUX_JOB_ID_PATH, FLUX_JOB_SIZE, FLUX_JOB_NNODES. WEIR_CLOCK is
-// the parent's clock, which a child broker takes over.
+// Source: flux-environment(7): FLUX_URI, FLUX_JOB_ID, FLUX_JOB_ID_PATH, FLUX_JOB_SIZE, FLUX_JOB_NNODES,
+// FLUX_JOB_TMPDIR. WEIR_CLOCK is the parent's clock, which a child broker takes over; WEIR_JOB_LEVEL is for the
+// launcher.
 #pragma once
 #include <map>
 #include <string>
@@ -16,9 +17,12 @@ struct ExecPlace {
     std::string uri;         // local-uri of this instance
     std::string jobid_path;  // "/" or "/f1/f2"
     std::string clock;       // "SCALE ZERO": a weir-broker that runs as a job takes this clock
+    int level = 0;           // instance-level
 };
 
 /// NAME=VALUE of the jobspec's environment, or of the broker's where it names none, plus the variables of this job.
-std::vector<std::string> task_environment(const ExecSpec& spec, const ExecPlace& place, const std::string& jobid);
+/// \param marks what {{NAME}} stands for in values. \param folder the job's temporary folder.
+std::vector<std::string> task_environment(const ExecSpec& spec, const ExecPlace& place, const std::string& jobid,
+                                          const Marks& marks, const std::string& folder);
 
 }  // namespace weir::broker

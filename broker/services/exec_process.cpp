@@ -25,7 +25,8 @@ class Process {
 
     int spawn(const LaunchRequest& request) {
         std::vector<std::string> words{"weir-broker", "--launch-task", std::to_string(getpid()),
-                                       std::to_string(request.task_count)};
+                                       std::to_string(request.task_count),
+                                       request.input.empty() ? "/dev/null" : request.input};
         words.insert(words.end(), request.command.begin(), request.command.end());
         std::vector<char*> argv;
         for (std::string& word : words) {
@@ -37,19 +38,21 @@ class Process {
             env.push_back(const_cast<char*>(variable.c_str()));
         }
         env.push_back(nullptr);
-        uv_stdio_container_t stdio[3];
+        uv_stdio_container_t stdio[4];
         stdio[0].flags = static_cast<uv_stdio_flags>(UV_CREATE_PIPE | UV_READABLE_PIPE);
         stdio[0].data.stream = reinterpret_cast<uv_stream_t*>(&control_);
         stdio[1].flags = static_cast<uv_stdio_flags>(UV_CREATE_PIPE | UV_WRITABLE_PIPE);
         stdio[1].data.stream = reinterpret_cast<uv_stream_t*>(&report_);
         stdio[2].flags = UV_INHERIT_FD;
-        stdio[2].data.fd = request.output_fd;
+        stdio[2].data.fd = request.error_fd;
+        stdio[3].flags = UV_INHERIT_FD;
+        stdio[3].data.fd = request.output_fd;
         uv_process_options_t options{};
         options.file = pool_.launcher_.c_str();
         options.args = argv.data();
         options.env = env.data();
         options.cwd = request.cwd.empty() ? nullptr : request.cwd.c_str();
-        options.stdio_count = 3;
+        options.stdio_count = 4;
         options.stdio = stdio;
         options.exit_cb = [](uv_process_t* p, std::int64_t code, int signal) {
             static_cast<Process*>(p->data)->on_exit(code, signal);

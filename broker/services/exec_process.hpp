@@ -23,7 +23,9 @@ struct LaunchRequest {
     std::vector<std::string> environment;  // NAME=VALUE
     std::string cwd;                       // empty: the broker's
     std::uint32_t task_count = 1;
-    int output_fd = -1;  // the tasks' stdout and stderr; stays the caller's
+    std::string input;   // file that the tasks read; empty: /dev/null
+    int output_fd = -1;  // the tasks' stdout; stays the caller's
+    int error_fd = -1;   // their stderr; stays the caller's
 };
 
 /// How a job's processes ended.

@@ -57,9 +57,27 @@ Status read_command(const Json& task, ExecSpec& out) {
 }
 
 Status read_counts(const Json& jobspec, const Json& task, const Json& r, ExecSpec& out) {
+    std::uint32_t nodes = 0;
+    std::size_t cores = 0;
+    std::size_t i = 0;
+    json_t* entry = nullptr;
+    json_array_foreach(r.at("execution").at("R_lite").get(), i, entry) {
+        const Json group = Json::ref(entry);
+        const auto ranks = IdSet::parse(group.string_at("rank").value_or(""));
+        const auto ids = IdSet::parse(group.at("children").string_at("core").value_or(""));
+        nodes += ranks ? static_cast<std::uint32_t>(ranks->count()) : 0;
+        cores += ranks && ids ? ranks->count() * ids->count() : 0;
+    }
+    out.node_count = nodes > 0 ? nodes : 1;
     const Json count = task.at("count");
+    const Json per_resource = jobspec.at("attributes").at("system").at("shell").at("options").at("per-resource");
+    const std::string per = per_resource.string_at("type").value_or("");
     std::uint64_t tasks = 1;
-    if (const auto total = count.integer_at("total")) {
+    if (per == "node" || per == "core") {
+        const json_int_t each = per_resource.integer_at("count").value_or(1);
+        const std::uint64_t of = per == "node" ? out.node_count : cores;
+        tasks = each < 1 || each > static_cast<json_int_t>(tasks_max) ? 0 : of * static_cast<std::uint64_t>(each);
+    } else if (const auto total = count.integer_at("total")) {
         tasks = static_cast<std::uint64_t>(*total);
     } else if (const auto per_slot = count.integer_at("per_slot")) {
         tasks = slots_in(jobspec.at("resources"), 1) * static_cast<std::uint64_t>(*per_slot);
@@ -68,14 +86,6 @@ Status read_counts(const Json& jobspec, const Json& task, const Json& r, ExecSpe
         return bad_jobspec("tasks[0].count", "must give 1 to 1048576 tasks");
     }
     out.task_count = static_cast<std::uint32_t>(tasks);
-    std::uint32_t nodes = 0;
-    std::size_t i = 0;
-    json_t* entry = nullptr;
-    json_array_foreach(r.at("execution").at("R_lite").get(), i, entry) {
-        const auto ranks = IdSet::parse(Json::ref(entry).string_at("rank").value_or(""));
-        nodes += ranks ? static_cast<std::uint32_t>(ranks->count()) : 0;
-    }
-    out.node_count = nodes > 0 ? nodes : 1;
     return Done{};
 }
 
@@ -90,8 +100,17 @@ std::optional<double> read_duration(const Json& value) {
 
 Status read_system(const Json& system, ExecSpec& out) {
     out.cwd = system.string_at("cwd").value_or("");
-    const Json shell_output = system.at("shell").at("options").at("output").at("stdout");
-    out.output = shell_output.string_at("path").value_or("");
+    const Json options = system.at("shell").at("options");
+    out.output = options.at("output").at("stdout").string_at("path").value_or("");
+    out.error = options.at("output").at("stderr").string_at("path").value_or("");
+    out.input = options.at("input").at("stdin").string_at("path").value_or("");
+    if (options.at("pty").at("interactive") && !json_is_false(options.at("pty").at("interactive").get())) {
+        return bad_jobspec("attributes.system.shell.options.pty.interactive",
+                           "this instance has no interactive terminals; run the command without one");
+    }
+    if (const Json files = system.at("files")) {
+        out.files = files.share();
+    }
     if (const Json environment = system.at("environment"); json_is_object(environment.get())) {
         out.environment.emplace();
         const char* name = nullptr;
@@ -142,13 +161,25 @@ Result<ExecSpec> read_exec_spec(const Json& jobspec, const Json& r) {
     return out;
 }
 
-std::string fill_in_id(std::string name, const std::string& id) {
-    for (const std::string mark : {"{{id}}", "{{jobid}}", "{{id.f58}}"}) {
-        for (auto at = name.find(mark); at != std::string::npos; at = name.find(mark, at + id.size())) {
-            name.replace(at, mark.size(), id);
+bool is_child_instance(const ExecSpec& spec) {
+    if (spec.command.size() < 2 || spec.command[1] != "broker") {
+        return false;
+    }
+    const std::string& program = spec.command[0];
+    return program.substr(program.rfind('/') + 1) == "flux";
+}
+
+std::string fill_in(std::string text, const Marks& marks) {
+    if (text.find("{{") == std::string::npos) {
+        return text;
+    }
+    for (const auto& [name, value] : marks) {
+        const std::string mark = "{{" + name + "}}";
+        for (auto at = text.find(mark); at != std::string::npos; at = text.find(mark, at + value.size())) {
+            text.replace(at, mark.size(), value);
         }
     }
-    return name;
+    return text;
 }
 
 }  // namespace weir::broker

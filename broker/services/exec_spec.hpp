@@ -20,7 +20,10 @@ struct ExecSpec {
     std::uint32_t task_count = 1;
     std::uint32_t node_count = 1;
     double duration = 0;  // time limit, seconds; 0: none
-    std::string output;   // file that the user named; empty: the job's own
+    std::string output;   // file that the user named for stdout; empty: the job's own
+    std::string error;    // the same for stderr; empty: where stdout goes, if that was named
+    std::string input;    // file that the tasks read as stdin; empty: nothing to read
+    Json files;           // attributes.system.files, an object of file name -> file (RFC 37), or nothing
     /// Simulated execution: no process, ends after this many seconds with `simulated_status`.
     std::optional<double> simulated;
     int simulated_status = 0;
@@ -29,7 +32,12 @@ struct ExecSpec {
 /// \return an error that names the attribute and what is right.
 Result<ExecSpec> read_exec_spec(const Json& jobspec, const Json& r);
 
-/// Replaces {{id}}, {{jobid}} and {{id.f58}} in a file name by the job's id.
-std::string fill_in_id(std::string name, const std::string& id);
+/// True if the command starts a broker of a child instance ("flux broker ..."), as flux batch and flux alloc have it.
+bool is_child_instance(const ExecSpec& spec);
+
+/// What {{NAME}} stands for in the command, the environment and file names of a job.
+using Marks = std::vector<std::pair<std::string, std::string>>;
+/// Replaces each {{NAME}}. Unknown names stay as they are. O(length x marks).
+std::string fill_in(std::string text, const Marks& marks);
 
 }  // namespace weir::broker

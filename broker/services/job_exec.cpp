@@ -11,6 +11,7 @@
 #include "broker/services/deadlines.hpp"
 #include "broker/services/exec_environment.hpp"
 #include "broker/services/exec_process.hpp"
+#include "broker/services/job_folder.hpp"
 #include "broker/services/job_output.hpp"
 #include "broker/services/service.hpp"
 #include "broker/services/services.hpp"
@@ -45,9 +46,11 @@ class JobExec {
     explicit JobExec(flux_t* h)
         : h_(h),
           place_{attribute(h, "local-uri"), attribute(h, "jobid-path"),
-                 attribute(h, "clock.scale") + " " + attribute(h, "clock.zero")},
+                 attribute(h, "clock.scale") + " " + attribute(h, "clock.zero"),
+                 std::atoi(attribute(h, "instance-level").c_str())},
           output_(attribute(h, "statedir").empty() ? attribute(h, "rundir") : attribute(h, "statedir"),
                   attribute(h, "statedir").empty()),
+          folders_(attribute(h, "rundir")),
           deadlines_(h, [this](flux_jobid_t id) { on_deadline(id); }),
           processes_(
               h, "/proc/self/exe", [this](flux_jobid_t id) { on_started(id); },
@@ -71,9 +74,11 @@ class JobExec {
             {FLUX_MSGTYPE_EVENT, "shell-*", on_event<&T::on_shell_kill>, 0},
             FLUX_MSGHANDLER_TABLE_END,
         };
-        if (handlers_.add(h_, table, this) < 0 || flux_event_subscribe(h_, "job-exception") < 0 ||
-            flux_event_subscribe(h_, "shell-") < 0) {
-            return Error{static_cast<std::errc>(errno), "cannot register the job-exec methods"};
+        if (const Status added = handlers_.add(h_, table, this); !added) {
+            return added;
+        }
+        if (flux_event_subscribe(h_, "job-exception") < 0 || flux_event_subscribe(h_, "shell-") < 0) {
+            return Error{static_cast<std::errc>(errno), "cannot subscribe to the events of jobs"};
         }
         // Jobs that wait to start are sent at once; without a job-manager there are none.
         const Future hello(flux_rpc_pack(h_, "job-manager.exec-hello", FLUX_NODEID_ANY, FLUX_RPC_NORESPONSE, "{s:s}",
@@ -169,27 +174,71 @@ class JobExec {
     }
 
     Status launch(flux_jobid_t id, Job& job, const ExecSpec& spec) {
+        if (is_child_instance(spec) && spec.task_count > 1) {
+            return Error{std::errc::not_supported,
+                         "a child instance here is one broker on one node, and this job has " +
+                             std::to_string(spec.task_count) + ": request one node"};
+        }
         const std::string name = encode_id(id, "f58plain");
-        std::string named = fill_in_id(spec.output, name);
-        if (!named.empty() && named[0] != '/' && !spec.cwd.empty()) {
-            named = spec.cwd + "/" + named;
+        const auto folder = folders_.make(name, spec.files);
+        if (!folder) {
+            return folder.error();
         }
-        const auto fd = output_.open(name, named);
-        if (!fd) {
-            return fd.error();
-        }
+        const Marks marks = marks_of(id, spec, *folder);
         LaunchRequest request;
-        request.command = spec.command;
-        request.environment = task_environment(spec, place_, encode_id(id, "f58"));
+        for (const std::string& word : spec.command) {
+            request.command.push_back(fill_in(word, marks));
+        }
+        request.environment = task_environment(spec, place_, encode_id(id, "f58"), marks, *folder);
         request.cwd = spec.cwd;
         request.task_count = spec.task_count;
-        request.output_fd = *fd;
+        request.input = in_folder(spec.cwd, fill_in(spec.input, marks));
+        const Status launched = launch_with_output(id, spec, marks, request);
         job.limit = spec.duration > 0 ? now() + spec.duration : 0;
-        const Status launched = processes_.launch(id, request);
-        ::close(*fd);
         if (launched && job.limit > 0) {
             deadlines_.set(id, job.limit);
         }
+        return launched;
+    }
+
+    static Marks marks_of(flux_jobid_t id, const ExecSpec& spec, const std::string& folder) {
+        const std::string f58 = encode_id(id, "f58plain");
+        return {{"tmpdir", folder},
+                {"id", f58},
+                {"jobid", f58},
+                {"id.f58", f58},
+                {"id.f58plain", f58},
+                {"id.dec", encode_id(id, "dec")},
+                {"id.hex", encode_id(id, "hex")},
+                {"id.words", encode_id(id, "words")},
+                {"size", std::to_string(spec.task_count)},
+                {"nnodes", std::to_string(spec.node_count)}};
+    }
+
+    /// A relative path is meant from the job's working directory.
+    static std::string in_folder(const std::string& folder, const std::string& path) {
+        return path.empty() || path[0] == '/' || folder.empty() ? path : folder + "/" + path;
+    }
+
+    /// Where only stdout is named, stderr goes there, too.
+    Status launch_with_output(flux_jobid_t id, const ExecSpec& spec, const Marks& marks, LaunchRequest request) {
+        const std::string name = encode_id(id, "f58plain");
+        const std::string output = in_folder(spec.cwd, fill_in(spec.output, marks));
+        const std::string error = in_folder(spec.cwd, fill_in(spec.error.empty() ? spec.output : spec.error, marks));
+        const auto out = output_.open(name, output, OutputStream::out);
+        if (!out) {
+            return out.error();
+        }
+        const auto err = output_.open(name, error, OutputStream::err);
+        if (!err) {
+            ::close(*out);
+            return err.error();
+        }
+        request.output_fd = *out;
+        request.error_fd = *err;
+        const Status launched = processes_.launch(id, request);
+        ::close(*out);
+        ::close(*err);
         return launched;
     }
 
@@ -209,8 +258,13 @@ class JobExec {
             return;
         }
         if (end.failed_errno != 0) {
-            fail(id, it->second, "exec",
-                 "task " + std::to_string(end.failed_task) + " cannot be executed: " + std::strerror(end.failed_errno));
+            send_exception(
+                it->second, id, "exec",
+                "task " + std::to_string(end.failed_task) + " cannot be executed: " + std::strerror(end.failed_errno));
+            constexpr int exit_not_found = 127, exit_not_executable = 126;  // as a POSIX shell has them
+            const int code = end.failed_errno == ENOENT ? exit_not_found : exit_not_executable;
+            send(it->second, id, "finish", std::move(Json::object().set("status", code << 8)));
+            release(id, it->second);
         } else {
             finish(id, end.status);
         }
@@ -226,6 +280,9 @@ class JobExec {
 
     void release(flux_jobid_t id, Job& job) {
         send(job, id, "release", std::move(Json::object().set("ranks", "all").set("final", true)));
+        if (!job.is_simulated) {
+            folders_.remove(encode_id(id, "f58plain"));
+        }
         deadlines_.clear(id);
         jobs_.erase(id);
         ++ended_count_;
@@ -324,14 +381,15 @@ class JobExec {
 
     // ---- output ----
 
-    // Guest: reads what his own running jobs printed, 256 KiB a request.
+    // Guest: reads what his own running jobs printed, 256 KiB of one stream a request.
     void read_output(const flux_msg_t* msg) {
         const Json payload = payload_of(msg);
         const auto id = payload.integer_at("id");
         const json_int_t offset = payload.integer_at("offset").value_or(0);
         if (!id || offset < 0) {
             respond(h_, msg,
-                    Error{std::errc::protocol_error, "job-exec.output takes {id:I, offset?:I} with offset 0 or more"});
+                    Error{std::errc::protocol_error,
+                          "job-exec.output takes {id:I, offset?:I, stream?:s} with offset 0 or more"});
             return;
         }
         const auto running = jobs_.find(static_cast<flux_jobid_t>(*id));
@@ -341,15 +399,17 @@ class JobExec {
             return;
         }
         const std::string name = encode_id(static_cast<flux_jobid_t>(*id), "f58plain");
-        const auto part = output_.read(name, static_cast<std::uint64_t>(offset));
+        const std::string stream = payload.string_at("stream").value_or("stdout");
+        const auto which = stream == "stderr" ? OutputStream::err : OutputStream::out;
+        const auto part = output_.read(name, static_cast<std::uint64_t>(offset), which);
         if (!part) {
             respond(h_, msg, part.error());
             return;
         }
-        respond(
-            h_, msg,
-            Json::own(json_pack("{s:s s:b s:s s:I}", "data", part->text.c_str(), "eof", part->is_end && !is_running,
-                                "path", output_.path(name).c_str(), "offset", static_cast<json_int_t>(part->next))));
+        respond(h_, msg,
+                Json::own(json_pack("{s:s s:b s:s s:I}", "data", part->text.c_str(), "eof", part->is_end && !is_running,
+                                    "path", output_.path(name, which).c_str(), "offset",
+                                    static_cast<json_int_t>(part->next))));
     }
 
     // Guest: reads counts.
@@ -378,6 +438,7 @@ class JobExec {
     flux_t* h_;
     ExecPlace place_;
     JobOutput output_;
+    JobFolders folders_;
     Handlers handlers_;
     std::unordered_map<flux_jobid_t, Job> jobs_;
     Deadlines deadlines_;

@@ -80,11 +80,11 @@ JobOutput::~JobOutput() {
     }
 }
 
-Result<int> JobOutput::open(const std::string& job, const std::string& named) {
+Result<int> JobOutput::open(const std::string& job, const std::string& named, OutputStream stream) {
     if (const auto is_made = make_private_dir(dir_); !is_made) {
         return is_made.error();
     }
-    const std::string own = own_path(job);
+    const std::string own = own_path(job, stream);
     if (!named.empty()) {
         ::unlink(own.c_str());
         if (::symlink(std::filesystem::absolute(named).c_str(), own.c_str()) < 0) {
@@ -101,19 +101,37 @@ Result<int> JobOutput::open(const std::string& job, const std::string& named) {
     return fd;
 }
 
-std::string JobOutput::own_path(const std::string& job) const {
-    return dir_ + "/" + job + ".out";
+std::string JobOutput::own_path(const std::string& job, OutputStream stream) const {
+    return dir_ + "/" + job + (stream == OutputStream::out ? ".out" : ".err");
 }
 
-std::string JobOutput::path(const std::string& job) const {
-    const std::string own = own_path(job);
+std::string JobOutput::named_path(const std::string& job, OutputStream stream) const {
     std::error_code is_no_link;
-    const auto named = std::filesystem::read_symlink(own, is_no_link);
-    return is_no_link ? own : named.string();
+    const auto named = std::filesystem::read_symlink(own_path(job, stream), is_no_link);
+    return is_no_link ? std::string() : named.string();
 }
 
-Result<JobOutput::Part> JobOutput::read(const std::string& job, std::uint64_t offset) const {
-    const std::string file = path(job);
+std::string JobOutput::path(const std::string& job, OutputStream stream) const {
+    const std::string named = named_path(job, stream);
+    return named.empty() ? own_path(job, stream) : named;
+}
+
+Result<JobOutput::Part> JobOutput::read(const std::string& job, std::uint64_t offset, OutputStream stream) const {
+    auto part = read_bytes(job, offset, stream);
+    if (!part) {
+        return part;
+    }
+    if (!part->is_end) {
+        const std::size_t tail = unfinished_tail(part->text);
+        part->text.resize(part->text.size() - tail);
+        part->next -= tail;
+    }
+    part->text = to_utf8(part->text);
+    return part;
+}
+
+Result<JobOutput::Part> JobOutput::read_bytes(const std::string& job, std::uint64_t offset, OutputStream stream) const {
+    const std::string file = path(job, stream);
     const int fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
     if (fd < 0) {
         return Error{static_cast<std::errc>(errno),
@@ -127,11 +145,8 @@ Result<JobOutput::Part> JobOutput::read(const std::string& job, std::uint64_t of
     bytes.resize(n > 0 ? static_cast<std::size_t>(n) : 0);
     Part part;
     part.is_end = offset + bytes.size() >= static_cast<std::uint64_t>(about.st_size);
-    if (!part.is_end) {
-        bytes.resize(bytes.size() - unfinished_tail(bytes));
-    }
     part.next = offset + bytes.size();
-    part.text = to_utf8(bytes);
+    part.text = std::move(bytes);
     return part;
 }
 

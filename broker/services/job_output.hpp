@@ -8,6 +8,8 @@
 
 namespace weir::broker {
 
+enum class OutputStream { out, err };
+
 class JobOutput {
   public:
     /// Files are in `dir`/output, which is made when first needed. If `is_temporary` they are removed with this object.
@@ -18,9 +20,11 @@ class JobOutput {
 
     /// Opens a job's file for appending. \param named a file that the user requested; empty: the job's own. A link to a
     /// file elsewhere is kept, so that it is found after a restart. \return a file descriptor that the caller owns.
-    Result<int> open(const std::string& job, const std::string& named);
+    Result<int> open(const std::string& job, const std::string& named, OutputStream stream = OutputStream::out);
     /// The path of a job's output. The file may not exist.
-    std::string path(const std::string& job) const;
+    std::string path(const std::string& job, OutputStream stream = OutputStream::out) const;
+    /// The file that the user named, empty if the output is in the job's own.
+    std::string named_path(const std::string& job, OutputStream stream) const;
 
     struct Part {
         std::string text;  // UTF-8; invalid bytes are replaced by U+FFFD
@@ -28,11 +32,13 @@ class JobOutput {
         bool is_end = false;  // there is nothing after `next` now
     };
     /// At most 256 KiB from byte `offset` on. \return ENOENT if the job has no output file.
-    Result<Part> read(const std::string& job, std::uint64_t offset) const;
+    Result<Part> read(const std::string& job, std::uint64_t offset, OutputStream stream = OutputStream::out) const;
+    /// The same bytes as they are, in `text`, not cut at characters.
+    Result<Part> read_bytes(const std::string& job, std::uint64_t offset, OutputStream stream) const;
 
   private:
     /// In the folder: the file itself, or the link to the one that the user named.
-    std::string own_path(const std::string& job) const;
+    std::string own_path(const std::string& job, OutputStream stream) const;
 
     std::string dir_;
     bool is_temporary_;

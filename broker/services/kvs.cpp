@@ -3,6 +3,9 @@
 // without append, unlinking of a key or a whole directory, lookup of values and directories, namespaces. In memory.
 // Must not know what is stored.
 // Source: flux-core libkvs (kvs.commit, kvs.lookup, kvs.namespace-*), RFC 11.
+#include <unistd.h>
+
+#include <cstdio>
 #include <map>
 
 #include "broker/services/kvs_store.hpp"
@@ -72,10 +75,7 @@ class Kvs {
             {FLUX_MSGTYPE_REQUEST, "kvs.stats-get", on_message<T, &T::stats>, FLUX_ROLE_USER},
             FLUX_MSGHANDLER_TABLE_END,
         };
-        if (handlers_.add(h_, table, this) < 0) {
-            return Error{static_cast<std::errc>(errno), "cannot register the kvs methods"};
-        }
-        return Done{};
+        return handlers_.add(h_, table, this);
     }
 
   private:
@@ -124,8 +124,10 @@ class Kvs {
 
     static Json root_of(const KvsStore& store) {
         const auto sequence = static_cast<json_int_t>(store.sequence());
-        return Json::own(
-            json_pack("{s:s s:I}", "rootref", ("memory-" + std::to_string(sequence)).c_str(), "rootseq", sequence));
+        // A blobref by form, which clients check; it names the commit, for nothing is stored by content here.
+        char rootref[64];
+        std::snprintf(rootref, sizeof rootref, "sha1-%040llx", static_cast<unsigned long long>(sequence));
+        return Json::own(json_pack("{s:s s:I}", "rootref", rootref, "rootseq", sequence));
     }
 
     void commit(const flux_msg_t* msg) {
@@ -185,7 +187,7 @@ class Kvs {
             return;
         }
         Json root = root_of(**store);
-        root.set("flags", 0);
+        root.set("flags", 0).set("owner", static_cast<json_int_t>(getuid()));
         respond(h_, msg, root);
     }
 

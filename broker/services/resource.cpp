@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the service "resource": tells schedulers and clients what the instance has. Nothing is ever down here: the
-// instance lives and dies with its one broker. Must not know schedulers or jobs.
-// Source: RFC 27 resource.acquire; flux-core's resource.status and .sched-status as observed.
+// Owns: the service "resource": tells schedulers and clients what the instance has, and what of it an operator drained.
+// Nothing is ever lost here: the instance lives and dies with its one broker. Must not know schedulers or jobs.
+// Source: RFC 27 resource.acquire; flux-core's resource.status, .sched-status, .drain and .journal as observed.
 #include <string>
 
+#include "broker/services/resource_drain.hpp"
+#include "broker/services/resource_log.hpp"
 #include "broker/services/resource_source.hpp"
 #include "broker/services/service.hpp"
 #include "broker/services/services.hpp"
+#include "libfairshare/base/hostlist.hpp"
 #include "libfairshare/base/json/kvs_value.hpp"
 
 namespace weir::broker {
@@ -14,7 +17,7 @@ namespace {
 
 class Resource {
   public:
-    explicit Resource(flux_t* h) : h_(h), acquirers_(flux_msglist_create()) {}
+    explicit Resource(flux_t* h) : h_(h), acquirers_(flux_msglist_create()), journal_(flux_msglist_create()) {}
 
     Status start() {
         auto found = discover();
@@ -24,20 +27,25 @@ class Resource {
         inventory_ = std::move(*found);
         r_ = inventory_.to_r();
         publish();
+        if (auto done = open_log(); !done) {
+            return done;
+        }
         using T = Resource;
         const flux_msg_handler_spec table[] = {
             {FLUX_MSGTYPE_REQUEST, "resource.acquire", on_message<T, &T::acquire>, 0},
             {FLUX_MSGTYPE_REQUEST, "resource.acquire-cancel", on_message<T, &T::acquire_cancel>, 0},
+            {FLUX_MSGTYPE_REQUEST, "resource.drain", on_message<T, &T::drain>, 0},
+            {FLUX_MSGTYPE_REQUEST, "resource.undrain", on_message<T, &T::undrain>, 0},
+            {FLUX_MSGTYPE_REQUEST, "resource.journal", on_message<T, &T::journal>, 0},
+            {FLUX_MSGTYPE_REQUEST, "resource.journal-cancel", on_message<T, &T::journal_cancel>, 0},
+            {FLUX_MSGTYPE_REQUEST, "resource.reload", on_message<T, &T::reload>, 0},
             {FLUX_MSGTYPE_REQUEST, "resource.disconnect", on_message<T, &T::disconnect>, FLUX_ROLE_USER},
             {FLUX_MSGTYPE_REQUEST, "resource.status", on_message<T, &T::status>, FLUX_ROLE_USER},
             {FLUX_MSGTYPE_REQUEST, "resource.sched-status", on_message<T, &T::sched_status>, FLUX_ROLE_USER},
             {FLUX_MSGTYPE_REQUEST, "resource.stats-get", on_message<T, &T::stats>, FLUX_ROLE_USER},
             FLUX_MSGHANDLER_TABLE_END,
         };
-        if (handlers_.add(h_, table, this) < 0) {
-            return Error{static_cast<std::errc>(errno), "cannot register the resource methods"};
-        }
-        return Done{};
+        return handlers_.add(h_, table, this);
     }
 
   private:
@@ -60,6 +68,42 @@ class Resource {
         return machine_inventory(host != nullptr ? host : "localhost");
     }
 
+    /// Drains that an earlier broker was told of hold on. What is no longer there is left out.
+    Status open_log() {
+        const char* statedir = flux_attr_get(h_, "statedir");
+        if (auto done = log_.open(statedir != nullptr ? statedir : ""); !done) {
+            return done;
+        }
+        for (const Json& event : log_.events()) {
+            replay(event);
+        }
+        Json restart = Json::object();
+        restart.set("ranks", inventory_.ranks().encode()).set("online", inventory_.ranks().encode());
+        restart.set("nodelist", hosts_of(inventory_.ranks()));
+        log_.note(flux_reactor_time(), "restart", std::move(restart));
+        Json define = Json::object();
+        define.set("method", source_);
+        log_.note(flux_reactor_time(), "resource-define", std::move(define));
+        return Done{};
+    }
+
+    void replay(const Json& event) {
+        const Json context = event.at("context");
+        const auto ids = IdSet::parse(context.string_at("idset").value_or(""));
+        const std::string name = event.string_at("name").value_or("");
+        if (!ids || !inventory_.ranks().includes(*ids)) {
+            return;
+        }
+        if (name == "drain") {
+            constexpr Drains::Mode modes[] = {Drains::Mode::update, Drains::Mode::overwrite, Drains::Mode::force};
+            const auto overwrite = context.integer_at("overwrite").value_or(0);
+            drains_.drain(*ids, context.string_at("reason"), event.number_at("timestamp").value_or(0),
+                          modes[overwrite >= 0 && overwrite <= 2 ? overwrite : 0]);
+        } else if (name == "undrain") {
+            drains_.undrain(*ids);
+        }
+    }
+
     /// R is in the KVS as `resource.R`, where tools look for it. Without a kvs service it is not needed.
     void publish() {
         Json ops = Json::array();
@@ -80,7 +124,9 @@ class Resource {
         }
         flux_msglist_append(acquirers_.get(), msg);
         Json answer = Json::object();
-        answer.set("resources", r_.share()).set("up", inventory_.ranks().encode());
+        IdSet up = inventory_.ranks();
+        up.remove(drains_.ranks());
+        answer.set("resources", r_.share()).set("up", up.encode());
         if (inventory_.expiration > 0) {
             answer.set("expiration", inventory_.expiration);
         }
@@ -89,14 +135,182 @@ class Resource {
 
     void acquire_cancel(const flux_msg_t* msg) { flux_msglist_cancel(h_, acquirers_.get(), msg); }
     // Guest: ends his own connection's streams, of which he can have none.
-    void disconnect(const flux_msg_t* msg) { flux_msglist_disconnect(acquirers_.get(), msg); }
+    void disconnect(const flux_msg_t* msg) {
+        flux_msglist_disconnect(acquirers_.get(), msg);
+        flux_msglist_disconnect(journal_.get(), msg);
+    }
+
+    // ---- drained nodes ----
+
+    std::string hosts_of(const IdSet& ranks) const {
+        std::vector<std::string> names;
+        ranks.each([&](std::uint32_t rank) { names.push_back(inventory_.nodes[rank].host); });
+        return hostlist_encode(names);
+    }
+
+    /// "0-3" or "node[0-3]".
+    Result<IdSet> targets_of(const Json& payload) const {
+        const auto text = payload.string_at("targets");
+        if (!text) {
+            return Error{std::errc::protocol_error, "targets must be ranks or host names (string)"};
+        }
+        if (const auto ids = IdSet::parse(*text)) {
+            if (ids->empty()) {
+                return Error{std::errc::invalid_argument, "idset is empty"};
+            }
+            return inventory_.ranks().includes(*ids)
+                       ? Result<IdSet>(*ids)
+                       : Result<IdSet>(Error{std::errc::invalid_argument, "idset is out of range"});
+        }
+        const auto names = hostlist_decode(*text, inventory_.nodes.size() + 1);
+        if (!names) {
+            return Error{std::errc::invalid_argument, "invalid targets: " + names.error().message};
+        }
+        IdSet ranks;
+        std::vector<std::string> unknown;
+        for (const std::string& name : *names) {
+            bool is_known = false;
+            for (std::size_t rank = 0; rank < inventory_.nodes.size(); ++rank) {
+                if (inventory_.nodes[rank].host == name) {
+                    ranks.add(static_cast<std::uint32_t>(rank));
+                    is_known = true;
+                }
+            }
+            if (!is_known) {
+                unknown.push_back(name);
+            }
+        }
+        if (!unknown.empty()) {
+            return Error{std::errc::invalid_argument, "invalid targets: invalid hosts: " + hostlist_encode(unknown)};
+        }
+        return ranks;
+    }
+
+    struct Wish {
+        IdSet ranks;
+        Drains::Mode mode;
+        std::optional<std::string> reason;
+        Json context;
+    };
+
+    Result<Wish> wish_of(const Json& payload) const {
+        const auto mode = Drains::mode_of(payload.string_at("mode").value_or(""));
+        if (!mode) {
+            return Error{std::errc::invalid_argument,
+                         "Invalid mode specified: it is update, overwrite or force-overwrite"};
+        }
+        auto ranks = targets_of(payload);
+        if (!ranks) {
+            return ranks.error();
+        }
+        Wish wish{std::move(*ranks), *mode, payload.string_at("reason"), Json::object()};
+        wish.context.set("idset", wish.ranks.encode()).set("nodelist", hosts_of(wish.ranks));
+        if (wish.reason) {
+            wish.context.set("reason", *wish.reason);
+        }
+        wish.context.set("overwrite", *mode == Drains::Mode::overwrite ? 1 : *mode == Drains::Mode::force ? 2 : 0);
+        return wish;
+    }
+
+    /// On disk first, then in force, then told.
+    Status record(const char* name, Json context, double time_s) {
+        if (auto done = log_.append(time_s, name, std::move(context)); !done) {
+            return done;
+        }
+        Json news = Json::object();
+        Json events = Json::array();
+        events.append(log_.events().back().share());
+        news.set("events", std::move(events));
+        for (const flux_msg_t* listener = flux_msglist_first(journal_.get()); listener != nullptr;
+             listener = flux_msglist_next(journal_.get())) {
+            respond(h_, listener, news);
+        }
+        return Done{};
+    }
+
+    void tell_scheduler(const char* key, const IdSet& ranks) {
+        if (ranks.empty()) {
+            return;
+        }
+        Json update = Json::object();
+        update.set(key, ranks.encode());
+        for (const flux_msg_t* acquirer = flux_msglist_first(acquirers_.get()); acquirer != nullptr;
+             acquirer = flux_msglist_next(acquirers_.get())) {
+            respond(h_, acquirer, update);
+        }
+    }
+
+    void drain(const flux_msg_t* msg) {
+        auto wish = wish_of(payload_of(msg));
+        Status done = wish ? drains_.check_drain(wish->ranks, wish->mode) : Status(wish.error());
+        const double now = flux_reactor_time();
+        if (done) {
+            done = record("drain", wish->context.share(), now);
+        }
+        if (!done) {
+            respond(h_, msg, done.error());
+            return;
+        }
+        IdSet down = wish->ranks;
+        down.remove(drains_.ranks());
+        drains_.drain(wish->ranks, wish->reason, now, wish->mode);
+        tell_scheduler("down", down);
+        flux_log(h_, LOG_INFO, "drain %s: %s", hosts_of(wish->ranks).c_str(), wish->reason.value_or("").c_str());
+        flux_respond(h_, msg, nullptr);
+    }
+
+    void undrain(const flux_msg_t* msg) {
+        auto wish = wish_of(payload_of(msg));
+        Status done = wish ? drains_.check_undrain(wish->ranks, wish->mode) : Status(wish.error());
+        if (done) {
+            done = record("undrain", wish->context.share(), flux_reactor_time());
+        }
+        if (!done) {
+            respond(h_, msg, done.error());
+            return;
+        }
+        IdSet up = drains_.ranks();
+        drains_.undrain(wish->ranks);
+        up.remove(drains_.ranks());
+        tell_scheduler("up", up);
+        flux_log(h_, LOG_INFO, "undrain %s", hosts_of(wish->ranks).c_str());
+        flux_respond(h_, msg, nullptr);
+    }
+
+    /// All events so far, then an answer without any, then new ones.
+    void journal(const flux_msg_t* msg) {
+        if (!flux_msg_is_streaming(msg)) {
+            respond(h_, msg, Error{std::errc::protocol_error, "resource.journal is a streaming request"});
+            return;
+        }
+        for (const Json& event : log_.events()) {
+            Json answer = Json::object();
+            Json events = Json::array();
+            events.append(event.share());
+            answer.set("events", std::move(events));
+            if (event.string_at("name").value_or("") == "resource-define") {
+                answer.set("R", r_.share());
+            }
+            respond(h_, msg, answer);
+        }
+        respond(h_, msg, std::move(Json::object().set("events", Json::array())));
+        flux_msglist_append(journal_.get(), msg);
+    }
+
+    void journal_cancel(const flux_msg_t* msg) { flux_msglist_cancel(h_, journal_.get(), msg); }
+
+    void reload(const flux_msg_t* msg) {
+        respond(h_, msg,
+                Error{std::errc::not_supported,
+                      "this instance reads its resources at its start: change the configuration and start it again"});
+    }
 
     // Guest: reads which nodes and cores there are.
     void status(const flux_msg_t* msg) {
         const std::string all = inventory_.ranks().encode();
         respond(h_, msg,
-                Json::own(json_pack("{s:O s:{} s:s s:s s:s s:s}", "R", r_.get(), "drain", "online", all.c_str(),
-                                    "offline", "", "exclude", "", "torpid", "")));
+                Json::own(json_pack("{s:O s:O s:s s:s s:s s:s}", "R", r_.get(), "drain", drains_.to_json().get(),
+                                    "online", all.c_str(), "offline", "", "exclude", "", "torpid", "")));
     }
 
     /// What is allocated is the job-manager's to say; without one nothing is.
@@ -123,7 +337,7 @@ class Resource {
                 return;
             }
             Json answer = Json::object();
-            answer.set("all", self.r_.share()).set("down", Inventory().to_r());
+            answer.set("all", self.r_.share()).set("down", self.inventory_.to_r_of(self.drains_.ranks()));
             answer.set("allocated", allocated != nullptr ? Json::ref(allocated) : Inventory().to_r());
             respond(self.h_, msg, answer);
         });
@@ -140,8 +354,11 @@ class Resource {
 
     flux_t* h_;
     MessageList acquirers_;
+    MessageList journal_;
     Handlers handlers_;
     Inventory inventory_;
+    Drains drains_;
+    ResourceLog log_;
     Json r_;
     const char* source_ = "";
 };

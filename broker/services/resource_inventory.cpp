@@ -43,6 +43,28 @@ R Inventory::r() const {
     return r;
 }
 
+Json Inventory::to_r_of(const IdSet& ranks) const {
+    const R all = r();
+    R part;
+    for (std::size_t i = 0; i < all.hosts.size(); ++i) {
+        if (ranks.contains(all.resources.nodes[i].rank)) {
+            part.resources.nodes.push_back(all.resources.nodes[i]);
+            part.hosts.push_back(all.hosts[i]);
+        }
+    }
+    part.expiration = all.expiration;
+    for (const auto& [name, of] : all.properties) {
+        IdSet left = of;
+        IdSet others = of;
+        others.remove(ranks);
+        left.remove(others);
+        if (!left.empty()) {
+            part.properties.emplace_back(name, left);
+        }
+    }
+    return encode_r(part);
+}
+
 Inventory Inventory::numbered_from_zero() const {
     Inventory out = *this;
     for (Node& node : out.nodes) {

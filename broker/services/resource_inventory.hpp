@@ -29,6 +29,8 @@ struct Inventory {
     std::size_t gpu_count() const;
     IdSet ranks() const;
     R r() const;
+    /// R of these ranks alone.
+    Json to_r_of(const IdSet& ranks) const;
     /// R as JSON; of no nodes at all: the empty R.
     Json to_r() const { return encode_r(r()); }
     /// The same, each node's cores and GPUs numbered from 0 in their order.

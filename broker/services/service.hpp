@@ -11,6 +11,7 @@
 #include <string>
 #include <utility>
 
+#include "broker/services/handlers.hpp"
 #include "libfairshare/base/json/json.hpp"
 #include "libfairshare/base/result.hpp"
 
@@ -44,22 +45,6 @@ class HeldMessage {
 
   private:
     const flux_msg_t* msg_ = nullptr;
-};
-
-/// A set of registered message handlers.
-class Handlers {
-  public:
-    Handlers() = default;
-    ~Handlers() { flux_msg_handler_delvec(handlers_); }
-    Handlers(const Handlers&) = delete;
-    Handlers& operator=(const Handlers&) = delete;
-    /// \return 0, or -1 with errno.
-    int add(flux_t* h, const flux_msg_handler_spec* table, void* arg) {
-        return flux_msg_handler_addvec(h, table, arg, &handlers_);
-    }
-
-  private:
-    flux_msg_handler_t** handlers_ = nullptr;
 };
 
 /// The payload of a request; nothing if there is none or it is no JSON.

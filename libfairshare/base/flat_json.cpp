@@ -422,18 +422,20 @@ FlatValue FlatValue::next() const {
 }
 
 FlatValue FlatValue::operator[](std::string_view key) const {
-    FlatValue found;
     if (!is_object()) {
-        return found;
+        return {};
     }
-    for (FlatValue name = first(), value; name; name = value.next()) {
-        value = name.next();
-        const auto plain_name = name.plain();
-        if (plain_name ? *plain_name == key : name.string() == key) {
-            found = value;
-        }
+    const std::vector<FlatJson::Node>& nodes = in_->nodes_;
+    const std::uint32_t end = nodes[index_].next;
+    std::uint32_t found = 0;  // no value: there the document begins
+    for (std::uint32_t name = index_ + 1; name < end; name = nodes[name + 1].next) {
+        const FlatJson::Node& node = nodes[name];
+        const bool is_it = node.kind == FlatJson::Kind::plain_string
+                               ? in_->text_.substr(node.begin + 1, node.end - node.begin - 2) == key
+                               : FlatValue(in_, name, end).string() == key;
+        found = is_it ? name + 1 : found;
     }
-    return found;
+    return found != 0 ? FlatValue(in_, found, end) : FlatValue();
 }
 
 FlatValue FlatValue::element(std::size_t index) const {

@@ -26,20 +26,23 @@ namespace {
 void try_journal(std::string_view text) {
     EnvironmentPool pool;
     const auto read = read_journal(text, "fuzz", pool);
-    if (!read)
+    if (!read) {
         return;
+    }
     JournalWriter again;
     again.begin(read->max_id, read->next_sequence);
-    for (const auto& job : read->jobs)
+    for (const auto& job : read->jobs) {
         again.add(*job);
+    }
     EnvironmentPool other;
     WEIR_CHECK(read_journal(again.text(), "again", other).has_value());
 }
 
 /// Lines that are whole again after any change are found: the second byte says where, the third what is changed.
 void try_changed_journal(std::string_view text) {
-    if (text.size() < 2)
+    if (text.size() < 2) {
         return;
+    }
     Job job;
     EnvironmentPool pool;
     job.id = 7;
@@ -56,8 +59,9 @@ void try_changed_journal(std::string_view text) {
     const std::size_t at = static_cast<unsigned char>(text[0]) * changed.size() / 256;
     changed.replace(at, text.size() - 2, text.substr(2));
     changed[at] = text[1];
-    if (changed == writer.text())
+    if (changed == writer.text()) {
         return;
+    }
     const auto read = read_journal(changed, "fuzz", pool);
     WEIR_CHECK(!read || !read->warning.empty() || read->version == 1);
 }
@@ -66,19 +70,22 @@ void try_changed_journal(std::string_view text) {
 void try_events(std::string_view text) {
     Job job;
     weir::FlatJson flat, other;
-    for (weir::FlatValue entry = flat.read(text).first(); entry; entry = entry.next())
+    for (weir::FlatValue entry = flat.read(text).first(); entry; entry = entry.next()) {
         if (const auto event = decode_event(entry)) {
             const State before = job.state;
-            if (!transition(job, *event))
+            if (!transition(job, *event)) {
                 WEIR_CHECK(job.state == before);
+            }
             const std::string line = encode(*event), same = encode_again(*event, entry);
             for (const std::string& again : {line, same}) {
                 const auto read = decode_event(other.read(again));
                 WEIR_CHECK(read && encode(*read) == line && name_of_line(again) == name_of_line(line));
             }
-            if (event->context)
+            if (event->context) {
                 merge_annotations(job.annotations, event->context.get());
+            }
         }
+    }
 }
 
 void try_request(char kind, const Json& value) {
@@ -86,10 +93,11 @@ void try_request(char kind, const Json& value) {
     Job job;
     job.jobspec = *Json::parse(R"({"attributes":{"system":{"duration":1}},"resources":[],"tasks":[]})");
     job.jobspec_text = redact(job.jobspec, pool);
-    if (kind == 'a')
+    if (kind == 'a') {
         (void)job_text(job, value.get());
-    else if (auto updated = updated_jobspec(job, value.get()))
+    } else if (auto updated = updated_jobspec(job, value.get())) {
         replace_jobspec(job, std::move(*updated));
+    }
 }
 
 void try_json(char kind, const Json& value) {
@@ -99,16 +107,18 @@ void try_json(char kind, const Json& value) {
         (void)jobspec_names(value.dump());
     } else if (kind == 'c') {
         Job job;
-        if (auto filter = compile_constraint(value.get()))
+        if (auto filter = compile_constraint(value.get())) {
             WEIR_CHECK(!(*filter)(job) || (states_of_constraint(value.get()) & bit(job.state)) != 0);
+        }
     } else if (kind == 'q') {
         Queues queues;
         (void)queues.configure(value.get());
     } else {
         (void)resource_facts(value.get());
         ResourceUnion sum;
-        if (sum.add(value.get()))
+        if (sum.add(value.get())) {
             WEIR_CHECK(ResourceUnion().add(sum.to_r().get()).has_value());
+        }
     }
 }
 
@@ -118,33 +128,38 @@ void try_text(char kind, std::string_view text) {
     } else if (kind == 'd') {
         (void)weir::parse_fsd(text);
     } else if (kind == 'i') {
-        if (const auto ids = weir::IdSet::parse(text))
+        if (const auto ids = weir::IdSet::parse(text)) {
             WEIR_CHECK(*weir::IdSet::parse(ids->encode()) == *ids);
+        }
     } else if (kind == 'h') {
-        if (const auto hosts = weir::hostlist_decode(text))
+        if (const auto hosts = weir::hostlist_decode(text)) {
             (void)weir::hostlist_encode(*hosts);
+        }
     }
 }
 
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-    if (size == 0)
+    if (size == 0) {
         return 0;
+    }
     const char kind = static_cast<char>(data[0]);
     const std::string_view text(reinterpret_cast<const char*>(data) + 1, size - 1);
-    if (kind == 'j')
+    if (kind == 'j') {
         try_journal(text);
-    else if (kind == 'J')
+    } else if (kind == 'J') {
         try_changed_journal(text);
-    else if (kind == 'e')
+    } else if (kind == 'e') {
         try_events(text);
-    else if (kind == 'u' || kind == 'a') {
-        if (const auto value = Json::parse(text))
+    } else if (kind == 'u' || kind == 'a') {
+        if (const auto value = Json::parse(text)) {
             try_request(kind, *value);
+        }
     } else if (kind == 'v' || kind == 'c' || kind == 'r' || kind == 'q') {
-        if (const auto value = Json::parse(text))
+        if (const auto value = Json::parse(text)) {
             try_json(kind, *value);
+        }
     } else {
         try_text(kind, text);
     }

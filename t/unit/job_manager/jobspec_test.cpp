@@ -2,7 +2,6 @@
 // Jobspec V1: what is accepted, and that every refusal names the path.
 #include <catch2/catch.hpp>
 
-#include "broker/services/nearest.hpp"
 #include "t/unit/job_manager/testing.hpp"
 
 using namespace weir;
@@ -13,8 +12,9 @@ namespace {
 
 std::string refusal(const std::string& path, const std::string& value) {
     Json spec = json(jobspec_text());
-    if (!write_path(spec.get(), path, value == "null" ? Json::own(json_null()) : json(value)))
+    if (!write_path(spec.get(), path, value == "null" ? Json::own(json_null()) : json(value))) {
         return "cannot write";
+    }
     const auto valid = validate_jobspec(spec.get());
     return valid ? "accepted" : valid.error().message;
 }
@@ -83,11 +83,4 @@ TEST_CASE("jobspec: redaction takes the environment out, equal ones are kept onc
     first.jobspec_text = {};
     second.jobspec_text = {};
     CHECK(pool.size() == 0);
-}
-
-TEST_CASE("nearest: a slip of the finger is found, a stranger is not") {
-    const std::vector<std::string> queues = {"batch", "debug"};
-    CHECK(weir::broker::nearest("debgu", queues) == "debug");
-    CHECK(weir::broker::nearest("bach", queues) == "batch");
-    CHECK(weir::broker::nearest("zzz", queues).empty());
 }

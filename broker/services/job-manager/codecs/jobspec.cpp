@@ -76,6 +76,9 @@ JobspecFacts jobspec_facts(FlatValue jobspec) {
     const FlatValue system = jobspec["attributes"]["system"];
     facts.is_simulated = static_cast<bool>(system["exec"]["test"]);
     facts.queue = system["queue"].string().value_or("");
+    if (const auto name = system["job"]["name"].string(); name && !name->empty()) {
+        facts.name_hash = static_cast<std::uint16_t>(std::hash<std::string>()(*name) | 1U);
+    }
     facts.duration = system["duration"].number().value_or(-1);
     Counts counts;
     add_level(jobspec["resources"], 1, counts);
@@ -97,6 +100,11 @@ JobspecNames jobspec_names(std::string_view jobspec) {
     const FlatValue system = root["attributes"]["system"];
     return {name_of(root, system), system["cwd"].string().value_or(""), system["project"].string().value_or(""),
             system["bank"].string().value_or("")};
+}
+
+std::string explicit_name(std::string_view jobspec) {
+    FlatJson flat;
+    return flat.read(jobspec)["attributes"]["system"]["job"]["name"].string().value_or("");
 }
 
 std::shared_ptr<const std::string> EnvironmentPool::intern(std::string text) {

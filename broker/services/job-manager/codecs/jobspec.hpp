@@ -16,7 +16,7 @@ namespace weir::broker::jobs {
 /// order.
 Status validate_jobspec(const json_t* jobspec);
 
-/// Of an invalid jobspec whatever can be read. ncores is -1 when only R can tell (exclusive nodes).
+/// Of an invalid jobspec whatever can be read. ncores is -1 when only R has the number (exclusive nodes).
 JobspecFacts jobspec_facts(FlatValue jobspec);
 JobspecFacts jobspec_facts(std::string_view jobspec);
 
@@ -25,6 +25,8 @@ struct JobspecNames {
     std::string name, cwd, project, bank;
 };
 JobspecNames jobspec_names(std::string_view jobspec);
+/// attributes.system.job.name alone; empty where the name would be that of the command.
+std::string explicit_name(std::string_view jobspec);
 
 /// Environments as text; equal ones share one copy as long as a job uses it.
 class EnvironmentPool {

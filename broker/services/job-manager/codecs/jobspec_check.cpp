@@ -57,7 +57,7 @@ Status check_count(const json_t* resource, std::string_view type, const std::str
         return Done{};
     }
     if (json_is_string(count)) {
-        return Done{};  // RFC 45 range: the scheduler judges it
+        return Done{};  // RFC 45 range: the scheduler checks it
     }
     if (!json_is_integer(count)) {
         return at(path + ".count", "must be a positive integer, not " + shown(count));

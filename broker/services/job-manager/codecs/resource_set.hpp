@@ -15,7 +15,7 @@ ResourceFacts resource_facts(const json_t* r);
 /// The three forms in which a job keeps its R.
 Allocation allocation_of(Json r);
 
-/// Adds up allocations and gives them back as one R.
+/// Adds up allocations and returns them as one R.
 class ResourceUnion {
   public:
     /// Error: what in R cannot be read; the union is then unchanged.

@@ -10,6 +10,8 @@
 #include <cmath>
 
 #include "broker/api/clock.hpp"
+#include "broker/api/message.hpp"
+#include "broker/services/job-manager/dependencies/dependencies.hpp"
 #include "broker/services/job-manager/jobtap/jobtap.hpp"
 #include "broker/services/job-manager/protocols/alloc.hpp"
 #include "broker/services/job-manager/protocols/exec.hpp"
@@ -93,15 +95,15 @@ Status Engine::process(Job& job, const Event& event, bool is_volatile) {
     }
     if (store_ && (!is_volatile || event.name == "invalidate")) {
         store_->append(job, line);
-        if (write_through_) {
-            (void)write_journal();  // told there
-        }
     }
     streams_->on_event(job, event.name, line);
     if (!is_volatile) {
         info_->on_event(job, event.name, line);
     }
     jobtap_->on_event(job, event, before);
+    if (event.name == "start") {
+        dependencies_->on_start(job);
+    }
     if (job.state != before) {
         list_->on_state(job);
     }
@@ -180,6 +182,7 @@ void Engine::act_inactive(Job& job) {
     }
     waits_->on_inactive(job);
     jobtap_->on_inactive(job);
+    dependencies_->on_inactive(job);
     jobs_.retire(job);
     admin_->on_inactive();
 }
@@ -290,7 +293,7 @@ Status Engine::write_journal() {
     }
     const bool was_written = written_.has_value();
     is_retry_due_ = false;
-    (void)mark_clock(static_cast<double>(last_us_) / 1e6);  // told by who keeps the clock
+    (void)mark_clock(static_cast<double>(last_us_) / 1e6);  // the owner of the clock logs errors
     written_ = store_->flush();
     if (!written_) {
         if (was_written) {
@@ -317,6 +320,15 @@ Status Engine::make_room() {
     return done ? done
                 : Status(Error{done.error().code,
                                "nothing new is taken in until there is room again: " + done.error().message});
+}
+
+bool Engine::take_over(const flux_msg_t& msg) {
+    if (msg.type == FLUX_MSGTYPE_RESPONSE) {
+        outbox_.pass(const_cast<flux_msg_t*>(flux_msg_incref(&msg)));
+        return true;
+    }
+    (void)write_journal();  // failures are told there
+    return false;
 }
 
 void Engine::flush() {

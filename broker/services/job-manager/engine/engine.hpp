@@ -22,6 +22,7 @@ class Exec;
 class EventStreams;
 class JobInfo;
 class JobList;
+class Dependencies;
 class Jobtap;
 class Submit;
 class Control;
@@ -43,7 +44,7 @@ class Engine {
     /// Posts an event; if the job is busy with another one, after that one. A volatile event reaches listeners and the
     /// live job, but neither the eventlog nor the disk. Error: RFC 21 forbids the event; nothing changed.
     Status post(Job& job, std::string name, Json context = {}, bool is_volatile = false);
-    /// As post(), with a given time (the submit event).
+    /// As post(), with the time of the event as an argument (the submit event).
     Status post_at(Job& job, Event event, bool is_volatile);
     /// Performs the actions of the job's state. Idempotent.
     void act(Job& job);
@@ -68,13 +69,14 @@ class Engine {
     Status reprioritize_all();
 
     /// Disk, then messages. Runs before the reactor sleeps. While the disk accepts no writes, no message is sent that
-    /// tells or causes what is not written; queries are answered (Outbox).
+    /// reports or causes what is not written; queries are answered (Outbox).
     void flush();
     /// Reserves space in the journal for a new job, or for a request to a plugin's service. Error: as
     /// JobStore::flush().
     Status make_room();
-    /// While set, every event is on disk before post() returns (plugin services answer by themselves).
-    void set_write_through(bool on) { write_through_ = on; }
+    /// A message of a plugin's service, which sends by itself: a response is taken over and sent by the next flush().
+    /// Before anything else the disk is written. True: taken.
+    bool take_over(const flux_msg_t& msg);
 
     flux_t* handle() const { return h_; }
     std::uint32_t owner() const { return owner_; }
@@ -96,6 +98,7 @@ class Engine {
     JobInfo& info() { return *info_; }
     JobList& list() { return *list_; }
     Jobtap& jobtap() { return *jobtap_; }
+    Dependencies& dependencies() { return *dependencies_; }
     Waits& waits() { return *waits_; }
     Admin& admin() { return *admin_; }
 
@@ -119,7 +122,6 @@ class Engine {
     std::int64_t last_us_ = 0;
     std::optional<std::int64_t>
         standing_us_;  ///< while the jobs of the old broker are settled: the time of these events
-    bool write_through_ = false;
     Json config_;
     EnvironmentPool environments_;  // outlives the jobs
     JobTable jobs_;
@@ -131,6 +133,7 @@ class Engine {
     bool is_retry_due_ = false;
     double scale_ = 1;  // of the clock that timers follow
     std::unique_ptr<Jobtap> jobtap_;
+    std::unique_ptr<Dependencies> dependencies_;
     std::unique_ptr<Alloc> alloc_;
     std::unique_ptr<Exec> exec_;
     std::unique_ptr<EventStreams> streams_;

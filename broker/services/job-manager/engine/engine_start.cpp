@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "broker/services/job-manager/dependencies/dependencies.hpp"
 #include "broker/services/job-manager/engine/engine.hpp"
 #include "broker/services/job-manager/jobtap/jobtap.hpp"
 #include "broker/services/job-manager/protocols/alloc.hpp"
@@ -64,6 +65,7 @@ Engine::Engine(flux_t* h)
       owner_(::geteuid()),
       outbox_(h),
       jobtap_(std::make_unique<Jobtap>(*this)),
+      dependencies_(std::make_unique<Dependencies>(*this)),
       alloc_(std::make_unique<Alloc>(*this)),
       exec_(std::make_unique<Exec>(*this)),
       streams_(std::make_unique<EventStreams>(*this)),

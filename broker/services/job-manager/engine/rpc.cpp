@@ -10,6 +10,31 @@
 #include <cstring>
 
 namespace weir::broker::jobs {
+namespace {
+
+constexpr int levels_max = 1000;
+
+bool has_more_levels(const json_t* value, int levels) {
+    const char* key = nullptr;
+    json_t* member = nullptr;
+    std::size_t index = 0;
+    if (levels == 0 && (json_is_object(value) || json_is_array(value))) {
+        return true;
+    }
+    json_object_foreach(const_cast<json_t*>(value), key, member) {
+        if (has_more_levels(member, levels - 1)) {
+            return true;
+        }
+    }
+    json_array_foreach(value, index, member) {
+        if (has_more_levels(member, levels - 1)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+}  // namespace
 
 Outbox::~Outbox() {
     for (const Item& item : items_) {
@@ -57,6 +82,10 @@ void Outbox::request(const char* topic, const std::string& payload) {
         flux_log(h_, LOG_ERR, "encoding %s: %s", topic, std::strerror(errno));
         return;
     }
+    pass(msg);
+}
+
+void Outbox::pass(flux_msg_t* msg) {
     put({MessageRef(msg), 0, false, {}, msg, {}, {}});
 }
 
@@ -118,6 +147,15 @@ Error protocol_error(const std::string& what) {
     return Error{std::errc::protocol_error, what};
 }
 
+Result<Json> read_bounded(std::string_view text) {
+    auto value = Json::parse(text, SameKeys::last_counts);
+    if (value && has_more_levels(value->get(), levels_max)) {
+        return Error{std::errc::invalid_argument,
+                     "objects and lists may be nested at most " + std::to_string(levels_max) + " levels deep"};
+    }
+    return value;
+}
+
 Result<Request> decode_request(const flux_msg_t* msg) {
     Request request;
     request.msg = msg;
@@ -129,7 +167,7 @@ Result<Request> decode_request(const flux_msg_t* msg) {
     request.userid = cred.userid;
     request.roles = cred.rolemask;
     if (text && *text) {
-        auto payload = Json::parse(text, SameKeys::last_counts);
+        auto payload = read_bounded(text);
         if (!payload) {
             return protocol_error(payload.error().message);
         }
@@ -154,13 +192,6 @@ void answer(flux_t* h, Outbox& outbox, const flux_msg_t* msg, const Answer& give
     } else if (given->kind == Reply::Kind::empty) {
         outbox.respond_empty(msg);
     }
-}
-
-Status Handlers::add(flux_t* h, const flux_msg_handler_spec table[], void* arg) {
-    if (flux_msg_handler_addvec(h, table, arg, &handlers_) < 0) {
-        return Error{static_cast<std::errc>(errno), std::string("cannot register handlers: ") + std::strerror(errno)};
-    }
-    return Done{};
 }
 
 }  // namespace weir::broker::jobs

@@ -9,8 +9,10 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "broker/services/handlers.hpp"
 #include "libfairshare/base/json/json.hpp"
 
 namespace weir::broker::jobs {
@@ -48,9 +50,11 @@ class Outbox {
     void respond_empty(const flux_msg_t* request);
     void respond_error(const flux_msg_t* request, int errnum, std::string message);
     void request(const char* topic, const std::string& payload);
+    /// Takes over a reference to a message.
+    void pass(flux_msg_t* msg);
     /// An event, which must not overtake a request that was made before it.
     void publish(const char* topic, Json payload);
-    /// An answer that tells and causes no change: it may be sent before earlier messages.
+    /// An answer that reports and causes no change: it may be sent before earlier messages.
     void answer_query(const flux_msg_t* request, std::string payload, int errnum = 0);
     /// `flush` is called between two requests when the answers reach 16 MiB.
     void when_large(std::function<void()> flush) { when_large_ = std::move(flush); }
@@ -110,6 +114,9 @@ struct Reply {
 };
 using Answer = Result<Reply>;
 
+/// The text of a message, as Flux decodes it, of at most 1,000 levels. What is taken from it goes into journal lines
+/// and messages that have some levels more, and whoever reads these ends at 2,048. Errors: EINVAL with what is wrong.
+Result<Json> read_bounded(std::string_view text);
 /// EPROTO with the sentence that says which key is missing.
 Error protocol_error(const std::string& what);
 inline Error not_permitted(const std::string& what) {
@@ -119,19 +126,6 @@ inline Error not_permitted(const std::string& what) {
 Result<Request> decode_request(const flux_msg_t* msg);
 /// Errors, and all answers of handlers that only read, count as answers to queries.
 void answer(flux_t* h, Outbox& outbox, const flux_msg_t* msg, const Answer& given, bool is_query = false);
-
-/// Registered handlers; gone with the object.
-class Handlers {
-  public:
-    Handlers() = default;
-    ~Handlers() { flux_msg_handler_delvec(handlers_); }
-    Handlers(const Handlers&) = delete;
-    Handlers& operator=(const Handlers&) = delete;
-    Status add(flux_t* h, const flux_msg_handler_spec table[], void* arg);
-
-  private:
-    flux_msg_handler_t** handlers_ = nullptr;
-};
 
 /// C callback for `Answer (T::*)(const Request&)`; T has handle() and outbox().
 template <typename T, Answer (T::*method)(const Request&), bool is_query = false>

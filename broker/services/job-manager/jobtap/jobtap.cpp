@@ -10,6 +10,7 @@
 
 #include "broker/api/plugin_arg.hpp"
 #include "broker/services/job-manager/codecs/resource_set.hpp"
+#include "broker/services/job-manager/dependencies/dependencies.hpp"
 
 namespace weir::broker::jobs {
 namespace {
@@ -22,12 +23,8 @@ const char* state_topic(State state) {
 }
 
 /// A value that a plugin left in OUT; empty when absent.
-Json out_value(flux_plugin_arg_t* args, const char* key) {
-    json_t* value = nullptr;
-    if (flux_plugin_arg_unpack(args, FLUX_PLUGIN_ARG_OUT, "{s?o}", key, &value) < 0) {
-        return {};
-    }
-    return Json::ref(value);
+Json out_value(const flux_plugin_arg_t* args, const char* key) {
+    return Json::ref(json_object_get(plugin_arg_out(args), key));
 }
 
 std::string error_of(flux_plugin_arg_t* args, const std::string& otherwise) {
@@ -105,7 +102,7 @@ PluginArgs Jobtap::args_of(const Job& job) const {
     if (job.end_event) {
         flux_plugin_arg_pack(args.get(), FLUX_PLUGIN_ARG_IN, "{s:O}", "end_event", job.end_event.get());
     }
-    flux_plugin_arg_set(args.get(), FLUX_PLUGIN_ARG_OUT, "{}");
+    flux_plugin_arg_pack(args.get(), FLUX_PLUGIN_ARG_OUT, "{}");
     return args;
 }
 
@@ -234,7 +231,13 @@ Status Jobtap::check_dependencies(Job& job) {
         json_t* entry = json_array_get(list, i);
         const std::string scheme(read_string(entry, "scheme").value_or(""));
         const std::string topic = "job.dependency." + scheme;
-        if (!anyone_handles(topic.c_str())) {
+        const bool is_builtin = Dependencies::is_scheme(scheme);
+        if (is_builtin) {
+            if (auto done = engine_.dependencies().add(job, entry); !done) {
+                return done;
+            }
+        }
+        if (!is_builtin && !anyone_handles(topic.c_str())) {
             return Error{std::errc::invalid_argument, "dependency scheme \"" + scheme + "\" not supported"};
         }
         PluginArgs args = args_of(job);
@@ -243,6 +246,19 @@ Status Jobtap::check_dependencies(Job& job) {
             return Error{std::errc::invalid_argument,
                          error_of(args.get(), "rejected by job-manager dependency plugin")};
         }
+    }
+    return Done{};
+}
+
+Status Jobtap::check_update(Job& job, const std::string& key, json_t* value) {
+    const std::string topic = "job.update." + key;
+    if (!anyone_handles(topic.c_str())) {
+        return Error{std::errc::invalid_argument, "update of " + key + " not supported"};
+    }
+    PluginArgs args = args_of(job);
+    flux_plugin_arg_pack(args.get(), FLUX_PLUGIN_ARG_IN, "{s:s s:O}", "key", key.c_str(), "value", value);
+    if (call_stack(job, topic.c_str(), args.get()) < 0) {
+        return Error{std::errc::invalid_argument, error_of(args.get(), "update of " + key + " rejected by a plugin")};
     }
     return Done{};
 }

@@ -68,6 +68,8 @@ class Jobtap : public Component {
     /// job.create and job.new of a job that is older than this process.
     void on_restored(Job& job);
     void on_rejected(Job& job);
+    /// job.update.KEY. Error: the plugin's message, or that nobody allows an update of this key.
+    Status check_update(Job& job, const std::string& key, json_t* value);
     /// Subscribers, job.update, and job.state.* when the state changed.
     void on_event(Job& job, const Event& event, State before);
     /// job.inactive-add, job.destroy; removes the plugins' items.
@@ -118,7 +120,7 @@ class Jobtap : public Component {
     Json pending_update_;
 };
 
-/// The builtin: gives each job its default_priority().
+/// The builtin: sets each job's priority to default_priority().
 int priority_default_init(flux_plugin_t* plugin);
 
 }  // namespace weir::broker::jobs

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "broker/api/handle.hpp"
 #include "broker/services/job-manager/jobtap/jobtap.hpp"
 
 namespace weir::broker::jobs {
@@ -106,8 +107,19 @@ int perilog_event(flux_plugin_t* p, Job* job, const char* name, const char* desc
     });
 }
 
-/// What a plugin's service handler is registered with: events it causes are on disk before it can answer. It is not
-/// asked while nothing can be written.
+/// Of the job that a callback is about.
+int perilog_start(flux_plugin_t* p, const char* name, const char* description) {
+    Jobtap* host = host_of(p);
+    return perilog_event(p, host ? host->current() : nullptr, name, description, nullptr);
+}
+
+int perilog_finish(flux_plugin_t* p, flux_jobid_t id, const char* name, const char* description, int status) {
+    Job* job = active_job_of(p, id);
+    return job ? perilog_event(p, job, name, description, &status) : -1;
+}
+
+/// What a plugin's service handler is registered with: what it sends leaves after the events that it causes are on
+/// disk. It is not asked while nothing can be written.
 void run_service(flux_t* h, flux_msg_handler_t* mh, const flux_msg_t* msg, void* arg) noexcept {
     auto& service = *static_cast<Plugin::Service*>(arg);
     Engine& engine = service.host->engine();
@@ -115,9 +127,9 @@ void run_service(flux_t* h, flux_msg_handler_t* mh, const flux_msg_t* msg, void*
         answer(h, engine.outbox(), msg, room.error());
         return;
     }
-    engine.set_write_through(true);
+    handle_divert(h, [&engine](const flux_msg_t& sent) { return engine.take_over(sent); });
     service.callback(h, mh, msg, service.arg);
-    engine.set_write_through(false);
+    handle_divert(h, {});
 }
 
 int set_error(flux_plugin_arg_t* args, const std::string& message) {
@@ -394,22 +406,18 @@ int flux_jobtap_jobspec_update_pack(flux_plugin_t* p, const char* fmt, ...) {
 }
 
 int flux_jobtap_prolog_start(flux_plugin_t* p, const char* description) {
-    Jobtap* host = host_of(p);
-    return perilog_event(p, host ? host->current() : nullptr, "prolog-start", description, nullptr);
+    return perilog_start(p, "prolog-start", description);
 }
 
 int flux_jobtap_prolog_finish(flux_plugin_t* p, flux_jobid_t id, const char* description, int status) {
-    Job* job = active_job_of(p, id);
-    return job ? perilog_event(p, job, "prolog-finish", description, &status) : -1;
+    return perilog_finish(p, id, "prolog-finish", description, status);
 }
 
 int flux_jobtap_epilog_start(flux_plugin_t* p, const char* description) {
-    Jobtap* host = host_of(p);
-    return perilog_event(p, host ? host->current() : nullptr, "epilog-start", description, nullptr);
+    return perilog_start(p, "epilog-start", description);
 }
 
 int flux_jobtap_epilog_finish(flux_plugin_t* p, flux_jobid_t id, const char* description, int status) {
-    Job* job = active_job_of(p, id);
-    return job ? perilog_event(p, job, "epilog-finish", description, &status) : -1;
+    return perilog_finish(p, id, "epilog-finish", description, status);
 }
 }

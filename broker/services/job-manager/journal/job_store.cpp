@@ -91,7 +91,7 @@ Result<std::unique_ptr<JobStore>> JobStore::open(const std::string& directory, E
     if (!read) {
         return read.error();
     }
-    store->bytes_ = store->compact_bytes_ = read->bytes;  // what it tells of is back: nothing of it is dead
+    store->bytes_ = store->compact_bytes_ = read->bytes;  // all of it was read back: no line is obsolete
     store->pending_.go_on(read->next_line);
     if (auto done = store->cut_to_whole_lines(); !done) {
         return done.error();
@@ -110,7 +110,7 @@ JobStore::~JobStore() {
         std::fprintf(stderr, "%s\n", last.error().message.c_str());
     }
     if (reserved_ != 0 || is_torn_) {
-        (void)cut_to_whole_lines();  // gives back what was set aside
+        (void)cut_to_whole_lines();  // releases what was reserved
     }
     ::close(fd_);
 }

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: the job journal's text.
-// Must not know: files, flux_t, plugins. ADR 0045, 0189.
+// Must not know: files, flux_t, plugins. ADR 0045.
 #include "broker/services/job-manager/journal/journal.hpp"
 
 #include <zlib.h>
 
-#include <cstdio>
 #include <cstring>
 #include <unordered_map>
 
@@ -24,9 +23,11 @@ constexpr std::size_t text_kept_max = 1u << 20;
 constexpr std::size_t tail_size = checksum_key.size() + checksum_digits + 2;
 
 std::string checksum(std::string_view bytes) {
-    char text[checksum_digits + 1];
-    const auto crc = ::crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size());
-    std::snprintf(text, sizeof text, "%08lx", static_cast<unsigned long>(crc));
+    auto crc = ::crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size());
+    std::string text(checksum_digits, '0');
+    for (auto digit = text.rbegin(); digit != text.rend(); ++digit, crc >>= 4) {
+        *digit = "0123456789abcdef"[crc & 0xF];
+    }
     return text;
 }
 

@@ -17,7 +17,7 @@ namespace {
 
 enum class AllocType : int { success = 0, annotate = 1, deny = 2, cancel = 3 };
 
-/// What every message about a job tells the scheduler (RFC 27).
+/// The keys of every message about a job to the scheduler (RFC 27).
 ObjectText request_of(const Job& job) {
     ObjectText out;
     out.set("id", job.id).set("priority", job.priority).set("userid", job.userid);
@@ -197,7 +197,7 @@ void Alloc::on_response(const flux_msg_t* msg) {
 }
 
 Status Alloc::take_response(const char* text) {
-    auto response = Json::parse(text, SameKeys::last_counts);
+    auto response = read_bounded(text);
     if (!response) {
         return response.error();
     }

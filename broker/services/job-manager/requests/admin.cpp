@@ -15,6 +15,7 @@
 #include "broker/services/job-manager/requests/event_streams.hpp"
 #include "broker/services/job-manager/requests/job_info.hpp"
 #include "broker/services/job-manager/requests/waits.hpp"
+#include "broker/services/job-manager/tables/slice.hpp"
 #include "libfairshare/base/fsd.hpp"
 #include "libfairshare/base/json/kvs_value.hpp"
 #include "libfairshare/base/json/text_writer.hpp"
@@ -59,6 +60,7 @@ struct AdminTable {
     static constexpr flux_msg_handler_spec specs[] = {
         {FLUX_MSGTYPE_REQUEST, "job-manager.list", on_query<Admin, &Admin::list>, 0},
         {FLUX_MSGTYPE_REQUEST, "job-manager.getattr", on_query<Admin, &Admin::getattr>, FLUX_ROLE_USER},
+        {FLUX_MSGTYPE_REQUEST, "job-manager.history.get", on_query<Admin, &Admin::history>, FLUX_ROLE_USER},
         {FLUX_MSGTYPE_REQUEST, "job-manager.getinfo", on_query<Admin, &Admin::getinfo>, FLUX_ROLE_USER},
         {FLUX_MSGTYPE_REQUEST, "job-manager.stats-get", on_query<Admin, &Admin::stats>, FLUX_ROLE_USER},
         {FLUX_MSGTYPE_REQUEST, "job-manager.queue-list", on_query<Admin, &Admin::queue_list>, FLUX_ROLE_USER},
@@ -294,7 +296,7 @@ void Admin::purge_surplus() {
     publish_purged();
 }
 
-/// Tells listeners, and takes the jobs' R out of the KVS, where schedulers put it (RFC 16, 27).
+/// Notifies listeners, and deletes the jobs' R from the KVS, where schedulers store it (RFC 16, 27).
 void Admin::publish_purged() {
     if (!purged_) {
         return;
@@ -392,6 +394,35 @@ void Admin::end_all() {
         }
         requests->clear();
     }
+}
+
+// Guest: reads the ids of his own jobs. O(jobs) and a sort of his.
+Answer Admin::history(const Request& request) {
+    const auto slice = read_string(request.body(), "slice");
+    if (!slice) {
+        return protocol_error("slice must be a string");
+    }
+    std::vector<const Job*> own;
+    for (const auto& [id, job] : engine_.jobs().active_jobs()) {
+        if (job->userid == request.userid) {
+            own.push_back(job.get());
+        }
+    }
+    for (const Job* job : engine_.jobs().inactive_jobs()) {
+        if (job->userid == request.userid) {
+            own.push_back(job);
+        }
+    }
+    const auto chosen = slice_positions(*slice, own.size());
+    if (!chosen) {
+        return invalid("could not parse python-style slice expression");
+    }
+    std::sort(own.begin(), own.end(), [](const Job* a, const Job* b) { return a->sequence > b->sequence; });
+    Json ids = Json::array();
+    for (const std::size_t at : *chosen) {
+        ids.append(own[at]->id);
+    }
+    return Reply::of(Json::object().set("jobs", std::move(ids)));
 }
 
 }  // namespace weir::broker::jobs

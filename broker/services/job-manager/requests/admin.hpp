@@ -35,6 +35,7 @@ class Admin : public Component {
     Answer list(const Request& request);
     Answer getattr(const Request& request);
     Answer getinfo(const Request& request);
+    Answer history(const Request& request);
     Answer stats(const Request& request);
     Answer queue_list(const Request& request);
     Answer queue_status(const Request& request);

@@ -8,13 +8,14 @@
 #include <csignal>
 
 #include "broker/services/job-manager/codecs/jobspec.hpp"
+#include "broker/services/job-manager/jobtap/jobtap.hpp"
 #include "libfairshare/base/json/text_writer.hpp"
 
 namespace weir::broker::jobs {
 namespace {
 
 constexpr std::size_t guest_eventlog_max = 256 << 10;
-/// Of an exception that ends a job: it needs no room.
+/// The type of an exception that ends a job: it needs no free space on the disk.
 constexpr std::size_t short_request = 4096;
 
 std::size_t size_of(const Request& request) {
@@ -261,6 +262,25 @@ Answer Control::memo(const Request& request) {
     return Reply::empty();
 }
 
+/// Duration and queue are checked here; any other key is a plugin's to allow (job.update.KEY), as in flux-core.
+Status Control::check_update(Job& job, const json_t* updates) {
+    const char* key;
+    json_t* value;
+    json_object_foreach(const_cast<json_t*>(updates), key, value) {
+        const std::string_view name = key;
+        if (name == "attributes.system.duration") {
+            if (!json_is_number(value) || json_number_value(value) < 0) {
+                return invalid_request("duration must be seconds, 0 or more");
+            }
+        } else if (name != "attributes.system.queue") {
+            if (auto allowed = engine_.jobtap().check_update(job, key, value); !allowed) {
+                return allowed;
+            }
+        }
+    }
+    return Done{};
+}
+
 // Guest: is refused, for his own jobs too.
 Answer Control::update(const Request& request) {
     json_t* updates = json_object_get(request.body(), "updates");
@@ -274,6 +294,9 @@ Answer Control::update(const Request& request) {
     if (!request.is_owner() || is_in((*job)->state, mask_running) || (*job)->is_immutable) {
         return not_permitted(!request.is_owner() ? "only the instance owner may update a job here"
                                                  : "update of a running or immutable job is not supported");
+    }
+    if (auto allowed = check_update(**job, updates); !allowed) {
+        return allowed.error();
     }
     auto updated = updated_jobspec(**job, updates);
     if (!updated) {

@@ -13,20 +13,6 @@ constexpr int lookup_json_decode = 1;
 constexpr int lookup_current = 2;
 constexpr int watch_initial_sentinel = 2;
 
-/// The stored text of a key, or nothing.
-std::optional<std::string> value_of(const Job& job, std::string_view key, bool is_current) {
-    if (key == "eventlog") {
-        return job.eventlog;
-    }
-    if (key == "jobspec") {
-        return !is_current && job.jobspec_text.original ? *job.jobspec_text.original : full_jobspec(job.jobspec_text);
-    }
-    if (key == "R" && !job.r->text.empty()) {
-        return job.r->text;
-    }
-    return std::nullopt;
-}
-
 std::string resources_payload(const Job& job) {
     return ObjectText().set("id", job.id).splice("R", job.r->text).text();
 }
@@ -51,7 +37,28 @@ struct JobInfoTable {
     };
 };
 
+/// The text of a key, or nothing.
+Result<std::optional<std::string>> JobInfo::value_of(const Job& job, std::string_view key, bool is_current) const {
+    if (key == "eventlog") {
+        return std::optional(job.eventlog);
+    }
+    if (key == "jobspec") {
+        return std::optional(!is_current && job.jobspec_text.original ? *job.jobspec_text.original
+                                                                      : full_jobspec(job.jobspec_text));
+    }
+    if (key == "R" && !job.r->text.empty()) {
+        return std::optional(job.r->text);
+    }
+    if (GuestEventlogs::is_guest_path(key)) {
+        return guest_.text(job, key);
+    }
+    return std::optional<std::string>();
+}
+
 Status JobInfo::start() {
+    if (auto done = guest_.start(); !done) {
+        return done;
+    }
     return handlers_.add(engine_.handle(), JobInfoTable::specs, this);
 }
 
@@ -70,7 +77,8 @@ Result<Job*> JobInfo::visible(const Request& request) const {
     return job;
 }
 
-// Guest: reads eventlog, jobspec with its environment and R of his own jobs.
+// Guest: reads eventlogs, jobspec with its environment, R and up to 16 MiB of output of his own jobs; the output costs
+// a reading of its files.
 Answer JobInfo::lookup(const Request& request) {
     const json_t* keys = json_object_get(request.body(), "keys");
     const auto flags = read_integer(request.body(), "flags");
@@ -91,11 +99,16 @@ Answer JobInfo::lookup(const Request& request) {
         if (!key) {
             return protocol_error("keys must be an array of strings");
         }
-        const auto value = value_of(**job, key, (*flags & lookup_current) != 0);
+        const auto found = value_of(**job, key, (*flags & lookup_current) != 0);
+        if (!found) {
+            return found.error();
+        }
+        const auto& value = *found;
         if (!value) {
             return Error{std::errc::no_such_file_or_directory, std::string(key) + ": key not found"};
         }
-        if ((*flags & lookup_json_decode) && std::string_view(key) != "eventlog") {
+        const bool is_lines = std::string_view(key) == "eventlog" || GuestEventlogs::is_guest_path(key);
+        if ((*flags & lookup_json_decode) && !is_lines) {
             out.splice(key, *value);
         } else {
             out.set(key, *value);
@@ -143,7 +156,9 @@ Answer JobInfo::update_watch(const Request& request) {
     return Reply::later();
 }
 
-// Guest: holds streams of events open on his own jobs, as many as his quota of open requests; each event costs a copy.
+// Guest: holds streams of events and of output open on his own jobs, as many as his quota of open requests; each event
+// costs a copy. Output is read 512 KiB at a time with a pause between, and what he leaves unread counts against his
+// quota.
 Answer JobInfo::watch(const Request& request) {
     const auto path = read_string(request.body(), "path");
     const auto flags = read_integer(request.body(), "flags");
@@ -160,11 +175,11 @@ Answer JobInfo::watch(const Request& request) {
     if (!job) {
         return job.error();
     }
-    if (*path != "eventlog") {
-        return Error{std::errc::no_such_file_or_directory,
-                     std::string(*path) + ": jobs have no such eventlog in this instance; output is kept in a file"};
-    }
     const Job& found = **job;
+    if (*path != "eventlog") {
+        auto opened = guest_.open(request.msg, found, *path, (*flags & watch_initial_sentinel) != 0);
+        return opened ? Answer(Reply::later()) : Answer(opened.error());
+    }
     std::string_view lines = found.eventlog;
     while (!lines.empty()) {
         const std::size_t end = lines.find('\n');
@@ -183,6 +198,7 @@ Answer JobInfo::watch(const Request& request) {
 }
 
 void JobInfo::on_event(const Job& job, const std::string& name, const std::string& line) {
+    guest_.on_event(job, name);
     if (watchers_.empty()) {
         return;
     }
@@ -209,6 +225,7 @@ void JobInfo::on_event(const Job& job, const std::string& name, const std::strin
 }
 
 void JobInfo::end(JobId id) {
+    guest_.end(id);
     const auto at = watchers_.find(id);
     if (at == watchers_.end()) {
         return;
@@ -220,6 +237,7 @@ void JobInfo::end(JobId id) {
 }
 
 void JobInfo::end_all() {
+    guest_.end_all();
     while (!watchers_.empty()) {
         end(watchers_.begin()->first);
     }
@@ -227,6 +245,9 @@ void JobInfo::end_all() {
 
 // Guest: ends his own streams: sender and matchtag must be those of the stream. O(watchers).
 Answer JobInfo::cancel(const Request& request) {
+    if (guest_.cancel(request.msg)) {
+        return Reply::later();
+    }
     for (auto& [id, list] : watchers_) {
         for (auto at = list.begin(); at != list.end(); ++at) {
             if (!flux_cancel_match(request.msg, at->request.get())) {
@@ -242,6 +263,7 @@ Answer JobInfo::cancel(const Request& request) {
 
 // Guest: ends his own connection's streams. O(watchers).
 Answer JobInfo::disconnect(const Request& request) {
+    guest_.disconnect(request.msg);
     for (auto& [id, list] : watchers_) {
         list.remove_if([&](const Watcher& w) { return flux_disconnect_match(request.msg, w.request.get()); });
     }
@@ -250,7 +272,7 @@ Answer JobInfo::disconnect(const Request& request) {
 }
 
 Answer JobInfo::stats(const Request&) {
-    std::size_t count = 0;
+    std::size_t count = guest_.size();
     for (const auto& [id, list] : watchers_) {
         count += list.size();
     }

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: the service job-info: lookup of a job's eventlog, jobspec and R, and watching an eventlog.
 // Must not know: what events mean; the KVS (everything comes from the job table).
-// Source: flux-core's job-info. Eventlogs of the job's shell (guest.*) do not exist here: such requests get ENOENT.
+// Source: flux-core's job-info. guest.* is in guest_eventlogs.
 #pragma once
 #include <list>
 #include <string>
 #include <unordered_map>
 
 #include "broker/services/job-manager/engine/engine.hpp"
+#include "broker/services/job-manager/requests/guest_eventlogs.hpp"
 
 namespace weir::broker::jobs {
 
 class JobInfo : public Component {
   public:
-    explicit JobInfo(Engine& engine) : Component(engine) {}
+    explicit JobInfo(Engine& engine) : Component(engine), guest_(engine) {}
     Status start();
     void on_event(const Job& job, const std::string& name, const std::string& line);
     /// Watchers of a job that was purged, or of all when stopping, get ENODATA.
@@ -35,7 +36,10 @@ class JobInfo : public Component {
         MessageRef request;
         bool is_of_updates;
     };
+    Result<std::optional<std::string>> value_of(const Job& job, std::string_view key, bool is_current) const;
+
     std::unordered_map<JobId, std::list<Watcher>> watchers_;
+    GuestEventlogs guest_;
 };
 
 }  // namespace weir::broker::jobs

@@ -12,7 +12,7 @@
 namespace weir::broker::jobs {
 namespace {
 
-/// Watchers of the statistics hear of changes at most this often (scaled seconds), as in Flux.
+/// Watchers of the statistics get changes at most this often (scaled seconds), as in Flux.
 constexpr double stats_delay_s = 0.5;
 
 /// The request's constraint; requests of old clients carry userid, states, results instead.

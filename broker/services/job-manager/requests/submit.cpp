@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "broker/services/job-manager/dependencies/dependencies.hpp"
 #include "broker/services/job-manager/jobtap/jobtap.hpp"
 #include "broker/services/job-manager/requests/waits.hpp"
 #include "libfairshare/base/json/text_writer.hpp"
@@ -93,6 +94,7 @@ Result<JobId> Submit::accept(Wish wish) {
     if (auto admitted = engine_.jobtap().admit(job); !admitted) {
         (void)engine_.post(job, "invalidate", {}, true);
         engine_.jobtap().on_rejected(job);
+        engine_.dependencies().on_rejected(job);
         engine_.jobs().drop(job.id);
         return admitted.error();
     }
@@ -100,6 +102,7 @@ Result<JobId> Submit::accept(Wish wish) {
     engine_.jobs().raise_max_id(job.id);
     const JobId id = job.id;
     engine_.jobtap().on_new(job);
+    engine_.dependencies().on_new(job);
     engine_.waits().on_active(job);
     if (auto done = engine_.post(job, "validate"); !done) {
         return done.error();
@@ -129,7 +132,7 @@ Answer Submit::ingest(const Request& request) {
     if (!request.is_owner()) {
         return not_permitted("only instance owner can use sign-type=none");
     }
-    auto jobspec = Json::parse(unwrapped->jobspec, SameKeys::last_counts);
+    auto jobspec = read_bounded(unwrapped->jobspec);
     if (!jobspec) {
         return refused("jobspec: " + jobspec.error().message);
     }

@@ -14,7 +14,7 @@ namespace {
 constexpr double timestamp_max_s = 253402300800;  // the year 10000
 constexpr std::string_view context_key = ",\"context\":";
 
-/// What encode() puts before the context.
+/// What encode() writes before the context.
 std::string head_of(const Event& event) {
     std::string out = "{\"timestamp\":";
     out += timestamp_text(event.t_us);

@@ -47,6 +47,9 @@ struct JobspecFacts {
     std::string queue;
     double duration = -1;
     int ntasks = -1, ncores = -1, nnodes = -1;
+    /// Of attributes.system.job.name, to find names that may be equal; 0 = not named. As small as a waiting job
+    /// affords.
+    std::uint16_t name_hash = 0;
     /// Simulated execution (attributes.system.exec.test): no process that a restart could lose.
     bool is_simulated = false;
 };
@@ -171,7 +174,7 @@ struct Job {
 
 /// The redacted jobspec, read from its text where no tree is kept. Empty if that cannot be read.
 Json jobspec_tree(const Job& job);
-/// Full jobspec text with the environment put back.
+/// The full text of the jobspec, with its environment.
 std::string full_jobspec(const JobspecText& text);
 
 }  // namespace weir::broker::jobs

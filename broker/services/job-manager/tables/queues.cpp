@@ -3,9 +3,9 @@
 // Must not know: jobs' states, flux_t. RFC 33.
 #include "broker/services/job-manager/tables/queues.hpp"
 
-#include "broker/services/nearest.hpp"
 #include "libfairshare/base/fsd.hpp"
 #include "libfairshare/base/json/json.hpp"
+#include "libfairshare/base/nearest_name.hpp"
 
 namespace weir::broker::jobs {
 namespace {
@@ -112,7 +112,7 @@ Result<Queue*> Queues::find(const std::string& name) {
         return Error{std::errc::invalid_argument, "a named queue is required (" + list + ")"};
     }
     std::string message = "'" + name + "' is not a valid queue";
-    if (const std::string near = nearest(name, names()); !near.empty()) {
+    if (const std::string near = nearest_name(name, names()); !near.empty()) {
         message += "; did you mean '" + near + "'?";
     } else {
         message += named_.empty() ? "; this instance has no queues" : "; the queues are " + list;

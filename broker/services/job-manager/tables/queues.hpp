@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the table of job queues: which exist, which accept jobs (enabled), which give jobs to the scheduler (started),
+// Owns: the table of job queues: which exist, which accept jobs (enabled), which send jobs to the scheduler (started),
 //   and the defaults that submission fills in.
 // Must not know: jobs' states, flux_t.
 // RFC 33; flux-config-queues(5), flux-config-policy(5).

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: telling what is new in guest eventlogs. Must not know: who may read a job, processes.
+#include "broker/services/job-manager/requests/guest_eventlogs.hpp"
+
+#include <cerrno>
+
+#include "broker/services/job-manager/codecs/exec_eventlog.hpp"
+#include "libfairshare/base/json/text_writer.hpp"
+
+namespace weir::broker::jobs {
+namespace {
+
+constexpr std::string_view exec_path = "guest.exec.eventlog";
+constexpr std::string_view output_path = "guest.output";
+/// One answer of job-info.lookup; a stream has no such end.
+constexpr std::size_t text_bytes_max = 16u << 20;
+/// Pause between two pieces of output, so that one reader does not keep the module from its other work.
+constexpr double pause_s = 0.005;
+
+std::string folder_of_output(flux_t* h) {
+    const char* statedir = flux_attr_get(h, "statedir");
+    const char* rundir = flux_attr_get(h, "rundir");
+    return statedir != nullptr && *statedir != '\0' ? statedir : rundir != nullptr ? rundir : "";
+}
+
+std::string file_name(JobId id) {
+    char text[64] = {};
+    flux_job_id_encode(id, "f58plain", text, sizeof text);
+    return text;
+}
+
+bool has_ended(const Job& job) {
+    return job.wait_status >= 0 || job.state == State::inactive;
+}
+
+Error no_such_eventlog(std::string_view path) {
+    return {std::errc::no_such_file_or_directory,
+            std::string(path) + ": jobs of this instance have guest.exec.eventlog and guest.output alone"};
+}
+
+}  // namespace
+
+GuestEventlogs::GuestEventlogs(Engine& engine) : engine_(engine), files_(folder_of_output(engine.handle()), false) {}
+
+GuestEventlogs::~GuestEventlogs() {
+    flux_watcher_destroy(timer_);
+}
+
+Status GuestEventlogs::start() {
+    timer_ = flux_timer_watcher_create(flux_get_reactor(engine_.handle()), pause_s, 0., on_timer, this);
+    auto notices = OutputNotices::open(engine_.handle(), [this](std::uint64_t id) {
+        if (const Job* job = engine_.jobs().find(id)) {
+            advance_all(*job);
+        }
+    });
+    if (!notices) {
+        return notices.error();
+    }
+    notices_ = std::move(*notices);
+    return Done{};
+}
+
+std::unique_ptr<OutputEventlog> GuestEventlogs::output_of(const Job& job) const {
+    return std::make_unique<OutputEventlog>(files_, file_name(job.id), task_ranks(job),
+                                            static_cast<double>(job.t_start_us) / 1e6);
+}
+
+Status GuestEventlogs::open(const flux_msg_t* request, const Job& job, std::string_view path, bool wants_sentinel) {
+    if (path != exec_path && path != output_path) {
+        return no_such_eventlog(path);
+    }
+    Stream stream{MessageRef(request)};
+    stream.wants_sentinel = wants_sentinel;
+    stream.is_output = path == output_path;
+    streams_[job.id].push_back(std::move(stream));
+    advance_all(job);
+    return Done{};
+}
+
+Result<std::optional<std::string>> GuestEventlogs::text(const Job& job, std::string_view path) const {
+    if (path != exec_path && path != output_path) {
+        return no_such_eventlog(path);
+    }
+    if (!job.was_started) {
+        return std::optional<std::string>();
+    }
+    if (path == exec_path) {
+        return std::optional(exec_eventlog(job));
+    }
+    const auto output = output_of(job);
+    std::string text;
+    const double now = flux_reactor_time();
+    for (auto entries = output->next(has_ended(job), now); !entries.empty();
+         entries = output->next(has_ended(job), now)) {
+        for (const std::string& entry : entries) {
+            text += entry;
+        }
+        if (text.size() > text_bytes_max) {
+            return Error{std::errc::file_too_large,
+                         "guest.output: is larger than 16 MiB; read it as a stream (flux job attach), or the file"};
+        }
+    }
+    return std::optional(std::move(text));
+}
+
+void GuestEventlogs::send_sentinel(Stream& stream) {
+    if (std::exchange(stream.wants_sentinel, false)) {
+        engine_.outbox().respond_empty(stream.request.get());
+    }
+}
+
+GuestEventlogs::Progress GuestEventlogs::advance_output(const Job& job, Stream& stream) {
+    if (job.was_started && !stream.output) {
+        stream.output = output_of(job);
+        if (!has_ended(job) && !job.facts.is_simulated) {
+            notices_->watch(job.id, stream.output->paths());
+        }
+    }
+    if (!stream.output) {
+        return job.state == State::inactive ? Progress::ended : Progress::waits;
+    }
+    const auto entries = stream.output->next(has_ended(job), flux_reactor_time());
+    for (const std::string& entry : entries) {
+        engine_.outbox().respond(stream.request.get(), ObjectText().set("event", entry).text());
+    }
+    if (stream.output->is_at_end()) {
+        return Progress::ended;
+    }
+    return entries.empty() ? Progress::waits : Progress::has_more;
+}
+
+GuestEventlogs::Progress GuestEventlogs::advance(const Job& job, Stream& stream) {
+    if (stream.is_output) {
+        return advance_output(job, stream);
+    }
+    const std::string log = exec_eventlog(job);
+    while (stream.bytes_sent < log.size()) {
+        const std::size_t end = log.find('\n', stream.bytes_sent) + 1;
+        const std::string entry = log.substr(stream.bytes_sent, end - stream.bytes_sent);
+        engine_.outbox().respond(stream.request.get(), ObjectText().set("event", entry).text());
+        stream.bytes_sent = end;
+    }
+    return has_ended(job) ? Progress::ended : Progress::waits;
+}
+
+void GuestEventlogs::advance_all(const Job& job) {
+    const auto at = streams_.find(job.id);
+    if (at == streams_.end()) {
+        return;
+    }
+    bool has_more = false;
+    for (auto stream = at->second.begin(); stream != at->second.end();) {
+        const Progress progress = advance(job, *stream);
+        has_more = has_more || progress == Progress::has_more;
+        if (progress != Progress::has_more) {
+            send_sentinel(*stream);
+        }
+        if (progress == Progress::ended) {
+            engine_.outbox().respond_error(stream->request.get(), ENODATA, "");
+            stream = at->second.erase(stream);
+        } else {
+            ++stream;
+        }
+    }
+    if (at->second.empty()) {
+        streams_.erase(at);
+        notices_->forget(job.id);
+    }
+    if (has_more) {
+        with_more_.insert(job.id);
+        flux_timer_watcher_reset(timer_, pause_s, 0.);
+        flux_watcher_start(timer_);
+    }
+    engine_.outbox().relieve();
+}
+
+void GuestEventlogs::on_timer(flux_reactor_t*, flux_watcher_t*, int, void* arg) noexcept {
+    GuestEventlogs& self = *static_cast<GuestEventlogs*>(arg);
+    try {
+        for (const JobId id : std::exchange(self.with_more_, {})) {
+            if (const Job* job = self.engine_.jobs().find(id)) {
+                self.advance_all(*job);
+            }
+        }
+    } catch (const std::exception& failed) {
+        flux_log(self.engine_.handle(), 3, "job-info: %s", failed.what());
+    }
+}
+
+void GuestEventlogs::on_event(const Job& job, const std::string& name) {
+    if (!streams_.empty() && (name == "start" || name == "finish" || name == "clean" || name == "invalidate")) {
+        advance_all(job);
+    }
+}
+
+void GuestEventlogs::end(JobId id) {
+    const auto at = streams_.find(id);
+    if (at == streams_.end()) {
+        return;
+    }
+    for (const Stream& stream : at->second) {
+        engine_.outbox().respond_error(stream.request.get(), ENODATA, "");
+    }
+    streams_.erase(at);
+    notices_->forget(id);
+}
+
+void GuestEventlogs::end_all() {
+    while (!streams_.empty()) {
+        end(streams_.begin()->first);
+    }
+}
+
+bool GuestEventlogs::cancel(const flux_msg_t* request) {
+    for (auto& [id, list] : streams_) {
+        for (auto at = list.begin(); at != list.end(); ++at) {
+            if (!flux_cancel_match(request, at->request.get())) {
+                continue;
+            }
+            engine_.outbox().respond_error(at->request.get(), ENODATA, "");
+            list.erase(at);
+            if (list.empty()) {
+                notices_->forget(id);
+                streams_.erase(id);
+            }
+            return true;
+        }
+    }
+    return false;
+}
+
+void GuestEventlogs::disconnect(const flux_msg_t* request) {
+    for (auto at = streams_.begin(); at != streams_.end();) {
+        at->second.remove_if([&](const Stream& s) { return flux_disconnect_match(request, s.request.get()); });
+        if (at->second.empty()) {
+            notices_->forget(at->first);
+            at = streams_.erase(at);
+        } else {
+            ++at;
+        }
+    }
+}
+
+std::size_t GuestEventlogs::size() const {
+    std::size_t count = 0;
+    for (const auto& [id, list] : streams_) {
+        count += list.size();
+    }
+    return count;
+}
+
+}  // namespace weir::broker::jobs

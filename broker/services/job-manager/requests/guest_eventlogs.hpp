@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: streams of the eventlogs guest.exec.eventlog and guest.output of jobs, for job-info.
+// Must not know: who may read a job (job_info.cpp), processes.
+#pragma once
+#include <list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "broker/services/job-manager/engine/engine.hpp"
+#include "broker/services/output_eventlog.hpp"
+#include "broker/services/output_notices.hpp"
+
+namespace weir::broker::jobs {
+
+class GuestEventlogs {
+  public:
+    explicit GuestEventlogs(Engine& engine);
+    ~GuestEventlogs();
+    GuestEventlogs(const GuestEventlogs&) = delete;
+    GuestEventlogs& operator=(const GuestEventlogs&) = delete;
+    /// Opens the notices of output files. Error: the kernel has none left.
+    Status start();
+
+    static bool is_guest_path(std::string_view path) { return path.starts_with("guest."); }
+    /// Begins a stream. It ends with ENODATA when the job has told all. Error: there is no such eventlog.
+    Status open(const flux_msg_t* request, const Job& job, std::string_view path, bool wants_sentinel);
+    /// The whole text now, or nothing: no such eventlog yet. Error: it is too large for one answer.
+    Result<std::optional<std::string>> text(const Job& job, std::string_view path) const;
+    void on_event(const Job& job, const std::string& name);
+    /// Ends streams with ENODATA: of a job, and the one that `request` cancels. \return false: it has none.
+    void end(JobId id);
+    bool cancel(const flux_msg_t* request);
+    void disconnect(const flux_msg_t* request);
+    void end_all();
+    std::size_t size() const;
+
+  private:
+    struct Stream {
+        MessageRef request;
+        bool wants_sentinel = false;
+        std::size_t bytes_sent = 0;                // of guest.exec.eventlog
+        std::unique_ptr<OutputEventlog> output{};  // of guest.output, from the job's start on
+        bool is_output = false;
+    };
+    enum class Progress { waits, has_more, ended };
+    Progress advance(const Job& job, Stream& stream);
+    Progress advance_output(const Job& job, Stream& stream);
+    void advance_all(const Job& job);
+    void send_sentinel(Stream& stream);
+    std::unique_ptr<OutputEventlog> output_of(const Job& job) const;
+    static void on_timer(flux_reactor_t*, flux_watcher_t*, int, void* arg) noexcept;
+
+    Engine& engine_;
+    JobOutput files_;
+    std::unordered_map<JobId, std::list<Stream>> streams_;
+    std::unique_ptr<OutputNotices> notices_;
+    std::set<JobId> with_more_;  // read on by the timer
+    flux_watcher_t* timer_ = nullptr;
+};
+
+}  // namespace weir::broker::jobs
