@@ -21,16 +21,20 @@ using Endings = std::priority_queue<Ending, std::vector<Ending>, std::greater<>>
 constexpr std::array<std::string_view, 6> reason_names{"held",  "nodes-down",  "resources",
                                                        "order", "reservation", "next-pass"};
 
-/// All that is free, and of memory what one node has free, for who asks for some.
+/// All that is free on the nodes that satisfy the job's constraints, and of memory what one of them has free, for who
+/// asks for some.
 std::string free_words(const ResourcePool& pool, const Request& request) {
+    const std::vector<bool>* in_set = pool.sets().at(request.node_set);
     Room free;
     std::uint32_t largest_mib = 0;
-    for (const Room& room : pool.free_by_node()) {
-        free += room;
-        largest_mib = std::max(largest_mib, room.memory_mib);
+    for (std::size_t i = 0; i < pool.free_by_node().size(); i++) {
+        if (in_set == nullptr || (*in_set)[i]) {
+            free += pool.free_by_node()[i];
+            largest_mib = std::max(largest_mib, pool.free_by_node()[i].memory_mib);
+        }
     }
     free.memory_mib = 0;
-    return words_of(free) +
+    return words_of(free) + (in_set != nullptr ? " on the nodes that satisfy its constraints" : "") +
            (request.memory_per_slot_mib > 0 ? "; at most " + std::to_string(largest_mib) + " MiB on one node" : "");
 }
 
@@ -98,7 +102,7 @@ std::optional<Waiting> why_waiting(const Scheduler& scheduler, JobId id, Instant
     }
     if (!pool.feasible_now(job->request)) {
         out.reason = WaitReason::nodes_down;
-        out.text = "asks for " + words_of(job->request) + ", for which too few of the nodes that will do are up";
+        out.text = "asks for " + words_of(job->request) + ", for which too many of the nodes are drained or down";
     } else if (!pool.place(job->request, pool.free_by_node(), {})) {
         out.reason = WaitReason::resources;
         out.text = "waits for " + words_of(job->request) + (first == job ? ", next to start" : "") +

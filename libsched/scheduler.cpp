@@ -123,7 +123,8 @@ void Scheduler::announce(const PendingJob& head, const Blocked& blocked, Effects
     }
     announced_ = head.key.id;
     announced_estimate_ = blocked.estimate;
-    std::string reason = "next to start: waits for " + words_of(head.request);
+    std::string reason = "next to start: waits for " + words_of(head.request) +
+                         (space_.pool().feasible_now(head.request) ? "" : "; too many nodes are drained or down");
     effects.annotations.push_back({head.key.id, blocked.estimate, std::move(reason)});
 }
 

@@ -9,8 +9,8 @@
 #include <algorithm>
 
 #include "cmd/cli/help.hpp"
-#include "cmd/cli/suggest.hpp"
 #include "cmd/common/text.hpp"
+#include "libfairshare/base/nearest_name.hpp"
 
 namespace weir::cmd {
 namespace {
@@ -96,7 +96,7 @@ Error unknown_option(const std::string& word, const std::vector<Option>& options
         names.push_back(option.name);
     }
     const std::string shown = word.substr(0, word.find('='));
-    const std::string near = nearest(shown.substr(shown.compare(0, 2, "--") == 0 ? 2 : 1), names);
+    const std::string near = nearest_name(shown.substr(shown.compare(0, 2, "--") == 0 ? 2 : 1), names);
     return usage(
         "weir " + command + " has no option " + shown + (near.empty() ? "." : ". Did you mean --" + near + "?"),
         see_help(command));
@@ -111,7 +111,7 @@ Error unknown_command(const std::string& word, const std::string& group, const s
             names.push_back(rest.substr(0, rest.find(' ')));
         }
     }
-    const std::string near = nearest(word, names);
+    const std::string near = nearest_name(word, names);
     const std::string what = group.empty() ? "weir has no command \"" : "weir " + group + " has no command \"";
     return usage(what + word + "\"." + (near.empty() ? "" : " Did you mean \"weir " + prefix + near + "\"?"),
                  see_help(group));

@@ -10,6 +10,7 @@
 #include "cmd/common/instances.hpp"
 #include "cmd/common/jobs.hpp"
 #include "cmd/common/reader.hpp"
+#include "cmd/common/routed.hpp"
 
 namespace weir::cmd {
 namespace {
@@ -17,12 +18,16 @@ namespace {
 using Ids = std::vector<std::uint64_t>;
 
 Status cancel(const Context& context, Client& client, std::uint64_t id) {
+    auto origin = origin_of(client, id);
+    if (!origin) {
+        return origin.error();
+    }
     Json payload = Json::object();
-    payload.set("id", id).set("type", "cancel").set("severity", 0);
+    payload.set("id", origin->id).set("type", "cancel").set("severity", 0);
     if (context.args.has("message")) {
         payload.set("note", context.args.text("message"));
     }
-    const auto answer = client.call("job-manager.raise", payload);
+    const auto answer = (origin->instance ? *origin->instance : client).call("job-manager.raise", payload);
     return answer ? Status(Done{}) : Status(answer.error());
 }
 

@@ -9,6 +9,7 @@
 #include "cmd/common/instance_clock.hpp"
 #include "cmd/demo/driver.hpp"
 #include "cmd/demo/folder.hpp"
+#include "cmd/demo/page.hpp"
 #include "cmd/demo/witness.hpp"
 #include "cmd/demo/workload.hpp"
 #include "cmd/instance/session.hpp"
@@ -20,6 +21,10 @@ using namespace std::chrono_literals;
 
 /// Of the budget, what the run itself may take; the rest is for starting, asking and stopping.
 constexpr double run_part = 0.85;
+
+double half_life_s(double span_s) {
+    return std::round(std::max(3600.0, span_s / 4));
+}
 
 Plan demo_plan(const Workload& workload, const DemoFolder& folder, double scale) {
     Plan plan;
@@ -36,7 +41,7 @@ Plan demo_plan(const Workload& workload, const DemoFolder& folder, double scale)
     plan.jobs_kept = static_cast<std::int64_t>(workload.jobs.size()) + 10000;
     // Half of the way through, what was used at the beginning still counts for a half.
     const double span = to_seconds(workload.jobs.back().submit);
-    plan.weir["half-life"] = fixed(std::max(3600.0, span / 4), 0) + "s";
+    plan.weir["half-life"] = fixed(half_life_s(span), 0) + "s";
     plan.weir["update-interval"] = fixed(std::max(30.0, scale / 4), 0) + "s";  // four times a real second
     plan.weir["wait-max"] = fixed(std::max(3600.0, span), 0) + "s";
     return plan;
@@ -49,11 +54,12 @@ Status write_file(const std::string& path, const std::string& text) {
     return file ? Status(Done{}) : Status(Error{std::errc::io_error, "cannot write " + path + ": is the disk full?"});
 }
 
-Status keep(const DemoFolder& folder, const Findings& findings, const Screen& plain) {
+Status keep(const DemoFolder& folder, const Findings& findings, const std::string& page, const Screen& plain) {
     for (const auto& [name, text] :
          {std::pair<std::string, std::string>{"report.json", report_json(findings.report).dump(JSON_INDENT(2)) + "\n"},
           {"report.txt", report_text(findings.report, plain)},
-          {"jobs.csv", jobs_csv(findings.jobs, findings.first_submit)}}) {
+          {"jobs.csv", jobs_csv(findings.jobs, findings.first_submit)},
+          {"report.html", page}}) {
         if (auto done = write_file(folder.files + "/" + name, text); !done) {
             return done;
         }
@@ -75,16 +81,25 @@ Exit ended_by(Context& context, const Error& error, const DemoFolder& folder) {
     return context.fail(Exit::failed, error.message + "\nFiles: " + folder.files);
 }
 
-Exit show(Context& context, const Findings& findings, const DemoFolder& folder) {
-    if (auto kept = keep(folder, findings, Screen{}); !kept) {
+/// From the current folder, where the file is below it: as a reader would open it.
+std::string shown_path(const std::string& path) {
+    std::error_code ignored;
+    const std::string here = std::filesystem::current_path(ignored).string() + "/";
+    return path.compare(0, here.size(), here) == 0 ? path.substr(here.size()) : path;
+}
+
+Exit show(Context& context, const Findings& findings, const std::string& page, const DemoFolder& folder) {
+    if (auto kept = keep(folder, findings, page, Screen{}); !kept) {
         return context.fail(kept.error());
     }
     if (context.json) {
         context.print(report_json(findings.report).set("files", folder.files).dump(JSON_INDENT(2)) + "\n");
     } else {
         context.print("\n" + report_text(findings.report, context.out) + "\nfiles    " + folder.files +
-                      "  (report.json, jobs.csv, shares.toml, *.toml, broker.log, state/)\n" +
-                      "next     weir start, then from another terminal: weir submit, weir jobs, weir share show\n");
+                      "  (report.html, report.json, jobs.csv, shares.toml, *.toml, broker.log, state/)\n" +
+                      "next     weir start, then from another terminal: weir submit, weir jobs, weir share show\n" +
+                      "page     " + shown_path(folder.files + "/report.html") +
+                      ": shares, usage, queue and partitions of this run, for a browser\n");
     }
     return findings.report.holds() ? Exit::ok : Exit::failed;
 }
@@ -138,11 +153,15 @@ Exit run_demo_in(Context& context, const Workload& workload, const DemoFolder& f
         LiveOutput output(screen, context.args.has("plain"), fd);
         done = driver.run(output, signals);
     }
+    const auto page_of = [&](const Findings& findings) {
+        return instance_page(
+            demo_facts(findings, driver.fullest(), half_life_s(to_seconds(workload.jobs.back().submit))));
+    };
     auto findings = done ? findings_of(workload, *session, signals, 10s) : Result<Findings>(done.error());
     if (findings && context.args.has("keep")) {
         findings->report.facts.real = monotonic_now() - begin;
         findings->report.facts.scale = scale;
-        const Exit code = show(context, *findings, folder);
+        const Exit code = show(context, *findings, page_of(*findings), folder);
         std::fflush(stdout);
         stay_up(context, *session, signals);
         session->stop(signals);
@@ -154,7 +173,7 @@ Exit run_demo_in(Context& context, const Workload& workload, const DemoFolder& f
     }
     findings->report.facts.real = monotonic_now() - begin;
     findings->report.facts.scale = scale;
-    return show(context, *findings, folder);
+    return show(context, *findings, page_of(*findings), folder);
 }
 
 Exit run_demo(Context& context) {

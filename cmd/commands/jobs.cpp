@@ -7,8 +7,10 @@
 #include "cmd/commands/answer.hpp"
 #include "cmd/commands/commands.hpp"
 #include "cmd/common/instance_clock.hpp"
+#include "cmd/common/instances.hpp"
 #include "cmd/common/jobs.hpp"
 #include "cmd/common/reader.hpp"
+#include "cmd/common/routed.hpp"
 #include "cmd/common/table.hpp"
 
 namespace weir::cmd {
@@ -21,6 +23,13 @@ struct Place {
 };
 using Ranks = std::map<std::uint64_t, Place>;
 
+/// What the list says beside job-list's attributes.
+struct Beside {
+    Ranks ranks;
+    std::map<std::uint64_t, JobIds> ids;
+    std::map<std::uint64_t, std::string> partitions;  ///< by the partition's job
+};
+
 std::string time_text(const Job& job, double now) {
     if (job.run <= 0) {
         return "";
@@ -29,7 +38,23 @@ std::string time_text(const Job& job, double now) {
     return duration_text(duration_from_seconds(std::max(0.0, end - job.run)));
 }
 
-std::string info_text(const Job& job, const Ranks& ranks) {
+/// Its other ids: "batch, there ƒ7J4Ab", "ƒ7J4Ab at the parent".
+std::string elsewhere_text(const Job& job, const Beside& beside) {
+    const auto ids = beside.ids.find(job.id);
+    if (ids == beside.ids.end()) {
+        return "";
+    }
+    std::string text;
+    if (ids->second.child != 0) {
+        const auto name = beside.partitions.find(ids->second.child);
+        text = name != beside.partitions.end() ? printable(name->second) : job_name(ids->second.child);
+        text += ids->second.below != 0 ? ", there " + job_name(ids->second.below) : "";
+    }
+    const std::string above = ids->second.above != 0 ? job_name(ids->second.above) + " at the parent" : "";
+    return text + (text.empty() || above.empty() ? "" : ", ") + above;
+}
+
+std::string state_info_text(const Job& job, const Ranks& ranks) {
     if (!job.note.empty()) {
         return printable(job.note);
     }
@@ -46,7 +71,23 @@ std::string info_text(const Job& job, const Ranks& ranks) {
     return job.urgency == 31 ? "expedited" + (place.empty() ? "" : ", " + place) : place;
 }
 
-Json json_of(const Job& job, const Users& users, const Ranks& ranks) {
+std::string info_text(const Job& job, const Beside& beside) {
+    const std::string state = state_info_text(job, beside.ranks), elsewhere = elsewhere_text(job, beside);
+    return state + (state.empty() || elsewhere.empty() ? "" : "; ") + elsewhere;
+}
+
+void set_ids(Json& entry, const JobIds& ids) {
+    const std::pair<const char*, std::uint64_t> others[] = {
+        {"parent_id", ids.above}, {"child", ids.child}, {"child_id", ids.below}};
+    for (const auto& [name, id] : others) {
+        if (id != 0) {
+            entry.set(name, id);
+        }
+    }
+}
+
+Json json_of(const Job& job, const Users& users, const Beside& beside) {
+    const Ranks& ranks = beside.ranks;
     Json entry = Json::object();
     entry.set("id", job.id).set("job", job_name(job.id));
     entry.set("user", users.name(job.userid)).set("userid", job.userid).set("account", job.account);
@@ -67,6 +108,9 @@ Json json_of(const Job& job, const Users& users, const Ranks& ranks) {
     }
     if (!job.note.empty()) {
         entry.set("note", job.note);
+    }
+    if (const auto ids = beside.ids.find(job.id); ids != beside.ids.end()) {
+        set_ids(entry, ids->second);
     }
     return entry;
 }
@@ -94,6 +138,14 @@ Ranks queue_ranks(Client& client, const std::vector<Job>& jobs) {
     return ranks;
 }
 
+std::map<std::uint64_t, JobIds> other_ids(Client& client, const std::vector<Job>& jobs) {
+    std::vector<std::uint64_t> ids;
+    for (const Job& job : jobs) {
+        ids.push_back(job.id);
+    }
+    return ids_of(client, ids);
+}
+
 Table empty_table() {
     return Table({{"job"},
                   {"user"},
@@ -107,7 +159,7 @@ Table empty_table() {
                   {"info", Align::left, 4, 10}});
 }
 
-std::vector<std::string> row_of(const Job& job, const Users& users, const Ranks& ranks, double now, Glyphs glyphs) {
+std::vector<std::string> row_of(const Job& job, const Users& users, const Beside& beside, double now, Glyphs glyphs) {
     const bool shows_priority = (job.state & FLUX_JOB_STATE_PENDING) != 0 && job.priority >= 0;
     return {job_name(job.id, glyphs.unicode),
             users.name(job.userid),
@@ -118,7 +170,7 @@ std::vector<std::string> row_of(const Job& job, const Users& users, const Ranks&
             std::to_string(job.cores),
             shows_priority ? std::to_string(job.priority) : "",
             time_text(job, now),
-            info_text(job, ranks)};
+            info_text(job, beside)};
 }
 
 /// Asks for one more than is shown, to know whether there are more.
@@ -136,15 +188,15 @@ Exit show(Context& context, Client& client, JobQuery query, const Users& users) 
     if (is_cut) {
         jobs.resize(static_cast<std::size_t>(shown_max));
     }
-    const Ranks ranks = queue_ranks(client, jobs);
+    const Beside beside{queue_ranks(client, jobs), other_ids(client, jobs), partition_names(client)};
     const double now = instance_now(client);
     Json list = Json::array();
     Table table = empty_table();
     for (const Job& job : jobs) {
         if (context.json) {
-            list.append(json_of(job, users, ranks));
+            list.append(json_of(job, users, beside));
         } else {
-            table.add(row_of(job, users, ranks, now, context.out.glyphs));
+            table.add(row_of(job, users, beside, now, context.out.glyphs));
         }
     }
     if (context.json) {

@@ -4,6 +4,7 @@
 #include "cmd/commands/commands.hpp"
 #include "cmd/common/jobs.hpp"
 #include "cmd/common/reader.hpp"
+#include "cmd/common/routed.hpp"
 
 namespace weir::cmd {
 namespace {
@@ -38,11 +39,17 @@ Exit run_nice(Context& context) {
     }
     return with_instance(context, [&](Client& client) {
         const std::int64_t urgency = 16 - *nice;
+        auto origin = origin_of(client, *id);
+        if (!origin) {
+            return context.fail(origin.error());
+        }
+        *id = origin->id;
+        Client& instance = origin->instance ? *origin->instance : client;
         Json payload = Json::object();
         payload.set("id", *id).set("urgency", urgency);
-        auto answer = client.call("job-manager.urgency", payload);
+        auto answer = instance.call("job-manager.urgency", payload);
         if (!answer) {
-            return context.fail(explained(answer.error(), *id, client, *nice < 0 ? not_owner : not_yours));
+            return context.fail(explained(answer.error(), *id, instance, *nice < 0 ? not_owner : not_yours));
         }
         const std::int64_t before = integer_at(answer->get(), "old_urgency", 16);
         if (context.json) {

@@ -15,21 +15,22 @@ Exit run_output(Context& context) {
         return context.fail(Exit::usage, id.error().message);
     }
     return with_instance(context, [&](Client& client) {
-        if (auto job = find_job(client, *id); !job) {
+        const auto job = find_job(client, *id);
+        if (!job) {
             return context.fail(job.error());
         }
         if (context.args.has("wait")) {
-            if (auto ending = wait_for_end(client, *id); !ending) {
+            if (auto ending = wait_for_end(client, job->id); !ending) {
                 return context.fail(ending.error());
             }
         }
-        auto output = job_output(client, *id, 0);
+        auto output = job_output(client, job->id);
         if (!output) {
             return context.fail(output.error());
         }
         if (context.json) {
             Json answer = Json::object();
-            answer.set("id", *id).set("job", job_name(*id)).set("data", output->data);
+            answer.set("id", job->id).set("job", job_name(job->id)).set("data", output->data);
             answer.set("complete", output->is_complete).set("path", output->path);
             context.print(json_text("weir.output/1", answer));
         } else {

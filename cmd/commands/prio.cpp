@@ -1,125 +1,19 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: `weir prio list`, `prio explain` and `prio weights`: priorities, and why.
+// Owns: `weir prio explain` and `prio weights`: priorities, and why.
 #include <cmath>
 
 #include "cmd/commands/answer.hpp"
 #include "cmd/commands/commands.hpp"
-#include "cmd/common/instance_clock.hpp"
+#include "cmd/common/instances.hpp"
 #include "cmd/common/jobs.hpp"
 #include "cmd/common/reader.hpp"
+#include "cmd/common/routed.hpp"
 #include "cmd/common/table.hpp"
 #include "cmd/common/time_text.hpp"
 #include "cmd/common/wait_reason.hpp"
 
 namespace weir::cmd {
 namespace {
-
-std::uint64_t id_at(const json_t* object) {
-    return static_cast<std::uint64_t>(integer_at(object, "id"));
-}
-
-/// The terms that the policy adds up: those of the first job that has any.
-std::vector<std::string> term_names(const json_t* answer) {
-    std::vector<std::string> names;
-    for (const json_t* job : items_at(answer, "jobs")) {
-        const char* name = nullptr;
-        json_t* given = nullptr;
-        json_object_foreach(json_object_get(job, "contributions"), name, given) {
-            names.emplace_back(name);
-        }
-        if (!names.empty()) {
-            break;
-        }
-    }
-    return names;
-}
-
-/// Every column: what each term gives.
-std::string long_text(const json_t* answer, const Screen& screen) {
-    std::vector<Column> layout{
-        {"place", Align::right},   {"job"}, {"user"}, {"account"}, {"queue"}, {"qos"}, {"urgency", Align::right},
-        {"priority", Align::right}};
-    const std::vector<std::string> terms = term_names(answer);
-    for (const std::string& term : terms) {
-        layout.push_back({"+" + term, Align::right});
-    }
-    Table table(std::move(layout));
-    for (const json_t* job : items_at(answer, "jobs")) {
-        std::vector<std::string> row{std::to_string(integer_at(job, "rank")),
-                                     job_name(id_at(job), screen.glyphs.unicode),
-                                     text_at(job, "user"),
-                                     text_at(job, "account"),
-                                     text_at(job, "queue"),
-                                     text_at(job, "qos"),
-                                     std::to_string(integer_at(job, "urgency")),
-                                     std::to_string(integer_at(job, "priority"))};
-        const json_t* given = json_object_get(job, "contributions");
-        for (const std::string& term : terms) {
-            row.push_back(has_number(given, term.c_str()) ? fixed(number_at(given, term.c_str()), 1) : "");
-        }
-        table.add(std::move(row));
-    }
-    return table.empty() ? "" : table.text(screen);
-}
-
-Exit run_list(Context& context) {
-    return with_instance(context, [&](Client& client) {
-        Json payload = Json::object();
-        payload.set("limit", context.args.integer("count", 50));
-        if (context.args.has("user")) {
-            auto userid = Users::of(client).id(context.args.text("user"));
-            if (!userid) {
-                return context.fail(userid.error());
-            }
-            payload.set("userid", *userid);
-        }
-        auto answer = client.call("job-priority.list", payload);
-        if (!answer) {
-            return context.fail(answer.error());
-        }
-        if (const std::int64_t all = integer_at(answer->get(), "matching");
-            all > static_cast<std::int64_t>(items_at(answer->get(), "jobs").size())) {
-            context.note("These are the first " + std::to_string(context.args.integer("count", 50)) + " of " +
-                         std::to_string(all) + "; -c N shows N of them, -c 0 all.");
-        }
-        if (context.json) {
-            context.print(json_text("weir.prio/1", *answer));
-            return Exit::ok;
-        }
-        if (context.args.has("long")) {
-            const std::string text = long_text(answer->get(), context.out);
-            if (text.empty()) {
-                context.note("No job is pending.");
-            } else {
-                context.print(text);
-            }
-            return Exit::ok;
-        }
-        const double now = instance_now(client);
-        Table table({{"place", Align::right},
-                     {"job"},
-                     {"user"},
-                     {"account", Align::left, 3, 8},
-                     {"queue", Align::left, 4},
-                     {"priority", Align::right},
-                     {"waited", Align::right, 2},
-                     {"fair share", Align::right, 1}});
-        for (const json_t* job : items_at(answer->get(), "jobs")) {
-            const json_t* factors = json_object_get(job, "factors");
-            const double waited = std::max(0.0, now - number_at(job, "submit", now));
-            table.add({std::to_string(integer_at(job, "rank")), job_name(id_at(job), context.out.glyphs.unicode),
-                       text_at(job, "user"), text_at(job, "account"), text_at(job, "queue"),
-                       std::to_string(integer_at(job, "priority")), duration_text(duration_from_seconds(waited)),
-                       has_number(factors, "fairshare") ? fixed(number_at(factors, "fairshare"), 3) : ""});
-        }
-        if (table.empty()) {
-            context.note("No job is pending.");
-        } else {
-            context.print(table.text(context.out));
-        }
-        return Exit::ok;
-    });
-}
 
 /// "2h 5m", "8 cores"; units that say nothing to people are left out.
 std::string raw_text(const json_t* term) {
@@ -202,6 +96,7 @@ Exit run_explain(Context& context) {
         return context.fail(Exit::usage, id.error().message);
     }
     return with_instance(context, [&](Client& client) {
+        *id = id_here(client, *id);
         Json payload = Json::object();
         payload.set("id", *id);
         auto answer = client.call("job-priority.explain", payload);
@@ -224,6 +119,25 @@ Exit run_explain(Context& context) {
     });
 }
 
+/// Whose settings these are, and which children have others.
+std::string whose_policy(const json_t* in_force) {
+    const PolicyState here = policy_state(in_force);
+    if (here.settings.empty()) {
+        return "";
+    }
+    std::string text = "revision " + policy_text(here, false) + " (share tree/settings)" +
+                       (here.from == "parent" ? ", the parent's" : "") + "\n";
+    for (const PolicyState& child : policies_below(in_force)) {
+        const std::string who = "child instance " + job_name(child.jobid);
+        if (!child.refused.empty()) {
+            text += who + " does not take it: " + printable(child.refused) + "\n";
+        } else if (child.from == "own") {
+            text += who + " has a policy of its own: " + policy_text(child, false) + "\n";
+        }
+    }
+    return text;
+}
+
 Exit run_weights(Context& context) {
     return ask_and_show(context, "job-priority.weights", Json::object(), "weir.prio-weights/1",
                         [&](const Json& answer) {
@@ -238,34 +152,21 @@ Exit run_weights(Context& context) {
                                 return duration_text(duration_from_seconds(number_at(answer.get(), key)));
                             };
                             const std::string policy = text_at(answer.get(), "policy");
+                            const std::string whose = whose_policy(json_object_get(answer.get(), "in_force"));
                             if (policy != "multifactor") {
                                 return (table.empty() ? "" : table.text(context.out)) + "policy " + policy +
-                                       ", updated every " + span("update_interval_s") + "\n";
+                                       ", updated every " + span("update_interval_s") + "\n" + whose;
                             }
                             const double limits = number_at(answer.get(), "wait_after_limits");
                             return table.text(context.out) + "algorithm " + text_at(answer.get(), "algorithm") +
                                    ", half-life " + span("half_life_s") + ", updated every " +
                                    span("update_interval_s") + "\nwait counts after " + span("wait_after_s") +
                                    (limits > 0 ? " or " + fixed(limits, 1) + " time limits, whichever is longer" : "") +
-                                   ", then for " + span("wait_max_s") + "\n";
+                                   ", then for " + span("wait_max_s") + "\n" + whose;
                         });
 }
 
 }  // namespace
-
-Command prio_list_command() {
-    Command command;
-    command.name = "prio list";
-    command.summary = "pending jobs in the order in which they would start";
-    command.examples = {"weir prio list  # the first fifty",
-                        "weir prio list -u alice --long  # jobs of one user, with the contribution of each factor",
-                        "weir prio list -c 1000 --json  # with all factors"};
-    command.options = {{"user", 'u', "NAME", "jobs of one user"},
-                       {"count", 'c', "N", "at most N (default 50; 0: all)", Kind::integer, 0, 1 << 30},
-                       {"long", 'l', "", "all columns: the contribution of each factor", Kind::flag}};
-    command.run = run_list;
-    return command;
-}
 
 Command prio_explain_command() {
     Command command;

@@ -4,6 +4,7 @@
 #include "cmd/commands/commands.hpp"
 #include "cmd/common/jobs.hpp"
 #include "cmd/common/reader.hpp"
+#include "cmd/common/routed.hpp"
 #include "cmd/common/time_text.hpp"
 
 namespace weir::cmd {
@@ -67,13 +68,14 @@ Exit run_prio_when(Context& context) {
     if (!a || !b) {
         return context.fail(Exit::usage, (a ? b : a).error().message);
     }
-    Json payload = Json::object();
-    payload.set("a", *a).set("b", *b);
     return with_instance(context, [&](Client& client) {
+        const std::uint64_t first = id_here(client, *a), second = id_here(client, *b);
+        Json payload = Json::object();
+        payload.set("a", first).set("b", second);
         const auto answer = client.call("job-priority.when", payload);
         if (!answer) {
             const bool is_no_waiter = answer.error().code == std::errc::no_such_file_or_directory;
-            return context.fail(is_no_waiter ? no_waiter(client, {*a, *b}) : answer.error());
+            return context.fail(is_no_waiter ? no_waiter(client, {first, second}) : answer.error());
         }
         context.print(context.json ? json_text("weir.prio-when/1", *answer)
                                    : when_text(answer->get(), context.out.glyphs));

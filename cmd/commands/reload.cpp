@@ -27,7 +27,7 @@ Exit run_reload(Context& context) {
         if (context.json) {
             Json json = Json::object();
             json.set("changes", list_of(done->changes)).set("warnings", list_of(done->warnings));
-            json.set("instances", list_of(done->instances));
+            json.set("instances", list_of(done->instances)).set("revision", static_cast<long long>(done->revision));
             context.print(json_text("weir.reload/1", json));
             return Exit::ok;
         }
@@ -36,6 +36,9 @@ Exit run_reload(Context& context) {
         }
         context.print("Reloaded by " + listed(done->instances) +
                       (done->changes.empty() ? "; no key changed.\n" : ".\n"));
+        if (done->revision > 0) {
+            context.print("The share tree is at revision " + std::to_string(done->revision) + ".\n");
+        }
         return Exit::ok;
     });
 }

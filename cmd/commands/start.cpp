@@ -56,23 +56,35 @@ Exit check_config(Context& context) {
     return settings ? Exit::ok : context.fail(Exit::failed, settings.error().message);
 }
 
-/// The share tree's file: the given one, checked; else one that admits all users.
-Exit choose_tree(Context& context, const std::string& files, std::string& path) {
+/// Why the file cannot be the share tree; `shown` is its name for people.
+Status check_tree(const std::string& path, const std::string& shown) {
+    const auto text = read_text_file(path);
+    if (!text) {
+        return Error{text.error().code, "cannot read " + path + ": " + text.error().message + "."};
+    }
+    const auto parsed = parse_share_tree(*text, shown);
+    if (const auto* mistakes = std::get_if<Diagnostics>(&parsed)) {
+        return Error{std::errc::invalid_argument, "the share tree is invalid:\n" + to_string(*mistakes)};
+    }
+    return Done{};
+}
+
+/// The share tree's file: the given one, checked; else one that admits all users. Where an earlier tree is stored, that
+/// one stays in force in place of a file with mistakes: they must not keep an instance down.
+Exit choose_tree(Context& context, const std::string& files, bool has_stored_tree, std::string& path) {
     if (!context.args.has("tree")) {
         path = files + "/shares.toml";
         const auto made = fs::exists(path) ? Status(Done{}) : broker::write_private_file(path, open_tree);
         return made ? Exit::ok : context.fail(made.error());
     }
     path = fs::absolute(context.args.text("tree")).string();
-    const auto text = read_text_file(path);
-    if (!text) {
-        return context.fail(Exit::no_such, "cannot read " + path + ": " + text.error().message + ".");
+    const Status checked = check_tree(path, context.args.text("tree"));
+    if (!checked && has_stored_tree) {
+        context.note("The stored share tree stays in force: " + checked.error().message);
+        return Exit::ok;
     }
-    const auto parsed = parse_share_tree(*text, context.args.text("tree"));
-    if (const auto* mistakes = std::get_if<Diagnostics>(&parsed)) {
-        return context.fail(Exit::invalid_tree, "the share tree is invalid:\n" + to_string(*mistakes));
-    }
-    return Exit::ok;
+    const bool is_invalid = !checked && checked.error().code == std::errc::invalid_argument;
+    return checked ? Exit::ok : context.fail(is_invalid ? Exit::invalid_tree : Exit::no_such, checked.error().message);
 }
 
 Plan plan_of(const Args& args, const std::string& rundir, const std::string& statedir) {
@@ -115,7 +127,7 @@ void reload(const Context& context, Session& session) {
 Exit stay(Context& context, Session& session, Signals& signals) {
     while (!signals.is_stop_asked()) {
         if (session.broker().has_ended()) {
-            return context.fail(Exit::failed, "the parent broker ended:\n" + session.broker().last_words());
+            return context.fail(Exit::failed, "the parent broker ended: " + session.broker().end_text());
         }
         (void)wait_readable({signals.fd(), session.broker().pidfd()}, session.pause());
         if (signals.take_hangup()) {
@@ -181,7 +193,8 @@ Exit run_start(Context& context) {
         return context.fail(lock.error());
     }
     Plan plan = plan_of(context.args, rundir, statedir);
-    Exit code = choose_tree(context, files, plan.share_tree);
+    Exit code =
+        choose_tree(context, files, has_state && fs::exists(statedir + "/job-priority.sqlite"), plan.share_tree);
     if (code == Exit::ok) {
         code = run_in(context, plan, files);
     }

@@ -63,7 +63,7 @@ Exit wait_and_show(Context& context, Client& client, std::uint64_t id, bool is_s
         return context.fail(ending.error());
     }
     if (!is_simulated) {
-        const auto output = job_output(client, id, 0);
+        const auto output = job_output(client, id);
         if (output) {
             if (context.json) {
                 context.note(output->data);

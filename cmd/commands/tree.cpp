@@ -28,6 +28,12 @@ Json json_of(const Instance& instance) {
     if (instance.jobid != 0) {
         json.set("jobid", instance.jobid).set("job", job_name(instance.jobid));
     }
+    if (!instance.policy.settings.empty()) {
+        Json policy = Json::object();
+        policy.set("tree", instance.policy.tree).set("settings", instance.policy.settings);
+        policy.set("from", instance.policy.from).set("refused", instance.policy.refused);
+        json.set("policy", std::move(policy));
+    }
     if (instance.lost_since > 0) {
         json.set("lost_since", instance.lost_since);
     }

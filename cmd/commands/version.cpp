@@ -3,9 +3,9 @@
 #include "cmd/cli/completion.hpp"
 #include "cmd/cli/help.hpp"
 #include "cmd/cli/man.hpp"
-#include "cmd/cli/suggest.hpp"
 #include "cmd/commands/answer.hpp"
 #include "cmd/commands/commands.hpp"
+#include "libfairshare/base/nearest_name.hpp"
 
 namespace weir::cmd {
 namespace {
@@ -52,7 +52,7 @@ Exit run_help(Context& context) {
         context.print(group_help(name, *context.table));
         return Exit::ok;
     }
-    const std::string near = nearest(name, names);
+    const std::string near = nearest_name(name, names);
     return context.fail(Exit::usage, "weir has no command \"" + name + "\"." +
                                          (near.empty() ? "" : " Did you mean \"weir " + near + "\"?") +
                                          "\nTry: weir --help");

@@ -19,11 +19,11 @@ Exit run_why(Context& context) {
         }
         Json reason = wait_reason(*job, ask_wait_facts(client, *job));
         if (context.json) {
-            context.print(json_text("weir.why/1", reason.set("id", *id).set("state", state_text(*job))));
+            context.print(json_text("weir.why/1", reason.set("id", job->id).set("state", state_text(*job))));
             return Exit::ok;
         }
         const bool unicode = context.out.glyphs.unicode;
-        context.print(wait_text(job_name(*id, unicode), reason.get(), unicode));
+        context.print(wait_text(job_name(job->id, unicode), reason.get(), unicode));
         return Exit::ok;
     });
 }

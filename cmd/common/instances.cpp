@@ -3,7 +3,6 @@
 #include "cmd/common/instances.hpp"
 
 #include <algorithm>
-#include <sstream>
 
 #include "cmd/common/instance_clock.hpp"
 #include "cmd/common/jobs.hpp"
@@ -42,6 +41,11 @@ void ask_instance(Client& client, Instance& instance, int depth) {
         instance.cores_busy = cores_of(json_object_get(answer->get(), "allocated"));
     }
     instance.jobs = job_counts(client);
+    std::vector<PolicyState> policies;
+    if (auto answer = client.call("job-priority.weights")) {
+        instance.policy = policy_state(json_object_get(answer->get(), "in_force"));
+        policies = policies_below(json_object_get(answer->get(), "in_force"));
+    }
     if (depth >= depth_max) {
         return;
     }
@@ -59,6 +63,9 @@ void ask_instance(Client& client, Instance& instance, int depth) {
         } else {
             child.problem = below.error().message.substr(0, below.error().message.find('\n'));
         }
+        for (const PolicyState& told : policies) {  // of an instance that we may not ask
+            child.policy = told.jobid == entry.jobid && child.policy.settings.empty() ? told : child.policy;
+        }
         child.jobid = entry.jobid;
         child.lost_since = entry.lost_since;
         child.serves = entry.serves;
@@ -73,54 +80,29 @@ void ask_instance(Client& client, Instance& instance, int depth) {
     }
 }
 
-/// One of a job's entries as text; empty where there is none.
-std::string looked_up(Client& client, std::uint64_t id, const std::string& key) {
-    Json keys = Json::array();
-    keys.append(Json::string(key));
-    Json payload = Json::object();
-    payload.set("id", id).set("flags", 0).set("keys", std::move(keys));
-    const auto answer = client.call("job-info.lookup", payload);
-    return answer ? text_at(answer->get(), key.c_str()) : std::string();
-}
-
-/// Whether the instance there has, as `local`, what its parent has as `id`: a child that began anew may have given the
-/// number to another job.
-bool has_copy(const std::string& uri, std::uint64_t local, std::uint64_t id) {
-    auto child = Client::open(uri, child_answer_s);
-    const auto jobspec = child ? Json::parse(looked_up(*child, local, "jobspec")) : Result<Json>(child.error());
-    const json_t* attributes = jobspec ? json_object_get(jobspec->get(), "attributes") : nullptr;
-    const json_t* mark = json_object_get(json_object_get(attributes, "system"), "weir");
-    return static_cast<std::uint64_t>(integer_at(mark, "jobid")) == id;
-}
-
 }  // namespace
 
-std::optional<RoutedJob> find_routed(Client& client, std::uint64_t id) {
-    // job-route leaves its mark in the alloc event; an eventlog outlives the routing table.
-    const std::int64_t none = 0;
-    std::int64_t child = none, local = none;
-    std::istringstream lines(looked_up(client, id, "eventlog"));
-    for (std::string line; std::getline(lines, line);) {
-        const auto event = Json::parse(line);
-        if (event && text_at(event->get(), "name") == "alloc") {
-            const json_t* context = json_object_get(event->get(), "context");
-            const json_t* mark = json_object_get(json_object_get(context, "annotations"), "weir");
-            child = integer_at(mark, "child");
-            local = integer_at(mark, "id");
-        }
+PolicyState policy_state(const json_t* in_force) {
+    return {text_at(in_force, "settings"), integer_at(in_force, "tree"), text_at(in_force, "from"),
+            text_at(in_force, "refused"), static_cast<std::uint64_t>(integer_at(in_force, "jobid"))};
+}
+
+std::vector<PolicyState> policies_below(const json_t* in_force) {
+    std::vector<PolicyState> policies;
+    for (const json_t* child : items_at(in_force, "children")) {
+        policies.push_back(policy_state(child));
     }
-    if (child == none) {
-        return std::nullopt;
+    return policies;
+}
+
+std::string policy_text(const PolicyState& policy, bool is_child) {
+    if (policy.settings.empty()) {
+        return "";
     }
-    // A partition that was started again is another job here, and has kept its own.
-    for (const ChildEntry& entry : children_of(client)) {
-        const auto local_id = static_cast<std::uint64_t>(local);
-        const bool is_there = entry.jobid == static_cast<std::uint64_t>(child);
-        if (!entry.uri.empty() && (is_there || has_copy(entry.uri, local_id, id))) {
-            return RoutedJob{entry.uri, local_id};
-        }
-    }
-    return std::nullopt;
+    const bool is_own = is_child && policy.from == "own";
+    return printable(std::to_string(policy.tree) + "/" + policy.settings) + (!policy.refused.empty() ? " refused"
+                                                                             : is_own                ? " own"
+                                                                                                     : "");
 }
 
 JobCounts job_counts(Client& client) {
@@ -191,6 +173,17 @@ std::vector<ChildEntry> children_of(Client& client) {
         }
     }
     return children;
+}
+
+std::map<std::uint64_t, std::string> partition_names(Client& client) {
+    std::map<std::uint64_t, std::string> names;
+    for (const ChildEntry& child : children_of(client)) {
+        std::string& name = names[child.jobid];
+        for (const std::string& queue : child.serves) {
+            name += (name.empty() ? "" : ", ") + queue;
+        }
+    }
+    return names;
 }
 
 std::set<std::uint64_t> partition_jobs(Client& client) {

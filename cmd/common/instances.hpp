@@ -3,6 +3,7 @@
 // Must not draw.
 #pragma once
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -11,14 +12,6 @@
 #include "cmd/common/client.hpp"
 
 namespace weir::cmd {
-
-/// Where a routed job runs.
-struct RoutedJob {
-    std::string uri;  ///< of the child instance
-    std::uint64_t local_id = 0;
-};
-/// nullopt if the job is not routed, or its child is gone.
-std::optional<RoutedJob> find_routed(Client& client, std::uint64_t id);
 
 struct JobCounts {
     std::int64_t pending = 0, running = 0, inactive = 0, failed = 0;
@@ -33,6 +26,9 @@ struct ChildEntry {
 };
 /// The children that job-route knows; empty if the module is not loaded.
 std::vector<ChildEntry> children_of(Client& client);
+
+/// The queues that each child serves, for people: "batch", "batch, debug".
+std::map<std::uint64_t, std::string> partition_names(Client& client);
 
 /// Jobs that are partitions: children of job-route, and jobs whose jobspec says so and that are not attached (yet or
 /// any more). Other users' jobs run in them.
@@ -54,6 +50,20 @@ Status publish(Client& client, const PartitionState& state);
 /// "down since 2026-11-21 09:31:05, 6 deaths in a row, the last: killed by signal 9; next try in 4s". `now` as above.
 std::string down_text(const PartitionState& state, double now);
 
+/// What job-priority of an instance says about its policy: `in_force` in job-priority.weights.
+struct PolicyState {
+    std::string settings;   ///< equal settings have equal ones; empty: nothing is known
+    std::int64_t tree = 0;  ///< revision of the share tree, as the instance counts that has it from nobody
+    std::string from;       ///< "own" or "parent"
+    std::string refused;    ///< why the parent's newest is not taken
+    std::uint64_t jobid = 0;
+};
+PolicyState policy_state(const json_t* in_force);
+/// Of the children of that instance, as they told it.
+std::vector<PolicyState> policies_below(const json_t* in_force);
+/// "3/1a2b3c4d", with "own" or "refused" behind it where a child does not follow its parent.
+std::string policy_text(const PolicyState& policy, bool is_child);
+
 struct Instance {
     std::string uri;
     std::string version;
@@ -66,6 +76,7 @@ struct Instance {
     double lost_since = 0;  ///< when its parent lost the link, in seconds since the epoch; 0: it is attached
     std::string problem;    ///< why the rest is missing: it did not answer
     std::optional<PartitionState> down;
+    PolicyState policy;
     std::vector<Instance> children;
 };
 /// The instance and all instances below it. Children that do not answer are listed with `problem`.

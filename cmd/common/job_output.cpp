@@ -2,28 +2,48 @@
 // Owns: the way from a job at the parent to the child that ran it.
 #include "cmd/common/job_output.hpp"
 
-#include "cmd/common/instances.hpp"
 #include "cmd/common/jobs.hpp"
 #include "cmd/common/reader.hpp"
+#include "cmd/common/routed.hpp"
 
 namespace weir::cmd {
 namespace {
 
-Result<JobOutput> local_output(Client& client, std::uint64_t id, std::int64_t offset) {
+/// One part. A job of this instance that runs is answered directly; of others job-route knows who has the output.
+Result<Json> part(Client& client, std::uint64_t id, const Json& question) {
+    Json payload = question.deep_copy();
+    payload.set("id", id);
+    auto answer = client.call("job-exec.output", payload);
+    if (answer) {
+        return answer;
+    }
+    auto told = ask_about(client, id, "job-exec.output", question);
+    if (!told) {
+        const bool passes_on = told.error().code != std::errc::function_not_supported;
+        return passes_on ? told.error() : answer.error();
+    }
+    if (told->error) {
+        return told->hops.empty() ? answer.error() : *told->error;
+    }
+    return std::move(told->answer);
+}
+
+Result<JobOutput> stream_output(Client& client, std::uint64_t id, const char* stream) {
     JobOutput output;
+    std::int64_t offset = 0;
     while (true) {
-        Json payload = Json::object();
-        payload.set("id", id).set("offset", offset);
-        auto answer = client.call("job-exec.output", payload);
+        Json question = Json::object();
+        question.set("offset", offset).set("stream", stream);
+        const auto answer = part(client, id, question);
         if (!answer) {
             return answer.error();
         }
-        const std::string part = text_at(answer->get(), "data");
-        output.data += part;
+        const std::string data = text_at(answer->get(), "data");
+        output.data += data;
         output.path = text_at(answer->get(), "path");
         output.is_complete = json_is_true(json_object_get(answer->get(), "eof"));
-        offset = integer_at(answer->get(), "next", offset + static_cast<std::int64_t>(part.size()));
-        if (part.empty() || output.is_complete) {
+        offset = integer_at(answer->get(), "offset", offset + static_cast<std::int64_t>(data.size()));
+        if (data.empty() || output.is_complete) {
             return output;
         }
     }
@@ -31,20 +51,16 @@ Result<JobOutput> local_output(Client& client, std::uint64_t id, std::int64_t of
 
 }  // namespace
 
-Result<JobOutput> job_output(Client& client, std::uint64_t id, std::int64_t offset) {
-    const auto here_or_below = [&]() -> Result<JobOutput> {
-        const auto routed = find_routed(client, id);
-        if (!routed) {
-            return local_output(client, id, offset);
-        }
-        auto child = Client::open(routed->uri, child_answer_s);
-        return child ? local_output(*child, routed->local_id, offset) : child.error();
-    };
-    auto output = here_or_below();
+Result<JobOutput> job_output(Client& client, std::uint64_t id) {
+    auto output = stream_output(client, id, "stdout");
     if (!output && output.error().code == std::errc::no_such_file_or_directory) {
         return Error{output.error().code,
                      "no output is stored of " + job_name(id) +
                          ": it has not started, was simulated, or ran in a partition that is gone."};
+    }
+    const auto errors = output ? stream_output(client, id, "stderr") : output;
+    if (output && errors && errors->path != output->path) {
+        output->data += errors->data;
     }
     return output;
 }

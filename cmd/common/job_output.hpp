@@ -14,8 +14,8 @@ struct JobOutput {
     std::string path;  ///< of the file that keeps it
 };
 
-/// From byte `offset` on. For a job routed to a child instance the child is asked. Errors: ENOENT if no output is
-/// stored.
-Result<JobOutput> job_output(Client& client, std::uint64_t id, std::int64_t offset);
+/// What the job wrote: standard output, then standard error where that is in a file of its own. For a job routed to a
+/// child instance the child is asked. Errors: ENOENT if no output is stored.
+Result<JobOutput> job_output(Client& client, std::uint64_t id);
 
 }  // namespace weir::cmd

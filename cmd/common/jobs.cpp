@@ -9,6 +9,7 @@
 #include <array>
 
 #include "cmd/common/reader.hpp"
+#include "cmd/common/routed.hpp"
 #include "cmd/common/text.hpp"
 #include "cmd/common/time_text.hpp"
 
@@ -171,21 +172,35 @@ Status list_jobs(Client& client, const JobQuery& query, const std::function<void
     });
 }
 
-Result<Job> find_job(Client& client, std::uint64_t id) {
+Json job_question() {
     Json attributes = wanted_attributes(false);
     attributes.append(Json::string("dependencies"));
     Json payload = Json::object();
-    payload.set("id", static_cast<unsigned long long>(id)).set("attrs", std::move(attributes));
+    payload.set("attrs", std::move(attributes));
+    return payload;
+}
+
+Job job_from(const Json& answer) {
+    Job job = job_of(json_object_get(answer.get(), "job"));
+    job.annotations = nullptr;
+    return job;
+}
+
+Result<Job> find_job(Client& client, std::uint64_t id) {
+    Json payload = job_question();
+    payload.set("id", id);
     auto answer = client.call("job-list.list-id", payload);
+    if (!answer && answer.error().code == std::errc::no_such_file_or_directory) {
+        payload.set("id", id_here(client, id));
+        answer = client.call("job-list.list-id", payload);
+    }
     if (!answer) {
         const bool unknown = answer.error().code == std::errc::no_such_file_or_directory;
         return unknown ? Error{answer.error().code,
                                "no job " + job_name(id) + " at " + client.uri() + ". See: weir jobs -a"}
                        : answer.error();
     }
-    Job job = job_of(json_object_get(answer->get(), "job"));
-    job.annotations = nullptr;
-    return job;
+    return job_from(*answer);
 }
 
 std::string state_text(const Job& job) {

@@ -56,7 +56,11 @@ struct JobQuery {
 };
 /// Jobs in job-list's order: pending by priority, then running, then inactive.
 Status list_jobs(Client& client, const JobQuery& query, const std::function<void(const Job&)>& take);
-/// One job. Errors: ENOENT "no job ƒ… here".
+/// A request to job-list.list-id without the id, and the job in its answer.
+Json job_question();
+Job job_from(const Json& answer);
+/// One job, by its id here, at the parent or in a partition: `id` of the result is the one here. Errors: ENOENT "no job
+/// ƒ… here".
 Result<Job> find_job(Client& client, std::uint64_t id);
 /// "SCHED", "RUN", …; "INACTIVE" becomes its result: "completed", "failed", "canceled", "timeout".
 std::string state_text(const Job& job);

@@ -4,20 +4,16 @@
 
 #include "cmd/common/text.hpp"
 #include "libfairshare/tree/diagnostics.hpp"
+#include "libfairshare/tree/nearest_path.hpp"
 
 namespace weir::cmd {
 namespace {
 
 Error unknown(const ShareTree& tree, const std::string& reference) {
-    std::vector<std::string> paths;
-    for (std::uint32_t index = 1; index < tree.size(); ++index) {
-        paths.push_back(tree.path(NodeId{index}));
-    }
-    const std::vector<std::string_view> names(paths.begin(), paths.end());
-    const std::string hint = did_you_mean(reference, names);
+    const std::string hint = did_you_mean_path(tree, reference);
     return {std::errc::no_such_file_or_directory, "there is no line of " + weir::quoted(reference) +
-                                                      " in the share tree" + (hint.empty() ? "" : "; " + hint) +
-                                                      ".\nSee: weir share show"};
+                                                      " in the share tree" + (hint.empty() ? "." : "; " + hint) +
+                                                      "\nSee: weir share show"};
 }
 
 }  // namespace

@@ -18,6 +18,10 @@ inline std::int64_t integer_at(const json_t* object, const char* key, std::int64
     const json_t* value = json_object_get(object, key);
     return json_is_integer(value) ? static_cast<std::int64_t>(json_integer_value(value)) : otherwise;
 }
+/// A job's id.
+inline std::uint64_t id_at(const json_t* object, const char* key = "id") {
+    return static_cast<std::uint64_t>(integer_at(object, key));
+}
 /// Integers and reals; null and anything else give the default.
 inline double number_at(const json_t* object, const char* key, double otherwise = 0) {
     const json_t* value = json_object_get(object, key);

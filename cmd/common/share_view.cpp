@@ -13,12 +13,14 @@ ShareView share_view_of(const json_t* answer) {
     view.reason = text_at(answer, "reason");
     view.toml = text_at(answer, "toml");
     view.time = number_at(answer, "time");
+    view.now = number_at(answer, "now");
     for (const json_t* entry : items_at(answer, "nodes")) {
         ShareNode node;
         node.path = text_at(entry, "path");
         node.is_user = text_at(entry, "kind") == "user";
         node.shares = integer_at(entry, "shares");
         node.entitled = number_at(entry, "entitled");
+        node.used = number_at(entry, "used");
         node.usage_core_s = number_at(entry, "usage_core_s");
         node.charged_core_us = integer_at(entry, "charged_core_us");
         if (has_number(entry, "level_fs")) {
@@ -38,12 +40,9 @@ ShareView share_view_of(const json_t* answer) {
     view.idle_core_s = number_at(idle, "usage_core_s");
     view.idle = held_core_s > 0 ? view.idle_core_s / held_core_s : 0;
     view.idle_cores = integer_at(idle, "running_cores");
-    double all = 0;
+    view.all_core_s = number_at(json_object_get(answer, "unassociated"), "usage_core_s");
     for (const ShareNode& node : view.nodes) {
-        all += node.path.find('/') == std::string::npos ? node.usage_core_s : 0;
-    }
-    for (ShareNode& node : view.nodes) {
-        node.used = all > 0 ? node.usage_core_s / all : 0;
+        view.all_core_s += node.path.find('/') == std::string::npos ? node.usage_core_s : 0;
     }
     return view;
 }

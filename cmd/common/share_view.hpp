@@ -24,8 +24,10 @@ struct ShareNode {
 struct ShareView {
     std::int64_t revision = 0;
     std::string author, reason, toml;
-    double time = 0;
+    double time = 0;               ///< of the revision
+    double now = 0;                ///< when it was asked
     std::vector<ShareNode> nodes;  ///< parents before children, without the root
+    double all_core_s = 0;         ///< decayed usage of the whole tree and of nobody
     double idle_core_s = 0;        ///< resources that partitions held and no job used, decayed
     double idle = 0;               ///< part of all that partitions and jobs held
     std::int64_t idle_cores = 0;   ///< now

@@ -3,6 +3,7 @@
 #include "cmd/common/wait_reason.hpp"
 
 #include <algorithm>
+#include <functional>
 
 #include "cmd/common/dependencies.hpp"
 #include "cmd/common/reader.hpp"
@@ -47,6 +48,39 @@ Json stopped(const Job& job, const json_t* queue) {
                   "waits until " + name + " is started; it was stopped" + (why.empty() ? "" : ": " + printable(why)));
 }
 
+/// The innermost partition is the one that decides.
+Json in_partition(Json out, const WaitFacts& facts) {
+    const Hop& last = facts.hops.back();
+    out.set("partition", last.partition).set("child", last.child).set("child_id", last.id);
+    return out;
+}
+
+Json in_route(const Job& job, const WaitFacts& facts) {
+    if (const double since = number_at(facts.route.get(), "lost_since"); since > 0) {
+        return reason("child-lost",
+                      "waits in the child instance " +
+                          job_name(static_cast<std::uint64_t>(integer_at(facts.route.get(), "child"))) +
+                          ", which is lost since " + local_time(since) +
+                          "; when [weir.route] lost-after is over it goes to another that serves its queue");
+    }
+    if (facts.below) {
+        return in_partition(wait_reason(facts.below->job, facts.below->facts), facts);
+    }
+    if (!facts.hops.empty()) {
+        return in_partition(reason("routed", "waits in a partition that gave no answer: " +
+                                                 printable(facts.unanswered ? facts.unanswered->message : "")),
+                            facts);
+    }
+    if (!facts.is_served && facts.lost_child) {
+        return reason("child-lost",
+                      "waits for a child instance that serves its queue: " + job_name(facts.lost_child->jobid) +
+                          " is lost since " + local_time(facts.lost_child->lost_since));
+    }
+    return facts.is_served ? reason("arriving", "is on its way to a partition")
+                           : reason("no-partition", "waits for a partition: no partition serves the queue \"" +
+                                                        printable(job.queue) + "\" now");
+}
+
 Json in_sched(const Job& job, const WaitFacts& facts) {
     if (job.urgency == urgency_held) {
         return reason("held", "is held: its urgency is 0; `weir nice " + job_name(job.id) + " 0` releases it");
@@ -60,21 +94,8 @@ Json in_sched(const Job& job, const WaitFacts& facts) {
     if (facts.scheduler) {
         return facts.scheduler.share();
     }
-    if (const double since = number_at(facts.route.get(), "lost_since"); since > 0) {
-        return reason("child-lost",
-                      "waits in the child instance " +
-                          job_name(static_cast<std::uint64_t>(integer_at(facts.route.get(), "child"))) +
-                          ", which is lost since " + local_time(since) +
-                          "; when [weir.route] lost-after is over it goes to another that serves its queue");
-    }
-    if (facts.served_by.empty() && facts.lost_child) {
-        return reason("child-lost",
-                      "waits for a child instance that serves its queue: " + job_name(facts.lost_child->jobid) +
-                          " is lost since " + local_time(facts.lost_child->lost_since));
-    }
-    if (!facts.served_by.empty()) {
-        return reason("routed", "waits in the instance that serves its queue, " + facts.served_by + "; `weir --uri " +
-                                    facts.served_by + " jobs` shows what goes on there");
+    if (facts.route) {
+        return in_route(job, facts);
     }
     if (job.priority == 0) {
         return reason("held", "is held: a plugin of the job-manager gave it priority 0");
@@ -102,16 +123,26 @@ Json not_waiting(const Job& job) {
 
 }  // namespace
 
-WaitFacts ask_wait_facts(Client& client, const Job& job) {
+namespace {
+
+/// A request about the job, to whoever has it.
+using Ask = std::function<Result<Json>(const std::string& topic, const Json& payload)>;
+
+WaitFacts ask_instance(const Job& job, const Ask& ask) {
     WaitFacts facts;
     if (!is_waiting(job)) {
         return facts;
     }
+    const auto take = [&](Json& into, const std::string& topic, const Json& payload) {
+        auto answer = ask(topic, payload);
+        if (answer) {
+            into = std::move(*answer);
+        }
+        return answer ? std::errc() : answer.error().code;
+    };
     Json id = Json::object();
     id.set("id", job.id);
-    if (auto answer = client.call("job-priority.explain", id)) {
-        facts.priority = std::move(*answer);
-    }
+    (void)take(facts.priority, "job-priority.explain", id);
     if (job.state != FLUX_JOB_STATE_SCHED) {
         return facts;
     }
@@ -119,17 +150,45 @@ WaitFacts ask_wait_facts(Client& client, const Job& job) {
     if (!job.queue.empty()) {
         queue.set("name", job.queue);
     }
-    if (auto answer = client.call("job-manager.queue-status", queue)) {
-        facts.queue = std::move(*answer);
+    (void)take(facts.queue, "job-manager.queue-status", queue);
+    facts.is_foreign_scheduler = take(facts.scheduler, "sched.why", id) == std::errc::function_not_supported;
+    return facts;
+}
+
+/// The same questions, answered by the partition that has the job.
+void ask_partition(Client& client, std::uint64_t id, WaitFacts& facts) {
+    const auto told = ask_about(client, id, "job-list.list-id", job_question());
+    if (!told || told->error) {
+        facts.unanswered = told ? told->error : std::optional<Error>(told.error());
+        facts.hops = told ? told->hops : std::vector<Hop>();
+        return;
     }
-    if (auto answer = client.call("sched.why", id)) {
-        facts.scheduler = std::move(*answer);
+    facts.hops = told->hops;
+    const Job job = job_from(told->answer);
+    const Ask ask = [&](const std::string& topic, const Json& payload) -> Result<Json> {
+        auto answer = ask_about(client, id, topic, payload);
+        if (!answer) {
+            return answer.error();
+        }
+        return answer->error ? Result<Json>(*answer->error) : Result<Json>(std::move(answer->answer));
+    };
+    facts.below = std::make_shared<const WaitBelow>(WaitBelow{job, ask_instance(job, ask)});
+}
+
+}  // namespace
+
+WaitFacts ask_wait_facts(Client& client, const Job& job) {
+    WaitFacts facts = ask_instance(
+        job, [&client](const std::string& topic, const Json& payload) { return client.call(topic, payload); });
+    if (job.state != FLUX_JOB_STATE_SCHED || facts.scheduler) {
         return facts;
-    } else {
-        facts.is_foreign_scheduler = answer.error().code == std::errc::function_not_supported;
     }
+    Json id = Json::object();
+    id.set("id", job.id);
     if (auto answer = client.call("job-route.locate", id)) {
         facts.route = std::move(*answer);
+    } else {
+        return facts;
     }
     for (const ChildEntry& child : children_of(client)) {
         if (std::find(child.serves.begin(), child.serves.end(), job.queue) == child.serves.end()) {
@@ -138,8 +197,11 @@ WaitFacts ask_wait_facts(Client& client, const Job& job) {
         if (child.lost_since > 0) {
             facts.lost_child = child;
         } else {
-            facts.served_by = child.uri;
+            facts.is_served = true;
         }
+    }
+    if (integer_at(facts.route.get(), "child") != 0 && number_at(facts.route.get(), "lost_since") <= 0) {
+        ask_partition(client, job.id, facts);
     }
     return facts;
 }
@@ -161,16 +223,23 @@ Json wait_reason(const Job& job, const WaitFacts& facts) {
 }
 
 std::string wait_text(const std::string& subject, const json_t* reason, bool unicode) {
-    std::string text = subject + " " + text_at(reason, "text");
+    std::string text = subject + " " + printable(text_at(reason, "text"));
     if (const double start = number_at(reason, "t_estimate"); start > 0) {
         text += "; estimated start: " + local_time(start);
     } else if (const double earliest = number_at(reason, "not_before"); earliest > 0) {
         text += "; not before " + local_time(earliest);
     }
     text += ".\n";
+    const auto id_at = [reason](const char* key) { return static_cast<std::uint64_t>(integer_at(reason, key)); };
+    if (id_at("child") != 0) {
+        const std::string there = id_at("child_id") != 0 ? " as " + job_name(id_at("child_id"), unicode) : "";
+        text += "It is in the partition " + printable(text_at(reason, "partition")) + " (" +
+                job_name(id_at("child"), unicode) + ")" + there + ".\n";
+    }
     if (json_object_get(reason, "behind") != nullptr) {
+        const bool is_below = json_is_true(json_object_get(reason, "is_below"));
         text += "It is number " + std::to_string(integer_at(reason, "place")) + " in the queue; " +
-                job_name(static_cast<std::uint64_t>(integer_at(reason, "behind")), unicode) +
+                job_name(id_at("behind"), unicode) + (is_below ? ", submitted to the partition itself," : "") +
                 " is the first pending job";
         const double start = number_at(reason, "behind_start");
         text += start > 0 ? ", with estimated start " + local_time(start) + ".\n" : ".\n";

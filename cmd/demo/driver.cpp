@@ -152,6 +152,15 @@ void Driver::observe_partition(const SessionChild& child, Client& client) {
     std::reverse(line.jobs.begin(), line.jobs.end());
 }
 
+void Driver::keep_fullest(std::int64_t pending, const ShareView& view) {
+    if (pending * 4 <= fullest_.scene.pending * 5) {
+        return;
+    }
+    if (auto scene = queue_scene(session_.client(), "", view.now)) {
+        fullest_ = {view, std::move(*scene), duration_from_seconds(std::max(0.0, view.now - begin_))};
+    }
+}
+
 Status Driver::observe() {
     Client& parent = session_.client();
     auto view = share_view(parent);
@@ -181,6 +190,7 @@ Status Driver::observe() {
                                 cores[id], integer_at(job, "priority"),
                                 duration_from_seconds(at - number_at(job, "submit", at))});
     }
+    keep_fullest(integer_at(queue->get(), "of"), *view);
     finished_ = job_counts(parent).inactive;
     for (std::size_t i = 0; i < children_.size(); ++i) {
         observe_partition(session_.children()[i], children_[i]);
@@ -234,7 +244,7 @@ Status Driver::run(LiveOutput& output, Signals& signals) {
             return Error{std::errc::interrupted, "interrupted"};
         }
         if (session_.broker().has_ended()) {
-            return Error{std::errc::io_error, "the parent broker ended:\n" + session_.broker().last_words()};
+            return Error{std::errc::io_error, "the parent broker ended: " + session_.broker().end_text()};
         }
     }
     return Done{};

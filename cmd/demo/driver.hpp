@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "cmd/common/instance_facts.hpp"
 #include "cmd/demo/workload.hpp"
 #include "cmd/instance/session.hpp"
 #include "cmd/view/live_view.hpp"
@@ -31,6 +32,13 @@ class LiveOutput {
     int fd_;
 };
 
+/// The moment at which most jobs were pending.
+struct FullestMoment {
+    ShareView view;
+    QueueScene scene;
+    Duration at{};  ///< scaled, since the first submission
+};
+
 class Driver {
   public:
     Driver(const Workload& workload, Session& session, double scale, double origin);
@@ -40,10 +48,13 @@ class Driver {
     Instant first_submit() const;
     Instant last_submit() const;
     std::int64_t finished() const { return finished_; }
+    const FullestMoment& fullest() const { return fullest_; }
 
   private:
     Status submit_due();
     Status observe();
+    /// Looks closely where the queue has grown by a quarter since the last such look.
+    void keep_fullest(std::int64_t pending, const ShareView& view);
     void observe_partition(const SessionChild& child, Client& client);
     double now() const;
     Duration next_wait(Duration view_at) const;
@@ -58,6 +69,7 @@ class Driver {
     Duration makespan_{};
     std::vector<Client> children_;
     LiveState state_;
+    FullestMoment fullest_;
 };
 
 }  // namespace weir::cmd

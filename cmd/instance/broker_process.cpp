@@ -191,6 +191,14 @@ std::string BrokerProcess::last_words() {
     return text;
 }
 
+std::string BrokerProcess::end_text() {
+    const int status = reap();
+    const std::string how = WIFSIGNALED(status) ? "killed by signal " + std::to_string(WTERMSIG(status))
+                                                : "exit code " + std::to_string(WEXITSTATUS(status));
+    const std::string words = last_words();
+    return words.empty() ? how : how + "\n" + words;
+}
+
 Result<std::string> BrokerProcess::wait_ready(Signals& signals, Duration timeout) {
     std::string text;
     const Duration deadline = monotonic_now() + timeout;

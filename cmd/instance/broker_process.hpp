@@ -45,12 +45,13 @@ class BrokerProcess {
     pid_t pid() const { return pid_; }
     /// What was added to its log since the last call.
     std::vector<LogLine> log();
-    /// The last errors of its log.
-    std::string last_words();
+    /// How it ended: "killed by signal 9", "exit code 1", and the last errors of its log. REQUIRES: has_ended().
+    std::string end_text();
 
   private:
     BrokerProcess() = default;
     int reap();
+    std::string last_words();  ///< the last errors of its log
 
     pid_t pid_ = -1;
     int pidfd_ = -1;

@@ -72,6 +72,21 @@ void note_all(const Json& answer, const char* key, std::vector<std::string>& lis
     }
 }
 
+/// What became of the share tree, which is a file of its own: a mistake in it refuses no configuration.
+void tell_share_tree(Member& member, Reloaded& out) {
+    const auto stats = member.client->call("job-priority.stats-get", {}, child_answer_s);
+    if (!stats) {
+        return;  // none here
+    }
+    const std::int64_t revision = integer_at(stats->get(), "revision");
+    if (const std::string problem = text_at(stats->get(), "share_tree_problem"); !problem.empty()) {
+        add_once(out.warnings, problem + "\nThe share tree stays at revision " + std::to_string(revision) + ".");
+    }
+    if (member.name == "top") {
+        out.revision = revision;
+    }
+}
+
 }  // namespace
 
 Result<Reloaded> reload_tree(Client& top) {
@@ -98,6 +113,7 @@ Result<Reloaded> reload_tree(Client& top) {
         note_all(*answer, "changes", out.changes);
         note_all(*answer, "warnings", out.warnings);
         out.instances.push_back(members[i].name);
+        tell_share_tree(members[i], out);
     }
     return out;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: letting an instance and those below it read their configurations again, all or none. Must not print.
 #pragma once
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -11,8 +12,9 @@ namespace weir::cmd {
 struct Reloaded {
     std::vector<std::string>
         changes;  ///< "[weir] half-life: \"16d\" -> \"1d\""; none from a stock Flux, which tells none
-    std::vector<std::string> warnings;   ///< each once, from all instances
+    std::vector<std::string> warnings;   ///< each once, from all instances; of a share tree that was refused, too
     std::vector<std::string> instances;  ///< who read again: "top", "batch"
+    std::int64_t revision = 0;           ///< of the share tree in force at the top; 0: there is none
 };
 
 /// `top` and every attached child instance that answers; a warning names one that does not. Errors: what the one that

@@ -163,7 +163,7 @@ std::string Session::child_failure(const SessionChild& child) {
     if (!job || job->state != FLUX_JOB_STATE_INACTIVE) {
         return "";
     }
-    const auto output = job_output(*client_, child.jobid, 0);
+    const auto output = job_output(*client_, child.jobid);
     return "the partition " + child.partition.name + " ended before it served its queue" +
            (job->note.empty() ? "" : " (" + job->note + ")") + ". It said:\n" + (output ? output->data : "(nothing)");
 }
@@ -194,7 +194,7 @@ Status Session::wait_attached(Signals& signals) {
             return Error{std::errc::interrupted, "interrupted"};
         }
         if (process_->has_ended()) {
-            return Error{std::errc::io_error, "the parent broker ended:\n" + process_->last_words()};
+            return Error{std::errc::io_error, "the parent broker ended: " + process_->end_text()};
         }
     }
     return Error{std::errc::timed_out, "the partitions did not come up within a minute; see " + plan_.rundir};
@@ -224,7 +224,7 @@ std::string Session::end_of(SessionChild& child) {
     if (WIFSIGNALED(status)) {
         return "killed by signal " + std::to_string(WTERMSIG(status));
     }
-    const auto output = job_output(*client_, child.jobid, 0);
+    const auto output = job_output(*client_, child.jobid);
     std::istringstream lines(output ? output->data : "");
     std::string last;
     for (std::string line; std::getline(lines, line);) {

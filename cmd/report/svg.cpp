@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the elements' text. Pixels have one decimal, so that equal pictures are equal bytes.
+// Owns: the elements' text. Pixels have one decimal, so that equal pictures are equal bytes. Colours are those of Okabe
+// and Ito 2008, which people with any colour vision tell apart, each with a dash of its own.
 #include "cmd/report/svg.hpp"
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
 
 #include "cmd/common/text.hpp"
@@ -47,7 +49,53 @@ constexpr std::array<const char*, series_max> shapes = {"m-4 0a4 4 0 1 0 8 0a4 4
                                                         "m0 4.5l4.5 -8h-9z",
                                                         "m-1.5 -4.5h3v9h-3z"};
 
+constexpr const char* svg_style = R"(
+:root{color-scheme:light dark;--bg:#fff;--fg:#1a1d21;--line:#8888884d;
+--c0:#0072b2;--c1:#d55e00;--c2:#009e73;--c3:#aa4c86;--c4:#b07c00;--c5:#3a93c9;--c6:#555;--c7:#7a5230}
+@media(prefers-color-scheme:dark){:root{--bg:#15181c;--fg:#e6e8ea;
+--c0:#56b4e9;--c1:#ff8c3a;--c2:#2fc79a;--c3:#e39cc6;--c4:#f0c23c;--c5:#9ad1f2;--c6:#aaa;--c7:#c9a27e}}
+svg{display:block;width:100%;height:auto;fill:currentColor;font-size:12px}
+.grid{stroke:var(--line)}.rule{stroke:currentColor;opacity:.55}.due{stroke:currentColor;stroke-dasharray:5 4}
+.faint{opacity:.75;font-size:11px}.bold{font-weight:600}.end{text-anchor:end}.middle{text-anchor:middle}
+.curve{fill:none;stroke-width:1.8;stroke-linejoin:round}.mark{stroke-width:1.6}.area{stroke:none;fill-opacity:.3}
+.job{fill-opacity:.55;stroke:var(--bg);stroke-width:.6}.other{fill:currentColor;fill-opacity:.2}.on{font-size:10px}
+)";
+
+/// Colours and dashes of the series, and classes that overrule them.
+std::string series_style() {
+    static constexpr const char* dashes[series_max] = {"none", "7 3",  "2 2.5", "9 3 2 3",
+                                                       "4 4",  "12 3", "1 4",   "6 2 1 2 1 2"};
+    std::string css;
+    for (std::size_t i = 0; i < series_max; ++i) {
+        const std::string n = std::to_string(i);
+        css += ".s" + n + "{stroke:var(--c" + n + ");fill:var(--c" + n + ")}.curve.s" + n +
+               "{fill:none;stroke-dasharray:" + dashes[i] + "}\n";
+    }
+    return css +
+           ".mark{stroke-dasharray:none}.job{stroke:var(--bg)}.thin,.area,.bar{stroke:none}\n"
+           ".back{fill:var(--line)}.tick{stroke:currentColor;stroke-width:2.4}.box{stroke:var(--line);fill-opacity:.12}"
+           "\n"
+           ".curve.past{stroke-dasharray:none}.curve.ahead{stroke-dasharray:2 3}.left{fill:none;stroke-dasharray:3 "
+           "2}\n";
+}
+
 }  // namespace
+
+std::string picture_style() {
+    return svg_style + series_style();
+}
+
+std::string standalone(const std::string& svg) {
+    const std::size_t head = svg.find('>');
+    return svg.substr(0, head) + " xmlns=\"http://www.w3.org/2000/svg\">\n<style>" + picture_style() +
+           "svg{background:var(--bg);color:var(--fg);font-family:system-ui,\"DejaVu Sans\",sans-serif}</style>" +
+           svg.substr(head + 1);
+}
+
+std::string exact(double value) {
+    std::array<char, 64> buffer;
+    return {buffer.data(), std::to_chars(buffer.data(), buffer.data() + buffer.size(), value).ptr};
+}
 
 std::string escaped(std::string_view text) {
     std::string out;
@@ -130,6 +178,14 @@ Svg::Svg(std::string id, double width, double height, const std::string& title, 
     text_ = "<svg id=\"" + id + "\" viewBox=\"0 0 " + px(width) + " " + px(height) +
             "\" role=\"img\" aria-labelledby=\"" + id + "-t " + id + "-d\">\n<title id=\"" + id + "-t\">" +
             escaped(title) + "</title>\n<desc id=\"" + id + "-d\">" + escaped(alternative) + "</desc>\n";
+}
+
+void Svg::open(const std::vector<std::pair<std::string, std::string>>& data, const std::string& hint) {
+    text_ += "<g";
+    for (const auto& [name, value] : data) {
+        text_ += " data-" + name + "=\"" + escaped(value) + "\"";
+    }
+    text_ += ">" + (hint.empty() ? "" : "<title>" + escaped(hint) + "</title>") + "\n";
 }
 
 void Svg::line(double x1, double y1, double x2, double y2, const std::string& classes) {

@@ -13,6 +13,12 @@ namespace weir::cmd {
 
 /// `<`, `>`, `&` and quotes as entities; control characters left out.
 std::string escaped(std::string_view text);
+/// The shortest decimal text that reads back as the same number.
+std::string exact(double value);
+/// The style sheet of all pictures: the colours of light and dark, the classes. Pages include it once.
+std::string picture_style();
+/// A picture of Svg as a file of its own, for papers: with its namespace and its style sheet.
+std::string standalone(const std::string& svg);
 
 /// The number of distinguishable series; further ones wrap around.
 inline constexpr std::size_t series_max = 8;
@@ -43,6 +49,10 @@ class Svg {
   public:
     /// `id`: unique on the page. `title` names the picture, `alternative` describes it in words.
     Svg(std::string id, double width, double height, const std::string& title, const std::string& alternative);
+
+    /// What follows until close() belongs together. `data`: names and values of data-* attributes; `hint`: a title.
+    void open(const std::vector<std::pair<std::string, std::string>>& data, const std::string& hint);
+    void close() { text_ += "</g>\n"; }
 
     /// Classes: "grid", "rule", "faint", "bold", "end", "middle", "area", "sN" (series N).
     void line(double x1, double y1, double x2, double y2, const std::string& classes);

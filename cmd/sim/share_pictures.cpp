@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: pictures of accounts: share against usage, what was due and what was got, distance from entitlement.
 #include <algorithm>
+#include <optional>
 
 #include "cmd/common/text.hpp"
 #include "cmd/sim/picture_axes.hpp"
@@ -11,9 +12,56 @@ namespace {
 
 constexpr std::size_t accounts_max = 20;
 
-double part_of(const UsageSample& sample, std::size_t account) {
-    return sample.usage_core_s[0] > 0 ? sample.usage_core_s[account] / sample.usage_core_s[0] : 0;
+/// Usage as a multiple of the share, among those that ask; nothing where the account does not.
+std::optional<double> multiple_of_share(const std::vector<AskingPart>& parts, std::size_t account) {
+    for (const AskingPart& part : parts) {
+        if (part.party == account && part.entitled > 0) {
+            return part.used / part.entitled;
+        }
+    }
+    return std::nullopt;
 }
+
+/// By policy, by sample.
+using AskingSamples = std::vector<std::vector<std::vector<AskingPart>>>;
+AskingSamples asking_samples(const Comparison& comparison) {
+    AskingSamples samples;
+    for (const Measured& policy : comparison.policies) {
+        auto& list = samples.emplace_back();
+        for (const UsageSample& sample : policy.usage) {
+            list.push_back(asking_parts(sample, comparison.yardstick.accounts));
+        }
+    }
+    return samples;
+}
+
+/// The stretches in which there is a value, as lines.
+std::vector<Points> stretches(const std::vector<std::pair<double, std::optional<double>>>& values) {
+    std::vector<Points> lines;
+    bool is_open = false;
+    for (const auto& [at, value] : values) {
+        if (value) {
+            if (!is_open) {
+                lines.emplace_back();
+            }
+            lines.back().emplace_back(at, *value);
+        }
+        is_open = value.has_value();
+    }
+    return lines;
+}
+
+std::string mean_text(const std::vector<std::pair<double, std::optional<double>>>& values, const std::string& unit) {
+    double sum = 0;
+    std::size_t count = 0;
+    for (const auto& [at, value] : values) {
+        sum += value.value_or(0);
+        count += value ? 1 : 0;
+    }
+    return count == 0 ? "never asks with another" : fixed(sum / static_cast<double>(count), 2) + unit;
+}
+
+constexpr double multiple_max = 4;  ///< drawn at most: at the beginning the first to come have all
 
 std::string half_life_text(const Comparison& comparison) {
     return duration_text(comparison.yardstick.half_life);
@@ -24,54 +72,54 @@ std::string half_life_text(const Comparison& comparison) {
 Picture share_picture(const Comparison& comparison) {
     const auto accounts = shown_accounts(comparison, usage_panels_max);
     const auto entitled = comparison.yardstick.accounts.entitled();
+    const AskingSamples samples = asking_samples(comparison);
     const double across = 310, down = 150;
-    double high = 0;
+    const std::size_t rows = (accounts.size() + 2) / 3;
+    // One series of values an account and policy, in that order.
+    std::vector<std::vector<std::pair<double, std::optional<double>>>> values;
     std::string words;
     for (const std::size_t account : accounts) {
-        high = std::max(high, entitled[account]);
         words += (words.empty() ? "" : "; ") + comparison.yardstick.accounts.parties[account].name +
-                 " is entitled to " + percent(entitled[account]);
-        for (const Measured& policy : comparison.policies) {
-            double mean = 0;
-            for (std::size_t i = 0; i < policy.usage.size(); ++i) {
-                const UsageSample& sample = policy.usage[i];
-                // At the beginning the first to come have all: that must not flatten the rest.
-                high = i >= policy.usage.size() / 20 ? std::max(high, part_of(sample, account)) : high;
-                mean += part_of(sample, account) / static_cast<double>(policy.usage.size());
+                 " is entitled to " + percent(entitled[account]) + " of the machine and used of its share";
+        for (std::size_t p = 0; p < comparison.policies.size(); ++p) {
+            auto& series = values.emplace_back();
+            for (std::size_t i = 0; i < samples[p].size(); ++i) {
+                series.emplace_back(days(comparison, comparison.policies[p].usage[i].at),
+                                    multiple_of_share(samples[p][i], account));
             }
-            words += ", uses " + percent(mean) + " in the mean under " + policy.name;
+            words += ", under " + comparison.policies[p].name + ", " + mean_text(series, " times");
         }
     }
-    const std::size_t rows = (accounts.size() + 2) / 3;
-    Svg svg("shares", picture_width, down * static_cast<double>(rows) + 60, "Share against usage over time",
+    Svg svg("shares", picture_width, down * static_cast<double>(rows) + 60, "Usage against share over time",
             words + ".");
     const double top = 28 + svg.legend(46, 12, picture_width - 46, names_of(comparison));
     for (std::size_t i = 0; i < accounts.size(); ++i) {
-        const std::size_t row = i / 3;
         const double x0 = 46 + across * static_cast<double>(i % 3);
+        const std::size_t row = i / 3;
         const double y0 = top + down * static_cast<double>(row);
         const Axis x = time_axis(comparison, x0, x0 + across - 56, 4);
-        const Axis y{0, high * 100, y0 + down - 44, y0 + 4, 0, round_ticks(0, high * 100, 3, " %")};
-        svg.text(x0, y0 - 3, comparison.yardstick.accounts.parties[accounts[i]].name, "bold");
-        svg.text(x.to, y0 - 3, "share " + percent(entitled[accounts[i]]), "faint end");
+        const Axis y{0, multiple_max, y0 + down - 44, y0 + 6, 0, round_ticks(0, multiple_max, 4, "×")};
+        const std::string share = "share " + percent(entitled[accounts[i]]);
+        svg.text(x0, y0 - 4, clipped(comparison.yardstick.accounts.parties[accounts[i]].name, 20), "bold");
+        svg.text(x.to, y0 - 4, share, "faint end");
         svg.axes(x, y);
-        svg.line(x.from, y.at(entitled[accounts[i]] * 100), x.to, y.at(entitled[accounts[i]] * 100), "due");
+        svg.line(x.from, y.at(1), x.to, y.at(1), "due");
         for (std::size_t p = 0; p < comparison.policies.size(); ++p) {
-            Points points;
-            for (const UsageSample& sample : comparison.policies[p].usage) {
-                points.emplace_back(days(comparison, sample.at), 100 * part_of(sample, accounts[i]));
+            for (const Points& stretch : stretches(values[i * comparison.policies.size() + p])) {
+                svg.curve(x, y, stretch, p);
             }
-            svg.curve(x, y, points, p);
         }
     }
     const std::size_t all = shown_accounts(comparison, SIZE_MAX).size();
-    return {"Share against usage over time",
-            "Line: part of all usage (half-life " + half_life_text(comparison) +
-                ", running jobs included). Dashed: " + "entitlement." +
-                (all > accounts.size()
-                     ? " The " + std::to_string(accounts.size()) + " that got most, of " + std::to_string(all) + "."
-                     : ""),
-            svg.str()};
+    return {
+        "Usage against share over time",
+        "Line: usage (half-life " + half_life_text(comparison) +
+            ", running jobs included) as a multiple of the share, both among the accounts that have a job queued or "
+            "running; drawn while the account has one. Dashed: as much as its share." +
+            (all > accounts.size()
+                 ? " The " + std::to_string(accounts.size()) + " that got most, of " + std::to_string(all) + "."
+                 : ""),
+        svg.str()};
 }
 
 Picture due_picture(const Comparison& comparison) {
@@ -117,19 +165,17 @@ Picture due_picture(const Comparison& comparison) {
 
 Picture distance_picture(const Comparison& comparison) {
     std::string words;
-    std::vector<Points> lines;
+    std::vector<std::vector<Points>> lines;
     double high = 1;
     for (const Measured& policy : comparison.policies) {
-        Points points;
-        double mean = 0;
+        std::vector<std::pair<double, std::optional<double>>> values;
         for (const UsageSample& sample : policy.usage) {
-            const double distance = 100 * distance_from_entitlement(sample, comparison.yardstick.accounts);
-            points.emplace_back(days(comparison, sample.at), distance);
-            mean += distance / static_cast<double>(policy.usage.size());
-            high = std::max(high, distance);
+            const auto distance = distance_from_entitlement(sample, comparison.yardstick.accounts);
+            values.emplace_back(days(comparison, sample.at), distance ? std::optional(100 * *distance) : std::nullopt);
+            high = std::max(high, 100 * distance.value_or(0));
         }
-        words += (words.empty() ? "" : "; ") + policy.name + ": " + fixed(mean, 1) + " % in the mean";
-        lines.push_back(std::move(points));
+        words += (words.empty() ? "" : "; ") + policy.name + ": " + mean_text(values, " % in the mean");
+        lines.push_back(stretches(values));
     }
     Svg svg("distance", picture_width, 300, "Distance from entitlement over time", words + ".");
     const double top = 8 + svg.legend(64, 12, picture_width - 64, names_of(comparison));
@@ -137,11 +183,14 @@ Picture distance_picture(const Comparison& comparison) {
     const Axis y{0, high, 272, top, 0, round_ticks(0, high, 4, " %")};
     svg.axes(x, y);
     for (std::size_t p = 0; p < lines.size(); ++p) {
-        svg.curve(x, y, lines[p], p);
+        for (const Points& stretch : lines[p]) {
+            svg.curve(x, y, stretch, p);
+        }
     }
     return {"Distance from entitlement over time",
-            "The part of all usage (half-life " + half_life_text(comparison) +
-                ") that is not with whom it was due to. Lower is better; who asks for nothing counts too.",
+            "Of the usage (half-life " + half_life_text(comparison) +
+                ") of the accounts that have a job queued or running, the part that is with another of them than their "
+                "shares say. Lower is better; a gap is a time at which fewer than two have one.",
             svg.str()};
 }
 

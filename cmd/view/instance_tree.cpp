@@ -13,12 +13,14 @@ void add_rows(Table& table, const Instance& instance, const std::string& label, 
               Glyphs glyphs) {
     const std::string lost = instance.lost_since > 0 ? "lost since " + local_time(instance.lost_since) : "";
     if (!instance.problem.empty()) {
-        table.add({label, "", "", "", "", "", lost.empty() ? instance.problem : lost});
+        table.add(
+            {label, "", "", "", "", "", policy_text(instance.policy, true), lost.empty() ? instance.problem : lost});
     } else {
         table.add({label, scheduler_of(instance),
                    std::to_string(instance.cores_busy) + "/" + std::to_string(instance.cores),
                    std::to_string(instance.jobs.pending), std::to_string(instance.jobs.running),
-                   std::to_string(instance.jobs.inactive), lost.empty() ? instance.uri : lost});
+                   std::to_string(instance.jobs.inactive), policy_text(instance.policy, instance.level > 0),
+                   lost.empty() ? instance.uri : lost});
     }
     for (std::size_t i = 0; i < instance.children.size(); ++i) {
         const Instance& child = instance.children[i];
@@ -39,6 +41,7 @@ std::string instance_tree_text(const Instance& instance, const Screen& screen) {
                  {"waiting", Align::right},
                  {"running", Align::right},
                  {"ended", Align::right, 1},
+                 {"policy", Align::left, 1},
                  {"uri", Align::left, 2, 20}});
     add_rows(table, instance, instance.level == 0 ? "top" : "level " + std::to_string(instance.level), "",
              screen.glyphs);

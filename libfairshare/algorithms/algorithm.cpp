@@ -5,6 +5,7 @@
 #include <array>
 #include <string>
 
+#include "libfairshare/base/nearest_name.hpp"
 #include "libfairshare/tree/diagnostics.hpp"
 
 namespace weir {

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "libfairshare/base/nearest_name.hpp"
 #include "libfairshare/toml/share_tree_toml.hpp"
 #include "libfairshare/tree/share_tree_diff.hpp"
 

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the errors in a text that an operator wrote, with positions and hints; nearest-name suggestions.
+// Owns: the errors in a text that an operator wrote, with positions and hints.
 // Must not know: share trees, TOML, JSON.
 #pragma once
-#include <cstddef>
 #include <cstdint>
-#include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,19 +34,9 @@ std::string to_string(const Diagnostics& diagnostics);
 /// By line, then column, then message.
 void sort_by_position(Diagnostics& diagnostics);
 
-/// Damerau-Levenshtein distance (optimal string alignment) in bytes; stops at `limit` and returns limit + 1.
-/// O(|a| * |b|).
-std::size_t edit_distance(std::string_view a, std::string_view b, std::size_t limit);
-
-/// The candidate nearest to `name`: at most a third of its length away, at least one. Ties: the first candidate.
-std::optional<std::string_view> nearest_name(std::string_view name, std::span<const std::string_view> candidates);
-
 /// In double quotes, as messages show parts of a text.
 inline std::string quoted(std::string_view text) {
     return '"' + std::string{text} + '"';
 }
-
-/// `did you mean "x"?` or an empty string.
-std::string did_you_mean(std::string_view name, std::span<const std::string_view> candidates);
 
 }  // namespace weir

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: see node_fields.hpp.
 #include "libfairshare/tree/node_fields.hpp"
+#include "libfairshare/base/nearest_name.hpp"
 
 #include <algorithm>
 #include <array>

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "libfairshare/base/nearest_name.hpp"
 #include "libfairshare/tree/diagnostics.hpp"
 #include "libfairshare/tree/share_tree_builder.hpp"
 

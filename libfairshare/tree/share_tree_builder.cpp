@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "libfairshare/base/nearest_name.hpp"
 #include "libfairshare/tree/path_index.hpp"
 #include "libfairshare/tree/share_tree_layout.hpp"
 

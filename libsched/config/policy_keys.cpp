@@ -23,11 +23,19 @@ constexpr unsigned moab = bit(PolicyKind::moab);
 constexpr unsigned load = bit(PolicyKind::load_threshold);
 constexpr unsigned all = multifactor | lsf | moab | load | bit(PolicyKind::fcfs);
 
-const std::map<std::string, PolicyKind, std::less<>> policies{{"multifactor", PolicyKind::multifactor},
-                                                              {"lsf", PolicyKind::lsf},
-                                                              {"moab", PolicyKind::moab},
-                                                              {"load-threshold", PolicyKind::load_threshold},
-                                                              {"fcfs", PolicyKind::fcfs}};
+using Policies = std::map<std::string, PolicyKind, std::less<>>;
+
+/// By name. REQUIRES: fcfs is the last kind.
+Policies policies_by_name() {
+    Policies named;
+    for (unsigned kind = 0; kind <= static_cast<unsigned>(PolicyKind::fcfs); ++kind) {
+        const auto policy = static_cast<PolicyKind>(kind);
+        named.emplace(name_of(policy), policy);
+    }
+    return named;
+}
+
+const Policies policies = policies_by_name();
 
 void read_weights(Reader& reader, Value value, PolicySettings& s) {
     Weights& w = s.weights;

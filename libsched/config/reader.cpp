@@ -9,7 +9,7 @@
 
 #include "libfairshare/base/fsd.hpp"
 #include "libfairshare/base/json/json.hpp"
-#include "libfairshare/tree/diagnostics.hpp"
+#include "libfairshare/base/nearest_name.hpp"
 
 namespace weir::config {
 namespace {

@@ -2,6 +2,7 @@
 // Owns: an instance's keys beside the policy's, and module arguments. See settings.hpp.
 #include "libsched/config/settings.hpp"
 
+#include <cmath>
 #include <limits>
 
 #include "libfairshare/base/json/json.hpp"
@@ -33,9 +34,10 @@ struct InstanceKey {
     std::string_view name;
     void (*read)(Reader&, const json_t*, Settings&);
 };
+constexpr double head_depth_max = 100000;
 constexpr auto elsewhere = [](Reader&, const json_t*, Settings&) {};  // another module reads it
 
-const std::array<InstanceKey, 10> instance_keys{{
+const std::array<InstanceKey, 12> instance_keys{{
     {"share-tree",
      [](Reader& r, const json_t* v, Settings& s) {
          r.text("share-tree", v, s.share_tree);
@@ -48,7 +50,23 @@ const std::array<InstanceKey, 10> instance_keys{{
      [](Reader& r, const json_t* v, Settings& s) { r.flag("parent-factors", v, s.takes_parent_factors); }},
     {"push",
      [](Reader& r, const json_t* v, Settings& s) {
-         r.choice<PushRule>("push", v, {{"numbers", PushRule::numbers}, {"order", PushRule::order}}, s.push);
+         r.choice<PushRule>(
+             "push", v, {{"head", PushRule::head}, {"numbers", PushRule::numbers}, {"order", PushRule::order}}, s.push);
+     }},
+    {"head-depth",
+     [](Reader& r, const json_t* v, Settings& s) {
+         double depth = 0;
+         r.number("head-depth", v, 0, head_depth_max, depth);
+         if (depth != std::floor(depth)) {
+             r.complain("head-depth", v, "must be a whole number");
+         }
+         s.head_depth = static_cast<std::uint32_t>(depth);
+     }},
+    {"push-rate",
+     [](Reader& r, const json_t* v, Settings& s) {
+         double rate = 0;
+         r.number("push-rate", v, 0.1, 1e6, rate);
+         s.push_rate = rate;
      }},
     {"push-error", [](Reader& r, const json_t* v, Settings& s) { r.number("push-error", v, s.push_error); }},
     {"unavail-timeout",

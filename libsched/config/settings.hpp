@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,18 +21,21 @@ namespace weir::config {
 enum class PushRule : std::uint8_t {
     numbers,  ///< each priority that changed
     order,    ///< values that only sort the jobs; as few as possible change
+    head,     ///< values that sort the first jobs of the queue; the others keep their first number
 };
 
 /// Everything has a default, so that an instance without [weir] works.
 struct Settings : PolicySettings {
-    std::string share_tree = "shares.toml";  ///< file, relative to the configuration's directory
-    bool is_share_tree_named = false;        ///< the site named the file: its absence is a warning
-    std::string state;                       ///< file; empty: statedir/job-priority.sqlite, else in memory
-    std::string plugin;                      ///< job-priority-tap.so to load when it is missing; empty: never
+    std::string share_tree;            ///< file, relative to the configuration's folder; for is_share_tree_named
+    bool is_share_tree_named = false;  ///< the site named the file; else it is shares.toml beside that folder
+    std::string state;                 ///< file; empty: statedir/job-priority.sqlite, else in memory
+    std::string plugin;                ///< job-priority-tap.so to load when it is missing; empty: never
     bool is_enforced = true;
     bool takes_parent_factors = true;
     PushRule push = PushRule::numbers;
-    double push_error = 0;  ///< the error in priority units that the order may have; with PushRule::order
+    std::uint32_t head_depth = 0;     ///< with PushRule::head: jobs of each queue; 0: as the scheduler looks at
+    std::optional<double> push_rate;  ///< numbers a second that are sent for people's eyes; none: as the rule has it
+    double push_error = 0;            ///< the error in priority units that the order may have; with PushRule::order
     std::map<std::string, std::uint32_t> users;
     friend bool operator==(const Settings&, const Settings&) = default;
 };

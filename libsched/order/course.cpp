@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the search. A stretch in which the lead cannot shrink below what rounding hides has no passing; one in which
-// all moves one way is bisected, then gone through step by step of the whole numbers; any other is halved.
+// Owns: the search. A span in which the lead stays above the error of rounding has no passing. A span in which all
+// numbers are monotonic is bisected, then searched integer by integer. Any other span is halved.
 #include "libsched/order/course.hpp"
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace weir {
 namespace {
 
-/// Steps of whole numbers that change nothing, after which two jobs count as tied for the stretch.
+/// Integer steps without a change of order, after which two jobs count as tied for the span.
 constexpr int steps_tried = 1000;
 /// More than the rounding of sums up to 2^32.
 constexpr double margin = 1e-5;
@@ -51,7 +51,7 @@ class Search {
     bool is_full() const { return found_.list.size() >= limit_ || stretches_ >= stretches_max; }
     const Course& ahead() const { return is_first_ ? first_ : second_; }
     const Course& behind() const { return is_first_ ? second_ : first_; }
-    /// By how much more the one ahead has than it needs to stay there, whatever is rounded.
+    /// The lead of the job ahead, less what rounding may take from it.
     double spare(Instant t) const {
         const double hidden = !first_.is_rounded || is_earlier(ahead(), behind()) ? 0. : 1.;
         return ahead().number(t) - behind().number(t) - hidden - (first_.is_rounded ? margin : 0.);
@@ -60,7 +60,7 @@ class Search {
         is_first_ = !is_first_;
         found_.list.push_back({t, is_first_});
     }
-    /// `to` + 1: none in (from, to].
+    /// `to` + 1: there is none in (from, to].
     static Instant next_step(const Course& course, Instant from, Instant to) {
         const double now = compared(course, from);
         const auto stepped = [&](Instant t) { return compared(course, t) != now; };
@@ -72,7 +72,7 @@ class Search {
         return stepped(to) ? first_in(from, to, stepped) : to + tick;
     }
 
-    /// Each number and the lead move one way in (from, to], if at all. Returns how far it came.
+    /// REQUIRES: each number and the lead are monotonic in (from, to]. Returns the instant up to which it searched.
     Instant through(Instant from, Instant to) {
         if (spare(from) >= 0) {
             if (spare(to) >= 0) {
@@ -133,7 +133,7 @@ class Search {
     std::size_t limit_;
     bool is_first_;
     std::size_t stretches_ = 0;
-    Instant stopped_{};  ///< where the last stretch begins
+    Instant stopped_{};  ///< the begin of the last span
     Passings found_;
 };
 

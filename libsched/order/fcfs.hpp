@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the order of submission: all jobs have the same priority. Must not know anything else of them.
+// Owns: the order of submission: all jobs have the same priority. Must not know anything else about them.
 #pragma once
 #include "libsched/order/order.hpp"
 
@@ -17,7 +17,7 @@ class Fcfs : public OrderBase {
     void pause(JobId, Instant) {}
     void remove(JobId, Instant) {}
     void started(std::optional<JobId>, const Holder&, Instant) {}
-    /// A job of which nothing was said has the least priority that may start: so have all.
+    /// Appends nothing: a job without a value has the lowest priority that may start.
     void prioritize(const Use&, Instant, Scope, Values&) {}
     OrderTerms explain(JobId, const Use&, Instant) const {
         OrderTerms terms;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the jobs of which an order has not said anything since they were put. Must not know priorities.
+// Owns: the jobs that have had no value from an order since they were put. Must not know priorities.
 #pragma once
 #include <set>
 #include <utility>
@@ -13,7 +13,7 @@ class FreshJobs {
     void add(JobId id) { ids_.insert(id); }
     void forget(JobId id) { ids_.erase(id); }
     void clear() { ids_.clear(); }
-    /// All of them, by id; there are none afterwards.
+    /// Removes and returns all of them, by id.
     std::set<JobId> take() { return std::exchange(ids_, {}); }
 
   private:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the order by the machine's load: what a waiting job is to LoadThresholdPriorities. Must not know the scheduler.
+// Owns: the order by the machine's load: a waiting job's inputs for LoadThresholdPriorities. Must not know the
+// scheduler.
 #pragma once
 #include "libsched/order/fresh_jobs.hpp"
 #include "libsched/order/load_threshold_priorities.hpp"

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: LSF's order: what a waiting job is to LsfRanking. Must not know who measures what accounts use.
+// Owns: LSF's order: a waiting job's inputs for LsfRanking. Must not know who measures the accounts' usage.
 #pragma once
 #include "libsched/order/lsf_ranking.hpp"
 #include "libsched/order/order.hpp"
 
 namespace weir::order {
 
-/// Every question ranks all jobs anew: the slots of a job that started count at once.
+/// Each query ranks all jobs anew: the slots of a job that started count at once.
 class Lsf : public OrderBase {
   public:
     static constexpr PolicyKind policy = PolicyKind::lsf;

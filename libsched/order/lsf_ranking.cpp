@@ -55,7 +55,7 @@ void LsfRanking::order_by_users(const Use& use) {
     }
     for (const auto& [group, ids] : groups) {
         LsfDispatch dispatch(use.tree, queues_[jobs_[ids.front().value].queue].factors, use.use);
-        std::vector<JobId> shareless;  // nobody without shares submits in LSF; here they come after the others
+        std::vector<JobId> shareless;  // LSF refuses jobs of users without shares; here they come last
         for (const JobId id : ids) {
             const Job& job = jobs_[id.value];
             if (const NodeId leaf = use.leaf(job.payer); leaf != unassociated) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: LSF's order of waiting jobs: queues by priority; within equal ones the dynamic priority of share accounts,
-// which falls with each dispatch; then FCFS. With APS one number a job. Must not know: who measures what accounts use,
-// the scheduler. Source: LSF 10.1, dispatch order of queues.
+// which falls with each dispatch; then FCFS. With APS each job has a number. Must not know: who measures usage, the
+// scheduler. Source: LSF 10.1, dispatch order of queues.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -20,9 +20,9 @@
 
 namespace weir {
 
-/// All queues share one tree and what it has used (cross-queue fairshare, DISPATCH_ORDER=QUEUE); queues of one priority
-/// go as one, but for those with factors of their own, which go after it, each by itself. The order told is the one in
-/// which jobs would go if each could start: what does not fit is taken to have gone, until the next time.
+/// All queues share one tree and its usage (cross-queue fairshare, DISPATCH_ORDER=QUEUE). Queues of equal priority are
+/// ranked together; a queue with factors of its own is ranked by itself after them. The result is the order in which
+/// jobs would be dispatched if each could start: a job that does not fit counts as dispatched until the next ranking.
 class LsfRanking {
   public:
     struct Job {
@@ -31,11 +31,11 @@ class LsfRanking {
         std::uint32_t queue = 0;      ///< by queue()
         std::uint32_t slots = 1;
         Duration limit = Duration::max();         ///< run time limit; max: none
-        Instant since{};                          ///< its wait counts from then on
+        Instant since{};                          ///< its wait counts from then
         double admin = 0;                         ///< the administrator's value, for APS
         double job_priority = 0, memory_mib = 0;  ///< for APS
     };
-    /// What accounts use, at the instant of a ranking.
+    /// The accounts' usage at the instant of a ranking.
     struct Use {
         const ShareTree& tree;
         std::span<const DynamicUse> use;      ///< by node; empty: nobody uses anything
@@ -50,28 +50,28 @@ class LsfRanking {
     /// O(log queues).
     std::uint32_t queue(const std::string& name);
 
-    /// Jobs have small ids, which may be another's once the job is gone. A job that waits, or other facts of it; O(log
+    /// Inserts or updates a waiting job. Jobs have small ids, which may be used again after remove(). O(log
     /// jobs).
     void put(JobId id, const Job& job);
-    /// It waits no more. Nothing, when it did not. O(log jobs).
+    /// The job stops waiting. Without effect if it does not wait. O(log jobs).
     void remove(JobId id);
 
-    /// Appends the waiting jobs whose values differ from what was said of them before: sorted by value, high to low,
-    /// they stand in LSF's order. O(nodes + waiting x depth x log siblings).
+    /// Appends the waiting jobs whose values differ from those appended before. Sorted by value, high to low, jobs are
+    /// in LSF's order. O(nodes + waiting x depth x log siblings).
     void prioritize(const Use& use, Instant now, std::vector<std::pair<JobId, std::uint32_t>>& changed);
 
-    /// What the place comes from. `id` waits.
+    /// The terms of the job's place. REQUIRES: it waits.
     OrderTerms explain(JobId id, const Use& use, Instant now) const;
-    /// Why `other` stands above `own`; both wait.
+    /// Why `other` is ahead of `own`. REQUIRES: both wait.
     std::string lead(JobId own, JobId other, const Use& use, Instant now) const;
-    /// Under APS, where time alone moves jobs: grace periods end. What accounts use stays as it is. Without submission
-    /// and id: the less place goes first. Nothing without APS: what is told stays.
+    /// Under APS time alone moves jobs, when grace periods end. Assumes that usage does not change. Without submission
+    /// and id: the smaller place goes first. Nothing without APS: time changes nothing.
     std::optional<Course> course(JobId id, const Use& use) const;
 
   private:
     struct Queue {
         double priority = 0;
-        std::uint32_t group = 0;  ///< 0: by the common factors; else one of its own
+        std::uint32_t group = 0;  ///< 0: ranked by the common factors; else by itself
         LsfFactors factors;
     };
     void order_by_users(const Use& use);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: Moab's order: what a waiting job is to MoabPriorities, and the credentials that it met. Must not know who
-// measures what credentials use.
+// Owns: Moab's order: a waiting job's inputs for MoabPriorities, and the credentials seen so far. Must not know who
+// measures the usage of credentials.
 #pragma once
 #include "libsched/order/fresh_jobs.hpp"
 #include "libsched/order/moab_priorities.hpp"
@@ -24,7 +24,7 @@ class Moab : public OrderBase {
     }
     void set_machine(const MachineSize& machine, Instant) { priorities_.set_machine(machine); }
 
-    /// Counted from 0, in the order in which they were met. O(log credentials).
+    /// Counted from 0, in order of first appearance. O(log credentials).
     Credential credential(std::size_t kind, const std::vector<std::string>& names) {
         const auto [entry, is_new] = known_[kind].try_emplace(names.front(), nobody);
         if (is_new) {

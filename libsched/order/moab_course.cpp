@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: how Moab's sum goes on by time alone. Its parts stand still, or rise: minutes and expansion factor along a
-// line, what is near a target ever faster; caps hold them up. Bounds of each over a stretch of time give bounds of the
+// Owns: how Moab's sum changes by time alone. Each part is constant or rises: minutes and expansion factor linearly,
+// nearness to a target faster and faster; caps bound them. The bounds of each part over a time span give bounds of the
 // sum.
 #include <algorithm>
 
@@ -10,7 +10,7 @@
 namespace weir {
 namespace {
 
-/// Bounds of a value over a stretch of time, and of what it gains a second there.
+/// Bounds of a value over a time span, and of its gain a second there.
 struct Bounds {
     double least = 0;
     double most = 0;
@@ -26,7 +26,7 @@ Bounds weighted(double weight, const Bounds& of) {
     return weight < 0 ? Bounds{made.most, made.least, {made.slope.most, made.slope.least}} : made;
 }
 
-/// It may stand still for a part of the stretch.
+/// It may be constant for a part of the span.
 Slope or_still(const Slope& slope) {
     return {std::min(slope.least, 0.), std::max(slope.most, 0.)};
 }
@@ -45,7 +45,7 @@ Bounds capped(const Bounds& of, double cap) {
     return cap > 0 ? at_most(of, cap) : of;
 }
 
-/// Of (target - current)^-2 with `current` rising by so much a second: 2 x rate x left^-3, until nothing is left.
+/// Derivative of (target - current)^-2 where `current` rises by `rate` a second: 2 x rate x left^-3, until left is 0.
 Slope nearness_slope(double target, double from, double to, double rate) {
     const auto rise = [&](double current) {
         const double left = std::max(target - current, nearness_left_min);

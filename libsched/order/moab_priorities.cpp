@@ -235,7 +235,7 @@ MoabPriorities::Values MoabPriorities::values(const Entry& entry, Instant now) c
     of(MoabComponent::service) = {minutes, xfactor, static_cast<double>(bypassed(entry)),
                                   static_cast<double>(job.user_priority)};
     of(MoabComponent::target) = {nearness(targets.minutes, minutes), nearness(targets.xfactor, xfactor)};
-    of(MoabComponent::usage) = {0., cores * wall, 0.};  // of a job that waits nothing is consumed and all remains
+    of(MoabComponent::usage) = {0., cores * wall, 0.};  // a waiting job has consumed nothing: all remains
     return out;
 }
 

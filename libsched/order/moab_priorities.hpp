@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: Moab's and Maui's priority of waiting jobs: components of weighted, capped parts, usage by credential against
-// targets, and the caps that keep a job waiting. Must not know: who measures usage, the scheduler.
+// Owns: Moab's and Maui's priority of waiting jobs: components of weighted, capped parts; usage by credential compared
+// with targets; the caps that keep a job waiting. Must not know: who measures usage, the scheduler.
 // Source: Maui 3.3.1 manual 5.1, 6.3.
 #pragma once
 #include <array>
@@ -32,13 +32,13 @@ class MoabPriorities {
     struct Job {
         std::array<Credential, moab_credential_kinds> who{nobody, nobody, nobody, nobody, nobody};
         std::uint64_t place = 0;  ///< unique, in order of submission
-        Instant since{};          ///< its wait counts from then on
+        Instant since{};          ///< its wait counts from then
         Duration limit{};
         std::uint32_t cores = 1;
         std::uint32_t nodes = 1;
         double gpus = 0;
         double memory_mib = 0;
-        int user_priority = 0;  ///< what its user says of it; 0: nothing special
+        int user_priority = 0;  ///< set by its user; 0: none
     };
     /// Of one kind of credential; empty where goes_by_usage() is false.
     struct Used {
@@ -54,41 +54,41 @@ class MoabPriorities {
     MoabPriorities(MoabPriorities&&) = default;
     MoabPriorities& operator=(MoabPriorities&&) = default;
 
-    /// The next credential of a kind, which configuration may call by any of these names. O(names x log named).
+    /// Adds a credential of a kind, which the configuration may call by any of these names. O(names x log named).
     Credential add_credential(std::size_t kind, std::span<const std::string> names);
-    /// Whether any setting goes by what credentials of the kind used.
+    /// Whether any setting depends on the usage of credentials of the kind.
     bool goes_by_usage(std::size_t kind) const { return !policy_.credentials[kind].empty(); }
 
-    /// What processor equivalents are parts of.
+    /// The whole of which processor equivalents are parts.
     void set_machine(const MachineSize& machine) { machine_ = machine; }
 
-    /// Jobs have small ids, which may be another's once the job is gone. A job that waits, or other facts of it. O(1).
+    /// Inserts or updates a waiting job. Jobs have small ids, which may be used again after remove(). O(1).
     void put(JobId id, const Job& job);
-    /// It waits no more, but may later (a hold): how often it was bypassed stays.
+    /// The job stops waiting for now (a hold); its count of bypasses is kept.
     void pause(JobId id);
-    /// It waits no more.
+    /// The job stops waiting for good.
     void remove(JobId id);
-    /// The same, because it starts: the jobs that wait before it, by what was last said of them, are bypassed. O(1).
+    /// The same, because it starts: jobs ahead of it, by the values last appended, are bypassed. O(1).
     void start(JobId id);
-    /// A user's jobs took so many cores, or (negative) gave them back.
+    /// A user's jobs took so many cores, or (negative) released them.
     void hold(Credential user, std::int64_t jobs, std::int64_t cores);
 
-    /// Appends the waiting jobs whose values differ from what was said of them before. O(jobs), and O(jobs x log starts
-    /// since the last time) where bypasses count.
+    /// Appends the waiting jobs whose values differ from those appended before. O(jobs), and O(jobs x log starts since
+    /// the last call) where bypasses count.
     void prioritize(const Usage& usage, Instant now, std::vector<std::pair<JobId, std::uint32_t>>& changed);
-    /// Says it of one waiting job. Here and below O(starts since the last prioritize()).
+    /// The value of one waiting job. Here and below O(starts since the last prioritize()).
     std::uint32_t tell(JobId id, const Usage& usage, Instant now);
     /// Before rounding and Maui's limits.
     double raw(JobId id, const Usage& usage, Instant now) const { return total(entries_[id.value], usage, now); }
-    /// The credential's setting whose cap the job is beyond: "accounts.bio"; empty: none.
+    /// The credential's setting whose cap the job exceeds: "accounts.bio"; empty: none.
     std::string capped_by(JobId id, const Usage& usage) const;
     OrderTerms explain(JobId id, const Usage& usage, Instant now) const;
-    /// Usage, active jobs and bypasses stay as they are; valid while this and `usage` do. Without submission and id.
+    /// Assumes that usage, active jobs and bypasses do not change; valid as long as this object and `usage`.
     Course course(JobId id, const Usage& usage) const;
 
   private:
     struct Known {
-        const MoabPolicy::Credential* setting = nullptr;  ///< nullptr: nothing said
+        const MoabPolicy::Credential* setting = nullptr;  ///< nullptr: not configured
         std::string name;
     };
     struct Entry {
@@ -97,7 +97,7 @@ class MoabPriorities {
         std::uint32_t bypassed = 0;  ///< by the starts before starts_[seen]
         std::uint32_t seen = 0;
     };
-    /// Of a job that was started: the value it was told, and its place. The less goes first.
+    /// Of a started job: its last value, and its place. The smaller one goes first.
     struct Start {
         std::uint32_t value = 0;
         std::uint64_t place = 0;
@@ -110,14 +110,14 @@ class MoabPriorities {
         std::int64_t cores = 0;
     };
     using Values = std::array<std::array<double, moab_parts>, moab_components>;
-    /// nullptr: nothing said.
+    /// nullptr: not configured.
     const MoabPolicy::Credential* own(std::size_t kind, const Job& job) const;
     const MoabPolicy::Credential* fallback(std::size_t kind) const;
     bool is_capped(std::size_t kind, const Job& job, const Usage& usage) const;
     bool is_admitted(const Job& job, const Usage& usage) const;
     std::array<FsPart, moab_credential_kinds> fairshare_parts(const Job& job, const Usage& usage) const;
     double fairshare(const Job& job, const Usage& usage) const;
-    /// What the job's credentials aim at, in minutes and as an expansion factor; 0: nothing.
+    /// The targets of the job's credentials, in minutes and as an expansion factor; 0: none.
     struct Targets {
         double minutes = 0;
         double xfactor = 0;
@@ -127,17 +127,17 @@ class MoabPriorities {
     /// Of every component but fair share.
     Values values(const Entry& entry, Instant now) const;
     double total(const Entry& entry, const Usage& usage, Instant now) const;
-    /// What the value is the nearest whole number of.
+    /// The value before rounding to the nearest integer.
     double number_of(const Entry& entry, const Usage& usage, Instant now) const;
     std::uint32_t value_of(const Entry& entry, const Usage& usage, Instant now) const {
         return static_cast<std::uint32_t>(std::llround(number_of(entry, usage, now)));
     }
     Slope slope_of(const Entry& entry, const Usage& usage, Instant from, Instant to) const;
-    /// Maui's PE: the greatest part of the machine that it asks for, in processors.
+    /// Maui's PE: the largest fraction of any resource of the machine that the job requests, in processors.
     double processor_equivalents(const Job& job) const;
-    /// How often so far.
+    /// How often the job was bypassed.
     std::uint32_t bypassed(const Entry& entry) const;
-    /// Counts the starts until now into it.
+    /// Adds the starts until now to that count.
     void see(Entry& entry) const;
     void see_all();
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the order by a weighted sum of factors: what a waiting job is to PriorityEngine, and whose jobs are to be
-// judged again. Must not know who evaluates fair share.
+// Owns: the order by a weighted sum of factors: a waiting job's inputs for PriorityEngine, and which jobs are to be
+// recomputed. Must not know who evaluates fair share.
 #pragma once
 #include "libsched/order/order.hpp"
 #include "libsched/priority/engine.hpp"
 
 namespace weir::order {
 
-/// Between full passes the jobs are judged that were put, and those of payers whose jobs started or ended.
+/// Between full passes it recomputes the jobs that were put, and those of payers with a start or an end.
 class Multifactor : public OrderBase {
   public:
     static constexpr PolicyKind policy = PolicyKind::multifactor;
@@ -19,12 +19,12 @@ class Multifactor : public OrderBase {
     bool configure(const PolicySettings& settings, Instant at);
     void set_machine(const MachineSize& machine, Instant at);
     bool remembers_passes() const { return engine_.settings().only_raises; }
-    /// The next payer's own priority (PolicySettings::associations), where the site gives any. O(jobs).
+    /// The priority of the next payer (PolicySettings::associations), where the site sets any. O(jobs).
     void add_payer(double priority);
 
     void put(JobId id, const WaitingJob& job, Instant at);
     void pause(JobId id, Instant at) { remove(id, at); }
-    /// Nothing, when it does not wait.
+    /// Without effect if the job does not wait.
     void remove(JobId id, Instant at);
     void started(std::optional<JobId> id, const Holder& holder, Instant at);
     void ended(const Holder& holder, Instant) { mark(holder.payer); }
@@ -32,7 +32,7 @@ class Multifactor : public OrderBase {
     void prioritize(const Use& use, Instant now, Scope scope, Values& values);
     OrderTerms explain(JobId id, const Use& use, Instant now) const;
     std::string lead(JobId own, JobId other, const Use& use, Instant now) const;
-    /// Fair share stays as it is.
+    /// Assumes that fair-share factors do not change.
     std::optional<Course> course(JobId id, const Use& use) const;
 
     /// How many priorities were computed.
@@ -57,8 +57,8 @@ class Multifactor : public OrderBase {
     ClassIndex queues_, qos_;
     PriorityEngine engine_;
     std::vector<Entry> entries_;                   ///< by id
-    std::vector<std::vector<JobId>> by_payer_;     ///< who waits, in no order
-    std::vector<JobId> fresh_;                     ///< never judged since they were put
+    std::vector<std::vector<JobId>> by_payer_;     ///< waiting jobs, unsorted
+    std::vector<JobId> fresh_;                     ///< not recomputed since they were put
     std::vector<std::uint32_t> marked_;            ///< payers whose jobs started or ended since the last pass
     std::vector<PriorityEngine::Change> changes_;  // kept for its memory
     std::uint64_t judged_ = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: what every order of waiting jobs is: the jobs as it knows them, what it is told of them, what it is asked.
-// Must not know any policy, nor who measures usage.
+// Owns: the interface of an order of waiting jobs: a job as an order knows it, the events, the queries. Must not know
+// any policy, nor who measures usage.
 #pragma once
 #include <array>
 #include <concepts>
@@ -26,11 +26,11 @@ using Credential = MoabPriorities::Credential;
 inline constexpr std::uint32_t nobody = 0xffffffffU;  ///< no payer, no credential
 static_assert(nobody == unassociated.value && nobody == MoabPriorities::nobody);
 
-/// A waiting job, as orders know it. An order heeds the facts that its policy weighs.
+/// A waiting job, as orders know it. An order reads the fields that its policy weighs.
 struct WaitingJob {
     std::uint64_t place = 0;  ///< unique, ascending in order of submission
     Instant submit{};
-    Instant since{};               ///< its wait counts from then on; `never`: not yet
+    Instant since{};               ///< its wait counts from then; `never`: not yet
     std::uint32_t payer = nobody;  ///< index into Use::factors and Use::leaves
     std::uint32_t cores = 1;
     std::uint32_t nodes = 1;
@@ -42,7 +42,7 @@ struct WaitingJob {
     std::string queue;
     std::string qos;
     std::array<Credential, moab_credential_kinds> who{nobody, nobody, nobody, nobody, nobody};
-    const std::map<std::string, double>* amounts = nullptr;  ///< of other resources, by name; read by put() alone
+    const std::map<std::string, double>* amounts = nullptr;  ///< of other resources, by name; only put() reads it
 };
 
 /// A job that holds cores.
@@ -52,9 +52,9 @@ struct Holder {
     std::int64_t cores = 0;
 };
 
-/// What was measured, at the instant of a question.
+/// What was measured at the instant of a query.
 struct Use {
-    const ShareTree* tree = nullptr;      ///< null: the order does not go by accounts
+    const ShareTree* tree = nullptr;      ///< null: the order does not depend on accounts
     std::span<const NodeId> leaves;       ///< by payer; empty: a payer is a node's index
     std::span<const DynamicUse> dynamic;  ///< by node; empty: nobody uses anything
     std::span<const double> factors;      ///< by payer: its fair-share factor
@@ -65,37 +65,37 @@ struct Use {
     NodeId leaf(std::uint32_t payer) const { return leaves.empty() || payer == nobody ? NodeId{payer} : leaves[payer]; }
 };
 
-/// What an order wants measured.
+/// What must be measured for an order.
 enum class GoesBy : std::uint8_t { nothing, factors, dynamic_use, credentials };
 
-/// Which jobs an order is to judge: all, or those that were put since, and those of payers whose jobs started or ended.
+/// Which jobs an order recomputes: all, or those put since the last pass and those of payers with a start or an end.
 enum class Scope : std::uint8_t { all, marked };
 
-/// Priorities by id, in any order: 0 keeps a job waiting; of equal ones the earlier submission goes first.
+/// Priorities by id, unsorted: 0 keeps a job waiting; of equal priorities the earlier submission goes first.
 using Values = std::vector<std::pair<JobId, std::uint32_t>>;
 
-/// The orders: order of submission, sum of factors, LSF's, Moab's, the load threshold. Jobs have small ids, which may
-/// be another's once the job is gone. What happens is told in order of time.
+/// The orders: order of submission, sum of factors, LSF's, Moab's, the load threshold. Jobs have small ids. An id may
+/// be used again after the job is removed. Events are passed in order of time.
 ///
 ///   O(settings, machine)
-///   configure(settings, at)    other settings; false, and nothing: another order is to be made and told everything
-///   put(id, job, at)           it waits, or other facts of it
-///   pause(id, at)              it waits no more for now (a hold): what it gained stays
-///   remove(id, at)             it waits no more
-///   started(id, holder, at)    a job holds cores; with an id it waited until now
-///   ended(holder, at)          it holds them no more
-///   prioritize(use, now, scope, values)  appends the jobs whose values differ from what was said of them before
-///   explain(id, use, now)      what a waiting job's place comes from
-///   lead(own, other, use, now) why `other` stands above `own`, as a sentence's second half
-///   course(id, use)            how its number goes on by time alone, valid while the order does not change; nothing
-///                              where time changes nothing. Without submission and id.
-///   capped_by(id, use)         the setting whose cap keeps it waiting; empty: none
-///   policy, goes_by            its name in the configuration, and what it wants measured
-///   assumes                    what a course takes for granted, in words
-///   wants_fresh_use            whether each event needs what was used until then
-///   is_paced                   whether all jobs are judged once an interval, not at each question
-///   moves_by_time              whether it is to be asked although nothing happened
-///   remembers_passes()         whether what it says depends on when it was asked before
+///   configure(settings, at)    new settings; false, without effect: make another order and pass every job to it
+///   put(id, job, at)           inserts or updates a waiting job
+///   pause(id, at)              the job stops waiting for now (a hold); what it gained by waiting is kept
+///   remove(id, at)             the job stops waiting for good
+///   started(id, holder, at)    a job got cores; with an id, it is a waiting job
+///   ended(holder, at)          a job released its cores
+///   prioritize(use, now, scope, values)  appends the jobs whose values differ from those appended before
+///   explain(id, use, now)      the terms of a waiting job's priority
+///   lead(own, other, use, now) why `other` is ahead of `own`, as the second half of a sentence
+///   course(id, use)            how its number changes by time alone, valid while the order does not change; nothing
+///                              where time changes nothing. The caller adds submission and id.
+///   capped_by(id, use)         the setting whose cap keeps the job waiting; empty: none
+///   policy, goes_by            the kind of its policy, and what must be measured for it
+///   assumes                    what a course assumes, in words
+///   wants_fresh_use            whether each event needs the usage at that instant
+///   is_paced                   whether all jobs are recomputed once an interval, not at each query
+///   moves_by_time              whether values change without an event
+///   remembers_passes()         whether the result of a pass depends on the times of earlier passes
 template <typename O>
 concept Order = std::constructible_from<O, const PolicySettings&, const MachineSize&> &&
     requires(O order, const O& known, const PolicySettings& settings, const MachineSize& machine, Instant at, JobId id,
@@ -121,15 +121,15 @@ concept Order = std::constructible_from<O, const PolicySettings&, const MachineS
     { O::moves_by_time } -> std::convertible_to<bool>;
 };
 
-/// One that knows people, groups, accounts, QoS and classes by name. `names`: what the configuration may call it; the
-/// first is its own, and no other's of its kind.
+/// An order that knows users, groups, accounts, QoS and classes by name. `names`: the names of a credential in the
+/// configuration; the first is its own, unique within its kind.
 template <typename O>
 concept GoesByCredentials = Order<O> && requires(O order, std::size_t kind, const std::vector<std::string>& names) {
     { order.credential(kind, names) } -> std::same_as<Credential>;
     { order.goes_by_usage(kind) } -> std::same_as<bool>;
 };
 
-/// What most orders answer. An order derives from it and says what differs.
+/// The answers of most orders. An order derives from it and redefines what differs.
 struct OrderBase {
     static constexpr GoesBy goes_by = GoesBy::nothing;
     static constexpr const char* assumes = "while the jobs themselves stay as they are";

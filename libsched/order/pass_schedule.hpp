@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: when all jobs are judged, and how old what they are judged by may be. Must not know orders nor clocks.
+// Owns: when all jobs are recomputed, and how old the measured inputs may be. Must not know orders nor clocks.
 #pragma once
 #include <optional>
 
@@ -10,7 +10,7 @@ namespace weir::order {
 /// A burst of events within a thirtieth of the interval costs one evaluation of the share tree.
 inline constexpr std::int64_t evaluations_per_interval = 30;
 
-/// Whether what was evaluated then (none: nothing that still holds) is too old at `now`.
+/// Whether an evaluation of that instant (none: there is no valid one) is too old at `now`.
 constexpr bool is_stale(std::optional<Instant> evaluated, Instant now, Duration interval) {
     return !evaluated || now < *evaluated || now - *evaluated >= interval / evaluations_per_interval;
 }
@@ -24,7 +24,7 @@ class PassSchedule {
     void passed(Instant now) { next_ = now + interval_; }
     /// `never` with interval 0.
     Instant next() const { return interval_ > Duration{} ? next_ : never; }
-    /// The last full pass before `before`, if each comes an interval after the other. REQUIRES: next() < before.
+    /// The last full pass before `before`, if passes are one interval apart. REQUIRES: next() < before.
     Instant last(Instant before) const {
         const Duration left = before - Duration{1} - next_;
         return next_ + left / interval_ * interval_;

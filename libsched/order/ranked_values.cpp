@@ -8,10 +8,10 @@
 
 namespace weir {
 
-/// false: no room between two values left.
+/// False: there is no free value between two kept values.
 bool RankedValues::fill(std::span<const JobId> order, std::vector<std::pair<JobId, std::uint32_t>>& changed) {
     std::uint32_t last = above_all;
-    std::size_t next = 0;  // the first place from i on whose value is kept
+    std::size_t next = 0;  // the first place from i whose value is kept
     for (std::size_t i = 0; i < order.size(); i++) {
         std::uint32_t& value = values_[order[i].value];
         if (value != 0 && value < last) {
@@ -27,7 +27,7 @@ bool RankedValues::fill(std::span<const JobId> order, std::vector<std::pair<JobI
         if ((last - below) / (places + 1) == 0) {
             return false;
         }
-        if (below == 0) {  // behind all others: leave the rest of the range to who comes later
+        if (below == 0) {  // after all others: the rest of the range is for later jobs
             value = last == above_all ? above_all / 2 : last - std::min(gap, (last - 1) / (places + 1));
         } else {
             value = last == above_all
@@ -53,7 +53,7 @@ void RankedValues::assign(std::span<const JobId> order, std::vector<std::pair<Jo
     if (fill(order, changed)) {
         return;
     }
-    changed.resize(before);  // crowded: all anew, evenly in the middle of the range
+    changed.resize(before);  // no free value: assign all anew, evenly, in the middle of the range
     WEIR_CHECK(order.size() < above_all / 4);
     const std::uint32_t step =
         std::min<std::uint32_t>(gap, above_all / 2 / static_cast<std::uint32_t>(order.size() + 1));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: priorities that only say who goes before whom: an order of jobs in, as few changed values as practical out.
-// Must not know what the order comes from.
+// Owns: priorities that only express an order: takes the jobs in order, changes as few values as practical.
+// Must not know how the order is computed.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -13,10 +13,10 @@ namespace weir {
 
 class RankedValues {
   public:
-    /// The waiting jobs, first to last. Appends those whose value differs from what was said of them before, so that
+    /// Takes the waiting jobs, first to last. Appends those whose value differs from the one appended before, so that
     /// sorting by value, high to low, gives this order. O(jobs).
     void assign(std::span<const JobId> order, std::vector<std::pair<JobId, std::uint32_t>>& changed);
-    /// The job left; its id may be another's next time.
+    /// The job was removed; its id may be used again.
     void forget(JobId id) {
         if (id.value < values_.size()) {
             values_[id.value] = 0;

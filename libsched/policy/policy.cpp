@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "libfairshare/base/fsd.hpp"
-#include "libfairshare/tree/diagnostics.hpp"
+#include "libfairshare/base/nearest_name.hpp"
 
 namespace weir {
 namespace {
@@ -42,8 +42,8 @@ Error wrong(const std::string& what) {
 /// "NOUN "x" is unknown; did you mean "y"?" or the list.
 Error unknown(const std::string& noun, std::string_view name, const std::vector<std::string_view>& known) {
     std::string text = noun + " \"" + std::string(name) + "\" is unknown; ";
-    if (const auto nearest = nearest_name(name, known)) {
-        return wrong(text + "did you mean \"" + std::string(*nearest) + "\"?");
+    if (const std::string hint = did_you_mean(name, known); !hint.empty()) {
+        return wrong(text + hint);
     }
     if (known.empty()) {
         return wrong(text + "this policy has none");

@@ -248,4 +248,9 @@ std::int64_t PriorityEngine::fine_priority(Slot slot, Instant now, std::span<con
     return fine >> fine_bits == priority ? fine : std::int64_t{priority} << fine_bits;
 }
 
+std::int64_t PriorityEngine::fine_fairshare(std::uint32_t association, std::span<const double> factors) const {
+    const double factor = association < factors.size() ? factors[association] : 0.;
+    return static_cast<std::int64_t>(weight_of(settings_, Factor::fairshare) * factor * (1 << fine_bits));
+}
+
 }  // namespace weir

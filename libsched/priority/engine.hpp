@@ -61,6 +61,8 @@ class PriorityEngine {
     /// differ by less than 1. Two jobs that age alike do not swap in it at each rounding. O(1).
     std::int64_t fine_priority(Slot slot, Instant now, std::span<const double> factors) const;
     static constexpr int fine_bits = 10;
+    /// The part of a fine priority that an association's factor gives; 0 of an index past the end. O(1).
+    std::int64_t fine_fairshare(std::uint32_t association, std::span<const double> factors) const;
     /// One past the greatest slot in use.
     std::size_t slots() const { return association_.size(); }
 

@@ -124,16 +124,34 @@ std::vector<Instant> equal_looks(const Timeline& timeline, std::size_t parts) {
     return looks;
 }
 
-double distance_from_entitlement(const UsageSample& sample, const PartyTree& tree) {
+std::vector<AskingPart> asking_parts(const UsageSample& sample, const PartyTree& tree) {
     const std::vector<double> entitled = tree.entitled();
-    const double all = sample.usage_core_s[0];
-    double apart = 0;
-    for (std::size_t i = 1; i < tree.parties.size() && all > 0; ++i) {
-        if (tree.parties[i].parent == 0) {
-            apart += std::abs(sample.usage_core_s[i] / all - entitled[i]);
+    std::vector<AskingPart> parts;
+    double all_used = 0, all_entitled = 0;
+    for (std::size_t i = 1; i < tree.parties.size(); ++i) {
+        if (tree.parties[i].parent == 0 && sample.asks[i]) {
+            parts.push_back({i, sample.usage_core_s[i], entitled[i]});
+            all_used += sample.usage_core_s[i];
+            all_entitled += entitled[i];
         }
     }
-    return apart / 2;
+    if (parts.size() < 2 || all_used <= 0 || all_entitled <= 0) {
+        return {};
+    }
+    for (AskingPart& part : parts) {
+        part.used /= all_used;
+        part.entitled /= all_entitled;
+    }
+    return parts;
+}
+
+std::optional<double> distance_from_entitlement(const UsageSample& sample, const PartyTree& tree) {
+    const auto parts = asking_parts(sample, tree);
+    double apart = 0;
+    for (const AskingPart& part : parts) {
+        apart += std::abs(part.used - part.entitled);
+    }
+    return parts.empty() ? std::nullopt : std::optional(apart / 2);
 }
 
 double level_fs_error(const UsageSample& sample, const PartyTree& tree) {

@@ -3,7 +3,9 @@
 // distance from entitlement, level fair share. Must not know policies nor ledgers: it measures any replay, also of a
 // policy with another decay or none.
 #pragma once
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "libsched/sim/party_tree.hpp"
@@ -27,8 +29,17 @@ std::vector<Instant> ends_of_days(const Timeline& timeline);
 /// `parts` + 1 instants at equal distances from the first submission to the last end.
 std::vector<Instant> equal_looks(const Timeline& timeline, std::size_t parts);
 
-/// Half the sum over the root's children of |part of usage - entitlement|, in [0,1]; 0 without usage.
-double distance_from_entitlement(const UsageSample& sample, const PartyTree& tree);
+/// A child of the root that asks for something, among those that do.
+struct AskingPart {
+    std::size_t party = 0;  ///< place in the tree
+    double used = 0;        ///< of the usage of those that ask
+    double entitled = 0;    ///< of the entitlements of those that ask
+};
+/// Who asks for nothing can be given nothing, so he is left out: among hundreds of users most ask for nothing at any
+/// moment. Empty where fewer than two ask, or those that ask have no usage or no entitlement.
+std::vector<AskingPart> asking_parts(const UsageSample& sample, const PartyTree& tree);
+/// Half the sum of |used - entitled| over asking_parts(), in [0,1]; nothing where that is empty.
+std::optional<double> distance_from_entitlement(const UsageSample& sample, const PartyTree& tree);
 
 /// Mean of |log2 LevelFS| over the parties without children that have demand and usage; LevelFS = (shares / siblings'
 /// shares) / (usage / siblings' usage). 0: all served to their shares, 1: off by a factor of two. 0 where there are

@@ -2,8 +2,6 @@
 // Owns: the conductor. See priority_service.hpp.
 #include "modules/job-priority/priority_service.hpp"
 
-#include <algorithm>
-#include <set>
 #include <utility>
 
 namespace weir::priority {
@@ -31,7 +29,7 @@ Result<std::vector<std::string>> PriorityService::restore(const SavedState& save
     }
     accounting_ = std::move(*accounting);
     if (settings_.usage_reset == ResetPeriod::now) {
-        accounting_.reset(now);
+        accounting_.ledgers().reset(now);
     }
     uplink_.restore(saved);
     children_.restore(saved);
@@ -42,15 +40,12 @@ Result<std::vector<std::string>> PriorityService::restore(const SavedState& save
     return warnings;
 }
 
-StateBatch PriorityService::take_batch() {
-    return log_.take([this] { return accounting_.checkpoint(); });
-}
-
 // ---- the journal ----
 
 void PriorityService::begin_backlog() {
     is_synced_ = false;
     backlog_.clear();
+    memos_.restart();
 }
 
 void PriorityService::add_backlog(const std::vector<JobEvent>& events) {
@@ -61,33 +56,22 @@ void PriorityService::add_backlog(const std::vector<JobEvent>& events) {
 
 std::vector<std::string> PriorityService::end_backlog(Instant now) {
     book_.clear();
+    given_.forget_copies();
     ranking_.clear();
     gate_.uncap_all();
     const std::vector<FluxJobId> places = gate_.restart(tree(), book_);
     const std::vector<JobEvent> events = backlog_.take();
-    accounting_.admit(payers_.newcomers(tree(), events));  // all in one copy of the tree
-    const Instant last_seen = log_.meta().position;        // before the backlog moves it on
+    accounting_.ledgers().admit(payers_.newcomers(tree(), events));  // all in one copy of the tree
+    const Instant last_seen = log_.meta().position;                  // before the backlog moves it on
     for (const FluxJobId id : charges_.end_vanished(backlog_.runs(), last_seen)) {
         children_.forget(id);
     }
-    std::vector<std::string> faults;
-    for (const JobEvent& event : events) {
-        try {
-            apply(event);
-        } catch (const std::exception& fault) {
-            faults.push_back("job " + std::to_string(event.id) + ": an event was not applied: " + fault.what());
-        }
-    }
+    std::vector<std::string> faults = apply_each(events, [this](const JobEvent& event) { apply(event); });
     charges_.end_unheld(last_seen);
     children_.forget_unheld();
     backlog_.clear();
-    std::set<FluxJobId> pending;
-    for (const auto& [id, job] : book_.jobs()) {
-        if (job.is_pending()) {
-            pending.insert(id);
-        }
-    }
-    pusher_.retain(pending);
+    pusher_.retain(book_.pending());
+    scheduler_.retain(book_.pending());
     gate_.keep_admitted(places);
     gate_.keep_admitted_except_withheld(book_);
     site_.forget_vanished(book_);
@@ -99,11 +83,14 @@ std::vector<std::string> PriorityService::end_backlog(Instant now) {
 void PriorityService::apply(const JobEvent& event) {
     counts_.events += 1;
     ranking_.set_time(event.time);
-    accounting_.reset_due(settings_.usage_reset, event.time, utc_offset_);
+    accounting_.ledgers().reset_due(settings_.usage_reset, event.time, utc_offset_);
     const BookJob* before = book_.find(event.id);
     const bool is_new = before == nullptr && std::holds_alternative<SubmitEvent>(event.what);
     if (before != nullptr && before->has_resources && std::holds_alternative<CleanEvent>(event.what)) {
         end(*before, event.time);  // a journal that lost the `free`
+    }
+    if (before != nullptr && std::holds_alternative<CleanEvent>(event.what)) {
+        given_.forget(*before);
     }
     const BookChange change = book_.apply(event);
     log_.set_position(event.time);
@@ -113,10 +100,10 @@ void PriorityService::apply(const JobEvent& event) {
         resolve(*job);
     }
     const bool is_update = std::holds_alternative<UpdateEvent>(event.what) && job != nullptr;
-    if (is_synced_ && (is_new || (is_update && !job->has_resources && !job->is_over))) {
+    if (is_synced_ && (is_new || (is_update && !job->has_resources && !job->is_over)) && is_limited(*job)) {
         gate_.judge(tree(), *job, is_new);
     }
-    gate_.count(tree(), event.id, job);
+    gate_.count(tree(), event.id, job != nullptr && is_limited(*job) ? job : nullptr);
     if (job != nullptr) {
         charges_.follow_broker(*job, event);
     }
@@ -124,7 +111,8 @@ void PriorityService::apply(const JobEvent& event) {
         case BookChange::none:
             break;
         case BookChange::inputs:
-            ranking_.put(tree(), *job, site_.of(job->id));
+            rank(*job);
+            memos_.mark(job->id, job->is_held() && job->is_pending());
             if (job->is_held() || job->is_expedited()) {
                 pusher_.override(job->id);
             }
@@ -144,13 +132,13 @@ void PriorityService::apply(const JobEvent& event) {
 }
 
 void PriorityService::start(const BookJob& job, const JobEvent& event) {
-    const auto& alloc = std::get<AllocEvent>(event.what);
-    if (alloc.is_charged_elsewhere) {
-        return;  // the child instance that runs it reports its usage
+    if (is_synced_) {  // also a job that runs in a child, which is charged by the child's reports
+        counts_.waits.add(event.time - job.submit);
     }
-    ranking_.hold(job.id, alloc.cores, users_.name(job.charged_userid()));
-    charges_.started(job, event);
-    ranking_.mark_like(job);
+    if (charges_.started(job, event)) {
+        ranking_.hold(job.id, job.got_cores, users_.name(job.charged_userid()));
+        ranking_.mark_like(job);
+    }
 }
 
 void PriorityService::end(const BookJob& job, Instant at) {
@@ -165,13 +153,23 @@ void PriorityService::end(const BookJob& job, Instant at) {
 void PriorityService::leave(FluxJobId id, bool is_start) {
     ranking_.leave(id, is_start);
     pusher_.forget(id);
+    if (is_start) {
+        scheduler_.forget(id);  // and so does the scheduler
+    } else {
+        scheduler_.withdraw(id);
+    }
     gate_.uncap(id);
+    if (is_start) {
+        memos_.mark(id, false);  // it waits no more
+    } else {
+        memos_.forget(id);
+    }
 }
 
 NodeId PriorityService::resolve(const BookJob& job) {
     counts_.resolved += 1;
     const auto payer = payers_.would_pay(tree(), job);
-    const NodeId node = payer ? accounting_.admit(payer->association, payer->user) : unassociated;
+    const NodeId node = payer ? accounting_.ledgers().admit(payer->association, payer->user) : unassociated;
     book_.set_payer(job.id, node);
     return node;
 }
@@ -181,7 +179,7 @@ NodeId PriorityService::resolve(const BookJob& job) {
 void PriorityService::pass(Instant now, Pass which) {
     if (which == Pass::full) {
         refresh_users();
-        accounting_.reset_due(settings_.usage_reset, now, utc_offset_);
+        accounting_.ledgers().reset_due(settings_.usage_reset, now, utc_offset_);
         ranking_.set_time(now);
     } else if (!has_marked()) {
         return;
@@ -191,9 +189,18 @@ void PriorityService::pass(Instant now, Pass which) {
         gate_.cap(id, is_capped);
     }
     gate_.admit(tree(), accounting_.ledger(), now, [&](FluxJobId id) { return ranking_.fine_priority(id, now); });
-    gate_.tell(pusher_);
+    gate_.tell([&](FluxJobId id, bool is_held_back) {
+        pusher_.hold_back(id, is_held_back);
+        memos_.mark(id, is_held_back);
+        ranking_.hold_back(id, is_held_back);
+    });
+    ranking_.push_head(now, pusher_, scheduler_);
+    if (!ranking_.queue().has_head()) {
+        scheduler_.withdraw_all();
+    }
     if (which == Pass::full) {
         counts_.passes += 1;
+        is_full_due_ = false;
         log_.set_position(now);
     }
 }
@@ -214,7 +221,7 @@ void PriorityService::renew_all() {
         if (job.is_pending() || job.has_resources || (gate_.is_limited() && !job.is_over)) {
             resolve(job);
         }
-        gate_.count(tree(), id, &job);
+        gate_.count(tree(), id, is_limited(job) ? &job : nullptr);
     }
     gate_.keep_admitted(places);
     put_all();
@@ -223,8 +230,17 @@ void PriorityService::renew_all() {
 void PriorityService::put_all() {
     for (const auto& [id, job] : book_.jobs()) {
         if (job.is_pending()) {
-            ranking_.put(tree(), job, site_.of(id));
+            rank(job);
         }
+    }
+}
+
+void PriorityService::rank(const BookJob& job) {
+    const auto from_above = given_.of(job);  // told in any case: it says which job here is the parent's
+    const bool is_followed = from_above && settings_.takes_parent_factors;
+    ranking_.put(tree(), job, site_.of(job.id), is_followed ? from_above : std::nullopt);
+    if (is_followed || job.request->is_instance) {
+        is_full_due_ = ranking_.set_routed(true) || is_full_due_;
     }
 }
 
@@ -247,19 +263,24 @@ void PriorityService::set_machine(const MachineSize& machine) {
     }
 }
 
+void PriorityService::set_scheduler(const SchedulerView& scheduler) {
+    if (!scheduler.takes_order) {
+        scheduler_.clear();
+    }
+    ranking_.set_scheduler(scheduler);
+}
+
 void PriorityService::take_parent_factors(const std::vector<FactorRow>& rows, bool is_complete) {
     ranking_.take_parent_factors(tree(), rows, is_complete);
     put_all();
 }
 
-TreeChangeover PriorityService::prepare(TreeProposal proposal, Instant now) const {
-    Accounting next = accounting_;
-    next.rebind(proposal.tree, now);
-    StateLog log = log_;
-    next.rewrite(log);
-    log.add_revision(proposal.revision);
-    StateBatch batch = log.take([&next] { return next.checkpoint(); });
-    return {std::move(proposal), std::move(next), std::move(log), std::move(batch)};
+void PriorityService::take_given_priorities(const std::vector<GivenPriority>& rows, bool is_all) {
+    for (const FluxJobId id : given_.take(rows, is_all)) {
+        if (const BookJob* job = book_.find(id); job != nullptr && job->is_pending()) {
+            rank(*job);
+        }
+    }
 }
 
 void PriorityService::accept(TreeChangeover changeover) {
@@ -277,7 +298,7 @@ void PriorityService::accept(const SiteEdit& edit) {
     site_.accept(edit);
     for (const auto& [id, row] : edit.rows) {
         if (const BookJob* job = book_.find(id); job != nullptr && job->is_pending()) {
-            ranking_.put(tree(), *job, site_.of(id));
+            rank(*job);
         }
     }
 }
@@ -286,7 +307,16 @@ void PriorityService::accept(const SiteEdit& edit) {
 
 std::uint64_t PriorityService::attach_child(FluxJobId child, const std::string& instance, std::uint64_t first_seq,
                                             Instant now) {
-    return children_.attach(child, instance, first_seq, now);
+    const std::uint64_t acked = children_.attach(child, instance, first_seq, now);
+    if (const BookJob* job = book_.find(child); job != nullptr && !is_limited(*job)) {
+        gate_.count(tree(), child, nullptr);  // until now it was a job as any other
+    }
+    return acked;
+}
+
+bool PriorityService::is_limited(const BookJob& job) const {
+    const bool is_instance = job.request->is_instance || children_.children().count(job.id) != 0;
+    return !(is_instance && book_.is_partition(job));
 }
 
 std::uint64_t PriorityService::report(FluxJobId child, std::uint64_t first_seq, std::vector<UplinkRow> records,

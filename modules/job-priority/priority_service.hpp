@@ -5,6 +5,7 @@
 #pragma once
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "modules/job-priority/charges/accounting.hpp"
@@ -15,32 +16,29 @@
 #include "modules/job-priority/jobs/job_book.hpp"
 #include "modules/job-priority/jobs/payers.hpp"
 #include "modules/job-priority/jobs/user_names.hpp"
+#include "modules/job-priority/jobs/wait_histogram.hpp"
+#include "modules/job-priority/ranking/given_priorities.hpp"
 #include "modules/job-priority/ranking/ranking.hpp"
 #include "modules/job-priority/ranking/site_values.hpp"
 #include "modules/job-priority/sends/factor_rows.hpp"
+#include "modules/job-priority/sends/memos.hpp"
 #include "modules/job-priority/sends/pusher.hpp"
 #include "modules/job-priority/sends/uplink.hpp"
 #include "modules/job-priority/settings.hpp"
 #include "modules/job-priority/state/state_log.hpp"
+#include "modules/job-priority/tree/tree_changeover.hpp"
 #include "modules/job-priority/tree/tree_store.hpp"
 
 namespace weir::priority {
 
-/// Counts for stats-get and the tests.
+/// Counts for stats-get, metrics and the tests.
 struct ServiceCounts {
     std::uint64_t events = 0;  ///< of the journal
     std::uint64_t passes = 0;
     std::uint64_t changes = 0;   ///< priorities that a pass found different
     std::uint64_t resolved = 0;  ///< times that a job's payer was looked for
+    WaitHistogram waits;         ///< of jobs that started while the module was running
     std::uint64_t rebuilt = 0;   ///< jobs that ended while the module was not running, charged from a backlog
-};
-
-/// A share tree with all its consequences, ready to be applied: `batch` must be written first.
-struct TreeChangeover {
-    TreeProposal proposal;
-    Accounting accounting;
-    StateLog log;  ///< without what is in `batch`
-    StateBatch batch;
 };
 
 class PriorityService {
@@ -75,19 +73,30 @@ class PriorityService {
     /// Whether a marked pass has anything to do.
     bool has_marked() const { return ranking_.has_marked() || gate_.is_due(); }
 
+    /// Whether something happened after which only a full pass will do.
+    bool is_full_due() const { return is_full_due_; }
+
     // ---- what the stages depend on ----
     void configure(Settings settings, Instant now);
     /// Sets the instance's size; called again when it changes.
     void set_machine(const MachineSize& machine);
+    /// What the scheduler looks at, and whether it takes the order of the head from us.
+    void set_scheduler(const SchedulerView& scheduler);
     /// Local time less UTC: where the site's days begin.
     void set_utc_offset(Duration offset) { utc_offset_ = offset; }
     /// The consequences of a proposal of trees(). Nothing is changed. O(size).
-    TreeChangeover prepare(TreeProposal proposal, Instant now) const;
+    TreeChangeover prepare(TreeProposal proposal, Instant now) const {
+        return changeover_to(std::move(proposal), accounting_, log_, now);
+    }
     /// Applies it. REQUIRES: nothing happened since prepare(); its batch is written.
     void accept(TreeChangeover changeover);
     /// Applies values of SiteValues::propose(). REQUIRES: their rows are written.
     void accept(const SiteEdit& edit);
     void take_parent_factors(const std::vector<FactorRow>& rows, bool is_complete);
+    /// Priorities of the parent's jobs whose copies are here; see GivenPriorities::take().
+    void take_given_priorities(const std::vector<GivenPriority>& rows, bool is_all);
+    /// Whether every such copy was seen in the journal.
+    bool has_all_given() const { return given_.are_all_here(); }
 
     // ---- children ----
     /// See ChildReports::attach() and report().
@@ -96,16 +105,21 @@ class PriorityService {
 
     // ---- persistence ----
     /// The changes since the last call, for one transaction; log().untake() if it failed.
-    StateBatch take_batch();
+    StateBatch take_batch() {
+        return log_.take([this] { return accounting_.ledgers().checkpoint(); });
+    }
     StateLog& log() { return log_; }
     const StateLog& log() const { return log_; }
 
     // ---- what the shell sends ----
     Pusher& pusher() { return pusher_; }
     const Pusher& pusher() const { return pusher_; }
+    /// Values of the head for a scheduler that takes them; empty for any other.
+    Pusher& scheduler() { return scheduler_; }
     Uplink& uplink() { return uplink_; }
     Gate& gate() { return gate_; }
     const Gate& gate() const { return gate_; }
+    Memos& memos() { return memos_; }
     FactorPublication& publication() { return publication_; }
     /// Increases whenever the result of accounts_view() may have changed.
     std::uint64_t accounts_version() const { return accounts_version_; }
@@ -128,9 +142,13 @@ class PriorityService {
     const ShareTree& tree() const { return accounting_.tree(); }
     /// The payer of the job from here; a user whom an `@*` line admits becomes a member of the tree.
     NodeId resolve(const BookJob& job);
+    /// Whether the limits of the share tree concern the job. They do not concern a partition: its jobs are the ones
+    /// that they count.
+    bool is_limited(const BookJob& job) const;
     void start(const BookJob& job, const JobEvent& event);
     void end(const BookJob& job, Instant at);
     void leave(FluxJobId id, bool is_start);
+    void rank(const BookJob& job);
     /// Puts every pending job into the ranking again.
     void put_all();
     /// The same, with its payer and its place at the gate: the tree or the users are others.
@@ -151,11 +169,15 @@ class PriorityService {
     ChildReports children_;
     Ranking ranking_;
     SiteValues site_;
+    GivenPriorities given_;
     Gate gate_;
     Pusher pusher_;
+    Memos memos_;
+    Pusher scheduler_;
     FactorPublication publication_;
     Duration utc_offset_{};
     bool is_synced_ = false;
+    bool is_full_due_ = false;
     std::uint64_t accounts_version_ = 1;
     ServiceCounts counts_;
 };

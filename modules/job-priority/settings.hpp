@@ -7,7 +7,7 @@
 
 #include "libsched/config/settings.hpp"
 #include "libsched/config/usage_settings.hpp"
-#include "modules/job-priority/charges/accounting.hpp"
+#include "modules/job-priority/charges/ledgers.hpp"
 
 namespace weir::priority {
 

@@ -6,7 +6,7 @@
 
 namespace weir::route {
 
-// ---- what is told ----
+// ---- reports to the parent ----
 
 bool ChildLink::has(const Job& job, ChildEvent::Kind kind) const {
     return std::any_of(job.history.begin(), job.history.end(), [kind](const ChildEvent& e) { return e.kind == kind; });
@@ -56,6 +56,16 @@ void ChildLink::attached() {
     }
 }
 
+std::vector<GivenPriority> ChildLink::priorities() const {
+    std::vector<GivenPriority> all;
+    for (const auto& [id, job] : jobs_) {
+        if (job.priority && !job.has_ended) {
+            all.push_back({id, job.priority});
+        }
+    }
+    return all;
+}
+
 void ChildLink::lost() {
     is_attached_ = false;
     is_report_out_ = false;
@@ -73,8 +83,8 @@ std::vector<ChildEvent> ChildLink::next_report(std::size_t max) {
     return batch;
 }
 
-/// A job whose end is on record above can be forgotten. One that was given up as well: the parent may give it back,
-/// and what happened to the first copy must not be told of the second.
+/// A job whose end the parent has recorded is forgotten. So is one that was returned: the parent may send it again, and
+/// the events of the first copy must not be reported for the second.
 void ChildLink::acked(std::uint64_t seq) {
     is_report_out_ = false;
     const auto end = std::find_if(outbox_.begin(), outbox_.end(), [seq](const ChildEvent& e) { return e.seq > seq; });
@@ -82,6 +92,7 @@ void ChildLink::acked(std::uint64_t seq) {
         const auto job = jobs_.find(event->id);
         const bool is_last = event->kind == ChildEvent::Kind::cleaned || event->kind == ChildEvent::Kind::returned;
         if (is_last && job != jobs_.end() && job->second.local == event->local) {
+            copies_.ended(event->id);
             by_local_.erase(event->local);
             jobs_.erase(job);
         }
@@ -133,13 +144,23 @@ void ChildLink::order_submit(const Order& order) {
     const auto found = jobs_.find(order.id);
     if (found != jobs_.end()) {
         if (!found->second.has_ended && !found->second.is_returned) {
-            return;  // it is here; its history tells the parent what it does not know
+            return;  // it is here; its history is reported to the parent
         }
-        by_local_.erase(found->second.local);  // all of it has been told, or the parent would not send it again
+        by_local_.erase(found->second.local);  // all of it was reported, or the parent would not send it again
         jobs_.erase(found);
     }
-    jobs_[order.id].urgency = order.urgency;
+    Job& job = jobs_[order.id];
+    job.urgency = order.urgency;
+    order_priority(order.id, job, order.priority);
     actions_.submits.push_back(order);
+    submitting_ += 1;
+}
+
+void ChildLink::order_priority(JobId id, Job& job, std::int64_t priority) {
+    if (job.priority != priority) {
+        job.priority = priority;
+        actions_.priorities.push_back({id, priority});
+    }
 }
 
 void ChildLink::order_cancel(Job& job, const Order& order) {
@@ -158,6 +179,10 @@ void ChildLink::order(const Order& order) {
         order_submit(order);
         return;
     }
+    if (order.kind == Order::Kind::complete) {
+        is_complete_ordered_ = true;
+        return;
+    }
     const auto found = jobs_.find(order.id);
     if (found == jobs_.end()) {
         return;
@@ -165,6 +190,8 @@ void ChildLink::order(const Order& order) {
     Job& job = found->second;
     if (order.kind == Order::Kind::cancel) {
         order_cancel(job, order);
+    } else if (order.kind == Order::Kind::priority) {
+        order_priority(order.id, job, order.priority);
     } else if (order.kind == Order::Kind::urgency) {
         if (std::exchange(job.urgency, order.urgency) != order.urgency && job.local.value != 0 && !job.is_allocated) {
             LocalOp op;
@@ -181,6 +208,11 @@ void ChildLink::order(const Order& order) {
 // ---- this child's own jobs ----
 
 void ChildLink::submit_done(JobId id, LocalId local) {
+    submitting_ -= submitting_ > 0 ? 1 : 0;
+    take_local(id, local);
+}
+
+void ChildLink::take_local(JobId id, LocalId local) {
     const auto found = jobs_.find(id);
     if (found == jobs_.end() || (found->second.local.value != 0 && found->second.local != local)) {
         if (by_local_.count(local) == 0) {
@@ -191,6 +223,7 @@ void ChildLink::submit_done(JobId id, LocalId local) {
     Job& job = found->second;
     const bool is_news = std::exchange(job.local, local).value == 0;
     by_local_.insert_or_assign(local, id);
+    copies_.add(id, local);
     record(id, job, ChildEvent::Kind::accepted);
     if (is_news && job.is_cancel_asked) {
         raise(local, job.cancel_type, job.cancel_note);
@@ -198,10 +231,12 @@ void ChildLink::submit_done(JobId id, LocalId local) {
 }
 
 void ChildLink::submit_failed(JobId id, const std::string& why, bool is_transient) {
+    submitting_ -= submitting_ > 0 ? 1 : 0;
     const auto found = jobs_.find(id);
     if (found == jobs_.end() || found->second.local.value != 0) {
         return;
     }
+    actions_.priorities.push_back({id, std::nullopt});
     if (is_transient) {
         found->second.is_returned = true;
         record(id, found->second, ChildEvent::Kind::returned);
@@ -230,7 +265,7 @@ void ChildLink::submitted(LocalId local, const JournalEvent& event, const JobFac
     if (found == jobs_.end() || jobs_.count(id) == 0) {
         jobs_[id].urgency = event.urgency;
     }
-    submit_done(id, local);
+    take_local(id, local);
 }
 
 void ChildLink::on_exception(JobId id, Job& job, const JournalEvent& event) {
@@ -238,8 +273,8 @@ void ChildLink::on_exception(JobId id, Job& job, const JournalEvent& event) {
         return;
     }
     if (event.type == "cancel" && !job.is_cancel_asked && !has(job, ChildEvent::Kind::started)) {
-        // It did not start and the parent did not ask for it: an instance that shuts down cancels all it has. Whether
-        // the job may be given to another is the parent's to say, who knows whether it was let go.
+        // It did not start and the parent did not ask for it: an instance that shuts down cancels all its jobs. The
+        // parent decides whether another child may get the job: it knows whether the job was released.
         job.is_returned = true;
         record(id, job, ChildEvent::Kind::returned);
         return;

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "modules/job-route/copy_ids.hpp"
 #include "modules/job-route/journal_event.hpp"
 #include "modules/job-route/messages.hpp"
 
@@ -27,8 +28,16 @@ struct LocalOp {
     friend bool operator==(const LocalOp&, const LocalOp&) = default;
 };
 
+/// The priority that the parent gives a job of its own that waits here; none: the job is not here any more.
+struct GivenPriority {
+    JobId id;
+    std::optional<std::int64_t> value;
+    friend bool operator==(const GivenPriority&, const GivenPriority&) = default;
+};
+
 struct ChildActions {
-    std::vector<Order> submits;  ///< of kind submit: answer with submit_done() or submit_failed()
+    std::vector<GivenPriority> priorities;  ///< to be told before the submits
+    std::vector<Order> submits;             ///< of kind submit: answer with submit_done() or submit_failed()
     std::vector<LocalOp> ops;
 };
 
@@ -58,13 +67,22 @@ class ChildLink {
 
     ChildActions take() { return std::exchange(actions_, {}); }
     bool is_attached() const { return is_attached_; }
+    /// Whether all that the parent wanted here when this child last attached has been submitted here.
+    bool is_complete() const { return is_complete_ordered_ && submitting_ == 0; }
+    /// Of all jobs that have one.
+    std::vector<GivenPriority> priorities() const;
     std::size_t job_count() const { return jobs_.size(); }
+    /// The ids of a job of the parent here, and of a job here at the parent; 0: unknown. Also of jobs that ended
+    /// lately.
+    LocalId local_of(JobId id) const { return copies_.local_of(id); }
+    JobId parent_of(LocalId local) const { return copies_.id_of(local); }
     std::size_t unacked() const { return outbox_.size(); }
 
   private:
     struct Job {
         LocalId local;  ///< 0 while it is being submitted
         int urgency = 16;
+        std::optional<std::int64_t> priority;  ///< the parent's
         bool is_allocated = false;
         bool has_go = false;
         bool is_cancel_asked = false;
@@ -84,16 +102,22 @@ class ChildLink {
     void follow_prolog(LocalId local, const JournalEvent& event);
     void disown(LocalId local);
     void on_exception(JobId id, Job& job, const JournalEvent& event);
+    /// A copy of the parent's job is here as `local`.
+    void take_local(JobId id, LocalId local);
     void order_submit(const Order& order);
+    void order_priority(JobId id, Job& job, std::int64_t priority);
     void order_cancel(Job& job, const Order& order);
 
     bool is_synced_ = false;
     bool is_attached_ = false;
+    bool is_complete_ordered_ = false;
+    std::size_t submitting_ = 0;  ///< submissions that are not answered
     std::uint64_t last_seq_ = 0;
     std::uint64_t sent_seq_ = 0;
     bool is_report_out_ = false;
     Jobs jobs_;
     std::map<LocalId, JobId> by_local_;
+    CopyIds copies_;
     /// Local jobs that wait for `go` by their eventlog (the prolog is open), and whether they have ended meanwhile. The
     /// plugin closes the prolog of a job that ends, but after a restart it does not know that it opened one.
     std::map<LocalId, bool> held_;

@@ -33,6 +33,15 @@ ChildRole::ChildRole(flux_t* h, Config config, ChildLink& link, Callbacks callba
     if (!resource_retry_ || !heart_) {
         flux::fail_errno("timers");
     }
+    handlers_ =
+        flux::add_handlers(h, flux::service_name(h, "job-route"),
+                           {{FLUX_MSGTYPE_REQUEST, "priorities", flux::on_message<&ChildRole::priorities>, 0}}, this);
+    answers_ = std::make_unique<Answers>(h, link, [this](const std::string& session, Json message) {
+        if (session == session_ && link_.is_attached() && parent_->handle() != nullptr) {
+            message.set("jobid", config_.jobid.value).set("session", session);
+            (void)flux::rpc(parent_->handle(), "job-route.answer", message, FLUX_RPC_NORESPONSE);
+        }
+    });
     look_up_resources();
     parent_ = std::make_unique<flux::ParentLink>(
         h, config_.parent_uri, config_.serves.empty() ? retry_max_rare : retry_max,
@@ -142,6 +151,10 @@ void ChildRole::on_attach(flux_future_t* f) {
         callbacks_.changed();
         return;
     }
+    if (json_t* questions = json_object_get(answer.get(), "questions"); questions != nullptr) {
+        answers_->asked(session_, questions);
+        return;
+    }
     const auto orders = decode_orders(answer.get());
     if (!orders) {  // what was meant, the next attach brings about
         on_attach_failed(EPROTO, "orders of the parent: " + orders.error().message);
@@ -158,12 +171,50 @@ void ChildRole::on_attach_failed(int errnum, const std::string& why) {
         flux::log(h_, LOG_INFO, why);
         is_idle_ = true;
         attach_.reset();
+        tell_if_complete();
         return;
     }
     if (errnum != ENOSYS && errnum != EAGAIN && errnum != ENODATA && why != last_failure_) {
         flux::log(h_, LOG_ERR, why);
     }
     parent_->fail(why);
+}
+
+// ---- the parent's order, for job-priority of this instance ----
+
+void ChildRole::priorities(const flux_msg_t* msg) {
+    if (!flux_msg_is_streaming(msg)) {
+        throw flux::Failure(EPROTO, "priorities is a streaming request");
+    }
+    listeners_.push_back(flux::keep(msg));
+    tell(msg, link_.priorities(), true);
+}
+
+void ChildRole::disconnect(const flux_msg_t* msg) {
+    std::erase_if(listeners_, [msg](const auto& listener) { return flux_disconnect_match(msg, listener.get()); });
+}
+
+/// {jobs: [[parent's id, priority or null]...], all?: b, complete: b}
+void ChildRole::tell(const flux_msg_t* msg, const std::vector<GivenPriority>& priorities, bool is_all) {
+    Json jobs = Json::array();
+    for (const GivenPriority& one : priorities) {
+        Json pair = Json::array();
+        pair.append(Json::own(json_integer(static_cast<json_int_t>(one.id.value))));
+        pair.append(Json::own(one.value ? json_integer(static_cast<json_int_t>(*one.value)) : json_null()));
+        jobs.append(std::move(pair));
+    }
+    Json payload = Json::object();
+    payload.set("jobs", std::move(jobs)).set("all", is_all).set("complete", is_complete_told_);
+    flux::respond(h_, msg, payload);
+}
+
+void ChildRole::tell_if_complete() {
+    if (!is_complete_told_ && (is_idle_ || link_.is_complete())) {
+        is_complete_told_ = true;
+        for (const flux::MessageRef& listener : listeners_) {
+            tell(listener.get(), {}, false);
+        }
+    }
 }
 
 // ---- reports ----
@@ -233,6 +284,11 @@ void ChildRole::on_beat(flux_future_t* f) {
 // ---- jobs here ----
 
 void ChildRole::perform(ChildActions actions) {
+    if (!actions.priorities.empty()) {
+        for (const flux::MessageRef& listener : listeners_) {
+            tell(listener.get(), actions.priorities, false);
+        }
+    }
     for (const Order& order : actions.submits) {
         submit(order);
     }

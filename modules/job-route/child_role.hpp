@@ -12,6 +12,7 @@
 
 #include "modules/common/flux_cpp.hpp"
 #include "modules/common/parent_link.hpp"
+#include "modules/job-route/answers.hpp"
 #include "modules/job-route/child_link.hpp"
 #include "modules/job-route/messages_json.hpp"
 
@@ -38,10 +39,16 @@ class ChildRole {
     /// The link starts over: end the session.
     void reset(const std::string& why);
     void perform(ChildActions actions);
+    /// To job-priority, that all the parent's jobs are here with their priorities, when this first is so.
+    void tell_if_complete();
     void send_report();
+    /// A client is gone.
+    void disconnect(const flux_msg_t* msg);
     Json stats() const;
 
   private:
+    void priorities(const flux_msg_t* msg);
+    void tell(const flux_msg_t* msg, const std::vector<GivenPriority>& priorities, bool is_all);
     void on_connected();
     void on_lost(const std::string& why);
     void look_up_resources();
@@ -65,6 +72,8 @@ class ChildRole {
     Callbacks callbacks_;
     bool is_ready_ = false;
     bool is_idle_ = false;  ///< the parent does not serve this instance: no more attempts
+    bool is_complete_told_ = false;
+    std::vector<flux::MessageRef> listeners_;  ///< streaming requests for the parent's priorities
     int resource_attempts_ = 0;
     bool has_resources_ = false;
     std::string resources_;
@@ -79,9 +88,11 @@ class ChildRole {
     std::map<flux_future_t*, std::pair<flux::Future, JobId>> submits_;
     std::map<flux_future_t*, std::pair<flux::Future, std::string>> steers_;
     std::unique_ptr<flux::ParentLink> parent_;  ///< before the futures made on its handle, which die first
+    std::unique_ptr<Answers> answers_;
     flux::Future attach_;
     flux::Future report_;
     flux::Future beat_;
+    flux::Handlers handlers_;  // last: gone before what they call
 };
 
 }  // namespace weir::route

@@ -27,7 +27,7 @@ struct JournalEvent {
         bypass,         ///< set-flags alloc-bypass
         priority,       ///< priority: enters SCHED
         urgency,        ///< urgency: leaves SCHED
-        route,          ///< child: given to it
+        route,          ///< child: the job was routed to it
         alloc,          ///< child (0: not by job-route), R
         start,          //
         finish,         ///< status

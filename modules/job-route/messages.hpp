@@ -20,7 +20,7 @@ using LocalId = StrongId<struct LocalJobTag, std::uint64_t>;
 struct ChildEvent {
     enum class Kind : std::uint8_t {
         accepted,   ///< the child has it under `local`
-        returned,   ///< the child returned it unstarted: the parent may give it to another child
+        returned,   ///< the child returned it unstarted: the parent may route it to another child
         allocated,  ///< `R` is set; it waits for the order `go`
         started,
         finished,   ///< `status` is set (wait status)
@@ -68,16 +68,19 @@ struct Report {
 /// An order of the parent to a child.
 struct Order {
     enum class Kind : std::uint8_t {
-        submit,   ///< `jobspec`, `urgency`, `userid` are set
-        cancel,   ///< `type`, `note` are set
-        urgency,  ///< `urgency` is set
-        go,       ///< its allocation is on record here: it may start
+        submit,    ///< `jobspec`, `urgency`, `userid`, `priority` are set
+        cancel,    ///< `type`, `note` are set
+        urgency,   ///< `urgency` is set
+        go,        ///< its allocation is on record here: it may start
+        priority,  ///< `priority` is set: the job's place among those that wait
+        complete,  ///< of no job: all that the child is to have after an attach has been sent
     };
     Kind kind = Kind::submit;
     JobId id;
     std::string jobspec;  ///< JSON text
     int urgency = 16;
     std::uint32_t userid = 0;
+    std::int64_t priority = 0;  ///< as the parent's job-manager has it; 0: none
     std::string type;
     std::string note;
     friend bool operator==(const Order&, const Order&) = default;

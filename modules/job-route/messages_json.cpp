@@ -13,7 +13,7 @@ using OrderKind = Order::Kind;
 
 constexpr std::array<const char*, 7> event_names{"submit", "returned",  "alloc", "start",
                                                  "finish", "exception", "clean"};
-constexpr std::array<const char*, 4> order_names{"submit", "cancel", "urgency", "go"};
+constexpr std::array<const char*, 6> order_names{"submit", "cancel", "urgency", "go", "priority", "complete"};
 constexpr json_int_t cores_max = 1 << 30;  ///< of a child; loads are compared as products with it
 constexpr std::array<const char*, 6> op_names{"give", "alloc", "start", "finish", "exception", "clean"};
 
@@ -92,13 +92,15 @@ Result<Order> decode_order(json_t* value) {
     Order order;
     json_int_t id = 0;
     json_int_t userid = 0;
+    json_int_t priority = 0;
     const char* op = nullptr;
     const char* jobspec = nullptr;
     const char* type = nullptr;
     const char* note = nullptr;
     json_error_t error;
-    if (json_unpack_ex(value, &error, 0, "{s:I s:s s?s s?i s?I s?s s?s}", "id", &id, "op", &op, "jobspec", &jobspec,
-                       "urgency", &order.urgency, "userid", &userid, "type", &type, "note", &note) < 0) {
+    if (json_unpack_ex(value, &error, 0, "{s:I s:s s?s s?i s?I s?I s?s s?s}", "id", &id, "op", &op, "jobspec", &jobspec,
+                       "urgency", &order.urgency, "userid", &userid, "priority", &priority, "type", &type, "note",
+                       &note) < 0) {
         return bad(static_cast<const char*>(error.text));
     }
     const auto kind = index_of(order_names, op);
@@ -108,6 +110,7 @@ Result<Order> decode_order(json_t* value) {
     order.kind = static_cast<OrderKind>(*kind);
     order.id = JobId{static_cast<std::uint64_t>(id)};
     order.userid = static_cast<std::uint32_t>(userid);
+    order.priority = priority;
     order.jobspec = text_or_empty(jobspec);
     order.type = type != nullptr ? type : "cancel";
     order.note = text_or_empty(note);
@@ -122,6 +125,9 @@ Json encode(const Order& order) {
     value.set("op", order_names.at(static_cast<std::size_t>(order.kind))).set("id", order.id.value);
     if (order.kind == OrderKind::submit) {
         value.set("jobspec", order.jobspec).set("urgency", order.urgency).set("userid", order.userid);
+        value.set("priority", static_cast<long long>(order.priority));
+    } else if (order.kind == OrderKind::priority) {
+        value.set("priority", static_cast<long long>(order.priority));
     } else if (order.kind == OrderKind::urgency) {
         value.set("urgency", order.urgency);
     } else if (order.kind == OrderKind::cancel) {

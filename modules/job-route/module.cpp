@@ -17,6 +17,7 @@
 #include "modules/job-route/child_role.hpp"
 #include "modules/job-route/messages_json.hpp"
 #include "modules/job-route/parent_role.hpp"
+#include "modules/job-route/questions.hpp"
 #include "modules/job-route/route_table.hpp"
 
 namespace weir::route {
@@ -119,6 +120,7 @@ class Module {
     std::uint64_t entries_ = 0;
     std::uint64_t restarts_ = 0;
     std::unique_ptr<ParentRole> parent_;
+    std::unique_ptr<Questions> questions_;
     std::unique_ptr<ChildRole> child_;
     flux::Future journal_;
     flux::Watcher retry_;
@@ -132,7 +134,19 @@ Module::Module(flux_t* h, std::optional<ChildRole::Config> config)
     const std::string service = flux::service_name(h, "job-route");
     parent_ = std::make_unique<ParentRole>(
         h, table_, static_cast<double>(patience_) * tick_s / heartbeats,
-        ParentRole::Callbacks{[this] { pump(); }, [this](const std::string& why) { start_over(why); }});
+        ParentRole::Callbacks{[this] { pump(); }, [this](const std::string& why) { start_over(why); },
+                              [this](const flux_msg_t* msg) {
+                                  if (child_) {
+                                      child_->disconnect(msg);
+                                  }
+                              }});
+    questions_ = std::make_unique<Questions>(
+        h, table_, link_,
+        Questions::Sessions{[this](JobId child) { return parent_->session_of(child); },
+                            [this](JobId child, const Json& message) { parent_->tell(child, message); },
+                            [this](JobId child, const std::string& session, std::uint32_t userid) {
+                                return parent_->is_from(child, session, userid);
+                            }});
     if (config) {
         child_ = std::make_unique<ChildRole>(h, std::move(*config), link_,
                                              ChildRole::Callbacks{[this] { pump(); },
@@ -239,13 +253,14 @@ void Module::carry_out() {
         ParentActions up = table_.take();
         ChildActions down = link_.take();
         is_more = !up.tap.empty() || !up.fetch.empty() || !up.silent.empty() || !up.orders.empty() ||
-                  !down.submits.empty() || !down.ops.empty();
+                  !down.priorities.empty() || !down.submits.empty() || !down.ops.empty();
         parent_->perform(std::move(up));
         if (child_) {
             child_->perform(std::move(down));
         }
     }
     if (child_) {
+        child_->tell_if_complete();
         child_->send_report();
     }
     if (table_.needs_ticks() && !std::exchange(is_ticking_, true)) {

@@ -100,8 +100,8 @@ void ParentRole::on_probed(flux_future_t* f) {
 }
 
 /// Answered when everything in it is on record, or at least with the job-manager.
-// Guest: starts, ends and fails jobs that its own child was given, which are its own, in any order and with any status;
-// their R lies inside the child's allocation, or is not larger than it.
+// Guest: starts, ends and fails jobs that were routed to its own child, which are its own, in any order and with any
+// status; their R lies inside the child's allocation, or is not larger than it.
 void ParentRole::report(const flux_msg_t* msg) {
     Report report = value_or_throw(decode_report(request_payload(msg).get()));
     const auto session = sessions_.find(report.child);
@@ -132,6 +132,7 @@ void ParentRole::report(const flux_msg_t* msg) {
 
 // Guest: ends its own client's sessions.
 void ParentRole::disconnect(const flux_msg_t* msg) {
+    callbacks_.left(msg);
     std::erase_if(sessions_, [&](const auto& entry) {  // one client may speak for several children
         const auto& [child, session] = entry;
         if (!flux_disconnect_match(msg, session.request.get())) {
@@ -174,11 +175,25 @@ void ParentRole::send_orders(std::vector<std::pair<JobId, Order>> orders) {
         by_child[child].push_back(std::move(order));
     }
     for (const auto& [child, list] : by_child) {
-        const auto session = sessions_.find(child);
-        if (session != sessions_.end()) {
-            flux::respond(h_, session->second.request.get(), encode_orders(list));
-        }
+        tell(child, encode_orders(list));
     }
+}
+
+std::string ParentRole::session_of(JobId child) const {
+    const auto session = sessions_.find(child);
+    return session != sessions_.end() ? session->second.session : std::string();
+}
+
+void ParentRole::tell(JobId child, const Json& message) {
+    const auto session = sessions_.find(child);
+    if (session != sessions_.end()) {
+        flux::respond(h_, session->second.request.get(), message);
+    }
+}
+
+bool ParentRole::is_from(JobId child, const std::string& name, std::uint32_t userid) const {
+    const auto session = sessions_.find(child);
+    return session != sessions_.end() && session->second.session == name && session->second.userid == userid;
 }
 
 // ---- what the table wants ----

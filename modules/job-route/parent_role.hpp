@@ -21,6 +21,7 @@ class ParentRole {
     struct Callbacks {
         std::function<void()> changed;                       ///< the table has news: take its actions
         std::function<void(const std::string& why)> broken;  ///< start over from the journal
+        std::function<void(const flux_msg_t* msg)> left;     ///< a client disconnected
     };
     /// \param heartbeat_s real seconds after which a child is to say that it lives.
     ParentRole(flux_t* h, RouteTable& table, double heartbeat_s, Callbacks callbacks);
@@ -33,6 +34,11 @@ class ParentRole {
     /// Ends every session; the children will attach again.
     void reset();
     Json stats() const;
+    /// The session of a child; empty where it is not attached.
+    std::string session_of(JobId child) const;
+    /// A further response to a child's attach; nothing where it is not attached.
+    void tell(JobId child, const Json& message);
+    bool is_from(JobId child, const std::string& session, std::uint32_t userid) const;
 
   private:
     struct Session {

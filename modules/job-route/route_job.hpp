@@ -53,7 +53,7 @@ constexpr Progress after_failure(Progress progress) {
 
 /// Nobody has the routed job: it waits for a child.
 struct Unplaced {};
-/// The plugin has been asked to put this on record.
+/// The plugin has been asked to record this.
 struct GiveAsked {
     JobId child;
 };
@@ -110,6 +110,9 @@ struct RouteJob {
     bool may_go = true;  ///< false until the instance above has this job's allocation on record
     Progress progress = Progress::entering;
     std::variant<Own, Routed> role;
+
+    /// By a limit, not by its user. (A job in PRIORITY has no priority yet.)
+    bool is_held_back() const { return progress == Progress::sched && priority == 0 && urgency != 0; }
 
     Routed* routed() { return std::get_if<Routed>(&role); }
     const Routed* routed() const { return std::get_if<Routed>(&role); }

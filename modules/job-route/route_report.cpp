@@ -40,12 +40,14 @@ Status RouteTable::attach(const Attach& attach, const Caller& caller) {
     child.lost_ticks = 0;
     child.refused.clear();
     child.stale.clear();
+    child.first.clear();
+    child.is_complete = false;
 
     std::map<JobId, const KnownJob*> known;
     for (const KnownJob& job : attach.known) {
         known.emplace(job.id, &job);
     }
-    for (const JobId id : std::set<JobId>(child.given)) {  // settle() may take some away
+    for (const JobId id : std::set<JobId>(child.given)) {  // settle() may remove some
         const auto entry = jobs_.find(id);
         if (entry != jobs_.end() && entry->second.is_with(attach.child)) {
             const auto found = known.find(id);
@@ -57,6 +59,14 @@ Status RouteTable::attach(const Attach& attach, const Caller& caller) {
         disown(attach.child, child, id, job->has_ended);
     }
     give_waiting(serves);
+    for (const JobId id : child.given) {
+        const auto entry = jobs_.find(id);
+        const Given* given = entry != jobs_.end() ? entry->second.given() : nullptr;
+        if (entry != jobs_.end() && (given == nullptr || (!given->is_sent && !is_ending(entry->second.progress)))) {
+            child.first.insert(id);
+        }
+    }
+    tell_if_complete(attach.child, child);
     return Done{};
 }
 
@@ -87,7 +97,7 @@ void RouteTable::settle(Entry& entry, const KnownJob* known) {
         return;
     }
     if (known->is_unwanted && !is_ending(job.progress) && !has_alloc(job.progress)) {
-        // Cancelled when it was not this child's, then given to it; the order to submit it anew never came through.
+        // Cancelled when it was not this child's, then routed to it; the order to submit it anew never arrived.
         given.is_sent = false;
         children_.at(given.child).stale.insert(entry.first);
         return;
@@ -102,11 +112,18 @@ void RouteTable::settle(Entry& entry, const KnownJob* known) {
             cancel.note = "it ended in the parent";
             order(entry, std::move(cancel));
         }
-    } else if (known->urgency != job.urgency && !is_in_run(job.progress)) {
-        Order change;
-        change.kind = Order::Kind::urgency;
-        change.urgency = job.urgency;
-        order(entry, std::move(change));
+    } else if (!is_in_run(job.progress)) {
+        if (known->urgency != job.urgency) {
+            Order change;
+            change.kind = Order::Kind::urgency;
+            change.urgency = job.urgency;
+            order(entry, std::move(change));
+        }
+        if (job.is_held_back()) {
+            recall(entry);
+        } else {
+            order_priority(entry);
+        }
     }
 }
 
@@ -161,6 +178,7 @@ void RouteTable::apply(Child& child, Entry& entry, const ChildEvent& event) {
     switch (event.kind) {
         case Kind::accepted:
             job.given()->local = event.local;
+            copies_.add(entry.first, event.local);
             break;
         case Kind::returned:
             on_returned(child, entry);
@@ -267,6 +285,21 @@ std::vector<JobId> RouteTable::instance_jobs() const {
     std::vector<JobId> ids;
     for (const auto& [id, job] : jobs_) {
         if (!job.facts.serves.empty()) {
+            ids.push_back(id);
+        }
+    }
+    return ids;
+}
+
+const RouteJob* RouteTable::active(JobId id) const {
+    const auto found = jobs_.find(id);
+    return found != jobs_.end() ? &found->second : nullptr;
+}
+
+std::vector<JobId> RouteTable::trusted_children() const {
+    std::vector<JobId> ids;
+    for (const auto& [id, child] : children_) {
+        if (child.is_attached && child.is_trusted) {
             ids.push_back(id);
         }
     }

@@ -34,7 +34,7 @@ bool RouteTable::can_serve(const Child& child, const Entry& entry) const {
 /// The least loaded child that may have the job gets it: fewest jobs a core, then the lowest id. O(children).
 void RouteTable::give_if_possible(Entry& entry) {
     auto& [id, job] = entry;
-    if (!is_synced_ || !job.is_unplaced() || job.progress != Progress::sched || job.urgency == 0) {
+    if (!is_synced_ || !job.is_unplaced() || job.progress != Progress::sched || job.urgency == 0 || job.priority <= 0) {
         return;
     }
     std::map<JobId, Child>::value_type* best = nullptr;
@@ -78,12 +78,38 @@ void RouteTable::give_waiting(const std::vector<std::string>& queues) {
 /// The job is with nobody again; nothing of it ran.
 void RouteTable::take_back(Entry& entry) {
     auto& [id, job] = entry;
-    const auto child = children_.find(job.holder());
+    const JobId holder = job.holder();
+    const auto child = children_.find(holder);
     if (child != children_.end()) {
         child->second.given.erase(id);
+        leave_first(holder, id);
     }
     if (job.routed() != nullptr) {
         job.routed()->holder = Unplaced{};
+    }
+}
+
+/// REQUIRES: its allocation is neither on record nor on its way there.
+void RouteTable::recall(Entry& entry) {
+    const Given given = *entry.second.given();
+    if (Child* child = attached_child(entry); child != nullptr && given.is_sent) {
+        disown(given.child, *child, entry.first, false);
+    }  // else attach() finds that the child has what is not its own
+    take_back(entry);
+}
+
+void RouteTable::leave_first(JobId child, JobId id) {
+    const auto found = children_.find(child);
+    if (found != children_.end() && found->second.first.erase(id) > 0) {
+        tell_if_complete(child, found->second);
+    }
+}
+
+void RouteTable::tell_if_complete(JobId id, Child& child) {
+    if (child.is_attached && child.first.empty() && !std::exchange(child.is_complete, true)) {
+        Order complete;
+        complete.kind = Order::Kind::complete;
+        actions_.orders.emplace_back(id, std::move(complete));
     }
 }
 
@@ -163,7 +189,7 @@ bool RouteTable::needs_ticks() const {
     return !children_.empty();
 }
 
-// ---- telling a child ----
+// ---- orders to a child ----
 
 TapOp& RouteTable::ask(TapOp::Kind kind, const Entry& entry) {
     TapOp op;
@@ -173,7 +199,7 @@ TapOp& RouteTable::ask(TapOp::Kind kind, const Entry& entry) {
     return actions_.tap.back();
 }
 
-/// To the child that has the job, if it is there to hear it; settle() makes up for it when it comes back.
+/// To the child that has the job, if it is attached; otherwise settle() sends the order when it attaches.
 void RouteTable::order(const Entry& entry, Order order) {
     if (is_synced_ && attached_child(entry) != nullptr) {
         order.id = entry.first;
@@ -187,6 +213,14 @@ void RouteTable::order_go(const Entry& entry) {
         go.kind = Order::Kind::go;
         order(entry, std::move(go));
     }
+}
+
+/// Of a job that has a copy which waits.
+void RouteTable::order_priority(const Entry& entry) {
+    Order change;
+    change.kind = Order::Kind::priority;
+    change.priority = entry.second.priority;
+    order(entry, std::move(change));
 }
 
 void RouteTable::fetch(Entry& entry) {
@@ -205,14 +239,17 @@ void RouteTable::jobspec_ready(JobId id, std::string jobspec) {
     job.routed()->is_fetching = false;
     if (attached_child(*entry) == nullptr || job.given()->is_sent || has_alloc(job.progress) ||
         is_ending(job.progress)) {
+        leave_first(job.holder(), id);
         return;
     }
     Order submit;
     submit.jobspec = std::move(jobspec);
     submit.urgency = job.urgency;
+    submit.priority = job.priority;
     submit.userid = job.facts.upstream != 0 && has_parent_ ? job.facts.upstream_userid : job.userid;
     order(*entry, std::move(submit));
     job.given()->is_sent = true;
+    leave_first(job.holder(), id);
 }
 
 void RouteTable::fetch_failed(JobId id, const std::string& why) {
@@ -224,6 +261,7 @@ void RouteTable::fetch_failed(JobId id, const std::string& why) {
     TapOp& op = ask(TapOp::Kind::exception, *entry);
     op.type = "route";
     op.note = "its jobspec cannot be read: " + why;
+    leave_first(entry->second.holder(), id);
     entry->second.routed()->asked.add(AskedOnce::Step::failure);
 }
 
@@ -269,11 +307,7 @@ void RouteTable::event(JobId id, const JournalEvent& event) {
             }
             break;
         case Kind::priority:
-            job.priority = event.priority;
-            if (job.progress == Progress::entering) {
-                job.progress = Progress::sched;
-            }
-            give_if_possible(entry);
+            on_priority(entry, event.priority);
             break;
         case Kind::urgency:
             on_urgency(entry, event.urgency);
@@ -315,6 +349,24 @@ void RouteTable::event(JobId id, const JournalEvent& event) {
     }
 }
 
+/// Priority 0 without urgency 0: a limit of this instance holds the job back. If its allocation is on its way to the
+/// record, the plugin decides: it posts alloc, or that no child has the job.
+void RouteTable::on_priority(Entry& entry, std::int64_t priority) {
+    Job& job = entry.second;
+    const bool is_new = std::exchange(job.priority, priority) != priority;
+    if (job.progress == Progress::entering) {
+        job.progress = Progress::sched;
+    }
+    const Given* given = job.given();
+    if (given == nullptr) {
+        give_if_possible(entry);
+    } else if (job.is_held_back() && !given->is_alloc_asked) {
+        recall(entry);
+    } else if (is_new && given->is_sent && !job.is_held_back()) {
+        order_priority(entry);
+    }
+}
+
 void RouteTable::on_urgency(Entry& entry, int urgency) {
     Job& job = entry.second;
     if (job.progress == Progress::sched) {
@@ -333,14 +385,28 @@ void RouteTable::on_route(Entry& entry, JobId child) {
     if (job.routed() == nullptr) {  // only the plugin writes this event, and only for jobs that it routes
         return;
     }
-    take_back(entry);
+    if (child.value == 0) {  // a limit holds it back
+        if (job.given() != nullptr) {
+            recall(entry);
+        }
+        give_if_possible(entry);
+        return;
+    }
+    if (job.holder() != child) {
+        take_back(entry);
+    }
     if (is_synced_ && children_.find(child) == children_.end()) {  // it ended in the meantime
+        take_back(entry);
         give_if_possible(entry);
         return;
     }
     job.routed()->holder = Given{child};
     children_[child].given.insert(entry.first);
-    fetch(entry);
+    if (job.is_held_back()) {
+        recall(entry);
+    } else {
+        fetch(entry);
+    }
 }
 
 void RouteTable::on_alloc(Entry& entry, const JournalEvent& event) {
@@ -402,6 +468,8 @@ void RouteTable::on_clean(Jobs::iterator entry) {
     if (child != children_.end() && child->second.given.erase(id) > 0 && has_alloc(entry->second.progress)) {
         child->second.done += 1;
     }
+    leave_first(entry->second.holder(), id);
+    copies_.ended(id);
     jobs_.erase(entry);
     if (!is_routed) {
         child_ended(id);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: the parent's side of a route: the routed jobs, the child that has each, and the actions still to be done. The
 // parent's own journal is the truth; a child's report only leads to requests that come back as journal events.
-// Must not know JSON, Flux, or a clock: facts go in, actions come out. Source: RFC 21; doc/adr/0006, 0180, 0181.
+// Must not know JSON, Flux, or a clock: facts go in, actions come out. Source: RFC 21; doc/adr/0065.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "libfairshare/base/result.hpp"
+#include "modules/job-route/copy_ids.hpp"
 #include "modules/job-route/journal_event.hpp"
 #include "modules/job-route/messages.hpp"
 #include "modules/job-route/route_job.hpp"
@@ -52,7 +53,7 @@ struct ChildView {
     std::vector<std::string> serves;
     std::string uri;
     bool is_attached = false;
-    std::int64_t lost_ticks = 0;  ///< since it was last heard, or since this side began; 0 while it is attached
+    std::int64_t lost_ticks = 0;  ///< since its last message, or since this side began; 0 while it is attached
     std::int64_t cores = 0;
     std::int64_t pending = 0;
     std::int64_t running = 0;
@@ -72,7 +73,7 @@ class RouteTable {
     /// \param has_parent this instance is itself a child: a job that came from above may start below only when
     ///        allow_go() was called for it.
     /// \param patience ticks that a lost child keeps what it has not begun, and that a child is spared a job that it
-    ///        gave back. At least 1.
+    ///        returned. At least 1.
     explicit RouteTable(bool has_parent, std::int64_t patience = 30) : has_parent_(has_parent), patience_(patience) {}
 
     // ---- facts from this instance's journal ----
@@ -87,7 +88,7 @@ class RouteTable {
     Status attach(const Attach& attach, const Caller& caller);
     void detach(JobId child, const std::string& session);
     /// A second has passed. An attached child that said nothing for longer than the patience is lost, as if its link
-    /// were. Jobs that wait for nothing but a lost child move on (doc/adr/0181). O(children), and O(its jobs) when a
+    /// were. Jobs that wait for nothing but a lost child move on (doc/adr/0065). O(children), and O(its jobs) when a
     /// child's patience ends.
     void tick();
     /// Whether a tick would have an effect.
@@ -109,6 +110,12 @@ class RouteTable {
     /// Active jobs whose jobspec says that they are child instances, attached or not. O(jobs).
     std::vector<JobId> instance_jobs() const;
     Result<JobView> find(JobId id) const;
+    /// nullptr if there is no such active job.
+    const RouteJob* active(JobId id) const;
+    /// The job whose copy in a child has this id; 0: none, or copies of two. Also of jobs that ended lately.
+    JobId id_of(LocalId local) const { return copies_.id_of(local); }
+    /// Attached children of the instance's owner.
+    std::vector<JobId> trusted_children() const;
     /// R of an active job that is not routed, JSON text; empty when unknown. For mapping a child's R onto it.
     std::string R_of(JobId id) const;
     std::size_t job_count() const { return jobs_.size(); }
@@ -127,9 +134,12 @@ class RouteTable {
         std::uint64_t seq = 0;
         std::int64_t silent_ticks = 0;  ///< since its last attach or report
         std::int64_t lost_ticks = 0;
-        std::set<JobId> given;                  ///< on record or asked for
+        std::set<JobId> given;  ///< recorded, or asked for
+        /// What was to be sent after the attach and has not been; then the child gets `complete`, once a session.
+        std::set<JobId> first;
+        bool is_complete = false;
         std::map<JobId, std::int64_t> refused;  ///< returned in this session, and the ticks since
-        /// Old copies of jobs that it no longer has. Such a job is not given to it before the copy's end is reported,
+        /// Old copies of jobs that it no longer has. Such a job is not routed to it before the copy's end is reported,
         /// so that a report about the old copy is not taken for the new one.
         std::set<JobId> stale;
         std::int64_t done = 0;
@@ -143,6 +153,13 @@ class RouteTable {
     void give_if_possible(Entry& entry);
     void give_waiting(const std::vector<std::string>& queues);
     void take_back(Entry& entry);
+    /// Cancels the copy, if there may be one, and takes the job back.
+    void recall(Entry& entry);
+    void order_priority(const Entry& entry);
+    /// The child need not be sent this job any more before it hears `complete`.
+    void leave_first(JobId child, JobId id);
+    void tell_if_complete(JobId id, Child& child);
+    void on_priority(Entry& entry, std::int64_t priority);
     void lose(Entry& entry, const std::string& why);
     void child_ended(JobId id);
     void give_up(JobId id, Child& child);
@@ -168,6 +185,7 @@ class RouteTable {
     std::int64_t patience_;
     bool is_synced_ = false;
     Jobs jobs_;  ///< every active job of this instance
+    CopyIds copies_;
     std::map<JobId, Child> children_;
     ParentActions actions_;
 };

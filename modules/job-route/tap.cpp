@@ -45,6 +45,7 @@ struct JobArgs {
     json_int_t id = 0;
     int state = 0;
     json_int_t userid = -1;
+    json_int_t priority = -1;
     const char* queue = nullptr;
     json_t* bypass = nullptr;
     json_t* weir = nullptr;
@@ -52,9 +53,10 @@ struct JobArgs {
 
 JobArgs unpack(flux_plugin_arg_t* args) {
     JobArgs job;
-    if (flux_plugin_arg_unpack(args, FLUX_PLUGIN_ARG_IN, "{s:I s:i s:I s:{s?{s?{s?s s?o s?o}}}}", "id", &job.id,
-                               "state", &job.state, "userid", &job.userid, "jobspec", "attributes", "system", "queue",
-                               &job.queue, "alloc-bypass", &job.bypass, "weir", &job.weir) < 0) {
+    if (flux_plugin_arg_unpack(args, FLUX_PLUGIN_ARG_IN, "{s:I s:i s:I s?I s:{s?{s?{s?s s?o s?o}}}}", "id", &job.id,
+                               "state", &job.state, "userid", &job.userid, "priority", &job.priority, "jobspec",
+                               "attributes", "system", "queue", &job.queue, "alloc-bypass", &job.bypass, "weir",
+                               &job.weir) < 0) {
         throw flux::Failure(EPROTO, flux_plugin_arg_strerror(args));
     }
     return job;
@@ -98,8 +100,14 @@ class Tap {
         return flux_jobtap_job_aux_get(p_, id, mark_key) == mark_value(mark);
     }
     void set_mark(flux_jobid_t id, Mark mark);
-    int state_of(flux_jobid_t id, int& urgency) const;
+    struct Standing {
+        int state = 0;
+        int urgency = 0;
+        json_int_t priority = -1;
+    };
+    Standing standing_of(flux_jobid_t id) const;
     void pass_sched_again(flux_jobid_t id, int urgency);
+    void return_from_child(flux_jobid_t id);
     void apply(flux_jobid_t id, std::string_view op, json_t* order);
     void give(flux_jobid_t id, int state, json_t* order);
     void alloc(flux_jobid_t id, json_t* order);
@@ -150,19 +158,20 @@ void Tap::set_mark(flux_jobid_t id, Mark mark) {
     check(flux_jobtap_job_aux_set(p_, id, mark_key, mark_value(mark), nullptr), "remembering a job's mark");
 }
 
-/// The state and urgency of an active job; Failure ENOENT for any other.
-int Tap::state_of(flux_jobid_t id, int& urgency) const {
+/// Of an active job; Failure ENOENT for any other.
+Tap::Standing Tap::standing_of(flux_jobid_t id) const {
     flux_plugin_arg_t* args = flux_jobtap_job_lookup(p_, id);
     if (args == nullptr) {
         flux::fail_errno("job lookup");
     }
-    int state = 0;
-    const int rc = flux_plugin_arg_unpack(args, FLUX_PLUGIN_ARG_IN, "{s:i s:i}", "state", &state, "urgency", &urgency);
+    Standing now;
+    const int rc = flux_plugin_arg_unpack(args, FLUX_PLUGIN_ARG_IN, "{s:i s:i s?I}", "state", &now.state, "urgency",
+                                          &now.urgency, "priority", &now.priority);
     flux_plugin_arg_destroy(args);
-    if (rc < 0 || state == FLUX_JOB_STATE_INACTIVE) {
+    if (rc < 0 || now.state == FLUX_JOB_STATE_INACTIVE) {
         throw flux::Failure(ENOENT, "the job is inactive");
     }
-    return state;
+    return now;
 }
 
 /// A job-manager takes R from a plugin only on a job's way into SCHED, and an urgency event sends it round through
@@ -171,6 +180,12 @@ void Tap::pass_sched_again(flux_jobid_t id, int urgency) {
     check(flux_jobtap_event_post_pack(p_, id, "urgency", "{s:I s:i}", "userid", static_cast<json_int_t>(getuid()),
                                       "urgency", urgency),
           "sending a job through SCHED again");
+}
+
+/// A limit holds the job back (priority 0), so it must not start, whatever its child did: it is with no child.
+void Tap::return_from_child(flux_jobid_t id) {
+    grants_.erase(id);
+    check(flux_jobtap_event_post_pack(p_, id, "weir.route", "{s:i}", "child", 0), "posting weir.route");
 }
 
 // ---- the job-manager's calls ----
@@ -207,6 +222,10 @@ int Tap::on_sched(flux_plugin_t*, flux_plugin_arg_t* args) {
     const JobArgs job = unpack(args);
     const auto grant = grants_.find(static_cast<flux_jobid_t>(job.id));
     if (grant == grants_.end()) {
+        return 0;
+    }
+    if (job.priority == 0) {
+        return_from_child(static_cast<flux_jobid_t>(job.id));
         return 0;
     }
     set_mark(FLUX_JOBTAP_CURRENT_JOB, Mark::granted);
@@ -278,7 +297,7 @@ int Tap::on_query(flux_plugin_t*, flux_plugin_arg_t* args) {
 
 // ---- job-manager.jobroute.update {jobs:[{id, op, ...}]} -> {failed:[[id, op, why]]} ----
 
-/// Puts on record, before a child hears of the job, who has it. What an earlier child reported no longer counts.
+/// Records which child has the job, before that child gets it. Reports of an earlier child no longer count.
 void Tap::give(flux_jobid_t id, int state, json_t* order) {
     if (state != FLUX_JOB_STATE_SCHED && state != FLUX_JOB_STATE_PRIORITY) {
         throw flux::Failure(EINVAL, "the job is not waiting");
@@ -294,19 +313,22 @@ void Tap::give(flux_jobid_t id, int state, json_t* order) {
 }
 
 void Tap::alloc(flux_jobid_t id, json_t* order) {
-    int urgency = 0;
-    const int state = state_of(id, urgency);
+    const Standing now = standing_of(id);
     json_t* R = nullptr;
     json_t* annotations = nullptr;
     if (json_unpack(order, "{s:o s:o}", "R", &R, "annotations", &annotations) < 0) {
         throw flux::Failure(EPROTO, "alloc wants {R:o, annotations:o}");
     }
-    if (state != FLUX_JOB_STATE_SCHED && state != FLUX_JOB_STATE_PRIORITY) {
+    if (now.state != FLUX_JOB_STATE_SCHED && now.state != FLUX_JOB_STATE_PRIORITY) {
         throw flux::Failure(EINVAL, "the job is not waiting");
     }
+    if (now.state == FLUX_JOB_STATE_SCHED && now.priority == 0) {
+        return_from_child(id);
+        return;
+    }
     grants_.insert_or_assign(id, Grant{Json::ref(R), Json::ref(annotations)});
-    if (state == FLUX_JOB_STATE_SCHED) {
-        pass_sched_again(id, urgency);
+    if (now.state == FLUX_JOB_STATE_SCHED) {
+        pass_sched_again(id, now.urgency);
     }
 }
 
@@ -334,8 +356,7 @@ void Tap::go(flux_jobid_t id) {
 }
 
 void Tap::apply(flux_jobid_t id, std::string_view op, json_t* order) {
-    int urgency = 0;
-    const int state = state_of(id, urgency);
+    const int state = standing_of(id).state;
     if (op == "give") {
         give(id, state, order);
     } else if (op == "alloc") {

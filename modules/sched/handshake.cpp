@@ -15,6 +15,7 @@ using flux::on_watcher;
 SchedModule::SchedModule(flux_t* h, const Settings& settings)
     : h_(h), name_(flux::service_name(h, "sched")), scheduler_(settings.policy), settings_(settings) {
     constexpr int request = FLUX_MSGTYPE_REQUEST;
+    nonce_ = static_cast<std::int64_t>(flux_reactor_time() * 1e6);
     flux_reactor_t* reactor = flux_get_reactor(h_);
     flux::register_service(h_, "sched");
     flux::register_service(h_, "feasibility");
@@ -23,6 +24,7 @@ SchedModule::SchedModule(flux_t* h, const Settings& settings)
                                           {request, "free", on_message<&SchedModule::free>, 0},
                                           {request, "cancel", on_message<&SchedModule::cancel>, 0},
                                           {request, "prioritize", on_message<&SchedModule::prioritize>, 0},
+                                          {request, "order", on_request<&SchedModule::order>, 0},
                                           {request, "expiration", on_request<&SchedModule::expiration>, 0},
                                           {request, "load", on_request<&SchedModule::load>, 0},
                                           {request, "why", on_request<&SchedModule::why>, FLUX_ROLE_USER}},
@@ -163,6 +165,8 @@ void SchedModule::on_ready(flux_future_t* f) {
         return;
     }
     is_ready_ = true;
+    // If job-priority runs, it sends the whole order again. No response is asked for, since it may not run.
+    (void)flux::rpc(h_, "job-priority.sched-ready", Json::object(), FLUX_RPC_NORESPONSE);
     log(LOG_DEBUG, "ready: " + name_of(scheduler_.policy()) + " over " +
                        std::to_string(scheduler_.space().pool().total_cores()) + " cores");
 }

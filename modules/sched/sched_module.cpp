@@ -30,8 +30,9 @@ void SchedModule::alloc(const flux_msg_t* msg) {
     flux::unpack(msg, "{s:I s:I s:I s:F s:o}", "id", &id, "priority", &priority, "userid", &userid, "t_submit", &submit,
                  "jobspec", &document);
     PendingJob job;
-    job.key = {static_cast<std::uint32_t>(std::clamp<json_int_t>(priority, 0, priority_expedited)),
-               instant_from_seconds(submit), JobId{static_cast<std::uint64_t>(id)}};
+    const auto number = static_cast<std::uint32_t>(std::clamp<json_int_t>(priority, 0, priority_expedited));
+    const JobId job_id{static_cast<std::uint64_t>(id)};
+    job.key = {sorted_by(job_id, number), instant_from_seconds(submit), job_id};
     const auto accept = [&]() -> Status {
         auto jobspec = decode_jobspec(document);
         if (!jobspec) {
@@ -52,7 +53,13 @@ void SchedModule::alloc(const flux_msg_t* msg) {
         flux::respond(h_, msg, response);
         return;
     }
-    requests_.insert_or_assign(job.key.id, envelope_of(msg));
+    requests_.insert_or_assign(job.key.id, Asked{envelope_of(msg), number});
+}
+
+std::uint32_t SchedModule::sorted_by(JobId id, std::uint32_t number) const {
+    const auto value = ordered_.find(id);
+    const bool is_bypassed = number == priority_held || number == priority_expedited;
+    return value == ordered_.end() || is_bypassed ? number : value->second;
 }
 
 std::shared_ptr<const flux_msg_t> SchedModule::envelope_of(const flux_msg_t* msg) {
@@ -82,7 +89,7 @@ void SchedModule::cancel(const flux_msg_t* msg) {
     const JobId id{static_cast<std::uint64_t>(number)};
     // After the answer to alloc nothing is left to cancel; the job-manager then frees what the job got.
     if (const auto request = requests_.find(id); request != requests_.end() && (scheduler_.cancel(id) || revoke(id))) {
-        flux::respond(h_, request->second.get(), alloc_response(id, AllocType::cancel));
+        flux::respond(h_, request->second.request.get(), alloc_response(id, AllocType::cancel));
         requests_.erase(request);
         annotated_ = annotated_ == id ? std::nullopt : annotated_;
     }
@@ -91,21 +98,33 @@ void SchedModule::cancel(const flux_msg_t* msg) {
 void SchedModule::prioritize(const flux_msg_t* msg) {
     json_t* jobs = nullptr;
     flux::unpack(msg, "{s:o}", "jobs", &jobs);
-    using Pairs = std::vector<std::pair<JobId, std::uint32_t>>;
-    const Pairs priorities =
-        flux::value_or_throw(json::read_json(jobs, "sched.prioritize", [](const json::Value& list) {
-            Pairs pairs;
-            for (std::size_t i = 0; i < list.size(); i++) {
-                const json::Value pair = list[i];
-                if (pair.size() != 2) {
-                    pair.fail("must be [id, priority]");
-                }
-                pairs.emplace_back(JobId{static_cast<std::uint64_t>(pair[0].integer(INT64_MIN, INT64_MAX))},
-                                   static_cast<std::uint32_t>(pair[1].integer(0, priority_expedited)));
-            }
-            return pairs;
-        }));
+    Priorities priorities = flux::value_or_throw(priorities_of(jobs, "sched.prioritize"));
+    for (auto& [id, priority] : priorities) {
+        if (const auto request = requests_.find(id); request != requests_.end()) {
+            request->second.number = priority;
+            priority = sorted_by(id, priority);
+        }
+    }
     scheduler_.prioritize(priorities);
+}
+
+Json SchedModule::order(const flux_msg_t* msg) {
+    json_t* jobs = nullptr;
+    flux::unpack(msg, "{s:o}", "jobs", &jobs);
+    Priorities priorities = flux::value_or_throw(priorities_of(jobs, "sched.order"));
+    for (auto& [id, value] : priorities) {
+        if (value == 0) {
+            ordered_.erase(id);
+        } else {
+            ordered_.insert_or_assign(id, value);
+        }
+        const auto request = requests_.find(id);
+        value = request == requests_.end() ? value : sorted_by(id, request->second.number);
+    }
+    scheduler_.prioritize(priorities);  // of those that are here
+    Json answer = Json::object();
+    answer.set("nonce", static_cast<long long>(nonce_)).set("queue_depth", settings_.queue_depth.value_or(0));
+    return answer;
 }
 
 Json SchedModule::expiration(const flux_msg_t* msg) {
@@ -268,8 +287,9 @@ void SchedModule::on_commit(flux_future_t* f) {
             response.set("annotations", no_annotations());
             annotated_.reset();
         }
-        flux::respond(h_, request->second.get(), response);
+        flux::respond(h_, request->second.request.get(), response);
         requests_.erase(request);
+        ordered_.erase(id);
     }
 }
 
@@ -286,7 +306,7 @@ void SchedModule::annotate(JobId id, Json what) {
     if (const auto request = requests_.find(id); request != requests_.end()) {
         Json response = alloc_response(id, AllocType::annotate);
         response.set("annotations", std::move(what));
-        flux::respond(h_, request->second.get(), response);
+        flux::respond(h_, request->second.request.get(), response);
     }
 }
 

@@ -31,6 +31,8 @@ class SchedModule {
     void free(const flux_msg_t* msg);
     void cancel(const flux_msg_t* msg);
     void prioritize(const flux_msg_t* msg);
+    /// Values of jobs from job-priority, above those of all others: {"jobs": [[id, value], ...]}; 0: none any more.
+    Json order(const flux_msg_t* msg);
     Json expiration(const flux_msg_t* msg);
     Json feasibility(const flux_msg_t* msg);
     Json stats(const flux_msg_t* msg);
@@ -58,6 +60,8 @@ class SchedModule {
     void on_annotate_timer();
     void annotate(JobId id, Json what);
 
+    /// What a job is sorted by: the value that order() gave, unless the job-manager has it as held or expedited.
+    std::uint32_t sorted_by(JobId id, std::uint32_t number) const;
     /// The message to answer an alloc request with: one of an earlier request of the same sender, or this one.
     std::shared_ptr<const flux_msg_t> envelope_of(const flux_msg_t* msg);
 
@@ -66,6 +70,10 @@ class SchedModule {
     /// Ends the module, which the broker reports: a scheduler without resources is useless.
     void give_up(const std::string& why);
 
+    struct Asked {
+        std::shared_ptr<const flux_msg_t> request;
+        std::uint32_t number;  ///< the job-manager's priority
+    };
     struct Commit {
         flux::Future future;
         std::vector<std::pair<JobId, Json>> r;  ///< each job's R, to be sent when the commit is done
@@ -82,8 +90,10 @@ class SchedModule {
     HostNames hosts_;
     /// Alloc requests without a final answer. Requests of one sender differ in their payload alone, which was decoded,
     /// so they share one message to answer: a message of its own would cost each waiting job its jobspec once more.
-    std::unordered_map<JobId, std::shared_ptr<const flux_msg_t>> requests_;
-    std::shared_ptr<const flux_msg_t> envelope_;  ///< the newest one of requests_
+    std::unordered_map<JobId, Asked> requests_;
+    std::unordered_map<JobId, std::uint32_t> ordered_;  ///< what order() gave, also to jobs that are still to come
+    std::int64_t nonce_ = 0;                            ///< names this load to job-priority
+    std::shared_ptr<const flux_msg_t> envelope_;        ///< the newest one of requests_
     std::unordered_map<flux_future_t*, Commit> commits_;
     std::unordered_map<flux_future_t*, Hello> hellos_;
     std::optional<Scheduler::Annotation> to_announce_;  ///< of the present head, sent by the timer

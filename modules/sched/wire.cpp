@@ -86,6 +86,21 @@ Result<std::vector<std::pair<std::uint32_t, NodeLoad>>> loads_of(json_t* nodes, 
     });
 }
 
+Result<Priorities> priorities_of(json_t* jobs, const char* what) {
+    return json::read_json(jobs, what, [](const json::Value& list) {
+        Priorities pairs;
+        for (std::size_t i = 0; i < list.size(); i++) {
+            const json::Value pair = list[i];
+            if (pair.size() != 2) {
+                pair.fail("must be [id, priority]");
+            }
+            pairs.emplace_back(JobId{static_cast<std::uint64_t>(pair[0].integer(INT64_MIN, INT64_MAX))},
+                               static_cast<std::uint32_t>(pair[1].integer(0, priority_expedited)));
+        }
+        return pairs;
+    });
+}
+
 std::string r_key(JobId id) {
     std::array<char, 64> key{};
     WEIR_CHECK(flux_job_kvs_key(key.data(), static_cast<int>(key.size()), id.value, "R") >= 0);

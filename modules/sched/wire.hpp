@@ -34,6 +34,10 @@ Result<std::string> looked_up(const Json& answer);
 /// 0 to 1), cpu_speed (GHz) and ram_size (MB) what was measured. Error: the entry, the key and what it must be.
 Result<std::vector<std::pair<std::uint32_t, NodeLoad>>> loads_of(json_t* nodes, const HostNames& hosts);
 
+/// [[id, priority], ...]; errors name `what` and the entry.
+using Priorities = std::vector<std::pair<JobId, std::uint32_t>>;
+Result<Priorities> priorities_of(json_t* jobs, const char* what);
+
 /// "job.0000.0000.0000.0001.R"
 std::string r_key(JobId id);
 

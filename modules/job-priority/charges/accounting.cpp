@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the charging rules. See accounting.hpp.
+// Owns: the charges of our own jobs. See accounting.hpp.
 #include "modules/job-priority/charges/accounting.hpp"
 
 #include <algorithm>
 #include <memory>
+#include <set>
+#include <string>
 #include <utility>
 
 namespace weir::priority {
@@ -40,92 +42,55 @@ std::set<std::string> paths_in(const SavedState& saved) {
 }
 
 /// The tree with a leaf for each of `paths` that an `@*` line admits.
-ShareTreePtr with_members(ShareTreePtr tree, const std::set<std::string>& paths) {
+ShareTreePtr with_members(const ShareTree& tree, const std::set<std::string>& paths) {
     std::vector<std::pair<NodeId, std::string>> users;
     for (const std::string& path : paths) {
         const auto parts = split_user(path);
-        if (const auto account = parts ? tree->find(parts->first) : std::nullopt) {
+        if (const auto account = parts ? tree.find(parts->first) : std::nullopt) {
             users.emplace_back(*account, parts->second);
         }
     }
-    return std::make_shared<const ShareTree>(tree->with_members(users));
-}
-
-void post_to(UsageLedger& ledger, NodeId payer, std::int64_t rate, Instant at) {
-    if (rate > 0) {
-        ledger.start(payer, rate, at);
-    } else if (rate < 0) {
-        ledger.end(payer, -rate, at);
-    }
+    return std::make_shared<const ShareTree>(tree.with_members(users));
 }
 
 }  // namespace
 
 Accounting::Accounting(StateLog& log, ShareTreePtr tree, const Counting& counting)
-    : log_(&log), ledger_(std::move(tree), counting.half_life) {
-    if (counting.rules) {
-        counted_.emplace(ledger_.tree_ptr(), *counting.rules);
-    }
-}
+    : Accounting(Ledgers(log, std::move(tree), counting)) {}
 
 Result<Accounting> Accounting::restore(StateLog& log, ShareTreePtr tree, const SavedState& saved,
                                        const Counting& counting, Instant now) {
-    tree = with_members(std::move(tree), paths_in(saved));
-    Accounting accounting(log, tree, {counting.half_life, {}});
-    if (saved.ledger.half_life != Duration{} || !saved.ledger.payers.empty()) {
-        Result<UsageLedger> ledger = UsageLedger::restore(tree, saved.ledger);
-        if (!ledger) {
-            return ledger.error();
-        }
-        accounting.ledger_ = std::move(*ledger);
+    Result<Ledgers> ledgers = Ledgers::restore(log, with_members(*tree, paths_in(saved)), saved);
+    if (!ledgers) {
+        return ledgers.error();
     }
-    for (const ChargeRow& charge : saved.charges) {
-        post_to(accounting.ledger_, payer_at(*tree, charge.path), charge.rate, charge.time);
-    }
-    const auto job_of = [&tree](const RunningRow& row) {
-        return RunningJob{.payer = payer_at(*tree, row.path),
-                          .cores = row.cores,
-                          .start = row.start,
-                          .inside = row.inside,
-                          .bill = row.bill,
-                          .told_until = row.told_until,
-                          .run = row.run};
-    };
-    for (const auto& [id, row] : saved.running) {
-        accounting.running_[id] = job_of(row);
-    }
-    for (const auto& [key, row] : saved.reported) {
-        accounting.reported_[key] = job_of(row);
-    }
-    for (const auto& [key, row] : saved.closed) {
-        accounting.closed_[key] = {job_of(row.job), row.end, row.downlink};
-    }
-    for (const auto& [key, job] : accounting.reported_) {
-        if (RunningJob* giver = accounting.giver(key.first, job.inside)) {
-            giver->given += job.cores;
-            giver->inner += 1;
-        }
-    }
-    accounting.charged_ = saved.charged;
-    accounting.reset_from_ = std::max(saved.ledger.since, saved.meta.position);
-    if (const Status restored = accounting.restore_counted(saved); !restored) {
-        return restored.error();
-    }
+    Accounting accounting(std::move(*ledgers));
+    accounting.restore_jobs(saved);
     accounting.configure(counting, now);
     return accounting;
 }
 
-void Accounting::post(NodeId payer, std::int64_t rate, Instant at) {
-    post_to(ledger_, payer, rate, at);
-    log_->add_charge({payer_path(tree(), payer), rate, at});
+void Accounting::restore_jobs(const SavedState& saved) {
+    for (const auto& [id, row] : saved.running) {
+        running_[id] = job_of(tree(), row);
+    }
+    for (const auto& [key, row] : saved.reported) {
+        reported_[key] = job_of(tree(), row);
+    }
+    for (const auto& [key, job] : reported_) {
+        if (RunningJob* from = lender(key.first, job.inside)) {
+            from->given += job.cores;
+            from->inner += 1;
+        }
+    }
+    closed_.restore(tree(), saved);
+    charged_.restore(saved);
 }
 
-RunningRow Accounting::row_of(const RunningJob& job) const {
-    return {payer_path(tree(), job.payer), job.cores, job.start, job.inside, job.bill, job.told_until, job.run};
-}
+// ---- our own jobs ----
 
-bool Accounting::was_charged(const JobRun& run) const {
-    return charged_.count(run) != 0 || charged_.count({run.id, {}, {}}) != 0;
+void Accounting::put_running(FluxJobId id, const RunningJob& job) {
+    ledgers_.log().put_running(id, row_of(tree(), job));
 }
 
 bool Accounting::start(const JobRun& run, NodeId payer, std::int64_t cores, Instant at, const Bill& bill) {
@@ -133,21 +98,20 @@ bool Accounting::start(const JobRun& run, NodeId payer, std::int64_t cores, Inst
     if (open != running_.end() && open->second.run.is(run)) {
         if (open->second.run != run) {  // of an older version: now its times are known
             open->second.run = run;
-            log_->put_running(run.id, row_of(open->second));
+            put_running(run.id, open->second);
         }
         return false;
     }
-    if (was_charged(run)) {
+    if (charged_.contains(run)) {
         return false;
     }
     if (open != running_.end()) {
-        end(run.id, log_->meta().position);
+        end(run.id, ledgers_.log().meta().position);
     }
     const RunningJob job{.payer = payer, .cores = cores, .start = at, .bill = bill, .run = run};
     running_.emplace(run.id, job);
-    post(payer, cores, at);
-    count_start(billed(job));
-    log_->put_running(run.id, row_of(job));
+    ledgers_.open(job);
+    put_running(run.id, job);
     return true;
 }
 
@@ -158,16 +122,22 @@ bool Accounting::end(FluxJobId id, Instant at) {
     }
     const Instant end_at = std::max(at, found->second.start);
     end_inside(id, 0, end_at);
-    post(found->second.payer, -found->second.cores, end_at);
-    count_end(billed(found->second), end_at);
+    ledgers_.close(found->second, end_at);
     JobRun run = found->second.run;
     run.id = id;
     running_.erase(found);
-    charged_[run] = end_at;
-    log_->put_running(id, std::nullopt);
-    log_->put_charged(run, end_at);
-    prune_charged();
+    ledgers_.log().put_running(id, std::nullopt);
+    charged_.add(ledgers_.log(), run, end_at);
     return true;
+}
+
+/// The job's charge ends at `pause`; from `start` on `payer` is charged for it.
+void Accounting::resume(FluxJobId id, RunningJob& job, Instant pause, NodeId payer, Instant start) {
+    ledgers_.close(job, pause);
+    job.payer = payer;
+    job.start = start;
+    ledgers_.open(job);
+    put_running(id, job);
 }
 
 bool Accounting::skip(FluxJobId id, Instant from, Instant to) {
@@ -176,18 +146,23 @@ bool Accounting::skip(FluxJobId id, Instant from, Instant to) {
         return false;
     }
     RunningJob& job = found->second;
-    from = std::max(from, job.start);
-    post(job.payer, -job.cores, from);
-    count_end(billed(job), from);
-    job.start = to;
-    post(job.payer, job.cores, to);
-    count_start(billed(job));
-    log_->put_running(id, row_of(job));
+    resume(id, job, std::max(from, job.start), job.payer, to);
+    return true;
+}
+
+bool Accounting::move_payer(FluxJobId id, NodeId payer, Instant at) {
+    const auto found = running_.find(id);
+    if (found == running_.end() || found->second.payer == payer || found->second.told_until != Instant{}) {
+        return false;
+    }
+    RunningJob& job = found->second;
+    at = std::max(at, job.start);
+    resume(id, job, at, payer, at);
     return true;
 }
 
 bool Accounting::is_charged(const JobRun& run, Instant freed) const {
-    return was_charged(run) || (running_.count(run.id) == 0 && freed <= log_->meta().charged_floor);
+    return charged_.contains(run) || (running_.count(run.id) == 0 && freed <= ledgers_.log().meta().charged_floor);
 }
 
 const RunningJob* Accounting::find(FluxJobId id) const {
@@ -206,106 +181,58 @@ std::vector<FluxJobId> Accounting::vanished(const std::map<FluxJobId, JobRun>& s
     return vanished;
 }
 
-void Accounting::prune_charged() {
-    if (charged_.size() <= 2 * charged_kept) {
-        return;
-    }
-    std::vector<Instant> ends;
-    ends.reserve(charged_.size());
-    for (const auto& [run, end_at] : charged_) {
-        ends.push_back(end_at);
-    }
-    const auto middle = ends.begin() + static_cast<std::ptrdiff_t>(charged_.size() - charged_kept);
-    std::nth_element(ends.begin(), middle, ends.end());
-    const Instant floor = *middle;
-    for (auto entry = charged_.begin(); entry != charged_.end();) {
-        if (entry->second < floor) {
-            log_->put_charged(entry->first, std::nullopt);
-            log_->set_charged_floor(entry->second);
-            entry = charged_.erase(entry);
-        } else {
-            ++entry;
-        }
-    }
-}
+// ---- tree and usage ----
 
-NodeId Accounting::admit(const Association& association, const std::string& user) {
-    if (association.leaf) {
-        return *association.leaf;
-    }
-    auto grown = tree().with_member(association.account, user);
-    if (!grown) {
-        return unassociated;
-    }
-    const NodeId leaf = grown->second;
-    extend(std::move(grown->first));
-    return leaf;
-}
-
-void Accounting::admit(const std::vector<std::pair<NodeId, std::string>>& members) {
-    if (!members.empty()) {
-        extend(tree().with_members(members));
-    }
-}
-
-void Accounting::extend(ShareTree grown) {
-    ledger_.extend(std::make_shared<const ShareTree>(std::move(grown)));
-    if (counted_) {
-        counted_->extend(ledger_.tree_ptr());
-    }
-}
-
-void Accounting::rebind(ShareTreePtr new_tree, Instant at) {
-    const std::vector<NodeId> moved = ledger_.rebind(std::move(new_tree), at);
-    if (counted_) {
-        counted_->rebind(ledger_.tree_ptr(), at);
-    }
-    const auto follow = [&moved](NodeId& payer) { payer = is_in_tree(payer) ? moved.at(payer.value) : payer; };
+void Accounting::rebind(ShareTreePtr tree, Instant at) {
+    const std::vector<NodeId> moved = ledgers_.rebind(std::move(tree), at);
     for (auto& [id, job] : running_) {
-        follow(job.payer);
+        follow_tree(job, moved);
     }
     for (auto& [key, job] : reported_) {
-        follow(job.payer);
+        follow_tree(job, moved);
     }
-    for (auto& [key, closed] : closed_) {
-        follow(closed.job.payer);
-    }
+    closed_.follow(moved);
 }
 
 void Accounting::rewrite(StateLog& log) const {
     for (const auto& [id, job] : running_) {
-        log.put_running(id, row_of(job));
+        log.put_running(id, row_of(tree(), job));
     }
     for (const auto& [key, job] : reported_) {
-        log.put_reported(key, row_of(job));
+        log.put_reported(key, row_of(tree(), job));
     }
-    for (const auto& [key, closed] : closed_) {
-        log.put_closed(key, ClosedRow{row_of(closed.job), closed.end, closed.downlink});
+    for (const auto& [key, closed] : closed_.all()) {
+        log.put_closed(key, row_of(tree(), closed));
     }
     log.want_checkpoint();
 }
 
-void Accounting::reset_due(ResetPeriod period, Instant at, Duration utc_offset) {
-    const Instant from = std::exchange(reset_from_, std::max(reset_from_, at));
-    if (period == ResetPeriod::none || period == ResetPeriod::now) {
-        return;
+/// Everything that was started and has not ended, as the site counts it.
+std::vector<CountedJob> Accounting::open_jobs() {
+    std::vector<CountedJob> open;
+    open.reserve(running_.size() + 2 * reported_.size());
+    for (const auto& [id, job] : running_) {
+        open.push_back(Ledgers::counted(job));
     }
-    const std::optional<Instant> boundary = period_start(period, at, utc_offset);
-    if (boundary && *boundary > from) {
-        reset(*boundary);
+    for (const auto& [key, job] : reported_) {
+        open.push_back(Ledgers::counted(job));
+        if (const RunningJob* from = lender(key.first, job.inside)) {
+            open.push_back(Ledgers::counted_lent(*from, job));
+        }
     }
+    return open;
 }
 
-void Accounting::reset(Instant at) {
-    ledger_.reset(at);
-    if (counted_) {
-        counted_->reset(at);
+void Accounting::configure(const Counting& counting, Instant at) {
+    if (ledgers_.begins_to_count(counting)) {
+        for (auto& [id, job] : running_) {
+            if (job.bill.prepaid != Duration{}) {
+                job.bill.prepaid = Duration{};  // its core-seconds so far are in what is taken over
+                put_running(id, job);
+            }
+        }
     }
-    log_->want_checkpoint();
-}
-
-LedgerCheckpoint Accounting::checkpoint() const {
-    return {ledger_.save(), counted_ ? counted_->save() : CountedUsageState{}};
+    ledgers_.configure(counting, open_jobs(), at);
 }
 
 }  // namespace weir::priority

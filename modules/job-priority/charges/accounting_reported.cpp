@@ -1,35 +1,19 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the cores of a running job that its child instance says others use. See accounting.hpp.
+// Owns: the cores of a running job that other jobs use, as its child instance reports. See accounting.hpp.
 #include <algorithm>
 
 #include "modules/job-priority/charges/accounting.hpp"
 
 namespace weir::priority {
 
-RunningJob* Accounting::giver(FluxJobId child, std::uint64_t inside) {
+/// The job whose cores a job inside `child` uses; null: it is not charged.
+RunningJob* Accounting::lender(FluxJobId child, std::uint64_t inside) {
     if (inside != 0) {
         const auto found = reported_.find({child, inside});
         return found == reported_.end() ? nullptr : &found->second;
     }
     const auto found = running_.find(child);
     return found == running_.end() ? nullptr : &found->second;
-}
-
-bool Accounting::move_payer(FluxJobId id, NodeId payer, Instant at) {
-    const auto found = running_.find(id);
-    if (found == running_.end() || found->second.payer == payer || found->second.told_until != Instant{}) {
-        return false;
-    }
-    RunningJob& job = found->second;
-    at = std::max(at, job.start);
-    post(job.payer, -job.cores, at);
-    count_end(billed(job), at);
-    job.payer = payer;
-    job.start = at;
-    post(payer, job.cores, at);
-    count_start(billed(job));
-    log_->put_running(id, row_of(job));
-    return true;
 }
 
 bool Accounting::is_too_deep(const ReportedKey& key, std::uint64_t inside) const {
@@ -44,41 +28,37 @@ bool Accounting::is_too_deep(const ReportedKey& key, std::uint64_t inside) const
     return false;
 }
 
-/// `at` as far as a report about cores of `giver` may date it; whatever comes next is not before it.
-Instant Accounting::tell(FluxJobId child, std::uint64_t inside, RunningJob& giver, Instant at) {
-    giver.told_until = std::max({at, giver.start, giver.told_until});
+/// `at` as far as a report about the lender's cores may date it; no later report is dated before it.
+Instant Accounting::date_report(FluxJobId child, std::uint64_t inside, RunningJob& lender, Instant at) {
+    lender.told_until = std::max({at, lender.start, lender.told_until});
     if (inside != 0) {
-        log_->put_reported({child, inside}, row_of(giver));
+        ledgers_.log().put_reported({child, inside}, row_of(tree(), lender));
     } else {
-        log_->put_running(child, row_of(giver));
+        put_running(child, lender);
     }
-    return giver.told_until;
+    return lender.told_until;
 }
 
-std::optional<Instant> Accounting::report_start(ReportedKey key, std::uint64_t inside, std::optional<NodeId> payer,
-                                                std::int64_t cores, Instant at) {
-    RunningJob* from = giver(key.first, inside);
-    if (from == nullptr || reported_.count(key) != 0 || is_too_deep(key, inside)) {
+std::optional<Instant> Accounting::report_start(ReportedKey key, const ReportedStart& start) {
+    RunningJob* from = lender(key.first, start.inside);
+    if (from == nullptr || reported_.count(key) != 0 || is_too_deep(key, start.inside)) {
         return std::nullopt;
     }
-    const std::int64_t moved = std::min(cores, from->cores - from->given);
+    const std::int64_t moved = std::min(start.cores, from->cores - from->given);
     if (moved <= 0) {
         return std::nullopt;
     }
     from->given += moved;
     from->inner += 1;
-    RunningJob job{.payer = payer.value_or(from->payer),
-                   .cores = moved,
-                   .start = tell(key.first, inside, *from, at),
-                   .inside = inside,
-                   .bill = {}};
-    job.bill.rate = static_cast<std::int64_t>(static_cast<__int128>(from->bill.rate) * moved / from->cores);
-    post(from->payer, -moved, job.start);
-    post(job.payer, moved, job.start);
-    count_start(lent(*from, job));
-    count_start(billed(job));
+    const RunningJob job{.payer = start.payer.value_or(from->payer),
+                         .cores = moved,
+                         .start = date_report(key.first, start.inside, *from, start.at),
+                         .inside = start.inside,
+                         .bill = {.rate = from->rate_of(moved)}};
+    ledgers_.lend(*from, job);
+    ledgers_.open(job);
     reported_.emplace(key, job);
-    log_->put_reported(key, row_of(job));
+    ledgers_.log().put_reported(key, row_of(tree(), job));
     return job.start;
 }
 
@@ -88,8 +68,8 @@ std::optional<Instant> Accounting::report_end(ReportedKey key, Instant at) {
         return std::nullopt;
     }
     at = std::max({at, found->second.start, found->second.told_until});
-    if (RunningJob* to = giver(key.first, found->second.inside)) {
-        at = tell(key.first, found->second.inside, *to, at);
+    if (RunningJob* to = lender(key.first, found->second.inside)) {
+        at = date_report(key.first, found->second.inside, *to, at);
     }
     close(found, at);
     return at;
@@ -102,16 +82,14 @@ void Accounting::close(std::map<ReportedKey, RunningJob>::iterator reported, Ins
         end_inside(key.first, key.second, at);
     }
     const RunningJob job = reported->second;
-    if (RunningJob* to = giver(key.first, job.inside)) {
+    if (RunningJob* to = lender(key.first, job.inside)) {
         to->given -= job.cores;
         to->inner -= 1;
-        post(to->payer, job.cores, at);
-        count_end(lent(*to, job), at);
+        ledgers_.take_back(*to, job, at);
     }
-    post(job.payer, -job.cores, at);
-    count_end(billed(job), at);
+    ledgers_.close(job, at);
     reported_.erase(reported);
-    log_->put_reported(key, std::nullopt);
+    ledgers_.log().put_reported(key, std::nullopt);
 }
 
 void Accounting::end_inside(FluxJobId child, std::uint64_t inside, Instant at) {
@@ -126,6 +104,18 @@ void Accounting::end_inside(FluxJobId child, std::uint64_t inside, Instant at) {
         const auto found = reported_.find(key);
         close(found, std::max(at, found->second.start));
     }
+}
+
+void Accounting::close_child(FluxJobId child, const DownlinkRow& downlink, Instant at) {
+    const RunningJob* own = find(child);
+    if (own == nullptr) {
+        return;
+    }
+    closed_.keep(ledgers_, {child, 0}, {*own, std::max(at, own->start), downlink});
+    for (auto job = reported_.lower_bound({child, 0}); job != reported_.end() && job->first.first == child; ++job) {
+        closed_.keep(ledgers_, job->first, {job->second, std::max({at, own->start, job->second.start}), {}});
+    }
+    closed_.prune(ledgers_.log());
 }
 
 }  // namespace weir::priority

@@ -75,7 +75,7 @@ bool ChildReports::apply_to_earlier_life(FluxJobId child, const UplinkRow& recor
     const auto found = std::find_if(lives.begin(), lives.end(), began);
     const FluxJobId life = found == lives.end() ? lives.back() : *found;
     const auto payer = record.user.empty() ? std::nullopt : payer_inside(*book_.find(child), record);
-    if (accounting_.report_past({life, record.job}, record.inside, payer, record.cores, record.time)) {
+    if (accounting_.report_past({life, record.job}, {record.inside, payer, record.cores, record.time})) {
         touched_.push_back(closed.at({life, record.job}).job.payer);
     }
     return true;

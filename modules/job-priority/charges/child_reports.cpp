@@ -73,7 +73,7 @@ std::uint64_t ChildReports::report(FluxJobId child, std::uint64_t first_seq, std
 
 std::optional<NodeId> ChildReports::payer_inside(const BookJob& child, const UplinkRow& record) {
     const auto payer = payers_.would_pay_inside(accounting_.tree(), child, record);
-    const NodeId node = payer ? accounting_.admit(payer->association, payer->user) : unassociated;
+    const NodeId node = payer ? accounting_.ledgers().admit(payer->association, payer->user) : unassociated;
     // Of the owner's children nobody pays for a stranger; a guest's child charges his own associations alone.
     return node == unassociated && !book_.is_owners(child) ? std::nullopt : std::optional(node);
 }
@@ -85,7 +85,7 @@ std::optional<Instant> ChildReports::begin(FluxJobId child, const UplinkRow& rec
     if (!payer && !is_nobodys) {
         return std::nullopt;
     }
-    return accounting_.report_start({child, record.job}, record.inside, payer, record.cores, record.time);
+    return accounting_.report_start({child, record.job}, {record.inside, payer, record.cores, record.time});
 }
 
 void ChildReports::apply(FluxJobId child, const UplinkRow& record) {

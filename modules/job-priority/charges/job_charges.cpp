@@ -8,8 +8,11 @@
 
 namespace weir::priority {
 
-void JobCharges::started(const BookJob& job, const JobEvent& event) {
+bool JobCharges::started(const BookJob& job, const JobEvent& event) {
     const auto& alloc = std::get<AllocEvent>(event.what);
+    if (alloc.is_charged_elsewhere) {
+        return false;
+    }
     const std::uint32_t userid = job.charged_userid();
     const bool is_idle = job.request->is_instance && book_.is_partition(job);
     if (!is_idle && users_.is_in_doubt(userid)) {
@@ -21,6 +24,7 @@ void JobCharges::started(const BookJob& job, const JobEvent& event) {
         const std::string user = is_idle ? std::string() : users_.name(userid);
         uplink_.record({true, job.id, user, job.request->account, alloc.cores, event.time});
     }
+    return true;
 }
 
 bool JobCharges::ended(const BookJob& job, Instant at) {
@@ -65,7 +69,7 @@ std::vector<FluxJobId> JobCharges::end_vanished(const std::map<FluxJobId, JobRun
     return vanished;
 }
 
-std::vector<FluxJobId> JobCharges::end_unheld(Instant last_seen) {
+void JobCharges::end_unheld(Instant last_seen) {
     std::vector<FluxJobId> unheld;
     for (const auto& [id, running] : accounting_.running()) {
         if (const BookJob* job = book_.find(id); job == nullptr || !job->has_resources) {
@@ -73,7 +77,6 @@ std::vector<FluxJobId> JobCharges::end_unheld(Instant last_seen) {
         }
     }
     end_all(unheld, last_seen);
-    return unheld;
 }
 
 void JobCharges::settle_doubts(const std::function<NodeId(const BookJob&)>& resolve) {

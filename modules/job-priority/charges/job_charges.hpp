@@ -22,9 +22,9 @@ class JobCharges {
     JobCharges(const Settings& settings, const JobBook& book, UserNames& users, Accounting& accounting, Uplink& uplink)
         : settings_(settings), book_(book), users_(users), accounting_(accounting), uplink_(uplink) {}
 
-    /// The job got resources: its payer (idle for a partition) is charged for them. A replay changes nothing.
-    /// REQUIRES: the event is an alloc that is not charged elsewhere.
-    void started(const BookJob& job, const JobEvent& event);
+    /// The job got resources: its payer (idle for a partition) is charged for them. A replay changes nothing. False,
+    /// without effect, if the child instance that runs the job reports its usage. REQUIRES: the event is an alloc.
+    bool started(const BookJob& job, const JobEvent& event);
     /// It freed them. False, without effect, if it is not being charged.
     bool ended(const BookJob& job, Instant at);
 
@@ -34,8 +34,8 @@ class JobCharges {
 
     /// Ends, where it was last seen, each running job whose run is not among `runs`. Returns them.
     std::vector<FluxJobId> end_vanished(const std::map<FluxJobId, JobRun>& runs, Instant last_seen);
-    /// Ends, at the time of its last event, each running job that holds no resources by the book. Returns them.
-    std::vector<FluxJobId> end_unheld(Instant last_seen);
+    /// Ends, where it was last seen, each running job that holds no resources by the book.
+    void end_unheld(Instant last_seen);
     /// Jobs ended by the two.
     std::uint64_t vanished() const { return vanished_; }
 

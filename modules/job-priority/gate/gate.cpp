@@ -89,9 +89,9 @@ void Gate::admit(const ShareTree& tree, const UsageLedger& ledger, Instant now,
     }
 }
 
-void Gate::tell(Pusher& pusher) {
+void Gate::tell(const std::function<void(FluxJobId, bool)>& held_back) {
     for (const FluxJobId id : std::exchange(changed_, {})) {
-        pusher.hold_back(id, admission_.is_held_back(id) || is_capped(id));
+        held_back(id, admission_.is_held_back(id) || is_capped(id));
     }
 }
 

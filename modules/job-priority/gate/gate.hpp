@@ -3,6 +3,7 @@
 // submissions are refused. Must not know: how priorities are computed, resources.
 // Source: libfairshare/limits/admission.hpp.
 #pragma once
+#include <functional>
 #include <optional>
 #include <set>
 #include <string>
@@ -11,7 +12,6 @@
 
 #include "libfairshare/limits/admission.hpp"
 #include "modules/job-priority/jobs/job_book.hpp"
-#include "modules/job-priority/sends/pusher.hpp"
 
 namespace weir::priority {
 
@@ -43,8 +43,8 @@ class Gate {
     bool is_due() const { return is_due_; }
     /// Admits jobs within the limits, in order of `priority_of`. O(changed jobs).
     void admit(const ShareTree& tree, const UsageLedger& ledger, Instant now, const Admission::PriorityOf& priority_of);
-    /// Passes to the pusher which jobs are held back, for those where this may have changed since the last call.
-    void tell(Pusher& pusher);
+    /// Calls held_back(id, whether it is) for each job where this may have changed since the last call.
+    void tell(const std::function<void(FluxJobId, bool)>& held_back);
 
     /// Jobs refused since the last call; each must get an exception with this sentence.
     std::vector<std::pair<FluxJobId, std::string>> take_refusals() { return std::exchange(refusals_, {}); }

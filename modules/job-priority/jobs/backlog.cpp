@@ -3,9 +3,23 @@
 #include "modules/job-priority/jobs/backlog.hpp"
 
 #include <algorithm>
+#include <exception>
 #include <utility>
 
 namespace weir::priority {
+
+std::vector<std::string> apply_each(std::span<const JobEvent> events,
+                                    const std::function<void(const JobEvent&)>& apply) {
+    std::vector<std::string> faults;
+    for (const JobEvent& event : events) {
+        try {
+            apply(event);
+        } catch (const std::exception& fault) {
+            faults.push_back("job " + std::to_string(event.id) + ": an event was not applied: " + fault.what());
+        }
+    }
+    return faults;
+}
 
 void Backlog::clear() {
     events_.clear();

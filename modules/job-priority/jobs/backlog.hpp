@@ -4,12 +4,19 @@
 #pragma once
 #include <functional>
 #include <map>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "modules/job-priority/jobs/job_event.hpp"
 #include "modules/job-priority/state/state_rows.hpp"
 
 namespace weir::priority {
+
+/// An event that cannot be applied costs itself alone.
+/// \return a sentence for each of those.
+std::vector<std::string> apply_each(std::span<const JobEvent> events,
+                                    const std::function<void(const JobEvent&)>& apply);
 
 class Backlog {
   public:

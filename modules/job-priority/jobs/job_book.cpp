@@ -27,6 +27,8 @@ BookChange JobBook::apply(const JobEvent& event) {
             request.routed_for.reset();
             request.serves.clear();
             request.is_instance = false;
+        } else {
+            job.copy_of = submit->copy_of;
         }
         job.request = requests_.intern(std::move(request));
         job.urgency = submit->urgency;
@@ -103,6 +105,16 @@ BookChange JobBook::on(BookJob& job, const FreeEvent&, Instant time) {
     job.is_over = true;
     settle_ageing(job, time);
     return BookChange::ended;
+}
+
+std::set<FluxJobId> JobBook::pending() const {
+    std::set<FluxJobId> pending;
+    for (const auto& [id, job] : jobs_) {
+        if (job.is_pending()) {
+            pending.insert(id);
+        }
+    }
+    return pending;
 }
 
 const BookJob* JobBook::find(FluxJobId id) const {

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "libfairshare/tree/share_tree.hpp"
 #include "libsched/priority/ageing.hpp"
@@ -20,6 +21,7 @@ inline constexpr int urgency_expedited = 31;
 /// One active job.
 struct BookJob {
     FluxJobId id = 0;
+    FluxJobId copy_of = 0;  ///< the parent's job that this one stands for; 0: none
     std::uint32_t userid = 0;
     SharedRequest request = plain_request();
     int urgency = 16;
@@ -80,6 +82,7 @@ class JobBook {
     /// Whether a child instance in it is a partition: what it does not use is idle and charged to no user.
     bool is_partition(const BookJob& job) const { return is_owners(job) && job.request->account.empty(); }
     const std::map<FluxJobId, BookJob>& jobs() const { return jobs_; }
+    std::set<FluxJobId> pending() const;
     std::size_t size() const { return jobs_.size(); }
 
   private:

@@ -35,6 +35,7 @@ struct SubmitEvent {
     std::uint32_t userid = 0;
     int urgency = 16;
     JobRequest request;
+    FluxJobId copy_of = 0;  ///< attributes.system.weir.jobid: the parent's job that this one stands for; 0: none
 };
 /// The job's dependencies are met: from here it waits for resources.
 struct DependEvent {};

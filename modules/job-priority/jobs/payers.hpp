@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: the payer that a job would have in the current share tree. A query changes nothing: a user whom an `@*` line
-// would admit is distinguished from a member, and only Accounting::admit() admits him. Must not know: usage,
+// would admit is distinguished from a member, and only Ledgers::admit() admits him. Must not know: usage,
 // priorities.
 #pragma once
 #include <optional>

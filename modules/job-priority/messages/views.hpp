@@ -13,6 +13,8 @@ namespace weir::priority {
 
 /// The limit of the share tree or the cap of the policy that holds a pending job back, in words; empty if none does.
 std::string held_back_by(const PriorityService& service, FluxJobId id);
+/// The memo of a pending job that is held or held back; empty if it is neither.
+std::string why_held(const PriorityService& service, FluxJobId id);
 /// job-priority.tree-get
 Json tree_view(const PriorityService& service, Instant now);
 /// job-priority.history

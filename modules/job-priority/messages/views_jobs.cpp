@@ -248,6 +248,10 @@ Json not_pending_view(const PriorityService& service, const BookJob& job) {
     return view;
 }
 
+const char* push_name(config::PushRule rule) {
+    return rule == config::PushRule::head ? "head" : rule == config::PushRule::order ? "order" : "numbers";
+}
+
 }  // namespace
 
 namespace {
@@ -281,6 +285,15 @@ std::vector<Placed> placed_jobs(const PriorityService& service, Instant now) {
 std::string held_back_by(const PriorityService& service, FluxJobId id) {
     std::string limit = service.gate().limit_of(service.accounting().tree(), id);
     return !limit.empty() || !service.gate().is_capped(id) ? limit : cap_of(service.ranking(), id);
+}
+
+std::string why_held(const PriorityService& service, FluxJobId id) {
+    const BookJob* job = service.book().find(id);
+    if (job == nullptr || !job->is_pending()) {
+        return {};
+    }
+    const std::string limit = job->is_held() ? std::string() : held_back_by(service, id);
+    return job->is_held() ? "held: urgency 0" : limit.empty() ? limit : "limit: " + limit;
 }
 
 Json list_view(const PriorityService& service, Instant now, std::size_t limit, std::optional<std::uint32_t> userid) {
@@ -427,8 +440,7 @@ Result<Json> explain_view(const PriorityService& service, FluxJobId id, Instant 
     view.set("priority", static_cast<long long>(parts.priority)).set("policy", policy_name(service));
     const auto pushed = service.pusher().pushed(id);
     view.set("pushed", pushed ? Json::own(json_integer(*pushed)) : Json::own(json_null()));
-    const bool is_order = service.settings().push == config::PushRule::order;
-    view.set("push", is_order ? "order" : "numbers");
+    view.set("push", push_name(service.settings().push));
     view.set("rank", static_cast<long long>(place.rank)).set("of", static_cast<long long>(place.of));
     view.set("bypass", parts.bypass == Bypass::none   ? Json::own(json_null())
                        : parts.bypass == Bypass::held ? Json::string("held")
@@ -440,9 +452,12 @@ Result<Json> explain_view(const PriorityService& service, FluxJobId id, Instant 
     view.set("terms", service.ranking().order().is_sum() ? terms_view(parts) : order_terms_view(order));
     view.set("ahead", ahead_view(service, id, place, now));
     Json words = words_view(service, *job, parts, place, order, now);
-    if (is_order && pushed) {
-        words.append(Json::string("The job-manager has it as " + std::to_string(*pushed) +
-                                  ": a place in the order (push = \"order\"), not the priority."));
+    const bool is_order = service.settings().push == config::PushRule::order;
+    const bool is_head = service.settings().push == config::PushRule::head && pushed.value_or(0) > behind_head_max;
+    if (pushed && (is_order || is_head)) {
+        words.append(Json::string("The job-manager has it as " + std::to_string(*pushed) + ": a place " +
+                                  (is_order ? "in the order" : "among the first jobs of the queue") + " (push = \"" +
+                                  push_name(service.settings().push) + "\"), not the priority."));
     }
     view.set("words", std::move(words));
     return view;

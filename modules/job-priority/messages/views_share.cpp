@@ -5,6 +5,7 @@
 
 #include "libfairshare/explain/explanation.hpp"
 #include "libfairshare/tree/diagnostics.hpp"
+#include "libfairshare/tree/nearest_path.hpp"
 #include "modules/job-priority/messages/views.hpp"
 
 namespace weir::priority {
@@ -37,12 +38,7 @@ Error not_a_leaf(const ShareTree& tree, NodeId node) {
 }
 
 Error unknown(const ShareTree& tree, const std::string& reference) {
-    std::vector<std::string> paths;
-    for (std::uint32_t index = 1; index < tree.size(); ++index) {
-        paths.push_back(tree.path(NodeId{index}));
-    }
-    const std::vector<std::string_view> names(paths.begin(), paths.end());
-    const std::string hint = did_you_mean(reference, names);
+    const std::string hint = did_you_mean_path(tree, reference);
     return no_such("there is no " + weir::quoted(reference) + " in the share tree; " +
                    (hint.empty() ? "weir share show lists it" : hint));
 }

@@ -49,8 +49,7 @@ void JournalLink::on_response(flux_future_t* f) {
     bool is_sentinel = false;
     // Whatever is wrong with one response, the stream goes on.
     const int rc = flux::guard(h_, "journal", [&] {
-        const Json payload = flux::value_or_throw(Json::parse(text != nullptr ? text : "{}"));
-        const JournalMessage message = flux::value_or_throw(read_journal(payload.get()));
+        const JournalMessage message = flux::value_or_throw(read_journal(message_.read(text != nullptr ? text : "{}")));
         is_sentinel = message.is_sentinel;
         if (is_sentinel) {
             listener_.synced();

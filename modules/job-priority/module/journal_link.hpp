@@ -6,7 +6,7 @@
 #include <string>
 
 #include "modules/common/flux_cpp.hpp"
-#include "modules/job-priority/messages/wire.hpp"
+#include "modules/job-priority/messages/journal_events.hpp"
 
 namespace weir::priority {
 
@@ -44,6 +44,7 @@ class JournalLink {
 
     flux_t* h_;
     Listener listener_;
+    FlatJson message_;  ///< the one being read
     Backoff backoff_;
     flux::Future stream_;
     flux::Watcher timer_;

@@ -6,10 +6,8 @@
 
 #include <cstdlib>
 #include <ctime>
-#include <sstream>
 #include <utility>
 
-#include "libfairshare/base/text/text_file.hpp"
 #include "modules/common/monotonic_clock.hpp"
 #include "modules/job-priority/messages/wire.hpp"
 #include "modules/job-priority/module/system_users.hpp"
@@ -46,35 +44,12 @@ Duration utc_offset(Instant now) {
     return localtime_r(&seconds, &local) != nullptr ? std::chrono::seconds(local.tm_gmtoff) : Duration{};
 }
 
-/// A path of the configuration: absolute, or relative to the directory that the configuration was read from.
-std::string resolved(flux_t* h, const std::string& path) {
-    if (path.empty() || path.front() == '/') {
-        return path;
-    }
-    for (const char* name : {"weir.config-dir", "config.path"}) {
-        const std::string directory = attribute(h, name);
-        if (!directory.empty()) {
-            const std::size_t slash = directory.rfind('/');
-            const bool is_file = directory.size() > 5 && directory.compare(directory.size() - 5, 5, ".toml") == 0;
-            return (is_file && slash != std::string::npos ? directory.substr(0, slash) : directory) + "/" + path;
-        }
-    }
-    return path;
-}
-
 std::string state_path(flux_t* h, const Settings& settings) {
     if (!settings.state.empty()) {
-        return resolved(h, settings.state);
+        return ConfigPlaces::of(h).resolved(settings.state).string();
     }
     const std::string directory = attribute(h, "statedir");
     return directory.empty() ? std::string() : directory + "/job-priority.sqlite";
-}
-
-void warn_lines(flux_t* h, const std::string& text) {
-    std::istringstream lines(text);
-    for (std::string line; std::getline(lines, line);) {
-        flux::log(h, LOG_WARNING, line);
-    }
 }
 
 }  // namespace
@@ -98,9 +73,14 @@ Module::Module(flux_t* h, std::vector<std::string> arguments)
     time_.emplace(read_clocks(time_scale_), kept_until, duration_from_seconds(time_scale_));
     state_->restore(now());
     service_->set_utc_offset(utc_offset(now()));
-    read_share_tree();
+    policy_ = std::make_unique<PolicyLink>(h_, *service_, *state_, arguments_,
+                                           [this](Settings next) { put_settings(std::move(next)); });
+    share_tree_file_ = std::make_unique<ShareTreeFile>(h_, *service_, *state_);
+    is_pass_due_ = share_tree_file_->read(now());
     warn_of_settings();
     plugin_ = std::make_unique<PluginLink>(h_, time_scale_, *service_);
+    memos_ = std::make_unique<MemoLink>(h_, time_scale_, *service_);
+    scheduler_ = std::make_unique<SchedulerLink>(h_, time_scale_, *service_, [this] { is_pass_due_ = true; });
     journal_ = std::make_unique<JournalLink>(h_, time_scale_, journal_listener());
     flux_reactor_t* reactor = flux_get_reactor(h_);
     const double interval = to_seconds(service_->settings().update_interval);
@@ -174,51 +154,20 @@ void Module::warn_of_settings() {
 
 // ---- start ----
 
-void Module::read_share_tree() {
-    const std::string path = resolved(h_, service_->settings().share_tree);
-    TreeStore& trees = service_->trees();
-    trees.set_problem({});
-    const Result<std::string> text = read_text_file(path);
-    if (!text) {
-        const bool is_missing = text.error().code == std::errc::no_such_file_or_directory;
-        if (service_->settings().is_share_tree_named || !is_missing) {
-            trees.set_problem("cannot read the share tree " + path + ": " + text.error().message +
-                              "; make the file or name another with [weir] share-tree");
-        }
-    } else {
-        auto proposal = trees.propose_file(service_->accounting().tree(), *text, path, now());
-        if (!proposal) {
-            trees.set_problem(proposal.error().message);
-        } else if (*proposal) {
-            TreeChangeover changeover = service_->prepare(std::move(**proposal), now());
-            if (const Status written = state_->write(changeover.batch)) {
-                service_->accept(std::move(changeover));
-                is_pass_due_ = true;
-            } else {
-                trees.set_problem(path + " is not in force: it cannot be kept: " + written.error().message);
-                is_share_tree_due_ = true;
-            }
-        }
-    }
-    if (!trees.problem().empty()) {
-        warn_lines(h_, trees.problem());
-        const auto revision = trees.in_force().revision;
-        flux::log(h_, LOG_ERR,
-                  revision == 0
-                      ? std::string("there is no usable share tree: every job has fair share 0 until there is one")
-                      : "the share tree stays at revision " + std::to_string(revision));
-    } else if (trees.in_force().revision == 0) {
-        flux_log(h_, LOG_WARNING, "there is no share tree (%s): every job has fair share 0", path.c_str());
-    }
-}
-
 void Module::connect_parent() {
     const std::string uri = attribute(h_, "parent-uri");
     flux_jobid_t jobid = 0;
     if (uri.empty() || flux_job_id_parse(attribute(h_, "jobid").c_str(), &jobid) < 0) {
         return;
     }
-    parent_ = std::make_unique<UplinkLink>(h_, *service_, *time_, uri, jobid);
+    parent_ = std::make_unique<UplinkLink>(h_, *service_, *time_, uri, jobid, [this](const json_t* policy) {
+        (void)policy_->take(policy, now());  // logged
+        is_pass_due_ = true;
+        return json_of(policy_->in_force());
+    });
+    order_ = std::make_unique<OrderLink>(h_, time_scale_, *service_,
+                                         [this] { return parent_->state() != UplinkLink::State::connecting; });
+    plugin_->tell_only_if([this] { return order_->is_ordered(); });
 }
 
 void Module::read_machine() {
@@ -236,7 +185,10 @@ void Module::on_machine(flux_future_t* f) {
         const Json payload = flux::value_or_throw(Json::parse(text));
         const MachineSize machine = machine_of_R(json_object_get(payload.get(), "all"));
         if (machine.cores > 0) {
-            service_->set_machine(machine);
+            policy_->set_machine(machine);
+            if (!policy_->has_parents_machine()) {
+                service_->set_machine(machine);
+            }
             is_pass_due_ = true;
         }
     }  // else: no resource module now; the size is what it was, or that of the largest job
@@ -289,6 +241,7 @@ void Module::start() {
 }
 
 void Module::finish() {
+    memos_->withdraw();
     plugin_->say_goodbye(goodbye_s * time_scale_);
     if (parent_) {
         parent_->flush(goodbye_s * time_scale_, [this] { (void)state_->commit(); });
@@ -300,11 +253,11 @@ void Module::finish() {
 // ---- reactor ----
 
 void Module::on_iteration() {
-    if (is_share_tree_due_ && !state_->has_failed()) {
-        is_share_tree_due_ = false;
-        read_share_tree();
+    is_pass_due_ |= !policy_->has_parents_tree() && share_tree_file_->read_if_due(now());
+    if (policy_->has_changed()) {
+        publish_policy();
     }
-    if (is_pass_due_ && service_->is_synced()) {
+    if ((is_pass_due_ || service_->is_full_due()) && service_->is_synced()) {
         is_pass_due_ = false;
         on_pass();
     } else if (service_->has_marked() && service_->is_synced()) {
@@ -318,7 +271,9 @@ void Module::on_iteration() {
         payload.set("id", static_cast<long long>(id)).set("severity", 0).set("type", "limit").set("note", why);
         (void)flux::rpc(h_, "job-manager.raise", payload, FLUX_RPC_NORESPONSE);
     }
+    scheduler_->pump();
     plugin_->pump();
+    memos_->pump();
     answer_syncs();
     if (service_->log().is_dirty()) {
         state_->commit_soon();
@@ -331,14 +286,42 @@ void Module::on_pass() {
     }
     const double started = flux_reactor_time();
     service_->set_utc_offset(utc_offset(now()));
+    if (!policy_->has_parents_tree()) {
+        (void)share_tree_file_->read_if_changed(now());  // this pass uses it
+    }
     if (!service_->ranking().is_machine_known() || started - machine_asked_s_ >= machine_interval_s * time_scale_) {
         read_machine();
     }
     service_->pass(now());
+    passes_.add(flux_reactor_time() - started);
     last_pass_us_ = (flux_reactor_time() - started) * 1e6 / time_scale_;
+    scheduler_->look_again();
+    scheduler_->pump();
     plugin_->want_heartbeat();
     plugin_->pump();
     publish_factors();
+}
+
+void Module::publish_policy() {
+    for (const auto& [child, msg] : attached_) {
+        Json payload = Json::object();
+        payload.set("factors", Json::array()).set("policy", policy_->for_child(is_partition(child)));
+        flux::respond(h_, msg.get(), payload);
+    }
+}
+
+bool Module::is_partition(FluxJobId child) const {
+    const BookJob* job = service_->book().find(child);
+    return job != nullptr && service_->book().is_partition(*job);
+}
+
+void Module::put_settings(Settings settings) {
+    const double interval = to_seconds(settings.update_interval);
+    service_->configure(std::move(settings), now());
+    flux_timer_watcher_reset(pass_timer_.get(), interval, interval);
+    flux_watcher_stop(pass_timer_.get());
+    flux_watcher_start(pass_timer_.get());
+    is_pass_due_ = true;
 }
 
 void Module::publish_factors() {

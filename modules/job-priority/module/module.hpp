@@ -11,7 +11,12 @@
 #include "modules/common/flux_cpp.hpp"
 #include "modules/job-priority/module/guest_reports.hpp"
 #include "modules/job-priority/module/journal_link.hpp"
+#include "modules/job-priority/module/memo_link.hpp"
+#include "modules/job-priority/module/order_link.hpp"
 #include "modules/job-priority/module/plugin_link.hpp"
+#include "modules/job-priority/module/policy_link.hpp"
+#include "modules/job-priority/module/scheduler_link.hpp"
+#include "modules/job-priority/module/share_tree_file.hpp"
 #include "modules/job-priority/module/state_link.hpp"
 #include "modules/job-priority/module/steady_time.hpp"
 #include "modules/job-priority/module/uplink_link.hpp"
@@ -43,12 +48,15 @@ class Module {
     void on_withheld(flux_future_t* f);
     /// Reads the machine and the journal.
     void follow();
-    void read_share_tree();
     void connect_parent();
     // reactor
     void on_iteration();
     void on_pass();
     void publish_factors();
+    void publish_policy();
+    /// Puts settings in force, with what of them is this module's.
+    void put_settings(Settings settings);
+    bool is_partition(FluxJobId child) const;
     /// The time that usage is kept in; looks at the clocks, for a child may tell of what happened in this turn of the
     /// reactor.
     Instant now();
@@ -70,9 +78,11 @@ class Module {
     Json on_share_compare(const flux_msg_t* msg);
     Json on_weights(const flux_msg_t* msg);
     Json on_site_set(const flux_msg_t* msg);
+    Json on_metrics(const flux_msg_t* msg);
     Json on_stats(const flux_msg_t* msg);
     void on_sync(const flux_msg_t* msg);
     void on_attach(const flux_msg_t* msg);
+    void on_policy(const flux_msg_t* msg);
     void on_report(const flux_msg_t* msg);
     std::uint64_t apply_report(const flux_msg_t* msg);
     void answer_reports(std::vector<flux::MessageRef> reports);
@@ -80,6 +90,7 @@ class Module {
     void on_disconnect(const flux_msg_t* msg);
     void end_attached();
     void on_tap_loaded(const flux_msg_t* msg);
+    void on_sched_ready(const flux_msg_t* msg);
     Json on_config_reload(const flux_msg_t* msg);
     std::vector<flux_msg_handler_spec> handlers();
     void answer_syncs();
@@ -91,10 +102,15 @@ class Module {
     std::string service_name_;
     std::unique_ptr<PriorityService> service_;
     std::unique_ptr<StateLink> state_;
+    std::unique_ptr<ShareTreeFile> share_tree_file_;
+    std::unique_ptr<PolicyLink> policy_;
     std::optional<SteadyTime> time_;  ///< set when the state was read
     std::unique_ptr<PluginLink> plugin_;
+    std::unique_ptr<MemoLink> memos_;
+    std::unique_ptr<SchedulerLink> scheduler_;
     std::unique_ptr<JournalLink> journal_;
     std::unique_ptr<UplinkLink> parent_;
+    std::unique_ptr<OrderLink> order_;
     flux::Future machine_;
     double machine_asked_s_ = 0;  ///< of the reactor's clock
     flux::Future withheld_;
@@ -108,9 +124,9 @@ class Module {
     std::vector<flux::MessageRef> syncs_;
     std::uint64_t pushed_before_sync_ = 0;
     double last_pass_us_ = 0;
-    bool is_pass_due_ = false;        ///< by the next iteration
-    bool is_share_tree_due_ = false;  ///< the file could not be kept: read it again when the state is written again
-    flux::Handlers handlers_;         // last: gone before what they call
+    Timing passes_;             ///< full ones
+    bool is_pass_due_ = false;  ///< by the next iteration
+    flux::Handlers handlers_;   // last: gone before what they call
 };
 
 }  // namespace weir::priority

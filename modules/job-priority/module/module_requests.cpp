@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "modules/job-priority/messages/metrics_view.hpp"
 #include "modules/job-priority/messages/views.hpp"
 #include "modules/job-priority/messages/wire.hpp"
 #include "modules/job-priority/module/module.hpp"
@@ -13,7 +14,8 @@ namespace {
 
 constexpr std::size_t instance_name_max = 256;
 constexpr std::size_t report_bytes_max = std::size_t{2} << 20;  // 500 records with the longest names are less
-constexpr double report_pause_s = 0.1;                          // of real time, between two turns of guests' reports
+constexpr std::size_t policy_text_max = 500;
+constexpr double report_pause_s = 0.1;  // of real time, between two turns of guests' reports
 
 /// Nothing was put in force that is not written.
 void written_or_throw(const Status& written, const char* what) {
@@ -47,12 +49,15 @@ std::vector<flux_msg_handler_spec> Module::handlers() {
         {request, "when", flux::on_request<&Module::on_when>, FLUX_ROLE_USER},
         {request, "weights", flux::on_request<&Module::on_weights>, FLUX_ROLE_USER},
         {request, "site-set", flux::on_request<&Module::on_site_set>, owner},
+        {request, "metrics", flux::on_request<&Module::on_metrics>, FLUX_ROLE_USER},
         {request, "stats-get", flux::on_request<&Module::on_stats>, FLUX_ROLE_ALL},
         {request, "sync", flux::on_message<&Module::on_sync>, owner},
         {request, "attach", flux::on_message<&Module::on_attach>, FLUX_ROLE_USER},
+        {request, "policy", flux::on_message<&Module::on_policy>, FLUX_ROLE_USER},
         {request, "report", flux::on_message<&Module::on_report>, FLUX_ROLE_USER},
         {request, "disconnect", flux::on_message<&Module::on_disconnect>, FLUX_ROLE_USER},
         {request, "tap-loaded", flux::on_message<&Module::on_tap_loaded>, owner},
+        {request, "sched-ready", flux::on_message<&Module::on_sched_ready>, owner},
         {request, "config-reload", flux::on_request<&Module::on_config_reload>, owner},
     };
 }
@@ -74,7 +79,7 @@ Json Module::on_usage(const flux_msg_t*) {
 
 // Guest: reads the settings that make a priority.
 Json Module::on_weights(const flux_msg_t*) {
-    return weights_view(*service_);
+    return std::move(weights_view(*service_).set("in_force", policy_->view()));
 }
 
 /// The text of a tree-set, or of the revision that it names.
@@ -114,6 +119,9 @@ Json Module::on_tree_set(const flux_msg_t* msg) {
     }
     if (!proposal.is_new) {
         return answer;
+    }
+    if (policy_->has_parents_tree()) {
+        throw flux::Failure(EPERM, "this instance has the share tree of its parent: change it there");
     }
     TreeChangeover changeover = service_->prepare(std::move(proposal), now());
     written_or_throw(state_->write(changeover.batch), "the share tree was");
@@ -209,6 +217,35 @@ Json Module::on_site_set(const flux_msg_t* msg) {
     return answer;
 }
 
+// Guest: reads what tree-get and stats-get tell, of the upper levels. Costs a look at each child of the accounts above
+// the depth; nothing is evaluated.
+Json Module::on_metrics(const flux_msg_t* msg) {
+    MetricsQuery query;
+    json_int_t depth = static_cast<json_int_t>(query.depth);
+    int with_users = 0;
+    const char* payload = nullptr;
+    if (flux_request_decode(msg, nullptr, &payload) == 0 && payload != nullptr) {
+        flux::unpack(msg, "{s?I s?b}", "depth", &depth, "users", &with_users);
+    }
+    if (depth < 1 || depth > static_cast<json_int_t>(ShareTree::depth_max)) {
+        throw flux::Failure(EPROTO, "metrics: depth is from 1 to " + std::to_string(ShareTree::depth_max));
+    }
+    query.depth = static_cast<std::size_t>(depth);
+    query.with_users = with_users != 0;
+    Json view = metrics_view(*service_, query);
+    const auto timing = [&](const char* name, const Timing& of) {
+        Json one = Json::object();
+        one.set("count", static_cast<long long>(of.count)).set("total_s", of.total_s / time_scale_);
+        view.set(name, std::move(one));
+    };
+    timing("passes", passes_);
+    timing("pushes", plugin_->round_trips());
+    timing("commits", state_->commits());
+    timing("reports", parent_ ? parent_->round_trips() : Timing{});
+    view.set("commit_lag_s", state_->lag_s() / time_scale_);
+    return view;
+}
+
 // Guest: reads counts of work and where the state file is.
 Json Module::on_stats(const flux_msg_t*) {
     const ServiceCounts& counts = service_->counts();
@@ -217,7 +254,9 @@ Json Module::on_stats(const flux_msg_t*) {
     stats.set("passes", number(counts.passes)).set("pending", number(service_->ranking().queue().size()));
     stats.set("active", number(service_->book().size()))
         .set("running", number(service_->accounting().running().size()));
-    stats.set("pushed", number(service_->pusher().pushed_total())).set("changes", number(counts.changes));
+    stats.set("pushed", number(service_->pusher().pushed_total()))
+        .set("ordered", number(service_->scheduler().pushed_total()));
+    stats.set("changes", number(counts.changes));
     stats.set("last_pass_us", last_pass_us_).set("events", number(counts.events + service_->children().records()));
     stats.set("evaluations", number(service_->ranking().shares().evaluations()))
         .set("vanished", number(service_->charges().vanished()));
@@ -228,6 +267,7 @@ Json Module::on_stats(const flux_msg_t*) {
     stats.set("state_file", state_->path()).set("state_failed", state_->has_failed());
     stats.set("state_failures", number(state_->failures()));
     stats.set("revision", static_cast<long long>(service_->trees().in_force().revision));
+    stats.set("share_tree_problem", service_->trees().problem());
     Json uplink = Json::object();
     uplink.set("state", !parent_                                          ? "none"
                         : parent_->state() == UplinkLink::State::attached ? "attached"
@@ -249,13 +289,16 @@ void Module::on_sync(const flux_msg_t* msg) {
         pushed_before_sync_ = service_->pusher().pushed_total();
     }
     syncs_.push_back(flux::keep(msg));
+    plugin_->want_all(true);
     is_pass_due_ = true;
 }
 
 void Module::answer_syncs() {
-    if (syncs_.empty() || is_pass_due_ || !(plugin_->is_absent() || plugin_->is_settled())) {
+    if (syncs_.empty() || is_pass_due_ || !(plugin_->is_absent() || plugin_->is_settled()) ||
+        !scheduler_->is_settled()) {
         return;
     }
+    plugin_->want_all(false);
     (void)state_->keep();  // told
     Json answer = Json::object();
     answer.set("pushed", static_cast<long long>(service_->pusher().pushed_total() - pushed_before_sync_));
@@ -301,13 +344,29 @@ void Module::on_attach(const flux_msg_t* msg) {
     answer
         .set("factors", write_factors(factor_rows(service_->accounting().tree(),
                                                   service_->ranking().shares().standings(), service_->users())))
-        .set("complete", true);
+        .set("complete", true)
+        .set("policy", policy_->for_child(is_partition(child)));
     kept_or_throw(state_->keep());
     flux::respond(h_, msg, answer);
     const flux::MessageRef before = std::exchange(attached_[child], flux::keep(msg));
     if (before) {
         flux::respond_error(h_, before.get(), ENODATA, "the job attached again");
     }
+}
+
+// Guest: says of his own running job which settings are in force in it: three short texts, which views show as his.
+void Module::on_policy(const flux_msg_t* msg) {
+    json_int_t jobid = 0;
+    json_int_t tree = 0;
+    const char* settings = "";
+    const char* from = "";
+    const char* refused = "";
+    flux::unpack(msg, "{s:I s:s s:I s:s s?s}", "jobid", &jobid, "settings", &settings, "tree", &tree, "from", &from,
+                 "refused", &refused);
+    const auto child = static_cast<FluxJobId>(jobid);
+    authorize(msg, child);
+    const auto bounded = [](const char* text) { return std::string(text).substr(0, policy_text_max); };
+    policy_->note_child(child, {bounded(settings), tree, bounded(from), bounded(refused)});
 }
 
 // Guest: moves what his running job is charged, from its start to now and no core twice, between his own associations.
@@ -401,6 +460,7 @@ void Module::end_attached() {
         const bool is_over = service_->children().children().count(one->first) == 0;
         if (is_over) {
             flux::respond_error(h_, one->second.get(), ENODATA, "the job has ended");
+            policy_->forget_child(one->first);
         }
         one = is_over ? attached_.erase(one) : std::next(one);
     }
@@ -412,34 +472,24 @@ void Module::on_tap_loaded(const flux_msg_t*) {
     plugin_->plugin_appeared();
 }
 
+void Module::on_sched_ready(const flux_msg_t*) {
+    scheduler_->look_again();
+}
+
 Json Module::on_config_reload(const flux_msg_t* msg) {
-    flux_conf_t* raw = nullptr;
-    if (flux_module_config_request_decode(msg, &raw) < 0) {
-        flux::fail_errno("config-reload");
-    }
-    flux::Conf conf(raw);
     json_t* table = nullptr;
-    flux_error_t error{};
-    if (flux_conf_unpack(conf.get(), &error, "{s?o}", "weir", &table) < 0) {
-        throw flux::Failure(EINVAL, static_cast<const char*>(error.text));
-    }
+    flux::unpack(msg, "{s?o}", "weir", &table);
     // A bad table is refused as a whole: the old settings stay in force.
-    Settings settings = flux::value_or_throw(read_settings(table, arguments_));
-    if (flux_set_conf_new(h_, conf.get()) < 0) {
-        flux::fail_errno("config-reload");
+    Settings settings = flux::value_or_throw(policy_->settings_of(table));
+    put_settings(std::move(settings));
+    policy_->reloaded(table);
+    if (!policy_->has_parents_tree()) {
+        (void)share_tree_file_->read(now());
     }
-    conf.release();
-    const double interval = to_seconds(settings.update_interval);
-    service_->configure(std::move(settings), now());
-    read_share_tree();
     if (!is_journal_due_) {
         read_machine();
     }
     warn_of_settings();
-    flux_timer_watcher_reset(pass_timer_.get(), interval, interval);
-    flux_watcher_stop(pass_timer_.get());
-    flux_watcher_start(pass_timer_.get());
-    is_pass_due_ = true;
     return {};
 }
 

@@ -2,6 +2,7 @@
 // Owns: the requests to job-manager.jobpriority. See plugin_link.hpp.
 #include "modules/job-priority/module/plugin_link.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "modules/job-priority/sends/accounts_view.hpp"
@@ -13,6 +14,11 @@ namespace {
 constexpr double plugin_retry_first_s = 0.1;
 constexpr double plugin_retry_last_s = 10.0;
 constexpr double answer_timeout_s = 60.0;
+/// Values a second that only people look at, unless push-rate says otherwise. One costs a stock Flux half a
+/// millisecond.
+constexpr double shown_rate_head = 20.;
+constexpr double shown_rate_numbers = 1000.;
+constexpr double shown_pause_s = 0.5;
 constexpr const char* update_topic = "job-manager.jobpriority.update";
 constexpr const char* accounts_topic = "job-manager.jobpriority.accounts";
 
@@ -35,34 +41,57 @@ PluginLink::PluginLink(flux_t* h, double time_scale, PriorityService& service)
       service_(service),
       backoff_(plugin_retry_first_s * time_scale, plugin_retry_last_s * time_scale),
       timer_(flux_timer_watcher_create(flux_get_reactor(h), 1., 0., flux::on_watcher<&PluginLink::on_retry>, this)),
+      shown_timer_(flux_timer_watcher_create(flux_get_reactor(h), 1., 0., flux::on_watcher<&PluginLink::pump>, this)),
       answer_timeout_s_(answer_timeout_s * time_scale) {
-    if (!timer_) {
+    if (!timer_ || !shown_timer_) {
         flux::fail_errno("plugin timer");
     }
 }
 
 void PluginLink::pump() {
-    if (out_ || is_waiting_ || !service_.is_synced()) {
+    if (out_ || is_waiting_ || !service_.is_synced() || (may_tell_ && !may_tell_())) {
         return;  // before the backlog is complete nothing is known that the plugin should believe
     }
     if (accounts_sent_ != service_.accounts_version()) {
         send_accounts();
         return;
     }
-    if (const auto push = service_.pusher().next()) {
+    if (const auto push = service_.pusher().next(shown_max())) {
+        shown_allowed_ -= push->is_shown ? static_cast<double>(push->jobs.size()) : 0.;
         send_push(push);
     } else if (is_heartbeat_due_) {
         send_push(std::nullopt);
     }
 }
 
+std::size_t PluginLink::shown_max() {
+    const Pusher& pusher = service_.pusher();
+    if (!pusher.has_shown() || pusher.has_work()) {
+        return 0;
+    }
+    const Settings& settings = service_.settings();
+    const double rate =
+        settings.push_rate.value_or(settings.push == config::PushRule::head ? shown_rate_head : shown_rate_numbers);
+    const double now = flux_reactor_now(flux_get_reactor(h_));
+    shown_allowed_ = std::min(std::max(1., rate), shown_allowed_ + rate * (now - shown_counted_at_));
+    shown_counted_at_ = now;
+    if (is_all_wanted_) {
+        return SIZE_MAX;
+    }
+    flux_timer_watcher_reset(shown_timer_.get(), std::max(shown_pause_s, 1. / rate), 0.);
+    flux_watcher_start(shown_timer_.get());
+    return shown_allowed_ < 1. ? 0 : static_cast<std::size_t>(shown_allowed_);
+}
+
 bool PluginLink::is_settled() const {
-    return !is_absent_ && !out_ && !service_.pusher().has_work() && !service_.pusher().is_out();
+    return !service_.pusher().has_shown() && !is_absent_ && !out_ && !service_.pusher().has_work() &&
+           !service_.pusher().is_out();
 }
 
 void PluginLink::send(Sent what, const std::string& topic, const Json& payload) {
     out_what_ = what;
     out_ = flux::rpc(h_, topic, payload);
+    out_since_s_ = flux_reactor_time();
     flux::then<&PluginLink::on_answer>(out_.get(), this, answer_timeout_s_);
 }
 
@@ -132,6 +161,7 @@ void PluginLink::on_answer(flux_future_t* f) {
         absent(errnum, why);
         return;
     }
+    round_trips_.add(flux_reactor_time() - out_since_s_);
     if (out_what_ == Sent::load) {
         is_heartbeat_due_ = true;
         return;

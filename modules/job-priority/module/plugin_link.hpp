@@ -10,6 +10,7 @@
 
 #include "modules/common/flux_cpp.hpp"
 #include "modules/job-priority/module/journal_link.hpp"
+#include "modules/job-priority/module/timing.hpp"
 #include "modules/job-priority/priority_service.hpp"
 
 namespace weir::priority {
@@ -18,6 +19,8 @@ class PluginLink {
   public:
     PluginLink(flux_t* h, double time_scale, PriorityService& service);
 
+    /// From here on the plugin is told nothing while `may_tell` is false; pump() when that changes.
+    void tell_only_if(std::function<bool()> may_tell) { may_tell_ = std::move(may_tell); }
     /// Sends what is due, if no request is open. Cheap if nothing is due.
     void pump();
     /// The next pump sends a request even if nothing is due: the plugin's answer has its nonce.
@@ -27,9 +30,13 @@ class PluginLink {
     /// The module ends: from here on the plugin serves new jobs by itself. Waits at most `timeout` seconds.
     void say_goodbye(double timeout);
 
+    /// Whether to send the values that only people look at without a limit to their rate.
+    void want_all(bool is_all) { is_all_wanted_ = is_all; }
     /// Whether the plugin has every wanted value.
     bool is_settled() const;
     bool is_absent() const { return is_absent_; }
+    /// From a request to its answer.
+    const Timing& round_trips() const { return round_trips_; }
     flux_t* flux() const { return h_; }
 
   private:
@@ -40,17 +47,26 @@ class PluginLink {
     void send_load();
     void on_answer(flux_future_t* f);
     void on_retry();
+    /// How many of the values that only people look at may be sent now.
+    std::size_t shown_max();
     void absent(int errnum, const std::string& why);
 
     flux_t* h_;
     PriorityService& service_;
+    std::function<bool()> may_tell_;
     Backoff backoff_;
     flux::Future out_;
+    double out_since_s_ = 0;  ///< of the reactor's clock
+    Timing round_trips_;
     Sent out_what_ = Sent::heartbeat;
     flux::Watcher timer_;
     std::optional<std::int64_t> nonce_;
     std::uint64_t accounts_sent_ = 0;  ///< version that the plugin has; 0: none
     std::uint64_t accounts_out_ = 0;
+    flux::Watcher shown_timer_;    ///< runs while such values wait
+    double shown_allowed_ = 0;     ///< values
+    double shown_counted_at_ = 0;  ///< of the reactor's clock
+    bool is_all_wanted_ = false;
     bool is_heartbeat_due_ = true;
     bool is_absent_ = false;
     bool is_waiting_ = false;  ///< for the retry timer

@@ -96,9 +96,13 @@ Status StateLink::settle(Status status) {
 
 Status StateLink::commit() {
     StateBatch batch = service_.take_batch();
+    const double started = flux_reactor_time();
     Status status = store_->apply(batch);
     if (!status) {
         service_.log().untake(std::move(batch));
+    } else {
+        commits_.add(flux_reactor_time() - started);
+        unwritten_since_s_.reset();
     }
     return settle(std::move(status));
 }
@@ -111,7 +115,12 @@ Status StateLink::write(const StateBatch& batch) {
     return settle(store_->apply(batch));
 }
 
+double StateLink::lag_s() const {
+    return unwritten_since_s_ ? flux_reactor_time() - *unwritten_since_s_ : 0;
+}
+
 void StateLink::commit_soon() {
+    unwritten_since_s_ = unwritten_since_s_ ? unwritten_since_s_ : flux_reactor_time();
     if (!is_armed_) {
         arm(delay_s_);
     }

@@ -10,6 +10,7 @@
 
 #include "modules/common/flux_cpp.hpp"
 #include "modules/job-priority/module/journal_link.hpp"
+#include "modules/job-priority/module/timing.hpp"
 #include "modules/job-priority/priority_service.hpp"
 #include "modules/job-priority/state/state_store.hpp"
 
@@ -43,6 +44,10 @@ class StateLink {
     bool has_failed() const { return failure_.has_value(); }
     /// The number of failed tries since the module was loaded.
     std::uint64_t failures() const { return failures_; }
+    /// Of writing a batch.
+    const Timing& commits() const { return commits_; }
+    /// How long the oldest change that is not written has waited, in seconds of the reactor's clock; 0 if all is.
+    double lag_s() const;
     flux_t* flux() const { return h_; }
 
   private:
@@ -60,6 +65,8 @@ class StateLink {
     std::optional<Error> failure_;       ///< of the last try
     std::uint64_t failures_ = 0;
     bool is_armed_ = false;
+    std::optional<double> unwritten_since_s_;  ///< of the reactor's clock
+    Timing commits_;
     bool is_rebuilt_told_ = true;
     flux::Watcher timer_;
 };

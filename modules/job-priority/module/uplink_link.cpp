@@ -21,11 +21,13 @@ std::uint64_t acked_in(const Json& payload) {
 
 }  // namespace
 
-UplinkLink::UplinkLink(flux_t* h, PriorityService& service, const SteadyTime& time, std::string uri, FluxJobId jobid)
+UplinkLink::UplinkLink(flux_t* h, PriorityService& service, const SteadyTime& time, std::string uri, FluxJobId jobid,
+                       std::function<Json(const json_t*)> on_policy)
     : h_(h),
       service_(service),
       time_(time),
       jobid_(jobid),
+      on_policy_(std::move(on_policy)),
       link_(h, std::move(uri), retry_max_s,
             {[this] { on_connected(); }, [this](const std::string& why) { on_lost(why); }}) {}
 
@@ -84,6 +86,11 @@ void UplinkLink::on_attach(flux_future_t* f) {
         link_.proven();
     }
     service_.take_parent_factors(rows, is_complete);
+    if (const json_t* policy = json_object_get(payload.get(), "policy"); policy != nullptr) {
+        Json said = on_policy_(policy);
+        said.set("jobid", static_cast<long long>(jobid_));
+        (void)flux::rpc(link_.handle(), "job-priority.policy", said, FLUX_RPC_NORESPONSE);
+    }
     flux_future_reset(f);
 }
 
@@ -102,6 +109,7 @@ void UplinkLink::pump() {
     request.set("jobid", static_cast<long long>(jobid_)).set("seq", static_cast<long long>(batch->first_seq));
     request.set("records", write_records(batch->records));
     report_ = flux::rpc(link_.handle(), "job-priority.report", request);
+    report_since_s_ = flux_reactor_time();
     flux::then<&UplinkLink::on_report>(report_.get(), this);
 }
 
@@ -112,6 +120,7 @@ void UplinkLink::on_report(flux_future_t* f) {
         return;
     }
     const flux::Future answered = std::exchange(report_, {});  // freed at the end: `text` is its
+    round_trips_.add(flux_reactor_time() - report_since_s_);
     service_.uplink().acknowledged(acked_in(flux::value_or_throw(Json::parse(text != nullptr ? text : "{}"))));
 }
 

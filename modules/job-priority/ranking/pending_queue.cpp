@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace weir::priority {
 namespace {
@@ -13,6 +14,15 @@ PrioritySettings settings_of_engine(const Settings& settings, const MachineSize&
     PrioritySettings made = engine_settings(settings, machine);
     made.only_raises = made.only_raises && settings.policy == PolicyKind::multifactor;
     return made;
+}
+
+constexpr std::size_t head_queues_max = 1000;
+/// Jobs beyond those that the scheduler looks at: as many may start before the next values arrive.
+constexpr std::size_t depth_ahead = 8;
+constexpr std::size_t depth_default = 16;
+
+std::uint32_t behind_head(std::uint32_t number) {
+    return std::min(number, behind_head_max);
 }
 
 }  // namespace
@@ -29,13 +39,14 @@ void PendingQueue::configure(const Settings& settings, const MachineSize& machin
     queue_index_ = ClassIndex(settings.queues, queue_classes_max);
     qos_index_ = ClassIndex(settings.qos, qos_classes_max);
     const bool is_other_policy = settings.policy != settings_.policy;
-    if (settings.push != settings_.push) {
-        engine_.forget_pushed();
+    if (settings.push != settings_.push || settings.only_raises != settings_.only_raises) {
+        expect_nothing();
     }
     order_ = PushOrder(settings.push_error);
     settings_ = settings;
+    head_.set_depth(head_depth());
     for (const auto& [id, place] : places_) {
-        if (is_other_policy) {
+        if (is_other_policy && !place.is_from_above) {
             JobInputs inputs = engine_.inputs(place.slot);
             inputs.extras.given = given_first();
             engine_.update(place.slot, inputs);
@@ -68,7 +79,7 @@ JobExtras PendingQueue::extras_of(const BookJob& job, double site) const {
     return extras;
 }
 
-void PendingQueue::put(const BookJob& job, std::uint32_t factor, double site) {
+void PendingQueue::put(const BookJob& job, std::uint32_t factor, double site, std::optional<std::uint32_t> from_above) {
     JobInputs inputs;
     inputs.id = weir::JobId{job.id};
     inputs.submit = job.submit;
@@ -85,14 +96,16 @@ void PendingQueue::put(const BookJob& job, std::uint32_t factor, double site) {
     inputs.extras = extras_of(job, site);
     const auto [known, is_new] = places_.try_emplace(job.id);
     Place& place = known->second;
+    const bool was_from_above = std::exchange(place.is_from_above, from_above.has_value());
+    place.head_queue = head_queue_of(job.request->queue);
     if (is_new) {
-        inputs.extras.given = given_first();
+        inputs.extras.given = from_above ? from_above : given_first();
         place.slot = engine_.insert(inputs);
         join(factor, place);
     } else {
         const JobInputs known_as = engine_.inputs(place.slot);
         const std::uint32_t before = known_as.association;
-        inputs.extras.given = known_as.extras.given;
+        inputs.extras.given = from_above ? from_above : was_from_above ? given_first() : known_as.extras.given;
         engine_.update(place.slot, inputs);
         if (before != factor) {
             leave(before, place);
@@ -128,6 +141,7 @@ void PendingQueue::remove(FluxJobId id) {
         return;
     }
     leave(engine_.inputs(known->second.slot).association, known->second);
+    head_.remove(known->second.slot);
     engine_.remove(known->second.slot);
     places_.erase(known);
     marked_.erase(id);
@@ -135,7 +149,7 @@ void PendingQueue::remove(FluxJobId id) {
 
 void PendingQueue::give(PriorityEngine::Slot slot, std::uint32_t priority) {
     JobInputs inputs = engine_.inputs(slot);
-    if (inputs.extras.given != priority) {
+    if (inputs.extras.given != priority && !is_from_above(inputs.id.value)) {
         inputs.extras.given = priority;
         engine_.update(slot, inputs);
         marked_.insert(inputs.id.value);
@@ -145,6 +159,7 @@ void PendingQueue::give(PriorityEngine::Slot slot, std::uint32_t priority) {
 void PendingQueue::clear() {
     engine_ = PriorityEngine(engine_.settings());
     order_ = PushOrder(settings_.push_error);
+    head_.clear();
     places_.clear();
     by_factor_.clear();
     marked_.clear();
@@ -161,32 +176,72 @@ std::size_t PendingQueue::hand_over(Pusher& pusher) {
     std::size_t count = 0;
     for (const PriorityEngine::Change& change : changes_) {
         if (change.priority != priority_held && change.priority != priority_expedited) {
-            pusher.want(change.id.value, change.priority);
+            const bool is_urgent = has_order() || is_all_news_ || marked_.count(change.id.value) != 0 ||
+                                   !pusher.has_wanted(change.id.value);
+            if (is_urgent) {
+                pusher.want(change.id.value, change.priority);
+            } else {
+                pusher.want_shown(change.id.value, change.priority);
+            }
             count += 1;
         }
     }
     return count;
 }
 
-std::size_t PendingQueue::pass(Instant now, std::span<const double> factors, Pusher& pusher) {
-    marked_.clear();
-    marked_factors_.clear();
-    changes_.clear();
-    engine_.pass(now, factors, changes_);
-    if (settings_.push == config::PushRule::numbers) {
-        return hand_over(pusher);
-    }
-    for (const PriorityEngine::Change& send : order_.pass(engine_, now, factors)) {
-        pusher.want(send.id.value, send.priority);
+std::size_t PendingQueue::hand_over_numbers(Pusher& pusher) {
+    for (const PriorityEngine::Change& change : changes_) {
+        const FluxJobId id = change.id.value;
+        if (change.priority == priority_held || change.priority == priority_expedited) {
+            continue;
+        }
+        const bool is_news = is_all_news_ || marked_.count(id) != 0;
+        if (!pusher.has_wanted(id) || (is_news && head_.value(change.slot) == 0)) {
+            pusher.want(id, behind_head(change.priority));
+        } else if (scheduler_.takes_order) {
+            pusher.want_shown(id, behind_head(change.priority));
+        }
     }
     return changes_.size();
 }
 
-std::size_t PendingQueue::pass_marked(Instant now, std::span<const double> factors, Pusher& pusher) {
-    changes_.clear();
+void PendingQueue::put_marked_into_head(Instant now) {
     for (const FluxJobId id : marked_) {
-        engine_.pass_one(places_.at(id).slot, now, factors, changes_);
+        const Place& place = places_.at(id);
+        if (place.is_held_back) {
+            head_.remove(place.slot);
+        } else {
+            head_.put(engine_, place.slot, place.head_queue, now);
+        }
     }
+}
+
+void PendingQueue::forget_marks() {
+    marked_.clear();
+    marked_factors_.clear();
+}
+
+std::size_t PendingQueue::pass(Instant now, std::span<const double> factors, Pusher& pusher) {
+    changes_.clear();
+    engine_.pass(now, factors, changes_);
+    std::size_t changed = changes_.size();
+    if (has_head()) {
+        put_marked_into_head(now);
+        head_.refresh(engine_, now);
+        changed = hand_over_numbers(pusher);
+    } else if (!has_order()) {
+        changed = hand_over(pusher);
+    } else {
+        for (const PriorityEngine::Change& send : order_.pass(engine_, now, factors)) {
+            pusher.want(send.id.value, send.priority);
+        }
+    }
+    is_all_news_ = false;
+    forget_marks();
+    return changed;
+}
+
+void PendingQueue::judge_marked_factors(Instant now, std::span<const double> factors) {
     for (const std::uint32_t factor : marked_factors_) {
         if (const auto group = by_factor_.find(factor); group != by_factor_.end()) {
             for (const PriorityEngine::Slot slot : group->second) {
@@ -194,20 +249,119 @@ std::size_t PendingQueue::pass_marked(Instant now, std::span<const double> facto
             }
         }
     }
-    marked_.clear();
-    marked_factors_.clear();
-    for (PriorityEngine::Change& change : changes_) {
-        const bool is_ordered = change.priority != priority_held && change.priority != priority_expedited;
-        if (settings_.push == config::PushRule::order && is_ordered) {
-            change = order_.place(engine_, change.slot, now, factors);
+}
+
+std::size_t PendingQueue::pass_marked(Instant now, std::span<const double> factors, Pusher& pusher) {
+    changes_.clear();
+    for (const FluxJobId id : marked_) {
+        engine_.pass_one(places_.at(id).slot, now, factors, changes_);
+    }
+    std::size_t changed = 0;
+    if (has_head()) {
+        put_marked_into_head(now);
+        changed = hand_over_numbers(pusher);
+    } else {
+        judge_marked_factors(now, factors);
+        for (PriorityEngine::Change& change : changes_) {
+            const bool is_ordered = change.priority != priority_held && change.priority != priority_expedited;
+            if (has_order() && is_ordered) {
+                change = order_.place(engine_, change.slot, now, factors);
+            }
+        }
+        changed = hand_over(pusher);
+    }
+    forget_marks();
+    return changed;
+}
+
+/// The values that were sent mean something else from now on: the next full pass sends those of all.
+void PendingQueue::expect_nothing() {
+    engine_.forget_pushed();
+    head_.forget_values();
+    is_all_news_ = true;
+}
+
+bool PendingQueue::set_routed(bool is_routed) {
+    if (is_routed == is_routed_) {
+        return false;
+    }
+    is_routed_ = is_routed;
+    expect_nothing();
+    return settings_.push == config::PushRule::head;
+}
+
+// ---- the head ----
+
+void PendingQueue::hold_back(FluxJobId id, bool is_held_back) {
+    const auto known = places_.find(id);
+    if (known != places_.end() && known->second.is_held_back != is_held_back) {
+        known->second.is_held_back = is_held_back;
+        if (is_held_back) {
+            head_.remove(known->second.slot);
+        } else {
+            admitted_.push_back(id);
         }
     }
-    return hand_over(pusher);
+}
+
+std::uint16_t PendingQueue::head_queue_of(const std::string& queue) {
+    const std::size_t next = head_queues_.size() + 1;
+    if (const auto known = head_queues_.find(queue); known != head_queues_.end() || next > head_queues_max) {
+        return known == head_queues_.end() ? 0 : known->second;
+    }
+    return head_queues_.emplace(queue, static_cast<std::uint16_t>(next)).first->second;
+}
+
+std::size_t PendingQueue::head_depth() const {
+    if (settings_.head_depth > 0) {
+        return settings_.head_depth;
+    }
+    return scheduler_.depth == 0 ? depth_default : scheduler_.depth + depth_ahead;
+}
+
+void PendingQueue::set_scheduler(const SchedulerView& scheduler) {
+    if (scheduler.takes_order != scheduler_.takes_order) {
+        expect_nothing();
+    }
+    scheduler_ = scheduler;
+    head_.set_depth(head_depth());
+}
+
+void PendingQueue::push_head(Instant now, std::span<const double> factors, Pusher& job_manager, Pusher& scheduler) {
+    if (!has_head()) {
+        return;
+    }
+    for (const FluxJobId id : std::exchange(admitted_, {})) {
+        if (const auto known = places_.find(id); known != places_.end() && !known->second.is_held_back) {
+            head_.put(engine_, known->second.slot, known->second.head_queue, now);
+        }
+    }
+    for (const HeadOrder::Send& send : head_.pass(engine_, now, factors)) {
+        const auto known = places_.find(send.id.value);
+        if (known == places_.end()) {
+            continue;
+        }
+        if (scheduler_.takes_order) {
+            scheduler.want(send.id.value, send.value);
+        } else if (send.value != 0) {
+            job_manager.want(send.id.value, send.value);
+        } else {
+            // One that is held or expedited now gets its number when it is released.
+            const std::uint32_t number = engine_.priority(known->second.slot, now, factors);
+            const bool is_number = number != priority_held && number != priority_expedited;
+            job_manager.want(send.id.value, is_number ? behind_head(number) : priority_min);
+        }
+    }
 }
 
 const PriorityEngine::Slot* PendingQueue::find(FluxJobId id) const {
     const auto known = places_.find(id);
     return known == places_.end() ? nullptr : &known->second.slot;
+}
+
+bool PendingQueue::is_from_above(FluxJobId id) const {
+    const auto known = places_.find(id);
+    return known != places_.end() && known->second.is_from_above;
 }
 
 std::uint32_t PendingQueue::factor_of(FluxJobId id) const {

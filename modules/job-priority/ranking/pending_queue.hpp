@@ -6,19 +6,29 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <span>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "libsched/config/engine_settings.hpp"
+#include "libsched/priority/head_order.hpp"
 #include "libsched/priority/push_order.hpp"
 #include "modules/job-priority/jobs/job_book.hpp"
 #include "modules/job-priority/sends/pusher.hpp"
 #include "modules/job-priority/settings.hpp"
 
 namespace weir::priority {
+
+/// What is known of the scheduler.
+struct SchedulerView {
+    bool takes_order = false;  ///< from us, without the job-manager
+    std::size_t depth = 0;     ///< jobs that it looks at; 0: unknown
+    friend bool operator==(const SchedulerView&, const SchedulerView&) = default;
+};
 
 class PendingQueue {
   public:
@@ -30,11 +40,14 @@ class PendingQueue {
     void configure(const Settings& settings, const MachineSize& machine, std::vector<double> association_priority);
 
     /// Adds a pending job or takes its new inputs; marks it. `factor` is its fair-share factor's index, `site` what the
-    /// site's own script set.
-    void put(const BookJob& job, std::uint32_t factor, double site = 0.);
+    /// site's own script set, `from_above` the priority that the parent instance gives it, whatever the policy.
+    void put(const BookJob& job, std::uint32_t factor, double site = 0.,
+             std::optional<std::uint32_t> from_above = std::nullopt);
     void remove(FluxJobId id);
-    /// Sets the priority by the policy instead of the sum, priority_min until then; marks the job if it changes.
-    /// REQUIRES: the policy is not multifactor.
+    /// A job that a limit or a cap holds back has no place in the head.
+    void hold_back(FluxJobId id, bool is_held_back);
+    /// Sets the priority by the policy instead of the sum, priority_min until then; marks the job if it changes. A
+    /// priority from above stays. REQUIRES: the policy is not multifactor.
     void give(PriorityEngine::Slot slot, std::uint32_t priority);
     /// Forgets every job.
     void clear();
@@ -43,16 +56,30 @@ class PendingQueue {
     void mark_factor(std::uint32_t factor);
     bool has_marked() const { return !marked_.empty() || !marked_factors_.empty(); }
 
-    /// Recomputes every job; changed values go to the pusher, or with PushRule::order those that the order needs. Held
+    /// Recomputes every job; changed values go to the pusher, or with PushRule::order those that the order needs; with
+    /// PushRule::head the numbers of new jobs, and the others for people's eyes if the scheduler takes the order. Held
     /// and expedited jobs are skipped: the job-manager itself overrides their priority. Returns the number of changes.
     /// O(jobs) over flat arrays.
     std::size_t pass(Instant now, std::span<const double> factors, Pusher& pusher);
     /// Recomputes only the marked jobs and those of marked factors; with PushRule::order they are near their places
-    /// until the next pass. O(these jobs).
+    /// until the next pass. O(these jobs). With PushRule::head only the marked jobs: what a factor changes is seen by
+    /// push_head().
     std::size_t pass_marked(Instant now, std::span<const double> factors, Pusher& pusher);
+
+    /// With PushRule::head: has the head in its order at the scheduler, if that takes it, else in the job-manager.
+    void push_head(Instant now, std::span<const double> factors, Pusher& job_manager, Pusher& scheduler);
+    /// Values that were sent are lost at their receiver, where they go is another, or the depth.
+    void set_scheduler(const SchedulerView& scheduler);
+    /// Whether the first jobs alone are kept in order in the job-manager or the scheduler.
+    bool has_head() const { return settings_.push == config::PushRule::head && !settings_.only_raises && !is_routed_; }
+    /// Whether jobs are routed to children or came from the parent: their priorities go down, so PushRule::head acts as
+    /// numbers (ADR 0245). True: that is news, and a full pass is due.
+    bool set_routed(bool is_routed);
+    const SchedulerView& scheduler() const { return scheduler_; }
 
     const PriorityEngine& engine() const { return engine_; }
     std::size_t size() const { return places_.size(); }
+    bool is_from_above(FluxJobId id) const;
     /// Pointers stay valid until the job is removed.
     const PriorityEngine::Slot* find(FluxJobId id) const;
     std::uint32_t factor_of(FluxJobId id) const;
@@ -67,16 +94,38 @@ class PendingQueue {
     struct Place {
         PriorityEngine::Slot slot;
         std::size_t index = 0;
+        bool is_from_above = false;  ///< its priority
+        std::uint16_t head_queue = 0;
+        bool is_held_back = false;
     };
     JobExtras extras_of(const BookJob& job, double site) const;
     /// What a job has before the policy gives it more; none where the engine adds up.
     std::optional<std::uint32_t> given_first() const;
     std::size_t hand_over(Pusher& pusher);
+    /// The same with PushRule::head.
+    std::size_t hand_over_numbers(Pusher& pusher);
+    void put_marked_into_head(Instant now);
+    void judge_marked_factors(Instant now, std::span<const double> factors);
+    void forget_marks();
+    /// PushRule::order, or head where it acts so.
+    bool has_order() const {
+        return settings_.push == config::PushRule::order ||
+               (settings_.push == config::PushRule::head && settings_.only_raises && !is_routed_);
+    }
+    void expect_nothing();
+    std::size_t head_depth() const;
+    /// Small, by name; queues behind the last share one.
+    std::uint16_t head_queue_of(const std::string& queue);
     void join(std::uint32_t factor, Place& place);
     void leave(std::uint32_t factor, const Place& place);
 
     PriorityEngine engine_;
     PushOrder order_;
+    HeadOrder head_{1};
+    bool is_routed_ = false;
+    bool is_all_news_ = false;  ///< by the next full pass every number is sent
+    SchedulerView scheduler_;
+    std::map<std::string, std::uint16_t> head_queues_;
     ClassIndex queue_index_;
     ClassIndex qos_index_;
     Settings settings_;
@@ -84,6 +133,7 @@ class PendingQueue {
     std::unordered_map<std::uint32_t, std::vector<PriorityEngine::Slot>> by_factor_;  // in no order
     std::set<FluxJobId> marked_;
     std::set<std::uint32_t> marked_factors_;
+    std::vector<FluxJobId> admitted_;              ///< held back no more; to be put into the head
     std::vector<PriorityEngine::Change> changes_;  // kept for its memory
 };
 

@@ -94,7 +94,7 @@ JobOwner Ranking::owner_of(const ShareTree& tree, const BookJob& job) const {
     return owner;
 }
 
-void Ranking::put(const ShareTree& tree, const BookJob& job, double site) {
+void Ranking::put(const ShareTree& tree, const BookJob& job, double site, std::optional<std::uint32_t> from_above) {
     if (!is_machine_known_ && machine_from(job) > machine_.cores) {
         machine_.cores = machine_from(job);
         order_.set_machine(machine_, time_);
@@ -104,7 +104,7 @@ void Ranking::put(const ShareTree& tree, const BookJob& job, double site) {
     if (!settings_.associations.empty() && factor >= queue_.engine().settings().association_priority.size()) {
         configure_queue(tree);  // a new member of the tree
     }
-    queue_.put(job, factor, site);
+    queue_.put(job, factor, site, from_above);
     if (!order_.is_sum()) {
         order_.put(JobId{queue_.find(job.id)->value}, job, owner_of(tree, job), site, time_);
     }
@@ -124,7 +124,7 @@ void Ranking::leave(FluxJobId id, bool is_start) {
 
 void Ranking::measure(const Accounting& accounting, Instant now, Measured& into) const {
     accounting.measure(now, into.usage);
-    accounting.measure_use(now, into.dynamic);
+    accounting.ledgers().measure_use(now, into.dynamic);
     into.capacity = is_machine_known_ ? machine_.cores : 0;
     into.demand.clear();
     if (std::holds_alternative<DemandCapped>(shares_.algorithm())) {
@@ -177,7 +177,8 @@ std::vector<std::pair<FluxJobId, bool>> Ranking::caps() const {
     caps.reserve(given_.size());
     for (const auto& [slot, value] : given_) {
         const PriorityEngine::Slot place{static_cast<std::uint32_t>(slot.value)};
-        caps.emplace_back(queue_.engine().inputs(place).id.value, value == priority_held);
+        const FluxJobId id = queue_.engine().inputs(place).id.value;
+        caps.emplace_back(id, value == priority_held && !queue_.is_from_above(id));
     }
     return caps;
 }

@@ -3,6 +3,7 @@
 // pushed. Must not know: events, limits, the plugin's protocol, what is kept in the state.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -41,8 +42,9 @@ class Ranking {
     // Events.
     /// The policy is told of what follows as of `at`.
     void set_time(Instant at) { time_ = at; }
-    /// A pending job, or other facts of it; it is marked. `site`: what the site set for it.
-    void put(const ShareTree& tree, const BookJob& job, double site);
+    /// A pending job, or other facts of it; it is marked. `site`: what the site set for it; `from_above`: the priority
+    /// that the parent instance gives it.
+    void put(const ShareTree& tree, const BookJob& job, double site, std::optional<std::uint32_t> from_above);
     /// The job no longer waits: it got resources (`is_start`), or it is gone.
     void leave(FluxJobId id, bool is_start);
     /// A job of that user holds so many cores, or does no more.
@@ -57,6 +59,15 @@ class Ranking {
     /// Judges the jobs of the pass; changed priorities go to the pusher. Returns how many changed. O(jobs judged),
     /// besides an evaluation of the tree where it is due.
     std::size_t judge(Pass pass, const Accounting& accounting, Instant now, Pusher& pusher);
+    /// Whether a limit or a cap keeps a pending job from starting; such jobs have no place in the head.
+    void hold_back(FluxJobId id, bool is_held_back) { queue_.hold_back(id, is_held_back); }
+    bool set_routed(bool is_routed) { return queue_.set_routed(is_routed); }
+    void set_scheduler(const SchedulerView& scheduler) { queue_.set_scheduler(scheduler); }
+    /// With PushRule::head: the values that the head needs, after the pass and the limits. O(associations with pending
+    /// jobs + depth).
+    void push_head(Instant now, Pusher& job_manager, Pusher& scheduler) {
+        queue_.push_head(now, factors(), job_manager, scheduler);
+    }
     /// Of the jobs that the policy gave another value in the last judge(): whether it holds them back.
     std::vector<std::pair<FluxJobId, bool>> caps() const;
     /// Earlier is more; 0 for a job that does not wait.

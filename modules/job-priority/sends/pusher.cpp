@@ -5,17 +5,43 @@
 #include <algorithm>
 
 namespace weir::priority {
+namespace {
+
+void set_in(std::set<std::uint64_t>& set, std::uint64_t id, bool is_in) {
+    if (is_in) {
+        set.insert(id);
+    } else {
+        set.erase(id);
+    }
+}
+
+}  // namespace
 
 void Pusher::want(std::uint64_t id, std::uint32_t value) {
     Job& job = jobs_[id];
     job.wanted = value;
+    job.is_shown = false;
+    job.is_gone = false;
     compare(id, job);
+}
+
+void Pusher::want_shown(std::uint64_t id, std::uint32_t value) {
+    Job& job = jobs_[id];
+    job.is_shown = job.is_shown || dirty_.count(id) == 0;
+    job.wanted = value;
+    compare(id, job);
+}
+
+bool Pusher::has_wanted(std::uint64_t id) const {
+    const auto job = jobs_.find(id);
+    return job != jobs_.end() && job->second.wanted != Push::overridden;
 }
 
 void Pusher::override(std::uint64_t id) {
     Job& job = jobs_[id];
     if (job.wanted == Push::overridden) {
         job.acknowledged.reset();
+        job.is_shown = false;
         compare(id, job);
     }
 }
@@ -23,28 +49,51 @@ void Pusher::override(std::uint64_t id) {
 void Pusher::hold_back(std::uint64_t id, bool is_held_back) {
     const bool is_new = is_held_back ? held_back_.insert(id).second : held_back_.erase(id) != 0;
     if (const auto job = jobs_.find(id); is_new && job != jobs_.end()) {
+        job->second.is_shown = false;
         compare(id, job->second);
     }
 }
 
 void Pusher::compare(std::uint64_t id, const Job& job) {
-    if (job.acknowledged == value_of(id, job)) {
-        dirty_.erase(id);
-    } else {
-        dirty_.insert(id);
-    }
+    const bool is_news = job.acknowledged != value_of(id, job);
+    set_in(dirty_, id, is_news && !job.is_shown);
+    set_in(shown_, id, is_news && job.is_shown);
 }
 
 void Pusher::forget(std::uint64_t id) {
     jobs_.erase(id);
     dirty_.erase(id);
+    shown_.erase(id);
     held_back_.erase(id);
+}
+
+void Pusher::withdraw(std::uint64_t id) {
+    const auto job = jobs_.find(id);
+    const bool is_out = out_ && std::any_of(out_->jobs.begin(), out_->jobs.end(),
+                                            [id](const auto& sent) { return sent.first == id && sent.second != 0; });
+    if (job == jobs_.end() || (job->second.acknowledged.value_or(0) == 0 && !is_out)) {
+        forget(id);
+        return;
+    }
+    job->second = {0, false, true, job->second.acknowledged};
+    compare(id, job->second);
+}
+
+void Pusher::withdraw_all() {
+    std::vector<std::uint64_t> ids;
+    for (const auto& [id, job] : jobs_) {
+        ids.push_back(id);
+    }
+    for (const std::uint64_t id : ids) {
+        withdraw(id);
+    }
 }
 
 void Pusher::retain(const std::set<std::uint64_t>& ids) {
     for (auto job = jobs_.begin(); job != jobs_.end();) {
         if (ids.count(job->first) == 0) {
             dirty_.erase(job->first);
+            shown_.erase(job->first);
             job = jobs_.erase(job);
         } else {
             ++job;
@@ -53,19 +102,36 @@ void Pusher::retain(const std::set<std::uint64_t>& ids) {
     std::erase_if(held_back_, [&](std::uint64_t id) { return ids.count(id) == 0; });
 }
 
-std::optional<Push> Pusher::next() {
-    if (out_ || (dirty_.empty() && !is_filling_)) {
+void Pusher::clear() {
+    jobs_.clear();
+    held_back_.clear();
+    dirty_.clear();
+    shown_.clear();
+    out_.reset();
+    is_filling_ = false;
+}
+
+void Pusher::take(std::set<std::uint64_t>& from, std::size_t portion, Push& push) {
+    push.jobs.reserve(portion);
+    for (auto id = from.begin(); push.jobs.size() < portion;) {
+        push.jobs.emplace_back(*id, value_of(*id, jobs_.at(*id)));
+        id = from.erase(id);
+    }
+}
+
+std::optional<Push> Pusher::next(std::size_t shown_max) {
+    const std::size_t shown = dirty_.empty() ? std::min(shown_.size(), shown_max) : 0;
+    if (out_ || (dirty_.empty() && shown == 0 && !is_filling_)) {
         return std::nullopt;
     }
-    const bool is_large = is_filling_ || dirty_.size() > each_max;
-    const std::size_t portion = std::min(dirty_.size(), is_large ? fill_portion_max : job_portion_max);
+    std::set<std::uint64_t>& from = shown > 0 ? shown_ : dirty_;
+    const std::size_t all = shown > 0 ? shown : dirty_.size();
+    const bool is_large = is_filling_ || all > each_max;
+    const std::size_t portion = std::min(all, is_large ? fill_portion_max : job_portion_max);
     Push push;
-    push.jobs.reserve(portion);
-    for (auto id = dirty_.begin(); push.jobs.size() < portion;) {
-        push.jobs.emplace_back(*id, value_of(*id, jobs_.at(*id)));
-        id = dirty_.erase(id);
-    }
-    is_filling_ = is_large && !dirty_.empty();
+    push.is_shown = shown > 0;
+    take(from, portion, push);
+    is_filling_ = is_large && portion < all;
     push.mode = !is_large ? Push::Mode::job : is_filling_ ? Push::Mode::fill : Push::Mode::all;
     out_ = push;
     return push;
@@ -81,9 +147,11 @@ void Pusher::acknowledge(std::int64_t nonce) {
             continue;
         }
         job->second.acknowledged = value;
-        if (value_of(id, job->second) != value) {
-            dirty_.insert(id);
+        if (job->second.is_gone && value == 0) {
+            forget(id);
+            continue;
         }
+        compare(id, job->second);
     }
     pushed_total_ += out_->jobs.size();
     out_.reset();
@@ -104,8 +172,12 @@ void Pusher::fail() {
 
 void Pusher::mark_all_dirty() {
     is_filling_ = false;
+    shown_.clear();
+    std::erase_if(jobs_, [](const auto& job) { return job.second.is_gone; });
+    dirty_.clear();
     for (auto& [id, job] : jobs_) {
         job.acknowledged.reset();
+        job.is_shown = false;
         dirty_.insert(id);
     }
 }

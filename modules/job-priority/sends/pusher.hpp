@@ -25,6 +25,7 @@ struct Push {
     static constexpr std::uint32_t overridden = 4294967295U;
     Mode mode = Mode::job;
     std::vector<std::pair<std::uint64_t, std::uint32_t>> jobs;  ///< in order of id
+    bool is_shown = false;                                      ///< values that only people look at
 };
 
 /// The wanted value of every pending job beside the one the plugin acknowledged. One request is out at a time.
@@ -37,8 +38,13 @@ class Pusher {
     static constexpr std::size_t job_portion_max = 200;
     static constexpr std::size_t fill_portion_max = 10000;
 
-    /// The value that the job should have. Changes nothing if that is what the plugin has. O(1) expected.
+    /// The value that the job should have. Changes nothing if that is what the plugin has. O(log jobs).
     void want(std::uint64_t id, std::uint32_t value);
+    /// The same for a value that only people look at: it is sent behind all others, and as many at a time as next()
+    /// allows. O(log jobs).
+    void want_shown(std::uint64_t id, std::uint32_t value);
+    /// Whether a value was wanted of the job. O(1) expected.
+    bool has_wanted(std::uint64_t id) const;
     /// Whether a limit holds the job back: it is pushed as 0 until that ends, then as what is wanted. Holds until it is
     /// forgotten, also for a job that nothing is wanted of yet. O(1) expected.
     void hold_back(std::uint64_t id, bool is_held_back);
@@ -47,13 +53,17 @@ class Pusher {
     void override(std::uint64_t id);
     /// The job no longer waits for resources: it needs no pushes.
     void forget(std::uint64_t id);
+    /// The same where the receiver does not see that: 0 is sent if it has another value.
+    void withdraw(std::uint64_t id);
+    /// The same for every job. O(jobs).
+    void withdraw_all();
 
     /// Forgets every job but these.
     void retain(const std::set<std::uint64_t>& ids);
 
     /// The next request; empty when nothing is to be sent or one is out. Its jobs are out until acknowledge() or
-    /// fail().
-    std::optional<Push> next();
+    /// fail(). It has at most `shown_max` of the values that only people look at.
+    std::optional<Push> next(std::size_t shown_max = SIZE_MAX);
     /// The plugin has the values. `nonce` names its load: another one than before means that it has only these, and
     /// every value is to be sent again.
     void acknowledge(std::int64_t nonce);
@@ -64,6 +74,9 @@ class Pusher {
 
     bool is_out() const { return out_.has_value(); }
     bool has_work() const { return !dirty_.empty(); }
+    bool has_shown() const { return !shown_.empty(); }
+    /// Forgets every job, as if nothing had ever been sent; `pushed_total` stays.
+    void clear();
     std::size_t pending() const { return jobs_.size(); }
     std::uint64_t pushed_total() const { return pushed_total_; }
     /// What the plugin has of this job; empty when nothing yet.
@@ -72,6 +85,8 @@ class Pusher {
   private:
     struct Job {
         std::uint32_t wanted = Push::overridden;
+        bool is_shown = false;  ///< wanted for people's eyes
+        bool is_gone = false;   ///< to be forgotten when the receiver has 0
         std::optional<std::uint32_t> acknowledged;
     };
     std::uint32_t value_of(std::uint64_t id, const Job& job) const {
@@ -79,10 +94,12 @@ class Pusher {
     }
     void compare(std::uint64_t id, const Job& job);
     void mark_all_dirty();
+    void take(std::set<std::uint64_t>& from, std::size_t portion, Push& push);
 
     std::unordered_map<std::uint64_t, Job> jobs_;
     std::unordered_set<std::uint64_t> held_back_;
     std::set<std::uint64_t> dirty_;  // ordered, so that a run can be repeated
+    std::set<std::uint64_t> shown_;  // the same of those for people's eyes
     std::optional<Push> out_;
     bool is_filling_ = false;
     std::optional<std::int64_t> nonce_;

@@ -279,10 +279,9 @@ bool apply_jobs(Tap& tap, json_t* jobs, bool is_each, Applied& applied) {
             release_overridden(tap, key, applied);
             continue;
         }
-        const bool is_each_here = is_each || tap.table.is_waiting(key);
-        const std::uint32_t value = tap.table.set(key, priority);
-        if (is_each_here) {
-            push_one(tap, key, value, applied);
+        const std::optional alone = is_each ? tap.table.set(key, priority) : tap.table.set_for_all(key, priority);
+        if (alone) {
+            push_one(tap, key, *alone, applied);
         }
     }
     return true;
@@ -312,8 +311,11 @@ void update_cb(flux_t* h, flux_msg_handler_t*, const flux_msg_t* msg, void* arg)
             tap.table.set_detached();
             release_overdue(tap);
         }
-        if (how == "all" && flux_jobtap_reprioritize_all(tap.plugin) < 0) {
-            return -1;
+        if (how == "all" && tap.table.is_ahead()) {
+            if (flux_jobtap_reprioritize_all(tap.plugin) < 0) {
+                return -1;
+            }
+            tap.table.set_told();
         }
         return flux_respond_pack(h, msg, "{s:i s:i s:I s:I s:I}", "pushed", applied.pushed, "gone", applied.gone,
                                  "known", static_cast<json_int_t>(tap.table.known()), "waiting",

@@ -72,6 +72,13 @@ std::uint32_t TapTable::set(std::uint64_t id, std::int64_t value) {
     return stored;
 }
 
+std::optional<std::uint32_t> TapTable::set_for_all(std::uint64_t id, std::int64_t value) {
+    const bool was_waiting = is_waiting(id);
+    const std::uint32_t stored = set(id, value);
+    is_ahead_ = is_ahead_ || !was_waiting;
+    return was_waiting ? std::optional(stored) : std::nullopt;
+}
+
 std::vector<std::uint64_t> TapTable::withheld() const {
     std::vector<std::uint64_t> ids;
     for (const auto& [id, value] : values_) {

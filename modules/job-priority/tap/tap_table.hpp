@@ -59,8 +59,17 @@ class TapTable {
     /// is no longer waiting.
     std::uint32_t set(std::uint64_t id, std::int64_t value);
 
-    /// Whether the job waits in PRIORITY for a value. Such a job must be pushed by itself: a reprioritize-all skips a
-    /// job whose value did not change, and would leave it in PRIORITY for ever.
+    /// Stores a value that the job-manager learns by a reprioritize-all. What is returned must be pushed by itself all
+    /// the same: the job waits in PRIORITY, a reprioritize-all skips a job whose value did not change, and would leave
+    /// it there for ever.
+    std::optional<std::uint32_t> set_for_all(std::uint64_t id, std::int64_t value);
+
+    /// Whether a reprioritize-all would tell the job-manager anything. It asks for every active job, so one after each
+    /// burst of new jobs, who were pushed by themselves, made submission O(active jobs).
+    bool is_ahead() const { return is_ahead_; }
+    /// The job-manager has asked for all.
+    void set_told() { is_ahead_ = false; }
+
     bool is_waiting(std::uint64_t id) const { return waiting_.count(id) != 0; }
 
     /// The jobs not offered to the scheduler: held back by a limit, or waiting for a value. O(known).
@@ -105,6 +114,7 @@ class TapTable {
     mutable std::optional<std::uint32_t> lowest_;  // of values_; empty = to be computed
     Duration unavail_timeout_;
     Mode mode_ = Mode::starting;
+    bool is_ahead_ = false;         ///< has values that the job-manager was not told
     std::optional<Instant> heard_;  ///< when the module last sent `synced`
 };
 

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "libfairshare/base/check.hpp"
+#include "modules/job-priority/messages/journal_events.hpp"
 #include "modules/job-priority/messages/wire.hpp"
 #include "modules/job-priority/priority_service.hpp"
 
@@ -97,7 +98,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (document) {
         check_records(document->get());
         check_factors(document->get());
-        (void)read_journal(document->get());
     }
+    FlatJson flat;
+    (void)read_journal(flat.read(std::string_view(reinterpret_cast<const char*>(data), size)));
     return 0;
 }

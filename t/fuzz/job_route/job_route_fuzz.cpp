@@ -49,6 +49,7 @@ JournalEvent an_event(JournalEvent::Kind kind, JobId child = {}) {
     JournalEvent event;
     event.kind = kind;
     event.child = child.value;
+    event.priority = kind == JournalEvent::Kind::priority ? 16 : 0;  // 0 would be held back, and given to no child
     return event;
 }
 

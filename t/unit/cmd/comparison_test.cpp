@@ -13,6 +13,7 @@
 #include "cmd/sim/pictures.hpp"
 #include "cmd/sim/yardstick.hpp"
 #include "libsched/sim/simulate.hpp"
+#include "t/unit/cmd/labels.hpp"
 #include "t/unit/cmd/made_log.hpp"
 
 using namespace weir;
@@ -161,4 +162,11 @@ TEST_CASE("comparison: what was cut off says so, and nobody started is no pictur
     half.outcomes.clear();
     comparison = compared(yardstick, {half}, {measured(yardstick, half)});
     CHECK(pictures(comparison).empty());
+}
+
+TEST_CASE("comparison: no label of a picture is crossed by a line, lies on another or is outside") {
+    for (const Picture& picture : pictures(comparison_of(120))) {
+        INFO(picture.heading);
+        CHECK(test::unreadable_labels(picture.svg) == std::vector<std::string>{});
+    }
 }

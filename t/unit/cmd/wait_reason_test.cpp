@@ -63,27 +63,54 @@ TEST_CASE("wait reason: where no scheduler of ours knows the job") {
     WaitFacts facts;
     facts.is_foreign_scheduler = true;
     CHECK(why(job, facts) == "foreign-scheduler");
-    facts.served_by = "local:///child";
-    CHECK(why(job, facts) == "routed");
-    facts.served_by.clear();
     job.priority = 0;
     CHECK(why(job, facts) == "held");
+}
+
+TEST_CASE("wait reason: a routed job that no partition has") {
+    Job job = job_in(FLUX_JOB_STATE_SCHED);
+    job.queue = "batch";
+    WaitFacts facts;
+    facts.route = object("child", Json::integer(0));
+    CHECK(why(job, facts) == "no-partition");
+    CHECK(text_at(wait_reason(job, facts).get(), "text").find("no partition serves the queue \"batch\"") !=
+          std::string::npos);
+    facts.is_served = true;
+    CHECK(why(job, facts) == "arriving");
+    facts.lost_child = ChildEntry{};
+    CHECK(why(job, facts) == "arriving");
 }
 
 TEST_CASE("wait reason: a lost child is told, with the time") {
     const Job job = job_in(FLUX_JOB_STATE_SCHED);
     WaitFacts facts;
-    facts.served_by = "local:///child";
+    facts.is_served = true;
     facts.route = Json::object();
     facts.route.set("child", 5).set("lost_since", 90000.5);
     CHECK(why(job, facts) == "child-lost");
     CHECK(text_at(wait_reason(job, facts).get(), "text").find("lost since 1970-01-0") != std::string::npos);
     facts.route.set("lost_since", 0.);
+    facts.is_served = false;
     facts.lost_child = ChildEntry{};
     facts.lost_child->lost_since = 90000.5;
-    CHECK(why(job, facts) == "routed");
-    facts.served_by.clear();
     CHECK(why(job, facts) == "child-lost");
+}
+
+TEST_CASE("wait reason: the partition that has the job says why it waits") {
+    const Job job = job_in(FLUX_JOB_STATE_SCHED);
+    WaitFacts facts;
+    facts.route = object("child", Json::integer(5));
+    facts.hops = {{5, 9, "batch"}};
+    facts.unanswered = Error{std::errc::timed_out, "it sleeps"};
+    CHECK(why(job, facts) == "routed");
+    CHECK(text_at(wait_reason(job, facts).get(), "text") == "waits in a partition that gave no answer: it sleeps");
+    WaitBelow below{job, {}};
+    below.facts.scheduler = object("reason", Json::string("resources"));
+    below.facts.scheduler.set("text", "needs 2 cores");
+    facts.below = std::make_shared<const WaitBelow>(std::move(below));
+    CHECK(why(job, facts) == "resources");
+    CHECK(wait_text("It", wait_reason(job, facts).get(), false) ==
+          "It needs 2 cores.\nIt is in the partition batch (f6) as fA.\n");
 }
 
 TEST_CASE("wait reason: sentences") {

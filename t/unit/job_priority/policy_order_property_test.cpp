@@ -30,12 +30,23 @@ std::uint32_t group_of(std::uint32_t user) {
 Settings base(PolicyKind policy) {
     Settings s;
     s.policy = policy;
+    s.push = config::PushRule::numbers;
     s.queues = {{"1", 40}, {"2", 10}};
     s.decay = *rc::gen::element(DecayKind::half_life, DecayKind::none);
     s.half_life = std::chrono::hours(*rc::gen::inRange(1, 48));
     for (std::uint32_t user = 1; user <= user_count; user++) {
         s.users["u" + std::to_string(user)] = 5000 + user;
     }
+    return s;
+}
+
+Settings multifactor() {
+    Settings s = base(PolicyKind::multifactor);
+    s.weights.wait = *rc::gen::element(0., 50000.);
+    s.weights.fairshare = *rc::gen::element(0., 10000.);
+    s.weights.size = *rc::gen::element(0., 500.);
+    s.size_rule = SizeRule::cores;  // a log knows no nodes
+    s.update_interval = std::chrono::seconds(1);
     return s;
 }
 
@@ -249,6 +260,13 @@ void same_stream(const Settings& settings, bool has_numbers, std::uint32_t users
 }
 
 }  // namespace
+
+// The module feeds the engine itself, and the simulator feeds it through order::Multifactor: doc/adr/0225.
+// Mutant: modules/job-priority/ranking/pending_queue.cpp: queue_index_.of(job.request->queue) => 0U
+// Mutant: libsched/order/multifactor.cpp: queues_.of(job.queue) => 0U
+TEST_CASE("policy order: multifactor's priorities are the simulator's for the same stream") {
+    rc::prop("the numbers pushed are those of a replay", [] { same_stream(multifactor(), true); });
+}
 
 // Kills: slots of running jobs left out of measure_lsf(); HIST_HOURS not the ledger's half-life; the job's place not
 // its id but the order of put().

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // What the module sends under each push rule while a real log's jobs wait.
+#include <rapidcheck/catch.h>
+
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <map>
+#include <optional>
+#include <set>
 
 #include "libsched/sim/simulate.hpp"
 #include "modules/job-priority/ranking/pending_queue.hpp"
@@ -166,4 +170,201 @@ TEST_CASE("push rule: changing it sends everything anew, and explain has both th
     side.queue.pass(at(0), factors, side.pusher);
     side.deliver();
     CHECK(side.values.at(7) == number);
+}
+
+namespace {
+
+/// A queue under the rule "head" with its two receivers: the job-manager, and a scheduler that takes the order or not.
+/// The scheduler starts the first job by the order's value, else by the job-manager's, among those that may start.
+struct HeadWorld {
+    static Settings head_settings(std::uint32_t depth) {
+        Settings settings = weir::priority::testing::settings();
+        settings.push = config::PushRule::head;
+        settings.head_depth = depth;
+        settings.wait_after = {.time = {}};
+        return settings;
+    }
+    explicit HeadWorld(std::uint32_t depth) : queue(head_settings(depth), MachineSize{64}) {}
+
+    void put(FluxJobId id, std::uint32_t factor, int urgency) {
+        BookJob job;
+        job.id = id;
+        job.submit = at(0);
+        job.urgency = urgency;
+        job.ageing = Ageing(AgeRule::since_submit, at(0));
+        queue.put(job, factor);
+        factor_of[id] = factor;
+        urgency_of[id] = urgency;
+        if (job.is_held() || job.is_expedited()) {
+            manager.override(id);
+        }
+    }
+    void leave(FluxJobId id, bool is_start) {
+        queue.remove(id);
+        manager.forget(id);
+        if (is_start) {
+            scheduler.forget(id);
+            ordered.erase(id);
+        } else {
+            scheduler.withdraw(id);
+        }
+        factor_of.erase(id);
+        urgency_of.erase(id);
+        held_back.erase(id);
+    }
+    void hold_back(FluxJobId id, bool is_held_back) {
+        manager.hold_back(id, is_held_back);
+        queue.hold_back(id, is_held_back);
+        if (is_held_back) {
+            held_back.insert(id);
+        } else {
+            held_back.erase(id);
+        }
+    }
+    void pass(bool is_full) {
+        if (is_full) {
+            queue.pass(now, factors, manager);
+        } else {
+            queue.pass_marked(now, factors, manager);
+        }
+        queue.push_head(now, factors, manager, scheduler);
+    }
+    /// Everything but what is for people's eyes.
+    void deliver() {
+        while (const auto push = manager.next(0)) {
+            for (const auto& [id, value] : push->jobs) {
+                values[id] = value;
+            }
+            manager.acknowledge(1);
+        }
+        while (const auto push = scheduler.next()) {
+            RC_ASSERT(queue.scheduler().takes_order);
+            for (const auto& [id, value] : push->jobs) {
+                if (value == 0) {
+                    ordered.erase(id);
+                } else {
+                    ordered[id] = value;
+                }
+            }
+            scheduler.acknowledge(1);
+        }
+    }
+    bool may_start(FluxJobId id) const {
+        return urgency_of.at(id) > 0 && urgency_of.at(id) < 31 && held_back.count(id) == 0;
+    }
+    std::uint32_t sorted_by(FluxJobId id) const {
+        const auto place = ordered.find(id);
+        return place != ordered.end() ? place->second : values.at(id);
+    }
+    std::optional<FluxJobId> first_started() const {
+        std::optional<FluxJobId> first;
+        for (const auto& [id, factor] : factor_of) {
+            if (may_start(id) && (!first || sorted_by(id) > sorted_by(*first))) {
+                first = id;
+            }
+        }
+        return first;
+    }
+    std::optional<FluxJobId> true_first() const {
+        std::optional<FluxJobId> first;
+        for (const auto& [id, factor] : factor_of) {
+            if (may_start(id) && (!first || fine(id) > fine(*first))) {
+                first = id;
+            }
+        }
+        return first;
+    }
+    std::int64_t fine(FluxJobId id) const {
+        return queue.engine().fine_priority(*queue.find(id), now, {}) +
+               queue.engine().fine_fairshare(factor_of.at(id), factors);
+    }
+
+    PendingQueue queue;
+    Pusher manager;
+    Pusher scheduler;
+    Instant now = at(0);
+    std::vector<double> factors{0.2, 0.5, 0.9};
+    std::map<FluxJobId, std::uint32_t> values;
+    std::map<FluxJobId, std::uint32_t> ordered;
+    std::map<FluxJobId, std::uint32_t> factor_of;
+    std::map<FluxJobId, int> urgency_of;
+    std::set<FluxJobId> held_back;
+};
+
+}  // namespace
+
+// Kills: a held or limited job that keeps its place; a released one that keeps the value of the head; a number above
+// the head's values; a job that left the head of a scheduler that takes the order and is not withdrawn; head values
+// left in the job-manager when a scheduler comes that takes the order; a rank swap that waits for the full pass.
+TEST_CASE("push rule: with the head alone in order, the scheduler starts the true first of those that may start") {
+    rc::prop("arrivals, starts, ends, rank swaps, holds, limits, another scheduler", [] {
+        HeadWorld world(*rc::gen::inRange(1U, 6U));
+        FluxJobId next = 1;
+        const int steps = *rc::gen::inRange(1, 50);
+        for (int step = 0; step < steps; step++) {
+            const int what = *rc::gen::inRange(0, 14);
+            const auto pick = [&] {
+                return std::next(world.factor_of.begin(),
+                                 *rc::gen::inRange<int>(0, static_cast<int>(world.factor_of.size())))
+                    ->first;
+            };
+            if (what < 4 || world.factor_of.empty()) {
+                world.put(next++, *rc::gen::inRange(0U, 3U), *rc::gen::element(16, 16, 10, 1, 0));
+            } else if (what < 7) {
+                const auto first = world.first_started();
+                world.leave(what == 4 || !first ? pick() : *first, what != 4 && first);
+            } else if (what < 9) {
+                const auto factor = *rc::gen::inRange(0U, 3U);
+                std::swap(world.factors[factor], world.factors[(factor + 1) % 3]);
+                world.queue.mark_factor(factor);
+            } else if (what == 9) {
+                const FluxJobId id = pick();
+                world.put(id, *rc::gen::inRange(0U, 3U), *rc::gen::element(16, 10, 1, 0, 31));
+            } else if (what < 12) {
+                const FluxJobId id = pick();
+                world.hold_back(id, world.held_back.count(id) == 0);
+            } else if (what == 12) {
+                world.now += std::chrono::hours(*rc::gen::inRange(0, 40));
+                world.pass(true);
+            } else {
+                const bool takes_order = !world.queue.scheduler().takes_order;
+                if (!takes_order) {
+                    world.scheduler.clear();
+                    world.ordered.clear();
+                }
+                world.queue.set_scheduler({takes_order, 4});
+                world.pass(true);
+            }
+            world.pass(*rc::gen::inRange(0, 4) == 0);
+            world.deliver();
+            const auto started = world.first_started();
+            const auto meant = world.true_first();
+            RC_ASSERT(started.has_value() == meant.has_value());
+            if (started) {
+                RC_ASSERT(std::abs(world.fine(*started) - world.fine(*meant)) <= 2);
+            }
+        }
+    });
+}
+
+TEST_CASE("push rule: with the head alone in order, what is sent follows the starts and not the queue") {
+    HeadWorld world(8);
+    constexpr FluxJobId jobs = 5000;
+    for (FluxJobId id = 1; id <= jobs; id++) {
+        world.put(id, id % 3, 6 + static_cast<int>(id * 7 % 11));
+    }
+    world.pass(true);
+    world.deliver();
+    const std::uint64_t before = world.manager.pushed_total();
+    CHECK(before == jobs);  // each with its first value
+    for (int start = 0; start < 200; start++) {
+        world.leave(*world.first_started(), true);
+        world.queue.mark_factor(0);
+        if (start % 50 == 0) {
+            std::rotate(world.factors.begin(), world.factors.begin() + 1, world.factors.end());
+        }
+        world.pass(start % 10 == 0);
+        world.deliver();
+    }
+    CHECK(world.manager.pushed_total() - before <= 200 + 4 * 2 * 8);
 }

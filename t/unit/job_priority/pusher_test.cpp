@@ -149,3 +149,40 @@ TEST_CASE("pusher: whatever fails on the way, the plugin ends with every wanted 
         }
     });
 }
+
+TEST_CASE("pusher: what is for people's eyes comes behind all others, as many at a time as is allowed") {
+    Pusher pusher;
+    pusher.want(1, 10);
+    pusher.want(2, 20);
+    (void)pusher.next();
+    pusher.acknowledge(1);
+    pusher.want_shown(1, 11);
+    pusher.want_shown(2, 21);
+    pusher.want(3, 30);
+    CHECK(pusher.has_shown());
+    CHECK(pusher.next(1)->jobs == std::vector<std::pair<std::uint64_t, std::uint32_t>>{{3, 30}});
+    pusher.acknowledge(1);
+    CHECK_FALSE(pusher.next(0));
+    const auto push = pusher.next(1);
+    CHECK(push->jobs == std::vector<std::pair<std::uint64_t, std::uint32_t>>{{1, 11}});
+    CHECK(push->is_shown);
+    pusher.acknowledge(1);
+    pusher.want(2, 22);  // now it matters
+    CHECK_FALSE(pusher.has_shown());
+    CHECK(pusher.next(0)->jobs == std::vector<std::pair<std::uint64_t, std::uint32_t>>{{2, 22}});
+}
+
+TEST_CASE("pusher: a job that is withdrawn is sent as 0 if the receiver has another value, and then forgotten") {
+    Pusher pusher;
+    pusher.want(1, 10);
+    pusher.want(2, 20);
+    pusher.want(3, 30);
+    pusher.withdraw(3);  // never sent
+    (void)pusher.next();
+    pusher.withdraw(1);  // on its way
+    pusher.acknowledge(1);
+    pusher.withdraw(2);
+    CHECK(pusher.next()->jobs == std::vector<std::pair<std::uint64_t, std::uint32_t>>{{1, 0}, {2, 0}});
+    pusher.acknowledge(1);
+    CHECK(pusher.pending() == 0);
+}

@@ -234,7 +234,7 @@ TEST_CASE("replay: batches that could not be written are written later, once") {
 
 TEST_CASE("replay: jobs long forgotten are recognised by the floor") {
     auto s = ready_service();
-    const auto jobs = static_cast<FluxJobId>(2 * Accounting::charged_kept + 10);
+    const auto jobs = static_cast<FluxJobId>(2 * ChargedRuns::kept + 10);
     std::vector<JobEvent> first;
     for (FluxJobId id = 1; id <= jobs; ++id) {
         const double t = static_cast<double>(id);

@@ -34,8 +34,9 @@ TEST_CASE("request pool: equal requests are one, and any difference makes anothe
 TEST_CASE("request pool: what no job asks for any more is forgotten") {
     RequestPool pool;
     const SharedRequest kept = pool.intern(asks("kept", 1));
-    for (int i = 0; i < 100000; ++i)
+    for (int i = 0; i < 100000; ++i) {
         (void)pool.intern(asks("user-" + std::to_string(i), i));
+    }
     CHECK(pool.size() <= 1001);
     CHECK(pool.intern(asks("kept", 1)) == kept);
 }

@@ -18,6 +18,7 @@ Settings with(const std::string& toml) {
             toml + "[weir.weights]\nwait = 0\nfairshare = 0\nsize = 0\nuser = 0\nassociation = 100\nsite = 1000\n", "t")
             .value();
     s.users = settings().users;
+    s.push = settings().push;
     return s;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 #include <catch2/catch.hpp>
 
+#include "modules/job-priority/messages/metrics_view.hpp"
 #include "modules/job-priority/messages/views.hpp"
 #include "t/unit/job_priority/support.hpp"
 
@@ -302,6 +303,81 @@ TEST_CASE("service: explain adds up, ranks, and says what would help") {
     CHECK(json_array_size(json_object_get(view->get(), "words")) >= 3);
     CHECK_FALSE(explain_view(*s, 99, at(10000)));
     CHECK(explain_view(*s, 3, at(10000)));
+}
+
+// Kills: a metric that is evaluated at each question, a label for each user.
+TEST_CASE("service: metrics have the last evaluation's upper levels, and evaluate nothing") {
+    auto s = ready_service();
+    submit(*s, 1, 1, alice);
+    s->apply(started(1, 71, 3));
+    s->pass(at(110));
+    const std::uint64_t evaluations = s->ranking().shares().evaluations();
+    const Json view = metrics_view(*s, {});
+    CHECK(s->ranking().shares().evaluations() == evaluations);
+    CHECK(json_real_value(json_object_get(view.get(), "evaluated_at")) == to_seconds(at(110)));
+    const Json tree = tree_view(*s, at(110));
+    const auto same = [](const json_t* a, const json_t* b, const char* key) {
+        return json_equal(json_object_get(a, key), json_object_get(b, key)) == 1;
+    };
+    std::size_t found = 0;
+    for (const bool with_users : {false, true}) {
+        const Json metrics = metrics_view(*s, {8, with_users});
+        const json_t* nodes = json_object_get(metrics.get(), "nodes");
+        for (std::size_t i = 0; i < json_array_size(nodes); ++i) {
+            const json_t* node = json_array_get(nodes, i);
+            CHECK((with_users || std::string(json_string_value(json_object_get(node, "kind"))) == "account"));
+            for (std::size_t j = 0; j < json_array_size(json_object_get(tree.get(), "nodes")); ++j) {
+                const json_t* other = json_array_get(json_object_get(tree.get(), "nodes"), j);
+                if (same(node, other, "path")) {
+                    found += 1;
+                    for (const char* key : {"entitled", "used", "usage_core_s", "level_fs", "running_cores"}) {
+                        CHECK(same(node, other, key));
+                    }
+                    CHECK((!with_users || same(node, other, "factor")));
+                }
+            }
+        }
+        CHECK((!with_users || json_array_size(nodes) == json_array_size(json_object_get(tree.get(), "nodes"))));
+    }
+    CHECK(found > 4);
+    const json_t* waits = json_object_get(view.get(), "waits");
+    CHECK(json_real_value(json_object_get(waits, "sum_s")) == 70);
+    CHECK(json_integer_value(json_array_get(json_object_get(waits, "counts"), 3)) == 1);  // from 60 s to 10 min
+}
+
+// Counts what the answer looks at: with 100,000 users it is the accounts' children, and it has few paths.
+TEST_CASE("service: metrics of 100,000 associations have a bounded number of paths") {
+    std::string text;
+    for (int a = 0; a < 3000; ++a) {
+        text += "\"a" + std::to_string(a) + "\" = 1\n";
+        for (int u = 0; u < 34; ++u) {
+            text += "\"a" + std::to_string(a) + "/@u" + std::to_string(u) + "\" = 1\n";
+        }
+    }
+    auto s = service();
+    put_tree(*s, text);
+    s->begin_backlog();
+    s->end_backlog(at(0));
+    s->pass(at(10));
+    const auto count = [](const Json& view, const char* key) {
+        return json_integer_value(json_object_get(view.get(), key));
+    };
+    const Json top = metrics_view(*s, {1, false});
+    CHECK(json_array_size(json_object_get(top.get(), "nodes")) == metric_paths_max);
+    CHECK(count(top, "left_out") == 1000);
+    CHECK(count(top, "visited") == 3000);
+    const Json users = metrics_view(*s, {2, true});
+    CHECK(json_array_size(json_object_get(users.get(), "nodes")) == metric_paths_max);
+}
+
+TEST_CASE("wait histogram: bounds are included, a clock that stepped counts as no wait") {
+    WaitHistogram waits;
+    waits.add(std::chrono::seconds(10));
+    waits.add(std::chrono::seconds(11));
+    waits.add(std::chrono::seconds(-5));
+    waits.add(std::chrono::hours(24 * 365));
+    CHECK(waits.counts == decltype(waits.counts){1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 1});
+    CHECK(waits.sum_s == 21 + 365 * 86400.);
 }
 
 TEST_CASE("service: the tree view's users add up to their accounts and to the total") {

@@ -64,6 +64,7 @@ inline UserDatabase no_database() {
 
 inline Settings settings() {
     Settings s;
+    s.push = config::PushRule::numbers;  // what is pushed is the priority
     s.users = {{"alice", alice}, {"bob", bob}, {"carol", carol}, {"owner", owner}};
     return s;
 }

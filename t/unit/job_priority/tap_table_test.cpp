@@ -33,6 +33,23 @@ TEST_CASE("tap table: an unknown job in PRIORITY waits until the module gives it
     CHECK(table.on_enter(in_priority(1), second(1)) == 500U);
 }
 
+TEST_CASE("tap table: everybody is asked only where values were not pushed one by one") {
+    TapTable table(timeout);
+    table.set_synced(second(0));
+    (void)table.on_enter(in_priority(1), second(0));
+    (void)table.on_enter(in_priority(2), second(0));
+    CHECK(table.set_for_all(1, 500) == 500U);
+    CHECK(table.set_for_all(2, 0) == 0U);
+    CHECK_FALSE(table.is_ahead());  // a burst of new jobs: nobody else has a new value
+    CHECK_FALSE(table.is_waiting(1));
+    CHECK_FALSE(table.set_for_all(1, 600));
+    CHECK_FALSE(table.set_for_all(3, 100));
+    CHECK(table.is_ahead());
+    table.set_told();
+    CHECK_FALSE(table.is_ahead());
+    CHECK(table.on_get(in_sched(1, 500), second(1)) == 600);
+}
+
 TEST_CASE("tap table: an unknown job in SCHED keeps its priority when everybody is asked") {
     TapTable table(timeout);
     CHECK(table.on_get(in_sched(1, 4711), second(0)) == 4711);

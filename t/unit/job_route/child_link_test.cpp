@@ -313,3 +313,39 @@ TEST_CASE("urgency: only a change, only before allocation") {
     link.order(order);
     CHECK(link.take().ops.empty());
 }
+
+TEST_CASE("priority: each change is told once, the first before the submission") {
+    ChildLink link = attached();
+    Order submit = an_order(Order::Kind::submit);
+    submit.priority = 50;
+    link.order(submit);
+    const ChildActions actions = link.take();
+    CHECK(actions.priorities == std::vector<GivenPriority>{{job, 50}});
+    CHECK(actions.submits.size() == 1);
+    link.submit_done(job, local);
+    Order change = an_order(Order::Kind::priority);
+    change.priority = 50;
+    link.order(change);
+    CHECK(link.take().priorities.empty());
+    change.priority = 60;
+    link.order(change);
+    CHECK(link.take().priorities == std::vector<GivenPriority>{{job, 60}});
+    CHECK(link.priorities() == std::vector<GivenPriority>{{job, 60}});
+    link.event(local, an_event(Kind::clean));
+    CHECK(link.priorities().empty());
+}
+
+TEST_CASE("complete: when the parent said so and each of its jobs has been submitted or refused here") {
+    ChildLink link = attached();
+    link.order(an_order(Order::Kind::submit));
+    link.order(an_order(Order::Kind::complete));
+    CHECK_FALSE(link.is_complete());
+    SECTION("submitted") {
+        link.submit_done(job, local);
+    }
+    SECTION("refused") {
+        link.submit_failed(job, "why", false);
+        CHECK(link.take().priorities.back() == GivenPriority{job, std::nullopt});
+    }
+    CHECK(link.is_complete());
+}

@@ -35,9 +35,10 @@ TEST_CASE("a child that stays lost: what has no resources moves on, what has the
         again.known = {{job, false, 16}};
         REQUIRE(table.attach(again, {0, true}));
         const ParentActions actions = table.take();
-        REQUIRE(actions.orders.size() == 1);
+        REQUIRE(actions.orders.size() == 2);
         CHECK(actions.orders[0].first == host);
         CHECK(actions.orders[0].second.kind == Order::Kind::cancel);
+        CHECK(actions.orders[1].second.kind == Order::Kind::complete);
         CHECK(table.children().at(0).lost_ticks == 0);
     }
     SECTION("allocated") {

@@ -20,6 +20,7 @@ inline constexpr JobId job{100};
 inline JournalEvent an_event(Kind kind) {
     JournalEvent event;
     event.kind = kind;
+    event.priority = 16;
     return event;
 }
 

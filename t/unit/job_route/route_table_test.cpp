@@ -168,6 +168,7 @@ TEST_CASE("go: in the middle of a tree it waits for the instance above") {
     table.synced();
     run_host(table, host);
     REQUIRE(table.attach(an_attach(host), {0, true}));
+    (void)table.take();
     JobFacts facts;
     facts.queue = "batch";
     facts.upstream = 55;
@@ -230,9 +231,12 @@ TEST_CASE("attach again: known jobs stay, unknown ones are sent again, unwanted 
         REQUIRE(table.attach(again, {0, true}));
         const ParentActions actions = table.take();
         CHECK(actions.fetch.empty());
-        REQUIRE(actions.orders.size() == 1);
+        REQUIRE(actions.orders.size() == 3);
         CHECK(actions.orders[0].second.kind == Order::Kind::urgency);
         CHECK(actions.orders[0].second.urgency == 16);
+        CHECK(actions.orders[1].second.kind == Order::Kind::priority);
+        CHECK(actions.orders[1].second.priority == 16);
+        CHECK(actions.orders[2].second.kind == Order::Kind::complete);
     }
     SECTION("known as what it was before it was given to the child: sent again after that copy's end") {
         again.known = {{job, true, 16, true}};
@@ -259,9 +263,9 @@ TEST_CASE("attach again: known jobs stay, unknown ones are sent again, unwanted 
         again.known = {{job, false, 16}, {JobId{999}, false, 16}, {JobId{998}, true, 16}};
         REQUIRE(table.attach(again, {0, true}));
         const ParentActions actions = table.take();
-        REQUIRE(actions.orders.size() == 1);
-        CHECK(actions.orders[0].second.kind == Order::Kind::cancel);
-        CHECK(actions.orders[0].second.id == JobId{999});
+        REQUIRE(actions.orders.size() == 3);
+        CHECK(actions.orders[1].second.kind == Order::Kind::cancel);
+        CHECK(actions.orders[1].second.id == JobId{999});
     }
 }
 
@@ -317,6 +321,84 @@ TEST_CASE("a prolog that is closed on record is not closed again") {
     (void)table.take();
     REQUIRE(table.report(a_report(ChildEvent::Kind::cleaned)));
     CHECK(table.take().tap.empty());
+}
+
+TEST_CASE("priority: the child that has the job hears of each change, until the job has resources") {
+    RouteTable table = with_a_job();
+    JournalEvent change = an_event(Kind::priority);
+    change.priority = 99;
+    table.event(job, change);
+    const auto orders = table.take().orders;
+    REQUIRE(orders.size() == 1);
+    CHECK(orders[0].first == host);
+    CHECK(orders[0].second.kind == Order::Kind::priority);
+    CHECK(orders[0].second.priority == 99);
+    table.event(job, change);
+    CHECK(table.take().orders.empty());
+}
+
+TEST_CASE("a limit: a job that it holds back is with no child") {
+    RouteTable table = with_a_job();
+    JournalEvent none = an_event(Kind::priority);
+    none.priority = 0;
+    SECTION("its copy waits: the copy is cancelled, and the job is given again when the limit allows it") {
+        table.event(job, none);
+        const ParentActions actions = table.take();
+        REQUIRE(actions.orders.size() == 1);
+        CHECK(actions.orders[0].second.kind == Order::Kind::cancel);
+        CHECK(table.find(job)->child == JobId{});
+        table.event(job, an_event(Kind::priority));
+        CHECK(table.take().tap.empty());  // not before the end of that copy
+        REQUIRE(table.report(a_report(ChildEvent::Kind::cleaned)));
+        CHECK(table.take().tap.at(0).kind == TapOp::Kind::give);
+    }
+    SECTION("its allocation is on its way to the record: the plugin says which was first") {
+        REQUIRE(table.report(a_report(ChildEvent::Kind::allocated)));
+        (void)table.take();
+        table.event(job, none);
+        CHECK(table.take().orders.empty());
+        record_route(table, job, JobId{});
+        CHECK(table.take().orders.at(0).second.kind == Order::Kind::cancel);
+        CHECK(table.find(job)->child == JobId{});
+    }
+    SECTION("it was on its way to the child: it is never sent") {
+        RouteTable fresh(false);
+        fresh.synced();
+        run_host(fresh, host);
+        REQUIRE(fresh.attach(an_attach(host), {0, true}));
+        enter(fresh, job);
+        fresh.event(job, none);
+        record_route(fresh, job, host);
+        const ParentActions actions = fresh.take();
+        CHECK(actions.fetch.empty());
+        CHECK(fresh.find(job)->child == JobId{});
+    }
+}
+
+TEST_CASE("complete: a child hears it once a session, behind everything that it is to have") {
+    RouteTable table(false);
+    table.synced();
+    run_host(table, host);
+    enter(table, job);
+    enter(table, JobId{job.value + 1});
+    REQUIRE(table.attach(an_attach(host), {0, true}));
+    CHECK(table.take().orders.empty());
+    record_route(table, job, host);
+    record_route(table, JobId{job.value + 1}, host);
+    table.jobspec_ready(job, "{}");
+    CHECK(table.take().orders.size() == 1);
+    SECTION("the last one is sent") {
+        table.jobspec_ready(JobId{job.value + 1}, "{}");
+        const auto orders = table.take().orders;
+        REQUIRE(orders.size() == 2);
+        CHECK(orders[0].second.kind == Order::Kind::submit);
+        CHECK(orders[1].second.kind == Order::Kind::complete);
+    }
+    SECTION("the last one is over") {
+        table.event(JobId{job.value + 1}, an_event(Kind::exception));
+        table.event(JobId{job.value + 1}, an_event(Kind::clean));
+        CHECK(table.take().orders.back().second.kind == Order::Kind::complete);
+    }
 }
 
 TEST_CASE("cancel: goes down once, and not back to where it came from") {

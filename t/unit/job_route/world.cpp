@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: the steps of World. See world.hpp.
+#include <algorithm>
+
 #include "t/unit/job_route/world.hpp"
 
 namespace weir::route::test {
@@ -27,7 +29,10 @@ void World::apply(const TapOp& op) {
             post(id, event);
             break;
         case Kind::alloc:
-            if (job.state <= ParentJob::State::sched) {
+            if (job.state == ParentJob::State::sched && job.priority == 0) {
+                event.kind = Event::Kind::route;
+                post(id, event);
+            } else if (job.state <= ParentJob::State::sched) {
                 job.grant = op.child.value;
                 if (job.state == ParentJob::State::sched) {
                     set_urgency(id, job.urgency);
@@ -120,6 +125,12 @@ bool World::step_up(std::uint64_t id) {
     answer.session = message.session;
     if (message.kind == Message::Kind::attach) {
         const bool is_taken = table.attach(message.attach, Caller{0, true}).has_value();
+        for (const auto& [job_id, job] : jobs) {
+            const auto view = table.find(JobId{job_id});
+            if (is_taken && !child.is_open && view && view->child.value == id) {
+                child.first.insert(job_id);
+            }
+        }
         answer.kind = is_taken ? Message::Kind::attached : Message::Kind::refused;
         child.down.push_back(answer);
         take_table();
@@ -269,10 +280,48 @@ bool World::step_op(std::uint64_t id) {
     return true;
 }
 
+std::vector<std::uint64_t> World::order_of(const Instance& child) {
+    std::vector<std::pair<Place, std::uint64_t>> places;
+    for (const auto& [local, job] : child.jobs) {
+        if (job.state == LocalJob::State::sched) {
+            const auto given = child.given.find(job.upstream);
+            places.emplace_back(Place{given == child.given.end() ? 0 : -given->second, local}, local);
+        }
+    }
+    std::sort(places.begin(), places.end());
+    std::vector<std::uint64_t> locals;
+    for (const auto& [place, local] : places) {
+        locals.push_back(local);
+    }
+    return locals;
+}
+
+/// What came back first after a restart must not start before the better ones are there.
+void World::check_order(const Instance& child, std::uint64_t started) {
+    const ParentJob& mine = jobs.at(started);
+    for (const std::uint64_t id : child.first) {
+        const bool is_here = std::any_of(child.jobs.begin(), child.jobs.end(),
+                                         [id](const auto& entry) { return entry.second.upstream == id; });
+        const auto view = table.find(JobId{id});
+        if (!is_here && view && view->child.value == child.host && jobs.at(id).state == ParentJob::State::sched &&
+            jobs.at(id).priority > mine.priority) {
+            violations.push_back("job " + std::to_string(started) + " was started before the better " +
+                                 std::to_string(id) + " had arrived");
+        }
+    }
+}
+
 bool World::step_alloc(std::uint64_t id) {
     Instance& child = children.at(id);
-    for (auto& [local, job] : child.jobs) {
-        if (child.does_run() && job.state == LocalJob::State::sched) {
+    if (is_full || !child.is_open) {
+        return false;
+    }
+    for (const std::uint64_t local : order_of(child)) {
+        LocalJob& job = child.jobs.at(local);
+        if (child.does_run()) {
+            if (jobs.count(job.upstream) > 0) {
+                check_order(child, job.upstream);
+            }
             child.unwritten.clear();
             Event event;
             event.kind = Event::Kind::alloc;

@@ -30,7 +30,10 @@ struct ParentJob {
     std::optional<int> status;
     std::string failure;
     int urgency = 16;
+    std::int64_t priority = 0;  ///< as the job-manager has it
 
+    std::int64_t rank = 16;     ///< the priority that its instance computed
+    bool is_limited = false;    ///< a limit holds it back: its priority is 0
     bool is_cancelled = false;  ///< by its user
     bool is_host = false;
     std::optional<std::uint64_t> grant;  ///< child whose allocation waits in the plugin
@@ -54,6 +57,9 @@ struct LocalJob {
     bool is_released = false;  ///< plugin: it closed it
 };
 
+/// Earlier is more; the value that the parent gave, and none is none.
+using Place = std::pair<std::int64_t, std::uint64_t>;
+
 struct Message {
     enum class Kind { attach, report, attached, refused, orders, ack };
     Kind kind = Kind::attach;
@@ -76,7 +82,12 @@ struct Instance {
     std::vector<std::uint64_t> unwritten;  ///< as World::unwritten
     std::deque<Order> ingest;              ///< submissions under way
     std::deque<LocalOp> ops;
-    std::string session;  ///< empty: no connection
+    /// job-priority of this instance: the parent's priorities, and whether it lets anything into the scheduler. It
+    /// keeps nothing through a restart.
+    std::map<std::uint64_t, std::int64_t> given;
+    bool is_open = false;
+    std::set<std::uint64_t> first;  ///< the jobs that were its own when it attached, after a restart
+    std::string session;            ///< empty: no connection
     bool is_attach_sent = false;
     std::deque<Message> up;
     std::deque<Message> down;
@@ -119,9 +130,13 @@ struct World {
         if (job.state == ParentJob::State::priority) {
             Event event;
             event.kind = Event::Kind::priority;
-            event.priority = job.urgency;
+            event.priority = job.urgency == 0 || job.is_limited ? 0 : job.rank;
             post(id, event);
-            if (job.grant) {
+            if (job.grant && event.priority == 0) {
+                job.grant.reset();
+                event.kind = Event::Kind::route;
+                post(id, event);
+            } else if (job.grant) {
                 event.kind = Event::Kind::alloc;
                 event.child = *std::exchange(job.grant, std::nullopt);
                 post(id, event);
@@ -142,6 +157,19 @@ struct World {
         event.priority = 16;
         post(id, event);
         return id;
+    }
+    /// What this instance's job-priority decided: another priority, or a limit holds the job back, or does no more.
+    void decide(std::uint64_t id, std::int64_t rank, bool is_limited) {
+        ParentJob& job = jobs.at(id);
+        job.rank = rank;
+        job.is_limited = is_limited;
+        if (job.state == ParentJob::State::sched && job.urgency != 0) {
+            unwritten.clear();
+            Event event;
+            event.kind = Event::Kind::priority;
+            event.priority = is_limited ? 0 : rank;
+            post(id, event);
+        }
     }
     std::uint64_t spawn(const std::string& queue) {
         const std::uint64_t id = next_id++;
@@ -303,7 +331,17 @@ struct World {
         ChildActions actions = child.link.take();
         child.ingest.insert(child.ingest.end(), actions.submits.begin(), actions.submits.end());
         child.ops.insert(child.ops.end(), actions.ops.begin(), actions.ops.end());
+        for (const GivenPriority& one : actions.priorities) {
+            child.given.erase(one.id.value);
+            if (one.value) {
+                child.given[one.id.value] = *one.value;
+            }
+        }
+        child.is_open = child.is_open || child.link.is_complete();
     }
+    /// The copies that wait, in the order in which the instance's scheduler looks at them.
+    static std::vector<std::uint64_t> order_of(const Instance& child);
+    void check_order(const Instance& child, std::uint64_t started);
     void feed_local(Instance& child, std::uint64_t local, const Event& event) {
         if (event.kind == Event::Kind::submit) {
             JobFacts facts;
@@ -324,6 +362,7 @@ struct World {
     void shut_down(std::uint64_t id);
 
     // ---- all of it ----
+    bool is_full = false;  ///< the children have nothing free
     bool step_anything();
     void drain();
 };

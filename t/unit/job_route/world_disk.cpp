@@ -40,6 +40,7 @@ std::vector<Event> cut_logs(Jobs& jobs, std::vector<std::uint64_t>& unwritten, u
 void ParentJob::fold(const Event& event) {
     switch (event.kind) {
         case Event::Kind::priority:
+            priority = event.priority;
             state = state == State::priority ? State::sched : state;
             break;
         case Event::Kind::urgency:
@@ -119,6 +120,9 @@ void World::post(std::uint64_t id, Event event) {
     if (event.kind == Event::Kind::urgency) {
         unprioritised.push_back(id);
     } else if (event.kind == Event::Kind::alloc && !job.is_host) {
+        if (job.priority == 0) {
+            violations.push_back("job " + std::to_string(id) + " starts over a limit");
+        }
         post(id, Event::Kind::prolog_start, mirror_prolog);
     } else if (event.kind == Event::Kind::exception) {
         job.grant.reset();
@@ -194,6 +198,9 @@ void World::reboot(std::uint64_t id) {
 /// As the job-manager, the executor and the plugin take up what the eventlogs tell.
 void World::restore(Instance& child) {
     child.is_alive = true;
+    child.is_open = false;
+    child.given.clear();
+    child.first.clear();
     child.ingest.clear();
     child.ops.clear();
     std::erase_if(child.jobs, [](const auto& entry) { return entry.second.log.empty(); });
@@ -240,6 +247,8 @@ void World::kill_parent(unsigned cut, bool is_alone) {
     for (auto& [id, job] : jobs) {
         ParentJob restored;
         restored.is_cancelled = job.is_cancelled;
+        restored.rank = job.rank;
+        restored.is_limited = job.is_limited;
         restored.is_host = job.is_host;
         restored.facts = job.facts;
         for (const Event& event : job.log) {

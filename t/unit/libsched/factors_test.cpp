@@ -225,7 +225,7 @@ TEST_CASE("priority: with only_raises a pass never lowers a job, and its own upd
                 least = 0;
                 continue;
             }
-            Changes changes;
+            std::vector<PriorityEngine::Change> changes;
             const std::uint32_t expected = std::max(least, unbound.priority(twin, at(0), factors));
             RC_ASSERT(engine.priority(slot, at(0), factors) == expected);
             if (what == 1) {

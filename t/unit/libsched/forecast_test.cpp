@@ -74,6 +74,28 @@ TEST_CASE("why: nodes that are down are named as the reason, and there is no for
     CHECK(reason(s, 2) == WaitReason::nodes_down);
 }
 
+TEST_CASE("why: only the nodes that satisfy the job's constraints count as free") {
+    auto s = forecast_scheduler(Easy{}, 2, 2);
+    Constraint on_second;
+    on_second.kind = Constraint::Kind::ranks;
+    on_second.ranks = IdSet::range(1, 1);
+    REQUIRE(s.alloc(waiting(1, 2, 10), on_second).has_value());
+    REQUIRE(s.pass(at(0)).started.size() == 1);
+    REQUIRE(s.alloc(waiting(2, 1, 10), on_second).has_value());
+    s.pass(at(0));
+    CHECK(why_waiting(s, JobId{2}, at(0))->text ==
+          "waits for 1 core, next to start; free: 0 cores on the nodes that satisfy its constraints");
+}
+
+TEST_CASE("annotation: the head says that its nodes are drained or down") {
+    auto s = forecast_scheduler(Easy{}, 2, 2);
+    s.set_up(IdSet::range(1, 1), false);
+    REQUIRE(s.alloc(waiting(1, 3, 10)).has_value());
+    const auto effects = s.pass(at(0));
+    REQUIRE(effects.annotations.size() == 1);
+    CHECK(effects.annotations[0].reason == "next to start: waits for 3 cores; too many nodes are drained or down");
+}
+
 TEST_CASE("forecast: a budget that runs out says how far it came") {
     auto s = forecast_scheduler(Fcfs{}, 1, 1);
     for (std::uint64_t id = 1; id <= 9; id++) {

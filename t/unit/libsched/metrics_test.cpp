@@ -355,7 +355,6 @@ TEST_CASE("usage history: charge, half-life, distance") {
     const auto samples = usage_history(timeline, tree, test::secs(10), {Instant{}, end});
     REQUIRE(samples.size() == 2);
     CHECK(samples[0].usage_core_s[0] == 0);
-    CHECK(distance_from_entitlement(samples[0], tree) == 0);
     CHECK(level_fs_error(samples[0], tree) == 0);
     const auto charge = [](double cores, double from, double to) {
         const double rate = std::log(2.) / 10;
@@ -365,11 +364,29 @@ TEST_CASE("usage history: charge, half-life, distance") {
     const double second = charge(2, 10, 40);
     CHECK(samples[1].usage_core_s[1] == Approx(first));
     CHECK(samples[1].usage_core_s[2] == Approx(second));
-    CHECK(distance_from_entitlement(samples[1], tree) == Approx(std::abs(first / (first + second) - .5)));
+    CHECK(asking_parts(samples[1], tree).empty());  // all has ended
     // At 39 s only the second asks for something.
     const auto before = usage_history(timeline, tree, test::secs(10), {test::at(39)});
     const double part = before[0].usage_core_s[2] / before[0].usage_core_s[0];
     CHECK(level_fs_error(before[0], tree) == Approx(std::abs(std::log2(.5 / part))));
+    CHECK_FALSE(distance_from_entitlement(before[0], tree));
+    const auto both = usage_history(timeline, tree, test::secs(10), {test::at(15)});
+    const double first_then = both[0].usage_core_s[1] / both[0].usage_core_s[0];
+    REQUIRE(asking_parts(both[0], tree).size() == 2);
+    CHECK(distance_from_entitlement(both[0], tree).value() == Approx(std::abs(first_then - .5)));
+}
+
+// Kills: a user without jobs counts in the distance, as user or by his entitlement.
+TEST_CASE("usage history: who asks for nothing counts neither by usage nor by entitlement") {
+    PartyTree tree;
+    tree.parties = {{"", 0, 1}, {"a", 0, 1}, {"b", 0, 3}, {"idle", 0, 96}};
+    const UsageSample sample{Instant{}, {200, 50, 50, 100}, {true, true, true, false}};
+    const auto parts = asking_parts(sample, tree);
+    REQUIRE(parts.size() == 2);
+    CHECK(parts[0].used == Approx(.5));
+    CHECK(parts[0].entitled == Approx(.25));
+    CHECK(parts[1].party == 2);
+    CHECK(distance_from_entitlement(sample, tree).value() == Approx(.25));
 }
 
 TEST_CASE("usage history: looks and settling") {

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: `weir prio list`: pending jobs in the order of their priorities, and of routed ones the partition, the place
+// there and the start that its scheduler believes in.
+#include <algorithm>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "cmd/commands/answer.hpp"
+#include "cmd/commands/commands.hpp"
+#include "cmd/common/instance_clock.hpp"
+#include "cmd/common/instances.hpp"
+#include "cmd/common/jobs.hpp"
+#include "cmd/common/reader.hpp"
+#include "cmd/common/routed.hpp"
+#include "cmd/common/table.hpp"
+#include "cmd/common/time_text.hpp"
+
+namespace weir::cmd {
+namespace {
+
+/// A forecast takes a scheduler some tens of milliseconds at most: a list asks for no more of them.
+constexpr std::size_t forecasts_max = 50;
+
+/// The terms that the policy adds up: those of the first job that has any.
+std::vector<std::string> term_names(const std::vector<Json>& jobs) {
+    std::vector<std::string> names;
+    for (const Json& job : jobs) {
+        const char* name = nullptr;
+        json_t* given = nullptr;
+        json_object_foreach(json_object_get(job.get(), "contributions"), name, given) {
+            names.emplace_back(name);
+        }
+        if (!names.empty()) {
+            break;
+        }
+    }
+    return names;
+}
+
+/// Every column: what each term gives.
+Table long_table(const std::vector<Json>& jobs, Glyphs glyphs) {
+    std::vector<Column> layout{
+        {"place", Align::right},   {"job"}, {"user"}, {"account"}, {"queue"}, {"qos"}, {"urgency", Align::right},
+        {"priority", Align::right}};
+    const std::vector<std::string> terms = term_names(jobs);
+    for (const std::string& term : terms) {
+        layout.push_back({"+" + term, Align::right});
+    }
+    Table table(std::move(layout));
+    for (const Json& entry : jobs) {
+        const json_t* job = entry.get();
+        std::vector<std::string> row{std::to_string(integer_at(job, "rank")),
+                                     job_name(id_at(job), glyphs.unicode),
+                                     text_at(job, "user"),
+                                     text_at(job, "account"),
+                                     text_at(job, "queue"),
+                                     text_at(job, "qos"),
+                                     std::to_string(integer_at(job, "urgency")),
+                                     std::to_string(integer_at(job, "priority"))};
+        const json_t* given = json_object_get(job, "contributions");
+        for (const std::string& term : terms) {
+            row.push_back(has_number(given, term.c_str()) ? fixed(number_at(given, term.c_str()), 1) : "");
+        }
+        table.add(std::move(row));
+    }
+    return table;
+}
+
+/// The partition and the place there: "batch #3".
+std::string partition_text(const json_t* job) {
+    const std::string name = printable(text_at(job, "partition"));
+    return name + (has_number(job, "place") ? " #" + std::to_string(integer_at(job, "place")) : "");
+}
+
+std::string start_text(const json_t* job, double now) {
+    const double start = number_at(job, "t_estimate");
+    return start <= 0 ? "" : start <= now ? "now" : "in " + duration_text(duration_from_seconds(start - now));
+}
+
+Table short_table(const std::vector<Json>& jobs, Glyphs glyphs, double now) {
+    const bool has_partitions =
+        std::any_of(jobs.begin(), jobs.end(), [](const Json& job) { return job.at("partition"); });
+    const bool has_starts = std::any_of(jobs.begin(), jobs.end(), [](const Json& job) { return job.at("t_estimate"); });
+    std::vector<Column> columns{{"place", Align::right},
+                                {"job"},
+                                {"user"},
+                                {"account", Align::left, 3, 8},
+                                {"queue", Align::left, 4},
+                                {"priority", Align::right},
+                                {"waited", Align::right, 2},
+                                {"fair share", Align::right, 1}};
+    if (has_partitions) {
+        columns.push_back({"partition"});
+    }
+    if (has_starts) {
+        columns.push_back({"starts", Align::right});
+    }
+    Table table(std::move(columns));
+    for (const Json& entry : jobs) {
+        const json_t* job = entry.get();
+        const json_t* factors = json_object_get(job, "factors");
+        const double waited = std::max(0.0, now - number_at(job, "submit", now));
+        std::vector<std::string> row{std::to_string(integer_at(job, "rank")),
+                                     job_name(id_at(job), glyphs.unicode),
+                                     text_at(job, "user"),
+                                     text_at(job, "account"),
+                                     text_at(job, "queue"),
+                                     std::to_string(integer_at(job, "priority")),
+                                     duration_text(duration_from_seconds(waited)),
+                                     has_number(factors, "fairshare") ? fixed(number_at(factors, "fairshare"), 3) : ""};
+        if (has_partitions) {
+            row.push_back(partition_text(job));
+        }
+        if (has_starts) {
+            row.push_back(start_text(job, now));
+        }
+        table.add(std::move(row));
+    }
+    return table;
+}
+
+/// Adds {child, partition, child_id} to the jobs that a partition has.
+void add_partitions(Client& client, std::vector<Json>& jobs) {
+    std::vector<std::uint64_t> ids;
+    for (const Json& job : jobs) {
+        ids.push_back(id_at(job.get()));
+    }
+    const auto known = ids_of(client, ids);
+    if (known.empty()) {
+        return;
+    }
+    const std::map<std::uint64_t, std::string> names = partition_names(client);
+    for (Json& job : jobs) {
+        const auto found = known.find(id_at(job.get()));
+        if (found == known.end() || found->second.child == 0) {
+            continue;
+        }
+        const auto name = names.find(found->second.child);
+        job.set("child", found->second.child).set("child_id", found->second.below);
+        job.set("partition", name != names.end() ? name->second : std::string());
+    }
+}
+
+/// Adds {place, t_estimate} of the scheduler that decides, here or in the partition. A partition that does not answer
+/// is asked once.
+void add_starts(Client& client, std::vector<Json>& jobs) {
+    std::map<std::uint64_t, bool> is_silent;
+    for (std::size_t i = 0; i < jobs.size() && i < forecasts_max; i++) {
+        const json_t* job = jobs[i].get();
+        const std::uint64_t child = id_at(job, "child");
+        if (is_silent[child]) {
+            continue;
+        }
+        Json answer;
+        if (child == 0) {
+            Json payload = Json::object();
+            payload.set("id", id_at(job));
+            if (auto here = client.call("sched.why", payload)) {
+                answer = std::move(*here);
+            }
+        } else if (auto told = ask_about(client, id_at(job), "sched.why", Json())) {
+            is_silent[child] = told->error && told->error->code == std::errc::timed_out;
+            answer = std::move(told->answer);
+        }
+        for (const char* key : {"place", "t_estimate"}) {
+            if (has_number(answer.get(), key)) {
+                jobs[i].set(key, answer.at(key));
+            }
+        }
+    }
+}
+
+/// By the name of a queue that it serves, or by its job.
+bool is_in(const json_t* job, const std::string& partition) {
+    const auto id = parse_job(partition);
+    const std::string names = ", " + text_at(job, "partition") + ", ";
+    return id_at(job, "child") != 0 &&
+           (names.find(", " + partition + ", ") != std::string::npos || (id && id_at(job, "child") == *id));
+}
+
+/// What the filters leave of job-priority's list. job-priority knows users; queues and partitions are sorted out here.
+Result<std::vector<Json>> chosen_jobs(Client& client, const Args& args, Json& answer) {
+    const std::int64_t count = args.integer("count", 50);
+    const bool is_sorted_out = args.has("queue") || args.has("partition");
+    Json payload = Json::object();
+    payload.set("limit", is_sorted_out ? 0 : count);
+    if (args.has("user")) {
+        auto userid = Users::of(client).id(args.text("user"));
+        if (!userid) {
+            return userid.error();
+        }
+        payload.set("userid", *userid);
+    }
+    auto listed = client.call("job-priority.list", payload);
+    if (!listed) {
+        return listed.error();
+    }
+    answer = std::move(*listed);
+    std::vector<Json> jobs;
+    for (json_t* job : items_at(answer.get(), "jobs")) {
+        if (!args.has("queue") || text_at(job, "queue") == args.text("queue")) {
+            jobs.push_back(Json::ref(job));
+        }
+    }
+    add_partitions(client, jobs);
+    if (args.has("partition")) {
+        std::erase_if(jobs, [&](const Json& job) { return !is_in(job.get(), args.text("partition")); });
+    }
+    if (is_sorted_out) {
+        answer.set("matching", jobs.size());
+    }
+    if (count != 0 && jobs.size() > static_cast<std::size_t>(count)) {
+        jobs.resize(static_cast<std::size_t>(count));
+    }
+    return jobs;
+}
+
+Exit run_list(Context& context) {
+    return with_instance(context, [&](Client& client) {
+        Json answer;
+        auto jobs = chosen_jobs(client, context.args, answer);
+        if (!jobs) {
+            return context.fail(jobs.error());
+        }
+        if (const std::int64_t all = integer_at(answer.get(), "matching");
+            all > static_cast<std::int64_t>(jobs->size())) {
+            context.note("These are the first " + std::to_string(jobs->size()) + " of " + std::to_string(all) +
+                         "; -c N shows N of them, -c 0 all.");
+        }
+        if (!context.args.has("long") || context.json) {
+            add_starts(client, *jobs);
+        }
+        if (context.json) {
+            Json list = Json::array();
+            for (const Json& job : *jobs) {
+                list.append(job.share());
+            }
+            context.print(json_text("weir.prio/1", answer.set("jobs", std::move(list))));
+            return Exit::ok;
+        }
+        const Glyphs glyphs = context.out.glyphs;
+        Table table =
+            context.args.has("long") ? long_table(*jobs, glyphs) : short_table(*jobs, glyphs, instance_now(client));
+        if (table.empty()) {
+            context.note("No job is pending.");
+        } else {
+            context.print(table.text(context.out));
+        }
+        return Exit::ok;
+    });
+}
+
+}  // namespace
+
+Command prio_list_command() {
+    Command command;
+    command.name = "prio list";
+    command.summary = "pending jobs in the order in which they would start";
+    command.examples = {"weir prio list  # the first fifty, with the start that the scheduler believes in",
+                        "weir prio list -u alice --long  # jobs of one user, with the contribution of each factor",
+                        "weir prio list --partition batch --json  # what waits in one partition, with all factors"};
+    command.options = {{"user", 'u', "NAME", "jobs of one user"},
+                       {"queue", 'q', "NAME", "jobs of one queue"},
+                       {"partition", 'p', "NAME", "jobs in one partition: a queue that it serves, or its job id"},
+                       {"count", 'c', "N", "at most N (default 50; 0: all)", Kind::integer, 0, 1 << 30},
+                       {"long", 'l', "", "all columns: the contribution of each factor", Kind::flag}};
+    command.run = run_list;
+    return command;
+}
+
+}  // namespace weir::cmd

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: which service is asked what.
+#include "cmd/common/instance_facts.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "cmd/common/instances.hpp"
+#include "cmd/common/jobs.hpp"
+#include "cmd/common/reader.hpp"
+#include "cmd/common/text.hpp"
+#include "cmd/common/time_text.hpp"
+#include "cmd/view/share_rows.hpp"
+
+namespace weir::cmd {
+namespace {
+
+constexpr std::int64_t scene_rows = 15;
+constexpr std::int64_t ended_jobs_max = 5000;
+
+/// Paths of associations by "account/@user" and by path, and by "@user" for jobs that name no account.
+std::map<std::string, std::string> leaves_of(const std::vector<ShareRow>& rows) {
+    std::map<std::string, std::string> leaves;
+    for (const ShareRow& row : rows) {
+        const std::size_t at = row.path.rfind("/@");
+        if (at != std::string::npos) {
+            const std::string account = row.path.substr(0, at);
+            leaves.emplace(account.substr(account.rfind('/') + 1) + row.path.substr(at), row.path);
+            leaves.emplace(row.path.substr(at + 1), row.path);
+            leaves.emplace(row.path, row.path);
+        }
+    }
+    return leaves;
+}
+
+/// What ran, from the jobs that the instance still lists. Partitions are left out: what runs in them is listed.
+Status add_charges(Client& client, const Users& users, double now, InstanceFacts& facts) {
+    const auto leaves = leaves_of(facts.rows);
+    const auto partitions = partition_jobs(client);
+    JobQuery query;
+    query.states = FLUX_JOB_STATE_RUNNING;
+    query.states |= FLUX_JOB_STATE_INACTIVE;
+    query.limit = ended_jobs_max;
+    double oldest_end = now;
+    const auto done = list_jobs(client, query, [&](const Job& job) {
+        oldest_end = job.inactive > 0 ? std::min(oldest_end, job.inactive) : oldest_end;
+        if (job.run <= 0 || partitions.count(job.id) > 0) {
+            return;
+        }
+        const std::string user = "@" + users.name(job.userid);
+        const auto leaf = leaves.find(job.account.empty() ? user : job.account + "/" + user);
+        const double end = job.cleanup > 0 ? job.cleanup : job.inactive > 0 ? job.inactive : now;
+        facts.charges.push_back({leaf == leaves.end() ? "" : leaf->second, static_cast<double>(job.cores),
+                                 job.run - now, std::min(0., end - now)});
+    });
+    // Jobs are forgotten oldest first, so every job that ended after the oldest one that is listed is listed, too.
+    facts.known_since_s = oldest_end - now;
+    return done;
+}
+
+/// The scheduler's answer about a pending job, from the instance in which it waits; empty without an answer.
+Json schedulers_answer(Client& client, std::uint64_t id, std::map<std::string, Client>& below) {
+    Json payload = Json::object();
+    payload.set("id", id);
+    if (auto answer = client.call("sched.why", payload)) {
+        return std::move(*answer);
+    }
+    const auto place = client.call("job-route.locate", payload);
+    const std::string uri = place ? text_at(place->get(), "uri") : "";
+    if (uri.empty()) {
+        return {};
+    }
+    if (below.count(uri) == 0) {
+        auto opened = Client::open(uri, child_answer_s);
+        if (!opened) {
+            return {};
+        }
+        below.emplace(uri, std::move(*opened));
+    }
+    Json local = Json::object();
+    local.set("id", integer_at(place->get(), "id"));
+    auto answer = below.at(uri).call("sched.why", local);
+    return answer ? std::move(*answer) : Json();
+}
+
+PendingRow pending_row(Client& client, const json_t* entry, const std::string& reader, double now,
+                       std::map<std::string, Client>& below) {
+    const auto id = static_cast<std::uint64_t>(integer_at(entry, "id"));
+    PendingRow row;
+    row.place = integer_at(entry, "rank");
+    row.job = job_name(id);
+    row.user = text_at(entry, "user");
+    row.account = text_at(entry, "account");
+    row.account = row.account.substr(row.account.rfind('/') + 1);
+    row.queue = text_at(entry, "queue");
+    row.priority = integer_at(entry, "priority");
+    row.is_own = row.user == reader;
+    if (const auto job = find_job(client, id)) {
+        row.cores = job->cores;
+        row.limit_s = job->duration;
+    }
+    const Json why = schedulers_answer(client, id, below);
+    if (const double start = number_at(why.get(), "t_estimate"); start > 0) {
+        row.start_s = std::max(0., start - now);
+    } else {
+        row.note = why ? "behind " + std::to_string(std::max<std::int64_t>(0, integer_at(why.get(), "place") - 1)) +
+                             " jobs; no estimate"
+                       : "no estimate";
+    }
+    return row;
+}
+
+InstanceBox box_of(const Instance& instance) {
+    InstanceBox box;
+    box.name = instance.level == 0       ? "top"
+               : instance.serves.empty() ? job_name(instance.jobid)
+                                         : listed(instance.serves);
+    box.cores = instance.cores;
+    box.cores_busy = instance.cores_busy;
+    box.waiting = instance.jobs.pending;
+    box.running = instance.jobs.running;
+    box.problem = instance.lost_since > 0 ? "lost since " + local_time(instance.lost_since) : instance.problem;
+    for (const Instance& child : instance.children) {
+        box.children.push_back(box_of(child));
+    }
+    return box;
+}
+
+JobTerms terms_of(const json_t* explained, std::uint64_t id) {
+    JobTerms job;
+    job.job = job_name(id);
+    job.user = text_at(explained, "user");
+    job.note =
+        "place " + std::to_string(integer_at(explained, "rank")) + " of " + std::to_string(integer_at(explained, "of"));
+    job.priority = integer_at(explained, "priority");
+    for (const json_t* term : items_at(explained, "terms")) {
+        job.terms.emplace_back(text_at(term, "name"), number_at(term, "contribution"));
+    }
+    return job;
+}
+
+/// The job and the first pending one of its queue; where it is the first, the one behind it.
+Status add_two_jobs(Client& client, std::uint64_t id, InstanceFacts& facts) {
+    const auto explain = [&](std::uint64_t of) {
+        Json payload = Json::object();
+        payload.set("id", of);
+        return client.call("job-priority.explain", payload);
+    };
+    const auto own = explain(id);
+    if (!own) {
+        return explained(own.error(), id, client, own.error().message);
+    }
+    if (integer_at(own->get(), "rank") == 0) {
+        return Error{std::errc::no_such_file_or_directory,
+                     job_name(id) + " does not wait: its priority matters no more. See: weir prio list"};
+    }
+    const auto all = client.call("job-priority.list", Json::object());
+    if (!all) {
+        return all.error();
+    }
+    const std::string queue = text_at(own->get(), "queue");
+    for (const json_t* entry : items_at(all->get(), "jobs")) {
+        const auto other = static_cast<std::uint64_t>(integer_at(entry, "id"));
+        if (other == id || text_at(entry, "queue") != queue) {
+            continue;
+        }
+        const auto its = explain(other);
+        if (!its) {
+            return its.error();
+        }
+        auto mine = terms_of(own->get(), id), theirs = terms_of(its->get(), other);
+        const bool is_first = integer_at(own->get(), "rank") < integer_at(its->get(), "rank");
+        facts.two_jobs =
+            is_first ? std::pair(std::move(mine), std::move(theirs)) : std::pair(std::move(theirs), std::move(mine));
+        return Done{};
+    }
+    return Error{std::errc::no_such_file_or_directory,
+                 job_name(id) + " is the only pending job of its queue: no other is ahead of it"};
+}
+
+}  // namespace
+
+std::vector<ShareRow> share_rows_of(const ShareView& view) {
+    std::vector<ShareRow> rows;
+    for (const TreeRow& row : tree_rows(view.nodes, {})) {
+        const ShareNode& node = view.nodes[row.index];
+        rows.push_back({node.path, node.shares, node.entitled, node.used, node.usage_core_s, {}});
+    }
+    return rows;
+}
+
+Result<QueueScene> queue_scene(Client& client, const std::string& user, double now) {
+    Json payload = Json::object();
+    payload.set("limit", scene_rows);
+    const auto answer = client.call("job-priority.list", payload);
+    if (!answer) {
+        return answer.error();
+    }
+    QueueScene scene;
+    scene.pending = integer_at(answer->get(), "of");
+    std::map<std::string, Client> below;
+    for (const json_t* entry : items_at(answer->get(), "jobs")) {
+        scene.queue.push_back(pending_row(client, entry, user, now, below));
+    }
+    scene.top = box_of(instance_tree(client));
+    return scene;
+}
+
+Result<InstanceFacts> instance_facts(Client& client, const FactsQuery& query) {
+    const auto tree = client.call("job-priority.tree-get", Json::object());
+    const auto weights = client.call("job-priority.weights", Json::object());
+    if (!tree || !weights) {
+        return !tree ? tree.error() : weights.error();
+    }
+    const double now = number_at(tree->get(), "now");
+    const ShareView view = share_view_of(tree->get());
+    auto scene = queue_scene(client, query.user, now);
+    if (!scene) {
+        return scene.error();
+    }
+    InstanceFacts facts;
+    facts.title = "Fair share on " + grouped(scene->top.cores) + " cores";
+    facts.subtitle = "State of " + local_time(now) + ". Share tree revision " + std::to_string(view.revision) +
+                     (view.author.empty() ? "" : " by " + printable(view.author)) +
+                     (view.reason.empty() ? "." : ": " + printable(view.reason) + ".");
+    facts.rows = share_rows_of(view);
+    facts.all_core_s = view.all_core_s;
+    const std::string decay = text_at(weights->get(), "decay");
+    facts.half_life_s = decay == "none" ? 0 : number_at(weights->get(), "half_life_s");
+    facts.queue = std::move(scene->queue);
+    facts.pending = scene->pending;
+    facts.top = std::move(scene->top);
+    Status done = add_charges(client, Users::of(client), now, facts);
+    done = done && query.job ? add_two_jobs(client, *query.job, facts) : done;
+    if (decay == "window" || text_at(weights->get(), "charging") == "at-dispatch" ||
+        json_is_true(json_object_get(weights->get(), "billed"))) {
+        facts.known_since_s = 0;  // usage is not decayed core-seconds: jobs do not tell what it was
+    }
+    return done ? Result<InstanceFacts>(std::move(facts)) : Result<InstanceFacts>(done.error());
+}
+
+}  // namespace weir::cmd

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the questions behind the page of a running instance: share tree, ended jobs, queue, instances, as the facts
+// that are drawn. Must not draw.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "cmd/common/client.hpp"
+#include "cmd/common/share_view.hpp"
+#include "cmd/pictures/instance_report.hpp"
+
+namespace weir::cmd {
+
+struct FactsQuery {
+    std::string user;                  ///< whose jobs are marked
+    std::optional<std::uint64_t> job;  ///< compared with the first pending job of its queue
+};
+
+/// The rows of a share tree in its order.
+std::vector<ShareRow> share_rows_of(const ShareView& view);
+/// What waits and what runs where, without the share tree.
+struct QueueScene {
+    std::vector<PendingRow> queue;
+    std::int64_t pending = 0;
+    InstanceBox top;
+};
+/// `now`: seconds since the epoch, of the instance. Errors: those of job-priority.
+Result<QueueScene> queue_scene(Client& client, const std::string& user, double now);
+/// Asks the instance and those in it. Errors: those of job-priority; a job that does not wait.
+Result<InstanceFacts> instance_facts(Client& client, const FactsQuery& query);
+
+}  // namespace weir::cmd

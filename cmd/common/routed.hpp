@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: questions about a job to the instance that has it, wherever that is below; the ids of a job in an instance. The
+// instance that this process is connected to passes them on: no other socket is opened. Must not print. ADR 0255.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cmd/common/client.hpp"
+
+namespace weir::cmd {
+
+/// A partition on the way from this instance to the one that has the job.
+struct Hop {
+    std::uint64_t child = 0;  ///< the partition, as a job of the instance above it
+    std::uint64_t id = 0;     ///< the job in the partition; 0: not known yet
+    std::string partition;    ///< the queues that it serves: "batch", "batch, debug"
+};
+
+/// What the instance that has the job answered, or why none did.
+struct Told {
+    std::vector<Hop> hops;  ///< none: the job is in this instance
+    Json answer;
+    std::optional<Error> error;
+};
+/// `payload` gets the job's id in the instance that answers. Errors: no such job (ENOENT), another user's (EPERM), this
+/// instance passes no questions on (ENOSYS).
+Result<Told> ask_about(Client& client, std::uint64_t id, const std::string& topic, const Json& payload);
+
+/// The ids of one job.
+struct JobIds {
+    std::uint64_t id = 0;     ///< in this instance
+    std::uint64_t above = 0;  ///< at its parent; 0: it was submitted here
+    std::uint64_t child = 0;  ///< the partition that has it; 0: none
+    std::uint64_t below = 0;  ///< in that partition; 0: none, or not known yet
+};
+/// By the ids that were asked for; empty where no module knows.
+std::map<std::uint64_t, JobIds> ids_of(Client& client, const std::vector<std::uint64_t>& ids);
+/// The id in this instance of a job that is named by it, by its id at the parent, or by its id in a partition.
+std::uint64_t id_here(Client& client, std::uint64_t id);
+
+/// A job that is named by its id at the parent is canceled and reniced there: a cancel here would give it back. By its
+/// id here it is canceled here, also when the parent does not answer.
+struct Origin {
+    std::optional<Client> instance;  ///< none: this one
+    std::uint64_t id = 0;            ///< of the job there
+};
+/// `id` as id_here() takes it. Errors: of opening the instance above.
+Result<Origin> origin_of(Client& client, std::uint64_t id);
+
+}  // namespace weir::cmd

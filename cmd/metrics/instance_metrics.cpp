@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the table of metrics.
+#include "cmd/metrics/instance_metrics.hpp"
+
+#include <map>
+
+#include "cmd/common/instances.hpp"
+#include "cmd/common/reader.hpp"
+#include "cmd/common/text.hpp"
+#include "cmd/metrics/open_metrics.hpp"
+
+namespace weir::cmd {
+namespace {
+
+/// What the modules answer; empty where one does not.
+struct Answers {
+    Json metrics, stats, jobs, route;
+};
+
+Json answer_of(Client& client, const char* topic, const Json& payload = Json::object()) {
+    auto answer = client.call(topic, payload, child_answer_s);
+    return answer ? std::move(*answer) : Json();
+}
+
+/// One family with a sample for each path that has the member.
+void add_shares(OpenMetrics& out, const json_t* metrics) {
+    struct Family {
+        const char *name, *unit, *key, *help;
+    };
+    for (const Family& family :
+         {Family{"weir_share_entitled_ratio", "ratio", "entitled", "Part of the machine that the path is entitled to."},
+          Family{"weir_share_used_ratio", "ratio", "used", "Part of all decayed usage that is the path's."},
+          Family{"weir_share_usage_core_seconds", "seconds", "usage_core_s", "Decayed usage in core-seconds."},
+          Family{"weir_share_level", "", "level_fs",
+                 "Level fair share: above 1 is below its share among its siblings."},
+          Family{"weir_share_factor", "", "factor", "Fair-share factor, 0 to 1; users have one with --users."},
+          Family{"weir_share_running_cores", "", "running_cores", "Cores that jobs of the path have now."}}) {
+        out.gauge(family.name, family.unit, family.help);
+        for (const json_t* node : items_at(metrics, "nodes")) {
+            if (has_number(node, family.key)) {
+                out.sample(number_at(node, family.key), {{"path", text_at(node, "path")}});
+            }
+        }
+    }
+    out.gauge("weir_share_tree_revision", "", "Revision of the share tree that is in force.");
+    out.sample(number_at(metrics, "revision"));
+    out.gauge("weir_share_paths_left_out", "", "Paths without series: there are more than the bound.");
+    out.sample(number_at(metrics, "left_out"));
+    out.gauge("weir_share_evaluated_timestamp_seconds", "seconds",
+              "When the shares above were evaluated, of the instance's clock.");
+    if (has_number(metrics, "evaluated_at")) {
+        out.sample(number_at(metrics, "evaluated_at"));
+    }
+}
+
+void add_timing(OpenMetrics& out, const json_t* metrics, const char* key, const std::string& name,
+                const std::string& help) {
+    const json_t* timing = json_object_get(metrics, key);
+    out.summary(name, "seconds", help);
+    out.sum_and_count(number_at(timing, "total_s"), integer_at(timing, "count"));
+}
+
+void add_work(OpenMetrics& out, const json_t* metrics, const json_t* stats) {
+    const json_t* waits = json_object_get(metrics, "waits");
+    std::vector<double> bounds;
+    std::vector<std::int64_t> counts;
+    for (const json_t* bound : items_at(waits, "bounds_s")) {
+        bounds.push_back(json_number_value(bound));
+    }
+    for (const json_t* count : items_at(waits, "counts")) {
+        counts.push_back(json_integer_value(count));
+    }
+    out.histogram("weir_job_wait_seconds", "seconds", "Waits from submission to allocation, of the instance's clock.");
+    out.buckets(bounds, counts, number_at(waits, "sum_s"));
+    add_timing(out, metrics, "passes", "weir_priority_pass_seconds", "Full passes over the pending jobs.");
+    add_timing(out, metrics, "pushes", "weir_priority_push_seconds",
+               "Requests to the jobtap plugin, to their answers.");
+    add_timing(out, metrics, "commits", "weir_state_commit_seconds", "Transactions of the state file.");
+    add_timing(out, metrics, "reports", "weir_link_report_seconds",
+               "Reports of usage to the parent, to their acknowledgements.");
+    out.gauge("weir_state_commit_lag_seconds", "seconds", "Age of the oldest change that is not in the state file.");
+    out.sample(number_at(metrics, "commit_lag_s"));
+    out.counter("weir_state_commit_failures", "", "Tries to write the state file that failed.");
+    out.sample(number_at(stats, "state_failures"));
+    out.gauge("weir_priority_plugin_up", "", "1: the jobtap plugin answers.");
+    out.sample(text_at(stats, "plugin") == "present" ? 1 : 0);
+    out.gauge("weir_priority_synced", "", "1: the job journal has been read.");
+    out.sample(json_is_true(json_object_get(stats, "synced")) ? 1 : 0);
+    const json_t* uplink = json_object_get(stats, "uplink");
+    if (const std::string state = text_at(uplink, "state"); !state.empty() && state != "none") {
+        out.gauge("weir_link_up", "", "1: this instance is attached to its parent.");
+        out.sample(state == "attached" ? 1 : 0);
+        out.gauge("weir_link_unacknowledged_records", "", "Records of usage that the parent has not acknowledged.");
+        out.sample(number_at(uplink, "unacknowledged"));
+    }
+}
+
+void add_jobs(OpenMetrics& out, const json_t* stats) {
+    out.gauge("weir_queue_jobs", "", "Jobs of a queue by state; queue \"\" is that of an instance without queues.");
+    std::map<std::string, const json_t*> queues;
+    for (const json_t* queue : items_at(stats, "queues")) {
+        queues[text_at(queue, "name")] = json_object_get(queue, "job_states");
+    }
+    if (queues.empty()) {
+        queues[""] = json_object_get(stats, "job_states");
+    }
+    for (const auto& [name, states] : queues) {
+        out.sample(number_at(states, "depend") + number_at(states, "priority") + number_at(states, "sched"),
+                   {{"queue", name}, {"state", "pending"}});
+        out.sample(number_at(states, "run") + number_at(states, "cleanup"), {{"queue", name}, {"state", "running"}});
+    }
+}
+
+void add_partitions(OpenMetrics& out, const Instance& top) {
+    const auto name_of = [](const Instance& child) {
+        return child.serves.empty() ? "job " + std::to_string(child.jobid) : listed(child.serves);
+    };
+    out.gauge("weir_partition_up", "", "1: the instance that serves the partition answers and is attached.");
+    for (const Instance& child : top.children) {
+        out.sample(child.problem.empty() && child.lost_since == 0 ? 1 : 0, {{"partition", name_of(child)}});
+    }
+    out.gauge("weir_partition_jobs", "", "Jobs in the partition by state.");
+    for (const Instance& child : top.children) {
+        out.sample(static_cast<double>(child.jobs.pending), {{"partition", name_of(child)}, {"state", "pending"}});
+        out.sample(static_cast<double>(child.jobs.running), {{"partition", name_of(child)}, {"state", "running"}});
+    }
+    out.gauge("weir_partition_cores", "", "Cores of the partition, and those that jobs have.");
+    for (const Instance& child : top.children) {
+        out.sample(static_cast<double>(child.cores), {{"partition", name_of(child)}, {"state", "all"}});
+        out.sample(static_cast<double>(child.cores_busy), {{"partition", name_of(child)}, {"state", "busy"}});
+    }
+}
+
+}  // namespace
+
+std::string instance_metrics(Client& client, const MetricsOptions& options) {
+    Json payload = Json::object();
+    payload.set("depth", options.depth).set("users", options.with_users);
+    const Answers answers{answer_of(client, "job-priority.metrics", payload),
+                          answer_of(client, "job-priority.stats-get"), answer_of(client, "job-list.job-stats"),
+                          answer_of(client, "job-route.stats-get")};
+    OpenMetrics out;
+    out.gauge("weir_up", "", "1: the module answers.");
+    out.sample(answers.metrics && answers.stats ? 1 : 0, {{"module", "job-priority"}});
+    out.sample(answers.jobs ? 1 : 0, {{"module", "job-list"}});
+    out.sample(answers.route ? 1 : 0, {{"module", "job-route"}});
+    if (answers.metrics && answers.stats) {
+        add_shares(out, answers.metrics.get());
+        add_work(out, answers.metrics.get(), answers.stats.get());
+    }
+    if (answers.jobs) {
+        add_jobs(out, answers.jobs.get());
+    }
+    if (answers.route) {
+        add_partitions(out, instance_tree(client));
+    }
+    return out.str();
+}
+
+}  // namespace weir::cmd

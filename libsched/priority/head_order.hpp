@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the head of the queue in exact order, as values for another program's queue, in which changing a value is
+// expensive. The first `depth` jobs have such values, above those of all other jobs. What a pass costs and how much is
+// sent follow what enters and leaves the head, not the length of the queue (ADR 0230). Must not know which program owns
+// that queue, nor when a value arrives there.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <span>
+#include <vector>
+
+#include "libsched/priority/engine.hpp"
+#include "libsched/sorted_chunks.hpp"
+
+namespace weir {
+
+/// The greatest value of a job that is not in the head; the least of one that is, or was, is one more.
+inline constexpr std::uint32_t behind_head_max = 0x7FFFFFFFU;
+
+class HeadOrder {
+  public:
+    /// \param depth  jobs of each queue, >= 1
+    explicit HeadOrder(std::size_t depth) : depth_(depth) {}
+    void set_depth(std::size_t depth) { depth_ = depth; }
+    std::size_t depth() const { return depth_; }
+
+    /// A job that may start, and again when anything of it changed but the factor of its association. Held and
+    /// expedited jobs are ignored, and taken out. O(log jobs).
+    /// \param queue  jobs of each queue have a head of their own
+    void put(const PriorityEngine& engine, PriorityEngine::Slot slot, std::uint16_t queue, Instant now);
+    /// The job may not start, or is gone. `slot` may be unknown. O(log jobs).
+    void remove(PriorityEngine::Slot slot);
+    /// Puts every job again whose terms changed with time. O(slots).
+    void refresh(const PriorityEngine& engine, Instant now);
+    /// Forgets all jobs.
+    void clear();
+    /// The other queue has lost the values.
+    void forget_values();
+
+    /// A value to be sent, or 0: the job is no longer in the head, and its value would be among those of the head; any
+    /// value up to behind_head_max will do. The job may be gone.
+    struct Send {
+        JobId id;
+        PriorityEngine::Slot slot;
+        std::uint32_t value;
+    };
+    /// The values that have to be sent so that (value high to low) sorts the first `depth` jobs of each queue, before
+    /// all others, as (fine priority at `now`, submission, id) does. They count as sent. As many jobs of the head as
+    /// possible keep their values. The parts of a fine priority are rounded one by one, so jobs that differ by one unit
+    /// of it may be in either order. O(associations x queues + depth log depth).
+    std::span<const Send> pass(const PriorityEngine& engine, Instant now, std::span<const double> factors);
+    /// The value that the job has, 0 if none.
+    std::uint32_t value(PriorityEngine::Slot slot) const {
+        return slot.value < places_.size() ? places_[slot.value].value : 0;
+    }
+
+  private:
+    /// A job's place among those of its association and queue that age as it does.
+    struct Entry {
+        std::int64_t terms;  ///< fine priority without fair share; of an ageing job less what every one has gained
+        Instant submit;
+        JobId id;
+        PriorityEngine::Slot slot;
+        friend bool operator<(const Entry& a, const Entry& b) {
+            return a.terms != b.terms ? a.terms > b.terms : QueueKey{0, a.submit, a.id} < QueueKey{0, b.submit, b.id};
+        }
+    };
+    struct Traits {
+        static const Entry& key(const Entry& entry) { return entry; }
+        struct Summary {
+            void add(const Entry&) {}
+            void remove(const Entry&) {}
+        };
+    };
+    using Entries = SortedChunks<Entry, Traits>;
+    struct Group {
+        std::uint16_t queue;
+        std::uint32_t factor;
+        bool is_ageing;
+        friend auto operator<=>(const Group&, const Group&) = default;
+    };
+    /// What is known of a slot.
+    struct Place {
+        Entry entry{};
+        Group group{};
+        std::uint32_t value = 0;
+        bool is_in = false;       ///< in its group
+        bool is_listed = false;   ///< in the head that is being made
+        bool has_valued = false;  ///< in valued_
+    };
+    /// A group in the merge: its next job.
+    struct Cursor {
+        std::int64_t priority;
+        const Entry* entry;
+        const Entries* entries;
+        Entries::Place at;
+        std::int64_t added;                                        ///< to the terms of the group's jobs
+        friend bool operator<(const Cursor& a, const Cursor& b) {  // for a heap: the first job is the greatest
+            return a.priority != b.priority
+                       ? a.priority < b.priority
+                       : QueueKey{0, b.entry->submit, b.entry->id} < QueueKey{0, a.entry->submit, a.entry->id};
+        }
+    };
+
+    std::int64_t gained(const PriorityEngine& engine, Instant now) const;
+    Place described(const PriorityEngine& engine, PriorityEngine::Slot slot, std::uint16_t queue, Instant now) const;
+    void take_out(Place& place);
+    /// Makes head_: the first jobs of each queue, in order.
+    void choose(const PriorityEngine& engine, Instant now, std::span<const double> factors);
+    void choose_of(std::vector<Cursor>& cursors);
+    static bool advance(Cursor& cursor);
+    /// Takes the value of each job of the head outside a longest run that is in order.
+    void drop_misplaced();
+    /// Gives values to those of the head that have none; false: there is no room.
+    bool fill();
+    bool fill(std::size_t from, std::size_t to);
+    /// Gives every job of the head another value.
+    void spread();
+    void send_new();
+    void send_back_leavers();
+
+    std::size_t depth_;
+    std::map<Group, Entries> groups_;           ///< none is empty
+    std::vector<Place> places_;                 ///< by slot
+    std::vector<Cursor> head_;                  ///< of this pass
+    std::vector<std::uint32_t> wanted_;         ///< values of head_; 0: to be chosen
+    std::vector<PriorityEngine::Slot> valued_;  ///< of jobs with a value, and of some that are gone
+    std::vector<Send> sends_;
+    Instant origin_{};
+    bool has_origin_ = false;
+};
+
+}  // namespace weir

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: closed jobs and their corrections. See closed_jobs.hpp.
+#include "modules/job-priority/charges/closed_jobs.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace weir::priority {
+
+void ClosedJobs::restore(const ShareTree& tree, const SavedState& saved) {
+    for (const auto& [key, row] : saved.closed) {
+        jobs_[key] = {job_of(tree, row.job), row.end, row.downlink};
+    }
+}
+
+void ClosedJobs::keep(Ledgers& ledgers, ReportedKey key, const ClosedJob& closed) {
+    ledgers.log().put_closed(key, row_of(ledgers.tree(), closed));
+    jobs_.insert_or_assign(key, closed);
+}
+
+/// The oldest half goes first: whose child did not come back for so long.
+void ClosedJobs::prune(StateLog& log) {
+    if (jobs_.size() <= 2 * kept) {
+        return;
+    }
+    std::vector<std::pair<Instant, ReportedKey>> ends;
+    for (const auto& [key, closed] : jobs_) {
+        ends.emplace_back(closed.end, key);
+    }
+    const auto middle = ends.begin() + static_cast<std::ptrdiff_t>(jobs_.size() - kept);
+    std::nth_element(ends.begin(), middle, ends.end());
+    for (auto entry = ends.begin(); entry != middle; ++entry) {
+        jobs_.erase(entry->second);
+        log.put_closed(entry->second, std::nullopt);
+    }
+}
+
+/// The cores are the closed job's (`sign` 1) or its lender's again (-1) between two instants, as far as the lender had
+/// them.
+void ClosedJobs::lend_between(Ledgers& ledgers, const ClosedJob& closed, std::uint64_t child, Instant from, Instant to,
+                              int sign) const {
+    const RunningJob& job = closed.job;
+    ledgers.pay(job.payer, sign * job.cores, sign * job.bill.rate, from, to);
+    if (const auto lender = jobs_.find({child, job.inside}); lender != jobs_.end()) {
+        ledgers.pay(lender->second.job.payer, -sign * job.cores, -sign * job.bill.rate, from,
+                    std::min(to, lender->second.end));
+    }
+}
+
+/// `at` as far as a report about the lender's cores may date it: no instant of a life that is over is reported twice.
+Instant ClosedJobs::date_report(Ledgers& ledgers, ReportedKey lender, Instant at) {
+    ClosedJob& closed = jobs_.at(lender);
+    closed.job.told_until = std::max({at, closed.job.start, closed.job.told_until});
+    ledgers.log().put_closed(lender, row_of(ledgers.tree(), closed));
+    return closed.job.told_until;
+}
+
+bool ClosedJobs::correct_end(Ledgers& ledgers, ReportedKey key, Instant at) {
+    const auto found = jobs_.find(key);
+    if (found == jobs_.end() || key.second == 0) {
+        return false;
+    }
+    const ClosedJob closed = found->second;
+    at = std::max(at, closed.job.start);
+    if (jobs_.count({key.first, closed.job.inside}) != 0) {
+        at = date_report(ledgers, {key.first, closed.job.inside}, at);
+    }
+    if (at > closed.end) {
+        lend_between(ledgers, closed, key.first, closed.end, at, 1);
+    } else {
+        lend_between(ledgers, closed, key.first, at, closed.end, -1);
+    }
+    jobs_.erase(found);
+    ledgers.log().put_closed(key, std::nullopt);
+    return true;
+}
+
+std::int64_t ClosedJobs::cores_left(ReportedKey lender) const {
+    std::int64_t left = jobs_.at(lender).job.cores;
+    for (auto job = jobs_.lower_bound({lender.first, 1}); job != jobs_.end() && job->first.first == lender.first;
+         ++job) {
+        left -= job->second.job.inside == lender.second ? job->second.job.cores : 0;
+    }
+    return left;
+}
+
+bool ClosedJobs::report_past(Ledgers& ledgers, ReportedKey key, const ReportedStart& start) {
+    const ReportedKey lender{key.first, jobs_.count({key.first, start.inside}) != 0 ? start.inside : 0};
+    if (jobs_.count(lender) == 0 || jobs_.count(key) != 0) {
+        return false;
+    }
+    const std::int64_t cores = std::min(start.cores, cores_left(lender));
+    if (cores <= 0) {
+        return false;
+    }
+    const Instant begin = date_report(ledgers, lender, start.at);
+    const ClosedJob& around = jobs_.at(lender);
+    const RunningJob job{.payer = start.payer.value_or(around.job.payer),
+                         .cores = cores,
+                         .start = begin,
+                         .inside = lender.second,
+                         .bill = {.rate = around.job.rate_of(cores)}};
+    const ClosedJob closed{job, std::max(begin, around.end), {}};
+    lend_between(ledgers, closed, key.first, begin, closed.end, 1);
+    keep(ledgers, key, closed);
+    return true;
+}
+
+void ClosedJobs::follow(std::span<const NodeId> moved) {
+    for (auto& [key, closed] : jobs_) {
+        follow_tree(closed.job, moved);
+    }
+}
+
+}  // namespace weir::priority

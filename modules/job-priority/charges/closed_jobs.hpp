@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: what an earlier life of a child instance left open when its job ended, and the corrections by its next life.
+// Must not know: which instance a record is from, jobs that still run.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+
+#include "modules/job-priority/charges/ledgers.hpp"
+#include "modules/job-priority/charges/running_job.hpp"
+
+namespace weir::priority {
+
+class ClosedJobs {
+  public:
+    /// The number of closed jobs that are kept; beyond twice this number the older half is dropped.
+    static constexpr std::size_t kept = 20000;
+
+    /// Payers by their paths in `tree`.
+    void restore(const ShareTree& tree, const SavedState& saved);
+
+    /// Keeps a job that ends with its child, or the child's own (job id 0 in the key). O(log jobs).
+    void keep(Ledgers& ledgers, ReportedKey key, const ClosedJob& closed);
+    /// After keep(): drops what is too much.
+    void prune(StateLog& log);
+    /// A closed job ended at `at`, or at the last report about its lender's cores, if that is later, not when the job
+    /// around it did: its payer and who lent it the cores get the difference. False, and nothing, when `key` is not
+    /// closed. O(depth).
+    bool correct_end(Ledgers& ledgers, ReportedKey key, Instant at);
+    /// A job that began in a closed child's job and was not reported before: charged from `start.at` (see
+    /// correct_end()) to that job's end, until correct_end() says more. False, and nothing, when `key` is known, its
+    /// child is not closed, or no core is left. O(depth + closed jobs of the child).
+    bool report_past(Ledgers& ledgers, ReportedKey key, const ReportedStart& start);
+
+    const std::map<ReportedKey, ClosedJob>& all() const { return jobs_; }
+    /// Another tree. `moved`: by old node, who pays now.
+    void follow(std::span<const NodeId> moved);
+
+  private:
+    void lend_between(Ledgers& ledgers, const ClosedJob& closed, std::uint64_t child, Instant from, Instant to,
+                      int sign) const;
+    Instant date_report(Ledgers& ledgers, ReportedKey lender, Instant at);
+    std::int64_t cores_left(ReportedKey lender) const;
+
+    std::map<ReportedKey, ClosedJob> jobs_;
+};
+
+}  // namespace weir::priority

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: what is known of a job that is charged, or was, and its rows in the state file.
+// Must not know: when a job is charged, the ledgers.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "libfairshare/tree/share_tree.hpp"
+#include "libfairshare/usage/usage_ledger.hpp"
+#include "modules/job-priority/state/state_rows.hpp"
+
+namespace weir::priority {
+
+/// A job that is being charged.
+struct RunningJob {
+    NodeId payer = unassociated;
+    std::int64_t cores = 0;
+    Instant start;
+    std::uint64_t inside = 0;  ///< of a reported job: the reported job whose cores it uses; 0: the child's own job
+    std::int64_t given = 0;    ///< cores that reported jobs inside it use
+    std::size_t inner = 0;     ///< open reported jobs inside it
+    Bill bill{};
+    /// The time of the last report about its cores: no later report may be dated before it. Epoch: none.
+    Instant told_until{};
+    JobRun run{};  ///< not of reported jobs
+
+    /// The rate of a job that uses `part` of its cores, rounded down.
+    std::int64_t rate_of(std::int64_t part) const {
+        return static_cast<std::int64_t>(static_cast<__int128>(bill.rate) * part / cores);
+    }
+};
+
+/// A child's report that a job inside it began.
+struct ReportedStart {
+    std::uint64_t inside = 0;     ///< as in RunningJob
+    std::optional<NodeId> payer;  ///< none: who pays for the cores now
+    std::int64_t cores = 0;       ///< at most; others may use the rest already
+    Instant at;
+};
+
+/// A job that was ended with the job whose cores it used, or that outer job itself: its child may correct the end.
+struct ClosedJob {
+    RunningJob job;
+    Instant end;
+    DownlinkRow downlink;  ///< see ClosedRow
+};
+
+/// After another tree is in force. \param moved  by old node, who pays now
+inline void follow_tree(RunningJob& job, std::span<const NodeId> moved) {
+    job.payer = is_in_tree(job.payer) ? moved[job.payer.value] : job.payer;
+}
+
+/// \param tree  the tree in force: rows name the payer's path in it
+inline RunningRow row_of(const ShareTree& tree, const RunningJob& job) {
+    return {payer_path(tree, job.payer), job.cores, job.start, job.inside, job.bill, job.told_until, job.run};
+}
+
+inline ClosedRow row_of(const ShareTree& tree, const ClosedJob& closed) {
+    return {row_of(tree, closed.job), closed.end, closed.downlink};
+}
+
+/// A path that the tree lacks is `unassociated`. What other jobs use of its cores is not in its row.
+inline RunningJob job_of(const ShareTree& tree, const RunningRow& row) {
+    return {.payer = payer_at(tree, row.path),
+            .cores = row.cores,
+            .start = row.start,
+            .inside = row.inside,
+            .bill = row.bill,
+            .told_until = row.told_until,
+            .run = row.run};
+}
+
+}  // namespace weir::priority

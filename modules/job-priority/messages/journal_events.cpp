@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: reading of journal responses. See journal_events.hpp.
+#include "modules/job-priority/messages/journal_events.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "libfairshare/base/fsd.hpp"
+#include "libfairshare/base/json/r.hpp"
+#include "libfairshare/base/memory_size.hpp"
+
+namespace weir::priority {
+namespace {
+
+// A jobspec beyond these is nonsense; the limits keep products inside 64 bits.
+constexpr std::int64_t count_max = 1'000'000'000;
+constexpr int depth_max = 32;
+
+Error incomplete(const std::string& what) {
+    return Error{std::errc::protocol_error, what};
+}
+
+std::string text_at(FlatValue object, std::string_view key) {
+    return object[key].string().value_or("");
+}
+
+std::int64_t integer_at(FlatValue object, std::string_view key) {
+    return object[key].integer().value_or(0);
+}
+
+/// The first element of an array; nothing of anything else.
+FlatValue first_of(FlatValue list) {
+    return list.is_array() ? list.first() : FlatValue();
+}
+
+/// A count: a number, {"min": n, ...} or an RFC 14 range as text "2+".
+std::int64_t count_of(FlatValue resource) {
+    const FlatValue count = resource["count"];
+    std::int64_t value = 1;
+    if (const auto whole = count.integer()) {
+        value = *whole;
+    } else if (count.is_object()) {
+        value = integer_at(count, "min");
+    } else if (const auto text = count.string()) {
+        std::from_chars(text->data(), text->data() + text->size(), value);
+    }
+    return std::clamp<std::int64_t>(value, 0, count_max);
+}
+
+/// Cores that the resources ask for (RFC 14, 25): counts multiply along nodes, slots and cores; of a range the least.
+std::int64_t cores_in(FlatValue resources, std::int64_t factor, int depth) {
+    std::int64_t cores = 0;
+    if (depth > depth_max) {
+        return 0;
+    }
+    for (FlatValue resource = first_of(resources); resource; resource = resource.next()) {
+        const std::int64_t count = std::min(count_max, factor * count_of(resource));
+        cores += text_at(resource, "type") == "core" ? count : cores_in(resource["with"], count, depth + 1);
+    }
+    return std::min(cores, count_max);
+}
+
+/// Adds what the jobspec asks for of each type but cores and nodes; counts multiply along the way.
+void add_amounts(FlatValue resources, std::int64_t factor, int depth, std::map<std::string, double>& amounts) {
+    if (depth > depth_max) {
+        return;
+    }
+    for (FlatValue resource = first_of(resources); resource; resource = resource.next()) {
+        const std::int64_t count = std::min(count_max, factor * count_of(resource));
+        const std::string type = text_at(resource, "type");
+        if (type != "core" && type != "node") {
+            amounts[type == "gpu" ? "gpus" : type] += static_cast<double>(count);
+        }
+        add_amounts(resource["with"], count, depth + 1, amounts);
+    }
+}
+
+/// See JobRequest::amounts.
+std::map<std::string, double> requested_amounts(FlatValue resources, FlatValue system) {
+    std::map<std::string, double> amounts;
+    add_amounts(resources, 1, 0, amounts);
+    const auto slots = amounts.extract("slot");
+    if (const auto mib = parse_mib(text_at(system["weir"], "memory_per_slot")); mib && slots) {
+        amounts["memory"] += slots.mapped() * *mib / 1024.;
+    }
+    return amounts;
+}
+
+/// The nodes it names; 1 where it names none.
+std::int64_t nodes_in(FlatValue resources) {
+    const FlatValue first = first_of(resources);
+    return text_at(first, "type") == "node" ? std::max<std::int64_t>(1, count_of(first)) : 1;
+}
+
+/// 0, nothing and what cannot be read: no limit.
+Duration wall_time_of(FlatValue value) {
+    const auto number = value.number();
+    const auto read = number ? duration_from_number(*number) : parse_fsd(value.string().value_or("0"));
+    return read && *read > Duration::zero() ? *read : Duration::max();
+}
+
+JobRequest read_request(FlatValue jobspec) {
+    const FlatValue system = jobspec["attributes"]["system"];
+    const FlatValue resources = jobspec["resources"];
+    JobRequest request;
+    request.account = text_at(system, "bank");
+    request.queue = text_at(system, "queue");
+    request.qos = text_at(system, "qos");
+    request.cores = std::max<std::int64_t>(1, cores_in(resources, 1, 0));
+    request.nodes = nodes_in(resources);
+    request.wall_time = wall_time_of(system["duration"]);
+    request.amounts = requested_amounts(resources, system);
+    const FlatValue weir = system["weir"];
+    if (const auto routed = weir["userid"].integer()) {
+        request.routed_for = static_cast<std::uint32_t>(*routed);
+    }
+    const FlatValue serves = first_of(weir["serves"]);
+    request.is_instance = static_cast<bool>(serves);
+    if (serves && !serves.next()) {
+        request.serves = serves.string().value_or("");
+    }
+    return request;
+}
+
+SubmitEvent read_submit(FlatValue context, FlatValue jobspec) {
+    SubmitEvent submit;
+    submit.userid = static_cast<std::uint32_t>(integer_at(context, "userid"));
+    if (const auto urgency = context["urgency"].integer()) {
+        submit.urgency = static_cast<int>(*urgency);
+    }
+    submit.request = read_request(jobspec);
+    submit.copy_of = static_cast<FluxJobId>(integer_at(jobspec["attributes"]["system"]["weir"], "jobid"));
+    return submit;
+}
+
+UpdateEvent read_update(FlatValue context) {
+    const FlatValue duration = context["attributes.system.duration"];
+    return {context["attributes.system.bank"].string(), context["attributes.system.queue"].string(),
+            context["attributes.system.qos"].string(), duration ? std::optional(wall_time_of(duration)) : std::nullopt};
+}
+
+AllocEvent read_alloc(FlatValue context, FlatValue R) {
+    const Json document = Json::of(R);
+    const auto read = decode_r(document.get());
+    const auto cores = read ? static_cast<std::int64_t>(core_count(read->resources)) : 0;
+    const auto nodes = read ? static_cast<std::int64_t>(read->resources.nodes.size()) : 1;
+    return {cores, static_cast<bool>(context["annotations"]["weir"]["child"]), nodes};
+}
+
+/// The event is that of the broker's return, `seconds` after it was last seen: before it goes the one of its end. Each
+/// has its place among the other jobs' events.
+void push_down(const JobEvent& up, double seconds, JournalMessage& into) {
+    const auto length = duration_from_number(seconds);
+    if (length && *length < up.time.time_since_epoch()) {
+        into.events.push_back({up.id, up.time - *length, DownEvent{*length}});
+    }
+}
+
+/// Appends the event if it is one of ours. False when the entry is no RFC 18 event.
+bool read_event(FlatValue entry, FlatValue message, JournalMessage& into) {
+    const auto time = entry["timestamp"].number();
+    const auto kind = entry["name"].string();
+    const FlatValue context = entry["context"];
+    if (!time || !kind) {
+        return false;
+    }
+    JobEvent event{into.id, instant_from_seconds(*time), CleanEvent{}};
+    if (*kind == "submit") {
+        event.what = read_submit(context, message["jobspec"]);
+    } else if (*kind == "depend") {
+        event.what = DependEvent{};
+    } else if (*kind == "urgency") {
+        event.what = UrgencyEvent{static_cast<int>(integer_at(context, "urgency"))};
+    } else if (*kind == "jobspec-update") {
+        event.what = read_update(context);
+    } else if (*kind == "alloc") {
+        event.what = read_alloc(context, message["R"]);
+    } else if (*kind == "free") {
+        event.what = FreeEvent{};
+    } else if (*kind == "weir.down") {
+        push_down(event, context["seconds"].number().value_or(0), into);
+        event.what = UpEvent{};
+    } else if (*kind != "clean") {
+        return true;
+    }
+    into.events.push_back(std::move(event));
+    return true;
+}
+
+}  // namespace
+
+Json journal_filter() {
+    Json names = Json::object();
+    for (const char* name : {"submit", "depend", "urgency", "jobspec-update", "alloc", "free", "weir.down", "clean"}) {
+        names.set(name, 1);
+    }
+    return names;
+}
+
+Result<JournalMessage> read_journal(FlatValue message) {
+    JournalMessage read;
+    const auto id = message["id"].integer();
+    const FlatValue events = message["events"];
+    if (!id || !events.is_array()) {
+        return incomplete("a journal response without id and events");
+    }
+    if (*id == -1) {
+        read.is_sentinel = true;
+        return read;
+    }
+    read.id = static_cast<FluxJobId>(*id);
+    for (FlatValue entry = events.first(); entry; entry = entry.next()) {
+        if (!read_event(entry, message, read)) {
+            return incomplete("a journal entry without timestamp and name");
+        }
+    }
+    return read;
+}
+
+}  // namespace weir::priority

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: talking to the scheduler: whether it takes the order of the head from us (sched.order, which Weir's schedulers
+// serve), how many jobs it looks at, and the values that changed, one request at a time. Must not know how an order
+// comes about.
+#pragma once
+#include <functional>
+
+#include "modules/common/flux_cpp.hpp"
+#include "modules/job-priority/priority_service.hpp"
+
+namespace weir::priority {
+
+class SchedulerLink {
+  public:
+    /// \param changed  called when the scheduler turns out to be another: every job is to be judged
+    SchedulerLink(flux_t* h, double time_scale, PriorityService& service, std::function<void()> changed);
+
+    /// Asks the scheduler what it is, and sends what is due; at most one request is open. Cheap if nothing is due.
+    void pump();
+    /// Another scheduler may be there: the next pump asks.
+    void look_again() { is_look_due_ = true; }
+    /// Whether the scheduler has every value, or takes none.
+    bool is_settled() const;
+    flux_t* flux() const { return h_; }
+
+  private:
+    enum class Sent { order, window };
+    void send(Sent what, const char* topic, const Json& payload);
+    void on_answer(flux_future_t* f);
+    void take_order_answer(const Json& answer);
+    void set(const SchedulerView& view);
+
+    flux_t* h_;
+    PriorityService& service_;
+    std::function<void()> changed_;
+    flux::Future out_;
+    Sent out_what_ = Sent::order;
+    bool is_look_due_ = true;
+    double answer_timeout_s_;
+};
+
+}  // namespace weir::priority

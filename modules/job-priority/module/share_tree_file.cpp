@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: see share_tree_file.hpp.
+#include "modules/job-priority/module/share_tree_file.hpp"
+
+#include <sys/inotify.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstring>
+#include <sstream>
+#include <utility>
+
+#include "libfairshare/base/text/text_file.hpp"
+
+namespace weir::priority {
+namespace {
+
+constexpr const char* default_name = "shares.toml";
+constexpr std::int64_t ns_in_s = 1'000'000'000;
+}  // namespace
+
+ShareTreeFile::ShareTreeFile(flux_t* h, PriorityService& service, StateLink& state)
+    : h_(h), service_(service), state_(state) {}
+
+ShareTreeFile::~ShareTreeFile() {
+    watcher_.reset();
+    if (inotify_ >= 0) {
+        (void)close(inotify_);
+    }
+}
+
+ShareTreeFile::Stamp ShareTreeFile::stamp_of(const std::string& path) {
+    struct stat found {};
+    if (stat(path.c_str(), &found) != 0) {
+        return {};
+    }
+    return {found.st_dev, found.st_ino, found.st_size, found.st_mtim.tv_sec * ns_in_s + found.st_mtim.tv_nsec};
+}
+
+std::string ShareTreeFile::path_of_settings() const {
+    const Settings& settings = service_.settings();
+    const ConfigPlaces places = ConfigPlaces::of(h_);
+    return (settings.is_share_tree_named ? places.resolved(settings.share_tree) : places.beside / default_name)
+        .string();
+}
+
+bool ShareTreeFile::read(Instant now) {
+    if (std::string path = path_of_settings(); path != path_ || inotify_ < 0) {
+        path_ = std::move(path);
+        stamp_.reset();
+        watch_folder();
+        warn_of_place();
+    }
+    const Stamp stamp = stamp_of(path_);
+    const bool is_saved = stamp_ && stamp != *stamp_;
+    stamp_ = stamp;
+    is_due_ = false;
+    is_unkept_ = false;
+    service_.trees().set_problem({});
+    const Result<std::string> text = read_text_file(path_);
+    bool is_taken = false;
+    if (text) {
+        is_taken = take(*text, now);
+    } else if (service_.settings().is_share_tree_named || is_saved ||
+               text.error().code != std::errc::no_such_file_or_directory) {
+        service_.trees().set_problem("cannot read the share tree " + path_ + ": " + text.error().message +
+                                     "; make the file or name another with [weir] share-tree");
+    }
+    tell(is_taken, is_saved);
+    return is_taken;
+}
+
+bool ShareTreeFile::take(const std::string& text, Instant now) {
+    TreeStore& trees = service_.trees();
+    auto proposal = trees.propose_file(service_.accounting().tree(), text, path_, now);
+    if (!proposal) {
+        trees.set_problem(proposal.error().message);
+        return false;
+    }
+    if (!*proposal) {
+        return false;
+    }
+    TreeChangeover changeover = service_.prepare(std::move(**proposal), now);
+    if (const Status written = state_.write(changeover.batch); !written) {
+        trees.set_problem(path_ + " is not in force: it cannot be kept: " + written.error().message);
+        is_unkept_ = true;
+        return false;
+    }
+    service_.accept(std::move(changeover));
+    return true;
+}
+
+void ShareTreeFile::tell(bool is_taken, bool is_saved) {
+    const TreeStore& trees = service_.trees();
+    const auto revision = std::to_string(trees.in_force().revision);
+    if (!trees.problem().empty()) {
+        std::istringstream lines(trees.problem());
+        for (std::string line; std::getline(lines, line);) {
+            flux::log(h_, LOG_WARNING, line);
+        }
+        flux::log(h_, LOG_ERR,
+                  trees.in_force().revision == 0
+                      ? std::string("there is no usable share tree: every job has fair share 0 until there is one")
+                      : "the share tree stays at revision " + revision);
+    } else if (is_taken) {
+        flux::log(h_, LOG_INFO, "the share tree " + path_ + " is in force as revision " + revision);
+    } else if (trees.in_force().revision == 0) {
+        flux::log(h_, LOG_WARNING, "there is no share tree (" + path_ + "): every job has fair share 0");
+    } else if (is_saved) {
+        flux::log(h_, LOG_INFO,
+                  "the share tree " + path_ + " has the same text as before; revision " + revision + " stays in force");
+    }
+}
+
+void ShareTreeFile::warn_of_place() const {
+    const ConfigPlaces places = ConfigPlaces::of(h_);
+    const std::filesystem::path path = path_;
+    if (!places.is_folder_read) {
+        return;
+    }
+    if (path.parent_path() == places.folder && path.extension() == ".toml") {
+        flux::log(h_, LOG_WARNING,
+                  "Flux reads every *.toml in " + places.folder.string() + " as configuration: a mistake in " + path_ +
+                      " stops the instance at its next start; move the file to " +
+                      (places.beside / path.filename()).string() + " and name it so with [weir] share-tree");
+    } else if (const auto former = places.folder / default_name;
+               !service_.settings().is_share_tree_named && stamp_of(former.string()).size >= 0) {
+        flux::log(h_, LOG_WARNING,
+                  former.string() +
+                      " is not read as share tree, since Flux reads every *.toml there as configuration; "
+                      "move it to " +
+                      path_);
+    }
+}
+
+// ---- saves ----
+
+void ShareTreeFile::watch_folder() {
+    watcher_.reset();
+    if (inotify_ >= 0) {
+        (void)close(inotify_);
+    }
+    inotify_ = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+    const std::string folder = std::filesystem::path(path_).parent_path().string();
+    if (inotify_ < 0 || inotify_add_watch(inotify_, folder.c_str(), IN_CLOSE_WRITE | IN_MOVED_TO) < 0) {
+        return;  // a pass notices
+    }
+    watcher_.reset(flux_fd_watcher_create(flux_get_reactor(h_), inotify_, FLUX_POLLIN,
+                                          flux::on_watcher<&ShareTreeFile::on_folder>, this));
+    flux_watcher_start(watcher_.get());
+}
+
+void ShareTreeFile::on_folder() {
+    const std::string name = std::filesystem::path(path_).filename().string();
+    alignas(inotify_event) std::array<char, 4096> buffer{};
+    for (ssize_t size = 0; (size = ::read(inotify_, buffer.data(), buffer.size())) > 0;) {
+        for (ssize_t at = 0; at < size;) {
+            inotify_event event{};
+            std::memcpy(&event, buffer.data() + at, sizeof(event));
+            const bool is_lost = (event.mask & IN_Q_OVERFLOW) != 0;
+            is_due_ |= is_lost || (event.len > 0 && name == buffer.data() + at + sizeof(event));
+            at += static_cast<ssize_t>(sizeof(event) + event.len);
+        }
+    }
+}
+
+bool ShareTreeFile::read_if_due(Instant now) {
+    const bool is_due = is_due_ || (is_unkept_ && !state_.has_failed());
+    return is_due && read(now);
+}
+
+bool ShareTreeFile::read_if_changed(Instant now) {
+    const Stamp stamp = stamp_of(path_);
+    const bool is_settled = seen_ == stamp;
+    seen_ = stamp;
+    return stamp != stamp_ && is_settled && read(now);
+}
+
+}  // namespace weir::priority

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the share-tree file while the module runs: where it is, when it is read again, and the messages about it.
+// Must not know what a share tree may say. `flux config reload` does not reach a module whose configuration is as
+// before, so a save of the file is noticed here: at once by inotify, else by passes that see another time of change.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "modules/common/flux_cpp.hpp"
+#include "modules/job-priority/module/config_places.hpp"
+#include "modules/job-priority/module/state_link.hpp"
+#include "modules/job-priority/priority_service.hpp"
+
+namespace weir::priority {
+
+class ShareTreeFile {
+  public:
+    ShareTreeFile(flux_t* h, PriorityService& service, StateLink& state);
+    ~ShareTreeFile();
+    ShareTreeFile(const ShareTreeFile&) = delete;
+    ShareTreeFile& operator=(const ShareTreeFile&) = delete;
+
+    /// Reads the file that the settings in force name, and logs what became of it. A bad file changes nothing.
+    /// Returns whether another tree is in force now.
+    bool read(Instant now);
+    /// read() if the file was saved since the last read, or could not be kept then. O(1) if not.
+    bool read_if_due(Instant now);
+    /// The same by the file's time of change, for a file system that tells of no saves. A change counts when the next
+    /// call sees the same: a file that is half written must not become the tree. One stat(2).
+    bool read_if_changed(Instant now);
+
+    flux_t* flux() const { return h_; }
+
+  private:
+    /// What stat(2) says of a file; a save changes it.
+    struct Stamp {
+        std::uint64_t device = 0;
+        std::uint64_t inode = 0;
+        std::int64_t size = -1;  ///< -1: no file
+        std::int64_t changed_ns = 0;
+        friend bool operator==(const Stamp&, const Stamp&) = default;
+    };
+    static Stamp stamp_of(const std::string& path);
+
+    std::string path_of_settings() const;
+    bool take(const std::string& text, Instant now);
+    void tell(bool is_taken, bool is_saved);
+    void warn_of_place() const;
+    void watch_folder();
+    void on_folder();
+
+    flux_t* h_;
+    PriorityService& service_;
+    StateLink& state_;
+    std::string path_;
+    std::optional<Stamp> stamp_;  ///< before the last read
+    std::optional<Stamp> seen_;   ///< by the last read_if_changed()
+    bool is_due_ = false;         ///< saved since
+    bool is_unkept_ = false;      ///< could not be kept: due when the state file is written again
+    int inotify_ = -1;
+    flux::Watcher watcher_;
+};
+
+}  // namespace weir::priority

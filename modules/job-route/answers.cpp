@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: Answers. See answers.hpp.
+#include "modules/job-route/answers.hpp"
+
+#include <algorithm>
+
+namespace weir::route {
+namespace {
+
+constexpr std::size_t asked_max = 256;  ///< at the same time: as many as the parent has on their way
+
+Reply no_answer(int errnum, const std::string& why) {
+    Reply reply;
+    reply.errnum = errnum;
+    reply.error = why;
+    return reply;
+}
+
+}  // namespace
+
+Answers::Answers(flux_t* h, const ChildLink& link, Send send) : h_(h), link_(link), send_(std::move(send)) {}
+
+void Answers::asked(const std::string& session, json_t* questions) {
+    std::size_t index = 0;
+    json_t* value = nullptr;
+    json_array_foreach(questions, index, value) {
+        const auto question = decode_question(value);
+        if (!question) {
+            flux::log(h_, LOG_ERR, "a question of the parent: " + question.error().message);
+            continue;
+        }
+        const flux::Caught caught = flux::catching([&] { ask(session, *question); });
+        if (caught.errnum != 0) {
+            send(session, question->number, no_answer(caught.errnum, caught.message));
+        }
+    }
+}
+
+/// As the owner: the parent has checked who asks about which job, and the copy here is the owner's.
+void Answers::ask(const std::string& session, const Question& question) {
+    const LocalId local = link_.local_of(question.id);
+    if (local.value == 0) {
+        throw flux::Failure(ENOENT, "this partition does not know the job");
+    }
+    if (asked_.size() >= asked_max) {
+        throw flux::Failure(EBUSY, "too many questions are on their way in the partition");
+    }
+    Json payload = Json::object();
+    payload.set("id", local.value).set("topic", question.topic).set("payload", question.payload.share());
+    flux::Future future = flux::rpc(h_, flux::service_name(h_, "job-route") + ".ask", payload);
+    flux_future_t* key = future.get();
+    flux::then<&Answers::on_answer>(key, this);
+    asked_.emplace(key, Asked{std::move(future), session, question.number, local});
+}
+
+void Answers::on_answer(flux_future_t* f) {
+    const auto found = asked_.find(f);
+    if (found == asked_.end()) {
+        return;
+    }
+    const Asked done = std::move(found->second);
+    asked_.erase(found);
+    Reply reply;
+    const flux::Caught caught = flux::catching([&] {
+        const Json body = flux::rpc_get(f, "job-route.ask");
+        reply = flux::value_or_throw(decode_reply(body.get()));
+        to_parents_ids(reply.answer.get());
+    });
+    if (caught.errnum != 0) {
+        reply = no_answer(caught.errnum, caught.message);
+    }
+    reply.id = done.local.value;
+    send(done.session, done.number, reply);
+}
+
+void Answers::send(const std::string& session, std::uint64_t number, const Reply& reply) {
+    Json message = Json::object();
+    message.set("number", number).set("body", encode(reply));
+    send_(session, std::move(message));
+}
+
+/// Jobs in an answer: itself, the first of the queue, those ahead of it. A job that the parent does not know keeps its
+/// id here, and a word says so.
+void Answers::to_parents_ids(json_t* answer) const {
+    const auto translate = [this](json_t* object, const char* key) {
+        json_t* id = json_object_get(object, key);
+        if (!json_is_integer(id)) {
+            return;
+        }
+        const JobId above = link_.parent_of(LocalId{static_cast<std::uint64_t>(json_integer_value(id))});
+        if (above.value != 0) {
+            json_object_set_new(object, key, json_integer(static_cast<json_int_t>(above.value)));
+        } else {
+            json_object_set_new(object, "is_below", json_true());
+        }
+    };
+    translate(answer, "id");
+    translate(answer, "behind");
+    translate(json_object_get(answer, "job"), "id");
+    std::size_t index = 0;
+    json_t* ahead = nullptr;
+    json_array_foreach(json_object_get(answer, "ahead"), index, ahead) {
+        translate(ahead, "id");
+    }
+}
+
+}  // namespace weir::route

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: which ids a routed job has at the parent and in its child, also for a while after its end: people still ask for
+// its output. Must not know anything else of the job.
+#pragma once
+#include <cstddef>
+#include <deque>
+#include <map>
+
+#include "modules/job-route/messages.hpp"
+
+namespace weir::route {
+
+/// All active jobs that were added, and the latest that ended. 0 where nothing is known. O(log size) each.
+class CopyIds {
+  public:
+    /// The child has the job under this id. A later copy of the job takes the place of an earlier one.
+    void add(JobId id, LocalId local) {
+        const auto [known, is_first] = local_of_.try_emplace(id, local);
+        if (!is_first && known->second != local) {
+            id_of_.erase(known->second);
+            known->second = local;
+        } else if (!is_first) {
+            return;
+        }
+        const auto [same, is_new] = id_of_.try_emplace(local, id);
+        if (!is_new) {
+            same->second = JobId{};  // two children gave the same id: nobody can say which job is meant
+        }
+    }
+    /// Of the jobs that ended, the oldest is forgotten when there are more than `ended_max`.
+    void ended(JobId id) {
+        if (local_of_.count(id) == 0) {
+            return;
+        }
+        ended_.push_back(id);
+        if (ended_.size() > ended_max) {
+            if (const auto oldest = local_of_.find(ended_.front()); oldest != local_of_.end()) {
+                id_of_.erase(oldest->second);
+                local_of_.erase(oldest);
+            }
+            ended_.pop_front();
+        }
+    }
+    LocalId local_of(JobId id) const {
+        const auto found = local_of_.find(id);
+        return found != local_of_.end() ? found->second : LocalId{};
+    }
+    JobId id_of(LocalId local) const {
+        const auto found = id_of_.find(local);
+        return found != id_of_.end() ? found->second : JobId{};
+    }
+
+    static constexpr std::size_t ended_max = 10000;  ///< as many ended jobs as an instance keeps by default
+
+  private:
+    std::map<JobId, LocalId> local_of_;
+    std::map<LocalId, JobId> id_of_;
+    std::deque<JobId> ended_;
+};
+
+}  // namespace weir::route

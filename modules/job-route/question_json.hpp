@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: questions about one job that instances pass on to each other, their answers, and the JSON of both. Whatever
+// comes in is checked. Must not know Flux, or who may ask. Source: README.md of this folder, ADR 0255.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "libfairshare/base/json/json.hpp"
+#include "libfairshare/base/result.hpp"
+#include "modules/job-route/messages.hpp"
+
+namespace weir::route {
+
+/// Who may ask it, beside the owner of the instance.
+enum class Audience : std::uint8_t { everybody, user_of_the_job };
+
+/// A request to a service, about one job: `payload` gets the job's id in the instance that answers.
+struct QuestionKind {
+    const char* topic;
+    Audience audience;
+};
+/// nullptr where instances pass no such question on.
+const QuestionKind* question_kind(std::string_view topic);
+/// The topics, for messages: "sched.why, ...".
+std::string question_topics();
+
+inline constexpr std::size_t question_bytes_max = 4096;    ///< of a payload
+inline constexpr std::size_t answer_bytes_max = 2u << 20;  ///< of an answer; a part of an output has 256 KiB
+inline constexpr std::size_t answer_depth_max = 16;        ///< instances on the way of an answer
+
+struct Question {
+    std::uint64_t number = 0;  ///< of the parent; the answer quotes it
+    JobId id;
+    std::string topic;
+    Json payload;  ///< an object
+};
+
+/// What is known: `id` is the job's in the instance that says it; hops lead to the instance that answered, none if it
+/// is this one. Either `answer` or an errnum and a sentence.
+struct Reply {
+    struct Hop {
+        std::uint64_t child = 0;  ///< the partition, as a job of the instance above it
+        std::uint64_t id = 0;     ///< the job in the partition; 0: unknown
+        std::vector<std::string> serves;
+    };
+    std::uint64_t id = 0;
+    std::vector<Hop> hops;
+    Json answer;
+    int errnum = 0;
+    std::string error;
+};
+
+Json encode(const Question& question);
+Result<Question> decode_question(json_t* value);
+Json encode(const Reply& reply);
+Result<Reply> decode_reply(json_t* value);
+
+}  // namespace weir::route

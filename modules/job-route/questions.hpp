@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: questions about jobs (ask), and which instance answers them: this one, or the child that has the job. The asker
+// is checked here, where the job has its user. Also which ids a job has (ids). Source: ADR 0255; payloads in README.md.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "modules/common/flux_cpp.hpp"
+#include "modules/job-route/child_link.hpp"
+#include "modules/job-route/question_json.hpp"
+#include "modules/job-route/route_table.hpp"
+
+namespace weir::route {
+
+class Questions {
+  public:
+    /// The sessions of children.
+    struct Sessions {
+        /// The session of a child; empty where it is not attached.
+        std::function<std::string(JobId child)> session_of;
+        std::function<void(JobId child, const Json& message)> tell;
+        /// Whether the session is this child's and the user its own.
+        std::function<bool(JobId child, const std::string& session, std::uint32_t userid)> is_from;
+    };
+    /// \param link the jobs that this instance has of its parent; none if it has no parent.
+    Questions(flux_t* h, const RouteTable& table, const ChildLink& link, Sessions sessions);
+    ~Questions();
+    Questions(const Questions&) = delete;
+    Questions& operator=(const Questions&) = delete;
+    flux_t* flux() const { return h_; }
+
+  private:
+    struct Pending {
+        flux::MessageRef request;
+        std::uint32_t userid = 0;
+        bool is_owner = false;
+        const QuestionKind* kind = nullptr;
+        Json payload;
+        JobId id;  ///< of the job, in this instance
+        int ticks_left = 0;
+        std::vector<JobId> candidates;  ///< children still to be asked, the next one last
+        JobId child;                    ///< the one that was asked; 0: none
+        std::string session;            ///< its session
+        flux::Future future;            ///< a request to this instance
+    };
+    using Number = std::uint64_t;
+
+    void ask(const flux_msg_t* msg);
+    void answer(const flux_msg_t* msg);
+    Json ids(const flux_msg_t* msg);
+    void tick();
+    void arm();
+    JobId id_here(std::uint64_t id) const;
+    Json ids_of(std::uint64_t asked) const;
+    void check_room(std::uint32_t userid, bool is_owner) const;
+    void place(Number number, Pending& question);
+    void look_up(Pending& question);
+    void on_looked_up(flux_future_t* f);
+    void ask_here(Pending& question, std::uint32_t userid_of_job);
+    void on_answered_here(flux_future_t* f);
+    void ask_next(Number number, Pending& question);
+    void finish(Number number, Reply reply);
+    Reply unanswered(const Pending& question, int errnum, const std::string& why) const;
+    std::optional<Number> number_of(flux_future_t* f) const;
+    std::vector<std::string> serves_of(JobId child) const;
+
+    flux_t* h_;
+    const RouteTable& table_;
+    const ChildLink& link_;
+    Sessions sessions_;
+    Number next_ = 1;
+    std::map<Number, Pending> pending_;
+    flux::Watcher ticks_;
+    bool is_ticking_ = false;
+    flux::Handlers handlers_;
+};
+
+}  // namespace weir::route

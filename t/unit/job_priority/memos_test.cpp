@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+#include "modules/job-priority/sends/memos.hpp"
+
+#include <catch2/catch.hpp>
+#include <map>
+
+using namespace weir::priority;
+
+namespace {
+using Sent = std::vector<std::pair<FluxJobId, std::string>>;
+
+}  // namespace
+
+TEST_CASE("memos: a reason is told once, and withdrawn when it is gone") {
+    Memos memos;
+    std::map<FluxJobId, std::string> reasons{{7, "limit"}};
+    const auto reason_of = [&](FluxJobId id) { return reasons[id]; };
+    memos.mark(7, true);
+    memos.mark(8, false);
+    CHECK(memos.take(10, reason_of) == Sent{{7, "limit"}});
+    CHECK_FALSE(memos.has_work());
+    reasons.clear();
+    memos.mark(7, false);
+    CHECK(memos.take(10, reason_of) == Sent{{7, ""}});
+    memos.mark(7, false);
+    CHECK_FALSE(memos.has_work());
+}
+
+TEST_CASE("memos: a job that was let in before its memo went out gets none") {
+    Memos memos;
+    memos.mark(7, true);
+    CHECK(memos.take(10, [](FluxJobId) { return std::string(); }).empty());
+    CHECK_FALSE(memos.has_work());
+}
+
+TEST_CASE("memos: they go out in portions; after a restart of the job-manager all again") {
+    Memos memos;
+    const auto reason_of = [](FluxJobId) { return std::string("limit"); };
+    for (FluxJobId id = 1; id <= 3; ++id) {
+        memos.mark(id, true);
+    }
+    CHECK(memos.take(2, reason_of).size() == 2);
+    CHECK(memos.take(2, reason_of).size() == 1);
+    memos.restart();
+    memos.mark(2, false);
+    CHECK_FALSE(memos.has_work());
+    memos.mark(2, true);
+    memos.forget(2);
+    CHECK_FALSE(memos.has_work());
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Questions and their answers on the wire, and the two ids of a job.
+#include <catch2/catch.hpp>
+
+#include "modules/job-route/copy_ids.hpp"
+#include "modules/job-route/question_json.hpp"
+
+using namespace weir;
+using namespace weir::route;
+
+namespace {
+
+Json parsed(const char* text) {
+    auto json = Json::parse(text);
+    REQUIRE(json);
+    return std::move(json).value();
+}
+
+bool is_refused(const char* text) {
+    return !decode_reply(parsed(text).get());
+}
+
+}  // namespace
+
+TEST_CASE("question: comes out as it went in; what changes something is none") {
+    Question question{7, JobId{5}, "sched.why", Json::object()};
+    question.payload.set("offset", 3);
+    const auto read = decode_question(encode(question).get());
+    REQUIRE(read);
+    CHECK((read->number == 7 && read->id == JobId{5} && read->topic == "sched.why"));
+    CHECK(read->payload.dump() == "{\"offset\":3}");
+    CHECK(!decode_question(parsed(R"({"number":1,"id":2,"topic":"sched.why","payload":[]})").get()));
+    CHECK(question_kind("job-manager.raise") == nullptr);
+    CHECK(question_kind("job-exec.output")->audience == Audience::user_of_the_job);
+}
+
+TEST_CASE("answer: comes out as it went in, hops and all") {
+    Reply reply;
+    reply.id = 4;
+    reply.hops = {{9, 8, {"batch", "debug"}}, {7, 0, {}}};
+    reply.answer = parsed(R"({"reason":"resources"})");
+    auto read = decode_reply(encode(reply).get());
+    REQUIRE(read);
+    CHECK((read->id == 4 && read->hops.size() == 2 && read->hops[0].serves.size() == 2 && read->hops[1].child == 7));
+    CHECK(read->answer.dump() == "{\"reason\":\"resources\"}");
+    reply.errnum = 110;
+    reply.error = "late";
+    read = decode_reply(encode(reply).get());
+    REQUIRE(read);
+    CHECK((read->errnum == 110 && read->error == "late" && !read->answer));
+}
+
+TEST_CASE("answer: what a hostile child may send instead is refused") {
+    CHECK(is_refused("{}"));
+    CHECK(is_refused(R"({"id":1,"hops":[]})"));
+    CHECK(is_refused(R"({"id":1,"hops":[],"answer":"text"})"));
+    CHECK(is_refused(R"({"id":1,"hops":[],"answer":{},"errnum":2})"));
+    CHECK(is_refused(R"({"id":1,"hops":[],"errnum":-2})"));
+    CHECK(is_refused(R"({"id":1,"hops":[{"child":1}],"answer":{}})"));
+    Reply deep;
+    deep.hops.resize(answer_depth_max + 1);
+    CHECK(!decode_reply(encode(deep).get()));
+}
+
+TEST_CASE("copy ids: both ways, the last copy counts, an id of two copies is nobody's") {
+    CopyIds ids;
+    ids.add(JobId{1}, LocalId{10});
+    CHECK((ids.local_of(JobId{1}) == LocalId{10} && ids.id_of(LocalId{10}) == JobId{1}));
+    ids.add(JobId{1}, LocalId{11});
+    CHECK((ids.local_of(JobId{1}) == LocalId{11} && ids.id_of(LocalId{10}) == JobId{}));
+    ids.add(JobId{2}, LocalId{11});
+    CHECK(ids.id_of(LocalId{11}) == JobId{});
+}
+
+TEST_CASE("copy ids: ended jobs are forgotten, the oldest first, active ones never") {
+    CopyIds ids;
+    ids.add(JobId{1}, LocalId{1});
+    for (std::uint64_t i = 2; i <= CopyIds::ended_max + 3; i++) {
+        ids.add(JobId{i}, LocalId{i});
+        ids.ended(JobId{i});
+    }
+    CHECK(ids.local_of(JobId{1}) == LocalId{1});
+    CHECK(ids.local_of(JobId{3}) == LocalId{});
+    CHECK(ids.id_of(LocalId{3}) == JobId{});
+    CHECK(ids.local_of(JobId{4}) == LocalId{4});
+}

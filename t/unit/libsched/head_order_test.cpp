@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// The head of a queue that sorts by the values sent: its order against a full sort of all jobs, and how little is sent.
+#include "libsched/priority/head_order.hpp"
+
+#include <rapidcheck/catch.h>
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <map>
+#include <set>
+
+#include "t/unit/libsched/workload.hpp"
+
+using namespace weir;
+using test::at;
+
+namespace {
+
+PrioritySettings weights() {
+    PrioritySettings settings;
+    settings.weights = {};
+    settings.weights[index_of(Factor::wait)] = 400;
+    settings.weights[index_of(Factor::fairshare)] = 1000;
+    settings.weights[index_of(Factor::user)] = 90;
+    settings.wait_max = std::chrono::seconds(200);
+    return settings;
+}
+
+/// The engine, the head and the queue that sorts by values; jobs by id.
+struct World {
+    PriorityEngine engine{weights()};
+    HeadOrder head;
+    std::map<std::uint64_t, PriorityEngine::Slot> slots;
+    std::set<std::uint64_t> held_back;
+    std::map<std::uint64_t, std::uint32_t> values;  // of the other queue; a job's first is small
+    std::vector<double> factors{0.2, 0.5, 0.5, 0.9};
+    Instant now = at(0);
+    std::size_t sent = 0;
+
+    explicit World(std::size_t depth) : head(depth) {}
+
+    bool may_start(std::uint64_t id) const {
+        const int urgency = engine.inputs(slots.at(id)).urgency;
+        return urgency > 0 && urgency < 31 && held_back.count(id) == 0;
+    }
+    void put(std::uint64_t id) {
+        if (held_back.count(id) == 0) {
+            head.put(engine, slots.at(id), engine.inputs(slots.at(id)).queue, now);
+        }
+    }
+    void insert(const JobInputs& job) {
+        slots[job.id.value] = engine.insert(job);
+        values[job.id.value] = static_cast<std::uint32_t>(1 + job.id.value % 7);
+        put(job.id.value);
+    }
+    void erase(std::uint64_t id) {
+        head.remove(slots.at(id));
+        engine.remove(slots.at(id));
+        slots.erase(id);
+        values.erase(id);
+        held_back.erase(id);
+    }
+    void pass() {
+        for (const HeadOrder::Send& send : head.pass(engine, now, factors)) {
+            if (slots.count(send.id.value) != 0) {
+                sent++;
+                values[send.id.value] = send.value == 0 ? 5 : send.value;
+            }
+        }
+    }
+    std::int64_t fine(std::uint64_t id) const {
+        const JobInputs job = engine.inputs(slots.at(id));
+        return engine.fine_priority(slots.at(id), now, {}) + engine.fine_fairshare(job.association, factors);
+    }
+    /// Jobs that may start, of one queue or of all, as their priorities sort them. O(jobs log jobs).
+    std::vector<std::uint64_t> sorted(int queue) const {
+        std::vector<std::pair<std::int64_t, QueueKey>> keys;
+        for (const auto& [id, slot] : slots) {
+            const JobInputs job = engine.inputs(slot);
+            if (may_start(id) && (queue < 0 || job.queue == queue)) {
+                keys.push_back({-fine(id), {0, job.submit, job.id}});
+            }
+        }
+        std::sort(keys.begin(), keys.end());
+        std::vector<std::uint64_t> ids;
+        std::transform(keys.begin(), keys.end(), std::back_inserter(ids),
+                       [](const auto& k) { return k.second.id.value; });
+        return ids;
+    }
+    /// The same as the other queue has them.
+    std::vector<std::uint64_t> as_sent() const {
+        std::vector<QueueKey> keys;
+        for (const auto& [id, slot] : slots) {
+            if (may_start(id)) {
+                keys.push_back({values.at(id), engine.inputs(slot).submit, JobId{id}});
+            }
+        }
+        std::sort(keys.begin(), keys.end());
+        std::vector<std::uint64_t> ids;
+        std::transform(keys.begin(), keys.end(), std::back_inserter(ids), [](const auto& k) { return k.id.value; });
+        return ids;
+    }
+    /// The first `depth` jobs of each queue, in the order of all.
+    std::vector<std::uint64_t> expected() const {
+        std::set<std::uint64_t> firsts;
+        for (int queue = 0; queue < 2; queue++) {
+            const auto ids = sorted(queue);
+            firsts.insert(ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(std::min(head.depth(), ids.size())));
+        }
+        auto ids = sorted(-1);
+        std::erase_if(ids, [&](std::uint64_t id) { return firsts.count(id) == 0; });
+        return ids;
+    }
+};
+
+JobInputs any_job(std::uint64_t id, Instant now) {
+    JobInputs in;
+    in.id = JobId{id};
+    in.submit = at(*rc::gen::inRange(0, 3));
+    in.eligible = now - std::chrono::seconds(*rc::gen::inRange(-30, 300));
+    in.association = *rc::gen::inRange(0U, 5U);
+    in.queue = static_cast<std::uint16_t>(*rc::gen::inRange(0, 2));
+    in.urgency = *rc::gen::elementOf(std::vector<std::uint8_t>{16, 16, 16, 1, 30, 0, 31});
+    return in;
+}
+
+/// Whether the other queue's first jobs are the expected ones; jobs whose priorities differ by a unit of rounding may
+/// be in either order.
+void check_head(const World& world) {
+    const auto expected = world.expected();
+    const auto as_sent = world.as_sent();
+    RC_ASSERT(as_sent.size() >= expected.size());
+    for (std::size_t i = 0; i < expected.size(); i++) {
+        if (as_sent[i] != expected[i]) {
+            RC_ASSERT(std::abs(world.fine(as_sent[i]) - world.fine(expected[i])) <= 2);
+        }
+    }
+}
+
+}  // namespace
+
+// Kills: a job that left the head keeps a value among those of the head; a held or limited job keeps its place in the
+// head; the values of two jobs that swapped are kept; a new job does not displace the last of the head; a slot's next
+// job has the value of the one before it; a job that begins to age, or ends, is compared with the terms it had; the
+// head of one queue is the head of all; a factor's change moves only jobs that were put again.
+TEST_CASE("head order: whatever happens, the other queue's first jobs are the true first, in their order") {
+    rc::prop("after each pass, the scheduler starts the true first of the jobs that may start", [] {
+        World world(*rc::gen::inRange<std::size_t>(1, 7));
+        std::uint64_t next = 1;
+        const auto pick = [&] {
+            return std::next(world.slots.begin(), *rc::gen::inRange<int>(0, static_cast<int>(world.slots.size())))
+                ->first;
+        };
+        const int steps = *rc::gen::inRange(1, 60);
+        for (int step = 0; step < steps; step++) {
+            const int what = *rc::gen::inRange(0, 14);
+            if (what < 5 || world.slots.empty()) {
+                world.insert(any_job(next++, world.now));
+            } else if (what < 7) {  // the other queue starts its first, or another one ends
+                const auto waiting = world.as_sent();
+                world.erase(what == 5 || waiting.empty() ? pick() : waiting.front());
+            } else if (what < 9) {  // ranks swap
+                std::swap(world.factors[*rc::gen::inRange<std::size_t>(0, 4)],
+                          world.factors[*rc::gen::inRange<std::size_t>(0, 4)]);
+            } else if (what == 9) {  // edited, held, expedited, released
+                const std::uint64_t id = pick();
+                JobInputs job = any_job(id, world.now);
+                job.submit = world.engine.inputs(world.slots.at(id)).submit;
+                world.engine.update(world.slots.at(id), job);
+                world.put(id);
+            } else if (what == 10) {  // a limit holds it back, or no more
+                const std::uint64_t id = pick();
+                if (world.held_back.erase(id) == 0) {
+                    world.held_back.insert(id);
+                    world.head.remove(world.slots.at(id));
+                } else {
+                    world.put(id);
+                }
+            } else if (what == 11) {
+                world.now += std::chrono::seconds(*rc::gen::inRange(0, 100));
+                world.head.refresh(world.engine, world.now);
+            } else if (what == 12) {
+                world.head.set_depth(*rc::gen::inRange<std::size_t>(1, 7));
+            } else {
+                world.head.forget_values();
+                for (auto& [id, value] : world.values) {
+                    value = 5;
+                }
+            }
+            world.pass();
+            check_head(world);
+        }
+    });
+}
+
+TEST_CASE("head order: a pass after which nothing changed sends nothing") {
+    World world(4);
+    for (std::uint64_t id = 1; id <= 20; id++) {
+        JobInputs job;
+        job.id = JobId{id};
+        job.association = static_cast<std::uint32_t>(id % 4);
+        world.insert(job);
+    }
+    world.pass();
+    CHECK(world.sent == 4);
+    world.pass();
+    CHECK(world.sent == 4);
+}
+
+// Kills: the whole head is sent when one job enters it; jobs behind the head are sent.
+TEST_CASE("head order: draining a deep queue sends each job once, and a swap of ranks at most twice the head") {
+    constexpr std::size_t depth = 8;
+    constexpr std::uint64_t jobs = 3000;
+    World world(depth);
+    for (std::uint64_t id = 1; id <= jobs; id++) {
+        JobInputs job;
+        job.id = JobId{id};
+        job.submit = at(0);
+        job.eligible = never;
+        job.association = static_cast<std::uint32_t>(id % 3);
+        job.urgency = static_cast<std::uint8_t>(6 + id * 7 % 11);
+        world.insert(job);
+    }
+    world.factors = {1. / 3, 2. / 3, 1.};
+    world.pass();
+    std::size_t swaps = 0;
+    for (std::uint64_t started = 0; started < jobs; started++) {
+        const auto first = world.as_sent().front();
+        CHECK(world.fine(first) == world.fine(world.sorted(-1).front()));
+        world.erase(first);
+        if (started % 100 == 99) {
+            std::rotate(world.factors.begin(), world.factors.begin() + 1, world.factors.begin() + 3);
+            swaps++;
+        }
+        world.pass();
+    }
+    CHECK(world.sent <= jobs + 2 * depth * swaps);
+}
+
+// Kills: values that run out at one end are clamped, so that two jobs are equal.
+TEST_CASE("head order: when no value is left between two jobs, or at an end, all of the head get others") {
+    World world(2);
+    const auto job = [](std::uint64_t id, int urgency) {
+        JobInputs in;
+        in.id = JobId{id};
+        in.eligible = never;
+        in.association = 4;
+        in.urgency = static_cast<std::uint8_t>(urgency);
+        return in;
+    };
+    world.insert(job(1, 30));
+    world.insert(job(2, 1));
+    world.pass();
+    for (std::uint64_t id = 3; id < 60; id++) {  // each between the first and the one before it
+        world.insert(job(id, 16));
+        world.pass();
+        CHECK(world.as_sent().front() == 1);
+        CHECK(world.as_sent()[1] == world.sorted(-1)[1]);
+        world.engine.update(world.slots.at(id), job(id, 2));
+        world.put(id);
+        world.pass();
+    }
+}
