@@ -59,7 +59,7 @@ test_expect_success 'attributes: built-in ones and those of the command line are
 	call attr.get "{\"name\":\"broker.pid\"}" | jq -e ".value == \"$(broker_pid one)\"" &&
 	call attr.get "{\"name\":\"security.owner\"}" | jq -e ".value == \"$(id -u)\"" &&
 	call attr.get "{\"name\":\"my.attr\"}" | jq -e ".value == \"hello\"" &&
-	call attr.get "{\"name\":\"weir.config-dir\"}" | jq -e ".value == \"$PWD\""
+	call attr.get "{\"name\":\"config.path\"}" | jq -e ".value == \"$PWD/good.toml\""
 '
 test_expect_success 'attributes: there is no parent where there is none' '
 	test_expect_code 1 call attr.get "{\"name\":\"parent-uri\"}" >out &&

@@ -49,7 +49,7 @@ test_expect_success ROOT 'commands do not talk to whoever listens in such a dire
 	{ attacker python3 impostor.py "$DEFAULT/local-0" up >came 2>&1 3>&- 4>&- 5>&- & } && read -r impostor <up &&
 	test_expect_code 4 victim timeout 60 weir jobs >out 2>err &&
 	grep "belongs to user $NOBODY, not to user $VICTIM" err &&
-	kill $impostor && test ! -s came
+	test ! -s came && kill $impostor
 '
 test_expect_success ROOT 'nor in a directory of ones own that others may write to' '
 	rm -rf "$DEFAULT" && victim mkdir -m 777 "$DEFAULT" &&

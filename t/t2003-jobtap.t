@@ -101,6 +101,15 @@ test_expect_success 'a plugin may end jobs while all are given priorities: the o
 	job rpc job-manager.jobtap-query "{\"name\":\"test-tap.so\"}" >freed &&
 	tap "{\"op\":\"set\",\"priority\":4000000000}" && tap "{\"op\":\"all\"}"
 '
+writes() { sed -n "s/^syscw: //p" /proc/$BROKER_PID/io; }
+test_expect_success 'what a request to a plugin changes is on disk when it is answered, by one write for all' '
+	job submit -u 1 --copies 300 >many && job wait $(tail -n 1 many) priority &&
+	tap "{\"op\":\"set\",\"priority\":61}" && before=$(writes) &&
+	tap "{\"op\":\"all\"}" && test "$(grep -c "\"priority\":61}" state/jobs.journal)" -ge 300 &&
+	after=$(writes) && echo "$((after - before)) writes" && test $((after - before)) -lt 100 &&
+	tap "{\"op\":\"set\",\"priority\":4000000000}" && tap "{\"op\":\"all\"}" &&
+	for id in $(cat many); do job rpc job-manager.raise "{\"id\":$id,\"severity\":0,\"type\":\"cancel\"}" || return 1; done
+'
 test_expect_success 'the plugin'\''s items with jobs are freed with them' '
 	job rpc job-manager.jobtap-query "{\"name\":\"test-tap.so\"}" | jq -e ".path == \"$TAP\" and .freed >= 4"
 '

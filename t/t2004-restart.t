@@ -61,6 +61,39 @@ test_expect_success 'a job that was handed to the executor is not run again, tho
 	job jobs exception_type exception_note | grep "^$early \"exec\" \"lost in a broker restart\"$" &&
 	test "$(wc -l <ran)" = 1
 '
+cat >deep.py <<-\EOF
+	import json, jobctl, os, sys
+	sys.setrecursionlimit(20000)
+	client = jobctl.Client(os.environ["FLUX_URI"])
+	guest = jobctl.Client(os.environ["FLUX_URI"], 5001)
+	def nested(levels):
+	    value = {}
+	    for _ in range(levels - 1):
+	        value = {"a": value}
+	    return value
+	def submit(levels):
+	    spec = jobctl.jobspec(jobctl.parse(["submit", "-u", "0"]))
+	    spec["attributes"]["user"] = nested(levels - 2)
+	    return client.submit(spec, 0)
+	def memo(levels):
+	    guest.rpc("job-manager.memo", {"id": int(sys.argv[1]), "memo": nested(levels - 1)})
+	for ask in submit, memo:
+	    for levels in 2046, 2047, 2048, 1001:
+	        try:
+	            print("taken:", ask.__name__, levels, ask(levels))
+	        except jobctl.RpcError as refused:
+	            assert "nested at most 1000 levels" in str(refused), refused
+	memo(900)
+	print(submit(900))
+EOF
+# A line of the journal and the messages to other modules have more levels than what they tell of.
+test_expect_success 'what is nested too deep to be read again is refused, and what is taken is there after a restart' '
+	theirs=$("$JOBCTL" --user 5001 --roles 1 submit -u 0) && job wait $theirs priority &&
+	PYTHONPATH=$SOURCE_DIR/t/tools PYTHONDONTWRITEBYTECODE=1 python3 deep.py $theirs >deep && cat deep &&
+	restart_instance KILL && test "$(wc -l <deep)" = 1 &&
+	job events $theirs | grep memo && job events $(cat deep) | grep submit &&
+	job rpc job-manager.urgency "{\"id\":$(cat deep),\"urgency\":16}" && job wait $(cat deep) clean
+'
 test_expect_success 'every answered submission survives kill -9' '
 	job submit -u 0 --copies 200 >ids &
 	submitter=$! &&

@@ -63,6 +63,18 @@ test_expect_success 'a guest may not watch the jobs of others' '
 	test_must_fail guest wait $theirs submit 2>err && grep "^1: access is restricted" err &&
 	guest wait $mine submit
 '
+test_expect_success 'a guest reads output and execution events of his own jobs alone, and lists his own' '
+	for path in guest.output guest.exec.eventlog; do
+		test_must_fail guest rpc job-info.lookup "{\"id\":$theirs,\"keys\":[\"$path\"],\"flags\":0}" 2>err &&
+		grep "^1: access is restricted" err &&
+		test_must_fail guest stream job-info.eventlog-watch "{\"id\":$theirs,\"path\":\"$path\",\"flags\":0}" 2>err &&
+		grep "1: access is restricted" err || return 1
+	done &&
+	test_must_fail guest stream job-info.eventlog-watch "{\"id\":$mine,\"path\":\"guest.other\",\"flags\":0}" 2>err &&
+	grep "2: guest.other: jobs of this instance have" err &&
+	guest rpc job-manager.history.get "{\"slice\":\"[:]\"}" >own && jq -e ".jobs | index($mine) != null" own &&
+	jq -e ".jobs | index($theirs) == null" own
+'
 test_expect_success 'raiseall takes a guest only for himself' '
 	all="\"dry_run\":true,\"states\":62,\"severity\":0,\"type\":\"cancel\"" &&
 	test_must_fail guest rpc job-manager.raiseall "{$all,\"userid\":4294967295}" &&
@@ -70,7 +82,8 @@ test_expect_success 'raiseall takes a guest only for himself' '
 '
 test_expect_success 'what belongs to the owner is refused' '
 	for topic in job-manager.events-journal job-manager.jobtap job-manager.sched-hello job-manager.sched-ready \
-		job-manager.queue-start job-manager.purge job-manager.drain job-manager.submit
+		job-manager.queue-start job-manager.purge job-manager.drain job-manager.submit \
+		resource.drain resource.undrain resource.journal resource.reload module.trace
 	do
 		test_must_fail guest rpc $topic "{}" 2>err && grep "^1: " err || return 1
 	done

@@ -22,9 +22,7 @@ peers_in_weir() {
 
 for broker in $BROKERS; do
 	for module in sched-weir-fcfs sched-weir-easy; do
-		test_expect_success "$broker: $module takes back what a cancelled job got" '
-			peers_in_'"$broker"' "$WEIR_BUILD_DIR/lib/flux/modules/'"$module"'.so"
-		'
+		each_step "$broker: $module" "peers_in_$broker" "$WEIR_BUILD_DIR/lib/flux/modules/$module.so"
 	done
 done
 test_expect_success 'weir: the schedulers are found under the names that they had in earlier releases too' '

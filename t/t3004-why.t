@@ -105,7 +105,7 @@ flux queue start
 if test -n "$stock"; then
 	flux resource drain 0 "broken"
 	is "$first" nodes-down
-	says "$first" "asks for 2 cores, for which too few of the nodes that will do are up"
+	says "$first" "asks for 2 cores, for which too many of the nodes are drained or down"
 	flux resource undrain 0
 fi
 

@@ -82,7 +82,7 @@ test_expect_success 'resources and nodes: amounts and the machine'\''s totals ar
 '
 test_expect_success 'sent as an order: other numbers, the same order; explain has both' '
 	for job in a b c d; do weir prio explain "$(cat $job)" --json | jq -r "\"\(.priority) $job\""; done | sort -rns >want &&
-	sed "s/^half-life.*/&\npush = \"order\"/" "$CONFIG/weir.toml" >order.toml &&
+	sed "s/^push = .*/push = \"order\"/" "$CONFIG/weir.toml" >order.toml &&
 	printf "[weir.resources]\ncores = 100\nmemory = { weight = 64, total = 8 }\n" >>order.toml &&
 	flux config load order.toml && sync_priorities &&
 	test "$(priority_of "$(cat d)")" -gt 1000000000 &&

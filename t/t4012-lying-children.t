@@ -4,14 +4,8 @@ test_description='children that lie: a guest with a running job changes nothing 
 
 . "${SHARNESS_SH:-/usr/share/sharness/sharness.sh}"
 
-cat >broker.toml <<EOF
-[weir-broker]
-modules = ["kvs", "resource", "job-manager", "job-exec", "sched-weir-fcfs", "job-priority"]
-[job-manager]
-plugins = [{load = "job-priority-tap.so"}]
-[[resource.config]]
-hosts = "node0"
-cores = "0-7"
+broker_config "resource job-manager job-exec sched-weir-fcfs job-priority" job-priority-tap.so 0-7 >broker.toml
+cat >>broker.toml <<EOF
 [weir]
 share-tree = "shares.toml"
 half-life = "1h"

@@ -5,14 +5,8 @@ test_description='what job-priority asks the system: users of large groups pay w
 . "${SHARNESS_SH:-/usr/share/sharness/sharness.sh}"
 
 config() {
+	broker_config "$1" job-priority-tap.so 0-7
 	cat <<-EOF
-	[weir-broker]
-	modules = ["kvs", $1]
-	[job-manager]
-	plugins = [{load = "job-priority-tap.so"}]
-	[[resource.config]]
-	hosts = "node0"
-	cores = "0-7"
 	[weir]
 	share-tree = "shares.toml"
 	update-interval = "1h"
@@ -29,10 +23,10 @@ EOF
 WRAPPER=$(ls /usr/lib/*/libnss_wrapper.so 2>/dev/null | head -1)
 test -n "$WRAPPER" && test_set_prereq NSS_WRAPPER
 
-test_expect_success NSS_WRAPPER 'a member of a group of 5,000, whose entry is longer than 16 KiB, pays as a member' '
+test_expect_success NSS_WRAPPER,UNSANITIZED 'a member of a group of 5,000, whose entry is longer than 16 KiB, pays as a member' '
 	{ echo "root:x:0:0::/:/bin/sh" && echo "dora:x:7001:7001::/:/bin/sh"; } >passwd &&
 	{ echo "root:x:0:" && echo "dora:x:7001:" && printf "staff:x:7100:" && seq -f "member%05g" -s, 5000 | tr -d "\n" && echo ",dora"; } >group &&
-	test $(wc -c <group) -gt 50000 && config "\"resource\", \"job-manager\", \"job-exec\", \"sched-weir-fcfs\", \"job-priority\"" >broker.toml &&
+	test $(wc -c <group) -gt 50000 && config "resource job-manager job-exec sched-weir-fcfs job-priority" >broker.toml &&
 	(
 		LD_PRELOAD=$WRAPPER NSS_WRAPPER_PASSWD=$PWD/passwd NSS_WRAPPER_GROUP=$PWD/group FLUX_LOAD_WITH_DEEPBIND=0 &&
 		export LD_PRELOAD NSS_WRAPPER_PASSWD NSS_WRAPPER_GROUP FLUX_LOAD_WITH_DEEPBIND && start_broker here -c broker.toml && unset LD_PRELOAD &&
@@ -43,7 +37,7 @@ test_expect_success NSS_WRAPPER 'a member of a group of 5,000, whose entry is lo
 	)
 '
 test_expect_success 'a machine that is not there yet when the module asks is known at the next pass' '
-	config "\"job-manager\", \"job-exec\", \"job-priority\", \"resource\", \"sched-weir-fcfs\"" >broker.toml &&
+	config "job-manager job-exec job-priority resource sched-weir-fcfs" >broker.toml &&
 	start_broker late -c broker.toml && call job-priority.sync "{}" &&
 	call resource.sched-status "{}" >/dev/null && call job-priority.sync "{}" &&
 	call job-priority.weights "{}" | jq -e ".resources.cores.total == 8" && stop_broker late

@@ -120,27 +120,15 @@ test_expect_success 'it ends' '
 '
 
 # ---- a child instance in a script that outlives it ----
+MODULES="resource job-manager job-exec sched-weir-fcfs job-route"
 for name in one two; do
-	cat >$name.toml <<-END
-	[weir-broker]
-	modules = ["kvs", "resource", "job-manager", "job-exec", "sched-weir-fcfs", "job-route"]
-	[job-manager]
-	plugins = [{ load = "job-route-tap.so" }]
-	[[resource.config]]
-	hosts = "node0"
-	cores = "0"
-	[weir.route]
-	serves = ["work"]
-	END
+	{
+		broker_config "$MODULES" job-route-tap.so 0
+		printf '[weir.route]\nserves = ["work"]\n'
+	} >$name.toml
 done
-cat >top.toml <<EOF
-[weir-broker]
-modules = ["kvs", "resource", "job-manager", "job-exec", "sched-weir-fcfs", "job-route"]
-[job-manager]
-plugins = [{ load = "job-route-tap.so" }]
-[[resource.config]]
-hosts = "node0"
-cores = "0-3"
+broker_config "$MODULES" job-route-tap.so 0-3 >top.toml
+cat >>top.toml <<EOF
 [queues.work]
 [queues.own]
 [weir.route]

@@ -5,14 +5,8 @@ test_description='a child instance that lies: it costs its own jobs, and neither
 . "${SHARNESS_SH:-/usr/share/sharness/sharness.sh}"
 use_weir
 
-cat >top.toml <<EOF
-[weir-broker]
-modules = ["kvs", "resource", "job-manager", "job-exec", "sched-weir-fcfs", "job-route"]
-[job-manager]
-plugins = [{ load = "job-route-tap.so" }]
-[[resource.config]]
-hosts = "node0"
-cores = "0-3"
+broker_config "resource job-manager job-exec sched-weir-fcfs job-route" job-route-tap.so 0-3 >top.toml
+cat >>top.toml <<EOF
 [queues.bad]
 [queues.good]
 [queues.own]

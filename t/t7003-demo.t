@@ -19,6 +19,22 @@ test_expect_success 'the files tell the same' '
 	json_is demo/report.json weir.demo/1 && test $(field demo/report.json "d[\"holds\"] and len(d[\"checks\"])") = 4 &&
 	test $(wc -l <demo/jobs.csv) = 501 && test -s demo/shares.toml && test -s demo/parent.toml && test -s demo/state/jobs.journal
 '
+test_expect_success 'the last line says where the page is; it has the pictures of this run' '
+	tail -1 out | grep "^page  *demo/report.html" && test $(wc -c <demo/report.html) -lt 60000 &&
+	python3 - <<-EOF
+	import json, xml.etree.ElementTree as tree
+	root = tree.parse("demo/report.html").getroot()
+	pictures = {e.get("id"): e for e in root.iter() if e.tag == "svg"}
+	assert list(pictures) == ["share-tree", "forgetting", "queue", "instances"], list(pictures)
+	rows = {e.get("data-path"): e for e in pictures["share-tree"].iter("g")}
+	entitled = {r["path"]: r["entitled"] for r in json.load(open("demo/report.json"))["accounts"]}
+	assert {p: float(e.get("data-entitled")) for p, e in rows.items()} == entitled, rows
+	assert sum(float(e.get("data-usage-core-s")) > 0 for e in rows.values()) > 10
+	assert all(any("past" in p.get("class", "") for p in e.iter("path")) for e in rows.values()), "a row has no past"
+	assert len(list(pictures["queue"].iter("g"))) >= 5, "it was drawn when few jobs were pending"
+	assert [e.get("data-instance") for e in pictures["instances"].iter("g")] == ["top", "batch", "debug"]
+	EOF
+'
 test_expect_success 'the charge in the report is what the CSV adds up to, to the microsecond' '
 	python3 - <<-EOF
 	import csv, json, re

@@ -15,7 +15,9 @@ test_expect_success 'shares.toml and weir.toml: a tree that starts and the setti
 '
 test_expect_success 'weir.toml gives every key its default' '
 	start_weir --tree "$ETC/shares.toml" && weir prio weights --json >defaults && stop_weir &&
-	test "$(field j d)" = "$(field defaults d)"
+	for file in j defaults; do
+		jq -S "walk(if type == \"object\" then del(.settings, .jobid) else . end)" "$file" >"$file.values" || return 1
+	done && test_cmp j.values defaults.values
 '
 test_expect_success 'every key of doc/configuration.md is in weir.toml' '
 	sed -n "/^## \[weir\]/,/^## Tables/s/^| [^a-z]\([a-z-]*\)[^a-z] |.*/\1/p" "$SHARNESS_TEST_SRCDIR/../doc/configuration.md" >keys &&

@@ -85,8 +85,10 @@ test_expect_success 'a job pays below its own queue, in the child instance and h
 test_expect_success 'prio when: the older job stops gaining, then the younger passes it; prio list --long: every term' '
 	users fair-tree | sed "s/^algorithm/wait-after = \"0s\"\nwait-max = \"1h\"\nweights.wait = 100000000\nalgorithm/" >weir.toml &&
 	start_weir --tree queues.toml --config weir.toml &&
-	weir submit --user bob -n 6 --simulate=1h fill && weir submit --user bob -n 6 --simulate=1h older >older &&
-	weir submit --user bob -n 6 --simulate=1h younger >younger && weir nice $(cat younger) -1 &&
+	weir submit --user bob -n 6 --simulate=1h fill &&
+	FLUX_URI=local://$WEIR_RUNDIR/local-0 wait_until job-list.list "{\"max_entries\": 0, \"attrs\": [\"name\"], \"constraint\": {\"states\": [\"run\"]}}" \
+		".jobs | any(.name == \"fill\")" &&
+	weir submit --user bob -n 6 --simulate=1h older >older && weir submit --user bob -n 6 --simulate=1h younger >younger && weir nice $(cat younger) -1 &&
 	weir prio when $(cat older) $(cat younger) >out && cat out &&
 	grep "^$(cat older) of bob is ahead of $(cat younger) of bob" out && grep "^$(cat younger) passes $(cat older) in \(1h\|59m\)" out &&
 	weir prio when --json $(cat younger) $(cat older) >j && json_is j weir.prio-when/1 && test $(field j "len(d[\"crossings\"])") = 1 &&

@@ -141,6 +141,10 @@ test_expect_success 'asked twice it ends at once, also where the parent broker h
 	start_weir && kill -STOP $(broker_of) && kill -TERM $WEIR_PID && kill -TERM $WEIR_PID &&
 	{ wait $WEIR_PID; true; } && exec 8<&- && test -z "$(leftovers)"
 '
+test_expect_success 'the parent broker is killed: weir start ends, and says what happened' '
+	rm -rf run && start_weir && kill -9 $(broker_of) && cat <&8 >rest && exec 8<&- && test_expect_code 1 wait $WEIR_PID &&
+	grep "the parent broker ended: killed by signal 9" start.err && test -z "$(leftovers)"
+'
 test_expect_success 'SIGQUIT asks for the end, too' '
 	rm -rf run && start_weir && kill -QUIT $WEIR_PID && cat <&8 >rest && exec 8<&- && wait $WEIR_PID && test -z "$(leftovers)" && ! test -e run
 '

@@ -24,7 +24,7 @@ submit_to() {
 test_expect_success 'one job runs in the partition batch, another waits there, debug has a job' '
 	start_weir --cores 8 --config weir.toml --statedir "$(pwd)/state" && FLUX_URI=$uri && export FLUX_URI &&
 	mkfifo runs &&
-	runs=$(submit_to batch -n6 sh -c "echo up >\"$(pwd)/runs\"; exec sleep 600") && read -r line <runs &&
+	runs=$(submit_to batch -c6 sh -c "echo up >\"$(pwd)/runs\"; exec sleep 600") && read -r line <runs &&
 	waits=$(submit_to batch -n6 sh -c "echo ran >>\"$(pwd)/witness\"") &&
 	other=$(submit_to debug sh -c "echo up >\"$(pwd)/runs\"; exec sleep 600") && read -r line <runs &&
 	wait_event $waits weir.route && batch=$(holder_of $runs) && test "$batch" -gt 0 && test "$(holder_of $waits)" = "$batch"

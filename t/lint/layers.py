@@ -19,7 +19,7 @@ LAYERS = {
     "libfairshare": set(),
     "libfairshare/toml": {"libfairshare"},
     "libfairshare/json": {"libfairshare", JSON},
-    "libsched": {"libfairshare"},
+    "libsched": set(),
     "libsched/json": {"libsched", JSON},
     "libsched/config": {"libfairshare", "libsched", JSON, TEXT},
     "libsched/order": {"libfairshare", "libsched", "libsched/config"},

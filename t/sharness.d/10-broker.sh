@@ -8,9 +8,32 @@ PYTHONPATH=$SHARNESS_TEST_SRCDIR/tools:$PYTHONPATH # `import wire`
 PYTHONDONTWRITEBYTECODE=1
 export WEIR_BUILD_DIR WEIR_BROKER WIRE PYTHONPATH PYTHONDONTWRITEBYTECODE
 
+# A sanitizer keeps memory of its own beside the program's: a bound on memory is multiplied by this. It also refuses
+# libraries that replace the C library's functions: such a test needs UNSANITIZED.
+SANITIZER_MEMORY=1
+if ldd "$WEIR_BROKER" 2>/dev/null | grep -q "lib[at]san"; then
+	SANITIZER_MEMORY=4
+else
+	test_set_prereq UNSANITIZED
+fi
+
 # The real command, where there is one, talks to our broker too.
 WEIR_FLUX=${WEIR_FLUX:-$(command -v flux || test ! -x /opt/flux/bin/flux || echo /opt/flux/bin/flux)}
 test -x "$WEIR_FLUX" && test_set_prereq FLUX
+
+# broker_config MODULES PLUGIN CORES: what most configurations begin with: these modules beside the KVS, this jobtap
+# plugin, and one node with these cores.
+broker_config() {
+	cat <<-EOF
+	[weir-broker]
+	modules = ["kvs"$(printf ', "%s"' $1)]
+	[job-manager]
+	plugins = [{ load = "$2" }]
+	[[resource.config]]
+	hosts = "node0"
+	cores = "$3"
+	EOF
+}
 
 # start_broker NAME [weir-broker options]: starts a broker with the run directory ./NAME and returns when all its modules
 # run; exports FLUX_URI and sets NAME_pid. What it writes on stderr is in NAME.err. Fails if the broker ends instead.

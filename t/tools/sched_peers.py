@@ -4,9 +4,11 @@
 
     sched_peers.py MODULE.so    loads it into the broker at FLUX_URI, which has none of the three
 
-A job is cancelled while its R is on its way into the KVS: it must not start, and what it got must be free again.
+A job is cancelled while its R is on its way into the KVS: it must not start, and what it got must be free again. The name of
+each step is appended to the file $STEPS when it begins.
 """
 import json
+import os
 import pathlib
 import sys
 
@@ -56,34 +58,43 @@ class Peers(Client):
         self.rpc(module + ".stats-get", {})
 
 
+def step(name):
+    with open(os.environ["STEPS"], "a", encoding="utf-8") as steps:
+        steps.write(name + "\n")
+
+
 def expect(what, is_so):
     if not is_so:
         sys.exit("FAILED: " + what)
-    print("ok: " + what)
 
 
 def main(path):
     module = pathlib.Path(path).stem
     peers = Peers()
+    step("the test takes the place of its peers")
     for service in "resource", "job-manager", "kvs":
         expect("be " + service, peers.rpc("service.add", {"service": service}).aux1 == 0)
+    step("it asks for resources and running jobs, and is ready")
     peers.start("module.load", {"path": path, "args": [], "exec": False})
     peers.respond(peers.request("resource.acquire"), {"resources": R, "up": "0"})
     peers.respond(peers.request("job-manager.sched-hello"), {}, ENODATA)  # no job runs
     peers.respond(peers.request("job-manager.sched-ready"), {"count": 0})
 
+    step("a job that is cancelled while its R is on its way gets that answer")
     peers.alloc(1)
     commit = peers.request("kvs.commit")  # R of job 1, and nobody answers yet
     peers.cancel(1, module)
-    expect("cancelled while its R is on its way: that is the answer", peers.allocs == [{"id": 1, "type": CANCEL}])
+    expect("one answer: cancelled", peers.allocs == [{"id": 1, "type": CANCEL}])
+    step("the next job gets the cores that the cancelled one had")
     peers.respond(commit, {"rootref": "", "rootseq": 1})
     peers.allocs.clear()
     peers.alloc(2)  # wants the whole machine: so job 1 gave back what it had
     peers.respond(peers.request("kvs.commit"), {"rootref": "", "rootseq": 2})
     got = peers.take(lambda: peers.allocs, lambda: peers.allocs.pop(0))
-    expect("job 2 has the machine, job 1 was not heard of again", (got["id"], got["type"]) == (2, SUCCESS))
+    expect("job 2 has the machine, and there is no second answer for job 1", (got["id"], got["type"]) == (2, SUCCESS))
+    step("after the answer a cancellation has no effect")
     peers.cancel(2, module)
-    expect("after the answer there is nothing left to cancel", not peers.allocs)
+    expect("no answer", not peers.allocs)
     peers.rpc("module.remove", {"name": module})
 
 

@@ -68,24 +68,29 @@ struct Broker {
     }
     ~Broker() {
         end(SIGTERM);
-        if (std::system(("rm -rf " + dir).c_str()) != 0)
+        if (std::system(("rm -rf " + dir).c_str()) != 0) {
             std::perror("rm");
+        }
     }
     flux_t* connect() const {
         for (int tries = 0; tries < 500; ++tries) {
-            if (flux_t* h = ::access((dir + "/local-0").c_str(), F_OK) == 0 ? flux_open(uri().c_str(), 0) : nullptr)
+            if (flux_t* h = ::access((dir + "/local-0").c_str(), F_OK) == 0 ? flux_open(uri().c_str(), 0) : nullptr) {
                 return h;
-            if (::waitpid(pid, nullptr, WNOHANG) == pid)
+            }
+            if (::waitpid(pid, nullptr, WNOHANG) == pid) {
                 throw std::runtime_error("the broker ended");
+            }
             std::this_thread::sleep_for(std::chrono::milliseconds(10));
         }
         throw std::runtime_error("no broker");
     }
     long rss_kb() const {
         std::ifstream status("/proc/" + std::to_string(pid) + "/status");
-        for (std::string line; std::getline(status, line);)
-            if (line.starts_with("VmRSS:"))
+        for (std::string line; std::getline(status, line);) {
+            if (line.starts_with("VmRSS:")) {
                 return std::atol(line.c_str() + 6);
+            }
+        }
         return -1;
     }
     void print_threads() const {
@@ -94,8 +99,9 @@ struct Broker {
         while (dirent* entry = list ? ::readdir(list) : nullptr) {
             std::ifstream stat(tasks + "/" + entry->d_name + "/stat");
             std::string line;
-            if (entry->d_name[0] == '.' || !std::getline(stat, line))
+            if (entry->d_name[0] == '.' || !std::getline(stat, line)) {
                 continue;
+            }
             const std::size_t open = line.find('('), close = line.rfind(')');
             long user = 0, system = 0;
             std::sscanf(line.c_str() + close + 2, "%*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %ld %ld", &user,
@@ -103,8 +109,9 @@ struct Broker {
             std::printf("  thread %-16s user %.2f s  system %.2f s\n", line.substr(open + 1, close - open - 1).c_str(),
                         static_cast<double>(user) / 100, static_cast<double>(system) / 100);
         }
-        if (list)
+        if (list) {
             ::closedir(list);
+        }
     }
 };
 
@@ -132,16 +139,18 @@ struct Run {
     }
     static void answered(flux_future_t* f, void* arg) {
         Run& run = *static_cast<Run*>(arg);
-        if (flux_rpc_get(f, nullptr) < 0 && run.failed++ == 0)
+        if (flux_rpc_get(f, nullptr) < 0 && run.failed++ == 0) {
             std::fprintf(stderr, "submit: %s\n", flux_future_error_string(f));
+        }
         flux_future_destroy(f);
         --run.in_flight;
         run.go_on();
     }
     void go_on() {
         fill();
-        if (in_flight == 0 && to_send == 0)
+        if (in_flight == 0 && to_send == 0) {
             flux_reactor_stop(flux_get_reactor(h));
+        }
     }
     void run() {
         timer = flux_timer_watcher_create(

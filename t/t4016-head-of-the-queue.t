@@ -1,0 +1,107 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: LGPL-3.0-only
+test_description='push = "head" in a stock Flux: the first jobs have values above all others, in the job-manager or in the scheduler'
+. "${SHARNESS_LIB:-/usr/share/sharness/sharness.sh}"
+
+CONFIG=$SHARNESS_TEST_SRCDIR/priority-conf
+run_under_flux "$CONFIG/weir.toml"
+
+SCHED=$WEIR_BUILD_DIR/lib/flux/modules/sched-weir-easy.so
+HEAD=2147483648
+
+# pending URGENCY...: waiting one-core jobs; their ids when they have priorities.
+pending() {
+	for urgency in "$@"; do
+		id=$(flux submit -n1 --setattr=system.bank=bio --urgency="$urgency" sleep inf) &&
+		flux job wait-event -q -t 30 "$id" priority &&
+		echo "$id" || return 1
+	done
+}
+
+# in_head: the ids of the first three jobs with values of the head, first first. Who left the head may keep his value.
+in_head() {
+	rpc job-manager.list '{"max_entries": 100}' |
+		jq -r ".jobs | map(select(.priority >= $HEAD and .priority < 4294967295)) | sort_by(-.priority) | .[:3] | .[].id"
+}
+
+dec() {
+	for id in "$@"; do
+		flux job id --to=dec "$id"
+	done
+}
+
+test_expect_success 'the module loads with a head of three' '
+	flux jobtap load "$PRIORITY_TAP" &&
+	flux module load "$PRIORITY_SO" push=head head-depth=3 &&
+	flux submit -n$(nproc) --setattr=system.bank=bio --urgency=31 sleep inf >blocker &&
+	flux job wait-event -q -t 30 "$(cat blocker)" alloc
+'
+test_expect_success 'the first three jobs have the values of the head, in their order, and the others their priorities' '
+	pending 10 12 14 16 8 6 >ids &&
+	sync_priorities &&
+	{ dec $(sed -n 4p ids) && dec $(sed -n 3p ids) && dec $(sed -n 2p ids); } >expected &&
+	in_head >got &&
+	test_cmp expected got &&
+	rpc job-manager.list "{\"max_entries\": 100}" >all &&
+	jq -e ".jobs[] | select(.id == $(dec $(sed -n 6p ids))) | .priority < $HEAD" all
+'
+test_expect_success 'explain says the priority, and what the job-manager has' '
+	rpc job-priority.explain "{\"id\":$(dec $(sed -n 4p ids))}" >explained &&
+	jq -e ".push == \"head\" and .pushed >= $HEAD and .priority < $HEAD" explained &&
+	jq -e ".words | join(\" \") | test(\"a place among the first jobs\")" explained &&
+	rpc job-priority.explain "{\"id\":$(dec $(sed -n 6p ids))}" >explained &&
+	jq -e ".pushed < $HEAD" explained
+'
+test_expect_success 'a held job leaves the head, the next one enters; released, it has its place again' '
+	flux job urgency "$(sed -n 4p ids)" hold &&
+	sync_priorities &&
+	{ dec $(sed -n 3p ids) && dec $(sed -n 2p ids) && dec $(sed -n 1p ids); } >after &&
+	in_head >got &&
+	test_cmp after got &&
+	flux job urgency "$(sed -n 4p ids)" 16 &&
+	sync_priorities &&
+	in_head >got &&
+	test_cmp expected got
+'
+test_expect_success 'a new job costs one value where it does not come into the head' '
+	before=$(stat_of pushed) &&
+	pending 2 3 4 >more &&
+	sync_priorities &&
+	test $(($(stat_of pushed) - before)) = 3
+'
+test_expect_success 'one of the schedulers of Weir takes the order itself: the job-manager has priorities alone' '
+	flux module remove sched-simple &&
+	flux module load "$SCHED" &&
+	sync_priorities &&
+	sync_priorities &&
+	test -z "$(in_head)" &&
+	test "$(stat_of ordered)" -ge 3
+'
+test_expect_success 'the jobs start in their order' '
+	flux cancel "$(cat blocker)" &&
+	first=$(sed -n 4p ids) &&
+	flux job wait-event -q -t 30 "$first" alloc &&
+	for n in 3 2 1 5 6; do
+		flux cancel "$first" &&
+		first=$(sed -n ${n}p ids) &&
+		flux job wait-event -q -t 30 "$first" alloc || return 1
+	done
+'
+test_expect_success 'when sched-simple is back the head is in the job-manager again' '
+	flux cancel --all &&
+	flux queue drain &&
+	flux module remove sched-weir-easy &&
+	flux module load sched-simple &&
+	flux submit -n$(nproc) --setattr=system.bank=bio --urgency=31 sleep inf >blocker &&
+	flux job wait-event -q -t 30 "$(cat blocker)" alloc &&
+	pending 10 12 14 16 >ids &&
+	sync_priorities &&
+	sync_priorities &&
+	{ dec $(sed -n 4p ids) && dec $(sed -n 3p ids) && dec $(sed -n 2p ids); } >expected &&
+	in_head >got &&
+	test_cmp expected got &&
+	flux cancel --all &&
+	flux queue drain &&
+	flux module remove job-priority
+'
+test_done

@@ -1,0 +1,75 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: LGPL-3.0-only
+test_description='doc/in-your-flux.md: its files and commands, in a copy of a Flux prefix that Weir is installed into'
+. "${SHARNESS_LIB:-/usr/share/sharness/sharness.sh}"
+
+FLUX=$(find_flux) || { skip_all='no stock Flux here: put flux into PATH or set WEIR_FLUX'; test_done; }
+unshare --mount true 2>/dev/null || { skip_all='only root may mount the copy in place of the prefix'; test_done; }
+PREFIX=$(dirname "$(dirname "$(readlink -f "$FLUX")")")
+PAGE=$SHARNESS_TEST_SRCDIR/../doc/in-your-flux.md
+FOLDER=$PREFIX/etc/flux/system
+export PREFIX PAGE FOLDER
+
+# block NAME: the block of the page behind <!-- NAME -->, with the paths of the copy
+block() {
+	awk -v mark="<!-- $1 -->" '$0 == mark { due = 1; next } due && /^```/ { if (inside) exit; inside = 1; next } inside' "$PAGE" |
+		sed "s|/etc/flux/system|$FOLDER|g" >block.out && test -s block.out && cat block.out
+}
+# inside SCRIPT: an instance of the copy, as the page configures it
+inside() {
+	cat >mounted.sh <<-EOF
+	mount --bind "$PWD/copy" "$PREFIX" &&
+	exec env -u FLUX_URI PATH="$PREFIX/bin:\$PATH" XDG_CONFIG_DIRS="$PREFIX/etc/xdg" \
+		flux start --test-size=1 --config-path="$FOLDER/conf.d" bash -e "$PWD/$1"
+	EOF
+	unshare --mount bash mounted.sh
+}
+
+test_expect_success 'install: into a copy of the prefix' '
+	cp -a "$PREFIX" copy && cmake --install "$WEIR_BUILD_DIR" --prefix "$PWD/copy" --component modules >install.log &&
+	mkdir -p copy/etc/flux/system/conf.d && rm -f copy/etc/flux/system/conf.d/*.toml
+'
+test_expect_success 'without a [weir] table nothing of Weir is loaded' '
+	echo "flux module list" >list.sh && inside list.sh >list && grep "^sched-simple" list && test_must_fail grep "weir\|job-priority" list
+'
+test_expect_success 'configure and look: module and plugin are there, a job runs, its bank has a factor' '
+	block "file: conf.d/weir.toml" >copy/etc/flux/system/conf.d/weir.toml && block "file: shares.toml" >copy/etc/flux/system/shares.toml &&
+	{ echo "flux module list && flux jobtap list" && block "run: first" && echo "flux dmesg -H"; } >first.sh && inside first.sh >first 2>&1 || { cat first; false; } &&
+	grep "^job-priority " first && grep "^job-priority-tap.so" first && grep "physics  *60" first && grep "fairshare" first && grep "sleep" first &&
+	test_must_fail grep "job-priority.*\(warn\|err\)" first
+'
+test_expect_success 'the shipped weir.toml, every key with its default, raises no warning' '
+	cp copy/etc/flux/system/conf.d/weir.toml page.toml && { cat "$SHARNESS_TEST_SRCDIR/../etc/weir.toml" && head -2 page.toml; } >copy/etc/flux/system/conf.d/weir.toml &&
+	echo "flux weir prio weights && flux dmesg" >shipped.sh && inside shipped.sh >shipped 2>&1 || { cat shipped; false; } &&
+	cp page.toml copy/etc/flux/system/conf.d/weir.toml && grep "in force as revision" shipped && test_must_fail grep "job-priority.*\(warn\|err\)" shipped
+'
+test_expect_success 'change: saved, the tree is in force, and the log says so' '
+	{ block "run: change" && echo "flux weir share show"; } >change.sh && inside change.sh >change 2>&1 || { cat change; false; } &&
+	grep "in force as revision 2" change && grep "chem  *80" change && block "file: shares.toml" >copy/etc/flux/system/shares.toml
+'
+test_expect_success 'the scheduler: two lines replace sched-simple' '
+	block "file: conf.d/scheduler.toml" >copy/etc/flux/system/conf.d/scheduler.toml &&
+	echo "flux module list && flux run --setattr=system.bank=chem echo through" >sched.sh && inside sched.sh >sched &&
+	grep "^sched-weir-easy" sched && test_must_fail grep "^sched-simple" sched && grep "^through" sched
+'
+test_expect_success 'remove: pending jobs keep their priorities, and Flux runs on' '
+	cat >remove.sh <<-\EOF &&
+	first=$(flux submit --setattr=system.bank=physics -n$(flux resource list -s up -no "{ncores}") sleep inf)
+	flux job wait-event -q -t 30 $first alloc
+	second=$(flux submit --setattr=system.bank=physics true)
+	flux job wait-event -q -t 30 $second priority
+	before=$(flux jobs -no "{priority}" $second)
+	EOF
+	block "run: remove" >>remove.sh && cat >>remove.sh <<-\EOF &&
+	after=$(flux jobs -no "{priority}" $second)
+	echo "$before -> $after"
+	test "$before" = "$after"
+	test "$before" -gt 16
+	third=$(flux submit --setattr=system.bank=physics true)
+	flux cancel $first
+	flux job wait-event -q -t 30 $second clean
+	flux job wait-event -q -t 30 $third clean
+	EOF
+	inside remove.sh
+'
+test_done
