@@ -38,6 +38,7 @@ Command sim_run_command();
 Command sim_generate_command();
 Command tree_command();
 Command metrics_command();
+Command serve_command();
 Command reload_command();
 Command log_command();
 Command version_command();

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: an HTTP request and its answer as values. Must not know sockets, nor what is asked for.
+#pragma once
+#include <sys/types.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace weir::cmd {
+
+/// A request that came in whole, within the server's bounds.
+struct HttpRequest {
+    std::string method;  ///< "GET", "POST"; anything else is "OTHER"
+    std::string path;    ///< "/api/state", without the query
+    std::string query;   ///< "job=f1", as it was sent
+    std::string body;
+    std::string authorization;  ///< the header's value
+    std::string remote_user;    ///< X-Remote-User: to be believed only of a peer that may say it
+    std::string if_none_match;
+    bool takes_gzip = false;
+    std::optional<uid_t> peer;  ///< who connected to a Unix socket; nullopt for TCP
+};
+
+struct HttpAnswer {
+    int status = 200;
+    std::string type = "application/json";
+    std::shared_ptr<const std::string> body;
+    bool is_gzip = false;
+    std::string etag;  ///< empty: not to be kept by anybody
+
+    static HttpAnswer of(int status, std::string text, std::string type = "application/json") {
+        HttpAnswer answer;
+        answer.status = status;
+        answer.type = std::move(type);
+        answer.body = std::make_shared<const std::string>(std::move(text));
+        return answer;
+    }
+};
+
+/// The decoded value of "name" in "a=1&name=%C6%92"; nullopt if it is not there, or is not well formed.
+std::optional<std::string> query_value(std::string_view query, std::string_view name);
+
+}  // namespace weir::cmd

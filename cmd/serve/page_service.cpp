@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: see page_service.hpp.
+#include "cmd/serve/page_service.hpp"
+
+#include "cmd/pictures/instances.hpp"
+#include "cmd/pictures/queue.hpp"
+#include "cmd/serve/page_files.hpp"
+
+namespace weir::cmd {
+namespace {
+
+constexpr std::uint64_t turn_ms = 1000;
+/// Of changes in one turn, to one viewer.
+constexpr std::size_t turn_bytes_max = 40'000;
+/// Turns without an event after which a comment is sent: proxies close a connection on which nothing moves.
+constexpr int quiet_turns_max = 20;
+constexpr std::size_t page_file_bytes_max = 4 << 20;
+
+std::string trouble_event(const std::string& sentence) {
+    return event_text("trouble", "{\"text\":" + json_quoted(sentence) + "}");
+}
+
+}  // namespace
+
+PageService::PageService(uv_loop_t* loop, Worker& worker, InstanceReader& reader, Users users, PageOptions options)
+    : worker_(worker), reader_(reader), users_(std::move(users)), options_(std::move(options)) {
+    (void)uv_timer_init(loop, &timer_);
+    timer_.data = this;
+    (void)uv_timer_start(
+        &timer_, [](uv_timer_t* timer) { static_cast<PageService*>(timer->data)->ask_instance(); }, 0, turn_ms);
+}
+
+void PageService::close() {
+    uv_close(reinterpret_cast<uv_handle_t*>(&timer_), nullptr);
+}
+
+void PageService::answer_text(HttpServer::Id id, int status, const std::string& sentence) {
+    server_->answer(id, HttpAnswer::of(status, sentence + "\n", "text/plain; charset=utf-8"));
+}
+
+bool PageService::answer_file(HttpServer::Id id, const HttpRequest& request) {
+    for (const PageFile& file : page_files()) {
+        if (file.path != request.path) {
+            continue;
+        }
+        HttpAnswer answer;
+        answer.type = file.type;
+        answer.etag = file.etag;
+        if (request.if_none_match == file.etag) {
+            answer.status = 304;
+        } else if (request.takes_gzip) {
+            answer.body = file.gzip;
+            answer.is_gzip = true;
+        } else {
+            answer.body = std::make_shared<const std::string>(gunzipped(*file.gzip, page_file_bytes_max));
+        }
+        server_->answer(id, std::move(answer));
+        return true;
+    }
+    return false;
+}
+
+void PageService::handle(HttpServer::Id id, const HttpRequest& request) {
+    if (request.method != "GET") {
+        answer_text(id, 405, "this address is only read");
+        return;
+    }
+    if (answer_file(id, request)) {  // holds nothing of the instance, so anybody may have it
+        return;
+    }
+    const auto asker = asker_of(options_.access, request, [&](const std::string& name) { return users_.id(name); });
+    if (!asker) {
+        answer_text(id, asker.error().code == std::errc::operation_not_permitted ? 401 : 403, asker.error().message);
+    } else if (request.path == "/api/events") {
+        begin_viewing(id, *asker);
+    } else {
+        answer_text(id, 404, "there is nothing at this address");
+    }
+}
+
+std::string PageService::greeting_of(const Viewer& viewer) const {
+    return event_text("hello", "{\"user\":" + json_quoted(viewer.user) +
+                                   ",\"may_edit\":" + (options_.may_edit ? "true" : "false") + "}");
+}
+
+void PageService::begin_viewing(HttpServer::Id id, uid_t user) {
+    if (viewers_.size() >= options_.viewers_max) {
+        answer_text(id, 503, "too many viewers; try again later");
+        return;
+    }
+    server_->begin_events(id);
+    Viewer& viewer = viewers_[id];
+    viewer.user = users_.name(user);
+    std::string text = greeting_of(viewer);
+    if (!trouble_.empty()) {
+        text += trouble_event(trouble_);
+        viewer.has_trouble = true;
+    }
+    if (!tree_.is_empty()) {
+        text += tree_.whole();
+        viewer.has_tree = true;
+    }
+    text += pictures_for(viewer);
+    server_->send_events(id, std::make_shared<const std::string>(std::move(text)));
+    ask_instance();
+}
+
+std::string PageService::pictures_for(Viewer& viewer) const {
+    if (!scene_) {
+        return "";
+    }
+    std::vector<PendingRow> queue = scene_->queue;
+    for (PendingRow& row : queue) {
+        row.is_own = row.user == viewer.user;
+    }
+    std::string changed;
+    for (auto& [name, svg] : {std::pair<std::string, std::string>{"queue", queue_picture(queue, scene_->pending)},
+                              {"instances", instances_picture(scene_->top)}}) {
+        if (viewer.pictures[name] != svg) {
+            viewer.pictures[name] = svg;
+            changed += (changed.empty() ? "{" : ",") + json_quoted(name) + ":" + json_quoted(svg);
+        }
+    }
+    return changed.empty() ? "" : event_text("pictures", changed + "}");
+}
+
+/// Nobody views: the instance is left alone.
+void PageService::ask_instance() {
+    if (is_asking_ || viewers_.empty()) {
+        return;
+    }
+    is_asking_ = true;
+    worker_.post([this] {
+        auto reading = std::make_shared<Result<InstanceReading>>(reader_.read());
+        return [this, reading] {
+            is_asking_ = false;
+            take(*reading);
+        };
+    });
+}
+
+void PageService::take(const Result<InstanceReading>& reading) {
+    trouble_ = reading ? "" : reading.error().message;
+    std::shared_ptr<const std::string> whole, changes = std::make_shared<const std::string>();
+    if (reading && reading->tree) {
+        tree_.take(*reading->tree);
+    }
+    if (!tree_.is_empty()) {
+        changes = std::make_shared<const std::string>(tree_.changes(turn_bytes_max));
+    }
+    scene_ = reading && reading->scene ? *reading->scene : scene_;
+    ++quiet_turns_;
+    for (auto& [id, viewer] : viewers_) {
+        std::string own;
+        if (viewer.has_trouble != !trouble_.empty()) {
+            own += trouble_event(trouble_);
+            viewer.has_trouble = !trouble_.empty();
+        }
+        own += pictures_for(viewer);
+        if (viewer.has_tree && !changes->empty()) {
+            server_->send_events(id, changes);
+        } else if (!viewer.has_tree && !tree_.is_empty()) {
+            whole = whole ? whole : std::make_shared<const std::string>(tree_.whole());
+            server_->send_events(id, whole);
+            viewer.has_tree = true;
+        }
+        if (!own.empty()) {
+            server_->send_events(id, std::make_shared<const std::string>(std::move(own)));
+        }
+    }
+    keep_alive();
+}
+
+void PageService::keep_alive() {
+    if (quiet_turns_ >= quiet_turns_max) {
+        quiet_turns_ = 0;
+        const auto comment = std::make_shared<const std::string>(":\n\n");
+        for (const auto& entry : viewers_) {
+            server_->send_events(entry.first, comment);
+        }
+    }
+}
+
+}  // namespace weir::cmd

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: what `weir serve` answers: its routes, its viewers, and when the instance is asked. Runs on the loop's thread.
+// Must not know sockets, nor how the instance is asked.
+#pragma once
+#include <uv.h>
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "cmd/common/jobs.hpp"
+#include "cmd/serve/access.hpp"
+#include "cmd/serve/http_server.hpp"
+#include "cmd/serve/instance_reader.hpp"
+#include "cmd/serve/tree_events.hpp"
+#include "cmd/serve/worker.hpp"
+
+namespace weir::cmd {
+
+struct PageOptions {
+    AccessRules access;
+    bool may_edit = false;
+    std::size_t viewers_max = 256;  ///< streams of events; further ones are refused
+};
+
+class PageService {
+  public:
+    /// `reader` is used by the worker's thread alone. All must outlive this.
+    PageService(uv_loop_t* loop, Worker& worker, InstanceReader& reader, Users users, PageOptions options);
+    PageService(const PageService&) = delete;
+    PageService& operator=(const PageService&) = delete;
+
+    /// Answers go to it from now on.
+    void serve_by(HttpServer& server) { server_ = &server; }
+    void handle(HttpServer::Id id, const HttpRequest& request);
+    void gone(HttpServer::Id id) { viewers_.erase(id); }
+    /// Ends the loop's handles.
+    void close();
+
+  private:
+    struct Viewer {
+        std::string user;
+        std::map<std::string, std::string> pictures;  ///< as the viewer has them, by name
+        bool has_tree = false;
+        bool has_trouble = false;
+    };
+
+    bool answer_file(HttpServer::Id id, const HttpRequest& request);
+    void answer_text(HttpServer::Id id, int status, const std::string& sentence);
+    void begin_viewing(HttpServer::Id id, uid_t user);
+    void ask_instance();
+    void take(const Result<InstanceReading>& reading);
+    std::string greeting_of(const Viewer& viewer) const;
+    std::string pictures_for(Viewer& viewer) const;
+    void keep_alive();
+
+    Worker& worker_;
+    InstanceReader& reader_;
+    Users users_;
+    PageOptions options_;
+    HttpServer* server_ = nullptr;
+    uv_timer_t timer_{};
+    bool is_asking_ = false;
+    int quiet_turns_ = 0;
+    std::map<HttpServer::Id, Viewer> viewers_;
+    TreeEvents tree_;
+    std::optional<QueueScene> scene_;
+    std::string trouble_;  ///< why the instance does not answer; empty: it does
+};
+
+}  // namespace weir::cmd

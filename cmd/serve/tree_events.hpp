@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: what viewers have of the share tree, and the events that bring them what changed. Pure. Must not know who
+// views.
+#pragma once
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "cmd/common/share_view.hpp"
+
+namespace weir::cmd {
+
+/// An event of the wire: "event: NAME\ndata: JSON\n\n". `json` has no line break.
+std::string event_text(const std::string& name, const std::string& json);
+/// A JSON string, with quotes. Bytes that are not UTF-8 become '?'.
+std::string json_quoted(const std::string& text);
+
+class TreeEvents {
+  public:
+    /// The newest state of the tree. Viewers have it after whole(), or after as many changes() as there are.
+    void take(ShareView newest);
+    /// Event "tree" with all rows as viewers have them now: {revision, author, reason, time, now, all_core_s, rows:
+    /// [[path, shares, entitled, used, usage_core_s, level_fs, factor, running_cores, pending_jobs], …]}, parents
+    /// before children. A level that is infinite and a factor that is not there are null. O(rows).
+    std::string whole() const;
+    /// The event that brings viewers nearer to the newest state, at most about `bytes_max` long: "tree" where other
+    /// nodes or another revision are there, else "rows": {now, all_core_s, rows: [[place in the order of "tree",
+    /// shares, …], …]} with the greatest changes first. Empty if they have all. O(rows log rows).
+    std::string changes(std::size_t bytes_max);
+    bool is_empty() const { return !has_any_; }
+    /// As viewers have it.
+    const ShareView& shown() const { return shown_; }
+
+  private:
+    ShareView shown_, newest_;
+    bool has_any_ = false;
+};
+
+}  // namespace weir::cmd

@@ -1,0 +1,219 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-3.0-only
+test_description='weir serve: the page, its headers, who is let in, and events that bring what changed'
+
+. "${SHARNESS_SH:-/usr/share/sharness/sharness.sh}"
+use_weir
+test "$(id -u)" != 0 || test_set_prereq ROOT
+command -v openssl >/dev/null && test_set_prereq OPENSSL
+
+cat >shares.toml <<EOF
+"physics" = 60
+"physics/@alice" = 2
+"physics/@bob" = 1
+"chem" = 40
+"chem/@carol" = 1
+EOF
+cat >weir.toml <<EOF
+[weir]
+decay = "none"
+[weir.users]
+alice = 5001
+bob = 5002
+carol = 5003
+EOF
+# What the tests read with: `from serving import *`.
+cat >serving.py <<EOF
+import json, sys, time
+import serve_client as client
+def load(name): return json.load(open(name))
+def same(a, b): assert a == b, f"{a}\nis not\n{b}"
+url = load("page.json")["url"]
+EOF
+
+test_expect_success 'it starts beside an instance, tells where it listens, and listens on this machine alone' '
+	start_weir --tree shares.toml --config weir.toml &&
+	start_serve page --port 0 && json_is page.json weir.serve/1 && grep "^  \"listens\": \"127.0.0.1:" page.json &&
+	python3 - <<-\EOF
+	from serving import *
+	assert url.startswith("http://127.0.0.1:") and len(url.split("#")[1]) == 43, url
+	EOF
+'
+test_expect_success 'the page is files from here, without inline script or style, with a strict policy on every answer' '
+	python3 - <<-\EOF
+	import re
+	from serving import *
+	for path, status in [("/", 200), ("/page.js", 200), ("/page.css", 200), ("/pictures.css", 200), ("/api/nothing", 404)]:
+	    got, headers, body = client.get(url, path)
+	    same((path, got), (path, status))
+	    head = {k.lower(): v for k, v in headers}
+	    policy = dict(part.strip().split(" ", 1) for part in head["content-security-policy"].split(";"))
+	    same([policy[k + "-src"] for k in ("default", "script", "style", "connect")], ["\x27none\x27"] + ["\x27self\x27"] * 3)
+	    same([policy[k] for k in ("frame-ancestors", "base-uri", "form-action")], ["\x27none\x27"] * 3)
+	    same((head["x-content-type-options"], head["referrer-policy"]), ("nosniff", "no-referrer"))
+	page = client.get(url, "/")[2].decode()
+	assert not re.search(r"<script(?![^>]*src=)|<style|style=|https?:", page), page
+	status, headers, body = client.get(url, "/page.js", ["Accept-Encoding: gzip"])
+	head = {k.lower(): v for k, v in headers}
+	assert head["content-encoding"] == "gzip" and len(body) > 10000, headers
+	same(client.get(url, "/page.js", ["If-None-Match: " + head["etag"]])[0], 304)
+	EOF
+'
+test_expect_success 'without the token nothing of the instance is told; a wrong one, another method or path is refused' '
+	python3 - <<-\EOF
+	from serving import *
+	bare, token = url.split("#")
+	same(client.get(bare, "/api/events")[0], 401)
+	for wrong in ("x" * 43, token[:-1], token + "x", ""):
+	    same(client.get(bare, "/api/events", ["Authorization: Bearer " + wrong])[0], 401)
+	same(client.get(bare, "/api/events?token=" + token)[0], 401)
+	same(client.get(url, "/page.js", method="POST", body="{}")[0], 405)
+	same(client.get(url, "/page.js", method="DELETE")[0], 405)
+	for path in ("/../../../../etc/passwd", "/%2e%2e/%2e%2e/etc/passwd", "//etc/passwd", "/page.js/../../etc/passwd", "/built/page.js"):
+	    status, headers, body = client.get(url, path)
+	    assert status in (400, 401, 403, 404) and b"root:" not in body, (path, status, body)
+	EOF
+'
+test_expect_success 'a request that is too long is refused, and the server goes on' '
+	python3 - <<-\EOF
+	from serving import *
+	same(client.get(url, "/api/x", ["Content-Length: 9999999"], method="POST")[0], 413)
+	for headers in (["X-Long: " + "x" * 100000], ["Authorization: Bearer " + "x" * 6000]):
+	    try:
+	        assert client.get(url, "/api/events", headers)[0] >= 400
+	    except (OSError, client.http.client.HTTPException) as e:
+	        print("hung up:", e)
+	same(client.get(url, "/")[0], 200)
+	EOF
+'
+test_expect_success 'the first events are the viewer, all rows with the figures of weir share show --json, and the pictures' '
+	id=$(weir submit --user carol -n 2 --simulate=0.2s done) && { weir output --wait $id 2>/dev/null || :; } &&
+	FLUX_URI=local://$WEIR_RUNDIR/local-0 wait_until job-priority.usage "{}" "[.nodes[].running_cores] | add == 0" &&
+	weir share show --json >show.json &&
+	python3 "$SERVE_CLIENT" "$(serve_url page)" events "\"tree\" in seen and \"pictures\" in seen" >first &&
+	python3 - <<-\EOF
+	from serving import *
+	events = [json.loads(line) for line in open("first")]
+	same(events[0][0], "hello")
+	tree = [data for name, data in events if name == "tree"][-1]
+	shown = load("show.json")
+	same(tree["revision"], shown["revision"])
+	keys = ("path", "shares", "entitled", "used", "usage_core_s", "level_fs", "factor", "running_cores", "pending_jobs")
+	same({tuple(row) for row in tree["rows"]}, {tuple(n.get(k) for k in keys) for n in shown["nodes"]})
+	assert {row[3] for row in tree["rows"]} == {0, 1}, tree
+	pictures = [data for name, data in events if name == "pictures"][-1]
+	same(sorted(pictures), ["instances", "queue"])
+	assert "No job is pending" in pictures["queue"] and "data-instance=\"top\"" in pictures["instances"], pictures
+	EOF
+'
+test_expect_success 'a job comes into sight within two seconds of its submission; only what changed is sent' '
+	cat >live.py <<-\EOF &&
+	import subprocess
+	from serving import *
+	names, places, submitted, moved = [], [], None, {}
+	for name, data in client.events(url):
+	    names.append(name)
+	    if name == "tree":
+	        places = [row[0] for row in data["rows"]]
+	    if submitted is None and "tree" in names and "pictures" in names:
+	        subprocess.run(["weir", "submit", "--user", "bob", "-n", "1", "--simulate=1000s", "-t", "1h", "live"], check=True)
+	        submitted, at = time.monotonic(), len(names)
+	    elif submitted and name == "rows":
+	        moved = {places[row[0]]: row for row in data["rows"]}
+	        if "physics/@bob" in moved and moved["physics/@bob"][7] == 1:
+	            break
+	took = time.monotonic() - submitted
+	print(f"{took:.2f} s after the submission; {names}; {moved}")
+	assert took < 2 and "tree" not in names[at:], names
+	EOF
+	python3 live.py
+'
+test_expect_success 'a change of the tree is sent whole' '
+	{ python3 "$SERVE_CLIENT" "$(serve_url page)" events "name == \"tree\" and data[\"reason\"] == \"more\"" >changed & } &&
+	watcher=$! && weir share set -m more chem/@carol 7 && wait $watcher && tail -n 1 changed | grep "\"chem/@carol\", 7"
+'
+test_expect_success 'a Unix socket is its owner'\''s; X-Remote-User names the viewer; an unknown name is refused' '
+	start_serve local --socket "$PWD/page.sock" && test "$(stat -c %a page.sock)" = 600 &&
+	python3 "$SERVE_CLIENT" unix:page.sock events "name == \"hello\"" "X-Remote-User: bob" >hello && grep "\"user\": \"bob\"" hello &&
+	python3 "$SERVE_CLIENT" unix:page.sock events "\"pictures\" in seen" "X-Remote-User: bob" | grep "instance" >/dev/null &&
+	test_must_fail python3 "$SERVE_CLIENT" unix:page.sock events "True" "X-Remote-User: nobody-of-that-name" 2>err && grep " 403 " err
+'
+test_expect_success 'a second server does not take the socket of the first, nor a file that is no socket' '
+	test_must_fail weir serve --socket "$PWD/page.sock" 2>err && grep "somebody listens" err && echo text >file &&
+	test_must_fail weir serve --socket "$PWD/file" 2>err && grep "is no socket" err && grep text file
+'
+test_expect_success 'it takes the socket away when it ends, with exit code 0' '
+	stop_serve local && ! test -e page.sock
+'
+test_expect_success ROOT 'at a socket for a proxy, only the proxy and the owner are listened to' '
+	dir=$(mktemp -d /tmp/weir-serve-XXXXXX) && chmod 755 "$dir" && start_serve proxied --socket "$dir/page.sock" --proxy-user nobody &&
+	cat >as.py <<-\EOF &&
+	import os, pwd, sys
+	import serve_client as client
+	user, name, headers = sys.argv[1], sys.argv[2], sys.argv[3:]
+	os.setuid(pwd.getpwnam(user).pw_uid)
+	try:
+	    print(client.until("unix:" + name, lambda name, data, seen: name == "hello", headers)[0])
+	except (OSError, client.http.client.HTTPException) as e:
+	    print(type(e).__name__, e)
+	EOF
+	python3 as.py nobody "$dir/page.sock" "X-Remote-User: alice" >as && grep "alice" as &&
+	python3 as.py nobody "$dir/page.sock" >as && grep "403" as &&
+	python3 as.py daemon "$dir/page.sock" "X-Remote-User: alice" >as && cat as && ! grep "hello" as &&
+	stop_serve proxied && rm -r "$dir"
+'
+test_expect_success OPENSSL 'over TLS it is the same' '
+	openssl req -x509 -newkey rsa:2048 -nodes -keyout key.pem -out cert.pem -days 2 -subj /CN=localhost 2>/dev/null &&
+	start_serve tls --port 0 --cert cert.pem --key key.pem && case "$(serve_url tls)" in https://*) true ;; *) false ;; esac &&
+	python3 "$SERVE_CLIENT" "$(serve_url tls)" events "name == \"tree\"" >over-tls && grep "physics/@bob" over-tls && stop_serve tls
+'
+test_expect_success 'what cannot be is said before anything listens' '
+	test_expect_code 2 weir serve --listen 0.0.0.0 2>err && grep "in the clear" err &&
+	test_expect_code 2 weir serve --cert x 2>err && test_expect_code 2 weir serve --proxy-user root 2>err &&
+	test_must_fail weir serve --listen nowhere --cert a --key b 2>err && cat err &&
+	test_expect_code 3 weir serve --uri local:///nowhere/local-0 2>err
+'
+test_expect_success 'viewers are bounded: each of 256 has the events, and the next is told to come later' '
+	python3 - <<-\EOF
+	from serving import *
+	streams = [client.events(url) for i in range(256)]
+	for stream in streams:
+	    same(next(stream)[0], "hello")
+	try:
+	    next(client.events(url))
+	    raise SystemExit("the 257th was let in")
+	except OSError as e:
+	    assert str(e).startswith("503"), e
+	for stream in streams:
+	    assert any(name == "tree" for name, data in stream)
+	EOF
+'
+test_expect_success 'viewers are told that the instance has gone, and see the next one without connecting again' '
+	cat >away.py <<-\EOF &&
+	from serving import *
+	stream = client.events(url)
+	assert any(name == "tree" for name, data in stream)
+	print("seen", flush=True)
+	assert any(name == "trouble" and data["text"] for name, data in stream)
+	print("gone", flush=True)
+	assert any(name == "trouble" and not data["text"] for name, data in stream)
+	print("back", flush=True)
+	EOF
+	mkfifo said && { python3 away.py >said & } && watcher=$! && exec 6<said && read -r word <&6 && test "$word" = seen &&
+	stop_weir && read -r word <&6 && test "$word" = gone &&
+	start_weir --tree shares.toml --config weir.toml && read -r word <&6 && test "$word" = back && exec 6<&- && wait $watcher
+'
+test_expect_success 'Ctrl-C ends it with viewers on it' '
+	cat >endless.py <<-\EOF &&
+	from serving import *
+	for name, data in client.events(url):
+	    print(name, flush=True)
+	EOF
+	mkfifo names && { python3 endless.py >names & } && watcher=$! && exec 6<names && read -r word <&6 &&
+	stop_serve page && cat <&6 >/dev/null && exec 6<&- && { wait $watcher || :; }
+'
+test_expect_success 'the instance ends' '
+	stop_weir
+'
+
+test_done
