@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: what of an instance outlives its process: the job journal's bytes, the state file's rows, when its clock was
+// last seen; and how the disk fails. Must not know what the bytes and rows mean. Source: doc/durability.md.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "libfairshare/base/result.hpp"
+#include "modules/job-priority/state/state_rows.hpp"
+
+namespace weir::world {
+
+/// What StateStore does with SQLite, in memory: each batch whole or not at all.
+class StateFile {
+  public:
+    void apply(const priority::StateBatch& batch);
+    const priority::SavedState& saved() const { return saved_; }
+
+  private:
+    priority::SavedState saved_;
+};
+
+/// One statedir.
+struct StateDir {
+    std::string journal;
+    StateFile state;
+    std::int64_t seen_us = 0;  ///< the clock file
+    bool is_in_use = false;    ///< the journal's lock
+    bool is_full = false;
+
+    /// Appends all of it; on a full disk nothing of it, as JobStore leaves the file.
+    Status append(std::string_view text);
+    /// Errors: the disk is full; then nothing of the batch is there.
+    Status apply(const priority::StateBatch& batch);
+};
+
+}  // namespace weir::world

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the faults. See faults.hpp.
+#include "modules/world/faults.hpp"
+
+#include <algorithm>
+
+namespace weir::world {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+/// A fault happens to an instance; it is over after the time that it returns.
+struct FaultKind {
+    const char* name;
+    Duration (*happen)(World& world, Place& place);
+};
+
+Duration kill_broker(World& world, Place& place) {
+    const Duration down = world.ground().random.between(Duration(100ms), Duration(8s));
+    world.kill(place, down);
+    return down + 5s;
+}
+
+std::vector<std::shared_ptr<Link>> links_of(const Place& place) {
+    std::vector<std::shared_ptr<Link>> links;
+    if (place.live) {
+        links = place.live->route().links();
+        const auto others = place.live->priority().links();
+        links.insert(links.end(), others.begin(), others.end());
+    }
+    return links;
+}
+
+/// One of its connections is cut, or brings everything late.
+Duration harm_link(World& world, Place& place) {
+    Random& random = world.ground().random;
+    const auto links = links_of(place);
+    if (links.empty()) {
+        return {};
+    }
+    const auto& link = random.of(links);
+    const Duration by = random.between(Duration(10ms), Duration(6s));
+    const bool is_cut = random.one_in(2);
+    world.ground().note(place.name,
+                        is_cut ? "a link is cut" : "a link is late by " + std::to_string(to_seconds(by)) + " s");
+    world.counts().cuts += 1;
+    if (is_cut) {
+        link->close();
+    } else {
+        link->delay(by);
+    }
+    return by + 5s;
+}
+
+/// SIGSTOP.
+Duration stop_process(World& world, Place& place) {
+    Random& random = world.ground().random;
+    const Duration length = random.between(Duration(50ms), Duration(random.one_in(4) ? 45s : 5s));
+    if (place.live) {
+        world.ground().note(place.name, "is stopped for " + std::to_string(to_seconds(length)) + " s");
+        world.counts().stops += 1;
+        place.live->process().stopped_until = world.ground().now() + length;
+    }
+    return length + 5s;
+}
+
+/// Nothing can be written for a while.
+Duration fill_disk(World& world, Place& place) {
+    const Duration length = world.ground().random.between(Duration(100ms), Duration(10s));
+    world.ground().note(place.name, "its disk is full for " + std::to_string(to_seconds(length)) + " s");
+    world.counts().fills += 1;
+    place.disk.is_full = true;
+    world.ground().agenda.after(length, [&world, &place] {
+        world.ground().note(place.name, "its disk has room again");
+        place.disk.is_full = false;
+    });
+    return length + 5s;
+}
+
+constexpr FaultKind kinds[] = {
+    {"kill", kill_broker},
+    {"link", harm_link},
+    {"stop", stop_process},
+    {"disk", fill_disk},
+};
+
+constexpr Duration first_at = 5s;
+constexpr Duration last_at = 140s;
+
+}  // namespace
+
+std::set<std::string> fault_kinds() {
+    std::set<std::string> names;
+    for (const FaultKind& kind : kinds) {
+        names.insert(kind.name);
+    }
+    return names;
+}
+
+Instant plan_faults(World& world) {
+    std::vector<const FaultKind*> chosen;
+    for (const FaultKind& kind : kinds) {
+        if (world.options().kinds.count(kind.name) > 0) {
+            chosen.push_back(&kind);
+        }
+    }
+    Ground& ground = world.ground();
+    if (chosen.empty()) {
+        return ground.now();
+    }
+    for (std::size_t i = 0; i < world.options().faults; ++i) {
+        const FaultKind& kind = *ground.random.of(chosen);
+        const std::size_t place = ground.random.below(world.places().size());
+        ground.agenda.after(ground.random.between(first_at, last_at),
+                            [&world, &kind, place] { (void)kind.happen(world, world.places()[place]); });
+    }
+    return ground.now() + last_at + 50s;
+}
+
+}  // namespace weir::world

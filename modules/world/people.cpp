@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: what people do in a world: they submit jobs, cancel some, and change the urgency of others. See world.hpp.
+#include <algorithm>
+
+#include "modules/world/world.hpp"
+
+namespace weir::world {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr Duration submitting_for = 120s;
+constexpr std::uint32_t users[] = {alice, alice, bob, bob, carol, dave};
+
+/// The cores that a job of the queue finds wherever it comes to.
+std::uint32_t capacity(const std::vector<Place>& places, const Place& place, const std::string& queue) {
+    std::uint32_t own = place.cores;
+    std::uint32_t below = UINT32_MAX;
+    for (const std::size_t child : place.children) {
+        own -= places[child].cores;
+        if (places[child].serves == queue) {
+            below = std::min(below, capacity(places, places[child], queue));
+        }
+    }
+    return below != UINT32_MAX ? below : own;
+}
+
+}  // namespace
+
+void World::plan_jobs() {
+    Random& random = ground_.random;
+    submissions_.emplace_back();  // number 0 names nothing
+    for (std::size_t number = 1; number <= options_.jobs; ++number) {
+        Submission job;
+        job.number = number;
+        job.userid = users[random.below(std::size(users))];
+        job.cores = static_cast<std::uint32_t>(random.one_in(4) ? random.between(1, 4) : random.between(1, 2));
+        job.runs = random.between(Duration(100ms), Duration(random.one_in(5) ? 40s : 8s));
+        job.limit = random.one_in(2) ? job.runs + random.between(Duration(0s), Duration(20s)) : Duration(60s);
+        job.status = random.one_in(10) ? 256 : 0;
+        job.at = random.one_in(4) ? random.below(places_.size()) : 0;
+        const Place& place = places_[job.at];
+        if (!place.children.empty() && !random.one_in(6)) {
+            job.queue = places_[place.children[random.below(place.children.size())]].serves;
+        }
+        job.cores = std::min(job.cores, capacity(places_, place, job.queue));
+        submissions_.push_back(job);
+        const Instant when = ground_.now() + random.between(Duration(0s), submitting_for);
+        ground_.agenda.at(when, [this, number] { submit(number); });
+        plan_actions(number, when);
+    }
+    last_client_ = ground_.now() + submitting_for;
+    ground_.agenda.at(last_client_ + 20s, [this] { release_held(); });
+}
+
+void World::submit(std::size_t number) {
+    const Place& place = places_[submissions_[number].at];
+    if (!place.live) {  // nobody is there: nothing was submitted
+        ground_.agenda.after(1s, [this, number] { submit(number); });
+        return;
+    }
+    place.live->ask([this, number](Manager& manager) {
+        manager.submit(jobspec_of(submissions_[number]), submissions_[number].userid, jm::urgency_default,
+                       [this, number](const Result<jm::JobId>& answer) {
+                           if (answer) {
+                               submissions_[number].answered_id = *answer;
+                           } else {
+                               ground_.agenda.after(2s, [this, number] { submit(number); });
+                           }
+                       });
+    });
+}
+
+void World::plan_actions(std::size_t number, Instant submitted) {
+    Random& random = ground_.random;
+    const auto some_time = [&] { return submitted + random.between(Duration(0s), Duration(15s)); };
+    if (random.one_in(8)) {
+        ground_.agenda.at(some_time(), [this, number] {
+            act_on(number, [](Manager& manager, std::uint64_t id, Submission& submission) {
+                const jm::Job* job = manager.jobs().active(id);
+                const bool is_in_time = job != nullptr && !jm::is_in(job->state, jm::bit(jm::State::cleanup));
+                manager.raise(id, "cancel", "", [&submission, is_in_time] {
+                    submission.is_cancel_answered = submission.is_cancel_answered || is_in_time;
+                });
+            });
+        });
+    }
+    if (random.one_in(6)) {
+        const int urgency = static_cast<int>(random.between(0, 16));
+        ground_.agenda.at(some_time(), [this, number, urgency] {
+            act_on(number,
+                   [urgency](Manager& manager, std::uint64_t id, Submission&) { manager.set_urgency(id, urgency); });
+        });
+    }
+}
+
+/// Who held his job lets it go in the end.
+void World::release_held() {
+    for (Place& place : places_) {
+        if (place.live) {
+            place.live->ask([](Manager& manager) {
+                std::vector<jm::JobId> held;
+                for (const auto& [id, job] : manager.jobs().active_jobs()) {
+                    if (job->urgency == jm::urgency_hold) {
+                        held.push_back(id);
+                    }
+                }
+                for (const jm::JobId id : held) {
+                    manager.set_urgency(id, jm::urgency_default);
+                }
+            });
+        }
+    }
+    ground_.agenda.after(5s, [this] { release_held(); });
+}
+
+/// Who has no answer to his submission, or finds nobody, tries again.
+void World::act_on(std::size_t number, const std::function<void(Manager&, std::uint64_t, Submission&)>& action) {
+    const Submission& submission = submissions_[number];
+    const Place& place = places_[submission.at];
+    if (place.live && submission.answered_id != 0) {
+        place.live->ask([this, number, action](Manager& manager) {
+            action(manager, submissions_[number].answered_id, submissions_[number]);
+        });
+    } else {
+        ground_.agenda.after(2s, [this, number, action] {
+            if (ground_.now() < last_client_ + 60s) {
+                act_on(number, action);
+            }
+        });
+    }
+}
+
+}  // namespace weir::world

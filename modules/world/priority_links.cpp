@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: a simulated job-priority's dealings with its parent and its children, as in uplink_link.cpp and
+// module_requests.cpp. See priority_part.hpp.
+#include "modules/world/manager.hpp"
+#include "modules/world/priority_part.hpp"
+#include "modules/world/submissions.hpp"
+
+namespace weir::world {
+
+using namespace std::chrono_literals;
+
+// ---- the parent ----
+
+void PriorityPart::retry_connect() {
+    later(ground().random.between(Duration(200ms), Duration(3s)), [this] { connect(); });
+}
+
+void PriorityPart::connect() {
+    PriorityPart* parent = peers_.parent();
+    if (uplink_ != nullptr) {
+        return;
+    }
+    if (parent == nullptr) {
+        retry_connect();
+        return;
+    }
+    const std::uint64_t host = facts_.host;
+    uplink_ = Link::open(
+        *this, *parent, [this] { on_lost(); }, [parent, host] { parent->attached_.erase(host); });
+    uplink_->up([this, parent, host, link = uplink_, instance = service_->log().meta().instance,
+                 first = service_->uplink().queue().first_seq()] {
+        parent->on_attach(host, instance, first, *this, link);
+        parent->iterate();
+    });
+}
+
+void PriorityPart::on_lost() {
+    uplink_.reset();
+    is_uplink_attached_ = false;
+    is_report_out_ = false;
+    service_->uplink().queue().detached();
+    retry_connect();
+}
+
+/// A record leaves when the state file has it.
+void PriorityPart::pump_uplink() {
+    if (uplink_ == nullptr || is_report_out_ || service_->log().is_dirty()) {
+        return;
+    }
+    const auto batch = service_->uplink().queue().next();
+    if (!batch) {
+        return;
+    }
+    is_report_out_ = true;
+    PriorityPart* parent = peers_.parent();
+    uplink_->up([this, parent, host = facts_.host, batch = *batch, link = uplink_] {
+        parent->on_report(host, batch, *this, link);
+        parent->iterate();
+    });
+}
+
+// ---- the children ----
+
+void PriorityPart::on_attach(std::uint64_t child, const std::string& instance, std::uint64_t first_seq,
+                             PriorityPart& from, const std::shared_ptr<Link>& link) {
+    if (!service_->children().authorize(child, owner, true)) {
+        link->close();
+        return;
+    }
+    const std::uint64_t acked = service_->attach_child(child, instance, first_seq, ground().now());
+    if (!keep_written()) {
+        link->close();
+        return;
+    }
+    const auto rows = priority::factor_rows(service_->accounting().tree(), service_->ranking().shares().standings(),
+                                            service_->users());
+    link->down([&from, acked, rows] {
+        priority::Uplink& uplink = from.service_->uplink();
+        uplink.queue().attached(acked);
+        uplink.acknowledged(acked);
+        from.is_uplink_attached_ = true;
+        from.service_->take_parent_factors(rows, true);
+        from.iterate();
+        from.pump_uplink();
+    });
+    attached_[child] = {link, [&from, link](const std::vector<priority::FactorRow>& changed, bool is_complete) {
+                            link->down([&from, changed, is_complete] {
+                                from.service_->take_parent_factors(changed, is_complete);
+                                from.iterate();
+                            });
+                        }};
+}
+
+void PriorityPart::on_report(std::uint64_t child, const priority::UplinkBatch& batch, PriorityPart& from,
+                             const std::shared_ptr<Link>& link) {
+    if (!service_->children().authorize(child, owner, true)) {
+        link->close();
+        return;
+    }
+    const std::uint64_t acked = service_->report(child, batch.first_seq, batch.records, ground().now());
+    if (!keep_written()) {
+        link->close();
+        return;
+    }
+    link->down([&from, acked] {
+        from.is_report_out_ = false;
+        from.service_->uplink().acknowledged(acked);
+        from.iterate();
+        from.pump_uplink();
+    });
+}
+
+void PriorityPart::publish_factors() {
+    std::erase_if(attached_, [this](const auto& one) { return service_->children().children().count(one.first) == 0; });
+    if (attached_.empty()) {
+        return;
+    }
+    const auto [rows, is_complete] = service_->publication().changed(priority::factor_rows(
+        service_->accounting().tree(), service_->ranking().shares().standings(), service_->users()));
+    if (rows.empty() && !is_complete) {
+        return;
+    }
+    for (const auto& [child, one] : attached_) {
+        one.factors(rows, is_complete);
+    }
+}
+
+}  // namespace weir::world

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the journal, the passes, the plugin and the state file of a simulated job-priority. See priority_part.hpp;
+// parent and children in priority_links.cpp.
+#include "modules/world/priority_part.hpp"
+
+#include "modules/job-priority/messages/journal_events.hpp"
+#include "modules/world/manager.hpp"
+#include "modules/world/submissions.hpp"
+
+namespace weir::world {
+
+using namespace std::chrono_literals;
+using priority::Pass;
+
+namespace {
+
+constexpr Duration commit_delay = 50ms;
+constexpr Duration commit_retry = 500ms;
+constexpr Duration order_patience = 10s;
+
+priority::UserDatabase nobody_else() {
+    return {[](std::uint32_t) -> Result<std::optional<std::string>> { return std::optional<std::string>(); },
+            [](const std::string&) -> Result<std::optional<std::uint32_t>> { return std::optional<std::uint32_t>(); }};
+}
+
+}  // namespace
+
+PriorityPart::PriorityPart(Process& process, StateDir& disk, priority::Settings settings, Facts facts, Peers peers)
+    : Part(process),
+      disk_(disk),
+      facts_(std::move(facts)),
+      peers_(std::move(peers)),
+      service_(
+          std::make_unique<priority::PriorityService>(std::move(settings), nobody_else(), owner, facts_.host != 0)) {}
+
+// ---- start ----
+
+void PriorityPart::start(const std::string& share_tree) {
+    const priority::SavedState& saved = disk_.state.saved();
+    const bool is_new = saved.meta.instance.empty();
+    if (const auto restored = service_->restore(saved, ground().now()); !restored) {
+        ground().fail(process().name, "the state file is refused: " + restored.error().message);
+        return;
+    }
+    if (is_new) {
+        service_->log().set_instance(facts_.instance);
+    }
+    if (service_->trees().in_force().revision == 0) {
+        set_tree(share_tree);
+    }
+    (void)commit();
+    if (service_->gate().is_limited()) {
+        peers_.to_manager([this](Manager& manager) {
+            later(Duration(100us), [this, ids = manager.withheld()] {
+                service_->gate().set_withheld(ids);
+                follow();
+            });
+        });
+    } else {
+        follow();
+    }
+    if (facts_.host != 0) {
+        connect();
+        later(order_patience, [this] {
+            is_patience_over_ = true;
+            iterate();
+        });
+    }
+    tick();
+}
+
+void PriorityPart::set_tree(const std::string& share_tree) {
+    const Instant now = ground().now();
+    auto proposal = service_->trees().propose(service_->accounting().tree(), {share_tree, "site", "", std::nullopt},
+                                              "share tree", now);
+    if (!proposal) {
+        ground().fail(process().name, "the share tree: " + proposal.error().message);
+        return;
+    }
+    priority::TreeChangeover changeover = service_->prepare(std::move(*proposal), now);
+    if (disk_.apply(changeover.batch)) {
+        service_->accept(std::move(changeover));
+    }
+}
+
+void PriorityPart::follow() {
+    MachineSize machine;
+    machine.cores = facts_.cores;
+    service_->set_machine(machine);
+    is_backlog_ = true;
+    service_->begin_backlog();
+    peers_.to_manager([](Manager& manager) { manager.open_journal_of_priority(); });
+}
+
+// ---- the journal ----
+
+void PriorityPart::on_journal(const std::string& payload) {
+    const auto message = priority::read_journal(reader_.read(payload));
+    if (!message) {
+        ground().fail(process().name, "job-priority cannot read the journal: " + message.error().message);
+        return;
+    }
+    if (message->is_sentinel) {
+        for (const std::string& fault : service_->end_backlog(ground().now())) {
+            ground().fail(process().name, "job-priority: " + fault);
+        }
+        is_backlog_ = false;
+        is_pass_due_ = true;
+    } else if (is_backlog_) {
+        service_->add_backlog(message->events);
+    } else {
+        for (const priority::JobEvent& event : message->events) {
+            service_->apply(event);
+        }
+    }
+    iterate();
+}
+
+void PriorityPart::on_given(const std::vector<priority::GivenPriority>& rows, bool is_all, bool is_complete) {
+    service_->take_given_priorities(rows, is_all);
+    is_complete_ = is_complete_ || is_complete;
+    iterate();
+}
+
+// ---- a turn of the reactor ----
+
+void PriorityPart::iterate() {
+    if ((is_pass_due_ || service_->is_full_due()) && service_->is_synced()) {
+        is_pass_due_ = false;
+        pass();
+    } else if (service_->has_marked() && service_->is_synced()) {
+        service_->pass(ground().now(), Pass::marked);
+    }
+    for (const auto& [id, why] : service_->gate().take_refusals()) {
+        peers_.to_manager([id = id, why = why](Manager& manager) { manager.raise(id, "limit", why); });
+    }
+    (void)service_->users().take_problem();
+    pump();
+    if (service_->log().is_dirty()) {
+        commit_soon();
+    }
+}
+
+void PriorityPart::pass() {
+    service_->pass(ground().now());
+    is_heartbeat_due_ = true;
+    pump();
+    publish_factors();
+}
+
+void PriorityPart::tick() {
+    later(service_->settings().update_interval, [this] {
+        is_pass_due_ = true;
+        iterate();
+        tick();
+    });
+}
+
+// ---- the plugin ----
+
+bool PriorityPart::is_ordered() {
+    is_ordered_ = is_ordered_ || facts_.host == 0 || is_patience_over_ ||
+                  (is_complete_ && is_uplink_attached_ && service_->has_all_given());
+    return is_ordered_;
+}
+
+void PriorityPart::pump() {
+    if (is_push_out_ || !service_->is_synced() || !is_ordered()) {
+        return;
+    }
+    if (const auto push = service_->pusher().next()) {
+        send_push(*push, true);
+    } else if (is_heartbeat_due_) {
+        send_push({}, false);
+    }
+}
+
+void PriorityPart::send_push(const priority::Push& push, bool is_push) {
+    is_push_out_ = true;
+    is_heartbeat_due_ = false;
+    const bool is_last = !service_->pusher().has_work();
+    peers_.to_manager([this, push, is_push, is_last](Manager& manager) {
+        manager.update_priorities(push, is_last, [this, is_push](std::int64_t nonce) {
+            later(Duration(50us), [this, is_push, nonce] {
+                is_push_out_ = false;
+                if (is_push) {
+                    service_->pusher().acknowledge(nonce);
+                } else {
+                    service_->pusher().heard(nonce);
+                }
+                iterate();
+            });
+        });
+    });
+}
+
+// ---- the state file ----
+
+bool PriorityPart::commit() {
+    priority::StateBatch batch = service_->take_batch();
+    const Status written = disk_.apply(batch);
+    has_failed_ = !written;
+    if (!written) {
+        service_->log().untake(std::move(batch));
+        arm(commit_retry);
+    }
+    return !has_failed_;
+}
+
+void PriorityPart::commit_soon() {
+    if (!is_armed_) {
+        arm(commit_delay);
+    }
+}
+
+void PriorityPart::arm(Duration delay) {
+    if (!std::exchange(is_armed_, true)) {
+        later(delay, [this] {
+            is_armed_ = false;
+            (void)commit();
+            pump_uplink();
+        });
+    }
+}
+
+bool PriorityPart::is_quiet() const {
+    return service_->is_synced() && !is_push_out_ && !service_->pusher().has_work() && !service_->log().is_dirty() &&
+           !has_failed_ && (facts_.host == 0 || (is_attached() && !is_report_out_));
+}
+
+}  // namespace weir::world

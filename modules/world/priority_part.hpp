@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: job-priority in a simulated instance: the production service between journal, plugin, state file, parent and
+// children, as modules/job-priority/module does it with Flux. Must not decide anything.
+#pragma once
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "libfairshare/base/flat_json.hpp"
+#include "modules/job-priority/priority_service.hpp"
+#include "modules/world/disk.hpp"
+#include "modules/world/part.hpp"
+
+namespace weir::world {
+
+class Manager;
+
+class PriorityPart : public Part {
+  public:
+    struct Facts {
+        std::string instance;    ///< a name for a new state file, never given before
+        std::uint64_t host = 0;  ///< our job at the parent; 0: there is no parent
+        std::int64_t cores = 0;
+    };
+    /// Requests to the job-manager of this instance, and its parent's job-priority while that runs.
+    struct Peers {
+        std::function<void(std::function<void(Manager&)>)> to_manager;
+        std::function<PriorityPart*()> parent;
+    };
+    PriorityPart(Process& process, StateDir& disk, priority::Settings settings, Facts facts, Peers peers);
+    /// Reads the state file and follows the journal.
+    void start(const std::string& share_tree);
+    void on_journal(const std::string& payload);
+    void on_given(const std::vector<priority::GivenPriority>& rows, bool is_all, bool is_complete);
+
+    priority::PriorityService& service() const { return *service_; }
+    /// Nothing is to be written or sent.
+    bool is_quiet() const;
+    bool is_attached() const { return uplink_ != nullptr && is_uplink_attached_; }
+
+  private:
+    void set_tree(const std::string& share_tree);
+    void follow();
+    void iterate();
+    void pass();
+    void tick();
+    // the plugin
+    void pump();
+    void send_push(const priority::Push& push, bool is_push);
+    bool is_ordered();
+    // the state file
+    bool commit();
+    bool keep_written() { return has_failed_ ? false : commit(); }
+    void commit_soon();
+    void arm(Duration delay);
+    // the parent
+    void connect();
+    void on_lost();
+    void retry_connect();
+    void pump_uplink();
+    // the children
+    struct Attached {
+        std::shared_ptr<Link> link;
+        std::function<void(const std::vector<priority::FactorRow>&, bool)> factors;
+    };
+    void on_attach(std::uint64_t child, const std::string& instance, std::uint64_t first_seq, PriorityPart& from,
+                   const std::shared_ptr<Link>& link);
+    void on_report(std::uint64_t child, const priority::UplinkBatch& batch, PriorityPart& from,
+                   const std::shared_ptr<Link>& link);
+    void publish_factors();
+
+    StateDir& disk_;
+    Facts facts_;
+    Peers peers_;
+    std::unique_ptr<priority::PriorityService> service_;
+    FlatJson reader_;
+    bool is_backlog_ = false;
+    bool is_pass_due_ = true;
+    bool is_push_out_ = false;
+    bool is_heartbeat_due_ = true;
+    bool is_armed_ = false;
+    bool has_failed_ = false;
+    bool is_patience_over_ = false;
+    bool is_ordered_ = false;
+    bool is_complete_ = false;  ///< the parent's priorities
+    std::shared_ptr<Link> uplink_;
+    bool is_uplink_attached_ = false;
+    bool is_report_out_ = false;
+    std::map<std::uint64_t, Attached> attached_;
+};
+
+}  // namespace weir::world

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the tree, lives of instances, and the end of a run. See world.hpp; people are in people.cpp.
+#include "modules/world/world.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "modules/world/checks.hpp"
+#include "modules/world/faults.hpp"
+
+namespace weir::world {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr std::uint32_t leaf_cores = 4;
+constexpr std::uint32_t spare_cores = 2;  ///< of an instance that has children: for its own jobs
+constexpr Duration keep_interval = 1s;
+constexpr Duration rest_interval = 500ms;
+/// So long after the last fault all must be at rest: the jobs' own time comes on top.
+constexpr Duration rest_within = 300s;
+
+constexpr const char* site_tree =
+    "\"physics\" = 2\n"
+    "\"physics/@alice\" = 1\n"
+    "\"physics/@bob\" = 2\n"
+    "\"bio\" = 1\n"
+    "\"bio/@carol\" = 1\n"
+    "\"bio/@*\" = 1\n";
+
+priority::Settings site_settings() {
+    priority::Settings settings;
+    settings.users = {{"alice", alice}, {"bob", bob}, {"carol", carol}, {"dave", dave}, {"owner", owner}};
+    settings.update_interval = 10s;
+    return settings;
+}
+
+}  // namespace
+
+World::World(const Options& options) : options_(options), ground_(options.seed, options.trace), policy_(Fcfs{}) {
+    if (ground_.random.one_in(2)) {
+        policy_ = Easy{};
+    }
+    build(0, std::nullopt);
+    machine_ = std::make_unique<Machine>(ground_, size(places_.front()));
+    plan_jobs();
+    last_fault_ = plan_faults(*this);
+    std::vector<std::uint32_t> cores(machine_->size());
+    std::iota(cores.begin(), cores.end(), 0);
+    (void)boot(places_.front(), 0, cores);
+    keep_instances();
+}
+
+World::~World() {
+    bury(places_.front());
+}
+
+/// Parents before children.
+void World::build(std::size_t level, std::optional<std::size_t> parent) {
+    for (std::size_t i = 0; i < options_.shape.at(level); ++i) {
+        const std::size_t number = places_.size();
+        Place& place = places_.emplace_back();
+        place.number = number;
+        place.parent = parent;
+        place.name = parent ? places_[*parent].name + "/" + std::to_string(i) : "root";
+        if (parent) {
+            Place& above = places_[*parent];
+            above.children.push_back(number);
+            if (i > 0 && ground_.random.one_in(3)) {  // two partitions of one queue
+                place.serves = places_[above.children[i - 1]].serves;
+            } else if (above.parent && ground_.random.one_in(2)) {  // what the instance above got, goes on to here
+                place.serves = above.serves;
+            } else {
+                place.serves = "q" + std::to_string(number);
+            }
+        }
+        if (level + 1 < options_.shape.size()) {
+            build(level + 1, number);
+        }
+    }
+}
+
+/// The cores that it and all below it need.
+std::uint32_t World::size(Place& place) {
+    place.cores = place.children.empty() ? leaf_cores : spare_cores;
+    for (const std::size_t child : place.children) {
+        place.cores += size(places_[child]);
+    }
+    return place.cores;
+}
+
+// ---- lives ----
+
+bool World::boot(Place& place, std::uint64_t host, const std::vector<std::uint32_t>& cores) {
+    if (place.live || place.disk.is_in_use) {
+        return false;
+    }
+    Instance::Facts facts;
+    facts.name = place.name;
+    place.lives += 1;
+    counts_.boots += 1;
+    facts.serial = place.name + "-" + std::to_string(place.lives);
+    facts.host = host;
+    facts.cores = cores;
+    for (const std::size_t child : place.children) {
+        facts.queues.insert(places_[child].serves);
+    }
+    facts.settings = site_settings();
+    facts.policy = policy_;
+    facts.share_tree = site_tree;
+    place.host = host;
+    ground_.note(place.name, "begins, life " + std::to_string(place.lives));
+    Surroundings around{
+        *machine_, submissions_,
+        [this, parent = place.parent] { return parent ? places_[*parent].live.get() : nullptr; },
+        [this](std::size_t child, std::uint64_t job, const std::vector<std::uint32_t>& part) {
+            return boot(places_[child], job, part);
+        },
+        [this](std::size_t child) { ground_.agenda.after(100ms, [this, child] { kill(places_[child], {}); }); }};
+    place.live = std::make_unique<Instance>(ground_, place.disk, std::move(facts), std::move(around));
+    return true;
+}
+
+void World::bury(Place& place) {
+    for (const std::size_t child : place.children) {
+        bury(places_[child]);
+    }
+    if (place.live && ground_.random.one_in(3)) {
+        counts_.torn += 1;
+        place.live->manager().die_in_write();
+    }
+    place.live.reset();
+}
+
+void World::kill(Place& place, Duration delay) {
+    if (!place.live) {
+        return;
+    }
+    counts_.kills += 1;
+    ground_.note(place.name, "is killed");
+    bury(place);
+    for (Place& other : places_) {
+        other.is_asked = other.is_asked && other.live != nullptr;
+    }
+    if (!place.parent) {
+        ground_.agenda.after(delay, [this] {
+            std::vector<std::uint32_t> cores(machine_->size());
+            std::iota(cores.begin(), cores.end(), 0);
+            (void)boot(places_.front(), 0, cores);
+        });
+    } else if (Place& above = places_[*place.parent]; above.live) {
+        above.live->executor().child_ended(place.host, 9);
+    }
+}
+
+/// What `weir start` does: an instance whose job is over gets a new one.
+void World::keep_instances() {
+    for (Place& place : places_) {
+        if (place.parent && places_[*place.parent].live && !place.is_asked) {
+            keep(place);
+        }
+    }
+    ground_.agenda.after(keep_interval, [this] { keep_instances(); });
+}
+
+void World::keep(Place& place) {
+    Instance& above = *places_[*place.parent].live;
+    for (const auto& [id, job] : above.manager().jobs().active_jobs()) {
+        const Submission& submission = submissions_.at(submission_in(job->jobspec_text.redacted));
+        if (!submission.serves.empty() && submission.place == place.number) {
+            return;
+        }
+    }
+    Submission host;
+    host.number = submissions_.size();
+    host.cores = place.cores;
+    host.serves = place.serves;
+    host.place = place.number;
+    host.at = *place.parent;
+    submissions_.push_back(host);
+    place.is_asked = true;
+    above.ask([this, &place, number = host.number](Manager& manager) {
+        manager.submit(jobspec_of(submissions_[number]), owner, jm::urgency_expedite,
+                       [this, &place, number](const Result<jm::JobId>& answer) {
+                           place.is_asked = false;
+                           submissions_[number].answered_id = answer ? *answer : 0;
+                       });
+    });
+}
+
+// ---- the end ----
+
+void World::run() {
+    const Instant late = std::max(last_fault_, last_client_) + rest_within;
+    Instant look = std::max(last_fault_, last_client_);
+    while (ground_.violations().empty() && ground_.agenda.step()) {
+        if (ground_.now() < look) {
+            continue;
+        }
+        look = ground_.now() + rest_interval;
+        if (is_at_rest()) {
+            check_at_rest(*this);
+            return;
+        }
+        if (ground_.now() > late) {
+            report_unrest(*this);
+            return;
+        }
+    }
+}
+
+bool World::is_at_rest() {
+    return why_no_rest(*this).empty();
+}
+
+}  // namespace weir::world

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: a world from one seed: a machine, a tree of instances on it, people who submit to them, and the order in which
+// all begins, dies and comes back. Deterministic: the same options give the same steps. Faults are in faults.hpp,
+// checkers in checks.hpp.
+#pragma once
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "modules/world/instance.hpp"
+
+namespace weir::world {
+
+struct Options {
+    std::uint64_t seed = 1;
+    std::vector<std::size_t> shape{1, 3, 2};  ///< instances of the first level, children of each, and so on
+    std::size_t jobs = 100;
+    std::size_t faults = 10;
+    std::set<std::string> kinds;  ///< of faults; those of fault_kinds()
+    std::function<void(const std::string&)> trace;
+};
+
+/// A node of the tree of instances; an instance lives there, dies, and comes back on the same disk.
+struct Place {
+    std::size_t number = 0;
+    std::optional<std::size_t> parent;
+    std::vector<std::size_t> children;
+    std::string name;
+    std::string serves;  ///< the queue of its parent whose jobs it runs
+    std::uint32_t cores = 0;
+    StateDir disk;
+    std::unique_ptr<Instance> live;
+    std::uint64_t host = 0;  ///< while it lives: its job at the parent
+    bool is_asked = false;   ///< its job is being submitted
+    std::uint64_t lives = 0;
+};
+
+struct Counts {
+    std::uint64_t kills = 0;
+    std::uint64_t cuts = 0;
+    std::uint64_t stops = 0;
+    std::uint64_t fills = 0;
+    std::uint64_t torn = 0;
+    std::uint64_t boots = 0;
+};
+
+class World {
+  public:
+    explicit World(const Options& options);
+    ~World();
+
+    /// Until all is at rest, or a checker found something, or it is too late to come to rest.
+    void run();
+
+    Ground& ground() { return ground_; }
+    const Options& options() const { return options_; }
+    std::vector<Place>& places() { return places_; }
+    std::deque<Submission>& submissions() { return submissions_; }
+    const Machine& machine() const { return *machine_; }
+    Counts& counts() { return counts_; }
+
+    /// The broker is killed, and what it started with it. \param delay  until it is started again
+    void kill(Place& place, Duration delay);
+
+  private:
+    void build(std::size_t level, std::optional<std::size_t> parent);
+    std::uint32_t size(Place& place);
+    void plan_jobs();
+    void plan_actions(std::size_t number, Instant submitted);
+    void submit(std::size_t number);
+    void act_on(std::size_t number, const std::function<void(Manager&, std::uint64_t id, Submission&)>& action);
+    void release_held();
+    void keep_instances();
+    void keep(Place& place);
+    bool boot(Place& place, std::uint64_t host, const std::vector<std::uint32_t>& cores);
+    void bury(Place& place);
+    bool is_at_rest();
+
+    Options options_;
+    Ground ground_;
+    std::vector<Place> places_;
+    std::deque<Submission> submissions_;
+    std::unique_ptr<Machine> machine_;
+    Counts counts_;
+    Policy policy_;
+    Instant last_fault_;
+    Instant last_client_;
+};
+
+}  // namespace weir::world
