@@ -138,64 +138,73 @@ bool erase_field(std::string& text, const TomlNode& line, std::string_view field
     return true;
 }
 
+/// What `edit` makes of the document. Errors: those of the text.
+template <typename Edit>
+EditedText edit_document(std::string_view text, const Edit& edit) {
+    auto opened = open_document(text);
+    if (auto* diagnostics = std::get_if<Diagnostics>(&opened)) {
+        return std::move(*diagnostics);
+    }
+    return edit(std::get<Document>(opened));
+}
+
+/// What `edit` makes of the document and the line of the node `path`. Errors: those of the text, or no such node.
+template <typename Edit>
+EditedText edit_line(std::string_view text, std::string_view path, const Edit& edit) {
+    return edit_document(text, [&](const Document& document) -> EditedText {
+        const TomlNode* line = document.line_of(path);
+        return line == nullptr ? EditedText(unknown_node(document, path)) : edit(document, *line);
+    });
+}
+
 }  // namespace
 
 EditedText set_field_line(std::string_view text, std::string_view path, std::string_view field,
                           std::string_view value) {
-    auto opened = open_document(text);
-    if (auto* diagnostics = std::get_if<Diagnostics>(&opened)) {
-        return std::move(*diagnostics);
-    }
-    const Document& document = std::get<Document>(opened);
-    const TomlNode* line = document.line_of(path);
-    if (line == nullptr) {
-        return unknown_node(document, path);
-    }
-    if (value.find_first_of("\r\n#") != std::string_view::npos) {
-        return refusal("a value stands on one line and has no comment");
-    }
-    std::string edited{text};
-    if (!(value.empty() ? erase_field(edited, *line, field) : write_field(edited, *line, field, value))) {
-        return value.empty() ? refusal(quoted(path) + " has no field " + quoted(field) + " to take away")
-                             : refusal("the edit of " + quoted(path) + " has no place", "edit the text by hand");
-    }
-    return checked(document, std::move(edited), path, {ChangeKind::reshared, ChangeKind::changed});
+    return edit_line(text, path, [&](const Document& document, const TomlNode& line) -> EditedText {
+        if (value.find_first_of("\r\n#") != std::string_view::npos) {
+            return refusal("a value stands on one line and has no comment");
+        }
+        std::string edited{text};
+        if (!(value.empty() ? erase_field(edited, line, field) : write_field(edited, line, field, value))) {
+            return value.empty() ? refusal(quoted(path) + " has no field " + quoted(field) + " to take away")
+                                 : refusal("the edit of " + quoted(path) + " has no place", "edit the text by hand");
+        }
+        return checked(document, std::move(edited), path, {ChangeKind::reshared, ChangeKind::changed});
+    });
 }
 
 EditedText add_node_line(std::string_view text, std::string_view path, std::uint32_t shares) {
-    auto opened = open_document(text);
-    if (auto* diagnostics = std::get_if<Diagnostics>(&opened)) {
-        return std::move(*diagnostics);
-    }
-    const Document& document = std::get<Document>(opened);
-    for (std::size_t begin = 0; begin <= path.size();) {
-        const std::size_t end = std::min(path.find('/', begin), path.size());
-        if (std::string why = component_error(path.substr(begin, end - begin)); !why.empty()) {
-            return refusal(quoted(path) + " is not a path: " + why, "write paths like \"physics/lattice/@alice\"");
+    return edit_document(text, [&](const Document& document) -> EditedText {
+        for (std::size_t begin = 0; begin <= path.size();) {
+            const std::size_t end = std::min(path.find('/', begin), path.size());
+            if (std::string why = component_error(path.substr(begin, end - begin)); !why.empty()) {
+                return refusal(quoted(path) + " is not a path: " + why, "write paths like \"physics/lattice/@alice\"");
+            }
+            begin = end + 1;
         }
-        begin = end + 1;
-    }
-    const std::size_t slash = path.rfind('/');
-    const std::string_view parent = slash == std::string_view::npos ? std::string_view{} : path.substr(0, slash);
-    if (!parent.empty() && document.line_of(parent) == nullptr) {
-        return unknown_node(document, parent);
-    }
-    // Nodes must be above every [table], so the first line of an empty tree goes to the top.
-    const std::size_t top = text.starts_with("\xef\xbb\xbf") ? 3 : 0;
-    std::size_t place = top;
-    const std::string below = std::string{parent} + "/";
-    for (std::size_t i = 0; i < document.lines.size(); ++i) {
-        if (parent.empty() || document.paths[i] == parent || document.paths[i].starts_with(below)) {
-            place = document.lines[i].line_end;
+        const std::size_t slash = path.rfind('/');
+        const std::string_view parent = slash == std::string_view::npos ? std::string_view{} : path.substr(0, slash);
+        if (!parent.empty() && document.line_of(parent) == nullptr) {
+            return unknown_node(document, parent);
         }
-    }
-    std::string line = quoted(path) + " = " + std::to_string(shares) + "\n";
-    if (place > top && text[place - 1] != '\n') {
-        line.insert(0, "\n");
-    }
-    std::string edited{text};
-    edited.insert(place, line);
-    return checked(document, std::move(edited), path, {ChangeKind::added});
+        // Nodes must be above every [table], so the first line of an empty tree goes to the top.
+        const std::size_t top = text.starts_with("\xef\xbb\xbf") ? 3 : 0;
+        std::size_t place = top;
+        const std::string below = std::string{parent} + "/";
+        for (std::size_t i = 0; i < document.lines.size(); ++i) {
+            if (parent.empty() || document.paths[i] == parent || document.paths[i].starts_with(below)) {
+                place = document.lines[i].line_end;
+            }
+        }
+        std::string line = quoted(path) + " = " + std::to_string(shares) + "\n";
+        if (place > top && text[place - 1] != '\n') {
+            line.insert(0, "\n");
+        }
+        std::string edited{text};
+        edited.insert(place, line);
+        return checked(document, std::move(edited), path, {ChangeKind::added});
+    });
 }
 
 std::optional<std::string> node_line(std::string_view text, std::string_view path) {
@@ -210,22 +219,15 @@ std::optional<std::string> node_line(std::string_view text, std::string_view pat
 }
 
 EditedText remove_node_line(std::string_view text, std::string_view path) {
-    auto opened = open_document(text);
-    if (auto* diagnostics = std::get_if<Diagnostics>(&opened)) {
-        return std::move(*diagnostics);
-    }
-    const Document& document = std::get<Document>(opened);
-    const TomlNode* line = document.line_of(path);
-    if (line == nullptr) {
-        return unknown_node(document, path);
-    }
-    const auto node = document.tree.find(path);
-    if (!node || !document.tree.children(*node).empty()) {
-        return refusal(quoted(path) + " has nodes below it", "remove or move those first");
-    }
-    std::string edited{text};
-    edited.erase(line->line_begin, line->line_end - line->line_begin);
-    return checked(document, std::move(edited), path, {ChangeKind::removed});
+    return edit_line(text, path, [&](const Document& document, const TomlNode& line) -> EditedText {
+        const auto node = document.tree.find(path);
+        if (!node || !document.tree.children(*node).empty()) {
+            return refusal(quoted(path) + " has nodes below it", "remove or move those first");
+        }
+        std::string edited{text};
+        edited.erase(line.line_begin, line.line_end - line.line_begin);
+        return checked(document, std::move(edited), path, {ChangeKind::removed});
+    });
 }
 
 }  // namespace weir

@@ -29,7 +29,6 @@ struct Destroy {
     void operator()(const flux_msg_t* m) const { flux_msg_decref(m); }
     void operator()(flux_msg_handler_t** m) const { flux_msg_handler_delvec(m); }
     void operator()(flux_t* h) const { flux_close(h); }
-    void operator()(flux_conf_t* c) const { flux_conf_decref(c); }
     void operator()(struct flux_msglist* l) const { flux_msglist_destroy(l); }
 };
 using Future = std::unique_ptr<flux_future_t, Destroy>;
@@ -38,7 +37,6 @@ using Message = std::unique_ptr<flux_msg_t, Destroy>;
 using MessageRef = std::unique_ptr<const flux_msg_t, Destroy>;
 using Handlers = std::unique_ptr<flux_msg_handler_t*, Destroy>;  ///< the vector that flux_msg_handler_addvec made
 using Handle = std::unique_ptr<flux_t, Destroy>;                 ///< of flux_open; never of the module's own handle
-using Conf = std::unique_ptr<flux_conf_t, Destroy>;
 using MessageList = std::unique_ptr<struct flux_msglist, Destroy>;
 
 /// Keeps a request beyond its handler (a request to be answered later).
