@@ -53,6 +53,10 @@ test_expect_success 'the best of all has rank 1' '
 test_expect_success 'a user without a job stands where the first one would' '
 	weir share explain chem/@dora >out && grep "no job yet" out && weir share show >out && ! grep dora out
 '
+test_expect_success 'a word that is neither a node nor a user is refused with the nearest name, though @* admits every user' '
+	test_expect_code 5 weir share explain dorra 2>err && cat err && grep "neither in the share tree nor a known user" err && grep "did you mean .dora" err &&
+	test_expect_code 5 weir share explain chem/@nobody-has-this-name 2>err && test_expect_code 5 weir share compare alice dorra 2>err
+'
 test_expect_success 'what is no association: its exit code, and where to look' '
 	test_must_fail weir share compare physics alice 2>err && grep "physics/lattice/@alice" err &&
 	test_expect_code 5 weir share explain physics/@alcie 2>err && grep "physics" err &&

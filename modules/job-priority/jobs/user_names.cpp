@@ -99,6 +99,15 @@ std::optional<std::uint32_t> UserNames::id(const std::string& name) {
     return known.value;
 }
 
+bool UserNames::may_be_user(const std::string& name) const {
+    const bool is_id = !name.empty() && name.find_first_not_of("0123456789") == std::string::npos;
+    if (is_id || is_down_ || configured_.count(name) != 0) {
+        return true;
+    }
+    const auto answer = database_.id_of(name);
+    return !answer || answer->has_value();
+}
+
 template <typename T>
 bool UserNames::is_doubtful(const std::map<std::uint32_t, Known<T>>& all, std::uint32_t userid) {
     const auto known = all.find(userid);

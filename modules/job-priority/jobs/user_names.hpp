@@ -37,6 +37,9 @@ class UserNames {
     bool is_known(std::uint32_t userid) { return name(userid) != std::to_string(userid); }
     /// The id of a name, or of an id written in decimal.
     std::optional<std::uint32_t> id(const std::string& name);
+    /// Whether it may be a user's name, or an id in decimal: false only if the database says that there is none. The
+    /// answer is not kept, for anybody may ask about any name.
+    bool may_be_user(const std::string& name) const;
     /// The groups of a user, by name.
     const std::vector<std::string>& groups(std::uint32_t userid);
 

@@ -3,6 +3,7 @@
 #include <memory>
 #include <utility>
 
+#include "libfairshare/base/nearest_name.hpp"
 #include "libfairshare/explain/explanation.hpp"
 #include "libfairshare/tree/diagnostics.hpp"
 #include "libfairshare/tree/nearest_path.hpp"
@@ -35,6 +36,18 @@ Error not_a_leaf(const ShareTree& tree, NodeId node) {
     return {std::errc::invalid_argument,
             what + (count == 0 ? "there is none below it"
                                : "below it are " + std::to_string(count) + ", such as " + examples)};
+}
+
+/// An `@*` line admits every user, but not every word is one.
+Error nobody(const ShareTree& tree, const Settings& settings, const std::string& user, const std::string& reference) {
+    std::vector<std::string_view> names;
+    for (const auto& [name, userid] : settings.users) {
+        names.push_back(name);
+    }
+    std::string hint = did_you_mean_path(tree, reference);
+    hint = hint.empty() ? did_you_mean(user, names) : hint;
+    return no_such(weir::quoted(user) + " is neither in the share tree nor a known user; " +
+                   (hint.empty() ? "weir share show lists the tree" : hint));
 }
 
 Error unknown(const ShareTree& tree, const std::string& reference) {
@@ -75,7 +88,12 @@ class Scene {
         if (!found) {
             return found.error();
         }
-        return found->leaf ? Result<NodeId>(*found->leaf) : newcomer(found->account, user);
+        if (found->leaf) {
+            return *found->leaf;
+        }
+        return service_.users().may_be_user(user)
+                   ? newcomer(found->account, user)
+                   : Result<NodeId>(nobody(*tree_, service_.settings(), user, reference));
     }
 
     Result<NodeId> place_of_user(const std::string& reference) {

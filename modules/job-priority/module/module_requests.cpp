@@ -173,7 +173,8 @@ Json Module::on_explain(const flux_msg_t* msg) {
     return flux::value_or_throw(explain_view(*service_, static_cast<FluxJobId>(id), now()));
 }
 
-// Guest: reads where anybody stands. A name that the tree does not have costs a copy of the tree, and stays nowhere.
+// Guest: reads where anybody stands. A name that the tree does not have costs a question to the user database and a
+// copy of the tree, and stays nowhere.
 Json Module::on_share_explain(const flux_msg_t* msg) {
     const char* path = nullptr;
     flux::unpack(msg, "{s:s}", "path", &path);

@@ -112,7 +112,17 @@ TEST_CASE("share explain: a newcomer stands where the first job would, and askin
     CHECK(text_of(*view, "path") == "bio/@carol");
     CHECK(json_is_false(json_object_get(view->get(), "is_member")));
     CHECK(service->accounting().tree().size() == before);
-    CHECK(share_compare_view(*service, "bio/@carol", "bio/@dora", at(900)));
+    CHECK(share_compare_view(*service, "bio/@carol", "bio/@owner", at(900)));
+}
+
+TEST_CASE("share explain: a word that is neither in the tree nor a user is refused with the nearest name") {
+    auto service = used_service("fair-tree");
+    const auto refused = share_explain_view(*service, "bio/@carrol", at(900));
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().code == std::errc::no_such_file_or_directory);
+    CHECK(refused.error().message ==
+          "\"carrol\" is neither in the share tree nor a known user; did you mean \"carol\"?");
+    CHECK(share_explain_view(*service, "bio/@4711", at(900)));  // the id of a user without a name
 }
 
 TEST_CASE("share explain: what is no association is refused with what would be right") {
