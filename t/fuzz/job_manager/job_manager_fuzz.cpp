@@ -69,20 +69,22 @@ void try_changed_journal(std::string_view text) {
 /// Events as a peer may send them, applied one after the other to one job.
 void try_events(std::string_view text) {
     Job job;
-    weir::FlatJson flat, other;
-    for (weir::FlatValue entry = flat.read(text).first(); entry; entry = entry.next()) {
-        if (const auto event = decode_event(entry)) {
+    weir::FlatJson flat, other, contexts;
+    for (weir::FlatValue value = flat.read(text).first(); value; value = value.next()) {
+        if (const auto entry = read_entry(value)) {
+            const Event event = event_of(*entry, contexts);
             const State before = job.state;
-            if (!transition(job, *event)) {
+            if (!transition(job, event)) {
                 WEIR_CHECK(job.state == before);
             }
-            const std::string line = encode(*event), same = encode_again(*event, entry);
+            const std::string line = encode(event), same = encode_again(event, *entry);
             for (const std::string& again : {line, same}) {
-                const auto read = decode_event(other.read(again));
-                WEIR_CHECK(read && encode(*read) == line && name_of_line(again) == name_of_line(line));
+                const auto read = read_entry(other.read(again));
+                WEIR_CHECK(read && encode(event_of(*read, contexts)) == line &&
+                           name_of_line(again) == name_of_line(line));
             }
-            if (event->context) {
-                merge_annotations(job.annotations, event->context.get());
+            if (event.context) {
+                merge_annotations(job.annotations, event.context.get());
             }
         }
     }

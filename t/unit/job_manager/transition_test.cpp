@@ -135,8 +135,11 @@ TEST_CASE("event: encode and decode are inverse, with whole microseconds") {
     const std::string line = encode(event);
     CHECK(line == R"({"timestamp":1700000000.000001,"name":"urgency","context":{"urgency":3}})");
     weir::FlatJson flat;
-    const auto back = decode_event(flat.read(line));
+    const auto back = read_entry(flat.read(line));
     REQUIRE(back);
     CHECK(back->t_us == event.t_us);
+    CHECK(back->is_as_encoded);
+    weir::FlatJson context;
+    CHECK(encode(event_of(*back, context)) == line);
     CHECK(name_of_line(line) == "urgency");
 }

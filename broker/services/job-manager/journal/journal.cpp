@@ -3,123 +3,63 @@
 // Must not know: files, flux_t, plugins. ADR 0045.
 #include "broker/services/job-manager/journal/journal.hpp"
 
-#include <zlib.h>
-
-#include <cstring>
+#include <algorithm>
+#include <deque>
+#include <future>
+#include <optional>
 #include <unordered_map>
 
 #include "broker/services/job-manager/codecs/resource_set.hpp"
+#include "broker/services/job-manager/journal/journal_lines.hpp"
 #include "broker/services/job-manager/state/transition.hpp"
 
 namespace weir::broker::jobs {
 namespace {
 
-constexpr std::string_view checksum_key = ",\"crc\":\"";
-constexpr std::size_t checksum_digits = 8;
 /// So many environments are remembered; shells have one each.
 constexpr std::size_t environments_max = 10000;
 constexpr std::size_t text_kept_max = 1u << 20;
-/// ,"crc":"12345678"}
-constexpr std::size_t tail_size = checksum_key.size() + checksum_digits + 2;
+/// So much text is decoded at a time, in its own thread where there is more.
+constexpr std::size_t part_bytes = 512u << 10;
+constexpr std::size_t parts_ahead_max = 3;
+/// An eventlog has about so much room from the beginning; what is left over goes when the job rests.
+constexpr std::size_t eventlog_bytes = 512;
 
-std::string checksum(std::string_view bytes) {
-    auto crc = ::crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size());
-    std::string text(checksum_digits, '0');
-    for (auto digit = text.rbegin(); digit != text.rend(); ++digit, crc >>= 4) {
-        *digit = "0123456789abcdef"[crc & 0xF];
-    }
-    return text;
+Error bad_line(const std::string& what) {
+    return Error{std::errc::invalid_argument, what};
 }
 
 /// Folds lines into jobs.
 class Reader {
   public:
     explicit Reader(EnvironmentPool& environments) : environments_(environments) {}
-    /// Takes the next line, without its newline.
-    Status take(std::string_view line);
+    Status take_header(std::string_view line);
+    /// Takes the next line.
+    Status take(JournalLine& line);
+    bool is_sealed() const { return version_ > 1; }
     RestoredJobs finish();
 
   private:
-    Status take_header(FlatValue line);
-    Status take_event(FlatValue line);
-    Status take_submit(FlatValue line, Job& job);
-    void take_jobspec(FlatValue jobspec, Job& job);
-    Status check_seal(std::string_view text, FlatValue line) const;
+    Result<Job*> submitted(JournalLine& line);
+    Status take_submission(Submission& submission, Job& job);
+    void take_jobspec(Submission& submission, Job& job);
+    Job* find(JobId id);
 
     EnvironmentPool& environments_;
     FlatJson flat_;
-    std::unordered_map<JobId, std::unique_ptr<Job>> jobs_;
-    std::vector<JobId> order_;
+    std::vector<std::unique_ptr<Job>> jobs_;  // in order of submission; invalidated ones are null
+    std::unordered_map<JobId, std::size_t> place_of_;
+    Job* last_ = nullptr;  // the next line is often of the same job
     JobId max_id_ = 0;
     std::uint64_t next_sequence_ = 0;
     std::int64_t last_us_ = 0;
     int version_ = 0;
-    std::uint64_t next_line_ = 0;
+    std::uint64_t next_line_ = 0;                                                    // the number of the line to take
     std::unordered_map<std::uint64_t, std::shared_ptr<const std::string>> by_line_;  // environments
 };
 
-Error bad_line(const std::string& what) {
-    return Error{std::errc::invalid_argument, what};
-}
-
-/// The text stays as it stands; one that was kept whole for its updates has an environment inside.
-void Reader::take_jobspec(FlatValue jobspec, Job& job) {
-    if (jobspec["attributes"]["system"]["environment"]) {
-        Json tree = Json::of(jobspec);
-        job.jobspec_text = redact(tree, environments_);
-    } else {
-        job.jobspec_text.redacted = jobspec.text();
-    }
-    job.facts = jobspec_facts(jobspec);
-}
-
-Status Reader::take_submit(FlatValue line, Job& job) {
-    const FlatValue jobspec = line["jobspec"];
-    const auto sequence = line["seq"].integer();
-    if (!jobspec.is_object() || !sequence || *sequence < 0) {
-        return bad_line("a submit line needs \"seq\" (integer) and \"jobspec\" (object)");
-    }
-    job.sequence = static_cast<std::uint64_t>(*sequence);
-    take_jobspec(jobspec, job);
-    if (const FlatValue environment = line["environment"]) {
-        job.jobspec_text.environment = environments_.intern(std::string(environment.text()));
-        by_line_[next_line_ - 1] = job.jobspec_text.environment;
-    } else if (const auto other = line["environment_of"].integer()) {
-        const auto known = by_line_.find(static_cast<std::uint64_t>(*other));
-        if (known == by_line_.end()) {
-            return bad_line("\"environment_of\" names line number " + std::to_string(*other) +
-                            ", which has no environment or does not stand above");
-        }
-        job.jobspec_text.environment = known->second;
-    }
-    next_sequence_ = std::max(next_sequence_, job.sequence + 1);
-    max_id_ = std::max(max_id_, job.id);
-    return Done{};
-}
-
-Status Reader::take(std::string_view text) {
+Status Reader::take_header(std::string_view text) {
     const FlatValue line = flat_.read(text);
-    if (!line) {
-        const auto explained = Json::parse(text, SameKeys::last_counts);
-        return explained ? bad_line("invalid JSON") : explained.error();
-    }
-    if (next_line_ == 0) {
-        if (auto done = take_header(line); !done) {
-            return done;
-        }
-    }
-    if (version_ > 1) {
-        if (auto done = check_seal(text, line); !done) {
-            return done;
-        }
-    }
-    if (next_line_++ == 0) {
-        return Done{};
-    }
-    return take_event(line);
-}
-
-Status Reader::take_header(FlatValue line) {
     const std::int64_t version = line["weir-jobs"].integer().value_or(0);
     const std::int64_t max_id = line["max_jobid"].integer().value_or(0);
     const std::int64_t next_sequence = line["next_seq"].integer().value_or(0);
@@ -133,80 +73,95 @@ Status Reader::take_header(FlatValue line) {
     version_ = static_cast<int>(version);
     max_id_ = static_cast<JobId>(max_id);
     next_sequence_ = static_cast<std::uint64_t>(next_sequence);
+    next_line_ = 1;
+    return is_sealed() ? check_seal(text, line, 0) : Status(Done{});
+}
+
+/// The text stays as it stands; one that was kept whole for its updates has an environment inside.
+void Reader::take_jobspec(Submission& submission, Job& job) {
+    if (submission.has_environment) {
+        Json tree = Json::of(flat_.read(submission.jobspec));
+        job.jobspec_text = redact(tree, environments_);
+    } else {
+        job.jobspec_text.redacted = submission.jobspec;
+    }
+    job.facts = std::move(submission.facts);
+}
+
+Status Reader::take_submission(Submission& submission, Job& job) {
+    job.sequence = submission.sequence;
+    take_jobspec(submission, job);
+    if (!submission.environment.empty()) {
+        job.jobspec_text.environment = environments_.intern(std::string(submission.environment));
+        by_line_[next_line_] = job.jobspec_text.environment;
+    } else if (submission.environment_of) {
+        const auto known = by_line_.find(static_cast<std::uint64_t>(*submission.environment_of));
+        if (known == by_line_.end()) {
+            return bad_line("\"environment_of\" names line number " + std::to_string(*submission.environment_of) +
+                            ", which has no environment or does not stand above");
+        }
+        job.jobspec_text.environment = known->second;
+    }
+    next_sequence_ = std::max(next_sequence_, job.sequence + 1);
+    max_id_ = std::max(max_id_, job.id);
     return Done{};
 }
 
-Status Reader::check_seal(std::string_view text, FlatValue line) const {
-    const std::size_t end = text.size() < tail_size ? 0 : text.size() - tail_size;
-    if (text.substr(end, checksum_key.size()) != checksum_key) {
-        return bad_line("the line has no checksum");
+Job* Reader::find(JobId id) {
+    if (last_ == nullptr || last_->id != id) {
+        const auto place = place_of_.find(id);
+        last_ = place == place_of_.end() ? nullptr : jobs_[place->second].get();
     }
-    const std::string_view told = text.substr(end + checksum_key.size(), checksum_digits);
-    const std::string found = checksum(text.substr(0, end));
-    if (told != found) {
-        return bad_line("the line was changed: its checksum says " + std::string(told) + ", its text has " + found);
-    }
-    const auto number = line["n"].integer();
-    if (!number || *number < 0 || static_cast<std::uint64_t>(*number) != next_line_) {
-        return bad_line("lines are missing or out of place: this is line number " +
-                        (number ? std::to_string(*number) : "(none)") + " where " + std::to_string(next_line_) +
-                        " must stand");
-    }
-    return Done{};
+    return last_;
 }
 
-Status Reader::take_event(FlatValue line) {
-    const auto id = line["id"].integer();
-    const FlatValue entry = line["event"];
-    if (!id) {
-        return bad_line("\"id\" is missing or no integer");
+Result<Job*> Reader::submitted(JournalLine& line) {
+    if (!place_of_.emplace(line.id, jobs_.size()).second) {
+        return bad_line("job " + std::to_string(line.id) + " is submitted a second time");
     }
-    auto event = decode_event(entry);
-    if (!event) {
-        return event.error();
+    last_ = jobs_.emplace_back(std::make_unique<Job>()).get();
+    last_->id = line.id;
+    last_->eventlog.reserve(eventlog_bytes);
+    const Status taken = take_submission(*line.submission, *last_);
+    return taken ? Result<Job*>(last_) : taken.error();
+}
+
+Status Reader::take(JournalLine& line) {
+    Result<Job*> found = line.submission ? submitted(line) : find(line.id);
+    if (!found) {
+        return found.error();
     }
-    const auto job_id = static_cast<JobId>(*id);
-    auto at = jobs_.find(job_id);
-    if (event->name == "submit") {
-        if (at != jobs_.end()) {
-            return bad_line("job " + std::to_string(job_id) + " is submitted a second time");
-        }
-        at = jobs_.emplace(job_id, std::make_unique<Job>()).first;
-        at->second->id = job_id;
-        order_.push_back(job_id);
-        if (auto ok = take_submit(line, *at->second); !ok) {
-            return ok;
-        }
-    } else if (at == jobs_.end()) {
-        return bad_line("event \"" + event->name + "\" of job " + std::to_string(job_id) +
+    if (*found == nullptr) {
+        return bad_line("event \"" + line.entry.name + "\" of job " + std::to_string(line.id) +
                         ", which was never submitted");
     }
-    Job& job = *at->second;
-    if (const FlatValue r = line["R"]) {
-        job.r = allocation_of(Json::of(r));
+    Job& job = **found;
+    if (!line.r.empty()) {
+        job.r = allocation_of(Json::of(flat_.read(line.r)));
     }
-    if (auto ok = transition(job, *event); !ok) {
-        return ok;
+    const Event event = event_of(line.entry, flat_);
+    if (auto done = transition(job, event); !done) {
+        return done;
     }
-    last_us_ = std::max(last_us_, event->t_us);
-    if (event->name == launch_mark) {
+    last_us_ = std::max(last_us_, event.t_us);
+    next_line_ += 1;
+    if (event.name == launch_mark) {
         return Done{};
     }
-    job.eventlog += encode_again(*event, entry);
+    job.eventlog += encode_again(event, line.entry);
     job.eventlog += '\n';
-    if (event->name == "invalidate") {
-        jobs_.erase(at);
+    if (event.name == "invalidate") {
+        const auto place = place_of_.extract(line.id);
+        jobs_[place.mapped()].reset();
+        last_ = nullptr;
     }
     return Done{};
 }
 
 RestoredJobs Reader::finish() {
     RestoredJobs restored;
-    for (const JobId id : order_) {
-        if (const auto at = jobs_.find(id); at != jobs_.end() && at->second) {
-            restored.jobs.push_back(std::move(at->second));
-        }
-    }
+    std::erase(jobs_, nullptr);
+    restored.jobs = std::move(jobs_);
     restored.max_id = max_id_;
     restored.next_sequence = next_sequence_;
     restored.last_us = last_us_;
@@ -215,35 +170,82 @@ RestoredJobs Reader::finish() {
     return restored;
 }
 
+/// The parts of a journal behind its header, some decoded ahead of the one that is applied.
+class PartsAhead {
+  public:
+    /// `text`: whole lines; `first`: the number of the first one.
+    PartsAhead(std::string_view text, std::uint64_t first, bool is_sealed)
+        : rest_(text), number_(first), is_sealed_(is_sealed) {}
+    /// The next part; nothing at the end.
+    std::optional<JournalPart> next() {
+        while (!rest_.empty() && ahead_.size() < parts_ahead_max) {
+            decode_next();
+        }
+        if (ahead_.empty()) {
+            return std::nullopt;
+        }
+        JournalPart part = ahead_.front().get();
+        ahead_.pop_front();
+        return part;
+    }
+
+  private:
+    void decode_next() {
+        const std::string_view text = rest_.substr(0, rest_.find('\n', std::min(part_bytes, rest_.size()) - 1) + 1);
+        // A journal of one part, and one for which there are no threads, is decoded when it is asked for.
+        const auto how = text.size() == rest_.size() && ahead_.empty() ? std::launch::deferred
+                                                                       : std::launch::async | std::launch::deferred;
+        ahead_.push_back(std::async(how, decode_lines, text, number_, is_sealed_));
+        number_ += count_lines(text);
+        rest_.remove_prefix(text.size());
+    }
+
+    std::string_view rest_;
+    std::uint64_t number_;
+    bool is_sealed_;
+    std::deque<std::future<JournalPart>> ahead_;
+};
+
 }  // namespace
 
 Result<RestoredJobs> read_journal(std::string_view text, const std::string& name, EnvironmentPool& environments) {
+    const std::string_view whole = text.substr(0, text.rfind('\n') + 1);
     Reader reader(environments);
-    std::uint64_t bytes = 0;
     std::size_t number = 0;
-    std::string warning;
-    while (bytes < text.size()) {
-        const std::string_view rest = text.substr(bytes);
-        const std::size_t end = rest.find('\n');
-        const std::string at = name + ":" + std::to_string(++number) + ": ";
-        if (end == std::string_view::npos) {
-            warning = at + "the last line is torn (" + std::to_string(rest.size()) +
-                      " bytes without a newline); it was dropped";
-            break;
+    const auto refusal = [&](const Error& why) {
+        return Error{
+            std::errc::invalid_argument,
+            name + ":" + std::to_string(number) + ": " + why.message +
+                ". Nothing was changed. Bring back a good copy; or keep what stands before this line: head -n " +
+                std::to_string(number - 1) + " " + name + " >" + name + ".cut && mv " + name + ".cut " + name +
+                "; or move the file away, which forgets every job"};
+    };
+    if (!whole.empty()) {
+        number = 1;
+        const std::size_t header = whole.find('\n');
+        if (auto taken = reader.take_header(whole.substr(0, header)); !taken) {
+            return refusal(taken.error());
         }
-        if (auto taken = reader.take(rest.substr(0, end)); !taken) {
-            return Error{
-                std::errc::invalid_argument,
-                at + taken.error().message +
-                    ". Nothing was changed. Bring back a good copy; or keep what stands before this line: head -n " +
-                    std::to_string(number - 1) + " " + name + " >" + name + ".cut && mv " + name + ".cut " + name +
-                    "; or move the file away, which forgets every job"};
+        PartsAhead parts(whole.substr(header + 1), number, reader.is_sealed());
+        while (auto part = parts.next()) {
+            for (JournalLine& line : part->lines) {
+                number += 1;
+                if (auto taken = reader.take(line); !taken) {
+                    return refusal(taken.error());
+                }
+            }
+            if (part->error) {
+                number += 1;
+                return refusal(*part->error);
+            }
         }
-        bytes += end + 1;
     }
     RestoredJobs restored = reader.finish();
-    restored.warning = warning;
-    restored.bytes = bytes;
+    restored.bytes = whole.size();
+    if (whole.size() < text.size()) {
+        restored.warning = name + ":" + std::to_string(number + 1) + ": the last line is torn (" +
+                           std::to_string(text.size() - whole.size()) + " bytes without a newline); it was dropped";
+    }
     return restored;
 }
 

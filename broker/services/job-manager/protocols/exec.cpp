@@ -86,6 +86,9 @@ Answer Exec::hello(const Request& request) {
 }
 
 void Exec::go_offline(const std::string& why) {
+    if (!is_online_) {
+        return;  // no request is out: each answer to an older one would cost a walk through all jobs
+    }
     flux_log(engine_.handle(), LOG_DEBUG, "start: stop due to %s", why.c_str());
     is_online_ = false;
     std::vector<Job*> lost;

@@ -15,11 +15,11 @@ constexpr double timestamp_max_s = 253402300800;  // the year 10000
 constexpr std::string_view context_key = ",\"context\":";
 
 /// What encode() writes before the context.
-std::string head_of(const Event& event) {
+std::string head_of(std::int64_t t_us, std::string_view name) {
     std::string out = "{\"timestamp\":";
-    out += timestamp_text(event.t_us);
+    out += timestamp_text(t_us);
     out += ",\"name\":";
-    append_quoted(out, event.name);
+    append_quoted(out, name);
     return out;
 }
 
@@ -37,7 +37,7 @@ std::string timestamp_text(std::int64_t t_us) {
 }
 
 std::string encode(const Event& event) {
-    std::string out = head_of(event);
+    std::string out = head_of(event.t_us, event.name);
     if (event.context) {
         out += context_key;
         append_json(out, event.context.get());
@@ -46,7 +46,7 @@ std::string encode(const Event& event) {
     return out;
 }
 
-Result<Event> decode_event(FlatValue entry) {
+Result<EntryText> read_entry(FlatValue entry) {
     const auto timestamp = entry["timestamp"].number();
     auto name = entry["name"].string();
     const FlatValue context = entry["context"];
@@ -62,15 +62,19 @@ Result<Event> decode_event(FlatValue entry) {
     if (context && !context.is_object()) {
         return Error{std::errc::invalid_argument, "the event's \"context\" must be an object"};
     }
-    return Event{std::llround(*timestamp * 1e6), std::move(*name), Json::of(context)};
+    EntryText read{std::llround(*timestamp * 1e6), std::move(*name), entry.text(), context.text()};
+    const std::string head = head_of(read.t_us, read.name);
+    const std::size_t size = head.size() + (context ? context_key.size() + read.context.size() : 0) + 1;
+    read.is_as_encoded = read.text.size() == size && read.text.starts_with(head);
+    return read;
 }
 
-std::string encode_again(const Event& event, FlatValue entry) {
-    const std::string head = head_of(event);
-    const std::size_t size =
-        head.size() + (event.context ? context_key.size() + entry["context"].text().size() : 0) + 1;
-    const bool is_alike = entry.text().size() == size && entry.text().starts_with(head);
-    return is_alike ? std::string(entry.text()) : encode(event);
+Event event_of(const EntryText& entry, FlatJson& flat) {
+    return {entry.t_us, entry.name, entry.context.empty() ? Json() : Json::of(flat.read(entry.context))};
+}
+
+std::string encode_again(const Event& event, const EntryText& entry) {
+    return entry.is_as_encoded ? std::string(entry.text) : encode(event);
 }
 
 std::string_view name_of_line(std::string_view line) {

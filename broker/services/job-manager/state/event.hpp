@@ -27,10 +27,20 @@ struct Event {
 std::string timestamp_text(std::int64_t t_us);
 /// {"timestamp":t,"name":s[,"context":{}]} without a newline. Keys always in this order.
 std::string encode(const Event& event);
+/// An entry as it stands in a text, whose parts `text` and `context` are.
+struct EntryText {
+    std::int64_t t_us = 0;
+    std::string name;
+    std::string_view text;
+    std::string_view context;    ///< of a JSON object, or empty
+    bool is_as_encoded = false;  ///< but for the inside of the context, encode() would write the same text
+};
 /// Reads what encode() or stock Flux wrote. Error: which key is missing or wrong.
-Result<Event> decode_event(FlatValue entry);
-/// encode() of the event that was read from `entry`. Where the entry is laid out alike, its text, contexts unread.
-std::string encode_again(const Event& event, FlatValue entry);
+Result<EntryText> read_entry(FlatValue entry);
+/// The event of an entry; `flat` reads its context.
+Event event_of(const EntryText& entry, FlatJson& flat);
+/// encode() of the event of `entry`. Where the entry is laid out alike, its text, contexts unread.
+std::string encode_again(const Event& event, const EntryText& entry);
 /// The name within a line that encode() wrote, without parsing the line.
 std::string_view name_of_line(std::string_view line);
 /// The value {"timestamp","name","context"} for plugins.
