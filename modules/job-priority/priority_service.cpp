@@ -48,9 +48,9 @@ void PriorityService::begin_backlog() {
     memos_.restart();
 }
 
-void PriorityService::add_backlog(const std::vector<JobEvent>& events) {
+void PriorityService::add_backlog(std::vector<JobEvent> events) {
     const bool needs_past = settings_.policy == PolicyKind::load_threshold;  // what was in use counts, whoever paid
-    backlog_.add(events,
+    backlog_.add(std::move(events),
                  [&](const JobRun& run, Instant freed) { return !needs_past && accounting_.is_charged(run, freed); });
 }
 
@@ -70,8 +70,9 @@ std::vector<std::string> PriorityService::end_backlog(Instant now) {
     charges_.end_unheld(last_seen);
     children_.forget_unheld();
     backlog_.clear();
-    pusher_.retain(book_.pending());
-    scheduler_.retain(book_.pending());
+    const std::set<FluxJobId> pending = book_.pending();
+    pusher_.retain(pending);
+    scheduler_.retain(pending);
     gate_.keep_admitted(places);
     gate_.keep_admitted_except_withheld(book_);
     site_.forget_vanished(book_);

@@ -57,7 +57,7 @@ class PriorityService {
     /// A (new) journal stream begins: its backlog contains every job again.
     void begin_backlog();
     /// All events of one job in the backlog, in their order.
-    void add_backlog(const std::vector<JobEvent>& events);
+    void add_backlog(std::vector<JobEvent> events);
     /// The backlog is complete: it is applied in order of time, and what vanished is ended. An event that cannot be
     /// applied costs itself alone.
     /// \return a sentence for each of those.

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <exception>
+#include <iterator>
+#include <numeric>
 #include <utility>
 
 namespace weir::priority {
@@ -26,7 +28,7 @@ void Backlog::clear() {
     runs_.clear();
 }
 
-void Backlog::add(const std::vector<JobEvent>& events, const IsCharged& is_charged) {
+void Backlog::add(std::vector<JobEvent> events, const IsCharged& is_charged) {
     if (events.empty()) {
         return;
     }
@@ -41,13 +43,21 @@ void Backlog::add(const std::vector<JobEvent>& events, const IsCharged& is_charg
             return;
         }
     }
-    events_.insert(events_.end(), events.begin(), events.end());
+    events_.insert(events_.end(), std::make_move_iterator(events.begin()), std::make_move_iterator(events.end()));
 }
 
 std::vector<JobEvent> Backlog::take() {
-    std::stable_sort(events_.begin(), events_.end(),
-                     [](const JobEvent& a, const JobEvent& b) { return a.time < b.time; });
-    return std::exchange(events_, {});
+    std::vector<std::size_t> order(events_.size());  // sorted in place of the events, which are large
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return events_[a].time < events_[b].time; });
+    std::vector<JobEvent> sorted;
+    sorted.reserve(events_.size());
+    for (const std::size_t index : order) {
+        sorted.push_back(std::move(events_[index]));
+    }
+    events_ = {};
+    return sorted;
 }
 
 }  // namespace weir::priority

@@ -25,7 +25,7 @@ class Backlog {
 
     void clear();
     /// All events of one job, in their order. None is kept where a run of it is charged.
-    void add(const std::vector<JobEvent>& events, const IsCharged& is_charged);
+    void add(std::vector<JobEvent> events, const IsCharged& is_charged);
     /// The backlog is complete: its events in order of time, those of one job and time as they came. O(n log n).
     std::vector<JobEvent> take();
     /// The last run of each job in the backlog.

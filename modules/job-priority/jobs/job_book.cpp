@@ -22,20 +22,13 @@ BookChange JobBook::apply(const JobEvent& event) {
         BookJob job;
         job.id = event.id;
         job.userid = submit->userid;
-        JobRequest request = submit->request;
-        if (job.userid != owner_) {
-            request.routed_for.reset();
-            request.serves.clear();
-            request.is_instance = false;
-        } else {
-            job.copy_of = submit->copy_of;
-        }
-        job.request = requests_.intern(std::move(request));
+        job.copy_of = job.userid == owner_ ? submit->copy_of : 0;
+        job.request = believed(*submit);
         job.urgency = submit->urgency;
         job.submit = event.time;
         job.submit_stamp = event.stamp();
         job.ageing = Ageing(rule_, event.time);
-        jobs_.try_emplace(event.id, std::move(job));
+        jobs_.try_emplace(jobs_.end(), event.id, std::move(job));  // ids grow
         return BookChange::none;
     }
     const auto found = jobs_.find(event.id);
@@ -55,6 +48,18 @@ BookChange JobBook::apply(const JobEvent& event) {
             }
         },
         event.what);
+}
+
+SharedRequest JobBook::believed(const SubmitEvent& submit) {
+    const bool is_instance = submit.request.is_instance || !submit.request.serves.empty();
+    if (submit.userid == owner_ || !(is_instance || submit.request.routed_for)) {
+        return requests_.intern(submit.request);
+    }
+    JobRequest request = submit.request;
+    request.routed_for.reset();
+    request.serves.clear();
+    request.is_instance = false;
+    return requests_.intern(request);
 }
 
 BookChange JobBook::on(BookJob& job, const DependEvent&, Instant time) {
@@ -81,7 +86,7 @@ BookChange JobBook::on(BookJob& job, const UpdateEvent& event, Instant) {
     request.queue = event.queue.value_or(request.queue);
     request.qos = event.qos.value_or(request.qos);
     request.wall_time = event.wall_time.value_or(request.wall_time);
-    const SharedRequest before = std::exchange(job.request, requests_.intern(std::move(request)));
+    const SharedRequest before = std::exchange(job.request, requests_.intern(request));
     return job.is_pending() && !(*job.request == *before) ? BookChange::inputs : BookChange::none;
 }
 
@@ -111,7 +116,7 @@ std::set<FluxJobId> JobBook::pending() const {
     std::set<FluxJobId> pending;
     for (const auto& [id, job] : jobs_) {
         if (job.is_pending()) {
-            pending.insert(id);
+            pending.insert(pending.end(), id);
         }
     }
     return pending;

@@ -86,6 +86,8 @@ class JobBook {
     std::size_t size() const { return jobs_.size(); }
 
   private:
+    /// What it asks for, but for what only the owner may.
+    SharedRequest believed(const SubmitEvent& submit);
     BookChange on(BookJob& job, const DependEvent&, Instant time);
     BookChange on(BookJob& job, const UrgencyEvent& event, Instant time);
     BookChange on(BookJob& job, const UpdateEvent& event, Instant time);

@@ -19,15 +19,20 @@ class RequestPool {
   public:
     /// The copy that equals `request`. It may outlive the pool. O(1) expected; now and then O(distinct requests), which
     /// forgets those that nobody else holds.
-    SharedRequest intern(JobRequest request);
+    SharedRequest intern(const JobRequest& request);
     std::size_t size() const { return requests_.size(); }
 
   private:
     struct Hash {
-        std::size_t operator()(const SharedRequest& request) const;
+        using is_transparent = void;
+        std::size_t operator()(const JobRequest& request) const;
+        std::size_t operator()(const SharedRequest& request) const { return (*this)(*request); }
     };
     struct Equal {
+        using is_transparent = void;
         bool operator()(const SharedRequest& a, const SharedRequest& b) const { return *a == *b; }
+        bool operator()(const JobRequest& a, const SharedRequest& b) const { return a == *b; }
+        bool operator()(const SharedRequest& a, const JobRequest& b) const { return *a == b; }
     };
     static constexpr std::size_t sweep_min = 1000;
 

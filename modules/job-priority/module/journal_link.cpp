@@ -49,14 +49,14 @@ void JournalLink::on_response(flux_future_t* f) {
     bool is_sentinel = false;
     // Whatever is wrong with one response, the stream goes on.
     const int rc = flux::guard(h_, "journal", [&] {
-        const JournalMessage message = flux::value_or_throw(read_journal(message_.read(text != nullptr ? text : "{}")));
+        JournalMessage message = flux::value_or_throw(read_journal(message_.read(text != nullptr ? text : "{}")));
         is_sentinel = message.is_sentinel;
         if (is_sentinel) {
             listener_.synced();
             is_backlog_ = false;
             backoff_.reset();
         } else if (is_backlog_) {
-            listener_.backlog(message);
+            listener_.backlog(std::move(message));
         } else {
             listener_.live(message);
         }

@@ -26,10 +26,10 @@ class Backoff {
 class JournalLink {
   public:
     struct Listener {
-        std::function<void()> begin;                         ///< a stream was opened: its backlog follows
-        std::function<void(const JournalMessage&)> backlog;  ///< one job
-        std::function<void()> synced;                        ///< the backlog is complete
-        std::function<void(const JournalMessage&)> live;     ///< one event
+        std::function<void()> begin;                      ///< a stream was opened: its backlog follows
+        std::function<void(JournalMessage)> backlog;      ///< one job
+        std::function<void()> synced;                     ///< the backlog is complete
+        std::function<void(const JournalMessage&)> live;  ///< one event
     };
     /// \param time_scale  reactor seconds in a real second
     JournalLink(flux_t* h, double time_scale, Listener listener);

@@ -17,7 +17,7 @@ namespace {
 
 constexpr double goodbye_s = 2.0;
 constexpr double machine_interval_s = 60.0;  // between two questions for its size, which is an R of all of it
-constexpr double withheld_timeout_s = 10.0;  // a job-manager that is reloaded just now never answers
+constexpr double answer_timeout_s = 10.0;    // a job-manager that is reloaded just now never answers
 
 /// The wall clock of a stock Flux; of an embedded broker its clock, which does not step.
 ClockReading read_clocks(double time_scale) {
@@ -98,12 +98,11 @@ Module::~Module() = default;
 JournalLink::Listener Module::journal_listener() {
     JournalLink::Listener listener;
     listener.begin = [this] { service_->begin_backlog(); };
-    listener.backlog = [this](const JournalMessage& message) {
-        std::vector<JobEvent> events;
-        for (const JobEvent& event : message.events) {
-            events.push_back(dated(event, false));
+    listener.backlog = [this](JournalMessage message) {
+        for (JobEvent& event : message.events) {
+            event = dated(std::move(event), false);
         }
-        service_->add_backlog(events);
+        service_->add_backlog(std::move(message.events));
     };
     listener.synced = [this] {
         for (const std::string& fault : service_->end_backlog(now())) {
@@ -176,7 +175,7 @@ void Module::read_machine() {
     }
     machine_asked_s_ = flux_reactor_time();
     machine_ = flux::rpc(h_, "resource.sched-status", Json());
-    flux::then<&Module::on_machine>(machine_.get(), this);
+    flux::then<&Module::on_machine>(machine_.get(), this, answer_timeout_s * time_scale_);
 }
 
 void Module::on_machine(flux_future_t* f) {
@@ -196,6 +195,8 @@ void Module::on_machine(flux_future_t* f) {
     open_journal();
 }
 
+/// The journal comes behind the machine: a job-manager that answers with a long backlog answers nothing else meanwhile,
+/// and all priorities depend on the size.
 void Module::open_journal() {
     if (std::exchange(is_journal_due_, false)) {
         journal_->open();
@@ -217,23 +218,16 @@ void Module::on_withheld(flux_future_t* f) {
         service_->gate().set_withheld(std::move(ids));
     }  // else: no plugin, or one before this question: places are given anew
     withheld_.reset();
-    follow();
-}
-
-void Module::follow() {
     read_machine();
-    if (service_->settings().policy != PolicyKind::load_threshold) {
-        open_journal();
-    }  // else after on_machine(): what the backlog tells of loads is a part of the machine
 }
 
 void Module::start() {
     (void)state_->commit();  // told
     if (service_->gate().is_limited()) {
         withheld_ = flux::rpc(h_, "job-manager.jobpriority.withheld", Json::object());
-        flux::then<&Module::on_withheld>(withheld_.get(), this, withheld_timeout_s * time_scale_);
+        flux::then<&Module::on_withheld>(withheld_.get(), this, answer_timeout_s * time_scale_);
     } else {
-        follow();
+        read_machine();
     }
     connect_parent();
     flux_watcher_start(pass_timer_.get());

@@ -46,8 +46,6 @@ class Module {
     JournalLink::Listener journal_listener();
     void on_machine(flux_future_t* f);
     void on_withheld(flux_future_t* f);
-    /// Reads the machine and the journal.
-    void follow();
     void connect_parent();
     // reactor
     void on_iteration();

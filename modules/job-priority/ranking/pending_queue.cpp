@@ -112,7 +112,7 @@ void PendingQueue::put(const BookJob& job, std::uint32_t factor, double site, st
             join(factor, place);
         }
     }
-    marked_.insert(job.id);
+    marked_.insert(marked_.end(), job.id);  // of a backlog the greatest so far
 }
 
 void PendingQueue::join(std::uint32_t factor, Place& place) {
