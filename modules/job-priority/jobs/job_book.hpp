@@ -81,6 +81,9 @@ class JobBook {
     bool is_owners(const BookJob& job) const { return job.userid == owner_ && job.charged_userid() == owner_; }
     /// Whether a child instance in it is a partition: what it does not use is idle and charged to no user.
     bool is_partition(const BookJob& job) const { return is_owners(job) && job.request->account.empty(); }
+    bool is_partition(const SubmitEvent& submit) const {
+        return submit.userid == owner_ && charged_userid(submit) == owner_ && submit.request.account.empty();
+    }
     const std::map<FluxJobId, BookJob>& jobs() const { return jobs_; }
     std::set<FluxJobId> pending() const;
     std::size_t size() const { return jobs_.size(); }

@@ -62,6 +62,9 @@ std::vector<std::pair<NodeId, std::string>> Payers::newcomers(const ShareTree& t
     std::unordered_map<FluxJobId, const SubmitEvent*> submitted;
     std::vector<std::pair<NodeId, std::string>> members;
     const auto add = [&](const SubmitEvent& submit) {
+        if (submit.request.is_instance && book_.is_partition(submit)) {
+            return;  // nobody pays for it: see would_pay()
+        }
         const std::uint32_t userid = book_.charged_userid(submit);
         try {
             if (const auto payer = find_asked(tree, submit.request, userid); payer && !payer->association.leaf) {

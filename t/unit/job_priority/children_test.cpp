@@ -251,6 +251,18 @@ TEST_CASE("children: a partition that waits or runs makes no leaf for its owner"
     CHECK(s->accounting().tree().size() == nodes);
 }
 
+TEST_CASE("children: a partition makes no leaf for its owner in a backlog either") {
+    auto s = service();
+    put_tree(*s);
+    const std::uint32_t nodes = s->accounting().tree().size();
+    JobRequest request;
+    request.is_instance = true;
+    s->begin_backlog();
+    s->add_backlog({{child, at(90), SubmitEvent{owner, 16, request}}, eligible(child, 90), started(child, 100, 10)});
+    s->end_backlog(at(103));
+    CHECK(s->accounting().tree().size() == nodes);
+}
+
 TEST_CASE("children: a guest's job is no partition, whatever it says") {
     auto s = ready_service();
     JobRequest request;
