@@ -24,11 +24,13 @@ carol = 5003
 EOF
 # What the tests read with: `from serving import *`.
 cat >serving.py <<EOF
-import json, sys, time
+import json, os, sys, time
 import serve_client as client
 def load(name): return json.load(open(name))
 def same(a, b): assert a == b, f"{a}\nis not\n{b}"
 url = load("page.json")["url"]
+# Two seconds; more on a machine that is busy with other things.
+def patience_s(): return 2 if os.getloadavg()[0] < 1.5 * os.cpu_count() else 20
 EOF
 
 test_expect_success 'it starts beside an instance, tells where it listens, and listens on this machine alone' '
@@ -102,7 +104,7 @@ test_expect_success 'the first events are the viewer, all rows with the figures 
 	same({tuple(row) for row in tree["rows"]}, {tuple(n.get(k) for k in keys) for n in shown["nodes"]})
 	assert {row[3] for row in tree["rows"]} == {0, 1}, tree
 	pictures = [data for name, data in events if name == "pictures"][-1]
-	same(sorted(pictures), ["instances", "queue"])
+	same(sorted(pictures), ["forgetting", "instances", "queue"])
 	assert "No job is pending" in pictures["queue"] and "data-instance=\"top\"" in pictures["instances"], pictures
 	EOF
 '
@@ -124,13 +126,47 @@ test_expect_success 'a job comes into sight within two seconds of its submission
 	            break
 	took = time.monotonic() - submitted
 	print(f"{took:.2f} s after the submission; {names}; {moved}")
-	assert took < 2 and "tree" not in names[at:], names
+	assert took < patience_s() and "tree" not in names[at:], names
 	EOF
 	python3 live.py
 '
 test_expect_success 'a change of the tree is sent whole' '
 	{ python3 "$SERVE_CLIENT" "$(serve_url page)" events "name == \"tree\" and data[\"reason\"] == \"more\"" >changed & } &&
 	watcher=$! && weir share set -m more chem/@carol 7 && wait $watcher && tail -n 1 changed | grep "\"chem/@carol\", 7"
+'
+test_expect_success 'a page that is only read refuses changes; one with --edit takes them from JSON alone, plans first, and knows the base' '
+	start_serve editing --port 0 --edit && cat >edit.py <<-\EOF &&
+	from serving import *
+	def change(url, body, kind="application/json"):
+	    status, headers, text = client.get(url, "/api/change", ["Content-Type: " + kind], "POST", json.dumps(body))
+	    return status, text.decode()
+	editing, base = load("editing.json")["url"], load("base.json")["revision"]
+	wanted = {"path": "chem/@carol", "shares": 9, "base": base, "reason": "tried"}
+	same(change(url, wanted)[0], 403)
+	same(change(editing.split("#")[0], wanted)[0], 401)
+	same(change(editing, wanted, "text/plain")[0], 400)
+	for broken in ({}, {**wanted, "shares": -1}, {**wanted, "path": ""}, {**wanted, "path": "nowhere"}, {**wanted, "shares": 1 << 40}):
+	    same(change(editing, broken)[0], 400)
+	status, text = change(editing, {**wanted, "plan": True})
+	same((status, json.loads(text)["dry_run"], [c["path"] for c in json.loads(text)["changes"]]), (200, True, ["chem/@carol"]))
+	same(change(editing, {**wanted, "base": base - 1})[0], 409)
+	status, text = change(editing, wanted)
+	same((status, json.loads(text)["revision"]), (200, base + 1))
+	status, text = change(editing, {"undo": True, "base": base + 1})
+	same((status, json.loads(text)["revision"]), (200, base + 2))
+	EOF
+	weir share show --json >base.json && python3 edit.py && weir share history --json >history.json && stop_serve editing &&
+	test "$(field history.json "[r[\"reason\"] for r in d[\"revisions\"]][-2:]")" = "['\''tried'\'', '\''back to revision 2'\'']"
+'
+test_expect_success '/metrics is what weir metrics says, for who has the token; two jobs of which one is not there are no server error' '
+	python3 - <<-\EOF
+	from serving import *
+	same(client.get(url.split("#")[0], "/metrics")[0], 401)
+	status, headers, text = client.get(url, "/metrics")
+	assert status == 200 and b"weir_share_entitled_ratio{path=\"physics\"}" in text and text.endswith(b"# EOF\n"), text[-300:]
+	same(client.get(url, "/api/two-jobs?job=f1")[0], 404)
+	same(client.get(url, "/api/two-jobs?job=%3F")[0], 400)
+	EOF
 '
 test_expect_success 'a Unix socket is its owner'\''s; X-Remote-User names the viewer; an unknown name is refused' '
 	start_serve local --socket "$PWD/page.sock" && test "$(stat -c %a page.sock)" = 600 &&

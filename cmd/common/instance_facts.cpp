@@ -140,8 +140,25 @@ JobTerms terms_of(const json_t* explained, std::uint64_t id) {
     return job;
 }
 
-/// The job and the first pending one of its queue; where it is the first, the one behind it.
-Status add_two_jobs(Client& client, std::uint64_t id, InstanceFacts& facts) {
+/// Whether and how fast usage is forgotten, and since when jobs tell it.
+Status add_usage(Client& client, double now, InstanceFacts& facts) {
+    const auto weights = client.call("job-priority.weights", Json::object());
+    if (!weights) {
+        return weights.error();
+    }
+    const std::string decay = text_at(weights->get(), "decay");
+    facts.half_life_s = decay == "none" ? 0 : number_at(weights->get(), "half_life_s");
+    const Status done = add_charges(client, Users::of(client), now, facts);
+    if (decay == "window" || text_at(weights->get(), "charging") == "at-dispatch" ||
+        json_is_true(json_object_get(weights->get(), "billed"))) {
+        facts.known_since_s = 0;  // usage is not decayed core-seconds: jobs do not tell what it was
+    }
+    return done;
+}
+
+}  // namespace
+
+Result<std::pair<JobTerms, JobTerms>> two_jobs_of(Client& client, std::uint64_t id) {
     const auto explain = [&](std::uint64_t of) {
         Json payload = Json::object();
         payload.set("id", of);
@@ -171,15 +188,11 @@ Status add_two_jobs(Client& client, std::uint64_t id, InstanceFacts& facts) {
         }
         auto mine = terms_of(own->get(), id), theirs = terms_of(its->get(), other);
         const bool is_first = integer_at(own->get(), "rank") < integer_at(its->get(), "rank");
-        facts.two_jobs =
-            is_first ? std::pair(std::move(mine), std::move(theirs)) : std::pair(std::move(theirs), std::move(mine));
-        return Done{};
+        return is_first ? std::pair(std::move(mine), std::move(theirs)) : std::pair(std::move(theirs), std::move(mine));
     }
     return Error{std::errc::no_such_file_or_directory,
                  job_name(id) + " is the only pending job of its queue: no other is ahead of it"};
 }
-
-}  // namespace
 
 std::vector<ShareRow> share_rows_of(const ShareView& view) {
     std::vector<ShareRow> rows;
@@ -207,11 +220,18 @@ Result<QueueScene> queue_scene(Client& client, const std::string& user, double n
     return scene;
 }
 
+Result<InstanceFacts> usage_facts(Client& client, const ShareView& view) {
+    InstanceFacts facts;
+    facts.rows = share_rows_of(view);
+    facts.all_core_s = view.all_core_s;
+    const Status done = add_usage(client, view.now, facts);
+    return done ? Result<InstanceFacts>(std::move(facts)) : Result<InstanceFacts>(done.error());
+}
+
 Result<InstanceFacts> instance_facts(Client& client, const FactsQuery& query) {
     const auto tree = client.call("job-priority.tree-get", Json::object());
-    const auto weights = client.call("job-priority.weights", Json::object());
-    if (!tree || !weights) {
-        return !tree ? tree.error() : weights.error();
+    if (!tree) {
+        return tree.error();
     }
     const double now = number_at(tree->get(), "now");
     const ShareView view = share_view_of(tree->get());
@@ -219,25 +239,25 @@ Result<InstanceFacts> instance_facts(Client& client, const FactsQuery& query) {
     if (!scene) {
         return scene.error();
     }
-    InstanceFacts facts;
-    facts.title = "Fair share on " + grouped(scene->top.cores) + " cores";
-    facts.subtitle = "State of " + local_time(now) + ". Share tree revision " + std::to_string(view.revision) +
-                     (view.author.empty() ? "" : " by " + printable(view.author)) +
-                     (view.reason.empty() ? "." : ": " + printable(view.reason) + ".");
-    facts.rows = share_rows_of(view);
-    facts.all_core_s = view.all_core_s;
-    const std::string decay = text_at(weights->get(), "decay");
-    facts.half_life_s = decay == "none" ? 0 : number_at(weights->get(), "half_life_s");
-    facts.queue = std::move(scene->queue);
-    facts.pending = scene->pending;
-    facts.top = std::move(scene->top);
-    Status done = add_charges(client, Users::of(client), now, facts);
-    done = done && query.job ? add_two_jobs(client, *query.job, facts) : done;
-    if (decay == "window" || text_at(weights->get(), "charging") == "at-dispatch" ||
-        json_is_true(json_object_get(weights->get(), "billed"))) {
-        facts.known_since_s = 0;  // usage is not decayed core-seconds: jobs do not tell what it was
+    auto facts = usage_facts(client, view);
+    if (!facts) {
+        return facts.error();
     }
-    return done ? Result<InstanceFacts>(std::move(facts)) : Result<InstanceFacts>(done.error());
+    facts->title = "Fair share on " + grouped(scene->top.cores) + " cores";
+    facts->subtitle = "State of " + local_time(now) + ". Share tree revision " + std::to_string(view.revision) +
+                      (view.author.empty() ? "" : " by " + printable(view.author)) +
+                      (view.reason.empty() ? "." : ": " + printable(view.reason) + ".");
+    facts->queue = std::move(scene->queue);
+    facts->pending = scene->pending;
+    facts->top = std::move(scene->top);
+    if (query.job) {
+        auto two_jobs = two_jobs_of(client, *query.job);
+        if (!two_jobs) {
+            return two_jobs.error();
+        }
+        facts->two_jobs = std::move(*two_jobs);
+    }
+    return facts;
 }
 
 }  // namespace weir::cmd

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "cmd/common/client.hpp"
 #include "cmd/common/share_view.hpp"
@@ -27,6 +28,12 @@ struct QueueScene {
 };
 /// `now`: seconds since the epoch, of the instance. Errors: those of job-priority.
 Result<QueueScene> queue_scene(Client& client, const std::string& user, double now);
+/// The job and the first pending one of its queue, or the one behind it where it is the first: the one ahead first.
+/// Errors: ENOENT for a job that does not wait, or is the only one.
+Result<std::pair<JobTerms, JobTerms>> two_jobs_of(Client& client, std::uint64_t id);
+/// What the pictures of past and forecast need, for a tree that was read before: rows, charges, half-life. Costs a
+/// list of the jobs that ended last.
+Result<InstanceFacts> usage_facts(Client& client, const ShareView& view);
 /// Asks the instance and those in it. Errors: those of job-priority; a job that does not wait.
 Result<InstanceFacts> instance_facts(Client& client, const FactsQuery& query);
 

@@ -17,6 +17,7 @@ struct HttpRequest {
     std::string path;    ///< "/api/state", without the query
     std::string query;   ///< "job=f1", as it was sent
     std::string body;
+    std::string content_type;
     std::string authorization;  ///< the header's value
     std::string remote_user;    ///< X-Remote-User: to be believed only of a peer that may say it
     std::string if_none_match;

@@ -39,17 +39,6 @@ struct HttpSlot {
     HttpServer::Id id;
 };
 
-struct HttpSession {
-    lws* wsi = nullptr;
-    HttpRequest request;
-    bool is_asked = false;  ///< the handler has it
-    bool is_events = false;
-    bool is_final = false;  ///< nothing comes behind what is queued
-    std::deque<std::shared_ptr<const std::string>> unsent;
-    std::size_t offset = 0;  ///< of the first
-    std::size_t unsent_bytes = 0;
-};
-
 /// A header's value; empty where it is missing or longer than `longest`.
 std::string header(lws* wsi, lws_token_indexes token, int longest = 4096) {
     const int length = lws_hdr_total_length(wsi, token);
@@ -103,6 +92,7 @@ HttpRequest request_of(lws* wsi) {
     request.method = method == LWSHUMETH_GET ? "GET" : method == LWSHUMETH_POST ? "POST" : "OTHER";
     request.path = uri != nullptr ? std::string(uri, static_cast<std::size_t>(length)) : "";
     request.query = query_of(wsi);
+    request.content_type = header(wsi, WSI_TOKEN_HTTP_CONTENT_TYPE);
     request.authorization = header(wsi, WSI_TOKEN_HTTP_AUTHORIZATION);
     request.remote_user = custom_header(wsi, "x-remote-user:");
     request.if_none_match = header(wsi, WSI_TOKEN_HTTP_IF_NONE_MATCH);
@@ -142,6 +132,17 @@ class HttpHead {
 }  // namespace
 
 struct HttpServer::State {
+    struct Session {
+        lws* wsi = nullptr;
+        HttpRequest request;
+        bool is_asked = false;  ///< the handler has it
+        bool is_events = false;
+        bool is_final = false;  ///< nothing comes behind what is queued
+        std::deque<std::shared_ptr<const std::string>> unsent;
+        std::size_t offset = 0;  ///< of the first
+        std::size_t unsent_bytes = 0;
+    };
+
     HttpLimits limits;
     std::string certificate, key;
     Calls calls;
@@ -149,9 +150,9 @@ struct HttpServer::State {
     lws_vhost* vhost = nullptr;
     std::size_t connections = 0;
     Id last_id = 0;
-    std::unordered_map<Id, HttpSession> sessions;
+    std::unordered_map<Id, Session> sessions;
 
-    HttpSession* find(Id id) {
+    Session* find(Id id) {
         const auto it = sessions.find(id);
         return it == sessions.end() ? nullptr : &it->second;
     }
@@ -161,12 +162,12 @@ struct HttpServer::State {
     int write_some(HttpSlot* slot);
     void end(HttpSlot* slot);
     int refuse(Id id, int status, const char* sentence);
-    void queue(HttpSession& session, std::shared_ptr<const std::string> text);
+    void queue(Session& session, std::shared_ptr<const std::string> text);
     static int callback(lws* wsi, lws_callback_reasons reason, void* user, void* in, std::size_t size);
 };
 
 int HttpServer::State::refuse(Id id, int status, const char* sentence) {
-    HttpSession& session = sessions.at(id);
+    Session& session = sessions.at(id);
     session.is_asked = true;
     HttpHead head(session.wsi, status);
     head.add("content-type:", "text/plain; charset=utf-8");
@@ -183,7 +184,7 @@ int HttpServer::State::refuse(Id id, int status, const char* sentence) {
 
 int HttpServer::State::begin_request(lws* wsi, HttpSlot* slot) {
     slot->id = ++last_id;
-    HttpSession& session = sessions[slot->id];
+    Session& session = sessions[slot->id];
     session.wsi = wsi;
     session.request = request_of(wsi);
     const std::string length = header(wsi, WSI_TOKEN_HTTP_CONTENT_LENGTH, 20);
@@ -200,7 +201,7 @@ int HttpServer::State::begin_request(lws* wsi, HttpSlot* slot) {
 }
 
 int HttpServer::State::take_body(HttpSlot* slot, const char* bytes, std::size_t size) {
-    HttpSession* session = find(slot->id);
+    Session* session = find(slot->id);
     if (session == nullptr || session->is_asked) {
         return 0;
     }
@@ -212,7 +213,7 @@ int HttpServer::State::take_body(HttpSlot* slot, const char* bytes, std::size_t 
 }
 
 int HttpServer::State::ask(HttpSlot* slot) {
-    HttpSession* session = find(slot->id);
+    Session* session = find(slot->id);
     if (session == nullptr || session->is_asked) {
         return 0;
     }
@@ -223,7 +224,7 @@ int HttpServer::State::ask(HttpSlot* slot) {
     return 0;
 }
 
-void HttpServer::State::queue(HttpSession& session, std::shared_ptr<const std::string> text) {
+void HttpServer::State::queue(Session& session, std::shared_ptr<const std::string> text) {
     session.unsent_bytes += text->size();
     session.unsent.push_back(std::move(text));
     if (session.unsent_bytes > limits.unsent_bytes_max) {
@@ -234,7 +235,7 @@ void HttpServer::State::queue(HttpSession& session, std::shared_ptr<const std::s
 }
 
 int HttpServer::State::write_some(HttpSlot* slot) {
-    HttpSession* session = find(slot->id);
+    Session* session = find(slot->id);
     if (session == nullptr) {
         return 0;
     }
@@ -271,7 +272,7 @@ int HttpServer::State::write_some(HttpSlot* slot) {
 }
 
 void HttpServer::State::end(HttpSlot* slot) {
-    HttpSession* session = slot != nullptr ? find(slot->id) : nullptr;
+    Session* session = slot != nullptr ? find(slot->id) : nullptr;
     if (session == nullptr) {
         return;
     }
@@ -373,7 +374,7 @@ void HttpServer::adopt(int fd) {
 }
 
 void HttpServer::answer(Id id, HttpAnswer answer) {
-    HttpSession* session = state_->find(id);
+    State::Session* session = state_->find(id);
     if (session == nullptr) {
         return;
     }
@@ -398,7 +399,7 @@ void HttpServer::answer(Id id, HttpAnswer answer) {
 }
 
 void HttpServer::begin_events(Id id) {
-    HttpSession* session = state_->find(id);
+    State::Session* session = state_->find(id);
     if (session == nullptr) {
         return;
     }
@@ -413,7 +414,7 @@ void HttpServer::begin_events(Id id) {
 }
 
 void HttpServer::send_events(Id id, std::shared_ptr<const std::string> text) {
-    HttpSession* session = state_->find(id);
+    State::Session* session = state_->find(id);
     if (session != nullptr && session->is_events) {
         state_->queue(*session, std::move(text));
     }

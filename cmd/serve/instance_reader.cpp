@@ -3,6 +3,8 @@
 #include "cmd/serve/instance_reader.hpp"
 
 #include "cmd/instance/signals.hpp"
+#include "cmd/metrics/instance_metrics.hpp"
+#include "cmd/pictures/two_jobs.hpp"
 
 namespace weir::cmd {
 namespace {
@@ -31,6 +33,7 @@ Result<Client*> InstanceReader::client() {
 void InstanceReader::ask_at_once() {
     tree_.ask_at_once();
     scene_.ask_at_once();
+    usage_.ask_at_once();
 }
 
 Result<InstanceReading> InstanceReader::read() {
@@ -52,6 +55,14 @@ Result<InstanceReading> InstanceReader::read() {
         instance_offset_s_ = view->now - steady_s();
         reading.tree = std::move(*view);
     }
+    if (const double begin = steady_s(); reading.tree && usage_.is_due(begin)) {
+        auto usage = usage_facts(**open, *reading.tree);
+        usage_.asked(begin, steady_s());
+        if (!usage) {
+            return lost(usage.error());
+        }
+        reading.usage = std::move(*usage);
+    }
     const double begin = steady_s();
     reading.now = begin + instance_offset_s_;
     if (scene_.is_due(begin)) {
@@ -63,6 +74,20 @@ Result<InstanceReading> InstanceReader::read() {
         reading.scene = std::move(*scene);
     }
     return reading;
+}
+
+Result<std::string> InstanceReader::metrics() {
+    const auto open = client();
+    return open ? Result<std::string>(instance_metrics(**open, {})) : open.error();
+}
+
+Result<std::string> InstanceReader::two_jobs(std::uint64_t id) {
+    const auto open = client();
+    if (!open) {
+        return open.error();
+    }
+    const auto jobs = two_jobs_of(**open, id);
+    return jobs ? Result<std::string>(two_jobs_picture(jobs->first, jobs->second)) : jobs.error();
 }
 
 }  // namespace weir::cmd

@@ -10,27 +10,30 @@
 
 namespace weir::cmd {
 
-/// When a question is due again: after a second at the earliest, and so that answering it takes at most a twentieth of
+/// When a question is due again: after some time at the least, and so that answering it takes at most a twentieth of
 /// the time of whoever answers.
 class Pace {
   public:
-    static constexpr double least_s = 1, most_s = 60, part = 0.05;
+    static constexpr double most_s = 60, part = 0.05;
+    /// Seconds from one question to the next.
+    explicit Pace(double least_s = 1) : least_s_(least_s) {}
     /// `now`: seconds of a steady clock.
     bool is_due(double now) const { return now >= next_; }
     void asked(double begin, double end) {
         const double pause = (end - begin) / part;
-        next_ = begin + (pause < least_s ? least_s : pause > most_s ? most_s : pause);
+        next_ = begin + (pause < least_s_ ? least_s_ : pause > most_s ? most_s : pause);
     }
     void ask_at_once() { next_ = 0; }
 
   private:
-    double next_ = 0;
+    double least_s_, next_ = 0;
 };
 
 /// What the instance answered at one moment. Parts that were not due are missing.
 struct InstanceReading {
     std::optional<ShareView> tree;
     std::optional<QueueScene> scene;
+    std::optional<InstanceFacts> usage;
     double now = 0;  ///< of the instance, seconds since the epoch
 };
 
@@ -43,11 +46,17 @@ class InstanceReader {
     void ask_at_once();
     /// Errors: those of Client::open().
     Result<Client*> client();
+    /// The figures for a monitoring system: `weir metrics`.
+    Result<std::string> metrics();
+    /// Two jobs as picture 3. Errors: those of two_jobs_of().
+    Result<std::string> two_jobs(std::uint64_t id);
 
   private:
     std::string uri_;
     std::optional<Client> client_;
-    Pace tree_, scene_;
+    /// Past and forecast move slowly, and cost a list of many jobs.
+    static constexpr double usage_least_s = 20;
+    Pace tree_, scene_, usage_{usage_least_s};
     double instance_offset_s_ = 0;  ///< the instance's clock, less the steady one
 };
 

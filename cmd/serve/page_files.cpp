@@ -20,6 +20,11 @@ WEIR_PAGE_FILE(weir_page_style, "page.css.gz");
 namespace weir::cmd {
 namespace {
 
+/// A bar beyond its tick.
+constexpr const char* icon =
+    "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 16 16\"><rect y=\"4\" width=\"14\" height=\"8\" "
+    "fill=\"#d55e00\"/><rect x=\"8\" y=\"1\" width=\"2\" height=\"14\" fill=\"#888\"/></svg>";
+
 PageFile page_file(const std::string& path, const std::string& type, std::string gzip) {
     PageFile file;
     file.path = path;
@@ -70,6 +75,7 @@ const std::vector<PageFile>& page_files() {
         page_file("/", "text/html; charset=utf-8", {weir_page_html_begin, weir_page_html_end}),
         page_file("/page.js", "text/javascript; charset=utf-8", {weir_page_script_begin, weir_page_script_end}),
         page_file("/page.css", "text/css; charset=utf-8", {weir_page_style_begin, weir_page_style_end}),
+        page_file("/icon.svg", "image/svg+xml", gzipped(icon)),
         page_file("/pictures.css", "text/css; charset=utf-8", gzipped(picture_style())),
     };
     return files;

@@ -5,6 +5,8 @@
 #include "cmd/pictures/instances.hpp"
 #include "cmd/pictures/queue.hpp"
 #include "cmd/serve/page_files.hpp"
+#include "cmd/serve/share_edit.hpp"
+#include "cmd/serve/usage_events.hpp"
 
 namespace weir::cmd {
 namespace {
@@ -15,6 +17,22 @@ constexpr std::size_t turn_bytes_max = 40'000;
 /// Turns without an event after which a comment is sent: proxies close a connection on which nothing moves.
 constexpr int quiet_turns_max = 20;
 constexpr std::size_t page_file_bytes_max = 4 << 20;
+/// Questions that wait for the instance; further ones are refused.
+constexpr std::size_t questions_max = 64;
+
+int status_of(const Error& error) {
+    switch (error.code) {
+        case std::errc::invalid_argument:
+            return 400;
+        case std::errc::operation_not_permitted:
+        case std::errc::permission_denied:
+            return 403;
+        case std::errc::no_such_file_or_directory:
+            return 404;
+        default:
+            return static_cast<int>(error.code) == ESTALE ? 409 : 502;
+    }
+}
 
 std::string trouble_event(const std::string& sentence) {
     return event_text("trouble", "{\"text\":" + json_quoted(sentence) + "}");
@@ -61,7 +79,7 @@ bool PageService::answer_file(HttpServer::Id id, const HttpRequest& request) {
 }
 
 void PageService::handle(HttpServer::Id id, const HttpRequest& request) {
-    if (request.method != "GET") {
+    if (request.method != "GET" && (request.method != "POST" || request.path != "/api/change")) {
         answer_text(id, 405, "this address is only read");
         return;
     }
@@ -71,11 +89,83 @@ void PageService::handle(HttpServer::Id id, const HttpRequest& request) {
     const auto asker = asker_of(options_.access, request, [&](const std::string& name) { return users_.id(name); });
     if (!asker) {
         answer_text(id, asker.error().code == std::errc::operation_not_permitted ? 401 : 403, asker.error().message);
+        return;
+    }
+    answer_asker(id, request, *asker);
+}
+
+void PageService::answer_asker(HttpServer::Id id, const HttpRequest& request, uid_t asker) {
+    if (request.method == "POST") {
+        change_shares(id, request, asker);
     } else if (request.path == "/api/events") {
-        begin_viewing(id, *asker);
+        begin_viewing(id, asker);
+    } else if (request.path == "/metrics") {
+        answer_later(id, [this] {
+            const auto text = reader_.metrics();
+            return text ? Result<HttpAnswer>(
+                              HttpAnswer::of(200, *text, "application/openmetrics-text; version=1.0.0; charset=utf-8"))
+                        : text.error();
+        });
+    } else if (request.path == "/api/two-jobs") {
+        const auto job = parse_job(query_value(request.query, "job").value_or(""));
+        if (!job) {
+            answer_text(id, 400, job.error().message);
+            return;
+        }
+        answer_later(id, [this, job = *job] {
+            const auto svg = reader_.two_jobs(job);
+            return svg ? Result<HttpAnswer>(HttpAnswer::of(200, "{\"svg\":" + json_quoted(*svg) + "}")) : svg.error();
+        });
     } else {
         answer_text(id, 404, "there is nothing at this address");
     }
+}
+
+/// Another site's page could send a form through the reader's browser, but no JSON.
+void PageService::change_shares(HttpServer::Id id, const HttpRequest& request, uid_t asker) {
+    if (!options_.may_edit || asker != options_.access.server) {
+        answer_text(id, 403,
+                    options_.may_edit ? "only who started weir serve may change shares here"
+                                      : "this page is only read: weir serve --edit allows changes");
+        return;
+    }
+    auto edit = request.content_type == "application/json"
+                    ? share_edit_from(request.body)
+                    : Error{std::errc::invalid_argument, "send application/json"};
+    if (!edit) {
+        answer_text(id, 400, edit.error().message);
+        return;
+    }
+    edit->author = users_.name(asker);
+    answer_later(id, [this, edit = *edit]() -> Result<HttpAnswer> {
+        const auto client = reader_.client();
+        if (!client) {
+            return client.error();
+        }
+        const auto changed = put_share_edit(**client, edit);
+        if (!changed) {
+            return changed.error();
+        }
+        reader_.ask_at_once();
+        return HttpAnswer::of(200, changed->dump());
+    });
+}
+
+void PageService::answer_later(HttpServer::Id id, std::function<Result<HttpAnswer>()> question) {
+    if (worker_.pending() >= questions_max) {
+        answer_text(id, 503, "too many questions wait; try again later");
+        return;
+    }
+    worker_.post([this, id, question = std::move(question)] {
+        auto answer = std::make_shared<Result<HttpAnswer>>(question());
+        return [this, id, answer] {
+            if (*answer) {
+                server_->answer(id, **answer);
+            } else {
+                answer_text(id, status_of(answer->error()), answer->error().message);
+            }
+        };
+    });
 }
 
 std::string PageService::greeting_of(const Viewer& viewer) const {
@@ -115,13 +205,19 @@ std::string PageService::pictures_for(Viewer& viewer) const {
     }
     std::string changed;
     for (auto& [name, svg] : {std::pair<std::string, std::string>{"queue", queue_picture(queue, scene_->pending)},
-                              {"instances", instances_picture(scene_->top)}}) {
+                              {"instances", instances_picture(scene_->top)},
+                              {"forgetting", forgetting_}}) {
         if (viewer.pictures[name] != svg) {
             viewer.pictures[name] = svg;
             changed += (changed.empty() ? "{" : ",") + json_quoted(name) + ":" + json_quoted(svg);
         }
     }
-    return changed.empty() ? "" : event_text("pictures", changed + "}");
+    std::string events = changed.empty() ? "" : event_text("pictures", changed + "}");
+    if (viewer.past != past_) {
+        viewer.past = past_;
+        events += past_;
+    }
+    return events;
 }
 
 /// Nobody views: the instance is left alone.
@@ -149,6 +245,10 @@ void PageService::take(const Result<InstanceReading>& reading) {
         changes = std::make_shared<const std::string>(tree_.changes(turn_bytes_max));
     }
     scene_ = reading && reading->scene ? *reading->scene : scene_;
+    if (reading && reading->usage) {
+        forgetting_ = forgetting_part(*reading->usage);
+        past_ = past_event(*reading->usage);
+    }
     ++quiet_turns_;
     for (auto& [id, viewer] : viewers_) {
         std::string own;

@@ -4,6 +4,7 @@
 #pragma once
 #include <uv.h>
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -41,11 +42,15 @@ class PageService {
     struct Viewer {
         std::string user;
         std::map<std::string, std::string> pictures;  ///< as the viewer has them, by name
+        std::string past;                             ///< as the viewer has it
         bool has_tree = false;
         bool has_trouble = false;
     };
 
     bool answer_file(HttpServer::Id id, const HttpRequest& request);
+    void answer_asker(HttpServer::Id id, const HttpRequest& request, uid_t asker);
+    void change_shares(HttpServer::Id id, const HttpRequest& request, uid_t asker);
+    void answer_later(HttpServer::Id id, std::function<Result<HttpAnswer>()> question);
     void answer_text(HttpServer::Id id, int status, const std::string& sentence);
     void begin_viewing(HttpServer::Id id, uid_t user);
     void ask_instance();
@@ -65,7 +70,9 @@ class PageService {
     std::map<HttpServer::Id, Viewer> viewers_;
     TreeEvents tree_;
     std::optional<QueueScene> scene_;
-    std::string trouble_;  ///< why the instance does not answer; empty: it does
+    std::string forgetting_;  ///< picture 2 with its caption
+    std::string past_;        ///< the event with the lines of the past
+    std::string trouble_;     ///< why the instance does not answer; empty: it does
 };
 
 }  // namespace weir::cmd

@@ -18,7 +18,7 @@ function headers(token) {
 /// The body of an answer as JSON; throws its text where it is an error.
 export async function ask(token, path, body) {
   const answer = await fetch(path, {
-    headers: headers(token),
+    headers: { ...headers(token), ...(body === undefined ? {} : { "content-type": "application/json" }) },
     ...(body === undefined ? {} : { method: "POST", body: JSON.stringify(body) }),
   });
   if (!answer.ok) {

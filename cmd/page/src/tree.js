@@ -68,8 +68,8 @@ export function seenRows(tree, { order, search, open }) {
   const by = orders[order].by;
   const seen = [];
   const sorted = (places) => {
-    const some = kept ? places.filter((place) => kept.has(place)) : places;
-    return by ? some.slice().sort((a, b) => by(tree.rows[a], tree.rows[b]) || a - b) : some;
+    const some = places.filter((place) => !kept || kept.has(place));
+    return by ? some.sort((a, b) => by(tree.rows[a], tree.rows[b]) || a - b) : some;
   };
   const stack = sorted(tree.roots).reverse();
   while (stack.length > 0) {

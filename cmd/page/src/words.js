@@ -28,3 +28,16 @@ export function standing(row) {
 
 /// "12:04:31" of the reader's clock.
 export const clock = (seconds) => new Date(seconds * 1000).toLocaleTimeString();
+
+/// "4d 19h", without the sign.
+export function span(seconds) {
+  const all = Math.round(Math.abs(seconds));
+  const parts = [[86400, "d"], [3600, "h"], [60, "m"], [1, "s"]];
+  const first = parts.findIndex(([size]) => all >= size);
+  if (first < 0) {
+    return "0s";
+  }
+  const [size, unit] = parts[first];
+  const rest = first < 3 ? Math.floor((all % size) / parts[first + 1][0]) : 0;
+  return Math.floor(all / size) + unit + (rest > 0 ? " " + rest + parts[first + 1][1] : "");
+}
