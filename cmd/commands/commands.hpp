@@ -36,6 +36,7 @@ Command prio_weights_command();
 Command sim_compare_command();
 Command sim_run_command();
 Command sim_generate_command();
+Command top_command();
 Command tree_command();
 Command metrics_command();
 Command serve_command();

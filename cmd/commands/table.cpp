@@ -12,9 +12,10 @@ std::vector<Command> command_table() {
         prio_weights_command(),  share_show_command(),   share_explain_command(), share_compare_command(),
         share_apply_command(),   share_set_command(),    share_add_command(),     share_remove_command(),
         share_history_command(), share_diff_command(),   share_undo_command(),    share_export_command(),
-        share_report_command(),  usage_command(),        tree_command(),          metrics_command(),
-        serve_command(),         reload_command(),       log_command(),           sim_run_command(),
-        sim_generate_command(),  sim_compare_command(),  version_command(),       help_command(),
+        share_report_command(),  usage_command(),        top_command(),           tree_command(),
+        metrics_command(),       serve_command(),        reload_command(),        log_command(),
+        sim_run_command(),       sim_generate_command(), sim_compare_command(),   version_command(),
+        help_command(),
     };
 }
 

@@ -17,15 +17,6 @@ namespace {
 constexpr int depth_max = 16;
 constexpr const char* partition_prefix = "weir.partition.";
 
-/// Cores of an R document; 0 for null (nothing allocated) and for what is no R.
-std::int64_t cores_of(json_t* document) {
-    if (!json_is_object(document)) {
-        return 0;
-    }
-    const auto r = decode_r(document);
-    return r ? static_cast<std::int64_t>(core_count(r->resources)) : 0;
-}
-
 void ask_instance(Client& client, Instance& instance, int depth) {
     instance.uri = client.uri();
     instance.version = client.attribute("version").value_or("");
@@ -37,8 +28,8 @@ void ask_instance(Client& client, Instance& instance, int depth) {
         }
     }
     if (auto answer = client.call("resource.sched-status")) {
-        instance.cores = cores_of(json_object_get(answer->get(), "all"));
-        instance.cores_busy = cores_of(json_object_get(answer->get(), "allocated"));
+        instance.cores = cores_of_r(json_object_get(answer->get(), "all"));
+        instance.cores_busy = cores_of_r(json_object_get(answer->get(), "allocated"));
     }
     instance.jobs = job_counts(client);
     std::vector<PolicyState> policies;
@@ -81,6 +72,14 @@ void ask_instance(Client& client, Instance& instance, int depth) {
 }
 
 }  // namespace
+
+std::int64_t cores_of_r(json_t* document) {
+    if (!json_is_object(document)) {
+        return 0;
+    }
+    const auto r = decode_r(document);
+    return r ? static_cast<std::int64_t>(core_count(r->resources)) : 0;
+}
 
 PolicyState policy_state(const json_t* in_force) {
     return {text_at(in_force, "settings"), integer_at(in_force, "tree"), text_at(in_force, "from"),

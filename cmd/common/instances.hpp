@@ -13,6 +13,9 @@
 
 namespace weir::cmd {
 
+/// Cores of an R document; 0 for null (nothing allocated) and for what is no R.
+std::int64_t cores_of_r(json_t* document);
+
 struct JobCounts {
     std::int64_t pending = 0, running = 0, inactive = 0, failed = 0;
 };

@@ -5,11 +5,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <map>
 
 #include "cmd/common/instance_clock.hpp"
 #include "cmd/common/instances.hpp"
 #include "cmd/common/jobs.hpp"
+#include "cmd/common/live_reader.hpp"
 #include "cmd/common/reader.hpp"
 #include "cmd/common/share_view.hpp"
 #include "cmd/common/submission.hpp"
@@ -39,54 +39,33 @@ Submission submission_of(const DemoJob& job, std::uint32_t userid) {
     return submission;
 }
 
-void put(int fd, const std::string& text) {
-    for (std::size_t at = 0; at < text.size();) {
-        const ssize_t count = write(fd, text.data() + at, text.size() - at);
+}  // namespace
+
+// ---- output ----
+
+LiveOutput::LiveOutput(const Screen& screen, bool is_plain, int fd) : screen_(screen), fd_(fd) {
+    if (!is_plain && screen.escapes) {
+        terminal_.emplace(-1, fd);
+    }
+}
+
+Duration LiveOutput::interval() const {
+    return terminal_ ? Duration(500ms) : Duration(5s);
+}
+
+void LiveOutput::draw(const LiveState& state) {
+    if (terminal_) {
+        terminal_->draw(live_view(state, screen_of(stream_facts(fd_))));  // the window may have changed
+        return;
+    }
+    const std::string line = live_line(state, screen_.glyphs) + "\n";
+    for (std::size_t at = 0; at < line.size();) {
+        const ssize_t count = write(fd_, line.data() + at, line.size() - at);
         if (count <= 0) {
             return;
         }
         at += static_cast<std::size_t>(count);
     }
-}
-
-}  // namespace
-
-// ---- output ----
-
-LiveOutput::LiveOutput(const Screen& screen, bool is_plain, int fd)
-    : screen_(screen), is_plain_(is_plain || !screen.escapes), fd_(fd) {
-    if (!is_plain_) {
-        put(fd_, "\x1b[?1049h\x1b[?25l\x1b[2J");  // alternate screen, no cursor
-    }
-}
-
-LiveOutput::~LiveOutput() {
-    close();
-}
-
-void LiveOutput::close() {
-    if (is_open_ && !is_plain_) {
-        put(fd_, "\x1b[?25h\x1b[?1049l");
-    }
-    is_open_ = false;
-}
-
-Duration LiveOutput::interval() const {
-    return is_plain_ ? Duration(5s) : Duration(500ms);
-}
-
-void LiveOutput::draw(const LiveState& state) {
-    if (is_plain_) {
-        put(fd_, live_line(state, screen_.glyphs) + "\n");
-        return;
-    }
-    const Screen now = screen_of(stream_facts(fd_));  // the window may have changed
-    std::string text = "\x1b[H";
-    const std::vector<std::string> lines = live_view(state, now);
-    for (std::size_t i = 0; i < lines.size(); ++i) {
-        text += lines[i] + "\x1b[K" + (i + 1 < lines.size() ? "\r\n" : "");
-    }
-    put(fd_, text + "\x1b[J");
 }
 
 // ---- driver ----
@@ -177,20 +156,9 @@ Status Driver::observe() {
     if (!queue) {
         return queue.error();
     }
-    std::map<std::uint64_t, std::int64_t> cores;  // job-priority does not tell sizes
-    JobQuery waiting;
-    waiting.states = FLUX_JOB_STATE_PENDING;
-    waiting.limit = 10 * queue_shown;
-    (void)list_jobs(parent, waiting, [&](const Job& job) { cores[job.id] = job.cores; });
-    const double at = now();
-    state_.queue.clear();
-    for (const json_t* job : items_at(queue->get(), "jobs")) {
-        const auto id = static_cast<std::uint64_t>(integer_at(job, "id"));
-        state_.queue.push_back({job_name(id), text_at(job, "user"), text_at(job, "account"), text_at(job, "queue"),
-                                cores[id], integer_at(job, "priority"),
-                                duration_from_seconds(at - number_at(job, "submit", at))});
-    }
+    state_.queue = queue_lines_of(queue->get());
     keep_fullest(integer_at(queue->get(), "of"), *view);
+    const double at = now();
     finished_ = job_counts(parent).inactive;
     for (std::size_t i = 0; i < children_.size(); ++i) {
         observe_partition(session_.children()[i], children_[i]);

@@ -2,10 +2,12 @@
 // Owns: the running part of a demo: it submits each job at its time and draws the state of the instances until all jobs
 // have ended. Must not know the results (report, checks).
 #pragma once
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "cmd/common/instance_facts.hpp"
+#include "cmd/common/live_terminal.hpp"
 #include "cmd/demo/workload.hpp"
 #include "cmd/instance/session.hpp"
 #include "cmd/view/live_view.hpp"
@@ -16,20 +18,14 @@ namespace weir::cmd {
 class LiveOutput {
   public:
     LiveOutput(const Screen& screen, bool is_plain, int fd);
-    ~LiveOutput();
-    LiveOutput(const LiveOutput&) = delete;
-    LiveOutput& operator=(const LiveOutput&) = delete;
     void draw(const LiveState& state);
     /// Real time between two pictures.
     Duration interval() const;
-    /// Back to the normal screen; once.
-    void close();
 
   private:
     Screen screen_;
-    bool is_plain_;
-    bool is_open_ = true;
     int fd_;
+    std::optional<LiveTerminal> terminal_;  ///< none: lines
 };
 
 /// The moment at which most jobs were pending.

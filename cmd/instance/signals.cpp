@@ -12,11 +12,16 @@
 
 namespace weir::cmd {
 
-Signals::Signals(Hangup hangup) : hangup_(hangup) {
+Signals::Signals(Hangup hangup, WindowSignals window) : hangup_(hangup) {
     sigset_t set;
     sigemptyset(&set);
     for (const int number : {SIGINT, SIGTERM, SIGQUIT, SIGHUP}) {
         sigaddset(&set, number);
+    }
+    for (const int number : {SIGWINCH, SIGTSTP, SIGCONT}) {
+        if (window == WindowSignals::watched) {
+            sigaddset(&set, number);
+        }
     }
     sigprocmask(SIG_BLOCK, &set, &old_mask_);
     fd_ = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
@@ -30,6 +35,15 @@ Signals::~Signals() {
 int Signals::count() {
     signalfd_siginfo info;
     while (read(fd_, &info, sizeof(info)) == static_cast<ssize_t>(sizeof(info))) {
+        const auto number = static_cast<int>(info.ssi_signo);
+        if (number == SIGWINCH || number == SIGCONT) {
+            has_new_window_ = true;
+            continue;
+        }
+        if (number == SIGTSTP) {
+            is_suspend_asked_ = true;
+            continue;
+        }
         const bool is_reload = info.ssi_signo == SIGHUP && hangup_ == Hangup::reloads;
         has_hung_up_ = has_hung_up_ || is_reload;
         count_ += is_reload ? 0 : 1;
@@ -40,6 +54,16 @@ int Signals::count() {
 bool Signals::take_hangup() {
     (void)count();
     return std::exchange(has_hung_up_, false);
+}
+
+bool Signals::take_redraw() {
+    (void)count();
+    return std::exchange(has_new_window_, false);
+}
+
+bool Signals::take_suspend() {
+    (void)count();
+    return std::exchange(is_suspend_asked_, false);
 }
 
 bool Signals::is_stop_asked() {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: SIGINT, SIGTERM, SIGQUIT and SIGHUP as a descriptor to wait for together with others; waiting itself.
+// Owns: SIGINT, SIGTERM, SIGQUIT and SIGHUP, and those of a terminal's window, as a descriptor to wait for together
+// with others; waiting itself.
 #pragma once
 #include <csignal>
 #include <vector>
@@ -10,11 +11,13 @@ namespace weir::cmd {
 
 /// The meaning of SIGHUP: the end, for a command in a closed terminal, or a reload.
 enum class Hangup { ends, reloads };
+/// Whether SIGWINCH, SIGTSTP and SIGCONT are collected, too: for a picture on a terminal.
+enum class WindowSignals { ignored, watched };
 
-/// Blocks SIGINT, SIGTERM, SIGQUIT and SIGHUP while it lives and collects them. One at a time; before any thread runs.
+/// Blocks these signals while it lives and collects them. One at a time; before any thread runs.
 class Signals {
   public:
-    explicit Signals(Hangup hangup = Hangup::ends);
+    explicit Signals(Hangup hangup = Hangup::ends, WindowSignals window = WindowSignals::ignored);
     ~Signals();
     Signals(const Signals&) = delete;
     Signals& operator=(const Signals&) = delete;
@@ -27,6 +30,10 @@ class Signals {
     void let_next_end();
     /// True if SIGHUP has arrived since the last call, if it asks for a reload.
     bool take_hangup();
+    /// True if the window's size changed, or the process was continued, since the last call.
+    bool take_redraw();
+    /// True if the user asked for a stop (Ctrl-Z) since the last call.
+    bool take_suspend();
     /// The mask to restore in a forked child.
     const sigset_t& old_mask() const { return old_mask_; }
 
@@ -34,7 +41,7 @@ class Signals {
     int fd_ = -1;
     Hangup hangup_;
     int count_ = 0;
-    bool has_hung_up_ = false;
+    bool has_hung_up_ = false, has_new_window_ = false, is_suspend_asked_ = false;
     sigset_t old_mask_{};
 };
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "libfairshare/base/json/json.hpp"
 #include "modules/job-priority/priority_service.hpp"
@@ -15,6 +16,8 @@ namespace weir::priority {
 std::string held_back_by(const PriorityService& service, FluxJobId id);
 /// The memo of a pending job that is held or held back; empty if it is neither.
 std::string why_held(const PriorityService& service, FluxJobId id);
+/// Pending jobs by node, as they were last resolved; an account's are its users'. O(jobs + nodes).
+std::vector<long long> pending_by_node(const PriorityService& service);
 /// job-priority.tree-get
 Json tree_view(const PriorityService& service, Instant now);
 /// job-priority.history
@@ -37,9 +40,16 @@ Json changes_view(const std::vector<TreeChange>& list);
 /// job-priority.tree-diff: the changes from revision `a` to `b`, and the revisions that made them, in their order.
 Json tree_diff_view(const TreeStore& trees, std::int64_t a, std::int64_t b, const std::vector<TreeChange>& changes);
 
+/// Which pending jobs are listed.
+struct ListQuery {
+    std::size_t limit = 0;  ///< 0: all
+    std::optional<std::uint32_t> userid;
+    std::string match;  ///< not empty: those whose user or account contains it
+    bool is_all() const { return !userid && match.empty(); }
+};
 /// job-priority.list: pending jobs in the order of their priorities, each with `rank` `of` those in its own queue.
-/// limit 0: all.
-Json list_view(const PriorityService& service, Instant now, std::size_t limit, std::optional<std::uint32_t> userid);
+/// O(jobs + limit log limit) where the query is_all(), else O(jobs log jobs).
+Json list_view(const PriorityService& service, Instant now, const ListQuery& query);
 /// job-priority.places: of each of `ids` that waits [id, rank, of], as in list_view().
 Json places_view(const PriorityService& service, Instant now, const std::set<FluxJobId>& ids);
 /// job-priority.when: the next times at which one of two pending jobs passes the other. Errors: as explain.

@@ -2,6 +2,7 @@
 // Owns: the views of the queue and of one job's priority. See views.hpp.
 #include <algorithm>
 #include <cstdio>
+#include <limits>
 #include <map>
 
 #include "libfairshare/base/fsd.hpp"
@@ -264,20 +265,37 @@ struct Placed {
     long long of = 0;
 };
 
-/// In the order of their priorities. O(jobs log jobs).
-std::vector<Placed> placed_jobs(const PriorityService& service, Instant now) {
-    std::vector<Placed> placed;
-    std::map<std::string_view, long long> waiting;  // by queue
-    for (const PriorityEngine::Change& at :
-         in_queue_order(service.ranking().queue().engine(), now, service.ranking().factors())) {
-        if (const BookJob* job = service.book().find(at.id.value)) {
-            placed.push_back({job, at, ++waiting[job->request->queue]});
+/// Of each queue the number of its pending jobs.
+std::map<std::string_view, long long> waiting_by_queue(const PriorityService& service) {
+    std::map<std::string_view, long long> waiting;
+    for (const auto& [id, job] : service.book().jobs()) {
+        if (job.is_pending()) {
+            waiting[job.request->queue] += 1;
         }
     }
-    for (Placed& one : placed) {
-        one.of = waiting[one.job->request->queue];
+    return waiting;
+}
+
+/// The first `limit` in the order of their priorities. O(jobs + limit log limit).
+std::vector<Placed> placed_jobs(const PriorityService& service, Instant now,
+                                std::size_t limit = std::numeric_limits<std::size_t>::max()) {
+    std::vector<Placed> placed;
+    std::map<std::string_view, long long> ranks;
+    const std::map<std::string_view, long long> waiting = waiting_by_queue(service);
+    for (const PriorityEngine::Change& at :
+         in_queue_order(service.ranking().queue().engine(), now, service.ranking().factors(), limit)) {
+        if (const BookJob* job = service.book().find(at.id.value)) {
+            const auto of = waiting.find(job->request->queue);
+            placed.push_back({job, at, ++ranks[job->request->queue], of == waiting.end() ? 0 : of->second});
+        }
     }
     return placed;
+}
+
+bool is_listed(const PriorityService& service, const BookJob& job, const ListQuery& query) {
+    return (!query.userid || job.charged_userid() == *query.userid) &&
+           (query.match.empty() || service.users().name(job.charged_userid()).find(query.match) != std::string::npos ||
+            account_of(service, job).find(query.match) != std::string::npos);
 }
 
 }  // namespace
@@ -296,18 +314,19 @@ std::string why_held(const PriorityService& service, FluxJobId id) {
     return job->is_held() ? "held: urgency 0" : limit.empty() ? limit : "limit: " + limit;
 }
 
-Json list_view(const PriorityService& service, Instant now, std::size_t limit, std::optional<std::uint32_t> userid) {
+Json list_view(const PriorityService& service, Instant now, const ListQuery& query) {
     const PriorityEngine& engine = service.ranking().queue().engine();
     Json jobs = Json::array();
     const Measured measured = measured_for_order(service, now);
     const RankedScene scene{service.ranking(), service.accounting().tree(), measured, now};
-    const std::vector<Placed> placed = placed_jobs(service, now);
+    const std::size_t all = service.ranking().queue().size();
+    const bool is_cut = query.is_all() && query.limit != 0;
     std::size_t matching = 0;
-    for (const auto& [job, at, rank, of] : placed) {
-        if (userid && job->charged_userid() != *userid) {
+    for (const auto& [job, at, rank, of] : placed_jobs(service, now, is_cut ? query.limit : all)) {
+        if (!is_listed(service, *job, query)) {
             continue;
         }
-        if (++matching > limit && limit != 0) {
+        if (++matching > query.limit && query.limit != 0) {
             continue;
         }
         Json entry = Json::object();
@@ -322,12 +341,12 @@ Json list_view(const PriorityService& service, Instant now, std::size_t limit, s
             const OrderTerms terms = explain_order(scene, at.id.value);
             entry.set("factors", Json::object()).set("contributions", order_contributions_view(terms));
         }
-        entry.set("qos", job->request->qos);
+        entry.set("qos", job->request->qos).set("cores", job->request->cores);
         jobs.append(std::move(entry));
     }
     Json view = Json::object();
-    view.set("jobs", std::move(jobs)).set("of", static_cast<long long>(placed.size()));
-    view.set("matching", static_cast<long long>(matching)).set("policy", policy_name(service));
+    view.set("jobs", std::move(jobs)).set("of", static_cast<long long>(all)).set("now", to_seconds(now));
+    view.set("matching", static_cast<long long>(query.is_all() ? all : matching)).set("policy", policy_name(service));
     return view;
 }
 

@@ -39,25 +39,6 @@ Json total_of(const UsageLedger& ledger, const UsageSnapshot& snapshot) {
     return object;
 }
 
-/// Pending jobs by node, as they were last resolved; an account's are its users'. Children have greater ids than their
-/// parents.
-std::vector<long long> pending_by_node(const PriorityService& service) {
-    const ShareTree& tree = service.accounting().tree();
-    std::vector<long long> pending(tree.size(), 0);
-    for (const auto& [id, job] : service.book().jobs()) {
-        if (!job.is_pending()) {
-            continue;
-        }
-        if (job.payer.value < pending.size()) {
-            pending[job.payer.value] += 1;
-        }
-    }
-    for (std::uint32_t index = tree.size() - 1; index > 0 && index < tree.size(); --index) {
-        pending[tree.parent(NodeId{index}).value] += pending[index];
-    }
-    return pending;
-}
-
 Json node_view(const PriorityService& service, const Measured& measured, const Standings& standings, NodeId node,
                long long pending) {
     const UsageSnapshot& snapshot = measured.usage;
@@ -85,6 +66,23 @@ void set_revision(Json& view, const TreeRevision& revision) {
 }
 
 }  // namespace
+
+std::vector<long long> pending_by_node(const PriorityService& service) {
+    const ShareTree& tree = service.accounting().tree();
+    std::vector<long long> pending(tree.size(), 0);
+    for (const auto& [id, job] : service.book().jobs()) {
+        if (!job.is_pending()) {
+            continue;
+        }
+        if (job.payer.value < pending.size()) {
+            pending[job.payer.value] += 1;
+        }
+    }
+    for (std::uint32_t index = tree.size() - 1; index > 0 && index < tree.size(); --index) {
+        pending[tree.parent(NodeId{index}).value] += pending[index];
+    }
+    return pending;
+}
 
 Json tree_view(const PriorityService& service, Instant now) {
     const std::vector<long long> pending = pending_by_node(service);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "modules/common/flux_cpp.hpp"
+#include "modules/job-priority/messages/metrics_view.hpp"
 #include "modules/job-priority/module/guest_reports.hpp"
 #include "modules/job-priority/module/journal_link.hpp"
 #include "modules/job-priority/module/memo_link.hpp"
@@ -61,7 +62,7 @@ class Module {
     /// With the time of this module instead of the eventlog's.
     JobEvent dated(JobEvent event, bool is_live);
 
-    // requests (module_requests.cpp)
+    // requests (module_requests.cpp, module_questions.cpp)
     Json on_tree_get(const flux_msg_t* msg);
     Json on_tree_set(const flux_msg_t* msg);
     Json on_tree_diff(const flux_msg_t* msg);
@@ -76,7 +77,8 @@ class Module {
     Json on_share_compare(const flux_msg_t* msg);
     Json on_weights(const flux_msg_t* msg);
     Json on_site_set(const flux_msg_t* msg);
-    Json on_metrics(const flux_msg_t* msg);
+    Json on_share_rows(const flux_msg_t* msg);
+    void on_metrics(const flux_msg_t* msg);
     Json on_stats(const flux_msg_t* msg);
     void on_sync(const flux_msg_t* msg);
     void on_attach(const flux_msg_t* msg);
@@ -122,7 +124,8 @@ class Module {
     std::vector<flux::MessageRef> syncs_;
     std::uint64_t pushed_before_sync_ = 0;
     double last_pass_us_ = 0;
-    Timing passes_;             ///< full ones
+    Timing passes_;  ///< full ones
+    MetricsView metrics_;
     bool is_pass_due_ = false;  ///< by the next iteration
     flux::Handlers handlers_;   // last: gone before what they call
 };

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the module's requests that change nothing: what goes in and out. See module.hpp; payloads in README.md.
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "modules/job-priority/messages/share_rows.hpp"
+#include "modules/job-priority/messages/views.hpp"
+#include "modules/job-priority/module/module.hpp"
+
+namespace weir::priority {
+namespace {
+
+/// The texts of an array; of anything else none.
+std::set<std::string> strings_of(const json_t* array) {
+    std::set<std::string> texts;
+    for (std::size_t i = 0; i < json_array_size(array); ++i) {
+        const json_t* item = json_array_get(array, i);
+        texts.insert(json_is_string(item) ? json_string_value(item) : "");
+    }
+    return texts;
+}
+
+}  // namespace
+
+// Guest: reads shares, usage and factors of all: public in an instance. Costs a reading of the whole tree.
+Json Module::on_tree_get(const flux_msg_t*) {
+    return tree_view(*service_, now());
+}
+
+// Guest: reads who changed the share tree, when and why.
+Json Module::on_history(const flux_msg_t*) {
+    return history_view(*service_);
+}
+
+// Guest: reads what every account and user used.
+Json Module::on_usage(const flux_msg_t*) {
+    return usage_view(*service_, now());
+}
+
+// Guest: reads the settings that make a priority.
+Json Module::on_weights(const flux_msg_t*) {
+    return std::move(weights_view(*service_).set("in_force", policy_->view()));
+}
+
+// Guest: reads the waiting jobs of all, as job-list tells them too. Costs a look at each of them, with a name a sort.
+Json Module::on_list(const flux_msg_t* msg) {
+    json_int_t limit = 0;
+    json_int_t userid = -1;
+    const char* match = "";
+    const char* payload = nullptr;
+    if (flux_request_decode(msg, nullptr, &payload) == 0 && payload != nullptr) {
+        flux::unpack(msg, "{s?I s?I s?s}", "limit", &limit, "userid", &userid, "match", &match);
+    }
+    ListQuery query{static_cast<std::size_t>(std::max<json_int_t>(0, limit)), std::nullopt, match};
+    if (userid >= 0) {
+        query.userid = static_cast<std::uint32_t>(userid);
+    }
+    return list_view(*service_, now(), query);
+}
+
+// Guest: reads the places of waiting jobs, also of others'. Costs a sort of the queue.
+Json Module::on_places(const flux_msg_t* msg) {
+    json_t* list = nullptr;
+    flux::unpack(msg, "{s:o}", "ids", &list);
+    std::set<FluxJobId> ids;
+    std::size_t index = 0;
+    json_t* id = nullptr;
+    json_array_foreach(list, index, id) {
+        ids.insert(static_cast<FluxJobId>(json_integer_value(id)));
+    }
+    return places_view(*service_, now(), ids);
+}
+
+// Guest: reads why a job, also another's, has its priority.
+Json Module::on_explain(const flux_msg_t* msg) {
+    json_int_t id = 0;
+    flux::unpack(msg, "{s:I}", "id", &id);
+    return flux::value_or_throw(explain_view(*service_, static_cast<FluxJobId>(id), now()));
+}
+
+// Guest: reads where anybody stands. A name that the tree does not have costs a question to the user database and a
+// copy of the tree, and stays nowhere.
+Json Module::on_share_explain(const flux_msg_t* msg) {
+    const char* path = nullptr;
+    flux::unpack(msg, "{s:s}", "path", &path);
+    return flux::value_or_throw(share_explain_view(*service_, path, now()));
+}
+
+// Guest: as share-explain, twice.
+Json Module::on_share_compare(const flux_msg_t* msg) {
+    const char* a = nullptr;
+    const char* b = nullptr;
+    flux::unpack(msg, "{s:s s:s}", "a", &a, "b", &b);
+    return flux::value_or_throw(share_compare_view(*service_, a, b, now()));
+}
+
+// Guest: reads when one waiting job passes another; both may be others'.
+Json Module::on_when(const flux_msg_t* msg) {
+    json_int_t a = 0;
+    json_int_t b = 0;
+    flux::unpack(msg, "{s:I s:I}", "a", &a, "b", &b);
+    return flux::value_or_throw(when_view(*service_, static_cast<FluxJobId>(a), static_cast<FluxJobId>(b), now()));
+}
+
+// Guest: reads a bounded part of what tree-get tells. Costs a look at each pending job, and with a name at each node;
+// nothing where he has seen the answer.
+Json Module::on_share_rows(const flux_msg_t* msg) {
+    RowsQuery query;
+    json_int_t limit = static_cast<json_int_t>(query.limit);
+    const char* order = "tree";
+    const char* match = "";
+    const char* seen = "";
+    json_t* open = nullptr;
+    json_t* shut = nullptr;
+    flux::unpack(msg, "{s?I s?s s?s s?s s?o s?o}", "limit", &limit, "order", &order, "match", &match, "seen", &seen,
+                 "open", &open, "shut", &shut);
+    const std::optional<RowOrder> known = row_order_of(order);
+    if (!known || limit < 1 || limit > static_cast<json_int_t>(share_rows_max)) {
+        throw flux::Failure(EPROTO, "share-rows: the limit is from 1 to " + std::to_string(share_rows_max) +
+                                        ", the order one of tree, name, used, ratio, running and waiting");
+    }
+    query.limit = static_cast<std::size_t>(limit);
+    query.order = *known;
+    query.match = match;
+    query.open = strings_of(open);
+    query.shut = strings_of(shut);
+    const std::string version = share_rows_version(*service_);
+    Json view = version == seen ? Json::object() : share_rows_view(*service_, query);
+    const auto& starts = service_->counts().waits.counts;
+    view.set("started", static_cast<long long>(std::accumulate(starts.begin(), starts.end(), std::uint64_t{0})));
+    return std::move(view.set("version", version).set("now", to_seconds(now())));
+}
+
+// Guest: reads what tree-get and stats-get tell, of the upper levels. Costs a look at each child of the accounts above
+// the depth where he changes his question each time; nothing is evaluated.
+void Module::on_metrics(const flux_msg_t* msg) {
+    MetricsQuery query;
+    json_int_t depth = static_cast<json_int_t>(query.depth);
+    int with_users = 0;
+    const char* payload = nullptr;
+    if (flux_request_decode(msg, nullptr, &payload) == 0 && payload != nullptr) {
+        flux::unpack(msg, "{s?I s?b}", "depth", &depth, "users", &with_users);
+    }
+    if (depth < 1 || depth > static_cast<json_int_t>(ShareTree::depth_max)) {
+        throw flux::Failure(EPROTO, "metrics: depth is from 1 to " + std::to_string(ShareTree::depth_max));
+    }
+    query.depth = static_cast<std::size_t>(depth);
+    query.with_users = with_users != 0;
+    Json view = Json::object();
+    const auto timing = [&](const char* name, const Timing& of) {
+        Json one = Json::object();
+        one.set("count", static_cast<long long>(of.count)).set("total_s", of.total_s / time_scale_);
+        view.set(name, std::move(one));
+    };
+    timing("passes", passes_);
+    timing("pushes", plugin_->round_trips());
+    timing("commits", state_->commits());
+    timing("reports", parent_ ? parent_->round_trips() : Timing{});
+    view.set("commit_lag_s", state_->lag_s() / time_scale_);
+    const std::string text = metrics_.text(*service_, query, std::move(view));
+    if (flux_respond(h_, msg, text.c_str()) < 0) {
+        flux::fail_errno("metrics");
+    }
+}
+
+// Guest: reads counts of work and where the state file is.
+Json Module::on_stats(const flux_msg_t*) {
+    const ServiceCounts& counts = service_->counts();
+    const auto number = [](std::uint64_t value) { return static_cast<long long>(value); };
+    Json stats = Json::object();
+    stats.set("passes", number(counts.passes)).set("pending", number(service_->ranking().queue().size()));
+    stats.set("active", number(service_->book().size()))
+        .set("running", number(service_->accounting().running().size()));
+    stats.set("pushed", number(service_->pusher().pushed_total()))
+        .set("ordered", number(service_->scheduler().pushed_total()));
+    stats.set("changes", number(counts.changes));
+    stats.set("last_pass_us", last_pass_us_).set("events", number(counts.events + service_->children().records()));
+    stats.set("evaluations", number(service_->ranking().shares().evaluations()))
+        .set("vanished", number(service_->charges().vanished()));
+    stats.set("nodes", number(service_->accounting().tree().size()));
+    stats.set("ledger_touches", number(service_->accounting().ledger().touches()));
+    stats.set("journal_position", to_seconds(service_->log().meta().position));
+    stats.set("synced", service_->is_synced()).set("plugin", plugin_->is_absent() ? "absent" : "present");
+    stats.set("state_file", state_->path()).set("state_failed", state_->has_failed());
+    stats.set("state_failures", number(state_->failures()));
+    stats.set("revision", static_cast<long long>(service_->trees().in_force().revision));
+    stats.set("share_tree_problem", service_->trees().problem());
+    Json uplink = Json::object();
+    uplink.set("state", !parent_                                          ? "none"
+                        : parent_->state() == UplinkLink::State::attached ? "attached"
+                        : parent_->state() == UplinkLink::State::refused  ? "refused"
+                                                                          : "connecting");
+    uplink.set("last_seq", number(service_->uplink().queue().last_seq()));
+    uplink.set("unacknowledged", number(service_->uplink().queue().unacknowledged()));
+    uplink.set("factors", service_->ranking().shares().are_parents());
+    stats.set("uplink", std::move(uplink));
+    stats.set("children", number(service_->children().children().size()));
+    stats.set("attached", number(attached_.size())).set("not_believed", number(service_->children().not_believed()));
+    return stats;
+}
+
+// Guest: sees what share history and share export show to everybody; two parses of kept texts a request.
+Json Module::on_tree_diff(const flux_msg_t* msg) {
+    json_int_t a = 0;
+    json_int_t b = -1;
+    flux::unpack(msg, "{s:I s?I}", "a", &a, "b", &b);
+    const TreeStore& trees = service_->trees();
+    const std::int64_t to = b < 0 ? trees.in_force().revision : b;
+    return tree_diff_view(trees, a, to, flux::value_or_throw(trees.changes_between(a, to)));
+}
+
+}  // namespace weir::priority
