@@ -6,6 +6,7 @@
 #include <map>
 
 #include "cmd/common/text.hpp"
+#include "cmd/report/labels.hpp"
 #include "cmd/sim/picture_axes.hpp"
 
 namespace weir::cmd {
@@ -109,12 +110,23 @@ Picture frontier_picture(const Comparison& comparison) {
         steps.emplace_back(px, py);
     }
     svg.path(steps, "due");
+    LabelPlaces places(picture_width);
+    for (std::size_t i = 1; i < steps.size(); ++i) {
+        places.add_line(steps[i - 1].first, steps[i - 1].second, steps[i].first, steps[i].second);
+    }
+    for (const Tick& tick : y.ticks) {
+        places.add_line(x.from, y.at(tick.at), x.to, y.at(tick.at));
+    }
+    for (const Measured& policy : policies) {  // the marks of all
+        const double px = x.at(policy.jobs.wait_s.max / 3600), py = y.at(policy.users.slowdown.mean);
+        places.add_line(px - 5, py - 5, px + 5, py + 5);
+    }
     for (std::size_t i = 0; i < policies.size(); ++i) {
         const double px = x.at(policies[i].jobs.wait_s.max / 3600);
         const double py = y.at(policies[i].users.slowdown.mean);
         svg.mark(px, py, i);
-        const bool is_right = px > picture_width - 160;
-        svg.text(px + (is_right ? -9 : 9), py - 6, policies[i].name, is_right ? "end" : "");
+        const LabelPlace at = places.place(px, py, policies[i].name);
+        svg.text(at.x, at.y, policies[i].name, at.is_end ? "end" : "");
     }
     return {"Slowdown against the longest wait",
             "Lower left is better. Dashed: policies that none of the others beats in both.", svg.str()};
