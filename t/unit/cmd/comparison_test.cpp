@@ -170,3 +170,16 @@ TEST_CASE("comparison: no label of a picture is crossed by a line, lies on anoth
         CHECK(test::unreadable_labels(picture.svg) == std::vector<std::string>{});
     }
 }
+
+// Kills: a label at a fixed place beside its mark, where a grid line or another label may be.
+TEST_CASE("comparison: the frontier's labels can be read wherever the marks are") {
+    Comparison comparison = comparison_of(60);
+    for (int i = 0; i < 60; ++i) {
+        comparison.policies[0].users.slowdown.mean = 40 + i * .25;
+        comparison.policies[1].users.slowdown.mean = 44;
+        comparison.policies[0].jobs.wait_s.max = 180 * 3600.;
+        comparison.policies[1].jobs.wait_s.max = (170 + i) * 3600.;
+        INFO(i);
+        CHECK(test::unreadable_labels(frontier_picture(comparison).svg) == std::vector<std::string>{});
+    }
+}

@@ -98,7 +98,7 @@ TEST_CASE("policies: under each, held jobs are held, expedited ones first, and t
         s->apply(urgency(1, 61, urgency_held));
         s->apply(urgency(3, 61, urgency_expedited));
         s->pass(at(62));
-        const Json list = list_view(*s, at(62), 0, std::nullopt);
+        const Json list = list_view(*s, at(62), {});
         const json_t* jobs = json_object_get(list.get(), "jobs");
         CHECK(json_integer_value(json_object_get(json_array_get(jobs, 0), "id")) == 3);
         CHECK(json_integer_value(json_object_get(json_array_get(jobs, 2), "id")) == 1);

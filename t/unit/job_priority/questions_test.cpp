@@ -29,7 +29,7 @@ Kept kept(const PriorityService& service) {
 void ask_all(const PriorityService& service, FluxJobId id, Instant now) {
     (void)explain_view(service, id, now);
     (void)when_view(service, id, id + 1, now);
-    (void)list_view(service, now, 0, std::nullopt);
+    (void)list_view(service, now, {});
     (void)places_view(service, now, {id});
     (void)tree_view(service, now);
     (void)usage_view(service, now);

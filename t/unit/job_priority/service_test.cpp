@@ -20,6 +20,12 @@ std::map<std::uint64_t, std::uint32_t> by_id(const std::vector<std::pair<std::ui
     return {pushed.begin(), pushed.end()};
 }
 
+Json parsed_metrics(const std::string& text) {
+    auto json = Json::parse(text);
+    REQUIRE(json);
+    return std::move(*json);
+}
+
 }  // namespace
 
 TEST_CASE("service: equal shares and no usage give every user the balanced factor") {
@@ -312,7 +318,8 @@ TEST_CASE("service: metrics have the last evaluation's upper levels, and evaluat
     s->apply(started(1, 71, 3));
     s->pass(at(110));
     const std::uint64_t evaluations = s->ranking().shares().evaluations();
-    const Json view = metrics_view(*s, {});
+    MetricsView metrics_of;
+    const Json view = parsed_metrics(metrics_of.text(*s, {}));
     CHECK(s->ranking().shares().evaluations() == evaluations);
     CHECK(json_real_value(json_object_get(view.get(), "evaluated_at")) == to_seconds(at(110)));
     const Json tree = tree_view(*s, at(110));
@@ -321,7 +328,7 @@ TEST_CASE("service: metrics have the last evaluation's upper levels, and evaluat
     };
     std::size_t found = 0;
     for (const bool with_users : {false, true}) {
-        const Json metrics = metrics_view(*s, {8, with_users});
+        const Json metrics = parsed_metrics(metrics_of.text(*s, {8, with_users}));
         const json_t* nodes = json_object_get(metrics.get(), "nodes");
         for (std::size_t i = 0; i < json_array_size(nodes); ++i) {
             const json_t* node = json_array_get(nodes, i);
@@ -362,11 +369,23 @@ TEST_CASE("service: metrics of 100,000 associations have a bounded number of pat
     const auto count = [](const Json& view, const char* key) {
         return json_integer_value(json_object_get(view.get(), key));
     };
-    const Json top = metrics_view(*s, {1, false});
+    MetricsView view;
+    const Json top = parsed_metrics(view.text(*s, {1, false}));
     CHECK(json_array_size(json_object_get(top.get(), "nodes")) == metric_paths_max);
     CHECK(count(top, "left_out") == 1000);
     CHECK(count(top, "visited") == 3000);
-    const Json users = metrics_view(*s, {2, true});
+    const Json again = parsed_metrics(view.text(*s, {1, false}));
+    CHECK((count(top, "written") == metric_paths_max && count(again, "visited") == 0 && count(again, "written") == 0));
+    s->pass(at(20));
+    const Json later = parsed_metrics(view.text(*s, {1, false}));
+    CHECK((count(later, "visited") == 0 && count(later, "written") == metric_paths_max));
+    put_tree(*s, "\"a\" = 1\n\"a/@alice\" = 1\n", 30);
+    s->pass(at(31));
+    const Json other = parsed_metrics(view.text(*s, {1, false}));
+    CHECK((json_array_size(json_object_get(other.get(), "nodes")) == 1 && count(other, "left_out") == 0));
+    put_tree(*s, text, 40);
+    s->pass(at(41));
+    const Json users = parsed_metrics(view.text(*s, {2, true}));
     CHECK(json_array_size(json_object_get(users.get(), "nodes")) == metric_paths_max);
 }
 
