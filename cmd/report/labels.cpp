@@ -10,8 +10,8 @@ namespace weir::cmd {
 namespace {
 
 constexpr double letter_width = 7, above_base = 9, below_base = 2;  // of a text of 12 pixels
-constexpr double beside = 9;                                        // from the mark to the text
-constexpr double step = 3, farthest = 30;
+constexpr double label_beside = 9;                                  // from the mark to the text
+constexpr double label_step = 3, label_farthest = 30;
 
 }  // namespace
 
@@ -34,12 +34,12 @@ LabelPlace LabelPlaces::place(double x, double y, const std::string& words) {
         const double from = at.is_end ? at.x - wide : at.x;
         return Box{from, at.y - above_base, from + wide, at.y + below_base};
     };
-    const LabelPlace usual =
-        x + beside + wide <= width_ ? LabelPlace{x + beside, y - 6, false} : LabelPlace{x - beside, y - 6, true};
-    for (double away = 0; away <= farthest; away += step) {
+    const LabelPlace usual = x + label_beside + wide <= width_ ? LabelPlace{x + label_beside, y - 6, false}
+                                                               : LabelPlace{x - label_beside, y - 6, true};
+    for (double away = 0; away <= label_farthest; away += label_step) {
         for (const double base : {y - 6 - away, y + 14 + away}) {
             for (const bool is_end : {usual.is_end, !usual.is_end}) {
-                const LabelPlace at{is_end ? x - beside : x + beside, base, is_end};
+                const LabelPlace at{is_end ? x - label_beside : x + label_beside, base, is_end};
                 if (is_free(box_at(at))) {
                     labels_.push_back(box_at(at));
                     return at;

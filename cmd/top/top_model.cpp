@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t page_rows = 10;
 constexpr std::size_t help_lines_max = 30;
 constexpr std::size_t filter_columns_max = 40;
-constexpr std::array<const char*, 6> orders{"tree", "name", "used", "ratio", "running", "waiting"};
+constexpr std::array<const char*, 6> sibling_orders{"tree", "name", "used", "ratio", "running", "waiting"};
 
 TopWish wish(TopWish::What what) {
     return {what, 0, {}};
@@ -130,8 +130,8 @@ TopWish TopModel::apply_character(const std::string& text) {
     } else if (text == " ") {
         return toggle();
     } else if (text == "s") {
-        const auto at = std::find(orders.begin(), orders.end(), choice_.order);
-        choice_.order = at == orders.end() || at + 1 == orders.end() ? orders[0] : *(at + 1);
+        const auto at = std::find(sibling_orders.begin(), sibling_orders.end(), choice_.order);
+        choice_.order = at == sibling_orders.end() || at + 1 == sibling_orders.end() ? sibling_orders[0] : *(at + 1);
         return wish(TopWish::What::look);
     }
     return {};

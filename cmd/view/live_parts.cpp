@@ -79,7 +79,7 @@ double sum_of_terms(const QueueLine& job) {
 }
 
 /// The whole path, or its last part where there is no room for it.
-std::string account_text(const std::string& account, std::size_t width, Glyphs glyphs) {
+std::string account_label(const std::string& account, std::size_t width, Glyphs glyphs) {
     const bool is_long = columns(account) > width;
     return clipped(is_long ? account.substr(account.rfind('/') + 1) : account, width, glyphs);
 }
@@ -222,7 +222,7 @@ Lines queue_lines(const std::vector<QueueLine>& queue, const Screen& screen, con
             mark_of(window, i) + padded_left(std::to_string(i + 1), 5) + "  " +
             padded_right(clipped(job.id, at.job, screen.glyphs), at.job) + " " +
             padded_right(clipped(job.user, 8, screen.glyphs), 9) +
-            padded_right(account_text(job.account, at.account - 1, screen.glyphs), at.account) +
+            padded_right(account_label(job.account, at.account - 1, screen.glyphs), at.account) +
             padded_right(clipped(job.queue, 6, screen.glyphs), 7) + padded_left(std::to_string(job.cores), 6) +
             padded_left(std::to_string(job.priority), at.priority) + padded_left(duration_text(job.waited), at.waited);
         lines.push_back(fitted(line, screen) + (at.bar > 0 ? "  " + term_bar(job, letters, full, at.bar, screen) : ""));

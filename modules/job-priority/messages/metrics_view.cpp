@@ -20,7 +20,7 @@ Json optional_real(const std::optional<double>& value) {
 }
 
 constexpr std::size_t queries_kept = 2;
-constexpr double none = std::numeric_limits<double>::quiet_NaN();
+constexpr double no_number = std::numeric_limits<double>::quiet_NaN();
 
 /// Of one evaluation.
 struct Figures {
@@ -38,7 +38,7 @@ Figures figures_of(const PriorityService& service, NodeId node) {
             tree.is_association(node) ? std::optional(shares.standings().factor[node.value]) : standing.factor};
 }
 
-/// Shortest text that reads back as this number, with a point or an exponent as jansson has it; null for none.
+/// Shortest text that reads back as this number, with a point or an exponent as jansson has it; null for no_number.
 void append_number(std::string& text, double value) {
     if (!std::isfinite(value)) {
         text += "null";
@@ -149,9 +149,9 @@ void MetricsView::write_figures(const PriorityService& service, Paths& paths, st
         text += ",\"usage_core_s\":";
         append_number(text, figures.usage_core_s);
         text += ",\"level_fs\":";
-        append_number(text, figures.level_fs.value_or(none));
+        append_number(text, figures.level_fs.value_or(no_number));
         text += ",\"factor\":";
-        append_number(text, figures.factor.value_or(none));
+        append_number(text, figures.factor.value_or(no_number));
         text += ",\"running_cores\":";
         written += 1;
     }

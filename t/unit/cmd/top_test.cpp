@@ -40,7 +40,7 @@ Screen plain_screen(std::size_t width, std::size_t height) {
     return screen;
 }
 
-std::string text_of(const Lines& lines) {
+std::string screen_text(const Lines& lines) {
     std::string text;
     for (const std::string& line : lines) {
         text += line + "\n";
@@ -61,7 +61,7 @@ TopModel model_of(TopScene scene) {
 }  // namespace
 
 TEST_CASE("top: 80 columns have shares, partitions, queue and keys") {
-    CHECK(text_of(top_view(top_sample(), {}, plain_screen(80, 24))) ==
+    CHECK(screen_text(top_view(top_sample(), {}, plain_screen(80, 24))) ==
           R"(weir  2026-11-21 09:31:05  3 running, 2 waiting, 4000 ended  node0
 tree revision 0, 0 nodes
  account                entitled     used                  ratio  cores  waiting
@@ -106,7 +106,7 @@ TEST_CASE("top: never more lines or columns than there are, and the keys are alw
 TEST_CASE("top: a file gets every row, without marks and keys") {
     TopScene scene = top_sample();
     scene.left_out = 7;
-    const std::string text = text_of(top_view(scene, {}, plain_screen(0, 0)));
+    const std::string text = screen_text(top_view(scene, {}, plain_screen(0, 0)));
     CHECK(text.find("\nphysics ") != std::string::npos);
     CHECK(text.find("\nand 7 more\n") != std::string::npos);
     CHECK(text.find("made of: F fairshare, W wait") != std::string::npos);
