@@ -69,6 +69,19 @@ test_expect_success 'a new job costs one value where it does not come into the h
 	sync_priorities &&
 	test $(($(stat_of pushed) - before)) = 3
 '
+test_expect_success 'the plugin gives a new job of a known kind its number by itself, and nothing is sent twice' '
+	given() { flux jobtap query job-priority-tap.so | jq .gave_first; } &&
+	before=$(given) &&
+	flux submit -n1 --setattr=system.bank=bio --urgency=2 sleep inf >known &&
+	flux job wait-event -q -t 30 "$(cat known)" priority &&
+	test $(($(given) - before)) = 1 &&
+	sync_priorities &&
+	flux job eventlog "$(cat known)" | grep -c " priority " >count &&
+	test "$(cat count)" = 1 &&
+	rpc job-priority.explain "{\"id\":$(dec $(cat known))}" >explained &&
+	jq -e ".pushed == .priority" explained &&
+	flux cancel "$(cat known)"
+'
 test_expect_success 'one of the schedulers of Weir takes the order itself: the job-manager has priorities alone' '
 	flux module remove sched-simple &&
 	flux module load "$SCHED" &&
@@ -76,6 +89,15 @@ test_expect_success 'one of the schedulers of Weir takes the order itself: the j
 	sync_priorities &&
 	test -z "$(in_head)" &&
 	test "$(stat_of ordered)" -ge 3
+'
+test_expect_success 'flux jobs, the job-manager and weir prio show the same priorities, once they followed' '
+	sync_priorities &&
+	rpc job-priority.list "{}" | jq -r ".jobs[] | \"\(.id) \(.priority)\"" | sort >weir &&
+	rpc job-manager.list "{\"max_entries\": 100}" | jq -r ".jobs[] | select(.state == 8) | \"\(.id) \(.priority)\"" | sort >manager &&
+	test_cmp weir manager &&
+	flux jobs -n --filter=pending -o "{id.dec} {priority}" | sort >flux &&
+	test_cmp weir flux &&
+	test "$(wc -l <flux)" -ge 6
 '
 test_expect_success 'the jobs start in their order' '
 	flux cancel "$(cat blocker)" &&

@@ -18,9 +18,13 @@ std::string shown(const json_t* value) {
     return Json::ref(const_cast<json_t*>(value)).dump();  // dump() does not change it
 }
 
+/// As people write it: 100000, not 1e+05.
 std::string shown(double value) {
     char text[32];
-    return std::string(text, std::to_chars(text, text + sizeof text, value).ptr);
+    const double size = std::abs(value);
+    const auto form =
+        size == 0 || (size >= 1e-6 && size < 1e15) ? std::chars_format::fixed : std::chars_format::general;
+    return std::string(text, std::to_chars(text, text + sizeof text, value, form).ptr);
 }
 
 }  // namespace

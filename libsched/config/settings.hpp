@@ -32,7 +32,7 @@ struct Settings : PolicySettings {
     std::string plugin;                ///< job-priority-tap.so to load when it is missing; empty: never
     bool is_enforced = true;
     bool takes_parent_factors = true;
-    PushRule push = PushRule::numbers;
+    PushRule push = PushRule::head;
     std::uint32_t head_depth = 0;     ///< with PushRule::head: jobs of each queue; 0: as the scheduler looks at
     std::optional<double> push_rate;  ///< numbers a second that are sent for people's eyes; none: as the rule has it
     double push_error = 0;            ///< the error in priority units that the order may have; with PushRule::order

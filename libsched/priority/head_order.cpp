@@ -35,13 +35,34 @@ HeadOrder::Place HeadOrder::described(const PriorityEngine& engine, PriorityEngi
     Place place;
     place.is_in = job.urgency != 0 && job.urgency < 31;
     place.group = {queue, is_given ? no_factor : job.association,
-                   !is_given && waited > Duration{} && waited < engine.settings().wait_max &&
+                   !is_given && job.eligible != never && waited >= Duration{} && waited < engine.settings().wait_max &&
                        weight_of(engine.settings(), Factor::wait) > 0};
     place.entry = {engine.fine_priority(slot, now, {}), job.submit, job.id, slot};
     if (place.group.is_ageing) {
         place.entry.terms -= gained(engine, now);
     }
     return place;
+}
+
+/// `never`: the job's terms do not change with time any more, or not yet.
+Instant HeadOrder::next_turn(const PriorityEngine& engine, const JobInputs& job, Instant now) {
+    const PrioritySettings& s = engine.settings();
+    if (job.extras.given || job.eligible == never || weight_of(s, Factor::wait) <= 0) {
+        return never;
+    }
+    const Instant end = job.eligible + s.wait_max;
+    return now < job.eligible ? job.eligible : now < end ? end : never;
+}
+
+void HeadOrder::take_turns(const PriorityEngine& engine, Instant now) {
+    while (!turns_.empty() && turns_.front().at <= now) {
+        const PriorityEngine::Slot slot = turns_.front().slot;
+        std::pop_heap(turns_.begin(), turns_.end());
+        turns_.pop_back();
+        if (const Place& place = places_[slot.value]; place.is_in) {
+            put(engine, slot, place.group.queue, now);
+        }
+    }
 }
 
 void HeadOrder::take_out(Place& place) {
@@ -69,6 +90,14 @@ void HeadOrder::put(const PriorityEngine& engine, PriorityEngine::Slot slot, std
     place = next;
     if (place.is_in) {
         WEIR_CHECK(groups_[place.group].insert(place.entry));
+        add_turn(engine, slot, now);
+    }
+}
+
+void HeadOrder::add_turn(const PriorityEngine& engine, PriorityEngine::Slot slot, Instant now) {
+    if (const Instant at = next_turn(engine, engine.inputs(slot), now); at != never) {
+        turns_.push_back({at, slot});
+        std::push_heap(turns_.begin(), turns_.end());
     }
 }
 
@@ -79,6 +108,7 @@ void HeadOrder::remove(PriorityEngine::Slot slot) {
 }
 
 void HeadOrder::refresh(const PriorityEngine& engine, Instant now) {
+    turns_.clear();
     for (std::uint32_t i = 0; i < places_.size(); i++) {
         if (!places_[i].is_in) {
             continue;
@@ -86,7 +116,9 @@ void HeadOrder::refresh(const PriorityEngine& engine, Instant now) {
         const std::uint16_t queue = places_[i].group.queue;
         const Place next = described(engine, {i}, queue, now);
         const bool is_same = next.group == places_[i].group && std::abs(next.entry.terms - places_[i].entry.terms) <= 1;
-        if (!is_same) {
+        if (is_same) {
+            add_turn(engine, {i}, now);
+        } else {
             put(engine, {i}, queue, now);
         }
     }
@@ -266,6 +298,7 @@ void HeadOrder::send_back_leavers() {
 std::span<const HeadOrder::Send> HeadOrder::pass(const PriorityEngine& engine, Instant now,
                                                  std::span<const double> factors) {
     sends_.clear();
+    take_turns(engine, now);
     choose(engine, now, factors);
     wanted_.clear();
     for (const Cursor& place : head_) {

@@ -30,7 +30,7 @@ class HeadOrder {
     void put(const PriorityEngine& engine, PriorityEngine::Slot slot, std::uint16_t queue, Instant now);
     /// The job may not start, or is gone. `slot` may be unknown. O(log jobs).
     void remove(PriorityEngine::Slot slot);
-    /// Puts every job again whose terms changed with time. O(slots).
+    /// Puts every job again whose terms changed otherwise than with time. O(slots).
     void refresh(const PriorityEngine& engine, Instant now);
     /// Forgets all jobs.
     void clear();
@@ -47,7 +47,7 @@ class HeadOrder {
     /// The values that have to be sent so that (value high to low) sorts the first `depth` jobs of each queue, before
     /// all others, as (fine priority at `now`, submission, id) does. They count as sent. As many jobs of the head as
     /// possible keep their values. The parts of a fine priority are rounded one by one, so jobs that differ by one unit
-    /// of it may be in either order. O(associations x queues + depth log depth).
+    /// of it may be in either order. O(associations x queues + depth log depth + jobs that begin or end to age).
     std::span<const Send> pass(const PriorityEngine& engine, Instant now, std::span<const double> factors);
     /// The value that the job has, 0 if none.
     std::uint32_t value(PriorityEngine::Slot slot) const {
@@ -79,6 +79,12 @@ class HeadOrder {
         bool is_ageing;
         friend auto operator<=>(const Group&, const Group&) = default;
     };
+    /// When a job begins or ends to age.
+    struct Turn {
+        Instant at;
+        PriorityEngine::Slot slot;
+        friend bool operator<(const Turn& a, const Turn& b) { return b.at < a.at; }  // for a heap: the first is on top
+    };
     /// What is known of a slot.
     struct Place {
         Entry entry{};
@@ -104,6 +110,9 @@ class HeadOrder {
 
     std::int64_t gained(const PriorityEngine& engine, Instant now) const;
     Place described(const PriorityEngine& engine, PriorityEngine::Slot slot, std::uint16_t queue, Instant now) const;
+    static Instant next_turn(const PriorityEngine& engine, const JobInputs& job, Instant now);
+    void add_turn(const PriorityEngine& engine, PriorityEngine::Slot slot, Instant now);
+    void take_turns(const PriorityEngine& engine, Instant now);
     void take_out(Place& place);
     /// Makes head_: the first jobs of each queue, in order.
     void choose(const PriorityEngine& engine, Instant now, std::span<const double> factors);
@@ -121,6 +130,7 @@ class HeadOrder {
 
     std::size_t depth_;
     std::map<Group, Entries> groups_;           ///< none is empty
+    std::vector<Turn> turns_;                   ///< a heap; also turns of jobs that are out or were put again
     std::vector<Place> places_;                 ///< by slot
     std::vector<Cursor> head_;                  ///< of this pass
     std::vector<std::uint32_t> wanted_;         ///< values of head_; 0: to be chosen

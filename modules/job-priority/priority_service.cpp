@@ -4,6 +4,8 @@
 
 #include <utility>
 
+#include "modules/job-priority/tap/job_kind.hpp"
+
 namespace weir::priority {
 
 PriorityService::PriorityService(Settings settings, UserDatabase database, std::uint32_t owner, bool is_child)
@@ -186,6 +188,7 @@ void PriorityService::pass(Instant now, Pass which) {
         return;
     }
     counts_.changes += ranking_.judge(which, accounting_, now, pusher_);
+    renew_first_values();
     for (const auto& [id, is_capped] : ranking_.caps()) {
         gate_.cap(id, is_capped);
     }
@@ -203,6 +206,35 @@ void PriorityService::pass(Instant now, Pass which) {
         counts_.passes += 1;
         is_full_due_ = false;
         log_.set_position(now);
+    }
+}
+
+// ---- first values ----
+
+bool PriorityService::gives_first_values() const {
+    return settings_.policy == PolicyKind::multifactor && settings_.size_rule == SizeRule::cores &&
+           settings_.resources.empty() && ranking_.queue().has_head() && !gate_.is_limited();
+}
+
+void PriorityService::meet(const BookJob& job) {
+    if (job.is_held() || job.is_expedited() || job.copy_of != 0 || !gives_first_values()) {
+        return;
+    }
+    const JobRequest& request = *job.request;
+    const std::string kind =
+        text_of(JobKind{job.userid, job.urgency, request.account, request.queue, request.qos, request.cores});
+    if (const auto given = first_values_.known(kind)) {
+        ranking_.expect(job.id, *given);
+    }
+    first_values_.note(kind, ranking_.queue().engine().inputs(*ranking_.queue().find(job.id)),
+                       [this](const JobInputs& like) { return ranking_.first_number(like); });
+}
+
+void PriorityService::renew_first_values() {
+    if (!gives_first_values()) {
+        first_values_.clear();
+    } else if (std::exchange(first_values_of_, ranking_.shares().evaluations()) != ranking_.shares().evaluations()) {
+        first_values_.renew([this](const JobInputs& like) { return ranking_.first_number(like); });
     }
 }
 
@@ -229,6 +261,7 @@ void PriorityService::renew_all() {
 }
 
 void PriorityService::put_all() {
+    first_values_.clear();
     for (const auto& [id, job] : book_.jobs()) {
         if (job.is_pending()) {
             rank(job);
@@ -239,7 +272,11 @@ void PriorityService::put_all() {
 void PriorityService::rank(const BookJob& job) {
     const auto from_above = given_.of(job);  // told in any case: it says which job here is the parent's
     const bool is_followed = from_above && settings_.takes_parent_factors;
+    const bool is_new = ranking_.queue().find(job.id) == nullptr;
     ranking_.put(tree(), job, site_.of(job.id), is_followed ? from_above : std::nullopt);
+    if (is_new && is_synced_) {
+        meet(job);
+    }
     if (is_followed || job.request->is_instance) {
         is_full_due_ = ranking_.set_routed(true) || is_full_due_;
     }

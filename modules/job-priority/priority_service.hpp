@@ -17,6 +17,7 @@
 #include "modules/job-priority/jobs/payers.hpp"
 #include "modules/job-priority/jobs/user_names.hpp"
 #include "modules/job-priority/jobs/wait_histogram.hpp"
+#include "modules/job-priority/ranking/first_values.hpp"
 #include "modules/job-priority/ranking/given_priorities.hpp"
 #include "modules/job-priority/ranking/ranking.hpp"
 #include "modules/job-priority/ranking/site_values.hpp"
@@ -116,6 +117,7 @@ class PriorityService {
     const Pusher& pusher() const { return pusher_; }
     /// Values of the head for a scheduler that takes them; empty for any other.
     Pusher& scheduler() { return scheduler_; }
+    FirstValues& first_values() { return first_values_; }
     Uplink& uplink() { return uplink_; }
     Gate& gate() { return gate_; }
     const Gate& gate() const { return gate_; }
@@ -149,6 +151,11 @@ class PriorityService {
     void end(const BookJob& job, Instant at);
     void leave(FluxJobId id, bool is_start);
     void rank(const BookJob& job);
+    /// Whether the plugin may give a new job the number of its kind, before it is known here.
+    bool gives_first_values() const;
+    /// A new job: what the plugin gave it, and what it is to give the next one of its kind.
+    void meet(const BookJob& job);
+    void renew_first_values();
     /// Puts every pending job into the ranking again.
     void put_all();
     /// The same, with its payer and its place at the gate: the tree or the users are others.
@@ -174,6 +181,8 @@ class PriorityService {
     Pusher pusher_;
     Memos memos_;
     Pusher scheduler_;
+    FirstValues first_values_;
+    std::uint64_t first_values_of_ = 0;  ///< the evaluation that they were computed from
     FactorPublication publication_;
     Duration utc_offset_{};
     bool is_synced_ = false;

@@ -3,7 +3,6 @@
 #include "modules/job-priority/messages/journal_events.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <map>
 #include <optional>
@@ -13,13 +12,10 @@
 #include "libfairshare/base/fsd.hpp"
 #include "libfairshare/base/json/r.hpp"
 #include "libfairshare/base/memory_size.hpp"
+#include "modules/job-priority/tap/job_kind.hpp"
 
 namespace weir::priority {
 namespace {
-
-// A jobspec beyond these is nonsense; the limits keep products inside 64 bits.
-constexpr std::int64_t count_max = 1'000'000'000;
-constexpr int depth_max = 32;
 
 Error incomplete(const std::string& what) {
     return Error{std::errc::protocol_error, what};
@@ -38,40 +34,13 @@ FlatValue first_of(FlatValue list) {
     return list.is_array() ? list.first() : FlatValue();
 }
 
-/// A count: a number, {"min": n, ...} or an RFC 14 range as text "2+".
-std::int64_t count_of(FlatValue resource) {
-    const FlatValue count = resource["count"];
-    std::int64_t value = 1;
-    if (const auto whole = count.integer()) {
-        value = *whole;
-    } else if (count.is_object()) {
-        value = integer_at(count, "min");
-    } else if (const auto text = count.string()) {
-        std::from_chars(text->data(), text->data() + text->size(), value);
-    }
-    return std::clamp<std::int64_t>(value, 0, count_max);
-}
-
-/// Cores that the resources ask for (RFC 14, 25): counts multiply along nodes, slots and cores; of a range the least.
-std::int64_t cores_in(FlatValue resources, std::int64_t factor, int depth) {
-    std::int64_t cores = 0;
-    if (depth > depth_max) {
-        return 0;
-    }
-    for (FlatValue resource = first_of(resources); resource; resource = resource.next()) {
-        const std::int64_t count = std::min(count_max, factor * count_of(resource));
-        cores += text_at(resource, "type") == "core" ? count : cores_in(resource["with"], count, depth + 1);
-    }
-    return std::min(cores, count_max);
-}
-
 /// Adds what the jobspec asks for of each type but cores and nodes; counts multiply along the way.
 void add_amounts(FlatValue resources, std::int64_t factor, int depth, std::map<std::string, double>& amounts) {
-    if (depth > depth_max) {
+    if (depth > requested_depth_max) {
         return;
     }
     for (FlatValue resource = first_of(resources); resource; resource = resource.next()) {
-        const std::int64_t count = std::min(count_max, factor * count_of(resource));
+        const std::int64_t count = std::min(requested_count_max, factor * requested_count(resource));
         const std::string type = text_at(resource, "type");
         if (type != "core" && type != "node") {
             amounts[type == "gpu" ? "gpus" : type] += static_cast<double>(count);
@@ -94,7 +63,7 @@ std::map<std::string, double> requested_amounts(FlatValue resources, FlatValue s
 /// The nodes it names; 1 where it names none.
 std::int64_t nodes_in(FlatValue resources) {
     const FlatValue first = first_of(resources);
-    return text_at(first, "type") == "node" ? std::max<std::int64_t>(1, count_of(first)) : 1;
+    return text_at(first, "type") == "node" ? std::max<std::int64_t>(1, requested_count(first)) : 1;
 }
 
 /// 0, nothing and what cannot be read: no limit.
@@ -111,7 +80,7 @@ JobRequest read_request(FlatValue jobspec) {
     request.account = text_at(system, "bank");
     request.queue = text_at(system, "queue");
     request.qos = text_at(system, "qos");
-    request.cores = std::max<std::int64_t>(1, cores_in(resources, 1, 0));
+    request.cores = requested_cores(resources);
     request.nodes = nodes_in(resources);
     request.wall_time = wall_time_of(system["duration"]);
     request.amounts = requested_amounts(resources, system);

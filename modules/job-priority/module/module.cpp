@@ -81,6 +81,7 @@ Module::Module(flux_t* h, std::vector<std::string> arguments)
     plugin_ = std::make_unique<PluginLink>(h_, time_scale_, *service_);
     memos_ = std::make_unique<MemoLink>(h_, time_scale_, *service_);
     scheduler_ = std::make_unique<SchedulerLink>(h_, time_scale_, *service_, [this] { is_pass_due_ = true; });
+    plugin_->tell_only_if([this] { return may_tell_plugin(); });
     journal_ = std::make_unique<JournalLink>(h_, time_scale_, journal_listener());
     flux_reactor_t* reactor = flux_get_reactor(h_);
     const double interval = to_seconds(service_->settings().update_interval);
@@ -166,7 +167,7 @@ void Module::connect_parent() {
     });
     order_ = std::make_unique<OrderLink>(h_, time_scale_, *service_,
                                          [this] { return parent_->state() != UplinkLink::State::connecting; });
-    plugin_->tell_only_if([this] { return order_->is_ordered(); });
+    scheduler_->tell_only_if([this] { return order_->is_ordered(); });
 }
 
 void Module::read_machine() {
@@ -242,6 +243,13 @@ void Module::finish() {
     }
     service_->log().want_checkpoint();
     (void)state_->commit();  // told
+}
+
+/// Not before this instance knows the parent's order. Nor while the scheduler has values of the head that are no longer
+/// meant: they would be above every number.
+bool Module::may_tell_plugin() {
+    const bool is_withdrawn = service_->ranking().queue().has_head() || service_->scheduler().pending() == 0;
+    return is_withdrawn && (!order_ || order_->is_ordered());
 }
 
 // ---- reactor ----

@@ -49,6 +49,7 @@ class Module {
     void on_withheld(flux_future_t* f);
     void connect_parent();
     // reactor
+    bool may_tell_plugin();
     void on_iteration();
     void on_pass();
     void publish_factors();

@@ -59,7 +59,7 @@ void PluginLink::pump() {
     if (const auto push = service_.pusher().next(shown_max())) {
         shown_allowed_ -= push->is_shown ? static_cast<double>(push->jobs.size()) : 0.;
         send_push(push);
-    } else if (is_heartbeat_due_) {
+    } else if (is_heartbeat_due_ || service_.first_values().has_work()) {
         send_push(std::nullopt);
     }
 }
@@ -111,6 +111,7 @@ void PluginLink::send_accounts() {
     payload.set("users", std::move(users)).set("any", names(view.open_accounts)).set("queues", Json::own(json_null()));
     payload.set("known", names(view.known_accounts));
     payload.set("enforce", service_.settings().is_enforced && has_tree);
+    payload.set("fill_bank", view.has_plain_defaults && has_tree);
     if (view.open_default) {
         payload.set("any_default", *view.open_default);
     }
@@ -135,8 +136,22 @@ void PluginLink::send_push(const std::optional<Push>& push) {
     if (is_last) {
         payload.set("synced", true);
     }
+    if (service_.first_values().has_work()) {
+        add_first_values(payload);
+    }
     is_heartbeat_due_ = false;
     send(push ? Sent::push : Sent::heartbeat, update_topic, payload);
+}
+
+void PluginLink::add_first_values(Json& payload) {
+    const FirstValueRows values = service_.first_values().take();
+    Json rows = Json::array();
+    for (const auto& [kind, value] : values.rows) {
+        Json row = Json::array();
+        row.append(Json::string(kind)).append(Json::own(json_integer(json_int_t{value})));
+        rows.append(std::move(row));
+    }
+    payload.set("first_values", std::move(rows)).set("all_first_values", values.is_all);
 }
 
 void PluginLink::send_load() {
@@ -168,8 +183,10 @@ void PluginLink::on_answer(flux_future_t* f) {
     }
     const Json payload = flux::value_or_throw(Json::parse(answer));
     const std::int64_t nonce = json_integer_value(json_object_get(payload.get(), "nonce"));
+    service_.first_values().acknowledge();
     if (nonce_ && *nonce_ != nonce) {
         accounts_sent_ = 0;
+        service_.first_values().fail();
     }
     if (out_what_ == Sent::accounts && (!nonce_ || *nonce_ == nonce)) {
         accounts_sent_ = accounts_out_;
@@ -190,6 +207,7 @@ void PluginLink::on_answer(flux_future_t* f) {
 
 void PluginLink::absent(int errnum, const std::string& why) {
     service_.pusher().fail();
+    service_.first_values().fail();
     accounts_sent_ = 0;
     is_absent_ = true;
     is_heartbeat_due_ = true;

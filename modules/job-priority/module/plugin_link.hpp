@@ -44,6 +44,7 @@ class PluginLink {
     void send(Sent what, const std::string& topic, const Json& payload);
     void send_accounts();
     void send_push(const std::optional<Push>& push);
+    void add_first_values(Json& payload);
     void send_load();
     void on_answer(flux_future_t* f);
     void on_retry();

@@ -33,7 +33,8 @@ void SchedulerLink::pump() {
     if (out_ || !service_.is_synced()) {
         return;
     }
-    const std::optional<Push> push = service_.scheduler().next();
+    const bool may_tell = !may_tell_ || may_tell_();
+    const std::optional<Push> push = may_tell ? service_.scheduler().next() : std::nullopt;
     if (!push && !std::exchange(is_look_due_, false)) {
         return;
     }

@@ -15,6 +15,8 @@ class SchedulerLink {
     /// \param changed  called when the scheduler turns out to be another: every job is to be judged
     SchedulerLink(flux_t* h, double time_scale, PriorityService& service, std::function<void()> changed);
 
+    /// From here on the scheduler is told no value while `may_tell` is false; pump() when that changes.
+    void tell_only_if(std::function<bool()> may_tell) { may_tell_ = std::move(may_tell); }
     /// Asks the scheduler what it is, and sends what is due; at most one request is open. Cheap if nothing is due.
     void pump();
     /// Another scheduler may be there: the next pump asks.
@@ -33,6 +35,7 @@ class SchedulerLink {
     flux_t* h_;
     PriorityService& service_;
     std::function<void()> changed_;
+    std::function<bool()> may_tell_;
     flux::Future out_;
     Sent out_what_ = Sent::order;
     bool is_look_due_ = true;

@@ -29,6 +29,7 @@ std::uint32_t behind_head(std::uint32_t number) {
 
 PendingQueue::PendingQueue(const Settings& settings, const MachineSize& machine)
     : engine_(settings_of_engine(settings, machine)),
+      alone_(settings_of_engine(settings, machine)),
       order_(settings.push_error),
       queue_index_(settings.queues, queue_classes_max),
       qos_index_(settings.qos, qos_classes_max),
@@ -54,7 +55,16 @@ void PendingQueue::configure(const Settings& settings, const MachineSize& machin
     }
     PrioritySettings engine = settings_of_engine(settings, machine);
     engine.association_priority = std::move(association_priority);
+    alone_.configure(engine);
     engine_.configure(std::move(engine));
+}
+
+std::uint32_t PendingQueue::first_number(JobInputs like, std::span<const double> factors) {
+    like.eligible = never;
+    const PriorityEngine::Slot slot = alone_.insert(like);
+    const std::uint32_t number = alone_.priority(slot, Instant{}, factors);
+    alone_.remove(slot);
+    return behind_head(number);
 }
 
 std::optional<std::uint32_t> PendingQueue::given_first() const {
@@ -189,6 +199,16 @@ std::size_t PendingQueue::hand_over(Pusher& pusher) {
     return count;
 }
 
+/// What the plugin gave by itself costs nothing when it is sent again. Another number is for people's eyes.
+void PendingQueue::hand_over_first(const PriorityEngine::Change& change, Pusher& pusher) {
+    const std::uint32_t number = behind_head(change.priority);
+    const std::uint32_t expected = std::exchange(places_.at(change.id.value).expected, 0);
+    pusher.want(change.id.value, expected == 0 ? number : expected);
+    if (expected != 0 && expected != number) {
+        engine_.forget_pushed(change.slot);
+    }
+}
+
 std::size_t PendingQueue::hand_over_numbers(Pusher& pusher) {
     for (const PriorityEngine::Change& change : changes_) {
         const FluxJobId id = change.id.value;
@@ -196,7 +216,9 @@ std::size_t PendingQueue::hand_over_numbers(Pusher& pusher) {
             continue;
         }
         const bool is_news = is_all_news_ || marked_.count(id) != 0;
-        if (!pusher.has_wanted(id) || (is_news && head_.value(change.slot) == 0)) {
+        if (!pusher.has_wanted(id)) {
+            hand_over_first(change, pusher);
+        } else if (is_news && head_.value(change.slot) == 0) {
             pusher.want(id, behind_head(change.priority));
         } else if (scheduler_.takes_order) {
             pusher.want_shown(id, behind_head(change.priority));

@@ -44,6 +44,11 @@ class PendingQueue {
     void put(const BookJob& job, std::uint32_t factor, double site = 0.,
              std::optional<std::uint32_t> from_above = std::nullopt);
     void remove(FluxJobId id);
+    /// The plugin has given the new job this number by itself. With PushRule::head that is good enough until the next
+    /// full pass.
+    void expect(FluxJobId id, std::uint32_t number) { places_.at(id).expected = number; }
+    /// The number behind the head that a new job like this has if it has not waited. O(1).
+    std::uint32_t first_number(JobInputs like, std::span<const double> factors);
     /// A job that a limit or a cap holds back has no place in the head.
     void hold_back(FluxJobId id, bool is_held_back);
     /// Sets the priority by the policy instead of the sum, priority_min until then; marks the job if it changes. A
@@ -93,6 +98,7 @@ class PendingQueue {
     /// Where a job is: in the engine, and in the list of its factor.
     struct Place {
         PriorityEngine::Slot slot;
+        std::uint32_t expected = 0;  ///< by expect(); 0: none
         std::size_t index = 0;
         bool is_from_above = false;  ///< its priority
         std::uint16_t head_queue = 0;
@@ -104,6 +110,7 @@ class PendingQueue {
     std::size_t hand_over(Pusher& pusher);
     /// The same with PushRule::head.
     std::size_t hand_over_numbers(Pusher& pusher);
+    void hand_over_first(const PriorityEngine::Change& change, Pusher& pusher);
     void put_marked_into_head(Instant now);
     void judge_marked_factors(Instant now, std::span<const double> factors);
     void forget_marks();
@@ -120,6 +127,7 @@ class PendingQueue {
     void leave(std::uint32_t factor, const Place& place);
 
     PriorityEngine engine_;
+    PriorityEngine alone_;  ///< the same settings, without jobs
     PushOrder order_;
     HeadOrder head_{1};
     bool is_routed_ = false;

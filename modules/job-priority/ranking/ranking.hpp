@@ -61,6 +61,8 @@ class Ranking {
     std::size_t judge(Pass pass, const Accounting& accounting, Instant now, Pusher& pusher);
     /// Whether a limit or a cap keeps a pending job from starting; such jobs have no place in the head.
     void hold_back(FluxJobId id, bool is_held_back) { queue_.hold_back(id, is_held_back); }
+    /// See PendingQueue::expect().
+    void expect(FluxJobId id, std::uint32_t number) { queue_.expect(id, number); }
     bool set_routed(bool is_routed) { return queue_.set_routed(is_routed); }
     void set_scheduler(const SchedulerView& scheduler) { queue_.set_scheduler(scheduler); }
     /// With PushRule::head: the values that the head needs, after the pass and the limits. O(associations with pending
@@ -68,6 +70,8 @@ class Ranking {
     void push_head(Instant now, Pusher& job_manager, Pusher& scheduler) {
         queue_.push_head(now, factors(), job_manager, scheduler);
     }
+    /// The number that a new job like this has now, behind the head.
+    std::uint32_t first_number(const JobInputs& like) { return queue_.first_number(like, factors()); }
     /// Of the jobs that the policy gave another value in the last judge(): whether it holds them back.
     std::vector<std::pair<FluxJobId, bool>> caps() const;
     /// Earlier is more; 0 for a job that does not wait.

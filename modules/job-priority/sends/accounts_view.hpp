@@ -23,6 +23,8 @@ struct AccountsView {
     std::vector<std::string> known_accounts;  ///< every spelling of every account, whoever may use it
     std::vector<std::string> open_accounts;
     std::optional<std::string> open_default;
+    /// A job without an account pays what it would pay with its user's default account: nothing else of it decides.
+    bool has_plain_defaults = true;
 };
 
 /// O(nodes x depth).

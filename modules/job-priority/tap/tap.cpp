@@ -17,10 +17,11 @@
 #include <string>
 #include <vector>
 
-#include "libfairshare/base/fsd.hpp"
 #include "libfairshare/base/json/json.hpp"
 #include "modules/common/monotonic_clock.hpp"
+#include "modules/job-priority/tap/job_kind.hpp"
 #include "modules/job-priority/tap/tap_accounts.hpp"
+#include "modules/job-priority/tap/tap_messages.hpp"
 #include "modules/job-priority/tap/tap_table.hpp"
 
 namespace {
@@ -133,6 +134,22 @@ bool unpack_question(flux_plugin_arg_t* args, TapQuestion& job) {
     return true;
 }
 
+/// Empty: none.
+std::string kind_of(flux_plugin_arg_t* args, int urgency) {
+    json_int_t userid = 0;
+    json_t* resources = nullptr;
+    json_t* attributes = nullptr;
+    if (flux_plugin_arg_unpack(args, FLUX_PLUGIN_ARG_IN, "{s:I s:{s:o s:o}}", "userid", &userid, "jobspec", "resources",
+                               &resources, "attributes", &attributes) < 0) {
+        return {};
+    }
+    weir::Json parts = weir::Json::object();
+    parts.set("resources", weir::Json::ref(resources)).set("attributes", weir::Json::ref(attributes));
+    const std::string text = parts.dump();
+    weir::FlatJson reader;
+    return weir::priority::kind_of_jobspec(static_cast<std::uint32_t>(userid), urgency, reader.read(text)).value_or("");
+}
+
 int priority_cb(flux_plugin_t* p, const char* topic, flux_plugin_arg_t* args, void* arg) noexcept {
     Tap& tap = *static_cast<Tap*>(arg);
     return guarded(tap, "priority", [&] {
@@ -143,6 +160,9 @@ int priority_cb(flux_plugin_t* p, const char* topic, flux_plugin_arg_t* args, vo
         }
         const bool is_get = std::string_view(topic) == "job.priority.get";
         std::optional<std::int64_t> value;
+        if (!is_get && tap.table.wants_kind()) {
+            job.kind = kind_of(args, job.urgency);
+        }
         if (is_get) {
             value = tap.table.on_get(job, monotonic_now());
         } else if (const auto entered = tap.table.on_enter(job, monotonic_now())) {
@@ -168,25 +188,34 @@ int inactive_cb(flux_plugin_t*, const char*, flux_plugin_arg_t* args, void* arg)
     });
 }
 
+/// What a job names; `state`: where it is. \return false when it cannot be read.
+bool unpack_submission(flux_plugin_arg_t* args, weir::priority::TapSubmission& job, int& state) {
+    json_int_t userid = 0;
+    const char* account = nullptr;
+    const char* queue = nullptr;
+    if (flux_plugin_arg_unpack(args, FLUX_PLUGIN_ARG_IN, "{s:I s?i s:{s?{s?{s?s s?s}}}}", "userid", &userid, "state",
+                               &state, "jobspec", "attributes", "system", "bank", &account, "queue", &queue) < 0) {
+        return false;
+    }
+    job.userid = static_cast<std::uint32_t>(userid);
+    job.is_owner = job.userid == static_cast<std::uint32_t>(getuid());
+    if (account != nullptr) {
+        job.account = account;
+    }
+    if (queue != nullptr) {
+        job.queue = queue;
+    }
+    return true;
+}
+
 int validate_cb(flux_plugin_t* p, const char*, flux_plugin_arg_t* args, void* arg) noexcept {
     Tap& tap = *static_cast<Tap*>(arg);
     return guarded(tap, "validate", [&] {
-        json_int_t userid = 0;
-        const char* account = nullptr;
-        const char* queue = nullptr;
-        if (flux_plugin_arg_unpack(args, FLUX_PLUGIN_ARG_IN, "{s:I s:{s?{s?{s?s s?s}}}}", "userid", &userid, "jobspec",
-                                   "attributes", "system", "bank", &account, "queue", &queue) < 0) {
+        weir::priority::TapSubmission job;
+        int state = 0;
+        if (!unpack_submission(args, job, state)) {
             return flux_jobtap_reject_job(p, args, "attributes.system.bank and .queue must be text: %s",
                                           flux_plugin_arg_strerror(args));
-        }
-        weir::priority::TapSubmission job;
-        job.userid = static_cast<std::uint32_t>(userid);
-        job.is_owner = job.userid == static_cast<std::uint32_t>(getuid());
-        if (account != nullptr) {
-            job.account = account;
-        }
-        if (queue != nullptr) {
-            job.queue = queue;
         }
         if (const auto sentence = weir::priority::rejection(tap.accounts, job)) {
             return flux_jobtap_reject_job(p, args, "%s", sentence->c_str());
@@ -195,10 +224,18 @@ int validate_cb(flux_plugin_t* p, const char*, flux_plugin_arg_t* args, void* ar
     });
 }
 
-weir::Result<Duration> duration_of(const json_t* value) {
-    const char* text = json_string_value(value);
-    const std::string number = json_is_number(value) ? weir::Json::ref(const_cast<json_t*>(value)).dump() : "";
-    return weir::parse_fsd_with_unit(text != nullptr ? text : !number.empty() ? number : "(not a duration)");
+/// Also called for each active job at a load or a restart: those have what they were given.
+int new_cb(flux_plugin_t* p, const char*, flux_plugin_arg_t* args, void* arg) noexcept {
+    Tap& tap = *static_cast<Tap*>(arg);
+    return guarded(tap, "new", [&] {
+        weir::priority::TapSubmission job;
+        int state = 0;
+        if (!unpack_submission(args, job, state) || state != FLUX_JOB_STATE_NEW) {
+            return 0;
+        }
+        const auto bank = weir::priority::bank_to_fill(tap.accounts, job);
+        return bank ? flux_jobtap_jobspec_update_pack(p, "{s:s}", "attributes.system.bank", bank->c_str()) : 0;
+    });
 }
 
 /// The instance's whole configuration: on load and on each change. A plugin conf of its own has precedence.
@@ -210,7 +247,8 @@ int conf_update_cb(flux_plugin_t*, const char*, flux_plugin_arg_t* args, void* a
                                                            "unavail-timeout", &timeout) < 0) {
             return 0;
         }
-        const auto parsed = timeout != nullptr ? duration_of(timeout) : weir::Result<Duration>(unavail_timeout_default);
+        const auto parsed =
+            timeout != nullptr ? weir::priority::duration_of(timeout) : weir::Result<Duration>(unavail_timeout_default);
         if (!parsed) {
             const std::string message = "[weir] unavail-timeout: " + parsed.error().message;
             flux_plugin_arg_pack(args, FLUX_PLUGIN_ARG_OUT, "{s:s}", "errmsg", message.c_str());
@@ -226,9 +264,10 @@ int query_cb(flux_plugin_t*, const char*, flux_plugin_arg_t* args, void* arg) no
     return guarded(tap, "query", [&] {
         constexpr std::array<const char*, 3> modes{"starting", "synced", "fallback"};
         return flux_plugin_arg_pack(
-            args, FLUX_PLUGIN_ARG_OUT, "{s:s s:I s:I s:I s:b}", "mode",
+            args, FLUX_PLUGIN_ARG_OUT, "{s:s s:I s:I s:I s:I s:b}", "mode",
             modes.at(static_cast<std::size_t>(tap.table.mode())), "known", static_cast<json_int_t>(tap.table.known()),
-            "waiting", static_cast<json_int_t>(tap.table.waiting()), "users",
+            "waiting", static_cast<json_int_t>(tap.table.waiting()), "gave_first",
+            static_cast<json_int_t>(tap.table.gave_first()), "users",
             static_cast<json_int_t>(tap.accounts.users.size()), "enforce", tap.accounts.is_enforced ? 1 : 0);
     });
 }
@@ -293,18 +332,22 @@ void update_cb(flux_t* h, flux_msg_handler_t*, const flux_msg_t* msg, void* arg)
         json_t* jobs = nullptr;
         const char* mode = "job";
         int is_synced = -1;
-        if (flux_request_unpack(msg, nullptr, "{s:o s?s s?b}", "jobs", &jobs, "mode", &mode, "synced", &is_synced) <
-            0) {
+        json_t* first_values = nullptr;
+        int is_all = 0;
+        if (flux_request_unpack(msg, nullptr, "{s:o s?s s?b s?o s?b}", "jobs", &jobs, "mode", &mode, "synced",
+                                &is_synced, "first_values", &first_values, "all_first_values", &is_all) < 0) {
             return -1;
         }
         const std::string_view how(mode);
         Applied applied;
-        if (!json_is_array(jobs) || (how != "job" && how != "all" && how != "fill") ||
-            !apply_jobs(tap, jobs, how == "job", applied)) {
+        std::vector<std::pair<std::string, std::uint32_t>> rows;
+        if (!json_is_array(jobs) || !weir::priority::read_first_values(first_values, rows) ||
+            (how != "job" && how != "all" && how != "fill") || !apply_jobs(tap, jobs, how == "job", applied)) {
             flux_respond_error(h, msg, EPROTO,
                                "update wants {jobs:[[id,priority],...], mode:\"job\"|\"fill\"|\"all\"}");
             return 0;
         }
+        tap.table.set_first_values(rows, is_all != 0);
         if (is_synced == 1) {
             tap.table.set_synced(monotonic_now());
         } else if (is_synced == 0) {
@@ -329,16 +372,12 @@ void update_cb(flux_t* h, flux_msg_handler_t*, const flux_msg_t* msg, void* arg)
 
 // ---- service: job-manager.jobpriority.withheld ----
 
-struct JsonDecref {
-    void operator()(json_t* value) const { json_decref(value); }
-};
-
 void withheld_cb(flux_t* h, flux_msg_handler_t*, const flux_msg_t* msg, void* arg) noexcept {
     Tap& tap = *static_cast<Tap*>(arg);
     const int rc = guarded(tap, "withheld", [&] {
-        const std::unique_ptr<json_t, JsonDecref> jobs(json_array());
+        weir::Json jobs = weir::Json::array();
         for (const std::uint64_t id : tap.table.withheld()) {
-            json_array_append_new(jobs.get(), json_integer(static_cast<json_int_t>(id)));
+            jobs.append(weir::Json::own(json_integer(static_cast<json_int_t>(id))));
         }
         return flux_respond_pack(h, msg, "{s:O}", "jobs", jobs.get());
     });
@@ -349,42 +388,6 @@ void withheld_cb(flux_t* h, flux_msg_handler_t*, const flux_msg_t* msg, void* ar
 
 // ---- service: job-manager.jobpriority.accounts ----
 
-bool read_names(json_t* array, std::set<std::string>& names) {
-    std::size_t index = 0;
-    json_t* entry = nullptr;
-    json_array_foreach(array, index, entry) {
-        const char* name = json_string_value(entry);
-        if (name == nullptr) {
-            return false;
-        }
-        names.insert(name);
-    }
-    return array == nullptr || json_is_array(array);
-}
-
-bool read_user(json_t* entry, TapAccounts& accounts) {
-    json_int_t userid = 0;
-    json_t* by_default = nullptr;
-    json_t* names = nullptr;
-    json_t* name = nullptr;
-    if (json_unpack(entry, "[I,o,o,o]", &userid, &by_default, &names, &name) < 0 &&
-        json_unpack(entry, "[I,o,o]", &userid, &by_default, &names) < 0) {
-        return false;
-    }
-    weir::priority::TapUser user;
-    if (json_is_string(by_default)) {
-        user.default_account = json_string_value(by_default);
-    }
-    if (json_is_string(name)) {
-        user.name = json_string_value(name);
-    }
-    if (!read_names(names, user.accounts)) {
-        return false;
-    }
-    accounts.users.insert_or_assign(static_cast<std::uint32_t>(userid), std::move(user));
-    return true;
-}
-
 void accounts_cb(flux_t* h, flux_msg_handler_t*, const flux_msg_t* msg, void* arg) noexcept {
     Tap& tap = *static_cast<Tap*>(arg);
     const int rc = guarded(tap, "accounts", [&] {
@@ -394,25 +397,19 @@ void accounts_cb(flux_t* h, flux_msg_handler_t*, const flux_msg_t* msg, void* ar
         json_t* queues = nullptr;
         const char* open_default = nullptr;
         int is_enforced = 0;
-        if (flux_request_unpack(msg, nullptr, "{s:o s?o s?o s?o s?s s:b}", "users", &users, "any", &open, "known",
-                                &known, "queues", &queues, "any_default", &open_default, "enforce", &is_enforced) < 0) {
+        int fills_bank = 0;
+        if (flux_request_unpack(msg, nullptr, "{s:o s?o s?o s?o s?s s:b s?b}", "users", &users, "any", &open, "known",
+                                &known, "queues", &queues, "any_default", &open_default, "enforce", &is_enforced,
+                                "fill_bank", &fills_bank) < 0) {
             return -1;
         }
         TapAccounts accounts;
         accounts.is_enforced = is_enforced != 0;
+        accounts.fills_bank = fills_bank != 0;
         if (open_default != nullptr) {
             accounts.open_default = open_default;
         }
-        bool is_good = json_is_array(users) && read_names(open, accounts.open_accounts) &&
-                       read_names(known, accounts.known_accounts);
-        if (json_is_array(queues)) {
-            is_good = is_good && read_names(queues, accounts.queues.emplace());
-        }
-        std::size_t index = 0;
-        json_t* entry = nullptr;
-        json_array_foreach(users, index, entry) {
-            is_good = is_good && read_user(entry, accounts);
-        }
+        const bool is_good = weir::priority::read_accounts({users, open, known, queues}, accounts);
         if (!is_good) {
             flux_respond_error(h, msg, EPROTO,
                                "accounts wants {users:[[userid,default|null,[bank,...],name?],...], enforce:b}");
@@ -439,7 +436,7 @@ bool read_own_conf(Tap& tap) {
     if (flux_plugin_conf_unpack(tap.plugin, "{s?o}", "unavail-timeout", &timeout) < 0 || timeout == nullptr) {
         return true;
     }
-    const auto parsed = duration_of(timeout);
+    const auto parsed = weir::priority::duration_of(timeout);
     if (!parsed) {
         flux_log(handle_of(tap), 3, "jobpriority: conf unavail-timeout: %s", parsed.error().message.c_str());
         errno = EINVAL;
@@ -458,11 +455,12 @@ int init(flux_plugin_t* p) {
     auto owned = std::make_unique<Tap>();
     Tap* tap = owned.get();
     tap->plugin = p;
-    const std::array<flux_plugin_handler, 8> handlers{{
+    const std::array<flux_plugin_handler, 9> handlers{{
         {"job.state.priority", priority_cb, tap},
         {"job.priority.get", priority_cb, tap},
         {"job.state.inactive", inactive_cb, tap},
         {"job.validate", validate_cb, tap},
+        {"job.new", new_cb, tap},
         {"conf.update", conf_update_cb, tap},
         {"plugin.query", query_cb, tap},
         {nullptr, nullptr, nullptr},

@@ -68,4 +68,12 @@ std::optional<std::string> rejection(const TapAccounts& table, const TapSubmissi
            " has no default account: name one with --bank; may use: " + listed(user->accounts);
 }
 
+std::optional<std::string> bank_to_fill(const TapAccounts& table, const TapSubmission& job) {
+    if (!table.fills_bank || job.account || job.is_owner) {
+        return std::nullopt;
+    }
+    const auto user = table.users.find(job.userid);
+    return user == table.users.end() ? table.open_default : user->second.default_account;
+}
+
 }  // namespace weir::priority

@@ -27,6 +27,7 @@ struct TapAccounts {
     std::optional<std::string> open_default;      ///< the account of a user who is not listed and names none
     std::optional<std::set<std::string>> queues;  ///< empty optional: queues are not checked here
     bool is_enforced = false;
+    bool fills_bank = false;  ///< a job that names no account gets its user's default one
 };
 
 /// The request of the submitter.
@@ -40,5 +41,9 @@ struct TapSubmission {
 /// Checks a submission. \return empty if the job is accepted, else one sentence that says what is wrong and what would
 /// be right.
 std::optional<std::string> rejection(const TapAccounts& table, const TapSubmission& job);
+
+/// The account to be written into the jobspec of a job that names none, as flux-accounting does. None for the
+/// instance's owner: his jobs without an account belong to the instance.
+std::optional<std::string> bank_to_fill(const TapAccounts& table, const TapSubmission& job);
 
 }  // namespace weir::priority

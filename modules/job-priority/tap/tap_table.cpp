@@ -33,6 +33,10 @@ std::optional<std::uint32_t> TapTable::on_enter(const TapQuestion& job, Instant 
     if (mode_ == Mode::fallback) {
         return fallback(job.urgency);
     }
+    if (const auto first = first_values_.find(job.kind); mode_ == Mode::synced && first != first_values_.end()) {
+        gave_first_++;
+        return set(job.id, first->second);
+    }
     const auto [entry, is_new] = waiting_.try_emplace(job.id, Waiting{now, job.urgency});
     entry->second.urgency = job.urgency;
     return std::nullopt;
@@ -74,9 +78,21 @@ std::uint32_t TapTable::set(std::uint64_t id, std::int64_t value) {
 
 std::optional<std::uint32_t> TapTable::set_for_all(std::uint64_t id, std::int64_t value) {
     const bool was_waiting = is_waiting(id);
+    const auto known = values_.find(id);
+    const bool was_known = known != values_.end();
+    const std::uint32_t before = was_known ? known->second : 0;
     const std::uint32_t stored = set(id, value);
-    is_ahead_ = is_ahead_ || !was_waiting;
+    is_ahead_ = is_ahead_ || (!was_waiting && !(was_known && before == stored));
     return was_waiting ? std::optional(stored) : std::nullopt;
+}
+
+void TapTable::set_first_values(const std::vector<std::pair<std::string, std::uint32_t>>& rows, bool is_all) {
+    if (is_all) {
+        first_values_.clear();
+    }
+    for (const auto& [kind, value] : rows) {
+        first_values_.insert_or_assign(kind, clamp_priority(value));
+    }
 }
 
 std::vector<std::uint64_t> TapTable::withheld() const {

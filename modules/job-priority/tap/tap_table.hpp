@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -32,6 +33,7 @@ struct TapQuestion {
     int urgency = 16;           ///< RFC 30, [0, 31]
     bool is_in_sched = false;   ///< false: in PRIORITY, waiting for its first value (or for a new one)
     std::int64_t priority = 0;  ///< what the job-manager holds now
+    std::string kind = {};      ///< job_kind.hpp; empty: none
 };
 
 /// The plugin's memory. "Unavailable" is an empty optional: the job stays in PRIORITY until `set` and a push.
@@ -43,8 +45,8 @@ class TapTable {
     explicit TapTable(Duration unavail_timeout) : unavail_timeout_(unavail_timeout) {}
 
     /// job.state.priority: the job entered PRIORITY. The known value; else, held and expedited jobs, for whom the
-    /// job-manager overrides any value, get the lowest; else in fallback mode fallback(); else unavailable, and the job
-    /// is waiting from `now`.
+    /// job-manager overrides any value, get the lowest; else in fallback mode fallback(); else, where the module is
+    /// here, the first value of its kind, which counts as known; else unavailable, and the job is waiting from `now`.
     std::optional<std::uint32_t> on_enter(const TapQuestion& job, Instant now);
 
     /// job.priority.get: asked of every pending job by a reprioritize-all. As on_enter, but an unknown job in SCHED
@@ -63,6 +65,11 @@ class TapTable {
     /// the same: the job waits in PRIORITY, a reprioritize-all skips a job whose value did not change, and would leave
     /// it there for ever.
     std::optional<std::uint32_t> set_for_all(std::uint64_t id, std::int64_t value);
+
+    /// The first values of new jobs, by kind; `is_all`: those that it had are forgotten.
+    void set_first_values(const std::vector<std::pair<std::string, std::uint32_t>>& rows, bool is_all);
+    /// Whether on_enter() wants to know a new job's kind.
+    bool wants_kind() const { return mode_ == Mode::synced && !first_values_.empty(); }
 
     /// Whether a reprioritize-all would tell the job-manager anything. It asks for every active job, so one after each
     /// burst of new jobs, who were pushed by themselves, made submission O(active jobs).
@@ -84,7 +91,10 @@ class TapTable {
         heard_ = now;
     }
     /// The module unloads: the same as a timeout, at once.
-    void set_detached() { mode_ = Mode::fallback; }
+    void set_detached() {
+        mode_ = Mode::fallback;
+        first_values_.clear();
+    }
 
     /// Jobs to be released with their fallback value. In fallback mode: all waiting jobs. If one has waited for the
     /// timeout without a message of the module: all, and the mode becomes fallback. If there was a message: only those
@@ -103,6 +113,8 @@ class TapTable {
     Mode mode() const { return mode_; }
     std::size_t known() const { return values_.size(); }
     std::size_t waiting() const { return waiting_.size(); }
+    /// Jobs that got the first value of their kind.
+    std::uint64_t gave_first() const { return gave_first_; }
 
   private:
     struct Waiting {
@@ -110,10 +122,12 @@ class TapTable {
         int urgency;
     };
     std::unordered_map<std::uint64_t, std::uint32_t> values_;
-    std::map<std::uint64_t, Waiting> waiting_;     // ordered: released in order of submission
-    mutable std::optional<std::uint32_t> lowest_;  // of values_; empty = to be computed
+    std::unordered_map<std::string, std::uint32_t> first_values_;  // by kind
+    std::map<std::uint64_t, Waiting> waiting_;                     // ordered: released in order of submission
+    mutable std::optional<std::uint32_t> lowest_;                  // of values_; empty = to be computed
     Duration unavail_timeout_;
     Mode mode_ = Mode::starting;
+    std::uint64_t gave_first_ = 0;
     bool is_ahead_ = false;         ///< has values that the job-manager was not told
     std::optional<Instant> heard_;  ///< when the module last sent `synced`
 };

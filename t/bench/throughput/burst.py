@@ -177,11 +177,11 @@ def inside(arguments):
     first = min(log["submit"]["timestamp"] for log in logs.values())
     last = max(log["clean"]["timestamp"] for log in logs.values())
     events = sum(log["priorities"] for log in logs.values())
-    in_bank, between = out_of_order(logs)
+    in_bank, between, longest = out_of_order(logs)
     print(f"{arguments.side[0]:28} jobs {arguments.jobs}  waiting when all were submitted {waiting}  submitted in {submitted:.1f} s  "
           f"{arguments.jobs / (last - first):.1f} jobs/s  CPU {cpu:.1f} s ({cpu / arguments.jobs * 1e3:.2f} ms a job)  "
           f"priority events a job {events / arguments.jobs:.2f}  pushed {pushes.get('pushed', 0)}  passes {pushes.get('passes', 0)}  "
-          f"ordered {pushes.get('ordered', 0)}  out of order: in a bank {in_bank}, between banks {between}")
+          f"ordered {pushes.get('ordered', 0)}  out of order: in a bank {in_bank} (the passed one had waited for at most {longest:.2f} s), between banks {between}")
     print("    CPU s by thread: " + "  ".join(
         f"{name} {after[name] - threads.get(name, 0):.1f}" for name in sorted(after, key=lambda n: threads.get(n, 0) - after[n])
         if after[name] - threads.get(name, 0) >= 0.05), flush=True)
@@ -222,7 +222,8 @@ class Usage:
 
 
 def out_of_order(logs):
-    """How many starts passed a job of the same bank, and of another one. See the top of this file."""
+    """How many starts passed a job of the same bank, and of another one, and how long the former had waited at most. See the top of
+    this file."""
     facts, changes = {}, {bank: [] for bank in BANKS}
     for number, log in logs.items():
         bank = log["jobspec"]["attributes"]["system"]["bank"]
@@ -235,7 +236,7 @@ def out_of_order(logs):
     arrivals = sorted((log["priority"]["timestamp"] + GRACE, number) for number, log in logs.items() if number in facts)
     starts = sorted((logs[number]["alloc"]["timestamp"], number) for number in facts)
     waiting = {(bank, cores): [] for bank in BANKS for cores in range(1, 5)}
-    started, arrived, in_bank, between = set(), 0, 0, 0
+    started, arrived, in_bank, between, longest = set(), 0, 0, 0, 0.0
     for at, number in starts:
         while arrived < len(arrivals) and arrivals[arrived][0] <= at:
             new = arrivals[arrived][1]
@@ -250,11 +251,13 @@ def out_of_order(logs):
                 heapq.heappop(queue)
             if queue and need <= cores:
                 passed[other] = min(passed.get(other, queue[0]), queue[0])
-        in_bank += bank in passed and passed[bank] < (-round(term, 6), number)
+        if bank in passed and passed[bank] < (-round(term, 6), number):
+            in_bank += 1
+            longest = max(longest, at - logs[passed[bank][1]]["priority"]["timestamp"])
         before = [at - SETTLED * part / 15 for part in range(16)]
         between += any(-first[0] + RANK_WEIGHT > term and all(usage[other].at(t) < usage[bank].at(t) for t in before)
                        for other, first in passed.items() if other != bank)
-    return in_bank, between
+    return in_bank, between, longest
 
 
 def main():

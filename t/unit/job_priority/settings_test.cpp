@@ -33,6 +33,7 @@ TEST_CASE("settings: without [weir] everything has its default") {
 TEST_CASE("settings: every key is read") {
     const auto s = read(R"({"share-tree":"t","state":"s","plugin":"p","half-life":"1d","update-interval":"1.5s",
         "wait-max":"2h","algorithm":"classic","size-favors":"small","ageing":"since-submit","raw-factors":["qos"],
+        "push":"order","head-depth":12,"push-rate":2.5,
         "only-raises":true,"enforce":false,"parent-factors":false,
         "unavail-timeout":"5s","route":{"queues":["a"]},
         "weights":{"wait":1,"fairshare":2,"qos":3,"queue":4,"size":5,"user":6},
@@ -49,6 +50,9 @@ TEST_CASE("settings: every key is read") {
     CHECK(s->ageing == AgeRule::since_submit);
     CHECK(s->raw_factors == std::set<std::string>{"qos"});
     CHECK(s->only_raises);
+    CHECK(s->push == config::PushRule::order);
+    CHECK(s->head_depth == 12);
+    CHECK(s->push_rate == 2.5);
     CHECK_FALSE(s->is_enforced);
     CHECK_FALSE(s->takes_parent_factors);
 }
@@ -66,6 +70,14 @@ TEST_CASE("settings: a complaint names the key, the value and what is right") {
     CHECK_THAT(complaint(R"({"raw-factors":["size"]})"), Contains("raw-factors") && Contains("queue"));
     CHECK_THAT(complaint(R"({"enforce":"yes"})"), Contains("true or false"));
     CHECK_THAT(complaint(R"({"qos":{"high":3}})"), Contains("qos.high") && Contains("priority"));
+    CHECK_THAT(complaint(R"({"push":"tail"})"), Contains("tail") && Contains("head") && Contains("numbers"));
+    CHECK_THAT(complaint(R"({"head-depth":-1})"), Contains("head-depth = -1") && Contains("100000"));
+    CHECK_THAT(complaint(R"({"head-depth":100001})"), Contains("head-depth = 100001"));
+    CHECK_THAT(complaint(R"({"head-depth":2.5})"), Contains("head-depth = 2.5") && Contains("whole number"));
+    CHECK_THAT(complaint(R"({"head-depth":"all"})"), Contains("head-depth"));
+    CHECK_THAT(complaint(R"({"push-rate":0})"), Contains("push-rate = 0") && Contains("0.1"));
+    CHECK_THAT(complaint(R"({"push-rate":2000000})"), Contains("push-rate = 2000000"));
+    CHECK_THAT(complaint(R"({"push-rate":"fast"})"), Contains("push-rate"));
     CHECK_THAT(complaint(R"({"users":{"a":1,"b":1}})"), Contains("already the id of a"));
     CHECK_THAT(complaint(R"({"users":{"a":-4}})"), Contains("numeric user id"));
 }

@@ -29,6 +29,20 @@ TEST_CASE("accounts: members enter by path, by last name and by default") {
     CHECK_FALSE(rejection(table(), by(5001, "lattice")));
 }
 
+TEST_CASE("accounts: a job that names none gets its user's default one, the owner's job does not") {
+    TapAccounts accounts;
+    accounts.users[5001] = {"alice", "bio", {"bio", "chem"}};
+    accounts.users[5002] = {"bob", std::nullopt, {"chem"}};
+    accounts.open_default = "guests";
+    CHECK_FALSE(bank_to_fill(accounts, {5001, {}, {}, false}));
+    accounts.fills_bank = true;
+    CHECK(bank_to_fill(accounts, {5001, {}, {}, false}) == "bio");
+    CHECK_FALSE(bank_to_fill(accounts, {5001, "chem", {}, false}));
+    CHECK_FALSE(bank_to_fill(accounts, {5002, {}, {}, false}));
+    CHECK(bank_to_fill(accounts, {5003, {}, {}, false}) == "guests");
+    CHECK_FALSE(bank_to_fill(accounts, {5001, {}, {}, true}));
+}
+
 TEST_CASE("accounts: nothing is rejected before the table came or when it is not enforced") {
     CHECK_FALSE(rejection(TapAccounts{}, by(1, "nowhere", "nothing")));
     TapAccounts lax = table();

@@ -50,6 +50,30 @@ TEST_CASE("tap table: everybody is asked only where values were not pushed one b
     CHECK(table.on_get(in_sched(1, 500), second(1)) == 600);
 }
 
+TEST_CASE("tap table: a new job gets the first value of its kind, unless the module is away or its value is known") {
+    TapTable table(timeout);
+    const auto job = [](std::uint64_t id, int urgency = 16) { return TapQuestion{id, urgency, false, 0, "kind"}; };
+    table.set_first_values({{"kind", 300}}, true);
+    CHECK_FALSE(table.on_enter(job(1), second(0)));  // not synced yet
+    table.set_synced(second(0));
+    CHECK(table.on_enter(job(2), second(0)) == 300U);
+    CHECK_FALSE(table.is_waiting(2));
+    CHECK(table.gave_first() == 1);
+    CHECK_FALSE(table.set_for_all(2, 300));
+    CHECK_FALSE(table.is_ahead());  // the job-manager has that
+    CHECK(table.on_enter(job(3, 0), second(0)) == priority_lowest);
+    CHECK(table.set(4, 0) == 0);
+    CHECK(table.on_enter(job(4), second(0)) == 0U);  // a limit holds it back
+    CHECK_FALSE(table.on_enter(in_priority(5), second(0)));
+    table.set_first_values({{"other", 5}}, true);
+    CHECK_FALSE(table.on_enter(job(6), second(0)));
+    table.set_first_values({{"kind", 0}}, false);
+    CHECK(table.on_enter(job(7), second(0)) == priority_lowest);  // 0 would hold it
+    table.set_detached();
+    table.set_synced(second(1));
+    CHECK_FALSE(table.wants_kind());
+}
+
 TEST_CASE("tap table: an unknown job in SCHED keeps its priority when everybody is asked") {
     TapTable table(timeout);
     CHECK(table.on_get(in_sched(1, 4711), second(0)) == 4711);

@@ -178,7 +178,9 @@ TEST_CASE("head order: whatever happens, the other queue's first jobs are the tr
                 }
             } else if (what == 11) {
                 world.now += std::chrono::seconds(*rc::gen::inRange(0, 100));
-                world.head.refresh(world.engine, world.now);
+                if (*rc::gen::arbitrary<bool>()) {
+                    world.head.refresh(world.engine, world.now);
+                }
             } else if (what == 12) {
                 world.head.set_depth(*rc::gen::inRange<std::size_t>(1, 7));
             } else {
@@ -191,6 +193,38 @@ TEST_CASE("head order: whatever happens, the other queue's first jobs are the tr
             check_head(world);
         }
     });
+}
+
+// Kills: what began to wait at this instant is taken for what does not age; a job that ends to age, or begins to,
+// between two refreshes is compared by the terms that it had.
+TEST_CASE("head order: jobs that came, or were edited, at different times are compared as of one instant") {
+    World world(2);
+    const auto job = [](std::uint64_t id, Instant eligible) {
+        JobInputs in;
+        in.id = JobId{id};
+        in.submit = eligible;
+        in.eligible = eligible;
+        in.urgency = 16;
+        return in;
+    };
+    world.insert(job(1, at(0)));  // has waited for 0 s
+    world.now = at(10);
+    world.insert(job(2, at(5)));  // has waited for 5 s
+    world.insert(job(3, at(20)));
+    world.pass();
+    CHECK(world.as_sent() == std::vector<std::uint64_t>{1, 2, 3});
+    world.engine.update(world.slots.at(3), [&] {
+        JobInputs in = job(3, at(20));
+        in.urgency = 17;  // three units, which are a wait of 1.6 s
+        return in;
+    }());
+    world.put(3);
+    world.now = at(218);  // the first has waited for as long as counts, the third still gains
+    world.pass();
+    CHECK(world.as_sent().front() == 1);
+    world.now = at(219);
+    world.pass();
+    CHECK(world.as_sent().front() == 3);
 }
 
 TEST_CASE("head order: a pass after which nothing changed sends nothing") {
