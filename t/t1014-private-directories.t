@@ -82,7 +82,7 @@ test_expect_success 'what weir start makes is private, whatever the umask' '
 	for dir in run state run/debug run/batch state/debug state/batch; do
 		test "$(stat -c %a $dir)" = 700 || { stat -c "%a %n" $dir; return 1; }
 	done &&
-	for file in state/parent.toml state/debug.toml state/shares.toml state/broker.log run/broker.pid; do
+	for file in state/parent.toml state/debug.log state/shares.toml state/broker.log run/broker.pid; do
 		test "$(stat -c %a $file)" = 600 || { stat -c "%a %n" $file; return 1; }
 	done &&
 	stop_weir

@@ -77,10 +77,10 @@ test_expect_success 'a mistyped key is refused with the nearest one, a file that
 	weir prio weights | grep "wait  *99" && cp good.toml weir.toml
 '
 test_expect_success 'what one partition refuses, nobody has' '
-	sed -i "s/wait = 99/wait = 55/" weir.toml && cp state/batch.toml batch.good &&
-	printf "[exec]\nkill-timeout = \"soon\"\n" >>state/batch.toml &&
-	test_expect_code 1 weir reload 2>err && grep "batch: .*batch.toml:[0-9]*: .exec. kill-timeout = \"soon\"" err &&
-	weir prio weights | grep "wait  *99" && weir --uri run/debug prio weights | grep "wait  *99" && cp batch.good state/batch.toml &&
+	sed -i "s/wait = 99/wait = 55/" weir.toml && file=$(grep -l "serves....batch" run/jobtmp/*/partition.json) && cp $file batch.good &&
+	jq -c ".exec = {\"kill-timeout\": \"soon\"}" batch.good >$file &&
+	test_expect_code 1 weir reload 2>err && grep "batch: .*exec.kill-timeout.*soon" err &&
+	weir prio weights | grep "wait  *99" && weir --uri run/debug prio weights | grep "wait  *99" && cp batch.good $file &&
 	cp good.toml weir.toml
 '
 test_expect_success 'SIGHUP at weir start reloads and opens the logs again; jobs run on' '
@@ -94,19 +94,19 @@ test_expect_success 'a partition that dies again and again is started each time,
 	for n in 1 2 3 4 5 6; do
 		kill -9 $(broker_of batch) && log_has "partition batch serves its queue again" $n || return 1
 	done &&
-	weir log >log && grep " err .*weir: The partition batch ended (killed by signal 9); it starts again now" log &&
-	grep " err .*weir: The partition batch ended (killed by signal 9), death 6 in a row; it starts again in 4s" log &&
+	weir log >log && grep " err .*job-route: The partition batch ended (killed by signal 9); it starts again now" log &&
+	grep " err .*job-route: The partition batch ended (killed by signal 9), death 6 in a row; it starts again in 4s" log &&
 	test $(grep -c "The partition batch ended" state/broker.log) = 6 && test $(grep -c "The partition batch ended" start.err) = 6 &&
 	weir submit --wait echo alive | grep alive
 '
 test_expect_success 'one that cannot start: weir tree says since when, why and when the next try is; mended, it comes back' '
-	cp state/batch.toml batch.good && sed -i "s/sched-weir-easy/no-such-module/" state/batch.toml && kill -9 $(broker_of batch) &&
-	log_has "partition batch ended .exit code 1; it said: .*no-such-module.*, death 8 in a row; it starts again in 16s" &&
-	weir tree >tree && grep "batch .*down since 20.*, 8 deaths in a row, the last: exit code 1; it said: .*no-such-module.*; next try in" tree &&
-	weir tree --json >j && test "$(field j "[(c[\"down\"][\"deaths\"], c[\"down\"][\"since\"] > 0, c[\"down\"][\"next\"] > c[\"down\"][\"since\"], \"no-such-module\" in c[\"down\"][\"why\"]) for c in d[\"children\"] if \"down\" in c]")" = "[(8, True, True, True)]" &&
-	weir log 2>err >log && grep "partition batch is down; its log is in .*state/batch.log" err &&
-	grep "no-such-module" state/batch.log && cp batch.good state/batch.toml &&
-	weir submit --wait echo "back again" >out && grep "back again" out && weir tree >tree && grep "batch *easy" tree
+	weir partition resize debug --cores 1 --kill && weir partition add bad --queue batch --cores 1 --scheduler no-such-module &&
+	log_has "partition bad ended .exit code 1; it said: .*no-such-module.*, death 5 in a row; it starts again in 2s" &&
+	weir tree >tree && grep "bad .*down since 20.*, 5 deaths in a row, the last: exit code 1; it said: .*no-such-module.*; next try in" tree &&
+	weir tree --json >j && test "$(field j "[(c[\"down\"][\"deaths\"], c[\"down\"][\"since\"] > 0, c[\"down\"][\"next\"] > c[\"down\"][\"since\"], \"no-such-module\" in c[\"down\"][\"why\"]) for c in d[\"children\"] if \"down\" in c]")" = "[(5, True, True, True)]" &&
+	weir log 2>err >log && grep "partition bad is down; its log is in .*state/bad.log" err &&
+	grep "no-such-module" state/bad.log && weir partition remove bad && weir tree >tree && test_expect_code 1 grep -w bad tree &&
+	weir submit --wait echo "back again" >out && grep "back again" out && grep "batch *easy" tree
 '
 test_expect_success 'weir log --follow shows what is added, also of a partition that comes back; it ends with the instance' '
 	mkfifo followed && { { weir log --follow >followed 2>follow.err; echo $? >follow.code; } & } && follower=$! &&

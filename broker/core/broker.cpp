@@ -212,10 +212,24 @@ void Broker::load_next(std::size_t i) {
         } else if (stage_ == Stage::init) {
             const LoadRequest& failed = to_load_[i];
             const std::string name = failed.name.empty() ? failed.target : failed.name;
+            place_errors(name);
             log_.write(LOG_CRIT, "module " + name + " was not loaded: " + how.error().message);
             shut_down(1);
         }
     });
+}
+
+/// What a module said of the configuration, with file and line: modules know no files.
+void Broker::place_errors(const std::string& module) {
+    const std::string lead = module + ": ";
+    for (std::string line : log_.since(0, LOG_ERR)) {
+        while (line.compare(0, lead.size(), lead) == 0) {
+            line.erase(0, lead.size());
+        }
+        if (const std::string placed = explained(line, config_.loaded()); placed != line) {
+            log_.write(LOG_CRIT, placed);
+        }
+    }
 }
 
 void Broker::tell_ready() {

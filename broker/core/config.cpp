@@ -44,6 +44,16 @@ Result<std::vector<std::string>> expand(const std::string& path) {
     return files;
 }
 
+/// As `flux broker --config-path=FILE.json`.
+Result<Json> parse_json(const std::string& text, const std::string& name) {
+    auto document = Json::parse(text);
+    if (!document || !json_is_object(document->get())) {
+        return Error{std::errc::invalid_argument,
+                     name + ": " + (document ? "must be a JSON object" : document.error().message)};
+    }
+    return document;
+}
+
 /// [weir] without what is one instance's own, and [exec]: the jobs run in the partitions.
 Json inherited(const Json& config) {
     Json part = Json::object();
@@ -149,7 +159,8 @@ Result<LoadedConfig> load_config(const std::vector<ConfigSource>& sources) {
                 return Error{text.error().code,
                              file + ": cannot read this configuration file: " + text.error().message};
             }
-            const auto part = parse_toml(*text, file, &loaded.places);
+            const auto part =
+                file.ends_with(".json") ? parse_json(*text, file) : parse_toml(*text, file, &loaded.places);
             if (!part) {
                 return part.error();
             }

@@ -19,6 +19,7 @@ constexpr std::array keys_known{
     "job-manager.inactive-age-limit",
     "job-manager.inactive-num-limit",
     "job-manager.plugins",
+    "partition",  // job-route refuses what it does not know there
     "policy.jobspec.defaults.system.duration",
     "policy.jobspec.defaults.system.queue",
     "queues.*.policy.jobspec.defaults.system.duration",

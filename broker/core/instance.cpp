@@ -64,10 +64,10 @@ std::string host_name() {
 
 /// Attributes that the command line may not set: they say what is, not what is wished.
 bool is_read_only(const std::string& name) {
-    constexpr std::array attributes_read_only{"rundir",         "local-uri",   "rank",           "size",
-                                              "version",        "broker.pid",  "parent-uri",     "jobid",
-                                              "jobid-path",     "broker.uuid", "security.owner", "broker.starttime",
-                                              "instance-level", "clock.zero",  "clock.last-seen"};
+    constexpr std::array attributes_read_only{"rundir",       "local-uri",      "rank",           "size",
+                                              "version",      "broker.pid",     "parent-uri",     "jobid",
+                                              "jobid-path",   "broker.uuid",    "security.owner", "broker.starttime",
+                                              "config.files", "instance-level", "clock.zero",     "clock.last-seen"};
     return std::any_of(attributes_read_only.begin(), attributes_read_only.end(),
                        [&name](const char* other) { return name == other; });
 }
@@ -118,6 +118,11 @@ Result<Attributes> instance_attributes(const Options& options, const BrokerConfi
         std::error_code failed;
         const std::filesystem::path path = std::filesystem::absolute(options.configs.front().path, failed);
         all.set("config.path", path.string());
+        std::string files;
+        for (const ConfigSource& source : options.configs) {
+            files += (files.empty() ? "" : ":") + std::filesystem::absolute(source.path, failed).string();
+        }
+        all.set("config.files", files);  // for partitions, which read their part of them
     }
     if (config.clock_scale) {
         all.set("clock.scale", in_digits(*config.clock_scale));

@@ -142,8 +142,12 @@ Exit run_demo_in(Context& context, const Workload& workload, const DemoFolder& f
     if (auto done = write_file(plan.share_tree, workload.share_tree); !done) {
         return context.fail(done.error());
     }
+    std::vector<std::string> queues;
+    for (const Partition& partition : plan.partitions) {
+        queues.push_back(partition.name);
+    }
     auto session =
-        Session::start(plan, folder.files, {}, signals, [&](const std::string& line) { say(context, line); });
+        Session::start(plan, queues, folder.files, {}, signals, [&](const std::string& line) { say(context, line); });
     if (!session) {
         return ended_by(context, session.error(), folder);
     }

@@ -57,7 +57,7 @@ Json json_of(const Entry& entry) {
 /// Opens the partitions that serve and are not open yet; tells where the logs of the others are.
 void open_partitions(Context& context, Client& top, const std::string& wanted, std::list<Source>& sources) {
     for (const ChildEntry& entry : children_of(top)) {
-        const std::string name = entry.serves.empty() ? "job " + std::to_string(entry.jobid) : listed(entry.serves);
+        const std::string name = entry.name.empty() ? "job " + std::to_string(entry.jobid) : entry.name;
         const bool is_open =
             std::any_of(sources.begin(), sources.end(), [&](const Source& s) { return s.name == name; });
         if (is_open || entry.state != "attached" || (!wanted.empty() && wanted != name)) {

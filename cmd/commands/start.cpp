@@ -11,11 +11,13 @@
 #include "cmd/common/folders.hpp"
 #include "cmd/common/instances.hpp"
 #include "cmd/common/jobs.hpp"
+#include "cmd/common/reader.hpp"
 #include "cmd/instance/folder_lock.hpp"
 #include "cmd/instance/reload.hpp"
 #include "cmd/instance/session.hpp"
 #include "cmd/view/instance_tree.hpp"
 #include "libfairshare/base/text/text_file.hpp"
+#include "libfairshare/base/text/toml_json.hpp"
 #include "libfairshare/toml/share_tree_toml.hpp"
 #include "libsched/config/settings.hpp"
 
@@ -123,29 +125,61 @@ void reload(const Context& context, Session& session) {
     (void)session.warnings();  // the logs say it, too
 }
 
-/// Waits for Ctrl-C; a partition that ends meanwhile is started again, its waiting jobs come back to it.
+/// Waits for Ctrl-C. The parent keeps the partitions; what it says of them is shown here as well.
 Exit stay(Context& context, Session& session, Signals& signals) {
     while (!signals.is_stop_asked()) {
         if (session.broker().has_ended()) {
             return context.fail(Exit::failed, "the parent broker ended: " + session.broker().end_text());
         }
-        (void)wait_readable({signals.fd(), session.broker().pidfd()}, session.pause());
+        (void)wait_readable({signals.fd(), session.broker().pidfd()}, 1s);
         if (signals.take_hangup()) {
             reload(context, session);
         }
-        tell(context, session.watch());
         tell(context, session.warnings());
     }
     return Exit::ok;
 }
 
-Exit run_in(Context& context, const Plan& plan, const std::string& files) {
+/// Of the partitions in the site's files, else of the planned ones.
+std::vector<std::string> queues_of(const Context& context, const Plan& plan) {
+    std::vector<std::string> queues;
+    if (context.args.has("config")) {
+        const std::string path = context.args.text("config");
+        const auto text = read_text_file(path);
+        const auto read = text ? toml_to_json(*text, path) : Result<json_t*>(text.error());
+        const Json config = read ? Json::own(*read) : Json();
+        for (const json_t* partition : items_at(config.get(), "partition")) {
+            const auto named = items_at(partition, "queues");
+            for (const json_t* queue : named) {
+                queues.emplace_back(json_is_string(queue) ? json_string_value(queue) : "");
+            }
+            if (named.empty()) {
+                queues.push_back(text_at(partition, "name"));
+            }
+        }
+        std::erase(queues, "");
+        std::sort(queues.begin(), queues.end());
+        queues.erase(std::unique(queues.begin(), queues.end()), queues.end());
+    }
+    if (queues.empty()) {
+        for (const Partition& partition : plan.partitions) {
+            queues.push_back(partition.name);
+        }
+    }
+    return queues;
+}
+
+Exit run_in(Context& context, Plan plan, const std::string& files) {
     std::vector<std::string> extra;
     if (context.args.has("config")) {
         extra.push_back(fs::absolute(context.args.text("config")).string());
     }
     Signals signals(Hangup::reloads);
-    auto session = Session::start(plan, files, extra, signals, [](const std::string&) {});
+    const std::vector<std::string> queues = queues_of(context, plan);
+    if (std::find(queues.begin(), queues.end(), plan.default_queue) == queues.end()) {
+        plan.default_queue = queues.front();
+    }
+    auto session = Session::start(plan, queues, files, extra, signals, [](const std::string&) {});
     if (!session) {
         const bool is_interrupted = session.error().code == std::errc::interrupted;
         return is_interrupted ? Exit::interrupted : context.fail(Exit::failed, session.error().message);

@@ -113,9 +113,7 @@ PendingRow pending_row(Client& client, const json_t* entry, const std::string& r
 
 InstanceBox box_of(const Instance& instance) {
     InstanceBox box;
-    box.name = instance.level == 0       ? "top"
-               : instance.serves.empty() ? job_name(instance.jobid)
-                                         : listed(instance.serves);
+    box.name = instance.level == 0 ? "top" : instance.name.empty() ? job_name(instance.jobid) : instance.name;
     box.cores = instance.cores;
     box.cores_busy = instance.cores_busy;
     box.waiting = instance.jobs.pending;

@@ -15,7 +15,21 @@ namespace weir::cmd {
 namespace {
 
 constexpr int depth_max = 16;
-constexpr const char* partition_prefix = "weir.partition.";
+
+/// Of one that is not down and serves nothing.
+std::string stand_by_text(const PartitionState& state) {
+    return state.state == "off" ? "off; it starts when a job waits for it"
+           : state.job != 0     ? state.state + " as " + job_name(state.job)
+                                : state.state;
+}
+
+std::vector<std::string> texts_at(const json_t* object, const char* key) {
+    std::vector<std::string> texts;
+    for (const json_t* text : items_at(object, key)) {
+        texts.emplace_back(json_is_string(text) ? json_string_value(text) : "");
+    }
+    return texts;
+}
 
 void ask_instance(Client& client, Instance& instance, int depth) {
     instance.uri = client.uri();
@@ -41,10 +55,16 @@ void ask_instance(Client& client, Instance& instance, int depth) {
         return;
     }
     std::vector<PartitionState> states = partition_states(client);
-    std::erase_if(states, [](const PartitionState& state) { return !state.is_down; });
-    for (const ChildEntry& entry : children_of(client)) {
-        const auto is_it = [&](const PartitionState& state) { return entry.serves == std::vector{state.name}; };
-        if (entry.state != "attached" && std::any_of(states.begin(), states.end(), is_it)) {
+    const std::vector<ChildEntry> entries = children_of(client);
+    std::erase_if(states,
+                  [&entries](const PartitionState& state) {  // one that died is told of, one that is lost is not
+                      return std::any_of(entries.begin(), entries.end(), [&state](const ChildEntry& entry) {
+                          return entry.name == state.name && (entry.state == "attached" || !state.is_down);
+                      });
+                  });
+    for (const ChildEntry& entry : entries) {
+        const auto is_it = [&](const PartitionState& state) { return entry.name == state.name; };
+        if (std::any_of(states.begin(), states.end(), is_it)) {
             continue;  // told below
         }
         Instance child;
@@ -60,13 +80,18 @@ void ask_instance(Client& client, Instance& instance, int depth) {
         child.jobid = entry.jobid;
         child.lost_since = entry.lost_since;
         child.serves = entry.serves;
+        child.name = entry.name;
         instance.children.push_back(std::move(child));
     }
     for (const PartitionState& state : states) {
         Instance child;
-        child.serves = {state.name};
-        child.problem = down_text(state, real_now());
-        child.down = state;
+        child.serves = state.queues;
+        child.name = state.name;
+        child.jobid = state.job;
+        child.problem = state.is_down ? down_text(state, real_now()) : stand_by_text(state);
+        if (state.is_down) {
+            child.down = state;
+        }
         instance.children.push_back(std::move(child));
     }
 }
@@ -118,31 +143,38 @@ JobCounts job_counts(Client& client) {
 
 std::vector<PartitionState> partition_states(Client& client) {
     std::vector<PartitionState> states;
-    const std::string prefix = partition_prefix;
-    const auto answer = client.call("attr.list", Json::object());
-    for (const json_t* name : items_at(answer ? answer->get() : nullptr, "names")) {
-        const std::string text = json_is_string(name) ? json_string_value(name) : "";
-        const auto value = text.compare(0, prefix.size(), prefix) == 0 ? client.attribute(text) : std::nullopt;
-        const auto json = value ? Json::parse(*value) : Result<Json>(Error{});
-        if (json) {
-            const json_t* j = json->get();
-            states.push_back({text.substr(prefix.size()), text_at(j, "state") == "down", number_at(j, "since"),
-                              static_cast<int>(integer_at(j, "deaths")), text_at(j, "why"), number_at(j, "next"),
-                              static_cast<std::uint64_t>(integer_at(j, "job")), text_at(j, "log")});
+    const auto answer = client.call("job-route.partitions", Json::object());
+    for (const json_t* told : items_at(answer ? answer->get() : nullptr, "partitions")) {
+        PartitionState state;
+        state.name = text_at(told, "name");
+        state.state = text_at(told, "state");
+        state.queues = texts_at(told, "queues");
+        state.scheduler = text_at(told, "scheduler");
+        state.start = text_at(told, "start");
+        state.nodes = integer_at(told, "nodes");
+        state.cores = integer_at(told, "cores");
+        state.is_down = json_is_true(json_object_get(told, "down"));
+        state.since = real_now() - number_at(told, "for");
+        state.deaths = static_cast<int>(integer_at(told, "deaths"));
+        state.why = text_at(told, "why");
+        state.next = real_now() + number_at(told, "next_in");
+        state.log = text_at(told, "log");
+        for (const json_t* one : items_at(told, "instances")) {
+            PartitionJob job{static_cast<std::uint64_t>(integer_at(one, "job")),
+                             text_at(one, "role") == "current",
+                             json_is_true(json_object_get(one, "attached")),
+                             text_at(one, "uri"),
+                             text_at(one, "rundir"),
+                             integer_at(one, "cores"),
+                             integer_at(one, "pending"),
+                             integer_at(one, "running"),
+                             integer_at(one, "own")};
+            state.job = job.is_current ? job.job : state.job;
+            state.jobs.push_back(std::move(job));
         }
+        states.push_back(std::move(state));
     }
     return states;
-}
-
-Status publish(Client& client, const PartitionState& state) {
-    Json value = Json::object();
-    value.set("state", state.is_down ? "down" : "up").set("since", state.since).set("deaths", state.deaths);
-    value.set("why", state.why).set("next", state.next).set("log", state.log);
-    value.set("job", state.job);
-    Json payload = Json::object();
-    payload.set("name", partition_prefix + state.name).set("value", value.dump());
-    const auto done = client.call("attr.set", payload, 5);
-    return done ? Status(Done{}) : Status(done.error());
 }
 
 std::string down_text(const PartitionState& state, double now) {
@@ -152,7 +184,7 @@ std::string down_text(const PartitionState& state, double now) {
                              : state.next >= now
                                  ? "next try in " + duration_text(duration_from_seconds(state.next - now))
                              : now - state.next < 10. ? std::string("it starts again now")
-                                                      : "the next start is overdue: is `weir start` still running?";
+                                                      : "the next start is overdue; see weir log";
     return "down since " + local_time(state.since) + ", " + deaths + ": " + printable(state.why) + "; " + next;
 }
 
@@ -165,9 +197,9 @@ std::vector<ChildEntry> children_of(Client& client) {
             entry.uri = text_at(child, "uri");
             entry.state = text_at(child, "state");
             entry.lost_since = number_at(child, "lost_since");
-            for (const json_t* queue : items_at(child, "serves")) {
-                entry.serves.emplace_back(json_is_string(queue) ? json_string_value(queue) : "");
-            }
+            entry.serves = texts_at(child, "serves");
+            entry.name = text_at(child, "partition");
+            entry.name = entry.name.empty() ? listed(entry.serves) : entry.name;
             children.push_back(std::move(entry));
         }
     }
@@ -177,10 +209,7 @@ std::vector<ChildEntry> children_of(Client& client) {
 std::map<std::uint64_t, std::string> partition_names(Client& client) {
     std::map<std::uint64_t, std::string> names;
     for (const ChildEntry& child : children_of(client)) {
-        std::string& name = names[child.jobid];
-        for (const std::string& queue : child.serves) {
-            name += (name.empty() ? "" : ", ") + queue;
-        }
+        names[child.jobid] = child.name;
     }
     return names;
 }

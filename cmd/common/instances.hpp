@@ -25,6 +25,7 @@ struct ChildEntry {
     std::uint64_t jobid = 0;
     std::vector<std::string> serves;
     std::string uri, state;
+    std::string name;       ///< of the partition, else the queues that it serves: "batch, debug"
     double lost_since = 0;  ///< seconds since the epoch; 0: it is attached
 };
 /// The children that job-route knows; empty if the module is not loaded.
@@ -37,19 +38,31 @@ std::map<std::uint64_t, std::string> partition_names(Client& client);
 /// any more). Other users' jobs run in them.
 std::set<std::uint64_t> partition_jobs(Client& client);
 
-/// The state of a partition that `weir start` restarts: broker attribute weir.partition.NAME.
+/// A job that is an instance of a partition.
+struct PartitionJob {
+    std::uint64_t job = 0;   ///< 0: it is being submitted
+    bool is_current = true;  ///< false: it lets its jobs end, then ends
+    bool is_attached = false;
+    std::string uri, rundir;
+    std::int64_t cores = 0, pending = 0, running = 0, own = 0;
+};
+/// A partition that the instance keeps ([[partition]]), as job-route tells it.
 struct PartitionState {
     std::string name;
-    bool is_down = false;
-    double since = 0;       ///< Unix seconds of this machine; of its end if it is down
+    std::string state;  ///< "up", "down", "starting", "off", "drained", "ending"
+    std::vector<std::string> queues;
+    std::string scheduler, start;
+    std::int64_t nodes = 0, cores = 0;
+    bool is_down = false;   ///< it died, and has not served since
+    double since = 0;       ///< Unix seconds of this machine: when it came up or went down
     int deaths = 0;         ///< in a row
     std::string why;        ///< of the last end
     double next = 0;        ///< Unix seconds: when it is to start again
-    std::uint64_t job = 0;  ///< the job as which it starts again; 0: not yet
+    std::uint64_t job = 0;  ///< its instance's job; 0: none
     std::string log;        ///< file
+    std::vector<PartitionJob> jobs;
 };
 std::vector<PartitionState> partition_states(Client& client);
-Status publish(Client& client, const PartitionState& state);
 /// "down since 2026-11-21 09:31:05, 6 deaths in a row, the last: killed by signal 9; next try in 4s". `now` as above.
 std::string down_text(const PartitionState& state, double now);
 
@@ -72,6 +85,7 @@ struct Instance {
     std::string version;
     int level = 0;
     std::uint64_t jobid = 0;          ///< at its parent; 0 for the top
+    std::string name;                 ///< as ChildEntry::name
     std::vector<std::string> serves;  ///< queues of the parent that it serves
     std::vector<std::string> modules;
     std::int64_t cores = 0, cores_busy = 0;

@@ -68,29 +68,28 @@ std::string toml_string(const std::string& text) {
     return out + "\"";
 }
 
-std::string parent_config(const Plan& plan) {
+std::string parent_config(const Plan& plan, const std::vector<std::string>& queues) {
     const std::string last = std::to_string(plan.nodes - 1);
     const std::string hosts = plan.nodes == 1 ? plan.host : plan.host + "[0-" + last + "]";
     std::string text = common_head(plan, "sched-weir-fcfs");
     text += "\n[[resource.config]]\nhosts = " + toml_string(hosts) + "\ncores = \"0-" +
             std::to_string(plan.cores_per_node - 1) + "\"\n";
-    text += weir_tables(plan) + "\n[weir.route]\nqueues = [";
-    std::string queues;
-    for (const Partition& partition : plan.partitions) {
-        text += toml_string(partition.name) + ", ";
-        queues += "[queues." + partition.name + "]\n";
+    text += weir_tables(plan) + "\n";
+    for (const std::string& queue : queues) {
+        text += "[queues." + toml_string(queue) + "]\n";
     }
-    text += "]\n\n" + queues + "[queues." + instance_queue + "]\n";
+    text += "[queues." + std::string(instance_queue) + "]\n";
     if (!plan.default_queue.empty()) {
         text += "\n[policy.jobspec.defaults.system]\nqueue = " + toml_string(plan.default_queue) + "\n";
     }
+    for (const Partition& partition : plan.partitions) {
+        text += "\n[[partition]]\nname = " + toml_string(partition.name) +
+                "\nscheduler = " + toml_string(partition.scheduler) + "\n";
+        text += plan.nodes == 1 ? "cores = " + std::to_string(partition.cores()) + "\n"
+                                : "nodes = " + std::to_string(partition.nodes) +
+                                      "\ncores-per-node = " + std::to_string(partition.cores_per_node) + "\n";
+    }
     return text;
-}
-
-std::string child_config(const Plan& plan, const Partition& partition) {
-    Plan inside = plan;
-    inside.origin.reset();
-    return common_head(inside, partition.scheduler) + weir_tables(plan);
 }
 
 }  // namespace weir::cmd

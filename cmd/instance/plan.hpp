@@ -45,7 +45,8 @@ inline constexpr const char* instance_queue = "instances";
 
 /// A TOML basic string, quotes and all.
 std::string toml_string(const std::string& text);
-std::string parent_config(const Plan& plan);
-std::string child_config(const Plan& plan, const Partition& partition);
+/// The partitions are tables [[partition]] of it, which job-route keeps; a configuration with such tables of its own
+/// replaces them. `queues` are those of the partitions.
+std::string parent_config(const Plan& plan, const std::vector<std::string>& queues);
 
 }  // namespace weir::cmd

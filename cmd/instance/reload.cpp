@@ -39,7 +39,7 @@ void open_children(Client& parent, int depth, std::vector<std::unique_ptr<Client
         return;
     }
     for (const ChildEntry& entry : children_of(parent)) {
-        const std::string name = entry.serves.empty() ? "job " + std::to_string(entry.jobid) : listed(entry.serves);
+        const std::string name = entry.name.empty() ? "job " + std::to_string(entry.jobid) : entry.name;
         const bool is_there = entry.state == "attached" && !entry.uri.empty();
         auto child = is_there ? Client::open(entry.uri, child_answer_s)
                               : Result<Client>(Error{std::errc::not_connected, "there is no link to it"});

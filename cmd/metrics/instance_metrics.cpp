@@ -113,7 +113,7 @@ void add_jobs(OpenMetrics& out, const json_t* stats) {
 
 void add_partitions(OpenMetrics& out, const Instance& top) {
     const auto name_of = [](const Instance& child) {
-        return child.serves.empty() ? "job " + std::to_string(child.jobid) : listed(child.serves);
+        return child.name.empty() ? "job " + std::to_string(child.jobid) : child.name;
     };
     out.gauge("weir_partition_up", "", "1: the instance that serves the partition answers and is attached.");
     for (const Instance& child : top.children) {

@@ -129,6 +129,7 @@ void ChildRole::attach_if_ready() {
     attach.resources = resources_;
     attach.cores = cores_;
     attach.uri = config_.uri;
+    attach.own_jobs = own_jobs_;
     attach_ = flux::rpc(parent_->handle(), "job-route.attach", encode(attach), FLUX_RPC_STREAMING);
     flux::then<&ChildRole::on_attach>(attach_.get(), this);
 }
@@ -230,6 +231,7 @@ void ChildRole::send_report() {
     }
     report.child = config_.jobid;
     report.session = session_;
+    report.own_jobs = own_jobs_;
     report_ = flux::rpc(parent_->handle(), "job-route.report", encode(report));
     flux::then<&ChildRole::on_report>(report_.get(), this);
 }
@@ -260,6 +262,13 @@ void ChildRole::arm_heart() {
     }
 }
 
+void ChildRole::tell_own_jobs(std::int64_t count) {
+    const bool is_news = (std::exchange(own_jobs_, count) > 0) != (count > 0);
+    if (is_news && parent_ != nullptr) {
+        beat();
+    }
+}
+
 /// A report without events, whatever else is on its way: the parent may have reasons of its own to leave that
 /// unanswered.
 void ChildRole::beat() {
@@ -267,6 +276,7 @@ void ChildRole::beat() {
         Report report;
         report.child = config_.jobid;
         report.session = session_;
+        report.own_jobs = own_jobs_;
         beat_ = flux::rpc(parent_->handle(), "job-route.report", encode(report));
         flux::then<&ChildRole::on_beat>(beat_.get(), this);
     }

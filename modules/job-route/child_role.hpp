@@ -42,6 +42,8 @@ class ChildRole {
     /// To job-priority, that all the parent's jobs are here with their priorities, when this first is so.
     void tell_if_complete();
     void send_report();
+    /// To the parent with each report; at once when the last one ends or the first one comes.
+    void tell_own_jobs(std::int64_t count);
     /// A client is gone.
     void disconnect(const flux_msg_t* msg);
     Json stats() const;
@@ -84,6 +86,7 @@ class ChildRole {
     flux::Future resource_lookup_;
     flux::Watcher resource_retry_;
     flux::Watcher heart_;
+    std::int64_t own_jobs_ = 0;
     double heartbeat_s_ = 0;  ///< of real time; as the parent wants it
     std::map<flux_future_t*, std::pair<flux::Future, JobId>> submits_;
     std::map<flux_future_t*, std::pair<flux::Future, std::string>> steers_;

@@ -19,6 +19,10 @@ struct JobFacts {
     std::uint64_t upstream = 0;       ///< weir.jobid: the parent's job that this one stands for; 0: none
     std::uint32_t upstream_userid = 0;
     bool has_own_R = false;  ///< stock Flux's alloc-bypass
+    // weir.partition: it is an instance of a partition that this instance keeps
+    std::string partition;
+    std::string partition_digest;
+    int partition_folder = 0;
 };
 
 struct JournalEvent {

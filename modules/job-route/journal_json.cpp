@@ -33,6 +33,12 @@ JobFacts decode_facts(json_t* jobspec) {
     json_int_t userid = 0;
     (void)json_unpack(jobspec, "{s:{s:{s?s s?o s?{s?o s?I s?I}}}}", "attributes", "system", "queue", &queue,
                       "alloc-bypass", &bypass, "weir", "serves", &serves, "jobid", &upstream, "userid", &userid);
+    const char* partition = nullptr;
+    const char* digest = nullptr;
+    (void)json_unpack(jobspec, "{s:{s:{s:{s:{s:s s:s s:i}}}}}", "attributes", "system", "weir", "partition", "name",
+                      &partition, "digest", &digest, "folder", &facts.partition_folder);
+    facts.partition = partition != nullptr && digest != nullptr ? partition : "";
+    facts.partition_digest = digest != nullptr ? digest : "";
     facts.queue = queue != nullptr ? queue : "";
     facts.has_own_R = bypass != nullptr;
     facts.upstream = static_cast<std::uint64_t>(upstream);

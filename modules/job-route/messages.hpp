@@ -56,13 +56,15 @@ struct Attach {
     std::vector<KnownJob> known;
     std::string resources;  ///< the child's whole R, JSON text; may be empty
     std::int64_t cores = 0;
-    std::string uri;  ///< its URI for users; may be empty
+    std::string uri;            ///< its URI for users; may be empty
+    std::int64_t own_jobs = 0;  ///< active ones that did not come from the parent
 };
 
 struct Report {
     JobId child;
     std::string session;
     std::vector<ChildEvent> events;  ///< consecutive seq
+    std::int64_t own_jobs = 0;       ///< active ones that did not come from the parent
 };
 
 /// An order of the parent to a child.

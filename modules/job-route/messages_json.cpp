@@ -194,7 +194,7 @@ Json encode(const Attach& attach) {
     Json payload = Json::object();
     payload.set("jobid", attach.child.value).set("session", attach.session).set("serves", std::move(serves));
     payload.set("known", std::move(known)).set("R", attach.resources).set("uri", attach.uri);
-    payload.set("cores", static_cast<long long>(attach.cores));
+    payload.set("cores", static_cast<long long>(attach.cores)).set("own", attach.own_jobs);
     return payload;
 }
 
@@ -202,14 +202,15 @@ Result<Attach> decode_attach(json_t* payload) {
     Attach attach;
     json_int_t child = 0;
     json_int_t cores = 0;
+    json_int_t own = 0;
     json_t* serves = nullptr;
     json_t* known = nullptr;
     const char* session = nullptr;
     const char* R = nullptr;
     const char* uri = nullptr;
     json_error_t error;
-    if (json_unpack_ex(payload, &error, 0, "{s:I s:s s:o s:o s?s s?s s?I}", "jobid", &child, "session", &session,
-                       "serves", &serves, "known", &known, "R", &R, "uri", &uri, "cores", &cores) < 0) {
+    if (json_unpack_ex(payload, &error, 0, "{s:I s:s s:o s:o s?s s?s s?I s?I}", "jobid", &child, "session", &session,
+                       "serves", &serves, "known", &known, "R", &R, "uri", &uri, "cores", &cores, "own", &own) < 0) {
         return bad(std::string("attach: ") + static_cast<const char*>(error.text));
     }
     if (cores < 0 || cores > cores_max) {
@@ -230,6 +231,7 @@ Result<Attach> decode_attach(json_t* payload) {
     attach.resources = text_or_empty(R);
     attach.uri = text_or_empty(uri);
     attach.cores = cores;
+    attach.own_jobs = own;
     return attach;
 }
 
@@ -241,6 +243,7 @@ Json encode(const Report& report) {
     Json payload = Json::object();
     payload.set("jobid", report.child.value).set("session", report.session);
     payload.set("seq", report.events.empty() ? 0 : report.events.front().seq).set("events", std::move(events));
+    payload.set("own", report.own_jobs);
     return payload;
 }
 
@@ -248,11 +251,12 @@ Result<Report> decode_report(json_t* payload) {
     Report report;
     json_int_t child = 0;
     json_int_t seq = 0;
+    json_int_t own = 0;
     const char* session = nullptr;
     json_t* events = nullptr;
     json_error_t error;
-    if (json_unpack_ex(payload, &error, 0, "{s:I s:s s:I s:o}", "jobid", &child, "session", &session, "seq", &seq,
-                       "events", &events) < 0) {
+    if (json_unpack_ex(payload, &error, 0, "{s:I s:s s:I s:o s?I}", "jobid", &child, "session", &session, "seq", &seq,
+                       "events", &events, "own", &own) < 0) {
         return bad(std::string("report: ") + static_cast<const char*>(error.text));
     }
     auto decoded = decode_array<ChildEvent>(events, "report: events", decode_child_event);
@@ -261,6 +265,7 @@ Result<Report> decode_report(json_t* payload) {
     }
     report.child = JobId{static_cast<std::uint64_t>(child)};
     report.session = session;
+    report.own_jobs = own;
     report.events = std::move(decoded).value();
     auto next = static_cast<std::uint64_t>(seq);
     for (ChildEvent& event : report.events) {

@@ -17,6 +17,7 @@
 #include "modules/job-route/child_role.hpp"
 #include "modules/job-route/messages_json.hpp"
 #include "modules/job-route/parent_role.hpp"
+#include "modules/job-route/partition_keeper.hpp"
 #include "modules/job-route/questions.hpp"
 #include "modules/job-route/route_table.hpp"
 
@@ -121,6 +122,7 @@ class Module {
     std::uint64_t restarts_ = 0;
     std::unique_ptr<ParentRole> parent_;
     std::unique_ptr<Questions> questions_;
+    std::unique_ptr<PartitionKeeper> keeper_;
     std::unique_ptr<ChildRole> child_;
     flux::Future journal_;
     flux::Watcher retry_;
@@ -147,6 +149,7 @@ Module::Module(flux_t* h, std::optional<ChildRole::Config> config)
                             [this](JobId child, const std::string& session, std::uint32_t userid) {
                                 return parent_->is_from(child, session, userid);
                             }});
+    keeper_ = std::make_unique<PartitionKeeper>(h, table_, [this] { pump(); });
     if (config) {
         child_ = std::make_unique<ChildRole>(h, std::move(*config), link_,
                                              ChildRole::Callbacks{[this] { pump(); },
@@ -199,6 +202,7 @@ void Module::take_entry(const JournalEntry& entry) {
         if (child_) {
             child_->ready();
         }
+        keeper_->ready();
         return;
     }
     const JobId id{entry.id};
@@ -210,11 +214,13 @@ void Module::take_entry(const JournalEntry& entry) {
                 facts.upstream = 0;
             }
             table_.submitted(id, event, facts);
+            keeper_->submitted(id, event, facts);
             if (facts.upstream != 0) {
                 link_.submitted(local, event, facts);
             }
         } else {
             table_.event(id, event);
+            keeper_->event(id, event);
             link_.event(local, event);
         }
     }
@@ -228,6 +234,7 @@ void Module::start_over(const std::string& why) {
     table_ = RouteTable(is_child_, patience_);
     link_ = ChildLink();
     parent_->reset();
+    keeper_->reset();
     if (child_) {
         child_->reset("this instance starts over");
     }
@@ -250,6 +257,9 @@ void Module::pump() {
 
 void Module::carry_out() {
     for (bool is_more = true; is_more;) {
+        if (table_.take_children_changed()) {
+            keeper_->look();
+        }
         ParentActions up = table_.take();
         ChildActions down = link_.take();
         is_more = !up.tap.empty() || !up.fetch.empty() || !up.silent.empty() || !up.orders.empty() ||
@@ -260,6 +270,7 @@ void Module::carry_out() {
         }
     }
     if (child_) {
+        child_->tell_own_jobs(table_.own_jobs());
         child_->tell_if_complete();
         child_->send_report();
     }

@@ -2,6 +2,8 @@
 // Owns: ParentRole. See parent_role.hpp.
 #include "modules/job-route/parent_role.hpp"
 
+#include <unistd.h>
+
 #include <cstring>
 
 #include "libfairshare/base/json/kvs_value.hpp"
@@ -377,6 +379,10 @@ Json ParentRole::tree(const flux_msg_t*) {
         jobs.set("done", static_cast<long long>(view.done));
         Json child = Json::object();
         child.set("jobid", view.job.value).set("serves", std::move(serves)).set("uri", view.uri);
+        const RouteJob* host = table_.active(view.job);
+        if (host != nullptr && host->userid == getuid() && !host->facts.partition.empty()) {
+            child.set("partition", host->facts.partition);
+        }
         child.set("state", view.is_attached ? "attached" : "lost").set("jobs", std::move(jobs));
         if (!view.is_attached) {
             child.set("lost_since", lost_since(view));

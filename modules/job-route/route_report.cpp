@@ -35,6 +35,7 @@ Status RouteTable::attach(const Attach& attach, const Caller& caller) {
     child.serves = serves;
     child.uri = !host->second.uri.empty() ? host->second.uri : attach.uri;
     child.cores = attach.cores;
+    child.own_jobs = attach.own_jobs;
     child.seq = 0;
     child.silent_ticks = 0;
     child.lost_ticks = 0;
@@ -57,6 +58,10 @@ Status RouteTable::attach(const Attach& attach, const Caller& caller) {
     }
     for (const auto& [id, job] : known) {
         disown(attach.child, child, id, job->has_ended);
+    }
+    are_children_changed_ = true;
+    if (drained_.count(attach.child) > 0) {
+        empty(attach.child, child);
     }
     give_waiting(serves);
     for (const JobId id : child.given) {
@@ -131,6 +136,7 @@ void RouteTable::detach(JobId id, const std::string& session) {
     const auto child = children_.find(id);
     if (child != children_.end() && child->second.session == session) {
         child->second.is_attached = false;
+        are_children_changed_ = true;
     }
 }
 
@@ -142,6 +148,7 @@ Result<std::uint64_t> RouteTable::report(const Report& report) {
         return Error{std::errc::owner_dead, "this session is over: attach again"};
     }
     child->silent_ticks = 0;
+    child->own_jobs = report.own_jobs;
     for (const ChildEvent& event : report.events) {
         if (event.seq <= child->seq) {
             continue;
@@ -267,7 +274,8 @@ bool RouteTable::is_routed(JobId id) const {
 std::vector<ChildView> RouteTable::children() const {
     std::vector<ChildView> views;
     for (const auto& [id, child] : children_) {
-        ChildView view{id, child.serves, child.uri, child.is_attached, child.lost_ticks, child.cores, 0, 0, child.done};
+        ChildView view{id, child.serves, child.uri,     child.is_attached, child.lost_ticks, child.cores, 0,
+                       0,  child.done,   child.own_jobs};
         for (const JobId job : child.given) {
             const auto entry = jobs_.find(job);
             if (entry != jobs_.end() && has_alloc(entry->second.progress)) {
@@ -322,6 +330,14 @@ std::string RouteTable::R_of(JobId id) const {
     const auto entry = jobs_.find(id);
     const Own* own = entry != jobs_.end() ? std::get_if<Own>(&entry->second.role) : nullptr;
     return own != nullptr ? own->R : std::string();
+}
+
+std::int64_t RouteTable::own_jobs() const {
+    std::int64_t count = own_jobs_;
+    for (const auto& [id, child] : children_) {
+        count += child.own_jobs;
+    }
+    return count;
 }
 
 std::int64_t RouteTable::waiting() const {

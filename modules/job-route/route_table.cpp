@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: RouteTable's reactions to the parent's own journal, and the choice of a child. Reports: route_report.cpp.
+// Owns: RouteTable's reactions to the parent's own journal, and the choice of a child. Reports: route_report.cpp;
+// children that go: route_children.cpp.
 #include "modules/job-route/route_table.hpp"
 
 #include <algorithm>
@@ -24,10 +25,10 @@ RouteTable::Child* RouteTable::attached_child(const Entry& entry) {
     return given != nullptr ? attached_child(given->child) : nullptr;
 }
 
-bool RouteTable::can_serve(const Child& child, const Entry& entry) const {
+bool RouteTable::can_serve(JobId host, const Child& child, const Entry& entry) const {
     const auto& [id, job] = entry;
-    return child.is_attached && (child.is_trusted || child.userid == job.userid) && child.refused.count(id) == 0 &&
-           child.stale.count(id) == 0 &&
+    return child.is_attached && drained_.count(host) == 0 && (child.is_trusted || child.userid == job.userid) &&
+           child.refused.count(id) == 0 && child.stale.count(id) == 0 &&
            std::find(child.serves.begin(), child.serves.end(), job.facts.queue) != child.serves.end();
 }
 
@@ -39,7 +40,7 @@ void RouteTable::give_if_possible(Entry& entry) {
     }
     std::map<JobId, Child>::value_type* best = nullptr;
     for (auto& candidate : children_) {
-        if (!can_serve(candidate.second, entry)) {
+        if (!can_serve(candidate.first, candidate.second, entry)) {
             continue;
         }
         const auto load = static_cast<std::int64_t>(candidate.second.given.size()) + 1;
@@ -126,67 +127,6 @@ void RouteTable::lose(Entry& entry, const std::string& why) {
         ask(TapOp::Kind::clean, entry);
     }
     take_back(entry);
-}
-
-/// Any job's end may be a child's. O(log children), and O(its jobs) if it was one.
-void RouteTable::child_ended(JobId id) {
-    const auto child = children_.find(id);
-    if (!is_synced_ || child == children_.end()) {
-        return;
-    }
-    std::vector<Entry*> unstarted;
-    for (const JobId job : std::set<JobId>(std::move(child->second.given))) {
-        const auto entry = jobs_.find(job);
-        if (entry == jobs_.end() || !entry->second.is_with(id)) {
-            continue;
-        }
-        if (has_alloc(entry->second.progress)) {
-            lose(*entry, "the child instance that ran it ended");
-        } else {
-            take_back(*entry);
-            unstarted.push_back(&*entry);
-        }
-    }
-    children_.erase(child);
-    for (Entry* entry : unstarted) {
-        give_if_possible(*entry);
-    }
-}
-
-/// What the child cannot have begun, since it was never let go, is taken back; if the child comes back, its copies are
-/// cancelled (disown()). An allocation that is on its way to the record decides by itself: the next tick looks again.
-void RouteTable::give_up(JobId id, Child& child) {
-    for (const JobId job : std::set<JobId>(child.given)) {
-        const auto entry = jobs_.find(job);
-        if (entry != jobs_.end() && entry->second.is_with(id) && !has_alloc(entry->second.progress) &&
-            !entry->second.given()->is_alloc_asked) {
-            take_back(*entry);
-            give_if_possible(*entry);
-        }
-    }
-}
-
-void RouteTable::tick() {
-    for (auto& [id, child] : children_) {
-        if (child.is_attached && ++child.silent_ticks > patience_) {  // the first tick may come right after its word
-            child.is_attached = false;
-            child.lost_ticks = child.silent_ticks;
-            actions_.silent.push_back(id);
-            give_up(id, child);
-        } else if (!child.is_attached && ++child.lost_ticks >= patience_) {
-            give_up(id, child);
-        }
-        for (auto& [job, ticks] : child.refused) {
-            ++ticks;
-        }
-        if (std::erase_if(child.refused, [this](const auto& entry) { return entry.second >= patience_; }) > 0) {
-            give_waiting(child.serves);
-        }
-    }
-}
-
-bool RouteTable::needs_ticks() const {
-    return !children_.empty();
 }
 
 // ---- orders to a child ----
@@ -288,6 +228,7 @@ void RouteTable::submitted(JobId id, const JournalEvent& event, const JobFacts& 
     job.urgency = event.urgency;
     job.facts = facts;
     job.may_go = !has_parent_ || facts.upstream == 0;
+    own_jobs_ += facts.upstream == 0 && facts.serves.empty() && jobs_.count(id) == 0 ? 1 : 0;
     jobs_.insert_or_assign(id, std::move(job));
 }
 
@@ -404,6 +345,9 @@ void RouteTable::on_route(Entry& entry, JobId child) {
     children_[child].given.insert(entry.first);
     if (job.is_held_back()) {
         recall(entry);
+    } else if (is_synced_ && drained_.count(child) > 0) {  // since the plugin was asked
+        recall(entry);
+        give_if_possible(entry);
     } else {
         fetch(entry);
     }
@@ -470,6 +414,7 @@ void RouteTable::on_clean(Jobs::iterator entry) {
     }
     leave_first(entry->second.holder(), id);
     copies_.ended(id);
+    own_jobs_ -= entry->second.facts.upstream == 0 && entry->second.facts.serves.empty() ? 1 : 0;
     jobs_.erase(entry);
     if (!is_routed) {
         child_ended(id);

@@ -58,6 +58,7 @@ struct ChildView {
     std::int64_t pending = 0;
     std::int64_t running = 0;
     std::int64_t done = 0;
+    std::int64_t own_jobs = 0;  ///< that did not come from here, as it said last
 };
 
 /// Where one routed job is.
@@ -87,6 +88,13 @@ class RouteTable {
     /// operation_not_permitted for another user's job, invalid_argument when it serves nothing.
     Status attach(const Attach& attach, const Caller& caller);
     void detach(JobId child, const std::string& session);
+    /// A drained child gets nothing new; what it has not begun is taken back. It may be drained before it attaches, and
+    /// stays so until its job ends. O(its jobs); O(jobs log jobs) where it is in use again.
+    void set_drained(JobId child, bool is_drained);
+    /// Whether a child attached, was lost or ended since the last call.
+    bool take_children_changed() { return std::exchange(are_children_changed_, false); }
+    /// Whether a job that may start waits for a child of one of these queues. O(jobs).
+    bool is_awaited(const std::vector<std::string>& queues) const;
     /// A second has passed. An attached child that said nothing for longer than the patience is lost, as if its link
     /// were. Jobs that wait for nothing but a lost child move on (doc/adr/0065). O(children), and O(its jobs) when a
     /// child's patience ends.
@@ -120,6 +128,9 @@ class RouteTable {
     std::string R_of(JobId id) const;
     std::size_t job_count() const { return jobs_.size(); }
     std::int64_t waiting() const;
+    /// Active jobs that did not come from the instance above, here and in the children; these themselves do not count.
+    /// O(children).
+    std::int64_t own_jobs() const;
 
   private:
     using Job = RouteJob;
@@ -143,13 +154,14 @@ class RouteTable {
         /// so that a report about the old copy is not taken for the new one.
         std::set<JobId> stale;
         std::int64_t done = 0;
+        std::int64_t own_jobs = 0;
     };
     using Jobs = std::map<JobId, Job>;
     using Entry = Jobs::value_type;
 
     Child* attached_child(JobId id);
     Child* attached_child(const Entry& entry);
-    bool can_serve(const Child& child, const Entry& entry) const;
+    bool can_serve(JobId host, const Child& child, const Entry& entry) const;
     void give_if_possible(Entry& entry);
     void give_waiting(const std::vector<std::string>& queues);
     void take_back(Entry& entry);
@@ -163,6 +175,7 @@ class RouteTable {
     void lose(Entry& entry, const std::string& why);
     void child_ended(JobId id);
     void give_up(JobId id, Child& child);
+    void empty(JobId id, Child& child);
     void order(const Entry& entry, Order order);
     void order_go(const Entry& entry);
     void fetch(Entry& entry);
@@ -187,6 +200,9 @@ class RouteTable {
     Jobs jobs_;  ///< every active job of this instance
     CopyIds copies_;
     std::map<JobId, Child> children_;
+    std::set<JobId> drained_;  ///< children, attached or not
+    bool are_children_changed_ = false;
+    std::int64_t own_jobs_ = 0;
     ParentActions actions_;
 };
 

@@ -18,6 +18,7 @@
 #include "modules/common/flux_cpp.hpp"
 #include "modules/common/jobtap_cpp.hpp"
 #include "modules/job-route/journal_event.hpp"
+#include "modules/job-route/partition_json.hpp"
 
 namespace weir::route {
 namespace {
@@ -272,11 +273,16 @@ int Tap::on_conf_update(flux_plugin_t*, flux_plugin_arg_t* args) {
     }
     const flux::Caught caught = flux::catching([&] {
         json_t* queues = nullptr;
-        if (flux_plugin_arg_unpack(args, FLUX_PLUGIN_ARG_IN, "{s:{s?{s?{s?o}}}}", "conf", "weir", "route", "queues",
-                                   &queues) < 0) {
+        json_t* partitions = nullptr;
+        if (flux_plugin_arg_unpack(args, FLUX_PLUGIN_ARG_IN, "{s:{s?{s?{s?o}} s?o}}", "conf", "weir", "route", "queues",
+                                   &queues, "partition", &partitions) < 0) {
             throw flux::Failure(EINVAL, std::string("[weir.route]: ") + flux_plugin_arg_strerror(args));
         }
-        queues_ = names_of(queues, "[weir.route] queues");
+        std::set<std::string> names = names_of(queues, "[weir.route] queues");
+        for (const std::string& queue : partition_queues(partitions)) {
+            names.insert(queue);
+        }
+        queues_ = std::move(names);
     });
     if (caught.errnum != 0) {
         flux_plugin_arg_pack(args, FLUX_PLUGIN_ARG_OUT, "{s:s}", "errmsg", caught.message.c_str());

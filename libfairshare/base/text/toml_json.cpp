@@ -74,6 +74,14 @@ void add_places(const toml::table& table, const std::string& above, TomlPlaces& 
         places.add(path, key.source().begin.line);
         if (const toml::table* inner = value.as_table()) {
             add_places(*inner, path + ".", places);
+        } else if (const toml::array* tables = value.as_array(); tables != nullptr && tables->is_array_of_tables()) {
+            std::size_t number = 0;
+            for (const toml::node& element : *tables) {
+                const auto name = element.at_path("name").value<std::string>();
+                const std::string one = path + " " + name.value_or("#" + std::to_string(++number));
+                places.add(one, element.source().begin.line);
+                add_places(*element.as_table(), one + ".", places);
+            }
         }
     }
 }

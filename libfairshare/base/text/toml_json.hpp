@@ -21,6 +21,7 @@ class TomlPlaces {
         places_.insert_or_assign(std::move(path), name_ + ":" + std::to_string(line) + ": ");
     }
     bool has(const std::string& path) const { return places_.count(path) > 0; }
+    /// A table of an array has its name in the path, or its number: "partition batch.cores", "partition #2.cores".
     /// "NAME:LINE: " of a key by its path from the top ("weir.weights.wait"), or of the nearest key above it that is
     /// written; "NAME: " of the last document if there is none.
     std::string of(std::string path) const;

@@ -27,7 +27,7 @@ Plan sample_plan() {
 }  // namespace
 
 TEST_CASE("plan: the parent's configuration") {
-    CHECK(parent_config(sample_plan()) == R"(# Written by weir at each start; changes here are lost.
+    CHECK(parent_config(sample_plan(), {"debug", "batch"}) == R"(# Written by weir at each start; changes here are lost.
 [weir-broker]
 modules = ["kvs", "resource", "job-manager", "job-exec", "sched-weir-fcfs", "job-priority", "job-route"]
 
@@ -56,25 +56,25 @@ wait = 10
 [weir.users]
 "alice" = 5001
 
-[weir.route]
-queues = ["debug", "batch", ]
-
-[queues.debug]
-[queues.batch]
+[queues."debug"]
+[queues."batch"]
 [queues.instances]
 
 [policy.jobspec.defaults.system]
 queue = "batch"
-)");
-}
 
-TEST_CASE("plan: a child has its scheduler, the parent's tree and clock, and neither queues nor resources") {
-    const std::string text = child_config(sample_plan(), sample_plan().partitions[1]);
-    CHECK(text.find("\"sched-weir-easy\"") != std::string::npos);
-    CHECK(text.find("scale = 100.000") != std::string::npos);
-    CHECK(text.find("share-tree = \"/s/shares.toml\"") != std::string::npos);
-    CHECK(text.find("[queues") == std::string::npos);
-    CHECK(text.find("resource.config") == std::string::npos);
+[[partition]]
+name = "debug"
+scheduler = "sched-weir-fcfs"
+nodes = 1
+cores-per-node = 8
+
+[[partition]]
+name = "batch"
+scheduler = "sched-weir-easy"
+nodes = 3
+cores-per-node = 8
+)");
 }
 
 TEST_CASE("plan: a single node has its bare name, real time no clock table") {
@@ -82,8 +82,8 @@ TEST_CASE("plan: a single node has its bare name, real time no clock table") {
     plan.nodes = 1;
     plan.host = "here";
     plan.scale = 1;
-    CHECK(parent_config(plan).find("hosts = \"here\"") != std::string::npos);
-    CHECK(parent_config(plan).find("[clock]") == std::string::npos);
+    CHECK(parent_config(plan, {}).find("hosts = \"here\"") != std::string::npos);
+    CHECK(parent_config(plan, {}).find("[clock]") == std::string::npos);
 }
 
 TEST_CASE("plan: strings are quoted as TOML wants") {

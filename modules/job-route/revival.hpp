@@ -7,7 +7,7 @@
 
 #include "libfairshare/base/time.hpp"
 
-namespace weir::cmd {
+namespace weir::route {
 
 /// Times are of one clock that does not step.
 class Revival {
@@ -45,4 +45,4 @@ class Revival {
     Duration next_{};
 };
 
-}  // namespace weir::cmd
+}  // namespace weir::route

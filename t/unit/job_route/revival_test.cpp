@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-#include "cmd/instance/revival.hpp"
+#include "modules/job-route/revival.hpp"
 
 #include <catch2/catch.hpp>
 
 using namespace weir;
-using namespace weir::cmd;
+using namespace weir::route;
 using namespace std::chrono_literals;
 
 TEST_CASE("revival: pauses double from the second death on, up to five minutes, and never end") {

@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: `weir partition ...`: the partitions that an instance keeps, and changes of them. job-route does what is asked.
+#include <algorithm>
+
+#include "cmd/commands/answer.hpp"
+#include "cmd/commands/commands.hpp"
+#include "cmd/common/instance_clock.hpp"
+#include "cmd/common/instances.hpp"
+#include "cmd/common/jobs.hpp"
+#include "cmd/common/table.hpp"
+#include "cmd/common/text.hpp"
+
+namespace weir::cmd {
+namespace {
+
+constexpr std::int64_t size_max = 1 << 24;
+constexpr std::size_t words_shown = 60;  ///< of the reason for a death
+
+/// "up", "drained", "down since ...": what `weir tree` says as well.
+std::string standing_text(const PartitionState& state) {
+    if (state.is_down) {
+        return down_text(state, real_now());
+    }
+    const auto old =
+        std::count_if(state.jobs.begin(), state.jobs.end(), [](const PartitionJob& job) { return !job.is_current; });
+    return state.state + (old == 0   ? ""
+                          : old == 1 ? ", an older instance ends its jobs"
+                                     : ", older instances end theirs");
+}
+
+std::string size_text(const PartitionState& state) {
+    return state.nodes == 0 ? std::to_string(state.cores)
+                            : std::to_string(state.nodes) + "x" + std::to_string(state.cores);
+}
+
+std::string list_text(const std::vector<PartitionState>& states, const Screen& screen) {
+    if (states.empty()) {
+        return "This instance keeps no partitions: write [[partition]] into its configuration.\n";
+    }
+    Table table({{"partition"},
+                 {"queues", Align::left, 2, 10},
+                 {"cores", Align::right},
+                 {"scheduler", Align::left, 1},
+                 {"waiting", Align::right},
+                 {"running", Align::right},
+                 {"job", Align::left, 3},
+                 {"state", Align::left, 0, words_shown}});
+    for (const PartitionState& state : states) {
+        std::int64_t pending = 0, running = 0;
+        for (const PartitionJob& job : state.jobs) {
+            pending += job.pending;
+            running += job.running;
+        }
+        table.add({state.name, listed(state.queues), size_text(state), state.scheduler, std::to_string(pending),
+                   std::to_string(running), state.job == 0 ? "" : job_name(state.job, screen.glyphs.unicode),
+                   standing_text(state)});
+    }
+    return table.text(screen);
+}
+
+Json json_of(const PartitionState& state) {
+    Json queues = Json::array(), jobs = Json::array(), json = Json::object();
+    for (const std::string& queue : state.queues) {
+        queues.append(queue);
+    }
+    for (const PartitionJob& job : state.jobs) {
+        Json one = Json::object();
+        one.set("id", job.job).set("current", job.is_current).set("attached", job.is_attached).set("uri", job.uri);
+        one.set("cores", job.cores).set("pending", job.pending).set("running", job.running).set("own", job.own);
+        jobs.append(std::move(one));
+    }
+    json.set("name", state.name).set("state", state.state).set("queues", std::move(queues));
+    json.set("scheduler", state.scheduler).set("start", state.start);
+    json.set("nodes", state.nodes).set("cores", state.cores).set("deaths", state.deaths).set("why", state.why);
+    json.set("log", state.log);
+    return std::move(json.set("instances", std::move(jobs)));
+}
+
+Exit run_partition_list(Context& context) {
+    return with_instance(context, [&](Client& client) {
+        const std::vector<PartitionState> states = partition_states(client);
+        Json list = Json::array();
+        for (const PartitionState& state : states) {
+            list.append(json_of(state));
+        }
+        Json answer = Json::object();
+        answer.set("partitions", std::move(list));
+        context.print(context.json ? json_text("weir.partitions/1", answer) : list_text(states, context.out));
+        return Exit::ok;
+    });
+}
+
+Exit ask_for(Context& context, Json request, const std::string& done) {
+    return with_instance(context, [&](Client& client) {
+        if (const auto answer = client.call("job-route.partition-change", request); !answer) {
+            return context.fail(answer.error());
+        }
+        if (context.json) {
+            context.print(json_text("weir.partition/1", request));
+        } else {
+            context.note(done);
+        }
+        return Exit::ok;
+    });
+}
+
+Json request_of(const Context& context, const char* op) {
+    Json request = Json::object();
+    request.set("op", op).set("name", context.args.words.front());
+    if (context.args.has("kill")) {
+        request.set("kill", true);
+    }
+    return request;
+}
+
+/// --cores, --nodes and --cores-per-node into a table or a request. false: none is there.
+bool set_size(const Context& context, Json& into) {
+    bool is_there = false;
+    for (const char* key : {"cores", "nodes", "cores-per-node"}) {
+        if (context.args.has(key)) {
+            into.set(key, context.args.integer(key, 0));
+            is_there = true;
+        }
+    }
+    return is_there;
+}
+
+Json option_list(const Args& args, const char* option) {
+    const auto found = args.values.find(option);
+    if (found == args.values.end()) {
+        return {};
+    }
+    Json list = Json::array();
+    for (const std::string& text : found->second) {
+        list.append(text);
+    }
+    return list;
+}
+
+constexpr const char* no_size = "say how large it is: --cores N, or --nodes N --cores-per-node M.";
+
+Exit run_partition_add(Context& context) {
+    const Args& args = context.args;
+    Json table = Json::object();
+    table.set("name", args.words.front());
+    if (!set_size(context, table)) {
+        return context.fail(Exit::usage, no_size);
+    }
+    table.set("queues", option_list(args, "queue")).set("properties", option_list(args, "property"));
+    table.set("options", option_list(args, "scheduler-option"));
+    for (const char* key : {"hosts", "scheduler", "idle-time"}) {
+        if (args.has(key)) {
+            table.set(key, args.text(key));
+        }
+    }
+    if (args.has("on-demand")) {
+        table.set("start", "on-demand");
+    }
+    Json request = Json::object();
+    request.set("op", "add").set("table", std::move(table));
+    return ask_for(context, std::move(request),
+                   "The partition " + args.words.front() + " is there. See: weir partition list");
+}
+
+Exit run_partition_remove(Context& context) {
+    return ask_for(context, request_of(context, "remove"),
+                   "The partition " + context.args.words.front() +
+                       (context.args.has("kill") ? " ends with its jobs." : " ends when its running jobs have ended."));
+}
+
+Exit run_partition_resize(Context& context) {
+    Json request = request_of(context, "resize");
+    if (!set_size(context, request)) {
+        return context.fail(Exit::usage, no_size);
+    }
+    return ask_for(context, std::move(request),
+                   "A new instance of the partition " + context.args.words.front() + " starts; the old one " +
+                       (context.args.has("kill") ? "ends with its jobs." : "ends when its running jobs have ended."));
+}
+
+Exit run_partition_drain(Context& context) {
+    return ask_for(context, request_of(context, "drain"),
+                   "The partition " + context.args.words.front() +
+                       " starts no more jobs. They wait here:  weir partition resume " + context.args.words.front());
+}
+
+Exit run_partition_resume(Context& context) {
+    return ask_for(context, request_of(context, "resume"),
+                   "The partition " + context.args.words.front() + " takes jobs again.");
+}
+
+Exit run_partition_restart(Context& context) {
+    return ask_for(context, request_of(context, "restart"),
+                   "A new instance of the partition " + context.args.words.front() + " starts; the old one " +
+                       (context.args.has("kill") ? "ends with its jobs." : "ends when its running jobs have ended."));
+}
+
+const Option kill_option{"kill", 0, "", "end the running jobs as well", Kind::flag};
+
+std::vector<Option> size_options() {
+    return {{"cores", 'c', "N", "cores in all, on any nodes", Kind::integer, 1, size_max},
+            {"nodes", 'N', "N", "nodes", Kind::integer, 1, size_max},
+            {"cores-per-node", 0, "N", "with --nodes: cores on each", Kind::integer, 1, size_max}};
+}
+
+Command named_command(const char* name, const char* summary, Exit (*run)(Context&)) {
+    Command command;
+    command.name = name;
+    command.summary = summary;
+    command.words = {"NAME", 1, 1};
+    command.run = run;
+    return command;
+}
+
+}  // namespace
+
+Command partition_list_command() {
+    Command command;
+    command.name = "partition list";
+    command.summary = "show the partitions that the instance keeps";
+    command.examples = {"weir partition list  # size, jobs and state of each",
+                        "weir partition list --json  # the same as JSON, with every instance",
+                        "weir --uri /run/weir/batch partition list  # the partitions of a partition"};
+    command.run = run_partition_list;
+    return command;
+}
+
+Command partition_add_command() {
+    Command command = named_command("partition add", "start a further partition", run_partition_add);
+    command.examples = {
+        "weir partition add more --queue batch --cores 4  # four more cores for the queue batch",
+        "weir partition add night --queue batch -N 2 --cores-per-node 8 --scheduler easy  # two nodes",
+        "weir partition add spare --queue batch -c 2 --on-demand --idle-time 10m  # only while jobs want it"};
+    command.options = size_options();
+    command.options.insert(
+        command.options.end(),
+        {{"queue", 'q', "NAME", "a queue that it serves (default: its name); may be repeated"},
+         {"scheduler", 0, "NAME", "easy, fcfs or the name of a module (default: easy; in Flux, Flux's own)"},
+         {"scheduler-option", 0, "K=V", "an argument of the scheduler; may be repeated"},
+         {"hosts", 0, "LIST", "only these hosts"},
+         {"property", 0, "NAME", "only nodes with this property; may be repeated"},
+         {"on-demand", 0, "", "start it when a job waits for it", Kind::flag},
+         {"idle-time", 0, "D", "give it back after so long without a job", Kind::text}});
+    return command;
+}
+
+Command partition_remove_command() {
+    Command command =
+        named_command("partition remove", "end a partition when its running jobs have ended", run_partition_remove);
+    command.examples = {"weir partition remove more  # its waiting jobs go to other partitions",
+                        "weir partition remove more --kill  # at once, with its running jobs",
+                        "weir partition remove more && weir partition list  # what is left"};
+    command.options = {kill_option};
+    return command;
+}
+
+Command partition_resize_command() {
+    Command command =
+        named_command("partition resize", "replace a partition by a larger or smaller one", run_partition_resize);
+    command.examples = {"weir partition resize batch --cores 6  # running jobs end in the old instance",
+                        "weir partition resize batch -N 3 --cores-per-node 8  # three nodes",
+                        "weir partition resize batch --cores 6 --kill  # at once"};
+    command.options = size_options();
+    command.options.push_back(kill_option);
+    return command;
+}
+
+Command partition_drain_command() {
+    Command command = named_command("partition drain", "start no more jobs in a partition", run_partition_drain);
+    command.examples = {"weir partition drain batch  # what runs there goes on",
+                        "weir partition drain batch && weir partition list  # how many still run",
+                        "weir partition resume batch  # the opposite"};
+    return command;
+}
+
+Command partition_resume_command() {
+    Command command =
+        named_command("partition resume", "start jobs in a drained partition again", run_partition_resume);
+    command.examples = {"weir partition resume batch  # jobs go there again",
+                        "weir partition resume batch && weir tree  # and how many wait there",
+                        "weir partition drain batch  # the opposite"};
+    return command;
+}
+
+Command partition_restart_command() {
+    Command command =
+        named_command("partition restart", "replace a partition's instance by a new one", run_partition_restart);
+    command.examples = {"weir partition restart batch  # running jobs end in the old instance",
+                        "weir partition restart batch --kill  # at once",
+                        "weir partition restart batch && weir log --partition batch  # what the new one says"};
+    command.options = {kill_option};
+    return command;
+}
+
+}  // namespace weir::cmd

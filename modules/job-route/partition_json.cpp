@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: see partition_json.hpp.
+#include "modules/job-route/partition_json.hpp"
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <string_view>
+
+#include "libfairshare/base/fsd.hpp"
+#include "libfairshare/base/hostlist.hpp"
+#include "libfairshare/base/nearest_name.hpp"
+
+namespace weir::route {
+namespace {
+
+constexpr std::array<std::string_view, 13> table_keys{
+    "name",      "queues",  "cores", "nodes",     "cores-per-node", "hosts",    "properties",
+    "scheduler", "options", "start", "idle-time", "config",         "partition"};
+constexpr std::int64_t count_max = 1 << 24;
+constexpr std::size_t name_max = 64;
+constexpr std::size_t depth_max = 8;
+
+/// Reads one table; every complaint is a line of `mistakes`.
+class TableReader {
+  public:
+    TableReader(const json_t* table, std::string place, std::string& mistakes)
+        : table_(table), place_(std::move(place)), mistakes_(mistakes) {}
+
+    void complain(const std::string& key, const std::string& right) {
+        const json_t* value = json_object_get(table_, key.c_str());
+        mistakes_ += (mistakes_.empty() ? "" : "\n") + std::string("[") + place_ + "] " + key +
+                     (value != nullptr ? " = " + Json::ref(value).dump() : "") + ": " + right;
+    }
+    const json_t* value(const char* key) const { return json_object_get(table_, key); }
+    bool has(const char* key) const { return value(key) != nullptr; }
+
+    std::string text(const char* key, const char* right) {
+        const json_t* found = value(key);
+        if (found != nullptr && (!json_is_string(found) || json_string_length(found) == 0)) {
+            complain(key, std::string("must be ") + right);
+        }
+        return json_is_string(found) ? json_string_value(found) : std::string();
+    }
+    std::int64_t count(const char* key, std::int64_t otherwise) {
+        const json_t* found = value(key);
+        if (found == nullptr) {
+            return otherwise;
+        }
+        const json_int_t number = json_is_integer(found) ? json_integer_value(found) : 0;
+        if (number < 1 || number > count_max) {
+            complain(key, "must be a whole number from 1 to " + std::to_string(count_max));
+            return otherwise;
+        }
+        return number;
+    }
+    std::vector<std::string> texts(const char* key, const char* right) {
+        std::vector<std::string> list;
+        const json_t* found = value(key);
+        bool is_right = found == nullptr || json_is_array(found);
+        std::size_t i = 0;
+        const json_t* one = nullptr;
+        json_array_foreach(found, i, one) {
+            is_right = is_right && json_is_string(one) && json_string_length(one) > 0;
+            list.emplace_back(json_is_string(one) ? json_string_value(one) : "");
+        }
+        if (!is_right) {
+            complain(key, std::string("must be ") + right);
+        }
+        return list;
+    }
+    void check_keys() {
+        const char* key = nullptr;
+        const json_t* ignored = nullptr;
+        json_object_foreach(const_cast<json_t*>(table_), key, ignored) {
+            if (std::find(table_keys.begin(), table_keys.end(), key) == table_keys.end()) {
+                const std::string meant = did_you_mean(key, table_keys);
+                complain(key, "unknown key" + (meant.empty() ? "" : "; " + meant));
+            }
+        }
+    }
+
+  private:
+    const json_t* table_;
+    std::string place_;
+    std::string& mistakes_;
+};
+
+bool is_partition_name(std::string_view name) {
+    return !name.empty() && name.size() <= name_max && name[0] != '-' &&
+           std::all_of(name.begin(), name.end(), [](unsigned char c) {
+               return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+                      c == '_';
+           });
+}
+
+std::string module_of(const std::string& scheduler) {
+    return scheduler == "easy" || scheduler == "fcfs" ? "sched-weir-" + scheduler : scheduler;
+}
+
+void read_size(TableReader& reader, PartitionSpec& spec) {
+    const bool has_nodes = reader.has("nodes");
+    if (has_nodes == reader.has("cores")) {
+        reader.complain(has_nodes ? "nodes" : "cores", "give either cores = N, or nodes = N with cores-per-node = M");
+    } else if (has_nodes && !reader.has("cores-per-node")) {
+        reader.complain("nodes", "needs cores-per-node = M beside it");
+    } else if (!has_nodes && reader.has("cores-per-node")) {
+        reader.complain("cores-per-node", "goes with nodes = N; cores = N counts those of all nodes");
+    }
+    spec.nodes = reader.count("nodes", 0);
+    spec.cores = has_nodes ? reader.count("cores-per-node", 1) : reader.count("cores", 1);
+    spec.hosts = reader.text("hosts", "a host list, as \"node[0-3]\"");
+    if (!spec.hosts.empty() && !hostlist_decode(spec.hosts)) {
+        reader.complain("hosts", "must be a host list, as \"node[0-3]\"");
+    }
+    spec.properties = reader.texts("properties", "a list of names, as [\"gpu\"]");
+}
+
+void read_start(TableReader& reader, PartitionSpec& spec) {
+    const std::string start = reader.text("start", "\"at-once\" or \"on-demand\"");
+    if (!start.empty() && start != "at-once" && start != "on-demand") {
+        reader.complain("start", "must be \"at-once\" or \"on-demand\"");
+    }
+    spec.is_on_demand = start == "on-demand";
+    if (reader.has("idle-time")) {
+        const auto idle = parse_fsd_with_unit(reader.text("idle-time", "a duration, as \"10m\""));
+        if (!idle || *idle <= Duration::zero()) {
+            reader.complain("idle-time", "must be a duration above 0 with its unit, as \"10m\"");
+        } else {
+            spec.idle = *idle;
+        }
+    }
+}
+
+/// The table without what may change in a running instance.
+std::string digest_of(const json_t* table) {
+    const Json copy = Json::own(json_copy(const_cast<json_t*>(table)));
+    json_object_del(copy.get(), "start");
+    json_object_del(copy.get(), "idle-time");
+    return copy.dump(JSON_COMPACT | JSON_SORT_KEYS);
+}
+
+std::vector<PartitionSpec> read_array(const json_t* array, const std::string& above, std::size_t depth,
+                                      std::string& mistakes);
+
+PartitionSpec read_table(const json_t* table, const std::string& place, std::size_t depth, std::string& mistakes) {
+    TableReader reader(table, place, mistakes);
+    PartitionSpec spec;
+    reader.check_keys();
+    spec.name = reader.text("name", "a name");
+    if (!is_partition_name(spec.name)) {
+        reader.complain("name", "must be a name of at most 64 letters, digits, - and _");
+    }
+    spec.queues = reader.texts("queues", "a list of names of queues");
+    if (spec.queues.empty()) {
+        spec.queues = {spec.name};
+    }
+    read_size(reader, spec);
+    spec.scheduler = module_of(reader.text("scheduler", "\"easy\", \"fcfs\" or the name of a scheduler's module"));
+    spec.options = reader.texts("options", "a list of the scheduler's arguments, as [\"queue-depth=64\"]");
+    read_start(reader, spec);
+    if (const json_t* config = reader.value("config"); config != nullptr) {
+        if (!json_is_object(config)) {
+            reader.complain("config", "must be a table");
+        }
+        spec.config = Json::ref(config).dump();
+    }
+    if (const json_t* below = reader.value("partition"); below != nullptr) {
+        (void)read_array(below, place + ".", depth + 1, mistakes);
+        spec.partitions = Json::ref(below).dump();
+    }
+    spec.digest = digest_of(table);
+    return spec;
+}
+
+std::vector<PartitionSpec> read_array(const json_t* array, const std::string& above, std::size_t depth,
+                                      std::string& mistakes) {
+    const auto complain = [&](const std::string& place, const std::string& what) {
+        mistakes += (mistakes.empty() ? "" : "\n") + std::string("[") + place + "] " + what;
+    };
+    std::vector<PartitionSpec> specs;
+    if (!json_is_array(array) || depth > depth_max) {
+        complain(above + "partition", depth > depth_max ? "partition: at most 8 levels of partitions are possible"
+                                                        : "partition: write a table [[partition]] for each");
+        return specs;
+    }
+    std::set<std::string> names;
+    std::size_t i = 0;
+    const json_t* table = nullptr;
+    json_array_foreach(array, i, table) {
+        const json_t* name = json_object_get(table, "name");
+        const std::string shown = json_is_string(name) ? json_string_value(name) : "#" + std::to_string(i + 1);
+        const std::string place = above + "partition " + shown;
+        if (!json_is_object(table)) {
+            complain(place, "partition: must be a table");
+            continue;
+        }
+        specs.push_back(read_table(table, place, depth, mistakes));
+        if (!names.insert(specs.back().name).second) {
+            complain(place, "name = \"" + specs.back().name + "\": another partition has this name");
+        }
+    }
+    return specs;
+}
+
+}  // namespace
+
+Result<std::vector<PartitionSpec>> decode_partitions(const json_t* array) {
+    std::string mistakes;
+    std::vector<PartitionSpec> specs;
+    if (array != nullptr && !json_is_null(array)) {
+        specs = read_array(array, "", 1, mistakes);
+    }
+    if (!mistakes.empty()) {
+        return Error{std::errc::invalid_argument, mistakes};
+    }
+    return specs;
+}
+
+std::vector<std::string> partition_queues(const json_t* array) {
+    std::vector<std::string> queues;
+    const auto add = [&queues](const json_t* name) {
+        if (json_is_string(name) && std::find(queues.begin(), queues.end(), json_string_value(name)) == queues.end()) {
+            queues.emplace_back(json_string_value(name));
+        }
+    };
+    std::size_t i = 0;
+    const json_t* table = nullptr;
+    json_array_foreach(array, i, table) {
+        const json_t* list = json_object_get(table, "queues");
+        std::size_t j = 0;
+        const json_t* queue = nullptr;
+        json_array_foreach(list, j, queue) {
+            add(queue);
+        }
+        if (json_array_size(list) == 0) {
+            add(json_object_get(table, "name"));
+        }
+    }
+    return queues;
+}
+
+json_t* partition_table_of(const json_t* array, const std::string& name) {
+    std::size_t i = 0;
+    json_t* table = nullptr;
+    json_array_foreach(const_cast<json_t*>(array), i, table) {
+        const json_t* found = json_object_get(table, "name");
+        if (json_is_string(found) && name == json_string_value(found)) {
+            return table;
+        }
+    }
+    return nullptr;
+}
+
+// ---- changes ----
+
+Result<PartitionChanges> PartitionChanges::parse(const std::string& text) {
+    auto document = Json::parse(text);
+    if (!document || !json_is_object(document->at("changes").get())) {
+        return Error{std::errc::invalid_argument, document ? "it has no \"changes\"" : document.error().message};
+    }
+    return PartitionChanges(document->at("changes"));
+}
+
+std::string PartitionChanges::text() const {
+    Json document = Json::object();
+    document.set("version", 1).set("changes", changes_.share());
+    return document.dump(JSON_INDENT(1)) + "\n";
+}
+
+Json PartitionChanges::applied_to(const json_t* configured, std::vector<std::string>* forgotten) {
+    std::vector<std::string> stale;
+    const char* name = nullptr;
+    json_t* change = nullptr;
+    json_object_foreach(changes_.get(), name, change) {
+        const json_t* table = partition_table_of(configured, name);
+        const json_t* over = json_object_get(change, "over");
+        const bool is_same = table == nullptr ? !json_is_object(over)
+                                              : json_equal(const_cast<json_t*>(table), const_cast<json_t*>(over)) == 1;
+        if (!is_same) {
+            stale.emplace_back(name);
+        }
+    }
+    for (const std::string& one : stale) {
+        json_object_del(changes_.get(), one.c_str());
+    }
+    if (forgotten != nullptr) {
+        *forgotten = stale;
+    }
+    Json array = Json::array();
+    std::size_t i = 0;
+    json_t* table = nullptr;
+    json_array_foreach(const_cast<json_t*>(configured), i, table) {
+        const json_t* own = json_object_get(table, "name");
+        const json_t* over = json_is_string(own) ? json_object_get(changes_.get(), json_string_value(own)) : nullptr;
+        const json_t* now = json_object_get(over, "now");
+        if (now == nullptr || json_is_object(now)) {
+            array.append(Json::ref(now == nullptr ? table : now));
+        }
+    }
+    json_object_foreach(changes_.get(), name, change) {
+        const json_t* now = json_object_get(change, "now");
+        if (json_is_object(now) && partition_table_of(configured, name) == nullptr) {
+            array.append(Json::ref(now));
+        }
+    }
+    return array;
+}
+
+Json PartitionChanges::change_of(const json_t* configured, const std::string& name) {
+    Json change = changes_.at(name.c_str());
+    if (!change) {
+        const json_t* table = partition_table_of(configured, name);
+        change = Json::object();
+        change.set("over", table != nullptr ? Json::ref(table) : Json::own(json_null()));
+        changes_.set(name.c_str(), change.share());
+    }
+    return change;
+}
+
+void PartitionChanges::set(const json_t* configured, const std::string& name, Json table) {
+    Json change = change_of(configured, name);
+    change.set("now", table ? std::move(table) : Json::own(json_null()));
+    if (json_is_null(change.at("now").get()) && json_is_null(change.at("over").get())) {
+        json_object_del(changes_.get(), name.c_str());  // what a command had added
+    }
+}
+
+void PartitionChanges::set_drained(const json_t* configured, const std::string& name, bool is_drained) {
+    change_of(configured, name).set("drained", is_drained);
+}
+
+bool PartitionChanges::is_drained(const std::string& name) const {
+    return json_is_true(changes_.at(name.c_str()).at("drained").get());
+}
+
+}  // namespace weir::route

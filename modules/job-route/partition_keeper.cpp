@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: PartitionKeeper's work for the table: jobs, and the journal. See partition_keeper.hpp.
+#include "modules/job-route/partition_keeper.hpp"
+
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <sstream>
+
+#include "libfairshare/base/signed_jobspec.hpp"
+#include "modules/common/monotonic_clock.hpp"
+#include "modules/common/parent_link.hpp"
+
+namespace weir::route {
+namespace {
+
+using flux::Failure;
+
+constexpr std::size_t words_max = 300;  ///< bytes of a dead partition's last line
+
+std::string attribute_of(flux_t* h, const char* name) {
+    const char* value = flux_attr_get(h, name);
+    return value != nullptr ? value : "";
+}
+
+std::vector<std::string> split_paths(const std::string& text) {
+    std::vector<std::string> paths;
+    std::istringstream in(text);
+    for (std::string path; std::getline(in, path, ':');) {
+        paths.push_back(path);
+    }
+    return paths;
+}
+
+LaunchPlace place_of(flux_t* h) {
+    LaunchPlace place;
+    std::error_code ignored;
+    const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", ignored);
+    place.broker = program.filename() == "weir-broker" ? program.string() : "";
+    place.rundir = attribute_of(h, "rundir");
+    place.statedir = attribute_of(h, "statedir");
+    const std::string log = attribute_of(h, "log-filename");
+    place.log_folder = log.empty() ? "" : std::filesystem::path(log).parent_path().string();
+    place.config_files = split_paths(attribute_of(h, "config.files"));
+    for (const char* name : {"PATH", "HOME", "USER", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "PYTHONPATH", "TMPDIR"}) {
+        if (const char* value = std::getenv(name)) {
+            place.environment[name] = value;
+        }
+    }
+    return place;
+}
+
+Duration monotonic_now() {
+    return duration_from_seconds(flux::monotonic_seconds());
+}
+
+std::string last_line(const std::string& text) {
+    std::istringstream lines(text);
+    std::string last;
+    for (std::string line; std::getline(lines, line);) {
+        last = line.empty() ? last : line;
+    }
+    return last.substr(0, words_max);
+}
+
+}  // namespace
+
+PartitionKeeper::PartitionKeeper(flux_t* h, RouteTable& routes, std::function<void()> changed)
+    : h_(h), routes_(routes), changed_(std::move(changed)), place_(place_of(h)) {
+    place_.job_manager = Json::ref(flux::conf_table(h, "job-manager")).deep_copy();
+    configured_ = Json::ref(flux::conf_table(h, "partition")).deep_copy();
+    queues_ = Json::ref(flux::conf_table(h, "queues")).deep_copy();
+    route_ = Json::ref(json_object_get(flux::conf_table(h, "weir"), "route")).deep_copy();
+    place_.has_instance_queue = queues_.at(instance_queue).get() != nullptr;
+    read_changes();
+    (void)checked(configured_.get(), queues_.get(), route_.get());
+    put_in_force();
+    timer_.reset(
+        flux_timer_watcher_create(flux_get_reactor(h), 0., 0., flux::on_watcher<&PartitionKeeper::look>, this));
+    if (!timer_) {
+        flux::fail_errno("timer");
+    }
+    const int request = FLUX_MSGTYPE_REQUEST;
+    handlers_ =
+        flux::add_handlers(h, flux::service_name(h, "job-route"),
+                           {
+                               {request, "config-reload", flux::on_request<&PartitionKeeper::config_reload>, 0},
+                               {request, "partitions", flux::on_request<&PartitionKeeper::partitions>, FLUX_ROLE_USER},
+                               {request, "partition-change", flux::on_request<&PartitionKeeper::change>, 0},
+                           },
+                           this);
+}
+
+// ---- the journal ----
+
+/// The owner's word alone: anybody else's attribute of that name means nothing.
+void PartitionKeeper::submitted(JobId id, const JournalEvent& event, const JobFacts& facts) {
+    if (facts.partition.empty() || event.userid != getuid()) {
+        return;
+    }
+    jobs_[id];
+    table_.started(facts.partition, facts.partition_folder, id);
+    if (!table_.has_job(id)) {
+        PartitionInstance instance;
+        instance.job = id;
+        instance.digest = facts.partition_digest;
+        instance.folder = facts.partition_folder;
+        table_.adopt(facts.partition, instance);
+    }
+}
+
+void PartitionKeeper::event(JobId id, const JournalEvent& event) {
+    const auto job = jobs_.find(id);
+    if (job == jobs_.end()) {
+        return;
+    }
+    if (event.kind == JournalEvent::Kind::finish) {
+        job->second.status = event.status;
+    } else if (event.kind == JournalEvent::Kind::exception && event.severity == 0) {
+        job->second.note = event.type + (event.note.empty() ? "" : ": " + event.note);
+    } else if (event.kind == JournalEvent::Kind::clean && !std::exchange(job->second.is_told, true)) {
+        ask_last_words(id);
+    }
+}
+
+void PartitionKeeper::ready() {
+    is_ready_ = true;
+    look();
+}
+
+void PartitionKeeper::reset() {
+    is_ready_ = false;
+    starting_.clear();
+    words_.clear();
+    jobs_.clear();
+    table_ = PartitionTable();
+    put_in_force();
+}
+
+// ---- the table ----
+
+void PartitionKeeper::look() {
+    if (!is_ready_) {
+        return;
+    }
+    std::map<JobId, ChildLoad> loads;
+    for (const ChildView& child : routes_.children()) {
+        loads[child.job] = {child.is_attached, child.pending + child.running + child.own_jobs};
+    }
+    table_.look({monotonic_now(),
+                 [&loads](JobId job) {
+                     const auto found = loads.find(job);
+                     return found != loads.end() ? found->second : ChildLoad{};
+                 },
+                 [this](const std::vector<std::string>& queues) { return routes_.is_awaited(queues); }});
+    perform();
+    arm();
+}
+
+void PartitionKeeper::arm() {
+    flux_watcher_stop(timer_.get());
+    if (!table_.partitions().empty()) {
+        const double pause = std::max(0.01, to_seconds(table_.next_look(monotonic_now())));
+        flux_timer_watcher_reset(timer_.get(), flux::real_seconds(h_, pause), 0.);
+        flux_watcher_start(timer_.get());
+    }
+}
+
+void PartitionKeeper::perform() {
+    bool is_news = false;
+    for (const PartitionAction& action : table_.take()) {
+        switch (action.kind) {
+            case PartitionAction::Kind::start:
+                start(action.name, action.folder);
+                break;
+            case PartitionAction::Kind::drain:
+            case PartitionAction::Kind::resume:
+                routes_.set_drained(action.job, action.kind == PartitionAction::Kind::drain);
+                is_news = true;
+                break;
+            case PartitionAction::Kind::cancel:
+                cancel(action.job, action.text);
+                break;
+            case PartitionAction::Kind::say:
+                flux::log(h_, action.severity, action.text);
+                break;
+        }
+    }
+    if (is_news) {
+        changed_();
+    }
+}
+
+void PartitionKeeper::start(const std::string& name, int folder) {
+    const flux::Caught caught = flux::catching([&] {
+        const PartitionSpec& spec = table_.partitions().at(name).spec;
+        const PartitionPaths paths = partition_paths(spec, place_, folder);
+        for (const std::string& path : {paths.rundir, paths.statedir}) {
+            if (!path.empty() && mkdir(path.c_str(), 0700) < 0 && errno != EEXIST) {
+                flux::fail_errno(path);
+            }
+        }
+        Json payload = Json::object();
+        payload.set("J", sign_none(partition_jobspec(spec, place_, folder), getuid()));
+        payload.set("urgency", FLUX_JOB_URGENCY_DEFAULT).set("flags", 0);
+        flux::Future future = flux::rpc(h_, "job-ingest.submit", payload);
+        flux_future_t* key = future.get();
+        flux::then<&PartitionKeeper::on_started>(key, this);
+        starting_.emplace(key, Starting{std::move(future), name, folder});
+    });
+    if (caught.errnum != 0) {
+        table_.start_failed(name, folder, caught.message, monotonic_now());
+        perform();
+    }
+}
+
+/// That it was submitted, the journal says as well; here the first of both counts.
+void PartitionKeeper::on_started(flux_future_t* f) {
+    const auto found = starting_.find(f);
+    if (found == starting_.end()) {
+        return;
+    }
+    const Starting starting = std::move(found->second);
+    starting_.erase(found);
+    json_int_t id = 0;
+    const flux::Caught caught = flux::catching([&] {
+        const Json answer = flux::rpc_get(f, "submit");
+        if (json_unpack(answer.get(), "{s:I}", "id", &id) < 0) {
+            throw Failure(EPROTO, "submit: the answer has no id");
+        }
+    });
+    if (caught.errnum != 0) {
+        table_.start_failed(starting.name, starting.folder, caught.message, monotonic_now());
+    } else {
+        table_.started(starting.name, starting.folder, JobId{static_cast<std::uint64_t>(id)});
+    }
+    perform();
+    arm();
+}
+
+void PartitionKeeper::cancel(JobId job, const std::string& why) {
+    Json payload = Json::object();
+    payload.set("id", job.value).set("type", "cancel").set("severity", 0).set("note", why);
+    flux::Future future = flux::rpc(h_, "job-manager.raise", payload);
+    flux_future_t* key = future.get();
+    flux::then<&PartitionKeeper::on_canceled>(key, this);
+    cancels_.emplace(key, std::move(future));
+}
+
+/// One that has ended meanwhile needs none.
+void PartitionKeeper::on_canceled(flux_future_t* f) {
+    const flux::Caught caught = flux::catching([f] { (void)flux::rpc_get(f, "ending a partition"); });
+    if (caught.errnum != 0 && caught.errnum != ENOENT) {
+        flux::log(h_, LOG_WARNING, caught.message);
+    }
+    cancels_.erase(f);
+}
+
+// ---- the end of an instance ----
+
+/// A stock Flux has no such service; then the exit code must do.
+void PartitionKeeper::ask_last_words(JobId job) {
+    Json payload = Json::object();
+    payload.set("id", job.value).set("offset", 0).set("stream", "stderr");
+    flux::Future future = flux::rpc(h_, "job-exec.output", payload);
+    flux_future_t* key = future.get();
+    flux::then<&PartitionKeeper::on_last_words>(key, this);
+    words_.emplace(key, std::pair(std::move(future), job));
+}
+
+void PartitionKeeper::on_last_words(flux_future_t* f) {
+    const auto found = words_.find(f);
+    if (found == words_.end()) {
+        return;
+    }
+    const auto [future, job] = std::move(found->second);
+    words_.erase(found);
+    std::string words;
+    (void)flux::catching([&words, f] {
+        const Json answer = flux::rpc_get(f, "output");
+        words = last_line(answer.string_at("data").value_or(""));
+    });
+    table_.ended(job, how_it_ended(job, words), monotonic_now());
+    jobs_.erase(job);
+    look();
+}
+
+std::string PartitionKeeper::how_it_ended(JobId job, const std::string& words) const {
+    const auto found = jobs_.find(job);
+    const End end = found != jobs_.end() ? found->second : End{};
+    if (end.status >= 0 && WIFSIGNALED(end.status)) {
+        return "killed by signal " + std::to_string(WTERMSIG(end.status));
+    }
+    const std::string how = !end.note.empty() ? end.note
+                            : end.status < 0  ? "it never ran"
+                                              : "exit code " + std::to_string(WEXITSTATUS(end.status));
+    return how + (words.empty() || end.status == 0 ? "" : "; it said: " + words);
+}
+
+}  // namespace weir::route

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the RPCs behind PartitionTable: it submits and ends the jobs that are partitions, reads [[partition]] of the
+// configuration, answers `weir partition`, and keeps its changes in a file. Decides nothing. Source: RFC 6; payloads in
+// README.md.
+#pragma once
+#include <functional>
+#include <list>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "modules/common/flux_cpp.hpp"
+#include "modules/job-route/partition_json.hpp"
+#include "modules/job-route/partition_launch.hpp"
+#include "modules/job-route/partition_table.hpp"
+#include "modules/job-route/route_table.hpp"
+
+namespace weir::route {
+
+class PartitionKeeper {
+  public:
+    /// \param changed the route table has news: take its actions. Throws Failure for a configuration that makes no
+    /// sense.
+    PartitionKeeper(flux_t* h, RouteTable& routes, std::function<void()> changed);
+    flux_t* flux() const { return h_; }
+
+    // ---- from the journal ----
+    void submitted(JobId id, const JournalEvent& event, const JobFacts& facts);
+    void event(JobId id, const JournalEvent& event);
+    /// The journal's backlog is complete: from now on partitions are started.
+    void ready();
+    /// The journal starts over.
+    void reset();
+
+    /// Children changed, or time has passed.
+    void look();
+
+  private:
+    struct End {
+        int status = -1;   ///< as wait(2) gives it
+        std::string note;  ///< of a fatal exception
+        bool is_told = false;
+    };
+    struct Starting {
+        flux::Future future;
+        std::string name;
+        int folder = 0;
+    };
+    Json config_reload(const flux_msg_t* msg);
+    Json partitions(const flux_msg_t* msg);
+    Json change(const flux_msg_t* msg);
+
+    void read_changes();
+    Status write_changes();
+    Status check_queues(const std::vector<PartitionSpec>& specs, const json_t* queues, const json_t* route) const;
+    std::vector<PartitionSpec> checked(const json_t* array, const json_t* queues, const json_t* route) const;
+    void put_in_force();
+    void set_table(const std::string& name, Json table);
+    void add(const Json& request);
+    void resize(const Json& request, const std::string& name);
+
+    void perform();
+    void start(const std::string& name, int folder);
+    void on_started(flux_future_t* f);
+    void cancel(JobId job, const std::string& why);
+    void on_canceled(flux_future_t* f);
+    void ask_last_words(JobId job);
+    void on_last_words(flux_future_t* f);
+    std::string how_it_ended(JobId job, const std::string& words) const;
+    void arm();
+    Json view_of(const std::string& name, const PartitionTable::Partition& partition) const;
+
+    flux_t* h_;
+    RouteTable& routes_;
+    std::function<void()> changed_;
+    LaunchPlace place_;
+    std::string changes_file_;  ///< empty: they are kept in memory alone
+    PartitionChanges changes_;
+    Json configured_;  ///< [[partition]]
+    Json in_force_;    ///< with the changes
+    Json queues_;      ///< [queues]
+    Json route_;       ///< [weir.route]
+    PartitionTable table_;
+    bool is_ready_ = false;
+    std::map<JobId, End> jobs_;  ///< active jobs that are instances of partitions
+    std::map<flux_future_t*, Starting> starting_;
+    std::map<flux_future_t*, std::pair<flux::Future, JobId>> words_;
+    std::map<flux_future_t*, flux::Future> cancels_;
+    flux::Watcher timer_;
+    flux::Handlers handlers_;  // last: gone before what they call
+};
+
+}  // namespace weir::route

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: PartitionKeeper's configuration, the requests of people, and the file of what they changed.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+
+#include "modules/common/monotonic_clock.hpp"
+#include "modules/job-route/partition_keeper.hpp"
+
+namespace weir::route {
+namespace {
+
+using flux::Failure;
+using flux::value_or_throw;
+
+/// A new file beside it, renamed when it is complete.
+Status write_whole(const std::string& path, const std::string& text) {
+    const std::string beside = path + ".new";
+    (void)unlink(beside.c_str());
+    const int fd = open(beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    const bool is_written =
+        fd >= 0 && write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size()) && fsync(fd) == 0;
+    const int failed = errno;
+    if (fd >= 0) {
+        close(fd);
+    }
+    if (!is_written || rename(beside.c_str(), path.c_str()) < 0) {
+        return Error{static_cast<std::errc>(is_written ? errno : failed),
+                     path + ": " + std::strerror(is_written ? errno : failed)};
+    }
+    return Done{};
+}
+
+bool has_name(const json_t* list, const std::string& name) {
+    std::size_t i = 0;
+    const json_t* one = nullptr;
+    json_array_foreach(list, i, one) {
+        if (json_is_string(one) && name == json_string_value(one)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+std::string text_of(const Json& request, const char* key) {
+    const auto text = request.string_at(key);
+    if (!text) {
+        throw Failure(EPROTO, std::string("partition-change wants ") + key + ":s");
+    }
+    return *text;
+}
+
+std::string state_of(const PartitionTable::Partition& partition) {
+    const bool is_up = partition.current && partition.current->is_attached;
+    return !partition.is_wanted   ? "ending"
+           : partition.is_drained ? "drained"
+           : is_up                ? "up"
+           : partition.is_down    ? "down"
+           : partition.is_off     ? "off"
+                                  : "starting";
+}
+
+}  // namespace
+
+// ---- the configuration ----
+
+void PartitionKeeper::read_changes() {
+    if (place_.statedir.empty()) {
+        return;
+    }
+    changes_file_ = place_.statedir + "/partitions.json";
+    std::ifstream file(changes_file_);
+    if (!file) {
+        return;  // nobody has changed anything
+    }
+    std::ostringstream text;
+    text << file.rdbuf();
+    auto changes = PartitionChanges::parse(text.str());
+    if (changes) {
+        changes_ = std::move(*changes);
+    } else {
+        flux::log(h_, LOG_ERR, changes_file_ + ": " + changes.error().message + "; the configuration alone counts");
+    }
+}
+
+Status PartitionKeeper::write_changes() {
+    return changes_file_.empty() ? Status(Done{}) : write_whole(changes_file_, changes_.text());
+}
+
+Status PartitionKeeper::check_queues(const std::vector<PartitionSpec>& specs, const json_t* queues,
+                                     const json_t* route) const {
+    for (const PartitionSpec& spec : specs) {
+        for (const std::string& queue : spec.queues) {
+            const std::string lead = "[partition " + spec.name + "] queues: ";
+            if (json_object_get(queues, queue.c_str()) == nullptr) {
+                return Error{std::errc::invalid_argument,
+                             lead + "there is no queue " + queue + "; write a table [queues." + queue + "]"};
+            }
+            if (route != nullptr && !has_name(route, queue)) {
+                return Error{std::errc::invalid_argument,
+                             lead + "jobs of the queue " + queue +
+                                 " run in this instance itself; write it into [weir.route] queues, or a [[partition]] "
+                                 "for it into the configuration"};
+            }
+        }
+    }
+    return Done{};
+}
+
+/// Throws Failure. `array` is what is to be in force; a command can add no queue to those that are routed.
+std::vector<PartitionSpec> PartitionKeeper::checked(const json_t* array, const json_t* queues,
+                                                    const json_t* route) const {
+    auto specs = value_or_throw(decode_partitions(array));
+    (void)value_or_throw(check_queues(specs, queues, nullptr));
+    Json routed = Json::array();
+    for (const std::string& queue : partition_queues(configured_.get())) {
+        routed.append(queue);
+    }
+    if (json_t* named = json_object_get(route, "queues"); json_is_array(named)) {
+        json_array_extend(routed.get(), named);
+    }
+    if (array != configured_.get()) {
+        (void)value_or_throw(check_queues(specs, queues, routed.get()));
+    }
+    return specs;
+}
+
+/// The configuration has been checked. A file of changes that makes no sense does not count.
+void PartitionKeeper::put_in_force() {
+    std::vector<std::string> forgotten;
+    in_force_ = changes_.applied_to(configured_.get(), &forgotten);
+    for (const std::string& name : forgotten) {
+        flux::log(h_, LOG_NOTICE,
+                  "The configuration of the partition " + name +
+                      " has changed: what `weir partition` had set for it counts no more.");
+    }
+    auto specs = decode_partitions(in_force_.get());
+    if (!specs) {
+        flux::log(h_, LOG_ERR, changes_file_ + ": " + specs.error().message + "; the configuration alone counts");
+        changes_ = PartitionChanges();
+        in_force_ = changes_.applied_to(configured_.get());
+        specs = value_or_throw(decode_partitions(in_force_.get()));
+    }
+    std::vector<std::string> names;
+    for (const PartitionSpec& spec : *specs) {
+        names.push_back(spec.name);
+    }
+    table_.configure(std::move(*specs));
+    for (const std::string& name : names) {
+        (void)table_.set_drained(name, changes_.is_drained(name));
+    }
+}
+
+Json PartitionKeeper::config_reload(const flux_msg_t* msg) {
+    json_t* array = nullptr;
+    json_t* queues = nullptr;
+    json_t* route = nullptr;
+    flux::unpack(msg, "{s?o s?o s?{s?o}}", "partition", &array, "queues", &queues, "weir", "route", &route);
+    (void)value_or_throw(check_queues(value_or_throw(decode_partitions(array)), queues, nullptr));
+    configured_ = Json::ref(array).deep_copy();
+    queues_ = Json::ref(queues).deep_copy();
+    route_ = Json::ref(route).deep_copy();
+    put_in_force();
+    look();
+    return {};
+}
+
+// ---- people ----
+
+Json PartitionKeeper::view_of(const std::string& name, const PartitionTable::Partition& partition) const {
+    const PartitionSpec& spec = partition.spec;
+    const Duration now = duration_from_seconds(flux::monotonic_seconds());
+    Json queues = Json::array(), instances = Json::array();
+    for (const std::string& queue : spec.queues) {
+        queues.append(queue);
+    }
+    const auto add = [&](const PartitionInstance& instance, const char* role) {
+        const PartitionPaths paths = partition_paths(spec, place_, instance.folder);
+        Json one = Json::object();
+        one.set("job", instance.job.value).set("role", role).set("rundir", paths.rundir).set("log", paths.log);
+        for (const ChildView& child : routes_.children()) {
+            if (child.job == instance.job && instance.job.value != 0) {
+                one.set("uri", child.uri).set("attached", child.is_attached).set("cores", child.cores);
+                one.set("pending", child.pending).set("running", child.running).set("own", child.own_jobs);
+            }
+        }
+        instances.append(std::move(one));
+    };
+    if (partition.current) {
+        add(*partition.current, "current");
+    }
+    for (const PartitionInstance& instance : partition.old) {
+        add(instance, "draining");
+    }
+    Json view = Json::object();
+    view.set("name", name).set("state", state_of(partition)).set("queues", std::move(queues));
+    view.set("down", partition.is_down).set("deaths", partition.revival.deaths()).set("why", partition.why);
+    view.set("for", to_seconds(now - partition.changed));
+    view.set("next_in", to_seconds(partition.revival.next() - now));
+    view.set("nodes", spec.nodes).set("cores", spec.cores).set("scheduler", spec.scheduler);
+    view.set("start", spec.is_on_demand ? "on-demand" : "at-once").set("idle_time", to_seconds(spec.idle));
+    view.set("log", partition_paths(spec, place_, 0).log);
+    return std::move(view.set("instances", std::move(instances)));
+}
+
+// Guest: reads what partitions there are and how they are, as `weir tree` shows it.
+Json PartitionKeeper::partitions(const flux_msg_t*) {
+    Json list = Json::array();
+    for (const auto& [name, partition] : table_.partitions()) {
+        list.append(view_of(name, partition));
+    }
+    Json answer = Json::object();
+    return std::move(answer.set("partitions", std::move(list)));
+}
+
+/// Checks the whole with the new table; a null one removes.
+void PartitionKeeper::set_table(const std::string& name, Json table) {
+    auto parsed = value_or_throw(PartitionChanges::parse(changes_.text()));
+    parsed.set(configured_.get(), name, std::move(table));
+    const Json array = parsed.applied_to(configured_.get());
+    (void)checked(array.get(), queues_.get(), route_.get());
+    changes_ = std::move(parsed);
+    (void)value_or_throw(write_changes());
+    put_in_force();
+}
+
+void PartitionKeeper::add(const Json& request) {
+    const Json table = request.at("table");
+    const std::string name = text_of(table, "name");
+    if (partition_table_of(in_force_.get(), name) != nullptr) {
+        throw Failure(EEXIST, "there is a partition " + name + " already");
+    }
+    set_table(name, table.deep_copy());
+}
+
+void PartitionKeeper::resize(const Json& request, const std::string& name) {
+    Json table = Json::ref(partition_table_of(in_force_.get(), name)).deep_copy();
+    if (!table) {
+        throw Failure(ENOENT, "no partition has the name " + name);
+    }
+    if (request.at("cores")) {
+        json_object_del(table.get(), "nodes");
+        json_object_del(table.get(), "cores-per-node");
+    } else if (request.at("nodes")) {
+        json_object_del(table.get(), "cores");
+    }
+    for (const char* key : {"cores", "nodes", "cores-per-node"}) {
+        if (Json value = request.at(key)) {
+            table.set(key, std::move(value));
+        }
+    }
+    set_table(name, std::move(table));
+}
+
+/// {op, name, ...}: add {table}, remove {kill?}, resize {cores | nodes, cores-per-node?, kill?}, drain, resume, restart
+/// {kill?}, close.
+Json PartitionKeeper::change(const flux_msg_t* msg) {
+    const char* payload = nullptr;
+    if (flux_request_decode(msg, nullptr, &payload) < 0) {
+        flux::fail_errno("partition-change");
+    }
+    const Json request = Json::parse_payload(payload != nullptr ? payload : "");
+    const std::string op = text_of(request, "op");
+    const bool is_killed = request.boolean_at("kill").value_or(false);
+    const std::string name = op == "close" ? ""
+                             : op == "add" ? text_of(request.at("table"), "name")
+                                           : text_of(request, "name");
+    if (op == "close") {
+        table_.close();
+    } else if (op == "add") {
+        add(request);
+    } else if (op == "remove") {
+        if (partition_table_of(in_force_.get(), name) == nullptr) {
+            throw Failure(ENOENT, "no partition has the name " + name);
+        }
+        set_table(name, Json::own(json_null()));
+    } else if (op == "resize") {
+        resize(request, name);
+    } else if (op == "drain" || op == "resume") {
+        (void)value_or_throw(table_.set_drained(name, op == "drain"));
+        changes_.set_drained(configured_.get(), name, op == "drain");
+        (void)value_or_throw(write_changes());
+    } else if (op == "restart") {
+        (void)value_or_throw(table_.restart(name, false));
+    } else {
+        throw Failure(EPROTO, "unknown op " + op);
+    }
+    look();
+    if (is_killed) {
+        (void)table_.kill_old(name);
+    }
+    perform();
+    return {};
+}
+
+}  // namespace weir::route

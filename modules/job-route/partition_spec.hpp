@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: what a [[partition]] table says, as values. Must not know JSON, files or jobs.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "libfairshare/base/time.hpp"
+
+namespace weir::route {
+
+/// A child instance that its parent keeps: started, started again when it dies, replaced when it changes.
+struct PartitionSpec {
+    std::string name;
+    std::vector<std::string> queues;  ///< of the parent, at least one
+    std::int64_t nodes = 0;           ///< 0: cores on any nodes, at least one node otherwise
+    std::int64_t cores = 1;           ///< on each node; in all, where nodes is 0
+    std::string hosts;                ///< RFC 29 host list; empty: any
+    std::vector<std::string> properties;
+    std::string scheduler;             ///< module, "sched-weir-easy"
+    std::vector<std::string> options;  ///< its arguments
+    bool is_on_demand = false;         ///< it starts when a job waits for it
+    Duration idle{};                   ///< without a job for so long, it is given back; 0: never
+    std::string config;      ///< JSON object that its instance reads on top of what it gets by itself; or empty
+    std::string partitions;  ///< JSON array of partitions of its own, or empty
+    std::string digest;      ///< differs where an instance must be replaced to follow a change
+
+    friend bool operator==(const PartitionSpec&, const PartitionSpec&) = default;
+};
+
+}  // namespace weir::route

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: see partition_table.hpp.
+#include "modules/job-route/partition_table.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "libfairshare/base/fsd.hpp"
+
+namespace weir::route {
+namespace {
+
+using ActionKind = PartitionAction::Kind;
+
+constexpr int log_error = 3;  // severities of syslog(3)
+constexpr int log_notice = 5;
+constexpr Duration look_pause = std::chrono::seconds(1);
+
+Error unknown_partition(const std::string& name) {
+    return {std::errc::no_such_file_or_directory, "no partition has the name " + name};
+}
+
+}  // namespace
+
+PartitionTable::Partition* PartitionTable::find(const std::string& name) {
+    const auto found = partitions_.find(name);
+    return found != partitions_.end() ? &found->second : nullptr;
+}
+
+void PartitionTable::configure(std::vector<PartitionSpec> specs) {
+    std::set<std::string> names;
+    for (PartitionSpec& spec : specs) {
+        names.insert(spec.name);
+        const auto [entry, is_new] = partitions_.try_emplace(spec.name);
+        Partition& partition = entry->second;
+        if (is_new || !partition.is_wanted) {
+            partition.is_off = spec.is_on_demand;
+        }
+        partition.is_wanted = true;
+        if (!is_new && partition.spec.digest != spec.digest) {  // what was wrong may be right now
+            partition.revival = Revival();
+        }
+        partition.spec = std::move(spec);
+    }
+    for (auto& [name, partition] : partitions_) {
+        partition.is_wanted = names.count(name) > 0;
+    }
+}
+
+void PartitionTable::adopt(const std::string& name, const PartitionInstance& instance) {
+    const auto [entry, is_new] = partitions_.try_emplace(name);
+    Partition& partition = entry->second;
+    if (is_new) {
+        partition.spec.name = name;
+        partition.is_wanted = false;
+    }
+    PartitionInstance adopted = instance;
+    adopted.is_adopted = true;
+    const bool is_current = !partition.current && partition.is_wanted && partition.spec.digest == instance.digest;
+    if (is_current) {
+        partition.current = adopted;
+        partition.is_off = false;
+    } else {
+        partition.old.push_back(adopted);
+        act(ActionKind::drain, adopted.job);
+    }
+}
+
+void PartitionTable::started(const std::string& name, int folder, JobId job) {
+    Partition* partition = find(name);
+    if (partition == nullptr) {
+        return;
+    }
+    if (partition->current && partition->current->job.value == 0 && partition->current->folder == folder) {
+        partition->current->job = job;
+        if (partition->is_drained) {
+            act(ActionKind::drain, job);
+        }
+    }
+    for (PartitionInstance& instance : partition->old) {
+        if (instance.job.value == 0 && instance.folder == folder) {  // replaced before it had a job
+            instance.job = job;
+            act(ActionKind::drain, job);
+        }
+    }
+    if (is_closed_) {
+        act(ActionKind::cancel, job);
+    }
+}
+
+void PartitionTable::start_failed(const std::string& name, int folder, const std::string& why, Duration now) {
+    Partition* partition = find(name);
+    if (partition == nullptr) {
+        return;
+    }
+    const auto is_it = [folder](const PartitionInstance& instance) {
+        return instance.job.value == 0 && instance.folder == folder;
+    };
+    std::erase_if(partition->old, is_it);
+    if (partition->current && is_it(*partition->current)) {
+        partition->current.reset();
+        note_death(*partition, "it cannot start: " + why, now);
+    }
+}
+
+void PartitionTable::note_death(Partition& partition, const std::string& why, Duration now) {
+    partition.revival.ended(now);
+    partition.changed = partition.is_down ? partition.changed : now;
+    partition.is_down = true;
+    partition.why = why;
+    const Duration pause = partition.revival.next() - now;
+    const int deaths = partition.revival.deaths();
+    const std::string when = pause > Duration::zero() ? "in " + duration_text(pause) : "now";
+    const std::string nth = deaths == 1 ? "" : ", death " + std::to_string(deaths) + " in a row";
+    say(log_error,
+        "The partition " + partition.spec.name + " ended (" + why + ")" + nth + "; it starts again " + when + ".");
+}
+
+void PartitionTable::ended(JobId job, const std::string& why, Duration now) {
+    for (auto& [name, partition] : partitions_) {
+        if (std::erase_if(partition.old, [job](const PartitionInstance& old) { return old.job == job; }) > 0) {
+            say(log_notice, "An instance of the partition " + name + " ended (" + why + ").");
+            return;
+        }
+        if (partition.current && partition.current->job == job) {
+            const PartitionInstance instance = *partition.current;
+            partition.current.reset();
+            partition.idle_since.reset();
+            if (!is_closed_ && partition.is_wanted && !(instance.is_adopted && !instance.has_served)) {
+                note_death(partition, why, now);
+            }
+            return;
+        }
+    }
+}
+
+void PartitionTable::cancel(PartitionInstance& instance, const std::string& why) {
+    if (instance.job.value != 0 && !std::exchange(instance.is_canceled, true)) {
+        actions_.push_back({ActionKind::cancel, {}, instance.job, 0, 0, why});
+    }
+}
+
+/// What it runs may end; it gets nothing more.
+void PartitionTable::retire(Partition& partition) {
+    if (partition.current) {
+        if (partition.current->job.value != 0) {
+            act(ActionKind::drain, partition.current->job);
+        }
+        partition.old.push_back(*partition.current);
+        partition.current.reset();
+        partition.idle_since.reset();
+    }
+}
+
+void PartitionTable::look_at_old(Partition& partition, const World& world) {
+    for (PartitionInstance& instance : partition.old) {
+        const ChildLoad load = instance.job.value != 0 ? world.load(instance.job) : ChildLoad{};
+        instance.has_served = instance.has_served || load.is_attached;
+        const bool is_empty = load.is_attached && load.jobs == 0;
+        const bool never_began = !instance.has_served && !instance.is_adopted;
+        if (is_empty || never_began) {
+            cancel(instance, partition.is_wanted ? "it has no jobs any more" : "the partition was removed");
+        }
+    }
+}
+
+void PartitionTable::start(Partition& partition) {
+    PartitionInstance instance;
+    instance.digest = partition.spec.digest;
+    const auto is_used = [&](int folder) {
+        return std::any_of(partition.old.begin(), partition.old.end(),
+                           [folder](const PartitionInstance& old) { return old.folder == folder; });
+    };
+    while (is_used(instance.folder)) {
+        ++instance.folder;
+    }
+    partition.current = instance;
+    partition.is_off = false;
+    partition.idle_since.reset();
+    actions_.push_back({ActionKind::start, partition.spec.name, {}, instance.folder, 0, {}});
+}
+
+void PartitionTable::look_at_current(Partition& partition, const World& world) {
+    const std::string& name = partition.spec.name;
+    if (partition.current && (!partition.is_wanted || partition.current->digest != partition.spec.digest)) {
+        say(log_notice, "The partition " + name + (partition.is_wanted ? " changes" : " is removed") +
+                            ": its instance lets its jobs end.");
+        retire(partition);
+    }
+    if (!partition.is_wanted) {
+        return;
+    }
+    if (!partition.current) {
+        const bool is_asked = !partition.is_off || world.is_wanted(partition.spec.queues);
+        const bool is_time = partition.revival.deaths() == 0 || world.now >= partition.revival.next();
+        if (is_asked && is_time && !partition.is_drained) {
+            start(partition);
+        }
+        return;
+    }
+    const ChildLoad load = partition.current->job.value != 0 ? world.load(partition.current->job) : ChildLoad{};
+    if (load.is_attached && !std::exchange(partition.current->is_attached, true)) {
+        partition.current->has_served = true;
+        partition.revival.serves(world.now);
+        partition.changed = world.now;
+        say(log_notice, "The partition " + name + " serves its queue" +
+                            (std::exchange(partition.is_down, false) ? " again." : "."));
+    }
+    partition.current->is_attached = load.is_attached;
+    const bool is_idle = load.is_attached && load.jobs == 0 && partition.spec.idle > Duration::zero();
+    if (!is_idle) {
+        partition.idle_since.reset();
+    } else if (!partition.idle_since) {
+        partition.idle_since = world.now;
+    } else if (world.now - *partition.idle_since >= partition.spec.idle && !world.is_wanted(partition.spec.queues)) {
+        say(log_notice,
+            "The partition " + name + " had no job for " + duration_text(partition.spec.idle) + ": it is given back.");
+        retire(partition);
+        partition.is_off = true;
+    }
+}
+
+void PartitionTable::look(const World& world) {
+    if (is_closed_) {
+        return;
+    }
+    for (auto& [name, partition] : partitions_) {
+        look_at_current(partition, world);
+        look_at_old(partition, world);
+    }
+    std::erase_if(partitions_, [](const auto& entry) {
+        return !entry.second.is_wanted && !entry.second.current && entry.second.old.empty();
+    });
+}
+
+// ---- operators ----
+
+Status PartitionTable::set_drained(const std::string& name, bool is_drained) {
+    Partition* partition = find(name);
+    if (partition == nullptr || !partition->is_wanted) {
+        return unknown_partition(name);
+    }
+    if (std::exchange(partition->is_drained, is_drained) != is_drained && partition->current &&
+        partition->current->job.value != 0) {
+        act(is_drained ? ActionKind::drain : ActionKind::resume, partition->current->job);
+    }
+    return Done{};
+}
+
+Status PartitionTable::restart(const std::string& name, bool is_killed) {
+    Partition* partition = find(name);
+    if (partition == nullptr || !partition->is_wanted) {
+        return unknown_partition(name);
+    }
+    retire(*partition);
+    partition->is_off = false;
+    partition->revival = Revival();
+    return is_killed ? kill_old(name) : Status(Done{});
+}
+
+Status PartitionTable::kill_old(const std::string& name) {
+    Partition* partition = find(name);
+    if (partition == nullptr) {
+        return unknown_partition(name);
+    }
+    for (PartitionInstance& instance : partition->old) {
+        cancel(instance, "an operator ended it");
+    }
+    return Done{};
+}
+
+void PartitionTable::close() {
+    is_closed_ = true;
+    for (auto& [name, partition] : partitions_) {
+        if (partition.current) {
+            cancel(*partition.current, "the instance ends");
+        }
+        for (PartitionInstance& instance : partition.old) {
+            cancel(instance, "the instance ends");
+        }
+    }
+}
+
+bool PartitionTable::has_job(JobId job) const {
+    const auto is_it = [job](const PartitionInstance& instance) { return instance.job == job; };
+    return std::any_of(partitions_.begin(), partitions_.end(), [&](const auto& entry) {
+        const Partition& partition = entry.second;
+        return (partition.current && is_it(*partition.current)) ||
+               std::any_of(partition.old.begin(), partition.old.end(), is_it);
+    });
+}
+
+Duration PartitionTable::next_look(Duration now) const {
+    Duration pause = look_pause;
+    for (const auto& [name, partition] : partitions_) {
+        if (partition.is_wanted && !partition.current && !partition.is_off && partition.revival.deaths() > 0) {
+            pause = std::min(pause, partition.revival.next() - now);
+        }
+    }
+    return std::max(pause, Duration::zero());
+}
+
+}  // namespace weir::route

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the partitions that an instance keeps: which shall run, which job is the instance of each, when one is started,
+// replaced, given back. Must not know JSON, Flux or a clock: facts and the time go in, actions come out.
+#pragma once
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "libfairshare/base/result.hpp"
+#include "modules/job-route/messages.hpp"
+#include "modules/job-route/partition_spec.hpp"
+#include "modules/job-route/revival.hpp"
+
+namespace weir::route {
+
+/// A job that is an instance of a partition, or is to become one.
+struct PartitionInstance {
+    JobId job;  ///< 0: it is being submitted
+    std::string digest;
+    int folder = 0;            ///< the number of its run directory; no other instance of the partition has it now
+    bool is_attached = false;  ///< now
+    bool has_served = false;   ///< it was attached at some time
+    bool is_adopted = false;   ///< submitted before this table began
+    bool is_canceled = false;
+};
+
+/// What is known of a child while the table looks.
+struct ChildLoad {
+    bool is_attached = false;
+    std::int64_t jobs = 0;  ///< that it has, pending and running, its own too
+};
+
+struct PartitionAction {
+    enum class Kind : std::uint8_t {
+        start,   ///< submit an instance of `name` with `folder`; then started() or start_failed()
+        drain,   ///< give `job` nothing new, and take back what it has not begun
+        resume,  ///< the opposite
+        cancel,  ///< end `job`; `text` is the reason
+        say,     ///< `text` to the log, with `severity` of syslog(3)
+    };
+    Kind kind = Kind::say;
+    std::string name;
+    JobId job;
+    int folder = 0;
+    int severity = 0;
+    std::string text;
+};
+
+class PartitionTable {
+  public:
+    struct Partition {
+        PartitionSpec spec;
+        bool is_wanted = true;    ///< false: it goes when its instances have ended
+        bool is_drained = false;  ///< by an operator: it gets no jobs
+        bool is_off = false;      ///< waits for a job that wants it
+        bool is_down = false;     ///< died, and has not served since
+        std::optional<PartitionInstance> current;
+        std::vector<PartitionInstance> old;  ///< each lets its jobs end and then ends
+        Revival revival;
+        Duration changed{};  ///< when it came up or went down, by the clock of look()
+        std::string why;     ///< of the last death
+        std::optional<Duration> idle_since;
+    };
+    struct World {
+        Duration now{};  ///< of a clock that does not step
+        std::function<ChildLoad(JobId job)> load;
+        std::function<bool(const std::vector<std::string>& queues)> is_wanted;  ///< whether a job waits there
+    };
+
+    /// These and no others. A changed digest replaces the instance.
+    void configure(std::vector<PartitionSpec> specs);
+    /// A job that the journal shows as an instance of a partition.
+    void adopt(const std::string& name, const PartitionInstance& instance);
+    void started(const std::string& name, int folder, JobId job);
+    void start_failed(const std::string& name, int folder, const std::string& why, Duration now);
+    /// An instance's job is inactive.
+    void ended(JobId job, const std::string& why, Duration now);
+    /// Decides what is due. O(partitions), and the cost of what World is asked.
+    void look(const World& world);
+
+    // ---- operators; Errors: ENOENT for an unknown name ----
+    Status set_drained(const std::string& name, bool is_drained);
+    /// A new instance; the old one lets its jobs end, or is ended at once.
+    Status restart(const std::string& name, bool is_killed);
+    /// Ends the old instances of a partition with what runs in them.
+    Status kill_old(const std::string& name);
+    /// The instance ends: from now on nothing is started, and every partition's job is canceled.
+    void close();
+
+    std::vector<PartitionAction> take() { return std::exchange(actions_, {}); }
+    const std::map<std::string, Partition>& partitions() const { return partitions_; }
+    bool has_job(JobId job) const;
+    /// The next time at which look() has something to do by itself; at most a second ahead of `now`.
+    Duration next_look(Duration now) const;
+
+  private:
+    void look_at_old(Partition& partition, const World& world);
+    void look_at_current(Partition& partition, const World& world);
+    void retire(Partition& partition);
+    void start(Partition& partition);
+    void note_death(Partition& partition, const std::string& why, Duration now);
+    void cancel(PartitionInstance& instance, const std::string& why);
+    void act(PartitionAction::Kind kind, JobId job) { actions_.push_back({kind, {}, job, 0, 0, {}}); }
+    void say(int severity, const std::string& text) {
+        actions_.push_back({PartitionAction::Kind::say, {}, {}, 0, severity, text});
+    }
+    Partition* find(const std::string& name);
+
+    std::map<std::string, Partition> partitions_;
+    std::vector<PartitionAction> actions_;
+    bool is_closed_ = false;
+};
+
+}  // namespace weir::route

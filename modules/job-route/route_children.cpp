@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: RouteTable's children that end, are lost, or are drained, and what becomes of their jobs.
+#include <algorithm>
+
+#include "modules/job-route/route_table.hpp"
+
+namespace weir::route {
+
+/// Any job's end may be a child's. O(log children), and O(its jobs) if it was one.
+void RouteTable::child_ended(JobId id) {
+    drained_.erase(id);
+    const auto child = children_.find(id);
+    if (!is_synced_ || child == children_.end()) {
+        return;
+    }
+    std::vector<Entry*> unstarted;
+    for (const JobId job : std::set<JobId>(std::move(child->second.given))) {
+        const auto entry = jobs_.find(job);
+        if (entry == jobs_.end() || !entry->second.is_with(id)) {
+            continue;
+        }
+        if (has_alloc(entry->second.progress)) {
+            lose(*entry, "the child instance that ran it ended");
+        } else {
+            take_back(*entry);
+            unstarted.push_back(&*entry);
+        }
+    }
+    children_.erase(child);
+    are_children_changed_ = true;
+    for (Entry* entry : unstarted) {
+        give_if_possible(*entry);
+    }
+}
+
+/// What the child cannot have begun, since it was never let go, is taken back; if the child comes back, its copies are
+/// cancelled (disown()). An allocation that is on its way to the record decides by itself: the next tick looks again.
+void RouteTable::give_up(JobId id, Child& child) {
+    for (const JobId job : std::set<JobId>(child.given)) {
+        const auto entry = jobs_.find(job);
+        if (entry != jobs_.end() && entry->second.is_with(id) && !has_alloc(entry->second.progress) &&
+            !entry->second.given()->is_alloc_asked) {
+            take_back(*entry);
+            give_if_possible(*entry);
+        }
+    }
+}
+
+void RouteTable::set_drained(JobId id, bool is_drained) {
+    const auto child = children_.find(id);
+    if (!is_drained) {
+        drained_.erase(id);
+        if (child != children_.end()) {
+            give_waiting(child->second.serves);
+        }
+        return;
+    }
+    drained_.insert(id);
+    if (child != children_.end()) {
+        empty(id, child->second);
+    }
+}
+
+/// Takes back what a drained child has not begun. An allocation that is on its way to the record stays.
+void RouteTable::empty(JobId id, Child& child) {
+    for (const JobId job : std::set<JobId>(child.given)) {
+        const auto entry = jobs_.find(job);
+        if (entry == jobs_.end() || has_alloc(entry->second.progress) || is_ending(entry->second.progress)) {
+            continue;
+        }
+        if (entry->second.is_with(id) && !entry->second.given()->is_alloc_asked) {
+            recall(*entry);
+            give_if_possible(*entry);
+        }
+    }
+}
+
+bool RouteTable::is_awaited(const std::vector<std::string>& queues) const {
+    return std::any_of(jobs_.begin(), jobs_.end(), [&queues](const Entry& entry) {
+        const Job& job = entry.second;
+        return job.is_unplaced() && job.progress == Progress::sched && job.urgency != 0 && job.priority > 0 &&
+               std::find(queues.begin(), queues.end(), job.facts.queue) != queues.end();
+    });
+}
+
+void RouteTable::tick() {
+    for (auto& [id, child] : children_) {
+        if (child.is_attached && ++child.silent_ticks > patience_) {  // the first tick may come right after its word
+            child.is_attached = false;
+            are_children_changed_ = true;
+            child.lost_ticks = child.silent_ticks;
+            actions_.silent.push_back(id);
+            give_up(id, child);
+        } else if (!child.is_attached && ++child.lost_ticks >= patience_) {
+            give_up(id, child);
+        }
+        for (auto& [job, ticks] : child.refused) {
+            ++ticks;
+        }
+        if (std::erase_if(child.refused, [this](const auto& entry) { return entry.second >= patience_; }) > 0) {
+            give_waiting(child.serves);
+        }
+    }
+}
+
+bool RouteTable::needs_ticks() const {
+    return !children_.empty();
+}
+
+}  // namespace weir::route

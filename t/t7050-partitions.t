@@ -1,0 +1,169 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-3.0-only
+test_description='partitions as configuration: [[partition]] and weir partition; the instance keeps them, nothing is lost'
+
+. "${SHARNESS_SH:-/usr/share/sharness/sharness.sh}"
+use_weir
+
+cat >site.toml <<EOF
+[weir]
+update-interval = "200ms"
+[weir.weights]
+qos = 100000
+[weir.qos.high]
+priority = 10
+
+[[partition]]
+name = "debug"
+cores = 1
+scheduler = "fcfs"
+
+[[partition]]
+name = "wide"
+queues = ["batch"]
+cores = 3
+EOF
+cp site.toml good.toml
+FLUX_URI=local://$WEIR_RUNDIR/local-0 && export FLUX_URI
+begin() {
+	start_weir --cores 10 --config site.toml --statedir "$(pwd)/state"
+}
+
+# partition NAME FILTER: waits until what job-route tells of that partition fulfills the jq filter
+partition() {
+	wait_until job-route.partitions "{}" ".partitions[] | select(.name == \"$1\") | $2" >/dev/null
+}
+is_up() {
+	partition "$1" 'select(.state == "up" and (.instances | length == 1))'
+}
+field_of() {
+	call job-route.partitions | jq -r ".partitions[] | select(.name == \"$1\") | $2"
+}
+# gated NAME WORDS...: a job that writes NAME into `ran` and ends when something is written into NAME.gate; $NAME is its id
+gated() {
+	name=$1 && shift && mkfifo $name.gate &&
+	id=$(weir submit --json "$@" sh -c "echo $name >>\"$(pwd)/ran\"; read line <\"$(pwd)/$name.gate\"" | jq .id) && eval "$name=$id"
+}
+open_gate() {
+	echo go >"$1.gate"
+}
+child_of() {
+	call job-route.locate "{\"id\":$1}" | jq .child
+}
+ended_well() {
+	wait_event $1 finish | jq -e ".status == 0" && wait_event $1 clean
+}
+
+test_expect_success 'they are there as the file says' '
+	begin && weir partition list | tee list && grep "^debug  *debug  *1  *sched-weir-fcfs .* up" list && grep "^wide  *batch  *3 .* up" list &&
+	weir partition list --json >j && json_is j weir.partitions/1 && weir tree | tee tree && grep "debug  *fcfs  *0/1" tree && grep "wide  *easy  *0/3" tree
+'
+test_expect_success 'weir cancel --all touches none of them' '
+	weir cancel --all 2>err && weir tree | grep "wide  *easy" && grep "Left out" err
+'
+test_expect_success 'kill -9 of a busy one: it is back, what waited runs in the order of the parent, nothing is lost' '
+	gated b1 -q batch -c3 && wait_event $b1 start && gated w1 -q batch -c3 && gated w2 -q batch -c3 --qos high &&
+	wait_event $w1 weir.route && wait_event $w2 weir.route &&
+	kill -9 $(cat run/wide/broker.pid) && log_has "The partition wide ended .killed by signal 9.; it starts again now" &&
+	wait_event $b1 clean && log_has "The partition wide serves its queue again" &&
+	wait_event $w2 start && open_gate w2 && ended_well $w2 && wait_event $w1 start && open_gate w1 && ended_well $w1 &&
+	printf "b1\nw2\nw1\n" >want && test_cmp want ran
+'
+test_expect_success 'drain: what runs goes on, what waits waits here; resume: it starts' '
+	gated d1 -q batch -c3 && wait_event $d1 start && gated d2 -q batch && wait_event $d2 weir.route && test $(child_of $d2) -gt 0 &&
+	weir partition drain wide 2>out && grep "resume wide" out && wait_until job-route.locate "{\"id\":$d2}" ".child == 0" &&
+	weir partition list | grep "wide .* drained" && open_gate d1 && ended_well $d1 && test $(child_of $d2) = 0 &&
+	weir partition resume wide && wait_event $d2 start && open_gate d2 && ended_well $d2
+'
+test_expect_success 'resize: a running job ends in the old instance, the new one takes what waits' '
+	gated r1 -q batch -c3 && wait_event $r1 start && old=$(child_of $r1) && gated r3 -q batch -c3 &&
+	wait_event $r3 weir.route && weir partition resize wide --cores 4 && partition wide "select(.state == \"up\" and .cores == 4)" &&
+	wait_event $r3 start && test $(child_of $r3) != $old && weir partition list | grep "wide  *batch  *4 .* older instance" &&
+	open_gate r1 && ended_well $r1 && wait_event $old clean && is_up wide && open_gate r3 && ended_well $r3 && weir tree | grep "wide  *easy  *[0-9]*/4"
+'
+test_expect_success 'a job that was submitted to the old instance directly ends there, too' '
+	place=$(field_of wide .instances[0].uri) && old=$(field_of wide .instances[0].job) && mkfifo direct.gate &&
+	id=$(weir --uri "$place" submit --json sh -c "read line <\"$(pwd)/direct.gate\"; echo direct >>\"$(pwd)/ran\"" | jq .id) &&
+	FLUX_URI="$place" wait_event $id start && partition wide "select(.instances[0].own == 1)" &&
+	weir partition restart wide && partition wide "select(.state == \"up\" and (.instances | length == 2))" &&
+	gated n1 -q batch && wait_event $n1 start && open_gate n1 && ended_well $n1 &&
+	partition wide "select(.instances | length == 2)" && open_gate direct && wait_event $old clean && is_up wide && tail -n 1 ran | grep direct
+'
+test_expect_success 'add, on demand: it starts when a job waits, and is given back' '
+	weir partition add spare --queue debug --cores 2 --on-demand --idle-time 1s && weir partition list | grep "spare  *debug  *2 .* off" &&
+	weir partition drain debug && gated s1 -q debug -c2 && wait_event $s1 start && is_up spare && open_gate s1 && ended_well $s1 &&
+	log_has "The partition spare had no job for 1s: it is given back" && partition spare "select(.state == \"off\" and .instances == [])" &&
+	weir partition resume debug
+'
+test_expect_success 'remove: a running job ends first; with --kill it does not' '
+	weir partition add more --queue debug --cores 1 && is_up more && weir partition drain debug && gated k1 -q debug && wait_event $k1 start &&
+	weir partition remove more && weir partition list | grep "more .* ending" && open_gate k1 && ended_well $k1 &&
+	wait_until job-route.partitions "{}" "[.partitions[].name] == [\"debug\", \"spare\", \"wide\"]" >/dev/null &&
+	weir partition resume debug && gated k2 -q batch && wait_event $k2 start && weir partition remove wide --kill &&
+	wait_event $k2 clean && wait_until job-route.partitions "{}" "[.partitions[].name] == [\"debug\", \"spare\"]" >/dev/null
+'
+test_expect_success 'a job of its queue waits, and weir why says for what' '
+	gated l1 -q batch && weir why $l1 | tee why && grep "no partition serves the queue" why
+'
+test_expect_success 'an instance that starts again has what operators changed' '
+	stop_weir && begin && weir partition list | tee list && test_expect_code 1 grep "^wide" list && grep "^spare .* off" list
+'
+test_expect_success 'reload: a changed table counts again, a new one is started, the waiting job runs' '
+	cat >>site.toml <<-\EOF &&
+
+	[[partition]]
+	name = "extra"
+	queues = ["debug", "batch"]
+	cores = 2
+	EOF
+	weir reload && is_up extra && wait_event $l1 start && open_gate l1 && ended_well $l1 &&
+	sed -i "s/cores = 3/cores = 2/" site.toml && weir reload && is_up wide && log_has "configuration of the partition wide has changed"
+'
+test_expect_success 'a mistake is refused with file, line, value and what is right; nothing changes' '
+	cp site.toml before.toml && sed "s/cores = 2/cores = \"two\"/" before.toml >site.toml && line=$(grep -n "two" site.toml | head -n 1 | cut -d: -f1) &&
+	test_expect_code 1 weir reload 2>err && cat err && grep "site.toml:$line: .partition wide. cores = \"two\": must be a whole number" err &&
+	sed "s/^scheduler/shceduler/" before.toml >site.toml && test_expect_code 1 weir reload 2>err && grep "unknown key; did you mean \"scheduler\"" err &&
+	sed "s/\"batch\"\]/\"bacth\"]/" before.toml >site.toml && test_expect_code 1 weir reload 2>err && grep "there is no queue bacth; write a table .queues.bacth" err &&
+	cp before.toml site.toml && weir reload && is_up wide && is_up extra
+'
+test_expect_success 'so are mistakes in commands' '
+	test_must_fail weir partition add x --queue nowhere --cores 1 2>err && grep "there is no queue nowhere" err &&
+	test_must_fail weir partition add wide --cores 1 2>err && grep "there is a partition wide already" err &&
+	test_must_fail weir partition resize nobody --cores 1 2>err && grep "no partition has the name nobody" err &&
+	test_expect_code 2 weir partition resize wide 2>err && grep -e "--cores N" err
+'
+test_expect_success 'it ends, and leaves nothing' '
+	stop_weir && test -z "$(leftovers)" && ! test -e run
+'
+test_expect_success 'a file with a mistake starts nothing, and says what and where' '
+	sed "s/cores = 1/cores = 0/" good.toml >site.toml && test_expect_code 1 weir start --config site.toml 2>err && cat err &&
+	grep "site.toml:[0-9]*: .partition debug. cores = 0: must be a whole number" err
+'
+cat >deep.toml <<EOF
+[weir]
+update-interval = "200ms"
+[[partition]]
+name = "batch"
+cores = 4
+[[partition.partition]]
+name = "left"
+queues = ["batch"]
+cores = 2
+[[partition.partition]]
+name = "right"
+queues = ["batch"]
+cores = 2
+[partition.partition.config.weir]
+parent-factors = false
+half-life = "1d"
+EOF
+test_expect_success 'partitions of partitions: a job runs at the third level, and weir tree shows all' '
+	start_weir --cores 4 --config deep.toml &&
+	FLUX_URI=local://$WEIR_RUNDIR/batch/local-0 partition left "select(.state == \"up\")" && FLUX_URI=local://$WEIR_RUNDIR/batch/local-0 partition right "select(.state == \"up\")" &&
+	weir submit -q batch --wait -c2 echo third | grep third && weir tree | tee tree && grep "left" tree && grep "right .* own" tree
+'
+test_expect_success 'and a middle one that is killed comes back with its own' '
+	kill -9 $(cat run/batch/broker.pid) && log_has "The partition batch serves its queue again" &&
+	weir submit -q batch --wait -c2 echo again | grep again && stop_weir && test -z "$(leftovers)"
+'
+test_done

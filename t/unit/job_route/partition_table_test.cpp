@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+#include "modules/job-route/partition_table.hpp"
+
+#include <catch2/catch.hpp>
+#include <map>
+
+using namespace weir;
+using namespace weir::route;
+using namespace std::chrono_literals;
+
+namespace {
+
+using Action = PartitionAction::Kind;
+
+/// A table with a clock, and children that do as they are told.
+struct PartitionScene {
+    PartitionTable table;
+    Duration now{1000s};
+    std::map<JobId, ChildLoad> loads;
+    bool is_wanted = false;
+    std::uint64_t last_job = 0;
+    std::string said;
+    std::vector<JobId> drained, canceled;
+
+    PartitionSpec spec(const std::string& digest = "a") const {
+        PartitionSpec made;
+        made.name = "batch";
+        made.queues = {"batch"};
+        made.digest = digest;
+        return made;
+    }
+    void look() {
+        table.look({now, [this](JobId job) { return loads.count(job) > 0 ? loads.at(job) : ChildLoad{}; },
+                    [this](const std::vector<std::string>&) { return is_wanted; }});
+        perform();
+    }
+    void perform() {
+        for (const PartitionAction& action : table.take()) {
+            if (action.kind == Action::start) {
+                table.started(action.name, action.folder, JobId{++last_job});
+            } else if (action.kind == Action::drain) {
+                drained.push_back(action.job);
+            } else if (action.kind == Action::cancel) {
+                canceled.push_back(action.job);
+            } else if (action.kind == Action::say) {
+                said = action.text;
+            }
+        }
+    }
+    void attach(JobId job, std::int64_t jobs = 0) {
+        loads[job] = {true, jobs};
+        look();
+    }
+    void end(JobId job, const std::string& why = "killed by signal 9") {
+        loads.erase(job);
+        table.ended(job, why, now);
+        look();
+    }
+    const PartitionTable::Partition& batch() const { return table.partitions().at("batch"); }
+};
+
+}  // namespace
+
+TEST_CASE("partitions: one that dies is started again, each time later") {
+    PartitionScene scene;
+    scene.table.configure({scene.spec()});
+    scene.look();
+    REQUIRE(scene.last_job == 1);
+    scene.attach(JobId{1});
+    CHECK(scene.said == "The partition batch serves its queue.");
+    scene.end(JobId{1});
+    CHECK(scene.batch().is_down);
+    REQUIRE(scene.last_job == 2);  // the first time at once
+    scene.end(JobId{2});
+    CHECK(scene.said.find("death 2 in a row; it starts again in 0.3s") != std::string::npos);
+    CHECK(scene.last_job == 2);
+    scene.now += 249ms;
+    scene.look();
+    CHECK(scene.last_job == 2);
+    scene.now += 1ms;
+    scene.look();
+    CHECK(scene.last_job == 3);
+    scene.attach(JobId{3});
+    CHECK(scene.said == "The partition batch serves its queue again.");
+    CHECK(!scene.batch().is_down);
+}
+
+TEST_CASE("partitions: a change starts a new instance beside the old one, which ends when it is empty") {
+    PartitionScene scene;
+    scene.table.configure({scene.spec()});
+    scene.look();
+    scene.attach(JobId{1}, 3);
+    scene.table.configure({scene.spec("b")});
+    scene.look();
+    REQUIRE(scene.last_job == 2);
+    CHECK(scene.drained == std::vector<JobId>{JobId{1}});
+    CHECK(scene.canceled.empty());
+    CHECK(scene.batch().current->folder == 1);
+    CHECK(scene.batch().old.front().folder == 0);
+    scene.loads[JobId{1}].jobs = 0;
+    scene.look();
+    CHECK(scene.canceled == std::vector<JobId>{JobId{1}});
+    scene.end(JobId{1}, "cancel");
+    CHECK(scene.batch().old.empty());
+    CHECK(!scene.batch().is_down);
+    CHECK(scene.last_job == 2);
+}
+
+TEST_CASE("partitions: what is removed ends with its last job, or at once") {
+    PartitionScene scene;
+    scene.table.configure({scene.spec()});
+    scene.look();
+    scene.attach(JobId{1}, 1);
+    scene.table.configure({});
+    scene.look();
+    CHECK(scene.canceled.empty());
+    SECTION("its jobs end") {
+        scene.loads[JobId{1}].jobs = 0;
+        scene.look();
+    }
+    SECTION("they are ended") {
+        REQUIRE(scene.table.kill_old("batch"));
+        scene.perform();
+    }
+    CHECK(scene.canceled == std::vector<JobId>{JobId{1}});
+    scene.end(JobId{1}, "cancel");
+    CHECK(scene.table.partitions().empty());
+    CHECK(scene.last_job == 1);
+}
+
+TEST_CASE("partitions: on demand it runs while jobs want it") {
+    PartitionScene scene;
+    PartitionSpec spec = scene.spec();
+    spec.is_on_demand = true;
+    spec.idle = 60s;
+    scene.table.configure({spec});
+    scene.look();
+    CHECK(scene.last_job == 0);
+    scene.is_wanted = true;
+    scene.look();
+    REQUIRE(scene.last_job == 1);
+    scene.is_wanted = false;
+    scene.attach(JobId{1}, 1);
+    scene.now += 100s;
+    scene.look();
+    scene.loads[JobId{1}].jobs = 0;
+    scene.look();
+    scene.now += 59s;
+    scene.look();
+    CHECK(scene.canceled.empty());
+    scene.now += 1s;
+    scene.look();
+    CHECK(scene.drained == std::vector<JobId>{JobId{1}});
+    CHECK(scene.canceled == std::vector<JobId>{JobId{1}});
+    scene.end(JobId{1}, "cancel");
+    CHECK(scene.last_job == 1);
+    CHECK(!scene.batch().is_down);
+    scene.is_wanted = true;
+    scene.look();
+    CHECK(scene.last_job == 2);
+}
+
+TEST_CASE("partitions: a drained one stays as it is, also when it dies") {
+    PartitionScene scene;
+    scene.table.configure({scene.spec()});
+    scene.look();
+    scene.attach(JobId{1}, 1);
+    REQUIRE(scene.table.set_drained("batch", true));
+    scene.look();
+    CHECK(scene.drained == std::vector<JobId>{JobId{1}});
+    CHECK(scene.canceled.empty());
+    scene.end(JobId{1});
+    CHECK(scene.last_job == 1);
+    REQUIRE(scene.table.set_drained("batch", false));
+    scene.look();
+    CHECK(scene.last_job == 2);
+    CHECK(!scene.table.set_drained("other", true));
+}
+
+TEST_CASE("partitions: what an earlier life started is taken over if it is what is wanted") {
+    PartitionScene scene;
+    scene.table.configure({scene.spec("a")});
+    PartitionInstance found;
+    found.job = JobId{7};
+    SECTION("it is") {
+        found.digest = "a";
+        scene.table.adopt("batch", found);
+        scene.look();
+        CHECK(scene.last_job == 0);
+        SECTION("and serves") {
+            scene.attach(JobId{7});
+            CHECK(scene.batch().current->job == JobId{7});
+        }
+        SECTION("or ends with that life, which is no death") {
+            scene.end(JobId{7});
+            CHECK(!scene.batch().is_down);
+            CHECK(scene.last_job == 1);
+        }
+    }
+    SECTION("it is another one, or of a partition that is gone") {
+        found.digest = "b";
+        scene.table.adopt("batch", found);
+        found.job = JobId{8};
+        scene.table.adopt("gone", found);
+        scene.look();
+        CHECK(scene.last_job == 1);
+        CHECK(scene.drained == std::vector<JobId>{JobId{7}, JobId{8}});
+    }
+}
+
+TEST_CASE("partitions: at the end of the instance nothing is started any more") {
+    PartitionScene scene;
+    scene.table.configure({scene.spec()});
+    scene.look();
+    scene.attach(JobId{1}, 5);
+    scene.table.close();
+    scene.perform();
+    CHECK(scene.canceled == std::vector<JobId>{JobId{1}});
+    scene.end(JobId{1});
+    CHECK(scene.last_job == 1);
+}

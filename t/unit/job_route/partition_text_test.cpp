@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+#include <catch2/catch.hpp>
+
+#include "modules/job-route/partition_json.hpp"
+#include "modules/job-route/partition_launch.hpp"
+
+using namespace weir;
+using namespace weir::route;
+
+namespace {
+
+Json json_of(const char* text) {
+    return Json::parse(text).value();
+}
+
+std::string complaint_about(const char* text) {
+    const auto read = decode_partitions(json_of(text).get());
+    return read ? "nothing" : read.error().message;
+}
+
+}  // namespace
+
+TEST_CASE("[[partition]]: every key") {
+    const auto specs = decode_partitions(json_of(R"([{"name": "gpu", "queues": ["batch", "gpu"], "nodes": 2,
+        "cores-per-node": 8, "hosts": "node[0-3]", "properties": ["gpu"], "scheduler": "easy",
+        "options": ["queue-depth=64"], "start": "on-demand", "idle-time": "10m", "config": {"weir": {"push": "order"}},
+        "partition": [{"name": "a", "cores": 2}]}])")
+                                             .get());
+    REQUIRE(specs);
+    const PartitionSpec& spec = specs->front();
+    CHECK(spec.name == "gpu");
+    CHECK(spec.queues == std::vector<std::string>{"batch", "gpu"});
+    CHECK(spec.nodes == 2);
+    CHECK(spec.cores == 8);
+    CHECK(spec.hosts == "node[0-3]");
+    CHECK(spec.properties == std::vector<std::string>{"gpu"});
+    CHECK(spec.scheduler == "sched-weir-easy");
+    CHECK(spec.options == std::vector<std::string>{"queue-depth=64"});
+    CHECK(spec.is_on_demand);
+    CHECK(spec.idle == std::chrono::minutes(10));
+    CHECK(spec.config == R"({"weir":{"push":"order"}})");
+    CHECK(decode_partitions(nullptr).value().empty());
+}
+
+TEST_CASE("[[partition]]: what is wrong is told with key, value and what would be right; all of it") {
+    CHECK(complaint_about(R"([{"name": "a", "cores": "many"}])") ==
+          "[partition a] cores = \"many\": must be a whole number from 1 to 16777216");
+    CHECK(complaint_about(R"([{"name": "a", "cores": 1, "nodez": 1}])") ==
+          "[partition a] nodez = 1: unknown key; did you mean \"nodes\"?");
+    CHECK(complaint_about(R"([{"name": "a", "cores": 1, "idle-time": "10"}])").find("[partition a] idle-time") == 0);
+    CHECK(complaint_about(R"([{"name": "a/b", "cores": 1}])").find("[partition a/b] name = \"a/b\": must be") == 0);
+    CHECK(complaint_about(R"([{"cores": 1}])").find("[partition #1] name: must be") == 0);
+    CHECK(complaint_about(R"([{"name": "a", "nodes": 1}])").find("needs cores-per-node") != std::string::npos);
+    CHECK(complaint_about(R"([{"name": "a"}])").find("give either cores = N") != std::string::npos);
+    CHECK(complaint_about(R"([{"name": "a", "cores": 1}, {"name": "a", "cores": 1}])")
+              .find("another partition has this name") != std::string::npos);
+    CHECK(complaint_about(R"([{"name": "a", "cores": 4, "partition": [{"name": "b", "cores": 0}]}])")
+              .find("[partition a.partition b] cores = 0: must be") == 0);
+    const std::string both = complaint_about(R"([{"name": "a", "cores": 0, "start": "soon"}])");
+    CHECK(both.find("cores = 0") != std::string::npos);
+    CHECK(both.find("\n[partition a] start = \"soon\": must be \"at-once\" or \"on-demand\"") != std::string::npos);
+    CHECK(complaint_about("{}").find("write a table [[partition]]") != std::string::npos);
+}
+
+TEST_CASE("[[partition]]: what may change in a running instance is not in the digest") {
+    const auto digest = [](const char* text) { return decode_partitions(json_of(text).get()).value().front().digest; };
+    const std::string one = digest(R"([{"name": "a", "cores": 4}])");
+    CHECK(one == digest(R"([{"cores": 4, "name": "a", "start": "on-demand", "idle-time": "1h"}])"));
+    CHECK(one != digest(R"([{"name": "a", "cores": 5}])"));
+}
+
+TEST_CASE("changes of partitions hold until the configuration says something else") {
+    const Json configured = json_of(R"([{"name": "a", "cores": 4}, {"name": "b", "cores": 1}])");
+    PartitionChanges changes;
+    CHECK(json_equal(changes.applied_to(configured.get()).get(), configured.get()));
+    changes.set(configured.get(), "a", json_of(R"({"name": "a", "cores": 6})"));
+    changes.set(configured.get(), "b", Json());
+    changes.set(configured.get(), "c", json_of(R"({"name": "c", "cores": 2})"));
+    changes.set_drained(configured.get(), "c", true);
+    auto again = PartitionChanges::parse(changes.text()).value();
+    CHECK(again.applied_to(configured.get()).dump() == R"([{"name":"a","cores":6},{"name":"c","cores":2}])");
+    CHECK(again.is_drained("c"));
+    CHECK(!again.is_drained("a"));
+    std::vector<std::string> forgotten;
+    const Json edited = json_of(R"([{"name": "a", "cores": 5}, {"name": "b", "cores": 1}])");
+    CHECK(again.applied_to(edited.get(), &forgotten).dump() == R"([{"name":"a","cores":5},{"name":"c","cores":2}])");
+    CHECK(forgotten == std::vector<std::string>{"a"});
+    again.set(edited.get(), "c", Json());
+    CHECK(again.applied_to(edited.get()).dump() == R"([{"name":"a","cores":5}])");
+    CHECK(!PartitionChanges::parse("nonsense"));
+}
+
+TEST_CASE("a partition's jobspec: its size, where it may be, what it serves and reads") {
+    auto specs = decode_partitions(json_of(R"([{"name": "gpu", "queues": ["q"], "nodes": 2, "cores-per-node": 8,
+        "hosts": "node[0-3]", "properties": ["gpu"], "scheduler": "fcfs", "options": ["a=b"],
+        "config": {"weir": {"parent-factors": false}}, "partition": [{"name": "in", "cores": 2}]}])")
+                                       .get())
+                     .value();
+    LaunchPlace place;
+    place.broker = "/bin/weir-broker";
+    place.rundir = "/run/weir";
+    place.statedir = "/state";
+    place.log_folder = "/log";
+    place.config_files = {"/etc/weir.toml"};
+    place.has_instance_queue = true;
+    const Json spec = json_of(partition_jobspec(specs.front(), place, 1).c_str());
+    CHECK(
+        spec.at("resources").dump() ==
+        R"([{"type":"node","count":2,"with":[{"type":"slot","count":1,"label":"task","with":[{"type":"core","count":8}]}]}])");
+    CHECK(json_array_size(read_path(spec.get(), "tasks")) == 1);
+    const Json command = Json::ref(json_object_get(json_array_get(read_path(spec.get(), "tasks"), 0), "command"));
+    CHECK(command.dump() ==
+          R"(["/bin/weir-broker","--inherit","/etc/weir.toml","-c","{{tmpdir}}/partition.json","--rundir",)"
+          R"("/run/weir/gpu.2","-S","log-filename=/log/gpu.2.log","-S","statedir=/state/gpu.2"])");
+    const json_t* system = read_path(spec.get(), "attributes.system");
+    CHECK(Json::ref(json_object_get(system, "constraints")).dump() ==
+          R"({"and":[{"hostlist":["node[0-3]"]},{"properties":["gpu"]}]})");
+    CHECK(read_string(system, "queue") == "instances");
+    CHECK(Json::ref(read_path(system, "weir.serves")).dump() == R"(["q"])");
+    CHECK(read_integer(read_path(system, "weir.partition"), "folder") == 1);
+    const Json config = json_of(partition_config(specs.front(), place).c_str());
+    CHECK(read_boolean(read_path(config.get(), "weir"), "parent-factors") == false);
+    CHECK(Json::ref(read_path(config.get(), "weir.route.serves")).dump() == R"(["q"])");
+    CHECK(Json::ref(read_path(config.get(), "queues")).dump() == R"({"in":{},"instances":{}})");
+    CHECK(config.at("partition").dump() == R"([{"name":"in","cores":2}])");
+    CHECK(Json::ref(json_array_get(read_path(config.get(), "weir-broker.modules"), 4)).dump() ==
+          R"({"name":"sched-weir-fcfs","args":["a=b"]})");
+    place.broker.clear();
+    const Json stock = json_of(partition_config(specs.front(), place).c_str());
+    CHECK(Json::ref(read_path(stock.get(), "modules")).dump() ==
+          R"({"alternatives":{"sched":"sched-weir-fcfs"},"sched-weir-fcfs":{"args":["a=b"]}})");
+    CHECK(!stock.at("weir-broker"));
+}
