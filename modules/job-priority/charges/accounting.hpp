@@ -56,7 +56,8 @@ class Accounting {
     std::optional<Instant> report_start(ReportedKey key, const ReportedStart& start);
     /// Moves them back, after those of every job inside it, and likewise returns when. Nothing, without effect, if
     /// `key` is not open.
-    std::optional<Instant> report_end(ReportedKey key, Instant at);
+    /// \param is_kept  if it is an instance, its next life may correct what was open in it: as close_child()
+    std::optional<Instant> report_end(ReportedKey key, Instant at, bool is_kept = false);
     const std::map<ReportedKey, RunningJob>& reported() const { return reported_; }
     /// Before end() of a child instance's job: keeps what of it and of the jobs open in it its next life may correct,
     /// and where its record stream stands. O(jobs open in it).
@@ -95,6 +96,7 @@ class Accounting {
     Instant date_report(FluxJobId child, std::uint64_t inside, RunningJob& lender, Instant at);
     void close(std::map<ReportedKey, RunningJob>::iterator reported, Instant at);
     void end_inside(FluxJobId child, std::uint64_t inside, Instant at);
+    void keep_with_inside(ReportedKey key, Instant at);
 
     Ledgers ledgers_;
     std::map<FluxJobId, RunningJob> running_;

@@ -62,7 +62,7 @@ std::optional<Instant> Accounting::report_start(ReportedKey key, const ReportedS
     return job.start;
 }
 
-std::optional<Instant> Accounting::report_end(ReportedKey key, Instant at) {
+std::optional<Instant> Accounting::report_end(ReportedKey key, Instant at, bool is_kept) {
     const auto found = reported_.find(key);
     if (found == reported_.end()) {
         return std::nullopt;
@@ -71,8 +71,23 @@ std::optional<Instant> Accounting::report_end(ReportedKey key, Instant at) {
     if (RunningJob* to = lender(key.first, found->second.inside)) {
         at = date_report(key.first, found->second.inside, *to, at);
     }
+    if (is_kept && (found->second.inner != 0 || found->second.payer == idle)) {  // it runs an instance
+        keep_with_inside(key, at);
+        closed_.prune(ledgers_.log());
+    }
     close(found, at);
     return at;
+}
+
+void Accounting::keep_with_inside(ReportedKey key, Instant at) {
+    const RunningJob& job = reported_.at(key);
+    closed_.keep(ledgers_, key, {job, std::max(at, job.start), {}});
+    for (auto inner = reported_.lower_bound({key.first, 1});
+         inner != reported_.end() && inner->first.first == key.first; ++inner) {
+        if (inner->second.inside == key.second) {
+            keep_with_inside(inner->first, at);
+        }
+    }
 }
 
 /// REQUIRES: `at` is not before the job's start.

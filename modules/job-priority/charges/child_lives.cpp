@@ -7,6 +7,25 @@
 
 namespace weir::priority {
 
+namespace {
+
+/// When the outermost of the closed instances around a job ended: nothing in it went on after that. Nothing where none
+/// is around it.
+std::optional<Instant> end_of_outermost(const std::map<ReportedKey, ClosedJob>& closed, const ReportedKey& key) {
+    auto around = closed.find({key.first, closed.at(key).job.inside});
+    if (around == closed.end()) {
+        return std::nullopt;
+    }
+    std::size_t depth = 0;
+    for (auto next = around; next != closed.end() && depth <= Accounting::reported_depth_max; ++depth) {
+        around = next;
+        next = closed.find({key.first, next->second.job.inside});
+    }
+    return around->second.end;
+}
+
+}  // namespace
+
 /// Of the owner's instances alone: a guest's word changes nothing that is over.
 void ChildReports::close(const BookJob& job, Instant at) {
     if (const auto child = children_.find(job.id); child != children_.end() && book_.is_owners(job)) {
@@ -41,43 +60,68 @@ void ChildReports::go_on_from_earlier_lives(FluxJobId child, DownlinkRow& row) c
     }
 }
 
-/// False when it began in none of them.
-bool ChildReports::end_in_earlier_life(const std::vector<FluxJobId>& lives, const UplinkRow& record) {
+/// The latest of the lives, this one included, in which a job of that number ended; nothing if in none.
+std::optional<FluxJobId> ChildReports::life_with_closed(FluxJobId child, std::uint64_t job) const {
+    const BookJob* own = book_.find(child);
     const auto& closed = accounting_.closed();
-    const auto life = std::find_if(lives.begin(), lives.end(), [&](FluxJobId id) {
-        return closed.count({id, record.job}) != 0;
-    });
-    if (life == lives.end()) {
-        return false;
+    if (job == 0 || own == nullptr || !book_.is_owners(*own) || accounting_.find(child) == nullptr) {
+        return std::nullopt;
     }
-    touched_.push_back(closed.at({*life, record.job}).job.payer);
-    accounting_.correct_end({*life, record.job}, record.time);
-    return true;
-}
-
-/// False when the record is of this life.
-bool ChildReports::apply_to_earlier_life(FluxJobId child, const UplinkRow& record) {
-    const RunningJob* own = accounting_.find(child);
-    const bool is_of_now = record.is_start ? own == nullptr || record.time >= own->start
-                                           : accounting_.reported().count({child, record.job}) != 0;
-    if (is_of_now) {
-        return false;
+    if (closed.count({child, job}) != 0) {  // inside an instance in it, which ended
+        return child;
     }
     const std::vector<FluxJobId> lives = earlier_lives(child, children_.at(child).instance);
-    if (!record.is_start) {
-        return end_in_earlier_life(lives, record);
-    }
-    if (lives.empty()) {
-        return false;
+    const auto life = std::find_if(lives.begin(), lives.end(), [&](FluxJobId id) {
+        return closed.count({id, job}) != 0;
+    });
+    return life != lives.end() ? std::optional(*life) : std::nullopt;
+}
+
+/// The life in which something began at that time; nothing if it was this one.
+std::optional<FluxJobId> ChildReports::earlier_life_at(FluxJobId child, Instant at) const {
+    const RunningJob* own = accounting_.find(child);
+    const std::vector<FluxJobId> lives = earlier_lives(child, children_.at(child).instance);
+    if (own == nullptr || at >= own->start || lives.empty()) {
+        return std::nullopt;
     }
     const auto& closed = accounting_.closed();
-    const auto began = [&](FluxJobId id) { return closed.at({id, 0}).job.start <= record.time; };
-    const auto found = std::find_if(lives.begin(), lives.end(), began);
-    const FluxJobId life = found == lives.end() ? lives.back() : *found;
-    const auto payer = record.user.empty() ? std::nullopt : payer_inside(*book_.find(child), record);
-    if (accounting_.report_past({life, record.job}, {record.inside, payer, record.cores, record.time})) {
-        touched_.push_back(closed.at({life, record.job}).job.payer);
+    const auto found = std::find_if(lives.begin(), lives.end(), [&](FluxJobId id) {
+        return closed.at({id, 0}).job.start <= at;
+    });
+    return found == lives.end() ? lives.back() : *found;
+}
+
+/// False when the record is of what goes on. Our own parent knows the earlier lives by the same names, and corrects
+/// itself likewise.
+bool ChildReports::apply_to_past(FluxJobId child, const UplinkRow& record) {
+    const std::uint64_t around = record.is_start ? record.inside : record.job;
+    if (accounting_.reported().count({child, around}) != 0) {
+        return false;
     }
+    auto life = life_with_closed(child, around);
+    if (!life && record.is_start) {
+        life = earlier_life_at(child, record.time);
+    }
+    if (!life) {
+        return false;
+    }
+    const ReportedKey key{*life, record.job};
+    const auto& closed = accounting_.closed();
+    if (!record.is_start) {
+        const auto top = *life == child ? end_of_outermost(closed, key) : std::optional(Instant::max());
+        if (!top) {
+            return true;  // an instance in it ended once
+        }
+        touched_.push_back(closed.at(key).job.payer);
+        accounting_.correct_end(key, std::min(record.time, *top));
+    } else {
+        const auto payer = record.user.empty() ? std::nullopt : payer_inside(*book_.find(child), record);
+        if (!accounting_.report_past(key, {record.inside, payer, record.cores, record.time})) {
+            return true;
+        }
+        touched_.push_back(closed.at(key).job.payer);
+    }
+    tell_above(*life, record);
     return true;
 }
 

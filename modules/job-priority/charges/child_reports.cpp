@@ -88,13 +88,19 @@ std::optional<Instant> ChildReports::begin(FluxJobId child, const UplinkRow& rec
     return accounting_.report_start({child, record.job}, {record.inside, payer, record.cores, record.time});
 }
 
+void ChildReports::tell_above(FluxJobId child, UplinkRow record) {
+    record.job = name_above(child, record.job);
+    record.inside = record.inside == 0 ? child : name_above(child, record.inside);
+    uplink_.record(std::move(record));
+}
+
 void ChildReports::apply(FluxJobId child, const UplinkRow& record) {
     records_ += 1;
-    if (apply_to_earlier_life(child, record)) {
+    if (apply_to_past(child, record)) {
         return;
     }
     const ReportedKey key{child, record.job};
-    UplinkRow above = record;  // our parent is told of a job inside one of ours, as far as the record was believed
+    UplinkRow above = record;
     if (record.is_start) {
         const auto at = begin(child, record);
         if (!at) {
@@ -110,11 +116,11 @@ void ChildReports::apply(FluxJobId child, const UplinkRow& record) {
             return;
         }
         touched_.push_back(open->second.payer);
-        above.time = accounting_.report_end(key, record.time).value_or(record.time);
+        const BookJob* job = book_.find(child);
+        const bool is_kept = job != nullptr && book_.is_owners(*job);
+        above.time = accounting_.report_end(key, record.time, is_kept).value_or(record.time);
     }
-    above.job = name_above(child, record.job);
-    above.inside = record.inside == 0 ? child : name_above(child, record.inside);
-    uplink_.record(std::move(above));
+    tell_above(child, std::move(above));
 }
 
 void ChildReports::forget(FluxJobId child) {

@@ -5,6 +5,7 @@
 #pragma once
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -47,6 +48,8 @@ class ChildReports {
 
   private:
     void apply(FluxJobId child, const UplinkRow& record);
+    /// Our own parent is told of a job inside one of ours, as far as the record was believed.
+    void tell_above(FluxJobId child, UplinkRow record);
     /// When the record moved the cores; nothing where it moved none.
     std::optional<Instant> begin(FluxJobId child, const UplinkRow& record);
     /// The payer of a job inside `child`; nothing if the record is not believed.
@@ -54,8 +57,9 @@ class ChildReports {
     // Earlier lives of an instance that was killed and came back as another job: child_lives.cpp.
     std::vector<FluxJobId> earlier_lives(FluxJobId child, const std::string& instance) const;
     void go_on_from_earlier_lives(FluxJobId child, DownlinkRow& row) const;
-    bool apply_to_earlier_life(FluxJobId child, const UplinkRow& record);
-    bool end_in_earlier_life(const std::vector<FluxJobId>& lives, const UplinkRow& record);
+    std::optional<FluxJobId> life_with_closed(FluxJobId child, std::uint64_t job) const;
+    std::optional<FluxJobId> earlier_life_at(FluxJobId child, Instant at) const;
+    bool apply_to_past(FluxJobId child, const UplinkRow& record);
 
     StateLog& log_;
     const JobBook& book_;

@@ -7,6 +7,11 @@
 #include <vector>
 
 namespace weir::priority {
+namespace {
+
+constexpr std::size_t depth_max = 8;  ///< of jobs inside one another, as of reported ones
+
+}  // namespace
 
 void ClosedJobs::restore(const ShareTree& tree, const SavedState& saved) {
     for (const auto& [key, row] : saved.closed) {
@@ -36,15 +41,20 @@ void ClosedJobs::prune(StateLog& log) {
     }
 }
 
-/// The cores are the closed job's (`sign` 1) or its lender's again (-1) between two instants, as far as the lender had
-/// them.
+/// The cores are the closed job's (`sign` 1) or its lender's again (-1) between two instants, as far as a lender had
+/// them: beyond its end they were back with whoever lent them to it.
 void ClosedJobs::lend_between(Ledgers& ledgers, const ClosedJob& closed, std::uint64_t child, Instant from, Instant to,
                               int sign) const {
     const RunningJob& job = closed.job;
     ledgers.pay(job.payer, sign * job.cores, sign * job.bill.rate, from, to);
-    if (const auto lender = jobs_.find({child, job.inside}); lender != jobs_.end()) {
-        ledgers.pay(lender->second.job.payer, -sign * job.cores, -sign * job.bill.rate, from,
-                    std::min(to, lender->second.end));
+    auto lender = jobs_.find({child, job.inside});
+    for (std::size_t depth = 0; depth <= depth_max && lender != jobs_.end() && from < to; ++depth) {
+        const Instant until = std::min(to, lender->second.end);
+        if (from < until) {
+            ledgers.pay(lender->second.job.payer, -sign * job.cores, -sign * job.bill.rate, from, until);
+            from = until;
+        }
+        lender = lender->first.second != 0 ? jobs_.find({child, lender->second.job.inside}) : jobs_.end();
     }
 }
 
@@ -71,16 +81,23 @@ bool ClosedJobs::correct_end(Ledgers& ledgers, ReportedKey key, Instant at) {
     } else {
         lend_between(ledgers, closed, key.first, at, closed.end, -1);
     }
+    if (closed.job.payer == idle) {  // an instance: what was open in it may be corrected after it
+        keep(ledgers, key, {closed.job, at, closed.downlink});
+        return true;
+    }
     jobs_.erase(found);
     ledgers.log().put_closed(key, std::nullopt);
     return true;
 }
 
+/// Those of jobs that ended before the lender are back.
 std::int64_t ClosedJobs::cores_left(ReportedKey lender) const {
-    std::int64_t left = jobs_.at(lender).job.cores;
+    const ClosedJob& around = jobs_.at(lender);
+    std::int64_t left = around.job.cores;
     for (auto job = jobs_.lower_bound({lender.first, 1}); job != jobs_.end() && job->first.first == lender.first;
          ++job) {
-        left -= job->second.job.inside == lender.second ? job->second.job.cores : 0;
+        const bool is_open = job->second.job.inside == lender.second && job->second.end >= around.end;
+        left -= is_open ? job->second.job.cores : 0;
     }
     return left;
 }

@@ -109,6 +109,64 @@ TEST_CASE("lives: a guest's word changes nothing that is over") {
     CHECK(lives.alice_us() == before);
 }
 
+namespace {
+
+/// A root whose partition 7 runs on 20 cores from t = 90; the partition inside it is that of TwoLives.
+struct ThreeLevels {
+    static constexpr FluxJobId middle_job = 7;
+    std::unique_ptr<PriorityService> root = ready_service();
+    std::unique_ptr<PriorityService> middle = service(true);
+    ThreeLevels() {
+        put_tree(*middle);
+        middle->begin_backlog();
+        middle->end_backlog(at(0));
+        root->apply(submitted(middle_job, 80, owner));
+        root->apply(eligible(middle_job, 80));
+        root->apply(started(middle_job, 90, 20));
+        middle->uplink().queue().attached(root->attach_child(middle_job, "middle", 1, at(90)));
+        begin_life(*middle, first_life, 100, owner);
+        middle->attach_child(first_life, "one", 1, at(100));
+        middle->report(first_life, 1, {TwoLives::record(true, 1, 110)}, at(111));
+        tell_root();
+        middle->apply(freed(first_life, 150));
+        tell_root();
+        begin_life(*middle, second_life, 200, owner);
+        middle->attach_child(second_life, "one", 2, at(200));
+    }
+    void tell_root() {
+        while (const auto batch = middle->uplink().queue().next()) {
+            middle->uplink().acknowledged(root->report(middle_job, batch->first_seq, batch->records, at(300)));
+        }
+    }
+    SignedCoreMicros alice_us(const PriorityService& s) const {
+        return charged(s, "physics/lattice/@alice", end_of_test);
+    }
+};
+
+}  // namespace
+
+// Mutant: modules/job-priority/charges/child_lives.cpp: tell_above(*life, record); =>
+TEST_CASE("lives: the instances above learn what the next life says of what was open in the one before") {
+    for (const double end : {120., 150.}) {
+        ThreeLevels levels;
+        CHECK(levels.alice_us(*levels.root) == 160'000'000);
+        levels.middle->report(second_life, 2, {TwoLives::record(false, 1, end)}, at(300));
+        levels.tell_root();
+        CHECK(levels.alice_us(*levels.middle) == static_cast<SignedCoreMicros>((end - 110) * 4e6));
+        CHECK(levels.alice_us(*levels.root) == levels.alice_us(*levels.middle));
+    }
+}
+
+TEST_CASE("lives: the instances above learn of a job of which the life before had not told yet") {
+    ThreeLevels levels;
+    levels.middle->report(
+        second_life, 2,
+        {TwoLives::record(true, 2, 120), TwoLives::record(false, 1, 130), TwoLives::record(false, 2, 140)}, at(300));
+    levels.tell_root();
+    CHECK(levels.alice_us(*levels.middle) == (80 + 80) * 1'000'000);
+    CHECK(levels.alice_us(*levels.root) == (80 + 80) * 1'000'000);
+}
+
 TEST_CASE("lives: the parent may have been restarted between the two") {
     TwoLives lives;
     MemoryStore store;
