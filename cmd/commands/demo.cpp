@@ -4,6 +4,7 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 
 #include "cmd/commands/commands.hpp"
 #include "cmd/common/instance_clock.hpp"
@@ -12,6 +13,7 @@
 #include "cmd/demo/page.hpp"
 #include "cmd/demo/witness.hpp"
 #include "cmd/demo/workload.hpp"
+#include "cmd/instance/page_process.hpp"
 #include "cmd/instance/session.hpp"
 
 namespace weir::cmd {
@@ -130,6 +132,16 @@ std::string headline(const Workload& workload, Duration length, Duration budget)
            duration_text(budget) + (workload.left_out > 0 ? "; " + left_out : "");
 }
 
+/// With --page. Its address has to stay in sight, so the terminal gets lines and no picture.
+std::unique_ptr<PageProcess> page_for_demo(const Context& context, const Session& session, const Signals& signals) {
+    if (!context.args.has("page")) {
+        return nullptr;
+    }
+    auto page = PageProcess::start(session.uri(), signals);
+    say(context, page ? "live page, for a browser on this machine: " + page->url() : page.error().message);
+    return page ? std::make_unique<PageProcess>(std::move(*page)) : nullptr;
+}
+
 Exit run_demo_in(Context& context, const Workload& workload, const DemoFolder& folder, Duration length) {
     const Duration budget = context.args.duration("seconds").value_or(45s);
     const double scale = std::max(1.0, std::ceil(to_seconds(length) / (to_seconds(budget) * run_part)));
@@ -153,8 +165,9 @@ Exit run_demo_in(Context& context, const Workload& workload, const DemoFolder& f
     }
     Driver driver(workload, *session, plan.scale, *plan.origin);
     Status done = Done{};
+    auto page = page_for_demo(context, *session, signals);
     {
-        LiveOutput output(screen, context.args.has("plain"), fd);
+        LiveOutput output(screen, context.args.has("plain") || context.args.has("page"), fd);
         done = driver.run(output, signals);
     }
     const auto page_of = [&](const Findings& findings) {
@@ -168,9 +181,11 @@ Exit run_demo_in(Context& context, const Workload& workload, const DemoFolder& f
         const Exit code = show(context, *findings, page_of(*findings), folder);
         std::fflush(stdout);
         stay_up(context, *session, signals);
+        page.reset();
         session->stop(signals);
         return code;
     }
+    page.reset();
     session->stop(signals);
     if (!findings) {
         return ended_by(context, findings.error(), folder);
@@ -206,13 +221,15 @@ Command demo_command() {
         "weir demo  # a generated workload, with a report and checks at the end",
         "weir demo --trace KTH-SP2-1996.swf.gz  # the first 600 jobs of a real log",
         "weir demo --seed 7 --seconds 30 --keep  # another workload, faster; the instances keep running"};
-    command.options = {{"trace", 0, "LOG", "replay a workload log (SWF or gzipped SWF); its groups become accounts"},
-                       {"jobs", 'n', "N", "number of jobs (default 600)", Kind::integer, 1, 100000},
-                       {"seed", 0, "N", "seed of the generated workload (default 1)", Kind::integer, 0, INT64_MAX},
-                       {"seconds", 0, "S", "intended duration in real time (default 45)", Kind::seconds},
-                       {"dir", 0, "DIR", "folder for the files (default: build/demo)"},
-                       {"keep", 0, "", "leave the instances running until Ctrl-C", Kind::flag},
-                       {"plain", 0, "", "print a line every five seconds instead of a picture", Kind::flag}};
+    command.options = {
+        {"trace", 0, "LOG", "replay a workload log (SWF or gzipped SWF); its groups become accounts"},
+        {"jobs", 'n', "N", "number of jobs (default 600)", Kind::integer, 1, 100000},
+        {"seed", 0, "N", "seed of the generated workload (default 1)", Kind::integer, 0, INT64_MAX},
+        {"seconds", 0, "S", "intended duration in real time (default 45)", Kind::seconds},
+        {"dir", 0, "DIR", "folder for the files (default: build/demo)"},
+        {"page", 0, "", "serve the live page while it runs, and print lines instead of a picture", Kind::flag},
+        {"keep", 0, "", "leave the instances running until Ctrl-C", Kind::flag},
+        {"plain", 0, "", "print a line every five seconds instead of a picture", Kind::flag}};
     command.run = run_demo;
     return command;
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <thread>
 
 #include "cmd/commands/commands.hpp"
@@ -13,6 +14,7 @@
 #include "cmd/common/jobs.hpp"
 #include "cmd/common/reader.hpp"
 #include "cmd/instance/folder_lock.hpp"
+#include "cmd/instance/page_process.hpp"
 #include "cmd/instance/reload.hpp"
 #include "cmd/instance/session.hpp"
 #include "cmd/view/instance_tree.hpp"
@@ -169,6 +171,20 @@ std::vector<std::string> queues_of(const Context& context, const Plan& plan) {
     return queues;
 }
 
+/// The page's server where --page asks for it; the instance serves without it, too.
+std::optional<PageProcess> page_beside(Context& context, const Session& session, const Signals& signals) {
+    if (!context.args.has("page")) {
+        return std::nullopt;
+    }
+    auto page = PageProcess::start(session.uri(), signals);
+    if (!page) {
+        context.note(page.error().message);
+        return std::nullopt;
+    }
+    context.print("The page, for a browser on this machine:\n  " + page->url() + "\n");
+    return std::move(*page);
+}
+
 Exit run_in(Context& context, Plan plan, const std::string& files) {
     std::vector<std::string> extra;
     if (context.args.has("config")) {
@@ -189,9 +205,11 @@ Exit run_in(Context& context, Plan plan, const std::string& files) {
     context.print("\nFrom another terminal:\n" +
                   (is_default ? std::string() : "  export FLUX_URI=" + session->uri() + "\n") +
                   "  weir submit hostname    weir jobs    weir share show\nCtrl-C ends it.\n");
+    auto page = page_beside(context, *session, signals);
     std::fflush(stdout);
     tell(context, session->warnings());
     const Exit code = stay(context, *session, signals);
+    page.reset();
     context.note("Ending the partitions and the parent.");
     session->stop(signals);
     return code;
@@ -259,6 +277,7 @@ Command start_command() {
         {"statedir", 0, "DIR", "folder where jobs and usage are stored (default: none)"},
         {"cores", 0, "N", "cores for jobs (default: the machine's cores, at least 8)", Kind::integer, 2, 1 << 20},
         {"scale", 0, "X", "run the clock X times as fast", Kind::number},
+        {"page", 0, "", "also serve the live page, as weir serve does", Kind::flag},
         {"foreground", 0, "", "stay in the foreground (the default)", Kind::flag}};
     command.has_json = false;
     command.run = run_start;
