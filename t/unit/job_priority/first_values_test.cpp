@@ -13,13 +13,14 @@ using weir::JobInputs;
 
 namespace {
 
-Settings head_settings() {
+Settings settings_with_head() {
     Settings with = settings();
     with.push = weir::config::PushRule::head;
     return with;
 }
 
-std::unique_ptr<PriorityService> ready(const std::string& tree = tree_text, const Settings& with = head_settings()) {
+std::unique_ptr<PriorityService> service_with_head(const std::string& tree = tree_text,
+                                                   const Settings& with = settings_with_head()) {
     auto made = service(false, with);
     put_tree(*made, tree);
     made->begin_backlog();
@@ -28,13 +29,13 @@ std::unique_ptr<PriorityService> ready(const std::string& tree = tree_text, cons
     return made;
 }
 
-void arrive(PriorityService& s, FluxJobId id, double t, std::uint32_t userid, int with_urgency = 16) {
+void come(PriorityService& s, FluxJobId id, double t, std::uint32_t userid, int with_urgency = 16) {
     s.apply(submitted(id, t, userid, "", with_urgency));
     s.apply(eligible(id, t));
     s.pass(at(t), Pass::marked);
 }
 
-FirstValueRows sent(PriorityService& s) {
+FirstValueRows told_first_values(PriorityService& s) {
     FirstValueRows rows = s.first_values().take();
     s.first_values().acknowledge();
     return rows;
@@ -97,41 +98,41 @@ TEST_CASE("first values: module and plugin name a kind alike, and a name cannot 
 
 // Kills: a number that is not the one the job would have got; another user's number; a number that is sent twice.
 TEST_CASE("first values: the second job of a kind is expected to have what the plugin gave it") {
-    auto s = ready();
-    arrive(*s, 1, 1, alice);
+    auto s = service_with_head();
+    come(*s, 1, 1, alice);
     const auto first = push(*s);
     REQUIRE(first.size() == 1);
-    const FirstValueRows rows = sent(*s);
+    const FirstValueRows rows = told_first_values(*s);
     REQUIRE(rows.rows.size() == 1);
     CHECK(rows.rows.front().second == s->ranking().queue().engine().pushed(*s->ranking().queue().find(1)));
     CHECK(rows.rows.front().first == text_of({alice, 16, "", "", "", 1}));
-    arrive(*s, 2, 2, alice);
+    come(*s, 2, 2, alice);
     CHECK_FALSE(s->first_values().has_work());
-    arrive(*s, 3, 3, bob);
+    come(*s, 3, 3, bob);
     CHECK(s->first_values().has_work());
-    arrive(*s, 4, 4, alice, 0);  // held: it has no value
-    CHECK(sent(*s).rows.size() == 1);
+    come(*s, 4, 4, alice, 0);  // held: it has no value
+    CHECK(told_first_values(*s).rows.size() == 1);
 }
 
 TEST_CASE("first values: usage changes them, a limit or another policy ends them") {
-    auto s = ready();
-    arrive(*s, 1, 1, alice);
-    arrive(*s, 2, 1, bob);
-    (void)sent(*s);
+    auto s = service_with_head();
+    come(*s, 1, 1, alice);
+    come(*s, 2, 1, bob);
+    (void)told_first_values(*s);
     s->apply(started(2, 2, 64));
     s->pass(at(4000));
-    CHECK_FALSE(sent(*s).rows.empty());
+    CHECK_FALSE(told_first_values(*s).rows.empty());
     put_tree(*s,
              "\"physics\" = {shares = 2, running_jobs_max = 1}\n\"physics/@alice\" = 1\n\"bio\" = 1\n\"bio/@*\" = 1\n",
              4001);
     s->pass(at(4002));
-    CHECK(sent(*s).is_all);
-    arrive(*s, 3, 4003, alice);
+    CHECK(told_first_values(*s).is_all);
+    come(*s, 3, 4003, alice);
     CHECK_FALSE(s->first_values().has_work());
-    Settings numbers = head_settings();
+    Settings numbers = settings_with_head();
     numbers.push = weir::config::PushRule::numbers;
-    auto other = ready(tree_text, numbers);
-    (void)sent(*other);
-    arrive(*other, 1, 1, alice);
+    auto other = service_with_head(tree_text, numbers);
+    (void)told_first_values(*other);
+    come(*other, 1, 1, alice);
     CHECK_FALSE(other->first_values().has_work());
 }
