@@ -9,7 +9,7 @@
 namespace weir::priority {
 namespace {
 
-constexpr std::size_t depth_max = 8;  ///< of jobs inside one another, as of reported ones
+constexpr std::size_t lenders_max = 8;  ///< of jobs inside one another, as of reported ones
 
 }  // namespace
 
@@ -48,7 +48,7 @@ void ClosedJobs::lend_between(Ledgers& ledgers, const ClosedJob& closed, std::ui
     const RunningJob& job = closed.job;
     ledgers.pay(job.payer, sign * job.cores, sign * job.bill.rate, from, to);
     auto lender = jobs_.find({child, job.inside});
-    for (std::size_t depth = 0; depth <= depth_max && lender != jobs_.end() && from < to; ++depth) {
+    for (std::size_t depth = 0; depth <= lenders_max && lender != jobs_.end() && from < to; ++depth) {
         const Instant until = std::min(to, lender->second.end);
         if (from < until) {
             ledgers.pay(lender->second.job.payer, -sign * job.cores, -sign * job.bill.rate, from, until);
