@@ -97,20 +97,21 @@ using Usage = std::map<std::uint32_t, std::int64_t>;
 
 std::int64_t held_us(const jm::Job& job) {
     FlatJson reader;
+    FlatJson context_reader;
     std::int64_t alloc = 0;
     std::int64_t free = 0;
     std::int64_t down = 0;
     std::string_view lines = job.eventlog;
     while (!lines.empty()) {
         const std::size_t end = lines.find('\n');
-        const auto event = jm::decode_event(reader.read(lines.substr(0, end)));
+        const auto event = jm::read_entry(reader.read(lines.substr(0, end)));
         lines.remove_prefix(end + 1);
         if (event->name == "alloc") {
             alloc = event->t_us;
         } else if (event->name == "free") {
             free = event->t_us;
         } else if (event->name == "weir.down") {
-            down += std::llround(*event->context.number_at("seconds") * 1e6);
+            down += std::llround(context_reader.read(event->context)["seconds"].number().value_or(0) * 1e6);
         }
     }
     return alloc != 0 && free != 0 ? free - alloc - down : 0;
