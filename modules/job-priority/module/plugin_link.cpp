@@ -13,7 +13,7 @@ namespace {
 
 constexpr double plugin_retry_first_s = 0.1;
 constexpr double plugin_retry_last_s = 10.0;
-constexpr double answer_timeout_s = 60.0;
+constexpr double plugin_timeout_s = 60.0;
 /// Values a second that only people look at, unless push-rate says otherwise. One costs a stock Flux half a
 /// millisecond.
 constexpr double shown_rate_head = 20.;
@@ -42,7 +42,7 @@ PluginLink::PluginLink(flux_t* h, double time_scale, PriorityService& service)
       backoff_(plugin_retry_first_s * time_scale, plugin_retry_last_s * time_scale),
       timer_(flux_timer_watcher_create(flux_get_reactor(h), 1., 0., flux::on_watcher<&PluginLink::on_retry>, this)),
       shown_timer_(flux_timer_watcher_create(flux_get_reactor(h), 1., 0., flux::on_watcher<&PluginLink::pump>, this)),
-      answer_timeout_s_(answer_timeout_s * time_scale) {
+      answer_timeout_s_(plugin_timeout_s * time_scale) {
     if (!timer_ || !shown_timer_) {
         flux::fail_errno("plugin timer");
     }
