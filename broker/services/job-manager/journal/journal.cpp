@@ -22,8 +22,6 @@ constexpr std::size_t text_kept_max = 1u << 20;
 /// So much text is decoded at a time, in its own thread where there is more.
 constexpr std::size_t part_bytes = 512u << 10;
 constexpr std::size_t parts_ahead_max = 3;
-/// An eventlog has about so much room from the beginning; what is left over goes when the job rests.
-constexpr std::size_t eventlog_bytes = 512;
 
 Error bad_line(const std::string& what) {
     return Error{std::errc::invalid_argument, what};
@@ -121,7 +119,6 @@ Result<Job*> Reader::submitted(JournalLine& line) {
     }
     last_ = jobs_.emplace_back(std::make_unique<Job>()).get();
     last_->id = line.id;
-    last_->eventlog.reserve(eventlog_bytes);
     const Status taken = take_submission(*line.submission, *last_);
     return taken ? Result<Job*>(last_) : taken.error();
 }
