@@ -189,10 +189,13 @@ void flux_reactor::arm_timerfd() {
     }
     const uint64_t due = std::max<uint64_t>((*timers_.begin())->due_ns_, 1);
     if (due != armed_ns_) {
+        // Relative: libfaketime, which the tests step the wall clock by, moves absolute times of this clock, too.
+        const uint64_t now = weir::broker::monotonic_ns();
+        const uint64_t left = due > now ? due - now : 1;
         itimerspec when{};
-        when.it_value.tv_sec = static_cast<time_t>(due / 1'000'000'000u);
-        when.it_value.tv_nsec = static_cast<long>(due % 1'000'000'000u);
-        timerfd_settime(timerfd_, TFD_TIMER_ABSTIME, &when, nullptr);
+        when.it_value.tv_sec = static_cast<time_t>(left / 1'000'000'000u);
+        when.it_value.tv_nsec = static_cast<long>(left % 1'000'000'000u);
+        timerfd_settime(timerfd_, 0, &when, nullptr);
         armed_ns_ = due;
     }
 }
