@@ -31,6 +31,19 @@ std::vector<std::string> texts_at(const json_t* object, const char* key) {
     return texts;
 }
 
+/// The row of a partition whose instance does not answer now.
+Instance child_to_come(const PartitionState& state) {
+    Instance child;
+    child.serves = state.queues;
+    child.name = state.name;
+    child.jobid = state.job;
+    child.problem = state.is_down ? down_text(state, real_now()) : stand_by_text(state);
+    if (state.is_down) {
+        child.down = state;
+    }
+    return child;
+}
+
 void ask_instance(Client& client, Instance& instance, int depth) {
     instance.uri = client.uri();
     instance.version = client.attribute("version").value_or("");
@@ -84,15 +97,7 @@ void ask_instance(Client& client, Instance& instance, int depth) {
         instance.children.push_back(std::move(child));
     }
     for (const PartitionState& state : states) {
-        Instance child;
-        child.serves = state.queues;
-        child.name = state.name;
-        child.jobid = state.job;
-        child.problem = state.is_down ? down_text(state, real_now()) : stand_by_text(state);
-        if (state.is_down) {
-            child.down = state;
-        }
-        instance.children.push_back(std::move(child));
+        instance.children.push_back(child_to_come(state));
     }
 }
 

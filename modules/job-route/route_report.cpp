@@ -44,21 +44,7 @@ Status RouteTable::attach(const Attach& attach, const Caller& caller) {
     child.first.clear();
     child.is_complete = false;
 
-    std::map<JobId, const KnownJob*> known;
-    for (const KnownJob& job : attach.known) {
-        known.emplace(job.id, &job);
-    }
-    for (const JobId id : std::set<JobId>(child.given)) {  // settle() may remove some
-        const auto entry = jobs_.find(id);
-        if (entry != jobs_.end() && entry->second.is_with(attach.child)) {
-            const auto found = known.find(id);
-            settle(*entry, found != known.end() ? found->second : nullptr);
-            known.erase(id);
-        }
-    }
-    for (const auto& [id, job] : known) {
-        disown(attach.child, child, id, job->has_ended);
-    }
+    settle_all(attach.child, child, attach.known);
     are_children_changed_ = true;
     if (drained_.count(attach.child) > 0) {
         empty(attach.child, child);
@@ -73,6 +59,25 @@ Status RouteTable::attach(const Attach& attach, const Caller& caller) {
     }
     tell_if_complete(attach.child, child);
     return Done{};
+}
+
+/// Brings all that is on record as the child's, and all that the child knows, together again.
+void RouteTable::settle_all(JobId host, Child& child, const std::vector<KnownJob>& known_jobs) {
+    std::map<JobId, const KnownJob*> known;
+    for (const KnownJob& job : known_jobs) {
+        known.emplace(job.id, &job);
+    }
+    for (const JobId id : std::set<JobId>(child.given)) {  // settle() may remove some
+        const auto entry = jobs_.find(id);
+        if (entry != jobs_.end() && entry->second.is_with(host)) {
+            const auto found = known.find(id);
+            settle(*entry, found != known.end() ? found->second : nullptr);
+            known.erase(id);
+        }
+    }
+    for (const auto& [id, job] : known) {
+        disown(host, child, id, job->has_ended);
+    }
 }
 
 /// The child has a copy of a job that is not its own any more.

@@ -179,6 +179,7 @@ class RouteTable {
     void order(const Entry& entry, Order order);
     void order_go(const Entry& entry);
     void fetch(Entry& entry);
+    void settle_all(JobId host, Child& child, const std::vector<KnownJob>& known_jobs);
     void settle(Entry& entry, const KnownJob* known);
     void disown(JobId host, Child& child, JobId id, bool has_ended);
     void on_urgency(Entry& entry, int urgency);
