@@ -143,4 +143,12 @@ test_expect_success 'a plugin refuses a configuration in its own words' '
 	sed -i "/testtap/,\$d" broker.toml && launch_broker
 '
 stop_instance
+test_expect_success 'a restart decodes no jobspec for the plugin of job-priority' '
+	sed -i "/^\[job-manager\]/,\$d" broker.toml &&
+	printf "[job-manager]\nplugins = [{load = \"$BUILD_DIR/lib/flux/job-manager/plugins/job-priority-tap.so\"}]\n" >>broker.toml &&
+	launch_broker &&
+	job jobs state | grep "^$id " && job rpc job-manager.stats-get "{}" | jq -e ".plugin_jobspecs == 0" &&
+	job submit -u 20 && job rpc job-manager.stats-get "{}" | jq -e ".plugin_jobspecs > 0"
+'
+stop_instance
 test_done

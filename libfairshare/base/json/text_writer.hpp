@@ -36,6 +36,8 @@ void append_value(std::string& out, const T& value) {
 /// The text of an object, member by member: ObjectText().set("id", 7).splice("R", r_text).text().
 class ObjectText {
   public:
+    /// \param bytes  how long the text will be, about: memory is asked for once
+    explicit ObjectText(std::size_t bytes = 0) { text_.reserve(bytes); }
     template <typename T>
     ObjectText& set(std::string_view key, const T& value) {
         begin(key);
@@ -48,7 +50,11 @@ class ObjectText {
         text_ += json;
         return *this;
     }
-    std::string text() const { return text_ + "}"; }
+    /// Ends the object and gives its text away; to be called once.
+    std::string text() {
+        text_ += '}';
+        return std::move(text_);
+    }
 
   private:
     void begin(std::string_view key) {
@@ -64,6 +70,8 @@ class ObjectText {
 /// The text of an array, element by element.
 class ArrayText {
   public:
+    /// \param bytes  as of ObjectText
+    explicit ArrayText(std::size_t bytes = 0) { text_.reserve(bytes); }
     template <typename T>
     ArrayText& append(const T& value) {
         begin();
@@ -77,7 +85,11 @@ class ArrayText {
         return *this;
     }
     bool empty() const { return text_.size() == 1; }
-    std::string text() const { return text_ + "]"; }
+    /// Ends the array and gives its text away; to be called once.
+    std::string text() {
+        text_ += ']';
+        return std::move(text_);
+    }
 
   private:
     void begin() {

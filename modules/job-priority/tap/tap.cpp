@@ -188,13 +188,14 @@ int inactive_cb(flux_plugin_t*, const char*, flux_plugin_arg_t* args, void* arg)
     });
 }
 
-/// What a job names; `state`: where it is. \return false when it cannot be read.
-bool unpack_submission(flux_plugin_arg_t* args, weir::priority::TapSubmission& job, int& state) {
+/// What a job names. Reads the jobspec, which the embedded job-manager decodes when it is asked for.
+/// \return false when it cannot be read.
+bool unpack_submission(flux_plugin_arg_t* args, weir::priority::TapSubmission& job) {
     json_int_t userid = 0;
     const char* account = nullptr;
     const char* queue = nullptr;
-    if (flux_plugin_arg_unpack(args, FLUX_PLUGIN_ARG_IN, "{s:I s?i s:{s?{s?{s?s s?s}}}}", "userid", &userid, "state",
-                               &state, "jobspec", "attributes", "system", "bank", &account, "queue", &queue) < 0) {
+    if (flux_plugin_arg_unpack(args, FLUX_PLUGIN_ARG_IN, "{s:I s:{s?{s?{s?s s?s}}}}", "userid", &userid, "jobspec",
+                               "attributes", "system", "bank", &account, "queue", &queue) < 0) {
         return false;
     }
     job.userid = static_cast<std::uint32_t>(userid);
@@ -212,8 +213,7 @@ int validate_cb(flux_plugin_t* p, const char*, flux_plugin_arg_t* args, void* ar
     Tap& tap = *static_cast<Tap*>(arg);
     return guarded(tap, "validate", [&] {
         weir::priority::TapSubmission job;
-        int state = 0;
-        if (!unpack_submission(args, job, state)) {
+        if (!unpack_submission(args, job)) {
             return flux_jobtap_reject_job(p, args, "attributes.system.bank and .queue must be text: %s",
                                           flux_plugin_arg_strerror(args));
         }
@@ -228,9 +228,10 @@ int validate_cb(flux_plugin_t* p, const char*, flux_plugin_arg_t* args, void* ar
 int new_cb(flux_plugin_t* p, const char*, flux_plugin_arg_t* args, void* arg) noexcept {
     Tap& tap = *static_cast<Tap*>(arg);
     return guarded(tap, "new", [&] {
-        weir::priority::TapSubmission job;
         int state = 0;
-        if (!unpack_submission(args, job, state) || state != FLUX_JOB_STATE_NEW) {
+        weir::priority::TapSubmission job;
+        if (flux_plugin_arg_unpack(args, FLUX_PLUGIN_ARG_IN, "{s:i}", "state", &state) < 0 ||
+            state != FLUX_JOB_STATE_NEW || !unpack_submission(args, job)) {
             return 0;
         }
         const auto bank = weir::priority::bank_to_fill(tap.accounts, job);
@@ -455,7 +456,7 @@ int init(flux_plugin_t* p) {
     auto owned = std::make_unique<Tap>();
     Tap* tap = owned.get();
     tap->plugin = p;
-    const std::array<flux_plugin_handler, 9> handlers{{
+    const std::array<flux_plugin_handler, 8> handlers{{
         {"job.state.priority", priority_cb, tap},
         {"job.priority.get", priority_cb, tap},
         {"job.state.inactive", inactive_cb, tap},
@@ -463,7 +464,6 @@ int init(flux_plugin_t* p) {
         {"job.new", new_cb, tap},
         {"conf.update", conf_update_cb, tap},
         {"plugin.query", query_cb, tap},
-        {nullptr, nullptr, nullptr},
         {nullptr, nullptr, nullptr},
     }};
     if (flux_plugin_aux_set(p, "weir::tap", tap, destroy_tap) < 0) {

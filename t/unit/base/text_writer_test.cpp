@@ -11,16 +11,17 @@ TEST_CASE("json text: keys and values are escaped, spliced JSON is left as it is
     ArrayText list;
     CHECK(list.empty());
     list.append(awkward).append(7).splice(R"({"x":[]})");
+    const std::string list_text = list.text();
     const std::string text = ObjectText()
                                  .set(awkward, awkward)
                                  .set("n", std::uint64_t{18446744073709551615U})
                                  .set("on", true)
                                  .set("half", 0.5)
                                  .splice("R", R"({"version":1})")
-                                 .splice("list", list.text())
+                                 .splice("list", list_text)
                                  .text();
     CHECK(text.find("18446744073709551615") != std::string::npos);
-    const auto read = Json::parse(ObjectText().set(awkward, awkward).splice("list", list.text()).text());
+    const auto read = Json::parse(ObjectText().set(awkward, awkward).splice("list", list_text).text());
     REQUIRE(read);
     CHECK(read->string_at(awkward.c_str()) == awkward);
     CHECK(read->at("list").dump() == Json::own(json_pack("[s,i,{s:[]}]", awkward.c_str(), 7, "x")).dump());

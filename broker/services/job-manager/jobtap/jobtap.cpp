@@ -95,7 +95,10 @@ PluginArgs Jobtap::args_of(const Job& job) const {
                              "t_submit", t_submit) < 0) {
         return nullptr;
     }
-    plugin_arg_defer(args.get(), [&job] { return json_pack("{s:O?}", "jobspec", jobspec_tree(job).get()); });
+    plugin_arg_defer(args.get(), [this, &job] {
+        ++jobspecs_;
+        return json_pack("{s:O?}", "jobspec", jobspec_tree(job).get());
+    });
     if (const Json& r = job.r->tree) {
         flux_plugin_arg_pack(args.get(), FLUX_PLUGIN_ARG_IN, "{s:O}", "R", r.get());
     }

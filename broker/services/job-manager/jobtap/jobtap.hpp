@@ -97,6 +97,9 @@ class Jobtap : public Component {
     /// FLUX_JOBTAP_CURRENT_JOB or an id; active or inactive. Null when unknown.
     Job* lookup(JobId id) const;
 
+    /// How often a plugin's arguments needed a jobspec, which is decoded each time.
+    std::uint64_t jobspecs() const { return jobspecs_; }
+
   private:
     friend struct JobtapTable;
     Answer jobtap_request(const Request& request);
@@ -118,6 +121,7 @@ class Jobtap : public Component {
     std::vector<std::unique_ptr<Plugin>> stack_;
     std::vector<Job*> current_;
     Json pending_update_;
+    mutable std::uint64_t jobspecs_ = 0;  ///< a count of work
 };
 
 /// The builtin: sets each job's priority to default_priority().

@@ -17,9 +17,13 @@ namespace {
 
 enum class AllocType : int { success = 0, annotate = 1, deny = 2, cancel = 3 };
 
+/// More than the keys and numbers of a message take.
+constexpr std::size_t request_keys_bytes = 160;
+
 /// The keys of every message about a job to the scheduler (RFC 27).
-ObjectText request_of(const Job& job) {
-    ObjectText out;
+/// \param bytes_more  how much the caller will add
+ObjectText request_of(const Job& job, std::size_t bytes_more) {
+    ObjectText out(request_keys_bytes + bytes_more);
     out.set("id", job.id).set("priority", job.priority).set("userid", job.userid);
     return out.splice("t_submit", timestamp_text(job.t_submit_us()));
 }
@@ -150,7 +154,8 @@ void Alloc::on_queue(const std::string& queue, bool is_started) {
 void Alloc::send_requests() {
     while (is_online_ && !queue_.empty() && (limit_ == 0 || sent_.size() < limit_)) {
         Job& job = *queue_.first();
-        outbox().request("sched.alloc", request_of(job).splice("jobspec", job.jobspec_text.redacted).text());
+        const auto& jobspec = job.jobspec_text.redacted;
+        outbox().request("sched.alloc", request_of(job, jobspec.size()).splice("jobspec", jobspec).text());
         dequeue(job);
         sent_.insert(job);
         job.alloc_pending = true;
@@ -289,7 +294,7 @@ Answer Alloc::hello(const Request& request) {
         if (!job->has_resources || job->alloc_bypass) {
             continue;
         }
-        outbox().respond(request.msg, request_of(*job).splice("R", job->r->text).text());
+        outbox().respond(request.msg, request_of(*job, job->r->text.size()).splice("R", job->r->text).text());
     }
     outbox().respond_error(request.msg, ENODATA, "");
     return Reply::later();

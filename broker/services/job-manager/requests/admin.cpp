@@ -184,7 +184,8 @@ Answer Admin::stats(const Request&) {
     Json out = Json::object();
     out.set("journal", std::move(journal)).set("active_jobs", jobs.active_count());
     out.set("inactive_jobs", jobs.inactive_count()).set("max_jobid", jobs.max_id());
-    out.set("environments", engine_.environments().size()).set("housekeeping", std::move(housekeeping));
+    out.set("environments", engine_.environments().size()).set("plugin_jobspecs", engine_.jobtap().jobspecs());
+    out.set("housekeeping", std::move(housekeeping));
     return Reply::of(out);
 }
 

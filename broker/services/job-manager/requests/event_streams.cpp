@@ -7,6 +7,12 @@
 #include <cerrno>
 
 namespace weir::broker::jobs {
+namespace {
+
+/// More than the keys and the id of a response take.
+constexpr std::size_t keys_bytes = 80;
+
+}  // namespace
 
 struct EventStreamsTable {
     static constexpr flux_msg_handler_spec specs[] = {
@@ -49,7 +55,7 @@ void EventStreams::on_event(const Job& job, const std::string& name, const std::
 }
 
 void EventStreams::send_job(const Listener& listener, const Job& job) {
-    ArrayText events;
+    ArrayText events(job.eventlog.size() + 2);
     std::string_view lines = job.eventlog;
     while (!lines.empty()) {
         const std::size_t end = lines.find('\n');
@@ -59,7 +65,7 @@ void EventStreams::send_job(const Listener& listener, const Job& job) {
             events.splice(line);
         }
     }
-    ObjectText payload;
+    ObjectText payload(job.eventlog.size() + job.jobspec_text.redacted.size() + job.r->text.size() + keys_bytes);
     payload.set("id", job.id).splice("events", events.text()).splice("jobspec", job.jobspec_text.redacted);
     if (!job.r->text.empty()) {
         payload.splice("R", job.r->text);
