@@ -176,5 +176,9 @@ test_expect_success 'SIGKILL arrives though the launcher was stopped and thousan
 	JOBCTL=$JOBCTL python3 signals.py $id &&
 	job wait $id clean && job wait $id finish | grep "\"status\": 9"
 '
+test_expect_success 'a job whose launcher is killed did not succeed' '
+	mkfifo killed && id=$(job submit -- sh -c "echo \$PPID >\"$PWD/killed\"; exec sleep 100000") &&
+	read -r launcher <killed && kill -9 $launcher && job wait $id clean && job wait $id finish | grep "\"status\": 9"
+'
 stop_instance
 test_done

@@ -69,6 +69,10 @@ test_expect_success 'kill -9 of a busy one: it is back, what waited runs in the 
 	wait_event $w2 start && open_gate w2 && ended_well $w2 && wait_event $w1 start && open_gate w1 && ended_well $w1 &&
 	printf "b1\nw2\nw1\n" >want && test_cmp want ran
 '
+test_expect_success 'kill -9 of the process that launched it: that is no success either' '
+	old=$(field_of debug .instances[0].job) && kill -9 $(ps -o ppid= -p $(cat run/debug/broker.pid)) &&
+	log_has "The partition debug ended .killed by signal 9." && wait_event $old finish | jq -e ".status == 9" && is_up debug
+'
 test_expect_success 'drain: what runs goes on, what waits waits here; resume: it starts' '
 	gated d1 -q batch -c3 && wait_event $d1 start && gated d2 -q batch && wait_event $d2 weir.route && test $(child_of $d2) -gt 0 &&
 	weir partition drain wide 2>out && grep "resume wide" out && wait_until job-route.locate "{\"id\":$d2}" ".child == 0" &&

@@ -24,6 +24,7 @@ class Process {
     }
 
     int spawn(const LaunchRequest& request) {
+        task_count_ = request.task_count;
         std::vector<std::string> words{"weir-broker", "--launch-task", std::to_string(getpid()),
                                        std::to_string(request.task_count),
                                        request.input.empty() ? "/dev/null" : request.input};
@@ -121,9 +122,7 @@ class Process {
 
     void on_exit(std::int64_t code, int signal) {
         has_exited_ = true;
-        if (!is_reported_) {  // the launcher itself was killed
-            end_.status = std::max(end_.status, signal != 0 ? signal : static_cast<int>(code) << 8);
-        }
+        exit_status_ = signal != 0 ? signal : static_cast<int>(code) << 8;
         close_if_done();
     }
 
@@ -144,10 +143,10 @@ class Process {
     void take_line(const std::string& line) {
         int rank = 0;
         int value = 0;
-        is_reported_ = true;
         if (line == "started") {
             pool_.started_(id_);
         } else if (std::sscanf(line.c_str(), "exit %d %d", &rank, &value) == 2) {
+            reported_ends_ += 1;
             end_.status = std::max(end_.status, value);
         } else if (std::sscanf(line.c_str(), "failed %d %d", &rank, &value) == 2) {
             end_.failed_task = static_cast<std::uint32_t>(rank);
@@ -155,8 +154,12 @@ class Process {
         }
     }
 
+    /// A launcher that was killed itself, and its tasks with it, did not report how they ended: then they ended as it.
     void close_if_done() {
         if (has_exited_ && is_at_end_) {
+            if (reported_ends_ < task_count_ && end_.failed_errno == 0) {
+                end_.status = std::max(end_.status, exit_status_);
+            }
             close();
         }
     }
@@ -173,7 +176,9 @@ class Process {
     char piece_[4096];
     std::string text_;
     LaunchEnd end_;
-    bool is_reported_ = false;
+    std::uint32_t task_count_ = 0;
+    std::uint32_t reported_ends_ = 0;
+    int exit_status_ = 0;  ///< of the launcher itself
     bool has_exited_ = false;
     bool is_at_end_ = false;
     int closed_count_ = 0;
