@@ -4,8 +4,6 @@
 
 #include <utility>
 
-#include "modules/job-priority/tap/job_kind.hpp"
-
 namespace weir::priority {
 
 PriorityService::PriorityService(Settings settings, UserDatabase database, std::uint32_t owner, bool is_child)
@@ -14,11 +12,13 @@ PriorityService::PriorityService(Settings settings, UserDatabase database, std::
       accounting_(log_, trees_.tree(), counting_of(settings_)),
       book_(owner, settings_.ageing),
       payers_(users_, book_),
-      uplink_(log_, is_child),
-      charges_(settings_, book_, users_, accounting_, uplink_),
-      children_(log_, book_, payers_, accounting_, uplink_),
+      membership_(payers_, book_, accounting_),
+      sends_(log_, is_child),
+      charges_(settings_, book_, users_, accounting_, sends_.uplink()),
+      children_(log_, book_, payers_, accounting_, sends_.uplink()),
+      gate_(book_, children_),
       ranking_(settings_, users_, is_child),
-      site_(log_) {
+      ranked_(settings_, {book_, accounting_, users_, ranking_, gate_}, log_) {
     users_.configure(settings_.users);
 }
 
@@ -33,12 +33,12 @@ Result<std::vector<std::string>> PriorityService::restore(const SavedState& save
     if (settings_.usage_reset == ResetPeriod::now) {
         accounting_.ledgers().reset(now);
     }
-    uplink_.restore(saved);
+    sends_.uplink().restore(saved);
     children_.restore(saved);
-    site_.restore(saved);
+    ranked_.site().restore(saved);
     payers_.set_tree(tree());
     ranking_.set_tree(tree());
-    gate_.restart(tree(), book_);
+    gate_.restart(tree());
     return warnings;
 }
 
@@ -47,7 +47,7 @@ Result<std::vector<std::string>> PriorityService::restore(const SavedState& save
 void PriorityService::begin_backlog() {
     is_synced_ = false;
     backlog_.clear();
-    memos_.restart();
+    sends_.begin_backlog();
 }
 
 void PriorityService::add_backlog(std::vector<JobEvent> events) {
@@ -58,26 +58,19 @@ void PriorityService::add_backlog(std::vector<JobEvent> events) {
 
 std::vector<std::string> PriorityService::end_backlog(Instant now) {
     book_.clear();
-    given_.forget_copies();
-    ranking_.clear();
-    gate_.uncap_all();
-    const std::vector<FluxJobId> places = gate_.restart(tree(), book_);
+    ranked_.begin_backlog();
+    gate_.begin_backlog(tree());
     const std::vector<JobEvent> events = backlog_.take();
-    accounting_.ledgers().admit(payers_.newcomers(tree(), events));  // all in one copy of the tree
-    const Instant last_seen = log_.meta().position;                  // before the backlog moves it on
-    for (const FluxJobId id : charges_.end_vanished(backlog_.runs(), last_seen)) {
-        children_.forget(id);
-    }
+    membership_.admit_newcomers(events);
+    const Instant last_seen = log_.meta().position;  // before the backlog moves it on
+    children_.forget(charges_.end_vanished(backlog_.runs(), last_seen));
     std::vector<std::string> faults = apply_each(events, [this](const JobEvent& event) { apply(event); });
     charges_.end_unheld(last_seen);
     children_.forget_unheld();
     backlog_.clear();
-    const std::set<FluxJobId> pending = book_.pending();
-    pusher_.retain(pending);
-    scheduler_.retain(pending);
-    gate_.keep_admitted(places);
-    gate_.keep_admitted_except_withheld(book_);
-    site_.forget_vanished(book_);
+    sends_.end_backlog(book_.pending());
+    gate_.end_backlog();
+    ranked_.end_backlog();
     is_synced_ = true;
     log_.set_position(now);
     return faults;
@@ -85,96 +78,23 @@ std::vector<std::string> PriorityService::end_backlog(Instant now) {
 
 void PriorityService::apply(const JobEvent& event) {
     counts_.events += 1;
+    if (book_.lacks_free(event)) {
+        pass_on({event.id, event.time, FreeEvent{}, event.moved});
+    }
+    pass_on(event);
+}
+
+void PriorityService::pass_on(const JobEvent& event) {
     ranking_.set_time(event.time);
     accounting_.ledgers().reset_due(settings_.usage_reset, event.time, utc_offset_);
-    const BookJob* before = book_.find(event.id);
-    const bool is_new = before == nullptr && std::holds_alternative<SubmitEvent>(event.what);
-    if (before != nullptr && before->has_resources && std::holds_alternative<CleanEvent>(event.what)) {
-        end(*before, event.time);  // a journal that lost the `free`
-    }
-    if (before != nullptr && std::holds_alternative<CleanEvent>(event.what)) {
-        given_.forget(*before);
-    }
-    const BookChange change = book_.apply(event);
+    const AppliedEvent applied = book_.apply(event, is_synced_);
     log_.set_position(event.time);
-    const BookJob* job = book_.find(event.id);
-    const bool is_waiting_or_starting = change == BookChange::inputs || change == BookChange::started;
-    if (job != nullptr && !job->is_over && (is_waiting_or_starting || gate_.is_limited())) {
-        resolve(*job);
-    }
-    const bool is_update = std::holds_alternative<UpdateEvent>(event.what) && job != nullptr;
-    if (is_synced_ && (is_new || (is_update && !job->has_resources && !job->is_over)) && is_limited(*job)) {
-        gate_.judge(tree(), *job, is_new);
-    }
-    gate_.count(tree(), event.id, job != nullptr && is_limited(*job) ? job : nullptr);
-    if (job != nullptr) {
-        charges_.follow_broker(*job, event);
-    }
-    switch (change) {
-        case BookChange::none:
-            break;
-        case BookChange::inputs:
-            rank(*job);
-            memos_.mark(job->id, job->is_held() && job->is_pending());
-            if (job->is_held() || job->is_expedited()) {
-                pusher_.override(job->id);
-            }
-            break;
-        case BookChange::started:
-            leave(job->id, true);
-            start(*job, event);
-            break;
-        case BookChange::ended:
-            end(*job, event.time);
-            break;
-        case BookChange::gone:
-            leave(event.id, false);
-            site_.forget(event.id);
-            break;
-    }
-}
-
-void PriorityService::start(const BookJob& job, const JobEvent& event) {
-    if (is_synced_) {  // also a job that runs in a child, which is charged by the child's reports
-        counts_.waits.add(event.time - job.submit);
-    }
-    if (charges_.started(job, event)) {
-        ranking_.hold(job.id, job.got_cores, users_.name(job.charged_userid()));
-        ranking_.mark_like(job);
-    }
-}
-
-void PriorityService::end(const BookJob& job, Instant at) {
-    ranking_.release(job.id);
-    children_.close(job, at);
-    if (charges_.ended(job, at)) {
-        counts_.rebuilt += is_synced_ ? 0 : 1;
-        ranking_.mark_like(job);
-    }
-}
-
-void PriorityService::leave(FluxJobId id, bool is_start) {
-    ranking_.leave(id, is_start);
-    pusher_.forget(id);
-    if (is_start) {
-        scheduler_.forget(id);  // and so does the scheduler
-    } else {
-        scheduler_.withdraw(id);
-    }
-    gate_.uncap(id);
-    if (is_start) {
-        memos_.mark(id, false);  // it waits no more
-    } else {
-        memos_.forget(id);
-    }
-}
-
-NodeId PriorityService::resolve(const BookJob& job) {
-    counts_.resolved += 1;
-    const auto payer = payers_.would_pay(tree(), job);
-    const NodeId node = payer ? accounting_.ledgers().admit(payer->association, payer->user) : unassociated;
-    book_.set_payer(job.id, node);
-    return node;
+    membership_.apply(applied, gate_.is_limited());
+    gate_.apply(tree(), applied);
+    children_.apply(applied);
+    const bool is_charged = charges_.apply(applied);
+    ranked_.apply(applied, is_charged);
+    sends_.apply(applied);
 }
 
 // ---- the pass ----
@@ -187,61 +107,25 @@ void PriorityService::pass(Instant now, Pass which) {
     } else if (!has_marked()) {
         return;
     }
-    counts_.changes += ranking_.judge(which, accounting_, now, pusher_);
-    renew_first_values();
-    for (const auto& [id, is_capped] : ranking_.caps()) {
-        gate_.cap(id, is_capped);
-    }
+    counts_.changes += ranking_.judge(which, accounting_, now, sends_.plugin());
+    ranked_.judged(which);
+    gate_.cap(ranking_.caps());
     gate_.admit(tree(), accounting_.ledger(), now, [&](FluxJobId id) { return ranking_.fine_priority(id, now); });
     gate_.tell([&](FluxJobId id, bool is_held_back) {
-        pusher_.hold_back(id, is_held_back);
-        memos_.mark(id, is_held_back);
+        sends_.hold_back(id, is_held_back);
         ranking_.hold_back(id, is_held_back);
     });
-    ranking_.push_head(now, pusher_, scheduler_);
-    if (!ranking_.queue().has_head()) {
-        scheduler_.withdraw_all();
-    }
+    ranking_.push_head(now, sends_.plugin(), sends_.scheduler());
     if (which == Pass::full) {
         counts_.passes += 1;
-        is_full_due_ = false;
         log_.set_position(now);
-    }
-}
-
-// ---- first values ----
-
-bool PriorityService::gives_first_values() const {
-    return settings_.policy == PolicyKind::multifactor && settings_.size_rule == SizeRule::cores &&
-           settings_.resources.empty() && ranking_.queue().has_head() && !gate_.is_limited();
-}
-
-void PriorityService::meet(const BookJob& job) {
-    if (job.is_held() || job.is_expedited() || job.copy_of != 0 || !gives_first_values()) {
-        return;
-    }
-    const JobRequest& request = *job.request;
-    const std::string kind =
-        text_of(JobKind{job.userid, job.urgency, request.account, request.queue, request.qos, request.cores});
-    if (const auto given = first_values_.known(kind)) {
-        ranking_.expect(job.id, *given);
-    }
-    first_values_.note(kind, ranking_.queue().engine().inputs(*ranking_.queue().find(job.id)),
-                       [this](const JobInputs& like) { return ranking_.first_number(like); });
-}
-
-void PriorityService::renew_first_values() {
-    if (!gives_first_values()) {
-        first_values_.clear();
-    } else if (std::exchange(first_values_of_, ranking_.shares().evaluations()) != ranking_.shares().evaluations()) {
-        first_values_.renew([this](const JobInputs& like) { return ranking_.first_number(like); });
     }
 }
 
 void PriorityService::refresh_users() {
     if (users_.refresh()) {
         accounts_version_ += 1;
-        charges_.settle_doubts([this](const BookJob& job) { return resolve(job); });
+        charges_.settle_doubts([this](const BookJob& job) { return membership_.resolve(job); });
         renew_all();
     }
 }
@@ -249,37 +133,10 @@ void PriorityService::refresh_users() {
 // ---- what the stages depend on ----
 
 void PriorityService::renew_all() {
-    const std::vector<FluxJobId> places = gate_.restart(tree(), book_);
-    for (const auto& [id, job] : book_.jobs()) {
-        if (job.is_pending() || job.has_resources || (gate_.is_limited() && !job.is_over)) {
-            resolve(job);
-        }
-        gate_.count(tree(), id, is_limited(job) ? &job : nullptr);
-    }
-    gate_.keep_admitted(places);
-    put_all();
-}
-
-void PriorityService::put_all() {
-    first_values_.clear();
-    for (const auto& [id, job] : book_.jobs()) {
-        if (job.is_pending()) {
-            rank(job);
-        }
-    }
-}
-
-void PriorityService::rank(const BookJob& job) {
-    const auto from_above = given_.of(job);  // told in any case: it says which job here is the parent's
-    const bool is_followed = from_above && settings_.takes_parent_factors;
-    const bool is_new = ranking_.queue().find(job.id) == nullptr;
-    ranking_.put(tree(), job, site_.of(job.id), is_followed ? from_above : std::nullopt);
-    if (is_new && is_synced_) {
-        meet(job);
-    }
-    if (is_followed || job.request->is_instance) {
-        is_full_due_ = ranking_.set_routed(true) || is_full_due_;
-    }
+    gate_.restart(tree());
+    membership_.resolve_all(gate_.is_limited());
+    gate_.count_all(tree());
+    ranked_.put_all();
 }
 
 void PriorityService::configure(Settings settings, Instant now) {
@@ -297,28 +154,20 @@ void PriorityService::configure(Settings settings, Instant now) {
 
 void PriorityService::set_machine(const MachineSize& machine) {
     if (ranking_.set_machine(tree(), machine)) {
-        put_all();
+        ranked_.put_all();
     }
 }
 
 void PriorityService::set_scheduler(const SchedulerView& scheduler) {
     if (!scheduler.takes_order) {
-        scheduler_.clear();
+        sends_.scheduler().clear();
     }
     ranking_.set_scheduler(scheduler);
 }
 
 void PriorityService::take_parent_factors(const std::vector<FactorRow>& rows, bool is_complete) {
     ranking_.take_parent_factors(tree(), rows, is_complete);
-    put_all();
-}
-
-void PriorityService::take_given_priorities(const std::vector<GivenPriority>& rows, bool is_all) {
-    for (const FluxJobId id : given_.take(rows, is_all)) {
-        if (const BookJob* job = book_.find(id); job != nullptr && job->is_pending()) {
-            rank(*job);
-        }
-    }
+    ranked_.put_all();
 }
 
 void PriorityService::accept(TreeChangeover changeover) {
@@ -327,18 +176,9 @@ void PriorityService::accept(TreeChangeover changeover) {
     log_ = std::move(changeover.log);
     payers_.set_tree(tree());
     ranking_.set_tree(tree());
-    publication_.restart();
+    sends_.factors().restart();
     accounts_version_ += 1;
     renew_all();
-}
-
-void PriorityService::accept(const SiteEdit& edit) {
-    site_.accept(edit);
-    for (const auto& [id, row] : edit.rows) {
-        if (const BookJob* job = book_.find(id); job != nullptr && job->is_pending()) {
-            rank(*job);
-        }
-    }
 }
 
 // ---- children ----
@@ -346,15 +186,10 @@ void PriorityService::accept(const SiteEdit& edit) {
 std::uint64_t PriorityService::attach_child(FluxJobId child, const std::string& instance, std::uint64_t first_seq,
                                             Instant now) {
     const std::uint64_t acked = children_.attach(child, instance, first_seq, now);
-    if (const BookJob* job = book_.find(child); job != nullptr && !is_limited(*job)) {
-        gate_.count(tree(), child, nullptr);  // until now it was a job as any other
+    if (const BookJob* job = book_.find(child); job != nullptr && children_.is_partition(*job)) {
+        gate_.count(tree(), child);  // until now it was a job as any other
     }
     return acked;
-}
-
-bool PriorityService::is_limited(const BookJob& job) const {
-    const bool is_instance = job.request->is_instance || children_.children().count(job.id) != 0;
-    return !(is_instance && book_.is_partition(job));
 }
 
 std::uint64_t PriorityService::report(FluxJobId child, std::uint64_t first_seq, std::vector<UplinkRow> records,

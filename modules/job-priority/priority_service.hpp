@@ -8,25 +8,11 @@
 #include <utility>
 #include <vector>
 
-#include "modules/job-priority/charges/accounting.hpp"
-#include "modules/job-priority/charges/child_reports.hpp"
 #include "modules/job-priority/charges/job_charges.hpp"
-#include "modules/job-priority/gate/gate.hpp"
+#include "modules/job-priority/charges/membership.hpp"
 #include "modules/job-priority/jobs/backlog.hpp"
-#include "modules/job-priority/jobs/job_book.hpp"
-#include "modules/job-priority/jobs/payers.hpp"
-#include "modules/job-priority/jobs/user_names.hpp"
-#include "modules/job-priority/jobs/wait_histogram.hpp"
-#include "modules/job-priority/ranking/first_values.hpp"
-#include "modules/job-priority/ranking/given_priorities.hpp"
-#include "modules/job-priority/ranking/ranking.hpp"
-#include "modules/job-priority/ranking/site_values.hpp"
-#include "modules/job-priority/sends/factor_rows.hpp"
-#include "modules/job-priority/sends/memos.hpp"
-#include "modules/job-priority/sends/pusher.hpp"
-#include "modules/job-priority/sends/uplink.hpp"
-#include "modules/job-priority/settings.hpp"
-#include "modules/job-priority/state/state_log.hpp"
+#include "modules/job-priority/ranking/ranked_jobs.hpp"
+#include "modules/job-priority/sends/sends.hpp"
 #include "modules/job-priority/tree/tree_changeover.hpp"
 #include "modules/job-priority/tree/tree_store.hpp"
 
@@ -36,10 +22,7 @@ namespace weir::priority {
 struct ServiceCounts {
     std::uint64_t events = 0;  ///< of the journal
     std::uint64_t passes = 0;
-    std::uint64_t changes = 0;   ///< priorities that a pass found different
-    std::uint64_t resolved = 0;  ///< times that a job's payer was looked for
-    WaitHistogram waits;         ///< of jobs that started while the module was running
-    std::uint64_t rebuilt = 0;   ///< jobs that ended while the module was not running, charged from a backlog
+    std::uint64_t changes = 0;  ///< priorities that a pass found different
 };
 
 class PriorityService {
@@ -75,7 +58,7 @@ class PriorityService {
     bool has_marked() const { return ranking_.has_marked() || gate_.is_due(); }
 
     /// Whether something happened after which only a full pass will do.
-    bool is_full_due() const { return is_full_due_; }
+    bool is_full_due() const { return ranked_.is_full_due(); }
 
     // ---- what the stages depend on ----
     void configure(Settings settings, Instant now);
@@ -92,12 +75,14 @@ class PriorityService {
     /// Applies it. REQUIRES: nothing happened since prepare(); its batch is written.
     void accept(TreeChangeover changeover);
     /// Applies values of SiteValues::propose(). REQUIRES: their rows are written.
-    void accept(const SiteEdit& edit);
+    void accept(const SiteEdit& edit) { ranked_.accept(edit); }
     void take_parent_factors(const std::vector<FactorRow>& rows, bool is_complete);
     /// Priorities of the parent's jobs whose copies are here; see GivenPriorities::take().
-    void take_given_priorities(const std::vector<GivenPriority>& rows, bool is_all);
+    void take_given_priorities(const std::vector<GivenPriority>& rows, bool is_all) {
+        ranked_.take_given(rows, is_all);
+    }
     /// Whether every such copy was seen in the journal.
-    bool has_all_given() const { return given_.are_all_here(); }
+    bool has_all_given() const { return ranked_.given().are_all_here(); }
 
     // ---- children ----
     /// See ChildReports::attach() and report().
@@ -113,16 +98,11 @@ class PriorityService {
     const StateLog& log() const { return log_; }
 
     // ---- what the shell sends ----
-    Pusher& pusher() { return pusher_; }
-    const Pusher& pusher() const { return pusher_; }
-    /// Values of the head for a scheduler that takes them; empty for any other.
-    Pusher& scheduler() { return scheduler_; }
-    FirstValues& first_values() { return first_values_; }
-    Uplink& uplink() { return uplink_; }
+    Sends& sends() { return sends_; }
+    const Sends& sends() const { return sends_; }
+    FirstValues& first_values() { return ranked_.first_values(); }
     Gate& gate() { return gate_; }
     const Gate& gate() const { return gate_; }
-    Memos& memos() { return memos_; }
-    FactorPublication& publication() { return publication_; }
     /// Increases whenever the result of accounts_view() may have changed.
     std::uint64_t accounts_version() const { return accounts_version_; }
 
@@ -130,6 +110,7 @@ class PriorityService {
     const Settings& settings() const { return settings_; }
     UserNames& users() const { return users_; }
     const Payers& payers() const { return payers_; }
+    const Membership& membership() const { return membership_; }
     TreeStore& trees() { return trees_; }
     const TreeStore& trees() const { return trees_; }
     const JobBook& book() const { return book_; }
@@ -137,28 +118,14 @@ class PriorityService {
     const JobCharges& charges() const { return charges_; }
     const ChildReports& children() const { return children_; }
     const Ranking& ranking() const { return ranking_; }
-    const SiteValues& site() const { return site_; }
+    const SiteValues& site() const { return ranked_.site(); }
     const ServiceCounts& counts() const { return counts_; }
 
   private:
     const ShareTree& tree() const { return accounting_.tree(); }
-    /// The payer of the job from here; a user whom an `@*` line admits becomes a member of the tree.
-    NodeId resolve(const BookJob& job);
-    /// Whether the limits of the share tree concern the job. They do not concern a partition: its jobs are the ones
-    /// that they count.
-    bool is_limited(const BookJob& job) const;
-    void start(const BookJob& job, const JobEvent& event);
-    void end(const BookJob& job, Instant at);
-    void leave(FluxJobId id, bool is_start);
-    void rank(const BookJob& job);
-    /// Whether the plugin may give a new job the number of its kind, before it is known here.
-    bool gives_first_values() const;
-    /// A new job: what the plugin gave it, and what it is to give the next one of its kind.
-    void meet(const BookJob& job);
-    void renew_first_values();
-    /// Puts every pending job into the ranking again.
-    void put_all();
-    /// The same, with its payer and its place at the gate: the tree or the users are others.
+    /// One event through the stages. It is applied to the book first: each stage is told of its effect.
+    void pass_on(const JobEvent& event);
+    /// Every job anew through the stages that its payer concerns: the tree, the users or the settings are others.
     void renew_all();
     /// Asks for users of whom nothing is known, and puts right what was charged meanwhile.
     void refresh_users();
@@ -168,25 +135,18 @@ class PriorityService {
     mutable UserNames users_;  ///< a cache of look-ups
     TreeStore trees_;
     Accounting accounting_;
-    JobBook book_;
     Backlog backlog_;
+    JobBook book_;
     Payers payers_;
-    Uplink uplink_;
+    Membership membership_;
+    Sends sends_;
     JobCharges charges_;
     ChildReports children_;
-    Ranking ranking_;
-    SiteValues site_;
-    GivenPriorities given_;
     Gate gate_;
-    Pusher pusher_;
-    Memos memos_;
-    Pusher scheduler_;
-    FirstValues first_values_;
-    std::uint64_t first_values_of_ = 0;  ///< the evaluation that they were computed from
-    FactorPublication publication_;
+    Ranking ranking_;
+    RankedJobs ranked_;
     Duration utc_offset_{};
     bool is_synced_ = false;
-    bool is_full_due_ = false;
     std::uint64_t accounts_version_ = 1;
     ServiceCounts counts_;
 };

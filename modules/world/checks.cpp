@@ -210,7 +210,7 @@ void add_unrest_of(World& world, Place& place, std::vector<std::string>& why) {
     if (!instance.priority().is_quiet()) {
         add("job-priority is not at rest");
     }
-    if (place.parent && instance.priority().service().uplink().queue().unacknowledged() > 0) {
+    if (place.parent && instance.priority().service().sends().uplink().queue().unacknowledged() > 0) {
         add("the parent has not acknowledged all usage records");
     }
 }

@@ -28,7 +28,7 @@ void PriorityPart::connect() {
     uplink_ = Link::open(
         *this, *parent, [this] { on_lost(); }, [parent, host] { parent->attached_.erase(host); });
     uplink_->up([this, parent, host, link = uplink_, instance = service_->log().meta().instance,
-                 first = service_->uplink().queue().first_seq()] {
+                 first = service_->sends().uplink().queue().first_seq()] {
         parent->on_attach(host, instance, first, *this, link);
         parent->iterate();
     });
@@ -38,7 +38,7 @@ void PriorityPart::on_lost() {
     uplink_.reset();
     is_uplink_attached_ = false;
     is_report_out_ = false;
-    service_->uplink().queue().detached();
+    service_->sends().uplink().queue().detached();
     retry_connect();
 }
 
@@ -47,7 +47,7 @@ void PriorityPart::pump_uplink() {
     if (uplink_ == nullptr || is_report_out_ || service_->log().is_dirty()) {
         return;
     }
-    const auto batch = service_->uplink().queue().next();
+    const auto batch = service_->sends().uplink().queue().next();
     if (!batch) {
         return;
     }
@@ -75,7 +75,7 @@ void PriorityPart::on_attach(std::uint64_t child, const std::string& instance, s
     const auto rows = priority::factor_rows(service_->accounting().tree(), service_->ranking().shares().standings(),
                                             service_->users());
     link->down([&from, acked, rows] {
-        priority::Uplink& uplink = from.service_->uplink();
+        priority::Uplink& uplink = from.service_->sends().uplink();
         uplink.queue().attached(acked);
         uplink.acknowledged(acked);
         from.is_uplink_attached_ = true;
@@ -104,7 +104,7 @@ void PriorityPart::on_report(std::uint64_t child, const priority::UplinkBatch& b
     }
     link->down([&from, acked] {
         from.is_report_out_ = false;
-        from.service_->uplink().acknowledged(acked);
+        from.service_->sends().uplink().acknowledged(acked);
         from.iterate();
         from.pump_uplink();
     });
@@ -115,7 +115,7 @@ void PriorityPart::publish_factors() {
     if (attached_.empty()) {
         return;
     }
-    const auto [rows, is_complete] = service_->publication().changed(priority::factor_rows(
+    const auto [rows, is_complete] = service_->sends().factors().changed(priority::factor_rows(
         service_->accounting().tree(), service_->ranking().shares().standings(), service_->users()));
     if (rows.empty() && !is_complete) {
         return;

@@ -168,7 +168,7 @@ void PriorityPart::pump() {
     if (is_push_out_ || !service_->is_synced() || !is_ordered()) {
         return;
     }
-    if (const auto push = service_->pusher().next()) {
+    if (const auto push = service_->sends().plugin().next()) {
         send_push(*push, true);
     } else if (is_heartbeat_due_) {
         send_push({}, false);
@@ -178,15 +178,15 @@ void PriorityPart::pump() {
 void PriorityPart::send_push(const priority::Push& push, bool is_push) {
     is_push_out_ = true;
     is_heartbeat_due_ = false;
-    const bool is_last = !service_->pusher().has_work();
+    const bool is_last = !service_->sends().plugin().has_work();
     peers_.to_manager([this, push, is_push, is_last](Manager& manager) {
         manager.update_priorities(push, is_last, [this, is_push](std::int64_t nonce) {
             later(Duration(50us), [this, is_push, nonce] {
                 is_push_out_ = false;
                 if (is_push) {
-                    service_->pusher().acknowledge(nonce);
+                    service_->sends().plugin().acknowledge(nonce);
                 } else {
-                    service_->pusher().heard(nonce);
+                    service_->sends().plugin().heard(nonce);
                 }
                 iterate();
             });
@@ -224,8 +224,8 @@ void PriorityPart::arm(Duration delay) {
 }
 
 bool PriorityPart::is_quiet() const {
-    return service_->is_synced() && !is_push_out_ && !service_->pusher().has_work() && !service_->log().is_dirty() &&
-           !has_failed_ && (facts_.host == 0 || (is_attached() && !is_report_out_));
+    return service_->is_synced() && !is_push_out_ && !service_->sends().plugin().has_work() &&
+           !service_->log().is_dirty() && !has_failed_ && (facts_.host == 0 || (is_attached() && !is_report_out_));
 }
 
 }  // namespace weir::world

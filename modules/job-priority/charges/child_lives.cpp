@@ -27,11 +27,15 @@ std::optional<Instant> end_of_outermost(const std::map<ReportedKey, ClosedJob>& 
 }  // namespace
 
 /// Of the owner's instances alone: a guest's word changes nothing that is over.
-void ChildReports::close(const BookJob& job, Instant at) {
-    if (const auto child = children_.find(job.id); child != children_.end() && book_.is_owners(job)) {
-        accounting_.close_child(job.id, child->second, at);
+void ChildReports::apply(const AppliedEvent& applied) {
+    if (applied.change != BookChange::ended) {
+        return;
     }
-    forget(job.id);
+    const BookJob& job = *applied.job;
+    if (const auto child = children_.find(job.id); child != children_.end() && book_.is_owners(job)) {
+        accounting_.close_child(job.id, child->second, applied.event.time);
+    }
+    forget({job.id});
 }
 
 /// The closed jobs in which that instance lived before, the latest first.

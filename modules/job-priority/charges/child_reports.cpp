@@ -123,9 +123,11 @@ void ChildReports::apply(FluxJobId child, const UplinkRow& record) {
     tell_above(child, std::move(above));
 }
 
-void ChildReports::forget(FluxJobId child) {
-    if (children_.erase(child) != 0) {
-        log_.put_downlink(child, std::nullopt);
+void ChildReports::forget(const std::vector<FluxJobId>& children) {
+    for (const FluxJobId child : children) {
+        if (children_.erase(child) != 0) {
+            log_.put_downlink(child, std::nullopt);
+        }
     }
 }
 
@@ -133,7 +135,7 @@ void ChildReports::forget_unheld() {
     for (auto child = children_.begin(); child != children_.end();) {
         const FluxJobId id = (child++)->first;
         if (const BookJob* job = book_.find(id); job == nullptr || !job->has_resources) {
-            forget(id);
+            forget({id});
         }
     }
 }

@@ -33,13 +33,17 @@ class ChildReports {
     /// as the child is believed; returns the last applied number. A gap stops it: the child sends from there again.
     std::uint64_t report(FluxJobId child, std::uint64_t first_seq, std::vector<UplinkRow> records, Instant now);
 
-    /// The child's job ends, and with it the jobs that are open in it.
-    void close(const BookJob& job, Instant at);
-    void forget(FluxJobId child);
+    /// At the end of a child's job: the jobs that are open in it end too.
+    void apply(const AppliedEvent& applied);
+    void forget(const std::vector<FluxJobId>& children);
     /// Removes each child whose job holds no resources.
     void forget_unheld();
 
     const std::map<FluxJobId, DownlinkRow>& children() const { return children_; }
+    /// Whether the job is a partition, and a child instance's or declared to be.
+    bool is_partition(const BookJob& job) const {
+        return (job.request->is_instance || children_.count(job.id) != 0) && book_.is_partition(job);
+    }
     /// The payers whose charges changed by records since the last call; one may occur twice.
     std::vector<NodeId> take_touched() { return std::exchange(touched_, {}); }
     std::uint64_t records() const { return records_; }

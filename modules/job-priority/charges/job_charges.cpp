@@ -8,7 +8,27 @@
 
 namespace weir::priority {
 
-bool JobCharges::started(const BookJob& job, const JobEvent& event) {
+bool JobCharges::apply(const AppliedEvent& applied) {
+    if (!applied.is_active()) {
+        return false;
+    }
+    const JobEvent& event = applied.event;
+    follow_broker(*applied.job, event);
+    if (applied.change == BookChange::started) {
+        if (applied.is_live) {
+            waits_.add(event.time - applied.job->submit);
+        }
+        return start(*applied.job, event);
+    }
+    if (applied.change != BookChange::ended || !end(*applied.job, event.time)) {
+        return false;
+    }
+    rebuilt_ += applied.is_live ? 0 : 1;
+    return true;
+}
+
+/// False, without effect, if the child instance that runs the job reports its usage. REQUIRES: the event is an alloc.
+bool JobCharges::start(const BookJob& job, const JobEvent& event) {
     const auto& alloc = std::get<AllocEvent>(event.what);
     if (alloc.is_charged_elsewhere) {
         return false;
@@ -27,7 +47,8 @@ bool JobCharges::started(const BookJob& job, const JobEvent& event) {
     return true;
 }
 
-bool JobCharges::ended(const BookJob& job, Instant at) {
+/// False, without effect, if it is not being charged.
+bool JobCharges::end(const BookJob& job, Instant at) {
     paid_in_doubt_.erase(job.id);
     const RunningJob* running = accounting_.find(job.id);
     if (running == nullptr) {

@@ -11,6 +11,7 @@
 #include "modules/job-priority/charges/accounting.hpp"
 #include "modules/job-priority/jobs/job_book.hpp"
 #include "modules/job-priority/jobs/user_names.hpp"
+#include "modules/job-priority/jobs/wait_histogram.hpp"
 #include "modules/job-priority/sends/uplink.hpp"
 #include "modules/job-priority/settings.hpp"
 
@@ -22,15 +23,11 @@ class JobCharges {
     JobCharges(const Settings& settings, const JobBook& book, UserNames& users, Accounting& accounting, Uplink& uplink)
         : settings_(settings), book_(book), users_(users), accounting_(accounting), uplink_(uplink) {}
 
-    /// The job got resources: its payer (idle for a partition) is charged for them. A replay changes nothing. False,
-    /// without effect, if the child instance that runs the job reports its usage. REQUIRES: the event is an alloc.
-    bool started(const BookJob& job, const JobEvent& event);
-    /// It freed them. False, without effect, if it is not being charged.
-    bool ended(const BookJob& job, Instant at);
-
-    /// The broker went and came back while the job held resources (DownEvent, UpEvent): it is charged as if it had
-    /// given them back and got them again. No other event changes anything, nor does a replay.
-    void follow_broker(const BookJob& job, const JobEvent& event);
+    /// At a start the payer (idle for a partition) is charged for the job's resources, until its end. While the broker
+    /// was down with the job holding resources (DownEvent, UpEvent), it is charged as if it had given them back and got
+    /// them again. A replay changes nothing. False if the usage of its payer goes on as before: the event is no start
+    /// and no end, or the child instance that runs the job reports its usage.
+    bool apply(const AppliedEvent& applied);
 
     /// Ends, where it was last seen, each running job whose run is not among `runs`. Returns them.
     std::vector<FluxJobId> end_vanished(const std::map<FluxJobId, JobRun>& runs, Instant last_seen);
@@ -38,12 +35,19 @@ class JobCharges {
     void end_unheld(Instant last_seen);
     /// Jobs ended by the two.
     std::uint64_t vanished() const { return vanished_; }
+    /// Jobs that ended while the module was not running, charged from a backlog.
+    std::uint64_t rebuilt() const { return rebuilt_; }
+    /// Of all jobs that started while the module was running, those in children included.
+    const WaitHistogram& waits() const { return waits_; }
 
     /// Users can be looked up again: whoever `resolve` names pays, from its start on, for a running job whose user
     /// could not be looked up then.
     void settle_doubts(const std::function<NodeId(const BookJob&)>& resolve);
 
   private:
+    bool start(const BookJob& job, const JobEvent& event);
+    bool end(const BookJob& job, Instant at);
+    void follow_broker(const BookJob& job, const JobEvent& event);
     void end_all(const std::vector<FluxJobId>& ids, Instant last_seen);
 
     const Settings& settings_;
@@ -54,6 +58,8 @@ class JobCharges {
     std::set<FluxJobId> paid_in_doubt_;  ///< running jobs whose user could not be looked up when they started
     std::set<FluxJobId> resumed_;        ///< jobs whose DownEvent was applied and whose UpEvent is to come
     std::uint64_t vanished_ = 0;
+    std::uint64_t rebuilt_ = 0;
+    WaitHistogram waits_;
 };
 
 }  // namespace weir::priority

@@ -17,29 +17,55 @@ LimitedJob asked(const BookJob& job) {
 
 }  // namespace
 
-std::vector<FluxJobId> Gate::restart(const ShareTree& tree, const JobBook& book) {
-    std::vector<FluxJobId> admitted = admission_.admitted();
+void Gate::restart(const ShareTree& tree) {
+    admitted_before_ = admission_.admitted();
     admission_.clear();
     is_limited_ = has_limits(tree);
-    for (const auto& [id, job] : book.jobs()) {
+    for (const auto& [id, job] : book_.jobs()) {
         changed_.push_back(id);
     }
-    return admitted;
 }
 
-void Gate::keep_admitted(const std::vector<FluxJobId>& ids) {
-    for (const FluxJobId id : ids) {
-        admission_.keep_admitted(id);
+void Gate::count_all(const ShareTree& tree) {
+    for (const auto& [id, job] : book_.jobs()) {
+        count(tree, id);
     }
+    keep_admitted();
 }
 
-void Gate::keep_admitted_except_withheld(const JobBook& book) {
+void Gate::begin_backlog(const ShareTree& tree) {
+    capped_.clear();
+    restart(tree);
+}
+
+void Gate::end_backlog() {
+    keep_admitted();
     if (const auto withheld = std::exchange(withheld_, std::nullopt)) {
-        for (const auto& [id, job] : book.jobs()) {
+        for (const auto& [id, job] : book_.jobs()) {
             if (withheld->count(id) == 0) {
                 admission_.keep_admitted(id);
             }
         }
+    }
+}
+
+void Gate::keep_admitted() {
+    for (const FluxJobId id : std::exchange(admitted_before_, {})) {
+        admission_.keep_admitted(id);
+    }
+}
+
+void Gate::apply(const ShareTree& tree, const AppliedEvent& applied) {
+    if (applied.is_live && applied.is_active() && !children_.is_partition(*applied.job)) {
+        const bool is_update = std::holds_alternative<UpdateEvent>(applied.event.what);
+        const bool is_waiting = !applied.job->has_resources && !applied.job->is_over;
+        if (applied.is_new || (is_update && is_waiting)) {
+            judge(tree, *applied.job, applied.is_new);
+        }
+    }
+    count(tree, applied.event.id);
+    if (applied.change == BookChange::started || applied.change == BookChange::gone) {
+        capped_.erase(applied.event.id);
     }
 }
 
@@ -54,12 +80,13 @@ void Gate::judge(const ShareTree& tree, const BookJob& job, bool is_new) {
     }
 }
 
-void Gate::count(const ShareTree& tree, FluxJobId id, const BookJob* job) {
+void Gate::count(const ShareTree& tree, FluxJobId id) {
     if (!is_limited_) {
         return;
     }
     is_due_ = true;
-    if (job == nullptr || job->is_over) {
+    const BookJob* job = book_.find(id);
+    if (job == nullptr || job->is_over || children_.is_partition(*job)) {
         admission_.remove(tree, id);
     } else if (job->has_resources) {
         const LimitedJob got{counted(job->got_nodes), counted(job->got_cores), job->request->wall_time};
@@ -71,13 +98,15 @@ void Gate::count(const ShareTree& tree, FluxJobId id, const BookJob* job) {
     }
 }
 
-void Gate::cap(FluxJobId id, bool is_capped) {
-    if (is_capped) {
-        capped_.insert(id);
-    } else {
-        capped_.erase(id);
+void Gate::cap(const std::vector<std::pair<FluxJobId, bool>>& caps) {
+    for (const auto& [id, is_capped] : caps) {
+        if (is_capped) {
+            capped_.insert(id);
+        } else {
+            capped_.erase(id);
+        }
+        changed_.push_back(id);
     }
-    changed_.push_back(id);
 }
 
 void Gate::admit(const ShareTree& tree, const UsageLedger& ledger, Instant now,

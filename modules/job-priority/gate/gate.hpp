@@ -11,32 +11,40 @@
 #include <vector>
 
 #include "libfairshare/limits/admission.hpp"
+#include "modules/job-priority/charges/child_reports.hpp"
 #include "modules/job-priority/jobs/job_book.hpp"
 
 namespace weir::priority {
 
 class Gate {
   public:
+    /// Both outlive this.
+    Gate(const JobBook& book, const ChildReports& children) : book_(book), children_(children) {}
+
     /// Before the first backlog: the pending jobs that were not offered to the scheduler before our start. All others
     /// may be starting and stay admitted. Without this call none is admitted.
     void set_withheld(std::set<FluxJobId> ids) { withheld_ = std::move(ids); }
-    /// Removes every job; each job of the book must be counted again. Returns the admitted jobs: see keep_admitted().
-    std::vector<FluxJobId> restart(const ShareTree& tree, const JobBook& book);
-    /// After restart() and count(): these were admitted before. O(jobs log jobs).
-    void keep_admitted(const std::vector<FluxJobId>& ids);
-    /// After a backlog: the same for all jobs outside set_withheld(), once.
-    void keep_admitted_except_withheld(const JobBook& book);
+    /// The limits are those of `tree`. Every job must be counted again.
+    void restart(const ShareTree& tree);
+    /// Counts every job of the book, with its payer in the tree; those admitted before restart() stay admitted. O(jobs
+    /// log jobs).
+    void count_all(const ShareTree& tree);
+    /// A new backlog, whose events count the jobs: the same as restart(), and no job is capped.
+    void begin_backlog(const ShareTree& tree);
+    /// The jobs admitted before stay admitted; after the first backlog those outside set_withheld() too.
+    void end_backlog();
 
     /// Whether the tree has limits; else only caps count.
     bool is_limited() const { return is_limited_; }
-    /// Refuses a job whose size exceeds a limit on its path; a new one also if too many are active.
-    void judge(const ShareTree& tree, const BookJob& job, bool is_new);
-    /// Counts the job as it is now; null: it has ended.
-    void count(const ShareTree& tree, FluxJobId id, const BookJob* job);
-    /// Whether the policy itself holds the job back.
-    void cap(FluxJobId id, bool is_capped);
+    /// Counts the event's job. A live event of a job whose size exceeds a limit on its path refuses it; that of a new
+    /// one also if too many are active.
+    void apply(const ShareTree& tree, const AppliedEvent& applied);
+    /// Counts the job as the book has it now. The limits do not concern a child's partition: the jobs in it are the
+    /// ones that they count.
+    void count(const ShareTree& tree, FluxJobId id);
+    /// Whether the policy itself holds each of these jobs back.
+    void cap(const std::vector<std::pair<FluxJobId, bool>>& caps);
     bool is_capped(FluxJobId id) const { return capped_.count(id) != 0; }
-    void uncap(FluxJobId id) { capped_.erase(id); }
     void uncap_all() { capped_.clear(); }
 
     /// Whether any count of the limits changed since the last admit().
@@ -53,9 +61,15 @@ class Gate {
     const Admission& admission() const { return admission_; }
 
   private:
+    void keep_admitted();
+    void judge(const ShareTree& tree, const BookJob& job, bool is_new);
+
+    const JobBook& book_;
+    const ChildReports& children_;
     Admission admission_;  ///< empty where the tree has no limits
     bool is_limited_ = false;
     bool is_due_ = false;
+    std::vector<FluxJobId> admitted_before_;  ///< restart()
     std::set<FluxJobId> capped_;
     std::vector<FluxJobId> changed_;  ///< since tell()
     std::optional<std::set<FluxJobId>> withheld_;

@@ -17,29 +17,35 @@ void settle_ageing(BookJob& job, Instant time) {
 
 }  // namespace
 
-BookChange JobBook::apply(const JobEvent& event) {
-    if (const auto* submit = std::get_if<SubmitEvent>(&event.what)) {
-        BookJob job;
-        job.id = event.id;
-        job.userid = submit->userid;
-        job.copy_of = job.userid == owner_ ? submit->copy_of : 0;
-        job.request = believed(*submit);
-        job.urgency = submit->urgency;
-        job.submit = event.time;
-        job.submit_stamp = event.stamp();
-        job.ageing = Ageing(rule_, event.time);
-        jobs_.try_emplace(jobs_.end(), event.id, std::move(job));  // ids grow
-        return BookChange::none;
+AppliedEvent JobBook::submit(const JobEvent& event, const SubmitEvent& submit, bool is_live) {
+    BookJob job;
+    job.id = event.id;
+    job.userid = submit.userid;
+    job.copy_of = job.userid == owner_ ? submit.copy_of : 0;
+    job.request = believed(submit);
+    job.urgency = submit.urgency;
+    job.submit = event.time;
+    job.submit_stamp = event.stamp();
+    job.ageing = Ageing(rule_, event.time);
+    const std::size_t before = jobs_.size();
+    const auto known = jobs_.try_emplace(jobs_.end(), event.id, std::move(job));  // ids grow
+    return {event, BookChange::none, &known->second, jobs_.size() != before, is_live};
+}
+
+AppliedEvent JobBook::apply(const JobEvent& event, bool is_live) {
+    if (const auto* submitted = std::get_if<SubmitEvent>(&event.what)) {
+        return submit(event, *submitted, is_live);
     }
     const auto found = jobs_.find(event.id);
     if (found == jobs_.end()) {
-        return BookChange::none;
+        return {event, BookChange::none, nullptr, false, is_live};
     }
     if (std::holds_alternative<CleanEvent>(event.what)) {
+        gone_ = std::move(found->second);
         jobs_.erase(found);
-        return BookChange::gone;
+        return {event, BookChange::gone, &*gone_, false, is_live};
     }
-    return std::visit(
+    const BookChange change = std::visit(
         [&](const auto& what) {
             if constexpr (requires { on(found->second, what, event.time); }) {
                 return on(found->second, what, event.time);
@@ -48,6 +54,12 @@ BookChange JobBook::apply(const JobEvent& event) {
             }
         },
         event.what);
+    return {event, change, &found->second, false, is_live};
+}
+
+bool JobBook::lacks_free(const JobEvent& event) const {
+    const BookJob* job = find(event.id);
+    return job != nullptr && job->has_resources && std::holds_alternative<CleanEvent>(event.what);
 }
 
 SharedRequest JobBook::believed(const SubmitEvent& submit) {

@@ -52,6 +52,17 @@ enum class BookChange {
     gone,     ///< it left the book (it was not in it, or had no resources, for the other values)
 };
 
+/// One event, as the stages behind the book are told of it.
+struct AppliedEvent {
+    const JobEvent& event;
+    BookChange change = BookChange::none;
+    const BookJob* job = nullptr;  ///< null: the book does not know it; if it is gone, as it was, until the next event
+    bool is_new = false;           ///< it came into the book by this event
+    bool is_live = true;           ///< it is not one of a backlog
+
+    bool is_active() const { return job != nullptr && change != BookChange::gone; }
+};
+
 class JobBook {
   public:
     /// \param owner the instance's owner: only he may submit for another user, or declare that a job is an instance
@@ -62,8 +73,10 @@ class JobBook {
     void set_age_rule(AgeRule rule) { rule_ = rule; }
 
     /// Events of one job come in their order; events of unknown jobs, but for submit, are ignored, and so is a second
-    /// submit of a known job (a replay). O(log jobs).
-    BookChange apply(const JobEvent& event);
+    /// submit of a known job (a replay). The result refers to the event. O(log jobs).
+    AppliedEvent apply(const JobEvent& event, bool is_live = true);
+    /// Whether the event removes a job that holds resources: the journal lost its `free`.
+    bool lacks_free(const JobEvent& event) const;
 
     /// Stores the payer of a job of the book. O(log jobs).
     void set_payer(FluxJobId id, NodeId payer) { jobs_.at(id).payer = payer; }
@@ -91,6 +104,7 @@ class JobBook {
   private:
     /// What it asks for, but for what only the owner may.
     SharedRequest believed(const SubmitEvent& submit);
+    AppliedEvent submit(const JobEvent& event, const SubmitEvent& submit, bool is_live);
     BookChange on(BookJob& job, const DependEvent&, Instant time);
     BookChange on(BookJob& job, const UrgencyEvent& event, Instant time);
     BookChange on(BookJob& job, const UpdateEvent& event, Instant time);
@@ -100,6 +114,7 @@ class JobBook {
     AgeRule rule_;
     RequestPool requests_;
     std::map<FluxJobId, BookJob> jobs_;
+    std::optional<BookJob> gone_;  ///< the last that was removed
 };
 
 }  // namespace weir::priority

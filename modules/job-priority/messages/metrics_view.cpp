@@ -165,7 +165,7 @@ std::string MetricsView::text(const PriorityService& service, const MetricsQuery
     more.set("revision", static_cast<long long>(service.trees().in_force().revision));
     more.set("evaluated_at",
              known_nodes(service) > 0 ? Json::real(to_seconds(shares.measured().usage.at)) : Json::own(json_null()));
-    more.set("left_out", static_cast<long long>(paths.left_out)).set("waits", waits_view(service.counts().waits));
+    more.set("left_out", static_cast<long long>(paths.left_out)).set("waits", waits_view(service.charges().waits()));
     more.set("visited", static_cast<long long>(visited)).set("written", static_cast<long long>(written));
     std::string text = more.dump();
     text.back() = ',';

@@ -457,7 +457,7 @@ Result<Json> explain_view(const PriorityService& service, FluxJobId id, Instant 
     set_job(view, service, *job);
     view.set("state", state_name(*job)).set("urgency", job->urgency);
     view.set("priority", static_cast<long long>(parts.priority)).set("policy", policy_name(service));
-    const auto pushed = service.pusher().pushed(id);
+    const auto pushed = service.sends().plugin().pushed(id);
     view.set("pushed", pushed ? Json::own(json_integer(*pushed)) : Json::own(json_null()));
     view.set("push", push_name(service.settings().push));
     view.set("rank", static_cast<long long>(place.rank)).set("of", static_cast<long long>(place.of));

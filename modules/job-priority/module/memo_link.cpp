@@ -25,7 +25,7 @@ MemoLink::MemoLink(flux_t* h, double time_scale, PriorityService& service)
 }
 
 void MemoLink::pump() {
-    if (is_paused_ || !service_.is_synced() || !service_.memos().has_work()) {
+    if (is_paused_ || !service_.is_synced() || !service_.sends().memos().has_work()) {
         return;
     }
     send(portion, [this](FluxJobId id) { return why_held(service_, id); });
@@ -35,12 +35,12 @@ void MemoLink::pump() {
 }
 
 void MemoLink::withdraw() {
-    service_.memos().withdraw();
+    service_.sends().memos().withdraw();
     send(static_cast<std::size_t>(-1), [](FluxJobId) { return std::string(); });
 }
 
 void MemoLink::send(std::size_t count, const Memos::Reason& reason_of) {
-    for (const auto& [id, text] : service_.memos().take(count, reason_of)) {
+    for (const auto& [id, text] : service_.sends().memos().take(count, reason_of)) {
         Json memo = Json::object();
         memo.set("why", text.empty() ? Json::own(json_null()) : Json::string(text));
         Json payload = Json::object();

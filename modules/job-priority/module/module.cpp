@@ -248,7 +248,7 @@ void Module::finish() {
 /// Not before this instance knows the parent's order. Nor while the scheduler has values of the head that are no longer
 /// meant: they would be above every number.
 bool Module::may_tell_plugin() {
-    const bool is_withdrawn = service_->ranking().queue().has_head() || service_->scheduler().pending() == 0;
+    const bool is_withdrawn = service_->ranking().queue().has_head() || service_->sends().scheduler().pending() == 0;
     return is_withdrawn && (!order_ || order_->is_ordered());
 }
 
@@ -331,7 +331,7 @@ void Module::publish_factors() {
     if (attached_.empty()) {
         return;
     }
-    const auto [rows, is_complete] = service_->publication().changed(
+    const auto [rows, is_complete] = service_->sends().factors().changed(
         factor_rows(service_->accounting().tree(), service_->ranking().shares().standings(), service_->users()));
     if (rows.empty() && !is_complete) {
         return;

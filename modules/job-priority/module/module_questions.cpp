@@ -127,7 +127,7 @@ Json Module::on_share_rows(const flux_msg_t* msg) {
     query.shut = strings_of(shut);
     const std::string version = share_rows_version(*service_);
     Json view = version == seen ? Json::object() : share_rows_view(*service_, query);
-    const auto& starts = service_->counts().waits.counts;
+    const auto& starts = service_->charges().waits().counts;
     view.set("started", static_cast<long long>(std::accumulate(starts.begin(), starts.end(), std::uint64_t{0})));
     return std::move(view.set("version", version).set("now", to_seconds(now())));
 }
@@ -172,8 +172,8 @@ Json Module::on_stats(const flux_msg_t*) {
     stats.set("passes", number(counts.passes)).set("pending", number(service_->ranking().queue().size()));
     stats.set("active", number(service_->book().size()))
         .set("running", number(service_->accounting().running().size()));
-    stats.set("pushed", number(service_->pusher().pushed_total()))
-        .set("ordered", number(service_->scheduler().pushed_total()));
+    stats.set("pushed", number(service_->sends().plugin().pushed_total()))
+        .set("ordered", number(service_->sends().scheduler().pushed_total()));
     stats.set("changes", number(counts.changes));
     stats.set("last_pass_us", last_pass_us_).set("events", number(counts.events + service_->children().records()));
     stats.set("evaluations", number(service_->ranking().shares().evaluations()))
@@ -191,8 +191,8 @@ Json Module::on_stats(const flux_msg_t*) {
                         : parent_->state() == UplinkLink::State::attached ? "attached"
                         : parent_->state() == UplinkLink::State::refused  ? "refused"
                                                                           : "connecting");
-    uplink.set("last_seq", number(service_->uplink().queue().last_seq()));
-    uplink.set("unacknowledged", number(service_->uplink().queue().unacknowledged()));
+    uplink.set("last_seq", number(service_->sends().uplink().queue().last_seq()));
+    uplink.set("unacknowledged", number(service_->sends().uplink().queue().unacknowledged()));
     uplink.set("factors", service_->ranking().shares().are_parents());
     stats.set("uplink", std::move(uplink));
     stats.set("children", number(service_->children().children().size()));

@@ -137,7 +137,7 @@ Json Module::on_site_set(const flux_msg_t* msg) {
 
 void Module::on_sync(const flux_msg_t* msg) {
     if (syncs_.empty()) {
-        pushed_before_sync_ = service_->pusher().pushed_total();
+        pushed_before_sync_ = service_->sends().plugin().pushed_total();
     }
     syncs_.push_back(flux::keep(msg));
     plugin_->want_all(true);
@@ -152,7 +152,7 @@ void Module::answer_syncs() {
     plugin_->want_all(false);
     (void)state_->keep();  // told
     Json answer = Json::object();
-    answer.set("pushed", static_cast<long long>(service_->pusher().pushed_total() - pushed_before_sync_));
+    answer.set("pushed", static_cast<long long>(service_->sends().plugin().pushed_total() - pushed_before_sync_));
     answer.set("pending", static_cast<long long>(service_->ranking().queue().size()));
     for (const flux::MessageRef& msg : std::exchange(syncs_, {})) {
         if (plugin_->is_absent()) {

@@ -56,7 +56,7 @@ void PluginLink::pump() {
         send_accounts();
         return;
     }
-    if (const auto push = service_.pusher().next(shown_max())) {
+    if (const auto push = service_.sends().plugin().next(shown_max())) {
         shown_allowed_ -= push->is_shown ? static_cast<double>(push->jobs.size()) : 0.;
         send_push(push);
     } else if (is_heartbeat_due_ || service_.first_values().has_work()) {
@@ -65,7 +65,7 @@ void PluginLink::pump() {
 }
 
 std::size_t PluginLink::shown_max() {
-    const Pusher& pusher = service_.pusher();
+    const Pusher& pusher = service_.sends().plugin();
     if (!pusher.has_shown() || pusher.has_work()) {
         return 0;
     }
@@ -84,8 +84,8 @@ std::size_t PluginLink::shown_max() {
 }
 
 bool PluginLink::is_settled() const {
-    return !service_.pusher().has_shown() && !is_absent_ && !out_ && !service_.pusher().has_work() &&
-           !service_.pusher().is_out();
+    return !service_.sends().plugin().has_shown() && !is_absent_ && !out_ && !service_.sends().plugin().has_work() &&
+           !service_.sends().plugin().is_out();
 }
 
 void PluginLink::send(Sent what, const std::string& topic, const Json& payload) {
@@ -130,7 +130,7 @@ void PluginLink::send_push(const std::optional<Push>& push) {
         }
     }
     // "synced" only with the last portion: until then a job may be unknown because its value is still to come.
-    const bool is_last = !service_.pusher().has_work();
+    const bool is_last = !service_.sends().plugin().has_work();
     Json payload = Json::object();
     payload.set("jobs", std::move(jobs)).set("mode", mode_name(push ? push->mode : Push::Mode::job));
     if (is_last) {
@@ -199,14 +199,14 @@ void PluginLink::on_answer(flux_future_t* f) {
     is_absent_ = false;
     backoff_.reset();
     if (out_what_ == Sent::push) {
-        service_.pusher().acknowledge(nonce);
+        service_.sends().plugin().acknowledge(nonce);
     } else {
-        service_.pusher().heard(nonce);
+        service_.sends().plugin().heard(nonce);
     }
 }
 
 void PluginLink::absent(int errnum, const std::string& why) {
-    service_.pusher().fail();
+    service_.sends().plugin().fail();
     service_.first_values().fail();
     accounts_sent_ = 0;
     is_absent_ = true;

@@ -24,7 +24,7 @@ SchedulerLink::SchedulerLink(flux_t* h, double time_scale, PriorityService& serv
     : h_(h), service_(service), changed_(std::move(changed)), answer_timeout_s_(sched_timeout_s * time_scale) {}
 
 bool SchedulerLink::is_settled() const {
-    const Pusher& values = service_.scheduler();
+    const Pusher& values = service_.sends().scheduler();
     return !out_ && !is_look_due_ && !values.has_work() && !values.is_out();
 }
 
@@ -34,7 +34,7 @@ void SchedulerLink::pump() {
         return;
     }
     const bool may_tell = !may_tell_ || may_tell_();
-    const std::optional<Push> push = may_tell ? service_.scheduler().next() : std::nullopt;
+    const std::optional<Push> push = may_tell ? service_.sends().scheduler().next() : std::nullopt;
     if (!push && !std::exchange(is_look_due_, false)) {
         return;
     }
@@ -84,7 +84,7 @@ void SchedulerLink::on_answer(flux_future_t* f) {
     } else {  // another scheduler, or none: the values go to the job-manager
         const SchedulerView before = service_.ranking().queue().scheduler();
         set({false, before.takes_order ? 0 : before.depth});
-        service_.scheduler().clear();
+        service_.sends().scheduler().clear();
         send(Sent::window, "job-manager.alloc-query", Json::object());
     }
 }
@@ -93,12 +93,12 @@ void SchedulerLink::take_order_answer(const Json& answer) {
     const std::size_t limit = count_of(answer, "queue_depth");
     if (limit > 0) {  // the job-manager chooses whom the scheduler sees
         set({false, limit});
-        service_.scheduler().clear();
+        service_.sends().scheduler().clear();
         return;
     }
     set({true, depth_direct});
-    service_.scheduler().acknowledge(json_integer_value(json_object_get(answer.get(), "nonce")));
-    service_.scheduler().heard(json_integer_value(json_object_get(answer.get(), "nonce")));
+    service_.sends().scheduler().acknowledge(json_integer_value(json_object_get(answer.get(), "nonce")));
+    service_.sends().scheduler().heard(json_integer_value(json_object_get(answer.get(), "nonce")));
 }
 
 }  // namespace weir::priority

@@ -62,12 +62,13 @@ void StateLink::restore(Instant now) {
 }
 
 void StateLink::tell_rebuilt() {
-    if (std::exchange(is_rebuilt_told_, true) || service_.counts().rebuilt == 0) {
+    if (std::exchange(is_rebuilt_told_, true) || service_.charges().rebuilt() == 0) {
         return;
     }
     flux::log(
         h_, LOG_ERR,
-        "there was no state in " + path() + ", but the job-manager knows " + std::to_string(service_.counts().rebuilt) +
+        "there was no state in " + path() + ", but the job-manager knows " +
+            std::to_string(service_.charges().rebuilt()) +
             " jobs that have ended: their usage was counted again from the job journal. If there was a state before, "
             "what it alone had is lost: revisions of the share tree by command, usage of purged jobs, usage that "
             "child instances reported, values of the site's own factor. To have them back, stop the instance, put "

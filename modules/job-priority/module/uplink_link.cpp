@@ -34,7 +34,7 @@ UplinkLink::UplinkLink(flux_t* h, PriorityService& service, const SteadyTime& ti
 void UplinkLink::on_connected() {
     Json request = Json::object();
     request.set("jobid", static_cast<long long>(jobid_)).set("instance", service_.log().meta().instance);
-    request.set("first_seq", static_cast<long long>(service_.uplink().queue().first_seq()));
+    request.set("first_seq", static_cast<long long>(service_.sends().uplink().queue().first_seq()));
     is_first_answer_ = true;
     attach_ = flux::rpc(link_.handle(), "job-priority.attach", request, FLUX_RPC_STREAMING);
     flux::then<&UplinkLink::on_attach>(attach_.get(), this);
@@ -43,7 +43,7 @@ void UplinkLink::on_connected() {
 void UplinkLink::on_lost(const std::string& why) {
     report_.reset();
     attach_.reset();
-    service_.uplink().queue().detached();
+    service_.sends().uplink().queue().detached();
     if (state_ == State::attached) {
         state_ = State::connecting;
     }
@@ -59,10 +59,10 @@ void UplinkLink::refuse(flux_future_t* f, int errnum) {
     const char* said = flux_future_error_string(f);
     state_ = errnum == ENOSYS || errnum == EPERM ? State::refused : State::connecting;
     if (state_ == State::refused && !was_attached_ &&
-        service_.uplink().queue().unacknowledged() > kept_for_nobody_max) {
+        service_.sends().uplink().queue().unacknowledged() > kept_for_nobody_max) {
         flux_log(h_, LOG_WARNING, "the parent has no job-priority that takes reports: %zu usage records are dropped",
-                 service_.uplink().queue().unacknowledged());
-        service_.uplink().acknowledged(service_.uplink().queue().last_seq());
+                 service_.sends().uplink().queue().unacknowledged());
+        service_.sends().uplink().acknowledged(service_.sends().uplink().queue().last_seq());
     }
     link_.fail(said != nullptr ? said : flux_strerror(errnum));
 }
@@ -78,8 +78,8 @@ void UplinkLink::on_attach(flux_future_t* f) {
     const bool is_complete = is_first_answer_ || json_is_true(json_object_get(payload.get(), "complete"));
     if (is_first_answer_) {
         is_first_answer_ = false;
-        service_.uplink().queue().attached(acked_in(payload));
-        service_.uplink().acknowledged(acked_in(payload));
+        service_.sends().uplink().queue().attached(acked_in(payload));
+        service_.sends().uplink().acknowledged(acked_in(payload));
         state_ = State::attached;
         was_attached_ = true;
         last_reason_.clear();
@@ -98,7 +98,7 @@ void UplinkLink::pump() {
     if (link_.handle() == nullptr || report_ || service_.log().is_dirty()) {
         return;
     }
-    auto batch = service_.uplink().queue().next();
+    auto batch = service_.sends().uplink().queue().next();
     if (!batch) {
         return;
     }
@@ -121,12 +121,12 @@ void UplinkLink::on_report(flux_future_t* f) {
     }
     const flux::Future answered = std::exchange(report_, {});  // freed at the end: `text` is its
     round_trips_.add(flux_reactor_time() - report_since_s_);
-    service_.uplink().acknowledged(acked_in(flux::value_or_throw(Json::parse(text != nullptr ? text : "{}"))));
+    service_.sends().uplink().acknowledged(acked_in(flux::value_or_throw(Json::parse(text != nullptr ? text : "{}"))));
 }
 
 void UplinkLink::flush(double seconds, const std::function<void()>& commit) {
     const double deadline = flux_reactor_time() + seconds;
-    while (state_ == State::attached && service_.uplink().queue().unacknowledged() > 0 &&
+    while (state_ == State::attached && service_.sends().uplink().queue().unacknowledged() > 0 &&
            flux_reactor_time() < deadline) {
         commit();
         pump();

@@ -39,7 +39,7 @@ class Hierarchy {
         parent_->add_backlog(parent_events_);
         parent_->end_backlog(at(0));
         if (child_) {
-            child_->uplink().queue().detached();
+            child_->sends().uplink().queue().detached();
         }
     }
 
@@ -67,29 +67,29 @@ class Hierarchy {
     void commit_child() { child_store_.apply(child_->take_batch()); }
     void attach() {
         const std::uint64_t acked = parent_->attach_child(child_job, child_->log().meta().instance,
-                                                          child_->uplink().queue().first_seq(), at(1000));
+                                                          child_->sends().uplink().queue().first_seq(), at(1000));
         parent_store_.apply(parent_->take_batch());
-        child_->uplink().queue().attached(acked);
-        child_->uplink().acknowledged(acked);
+        child_->sends().uplink().queue().attached(acked);
+        child_->sends().uplink().acknowledged(acked);
     }
     /// Sends one batch; the answer may be lost on the way back.
     void send(bool is_answer_lost) {
         commit_child();  // nothing is sent that the state file does not have
-        const auto batch = child_->uplink().queue().next();
+        const auto batch = child_->sends().uplink().queue().next();
         if (!batch) {
             return;
         }
         const std::uint64_t acked = parent_->report(child_job, batch->first_seq, batch->records, at(1000));
         parent_store_.apply(parent_->take_batch());
         if (is_answer_lost) {
-            child_->uplink().queue().detached();
+            child_->sends().uplink().queue().detached();
         } else {
-            child_->uplink().acknowledged(acked);
+            child_->sends().uplink().acknowledged(acked);
         }
     }
     void drain() {
         attach();
-        while (child_->uplink().queue().unacknowledged() > 0) {
+        while (child_->sends().uplink().queue().unacknowledged() > 0) {
             send(false);
         }
     }
@@ -170,7 +170,7 @@ TEST_CASE("hierarchy: three levels agree on who used what, in whatever order the
              {submitted(middle_job, 1, owner), eligible(middle_job, 1), started(middle_job, 2, 64)}) {
             top->apply(event);
         }
-        middle->uplink().queue().attached(top->attach_child(middle_job, "middle", 1, at(2)));
+        middle->sends().uplink().queue().attached(top->attach_child(middle_job, "middle", 1, at(2)));
         std::map<FluxJobId, std::uint64_t> sent;
         for (const FluxJobId child : {50, 51}) {
             for (const JobEvent& event : {submitted(child, 3, owner), eligible(child, 3), started(child, 4, 32)}) {
@@ -194,8 +194,8 @@ TEST_CASE("hierarchy: three levels agree on who used what, in whatever order the
                            at(150));
         }
         middle->apply(freed(50, 200));
-        while (const auto batch = middle->uplink().queue().next()) {
-            middle->uplink().acknowledged(top->report(middle_job, batch->first_seq, batch->records, at(250)));
+        while (const auto batch = middle->sends().uplink().queue().next()) {
+            middle->sends().uplink().acknowledged(top->report(middle_job, batch->first_seq, batch->records, at(250)));
         }
         SignedCoreMicros inside = 0;
         for (const char* path : {"physics/lattice/@alice", "bio/@carol"}) {

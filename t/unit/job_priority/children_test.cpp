@@ -287,8 +287,8 @@ TEST_CASE("children: an instance whose partition idles tells its own parent of n
     s->apply(eligible(child, 90));
     s->apply(started(child, 100, 10));
     tell(*s, 1, {start(1, 4, 110)});
-    s->uplink().queue().attached(0);
-    const auto batch = s->uplink().queue().next();
+    s->sends().uplink().queue().attached(0);
+    const auto batch = s->sends().uplink().queue().next();
     REQUIRE(batch);
     REQUIRE(batch->records.size() == 2);
     CHECK(batch->records[0].user.empty());
@@ -361,8 +361,8 @@ TEST_CASE("children: a child records its jobs' starts and ends in order") {
     s->apply(eligible(1, 1));
     s->apply(started(1, 2, 3));
     s->apply(freed(1, 4));
-    s->uplink().queue().attached(0);
-    const auto batch = s->uplink().queue().next();
+    s->sends().uplink().queue().attached(0);
+    const auto batch = s->sends().uplink().queue().next();
     REQUIRE(batch);
     REQUIRE(batch->records.size() == 2);
     CHECK(batch->records[0].user == "alice");

@@ -20,7 +20,7 @@ TEST_CASE("book: a job ages from when it is eligible, not from submission") {
     book.apply(submitted(1, 0, alice));
     CHECK_FALSE(book.find(1)->is_pending());
     CHECK(waited(book, 1, 50) == 0);
-    CHECK(book.apply(eligible(1, 100)) == BookChange::inputs);
+    CHECK(book.apply(eligible(1, 100)).change == BookChange::inputs);
     CHECK(waited(book, 1, 150) == 50);
     CHECK(waited(book, 1, 90) == 0);
 }
@@ -29,7 +29,7 @@ TEST_CASE("book: a held job does not age, and keeps what it had when it is relea
     JobBook book(owner);
     book.apply(submitted(1, 0, alice));
     book.apply(eligible(1, 0));
-    CHECK(book.apply(urgency(1, 10, urgency_held)) == BookChange::inputs);
+    CHECK(book.apply(urgency(1, 10, urgency_held)).change == BookChange::inputs);
     CHECK(waited(book, 1, 500) == 10);
     book.apply(urgency(1, 1000, 16));
     CHECK(waited(book, 1, 1005) == 15);
@@ -48,22 +48,39 @@ TEST_CASE("book: resources end the waiting, clean ends the job") {
     JobBook book(owner);
     book.apply(submitted(1, 0, alice));
     book.apply(eligible(1, 0));
-    CHECK(book.apply(started(1, 10, 4)) == BookChange::started);
-    CHECK(book.apply(started(1, 11, 4)) == BookChange::none);
+    CHECK(book.apply(started(1, 10, 4)).change == BookChange::started);
+    CHECK(book.apply(started(1, 11, 4)).change == BookChange::none);
     CHECK(waited(book, 1, 99) == 10);
-    CHECK(book.apply(urgency(1, 12, 20)) == BookChange::none);
-    CHECK(book.apply(freed(1, 20)) == BookChange::ended);
-    CHECK(book.apply(freed(1, 21)) == BookChange::none);
-    CHECK(book.apply(cleaned(1, 22)) == BookChange::gone);
+    CHECK(book.apply(urgency(1, 12, 20)).change == BookChange::none);
+    CHECK(book.apply(freed(1, 20)).change == BookChange::ended);
+    CHECK(book.apply(freed(1, 21)).change == BookChange::none);
+    CHECK(book.apply(cleaned(1, 22)).change == BookChange::gone);
     CHECK(book.size() == 0);
 }
 
 TEST_CASE("book: events of unknown jobs and a second submit are ignored") {
     JobBook book(owner);
-    CHECK(book.apply(eligible(1, 0)) == BookChange::none);
+    CHECK(book.apply(eligible(1, 0)).change == BookChange::none);
     book.apply(submitted(1, 0, alice));
     book.apply(submitted(1, 5, bob));
     CHECK(book.find(1)->userid == alice);
+}
+
+TEST_CASE("book: an event tells whether its job is new, and what a job that is gone was") {
+    JobBook book(owner);
+    CHECK(book.apply(submitted(1, 0, alice)).is_new);
+    CHECK_FALSE(book.apply(submitted(1, 0, alice)).is_new);
+    CHECK_FALSE(book.apply(eligible(1, 1)).is_new);
+    CHECK_FALSE(book.apply(eligible(2, 1)).is_active());
+    CHECK(book.apply(started(1, 2, 4)).is_active());
+    CHECK(book.lacks_free(cleaned(1, 3)));
+    CHECK_FALSE(book.lacks_free(freed(1, 3)));
+    book.apply(freed(1, 3));
+    CHECK_FALSE(book.lacks_free(cleaned(1, 4)));
+    const AppliedEvent gone = book.apply(cleaned(1, 4));
+    REQUIRE(gone.job != nullptr);
+    CHECK(gone.job->userid == alice);
+    CHECK_FALSE(gone.is_active());
 }
 
 TEST_CASE("book: only the instance owner may submit in the name of another user") {
@@ -82,7 +99,7 @@ TEST_CASE("book: an update of the account matters while the job waits") {
     JobBook book(owner);
     book.apply(submitted(1, 0, alice, "bio"));
     book.apply(eligible(1, 0));
-    CHECK(book.apply({1, at(1), UpdateEvent{"physics/lattice", {}, {}, {}}}) == BookChange::inputs);
-    CHECK(book.apply({1, at(2), UpdateEvent{"physics/lattice", {}, {}, {}}}) == BookChange::none);
+    CHECK(book.apply({1, at(1), UpdateEvent{"physics/lattice", {}, {}, {}}}).change == BookChange::inputs);
+    CHECK(book.apply({1, at(2), UpdateEvent{"physics/lattice", {}, {}, {}}}).change == BookChange::none);
     CHECK(book.find(1)->request->account == "physics/lattice");
 }

@@ -123,7 +123,7 @@ struct ThreeLevels {
         root->apply(submitted(middle_job, 80, owner));
         root->apply(eligible(middle_job, 80));
         root->apply(started(middle_job, 90, 20));
-        middle->uplink().queue().attached(root->attach_child(middle_job, "middle", 1, at(90)));
+        middle->sends().uplink().queue().attached(root->attach_child(middle_job, "middle", 1, at(90)));
         begin_life(*middle, first_life, 100, owner);
         middle->attach_child(first_life, "one", 1, at(100));
         middle->report(first_life, 1, {TwoLives::record(true, 1, 110)}, at(111));
@@ -134,8 +134,8 @@ struct ThreeLevels {
         middle->attach_child(second_life, "one", 2, at(200));
     }
     void tell_root() {
-        while (const auto batch = middle->uplink().queue().next()) {
-            middle->uplink().acknowledged(root->report(middle_job, batch->first_seq, batch->records, at(300)));
+        while (const auto batch = middle->sends().uplink().queue().next()) {
+            middle->sends().uplink().acknowledged(root->report(middle_job, batch->first_seq, batch->records, at(300)));
         }
     }
     SignedCoreMicros alice_us(const PriorityService& s) const {

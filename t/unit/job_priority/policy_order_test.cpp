@@ -110,7 +110,7 @@ TEST_CASE("policies: under each, held jobs are held, expedited ones first, and t
         s->apply(urgency(3, 63, 16));
         manager.order(*s, 64);
         CHECK(manager.values.at(2) >= manager.values.at(3));
-        CHECK(s->pusher().pushed(1).value() >= 1);
+        CHECK(s->sends().plugin().pushed(1).value() >= 1);
     }
 }
 

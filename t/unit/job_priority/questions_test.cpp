@@ -90,11 +90,11 @@ TEST_CASE("payers: one event resolves its job's payer once, whatever the stages 
     REQUIRE(service->gate().is_limited());
     service->begin_backlog();
     service->end_backlog(at(0));
-    std::uint64_t resolved = service->counts().resolved;
+    std::uint64_t resolved = service->membership().resolved();
     for (const JobEvent& event : {submitted(1, 1, carol, "bio"), eligible(1, 1), urgency(1, 2, 20), started(1, 3, 4),
                                   freed(1, 4), cleaned(1, 5)}) {
         service->apply(event);
-        CHECK(service->counts().resolved - resolved <= 1);
-        resolved = service->counts().resolved;
+        CHECK(service->membership().resolved() - resolved <= 1);
+        resolved = service->membership().resolved();
     }
 }

@@ -48,7 +48,7 @@ TEST_CASE("request pool: jobs that ask alike share, and an update of one leaves 
         book.apply({id, at(1), DependEvent{}});
     }
     CHECK(book.find(1)->request == book.find(2)->request);
-    CHECK(book.apply({1, at(2), UpdateEvent{"chem", {}, {}}}) == BookChange::inputs);
+    CHECK(book.apply({1, at(2), UpdateEvent{"chem", {}, {}}}).change == BookChange::inputs);
     CHECK(book.find(1)->request->account == "chem");
     CHECK(book.find(2)->request->account == "bio");
 }

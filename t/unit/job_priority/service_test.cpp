@@ -71,7 +71,7 @@ TEST_CASE("service: the wait factor stops at its maximum") {
     const auto at_maximum = push(*s).front().second;
     s->pass(at(10 * week));
     CHECK(push(*s).empty());
-    CHECK(s->pusher().pushed(1) == at_maximum);
+    CHECK(s->sends().plugin().pushed(1) == at_maximum);
 }
 
 TEST_CASE("service: held and expedited jobs get no value, and the plugin is told that they need none") {
@@ -106,6 +106,18 @@ TEST_CASE("service: a job's charge is cores times the seconds from alloc to free
     CHECK(s->book().size() == 0);
 }
 
+TEST_CASE("service: a job that is cleaned without having freed its resources is charged until then") {
+    auto s = ready_service();
+    submit(*s, 1, 1, alice);
+    s->apply(started(1, 10, 4));
+    const std::uint64_t events = s->counts().events;
+    s->apply(cleaned(1, 20));
+    CHECK(s->counts().events == events + 1);
+    CHECK(charged(*s, "physics/lattice/@alice", 99) == 40'000'000);
+    CHECK(s->accounting().running().empty());
+    CHECK(s->book().size() == 0);
+}
+
 // Mutant: modules/job-priority/charges/job_charges.cpp: resumed_.insert(job.id); =>
 TEST_CASE("service: what jobs hold while their broker is down is charged to nobody, once, and told in order of time") {
     auto s = service(true);
@@ -120,8 +132,8 @@ TEST_CASE("service: what jobs hold while their broker is down is charged to nobo
         s->end_backlog(at(55));
         CHECK(charged(*s, "physics/lattice/@alice", 60) == 2 * 2 * 20'000'000);
     }
-    s->uplink().queue().attached(0);
-    const auto batch = s->uplink().queue().next();
+    s->sends().uplink().queue().attached(0);
+    const auto batch = s->sends().uplink().queue().next();
     REQUIRE(batch);
     std::vector<Instant> told;
     for (const UplinkRow& row : batch->records) {

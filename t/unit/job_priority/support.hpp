@@ -113,7 +113,7 @@ inline AccountsView accounts(const PriorityService& service) {
 
 /// What a child would be sent now.
 inline FactorPublication::Rows changed_factors(PriorityService& service) {
-    return service.publication().changed(
+    return service.sends().factors().changed(
         factor_rows(service.accounting().tree(), service.ranking().shares().standings(), service.users()));
 }
 
@@ -126,9 +126,9 @@ inline Measured measured_at(const PriorityService& service, Instant now) {
 /// Takes what the next push holds, as if the plugin had taken it.
 inline std::vector<std::pair<std::uint64_t, std::uint32_t>> push(PriorityService& service) {
     std::vector<std::pair<std::uint64_t, std::uint32_t>> all;
-    while (const auto next = service.pusher().next()) {
+    while (const auto next = service.sends().plugin().next()) {
         all.insert(all.end(), next->jobs.begin(), next->jobs.end());
-        service.pusher().acknowledge(1);
+        service.sends().plugin().acknowledge(1);
     }
     return all;
 }

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: see ranked_jobs.hpp.
+#include "modules/job-priority/ranking/ranked_jobs.hpp"
+
+namespace weir::priority {
+
+void RankedJobs::apply(const AppliedEvent& applied, bool is_charged) {
+    Ranking& ranking = stages_.ranking;
+    const FluxJobId id = applied.event.id;
+    switch (applied.change) {
+        case BookChange::none:
+            break;
+        case BookChange::inputs: {
+            const bool is_new = ranking.queue().find(id) == nullptr;
+            put(*applied.job);
+            if (is_new && applied.is_live) {
+                first_.meet(*applied.job);
+            }
+            break;
+        }
+        case BookChange::started:
+            ranking.leave(id, true);
+            if (is_charged) {
+                ranking.hold(id, applied.job->got_cores, stages_.users.name(applied.job->charged_userid()));
+            }
+            break;
+        case BookChange::ended:
+            ranking.release(id);
+            break;
+        case BookChange::gone:
+            given_.forget(*applied.job);
+            ranking.leave(id, false);
+            site_.forget(id);
+            break;
+    }
+    if (is_charged) {
+        ranking.mark_like(*applied.job);
+    }
+}
+
+void RankedJobs::put(const BookJob& job) {
+    const auto from_above = given_.of(job);  // told in any case: it says which job here is the parent's
+    const bool is_followed = from_above && settings_.takes_parent_factors;
+    stages_.ranking.put(stages_.accounting.tree(), job, site_.of(job.id), is_followed ? from_above : std::nullopt);
+    if (is_followed || job.request->is_instance) {
+        is_full_due_ = stages_.ranking.set_routed(true) || is_full_due_;
+    }
+}
+
+void RankedJobs::put_all() {
+    first_.values().clear();
+    for (const auto& [id, job] : stages_.book.jobs()) {
+        if (job.is_pending()) {
+            put(job);
+        }
+    }
+}
+
+void RankedJobs::put_pending(FluxJobId id) {
+    if (const BookJob* job = stages_.book.find(id); job != nullptr && job->is_pending()) {
+        put(*job);
+    }
+}
+
+void RankedJobs::begin_backlog() {
+    given_.forget_copies();
+    stages_.ranking.clear();
+}
+
+void RankedJobs::accept(const SiteEdit& edit) {
+    site_.accept(edit);
+    for (const auto& [id, row] : edit.rows) {
+        put_pending(id);
+    }
+}
+
+void RankedJobs::take_given(const std::vector<GivenPriority>& rows, bool is_all) {
+    for (const FluxJobId id : given_.take(rows, is_all)) {
+        put_pending(id);
+    }
+}
+
+void RankedJobs::judged(Pass which) {
+    first_.renew();
+    if (which == Pass::full) {
+        is_full_due_ = false;
+    }
+}
+
+}  // namespace weir::priority

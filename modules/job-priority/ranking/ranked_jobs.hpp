@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: which jobs of the book the ranking has, each with the value that the site set for it, the priority that the
+// parent gives it, and its first value. Must not know: how a priority is computed, usage, limits, what is sent.
+#pragma once
+#include <vector>
+
+#include "modules/job-priority/ranking/first_value_feed.hpp"
+#include "modules/job-priority/ranking/given_priorities.hpp"
+#include "modules/job-priority/ranking/ranking.hpp"
+#include "modules/job-priority/ranking/site_values.hpp"
+
+namespace weir::priority {
+
+class RankedJobs {
+  public:
+    /// What the jobs are ranked by; all outlive this.
+    struct Stages {
+        const JobBook& book;
+        const Accounting& accounting;
+        UserNames& users;
+        Ranking& ranking;
+        const Gate& gate;
+    };
+    RankedJobs(const Settings& settings, Stages stages, StateLog& log)
+        : settings_(settings), stages_(stages), first_(settings, stages.ranking, stages.gate), site_(log) {}
+
+    /// Puts a pending job into the ranking, and takes one that no longer waits out of it.
+    /// \param is_charged  the usage of the job's payer changes from here on, so that jobs like it are marked
+    void apply(const AppliedEvent& applied, bool is_charged);
+    /// Puts every pending job again: what all priorities depend on changed. O(jobs).
+    void put_all();
+    /// A new backlog: every job is forgotten.
+    void begin_backlog();
+    /// Facts of jobs that it does not have are forgotten.
+    void end_backlog() { site_.forget_vanished(stages_.book); }
+    /// The site's values and the parent's priorities; see GivenPriorities::take().
+    void accept(const SiteEdit& edit);
+    void take_given(const std::vector<GivenPriority>& rows, bool is_all);
+    /// The pass has judged them.
+    void judged(Pass which);
+
+    /// Whether something happened after which only a full pass will do.
+    bool is_full_due() const { return is_full_due_; }
+    const GivenPriorities& given() const { return given_; }
+    SiteValues& site() { return site_; }
+    const SiteValues& site() const { return site_; }
+    FirstValues& first_values() { return first_.values(); }
+
+  private:
+    void put(const BookJob& job);
+    void put_pending(FluxJobId id);
+
+    const Settings& settings_;
+    Stages stages_;
+    FirstValueFeed first_;
+    GivenPriorities given_;
+    SiteValues site_;
+    bool is_full_due_ = false;
+};
+
+}  // namespace weir::priority
