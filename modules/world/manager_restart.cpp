@@ -2,6 +2,7 @@
 // Owns: what a job-manager does with the journal that it finds, as in engine_start.cpp. See manager.hpp. RFC 21.
 #include <algorithm>
 
+#include "broker/services/job-manager/journal/restart.hpp"
 #include "broker/services/job-manager/state/transition.hpp"
 #include "modules/world/manager.hpp"
 
@@ -32,47 +33,27 @@ void Manager::start() {
 void Manager::restore(jm::RestoredJobs restored) {
     next_sequence_ = restored.next_sequence;
     last_us_ = restored.last_us;
-    jobs_.raise_max_id(restored.max_id);
-    std::vector<Job*> active;
-    for (auto& owned : restored.jobs) {
-        if (owned->state == State::created) {
-            continue;  // its submitter was never answered
-        }
-        Job& job = jobs_.add(std::move(owned));
-        jobs_.raise_max_id(job.id);
-        jobs_.count(job, State::created);
-        if (job.state == State::inactive) {
-            jobs_.retire(job);
-        } else {
-            active.push_back(&job);
-        }
-    }
+    const std::vector<Job*> active = jm::take_up(jobs_, restored);
     ids_ = std::make_unique<jm::IdGenerator>(jobs_.max_id(), micros(ground().now()));
     const std::int64_t seen_us = std::min(micros(ground().now()), std::max(disk_.seen_us, last_us_));
     standing_us_ = seen_us;
     for (Job* job : active) {
         route_tap_.on_new(*job);
     }
-    const auto others = std::stable_partition(active.begin(), active.end(),
-                                              [](const Job* job) { return jm::is_in(job->state, jm::mask_running); });
-    std::vector<jm::JobId> idle;
-    for (auto one = active.begin(); one != others; ++one) {
-        if ((*one)->state == State::cleanup || !((*one)->was_started || (*one)->was_launched)) {
-            idle.push_back((*one)->id);
-        }
-        resume(**one);
+    const jm::RestartOrder order = jm::restart_order(active);
+    for (Job* job : order.left) {
+        resume(*job);
     }
     standing_us_ = 0;
-    for (const jm::JobId id : idle) {
+    for (const jm::JobId id : order.idle) {
         Job* job = jobs_.active(id);
         if (job != nullptr && job->has_resources) {
-            const std::int64_t now = next_time_us();
-            Json context = Json::object();
-            context.set("seconds", static_cast<double>(now - seen_us) / 1e6);
-            (void)post_at(*job, {now, "weir.down", std::move(context)});
+            (void)post_at(*job, jm::down_event(seen_us, next_time_us()));
         }
     }
-    std::for_each(others, active.end(), [this](Job* job) { resume(*job); });
+    for (Job* job : order.others) {
+        resume(*job);
+    }
 }
 
 void Manager::resume(Job& job) {
@@ -84,7 +65,7 @@ void Manager::resume(Job& job) {
             (void)post(job, "flux-restart");
             break;
         case State::run:
-            if ((job.was_started || job.was_launched) && job.perilog_active == 0) {
+            if (jm::had_process(job) && job.perilog_active == 0) {
                 (void)raise_in(job, "exec", 0, "lost in a broker restart");
             } else {
                 act(job);

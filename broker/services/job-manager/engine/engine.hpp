@@ -28,6 +28,7 @@ class Submit;
 class Control;
 class Waits;
 class Admin;
+struct RestartOrder;
 
 class Engine {
   public:
@@ -107,7 +108,7 @@ class Engine {
     Status restore(RestoredJobs restored);
     std::int64_t last_seen_us() const;
     void resume(Job& job);
-    void settle(const std::vector<Job*>& left, std::int64_t seen_us);
+    void settle(const RestartOrder& order, std::int64_t seen_us);
     void resume_running(Job& job);
     Status process(Job& job, const Event& event, bool is_volatile);
     Status write_journal();

@@ -15,6 +15,7 @@
 #include "broker/services/job-manager/dependencies/dependencies.hpp"
 #include "broker/services/job-manager/engine/engine.hpp"
 #include "broker/services/job-manager/jobtap/jobtap.hpp"
+#include "broker/services/job-manager/journal/restart.hpp"
 #include "broker/services/job-manager/protocols/alloc.hpp"
 #include "broker/services/job-manager/protocols/exec.hpp"
 #include "broker/services/job-manager/requests/admin.hpp"
@@ -191,21 +192,7 @@ Status Engine::restore(RestoredJobs restored) {
     const int version = restored.version;
     next_sequence_ = restored.next_sequence;
     last_us_ = restored.last_us;
-    jobs_.raise_max_id(restored.max_id);
-    std::vector<Job*> active;
-    for (auto& owned : restored.jobs) {
-        if (owned->state == State::created) {
-            continue;  // its submitter was never answered
-        }
-        Job& job = jobs_.add(std::move(owned));
-        jobs_.raise_max_id(job.id);
-        jobs_.count(job, State::created);
-        if (job.state == State::inactive) {
-            jobs_.retire(job);
-        } else {
-            active.push_back(&job);
-        }
-    }
+    const std::vector<Job*> active = take_up(jobs_, restored);
     if (store_ && version != 2) {  // lines of this version cannot stand behind what is there
         if (auto done = store_->compact(jobs_, next_sequence_); !done) {
             return done;
@@ -218,10 +205,11 @@ Status Engine::restore(RestoredJobs restored) {
         jobtap_->on_restored(*job);
     }
     put_resources_back(h_, jobs_);
-    const auto others = std::stable_partition(active.begin(), active.end(),
-                                              [](const Job* job) { return is_in(job->state, mask_running); });
-    settle({active.begin(), others}, seen_us);
-    std::for_each(others, active.end(), [this](Job* job) { resume(*job); });
+    const RestartOrder order = restart_order(active);
+    settle(order, seen_us);
+    for (Job* job : order.others) {
+        resume(*job);
+    }
     if (jobs_.active_count() + jobs_.inactive_count() > 0) {
         flux_log(h_, LOG_INFO, "restored %zu active and %zu inactive jobs", active.size(), jobs_.inactive_count());
     }
@@ -231,22 +219,15 @@ Status Engine::restore(RestoredJobs restored) {
 /// What the old broker left with resources. Events that it would have posted have the time at which it was last seen.
 /// Who keeps resources and had no process, for a prolog holds it for example, did not use them since: `weir.down` says
 /// for how long, so that nobody is charged for it.
-void Engine::settle(const std::vector<Job*>& left, std::int64_t seen_us) {
-    std::vector<JobId> idle;
-    for (Job* job : left) {
-        if (job->state == State::cleanup || !(job->was_started || job->was_launched)) {
-            idle.push_back(job->id);
-        }
+void Engine::settle(const RestartOrder& order, std::int64_t seen_us) {
+    for (Job* job : order.left) {
         resume(*job);
     }
     standing_us_.reset();
-    for (const JobId id : idle) {
+    for (const JobId id : order.idle) {
         Job* job = jobs_.active(id);
         if (job != nullptr && job->has_resources) {
-            const std::int64_t now = next_time_us();
-            Json context = Json::object();
-            context.set("seconds", static_cast<double>(now - seen_us) / 1e6);
-            (void)post_at(*job, Event{now, "weir.down", std::move(context)}, false);
+            (void)post_at(*job, down_event(seen_us, next_time_us()), false);
         }
     }
 }
@@ -276,7 +257,7 @@ void Engine::resume(Job& job) {
 }
 
 void Engine::resume_running(Job& job) {
-    if ((job.was_started || job.was_launched) && job.perilog_active == 0 && !job.facts.is_simulated) {
+    if (had_process(job) && job.perilog_active == 0 && !job.facts.is_simulated) {
         (void)raise(job, {"exec", 0, "lost in a broker restart", owner_});
     } else {
         act(job);
