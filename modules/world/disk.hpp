@@ -7,24 +7,14 @@
 #include <string_view>
 
 #include "libfairshare/base/result.hpp"
-#include "modules/job-priority/state/state_rows.hpp"
+#include "modules/job-priority/state/memory_store.hpp"
 
 namespace weir::world {
-
-/// What StateStore does with SQLite, in memory: each batch whole or not at all.
-class StateFile {
-  public:
-    void apply(const priority::StateBatch& batch);
-    const priority::SavedState& saved() const { return saved_; }
-
-  private:
-    priority::SavedState saved_;
-};
 
 /// One statedir.
 struct StateDir {
     std::string journal;
-    StateFile state;
+    priority::MemoryStore state;
     std::int64_t seen_us = 0;  ///< the clock file
     bool is_in_use = false;    ///< the journal's lock
     bool is_full = false;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 #include <catch2/catch.hpp>
 
-#include "t/unit/job_priority/memory_store.hpp"
+#include "modules/job-priority/state/memory_store.hpp"
 #include "t/unit/job_priority/support.hpp"
 
 using namespace weir;

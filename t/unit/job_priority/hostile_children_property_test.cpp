@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "t/unit/job_priority/memory_store.hpp"
+#include "modules/job-priority/state/memory_store.hpp"
 #include "t/unit/job_priority/support.hpp"
 
 using namespace weir;

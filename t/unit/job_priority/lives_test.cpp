@@ -2,7 +2,7 @@
 // A child instance that was killed with its jobs and comes back as another job of its parent.
 #include <catch2/catch.hpp>
 
-#include "t/unit/job_priority/memory_store.hpp"
+#include "modules/job-priority/state/memory_store.hpp"
 #include "t/unit/job_priority/support.hpp"
 
 using namespace weir;

@@ -8,7 +8,7 @@
 
 #include "libfairshare/toml/share_tree_toml.hpp"
 #include "libsched/sim/priority_order.hpp"
-#include "t/unit/job_priority/memory_store.hpp"
+#include "modules/job-priority/state/memory_store.hpp"
 #include "t/unit/job_priority/support.hpp"
 
 using namespace weir;

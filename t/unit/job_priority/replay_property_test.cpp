@@ -6,8 +6,8 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
 
+#include "modules/job-priority/state/memory_store.hpp"
 #include "modules/job-priority/state/state_store.hpp"
-#include "t/unit/job_priority/memory_store.hpp"
 #include "t/unit/job_priority/support.hpp"
 
 using namespace weir;

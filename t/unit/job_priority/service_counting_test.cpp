@@ -2,7 +2,7 @@
 // Usage as a site chooses to count it: costs, charges at dispatch, windows; and a change of that while jobs run.
 #include <catch2/catch.hpp>
 
-#include "t/unit/job_priority/memory_store.hpp"
+#include "modules/job-priority/state/memory_store.hpp"
 #include "t/unit/job_priority/support.hpp"
 
 using namespace weir;

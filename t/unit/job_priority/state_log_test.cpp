@@ -2,8 +2,8 @@
 // The log of changed rows: what one batch carries, and what a batch that could not be written leaves behind.
 #include <catch2/catch.hpp>
 
+#include "modules/job-priority/state/memory_store.hpp"
 #include "modules/job-priority/state/state_log.hpp"
-#include "t/unit/job_priority/memory_store.hpp"
 #include "t/unit/job_priority/support.hpp"
 
 using namespace weir;

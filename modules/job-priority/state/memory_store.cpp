@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: see memory_store.hpp.
+#include "modules/job-priority/state/memory_store.hpp"
+
+namespace weir::priority {
+namespace {
+
+template <typename Into, typename From>
+void merge_rows(Into& into, const From& from) {
+    for (const auto& [key, value] : from) {
+        if (value) {
+            into.insert_or_assign(key, *value);
+        } else {
+            into.erase(key);
+        }
+    }
+}
+
+}  // namespace
+
+void MemoryStore::apply(const StateBatch& batch) {
+    if (batch.meta) {
+        saved_.meta = *batch.meta;
+    }
+    saved_.revisions.insert(saved_.revisions.end(), batch.revisions.begin(), batch.revisions.end());
+    if (batch.checkpoint) {
+        saved_.ledger = *batch.checkpoint;
+        saved_.charges.clear();
+        saved_.counted = batch.counted;
+        saved_.counted_events.clear();
+    }
+    saved_.counted_events.insert(saved_.counted_events.end(), batch.counted_events.begin(), batch.counted_events.end());
+    saved_.charges.insert(saved_.charges.end(), batch.charges.begin(), batch.charges.end());
+    merge_rows(saved_.running, batch.running);
+    merge_rows(saved_.charged, batch.charged);
+    merge_rows(saved_.reported, batch.reported);
+    merge_rows(saved_.downlinks, batch.downlinks);
+    merge_rows(saved_.closed, batch.closed);
+    merge_rows(saved_.site, batch.site);
+    saved_.uplink.insert(batch.uplink.begin(), batch.uplink.end());
+    saved_.uplink.erase(saved_.uplink.begin(), saved_.uplink.upper_bound(batch.uplink_acked));
+}
+
+}  // namespace weir::priority
