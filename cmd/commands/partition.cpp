@@ -137,6 +137,10 @@ Json option_list(const Args& args, const char* option) {
     return list;
 }
 
+std::string named_text(const Context& context) {
+    return "The partition " + context.args.words.front();
+}
+
 constexpr const char* no_size = "say how large it is: --cores N, or --nodes N --cores-per-node M.";
 
 Exit run_partition_add(Context& context) {
@@ -158,14 +162,23 @@ Exit run_partition_add(Context& context) {
     }
     Json request = Json::object();
     request.set("op", "add").set("table", std::move(table));
-    return ask_for(context, std::move(request),
-                   "The partition " + args.words.front() + " is there. See: weir partition list");
+    return ask_for(context, std::move(request), named_text(context) + " is there. See: weir partition list");
+}
+
+/// What becomes of the instance there is, by --kill.
+std::string end_text(const Context& context) {
+    return context.args.has("kill") ? " ends with its jobs." : " ends when its running jobs have ended.";
+}
+
+/// An instance in place of the one there is.
+Exit ask_for_another(Context& context, Json request) {
+    return ask_for(
+        context, std::move(request),
+        "A new instance of the partition " + context.args.words.front() + " starts; the old one" + end_text(context));
 }
 
 Exit run_partition_remove(Context& context) {
-    return ask_for(context, request_of(context, "remove"),
-                   "The partition " + context.args.words.front() +
-                       (context.args.has("kill") ? " ends with its jobs." : " ends when its running jobs have ended."));
+    return ask_for(context, request_of(context, "remove"), named_text(context) + end_text(context));
 }
 
 Exit run_partition_resize(Context& context) {
@@ -173,26 +186,21 @@ Exit run_partition_resize(Context& context) {
     if (!set_size(context, request)) {
         return context.fail(Exit::usage, no_size);
     }
-    return ask_for(context, std::move(request),
-                   "A new instance of the partition " + context.args.words.front() + " starts; the old one " +
-                       (context.args.has("kill") ? "ends with its jobs." : "ends when its running jobs have ended."));
+    return ask_for_another(context, std::move(request));
+}
+
+Exit run_partition_restart(Context& context) {
+    return ask_for_another(context, request_of(context, "restart"));
 }
 
 Exit run_partition_drain(Context& context) {
     return ask_for(context, request_of(context, "drain"),
-                   "The partition " + context.args.words.front() +
-                       " starts no more jobs. They wait here:  weir partition resume " + context.args.words.front());
+                   named_text(context) + " starts no more jobs. They wait here:  weir partition resume " +
+                       context.args.words.front());
 }
 
 Exit run_partition_resume(Context& context) {
-    return ask_for(context, request_of(context, "resume"),
-                   "The partition " + context.args.words.front() + " takes jobs again.");
-}
-
-Exit run_partition_restart(Context& context) {
-    return ask_for(context, request_of(context, "restart"),
-                   "A new instance of the partition " + context.args.words.front() + " starts; the old one " +
-                       (context.args.has("kill") ? "ends with its jobs." : "ends when its running jobs have ended."));
+    return ask_for(context, request_of(context, "resume"), named_text(context) + " takes jobs again.");
 }
 
 const Option kill_option{"kill", 0, "", "end the running jobs as well", Kind::flag};
@@ -203,11 +211,14 @@ std::vector<Option> size_options() {
             {"cores-per-node", 0, "N", "with --nodes: cores on each", Kind::integer, 1, size_max}};
 }
 
-Command named_command(const char* name, const char* summary, Exit (*run)(Context&)) {
+Command named_command(const char* name, const char* summary, Exit (*run)(Context&), std::vector<std::string> examples,
+                      std::vector<Option> options = {}) {
     Command command;
     command.name = name;
     command.summary = summary;
+    command.examples = std::move(examples);
     command.words = {"NAME", 1, 1};
+    command.options = std::move(options);
     command.run = run;
     return command;
 }
@@ -226,70 +237,61 @@ Command partition_list_command() {
 }
 
 Command partition_add_command() {
-    Command command = named_command("partition add", "start a further partition", run_partition_add);
-    command.examples = {
-        "weir partition add more --queue batch --cores 4  # four more cores for the queue batch",
-        "weir partition add night --queue batch -N 2 --cores-per-node 8 --scheduler easy  # two nodes",
-        "weir partition add spare --queue batch -c 2 --on-demand --idle-time 10m  # only while jobs want it"};
-    command.options = size_options();
-    command.options.insert(
-        command.options.end(),
-        {{"queue", 'q', "NAME", "a queue that it serves (default: its name); may be repeated"},
-         {"scheduler", 0, "NAME", "easy, fcfs or the name of a module (default: easy; in Flux, Flux's own)"},
-         {"scheduler-option", 0, "K=V", "an argument of the scheduler; may be repeated"},
-         {"hosts", 0, "LIST", "only these hosts"},
-         {"property", 0, "NAME", "only nodes with this property; may be repeated"},
-         {"on-demand", 0, "", "start it when a job waits for it", Kind::flag},
-         {"idle-time", 0, "D", "give it back after so long without a job", Kind::text}});
-    return command;
+    std::vector<Option> options = size_options();
+    options.insert(options.end(),
+                   {{"queue", 'q', "NAME", "a queue that it serves (default: its name); may be repeated"},
+                    {"scheduler", 0, "NAME", "easy, fcfs or the name of a module (default: easy; in Flux, Flux's own)"},
+                    {"scheduler-option", 0, "K=V", "an argument of the scheduler; may be repeated"},
+                    {"hosts", 0, "LIST", "only these hosts"},
+                    {"property", 0, "NAME", "only nodes with this property; may be repeated"},
+                    {"on-demand", 0, "", "start it when a job waits for it", Kind::flag},
+                    {"idle-time", 0, "D", "give it back after so long without a job", Kind::text}});
+    return named_command(
+        "partition add", "start a further partition", run_partition_add,
+        {"weir partition add more --queue batch --cores 4  # four more cores for the queue batch",
+         "weir partition add night --queue batch -N 2 --cores-per-node 8 --scheduler easy  # two nodes",
+         "weir partition add spare --queue batch -c 2 --on-demand --idle-time 10m  # only while jobs want it"},
+        std::move(options));
 }
 
 Command partition_remove_command() {
-    Command command =
-        named_command("partition remove", "end a partition when its running jobs have ended", run_partition_remove);
-    command.examples = {"weir partition remove more  # its waiting jobs go to other partitions",
-                        "weir partition remove more --kill  # at once, with its running jobs",
-                        "weir partition remove more && weir partition list  # what is left"};
-    command.options = {kill_option};
-    return command;
+    return named_command("partition remove", "end a partition when its running jobs have ended", run_partition_remove,
+                         {"weir partition remove more  # its waiting jobs go to other partitions",
+                          "weir partition remove more --kill  # at once, with its running jobs",
+                          "weir partition remove more && weir partition list  # what is left"},
+                         {kill_option});
 }
 
 Command partition_resize_command() {
-    Command command =
-        named_command("partition resize", "replace a partition by a larger or smaller one", run_partition_resize);
-    command.examples = {"weir partition resize batch --cores 6  # running jobs end in the old instance",
-                        "weir partition resize batch -N 3 --cores-per-node 8  # three nodes",
-                        "weir partition resize batch --cores 6 --kill  # at once"};
-    command.options = size_options();
-    command.options.push_back(kill_option);
-    return command;
+    std::vector<Option> options = size_options();
+    options.push_back(kill_option);
+    return named_command("partition resize", "replace a partition by a larger or smaller one", run_partition_resize,
+                         {"weir partition resize batch --cores 6  # running jobs end in the old instance",
+                          "weir partition resize batch -N 3 --cores-per-node 8  # three nodes",
+                          "weir partition resize batch --cores 6 --kill  # at once"},
+                         std::move(options));
 }
 
 Command partition_drain_command() {
-    Command command = named_command("partition drain", "start no more jobs in a partition", run_partition_drain);
-    command.examples = {"weir partition drain batch  # what runs there goes on",
-                        "weir partition drain batch && weir partition list  # how many still run",
-                        "weir partition resume batch  # the opposite"};
-    return command;
+    return named_command("partition drain", "start no more jobs in a partition", run_partition_drain,
+                         {"weir partition drain batch  # what runs there goes on",
+                          "weir partition drain batch && weir partition list  # how many still run",
+                          "weir partition resume batch  # the opposite"});
 }
 
 Command partition_resume_command() {
-    Command command =
-        named_command("partition resume", "start jobs in a drained partition again", run_partition_resume);
-    command.examples = {"weir partition resume batch  # jobs go there again",
-                        "weir partition resume batch && weir tree  # and how many wait there",
-                        "weir partition drain batch  # the opposite"};
-    return command;
+    return named_command("partition resume", "start jobs in a drained partition again", run_partition_resume,
+                         {"weir partition resume batch  # jobs go there again",
+                          "weir partition resume batch && weir tree  # and how many wait there",
+                          "weir partition drain batch  # the opposite"});
 }
 
 Command partition_restart_command() {
-    Command command =
-        named_command("partition restart", "replace a partition's instance by a new one", run_partition_restart);
-    command.examples = {"weir partition restart batch  # running jobs end in the old instance",
-                        "weir partition restart batch --kill  # at once",
-                        "weir partition restart batch && weir log --partition batch  # what the new one says"};
-    command.options = {kill_option};
-    return command;
+    return named_command("partition restart", "replace a partition's instance by a new one", run_partition_restart,
+                         {"weir partition restart batch  # running jobs end in the old instance",
+                          "weir partition restart batch --kill  # at once",
+                          "weir partition restart batch && weir log --partition batch  # what the new one says"},
+                         {kill_option});
 }
 
 }  // namespace weir::cmd
