@@ -3,31 +3,10 @@
 test_description='doc/in-your-flux.md: its files and commands, in a copy of a Flux prefix that Weir is installed into'
 . "${SHARNESS_LIB:-/usr/share/sharness/sharness.sh}"
 
-FLUX=$(find_flux) || { skip_all='no stock Flux here: put flux into PATH or set WEIR_FLUX'; test_done; }
-unshare --mount true 2>/dev/null || { skip_all='only root may mount the copy in place of the prefix'; test_done; }
-PREFIX=$(dirname "$(dirname "$(readlink -f "$FLUX")")")
-PAGE=$SHARNESS_TEST_SRCDIR/../doc/in-your-flux.md
-FOLDER=$PREFIX/etc/flux/system
-export PREFIX PAGE FOLDER
-
-# block NAME: the block of the page behind <!-- NAME -->, with the paths of the copy
-block() {
-	awk -v mark="<!-- $1 -->" '$0 == mark { due = 1; next } due && /^```/ { if (inside) exit; inside = 1; next } inside' "$PAGE" |
-		sed "s|/etc/flux/system|$FOLDER|g" >block.out && test -s block.out && cat block.out
-}
-# inside SCRIPT: an instance of the copy, as the page configures it
-inside() {
-	cat >mounted.sh <<-EOF
-	mount --bind "$PWD/copy" "$PREFIX" &&
-	exec env -u FLUX_URI PATH="$PREFIX/bin:\$PATH" XDG_CONFIG_DIRS="$PREFIX/etc/xdg" \
-		flux start --test-size=1 --config-path="$FOLDER/conf.d" bash -e "$PWD/$1"
-	EOF
-	unshare --mount bash mounted.sh
-}
+follow_in_flux in-your-flux.md
 
 test_expect_success 'install: into a copy of the prefix' '
-	cp -a "$PREFIX" copy && cmake --install "$WEIR_BUILD_DIR" --prefix "$PWD/copy" --component modules >install.log &&
-	mkdir -p copy/etc/flux/system/conf.d && rm -f copy/etc/flux/system/conf.d/*.toml
+	copy_prefix
 '
 test_expect_success 'without a [weir] table nothing of Weir is loaded' '
 	echo "flux module list" >list.sh && inside list.sh >list && grep "^sched-simple" list && test_must_fail grep "weir\|job-priority" list

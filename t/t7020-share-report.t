@@ -5,30 +5,13 @@ test_description='weir share report: one page and files for papers, with the num
 . "${SHARNESS_SH:-/usr/share/sharness/sharness.sh}"
 use_weir
 
-cat >shares.toml <<EOF
-"physics" = 60
-"physics/lattice" = 2
-"physics/lattice/@alice" = 1
-"physics/lattice/@erin" = 1
-"physics/astro" = 1
-"physics/astro/@bob" = 1
-"chem" = 30
-"chem/@carol" = 1
-"bio" = 10
-EOF
-cat >weir.toml <<EOF
-[weir]
-decay = "none"
-[weir.users]
-alice = 5001
-bob = 5002
-carol = 5003
-erin = 5004
-EOF
+write_departments
+add_departments
 
 # The functions of Python with which a page, or a picture that stands alone, is read.
 cat >reading.py <<EOF
 import json, sys, xml.etree.ElementTree as tree
+from compared import *
 def tag(e): return e.tag.rsplit("}", 1)[-1]
 class Page:
     def __init__(self, name):
@@ -38,14 +21,8 @@ class Page:
         "data-* attributes of the groups that have data-KEY"
         groups = [e for e in self.root.iter() if tag(e) == "g" and "data-" + key in e.attrib]
         return [{**{k[5:]: v for k, v in g.attrib.items()}, "title": next((c.text for c in g if tag(c) == "title"), "")} for g in groups]
-def load(name): return json.load(open(name))
-def same(a, b): assert a == b, f"{a}\nis not\n{b}"
 EOF
 
-# ended JOB: returns when it has ended; a simulated job has no output
-ended() {
-	weir output --wait "$1" 2>/dev/null || weir jobs -a | grep "$1 .*\(completed\|canceled\)"
-}
 # allocated JOB: returns when it has its cores
 allocated() {
 	id=$(weir jobs --json | python3 -c "import json, sys; print([j[\"id\"] for j in json.load(sys.stdin)[\"jobs\"] if j[\"job\"] == sys.argv[1]][0])" "$1") &&

@@ -14,32 +14,14 @@ if test "$READER" = none; then
 	test_done
 fi
 
-cat >shares.toml <<EOF
-"physics" = 60
-"physics/lattice" = 2
-"physics/lattice/@alice" = 1
-"physics/astro" = 1
-"physics/astro/@bob" = 1
-"chem" = 40
-"chem/@carol" = 1
-EOF
-cat >weir.toml <<EOF
-[weir]
-decay = "none"
-update-interval = "1s"
-[weir.users]
-alice = 5001
-bob = 5002
-carol = 5003
-EOF
+write_departments 'update-interval = "1s"'
 cat >reading.py <<EOF
 import json, sys
+from compared import *
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 def families(name): return {f.name: f for f in text_string_to_metric_families(open(name).read())}
 def values(name, family, *keys):
     return {tuple(s.labels[k] for k in keys): s.value for s in families(name)[family].samples}
-def load(name): return json.load(open(name))
-def same(a, b): assert a == b, f"{a}\nis not\n{b}"
 EOF
 URI=local://$WEIR_RUNDIR/local-0
 

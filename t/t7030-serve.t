@@ -7,30 +7,13 @@ use_weir
 test "$(id -u)" != 0 || test_set_prereq ROOT
 command -v openssl >/dev/null && test_set_prereq OPENSSL
 
-cat >shares.toml <<EOF
-"physics" = 60
-"physics/@alice" = 2
-"physics/@bob" = 1
-"chem" = 40
-"chem/@carol" = 1
-EOF
-cat >weir.toml <<EOF
-[weir]
-decay = "none"
-[weir.users]
-alice = 5001
-bob = 5002
-carol = 5003
-EOF
+write_departments
 # What the tests read with: `from serving import *`.
 cat >serving.py <<EOF
 import json, os, sys, time
 import serve_client as client
-def load(name): return json.load(open(name))
-def same(a, b): assert a == b, f"{a}\nis not\n{b}"
+from compared import *
 url = load("page.json")["url"]
-# Two seconds; more on a machine that is busy with other things.
-def patience_s(): return 2 if os.getloadavg()[0] < 1.5 * os.cpu_count() else 20
 EOF
 
 test_expect_success 'it starts beside an instance, tells where it listens, and listens on this machine alone' '
@@ -122,7 +105,7 @@ test_expect_success 'a job comes into sight within two seconds of its submission
 	        submitted, at = time.monotonic(), len(names)
 	    elif submitted and name == "rows":
 	        moved = {places[row[0]]: row for row in data["rows"]}
-	        if "physics/@bob" in moved and moved["physics/@bob"][7] == 1:
+	        if "physics/astro/@bob" in moved and moved["physics/astro/@bob"][7] == 1:
 	            break
 	took = time.monotonic() - submitted
 	print(f"{took:.2f} s after the submission; {names}; {moved}")
@@ -201,7 +184,7 @@ test_expect_success ROOT 'at a socket for a proxy, only the proxy and the owner 
 test_expect_success OPENSSL 'over TLS it is the same' '
 	openssl req -x509 -newkey rsa:2048 -nodes -keyout key.pem -out cert.pem -days 2 -subj /CN=localhost 2>/dev/null &&
 	start_serve tls --port 0 --cert cert.pem --key key.pem && case "$(serve_url tls)" in https://*) true ;; *) false ;; esac &&
-	python3 "$SERVE_CLIENT" "$(serve_url tls)" events "name == \"tree\"" >over-tls && grep "physics/@bob" over-tls && stop_serve tls
+	python3 "$SERVE_CLIENT" "$(serve_url tls)" events "name == \"tree\"" >over-tls && grep "physics/astro/@bob" over-tls && stop_serve tls
 '
 test_expect_success 'what cannot be is said before anything listens' '
 	test_expect_code 2 weir serve --listen 0.0.0.0 2>err && grep "in the clear" err &&

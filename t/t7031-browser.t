@@ -11,44 +11,19 @@ fi
 SCREENS=$WEIR_BUILD_DIR/screens
 export SCREENS
 
-cat >shares.toml <<EOF
-"physics" = 60
-"physics/lattice" = 2
-"physics/lattice/@alice" = 1
-"physics/lattice/@erin" = 1
-"physics/astro" = 1
-"physics/astro/@bob" = 1
-"chem" = 30
-"chem/@carol" = 1
-"bio" = 10
-EOF
-cat >weir.toml <<EOF
-[weir]
-decay = "none"
-[weir.users]
-alice = 5001
-bob = 5002
-carol = 5003
-erin = 5004
-EOF
+write_departments
+add_departments
 # What the tests look with: `from looking import *`. `rows` is the data-* attributes of what the selector finds.
 cat >looking.py <<EOF
 import json, os, subprocess, time
 from browser import Browser
-def load(name): return json.load(open(name))
-def same(a, b): assert a == b, f"{a}\nis not\n{b}"
+from compared import *
 def screen(page, name): page.screenshot(os.environ["SCREENS"] + "/" + name + ".png")
 url = load("page.json")["url"]
 ready = "document.querySelectorAll('.spacer [role=row]').length > 0 && document.querySelector('#queue') && document.querySelector('#instances')"
 def rows(page, selector): return page.run("[...document.querySelectorAll(" + json.dumps(selector) + ")].map(e => ({...e.dataset}))")
-# Two seconds; more on a machine that is busy with other things.
-def patience_s(): return 2 if os.getloadavg()[0] < 1.5 * os.cpu_count() else 20
 def weir(*words): return subprocess.run(["weir", *words], check=True, capture_output=True, text=True).stdout
 EOF
-# ended JOB: returns when it has ended; a simulated job has no output
-ended() {
-	weir output --wait "$1" 2>/dev/null || weir jobs -a | grep "$1 .*\(completed\|canceled\)"
-}
 
 test_expect_success 'an instance where jobs have run' '
 	start_weir --cores 8 --tree shares.toml --config weir.toml && FLUX_URI=local://$WEIR_RUNDIR/local-0 && export FLUX_URI &&
@@ -190,7 +165,7 @@ test_expect_success 'shares are changed: the plan stands beside, then it is in f
 	    same(json.loads(weir("share", "history", "--json"))["revisions"][-1]["reason"], "a new grant")
 	    same(float(rows(page, "[data-path=chem]")[0]["entitled"]), planned)
 	    page.run("document.querySelector(\x27button[name=undo]\x27).click()")
-	    page.until("document.querySelector(\x27[data-path=chem]\x27).dataset.shares === \x2730\x27")
+	    page.until("document.querySelector(\x27[data-path=chem]\x27).dataset.shares === \x2740\x27")
 	    page.until("document.querySelector(\x27.editor [role=status]\x27).textContent.includes(\x27Undone\x27)")
 	    same(page.console, [])
 	EOF

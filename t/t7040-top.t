@@ -10,24 +10,7 @@ if ! command -v tmux >/dev/null; then
 	test_done
 fi
 
-cat >shares.toml <<EOF
-"physics" = 60
-"physics/lattice" = 2
-"physics/lattice/@alice" = 1
-"physics/astro" = 1
-"physics/astro/@bob" = 1
-"chem" = 40
-"chem/@carol" = 1
-EOF
-cat >weir.toml <<EOF
-[weir]
-decay = "none"
-update-interval = "1s"
-[weir.users]
-alice = 5001
-bob = 5002
-carol = 5003
-EOF
+write_departments 'update-interval = "1s"'
 # The server of tmux 3.3a was seen to end in the middle of a case, so a check does without; the nightly sets the variable.
 if [ -n "${WEIR_TERMINAL:-}" ]; then
 	test_set_prereq TERMINAL

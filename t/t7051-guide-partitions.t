@@ -7,11 +7,6 @@ use_weir
 PAGE=$SHARNESS_TEST_SRCDIR/../doc/partitions.md
 HOME=$(pwd) && WEIR_RUNDIR=$HOME/weir-run && export HOME
 
-# block NAME: the block of the page behind <!-- NAME -->
-block() {
-	awk -v mark="<!-- $1 -->" '$0 == mark { due = 1; next } due && /^```/ { if (inside) exit; inside = 1; next } inside' "$PAGE" >block.out &&
-		test -s block.out && cat block.out
-}
 run() {
 	block "run: $1" >$1.sh && sh -e $1.sh >$1.out 2>&1 || { cat $1.out; false; }
 }

@@ -3,30 +3,11 @@
 test_description='partitions as configuration in a stock Flux: the tables of doc/partitions.md, in a copy of a prefix with Weir'
 . "${SHARNESS_LIB:-/usr/share/sharness/sharness.sh}"
 
-FLUX=$(find_flux) || { skip_all='no stock Flux here: put flux into PATH or set WEIR_FLUX'; test_done; }
-unshare --mount true 2>/dev/null || { skip_all='only root may mount the copy in place of the prefix'; test_done; }
+follow_in_flux partitions.md
 test "$(nproc)" -ge 2 || { skip_all='two partitions want two cores'; test_done; }
-PREFIX=$(dirname "$(dirname "$(readlink -f "$FLUX")")")
-PAGE=$SHARNESS_TEST_SRCDIR/../doc/partitions.md
-FOLDER=$PREFIX/etc/flux/system
-export PREFIX PAGE FOLDER
 
-block() {
-	awk -v mark="<!-- $1 -->" '$0 == mark { due = 1; next } due && /^```/ { if (inside) exit; inside = 1; next } inside' "$PAGE" >block.out &&
-		test -s block.out && cat block.out
-}
-# inside SCRIPT: an instance of the copy, as the page configures it
-inside() {
-	cat >mounted.sh <<-EOF
-	mount --bind "$PWD/copy" "$PREFIX" &&
-	exec env -u FLUX_URI PATH="$PREFIX/bin:\$PATH" XDG_CONFIG_DIRS="$PREFIX/etc/xdg" \
-		flux start --test-size=1 --config-path="$FOLDER/conf.d" bash -e "$PWD/$1"
-	EOF
-	unshare --mount bash mounted.sh
-}
 test_expect_success 'a copy of the prefix with Weir, configured as the page says' '
-	cp -a "$PREFIX" copy && cmake --install "$WEIR_BUILD_DIR" --prefix "$PWD/copy" --component modules >install.log &&
-	mkdir -p copy/etc/flux/system/conf.d && rm -f copy/etc/flux/system/conf.d/*.toml &&
+	copy_prefix &&
 	block "file: conf.d/partitions.toml" >copy/etc/flux/system/conf.d/partitions.toml
 '
 test_expect_success 'the partitions start, and a job of a queue runs in its partition' '
