@@ -13,6 +13,7 @@ namespace {
 constexpr std::array keys_known{
     "access.allow-guest-user",
     "access.allow-root-owner",
+    "access.private-mode",
     "clock.origin",
     "clock.scale",
     "exec.kill-timeout",

@@ -2,6 +2,7 @@
 // Owns: `weir metrics`: the figures of an instance for a monitoring system.
 #include "cmd/commands/answer.hpp"
 #include "cmd/commands/commands.hpp"
+#include "cmd/common/private_mode.hpp"
 #include "cmd/metrics/instance_metrics.hpp"
 #include "cmd/sim/output_file.hpp"
 
@@ -10,8 +11,18 @@ namespace {
 
 Exit run_metrics(Context& context) {
     return with_instance(context, [&](Client& client) {
-        const std::string text =
-            instance_metrics(client, {context.args.integer("depth", 2), context.args.has("users")});
+        const auto hides = is_private(client);
+        if (!hides) {
+            return context.fail(hides.error());
+        }
+        MetricsOptions options{context.args.integer("depth", 2), context.args.has("users")};
+        if (*hides && (options.with_users || (context.args.has("depth") && options.depth > private_metrics.depth))) {
+            return context.fail(Exit::usage,
+                                "the instance is private ([access] private-mode): metrics are of the top level of the "
+                                "share tree alone. Leave out --users and --depth; weir share show has all rows");
+        }
+        options = *hides ? private_metrics : options;
+        const std::string text = instance_metrics(client, options);
         if (!context.args.has("output")) {
             context.print(text);
             return Exit::ok;

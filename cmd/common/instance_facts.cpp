@@ -114,6 +114,7 @@ PendingRow pending_row(Client& client, const json_t* entry, const std::string& r
 InstanceBox box_of(const Instance& instance) {
     InstanceBox box;
     box.name = instance.level == 0 ? "top" : instance.name.empty() ? job_name(instance.jobid) : instance.name;
+    box.has_queues = !instance.name.empty();
     box.cores = instance.cores;
     box.cores_busy = instance.cores_busy;
     box.waiting = instance.jobs.pending;
@@ -201,10 +202,11 @@ std::vector<ShareRow> share_rows_of(const ShareView& view) {
     return rows;
 }
 
-Result<QueueScene> queue_scene(Client& client, const std::string& user, double now) {
-    Json payload = Json::object();
-    payload.set("limit", scene_rows);
-    const auto answer = client.call("job-priority.list", payload);
+namespace {
+
+/// The first pending jobs of a question to job-priority.list.
+Result<QueueScene> first_pending(Client& client, const Json& question, const std::string& user, double now) {
+    const auto answer = client.call("job-priority.list", question);
     if (!answer) {
         return answer.error();
     }
@@ -214,7 +216,29 @@ Result<QueueScene> queue_scene(Client& client, const std::string& user, double n
     for (const json_t* entry : items_at(answer->get(), "jobs")) {
         scene.queue.push_back(pending_row(client, entry, user, now, below));
     }
-    scene.top = box_of(instance_tree(client));
+    return scene;
+}
+
+}  // namespace
+
+Result<QueueScene> queue_scene(Client& client, const std::string& user, double now) {
+    Json question = Json::object();
+    question.set("limit", scene_rows);
+    auto scene = first_pending(client, question, user, now);
+    if (scene) {
+        scene->top = box_of(instance_tree(client));
+    }
+    return scene;
+}
+
+Result<QueueScene> own_scene(Client& client, std::uint32_t userid, const std::string& user, double now,
+                             InstanceBox top) {
+    Json question = Json::object();
+    question.set("limit", scene_rows).set("userid", static_cast<long long>(userid));
+    auto scene = first_pending(client, question, user, now);
+    if (scene) {
+        scene->top = std::move(top);
+    }
     return scene;
 }
 

@@ -28,6 +28,9 @@ struct QueueScene {
 };
 /// `now`: seconds since the epoch, of the instance. Errors: those of job-priority.
 Result<QueueScene> queue_scene(Client& client, const std::string& user, double now);
+/// The same with the jobs of one user alone; `pending` counts those of all. `top` was read before.
+Result<QueueScene> own_scene(Client& client, std::uint32_t userid, const std::string& user, double now,
+                             InstanceBox top);
 /// The job and the first pending one of its queue, or the one behind it where it is the first: the one ahead first.
 /// Errors: ENOENT for a job that does not wait, or is the only one.
 Result<std::pair<JobTerms, JobTerms>> two_jobs_of(Client& client, std::uint64_t id);

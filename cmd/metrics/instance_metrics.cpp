@@ -152,7 +152,11 @@ std::string instance_metrics(Client& client, const MetricsOptions& options) {
         add_jobs(out, answers.jobs.get());
     }
     if (answers.route) {
-        add_partitions(out, instance_tree(client));
+        Instance top = instance_tree(client);
+        if (options.is_private) {  // one without a name is a user's own
+            std::erase_if(top.children, [](const Instance& child) { return child.name.empty(); });
+        }
+        add_partitions(out, top);
     }
     return out.str();
 }

@@ -13,6 +13,7 @@ struct InstanceBox {
     std::int64_t waiting = 0, running = 0;
     std::string problem;  ///< why it does not serve; empty: it does
     std::vector<InstanceBox> children;
+    bool has_queues = false;  ///< the name is that of queues or of a partition, and not a job's id
 };
 
 /// Three levels; of what is deeper, and of boxes for which there is no room, the number is told.

@@ -2,6 +2,9 @@
 // Owns: asking an instance for what a page shows, on a thread of its own, and how often each question may be asked.
 // Must not know HTTP nor who views.
 #pragma once
+#include <sys/types.h>
+
+#include <map>
 #include <optional>
 #include <string>
 
@@ -34,29 +37,38 @@ struct InstanceReading {
     std::optional<ShareView> tree;
     std::optional<QueueScene> scene;
     std::optional<InstanceFacts> usage;
-    double now = 0;  ///< of the instance, seconds since the epoch
+    bool is_private = true;
+    std::map<uid_t, QueueScene> own;  ///< of a private instance: with the scene, the jobs of each user asked for
+    double now = 0;                   ///< of the instance, seconds since the epoch
 };
 
 class InstanceReader {
   public:
     explicit InstanceReader(std::string uri) : uri_(std::move(uri)) {}
-    /// Asks what is due; connects again if the instance went away. Errors: as those of Client and job-priority.
-    Result<InstanceReading> read();
+    /// Asks what is due; connects again if the instance went away. `users`: who are guests and view, by name. Errors:
+    /// as those of Client and job-priority.
+    Result<InstanceReading> read(const std::map<uid_t, std::string>& users);
     /// The next read() asks for all.
     void ask_at_once();
     /// Errors: those of Client::open().
     Result<Client*> client();
     /// The figures for a monitoring system: `weir metrics`.
     Result<std::string> metrics();
-    /// Two jobs as picture 3. Errors: those of two_jobs_of().
-    Result<std::string> two_jobs(std::uint64_t id);
+    /// Two jobs as picture 3. `guest`: who asks, unless it is the owner; of a private instance he gets his own jobs,
+    /// and others without a name. Errors: those of two_jobs_of().
+    Result<std::string> two_jobs(std::uint64_t id, const std::optional<std::string>& guest);
 
   private:
+    Result<Client*> client_of_known_privacy();
+
     std::string uri_;
     std::optional<Client> client_;
     /// Past and forecast move slowly, and cost a list of many jobs.
     static constexpr double usage_least_s = 20;
-    Pace tree_, scene_, usage_{usage_least_s};
+    /// The configuration may have a line for each user.
+    static constexpr double privacy_least_s = 5;
+    Pace tree_, scene_, usage_{usage_least_s}, privacy_{privacy_least_s};
+    bool is_private_ = true;        ///< as long as nothing is known
     double instance_offset_s_ = 0;  ///< the instance's clock, less the steady one
 };
 

@@ -7,6 +7,7 @@
 #include "cmd/serve/page_files.hpp"
 #include "cmd/serve/share_edit.hpp"
 #include "cmd/serve/usage_events.hpp"
+#include "cmd/serve/visible_part.hpp"
 
 namespace weir::cmd {
 namespace {
@@ -112,8 +113,9 @@ void PageService::answer_asker(HttpServer::Id id, const HttpRequest& request, ui
             answer_text(id, 400, job.error().message);
             return;
         }
-        answer_later(id, [this, job = *job] {
-            const auto svg = reader_.two_jobs(job);
+        const auto guest = asker == options_.access.server ? std::nullopt : std::optional(users_.name(asker));
+        answer_later(id, [this, job = *job, guest] {
+            const auto svg = reader_.two_jobs(job, guest);
             return svg ? Result<HttpAnswer>(HttpAnswer::of(200, "{\"svg\":" + json_quoted(*svg) + "}")) : svg.error();
         });
     } else {
@@ -180,42 +182,74 @@ void PageService::begin_viewing(HttpServer::Id id, uid_t user) {
     }
     server_->begin_events(id);
     Viewer& viewer = viewers_[id];
+    viewer.userid = user;
     viewer.user = users_.name(user);
     std::string text = greeting_of(viewer);
     if (!trouble_.empty()) {
         text += trouble_event(trouble_);
         viewer.has_trouble = true;
     }
-    if (!tree_.is_empty()) {
-        text += tree_.whole();
-        viewer.has_tree = true;
+    if (last_.scene) {
+        const Part& part = part_of(user);
+        text += part.tree.is_empty() ? "" : part.tree.whole();
+        viewer.has_tree = !part.tree.is_empty();
+        text += pictures_for(viewer, part);
     }
-    text += pictures_for(viewer);
     server_->send_events(id, std::make_shared<const std::string>(std::move(text)));
     ask_instance();
 }
 
-std::string PageService::pictures_for(Viewer& viewer) const {
-    if (!scene_) {
+std::optional<uid_t> PageService::seen_by(uid_t user) const {
+    return last_.is_private && user != options_.access.server ? std::optional(user) : std::nullopt;
+}
+
+void PageService::fill_tree(Part& part, std::optional<uid_t> whose) const {
+    if (last_.tree) {
+        part.tree.take(whose ? visible_tree(*last_.tree, users_.name(*whose)) : *last_.tree);
+    }
+}
+
+void PageService::fill_usage(Part& part, std::optional<uid_t> whose) const {
+    if (last_.usage && last_.tree) {
+        const InstanceFacts some =
+            whose ? visible_usage(*last_.usage, visible_tree(*last_.tree, users_.name(*whose))) : *last_.usage;
+        part.forgetting = forgetting_part(some);
+        part.past = past_event(some);
+    }
+}
+
+PageService::Part& PageService::part_of(uid_t user) {
+    const auto whose = seen_by(user);
+    const auto [at, is_new] = parts_.try_emplace(whose);
+    if (is_new) {
+        fill_tree(at->second, whose);
+        fill_usage(at->second, whose);
+        at->second.scene = whose ? std::nullopt : last_.scene;
+    }
+    return at->second;
+}
+
+std::string PageService::pictures_for(Viewer& viewer, const Part& part) {
+    if (!part.scene) {
         return "";
     }
-    std::vector<PendingRow> queue = scene_->queue;
+    std::vector<PendingRow> queue = part.scene->queue;
     for (PendingRow& row : queue) {
         row.is_own = row.user == viewer.user;
     }
     std::string changed;
-    for (auto& [name, svg] : {std::pair<std::string, std::string>{"queue", queue_picture(queue, scene_->pending)},
-                              {"instances", instances_picture(scene_->top)},
-                              {"forgetting", forgetting_}}) {
+    for (auto& [name, svg] : {std::pair<std::string, std::string>{"queue", queue_picture(queue, part.scene->pending)},
+                              {"instances", instances_picture(part.scene->top)},
+                              {"forgetting", part.forgetting}}) {
         if (viewer.pictures[name] != svg) {
             viewer.pictures[name] = svg;
             changed += (changed.empty() ? "{" : ",") + json_quoted(name) + ":" + json_quoted(svg);
         }
     }
     std::string events = changed.empty() ? "" : event_text("pictures", changed + "}");
-    if (viewer.past != past_) {
-        viewer.past = past_;
-        events += past_;
+    if (viewer.past != part.past) {
+        viewer.past = part.past;
+        events += part.past;
     }
     return events;
 }
@@ -226,8 +260,14 @@ void PageService::ask_instance() {
         return;
     }
     is_asking_ = true;
-    worker_.post([this] {
-        auto reading = std::make_shared<Result<InstanceReading>>(reader_.read());
+    std::map<uid_t, std::string> guests;
+    for (const auto& entry : viewers_) {
+        if (entry.second.userid != options_.access.server) {
+            guests.emplace(entry.second.userid, entry.second.user);
+        }
+    }
+    worker_.post([this, guests = std::move(guests)] {
+        auto reading = std::make_shared<Result<InstanceReading>>(reader_.read(guests));
         return [this, reading] {
             is_asking_ = false;
             take(*reading);
@@ -235,19 +275,58 @@ void PageService::ask_instance() {
     });
 }
 
+/// Another answer: everybody begins anew, with the part that he may see now.
+void PageService::take_privacy(bool is_private) {
+    if (is_private == last_.is_private) {
+        return;
+    }
+    last_.is_private = is_private;
+    parts_.clear();
+    for (auto& entry : viewers_) {
+        Viewer& viewer = entry.second;
+        viewer = {viewer.userid, viewer.user, {}, "", false, viewer.has_trouble};
+    }
+}
+
 void PageService::take(const Result<InstanceReading>& reading) {
     trouble_ = reading ? "" : reading.error().message;
-    std::shared_ptr<const std::string> whole, changes = std::make_shared<const std::string>();
-    if (reading && reading->tree) {
-        tree_.take(*reading->tree);
+    if (reading) {
+        take_privacy(reading->is_private);
+        last_.tree = reading->tree ? reading->tree : last_.tree;
+        last_.scene = reading->scene ? reading->scene : last_.scene;
+        last_.usage = reading->usage ? reading->usage : last_.usage;
+        std::set<std::optional<uid_t>> seen;
+        for (const auto& entry : viewers_) {
+            seen.insert(seen_by(entry.second.userid));
+            (void)part_of(entry.second.userid);
+        }
+        std::erase_if(parts_, [&](const auto& part) { return seen.count(part.first) == 0; });
+        for (auto& [whose, part] : parts_) {
+            if (reading->tree) {
+                fill_tree(part, whose);
+            }
+            if (reading->usage) {
+                fill_usage(part, whose);
+            }
+            if (const auto own = whose ? reading->own.find(*whose) : reading->own.end(); own != reading->own.end()) {
+                part.scene = own->second;
+            } else if (!whose && reading->scene) {
+                part.scene = reading->scene;
+            }
+        }
     }
-    if (!tree_.is_empty()) {
-        changes = std::make_shared<const std::string>(tree_.changes(turn_bytes_max));
-    }
-    scene_ = reading && reading->scene ? *reading->scene : scene_;
-    if (reading && reading->usage) {
-        forgetting_ = forgetting_part(*reading->usage);
-        past_ = past_event(*reading->usage);
+    tell_viewers();
+    keep_alive();
+}
+
+void PageService::tell_viewers() {
+    struct Texts {
+        std::shared_ptr<const std::string> whole, changes;
+    };
+    std::map<std::optional<uid_t>, Texts> texts;
+    for (auto& [whose, part] : parts_) {
+        texts[whose].changes =
+            std::make_shared<const std::string>(part.tree.is_empty() ? "" : part.tree.changes(turn_bytes_max));
     }
     ++quiet_turns_;
     for (auto& [id, viewer] : viewers_) {
@@ -256,19 +335,22 @@ void PageService::take(const Result<InstanceReading>& reading) {
             own += trouble_event(trouble_);
             viewer.has_trouble = !trouble_.empty();
         }
-        own += pictures_for(viewer);
-        if (viewer.has_tree && !changes->empty()) {
-            server_->send_events(id, changes);
-        } else if (!viewer.has_tree && !tree_.is_empty()) {
-            whole = whole ? whole : std::make_shared<const std::string>(tree_.whole());
-            server_->send_events(id, whole);
-            viewer.has_tree = true;
+        const auto whose = seen_by(viewer.userid);
+        if (const auto part = parts_.find(whose); part != parts_.end()) {
+            own += pictures_for(viewer, part->second);
+            auto& [whole, changes] = texts[whose];
+            if (viewer.has_tree && !changes->empty()) {
+                server_->send_events(id, changes);
+            } else if (!viewer.has_tree && !part->second.tree.is_empty()) {
+                whole = whole ? whole : std::make_shared<const std::string>(part->second.tree.whole());
+                server_->send_events(id, whole);
+                viewer.has_tree = true;
+            }
         }
         if (!own.empty()) {
             server_->send_events(id, std::make_shared<const std::string>(std::move(own)));
         }
     }
-    keep_alive();
 }
 
 void PageService::keep_alive() {

@@ -7,6 +7,8 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
 
 #include "cmd/common/jobs.hpp"
@@ -39,7 +41,15 @@ class PageService {
     void close();
 
   private:
+    /// What all who see the same of the instance get: the owner and, unless it is private, everybody; else one user.
+    struct Part {
+        TreeEvents tree;
+        std::optional<QueueScene> scene;
+        std::string forgetting;  ///< picture 2 with its caption
+        std::string past;        ///< the event with the lines of the past
+    };
     struct Viewer {
+        uid_t userid = 0;
         std::string user;
         std::map<std::string, std::string> pictures;  ///< as the viewer has them, by name
         std::string past;                             ///< as the viewer has it
@@ -55,8 +65,16 @@ class PageService {
     void begin_viewing(HttpServer::Id id, uid_t user);
     void ask_instance();
     void take(const Result<InstanceReading>& reading);
+    void take_privacy(bool is_private);
+    /// Whose part this user sees; nobody's: all of it.
+    std::optional<uid_t> seen_by(uid_t user) const;
+    /// With what the instance told last.
+    Part& part_of(uid_t user);
+    void fill_tree(Part& part, std::optional<uid_t> whose) const;
+    void fill_usage(Part& part, std::optional<uid_t> whose) const;
     std::string greeting_of(const Viewer& viewer) const;
-    std::string pictures_for(Viewer& viewer) const;
+    static std::string pictures_for(Viewer& viewer, const Part& part);
+    void tell_viewers();
     void keep_alive();
 
     Worker& worker_;
@@ -68,11 +86,9 @@ class PageService {
     bool is_asking_ = false;
     int quiet_turns_ = 0;
     std::map<HttpServer::Id, Viewer> viewers_;
-    TreeEvents tree_;
-    std::optional<QueueScene> scene_;
-    std::string forgetting_;  ///< picture 2 with its caption
-    std::string past_;        ///< the event with the lines of the past
-    std::string trouble_;     ///< why the instance does not answer; empty: it does
+    InstanceReading last_;                        ///< each part as it was told last
+    std::map<std::optional<uid_t>, Part> parts_;  ///< those that somebody views
+    std::string trouble_;                         ///< why the instance does not answer; empty: it does
 };
 
 }  // namespace weir::cmd
