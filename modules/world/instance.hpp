@@ -24,7 +24,7 @@ struct Surroundings {
     Machine& machine;
     std::deque<Submission>& submissions;
     std::function<Instance*()> parent;
-    /// A child instance begins as the job `host` on these cores; false: its statedir is in use.
+    /// A child instance begins as the job `host` on these cores; false: its statedir is in use, or new on a full disk.
     std::function<bool(std::size_t place, std::uint64_t host, std::vector<std::uint32_t> cores)> boot;
     /// The child instance is to end.
     std::function<void(std::size_t place)> end;

@@ -91,12 +91,27 @@ void PriorityPart::on_attach(std::uint64_t child, const std::string& instance, s
                         }};
 }
 
+void PriorityPart::note_report(std::uint64_t child, const priority::UplinkBatch& batch) const {
+    if (!ground().is_traced()) {
+        return;
+    }
+    std::uint64_t seq = batch.first_seq;
+    for (const priority::UplinkRow& record : batch.records) {
+        note("usage record " + std::to_string(seq++) + " of job " + std::to_string(child) + ": " +
+             (record.is_start ? "start of " : "end of ") + std::to_string(record.job) +
+             (record.inside != 0 ? " in " + std::to_string(record.inside) : "") + ", " + record.user + " " +
+             std::to_string(record.cores) + " cores at " +
+             std::to_string(static_cast<double>(micros(record.time) - Ground::start_us) / 1e6));
+    }
+}
+
 void PriorityPart::on_report(std::uint64_t child, const priority::UplinkBatch& batch, PriorityPart& from,
                              const std::shared_ptr<Link>& link) {
     if (!service_->children().authorize(child, owner, true)) {
         link->close();
         return;
     }
+    note_report(child, batch);
     const std::uint64_t acked = service_->report(child, batch.first_seq, batch.records, ground().now());
     if (!keep_written()) {
         link->close();

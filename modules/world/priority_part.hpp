@@ -69,6 +69,7 @@ class PriorityPart : public Part {
                    const std::shared_ptr<Link>& link);
     void on_report(std::uint64_t child, const priority::UplinkBatch& batch, PriorityPart& from,
                    const std::shared_ptr<Link>& link);
+    void note_report(std::uint64_t child, const priority::UplinkBatch& batch) const;
     void publish_factors();
 
     StateDir& disk_;

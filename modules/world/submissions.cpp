@@ -50,6 +50,7 @@ std::size_t submission_in(const std::string& jobspec) {
 }
 
 void Machine::take(const std::vector<std::uint32_t>& cores, std::size_t submission) {
+    last_change_ = ground_.now();
     for (const std::uint32_t core : cores) {
         if (core >= holders_.size()) {
             ground_.fail("machine", "job " + std::to_string(submission) + " runs on core " + std::to_string(core) +
@@ -68,6 +69,7 @@ void Machine::release(const std::vector<std::uint32_t>& cores, std::size_t submi
     for (const std::uint32_t core : cores) {
         if (core < holders_.size() && holders_[core] == submission + 1) {
             holders_[core] = 0;
+            last_change_ = ground_.now();
         }
     }
 }

@@ -48,9 +48,12 @@ class Machine {
     void take(const std::vector<std::uint32_t>& cores, std::size_t submission);
     void release(const std::vector<std::uint32_t>& cores, std::size_t submission);
     std::uint32_t size() const { return static_cast<std::uint32_t>(holders_.size()); }
+    /// When a process last began or ended.
+    Instant last_change() const { return last_change_; }
 
   private:
     Ground& ground_;
+    Instant last_change_{};
     std::vector<std::size_t> holders_;  ///< 0: nobody, else the submission's number and one
 };
 

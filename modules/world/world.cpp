@@ -18,8 +18,9 @@ constexpr std::uint32_t leaf_cores = 4;
 constexpr std::uint32_t spare_cores = 2;  ///< of an instance that has children: for its own jobs
 constexpr Duration keep_interval = 1s;
 constexpr Duration rest_interval = 500ms;
-/// So long after the last fault all must be at rest: the jobs' own time comes on top.
-constexpr Duration rest_within = 300s;
+/// So long after the last fault, and the last process that began or ended, all must be at rest. It is longer than the
+/// patience with a lost child at each of five levels, so only a job that nothing will ever start is still there.
+constexpr Duration rest_within = 150s;
 
 constexpr const char* site_tree =
     "\"physics\" = 2\n"
@@ -93,7 +94,8 @@ std::uint32_t World::size(Place& place) {
 // ---- lives ----
 
 bool World::boot(Place& place, std::uint64_t host, const std::vector<std::uint32_t>& cores) {
-    if (place.live || place.disk.is_in_use) {
+    const bool is_without_room = place.disk.is_full && place.disk.journal.empty();  // its files cannot be made
+    if (place.live || place.disk.is_in_use || is_without_room) {
         return false;
     }
     Instance::Facts facts;
@@ -192,8 +194,8 @@ void World::keep(Place& place) {
 // ---- the end ----
 
 void World::run() {
-    const Instant late = std::max(last_fault_, last_client_) + rest_within;
-    Instant look = std::max(last_fault_, last_client_);
+    const Instant end_of_faults = std::max(last_fault_, last_client_);
+    Instant look = end_of_faults;
     while (ground_.violations().empty() && ground_.agenda.step()) {
         if (ground_.now() < look) {
             continue;
@@ -203,7 +205,7 @@ void World::run() {
             check_at_rest(*this);
             return;
         }
-        if (ground_.now() > late) {
+        if (ground_.now() > std::max(end_of_faults, machine_->last_change()) + rest_within) {
             report_unrest(*this);
             return;
         }
