@@ -22,6 +22,22 @@ void Scheduler::set_resources(const ResourceSet& all, const IdSet& up, NodeNames
     names_ = std::move(names);
 }
 
+Status Scheduler::hello(JobId id, ResourceSet resources, Instant end) {
+    auto claimed = space_.claim(id, std::move(resources), end);
+    if (claimed) {
+        greeted_.push_back(id);
+    }
+    return claimed;
+}
+
+void Scheduler::confirm_hello(const std::unordered_set<JobId>& running) {
+    for (const JobId id : std::exchange(greeted_, {})) {
+        if (!running.contains(id) && space_.running().contains(id)) {
+            (void)free(id, {}, true);
+        }
+    }
+}
+
 std::uint32_t Scheduler::keep_set(const Constraint& constraint) {
     if (constraint.is_empty()) {
         return 0;

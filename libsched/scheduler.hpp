@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -55,7 +56,10 @@ class Scheduler {
     void set_instance_end(Instant end) { space_.set_horizon(end); }
 
     /// A job that runs already (RFC 27 hello).
-    Status hello(JobId id, ResourceSet resources, Instant end) { return space_.claim(id, std::move(resources), end); }
+    Status hello(JobId id, ResourceSet resources, Instant end);
+    /// Frees the resources of each job of hello() that is not among `running`, what a second hello after ready named:
+    /// the job gave them back before ready, and RFC 27 tells that to nobody. O(jobs of hello()).
+    void confirm_hello(const std::unordered_set<JobId>& running);
     /// A job that wants resources. Error: it can never run here (the sentence is for its user), or its id is known.
     Status alloc(PendingJob job, const Constraint& constraint = {});
     /// Takes a waiting job out; false when it does not wait.
@@ -99,6 +103,7 @@ class Scheduler {
     std::optional<QueueKey> first_moved_;       ///< News::first_moved
     std::unordered_map<JobId, QueueKey> keys_;  ///< of every job in queue_
     ResourceSpace space_;
+    std::vector<JobId> greeted_;  ///< jobs of hello() until confirm_hello()
     NodeNames names_;
     bool dirty_ = false;
     std::optional<JobId> announced_;  ///< the job whose annotation stands

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: how the scheduler comes up and follows the machine: services, resource.acquire, sched-hello, the R of each
-// running job, sched-ready (RFC 27, RFC 28). All of it asynchronous, so that loading never waits for a node.
+// running job, sched-ready, a second sched-hello (RFC 27, RFC 28). All of it asynchronous, so that loading never waits
+// for a node.
 #include <algorithm>
 
 #include "libfairshare/base/json/reader.hpp"
@@ -11,6 +12,16 @@ namespace weir::sched {
 using flux::on_message;
 using flux::on_request;
 using flux::on_watcher;
+
+namespace {
+
+JobId greeted_job(const Json& answer) {
+    return flux::value_or_throw(json::read_json(answer.get(), "sched-hello", [](const json::Value& v) {
+        return JobId{static_cast<std::uint64_t>(v.at("id").integer(INT64_MIN, INT64_MAX))};
+    }));
+}
+
+}  // namespace
 
 SchedModule::SchedModule(flux_t* h, const Settings& settings)
     : h_(h), name_(flux::service_name(h, "sched")), scheduler_(settings.policy), settings_(settings) {
@@ -101,10 +112,7 @@ void SchedModule::first_resources(const Json& answer) {
 
 void SchedModule::on_hello(flux_future_t* f) {
     try {
-        const Json answer = flux::rpc_get(f, "job-manager.sched-hello");
-        const auto id = flux::value_or_throw(json::read_json(answer.get(), "sched-hello", [](const json::Value& v) {
-            return JobId{static_cast<std::uint64_t>(v.at("id").integer(INT64_MIN, INT64_MAX))};
-        }));
+        const JobId id = greeted_job(flux::rpc_get(f, "job-manager.sched-hello"));
         Hello hello{flux::rpc(h_, "kvs.lookup", lookup_payload(r_key(id))), id};
         flux::then<&SchedModule::on_hello_r>(hello.future.get(), this);
         flux_future_t* key = hello.future.get();
@@ -169,6 +177,26 @@ void SchedModule::on_ready(flux_future_t* f) {
     (void)flux::rpc(h_, "job-priority.sched-ready", Json::object(), FLUX_RPC_NORESPONSE);
     log(LOG_DEBUG, "ready: " + name_of(scheduler_.policy()) + " over " +
                        std::to_string(scheduler_.space().pool().total_cores()) + " cores");
+    // With `partial-ok` the job-manager answers and changes nothing.
+    confirm_ =
+        flux::rpc(h_, "job-manager.sched-hello", std::move(Json::object().set("partial-ok", true)), FLUX_RPC_STREAMING);
+    flux::then<&SchedModule::on_confirmed>(confirm_.get(), this);
+}
+
+/// The job-manager tells of freed resources only when the scheduler is ready. What was freed since the first hello is
+/// found by the second.
+void SchedModule::on_confirmed(flux_future_t* f) {
+    try {
+        confirmed_.insert(greeted_job(flux::rpc_get(f, "job-manager.sched-hello")));
+    } catch (const flux::Failure& failure) {
+        if (failure.errnum() != ENODATA) {
+            give_up(failure.what());
+            return;
+        }
+        scheduler_.confirm_hello(std::exchange(confirmed_, {}));
+        return;
+    }
+    flux_future_reset(f);
 }
 
 }  // namespace weir::sched

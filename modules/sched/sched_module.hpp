@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "libsched/scheduler.hpp"
@@ -49,6 +50,7 @@ class SchedModule {
     void hello_failed(JobId id, const std::string& why);
     void ready_when_done();
     void on_ready(flux_future_t* f);
+    void on_confirmed(flux_future_t* f);
 
     // Reactor phases: one pass an iteration, and none while messages are waiting.
     void before_poll();
@@ -96,6 +98,7 @@ class SchedModule {
     std::shared_ptr<const flux_msg_t> envelope_;        ///< the newest one of requests_
     std::unordered_map<flux_future_t*, Commit> commits_;
     std::unordered_map<flux_future_t*, Hello> hellos_;
+    std::unordered_set<JobId> confirmed_;               ///< jobs of the second hello
     std::optional<Scheduler::Annotation> to_announce_;  ///< of the present head, sent by the timer
     std::optional<JobId> annotated_;                    ///< the job whose annotations the job-manager has
     bool has_resources_ = false;
@@ -109,6 +112,7 @@ class SchedModule {
     flux::Future acquire_;
     flux::Future hello_;
     flux::Future ready_;
+    flux::Future confirm_;
     flux::Watcher prepare_;
     flux::Watcher check_;
     flux::Watcher idle_;

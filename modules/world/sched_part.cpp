@@ -37,6 +37,20 @@ void SchedPart::take_running(const std::vector<std::pair<std::uint64_t, std::str
         manager.scheduler_is_ready();
         later(Duration(200us), [this] {
             is_ready_ = true;
+            confirm();
+            pass_soon();
+        });
+    });
+}
+
+void SchedPart::confirm() {
+    to_manager_([this](Manager& manager) {
+        std::unordered_set<JobId> running;
+        for (const auto& [id, R] : manager.hello()) {
+            running.insert(JobId{id});
+        }
+        later(Duration(200us), [this, running] {
+            scheduler_.confirm_hello(running);
             pass_soon();
         });
     });

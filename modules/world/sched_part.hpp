@@ -33,6 +33,7 @@ class SchedPart : public Part {
 
   private:
     void take_running(const std::vector<std::pair<std::uint64_t, std::string>>& running);
+    void confirm();
     void pass_soon();
     void pass();
     void commit(const Scheduler::Start& start);

@@ -4,9 +4,11 @@
 
     sched_peers.py MODULE.so    loads it into the broker at FLUX_URI, which has none of the three
 
-A job is cancelled while its R is on its way into the KVS: it must not start, and what it got must be free again. The name of
-each step is appended to the file $STEPS when it begins.
+A job that ran at the first hello and not at the second gave its resources back in between: they must be free. A job is
+cancelled while its R is on its way into the KVS: it must not start, and what it got must be free again. The name of each step
+is appended to the file $STEPS when it begins.
 """
+import base64
 import json
 import os
 import pathlib
@@ -58,6 +60,11 @@ class Peers(Client):
         self.rpc(module + ".stats-get", {})
 
 
+def lookup(value):
+    data = base64.b64encode(json.dumps(value).encode()).decode()
+    return {"val": {"ver": 1, "type": "val", "data": data}}
+
+
 def step(name):
     with open(os.environ["STEPS"], "a", encoding="utf-8") as steps:
         steps.write(name + "\n")
@@ -77,8 +84,14 @@ def main(path):
     step("it asks for resources and running jobs, and is ready")
     peers.start("module.load", {"path": path, "args": [], "exec": False})
     peers.respond(peers.request("resource.acquire"), {"resources": R, "up": "0"})
-    peers.respond(peers.request("job-manager.sched-hello"), {}, ENODATA)  # no job runs
+    hello = peers.request("job-manager.sched-hello")
+    peers.respond(hello, {"id": 9, "priority": 16, "userid": 0, "t_submit": 9.0})
+    peers.respond(hello, {}, ENODATA)
+    peers.respond(peers.request("kvs.lookup"), lookup(R))  # job 9 has the whole machine
     peers.respond(peers.request("job-manager.sched-ready"), {"count": 0})
+    step("what ran at the first hello and does not run at the second is free")
+    hello = peers.request("job-manager.sched-hello")  # it ended before the scheduler was ready: no sched.free comes
+    peers.respond(hello, {}, ENODATA)
 
     step("a job that is cancelled while its R is on its way gets that answer")
     peers.alloc(1)

@@ -131,6 +131,22 @@ TEST_CASE("scheduler: hello claims what runs, twice the same is an error") {
     CHECK(effects.started[0].resources.nodes[0].cores.encode() == "0-1");
 }
 
+TEST_CASE("scheduler: what a second hello does not name any more is free") {
+    auto s = scheduler(Fcfs{});
+    REQUIRE(s.hello(JobId{7}, {{{0, IdSet::range(0, 0), {}}}}, at(50)).has_value());
+    REQUIRE(s.hello(JobId{8}, {{{0, IdSet::range(1, 1), {}}}}, at(50)).has_value());
+    REQUIRE(s.hello(JobId{9}, {{{0, IdSet::range(2, 2), {}}}}, at(50)).has_value());
+    REQUIRE(s.free(JobId{9}, {}, true).has_value());
+    REQUIRE(s.alloc(waiting(1, 1, 10)).has_value());
+    CHECK(ids(s.pass(at(0))) == Ids{1});
+    CHECK_FALSE(s.wants_pass());
+    s.confirm_hello({JobId{7}});
+    CHECK(s.wants_pass());
+    CHECK(s.space().pool().free_cores() == 2);
+    CHECK(s.space().running().contains(JobId{1}));
+    CHECK_FALSE(s.space().running().contains(JobId{8}));
+}
+
 TEST_CASE("scheduler: the head gets an estimate once, and it is withdrawn when another takes its place") {
     auto s = scheduler(Easy{});
     REQUIRE(s.alloc(waiting(1, 3, 100)).has_value());
