@@ -5,7 +5,9 @@
 #include <syslog.h>
 
 #include <array>
+#include <chrono>
 #include <cstdio>
+#include <thread>
 #include <utility>
 
 #include "broker/api/clock.hpp"
@@ -48,6 +50,7 @@ Result<ClockKeeper> ClockKeeper::begin(Attributes& attributes, const Parent& par
     }
     const std::optional<ClockPast> past = file ? file->past() : std::nullopt;
     const ClockStart start = begin_clock(clock_wish(attributes, parent), past, wall_now(), monotonic_s());
+    std::this_thread::sleep_for(std::chrono::duration<double>(start.wait));
     set_clock(start.scale, start.zero);
     tell_clock(attributes, start, past);
     return ClockKeeper(std::move(file), start);

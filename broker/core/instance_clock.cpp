@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdio>
+#include <utility>
 
 namespace weir::broker {
 namespace {
@@ -22,6 +23,9 @@ ClockStart begin_clock(const ClockWish& wish, const std::optional<ClockPast>& pa
     const double now =
         is_parents ? wish.parent->zero + start.scale * monotonic : start.origin + (wall - start.origin) * start.scale;
     start.raised = past && past->seen > now ? past->seen - now : 0.;
+    if (is_parents && start.raised <= clock_wait_max_s * start.scale) {
+        start.wait = std::exchange(start.raised, 0.) / start.scale;
+    }
     start.zero = now + start.raised - start.scale * monotonic;
     return start;
 }

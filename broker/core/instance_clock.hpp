@@ -32,7 +32,13 @@ struct ClockStart {
     double origin = 0;
     double zero = 0;
     double raised = 0;  ///< seconds by which the clock would have begun before `seen`; 0: it did not
+    /// Real seconds until the parent's clock passes `seen`: the instance begins then, and the two clocks agree.
+    double wait = 0;
 };
+
+/// The parent's clock can be behind what a child's statedir has seen by the interval of the marks, or by as long as the
+/// parent was stopped before it was killed. A child waits so long, in real seconds; beyond it, its clock is raised.
+inline constexpr double clock_wait_max_s = 60;
 
 /// The parent's clock if the scales are equal; else a clock through the requested origin, or the statedir's origin at
 /// the same scale, or now. It never begins before the last seen time.

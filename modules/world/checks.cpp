@@ -3,6 +3,7 @@
 #include "modules/world/checks.hpp"
 
 #include <cmath>
+#include <cstdlib>
 #include <map>
 
 #include "libfairshare/base/flat_json.hpp"
@@ -117,17 +118,24 @@ std::int64_t held_us(const jm::Job& job) {
     return alloc != 0 && free != 0 ? free - alloc - down : 0;
 }
 
-Usage usage_in(World& world, Place& place) {
+std::uint32_t charged_user(const jm::Job& job) {
+    const Json jobspec = *Json::parse(job.jobspec_text.redacted);
+    const json_t* routed = read_path(jobspec.get(), "attributes.system.weir.userid");
+    return routed != nullptr ? static_cast<std::uint32_t>(json_integer_value(routed)) : job.userid;
+}
+
+Usage own_usage_in(World& world, Place& place) {
     Usage usage;
     each_job(place, [&](const jm::Job& job) {
-        if (job.r->text.empty() || job.alloc_bypass || is_instance(world, job)) {
-            return;
+        if (!job.r->text.empty() && !job.alloc_bypass && !is_instance(world, job)) {
+            usage[charged_user(job)] += held_us(job) * job.r->facts.ncores;
         }
-        const Json jobspec = *Json::parse(job.jobspec_text.redacted);
-        const json_t* routed = read_path(jobspec.get(), "attributes.system.weir.userid");
-        const auto userid = routed != nullptr ? static_cast<std::uint32_t>(json_integer_value(routed)) : job.userid;
-        usage[userid] += held_us(job) * job.r->facts.ncores;
     });
+    return usage;
+}
+
+Usage usage_in(World& world, Place& place) {
+    Usage usage = own_usage_in(world, place);
     for (const std::size_t child : place.children) {
         for (const auto& [userid, used] : usage_in(world, world.places()[child])) {
             usage[userid] += used;
@@ -136,17 +144,61 @@ Usage usage_in(World& world, Place& place) {
     return usage;
 }
 
-/// Each user is charged, at each level, exactly what his jobs held.
+/// What each user is charged there.
+Usage charged_in(World& world, Place& place) {
+    const priority::Accounting& accounting = place.live->priority().service().accounting();
+    const Instant late = world.ground().now() + std::chrono::hours(1000);  // at rest no charge is open
+    Usage charged;
+    for (const std::uint32_t userid : {alice, bob, carol, dave}) {
+        const auto node = accounting.tree().find(path_of(userid));
+        charged[userid] = node ? static_cast<std::int64_t>(accounting.ledger().charged(*node, late)) : 0;
+    }
+    return charged;
+}
+
+/// The sums of what the jobs of each user really held.
+Usage truth_in(World& world, Place& place) {
+    Usage truth;
+    each_job(place, [&](const jm::Job& job) {
+        const auto held = place.disk.truth.find(job.id);
+        if (held != place.disk.truth.end() && !job.r->text.empty() && !is_instance(world, job)) {
+            truth[charged_user(job)] += micros(Instant{} + held->second.total()) * job.r->facts.ncores;
+        }
+    });
+    return truth;
+}
+
+/// The instance's times are true: of an embedded one those in its eventlogs, of a stock one those that are charged.
+void check_time(World& world) {
+    for (Place& place : world.places()) {
+        const bool is_stock = world.ground().machine.is_stock;
+        if (is_stock && !place.children.empty()) {
+            continue;  // what a report says that is under way when the clock is set, is known only roughly
+        }
+        const Usage by_clock = is_stock ? charged_in(world, place) : own_usage_in(world, place);
+        const auto slop = static_cast<std::int64_t>(
+            world.submissions().size() * 1'000 + (is_stock ? world.counts().clock_steps * place.cores * 100'000 : 0));
+        for (const auto& [userid, truth] : truth_in(world, place)) {
+            const auto found = by_clock.find(userid);
+            const std::int64_t counted = found != by_clock.end() ? found->second : 0;
+            if (std::abs(counted - truth) > slop) {
+                world.ground().fail(place.name, "the jobs of " + name_of(userid) + " held " + std::to_string(truth) +
+                                                    " core-microseconds, and by its clock " + std::to_string(counted));
+            }
+        }
+    }
+}
+
+/// Each user is charged, at each level, exactly what his jobs held by the eventlogs.
 void check_usage(World& world) {
+    if (world.ground().machine.is_stock) {
+        return;  // check_time
+    }
     for (Place& place : world.places()) {
         const Usage usage = usage_in(world, place);
-        const priority::Accounting& accounting = place.live->priority().service().accounting();
-        for (const std::uint32_t userid : {alice, bob, carol, dave}) {
-            const auto node = accounting.tree().find(path_of(userid));
+        for (const auto& [userid, got] : charged_in(world, place)) {
             const auto found = usage.find(userid);
             const std::int64_t want = found != usage.end() ? found->second : 0;
-            const auto got =
-                node ? static_cast<std::int64_t>(accounting.ledger().charged(*node, world.ground().now())) : 0;
             if (got != want) {
                 world.ground().fail(place.name, name_of(userid) + " is charged " + std::to_string(got) +
                                                     " core-microseconds, and his jobs held " + std::to_string(want));
@@ -179,7 +231,8 @@ void check_copies(World& world) {
     }
 }
 
-constexpr void (*checkers[])(World&) = {check_submissions, check_undisturbed, check_cores, check_usage, check_copies};
+constexpr void (*checkers[])(World&) = {check_submissions, check_undisturbed, check_cores,
+                                        check_time,        check_usage,       check_copies};
 
 void add_unrest_of(World& world, Place& place, std::vector<std::string>& why) {
     const auto add = [&](const std::string& what) { why.push_back(place.name + ": " + what); };

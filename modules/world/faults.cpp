@@ -14,6 +14,7 @@ namespace {
 struct FaultKind {
     const char* name;
     Duration (*happen)(World& world, Place& place);
+    bool is_for_stock;  ///< what a stock Flux keeps over a restart is not simulated
 };
 
 Duration kill_broker(World& world, Place& place) {
@@ -78,11 +79,20 @@ Duration fill_disk(World& world, Place& place) {
     return length + 5s;
 }
 
+/// Somebody, or NTP after a boot or a suspension, sets the machine's wall clock.
+Duration step_clock(World& world, Place&) {
+    Random& random = world.ground().random;
+    const Duration by =
+        random.between(Duration(2s), Duration(random.one_in(3) ? 3h : 30s)) * (random.one_in(2) ? 1 : -1);
+    world.ground().note("machine", "the wall clock is set by " + std::to_string(to_seconds(by)) + " s");
+    world.counts().clock_steps += 1;
+    world.ground().machine.wall_ahead += by;
+    return 5s;
+}
+
 constexpr FaultKind kinds[] = {
-    {"kill", kill_broker},
-    {"link", harm_link},
-    {"stop", stop_process},
-    {"disk", fill_disk},
+    {"kill", kill_broker, false}, {"link", harm_link, true},   {"stop", stop_process, false},
+    {"disk", fill_disk, false},   {"clock", step_clock, true},
 };
 
 constexpr Duration first_at = 5s;
@@ -101,7 +111,7 @@ std::set<std::string> fault_kinds() {
 Instant plan_faults(World& world) {
     std::vector<const FaultKind*> chosen;
     for (const FaultKind& kind : kinds) {
-        if (world.options().kinds.count(kind.name) > 0) {
+        if (world.options().kinds.count(kind.name) > 0 && (kind.is_for_stock || !world.ground().machine.is_stock)) {
             chosen.push_back(&kind);
         }
     }
@@ -109,11 +119,14 @@ Instant plan_faults(World& world) {
     if (chosen.empty()) {
         return ground.now();
     }
+    Random random(~world.options().seed);  // one of their own: fewer jobs have the same faults
     for (std::size_t i = 0; i < world.options().faults; ++i) {
-        const FaultKind& kind = *ground.random.of(chosen);
-        const std::size_t place = ground.random.below(world.places().size());
-        ground.agenda.after(ground.random.between(first_at, last_at),
-                            [&world, &kind, place] { (void)kind.happen(world, world.places()[place]); });
+        const FaultKind& kind = *random.of(chosen);
+        const std::size_t place = random.below(world.places().size());
+        const Duration delay = random.between(first_at, last_at);
+        if (world.options().left_out.count(i) == 0) {
+            ground.agenda.after(delay, [&world, &kind, place] { (void)kind.happen(world, world.places()[place]); });
+        }
     }
     return ground.now() + last_at + 50s;
 }

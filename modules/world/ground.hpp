@@ -21,6 +21,10 @@ class Ground {
 
     Agenda agenda;
     Random random;
+    struct {
+        Duration wall_ahead{};  ///< its wall clock less true time
+        bool is_stock = false;  ///< the instances are a stock Flux: events bear the wall clock
+    } machine;
 
     Instant now() const { return agenda.now(); }
     bool is_traced() const { return static_cast<bool>(trace_); }

@@ -95,7 +95,7 @@ void Executor::child_ended(std::uint64_t id, int status) {
 // ---- the broker ----
 
 Instance::Instance(Ground& ground, StateDir& disk, Facts facts, Surroundings around)
-    : process_{ground, facts.name}, facts_(std::move(facts)), around_(std::move(around)) {
+    : process_{ground, facts.name, facts.clock, {}}, facts_(std::move(facts)), around_(std::move(around)) {
     const auto to_manager = [this](Way way) {
         return [this, way](std::function<void(Manager&)> request) { send(*manager_, way, std::move(request)); };
     };

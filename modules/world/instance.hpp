@@ -24,7 +24,7 @@ struct Surroundings {
     Machine& machine;
     std::deque<Submission>& submissions;
     std::function<Instance*()> parent;
-    /// A child instance begins as the job `host` on these cores; false: its statedir is in use, or new on a full disk.
+    /// A child instance begins as the job `host` on these cores; false: it cannot begin now.
     std::function<bool(std::size_t place, std::uint64_t host, std::vector<std::uint32_t> cores)> boot;
     /// The child instance is to end.
     std::function<void(std::size_t place)> end;
@@ -61,7 +61,8 @@ class Instance {
   public:
     struct Facts {
         std::string name;
-        std::string serial;                ///< of this life, of all lives in the world
+        std::string serial;  ///< of this life, of all lives in the world
+        Clock clock;
         std::uint64_t host = 0;            ///< its job at the parent; 0: it is the root
         std::vector<std::uint32_t> cores;  ///< of the machine, in the order of its own numbers
         std::set<std::string> queues;      ///< whose jobs its children run

@@ -19,7 +19,8 @@ using jm::State;
 
 namespace {
 
-constexpr Duration retry = 1s;  ///< between tries to write a journal that could not be written
+constexpr Duration retry = 1s;          ///< between tries to write a journal that could not be written
+constexpr Duration mark_interval = 1s;  ///< of the clock file
 
 }  // namespace
 
@@ -28,16 +29,48 @@ Manager::Manager(Process& process, StateDir& disk, Facts facts, ManagerMessages 
       disk_(disk),
       facts_(std::move(facts)),
       messages_(std::move(messages)),
+      began_(ground().now()),
       priority_tap_(*this, micros(ground().now())),
       route_tap_(*this, facts_.is_child, facts_.routed_queues) {}
 
 Manager::~Manager() {
     disk_.is_in_use = false;
+    const bool is_stopped = process().stopped_until > ground().now();
+    if (is_up_ && !is_stopped) {
+        const Duration lived = ground().now() - began_;
+        mark_clock(clock_now() - lived % mark_interval);
+    }
 }
 
+/// A stock Flux has no such mark, and stamps with a clock that steps.
 std::int64_t Manager::next_time_us() {
-    last_us_ = std::max(standing_us_ != 0 ? standing_us_ : micros(ground().now()), last_us_ + 1);
+    const std::int64_t now = standing_us_ != 0 ? standing_us_ : micros(clock_now());
+    last_us_ = ground().machine.is_stock ? now : std::max(now, last_us_ + 1);
     return last_us_;
+}
+
+void Manager::mark_clock(Instant until) {
+    if (micros(until) > disk_.seen_us) {
+        disk_.seen_us = micros(until);
+        disk_.seen = process().clock.true_time(ground(), until);
+    }
+}
+
+/// For the checkers.
+void Manager::note_truth(const Job& job, const std::string& event) {
+    if (job.alloc_bypass) {
+        return;
+    }
+    const Instant now = standing_us_ != 0 ? disk_.seen : ground().now();
+    Held& held = disk_.truth[job.id];
+    if (event == "alloc") {
+        held = {now, {}, {}};
+    } else if (event == "free") {
+        held.until = std::max(now, held.since);
+    } else if (event == "weir.down") {
+        held.before += std::max(Duration{}, disk_.seen - held.since);
+        held.since = now;
+    }
 }
 
 void Manager::die_in_write() {
@@ -234,6 +267,7 @@ Status Manager::process_event(Job& job, const jm::Event& event) {
         dequeue(job);
         cancel_alloc(job, true);
     }
+    note_truth(job, event.name);
     writer_.add(job, line);
     tell(job, event.name, line);
     if (job.state != before) {
@@ -411,7 +445,9 @@ void Manager::flush() {
 }
 
 void Manager::write() {
-    disk_.seen_us = std::max(disk_.seen_us, last_us_);
+    if (is_up_) {
+        mark_clock(Instant{Duration{last_us_}});
+    }
     if (!writer_.text().empty()) {
         if (!disk_.append(writer_.text())) {
             is_flush_due_ = true;
@@ -420,6 +456,7 @@ void Manager::write() {
         }
         writer_.clear_text();
     }
+    is_up_ = true;
     for (const Task& message : std::exchange(outbox_, {})) {
         message();
     }

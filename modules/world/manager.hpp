@@ -100,6 +100,8 @@ class Manager : public Part {
     /// 0 for a job that is held, as the engine has it.
     void reprioritize(jm::Job& job, std::int64_t priority);
     std::int64_t next_time_us();
+    void mark_clock(Instant until);
+    void note_truth(const jm::Job& job, const std::string& event);
 
     void tell(const jm::Job& job, const std::string& name, const std::string& line);
     void send_backlog(const std::function<void(const std::string&)>& send);
@@ -128,6 +130,8 @@ class Manager : public Part {
     std::uint64_t next_sequence_ = 0;
     std::int64_t last_us_ = 0;
     std::int64_t standing_us_ = 0;  ///< while the jobs of the old broker are settled: the time of these events
+    Instant began_;                 ///< in true time
+    bool is_up_ = false;            ///< what it found is settled on the disk: from now on the clock is marked
     jm::JobQueue queue_;
     jm::JobQueue sent_;
     bool is_online_ = false;  ///< the scheduler

@@ -34,8 +34,8 @@ void Manager::restore(jm::RestoredJobs restored) {
     next_sequence_ = restored.next_sequence;
     last_us_ = restored.last_us;
     const std::vector<Job*> active = jm::take_up(jobs_, restored);
-    ids_ = std::make_unique<jm::IdGenerator>(jobs_.max_id(), micros(ground().now()));
-    const std::int64_t seen_us = std::min(micros(ground().now()), std::max(disk_.seen_us, last_us_));
+    ids_ = std::make_unique<jm::IdGenerator>(jobs_.max_id(), micros(clock_now()));
+    const std::int64_t seen_us = std::min(micros(clock_now()), std::max(disk_.seen_us, last_us_));
     standing_us_ = seen_us;
     for (Job* job : active) {
         route_tap_.on_new(*job);

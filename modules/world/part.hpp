@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "modules/world/clock.hpp"
 #include "modules/world/ground.hpp"
 
 namespace weir::world {
@@ -15,6 +16,7 @@ namespace weir::world {
 struct Process {
     Ground& ground;
     std::string name;
+    Clock clock;
     Instant stopped_until{};  ///< SIGSTOP
 };
 
@@ -40,6 +42,8 @@ class Part {
     /// Its connections that are up.
     std::vector<std::shared_ptr<Link>> links() const;
     Ground& ground() const { return process_.ground; }
+    /// What the process's clock says; true time is the ground's.
+    Instant clock_now() const { return process_.clock.now(process_.ground); }
     Process& process() const { return process_; }
 
   protected:

@@ -47,9 +47,12 @@ void PriorityPart::pump_uplink() {
     if (uplink_ == nullptr || is_report_out_ || service_->log().is_dirty()) {
         return;
     }
-    const auto batch = service_->sends().uplink().queue().next();
+    auto batch = service_->sends().uplink().queue().next();
     if (!batch) {
         return;
+    }
+    for (priority::UplinkRow& record : batch->records) {
+        record.time += time_->ahead();
     }
     is_report_out_ = true;
     PriorityPart* parent = peers_.parent();
@@ -67,7 +70,7 @@ void PriorityPart::on_attach(std::uint64_t child, const std::string& instance, s
         link->close();
         return;
     }
-    const std::uint64_t acked = service_->attach_child(child, instance, first_seq, ground().now());
+    const std::uint64_t acked = service_->attach_child(child, instance, first_seq, now());
     if (!keep_written()) {
         link->close();
         return;
@@ -112,7 +115,12 @@ void PriorityPart::on_report(std::uint64_t child, const priority::UplinkBatch& b
         return;
     }
     note_report(child, batch);
-    const std::uint64_t acked = service_->report(child, batch.first_seq, batch.records, ground().now());
+    const Instant read_at = now();
+    std::vector<priority::UplinkRow> records = batch.records;
+    for (priority::UplinkRow& record : records) {
+        record.time -= time_->ahead();
+    }
+    const std::uint64_t acked = service_->report(child, batch.first_seq, std::move(records), read_at);
     if (!keep_written()) {
         link->close();
         return;

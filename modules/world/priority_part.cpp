@@ -17,6 +17,7 @@ namespace {
 constexpr Duration commit_delay = 50ms;
 constexpr Duration commit_retry = 500ms;
 constexpr Duration order_patience = 10s;
+constexpr Duration step_min = 1s;
 
 priority::UserDatabase nobody_else() {
     return {[](std::uint32_t) -> Result<std::optional<std::string>> { return std::optional<std::string>(); },
@@ -38,7 +39,8 @@ PriorityPart::PriorityPart(Process& process, StateDir& disk, priority::Settings 
 void PriorityPart::start(const std::string& share_tree) {
     const priority::SavedState& saved = disk_.state.saved();
     const bool is_new = saved.meta.instance.empty();
-    if (const auto restored = service_->restore(saved, ground().now()); !restored) {
+    time_.emplace(clocks(), saved.meta.position, step_min);
+    if (const auto restored = service_->restore(saved, now()); !restored) {
         ground().fail(process().name, "the state file is refused: " + restored.error().message);
         return;
     }
@@ -69,15 +71,31 @@ void PriorityPart::start(const std::string& share_tree) {
     tick();
 }
 
+priority::ClockReading PriorityPart::clocks() const {
+    return {clock_now(), ground().now() - Instant{}};
+}
+
+Instant PriorityPart::now() {
+    (void)time_->look(clocks());
+    return time_->now();
+}
+
+priority::JobEvent PriorityPart::dated(priority::JobEvent event, bool is_live) {
+    const Instant stamp = event.time;
+    event.time = is_live ? time_->live(stamp) : time_->past(stamp);
+    event.moved = stamp - event.time;
+    return event;
+}
+
 void PriorityPart::set_tree(const std::string& share_tree) {
-    const Instant now = ground().now();
+    const Instant at = now();
     auto proposal = service_->trees().propose(service_->accounting().tree(), {share_tree, "site", "", std::nullopt},
-                                              "share tree", now);
+                                              "share tree", at);
     if (!proposal) {
         ground().fail(process().name, "the share tree: " + proposal.error().message);
         return;
     }
-    priority::TreeChangeover changeover = service_->prepare(std::move(*proposal), now);
+    priority::TreeChangeover changeover = service_->prepare(std::move(*proposal), at);
     if (disk_.apply(changeover.batch)) {
         service_->accept(std::move(changeover));
     }
@@ -101,16 +119,22 @@ void PriorityPart::on_journal(const std::string& payload) {
         return;
     }
     if (message->is_sentinel) {
-        for (const std::string& fault : service_->end_backlog(ground().now())) {
+        for (const std::string& fault : service_->end_backlog(now())) {
             ground().fail(process().name, "job-priority: " + fault);
         }
         is_backlog_ = false;
         is_pass_due_ = true;
     } else if (is_backlog_) {
-        service_->add_backlog(message->events);
+        (void)now();
+        std::vector<priority::JobEvent> events = message->events;
+        for (priority::JobEvent& event : events) {
+            event = dated(std::move(event), false);
+        }
+        service_->add_backlog(std::move(events));
     } else {
+        (void)now();
         for (const priority::JobEvent& event : message->events) {
-            service_->apply(event);
+            service_->apply(dated(event, true));
         }
     }
     iterate();
@@ -129,7 +153,7 @@ void PriorityPart::iterate() {
         is_pass_due_ = false;
         pass();
     } else if (service_->has_marked() && service_->is_synced()) {
-        service_->pass(ground().now(), Pass::marked);
+        service_->pass(now(), Pass::marked);
     }
     for (const auto& [id, why] : service_->gate().take_refusals()) {
         peers_.to_manager([id = id, why = why](Manager& manager) { manager.raise(id, "limit", why); });
@@ -142,7 +166,7 @@ void PriorityPart::iterate() {
 }
 
 void PriorityPart::pass() {
-    service_->pass(ground().now());
+    service_->pass(now());
     is_heartbeat_due_ = true;
     pump();
     publish_factors();

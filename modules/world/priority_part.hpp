@@ -9,6 +9,7 @@
 #include <string>
 
 #include "libfairshare/base/flat_json.hpp"
+#include "modules/job-priority/module/steady_time.hpp"
 #include "modules/job-priority/priority_service.hpp"
 #include "modules/world/disk.hpp"
 #include "modules/world/part.hpp"
@@ -41,6 +42,9 @@ class PriorityPart : public Part {
     bool is_attached() const { return uplink_ != nullptr && is_uplink_attached_; }
 
   private:
+    Instant now();
+    priority::ClockReading clocks() const;
+    priority::JobEvent dated(priority::JobEvent event, bool is_live);
     void set_tree(const std::string& share_tree);
     void follow();
     void iterate();
@@ -76,6 +80,7 @@ class PriorityPart : public Part {
     Facts facts_;
     Peers peers_;
     std::unique_ptr<priority::PriorityService> service_;
+    std::optional<priority::SteadyTime> time_;  ///< set when the state was read
     FlatJson reader_;
     bool is_backlog_ = false;
     bool is_pass_due_ = true;

@@ -119,7 +119,7 @@ void SchedPart::pass_soon() {
 }
 
 void SchedPart::pass() {
-    for (const Scheduler::Start& start : scheduler_.pass(ground().now()).started) {
+    for (const Scheduler::Start& start : scheduler_.pass(clock_now()).started) {
         commit(start);
     }
     pass_soon();

@@ -43,6 +43,7 @@ World::World(const Options& options) : options_(options), ground_(options.seed, 
     if (ground_.random.one_in(2)) {
         policy_ = Easy{};
     }
+    ground_.machine.is_stock = options_.kinds.count("clock") > 0 && ground_.random.one_in(3);
     build(0, std::nullopt);
     machine_ = std::make_unique<Machine>(ground_, size(places_.front()));
     plan_jobs();
@@ -98,11 +99,17 @@ bool World::boot(Place& place, std::uint64_t host, const std::vector<std::uint32
     if (place.live || place.disk.is_in_use || is_without_room) {
         return false;
     }
+    const Instance* above = place.parent ? places_[*place.parent].live.get() : nullptr;
+    const auto clock = Clock::begin(ground_, above != nullptr ? &above->facts().clock : nullptr, place.disk.seen_us);
+    if (!clock) {
+        return false;  // the next try finds it late enough
+    }
     Instance::Facts facts;
     facts.name = place.name;
     place.lives += 1;
     counts_.boots += 1;
     facts.serial = place.name + "-" + std::to_string(place.lives);
+    facts.clock = *clock;
     facts.host = host;
     facts.cores = cores;
     for (const std::size_t child : place.children) {

@@ -20,7 +20,8 @@ struct Options {
     std::vector<std::size_t> shape{1, 3, 2};  ///< instances of the first level, children of each, and so on
     std::size_t jobs = 100;
     std::size_t faults = 10;
-    std::set<std::string> kinds;  ///< of faults; those of fault_kinds()
+    std::set<std::size_t> left_out;  ///< faults, by their number from 0, that do not happen
+    std::set<std::string> kinds;     ///< of faults; those of fault_kinds()
     std::function<void(const std::string&)> trace;
 };
 
@@ -44,6 +45,7 @@ struct Counts {
     std::uint64_t cuts = 0;
     std::uint64_t stops = 0;
     std::uint64_t fills = 0;
+    std::uint64_t clock_steps = 0;
     std::uint64_t torn = 0;
     std::uint64_t boots = 0;
 };

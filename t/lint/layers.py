@@ -34,8 +34,8 @@ LAYERS = {
     "modules/job-priority": {FLUX, "modules/common", "libfairshare", "libfairshare/toml", "libsched", "libsched/config",
                              "libsched/order", JSON, TEXT},
     "modules/job-route": {FLUX, "modules/common", JSON},
-    "modules/world": {"broker/services/job-manager", "libsched", "libsched/json", "libsched/sim", "modules/job-priority",
-                      "modules/job-route", JSON},
+    "modules/world": {"broker/core", "broker/services/job-manager", "libsched", "libsched/json", "libsched/sim",
+                      "modules/job-priority", "modules/job-route", JSON},
     "cmd": {FLUX, "broker/api", "libfairshare", "libfairshare/toml", "libsched", "libsched/config", "libsched/json",
             "libsched/sim", JSON, TEXT},
 }

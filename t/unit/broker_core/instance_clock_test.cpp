@@ -74,8 +74,23 @@ TEST_CASE("instance clock: a child's is its parent's, unless it asks for another
     CHECK(now_of(begin_clock({60., {}, parents}, {}, wall, up), up + 1) == Approx(wall + 777 + 60).margin(1e-4));
     CHECK(now_of(begin_clock({1., {}, parents}, {}, wall, up), up + 1) == Approx(wall + 1).margin(1e-4));
     CHECK(now_of(begin_clock({60., wall - 1, parents}, {}, wall, up), up) == Approx(wall - 1 + 60).margin(1e-4));
-    const ClockPast ahead{60, wall, wall + day};
+    const ClockPast ahead{60, wall, wall + 7 * day};
     CHECK(now_of(begin_clock({60., {}, parents}, ahead, wall, up), up) == Approx(ahead.seen).margin(1e-4));
+}
+
+// Kills: the child's clock raised, so that the two of them disagree for as long as it lives.
+TEST_CASE("instance clock: a child that has seen a little more than its parent's new clock says waits for that") {
+    const ClockWish::Mapping parents{2, wall - 2 * up};
+    const ClockPast past{2, wall, wall + 3};
+    const ClockStart start = begin_clock({{}, {}, parents}, past, wall, up);
+    CHECK(start.wait == Approx(1.5).margin(1e-6));
+    CHECK(start.raised == 0);
+    CHECK(start.zero == Approx(parents.zero).margin(1e-6));
+    CHECK(now_of(start, up + start.wait) >= past.seen - 1e-6);
+    CHECK(begin_clock({{}, {}, parents}, past, wall, up + 2).wait == 0);
+    const ClockStart without_parent = begin_clock({2., wall, {}}, past, wall, up);
+    CHECK(without_parent.wait == 0);
+    CHECK(without_parent.raised > 0);
 }
 
 TEST_CASE("instance clock: the line is of one length and read back to the last bit; no other line is read") {

@@ -34,8 +34,50 @@ struct Totals {
     weir::world::Counts counts;
 };
 
+bool fails(const Options& options) {
+    World world(options);
+    world.run();
+    return !world.ground().violations().empty();
+}
+
+/// Fewer faults and jobs with which the seed still fails: without each fault in turn, and with fewer jobs, until
+/// neither goes on.
+Options shrunk(Options options) {
+    options.trace = {};
+    for (bool is_less = true; is_less;) {
+        is_less = false;
+        for (std::size_t i = 0; i < options.faults; ++i) {
+            Options next = options;
+            if (next.left_out.insert(i).second && fails(next)) {
+                options = std::move(next);
+                is_less = true;
+            }
+        }
+        for (std::size_t cut = options.jobs / 2; cut > 0; cut /= 2) {
+            Options next = options;
+            next.jobs -= cut;
+            if (fails(next)) {
+                options = std::move(next);
+                is_less = true;
+            }
+        }
+    }
+    return options;
+}
+
+std::string command_of(const Options& options, const std::string& shape, const std::string& faults) {
+    std::string command = "t/world --seed " + std::to_string(options.seed) + " --instances " + shape;
+    command += faults.empty() ? "" : " --faults " + faults;
+    command += " --jobs " + std::to_string(options.jobs) + " --count " + std::to_string(options.faults);
+    std::string left_out;
+    for (const std::size_t i : options.left_out) {
+        left_out += (left_out.empty() ? "" : ",") + std::to_string(i);
+    }
+    return command + (left_out.empty() ? "" : " --without " + left_out) + " --trace";
+}
+
 /// \return whether all held.
-bool run(const Options& options, Totals& totals, const std::string& replay) {
+bool run(const Options& options, Totals& totals) {
     World world(options);
     world.run();
     totals.seeds += 1;
@@ -45,6 +87,7 @@ bool run(const Options& options, Totals& totals, const std::string& replay) {
     totals.counts.cuts += world.counts().cuts;
     totals.counts.stops += world.counts().stops;
     totals.counts.fills += world.counts().fills;
+    totals.counts.clock_steps += world.counts().clock_steps;
     totals.counts.torn += world.counts().torn;
     totals.counts.boots += world.counts().boots;
     if (world.ground().violations().empty()) {
@@ -55,7 +98,6 @@ bool run(const Options& options, Totals& totals, const std::string& replay) {
     for (const std::string& violation : world.ground().violations()) {
         std::cout << "  " << violation << "\n";
     }
-    std::cout << "replay: " << replay << " --seed " << options.seed << " --trace\n";
     return false;
 }
 
@@ -67,6 +109,7 @@ int main(int argc, char** argv) {
     std::string seeds;
     std::string shape = "1x3x2";
     std::string faults;
+    std::string without;
     bool is_traced = false;
     Options options;
     app.add_option("--seed", seed, "the seed to run")->capture_default_str();
@@ -77,6 +120,7 @@ int main(int argc, char** argv) {
     auto* named = app.add_option("--faults", faults, "kinds of faults, with commas; empty: none");
     app.add_option("--jobs", options.jobs)->capture_default_str();
     app.add_option("--count", options.faults, "number of faults")->capture_default_str();
+    app.add_option("--without", without, "faults, by their numbers from 0, that do not happen; what a failure prints");
     CLI11_PARSE(app, argc, argv);
     options.shape = shape_of(shape);
     options.kinds = weir::world::fault_kinds();
@@ -87,14 +131,9 @@ int main(int argc, char** argv) {
             options.kinds.insert(kind);
         }
     }
-    std::string replay = "t/world";
-    for (int i = 1; i < argc; ++i) {
-        const std::string argument = argv[i];
-        if (argument == "--seed" || argument == "--seeds") {
-            ++i;
-        } else if (argument != "--trace") {
-            replay += " " + argument;
-        }
+    std::istringstream numbers(without);
+    for (std::string number; std::getline(numbers, number, ',');) {
+        options.left_out.insert(std::stoul(number));
     }
     if (is_traced) {
         options.trace = [](const std::string& line) { std::cout << line << "\n"; };
@@ -108,14 +147,20 @@ int main(int argc, char** argv) {
     const auto began = std::chrono::steady_clock::now();
     Totals totals;
     for (options.seed = from; options.seed <= to; ++options.seed) {
-        (void)run(options, totals, replay);
+        if (!run(options, totals)) {
+            std::cout << "replay: " << command_of(options, shape, faults) << "\n";
+            if (!is_traced && totals.failed == 1) {
+                std::cout << "smallest: " << command_of(shrunk(options), shape, faults) << "\n";
+            }
+        }
     }
     const double real_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
     std::printf(
-        "%lu lives, %lu kills (%lu in a write), %lu links, %lu stops, %lu full disks; %lu steps; %.0f s simulated in "
+        "%lu lives, %lu kills (%lu in a write), %lu links, %lu stops, %lu full disks, %lu clock steps; %lu steps; %.0f "
+        "s simulated in "
         "%.1f s\n",
         totals.counts.boots, totals.counts.kills, totals.counts.torn, totals.counts.cuts, totals.counts.stops,
-        totals.counts.fills, totals.steps, totals.simulated_s, real_s);
+        totals.counts.fills, totals.counts.clock_steps, totals.steps, totals.simulated_s, real_s);
     std::printf("total %lu/%lu cases\n", totals.seeds - totals.failed, totals.seeds);
     return totals.failed == 0 ? 0 : 1;
 }
