@@ -93,29 +93,44 @@ void check_cores(World& world) {
     }
 }
 
-/// Core-microseconds of each user's jobs by the journal of the instance that ran them.
-using Usage = std::map<std::uint32_t, std::int64_t>;
+/// What the jobs of a user held by the journal of the instance that ran them.
+struct Used {
+    std::int64_t core_us = 0;
+    double decayed = 0;
+};
+using Usage = std::map<std::uint32_t, Used>;
 
-std::int64_t held_us(const jm::Job& job) {
+/// When a job held its cores by its eventlog; empty while it does.
+std::vector<std::pair<std::int64_t, std::int64_t>> held_by(const jm::Job& job) {
     FlatJson reader;
     FlatJson context_reader;
-    std::int64_t alloc = 0;
-    std::int64_t free = 0;
-    std::int64_t down = 0;
+    std::vector<std::pair<std::int64_t, std::int64_t>> held;
+    std::int64_t since = 0;
+    bool has_ended = false;
     std::string_view lines = job.eventlog;
     while (!lines.empty()) {
         const std::size_t end = lines.find('\n');
         const auto event = jm::read_entry(reader.read(lines.substr(0, end)));
         lines.remove_prefix(end + 1);
         if (event->name == "alloc") {
-            alloc = event->t_us;
-        } else if (event->name == "free") {
-            free = event->t_us;
+            since = event->t_us;
+        } else if (event->name == "free" && since != 0) {
+            held.emplace_back(since, event->t_us);
+            has_ended = true;
         } else if (event->name == "weir.down") {
-            down += std::llround(context_reader.read(event->context)["seconds"].number().value_or(0) * 1e6);
+            const double down = context_reader.read(event->context)["seconds"].number().value_or(0) * 1e6;
+            held.emplace_back(since, event->t_us - std::llround(down));
+            since = event->t_us;
         }
     }
-    return alloc != 0 && free != 0 ? free - alloc - down : 0;
+    return has_ended ? held : decltype(held){};
+}
+
+/// What is left at `at` of a core that was used between two times; doubles, as nothing but an oracle may.
+double decayed(std::int64_t from, std::int64_t to, std::int64_t at, Duration half_life) {
+    const double life = static_cast<double>(half_life.count());
+    const auto left = [&](std::int64_t time) { return std::exp2(static_cast<double>(time - at) / life); };
+    return life / std::log(2.) * (left(to) - left(from));
 }
 
 std::uint32_t charged_user(const jm::Job& job) {
@@ -124,45 +139,63 @@ std::uint32_t charged_user(const jm::Job& job) {
     return routed != nullptr ? static_cast<std::uint32_t>(json_integer_value(routed)) : job.userid;
 }
 
-Usage own_usage_in(World& world, Place& place) {
+Usage own_usage_in(World& world, Place& place, std::int64_t at) {
     Usage usage;
+    const Duration half_life = place.live->priority().service().settings().half_life;
     each_job(place, [&](const jm::Job& job) {
-        if (!job.r->text.empty() && !job.alloc_bypass && !is_instance(world, job)) {
-            usage[charged_user(job)] += held_us(job) * job.r->facts.ncores;
+        if (job.r->text.empty() || job.alloc_bypass || is_instance(world, job)) {
+            return;
+        }
+        Used& used = usage[charged_user(job)];
+        for (const auto& [from, to] : held_by(job)) {
+            used.core_us += (to - from) * job.r->facts.ncores;
+            used.decayed += decayed(from, to, at, half_life) * job.r->facts.ncores;
         }
     });
     return usage;
 }
 
-Usage usage_in(World& world, Place& place) {
-    Usage usage = own_usage_in(world, place);
+Usage usage_in(World& world, Place& place, std::int64_t at) {
+    Usage usage = own_usage_in(world, place, at);
     for (const std::size_t child : place.children) {
-        for (const auto& [userid, used] : usage_in(world, world.places()[child])) {
-            usage[userid] += used;
+        for (const auto& [userid, used] : usage_in(world, world.places()[child], at)) {
+            usage[userid].core_us += used.core_us;
+            usage[userid].decayed += used.decayed;
         }
     }
     return usage;
 }
 
-/// What each user is charged there.
+/// A time of the instance at which no charge is open.
+Instant late_in(World& world, Place& place) {
+    return place.live->process().clock.now(world.ground()) + std::chrono::hours(1);
+}
+
+/// What each user is charged there, and how much of it counts at late_in().
 Usage charged_in(World& world, Place& place) {
     const priority::Accounting& accounting = place.live->priority().service().accounting();
-    const Instant late = world.ground().now() + std::chrono::hours(1000);  // at rest no charge is open
+    const Instant late = late_in(world, place);
+    UsageSnapshot counted;
+    accounting.measure(late, counted);
     Usage charged;
     for (const std::uint32_t userid : {alice, bob, carol, dave}) {
-        const auto node = accounting.tree().find(path_of(userid));
-        charged[userid] = node ? static_cast<std::int64_t>(accounting.ledger().charged(*node, late)) : 0;
+        if (const auto node = accounting.tree().find(path_of(userid))) {
+            charged[userid] = {static_cast<std::int64_t>(accounting.ledger().charged(*node, late)),
+                               static_cast<double>(counted.usage.at(node->value))};
+        } else {
+            charged[userid] = {};
+        }
     }
     return charged;
 }
 
 /// The sums of what the jobs of each user really held.
-Usage truth_in(World& world, Place& place) {
-    Usage truth;
+std::map<std::uint32_t, std::int64_t> truth_in(World& world, Place& place) {
+    std::map<std::uint32_t, std::int64_t> truth;
     each_job(place, [&](const jm::Job& job) {
         const auto held = place.disk.truth.find(job.id);
         if (held != place.disk.truth.end() && !job.r->text.empty() && !is_instance(world, job)) {
-            truth[charged_user(job)] += micros(Instant{} + held->second.total()) * job.r->facts.ncores;
+            truth[charged_user(job)] += held->second.total().count() * job.r->facts.ncores;
         }
     });
     return truth;
@@ -170,17 +203,16 @@ Usage truth_in(World& world, Place& place) {
 
 /// The instance's times are true: of an embedded one those in its eventlogs, of a stock one those that are charged.
 void check_time(World& world) {
+    const bool is_stock = world.ground().machine.is_stock;
     for (Place& place : world.places()) {
-        const bool is_stock = world.ground().machine.is_stock;
         if (is_stock && !place.children.empty()) {
             continue;  // what a report says that is under way when the clock is set, is known only roughly
         }
-        const Usage by_clock = is_stock ? charged_in(world, place) : own_usage_in(world, place);
+        Usage by_clock = is_stock ? charged_in(world, place) : own_usage_in(world, place, 0);
         const auto slop = static_cast<std::int64_t>(
             world.submissions().size() * 1'000 + (is_stock ? world.counts().clock_steps * place.cores * 100'000 : 0));
         for (const auto& [userid, truth] : truth_in(world, place)) {
-            const auto found = by_clock.find(userid);
-            const std::int64_t counted = found != by_clock.end() ? found->second : 0;
+            const std::int64_t counted = by_clock[userid].core_us;
             if (std::abs(counted - truth) > slop) {
                 world.ground().fail(place.name, "the jobs of " + name_of(userid) + " held " + std::to_string(truth) +
                                                     " core-microseconds, and by its clock " + std::to_string(counted));
@@ -189,20 +221,34 @@ void check_time(World& world) {
     }
 }
 
-/// Each user is charged, at each level, exactly what his jobs held by the eventlogs.
+/// Each user is charged, at each level, exactly what his jobs held by the eventlogs, and it decays once.
 void check_usage(World& world) {
     if (world.ground().machine.is_stock) {
         return;  // check_time
     }
+    constexpr double decay_slop = 1000;  // core-microseconds: rounding
     for (Place& place : world.places()) {
-        const Usage usage = usage_in(world, place);
+        Usage usage = usage_in(world, place, micros(late_in(world, place)));
         for (const auto& [userid, got] : charged_in(world, place)) {
-            const auto found = usage.find(userid);
-            const std::int64_t want = found != usage.end() ? found->second : 0;
-            if (got != want) {
-                world.ground().fail(place.name, name_of(userid) + " is charged " + std::to_string(got) +
-                                                    " core-microseconds, and his jobs held " + std::to_string(want));
+            const Used& want = usage[userid];
+            if (got.core_us != want.core_us) {
+                world.ground().fail(place.name, name_of(userid) + " is charged " + std::to_string(got.core_us) +
+                                                    " core-microseconds, and his jobs held " +
+                                                    std::to_string(want.core_us));
+            } else if (std::abs(got.decayed - want.decayed) > decay_slop + want.decayed / 1000) {
+                world.ground().fail(place.name, "of what " + name_of(userid) + " used " + std::to_string(got.decayed) +
+                                                    " core-microseconds count, and should " +
+                                                    std::to_string(want.decayed));
             }
+        }
+    }
+}
+
+/// An edit that was acknowledged is in force, unless a later one is.
+void check_edits(World& world) {
+    for (const Place& place : world.places()) {
+        if (!place.edited.empty() && place.live->priority().service().trees().in_force().toml != place.edited) {
+            world.ground().fail(place.name, "an acknowledged edit of the share tree is gone");
         }
     }
 }
@@ -231,8 +277,8 @@ void check_copies(World& world) {
     }
 }
 
-constexpr void (*checkers[])(World&) = {check_submissions, check_undisturbed, check_cores,
-                                        check_time,        check_usage,       check_copies};
+constexpr void (*checkers[])(World&) = {check_submissions, check_undisturbed, check_cores, check_time,
+                                        check_usage,       check_copies,      check_edits};
 
 void add_unrest_of(World& world, Place& place, std::vector<std::string>& why) {
     const auto add = [&](const std::string& what) { why.push_back(place.name + ": " + what); };

@@ -92,7 +92,7 @@ Duration step_clock(World& world, Place&) {
 
 constexpr FaultKind kinds[] = {
     {"kill", kill_broker, false}, {"link", harm_link, true},   {"stop", stop_process, false},
-    {"disk", fill_disk, false},   {"clock", step_clock, true},
+    {"disk", fill_disk, false},   {"clock", step_clock, true}, {"liar", tell_lies, true},
 };
 
 constexpr Duration first_at = 5s;

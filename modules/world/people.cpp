@@ -11,6 +11,7 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr Duration submitting_for = 120s;
+constexpr std::size_t edits = 4;
 constexpr std::uint32_t users[] = {alice, alice, bob, bob, carol, dave};
 
 /// The cores that a job of the queue finds wherever it comes to.
@@ -92,6 +93,27 @@ void World::plan_actions(std::size_t number, Instant submitted) {
             act_on(number,
                    [urgency](Manager& manager, std::uint64_t id, Submission&) { manager.set_urgency(id, urgency); });
         });
+    }
+}
+
+void World::plan_edits() {
+    for (std::size_t i = 0; i < edits; ++i) {
+        const std::size_t place = ground_.random.below(places_.size());
+        const Duration delay = ground_.random.between(Duration(1s), submitting_for + 40s);
+        ground_.agenda.after(delay, [this, place] { edit_tree(places_[place]); });
+    }
+}
+
+void World::edit_tree(Place& place) {
+    Random& random = ground_.random;
+    std::string text = "\"physics\" = " + std::to_string(random.between(1, 5)) + "\n";
+    text += "\"physics/@alice\" = " + std::to_string(random.between(1, 5)) + "\n\"physics/@bob\" = 2\n\"bio\" = 1\n";
+    text += "\"bio/@carol\" = " + std::to_string(random.between(1, 3)) + "\n\"bio/@*\" = 1\n";
+    const bool is_up = place.live && place.live->process().stopped_until <= ground_.now();
+    if (is_up && place.live->priority().edit_tree(text, "somebody")) {
+        ground_.note(place.name, "its share tree is edited");
+        place.edited = text;
+        counts_.edits += 1;
     }
 }
 

@@ -133,6 +133,20 @@ void PriorityPart::on_report(std::uint64_t child, const priority::UplinkBatch& b
     });
 }
 
+bool PriorityPart::take_guest_report(std::uint64_t child, std::uint32_t userid, const std::string& instance,
+                                     const priority::UplinkBatch& batch) {
+    if (!service_->children().authorize(child, userid, false)) {
+        return false;
+    }
+    note_report(child, batch);
+    const Instant read_at = now();
+    (void)service_->attach_child(child, instance, 1, read_at);
+    (void)service_->report(child, batch.first_seq, batch.records, read_at);
+    (void)keep_written();
+    iterate();
+    return true;
+}
+
 void PriorityPart::publish_factors() {
     std::erase_if(attached_, [this](const auto& one) { return service_->children().children().count(one.first) == 0; });
     if (attached_.empty()) {

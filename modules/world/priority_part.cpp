@@ -48,7 +48,7 @@ void PriorityPart::start(const std::string& share_tree) {
         service_->log().set_instance(facts_.instance);
     }
     if (service_->trees().in_force().revision == 0) {
-        set_tree(share_tree);
+        (void)set_tree(share_tree, "site");
     }
     (void)commit();
     if (service_->gate().is_limited()) {
@@ -87,18 +87,24 @@ priority::JobEvent PriorityPart::dated(priority::JobEvent event, bool is_live) {
     return event;
 }
 
-void PriorityPart::set_tree(const std::string& share_tree) {
+bool PriorityPart::set_tree(const std::string& share_tree, const std::string& author) {
     const Instant at = now();
-    auto proposal = service_->trees().propose(service_->accounting().tree(), {share_tree, "site", "", std::nullopt},
+    auto proposal = service_->trees().propose(service_->accounting().tree(), {share_tree, author, "", std::nullopt},
                                               "share tree", at);
     if (!proposal) {
         ground().fail(process().name, "the share tree: " + proposal.error().message);
-        return;
+        return false;
+    }
+    if (!proposal->is_new) {
+        return true;
     }
     priority::TreeChangeover changeover = service_->prepare(std::move(*proposal), at);
-    if (disk_.apply(changeover.batch)) {
-        service_->accept(std::move(changeover));
+    if (!disk_.apply(changeover.batch)) {
+        return false;
     }
+    service_->accept(std::move(changeover));
+    is_pass_due_ = true;
+    return true;
 }
 
 void PriorityPart::follow() {

@@ -36,6 +36,13 @@ class PriorityPart : public Part {
     void on_journal(const std::string& payload);
     void on_given(const std::vector<priority::GivenPriority>& rows, bool is_all, bool is_complete);
 
+    // ---- requests; the answer is what these return ----
+    /// An edit of the share tree. Acknowledged means kept.
+    bool edit_tree(const std::string& share_tree, const std::string& author) { return set_tree(share_tree, author); }
+    /// A guest says that he is the instance in job `child`, and reports from it: whether he may.
+    bool take_guest_report(std::uint64_t child, std::uint32_t userid, const std::string& instance,
+                           const priority::UplinkBatch& batch);
+
     priority::PriorityService& service() const { return *service_; }
     /// Nothing is to be written or sent.
     bool is_quiet() const;
@@ -45,7 +52,7 @@ class PriorityPart : public Part {
     Instant now();
     priority::ClockReading clocks() const;
     priority::JobEvent dated(priority::JobEvent event, bool is_live);
-    void set_tree(const std::string& share_tree);
+    bool set_tree(const std::string& share_tree, const std::string& author);
     void follow();
     void iterate();
     void pass();

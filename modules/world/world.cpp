@@ -34,6 +34,7 @@ priority::Settings site_settings() {
     priority::Settings settings;
     settings.users = {{"alice", alice}, {"bob", bob}, {"carol", carol}, {"dave", dave}, {"owner", owner}};
     settings.update_interval = 10s;
+    settings.half_life = 10min;
     return settings;
 }
 
@@ -47,6 +48,7 @@ World::World(const Options& options) : options_(options), ground_(options.seed, 
     build(0, std::nullopt);
     machine_ = std::make_unique<Machine>(ground_, size(places_.front()));
     plan_jobs();
+    plan_edits();
     last_fault_ = plan_faults(*this);
     std::vector<std::uint32_t> cores(machine_->size());
     std::iota(cores.begin(), cores.end(), 0);

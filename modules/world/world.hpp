@@ -37,6 +37,7 @@ struct Place {
     std::unique_ptr<Instance> live;
     std::uint64_t host = 0;  ///< while it lives: its job at the parent
     bool is_asked = false;   ///< its job is being submitted
+    std::string edited;      ///< its share tree as it was last acknowledged; empty: nobody edited it
     std::uint64_t lives = 0;
 };
 
@@ -46,6 +47,8 @@ struct Counts {
     std::uint64_t stops = 0;
     std::uint64_t fills = 0;
     std::uint64_t clock_steps = 0;
+    std::uint64_t lies = 0;
+    std::uint64_t edits = 0;  ///< of share trees, acknowledged
     std::uint64_t torn = 0;
     std::uint64_t boots = 0;
 };
@@ -73,6 +76,8 @@ class World {
     std::uint32_t size(Place& place);
     void plan_jobs();
     void plan_actions(std::size_t number, Instant submitted);
+    void plan_edits();
+    void edit_tree(Place& place);
     void submit(std::size_t number);
     void act_on(std::size_t number, const std::function<void(Manager&, std::uint64_t id, Submission&)>& action);
     void release_held();

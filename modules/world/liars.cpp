@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: guests that lie: one of a user's jobs says that it is a child instance, and reports what it likes. See
+// faults.hpp. What it says may move nothing but its own user's cores to its own user.
+#include "modules/world/faults.hpp"
+
+namespace weir::world {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+/// Running jobs that this instance runs itself, of users.
+std::vector<const jm::Job*> jobs_of_guests(Place& place) {
+    std::vector<const jm::Job*> jobs;
+    for (const auto& [id, job] : place.live->manager().jobs().active_jobs()) {
+        if (job->was_started && job->has_resources && !job->alloc_bypass && job->userid != owner) {
+            jobs.push_back(job.get());
+        }
+    }
+    return jobs;
+}
+
+priority::UplinkRow lie(Random& random, Instant now) {
+    static const std::vector<std::string> names{"alice", "bob", "carol", "dave", "owner", "mallory", ""};
+    priority::UplinkRow row;
+    row.is_start = !random.one_in(3);
+    row.job = random.below(6);
+    row.user = random.of(names);
+    row.account = random.one_in(4) ? "physics" : "";
+    row.cores = random.one_in(3) ? random.between(-1000, 1'000'000) : random.between(1, 4);
+    row.time = now + (random.one_in(2) ? random.between(-2s, 2s) : random.between(-24h, 24h));
+    row.inside = random.one_in(2) ? 0 : random.below(6);
+    return row;
+}
+
+}  // namespace
+
+Duration tell_lies(World& world, Place& place) {
+    if (!place.live) {
+        return 5s;
+    }
+    Random& random = world.ground().random;
+    const auto jobs = jobs_of_guests(place);
+    if (jobs.empty()) {
+        return 5s;
+    }
+    const jm::Job& liar = *random.of(jobs);
+    const jm::Job& victim = *random.of(jobs);
+    priority::UplinkBatch batch;
+    batch.first_seq = random.below(4);
+    for (std::uint64_t i = random.between(1, 12); i > 0; --i) {
+        batch.records.push_back(lie(random, place.live->process().clock.now(world.ground())));
+    }
+    world.counts().lies += batch.records.size();
+    world.ground().note(place.name, "job " + std::to_string(liar.id) + " lies");
+    PriorityPart& part = place.live->priority();
+    (void)part.take_guest_report(liar.id, liar.userid, "liar-" + std::to_string(random.below(3)), batch);
+    const std::uint32_t stranger = victim.userid == alice ? bob : alice;
+    if (part.take_guest_report(victim.id, stranger, "liar", batch)) {
+        world.ground().fail(place.name, "a guest may report for another user's job");
+    }
+    return 5s;
+}
+
+}  // namespace weir::world
