@@ -4,7 +4,7 @@ WEIR_BUILD_PACKAGES="g++ cmake ninja-build pkg-config libzmq3-dev libjansson-dev
     zlib1g-dev libisal-dev libsodium-dev libwebsockets-dev libcli11-dev libtomlplusplus-dev libfmt-dev"
 WEIR_TEST_PACKAGES="catch2 librapidcheck-dev libbenchmark-dev sharness python3 jq perl git dpkg-dev util-linux procps clang
     libclang-rt-14-dev clang-format clang-tidy binutils faketime libnss-wrapper
-    tmux python3-prometheus-client chromium"
+    python3-pyte python3-prometheus-client chromium"
 
 # say STEP TEXT: one line of progress.
 say() { printf '%-6s %s\n' "$1" "$2"; }
