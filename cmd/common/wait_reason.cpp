@@ -76,7 +76,7 @@ Json in_route(const Job& job, const WaitFacts& facts) {
                       "waits for a child instance that serves its queue: " + job_name(facts.lost_child->jobid) +
                           " is lost since " + local_time(facts.lost_child->lost_since));
     }
-    return facts.is_served ? reason("arriving", "is on its way to a partition")
+    return facts.is_served ? reason("partition-room", "waits until a partition of its queue has room for it")
                            : reason("no-partition", "waits for a partition: no partition serves the queue \"" +
                                                         printable(job.queue) + "\" now");
 }

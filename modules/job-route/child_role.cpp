@@ -130,6 +130,7 @@ void ChildRole::attach_if_ready() {
     attach.cores = cores_;
     attach.uri = config_.uri;
     attach.own_jobs = own_jobs_;
+    attach.own_cores = own_cores_;
     attach_ = flux::rpc(parent_->handle(), "job-route.attach", encode(attach), FLUX_RPC_STREAMING);
     flux::then<&ChildRole::on_attach>(attach_.get(), this);
 }
@@ -232,6 +233,7 @@ void ChildRole::send_report() {
     report.child = config_.jobid;
     report.session = session_;
     report.own_jobs = own_jobs_;
+    report.own_cores = own_cores_;
     report_ = flux::rpc(parent_->handle(), "job-route.report", encode(report));
     flux::then<&ChildRole::on_report>(report_.get(), this);
 }
@@ -262,8 +264,9 @@ void ChildRole::arm_heart() {
     }
 }
 
-void ChildRole::tell_own_jobs(std::int64_t count) {
-    const bool is_news = (std::exchange(own_jobs_, count) > 0) != (count > 0);
+void ChildRole::tell_own(std::int64_t jobs, std::int64_t cores) {
+    bool is_news = (std::exchange(own_jobs_, jobs) > 0) != (jobs > 0);
+    is_news = std::exchange(own_cores_, cores) != cores || is_news;
     if (is_news && parent_ != nullptr) {
         beat();
     }
@@ -277,6 +280,7 @@ void ChildRole::beat() {
         report.child = config_.jobid;
         report.session = session_;
         report.own_jobs = own_jobs_;
+        report.own_cores = beat_cores_ = own_cores_;
         beat_ = flux::rpc(parent_->handle(), "job-route.report", encode(report));
         flux::then<&ChildRole::on_beat>(beat_.get(), this);
     }
@@ -288,6 +292,8 @@ void ChildRole::on_beat(flux_future_t* f) {
     beat_.reset();
     if (caught.errnum != 0) {
         parent_->fail(caught.message);
+    } else if (beat_cores_ != own_cores_) {
+        beat();
     }
 }
 

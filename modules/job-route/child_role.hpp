@@ -42,8 +42,9 @@ class ChildRole {
     /// To job-priority, that all the parent's jobs are here with their priorities, when this first is so.
     void tell_if_complete();
     void send_report();
-    /// To the parent with each report; at once when the last one ends or the first one comes.
-    void tell_own_jobs(std::int64_t count);
+    /// To the parent with each report; at once when the last one ends, the first one comes, or their cores change.
+    void tell_own(std::int64_t jobs, std::int64_t cores);
+    const std::vector<std::string>& serves() const { return config_.serves; }
     /// A client is gone.
     void disconnect(const flux_msg_t* msg);
     Json stats() const;
@@ -87,7 +88,9 @@ class ChildRole {
     flux::Watcher resource_retry_;
     flux::Watcher heart_;
     std::int64_t own_jobs_ = 0;
-    double heartbeat_s_ = 0;  ///< of real time; as the parent wants it
+    std::int64_t own_cores_ = 0;
+    std::int64_t beat_cores_ = 0;  ///< as the last beat has it
+    double heartbeat_s_ = 0;       ///< of real time; as the parent wants it
     std::map<flux_future_t*, std::pair<flux::Future, JobId>> submits_;
     std::map<flux_future_t*, std::pair<flux::Future, std::string>> steers_;
     std::unique_ptr<flux::ParentLink> parent_;  ///< before the futures made on its handle, which die first

@@ -18,6 +18,7 @@ struct JobFacts {
     std::vector<std::string> serves;  ///< weir.serves: it is a child instance
     std::uint64_t upstream = 0;       ///< weir.jobid: the parent's job that this one stands for; 0: none
     std::uint32_t upstream_userid = 0;
+    std::int64_t cores = 1;  ///< that it asks for, as far as its jobspec says so in numbers
     bool has_own_R = false;  ///< stock Flux's alloc-bypass
     // weir.partition: it is an instance of a partition that this instance keeps
     std::string partition;

@@ -3,6 +3,7 @@
 // event that job-route does not know is not. Source: RFC 18, 21.
 #include "modules/job-route/messages_json.hpp"
 
+#include <algorithm>
 #include <string_view>
 
 namespace weir::route {
@@ -24,8 +25,32 @@ constexpr Name event_kinds[] = {
     {"memo", Kind::memo_uri},       {"flux-restart", Kind::restart},
 };
 
+constexpr int resource_depth_max = 8;
+
+/// RFC 14: counts multiply from the outside to the inside. A count that is a range counts with its least value.
+std::int64_t cores_in(const json_t* resources, std::int64_t outside, int depth) {
+    std::int64_t cores = 0;
+    std::size_t index = 0;
+    json_t* vertex = nullptr;
+    json_array_foreach(resources, index, vertex) {
+        const json_t* count = json_object_get(vertex, "count");
+        count = json_is_object(count) ? json_object_get(count, "min") : count;
+        const char* type = json_string_value(json_object_get(vertex, "type"));
+        const std::int64_t number = std::clamp<std::int64_t>(json_integer_value(count), 0, cores_max);
+        const std::int64_t product = std::min(outside * number, cores_max);
+        if (type != nullptr && std::string_view(type) == "core") {
+            cores += product;
+        } else if (depth < resource_depth_max) {
+            cores += cores_in(json_object_get(vertex, "with"), product, depth + 1);
+        }
+        cores = std::min(cores, cores_max);
+    }
+    return cores;
+}
+
 JobFacts decode_facts(json_t* jobspec) {
     JobFacts facts;
+    facts.cores = std::max<std::int64_t>(1, cores_in(json_object_get(jobspec, "resources"), 1, 0));
     const char* queue = nullptr;
     json_t* bypass = nullptr;
     json_t* serves = nullptr;

@@ -10,6 +10,9 @@
 
 namespace weir::route {
 
+/// Of a child or a job. Loads are compared as products with it.
+inline constexpr std::int64_t cores_max = std::int64_t{1} << 30;
+
 /// A job of the parent (a routed job, or the job that is a child instance).
 using JobId = StrongId<struct ParentJobTag, std::uint64_t>;
 /// A job of the child.
@@ -56,8 +59,9 @@ struct Attach {
     std::vector<KnownJob> known;
     std::string resources;  ///< the child's whole R, JSON text; may be empty
     std::int64_t cores = 0;
-    std::string uri;            ///< its URI for users; may be empty
-    std::int64_t own_jobs = 0;  ///< active ones that did not come from the parent
+    std::string uri;             ///< its URI for users; may be empty
+    std::int64_t own_jobs = 0;   ///< active ones that did not come from the parent
+    std::int64_t own_cores = 0;  ///< that these hold
 };
 
 struct Report {
@@ -65,6 +69,7 @@ struct Report {
     std::string session;
     std::vector<ChildEvent> events;  ///< consecutive seq
     std::int64_t own_jobs = 0;       ///< active ones that did not come from the parent
+    std::int64_t own_cores = 0;      ///< that these hold
 };
 
 /// An order of the parent to a child.

@@ -14,7 +14,6 @@ using OrderKind = Order::Kind;
 constexpr std::array<const char*, 7> event_names{"submit", "returned",  "alloc", "start",
                                                  "finish", "exception", "clean"};
 constexpr std::array<const char*, 6> order_names{"submit", "cancel", "urgency", "go", "priority", "complete"};
-constexpr json_int_t cores_max = 1 << 30;  ///< of a child; loads are compared as products with it
 constexpr std::array<const char*, 6> op_names{"give", "alloc", "start", "finish", "exception", "clean"};
 
 template <std::size_t N>
@@ -195,6 +194,7 @@ Json encode(const Attach& attach) {
     payload.set("jobid", attach.child.value).set("session", attach.session).set("serves", std::move(serves));
     payload.set("known", std::move(known)).set("R", attach.resources).set("uri", attach.uri);
     payload.set("cores", static_cast<long long>(attach.cores)).set("own", attach.own_jobs);
+    payload.set("own_cores", attach.own_cores);
     return payload;
 }
 
@@ -203,18 +203,20 @@ Result<Attach> decode_attach(json_t* payload) {
     json_int_t child = 0;
     json_int_t cores = 0;
     json_int_t own = 0;
+    json_int_t own_cores = 0;
     json_t* serves = nullptr;
     json_t* known = nullptr;
     const char* session = nullptr;
     const char* R = nullptr;
     const char* uri = nullptr;
     json_error_t error;
-    if (json_unpack_ex(payload, &error, 0, "{s:I s:s s:o s:o s?s s?s s?I s?I}", "jobid", &child, "session", &session,
-                       "serves", &serves, "known", &known, "R", &R, "uri", &uri, "cores", &cores, "own", &own) < 0) {
+    if (json_unpack_ex(payload, &error, 0, "{s:I s:s s:o s:o s?s s?s s?I s?I s?I}", "jobid", &child, "session",
+                       &session, "serves", &serves, "known", &known, "R", &R, "uri", &uri, "cores", &cores, "own", &own,
+                       "own_cores", &own_cores) < 0) {
         return bad(std::string("attach: ") + static_cast<const char*>(error.text));
     }
-    if (cores < 0 || cores > cores_max) {
-        return bad("attach: cores must be from 0 to " + std::to_string(cores_max));
+    if (cores < 0 || cores > cores_max || own_cores < 0 || own_cores > cores_max) {
+        return bad("attach: cores and own_cores must be from 0 to " + std::to_string(cores_max));
     }
     auto names = decode_names(serves, "attach: serves");
     if (!names) {
@@ -232,6 +234,7 @@ Result<Attach> decode_attach(json_t* payload) {
     attach.uri = text_or_empty(uri);
     attach.cores = cores;
     attach.own_jobs = own;
+    attach.own_cores = own_cores;
     return attach;
 }
 
@@ -243,7 +246,7 @@ Json encode(const Report& report) {
     Json payload = Json::object();
     payload.set("jobid", report.child.value).set("session", report.session);
     payload.set("seq", report.events.empty() ? 0 : report.events.front().seq).set("events", std::move(events));
-    payload.set("own", report.own_jobs);
+    payload.set("own", report.own_jobs).set("own_cores", report.own_cores);
     return payload;
 }
 
@@ -252,12 +255,16 @@ Result<Report> decode_report(json_t* payload) {
     json_int_t child = 0;
     json_int_t seq = 0;
     json_int_t own = 0;
+    json_int_t own_cores = 0;
     const char* session = nullptr;
     json_t* events = nullptr;
     json_error_t error;
-    if (json_unpack_ex(payload, &error, 0, "{s:I s:s s:I s:o s?I}", "jobid", &child, "session", &session, "seq", &seq,
-                       "events", &events, "own", &own) < 0) {
+    if (json_unpack_ex(payload, &error, 0, "{s:I s:s s:I s:o s?I s?I}", "jobid", &child, "session", &session, "seq",
+                       &seq, "events", &events, "own", &own, "own_cores", &own_cores) < 0) {
         return bad(std::string("report: ") + static_cast<const char*>(error.text));
+    }
+    if (own_cores < 0 || own_cores > cores_max) {
+        return bad("report: own_cores must be from 0 to " + std::to_string(cores_max));
     }
     auto decoded = decode_array<ChildEvent>(events, "report: events", decode_child_event);
     if (!decoded) {
@@ -266,6 +273,7 @@ Result<Report> decode_report(json_t* payload) {
     report.child = JobId{static_cast<std::uint64_t>(child)};
     report.session = session;
     report.own_jobs = own;
+    report.own_cores = own_cores;
     report.events = std::move(decoded).value();
     auto next = static_cast<std::uint64_t>(seq);
     for (ChildEvent& event : report.events) {

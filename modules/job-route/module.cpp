@@ -28,6 +28,7 @@ constexpr double journal_pause = 0.5;  ///< seconds of real time before the jour
 constexpr double tick_s = 1.;          ///< of real time, between ticks of the table
 constexpr double heartbeats = 3.;      ///< of a child, in the time after which it counts as lost
 constexpr Duration lost_after_default = std::chrono::seconds(30);
+constexpr json_int_t hand_down_max = 100000;
 
 std::vector<std::string> split(const std::string& text) {
     std::vector<std::string> parts;
@@ -70,6 +71,19 @@ std::int64_t configured_patience(flux_t* h) {
     }
     const auto whole = std::chrono::duration_cast<std::chrono::seconds>(lost_after);
     return std::max<std::int64_t>(1, whole.count() + (whole < lost_after ? 1 : 0));
+}
+
+/// [weir.route] hand-down.
+std::int64_t configured_depth(flux_t* h) {
+    const json_t* value = json_object_get(json_object_get(flux::conf_table(h, "weir"), "route"), "hand-down");
+    if (value == nullptr) {
+        return HandDown::depth_default;
+    }
+    if (!json_is_integer(value) || json_integer_value(value) < 1 || json_integer_value(value) > hand_down_max) {
+        throw flux::Failure(EINVAL, "[weir.route] hand-down: must be a whole number from 1 to " +
+                                        std::to_string(hand_down_max) + ", the jobs that wait in a child at most");
+    }
+    return json_integer_value(value);
 }
 
 std::optional<ChildRole::Config> child_config(flux_t* h, int argc, char** argv) {
@@ -115,6 +129,7 @@ class Module {
     flux_t* h_;
     bool is_child_;
     std::int64_t patience_;
+    std::int64_t depth_;
     RouteTable table_;
     ChildLink link_;
     bool is_pumping_ = false;
@@ -132,7 +147,11 @@ class Module {
 };
 
 Module::Module(flux_t* h, std::optional<ChildRole::Config> config)
-    : h_(h), is_child_(config.has_value()), patience_(configured_patience(h)), table_(config.has_value(), patience_) {
+    : h_(h),
+      is_child_(config.has_value()),
+      patience_(configured_patience(h)),
+      depth_(configured_depth(h)),
+      table_(config.has_value(), patience_, depth_) {
     const std::string service = flux::service_name(h, "job-route");
     parent_ = std::make_unique<ParentRole>(
         h, table_, static_cast<double>(patience_) * tick_s / heartbeats,
@@ -231,7 +250,7 @@ void Module::start_over(const std::string& why) {
     flux::log(h_, LOG_WARNING, "starting over: " + why);
     restarts_ += 1;
     journal_.reset();
-    table_ = RouteTable(is_child_, patience_);
+    table_ = RouteTable(is_child_, patience_, depth_);
     link_ = ChildLink();
     parent_->reset();
     keeper_->reset();
@@ -270,7 +289,7 @@ void Module::carry_out() {
         }
     }
     if (child_) {
-        child_->tell_own_jobs(table_.own_jobs());
+        child_->tell_own(table_.own_jobs(), table_.own_cores(child_->serves()));
         child_->tell_if_complete();
         child_->send_report();
     }

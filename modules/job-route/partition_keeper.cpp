@@ -146,6 +146,14 @@ void PartitionKeeper::look() {
     if (!is_ready_) {
         return;
     }
+    std::map<std::string, std::int64_t> largest;
+    for (const auto& [name, partition] : table_.partitions()) {
+        for (const std::string& queue : partition.spec.queues) {
+            const std::int64_t cores = partition.spec.cores * std::max<std::int64_t>(1, partition.spec.nodes);
+            largest[queue] = std::max(largest[queue], cores);
+        }
+    }
+    routes_.set_expected(std::move(largest));
     std::map<JobId, ChildLoad> loads;
     for (const ChildView& child : routes_.children()) {
         loads[child.job] = {child.is_attached, child.pending + child.running + child.own_jobs};

@@ -13,7 +13,6 @@ void RouteTable::child_ended(JobId id) {
     if (!is_synced_ || child == children_.end()) {
         return;
     }
-    std::vector<Entry*> unstarted;
     for (const JobId job : std::set<JobId>(std::move(child->second.given))) {
         const auto entry = jobs_.find(job);
         if (entry == jobs_.end() || !entry->second.is_with(id)) {
@@ -23,14 +22,11 @@ void RouteTable::child_ended(JobId id) {
             lose(*entry, "the child instance that ran it ended");
         } else {
             take_back(*entry);
-            unstarted.push_back(&*entry);
         }
     }
     children_.erase(child);
+    hand_down_.remove_child(id);
     are_children_changed_ = true;
-    for (Entry* entry : unstarted) {
-        give_if_possible(*entry);
-    }
 }
 
 /// What the child cannot have begun, since it was never let go, is taken back; if the child comes back, its copies are
@@ -41,7 +37,6 @@ void RouteTable::give_up(JobId id, Child& child) {
         if (entry != jobs_.end() && entry->second.is_with(id) && !has_alloc(entry->second.progress) &&
             !entry->second.given()->is_alloc_asked) {
             take_back(*entry);
-            give_if_possible(*entry);
         }
     }
 }
@@ -51,12 +46,13 @@ void RouteTable::set_drained(JobId id, bool is_drained) {
     if (!is_drained) {
         drained_.erase(id);
         if (child != children_.end()) {
-            give_waiting(child->second.serves);
+            refile_child(id, child->second);
         }
         return;
     }
     drained_.insert(id);
     if (child != children_.end()) {
+        refile_child(id, child->second);
         empty(id, child->second);
     }
 }
@@ -70,7 +66,6 @@ void RouteTable::empty(JobId id, Child& child) {
         }
         if (entry->second.is_with(id) && !entry->second.given()->is_alloc_asked) {
             recall(*entry);
-            give_if_possible(*entry);
         }
     }
 }
@@ -98,9 +93,11 @@ void RouteTable::tick() {
             ++ticks;
         }
         if (std::erase_if(child.refused, [this](const auto& entry) { return entry.second >= patience_; }) > 0) {
-            give_waiting(child.serves);
+            hand_down_.recheck();
         }
+        refile_child(id, child);
     }
+    hand_down_.tick();
 }
 
 bool RouteTable::needs_ticks() const {

@@ -63,6 +63,8 @@ struct Given {
     LocalId local{};
     bool is_sent = false;         ///< the order to submit it has left
     bool is_alloc_asked = false;  ///< the plugin has been asked to mirror its allocation
+    bool may_have_alloc =
+        false;  ///< the same, also in an earlier session: an allocation may be on its way to the record
 };
 using Holder = std::variant<Unplaced, GiveAsked, Given>;
 
@@ -98,7 +100,8 @@ struct Routed {
 };
 /// A job that this instance runs itself; it may turn out to be a child.
 struct Own {
-    std::string R;  ///< empty before alloc
+    std::string R;           ///< empty before alloc
+    std::int64_t cores = 0;  ///< that it holds
 };
 
 struct RouteJob {

@@ -36,6 +36,7 @@ Status RouteTable::attach(const Attach& attach, const Caller& caller) {
     child.uri = !host->second.uri.empty() ? host->second.uri : attach.uri;
     child.cores = attach.cores;
     child.own_jobs = attach.own_jobs;
+    child.own_cores = attach.own_cores;
     child.seq = 0;
     child.silent_ticks = 0;
     child.lost_ticks = 0;
@@ -49,7 +50,8 @@ Status RouteTable::attach(const Attach& attach, const Caller& caller) {
     if (drained_.count(attach.child) > 0) {
         empty(attach.child, child);
     }
-    give_waiting(serves);
+    refile_child(attach.child, child);
+    hand_down();
     for (const JobId id : child.given) {
         const auto entry = jobs_.find(id);
         const Given* given = entry != jobs_.end() ? entry->second.given() : nullptr;
@@ -72,6 +74,7 @@ void RouteTable::settle_all(JobId host, Child& child, const std::vector<KnownJob
         if (entry != jobs_.end() && entry->second.is_with(host)) {
             const auto found = known.find(id);
             settle(*entry, found != known.end() ? found->second : nullptr);
+            refile(*entry);
             known.erase(id);
         }
     }
@@ -142,6 +145,7 @@ void RouteTable::detach(JobId id, const std::string& session) {
     if (child != children_.end() && child->second.session == session) {
         child->second.is_attached = false;
         are_children_changed_ = true;
+        refile_child(id, child->second);
     }
 }
 
@@ -154,6 +158,8 @@ Result<std::uint64_t> RouteTable::report(const Report& report) {
     }
     child->silent_ticks = 0;
     child->own_jobs = report.own_jobs;
+    child->own_cores = report.own_cores;
+    refile_child(report.child, *child);
     for (const ChildEvent& event : report.events) {
         if (event.seq <= child->seq) {
             continue;
@@ -169,8 +175,8 @@ Result<std::uint64_t> RouteTable::report(const Report& report) {
                 child->stale.erase(event.id);
                 if (entry != jobs_.end() && entry->second.is_with(report.child)) {
                     fetch(*entry);
-                } else if (entry != jobs_.end()) {
-                    give_if_possible(*entry);
+                } else {
+                    hand_down_.recheck();
                 }
             }
         } else if (entry != jobs_.end() && entry->second.is_with(report.child)) {
@@ -191,22 +197,13 @@ void RouteTable::apply(Child& child, Entry& entry, const ChildEvent& event) {
         case Kind::accepted:
             job.given()->local = event.local;
             copies_.add(entry.first, event.local);
+            refile(entry);
             break;
         case Kind::returned:
             on_returned(child, entry);
             break;
         case Kind::allocated:
-            if (has_alloc(job.progress)) {
-                order_go(entry);
-            } else if (event.R.empty()) {
-                refuse_alloc(entry, event.note);
-            } else if (!is_ending(job.progress) && !std::exchange(job.given()->is_alloc_asked, true)) {
-                TapOp& op = ask(TapOp::Kind::alloc, entry);
-                op.child = job.given()->child;
-                op.queue = job.facts.queue;
-                op.local = job.given()->local;
-                op.R = event.R;
-            }
+            on_allocated(entry, event);
             break;
         case Kind::started:
             if (!has_start(job.progress) && asked.add_new(AskedOnce::Step::start)) {
@@ -224,6 +221,31 @@ void RouteTable::apply(Child& child, Entry& entry, const ChildEvent& event) {
         case Kind::cleaned:
             on_cleaned(entry);
             break;
+    }
+}
+
+/// The child's scheduler chose among the jobs that are there. It has not started any: one that a better job passes
+/// over, which is on its way there, gives its cores back.
+void RouteTable::on_allocated(Entry& entry, const ChildEvent& event) {
+    Job& job = entry.second;
+    Given& given = *job.given();
+    if (has_alloc(job.progress)) {
+        order_go(entry);
+    } else if (event.R.empty()) {
+        refuse_alloc(entry, event.note);
+    } else if (is_ending(job.progress) || given.is_alloc_asked) {
+        return;
+    } else if (!given.may_have_alloc && hand_down_.is_passed_over(entry.first, rules())) {
+        recall(entry);
+    } else {
+        given.is_alloc_asked = true;
+        given.may_have_alloc = true;
+        TapOp& op = ask(TapOp::Kind::alloc, entry);
+        op.child = given.child;
+        op.queue = job.facts.queue;
+        op.local = given.local;
+        op.R = event.R;
+        refile(entry);
     }
 }
 
@@ -246,7 +268,6 @@ void RouteTable::on_returned(Child& child, Entry& entry) {
     // An allocation that the plugin has been asked for may still come on record; on_alloc() then finds it without a
     // child.
     take_back(entry);
-    give_if_possible(entry);
 }
 
 void RouteTable::on_failed(Entry& entry, const ChildEvent& event) {
@@ -266,6 +287,7 @@ void RouteTable::on_cleaned(Entry& entry) {
     if ((has_alloc(job.progress) || job.given()->is_alloc_asked) &&
         job.routed()->asked.add_new(AskedOnce::Step::clean)) {
         ask(TapOp::Kind::clean, entry);
+        refile(entry);
     }
 }
 
@@ -343,6 +365,23 @@ std::int64_t RouteTable::own_jobs() const {
         count += child.own_jobs;
     }
     return count;
+}
+
+std::int64_t RouteTable::own_cores(const std::vector<std::string>& serves) const {
+    std::int64_t cores = own_cores_;
+    for (const JobId id : hosts_) {
+        const RouteJob& host = jobs_.at(id);
+        const bool is_for_these = std::any_of(
+            host.facts.serves.begin(), host.facts.serves.end(),
+            [&](const std::string& queue) { return std::find(serves.begin(), serves.end(), queue) != serves.end(); });
+        const auto child = children_.find(id);
+        if (!is_for_these && has_alloc(host.progress)) {
+            cores += host.facts.cores;
+        } else if (is_for_these && child != children_.end()) {
+            cores += child->second.own_cores;
+        }
+    }
+    return cores;
 }
 
 std::int64_t RouteTable::waiting() const {

@@ -32,48 +32,14 @@ bool RouteTable::can_serve(JobId host, const Child& child, const Entry& entry) c
            std::find(child.serves.begin(), child.serves.end(), job.facts.queue) != child.serves.end();
 }
 
-/// The least loaded child that may have the job gets it: fewest jobs a core, then the lowest id. O(children).
-void RouteTable::give_if_possible(Entry& entry) {
+void RouteTable::give(Entry& entry, JobId child) {
     auto& [id, job] = entry;
-    if (!is_synced_ || !job.is_unplaced() || job.progress != Progress::sched || job.urgency == 0 || job.priority <= 0) {
-        return;
-    }
-    std::map<JobId, Child>::value_type* best = nullptr;
-    for (auto& candidate : children_) {
-        if (!can_serve(candidate.first, candidate.second, entry)) {
-            continue;
-        }
-        const auto load = static_cast<std::int64_t>(candidate.second.given.size()) + 1;
-        const auto best_load = best != nullptr ? static_cast<std::int64_t>(best->second.given.size()) + 1 : 0;
-        if (best == nullptr || load * std::max<std::int64_t>(1, best->second.cores) <
-                                   best_load * std::max<std::int64_t>(1, candidate.second.cores)) {
-            best = &candidate;
-        }
-    }
-    if (best != nullptr) {
-        job.routed()->holder = GiveAsked{best->first};
-        best->second.given.insert(id);
-        TapOp& op = ask(TapOp::Kind::give, entry);
-        op.child = best->first;
-        op.queue = job.facts.queue;
-    }
-}
-
-/// Gives what waits for one of these queues, highest priority first, then oldest. O(jobs log jobs).
-void RouteTable::give_waiting(const std::vector<std::string>& queues) {
-    std::vector<Entry*> waiting;
-    for (Entry& entry : jobs_) {
-        if (entry.second.is_unplaced() &&
-            std::find(queues.begin(), queues.end(), entry.second.facts.queue) != queues.end()) {
-            waiting.push_back(&entry);
-        }
-    }
-    std::sort(waiting.begin(), waiting.end(), [](const Entry* a, const Entry* b) {
-        return a->second.priority != b->second.priority ? a->second.priority > b->second.priority : a->first < b->first;
-    });
-    for (Entry* entry : waiting) {
-        give_if_possible(*entry);
-    }
+    job.routed()->holder = GiveAsked{child};
+    children_.at(child).given.insert(id);
+    TapOp& op = ask(TapOp::Kind::give, entry);
+    op.child = child;
+    op.queue = job.facts.queue;
+    refile(entry);
 }
 
 /// The job is with nobody again; nothing of it ran.
@@ -88,6 +54,7 @@ void RouteTable::take_back(Entry& entry) {
     if (job.routed() != nullptr) {
         job.routed()->holder = Unplaced{};
     }
+    refile(entry);
 }
 
 /// REQUIRES: its allocation is neither on record nor on its way there.
@@ -155,6 +122,13 @@ void RouteTable::order_go(const Entry& entry) {
     }
 }
 
+/// The job runs here, by this instance's scheduler.
+void RouteTable::hold(const Entry& entry, Own& own) {
+    if (entry.second.facts.upstream == 0 && entry.second.facts.serves.empty()) {
+        own_cores_ += entry.second.facts.cores - std::exchange(own.cores, entry.second.facts.cores);
+    }
+}
+
 /// Of a job that has a copy which waits.
 void RouteTable::order_priority(const Entry& entry) {
     Order change;
@@ -209,6 +183,7 @@ void RouteTable::tap_failed(JobId id, TapOp::Kind kind) {
     const auto entry = jobs_.find(id);
     if (kind == TapOp::Kind::give && entry != jobs_.end() && entry->second.given() == nullptr) {
         take_back(*entry);
+        hand_down_.set(id, {});  // the journal is about to say why
     }
 }
 
@@ -229,6 +204,9 @@ void RouteTable::submitted(JobId id, const JournalEvent& event, const JobFacts& 
     job.facts = facts;
     job.may_go = !has_parent_ || facts.upstream == 0;
     own_jobs_ += facts.upstream == 0 && facts.serves.empty() && jobs_.count(id) == 0 ? 1 : 0;
+    if (!facts.serves.empty()) {
+        hosts_.insert(id);
+    }
     jobs_.insert_or_assign(id, std::move(job));
 }
 
@@ -275,7 +253,7 @@ void RouteTable::event(JobId id, const JournalEvent& event) {
             break;
         case Kind::clean:
             on_clean(found);
-            break;
+            return;
         case Kind::memo_uri:
             job.uri = event.note;
             break;
@@ -288,6 +266,7 @@ void RouteTable::event(JobId id, const JournalEvent& event) {
         case Kind::prolog_start:
             break;
     }
+    refile(entry);
 }
 
 /// Priority 0 without urgency 0: a limit of this instance holds the job back. If its allocation is on its way to the
@@ -300,8 +279,9 @@ void RouteTable::on_priority(Entry& entry, std::int64_t priority) {
     }
     const Given* given = job.given();
     if (given == nullptr) {
-        give_if_possible(entry);
-    } else if (job.is_held_back() && !given->is_alloc_asked) {
+        return;
+    }
+    if (job.is_held_back() && !given->is_alloc_asked) {
         recall(entry);
     } else if (is_new && given->is_sent && !job.is_held_back()) {
         order_priority(entry);
@@ -330,7 +310,6 @@ void RouteTable::on_route(Entry& entry, JobId child) {
         if (job.given() != nullptr) {
             recall(entry);
         }
-        give_if_possible(entry);
         return;
     }
     if (job.holder() != child) {
@@ -338,16 +317,12 @@ void RouteTable::on_route(Entry& entry, JobId child) {
     }
     if (is_synced_ && children_.find(child) == children_.end()) {  // it ended in the meantime
         take_back(entry);
-        give_if_possible(entry);
         return;
     }
     job.routed()->holder = Given{child};
     children_[child].given.insert(entry.first);
-    if (job.is_held_back()) {
+    if (job.is_held_back() || (is_synced_ && drained_.count(child) > 0)) {  // since the plugin was asked
         recall(entry);
-    } else if (is_synced_ && drained_.count(child) > 0) {  // since the plugin was asked
-        recall(entry);
-        give_if_possible(entry);
     } else {
         fetch(entry);
     }
@@ -358,6 +333,7 @@ void RouteTable::on_alloc(Entry& entry, const JournalEvent& event) {
     job.progress = Progress::allocated;
     if (Own* own = std::get_if<Own>(&job.role)) {
         own->R = event.R;
+        hold(entry, *own);
         return;
     }
     if (event.child == 0) {  // this instance's own scheduler was faster than the plugin: the job runs here
@@ -367,7 +343,7 @@ void RouteTable::on_alloc(Entry& entry, const JournalEvent& event) {
         cancel.note = "it runs in the parent";
         order(entry, std::move(cancel));
         take_back(entry);
-        job.role = Own{event.R};
+        hold(entry, job.role.emplace<Own>(Own{event.R}));
         return;
     }
     if (!is_synced_) {
@@ -414,6 +390,11 @@ void RouteTable::on_clean(Jobs::iterator entry) {
     }
     leave_first(entry->second.holder(), id);
     copies_.ended(id);
+    hosts_.erase(id);
+    hand_down_.set(id, {});
+    if (const Own* own = std::get_if<Own>(&entry->second.role)) {
+        own_cores_ -= own->cores;
+    }
     own_jobs_ -= entry->second.facts.upstream == 0 && entry->second.facts.serves.empty() ? 1 : 0;
     jobs_.erase(entry);
     if (!is_routed) {

@@ -12,6 +12,7 @@
 
 #include "libfairshare/base/result.hpp"
 #include "modules/job-route/copy_ids.hpp"
+#include "modules/job-route/hand_down.hpp"
 #include "modules/job-route/journal_event.hpp"
 #include "modules/job-route/messages.hpp"
 #include "modules/job-route/route_job.hpp"
@@ -75,7 +76,9 @@ class RouteTable {
     ///        allow_go() was called for it.
     /// \param patience ticks that a lost child keeps what it has not begun, and that a child is spared a job that it
     ///        returned. At least 1.
-    explicit RouteTable(bool has_parent, std::int64_t patience = 30) : has_parent_(has_parent), patience_(patience) {}
+    /// \param depth jobs that a child gets beyond those for which it has room (HandDown).
+    explicit RouteTable(bool has_parent, std::int64_t patience = 30, std::int64_t depth = HandDown::depth_default)
+        : has_parent_(has_parent), patience_(patience), hand_down_(depth) {}
 
     // ---- facts from this instance's journal ----
     void submitted(JobId id, const JournalEvent& event, const JobFacts& facts);
@@ -111,7 +114,11 @@ class RouteTable {
     /// The instance above has this job's allocation on record.
     void allow_go(JobId id);
 
-    ParentActions take() { return std::exchange(actions_, {}); }
+    /// Hands waiting jobs down first, if anything has changed that matters to that.
+    ParentActions take();
+    /// The cores of the largest child that each queue is to have, attached or not: a job that needs more is given to a
+    /// child all the same, which says why it cannot run. O(queues).
+    void set_expected(std::map<std::string, std::int64_t> cores) { expected_ = std::move(cores); }
     bool is_synced() const { return is_synced_; }
     bool is_routed(JobId id) const;
     std::vector<ChildView> children() const;
@@ -131,6 +138,8 @@ class RouteTable {
     /// Active jobs that did not come from the instance above, here and in the children; these themselves do not count.
     /// O(children).
     std::int64_t own_jobs() const;
+    /// The cores that these hold, and those of instances that serve none of these queues. O(children).
+    std::int64_t own_cores(const std::vector<std::string>& serves) const;
 
   private:
     using Job = RouteJob;
@@ -155,6 +164,7 @@ class RouteTable {
         std::set<JobId> stale;
         std::int64_t done = 0;
         std::int64_t own_jobs = 0;
+        std::int64_t own_cores = 0;
     };
     using Jobs = std::map<JobId, Job>;
     using Entry = Jobs::value_type;
@@ -162,8 +172,16 @@ class RouteTable {
     Child* attached_child(JobId id);
     Child* attached_child(const Entry& entry);
     bool can_serve(JobId host, const Child& child, const Entry& entry) const;
-    void give_if_possible(Entry& entry);
-    void give_waiting(const std::vector<std::string>& queues);
+    HandDown::Job standing_of(const Entry& entry) const;
+    /// Tells hand_down_ where the job stands. To be called after each change of what standing_of() looks at.
+    void refile(const Entry& entry);
+    /// The same of a child.
+    void refile_child(JobId id, const Child& child);
+    std::int64_t ceiling(const std::string& queue) const;
+    HandDown::Rules rules() const;
+    void hand_down();
+    void on_allocated(Entry& entry, const ChildEvent& event);
+    void give(Entry& entry, JobId child);
     void take_back(Entry& entry);
     /// Cancels the copy, if there may be one, and takes the job back.
     void recall(Entry& entry);
@@ -178,6 +196,7 @@ class RouteTable {
     void empty(JobId id, Child& child);
     void order(const Entry& entry, Order order);
     void order_go(const Entry& entry);
+    void hold(const Entry& entry, Own& own);
     void fetch(Entry& entry);
     void settle_all(JobId host, Child& child, const std::vector<KnownJob>& known_jobs);
     void settle(Entry& entry, const KnownJob* known);
@@ -204,6 +223,10 @@ class RouteTable {
     std::set<JobId> drained_;  ///< children, attached or not
     bool are_children_changed_ = false;
     std::int64_t own_jobs_ = 0;
+    std::int64_t own_cores_ = 0;
+    HandDown hand_down_;
+    std::set<JobId> hosts_;  ///< active jobs whose jobspec says that they are child instances
+    std::map<std::string, std::int64_t> expected_;
     ParentActions actions_;
 };
 

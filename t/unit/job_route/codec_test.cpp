@@ -35,6 +35,31 @@ ResourceMap a_map(const std::string& child_R, const std::string& allocation) {
 
 }  // namespace
 
+TEST_CASE("journal: the cores that a jobspec asks for") {
+    const auto cores = [](const std::string& resources) {
+        const auto entry = decode_journal(
+            parsed(R"({"id":1,"events":[],"jobspec":{"resources":)" + resources + R"(,"attributes":{"system":{}}}})")
+                .get());
+        REQUIRE(entry);
+        return entry->facts.cores;
+    };
+    CHECK(cores(R"([{"type":"slot","count":3,"with":[{"type":"core","count":2},{"type":"gpu","count":1}]}])") == 6);
+    CHECK(cores(R"([{"type":"node","count":2,"with":[{"type":"slot","count":3,
+        "with":[{"type":"core","count":{"min":4,"max":9}}]}]}])") == 24);
+    CHECK(cores(R"([{"type":"node","count":2,"exclusive":true}])") == 1);
+    CHECK(cores(R"([{"type":"core","count":-3}])") == 1);
+    CHECK(
+        cores(
+            R"([{"type":"slot","count":4611686018427387904,"with":[{"type":"core","count":4611686018427387904}]}])") ==
+        cores_max);
+    CHECK(cores("7") == 1);
+    std::string deep = R"({"type":"core","count":1})";
+    for (int i = 0; i < 500; i++) {
+        deep = R"({"type":"slot","count":1,"with":[)" + deep + "]}";
+    }
+    CHECK(cores("[" + deep + "]") == 1);
+}
+
 TEST_CASE("attach: what goes in comes out, and errors name the place") {
     Attach attach;
     attach.child = JobId{7};
@@ -234,6 +259,10 @@ TEST_CASE("attach and report: numbers that a sum or a product would not hold") {
     CHECK(decode_attach(parsed(attach + "1073741824}").get()));
     CHECK_FALSE(decode_attach(parsed(attach + "1073741825}").get()));
     CHECK_FALSE(decode_attach(parsed(attach + "-1}").get()));
+    CHECK(decode_attach(parsed(attach + R"(4, "own_cores": 3})").get())->own_cores == 3);
+    CHECK_FALSE(decode_attach(parsed(attach + R"(4, "own_cores": -1})").get()));
+    CHECK_FALSE(decode_report(
+        parsed(R"({"jobid": 1, "session": "s", "seq": 1, "events": [], "own_cores": 1073741825})").get()));
     const auto report = decode_report(parsed(R"({"jobid": 1, "session": "s", "seq": 9223372036854775807,
         "events": [{"id": 1, "name": "start"}, {"id": 1, "name": "clean"}]})")
                                           .get());

@@ -59,7 +59,7 @@ TEST_CASE("a child that is silent though its link is up counts as lost; a report
     REQUIRE(table.attach(an_attach(other_host), {0, true}));
     const auto seconds = [&table](int count) {
         for (int i = 0; i < count; i++) {
-            REQUIRE(table.report({other_host, "s", {}}));
+            REQUIRE(table.report({other_host, "s", {}, 1, 4}));  // it has no room
             table.tick();
         }
         return table.take();

@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: HandDown. See hand_down.hpp.
+#include "modules/job-route/hand_down.hpp"
+
+#include <algorithm>
+#include <queue>
+
+namespace weir::route {
+namespace {
+
+/// Waiting jobs that a pass leaves behind though a child had room, because no child may have them (another user's, or
+/// it returned them): so a pass stays short.
+constexpr int skipped_max = 1000;
+constexpr std::int64_t load_max = 4 * cores_max;  ///< products with cores must fit
+
+}  // namespace
+
+// ---- facts ----
+
+void HandDown::file(JobId id, const Job& job, bool is_in) {
+    const Place place{job.priority, id};
+    const auto change = [&](Places& places) { is_in ? (void)places.insert(place) : (void)places.erase(place); };
+    switch (job.standing) {
+        case Standing::absent:
+            break;
+        case Standing::waits: {
+            auto& classes = waiting_[job.queue];
+            change(classes[job.cores]);
+            if (classes[job.cores].empty()) {
+                classes.erase(job.cores);
+            }
+            if (classes.empty()) {
+                waiting_.erase(job.queue);
+            }
+            break;
+        }
+        case Standing::asked:
+        case Standing::ahead:
+            change(children_[job.child].waiting);
+            break;
+        case Standing::busy:
+            children_[job.child].busy_cores += is_in ? job.cores : -job.cores;
+            break;
+    }
+    const auto child = children_.find(job.child);
+    if (child != children_.end() && !child->second.is_known && child->second.waiting.empty() &&
+        child->second.busy_cores == 0) {
+        children_.erase(child);
+    }
+}
+
+void HandDown::set(JobId id, const Job& job) {
+    const auto found = jobs_.find(id);
+    const Record old = found != jobs_.end() ? found->second : Record{};
+    if (old.job == job) {
+        return;
+    }
+    is_due_ = true;
+    file(id, old.job, false);
+    if (job.standing == Standing::absent) {
+        jobs_.erase(id);
+        return;
+    }
+    file(id, job, true);
+    jobs_.insert_or_assign(id, Record{job, old.job.child == job.child ? old.ticks : 0, old.patience});
+}
+
+void HandDown::set_child(JobId id, const ChildFacts& facts) {
+    Child& child = children_[id];
+    is_due_ = is_due_ || !child.is_known || child.facts != facts;
+    child.facts = facts;
+    child.is_known = true;
+}
+
+void HandDown::remove_child(JobId id) {
+    const auto child = children_.find(id);
+    if (child == children_.end()) {
+        return;
+    }
+    child->second.facts = {};
+    child->second.is_known = false;
+    if (child->second.waiting.empty() && child->second.busy_cores == 0) {
+        children_.erase(child);
+    }
+}
+
+void HandDown::tick() {
+    for (auto& [id, child] : children_) {
+        for (const Place& place : child.waiting) {
+            Record& record = jobs_.at(place.id);
+            is_due_ = ++record.ticks == record.patience || is_due_;
+        }
+    }
+}
+
+// ---- a plan ----
+
+/// One pass over those who wait, in their order. Room and depth only shrink in it.
+class HandDown::Pass {
+  public:
+    Pass(const HandDown& plan, const Rules& rules);
+    std::vector<Move> run();
+    bool is_passed_over(JobId id);
+
+  private:
+    static constexpr std::size_t npos = SIZE_MAX;
+    struct Budget {
+        JobId id;
+        const Child* child = nullptr;
+        std::int64_t room = 0;
+        std::int64_t load = 0;  ///< cores that are held or that jobs wait for
+        std::int64_t ahead = 0;
+        std::int64_t ahead_cores = 0;
+        std::vector<std::pair<std::int64_t, std::int64_t>> coming;  ///< (priority, cores) that take room of it
+    };
+    struct Class {
+        std::int64_t cores = 0;
+        std::vector<std::size_t> children;  ///< of budgets_, that serve the queue and are large enough
+    };
+    struct Source {
+        Places::const_iterator next;
+        Places::const_iterator end;
+        std::size_t budget = npos;    ///< of the child that has them
+        const Class* kind = nullptr;  ///< null: of jobs that a child has
+    };
+
+    const Class& class_of(const std::string& queue, std::int64_t cores);
+    void push(std::size_t source);
+    bool may_go_ahead(const Budget& budget, std::int64_t cores, std::int64_t depth) const;
+    template <typename Fits>
+    std::size_t pick(const Class& kind, JobId job, std::size_t except, Fits fits) const;
+    std::size_t pick_room(const Class& kind, JobId job, std::size_t except) const;
+    std::size_t pick_ahead(const Class& kind, JobId job, std::size_t except) const;
+    void charge(std::size_t budget, std::int64_t cores);
+    void charge_coming(std::size_t budget, std::int64_t cores, std::int64_t priority);
+    bool place_waiting(const Place& place, const Class& kind);
+    void place_given(const Place& place, std::size_t holder);
+    void judge(const Budget& budget, const Record& record);
+    void move(JobId id, std::size_t from, std::size_t to, bool is_stuck = false);
+
+    const HandDown& plan_;
+    const Rules& rules_;
+    std::vector<Budget> budgets_;
+    std::map<std::pair<std::string, std::int64_t>, Class> classes_;
+    std::vector<Source> sources_;
+    using Head = std::pair<Place, std::size_t>;
+    std::priority_queue<Head, std::vector<Head>, std::greater<>> heads_;
+    int skipped_ = 0;
+    JobId judged_;
+    bool is_passed_over_ = false;
+    std::vector<Move> moves_;
+};
+
+HandDown::Pass::Pass(const HandDown& plan, const Rules& rules) : plan_(plan), rules_(rules) {
+    for (const auto& [id, child] : plan.children_) {
+        const std::int64_t held = child.busy_cores + child.facts.own_cores;
+        const std::int64_t room = child.facts.is_open ? std::max<std::int64_t>(0, child.facts.cores - held) : 0;
+        budgets_.push_back({id, &child, room, std::clamp<std::int64_t>(held, 0, load_max), 0, 0, {}});
+    }
+    for (std::size_t i = 0; i < budgets_.size(); i++) {
+        const Places& places = budgets_[i].child->waiting;
+        sources_.push_back({places.begin(), places.end(), i, nullptr});
+    }
+    for (const auto& [queue, classes] : plan.waiting_) {
+        for (const auto& [cores, places] : classes) {
+            if (const Class& kind = class_of(queue, cores); !kind.children.empty()) {
+                sources_.push_back({places.begin(), places.end(), npos, &kind});
+            }
+        }
+    }
+    for (std::size_t i = 0; i < sources_.size(); i++) {
+        push(i);
+    }
+}
+
+const HandDown::Pass::Class& HandDown::Pass::class_of(const std::string& queue, std::int64_t cores) {
+    const auto [found, is_new] = classes_.try_emplace({queue, cores});
+    if (!is_new) {
+        return found->second;
+    }
+    found->second.cores = cores;
+    std::vector<std::size_t>& children = found->second.children;
+    const std::int64_t ceiling = rules_.ceiling(queue);
+    for (std::size_t i = 0; i < budgets_.size(); i++) {
+        const ChildFacts& facts = budgets_[i].child->facts;
+        if (facts.is_open && std::find(facts.serves.begin(), facts.serves.end(), queue) != facts.serves.end() &&
+            (facts.cores == 0 || cores <= facts.cores || cores > ceiling)) {
+            children.push_back(i);
+        }
+    }
+    return found->second;
+}
+
+void HandDown::Pass::push(std::size_t source) {
+    if (sources_[source].next != sources_[source].end) {
+        heads_.emplace(*sources_[source].next, source);
+    }
+}
+
+bool HandDown::Pass::may_go_ahead(const Budget& budget, std::int64_t cores, std::int64_t depth) const {
+    return budget.ahead < depth || budget.ahead_cores + cores <= budget.child->facts.cores;
+}
+
+/// The least loaded, by cores a core.
+template <typename Fits>
+std::size_t HandDown::Pass::pick(const Class& kind, JobId job, std::size_t except, Fits fits) const {
+    std::size_t best = npos;
+    for (const std::size_t i : kind.children) {
+        const Budget& candidate = budgets_[i];
+        if (i == except || !fits(candidate) || !rules_.may_have(job, candidate.id)) {
+            continue;
+        }
+        const auto size = [](const Budget& budget) { return std::max<std::int64_t>(1, budget.child->facts.cores); };
+        if (best == npos || (candidate.load + kind.cores) * size(budgets_[best]) <
+                                (budgets_[best].load + kind.cores) * size(candidate)) {
+            best = i;
+        }
+    }
+    return best;
+}
+
+std::size_t HandDown::Pass::pick_room(const Class& kind, JobId job, std::size_t except) const {
+    return pick(kind, job, except, [&](const Budget& budget) { return budget.room >= kind.cores; });
+}
+
+std::size_t HandDown::Pass::pick_ahead(const Class& kind, JobId job, std::size_t except) const {
+    return pick(kind, job, except,
+                [&](const Budget& budget) { return may_go_ahead(budget, kind.cores, plan_.depth_); });
+}
+
+void HandDown::Pass::charge(std::size_t index, std::int64_t cores) {
+    Budget& budget = budgets_[index];
+    budget.load = std::min(budget.load + cores, load_max);
+    if (budget.room >= cores) {
+        budget.room -= cores;
+    } else {
+        budget.ahead += 1;
+        budget.ahead_cores += cores;
+    }
+}
+
+/// By a job that the child does not know yet.
+void HandDown::Pass::charge_coming(std::size_t index, std::int64_t cores, std::int64_t priority) {
+    if (budgets_[index].room >= cores) {
+        budgets_[index].coming.emplace_back(priority, cores);
+    }
+    charge(index, cores);
+}
+
+void HandDown::Pass::judge(const Budget& budget, const Record& record) {
+    std::int64_t room = budget.room;
+    for (const auto& [priority, cores] : budget.coming) {
+        room += priority > record.job.priority ? cores : 0;
+    }
+    is_passed_over_ = budget.room < record.job.cores && room >= record.job.cores;
+}
+
+void HandDown::Pass::move(JobId id, std::size_t from, std::size_t to, bool is_stuck) {
+    moves_.push_back(
+        {id, from != npos ? budgets_[from].id : JobId{}, to != npos ? budgets_[to].id : JobId{}, is_stuck});
+}
+
+/// \return whether the next of its class may find a child.
+bool HandDown::Pass::place_waiting(const Place& place, const Class& kind) {
+    const JobId id = place.id;
+    std::size_t to = pick_room(kind, id, npos);
+    to = to != npos ? to : pick_ahead(kind, id, npos);
+    if (to != npos) {
+        move(id, npos, to);
+        charge_coming(to, kind.cores, place.priority);
+        return true;
+    }
+    return ++skipped_ < skipped_max && std::any_of(kind.children.begin(), kind.children.end(), [&](std::size_t i) {
+        return budgets_[i].room >= kind.cores || may_go_ahead(budgets_[i], kind.cores, plan_.depth_);
+    });
+}
+
+void HandDown::Pass::place_given(const Place& place, std::size_t holder) {
+    const JobId id = place.id;
+    const Record& record = plan_.jobs_.at(id);
+    const std::int64_t cores = record.job.cores;
+    const Budget& budget = budgets_[holder];
+    const ChildFacts& facts = budget.child->facts;
+    if (record.job.standing == Standing::asked) {
+        charge_coming(holder, cores, place.priority);
+        return;
+    }
+    if (!facts.is_open) {
+        return;
+    }
+    if (id == judged_) {
+        judge(budget, record);
+    }
+    const bool has_room = budget.room >= cores;
+    const bool is_stuck = has_room && record.ticks >= record.patience;
+    const bool is_well = has_room && !is_stuck;
+    const std::size_t to = is_well ? npos : pick_room(class_of(record.job.queue, cores), id, holder);
+    if (to != npos) {
+        move(id, holder, to, is_stuck);
+        charge_coming(to, cores, place.priority);
+    } else if (!has_room && !may_go_ahead(budget, cores, 2 * plan_.depth_)) {
+        const std::size_t other = pick_ahead(class_of(record.job.queue, cores), id, holder);
+        move(id, holder, other);
+        if (other != npos) {
+            charge_coming(other, cores, place.priority);
+        }
+    } else if (!record.job.is_there) {
+        charge_coming(holder, cores, place.priority);
+    } else {
+        charge(holder, cores);
+    }
+}
+
+std::vector<HandDown::Move> HandDown::Pass::run() {
+    while (!heads_.empty()) {
+        const auto [place, index] = heads_.top();
+        heads_.pop();
+        Source& source = sources_[index];
+        ++source.next;
+        if (source.budget != npos) {
+            place_given(place, source.budget);
+            push(index);
+        } else if (place_waiting(place, *source.kind)) {
+            push(index);
+        }
+    }
+    return std::move(moves_);
+}
+
+/// The child knows best that the cores which it gave the job were free.
+bool HandDown::Pass::is_passed_over(JobId id) {
+    judged_ = id;
+    const Job& job = plan_.jobs_.at(id).job;
+    for (Budget& budget : budgets_) {
+        budget.room = budget.id == job.child ? std::max(budget.room, job.cores) : budget.room;
+    }
+    (void)run();
+    return is_passed_over_;
+}
+
+bool HandDown::is_passed_over(JobId id, const Rules& rules) const {
+    return jobs_.count(id) > 0 && Pass(*this, rules).is_passed_over(id);
+}
+
+std::vector<HandDown::Move> HandDown::plan(const Rules& rules) {
+    is_due_ = false;
+    std::vector<Move> moves = Pass(*this, rules).run();
+    for (const Move& move : moves) {
+        std::int64_t& patience = jobs_.at(move.id).patience;
+        patience = move.is_stuck ? std::min(2 * patience, stuck_after_max) : patience;
+    }
+    return moves;
+}
+
+}  // namespace weir::route

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Properties of HandDown's plans over any jobs and children.
+#include <rapidcheck/catch.h>
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <map>
+#include <tuple>
+
+#include "modules/job-route/hand_down.hpp"
+
+namespace {
+
+using weir::route::HandDown;
+using weir::route::JobId;
+using Standing = HandDown::Standing;
+
+constexpr std::int64_t depth = 3;
+
+/// Children and jobs as they stand, beside the plan that is told of them.
+struct Site {
+    HandDown plan{depth};
+    std::map<JobId, HandDown::ChildFacts> children;
+    std::map<JobId, HandDown::Job> jobs;
+
+    void set(JobId id, const HandDown::Job& job) {
+        jobs[id] = job;
+        plan.set(id, job);
+    }
+    std::vector<HandDown::Move> planned() {
+        return plan.plan({[](JobId, JobId) { return true; }, [](const std::string&) { return 100; }});
+    }
+    void carry_out(const std::vector<HandDown::Move>& moves) {
+        for (const HandDown::Move& move : moves) {
+            HandDown::Job job = jobs.at(move.id);
+            RC_ASSERT(job.child == move.from);
+            RC_ASSERT(job.standing == (move.from.value == 0 ? Standing::waits : Standing::ahead));
+            job.child = move.to;
+            job.standing = move.to.value == 0 ? Standing::waits : Standing::ahead;
+            set(move.id, job);
+        }
+    }
+    std::int64_t room(JobId child) const {
+        std::int64_t cores = children.at(child).cores - children.at(child).own_cores;
+        for (const auto& [id, job] : jobs) {
+            cores -= job.standing == Standing::busy && job.child == child ? job.cores : 0;
+        }
+        return cores;
+    }
+    std::vector<HandDown::Job> waiting_in(JobId child) const {
+        std::vector<HandDown::Job> all;
+        for (const auto& [id, job] : jobs) {
+            if (job.child == child && (job.standing == Standing::ahead || job.standing == Standing::asked)) {
+                all.push_back(job);
+            }
+        }
+        return all;
+    }
+};
+
+using JobDraw = std::tuple<unsigned, unsigned, unsigned, unsigned>;
+
+/// Two or three children; one in four serves another queue. Few different priorities and sizes, so that they tie.
+Site a_site() {
+    Site site;
+    const auto sizes = *rc::gen::container<std::vector<unsigned>>(3, rc::gen::inRange(0U, 9U));
+    for (std::uint64_t id = 1; id <= sizes.size(); id++) {
+        const unsigned size = sizes[id - 1];
+        site.children[JobId{id}] = {{size == 3 ? "debug" : "batch"}, size, size % 2, size != 1};
+        site.plan.set_child(JobId{id}, site.children[JobId{id}]);
+    }
+    const auto jobs = *rc::gen::container<std::vector<JobDraw>>(rc::gen::tuple(
+        rc::gen::inRange(0U, 12U), rc::gen::inRange(0U, 4U), rc::gen::inRange(1U, 4U), rc::gen::inRange(1U, 6U)));
+    std::uint64_t id = 10;
+    for (const auto& [standing, child, priority, cores] : jobs) {
+        HandDown::Job job{Standing::waits, {}, priority, cores, "batch", true};
+        if (child != 0 && standing < 4) {
+            job.child = JobId{child};
+            job.standing = standing == 0 ? Standing::busy : standing == 1 ? Standing::asked : Standing::ahead;
+        }
+        site.set(JobId{id++}, job);
+    }
+    return site;
+}
+
+}  // namespace
+
+// Mutant: modules/job-route/hand_down.cpp: const bool is_well = has_room && !is_stuck; => const bool is_well = true;
+TEST_CASE("hand down: no job waits that an idle child with room could run", "[property]") {
+    rc::prop("after each plan", [] {
+        Site site = a_site();
+        site.carry_out(site.planned());
+        for (const auto& [child, facts] : site.children) {
+            if (!facts.is_open || facts.serves.front() != "batch" || !site.waiting_in(child).empty()) {
+                continue;
+            }
+            for (const auto& [id, job] : site.jobs) {
+                const bool is_movable = job.standing == Standing::waits ||
+                                        (job.standing == Standing::ahead && site.children.at(job.child).is_open &&
+                                         site.room(job.child) < job.cores);
+                RC_LOG() << "job " << id.value << ", child " << child.value << '\n';
+                RC_ASSERT(!is_movable || job.cores > site.room(child));
+            }
+        }
+    });
+}
+
+// Mutant: modules/job-route/hand_down.cpp: may_go_ahead(budget, cores, 2 * plan_.depth_) => may_go_ahead(budget, cores,
+// plan_.depth_ - 1)
+TEST_CASE("hand down: a plan that was carried out leaves nothing to move", "[property]") {
+    rc::prop("so nothing goes back and forth", [] {
+        Site site = a_site();
+        site.carry_out(site.planned());
+        site.carry_out(site.planned());
+        RC_ASSERT(site.planned().empty());
+    });
+}
+
+// Mutant: modules/job-route/hand_down.cpp: return budget.ahead < depth || => return budget.ahead < 99 ||
+TEST_CASE("hand down: what waits in a child is bounded", "[property]") {
+    rc::prop("by room, depth and size", [] {
+        Site site = a_site();
+        site.carry_out(site.planned());
+        for (const auto& [child, facts] : site.children) {
+            const std::vector<HandDown::Job> waiting = site.waiting_in(child);
+            const bool is_all_ahead = std::none_of(waiting.begin(), waiting.end(), [](const HandDown::Job& job) {
+                return job.standing == Standing::asked;
+            });
+            if (facts.is_open && is_all_ahead) {
+                const std::int64_t room = std::max<std::int64_t>(0, site.room(child));
+                RC_ASSERT(static_cast<std::int64_t>(waiting.size()) <= room + std::max(2 * depth, facts.cores));
+            }
+        }
+    });
+}
+
+// Mutant: modules/job-route/hand_down.hpp: b.priority <=> a.priority; => a.priority <=> b.priority;
+TEST_CASE("hand down: a better job of the same size is not left behind", "[property]") {
+    rc::prop("while a worse one is handed down", [] {
+        Site site = a_site();
+        const std::vector<HandDown::Move> moves = site.planned();
+        site.carry_out(moves);
+        for (const HandDown::Move& move : moves) {
+            if (move.to.value == 0 || move.from.value != 0) {
+                continue;
+            }
+            const HandDown::Job& given = site.jobs.at(move.id);
+            for (const auto& [id, job] : site.jobs) {
+                const bool is_better =
+                    job.priority > given.priority || (job.priority == given.priority && id < move.id);
+                RC_ASSERT(!(job.standing == Standing::waits && job.cores == given.cores && is_better));
+            }
+        }
+    });
+}

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// HandDown: who gets a job, who keeps it, and when it is moved.
+#include <catch2/catch.hpp>
+#include <limits>
+
+#include "modules/job-route/hand_down.hpp"
+
+namespace {
+
+using weir::route::HandDown;
+using weir::route::JobId;
+using Moves = std::vector<HandDown::Move>;
+using Standing = HandDown::Standing;
+
+constexpr JobId left{1};
+constexpr JobId right{2};
+
+HandDown::ChildFacts of_cores(std::int64_t cores, std::int64_t own = 0) {
+    return {{"batch"}, cores, own, true};
+}
+
+HandDown two_children(std::int64_t cores, std::int64_t depth = 2) {
+    HandDown plan(depth);
+    plan.set_child(left, of_cores(cores));
+    plan.set_child(right, of_cores(cores));
+    return plan;
+}
+
+HandDown::Job a_job(Standing standing, std::int64_t cores, JobId child = {}, std::int64_t priority = 16) {
+    return {standing, child, priority, cores, "batch", true};
+}
+
+Moves planned(HandDown& plan) {
+    return plan.plan({[](JobId, JobId) { return true; }, [](const std::string&) { return 100; }});
+}
+
+/// Carries a plan out, as if each job were on record at once.
+Moves carried_out(HandDown& plan, std::int64_t cores) {
+    Moves moves = planned(plan);
+    for (const HandDown::Move& move : moves) {
+        plan.set(move.id, move.to.value == 0 ? a_job(Standing::waits, cores) : a_job(Standing::ahead, cores, move.to));
+    }
+    return moves;
+}
+
+}  // namespace
+
+TEST_CASE("hand down: to the least loaded with room, in the order of priority, then of age") {
+    HandDown plan = two_children(4);
+    plan.set(JobId{12}, a_job(Standing::waits, 2));
+    plan.set(JobId{11}, a_job(Standing::waits, 2));
+    plan.set(JobId{13}, a_job(Standing::waits, 3, {}, 50));
+    CHECK(planned(plan) == Moves{{JobId{13}, {}, left}, {JobId{11}, {}, right}, {JobId{12}, {}, right}});
+    CHECK_FALSE(plan.is_due());
+}
+
+TEST_CASE("hand down: beyond its room a child gets the depth, or a load of its size; the rest waits") {
+    HandDown plan(2);
+    plan.set_child(left, of_cores(4));
+    for (std::uint64_t id = 10; id < 30; id++) {
+        plan.set(JobId{id}, a_job(Standing::waits, 1));
+    }
+    CHECK(carried_out(plan, 1).size() == 8);  // 4 fit, and 4 more are a load of 4 cores
+    HandDown large(2);
+    large.set_child(left, of_cores(4));
+    for (std::uint64_t id = 10; id < 30; id++) {
+        large.set(JobId{id}, a_job(Standing::waits, 4));
+    }
+    CHECK(carried_out(large, 4).size() == 3);
+    large.set(JobId{10}, a_job(Standing::absent, 4));
+    CHECK(carried_out(large, 4) == Moves{{JobId{13}, {}, left}});
+}
+
+TEST_CASE("hand down: a job behind one that does not fit is given for backfilling") {
+    HandDown plan = two_children(4, 1);
+    plan.set(JobId{1}, a_job(Standing::busy, 3, left));
+    plan.set(JobId{2}, a_job(Standing::busy, 3, right));
+    plan.set(JobId{10}, a_job(Standing::waits, 4));
+    plan.set(JobId{11}, a_job(Standing::waits, 4));
+    plan.set(JobId{12}, a_job(Standing::waits, 4));
+    plan.set(JobId{13}, a_job(Standing::waits, 1));
+    CHECK(planned(plan) == Moves{{JobId{10}, {}, left}, {JobId{11}, {}, right}, {JobId{13}, {}, left}});
+}
+
+TEST_CASE("hand down: what waits in one child goes to another that has room; a give on its way stays") {
+    HandDown plan = two_children(4);
+    plan.set(JobId{1}, a_job(Standing::busy, 4, left));
+    plan.set(JobId{10}, a_job(Standing::ahead, 4, left));
+    plan.set_child(right, of_cores(4, 4));
+    CHECK(planned(plan).empty());
+    plan.set_child(right, of_cores(4));
+    CHECK(planned(plan) == Moves{{JobId{10}, left, right}});
+    plan.set(JobId{10}, a_job(Standing::asked, 4, left));
+    CHECK(planned(plan).empty());
+}
+
+TEST_CASE("hand down: room goes to the first in order, wherever it waits") {
+    HandDown plan = two_children(4);
+    plan.set(JobId{1}, a_job(Standing::busy, 4, left));
+    plan.set(JobId{10}, a_job(Standing::ahead, 3, left, 50));
+    plan.set(JobId{11}, a_job(Standing::ahead, 3, right));
+    CHECK(planned(plan) == Moves{{JobId{10}, left, right}});
+}
+
+TEST_CASE("hand down: a change of order gives room to the better job, and takes back what is too much") {
+    HandDown plan(1);
+    plan.set_child(left, of_cores(2));
+    plan.set(JobId{1}, a_job(Standing::busy, 2, left));
+    plan.set(JobId{10}, a_job(Standing::ahead, 2, left));
+    plan.set(JobId{11}, a_job(Standing::waits, 2, {}, 50));
+    CHECK(planned(plan) == Moves{{JobId{11}, {}, left}});
+    plan.set(JobId{11}, a_job(Standing::ahead, 2, left, 50));
+    CHECK(planned(plan).empty());  // up to twice the depth
+    plan.set(JobId{12}, a_job(Standing::waits, 2, {}, 60));
+    plan.set(JobId{12}, a_job(Standing::ahead, 2, left, 60));
+    CHECK(planned(plan) == Moves{{JobId{10}, left, {}}});
+}
+
+TEST_CASE("hand down: a job that fits and does not start goes to another after a while, if that has room") {
+    HandDown plan = two_children(4);
+    plan.set(JobId{10}, a_job(Standing::ahead, 4, left));
+    plan.tick();
+    CHECK(planned(plan).empty());
+    plan.set(JobId{10}, a_job(Standing::ahead, 4, left, 20));  // another priority does not begin the wait anew
+    (void)planned(plan);
+    plan.tick();
+    CHECK(plan.is_due());
+    CHECK(planned(plan) == Moves{{JobId{10}, left, right, true}});
+    plan.set_child(right, of_cores(4, 1));
+    CHECK(planned(plan).empty());
+}
+
+TEST_CASE("hand down: a child that starts a worse job gives its cores to the better one that is coming") {
+    HandDown plan = two_children(2);
+    const HandDown::Rules rules{[](JobId, JobId) { return true; }, [](const std::string&) { return 100; }};
+    plan.set(JobId{1}, a_job(Standing::busy, 2, left));
+    plan.set(JobId{11}, a_job(Standing::ahead, 2, right, 10));
+    CHECK_FALSE(plan.is_passed_over(JobId{11}, rules));
+    plan.set(JobId{10}, a_job(Standing::ahead, 2, left, 20));
+    CHECK(plan.is_passed_over(JobId{11}, rules));
+    plan.set(JobId{2}, a_job(Standing::busy, 2, right));  // its end is not on record yet
+    CHECK(plan.is_passed_over(JobId{11}, rules));
+    plan.set(JobId{2}, {});
+    plan.set(JobId{10}, a_job(Standing::ahead, 2, left, 10));  // older, not better
+    CHECK_FALSE(plan.is_passed_over(JobId{11}, rules));
+    plan.set(JobId{10}, a_job(Standing::asked, 2, right, 20));
+    CHECK(plan.is_passed_over(JobId{11}, rules));
+    plan.set(JobId{10}, a_job(Standing::ahead, 2, right, 20));  // there: the child had a reason
+    CHECK_FALSE(plan.is_passed_over(JobId{11}, rules));
+    HandDown::Job sent = a_job(Standing::ahead, 2, right, 20);
+    sent.is_there = false;
+    plan.set(JobId{10}, sent);
+    CHECK(plan.is_passed_over(JobId{11}, rules));
+    plan.set(JobId{10}, a_job(Standing::waits, 3, {}, 20));  // too large
+    CHECK_FALSE(plan.is_passed_over(JobId{11}, rules));
+}
+
+TEST_CASE("hand down: only to children that are open, large enough, serve the queue and may have it") {
+    HandDown plan(2);
+    plan.set_child(left, of_cores(2));
+    plan.set_child(right, {{"debug"}, 8, 0, true});
+    plan.set_child(JobId{3}, {{"batch"}, 8, 0, false});
+    plan.set_child(JobId{4}, of_cores(8));
+    plan.set(JobId{10}, a_job(Standing::waits, 4));
+    CHECK(plan.plan({[](JobId, JobId child) { return child != JobId{4}; }, [](const std::string&) { return 8; }})
+              .empty());
+    CHECK(planned(plan) == Moves{{JobId{10}, {}, JobId{4}}});
+    plan.remove_child(JobId{4});
+    CHECK(planned(plan).empty());
+    const auto small = [](const std::string&) { return 2; };
+    CHECK(plan.plan({[](JobId, JobId) { return true; }, small}) == Moves{{JobId{10}, {}, left}});  // it says why not
+}
+
+TEST_CASE("hand down: the number of cores has no effect on its arithmetic") {
+    HandDown plan(2);
+    plan.set_child(left, of_cores(weir::route::cores_max));
+    plan.set_child(right, of_cores(weir::route::cores_max, weir::route::cores_max));
+    for (std::uint64_t id = 10; id < 30; id++) {
+        plan.set(JobId{id}, a_job(Standing::waits, weir::route::cores_max));
+    }
+    CHECK(planned(plan).size() == 5);
+}
