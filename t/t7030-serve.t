@@ -75,18 +75,23 @@ test_expect_success 'the first events are the viewer, all rows with the figures 
 	id=$(weir submit --user carol -n 2 --simulate=0.2s done) && { weir output --wait $id 2>/dev/null || :; } &&
 	FLUX_URI=local://$WEIR_RUNDIR/local-0 wait_until job-priority.usage "{}" "[.nodes[].running_cores] | add == 0" &&
 	weir share show --json >show.json &&
-	python3 "$SERVE_CLIENT" "$(serve_url page)" events "\"tree\" in seen and \"pictures\" in seen" >first &&
+	python3 "$SERVE_CLIENT" "$(serve_url page)" events "\"past\" in seen and \"pictures\" in seen" >first &&
 	python3 - <<-\EOF
 	from serving import *
 	events = [json.loads(line) for line in open("first")]
 	same(events[0][0], "hello")
-	tree = [data for name, data in events if name == "tree"][-1]
+	for name, data in events:
+	    if name == "tree":
+	        tree = data
+	    for row in data["rows"] if name == "rows" else []:
+	        tree["rows"][row[0]][1:9] = row[1:]
 	shown = load("show.json")
 	same(tree["revision"], shown["revision"])
 	keys = ("path", "shares", "entitled", "used", "usage_core_s", "level_fs", "factor", "running_cores", "pending_jobs")
-	same({tuple(row) for row in tree["rows"]}, {tuple(n.get(k) for k in keys) for n in shown["nodes"]})
+	same({tuple(row[:9]) for row in tree["rows"]}, {tuple(n.get(k) for k in keys) for n in shown["nodes"]})
+	same((tree["of"], {row[0]: row[9] for row in tree["rows"]}), (5, {"physics": 2, "physics/@alice": 0, "physics/@bob": 0, "chem": 1, "chem/@carol": 0}))
 	assert {row[3] for row in tree["rows"]} == {0, 1}, tree
-	pictures = [data for name, data in events if name == "pictures"][-1]
+	pictures = {part: svg for name, data in events if name == "pictures" for part, svg in data.items()}
 	same(sorted(pictures), ["forgetting", "instances", "queue"])
 	assert "No job is pending" in pictures["queue"] and "data-instance=\"top\"" in pictures["instances"], pictures
 	EOF
@@ -140,6 +145,40 @@ test_expect_success 'a page that is only read refuses changes; one with --edit t
 	EOF
 	weir share show --json >base.json && python3 edit.py && weir share history --json >history.json && stop_serve editing &&
 	test "$(field history.json "[r[\"reason\"] for r in d[\"revisions\"]][-2:]")" = "['\''tried'\'', '\''back to revision 2'\'']"
+'
+test_expect_success 'of a large tree the levels on top are sent at once, and below them what a viewer opens or searches' '
+	python3 - >large.toml <<-\EOF &&
+	for a in range(30):
+	    print(f"\"a{a:02}\" = 1")
+	    for u in range(99):
+	        print(f"\"a{a:02}/@u{a:02}x{u:02}\" = 1")
+	EOF
+	cp shares.toml before.toml && weir share apply -m large large.toml --yes >/dev/null && cat >open.py <<-\EOF &&
+	from serving import *
+	paths = lambda data: [row[0] for row in data["rows"]]
+	def wish(of, **wanted):
+	    return client.get(url, "/api/open", ["Content-Type: application/json"], "POST", json.dumps({"viewer": of, **wanted}))[0]
+	tops, stream, trees = [f"a{a:02}" for a in range(30)], client.events(url), []
+	hello = next(stream)[1]
+	def after(status, holds):
+	    same(status, 200)
+	    for name, data in stream:
+	        if name == "tree":
+	            trees.append((len(data["rows"]), len(json.dumps(data))))
+	            if holds(data):
+	                return data
+	first = after(200, lambda data: data["of"] == 3000 and paths(data) == tops)
+	same({row[9] > 0 for row in first["rows"]}, {True})
+	opened = after(wish(hello["viewer"], open=["a07"]), lambda data: len(data["rows"]) == 129)
+	same([p for p in paths(opened) if "/" in p], [f"a07/@u07x{u:02}" for u in range(99)])
+	found = after(wish(hello["viewer"], search="U19X98"), lambda data: len(data["rows"]) == 2)
+	same(paths(found), ["a19", "a19/@u19x98"])
+	after(wish(hello["viewer"], all=True), lambda data: len(data["rows"]) == 3000)
+	same(wish(hello["viewer"] + 1, open=[]), 404)
+	same(client.get(url, "/api/open", method="POST", body="{}")[0], 400)
+	print("rows and bytes of each tree:", trees)
+	EOF
+	python3 open.py && weir share apply -m small before.toml --yes >/dev/null
 '
 test_expect_success '/metrics is what weir metrics says, for who has the token; two jobs of which one is not there are no server error' '
 	python3 - <<-\EOF

@@ -6,6 +6,30 @@
 
 namespace weir::cmd {
 
+namespace {
+
+ShareNode share_node_of(const json_t* entry) {
+    ShareNode node;
+    node.path = text_at(entry, "path");
+    node.is_user = text_at(entry, "kind") == "user";
+    node.shares = integer_at(entry, "shares");
+    node.entitled = number_at(entry, "entitled");
+    node.used = number_at(entry, "used");
+    node.usage_core_s = number_at(entry, "usage_core_s");
+    node.charged_core_us = integer_at(entry, "charged_core_us");
+    if (has_number(entry, "level_fs")) {
+        node.level_fs = number_at(entry, "level_fs");
+    }
+    if (has_number(entry, "factor")) {
+        node.factor = number_at(entry, "factor");
+    }
+    node.running_cores = integer_at(entry, "running_cores");
+    node.pending_jobs = integer_at(entry, "pending_jobs");
+    return node;
+}
+
+}  // namespace
+
 ShareView share_view_of(const json_t* answer) {
     ShareView view;
     view.revision = integer_at(answer, "revision");
@@ -15,22 +39,7 @@ ShareView share_view_of(const json_t* answer) {
     view.time = number_at(answer, "time");
     view.now = number_at(answer, "now");
     for (const json_t* entry : items_at(answer, "nodes")) {
-        ShareNode node;
-        node.path = text_at(entry, "path");
-        node.is_user = text_at(entry, "kind") == "user";
-        node.shares = integer_at(entry, "shares");
-        node.entitled = number_at(entry, "entitled");
-        node.used = number_at(entry, "used");
-        node.usage_core_s = number_at(entry, "usage_core_s");
-        node.charged_core_us = integer_at(entry, "charged_core_us");
-        if (has_number(entry, "level_fs")) {
-            node.level_fs = number_at(entry, "level_fs");
-        }
-        if (has_number(entry, "factor")) {
-            node.factor = number_at(entry, "factor");
-        }
-        node.running_cores = integer_at(entry, "running_cores");
-        node.pending_jobs = integer_at(entry, "pending_jobs");
+        ShareNode node = share_node_of(entry);
         if (!node.path.empty()) {
             view.nodes.push_back(std::move(node));
         }
@@ -43,6 +52,25 @@ ShareView share_view_of(const json_t* answer) {
     view.all_core_s = number_at(json_object_get(answer, "unassociated"), "usage_core_s");
     for (const ShareNode& node : view.nodes) {
         view.all_core_s += node.path.find('/') == std::string::npos ? node.usage_core_s : 0;
+    }
+    return view;
+}
+
+Result<ShareView> top_share_view(Client& client, std::int64_t rows) {
+    Json query = Json::object();
+    query.set("limit", rows);
+    const auto answer = client.call("job-priority.share-rows", query);
+    if (!answer) {
+        return answer.error();
+    }
+    ShareView view;
+    view.revision = integer_at(answer->get(), "revision");
+    view.now = number_at(answer->get(), "now");
+    view.of = static_cast<std::size_t>(integer_at(answer->get(), "of"));
+    for (const json_t* entry : items_at(answer->get(), "rows")) {
+        view.nodes.push_back(share_node_of(entry));
+        view.nodes.back().children = json_is_true(json_object_get(entry, "has_below")) ? 1 : 0;
+        view.all_core_s += view.nodes.back().path.find('/') == std::string::npos ? view.nodes.back().usage_core_s : 0;
     }
     return view;
 }

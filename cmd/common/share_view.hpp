@@ -20,6 +20,7 @@ struct ShareNode {
     std::int64_t charged_core_us = 0;
     std::optional<double> level_fs, factor;
     std::int64_t running_cores = 0, pending_jobs = 0;
+    std::size_t children = 0;  ///< counted by who shows a part of the nodes
 };
 struct ShareView {
     std::int64_t revision = 0;
@@ -27,6 +28,7 @@ struct ShareView {
     double time = 0;               ///< of the revision
     double now = 0;                ///< when it was asked
     std::vector<ShareNode> nodes;  ///< parents before children, without the root
+    std::size_t of = 0;            ///< nodes of the tree, where these are a part of them; 0: these are all
     double all_core_s = 0;         ///< decayed usage of the whole tree and of nobody
     double idle_core_s = 0;        ///< resources that partitions held and no job used, decayed
     double idle = 0;               ///< part of all that partitions and jobs held
@@ -35,5 +37,8 @@ struct ShareView {
 
 ShareView share_view_of(const json_t* answer);
 Result<ShareView> share_view(Client& client);
+/// The levels on top, at most `rows` nodes, of the last evaluation: what job-priority answers at once, however large
+/// the tree is. Without author, reason and text of the revision.
+Result<ShareView> top_share_view(Client& client, std::int64_t rows);
 
 }  // namespace weir::cmd

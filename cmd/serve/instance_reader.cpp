@@ -15,6 +15,9 @@ namespace {
 /// Real seconds after which an instance that does not answer counts as gone.
 constexpr double instance_answer_s = 10;
 
+/// Rows that are there before the tree is.
+constexpr std::int64_t top_rows = 500;
+
 double steady_s() {
     return to_seconds(monotonic_now());
 }
@@ -28,6 +31,8 @@ Result<Client*> InstanceReader::client() {
             return opened.error();
         }
         client_.emplace(std::move(*opened));
+        has_top_ = false;
+        view_.reset();
         ask_at_once();
     }
     return &*client_;
@@ -56,6 +61,57 @@ Result<Client*> InstanceReader::client_of_known_privacy() {
     return open;
 }
 
+Status InstanceReader::read_scene(Client& client, const std::map<uid_t, std::string>& users, InstanceReading& reading) {
+    const double begin = steady_s();
+    auto scene = queue_scene(client, "", begin + instance_offset_s_);
+    Status done = scene ? Status(Done{}) : Status(scene.error());
+    for (const auto& [userid, name] : is_private_&& done ? users : std::map<uid_t, std::string>{}) {
+        auto own = own_scene(client, userid, name, begin + instance_offset_s_, visible_box(scene->top));
+        if (!own) {
+            done = own.error();
+            break;
+        }
+        reading.own.emplace(userid, std::move(*own));
+    }
+    scene_.asked(begin, steady_s());
+    if (done) {
+        reading.scene = std::move(*scene);
+    }
+    return done;
+}
+
+Status InstanceReader::read_due(Client& client, const std::map<uid_t, std::string>& users, InstanceReading& reading) {
+    const double begin = steady_s();
+    if (!has_top_) {
+        auto top = top_share_view(client, top_rows);
+        if (!top) {
+            return top.error();
+        }
+        has_top_ = true;
+        instance_offset_s_ = top->now - steady_s();
+        reading.top = std::move(*top);
+    } else if (scene_.is_due(begin)) {
+        return read_scene(client, users, reading);
+    } else if (tree_.is_due(begin)) {
+        auto view = share_view(client);
+        tree_.asked(begin, steady_s());
+        if (!view) {
+            return view.error();
+        }
+        instance_offset_s_ = view->now - steady_s();
+        view_ = *view;
+        reading.tree = std::move(*view);
+    } else if (usage_.is_due(begin) && view_) {
+        auto usage = usage_facts(client, *view_);
+        usage_.asked(begin, steady_s());
+        if (!usage) {
+            return usage.error();
+        }
+        reading.usage = std::move(*usage);
+    }
+    return Done{};
+}
+
 Result<InstanceReading> InstanceReader::read(const std::map<uid_t, std::string>& users) {
     const auto open = client_of_known_privacy();
     if (!open) {
@@ -63,45 +119,11 @@ Result<InstanceReading> InstanceReader::read(const std::map<uid_t, std::string>&
     }
     InstanceReading reading;
     reading.is_private = is_private_;
-    const auto lost = [&](const Error& error) {
+    if (const Status done = read_due(**open, users, reading); !done) {
         client_.reset();
-        return error;
-    };
-    if (const double begin = steady_s(); tree_.is_due(begin)) {
-        auto view = share_view(**open);
-        tree_.asked(begin, steady_s());
-        if (!view) {
-            return lost(view.error());
-        }
-        instance_offset_s_ = view->now - steady_s();
-        reading.tree = std::move(*view);
+        return done.error();
     }
-    if (const double begin = steady_s(); reading.tree && usage_.is_due(begin)) {
-        auto usage = usage_facts(**open, *reading.tree);
-        usage_.asked(begin, steady_s());
-        if (!usage) {
-            return lost(usage.error());
-        }
-        reading.usage = std::move(*usage);
-    }
-    const double begin = steady_s();
-    reading.now = begin + instance_offset_s_;
-    if (scene_.is_due(begin)) {
-        auto scene = queue_scene(**open, "", reading.now);
-        scene_.asked(begin, steady_s());
-        if (!scene) {
-            return lost(scene.error());
-        }
-        for (const auto& [userid, name] : is_private_ ? users : std::map<uid_t, std::string>{}) {
-            auto own = own_scene(**open, userid, name, reading.now, visible_box(scene->top));
-            if (!own) {
-                return lost(own.error());
-            }
-            reading.own.emplace(userid, std::move(*own));
-        }
-        scene_.asked(begin, steady_s());
-        reading.scene = std::move(*scene);
-    }
+    reading.has_more = is_any_due(steady_s());
     return reading;
 }
 

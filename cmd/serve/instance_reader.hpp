@@ -34,19 +34,21 @@ class Pace {
 
 /// What the instance answered at one moment. Parts that were not due are missing.
 struct InstanceReading {
+    bool has_more = false;         ///< another question is due at once
+    std::optional<ShareView> top;  ///< the first levels, before the tree
     std::optional<ShareView> tree;
     std::optional<QueueScene> scene;
     std::optional<InstanceFacts> usage;
     bool is_private = true;
     std::map<uid_t, QueueScene> own;  ///< of a private instance: with the scene, the jobs of each user asked for
-    double now = 0;                   ///< of the instance, seconds since the epoch
 };
 
 class InstanceReader {
   public:
     explicit InstanceReader(std::string uri) : uri_(std::move(uri)) {}
-    /// Asks what is due; connects again if the instance went away. `users`: who are guests and view, by name. Errors:
-    /// as those of Client and job-priority.
+    /// Asks one question that is due: first the top of the tree, which is answered at once, then queue and instances,
+    /// the tree, and usage. Connects again if the instance went away. `users`: who are guests and view, by name.
+    /// Errors: as those of Client and job-priority.
     Result<InstanceReading> read(const std::map<uid_t, std::string>& users);
     /// The next read() asks for all.
     void ask_at_once();
@@ -60,6 +62,9 @@ class InstanceReader {
 
   private:
     Result<Client*> client_of_known_privacy();
+    Status read_scene(Client& client, const std::map<uid_t, std::string>& users, InstanceReading& reading);
+    Status read_due(Client& client, const std::map<uid_t, std::string>& users, InstanceReading& reading);
+    bool is_any_due(double now) const { return scene_.is_due(now) || tree_.is_due(now) || usage_.is_due(now); }
 
     std::string uri_;
     std::optional<Client> client_;
@@ -68,8 +73,10 @@ class InstanceReader {
     /// The configuration may have a line for each user.
     static constexpr double privacy_least_s = 5;
     Pace tree_, scene_, usage_{usage_least_s}, privacy_{privacy_least_s};
-    bool is_private_ = true;        ///< as long as nothing is known
-    double instance_offset_s_ = 0;  ///< the instance's clock, less the steady one
+    bool has_top_ = false;           ///< of this connection
+    std::optional<ShareView> view_;  ///< of this connection, for the questions that follow
+    bool is_private_ = true;         ///< as long as nothing is known
+    double instance_offset_s_ = 0;   ///< the instance's clock, less the steady one
 };
 
 }  // namespace weir::cmd

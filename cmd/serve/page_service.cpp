@@ -2,6 +2,7 @@
 // Owns: see page_service.hpp.
 #include "cmd/serve/page_service.hpp"
 
+#include "cmd/common/reader.hpp"
 #include "cmd/pictures/instances.hpp"
 #include "cmd/pictures/queue.hpp"
 #include "cmd/serve/page_files.hpp"
@@ -20,6 +21,8 @@ constexpr int quiet_turns_max = 20;
 constexpr std::size_t page_file_bytes_max = 4 << 20;
 /// Questions that wait for the instance; further ones are refused.
 constexpr std::size_t questions_max = 64;
+/// Of what a viewer has open.
+constexpr std::size_t opened_max = 20'000, search_bytes_max = 100;
 
 int status_of(const Error& error) {
     switch (error.code) {
@@ -80,7 +83,8 @@ bool PageService::answer_file(HttpServer::Id id, const HttpRequest& request) {
 }
 
 void PageService::handle(HttpServer::Id id, const HttpRequest& request) {
-    if (request.method != "GET" && (request.method != "POST" || request.path != "/api/change")) {
+    if (request.method != "GET" &&
+        (request.method != "POST" || (request.path != "/api/change" && request.path != "/api/open"))) {
         answer_text(id, 405, "this address is only read");
         return;
     }
@@ -96,7 +100,9 @@ void PageService::handle(HttpServer::Id id, const HttpRequest& request) {
 }
 
 void PageService::answer_asker(HttpServer::Id id, const HttpRequest& request, uid_t asker) {
-    if (request.method == "POST") {
+    if (request.path == "/api/open") {
+        open_rows(id, request, asker);
+    } else if (request.method == "POST") {
         change_shares(id, request, asker);
     } else if (request.path == "/api/events") {
         begin_viewing(id, asker);
@@ -170,8 +176,32 @@ void PageService::answer_later(HttpServer::Id id, std::function<Result<HttpAnswe
     });
 }
 
-std::string PageService::greeting_of(const Viewer& viewer) const {
-    return event_text("hello", "{\"user\":" + json_quoted(viewer.user) +
+/// A viewer says what he has open: the rows come as events, in the order of all others.
+void PageService::open_rows(HttpServer::Id id, const HttpRequest& request, uid_t asker) {
+    const auto wish = Json::parse(request.content_type == "application/json" ? request.body : "");
+    const auto viewer = viewers_.find(wish ? id_at(wish->get(), "viewer") : 0);
+    if (!wish || viewer == viewers_.end() || viewer->second.userid != asker) {
+        answer_text(id, wish ? 404 : 400, wish ? "you have no such stream of events" : "send application/json");
+        return;
+    }
+    Opened opened;
+    opened.is_all = json_is_true(json_object_get(wish->get(), "all"));
+    opened.search = text_at(wish->get(), "search").substr(0, search_bytes_max);
+    for (const json_t* path : items_at(wish->get(), "open")) {
+        if (json_is_string(path) && opened.paths.size() < opened_max) {
+            opened.paths.insert(json_string_value(path));
+        }
+    }
+    Viewer& his = viewer->second;
+    his.has_tree = his.has_tree && his.opened == opened;
+    his.opened = std::move(opened);
+    server_->answer(id, HttpAnswer::of(200, "{}"));
+    tell_viewers();
+    forget_unseen();
+}
+
+std::string PageService::greeting_of(const Viewer& viewer, HttpServer::Id id) const {
+    return event_text("hello", "{\"user\":" + json_quoted(viewer.user) + ",\"viewer\":" + std::to_string(id) +
                                    ",\"may_edit\":" + (options_.may_edit ? "true" : "false") + "}");
 }
 
@@ -184,15 +214,16 @@ void PageService::begin_viewing(HttpServer::Id id, uid_t user) {
     Viewer& viewer = viewers_[id];
     viewer.userid = user;
     viewer.user = users_.name(user);
-    std::string text = greeting_of(viewer);
+    std::string text = greeting_of(viewer, id);
     if (!trouble_.empty()) {
         text += trouble_event(trouble_);
         viewer.has_trouble = true;
     }
-    if (last_.scene) {
-        const Part& part = part_of(user);
-        text += part.tree.is_empty() ? "" : part.tree.whole();
-        viewer.has_tree = !part.tree.is_empty();
+    if (is_known_) {
+        Part& part = part_of(user);
+        const TreeEvents& tree = tree_of(part, viewer.opened);
+        text += tree.is_empty() ? "" : tree.whole();
+        viewer.has_tree = !tree.is_empty();
         text += pictures_for(viewer, part);
     }
     server_->send_events(id, std::make_shared<const std::string>(std::move(text)));
@@ -204,8 +235,37 @@ std::optional<uid_t> PageService::seen_by(uid_t user) const {
 }
 
 void PageService::fill_tree(Part& part, std::optional<uid_t> whose) const {
-    if (last_.tree) {
-        part.tree.take(whose ? visible_tree(*last_.tree, users_.name(*whose)) : *last_.tree);
+    const ShareView* newest = last_.tree ? &*last_.tree : last_.top && !whose ? &*last_.top : nullptr;
+    if (newest == nullptr) {
+        return;
+    }
+    part.view = whose ? visible_tree(*newest, users_.name(*whose)) : *newest;
+    if (!part.levels.is_of(part.view.nodes)) {
+        part.levels = TreeLevels(part.view.nodes);
+    }
+    for (auto& [opened, tree] : part.trees) {
+        tree.take(part.levels.rows(part.view, part.levels.places(part.view.nodes, opened)));
+    }
+}
+
+TreeEvents& PageService::tree_of(Part& part, const Opened& opened) {
+    const auto [at, is_new] = part.trees.try_emplace(opened);
+    if (at->second.is_empty() && part.view.now > 0) {
+        at->second.take(part.levels.rows(part.view, part.levels.places(part.view.nodes, opened)));
+    }
+    return at->second;
+}
+
+/// What nobody views any more.
+void PageService::forget_unseen() {
+    std::map<std::optional<uid_t>, std::set<Opened>> seen;
+    for (const auto& entry : viewers_) {
+        seen[seen_by(entry.second.userid)].insert(entry.second.opened);
+    }
+    std::erase_if(parts_, [&](const auto& part) { return seen.count(part.first) == 0; });
+    for (auto& [whose, part] : parts_) {
+        const std::set<Opened>& kept = seen.at(whose);
+        std::erase_if(part.trees, [&](const auto& tree) { return kept.count(tree.first) == 0; });
     }
 }
 
@@ -271,6 +331,9 @@ void PageService::ask_instance() {
         return [this, reading] {
             is_asking_ = false;
             take(*reading);
+            if (*reading && (*reading)->has_more) {
+                ask_instance();
+            }
         };
     });
 }
@@ -284,7 +347,7 @@ void PageService::take_privacy(bool is_private) {
     parts_.clear();
     for (auto& entry : viewers_) {
         Viewer& viewer = entry.second;
-        viewer = {viewer.userid, viewer.user, {}, "", false, viewer.has_trouble};
+        viewer = {viewer.userid, viewer.user, viewer.opened, {}, "", false, viewer.has_trouble};
     }
 }
 
@@ -292,17 +355,17 @@ void PageService::take(const Result<InstanceReading>& reading) {
     trouble_ = reading ? "" : reading.error().message;
     if (reading) {
         take_privacy(reading->is_private);
+        is_known_ = true;
+        last_.top = reading->top ? reading->top : last_.top;
         last_.tree = reading->tree ? reading->tree : last_.tree;
         last_.scene = reading->scene ? reading->scene : last_.scene;
         last_.usage = reading->usage ? reading->usage : last_.usage;
-        std::set<std::optional<uid_t>> seen;
+        forget_unseen();
         for (const auto& entry : viewers_) {
-            seen.insert(seen_by(entry.second.userid));
             (void)part_of(entry.second.userid);
         }
-        std::erase_if(parts_, [&](const auto& part) { return seen.count(part.first) == 0; });
         for (auto& [whose, part] : parts_) {
-            if (reading->tree) {
+            if (reading->tree || reading->top) {
                 fill_tree(part, whose);
             }
             if (reading->usage) {
@@ -320,14 +383,8 @@ void PageService::take(const Result<InstanceReading>& reading) {
 }
 
 void PageService::tell_viewers() {
-    struct Texts {
-        std::shared_ptr<const std::string> whole, changes;
-    };
-    std::map<std::optional<uid_t>, Texts> texts;
-    for (auto& [whose, part] : parts_) {
-        texts[whose].changes =
-            std::make_shared<const std::string>(part.tree.is_empty() ? "" : part.tree.changes(turn_bytes_max));
-    }
+    using Text = std::shared_ptr<const std::string>;
+    std::map<const TreeEvents*, std::pair<Text, Text>> texts;  // whole, changes
     ++quiet_turns_;
     for (auto& [id, viewer] : viewers_) {
         std::string own;
@@ -335,14 +392,17 @@ void PageService::tell_viewers() {
             own += trouble_event(trouble_);
             viewer.has_trouble = !trouble_.empty();
         }
-        const auto whose = seen_by(viewer.userid);
-        if (const auto part = parts_.find(whose); part != parts_.end()) {
+        if (const auto part = parts_.find(seen_by(viewer.userid)); part != parts_.end()) {
             own += pictures_for(viewer, part->second);
-            auto& [whole, changes] = texts[whose];
+            TreeEvents& tree = tree_of(part->second, viewer.opened);
+            auto& [whole, changes] = texts[&tree];
+            if (!changes) {
+                changes = std::make_shared<const std::string>(tree.is_empty() ? "" : tree.changes(turn_bytes_max));
+            }
             if (viewer.has_tree && !changes->empty()) {
                 server_->send_events(id, changes);
-            } else if (!viewer.has_tree && !part->second.tree.is_empty()) {
-                whole = whole ? whole : std::make_shared<const std::string>(part->second.tree.whole());
+            } else if (!viewer.has_tree && !tree.is_empty()) {
+                whole = whole ? whole : std::make_shared<const std::string>(tree.whole());
                 server_->send_events(id, whole);
                 viewer.has_tree = true;
             }

@@ -16,6 +16,7 @@
 #include "cmd/serve/http_server.hpp"
 #include "cmd/serve/instance_reader.hpp"
 #include "cmd/serve/tree_events.hpp"
+#include "cmd/serve/tree_levels.hpp"
 #include "cmd/serve/worker.hpp"
 
 namespace weir::cmd {
@@ -43,7 +44,9 @@ class PageService {
   private:
     /// What all who see the same of the instance get: the owner and, unless it is private, everybody; else one user.
     struct Part {
-        TreeEvents tree;
+        ShareView view;
+        TreeLevels levels;
+        std::map<Opened, TreeEvents> trees;  ///< of what somebody has open
         std::optional<QueueScene> scene;
         std::string forgetting;  ///< picture 2 with its caption
         std::string past;        ///< the event with the lines of the past
@@ -51,6 +54,7 @@ class PageService {
     struct Viewer {
         uid_t userid = 0;
         std::string user;
+        Opened opened;
         std::map<std::string, std::string> pictures;  ///< as the viewer has them, by name
         std::string past;                             ///< as the viewer has it
         bool has_tree = false;
@@ -70,9 +74,13 @@ class PageService {
     std::optional<uid_t> seen_by(uid_t user) const;
     /// With what the instance told last.
     Part& part_of(uid_t user);
+    /// Nothing for a guest's part of the levels on top alone: its sums would lack what is below them.
     void fill_tree(Part& part, std::optional<uid_t> whose) const;
+    void open_rows(HttpServer::Id id, const HttpRequest& request, uid_t asker);
+    static TreeEvents& tree_of(Part& part, const Opened& opened);
+    void forget_unseen();
     void fill_usage(Part& part, std::optional<uid_t> whose) const;
-    std::string greeting_of(const Viewer& viewer) const;
+    std::string greeting_of(const Viewer& viewer, HttpServer::Id id) const;
     static std::string pictures_for(Viewer& viewer, const Part& part);
     void tell_viewers();
     void keep_alive();
@@ -86,6 +94,7 @@ class PageService {
     bool is_asking_ = false;
     int quiet_turns_ = 0;
     std::map<HttpServer::Id, Viewer> viewers_;
+    bool is_known_ = false;                       ///< whether the instance is private
     InstanceReading last_;                        ///< each part as it was told last
     std::map<std::optional<uid_t>, Part> parts_;  ///< those that somebody views
     std::string trouble_;                         ///< why the instance does not answer; empty: it does

@@ -31,8 +31,9 @@ bool has_same_figures(const ShareNode& a, const ShareNode& b) {
 }
 
 bool has_same_paths(const std::vector<ShareNode>& a, const std::vector<ShareNode>& b) {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                      [](const ShareNode& x, const ShareNode& y) { return x.path == y.path; });
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const ShareNode& x, const ShareNode& y) {
+        return x.path == y.path && x.children == y.children;
+    });
 }
 
 /// How much a viewer would miss: a job that came or went counts more than any drift of usage.
@@ -64,15 +65,18 @@ std::string TreeEvents::whole() const {
     std::string json = "{\"revision\":" + std::to_string(shown_.revision) +
                        ",\"author\":" + json_quoted(shown_.author) + ",\"reason\":" + json_quoted(shown_.reason) +
                        ",\"time\":" + json_number(shown_.time) + ",\"now\":" + json_number(shown_.now) +
-                       ",\"all_core_s\":" + json_number(shown_.all_core_s) + ",\"rows\":[";
+                       ",\"all_core_s\":" + json_number(shown_.all_core_s) +
+                       ",\"of\":" + std::to_string(std::max(shown_.of, shown_.nodes.size())) + ",\"rows\":[";
     for (const ShareNode& node : shown_.nodes) {
-        json += (json.back() == '[' ? "[" : ",[") + json_quoted(node.path) + "," + row_figures(node) + "]";
+        json += (json.back() == '[' ? "[" : ",[") + json_quoted(node.path) + "," + row_figures(node) + "," +
+                std::to_string(node.children) + "]";
     }
     return event_text("tree", json + "]}");
 }
 
 std::string TreeEvents::changes(std::size_t bytes_max) {
-    if (shown_.revision != newest_.revision || !has_same_paths(shown_.nodes, newest_.nodes)) {
+    if (shown_.revision != newest_.revision || shown_.of != newest_.of ||
+        !has_same_paths(shown_.nodes, newest_.nodes)) {
         shown_ = newest_;
         return whole();
     }

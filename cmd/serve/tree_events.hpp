@@ -19,9 +19,10 @@ class TreeEvents {
   public:
     /// The newest state of the tree. Viewers have it after whole(), or after as many changes() as there are.
     void take(ShareView newest);
-    /// Event "tree" with all rows as viewers have them now: {revision, author, reason, time, now, all_core_s, rows:
-    /// [[path, shares, entitled, used, usage_core_s, level_fs, factor, running_cores, pending_jobs], …]}, parents
-    /// before children. A level that is infinite and a factor that is not there are null. O(rows).
+    /// Event "tree" with all rows as viewers have them now: {revision, author, reason, time, now, all_core_s, of, rows:
+    /// [[path, shares, entitled, used, usage_core_s, level_fs, factor, running_cores, pending_jobs, children], …]},
+    /// parents before children. `of` and `children` count the whole tree, of which the rows may be a part. A level that
+    /// is infinite and a factor that is not there are null. O(rows).
     std::string whole() const;
     /// The event that brings viewers nearer to the newest state, at most about `bytes_max` long: "tree" where other
     /// nodes or another revision are there, else "rows": {now, all_core_s, rows: [[place in the order of "tree",

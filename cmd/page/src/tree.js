@@ -5,22 +5,23 @@ const figures = ([shares, entitled, used, usage, level, factor, cores, waiting])
   shares, entitled, used, usage, level, factor, cores, waiting,
 });
 
-/// From event "tree". Rows stay in the order of the event; `children` are places in it.
+/// From event "tree". Rows stay in the order of the event; `children` are places in it. Of a large tree the event has the
+/// rows that this reader opened: `below` counts the children of a row that there are, and `of` all rows.
 export function treeOf(event) {
   const places = new Map();
   const roots = [];
   const rows = event.rows.map(([path, ...rest], place) => {
     const cut = path.lastIndexOf("/");
     places.set(path, place);
-    return { path, name: path.slice(cut + 1), parentPath: cut < 0 ? "" : path.slice(0, cut), children: [], ...figures(rest) };
+    return { path, name: path.slice(cut + 1), parentPath: cut < 0 ? "" : path.slice(0, cut), children: [], below: rest[8], ...figures(rest) };
   });
   rows.forEach((row, place) => {
     const parent = places.get(row.parentPath);
     row.depth = parent === undefined ? 0 : rows[parent].depth + 1;
     (parent === undefined ? roots : rows[parent].children).push(place);
   });
-  const { revision, author, reason, time, now, all_core_s } = event;
-  return { revision, author, reason, time, now, all_core_s, rows, roots, places };
+  const { revision, author, reason, time, now, all_core_s, of } = event;
+  return { revision, author, reason, time, now, all_core_s, of, rows, roots, places };
 }
 
 /// A tree with what event "rows" changes.
@@ -93,4 +94,4 @@ export function openAtFirst(tree, rowsMax = 60) {
   return open;
 }
 
-export const openAll = (tree) => new Set(tree.rows.filter((row) => row.children.length > 0).map((row) => row.path));
+export const openAll = (tree) => new Set(tree.rows.filter((row) => row.below > 0).map((row) => row.path));

@@ -188,6 +188,7 @@ Json ShownRows::rows() const {
     Json rows = Json::array();
     for (const NodeId node : shown_) {
         Json row = metric_node(service_, node);
+        row.set("shares", static_cast<long long>(tree_.shares(node)));
         row.set("pending_jobs", pending_[node.value]).set("has_below", has_below(node));
         row.set("is_open", is_open_[node.value] != 0);
         rows.append(std::move(row));

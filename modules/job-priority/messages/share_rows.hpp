@@ -30,10 +30,11 @@ struct RowsQuery {
     RowOrder order = RowOrder::listed;
 };
 
-/// {revision, evaluated_at, rows: [{path, kind, entitled, used, level_fs, factor, running_cores, pending_jobs,
-/// has_below, is_open}], of, left_out}. Parents come before their children, siblings in their order. Levels are shown
-/// from the top as long as a whole one fits; below that, the children of the paths in `open`. `of`: nodes of the tree;
-/// `left_out`: children of an open node, or matches, beyond the limit. O(jobs + nodes) for the numbers of pending jobs.
+/// {revision, evaluated_at, rows: [{path, kind, entitled, used, level_fs, factor, running_cores, shares,
+/// pending_jobs, has_below, is_open}], of, left_out}. Parents come before their children, siblings in their order.
+/// Levels are shown from the top as long as a whole one fits; below that, the children of the paths in `open`. `of`:
+/// nodes of the tree; `left_out`: children of an open node, or matches, beyond the limit. O(jobs + nodes) for the
+/// numbers of pending jobs.
 Json share_rows_view(const PriorityService& service, const RowsQuery& query);
 /// Increases or differs whenever the answer may.
 std::string share_rows_version(const PriorityService& service);

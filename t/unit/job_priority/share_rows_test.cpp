@@ -75,6 +75,7 @@ TEST_CASE("share rows: a small tree is shown as a whole, with the figures of the
     CHECK(json_real_value(json_object_get(row_of(view, "physics"), "used")) == 1);
     CHECK(json_is_true(json_object_get(row_of(view, "physics"), "is_open")));
     CHECK(json_is_false(json_object_get(alices, "has_below")));
+    CHECK(json_integer_value(json_object_get(alices, "shares")) > 0);
 }
 
 TEST_CASE("share rows: closed paths have no children, and names are found with what is above them") {
