@@ -52,7 +52,7 @@ TEST_CASE("a child that stays lost: what has no resources moves on, what has the
 }
 
 // Mutant: modules/job-route/route_report.cpp: child->silent_ticks = 0; =>
-// Mutant: modules/job-route/route_table.cpp: ++child.silent_ticks > patience_ => ++child.silent_ticks >= patience_
+// Mutant: modules/job-route/route_children.cpp: ++child.silent_ticks > patience_ => ++child.silent_ticks >= patience_
 TEST_CASE("a child that is silent though its link is up counts as lost; a report without events keeps it") {
     RouteTable table = with_a_job();
     run_host(table, other_host);
