@@ -161,6 +161,7 @@ void flux_timer_watcher_reset(flux_watcher_t* w, double after, double repeat) {
     }
 }
 
+// Flux's prototype. NOLINTNEXTLINE(readability-function-size)
 flux_watcher_t* flux_periodic_watcher_create(flux_reactor_t* r, double offset, double interval,
                                              flux_reschedule_f reschedule, flux_watcher_f cb, void* arg) {
     if (r == nullptr || !(offset >= 0) || !(interval >= 0)) {

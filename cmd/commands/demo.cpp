@@ -159,7 +159,7 @@ Exit run_demo_in(Context& context, const Workload& workload, const DemoFolder& f
         queues.push_back(partition.name);
     }
     auto session =
-        Session::start(plan, queues, folder.files, {}, signals, [&](const std::string& line) { say(context, line); });
+        Session::start({plan, queues, folder.files}, signals, [&](const std::string& line) { say(context, line); });
     if (!session) {
         return ended_by(context, session.error(), folder);
     }

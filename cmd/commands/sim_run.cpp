@@ -154,8 +154,8 @@ Result<Replayed> replay(const Context& context, JobLog& log, const ReplayPlan& p
         progress.show(log.part_read(), counters.started, monotonic_now());
         return written.has_value() && !signals.is_stop_asked();
     };
-    auto counters = simulate(
-        log.cores(), plan.scheduler, order.get(), [&log] { return log.next(); }, sink, &control);
+    auto counters = simulate(log.cores(), plan.scheduler, [&log] { return log.next(); }, sink,
+                             {.order = order.get(), .control = &control});
     if (!counters) {
         return counters.error();
     }

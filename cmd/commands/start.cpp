@@ -195,7 +195,7 @@ Exit run_in(Context& context, Plan plan, const std::string& files) {
     if (std::find(queues.begin(), queues.end(), plan.default_queue) == queues.end()) {
         plan.default_queue = queues.front();
     }
-    auto session = Session::start(plan, queues, files, extra, signals, [](const std::string&) {});
+    auto session = Session::start({plan, queues, files, extra}, signals, [](const std::string&) {});
     if (!session) {
         const bool is_interrupted = session.error().code == std::errc::interrupted;
         return is_interrupted ? Exit::interrupted : context.fail(Exit::failed, session.error().message);

@@ -34,9 +34,9 @@ constexpr Duration broker_patience = 40s;
 
 }  // namespace
 
-Result<Session> Session::start(const Plan& plan, const std::vector<std::string>& queues, const std::string& files,
-                               const std::vector<std::string>& extra_configs, Signals& signals,
+Result<Session> Session::start(const SessionSetup& setup, Signals& signals,
                                const std::function<void(const std::string&)>& say) {
+    const auto& [plan, queues, files, extra_configs] = setup;
     auto broker = find_broker();
     if (!broker) {
         return broker.error();

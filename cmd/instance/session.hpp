@@ -24,13 +24,19 @@ struct SessionChild {
     std::string uri;
 };
 
+/// What a session is started with.
+struct SessionSetup {
+    Plan plan;
+    std::vector<std::string> queues;
+    std::string files;                            ///< the folder of configuration and log
+    std::vector<std::string> extra_configs = {};  ///< on top of the plan; they may have other partitions
+};
+
 class Session {
   public:
-    /// Writes the configuration to `files` and starts the parent with `extra_configs` on top, which may have other
-    /// partitions, for `queues`; returns when every partition that starts at once serves its queue. `say` receives a
-    /// line for each step. Errors: the message of the broker or a child; EINTR.
-    static Result<Session> start(const Plan& plan, const std::vector<std::string>& queues, const std::string& files,
-                                 const std::vector<std::string>& extra_configs, Signals& signals,
+    /// Writes the configuration and starts the parent; returns when every partition that starts at once serves its
+    /// queue. `say` receives a line for each step. Errors: the message of the broker or a child; EINTR.
+    static Result<Session> start(const SessionSetup& setup, Signals& signals,
                                  const std::function<void(const std::string&)>& say);
     /// Ends the children's jobs, then the parent; removes sockets and directories that start() made.
     void stop(Signals& signals);

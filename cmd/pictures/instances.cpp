@@ -78,8 +78,8 @@ void draw_box(Svg& svg, const InstanceBox& box, const BoxPlace& place) {
              box.name + ": " + state_words(box));
     const std::string colour = box.problem.empty() ? "s0" : "s1";
     const auto letters = static_cast<std::size_t>(std::max(4., (place.width - 16) / 7.2));
-    svg.rect(place.x, place.y, place.width, place.height, "box " + colour);
-    svg.rect(place.x, place.y, place.width * std::clamp(part_busy(box), 0., 1.), 6, "bar " + colour);
+    svg.rect({place.x, place.y, place.width, place.height}, "box " + colour);
+    svg.rect({place.x, place.y, place.width * std::clamp(part_busy(box), 0., 1.), 6}, "bar " + colour);
     svg.text(place.x + 8, place.y + 22, clipped(box.name + ", " + grouped(box.cores) + " cores", letters), "bold");
     svg.text(place.x + 8, place.y + 38, clipped(state_words(box), letters + 2), "faint");
     const std::size_t all = box.children.size();

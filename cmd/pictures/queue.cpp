@@ -40,7 +40,7 @@ void draw_pending_row(Svg& svg, const PendingRow& row, double top, std::int64_t 
              row.job + " of " + row.user + (row.is_own ? " (yours)" : "") + ": place " + std::to_string(row.place) +
                  ", priority " + std::to_string(row.priority));
     if (row.is_own) {
-        svg.rect(2, top, queue_width - 4, queue_row - 2, "box s0");
+        svg.rect({2, top, queue_width - 4, queue_row - 2}, "box s0");
     }
     const std::string weight = row.is_own ? "bold" : "";
     svg.text(28, base, std::to_string(row.place), row.is_own ? "bold end" : "end");
@@ -52,7 +52,7 @@ void draw_pending_row(Svg& svg, const PendingRow& row, double top, std::int64_t 
              grouped(row.cores) + (row.cores == 1 ? " core" : " cores") +
                  (row.limit_s > 0 ? ", " + span_text(row.limit_s) : ""),
              row.is_own ? "bold end" : "end");
-    svg.rect(queue_bar_from, top + 6, std::max(1., part * (queue_bar_to - queue_bar_from)), 12, "bar s0");
+    svg.rect({queue_bar_from, top + 6, std::max(1., part * (queue_bar_to - queue_bar_from)), 12}, "bar s0");
     svg.text(queue_bar_to + 8, base, percent(part), "faint");
     draw_start(svg, row, base, x);
     svg.close();

@@ -56,8 +56,8 @@ void draw_share_row(Svg& svg, const ShareRow& row, double top, const Axis& x, bo
     svg.text(indent, base, clipped(last_part(row.path), static_cast<std::size_t>(std::max(room / 7.6, 3.))),
              is_account ? "bold" : "");
     svg.text(shares_at, base, shares, "faint end");
-    svg.rect(tree_bar_from, top + 5, tree_bar_to - tree_bar_from, 13, "back");
-    svg.rect(tree_bar_from, top + 5, x.at(row.used) - tree_bar_from, 13,
+    svg.rect({tree_bar_from, top + 5, tree_bar_to - tree_bar_from, 13}, "back");
+    svg.rect({tree_bar_from, top + 5, x.at(row.used) - tree_bar_from, 13},
              "bar " + series_class(is_above_share(row) ? 1 : 0));
     svg.line(x.at(row.entitled), top + 1.5, x.at(row.entitled), top + 21.5, "tick");
     svg.text(figures_at, base, fixed(row.used * 100, 1) + " / " + fixed(row.entitled * 100, 1) + " %");

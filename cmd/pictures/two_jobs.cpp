@@ -61,7 +61,7 @@ void draw_job(Svg& svg, const JobTerms& job, const std::vector<std::string>& ter
         const double from = x.at(edge), to = x.at(edge + points);
         edge += points;
         if (points != 0) {
-            svg.rect(std::min(from, to), top, std::abs(to - from), 26,
+            svg.rect({std::min(from, to), top, std::abs(to - from), 26},
                      (points < 0 ? "left " : "bar ") + series_class(i), term_names[i] + " " + exact(points));
         }
     }
@@ -123,7 +123,7 @@ std::string two_jobs_picture(const JobTerms& ahead, const JobTerms& behind) {
     for (std::size_t i = 0; i < term_names.size(); ++i) {
         const std::size_t line = i / a_row;
         const double at = 8 + 115 * static_cast<double>(i % a_row), row = 4 + 18 * static_cast<double>(line);
-        svg.rect(at, row, 10, 10, "bar " + series_class(i));
+        svg.rect({at, row, 10, 10}, "bar " + series_class(i));
         svg.text(at + 15, row + 9, clipped(term_names[i], 13), "faint");
     }
     const double top = 12 + 18 * legend_rows;

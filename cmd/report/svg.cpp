@@ -193,9 +193,9 @@ void Svg::line(double x1, double y1, double x2, double y2, const std::string& cl
              class_attribute(classes) + "/>\n";
 }
 
-void Svg::rect(double x, double y, double width, double height, const std::string& classes, const std::string& hint) {
-    text_ += with_hint("<rect" + attribute("x", x) + attribute("y", y) + attribute("width", width) +
-                           attribute("height", height) + class_attribute(classes),
+void Svg::rect(const Box& box, const std::string& classes, const std::string& hint) {
+    text_ += with_hint("<rect" + attribute("x", box.x) + attribute("y", box.y) + attribute("width", box.width) +
+                           attribute("height", box.height) + class_attribute(classes),
                        "rect", hint);
 }
 

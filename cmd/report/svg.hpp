@@ -44,6 +44,10 @@ std::vector<Tick> round_ticks(double low, double high, int count, const std::str
 std::vector<Tick> duration_ticks(double high_s);
 
 using Points = std::vector<std::pair<double, double>>;
+struct Box {
+    double x, y;  ///< upper left corner
+    double width, height;
+};
 
 class Svg {
   public:
@@ -56,8 +60,7 @@ class Svg {
 
     /// Classes: "grid", "rule", "faint", "bold", "end", "middle", "area", "sN" (series N).
     void line(double x1, double y1, double x2, double y2, const std::string& classes);
-    void rect(double x, double y, double width, double height, const std::string& classes,
-              const std::string& hint = "");
+    void rect(const Box& box, const std::string& classes, const std::string& hint = "");
     void text(double x, double y, const std::string& words, const std::string& classes = "");
     /// Pixels.
     void path(const Points& points, const std::string& classes);

@@ -58,8 +58,14 @@ std::map<std::uint32_t, std::size_t> colours(const Comparison& comparison) {
     return colours;
 }
 
-void draw_window(Svg& svg, const Comparison& comparison, const Measured& policy, const Axis& x, const Axis& y,
+/// Where the hours and the cores are.
+struct Plane {
+    Axis x, y;
+};
+
+void draw_window(Svg& svg, const Plane& plane, const Comparison& comparison, const Measured& policy,
                  const std::map<std::uint32_t, std::size_t>& colour) {
+    const auto& [x, y] = plane;
     for (const WindowJob& job : policy.window) {
         const SimJob& of = job.outcome.job;
         const double from = x.at(to_seconds(job.outcome.start - comparison.window_begin) / 3600);
@@ -72,7 +78,7 @@ void draw_window(Svg& svg, const Comparison& comparison, const Measured& policy,
         for (const auto& [low, high] : job.cores) {
             const double top = y.at(high);
             const double tall = y.at(low) - top;
-            svg.rect(from, top, std::max(to - from, .5), std::max(tall, .3),
+            svg.rect({from, top, std::max(to - from, .5), std::max(tall, .3)},
                      (tall < 4 ? "thin job " : "job ") + colour_class, hint);
             if (to - from > 28 && tall > 10) {
                 svg.text((from + to) / 2, top + tall / 2 + 3.5, std::to_string(of.user), "on middle");
@@ -214,21 +220,21 @@ Picture gantt_picture(const Comparison& comparison) {
                 words + ".");
     double at = left;
     for (const auto& [user, series] : colour) {
-        svg.rect(at, 2, 12, 12, "job " + series_class(series));
+        svg.rect({at, 2, 12, 12}, "job " + series_class(series));
         const std::string name = "user " + std::to_string(user);
         svg.text(at + 17, 12, name);
         at += 34 + 7 * static_cast<double>(name.size());
     }
-    svg.rect(at, 2, 12, 12, "job other");
+    svg.rect({at, 2, 12, 12}, "job other");
     svg.text(at + 17, 12, "others");
     for (std::size_t i = 0; i < policies.size(); ++i) {
         const double top = panel * static_cast<double>(i) + 38;
         const double cores = static_cast<double>(comparison.yardstick.cores);
-        const Axis x{0, hours, left, picture_width - 20, 0, round_ticks(0, hours, 8, " h")};
-        const Axis y{0, cores, top + panel - 42, top, 0, round_ticks(0, cores, 3)};
+        const Plane plane{{0, hours, left, picture_width - 20, 0, round_ticks(0, hours, 8, " h")},
+                          {0, cores, top + panel - 42, top, 0, round_ticks(0, cores, 3)}};
         svg.text(left, top - 6, policies[i].name, "bold");
-        svg.axes(x, y);
-        draw_window(svg, comparison, policies[i], x, y, colour);
+        svg.axes(plane.x, plane.y);
+        draw_window(svg, plane, comparison, policies[i], colour);
     }
     return {"Jobs on cores",
             "One day (or less) around the deepest queue, from day " +

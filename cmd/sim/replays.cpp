@@ -114,7 +114,8 @@ class Worker {
         const auto source = [&]() -> Result<std::optional<SimJob>> {
             return next < jobs.size() ? std::optional(jobs[next++]) : std::nullopt;
         };
-        auto counters = simulate(yardstick_.cores, plan.scheduler, order.get(), source, sink, &control);
+        auto counters =
+            simulate(yardstick_.cores, plan.scheduler, source, sink, {.order = order.get(), .control = &control});
         if (counters && !counters->interrupted) {
             goes_on(jobs.size() - told);
         }

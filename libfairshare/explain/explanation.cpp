@@ -26,7 +26,9 @@ std::string percent(double part) {
     return digits(100 * part) + " %";
 }
 
-ExplainedLevel level_of(const Algorithm& algorithm, const ShareTree& tree, const Measures& measures, NodeId node) {
+ExplainedLevel level_of(const EvaluatedTree& evaluated, NodeId node) {
+    const ShareTree& tree = evaluated.tree;
+    const Measures& measures = evaluated.measures;
     const NodeId above = tree.level_parent(node);
     const auto whole = static_cast<double>(measures.usage[above.value]);
     ExplainedLevel level;
@@ -38,7 +40,7 @@ ExplainedLevel level_of(const Algorithm& algorithm, const ShareTree& tree, const
     level.entitled = tree.entitled_share(node);
     level.usage = measures.usage[node.value];
     level.level_usage = whole > 0 ? static_cast<double>(level.usage) / whole : 0;
-    level.standing = node_standing(algorithm, tree, measures, node);
+    level.standing = node_standing(evaluated.algorithm, tree, measures, node);
     return level;
 }
 
@@ -70,14 +72,15 @@ std::vector<NodeId> competitors(const ShareTree& tree, std::vector<NodeId> way) 
 
 /// Of the associations that rank above the last of `way` (competitors), how many part from it at each: where accounts
 /// tie they are one, and those below them decide.
-std::vector<std::uint32_t> count_ahead(const Algorithm& algorithm, const ShareTree& tree, const Measures& measures,
-                                       const Standings& standings, const std::vector<NodeId>& way) {
+std::vector<std::uint32_t> count_ahead(const EvaluatedTree& evaluated, const std::vector<NodeId>& way) {
+    const ShareTree& tree = evaluated.tree;
+    const Standings& standings = evaluated.standings;
     constexpr unsigned parted = 128;                   // above depth_max
     std::vector<std::uint8_t> shared(tree.size(), 0);  // competitors in common or tied with; parents stand first
     std::vector<std::uint32_t> ahead(way.size(), 0);
     std::vector<std::optional<double>> value;
     for (NodeId id : way) {
-        value.push_back(node_standing(algorithm, tree, measures, id).level_fs);
+        value.push_back(node_standing(evaluated.algorithm, tree, evaluated.measures, id).level_fs);
     }
     for (std::uint32_t i = 1; i < tree.size(); ++i) {
         const NodeId id{i};
@@ -85,8 +88,9 @@ std::vector<std::uint32_t> count_ahead(const Algorithm& algorithm, const ShareTr
         unsigned depth = shared[tree.parent(id).value];
         if (depth < way.size() && (is_leaf || !tree.shares_parent(id))) {
             const bool is_one =
-                way[depth] == id || (!is_leaf && depth + 1 < way.size() &&
-                                     node_standing(algorithm, tree, measures, id).level_fs == value[depth]);
+                way[depth] == id ||
+                (!is_leaf && depth + 1 < way.size() &&
+                 node_standing(evaluated.algorithm, tree, evaluated.measures, id).level_fs == value[depth]);
             depth += is_one ? 1 : parted;
         }
         shared[i] = static_cast<std::uint8_t>(depth);
@@ -126,8 +130,9 @@ std::uint32_t rank_for_people(const Standings& standings, NodeId association) {
                                                         [&](std::uint32_t rank) { return rank > own; }));
 }
 
-Explanation explain(const Algorithm& algorithm, const ShareTree& tree, const Measures& measures,
-                    const Standings& standings, NodeId association) {
+Explanation explain(const EvaluatedTree& evaluated, NodeId association) {
+    const ShareTree& tree = evaluated.tree;
+    const Standings& standings = evaluated.standings;
     WEIR_CHECK(tree.is_association(association));
     Explanation made;
     made.rank = rank_for_people(standings, association);
@@ -137,10 +142,10 @@ Explanation explain(const Algorithm& algorithm, const ShareTree& tree, const Mea
     made.tied = static_cast<std::uint32_t>(same) - 1;
     const std::vector<NodeId> way = tree.lineage(association);
     const std::vector<NodeId> deciding = competitors(tree, way);
-    const std::vector<std::uint32_t> ahead = count_ahead(algorithm, tree, measures, standings, deciding);
+    const std::vector<std::uint32_t> ahead = count_ahead(evaluated, deciding);
     std::size_t next = 0;
     for (NodeId id : way) {
-        made.levels.push_back(level_of(algorithm, tree, measures, id));
+        made.levels.push_back(level_of(evaluated, id));
         if (id == deciding[next]) {
             made.levels.back().ahead = ahead[next++];
         }
@@ -149,8 +154,9 @@ Explanation explain(const Algorithm& algorithm, const ShareTree& tree, const Mea
     return made;
 }
 
-AccountExplanation explain_account(const Algorithm& algorithm, const ShareTree& tree, const Measures& measures,
-                                   const Standings& standings, NodeId account) {
+AccountExplanation explain_account(const EvaluatedTree& evaluated, NodeId account) {
+    const ShareTree& tree = evaluated.tree;
+    const Standings& standings = evaluated.standings;
     WEIR_CHECK(account != root_node && !tree.is_association(account));
     // The first association at or below each node; parents come before their children.
     std::vector<std::optional<NodeId>> first(tree.size());
@@ -171,23 +177,24 @@ AccountExplanation explain_account(const Algorithm& algorithm, const ShareTree& 
         is_below[i] = is_below[tree.parent(NodeId{i}).value];
         made.associations += is_below[i] && tree.is_association(NodeId{i}) ? 1 : 0;
         if (tree.parent(NodeId{i}) == account) {
-            made.below.push_back({level_of(algorithm, tree, measures, NodeId{i}),
+            made.below.push_back({level_of(evaluated, NodeId{i}),
                                   first[i] ? std::optional(rank_for_people(standings, *first[i])) : std::nullopt});
         }
     }
     made.first = first[account.value];
     if (made.first) {
-        made.first_stands = explain(algorithm, tree, measures, standings, *made.first);
+        made.first_stands = explain(evaluated, *made.first);
     }
     for (const NodeId id : tree.lineage(account)) {
-        made.levels.push_back(level_of(algorithm, tree, measures, id));
+        made.levels.push_back(level_of(evaluated, id));
         made.levels.back().ahead = made.first_stands ? made.first_stands->levels[made.levels.size() - 1].ahead : 0;
     }
     return made;
 }
 
-Comparison compare(const Algorithm& algorithm, const ShareTree& tree, const Measures& measures,
-                   const Standings& standings, NodeId a, NodeId b) {
+Comparison compare(const EvaluatedTree& evaluated, NodeId a, NodeId b) {
+    const ShareTree& tree = evaluated.tree;
+    const Standings& standings = evaluated.standings;
     WEIR_CHECK(tree.is_association(a) && tree.is_association(b));
     Comparison made;
     if (a == b) {
@@ -207,8 +214,8 @@ Comparison compare(const Algorithm& algorithm, const ShareTree& tree, const Meas
     }
     std::string ties;  // where levels tie, tied accounts are one and those below them decide
     for (;; ++at) {
-        made.level_a = level_of(algorithm, tree, measures, way_a[at]);
-        made.level_b = level_of(algorithm, tree, measures, way_b[at]);
+        made.level_a = level_of(evaluated, way_a[at]);
+        made.level_b = level_of(evaluated, way_b[at]);
         const bool is_tied = made.level_a->standing.level_fs == made.level_b->standing.level_fs;
         if (!is_tied || at + 1 == way_a.size() || at + 1 == way_b.size()) {
             break;

@@ -12,6 +12,14 @@
 
 namespace weir {
 
+/// What is explained: the result of evaluate(), with its inputs. All outlive this.
+struct EvaluatedTree {
+    const Algorithm& algorithm;
+    const ShareTree& tree;
+    const Measures& measures;
+    const Standings& standings;
+};
+
 /// One node of an association's path.
 struct ExplainedLevel {
     NodeId node = root_node;
@@ -39,11 +47,10 @@ struct Explanation {
 /// REQUIRES: the node is an association. O(size).
 std::uint32_t rank_for_people(const Standings& standings, NodeId association);
 
-/// `standings`: the result of evaluate() for the same tree and measures. The level that lowers it most is the one at
+/// The level that lowers it most is the one at
 /// which most of the higher associations leave its path (the upper of equals). REQUIRES:
 /// tree.is_association(association). O(size).
-Explanation explain(const Algorithm& algorithm, const ShareTree& tree, const Measures& measures,
-                    const Standings& standings, NodeId association);
+Explanation explain(const EvaluatedTree& evaluated, NodeId association);
 
 /// An account, or another node with nodes below it. Its place is that of the first association below it.
 struct AccountExplanation {
@@ -59,8 +66,7 @@ struct AccountExplanation {
 };
 
 /// As explain(). REQUIRES: the node is neither the root nor an association. O(size).
-AccountExplanation explain_account(const Algorithm& algorithm, const ShareTree& tree, const Measures& measures,
-                                   const Standings& standings, NodeId account);
+AccountExplanation explain_account(const EvaluatedTree& evaluated, NodeId account);
 
 /// A comparison of two nodes, as `pbsfs -c` shows it.
 struct Comparison {
@@ -72,7 +78,6 @@ struct Comparison {
 };
 
 /// As explain(). O(depth x siblings).
-Comparison compare(const Algorithm& algorithm, const ShareTree& tree, const Measures& measures,
-                   const Standings& standings, NodeId a, NodeId b);
+Comparison compare(const EvaluatedTree& evaluated, NodeId a, NodeId b);
 
 }  // namespace weir

@@ -157,7 +157,7 @@ void Admission::unblock(Id id, Job& job) {
 
 std::optional<LimitHit> Admission::hit_at_start(const Scene& scene, const Job& job, LimitRule rule) {
     ++looks_;
-    return counts_.start(scene.tree, job.payer, job.size, scene.ledger, scene.now, rule);
+    return counts_.start({scene.tree, scene.ledger, scene.now}, job.payer, job.size, rule);
 }
 
 std::set<Admission::Id> Admission::take_due(const Scene& scene) {

@@ -104,9 +104,11 @@ std::optional<LimitHit> LimitCounts::submission(const ShareTree& tree, NodeId pa
     });
 }
 
-std::optional<LimitHit> LimitCounts::start(const ShareTree& tree, NodeId payer, const LimitedJob& job,
-                                           const UsageLedger& ledger, Instant now, LimitRule rule) const {
-    return first_hit(tree, payer, [&](NodeId node, const Limit& limit) -> std::optional<LimitHit> {
+std::optional<LimitHit> LimitCounts::start(const UsageThen& usage, NodeId payer, const LimitedJob& job,
+                                           LimitRule rule) const {
+    const UsageLedger& ledger = usage.ledger;
+    const Instant now = usage.now;
+    return first_hit(usage.tree, payer, [&](NodeId node, const Limit& limit) -> std::optional<LimitHit> {
         const bool is_soft = rule == LimitRule::soft && limit.soft.has_value();
         const std::uint64_t most = is_soft ? *limit.soft : limit.hard;
         const Use use = of(node);

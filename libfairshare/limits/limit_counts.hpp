@@ -35,6 +35,13 @@ std::string words_of(const LimitHit& hit, const ShareTree& tree);
 /// Soft limits apply while other jobs wait, hard limits always.
 enum class LimitRule : std::uint8_t { soft, hard };
 
+/// What limits of usage look at.
+struct UsageThen {
+    const ShareTree& tree;
+    const UsageLedger& ledger;
+    Instant now;
+};
+
 class LimitCounts {
   public:
     struct Use {
@@ -59,9 +66,8 @@ class LimitCounts {
     static std::optional<LimitHit> never(const ShareTree& tree, NodeId payer, const LimitedJob& job);
     /// One more active job.
     std::optional<LimitHit> submission(const ShareTree& tree, NodeId payer) const;
-    /// Its start at `now`. A limit of usage is reached when usage is not below it.
-    std::optional<LimitHit> start(const ShareTree& tree, NodeId payer, const LimitedJob& job, const UsageLedger& ledger,
-                                  Instant now, LimitRule rule) const;
+    /// Its start then. A limit of usage is reached when usage is not below it.
+    std::optional<LimitHit> start(const UsageThen& usage, NodeId payer, const LimitedJob& job, LimitRule rule) const;
 
   private:
     void change(const ShareTree& tree, NodeId payer, const Use& by, bool more);

@@ -88,10 +88,10 @@ class Pair {
 
 }  // namespace
 
-std::vector<Crossing> crossings(const PriorityEngine& engine, PriorityEngine::Slot a, PriorityEngine::Slot b,
-                                Instant now, std::span<const double> factors, std::size_t limit) {
-    WEIR_CHECK(engine.is_live(a) && engine.is_live(b) && !(a == b));
-    const Pair pair(engine, a, b, factors);
+std::vector<Crossing> crossings(const EngineAt& at, PriorityEngine::Slot a, PriorityEngine::Slot b, std::size_t limit) {
+    WEIR_CHECK(at.engine.is_live(a) && at.engine.is_live(b) && !(a == b));
+    const Pair pair(at.engine, a, b, at.factors);
+    Instant now = at.now;
     std::vector<Crossing> out;
     for (const Instant to : pair.breakpoints(now)) {
         while (now < to && out.size() < limit) {

@@ -20,7 +20,6 @@ struct Crossing {
 /// microsecond, except for two ageing jobs whose sums differ by less than a few microseconds' ageing: they count as
 /// tied. Two jobs less than 1 apart may pass each other repeatedly, because their numbers are rounded. O((limit + 9) x
 /// log(wait_max in microseconds)) evaluations of a priority.
-std::vector<Crossing> crossings(const PriorityEngine& engine, PriorityEngine::Slot a, PriorityEngine::Slot b,
-                                Instant now, std::span<const double> factors, std::size_t limit);
+std::vector<Crossing> crossings(const EngineAt& at, PriorityEngine::Slot a, PriorityEngine::Slot b, std::size_t limit);
 
 }  // namespace weir

@@ -111,4 +111,11 @@ class PriorityEngine {
     std::vector<Extra> extras_;  ///< empty until a job has any
 };
 
+/// The jobs of an engine as they are at `now` with these fair-share factors. Both outlive this.
+struct EngineAt {
+    const PriorityEngine& engine;
+    Instant now;
+    std::span<const double> factors;
+};
+
 }  // namespace weir

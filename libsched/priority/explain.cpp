@@ -153,8 +153,9 @@ Breakdown breakdown(const PriorityEngine& engine, PriorityEngine::Slot slot, Ins
     return out;
 }
 
-Standing standing(const PriorityEngine& engine, PriorityEngine::Slot slot, Instant now, std::span<const double> factors,
-                  std::size_t limit, const std::function<bool(JobId)>& is_counted) {
+Standing standing(const EngineAt& at, PriorityEngine::Slot slot, std::size_t limit,
+                  const std::function<bool(JobId)>& is_counted) {
+    const auto& [engine, now, factors] = at;
     using Entry = std::pair<QueueKey, PriorityEngine::Slot>;
     const QueueKey own = key_of(engine, slot, now, factors);
     Standing out;

@@ -64,11 +64,11 @@ struct Standing {
 Breakdown breakdown(const PriorityEngine& engine, PriorityEngine::Slot slot, Instant now,
                     std::span<const double> factors);
 
-/// Rank by the queue's order (priority high to low, submission, id) at `now`, and up to `limit` jobs just ahead. If
+/// Rank by the queue's order (priority high to low, submission, id), and up to `limit` jobs just ahead. If
 /// `is_counted` is given, rank and number are among the jobs that it accepts (those of the job's own queue). The jobs
 /// ahead are of all queues, because a queue's priority may be the reason. O(jobs + limit log limit).
-Standing standing(const PriorityEngine& engine, PriorityEngine::Slot slot, Instant now, std::span<const double> factors,
-                  std::size_t limit, const std::function<bool(JobId)>& is_counted = {});
+Standing standing(const EngineAt& at, PriorityEngine::Slot slot, std::size_t limit,
+                  const std::function<bool(JobId)>& is_counted = {});
 
 /// The first `limit` jobs in queue order at `now`. O(jobs + limit log limit).
 std::vector<PriorityEngine::Change> in_queue_order(const PriorityEngine& engine, Instant now,

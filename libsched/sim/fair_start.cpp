@@ -112,7 +112,7 @@ Result<std::optional<Instant>> last_start(const std::vector<SimJob>& log, std::i
     SimControl control;
     control.every = instants_between_checks;
     control.progress = tell;
-    const auto counters = simulate(cores, policy, nullptr, source, sink, &control);
+    const auto counters = simulate(cores, policy, source, sink, {.control = &control});
     if (!counters) {
         return counters.error();
     }

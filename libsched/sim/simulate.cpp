@@ -281,17 +281,17 @@ class Replay {
 
 }  // namespace
 
-Result<SimCounters> simulate(const SimMachine& machine, const Policy& policy, QueueOrder* order,
-                             const JobSource& source, const OutcomeSink& sink, const SimControl* control) {
+Result<SimCounters> simulate(const SimMachine& machine, const Policy& policy, const JobSource& source,
+                             const OutcomeSink& sink, const SimHooks& hooks) {
     return std::visit(
         [&](const auto& p) {
             if (const auto* cores = std::get_if<std::int64_t>(&machine)) {
-                return Replay(OnCount(*cores), static_cast<std::uint64_t>(std::max<std::int64_t>(*cores, 0)), p, order,
-                              sink)
-                    .run(source, control);
+                return Replay(OnCount(*cores), static_cast<std::uint64_t>(std::max<std::int64_t>(*cores, 0)), p,
+                              hooks.order, sink)
+                    .run(source, hooks.control);
             }
             const ResourceSet& nodes = std::get<ResourceSet>(machine);
-            return Replay(OnNodes(nodes), core_count(nodes), p, order, sink).run(source, control);
+            return Replay(OnNodes(nodes), core_count(nodes), p, hooks.order, sink).run(source, hooks.control);
         },
         policy);
 }
@@ -304,7 +304,7 @@ Result<std::vector<Instant>> simulate(std::span<const SimJob> jobs, const SimMac
         return next < jobs.size() ? std::optional(jobs[next++]) : std::nullopt;
     };
     const auto sink = [&](const Outcome& outcome) { starts[outcome.place] = outcome.start; };
-    auto done = simulate(machine, policy, nullptr, source, sink);
+    auto done = simulate(machine, policy, source, sink);
     if (!done) {
         return done.error();
     }

@@ -45,12 +45,17 @@ struct SimControl {
     std::uint64_t every = 1 << 14;
 };
 
-/// Replays what `source` gives; memory grows with the jobs in the system alone, not with the log. Reentrant. `order`
-/// (or nullptr: order of submission) and `control` (or nullptr) are called while it runs. Errors, each naming the job:
-/// larger than the machine, no cores, a negative time, a submission before that of the job that precedes it. What
-/// `sink` received until then stays valid.
-Result<SimCounters> simulate(const SimMachine& machine, const Policy& policy, QueueOrder* order,
-                             const JobSource& source, const OutcomeSink& sink, const SimControl* control = nullptr);
+/// What is called while a replay runs; null: nothing.
+struct SimHooks {
+    QueueOrder* order = nullptr;  ///< null: jobs wait in order of submission
+    const SimControl* control = nullptr;
+};
+
+/// Replays what `source` gives; memory grows with the jobs in the system alone, not with the log. Reentrant. Errors,
+/// each naming the job: larger than the machine, no cores, a negative time, a submission before that of the job that
+/// precedes it. What `sink` received until then stays valid.
+Result<SimCounters> simulate(const SimMachine& machine, const Policy& policy, const JobSource& source,
+                             const OutcomeSink& sink, const SimHooks& hooks = {});
 
 /// Start of each job, by place in `jobs`, in order of submission.
 Result<std::vector<Instant>> simulate(std::span<const SimJob> jobs, const SimMachine& machine, const Policy& policy,

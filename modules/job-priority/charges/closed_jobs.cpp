@@ -41,10 +41,10 @@ void ClosedJobs::prune(StateLog& log) {
     }
 }
 
-/// The cores are the closed job's (`sign` 1) or its lender's again (-1) between two instants, as far as a lender had
-/// them: beyond its end they were back with whoever lent them to it.
-void ClosedJobs::lend_between(Ledgers& ledgers, const ClosedJob& closed, std::uint64_t child, Instant from, Instant to,
-                              int sign) const {
+/// The cores are the closed job's, or its lender's again, as far as a lender had them: beyond its end they were back
+/// with whoever lent them to it.
+void ClosedJobs::lend(Ledgers& ledgers, const ClosedJob& closed, std::uint64_t child, Loan loan) const {
+    auto [from, to, sign] = loan;
     const RunningJob& job = closed.job;
     ledgers.pay(job.payer, sign * job.cores, sign * job.bill.rate, from, to);
     auto lender = jobs_.find({child, job.inside});
@@ -77,9 +77,9 @@ bool ClosedJobs::correct_end(Ledgers& ledgers, ReportedKey key, Instant at) {
         at = date_report(ledgers, {key.first, closed.job.inside}, at);
     }
     if (at > closed.end) {
-        lend_between(ledgers, closed, key.first, closed.end, at, 1);
+        lend(ledgers, closed, key.first, {closed.end, at, 1});
     } else {
-        lend_between(ledgers, closed, key.first, at, closed.end, -1);
+        lend(ledgers, closed, key.first, {at, closed.end, -1});
     }
     if (closed.job.payer == idle) {  // an instance: what was open in it may be corrected after it
         keep(ledgers, key, {closed.job, at, closed.downlink});
@@ -119,7 +119,7 @@ bool ClosedJobs::report_past(Ledgers& ledgers, ReportedKey key, const ReportedSt
                          .inside = lender.second,
                          .bill = {.rate = around.job.rate_of(cores)}};
     const ClosedJob closed{job, std::max(begin, around.end), {}};
-    lend_between(ledgers, closed, key.first, begin, closed.end, 1);
+    lend(ledgers, closed, key.first, {begin, closed.end, 1});
     keep(ledgers, key, closed);
     return true;
 }

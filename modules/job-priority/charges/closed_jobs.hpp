@@ -38,8 +38,12 @@ class ClosedJobs {
     void follow(std::span<const NodeId> moved);
 
   private:
-    void lend_between(Ledgers& ledgers, const ClosedJob& closed, std::uint64_t child, Instant from, Instant to,
-                      int sign) const;
+    /// Cores between two instants: lent (1), or given back (-1).
+    struct Loan {
+        Instant from, to;
+        int sign;
+    };
+    void lend(Ledgers& ledgers, const ClosedJob& closed, std::uint64_t child, Loan loan) const;
     Instant date_report(Ledgers& ledgers, ReportedKey lender, Instant at);
     std::int64_t cores_left(ReportedKey lender) const;
 

@@ -205,8 +205,15 @@ void add_sum_words(Json& words, const Settings& s, const BookJob& job, const Bre
     }
 }
 
-Json words_view(const PriorityService& service, const BookJob& job, const Breakdown& parts, const Standing& place,
-                const OrderTerms& order, Instant now) {
+/// What a waiting job's priority is made of.
+struct JobTerms {
+    Breakdown parts;
+    Standing place;
+    OrderTerms order;  ///< of another policy than multifactor
+};
+
+Json words_view(const PriorityService& service, const BookJob& job, const JobTerms& terms, Instant now) {
+    const auto& [parts, place, order] = terms;
     Json words = Json::array();
     const std::string user = service.users().name(job.charged_userid());
     if (job.is_held()) {
@@ -252,10 +259,6 @@ Json not_pending_view(const PriorityService& service, const BookJob& job) {
 const char* push_name(config::PushRule rule) {
     return rule == config::PushRule::head ? "head" : rule == config::PushRule::order ? "order" : "numbers";
 }
-
-}  // namespace
-
-namespace {
 
 /// A waiting job and its place among those of its own queue: those of another one are in nobody's way.
 struct Placed {
@@ -388,7 +391,8 @@ Passings passings_between(const PriorityService& service, FluxJobId a, FluxJobId
     found.second_now = key(second).priority;
     found.is_first_now = key(first) < key(second);
     found.until = never;
-    for (const Crossing& crossing : crossings(engine, first, second, now, service.ranking().factors(), crossings_max)) {
+    for (const Crossing& crossing :
+         crossings({engine, now, service.ranking().factors()}, first, second, crossings_max)) {
         found.list.push_back({crossing.at, crossing.ahead == first});
     }
     return found;
@@ -444,15 +448,17 @@ Result<Json> explain_view(const PriorityService& service, FluxJobId id, Instant 
         return not_pending_view(service, *job);
     }
     const PriorityEngine& engine = service.ranking().queue().engine();
-    const Breakdown parts = breakdown(engine, *slot, now, service.ranking().factors());
-    const Standing place = standing(engine, *slot, now, service.ranking().factors(), ahead_max, [&](JobId other) {
+    JobTerms terms;
+    terms.parts = breakdown(engine, *slot, now, service.ranking().factors());
+    terms.place = standing({engine, now, service.ranking().factors()}, *slot, ahead_max, [&](JobId other) {
         const BookJob* its = service.book().find(other.value);
         return its != nullptr && its->request->queue == job->request->queue;
     });
     const Measured measured = measured_for_order(service, now);
-    const OrderTerms order = service.ranking().order().is_sum()
-                                 ? OrderTerms{}
-                                 : explain_order({service.ranking(), service.accounting().tree(), measured, now}, id);
+    if (!service.ranking().order().is_sum()) {
+        terms.order = explain_order({service.ranking(), service.accounting().tree(), measured, now}, id);
+    }
+    const auto& [parts, place, order] = terms;
     Json view = Json::object();
     set_job(view, service, *job);
     view.set("state", state_name(*job)).set("urgency", job->urgency);
@@ -470,7 +476,7 @@ Result<Json> explain_view(const PriorityService& service, FluxJobId id, Instant 
     view.set("resources", resources_view(parts));
     view.set("terms", service.ranking().order().is_sum() ? terms_view(parts) : order_terms_view(order));
     view.set("ahead", ahead_view(service, id, place, now));
-    Json words = words_view(service, *job, parts, place, order, now);
+    Json words = words_view(service, *job, terms, now);
     const bool is_order = service.settings().push == config::PushRule::order;
     const bool is_head = service.settings().push == config::PushRule::head && pushed.value_or(0) > behind_head_max;
     if (pushed && (is_order || is_head)) {

@@ -108,7 +108,7 @@ class Scene {
             return explanation_of_account(node);
         }
         const Explanation made =
-            explain(service_.ranking().shares().algorithm(), *tree_, measured_.measures(), standings_, node);
+            explain({service_.ranking().shares().algorithm(), *tree_, measured_.measures(), standings_}, node);
         Json levels = Json::array();
         for (const ExplainedLevel& level : made.levels) {
             levels.append(level_view(level));
@@ -121,7 +121,7 @@ class Scene {
 
     Json comparison(NodeId a, NodeId b) const {
         const Comparison made =
-            compare(service_.ranking().shares().algorithm(), *tree_, measured_.measures(), standings_, a, b);
+            compare({service_.ranking().shares().algorithm(), *tree_, measured_.measures(), standings_}, a, b);
         Json view = Json::object();
         view.set("a", stand(a)).set("b", stand(b)).set("common", made.common).set("reason", made.reason);
         view.set("first", std::is_eq(made.order) ? "neither" : std::is_gt(made.order) ? "a" : "b");
@@ -148,7 +148,7 @@ class Scene {
 
     Json explanation_of_account(NodeId node) const {
         const AccountExplanation made =
-            explain_account(service_.ranking().shares().algorithm(), *tree_, measured_.measures(), standings_, node);
+            explain_account({service_.ranking().shares().algorithm(), *tree_, measured_.measures(), standings_}, node);
         Json levels = Json::array();
         for (const ExplainedLevel& level : made.levels) {
             levels.append(level_view(level));

@@ -160,11 +160,12 @@ void Module::connect_parent() {
     if (uri.empty() || flux_job_id_parse(attribute(h_, "jobid").c_str(), &jobid) < 0) {
         return;
     }
-    parent_ = std::make_unique<UplinkLink>(h_, *service_, *time_, uri, jobid, [this](const json_t* policy) {
-        (void)policy_->take(policy, now());  // logged
-        is_pass_due_ = true;
-        return json_of(policy_->in_force());
-    });
+    parent_ = std::make_unique<UplinkLink>(h_, *service_, *time_, UplinkLink::Parent{uri, jobid},
+                                           [this](const json_t* policy) {
+                                               (void)policy_->take(policy, now());  // logged
+                                               is_pass_due_ = true;
+                                               return json_of(policy_->in_force());
+                                           });
     order_ = std::make_unique<OrderLink>(h_, time_scale_, *service_,
                                          [this] { return parent_->state() != UplinkLink::State::connecting; });
     scheduler_->tell_only_if([this] { return order_->is_ordered(); });

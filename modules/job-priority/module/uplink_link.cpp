@@ -21,14 +21,14 @@ std::uint64_t acked_in(const Json& payload) {
 
 }  // namespace
 
-UplinkLink::UplinkLink(flux_t* h, PriorityService& service, const SteadyTime& time, std::string uri, FluxJobId jobid,
+UplinkLink::UplinkLink(flux_t* h, PriorityService& service, const SteadyTime& time, const Parent& parent,
                        std::function<Json(const json_t*)> on_policy)
     : h_(h),
       service_(service),
       time_(time),
-      jobid_(jobid),
+      jobid_(parent.jobid),
       on_policy_(std::move(on_policy)),
-      link_(h, std::move(uri), retry_max_s,
+      link_(h, parent.uri, retry_max_s,
             {[this] { on_connected(); }, [this](const std::string& why) { on_lost(why); }}) {}
 
 void UplinkLink::on_connected() {

@@ -16,9 +16,13 @@ class UplinkLink {
   public:
     enum class State { connecting, attached, refused };
 
-    /// \param uri  the parent's, \param jobid  our job there
+    struct Parent {
+        std::string uri;
+        FluxJobId jobid = 0;  ///< our job there
+    };
+
     /// \param on_policy  takes the parent's policy; what it returns is told to the parent
-    UplinkLink(flux_t* h, PriorityService& service, const SteadyTime& time, std::string uri, FluxJobId jobid,
+    UplinkLink(flux_t* h, PriorityService& service, const SteadyTime& time, const Parent& parent,
                std::function<Json(const json_t*)> on_policy);
 
     /// Sends records after the state file has them (nothing is sent while the service has unwritten changes).

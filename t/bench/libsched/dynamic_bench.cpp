@@ -29,11 +29,11 @@ int main(int argc, char** argv) {
         std::size_t next = 0;
         const std::clock_t begin = std::clock();  // the processor's time: others may use the machine
         const auto done = simulate(
-            reader.max_processors(), Easy{}, order,
+            reader.max_processors(), Easy{},
             [&]() -> Result<std::optional<SimJob>> {
                 return next < jobs.size() ? std::optional(jobs[next++]) : std::nullopt;
             },
-            [](const Outcome&) {});
+            [](const Outcome&) {}, {.order = order});
         WEIR_CHECK(done.has_value());
         best = std::min(best, static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC);
         return best * 1e9 / count;

@@ -58,7 +58,7 @@ Point replay(const Log& log, const PolicySettings& settings, const Policy& sched
     Point point;
     std::size_t next = 0;
     const auto done = simulate(
-        log.cores, scheduler, order.get(),
+        log.cores, scheduler,
         [&]() -> Result<std::optional<SimJob>> {
             return next < log.jobs.size() ? std::optional(log.jobs[next++]) : std::nullopt;
         },
@@ -67,7 +67,8 @@ Point replay(const Log& log, const PolicySettings& settings, const Policy& sched
             sum.slowdown += bounded_slowdown(outcome);
             sum.jobs += 1;
             point.wait_max = std::max(point.wait_max, outcome.wait());
-        });
+        },
+        {.order = order.get()});
     WEIR_CHECK(done.has_value());
     for (const auto& [user, sum] : users) {
         point.slowdown += sum.slowdown / sum.jobs / static_cast<double>(users.size());

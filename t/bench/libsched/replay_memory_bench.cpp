@@ -42,8 +42,7 @@ int main(int argc, char** argv) {
         job.cores = 8 + static_cast<std::uint32_t>(prng.next() % 56);
         return std::optional(job);
     };
-    const auto done = simulate(
-        64, Easy{}, nullptr, source, [](const Outcome&) {}, &control);
+    const auto done = simulate(64, Easy{}, source, [](const Outcome&) {}, {.control = &control});
     WEIR_CHECK(done.has_value());
     const double bytes = kept / static_cast<double>(jobs);
     std::printf("%llu jobs wait: %.1f bytes a job, %llu looked at a job\n", static_cast<unsigned long long>(jobs),

@@ -43,10 +43,10 @@ struct ExplainedWorld {
         standings = evaluate(algorithm, tree, measures);
     }
     Explanation of(std::string_view path) const {
-        return explain(algorithm, tree, measures, standings, at(tree, path));
+        return explain({algorithm, tree, measures, standings}, at(tree, path));
     }
     Comparison of(std::string_view a, std::string_view b) const {
-        return compare(algorithm, tree, measures, standings, at(tree, a), at(tree, b));
+        return compare({algorithm, tree, measures, standings}, at(tree, a), at(tree, b));
     }
 };
 
@@ -87,7 +87,7 @@ TEST_CASE("explanation: those who go first are each counted at one level") {
         if (!world.tree.is_association(NodeId{i})) {
             continue;
         }
-        const Explanation made = explain(world.algorithm, world.tree, world.measures, world.standings, NodeId{i});
+        const Explanation made = explain({world.algorithm, world.tree, world.measures, world.standings}, NodeId{i});
         const auto all =
             std::accumulate(made.levels.begin(), made.levels.end(), 0U,
                             [](std::uint32_t sum, const ExplainedLevel& level) { return sum + level.ahead; });
@@ -99,7 +99,7 @@ TEST_CASE("explanation: those who go first are each counted at one level") {
 TEST_CASE("explanation: an account stands where the first association below it stands") {
     const ExplainedWorld world;
     const auto of = [&](const char* path) {
-        return explain_account(world.algorithm, world.tree, world.measures, world.standings, at(world.tree, path));
+        return explain_account({world.algorithm, world.tree, world.measures, world.standings}, at(world.tree, path));
     };
     const AccountExplanation physics = of("physics");
     REQUIRE(physics.first);
@@ -125,7 +125,7 @@ TEST_CASE("explanation: an account without associations has levels alone") {
     measures.usage = usage;
     const Algorithm algorithm = FairTree{};
     const AccountExplanation a =
-        explain_account(algorithm, tree, measures, evaluate(algorithm, tree, measures), at(tree, "a"));
+        explain_account({algorithm, tree, measures, evaluate(algorithm, tree, measures)}, at(tree, "a"));
     CHECK_FALSE(a.first);
     CHECK(a.associations == 0);
     CHECK(a.levels.size() == 1);
@@ -164,7 +164,8 @@ TEST_CASE("explanation: a level that has its parent's shares is passed over") {
     usage[at(tree, "a").value] = usage[0] = 20;
     const Algorithm algorithm = FairTree{};
     const Standings standings = evaluate(algorithm, tree, Measures{usage});
-    const Comparison told = compare(algorithm, tree, Measures{usage}, standings, at(tree, "a/in/@u"), at(tree, "a/@v"));
+    const Comparison told =
+        compare({algorithm, tree, Measures{usage}, standings}, at(tree, "a/in/@u"), at(tree, "a/@v"));
     CHECK(told.level_a->path == "a/in/@u");
     CHECK(told.level_a->level_shares == 4);
     CHECK(told.level_a->level_usage == 0.5);

@@ -248,8 +248,8 @@ TEST_CASE("limits: counts are sums, no hard limit is passed, nobody is held back
                 }
                 for (const auto& [other, entry] : model) {
                     RC_ASSERT(w.gate.is_held_back(other) == (entry.state == 0));
-                    const bool has_room = !w.gate.counts().start(*w.tree, w.at(users[entry.user]), entry.size, w.ledger,
-                                                                 second(0), LimitRule::soft);
+                    const bool has_room = !w.gate.counts().start({*w.tree, w.ledger, second(0)},
+                                                                 w.at(users[entry.user]), entry.size, LimitRule::soft);
                     RC_ASSERT(entry.state != 0 || !has_room);
                 }
             }
@@ -333,7 +333,7 @@ struct NaiveGate {
         for (int turn = 0; turn < 3; turn++) {
             const LimitRule rule = turn == 1 ? LimitRule::soft : LimitRule::hard;
             const auto fits = [&](const Job& job) {
-                return !counts(w).start(*w.tree, w.at(job.who), job.size, w.ledger, second(t), rule);
+                return !counts(w).start({*w.tree, w.ledger, second(t)}, w.at(job.who), job.size, rule);
             };
             std::vector<std::pair<std::uint64_t, std::uint64_t>> fitting;
             for (const auto& [id, job] : jobs) {

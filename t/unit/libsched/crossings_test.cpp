@@ -36,12 +36,12 @@ TEST_CASE("crossings: a job that goes on ageing passes one that has waited the m
     const auto young = engine.insert(in);
     const std::vector<double> factors{0., 500. / 1024};
     // 1000 against 100 + 10 t + 500: at 40 s both are 1000 and the smaller id is first; 1 more is rounded up 50 ms on.
-    const auto found = crossings(engine, old, young, at(0), factors, 10);
+    const auto found = crossings({engine, at(0), factors}, old, young, 10);
     REQUIRE(found.size() == 1);
     CHECK(found[0].ahead == young);
     CHECK(to_seconds(found[0].at) == Approx(40.05).margin(2e-6));
-    CHECK(crossings(engine, old, young, at(41), factors, 10).empty());
-    CHECK(crossings(engine, young, old, at(0), factors, 10).size() == 1);
+    CHECK(crossings({engine, at(41), factors}, old, young, 10).empty());
+    CHECK(crossings({engine, at(0), factors}, young, old, 10).size() == 1);
 }
 
 TEST_CASE("crossings: jobs that age alike never pass each other") {
@@ -52,11 +52,11 @@ TEST_CASE("crossings: jobs that age alike never pass each other") {
     const auto first = engine.insert(in);
     in.id = JobId{2};
     const auto second = engine.insert(in);
-    CHECK(crossings(engine, first, second, at(0), {}, 10).empty());
+    CHECK(crossings({engine, at(0), {}}, first, second, 10).empty());
     in.eligible = never;
     in.urgency = 31;
     in.id = JobId{3};
-    CHECK(crossings(engine, first, engine.insert(in), at(0), {}, 10).empty());
+    CHECK(crossings({engine, at(0), {}}, first, engine.insert(in), 10).empty());
 }
 
 // Kills: breakpoints without the maximum wait, or without the ceiling; a bisection that is off by one; a search that
@@ -91,7 +91,7 @@ TEST_CASE("crossings: are those that looking at every microsecond finds") {
             };
             return key(0) < key(1);
         };
-        const auto found = crossings(engine, slots[0], slots[1], Instant{Duration{20}}, factors, 1000);
+        const auto found = crossings({engine, Instant{Duration{20}}, factors}, slots[0], slots[1], 1000);
         std::size_t next = 0;
         for (std::int64_t t = 21; t < 600; t++) {
             const Instant now{Duration{t}};

@@ -214,7 +214,7 @@ TEST_CASE("explain: rank, who stands above, and why in words") {
     in.urgency = 0;
     const auto held = engine.insert(in);
     const std::vector<double> factors{.1, .9};
-    const Standing s = standing(engine, mine, at(0), factors, 10);
+    const Standing s = standing({engine, at(0), factors}, mine, 10);
     CHECK(s.rank == 3);
     CHECK(s.of == 4);
     REQUIRE(s.ahead.size() == 2);
@@ -223,8 +223,8 @@ TEST_CASE("explain: rank, who stands above, and why in words") {
     CHECK(s.ahead[0].lead == Approx(8000.));
     CHECK(s.ahead[0].why == "its fair share is better: +8000 from fairshare, in all 8000 ahead");
     CHECK(s.ahead[1].why == "it was expedited by the instance owner");
-    CHECK(standing(engine, held, at(0), factors, 1).ahead[0].why == "this job is held (urgency 0) and it is not");
-    const Standing among = standing(engine, mine, at(0), factors, 10, [](JobId) { return false; });
+    CHECK(standing({engine, at(0), factors}, held, 1).ahead[0].why == "this job is held (urgency 0) and it is not");
+    const Standing among = standing({engine, at(0), factors}, mine, 10, [](JobId) { return false; });
     CHECK(among.rank == 1);
     CHECK(among.of == 1);
     CHECK(among.ahead.size() == s.ahead.size());
@@ -238,7 +238,7 @@ TEST_CASE("explain: only the nearest are listed, and ties fall to the earlier su
         in.submit = at(static_cast<std::int64_t>(id));
         slots.push_back(engine.insert(in));
     }
-    const Standing s = standing(engine, slots[5], at(0), {}, 2);
+    const Standing s = standing({engine, at(0), {}}, slots[5], 2);
     CHECK(s.rank == 6);
     REQUIRE(s.ahead.size() == 2);
     CHECK(s.ahead[0].id == JobId{5});

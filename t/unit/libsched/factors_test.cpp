@@ -134,7 +134,7 @@ TEST_CASE("priority: a given priority bypasses the sum until it is taken back") 
     engine.update(slot, in);
     CHECK(engine.inputs(slot) == in);
     CHECK(engine.priority(slot, at(5), factors) == 11017);
-    CHECK(standing(engine, slot, at(5), factors, 1).rank == 1);
+    CHECK(standing({engine, at(5), factors}, slot, 1).rank == 1);
 }
 
 TEST_CASE("priority: extras come and go without touching the others' inputs") {

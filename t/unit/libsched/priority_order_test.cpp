@@ -107,11 +107,11 @@ TEST_CASE("priority order: while nobody could start, an interval costs no pass")
     std::size_t next = 0;
     MultifactorOrder order(PolicySettings{}, 4, LogShares::of_users());
     const auto counters = simulate(
-        4, Easy{}, &order,
+        4, Easy{},
         [&]() -> Result<std::optional<SimJob>> {
             return next < jobs.size() ? std::optional(jobs[next++]) : std::nullopt;
         },
-        [](const Outcome&) {});
+        [](const Outcome&) {}, {.order = &order});
     REQUIRE(counters.has_value());
     CHECK(counters->started == 2);
     CHECK(counters->passes == 4);  // both come, one more before the first ends, it ends, the other ends: not 1200

@@ -17,7 +17,7 @@ inline std::vector<Outcome> replay(std::span<const SimJob> jobs, std::int64_t co
         return next < jobs.size() ? std::optional(jobs[next++]) : std::nullopt;
     };
     const auto done =
-        simulate(cores, policy, order, source, [&](const Outcome& outcome) { outcomes.push_back(outcome); });
+        simulate(cores, policy, source, [&](const Outcome& outcome) { outcomes.push_back(outcome); }, {.order = order});
     REQUIRE(done.has_value());
     return outcomes;
 }

@@ -31,11 +31,11 @@ TEST_CASE("replays at once give the same starts as one after the other") {
         std::vector<Instant> starts(jobs.size());
         std::size_t next = 0;
         const auto done = simulate(
-            64, policies[i], order.get(),
+            64, policies[i],
             [&]() -> Result<std::optional<SimJob>> {
                 return next < jobs.size() ? std::optional(jobs[next++]) : std::nullopt;
             },
-            [&](const Outcome& outcome) { starts[outcome.place] = outcome.start; });
+            [&](const Outcome& outcome) { starts[outcome.place] = outcome.start; }, {.order = order.get()});
         WEIR_CHECK(done.has_value());
         return starts;
     };

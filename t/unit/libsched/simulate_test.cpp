@@ -160,8 +160,7 @@ TEST_CASE("simulate: the source's error is the replay's, and what started before
         next++;
         return std::optional(job(next, next * 10, 1, 1));
     };
-    const auto result =
-        simulate(4, Fcfs{}, nullptr, source, [&](const Outcome& o) { started.push_back(o.job.number); });
+    const auto result = simulate(4, Fcfs{}, source, [&](const Outcome& o) { started.push_back(o.job.number); });
     REQUIRE_FALSE(result.has_value());
     CHECK(result.error().message == "log:4: broken");
     CHECK(started == std::vector<std::int64_t>{1, 2});
@@ -176,8 +175,8 @@ TEST_CASE("simulate: can be stopped, and tells how far it came") {
     SimControl control;
     control.every = 10;
     control.progress = [](const SimCounters& counters) { return counters.started < 20; };
-    const auto result = simulate(
-        4, Easy{}, nullptr, source_of(jobs), [&](const Outcome&) { outcomes++; }, &control);
+    const auto result =
+        simulate(4, Easy{}, source_of(jobs), [&](const Outcome&) { outcomes++; }, {.control = &control});
     REQUIRE(result.has_value());
     CHECK(result->interrupted);
     CHECK(result->started == outcomes);
@@ -191,7 +190,7 @@ TEST_CASE("simulate: what it keeps grows with the jobs in the system, not with t
     for (std::size_t i = 0; i < jobs.size(); i++) {
         jobs[i].submit = at(static_cast<std::int64_t>(i / 3 * 3));
     }
-    const auto result = simulate(4, Fcfs{}, nullptr, source_of(jobs), [](const Outcome&) {});
+    const auto result = simulate(4, Fcfs{}, source_of(jobs), [](const Outcome&) {});
     REQUIRE(result.has_value());
     CHECK(result->ended == 5000);
     CHECK(result->in_system_max == 3);
@@ -206,8 +205,8 @@ TEST_CASE("simulate: an order's priorities hold before each pass, also where not
     }
     std::vector<std::int64_t> started;
     Alternating order;
-    const auto result =
-        simulate(1, Fcfs{}, &order, source_of(jobs), [&](const Outcome& o) { started.push_back(o.job.number); });
+    const auto result = simulate(1, Fcfs{}, source_of(jobs), [&](const Outcome& o) { started.push_back(o.job.number); },
+                                 {.order = &order});
     REQUIRE(result.has_value());
     CHECK(started == std::vector<std::int64_t>{0, 3, 1, 4, 2, 5});
     CHECK(result->passes > 12);
@@ -220,8 +219,8 @@ TEST_CASE("simulate: a job that is held no more starts in room that was there al
     for (const Policy policy : {Policy(Easy{}), Policy(Backfill{2}), Policy(Backfill{Backfill::all})}) {
         HeldAtFirst order;
         std::map<std::int64_t, Instant> starts;
-        const auto result =
-            simulate(5, policy, &order, source_of(jobs), [&](const Outcome& o) { starts[o.job.number] = o.start; });
+        const auto result = simulate(5, policy, source_of(jobs),
+                                     [&](const Outcome& o) { starts[o.job.number] = o.start; }, {.order = &order});
         REQUIRE(result.has_value());
         CHECK(starts == std::map<std::int64_t, Instant>{{1, at(0)}, {2, at(100)}, {3, at(10)}, {4, at(1)}});
     }
@@ -233,7 +232,7 @@ TEST_CASE("simulate: every job of a stream has one outcome, in order of start") 
         const auto jobs = *test::workloads(8);
         std::vector<int> seen(jobs.size(), 0);
         Instant last{};
-        const auto result = simulate(8, Easy{}, nullptr, source_of(jobs), [&](const Outcome& o) {
+        const auto result = simulate(8, Easy{}, source_of(jobs), [&](const Outcome& o) {
             RC_ASSERT(o.start >= last);
             RC_ASSERT(o.job.number == jobs[o.place].number);
             last = o.start;
