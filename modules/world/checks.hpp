@@ -2,7 +2,9 @@
 // Owns: what must hold in a world. What can be said at each step is checked where it happens (Machine, Executor,
 // SchedPart); here is what holds at rest. A new checker is a function in the table of checks.cpp.
 #pragma once
+#include <map>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "modules/world/world.hpp"
@@ -15,5 +17,10 @@ std::vector<std::string> why_no_rest(World& world);
 void report_unrest(World& world);
 /// All promises. REQUIRES: why_no_rest() is empty.
 void check_at_rest(World& world);
+
+/// Instance, child and job: since when the child is idle while the job waits.
+using IdleSince = std::map<std::tuple<std::size_t, std::size_t, std::uint64_t>, Instant>;
+/// No job waits for long that a partition of its queue could run at once. REQUIRES: no fault has a hand in it.
+void check_idle(World& world, IdleSince& since);
 
 }  // namespace weir::world

@@ -110,7 +110,7 @@ Instance::Instance(Ground& ground, StateDir& disk, Facts facts, Surroundings aro
                                 return parent != nullptr ? &parent->priority() : nullptr;
                             }});
     route_ = std::make_unique<RoutePart>(
-        process_, RoutePart::Facts{facts_.host, facts_.queues, resources(), cores},
+        process_, RoutePart::Facts{facts_.host, facts_.queues, {facts_.serves}, resources(), cores},
         RoutePart::Peers{to_manager(Way::route_in),
                          [this] {
                              Instance* parent = around_.parent();

@@ -65,7 +65,8 @@ class Instance {
         Clock clock;
         std::uint64_t host = 0;            ///< its job at the parent; 0: it is the root
         std::vector<std::uint32_t> cores;  ///< of the machine, in the order of its own numbers
-        std::set<std::string> queues;      ///< whose jobs its children run
+        std::string serves;
+        std::set<std::string> queues;  ///< whose jobs its children run
         priority::Settings settings;
         Policy policy;
         std::string share_tree;

@@ -43,6 +43,8 @@ void RoutePart::attach() {
     attach.known = link_.known();
     attach.resources = facts_.resources;
     attach.cores = facts_.cores;
+    attach.own_jobs = table_.own_jobs();
+    attach.own_cores = told_cores_ = table_.own_cores(facts_.serves);
     RoutePart* parent = peers_.parent();
     uplink_->up([this, parent, attach, link = uplink_] { parent->on_attach(attach, *this, link); });
 }
@@ -72,23 +74,30 @@ void RoutePart::send_report() {
     }
     report.child = route::JobId{facts_.host};
     report.session = session_;
+    report.own_jobs = table_.own_jobs();
+    report.own_cores = told_cores_ = table_.own_cores(facts_.serves);
     is_report_out_ = true;
     RoutePart* parent = peers_.parent();
     uplink_->up([this, parent, report = std::move(report), link = uplink_] { parent->on_report(report, *this, link); });
 }
 
 /// A report without events.
+void RoutePart::send_beat() {
+    route::Report report;
+    report.child = route::JobId{facts_.host};
+    report.session = session_;
+    report.own_jobs = table_.own_jobs();
+    report.own_cores = told_cores_ = table_.own_cores(facts_.serves);
+    RoutePart* parent = peers_.parent();
+    uplink_->up([this, parent, report, link = uplink_] { parent->on_report(report, *this, link); });
+}
+
 void RoutePart::beat() {
     later(heartbeat, [this, session = session_] {
-        if (uplink_ == nullptr || session != session_) {
-            return;
+        if (uplink_ != nullptr && session == session_) {
+            send_beat();
+            beat();
         }
-        route::Report report;
-        report.child = route::JobId{facts_.host};
-        report.session = session_;
-        RoutePart* parent = peers_.parent();
-        uplink_->up([this, parent, report, link = uplink_] { parent->on_report(report, *this, link); });
-        beat();
     });
 }
 

@@ -80,6 +80,9 @@ void RoutePart::pump() {
             tell({}, false);
         }
         send_report();
+        if (link_.is_attached() && uplink_ != nullptr && told_cores_ != table_.own_cores(facts_.serves)) {
+            send_beat();
+        }
     }
     if (table_.needs_ticks() && !std::exchange(is_ticking_, true)) {
         later(tick_interval, [this] { tick(); });

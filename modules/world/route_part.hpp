@@ -25,6 +25,7 @@ class RoutePart : public Part {
     struct Facts {
         std::uint64_t host = 0;  ///< our job at the parent; 0: there is no parent
         std::set<std::string> own_queues;
+        std::vector<std::string> serves;
         std::string resources;  ///< R of this instance
         std::int64_t cores = 0;
     };
@@ -76,6 +77,7 @@ class RoutePart : public Part {
     void on_lost();
     void on_orders(const std::vector<route::Order>& orders);
     void send_report();
+    void send_beat();
     void beat();
     void perform(route::ChildActions actions);
     void submit(const route::Order& order);
@@ -100,6 +102,7 @@ class RoutePart : public Part {
     std::string session_;
     std::uint64_t session_count_ = 0;
     bool is_report_out_ = false;
+    std::int64_t told_cores_ = 0;  ///< own_cores of the last message
 };
 
 }  // namespace weir::world

@@ -18,6 +18,8 @@ constexpr std::uint32_t leaf_cores = 4;
 constexpr std::uint32_t spare_cores = 2;  ///< of an instance that has children: for its own jobs
 constexpr Duration keep_interval = 1s;
 constexpr Duration rest_interval = 500ms;
+constexpr Duration idle_interval = 1s;
+constexpr Duration calm_after = 90s;  ///< the end of the last fault and of what it caused
 /// So long after the last fault, and the last process that began or ended, all must be at rest. It is longer than the
 /// patience with a lost child at each of five levels, so only a job that nothing will ever start is still there.
 constexpr Duration rest_within = 150s;
@@ -113,6 +115,7 @@ bool World::boot(Place& place, std::uint64_t host, const std::vector<std::uint32
     facts.serial = place.name + "-" + std::to_string(place.lives);
     facts.clock = *clock;
     facts.host = host;
+    facts.serves = place.serves;
     facts.cores = cores;
     for (const std::size_t child : place.children) {
         facts.queues.insert(places_[child].serves);
@@ -205,7 +208,14 @@ void World::keep(Place& place) {
 void World::run() {
     const Instant end_of_faults = std::max(last_fault_, last_client_);
     Instant look = end_of_faults;
+    const bool is_calm = options_.faults == 0 || options_.kinds.empty();
+    Instant look_for_idle = is_calm ? ground_.now() : last_fault_ + calm_after;
+    IdleSince idle;
     while (ground_.violations().empty() && ground_.agenda.step()) {
+        if (ground_.now() >= look_for_idle) {
+            look_for_idle = ground_.now() + idle_interval;
+            check_idle(*this, idle);
+        }
         if (ground_.now() < look) {
             continue;
         }
