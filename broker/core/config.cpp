@@ -6,25 +6,13 @@
 #include <filesystem>
 #include <sstream>
 
+#include "libfairshare/base/json/merge.hpp"
 #include "libfairshare/base/text/text_file.hpp"
 
 namespace weir::broker {
 namespace {
 
 namespace fs = std::filesystem;
-
-void merge(json_t* into, json_t* from) {
-    const char* key = nullptr;
-    json_t* value = nullptr;
-    json_object_foreach(from, key, value) {
-        json_t* old = json_object_get(into, key);
-        if (json_is_object(old) && json_is_object(value)) {
-            merge(old, value);
-        } else {
-            json_object_set(into, key, value);
-        }
-    }
-}
 
 Result<std::vector<std::string>> expand(const std::string& path) {
     std::error_code failed;
@@ -164,7 +152,7 @@ Result<LoadedConfig> load_config(const std::vector<ConfigSource>& sources) {
             if (!part) {
                 return part.error();
             }
-            merge(loaded.config.get(), (source.is_inherited ? inherited(*part) : part->share()).get());
+            merge_tables(loaded.config.get(), (source.is_inherited ? inherited(*part) : part->share()).get());
         }
     }
     return loaded;

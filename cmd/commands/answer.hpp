@@ -6,6 +6,7 @@
 
 #include "cmd/cli/command.hpp"
 #include "cmd/common/client.hpp"
+#include "cmd/common/jobs.hpp"
 
 namespace weir::cmd {
 
@@ -29,6 +30,19 @@ Exit with_instance(Context& context, Body&& body) {
         return context.fail(client.error());
     }
     return std::forward<Body>(body)(*client);
+}
+
+/// The same with the job that the first word names: runs `body(client, job)`.
+template <typename Body>
+Exit with_job(Context& context, Body&& body) {
+    const auto id = parse_job(context.args.words.front());
+    if (!id) {
+        return context.fail(Exit::usage, id.error().message);
+    }
+    return with_instance(context, [&](Client& client) {
+        const auto job = find_job(client, *id);
+        return job ? std::forward<Body>(body)(client, *job) : context.fail(job.error());
+    });
 }
 
 /// Sends one request; prints the JSON answer, or the text that `show` makes of it.

@@ -3,34 +3,25 @@
 #include "cmd/commands/answer.hpp"
 #include "cmd/commands/commands.hpp"
 #include "cmd/common/job_output.hpp"
-#include "cmd/common/jobs.hpp"
 #include "cmd/common/submission.hpp"
 
 namespace weir::cmd {
 namespace {
 
 Exit run_output(Context& context) {
-    auto id = parse_job(context.args.words[0]);
-    if (!id) {
-        return context.fail(Exit::usage, id.error().message);
-    }
-    return with_instance(context, [&](Client& client) {
-        const auto job = find_job(client, *id);
-        if (!job) {
-            return context.fail(job.error());
-        }
+    return with_job(context, [&](Client& client, const Job& job) {
         if (context.args.has("wait")) {
-            if (auto ending = wait_for_end(client, job->id); !ending) {
+            if (auto ending = wait_for_end(client, job.id); !ending) {
                 return context.fail(ending.error());
             }
         }
-        auto output = job_output(client, job->id);
+        auto output = job_output(client, job.id);
         if (!output) {
             return context.fail(output.error());
         }
         if (context.json) {
             Json answer = Json::object();
-            answer.set("id", job->id).set("job", job_name(job->id)).set("data", output->data);
+            answer.set("id", job.id).set("job", job_name(job.id)).set("data", output->data);
             answer.set("complete", output->is_complete).set("path", output->path);
             context.print(json_text("weir.output/1", answer));
         } else {

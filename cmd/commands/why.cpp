@@ -8,22 +8,14 @@ namespace weir::cmd {
 namespace {
 
 Exit run_why(Context& context) {
-    auto id = parse_job(context.args.words[0]);
-    if (!id) {
-        return context.fail(Exit::usage, id.error().message);
-    }
-    return with_instance(context, [&](Client& client) {
-        const auto job = find_job(client, *id);
-        if (!job) {
-            return context.fail(job.error());
-        }
-        Json reason = wait_reason(*job, ask_wait_facts(client, *job));
+    return with_job(context, [&](Client& client, const Job& job) {
+        Json reason = wait_reason(job, ask_wait_facts(client, job));
         if (context.json) {
-            context.print(json_text("weir.why/1", reason.set("id", job->id).set("state", state_text(*job))));
+            context.print(json_text("weir.why/1", reason.set("id", job.id).set("state", state_text(job))));
             return Exit::ok;
         }
         const bool unicode = context.out.glyphs.unicode;
-        context.print(wait_text(job_name(job->id, unicode), reason.get(), unicode));
+        context.print(wait_text(job_name(job.id, unicode), reason.get(), unicode));
         return Exit::ok;
     });
 }

@@ -2,6 +2,7 @@
 // Owns: see partition_launch.hpp.
 #include "modules/job-route/partition_launch.hpp"
 
+#include "libfairshare/base/json/merge.hpp"
 #include "modules/job-route/partition_json.hpp"
 
 namespace weir::route {
@@ -17,19 +18,6 @@ Json name_list(const Names& names) {
         list.append(Json::string(name));
     }
     return list;
-}
-
-void merge_into(json_t* into, json_t* from) {
-    const char* key = nullptr;
-    json_t* value = nullptr;
-    json_object_foreach(from, key, value) {
-        json_t* old = json_object_get(into, key);
-        if (json_is_object(old) && json_is_object(value)) {
-            merge_into(old, value);
-        } else {
-            json_object_set(into, key, value);
-        }
-    }
 }
 
 void add_embedded(Json& config, const PartitionSpec& spec, const LaunchPlace& place) {
@@ -166,7 +154,7 @@ std::string partition_config(const PartitionSpec& spec, const LaunchPlace& place
         config.set("partition", below.share());
     }
     if (!spec.config.empty()) {
-        merge_into(config.get(), Json::parse(spec.config).value().get());
+        merge_tables(config.get(), Json::parse(spec.config).value().get());
     }
     return config.dump();
 }

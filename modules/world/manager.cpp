@@ -5,10 +5,10 @@
 
 #include <algorithm>
 
+#include "broker/services/job-manager/codecs/event_stream.hpp"
 #include "broker/services/job-manager/codecs/jobspec.hpp"
 #include "broker/services/job-manager/codecs/resource_set.hpp"
 #include "broker/services/job-manager/state/transition.hpp"
-#include "libfairshare/base/json/text_writer.hpp"
 #include "modules/world/submissions.hpp"
 
 namespace weir::world {
@@ -167,44 +167,24 @@ void Manager::tell(const Job& job, const std::string& name, const std::string& l
     if (!has_priority_ && !has_route_) {
         return;
     }
-    ObjectText out;
-    out.set("id", job.id).splice("events", ArrayText().splice(line).text());
-    if (name == "submit") {
-        out.splice("jobspec", job.jobspec_text.redacted);
-    } else if (name == "alloc" && !job.r->text.empty()) {
-        out.splice("R", job.r->text);
-    }
+    const std::string payload = jm::live_event_text(job, name, line);
     for (const auto& [is_open, to] :
          {std::pair(has_priority_, &messages_.to_priority), std::pair(has_route_, &messages_.to_route)}) {
         if (is_open) {
-            send([to = to, payload = out.text()] { (*to)(payload); });
+            send([to = to, payload] { (*to)(payload); });
         }
     }
 }
 
 void Manager::send_backlog(const std::function<void(const std::string&)>& to) {
-    const auto send_job = [&](const Job& job) {
-        ArrayText events;
-        std::string_view lines = job.eventlog;
-        while (!lines.empty()) {
-            const std::size_t end = lines.find('\n');
-            events.splice(lines.substr(0, end));
-            lines.remove_prefix(end + 1);
-        }
-        ObjectText payload;
-        payload.set("id", job.id).splice("events", events.text()).splice("jobspec", job.jobspec_text.redacted);
-        if (!job.r->text.empty()) {
-            payload.splice("R", job.r->text);
-        }
-        send([&to, text = payload.text()] { to(text); });
-    };
+    const auto send_job = [&](const Job& job) { send([&to, text = jm::backlog_text(job)] { to(text); }); };
     for (const Job* job : jobs_.inactive_jobs()) {
         send_job(*job);
     }
     for (const auto& [id, job] : jobs_.active_jobs()) {
         send_job(*job);
     }
-    send([&to] { to(R"({"id":-1,"events":[]})"); });
+    send([&to] { to(std::string(jm::end_of_backlog)); });
     due();
 }
 

@@ -2,18 +2,11 @@
 // Owns: the stream of all jobs' events.
 // Must not know: the disk journal; what events mean.
 #include "broker/services/job-manager/requests/event_streams.hpp"
-#include "libfairshare/base/json/text_writer.hpp"
+#include "broker/services/job-manager/codecs/event_stream.hpp"
 
 #include <cerrno>
 
 namespace weir::broker::jobs {
-namespace {
-
-/// More than the keys and the id of a response take.
-constexpr std::size_t keys_bytes = 80;
-
-}  // namespace
-
 struct EventStreamsTable {
     static constexpr flux_msg_handler_spec specs[] = {
         {FLUX_MSGTYPE_REQUEST, "job-manager.events-journal", on_request<EventStreams, &EventStreams::open>, 0},
@@ -41,36 +34,15 @@ void EventStreams::on_event(const Job& job, const std::string& name, const std::
             continue;
         }
         if (payload.empty()) {
-            ObjectText out;
-            out.set("id", job.id).splice("events", ArrayText().splice(line).text());
-            if (name == "submit") {
-                out.splice("jobspec", job.jobspec_text.redacted);
-            } else if (name == "alloc" && !job.r->text.empty()) {
-                out.splice("R", job.r->text);
-            }
-            payload = out.text();
+            payload = live_event_text(job, name, line);
         }
         outbox().respond(listener.request.get(), payload);
     }
 }
 
 void EventStreams::send_job(const Listener& listener, const Job& job) {
-    ArrayText events(job.eventlog.size() + 2);
-    std::string_view lines = job.eventlog;
-    while (!lines.empty()) {
-        const std::size_t end = lines.find('\n');
-        const std::string_view line = lines.substr(0, end);
-        lines.remove_prefix(end + 1);
-        if (listener.takes(name_of_line(line))) {
-            events.splice(line);
-        }
-    }
-    ObjectText payload(job.eventlog.size() + job.jobspec_text.redacted.size() + job.r->text.size() + keys_bytes);
-    payload.set("id", job.id).splice("events", events.text()).splice("jobspec", job.jobspec_text.redacted);
-    if (!job.r->text.empty()) {
-        payload.splice("R", job.r->text);
-    }
-    outbox().respond(listener.request.get(), payload.text());
+    const auto takes = [&listener](std::string_view line) { return listener.takes(name_of_line(line)); };
+    outbox().respond(listener.request.get(), backlog_text(job, takes));
 }
 
 Answer EventStreams::open(const Request& request) {
@@ -96,7 +68,7 @@ Answer EventStreams::open(const Request& request) {
     for (const auto& [id, job] : engine_.jobs().active_jobs()) {
         send_job(listener, *job);
     }
-    outbox().respond(request.msg, ObjectText().set("id", -1).splice("events", "[]").text());
+    outbox().respond(request.msg, std::string(end_of_backlog));
     listeners_.push_back(std::move(listener));
     return Reply::later();
 }

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the responses of the stream of job events, as schedulers of priorities and routes read it. Must not know: who
+// listens, flux_t. RFC 18 (entries).
+#pragma once
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "broker/services/job-manager/state/job.hpp"
+
+namespace weir::broker::jobs {
+
+/// The end of the backlog: live events follow.
+inline constexpr std::string_view end_of_backlog = R"({"id":-1,"events":[]})";
+
+/// A live event of this name: its line of the eventlog, with the jobspec if it is the first, with R if it brings it.
+std::string live_event_text(const Job& job, std::string_view name, std::string_view line);
+
+/// All events of a job whose line of the eventlog `takes` accepts (none given: all), with jobspec and R. O(eventlog).
+std::string backlog_text(const Job& job, const std::function<bool(std::string_view line)>& takes = {});
+
+}  // namespace weir::broker::jobs
