@@ -166,21 +166,16 @@ Usage usage_in(World& world, Place& place, std::int64_t at) {
     return usage;
 }
 
-/// A time of the instance at which no charge is open.
-Instant late_in(World& world, Place& place) {
-    return place.live->process().clock.now(world.ground()) + std::chrono::hours(1);
-}
-
-/// What each user is charged there, and how much of it counts at late_in().
+/// What each user is charged there, and how much of it counts now.
 Usage charged_in(World& world, Place& place) {
     const priority::Accounting& accounting = place.live->priority().service().accounting();
-    const Instant late = late_in(world, place);
+    const Instant now = place.live->process().clock.now(world.ground());
     UsageSnapshot counted;
-    accounting.measure(late, counted);
+    accounting.measure(now, counted);
     Usage charged;
     for (const std::uint32_t userid : {alice, bob, carol, dave}) {
         if (const auto node = accounting.tree().find(path_of(userid))) {
-            charged[userid] = {static_cast<std::int64_t>(accounting.ledger().charged(*node, late)),
+            charged[userid] = {static_cast<std::int64_t>(accounting.ledger().charged(*node, now)),
                                static_cast<double>(counted.usage.at(node->value))};
         } else {
             charged[userid] = {};
@@ -228,7 +223,7 @@ void check_usage(World& world) {
     }
     constexpr double decay_slop = 1000;  // core-microseconds: rounding
     for (Place& place : world.places()) {
-        Usage usage = usage_in(world, place, micros(late_in(world, place)));
+        Usage usage = usage_in(world, place, micros(place.live->process().clock.now(world.ground())));
         for (const auto& [userid, got] : charged_in(world, place)) {
             const Used& want = usage[userid];
             if (got.core_us != want.core_us) {

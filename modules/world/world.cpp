@@ -36,7 +36,7 @@ priority::Settings site_settings() {
     priority::Settings settings;
     settings.users = {{"alice", alice}, {"bob", bob}, {"carol", carol}, {"dave", dave}, {"owner", owner}};
     settings.update_interval = 10s;
-    settings.half_life = 10min;
+    settings.half_life = 1min;
     return settings;
 }
 
