@@ -1,0 +1,90 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-3.0-only
+test_description='late binding: a job waits in the parent until a partition of its queue can use it, and moves where there is room'
+
+. "${SHARNESS_SH:-/usr/share/sharness/sharness.sh}"
+use_weir
+
+cat >site.toml <<EOF
+[weir]
+update-interval = "200ms"
+[weir.route]
+hand-down = 2
+[weir.weights]
+qos = 100000
+[weir.qos]
+q1 = { priority = 1 }
+q2 = { priority = 2 }
+q3 = { priority = 3 }
+q4 = { priority = 4 }
+q5 = { priority = 5 }
+high = { priority = 10 }
+
+[[partition]]
+name = "one"
+queues = ["batch"]
+cores = 2
+
+[[partition]]
+name = "two"
+queues = ["batch"]
+cores = 2
+
+[[partition]]
+name = "large"
+queues = ["batch", "large"]
+cores = 4
+EOF
+FLUX_URI=local://$WEIR_RUNDIR/local-0 && export FLUX_URI
+partition() {
+	wait_until job-route.partitions "{}" ".partitions[] | select(.name == \"$1\") | $2" >/dev/null
+}
+job_of() {
+	call job-route.partitions | jq -r ".partitions[] | select(.name == \"$1\") | .instances[0].job"
+}
+name_of() {
+	call job-route.partitions | jq -r ".partitions[] | select(.instances[0].job == $1) | .name"
+}
+# gated NAME WORDS...: a job that writes NAME into `ran` and ends when something is written into NAME.gate; $NAME is its id
+gated() {
+	name=$1 && shift && mkfifo $name.gate &&
+	id=$(weir submit --json "$@" sh -c "echo $name >>\"$(pwd)/ran\"; read line <\"$(pwd)/$name.gate\"" | jq .id) && eval "$name=$id"
+}
+end() {
+	echo go >"$1.gate" && eval "id=\$$1" && ended_well $id
+}
+ended_well() {
+	wait_event $1 finish | jq -e ".status == 0" >/dev/null && wait_event $1 clean
+}
+child_of() {
+	call job-route.locate "{\"id\":$1}" | jq .child
+}
+waits_in_parent() {
+	wait_until job-route.locate "{\"id\":$1}" ".child == 0" >/dev/null
+}
+
+test_expect_success 'three partitions of one queue, and a job in each' '
+	start_weir --cores 10 --config site.toml && for name in one two large; do partition $name "select(.state == \"up\")" || return 1; done &&
+	large=$(job_of large) && gated l1 -q large -c4 && wait_event $l1 start &&
+	gated a1 -q batch -c2 && wait_event $a1 start && gated b1 -q batch -c2 && wait_event $b1 start && test $(child_of $a1) != $(child_of $b1)
+'
+test_expect_success 'big jobs wait in all; one becomes idle, and they run there, in the order of the parent' '
+	for i in 1 2 3 4 5; do gated w$i -q batch -c2 --qos q$i && wait_event $id weir.route || return 1; done &&
+	free=$(child_of $b1) && end b1 &&
+	for i in 5 4 3 2 1; do eval "id=\$w$i" && wait_event $id start && test $(child_of $id) = $free && end w$i || return 1; done &&
+	tail -n 5 ran | tr -d "\n" >order && test "$(cat order)" = w5w4w3w2w1
+'
+test_expect_success 'a job that only the large one can hold waits for that one, and smaller ones pass into the others' '
+	gated l2 -q batch -c4 && wait_event $l2 weir.route && test $(child_of $l2) = $large &&
+	gated s1 -q batch -c1 && wait_event $s1 start && test $(child_of $s1) = $free && end l1 && wait_event $l2 start && end l2 && end s1
+'
+test_expect_success 'the depth: what is more waits in the parent, and weir why says for what' '
+	gated l3 -q large -c4 && wait_event $l3 start && gated b2 -q batch -c2 && wait_event $b2 start &&
+	for i in $(seq 20); do weir submit --json -q batch -c2 true | jq .id >>many || return 1; done && last=$(tail -n 1 many) && wait_event $last priority &&
+	wait_until job-route.tree "{}" ".waiting == 14" && waits_in_parent $last &&
+	weir why $last | tee why && grep "waits until a partition of its queue has room for it" why
+'
+test_expect_success 'a job of high priority is handed down at once, past those' '
+	gated h1 -q batch -c2 --qos high && end a1 && wait_event $h1 start
+'
+test_done
