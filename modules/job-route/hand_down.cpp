@@ -19,7 +19,13 @@ constexpr std::int64_t load_max = 4 * cores_max;  ///< products with cores must 
 
 void HandDown::file(JobId id, const Job& job, bool is_in) {
     const Place place{job.priority, id};
-    const auto change = [&](Places& places) { is_in ? (void)places.insert(place) : (void)places.erase(place); };
+    const auto change = [&](Places& places) {
+        if (is_in) {
+            places.insert(place);
+        } else {
+            places.erase(place);
+        }
+    };
     switch (job.standing) {
         case Standing::absent:
             break;
