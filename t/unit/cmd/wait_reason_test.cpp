@@ -76,9 +76,9 @@ TEST_CASE("wait reason: a routed job that no partition has") {
     CHECK(text_at(wait_reason(job, facts).get(), "text").find("no partition serves the queue \"batch\"") !=
           std::string::npos);
     facts.is_served = true;
-    CHECK(why(job, facts) == "arriving");
+    CHECK(why(job, facts) == "partition-room");
     facts.lost_child = ChildEntry{};
-    CHECK(why(job, facts) == "arriving");
+    CHECK(why(job, facts) == "partition-room");
 }
 
 TEST_CASE("wait reason: a lost child is told, with the time") {
