@@ -3,6 +3,7 @@
 // difference of two stamps over a step is no duration. Must not read a clock.
 #pragma once
 #include <algorithm>
+#include <utility>
 
 #include "libfairshare/base/step_watch.hpp"
 #include "libfairshare/base/time.hpp"
@@ -22,13 +23,16 @@ class SteadyTime {
     SteadyTime(const ClockReading& first, Instant earliest, Duration step_min)
         : watch_(first.wall, first.monotonic, step_min),
           wall_(first.wall),
-          ahead_(std::min(Duration{}, first.wall - earliest)) {}
+          ahead_(std::min(Duration{}, first.wall - earliest)),
+          ahead_before_(ahead_) {}
 
     /// Returns the step since the last call; 0: none.
     Duration look(const ClockReading& reading) {
         const Duration step = watch_.step(reading.wall, reading.monotonic);
         wall_ = reading.wall;
-        ahead_ += step;
+        if (step != Duration{}) {
+            ahead_before_ = std::exchange(ahead_, ahead_ + step);
+        }
         return step;
     }
     /// As of the last look().
@@ -36,13 +40,16 @@ class SteadyTime {
     /// The wall clock's lead over now().
     Duration ahead() const { return ahead_; }
 
-    /// When a live event happened that bears `stamp`: less the steps. An event that was stamped before a step and is
-    /// read after it is out of order by the step: it counts as now, or as the live event before it. REQUIRES: look()
-    /// since it came.
+    /// When a live event happened that bears `stamp`: less the steps. Live events come in order and are read soon, so
+    /// a stamp that would lie before the last one or ahead of now was put on before the last step, and is less the
+    /// steps until then. If neither fits, it counts as the nearer of these two. REQUIRES: look() since it came.
     Instant live(Instant stamp) {
-        Instant time = past(stamp);
-        if (time < last_live_ - watch_.step_min()) {
-            time = last_live_;
+        Instant time = stamp - ahead_;
+        if (!is_live(time) && is_live(stamp - ahead_before_)) {
+            time = stamp - ahead_before_;
+        }
+        if (!is_live(time)) {
+            time = std::clamp(time, std::min(last_live_, now()), now());
         }
         last_live_ = std::max(last_live_, time);
         return time;
@@ -54,9 +61,14 @@ class SteadyTime {
     }
 
   private:
+    bool is_live(Instant time) const {
+        return time >= last_live_ - watch_.step_min() && time <= now() + watch_.step_min();
+    }
+
     StepWatch watch_;
     Instant wall_;
     Duration ahead_;
+    Duration ahead_before_;  ///< ahead_ before the last step
     Instant last_live_{};
 };
 

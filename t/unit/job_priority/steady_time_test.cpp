@@ -50,15 +50,17 @@ TEST_CASE("steady time: over a step, forward or back, time goes on and durations
     CHECK(time.live(at(40)) == at(40));
 }
 
-// Kills: the bounds left out.
+// Kills: the steps before the last one not kept; the bounds left out.
 TEST_CASE("steady time: an event stamped before a step and read after it is not off by the step") {
     SteadyTime time = begun();
     (void)time.look(reading(19));
     CHECK(time.live(at(19)) == at(19));
     (void)time.look(reading(20, -3600));
-    CHECK(time.live(at(19.9)) == at(20));  // 3,600 s in the future by now: it was just now
+    CHECK(time.live(at(19.9)) == at(19.9));  // 3,600 s in the future by now
     (void)time.look(reading(21, 36000));
-    CHECK(time.live(at(20.9 - 3600)) == at(20));  // ten hours in the past: not before the one before it
+    CHECK(time.live(at(20.9 - 3600)) == at(20.9));  // ten hours in the past
+    CHECK(time.live(at(20.8)) == at(20.9));         // two steps ago: not before the one before it
+    CHECK(time.live(at(99999)) == at(21));          // no clock said so: not after now
     CHECK(time.past(at(36010)) == at(10));
     CHECK(time.past(at(99999)) == at(21));
 }
