@@ -40,7 +40,7 @@ test_expect_success 'the charge in the report is what the CSV adds up to, to the
 	import csv, json, re
 	us = lambda s: int(s.replace(".", ""))
 	rows = list(csv.DictReader(open("demo/jobs.csv")))
-	total = sum(int(r["cores"]) * (us(r["free_s"]) - us(r["alloc_s"])) for r in rows)
+	total = sum(int(r["cores"]) * (us(r["free_s"]) - us(r["alloc_s"])) + us(r["recalled_core_s"]) for r in rows)
 	detail = next(c["detail"] for c in json.load(open("demo/report.json"))["checks"] if "charged" in c["name"])
 	said = int(re.match(r"([\d ]+)\.(\d{6}) core-seconds", detail).group(0).split(" core")[0].replace(" ", "").replace(".", ""))
 	assert total == said, (total, said)

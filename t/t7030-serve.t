@@ -89,7 +89,7 @@ test_expect_success 'the first events are the viewer, all rows with the figures 
 	same(tree["revision"], shown["revision"])
 	keys = ("path", "shares", "entitled", "used", "usage_core_s", "level_fs", "factor", "running_cores", "pending_jobs")
 	same({tuple(row[:9]) for row in tree["rows"]}, {tuple(n.get(k) for k in keys) for n in shown["nodes"]})
-	same((tree["of"], {row[0]: row[9] for row in tree["rows"]}), (5, {"physics": 2, "physics/@alice": 0, "physics/@bob": 0, "chem": 1, "chem/@carol": 0}))
+	same((tree["of"], {row[0]: row[9] for row in tree["rows"]}), (7, {"physics": 2, "physics/lattice": 1, "physics/lattice/@alice": 0, "physics/astro": 1, "physics/astro/@bob": 0, "chem": 1, "chem/@carol": 0}))
 	assert {row[3] for row in tree["rows"]} == {0, 1}, tree
 	pictures = {part: svg for name, data in events if name == "pictures" for part, svg in data.items()}
 	same(sorted(pictures), ["forgetting", "instances", "queue"])

@@ -26,6 +26,8 @@ void take_event(const json_t* event, JournalJob& job) {
         job.userid = static_cast<std::uint32_t>(integer_at(context, "userid"));
     } else if (name == "alloc") {
         job.alloc = job.free = at;
+    } else if (name == "start") {
+        job.has_started = true;
     } else if (name == "free") {
         job.free = at;
     } else if (name == "finish" && job.result.empty()) {
@@ -92,10 +94,15 @@ std::vector<JobRecord> join(const Journal& parent, const std::map<std::string, J
             if (record == records.end()) {
                 continue;
             }
+            if (!job.has_started) {  // the parent gave the cores to a better job before this one began
+                record->second.recalled_core_us += job.cores * (job.free - job.alloc).count();
+                continue;
+            }
             // A job that ran in two places would count twice in the ledger: keep the second as a record of its own.
             JobRecord& into = record->second.has_run() ? records[id] : record->second;
             if (&into != &record->second) {
                 into = record->second;
+                into.recalled_core_us = 0;
                 into.result = "ran twice";
             }
             into.child_id = id;

@@ -18,6 +18,7 @@ struct JournalJob {
     std::uint32_t userid = 0;
     std::string account, queue, result;
     std::int64_t cores = 0;  ///< of its R
+    bool has_started = false;
     Instant submit{}, alloc{}, free{};
     Duration requested{};
 };

@@ -38,7 +38,7 @@ double bounded_slowdown(const JobRecord& job) {
 }
 
 std::int64_t core_us(const JobRecord& job) {
-    return job.has_run() ? job.cores * (job.free - job.alloc).count() : 0;
+    return job.recalled_core_us + (job.has_run() ? job.cores * (job.free - job.alloc).count() : 0);
 }
 
 std::int64_t core_us(const JobRecord& job, const Window& window) {

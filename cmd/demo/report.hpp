@@ -17,6 +17,7 @@ struct JobRecord {
     std::uint64_t child_id = 0;  ///< at the child
     std::string user, account, queue, partition, result;
     std::int64_t cores = 0;
+    std::int64_t recalled_core_us = 0;  ///< charged for allocations that were given back before a start
     Instant submit{}, alloc{}, free{};
     Duration requested{};
     bool has_run() const { return free > alloc; }

@@ -122,14 +122,16 @@ Json report_json(const Report& report) {
 
 std::string jobs_csv(const std::vector<JobRecord>& jobs, Instant origin) {
     std::string text =
-        "id,child_id,user,account,queue,partition,cores,submit_s,alloc_s,free_s,requested_s,wait_s,result\n";
+        "id,child_id,user,account,queue,partition,cores,submit_s,alloc_s,free_s,requested_s,wait_s,result,recalled_"
+        "core_s\n";
     for (const JobRecord& job : jobs) {
         text += std::to_string(job.id) + "," + std::to_string(job.child_id) + "," + csv_cell(job.user) + "," +
                 csv_cell(job.account) + "," + csv_cell(job.queue) + "," + csv_cell(job.partition) + "," +
                 std::to_string(job.cores) + "," + exact_seconds(job.submit - origin) + ",";
         text += (job.has_run() ? exact_seconds(job.alloc - origin) + "," + exact_seconds(job.free - origin) : ",");
         text += "," + exact_seconds(job.requested) + "," +
-                (job.has_run() ? exact_seconds(job.alloc - job.submit) : "") + "," + csv_cell(job.result) + "\n";
+                (job.has_run() ? exact_seconds(job.alloc - job.submit) : "") + "," + csv_cell(job.result) + "," +
+                exact_seconds(Duration{job.recalled_core_us}) + "\n";
     }
     return text;
 }

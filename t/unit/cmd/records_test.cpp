@@ -25,18 +25,24 @@ TEST_CASE("records: a parent's job and the child's are one record") {
     feed(parent, R"({"id":9,"events":[{"timestamp":100.0,"name":"submit","context":{"userid":0}}]})");
     feed(child, R"({"id":70,"events":[{"timestamp":101,"name":"submit","context":{"userid":0}}],
         "jobspec":{"attributes":{"system":{"weir":{"jobid":7,"userid":5001}}}}})");
-    feed(child, R"({"id":70,"events":[{"timestamp":110.000001,"name":"alloc"}],"R":)" + R8 + "}");
+    feed(child,
+         R"({"id":70,"events":[{"timestamp":110.000001,"name":"alloc"},{"timestamp":110.1,"name":"start"}],"R":)" + R8 +
+             "}");
     feed(
         child,
         R"({"id":70,"events":[{"timestamp":120.0,"name":"finish","context":{"status":0}}, {"timestamp":120.25,"name":"free"}]})");
     std::map<std::string, Journal> children;
     children["batch"] = child;
+    feed(children["debug"], R"({"id":60,"events":[{"timestamp":105,"name":"alloc"},{"timestamp":105.5,"name":"free"}],
+        "jobspec":{"attributes":{"system":{"weir":{"jobid":7,"userid":5001}}}},"R":)" +
+                                R8 + "}");  // recalled
     const auto records = join(parent, children, {{5001, "carol"}});
     REQUIRE(records.size() == 1);
     CHECK(records[0].user == "carol");
     CHECK(records[0].cores == 8);
     CHECK(records[0].partition == "batch");
-    CHECK(core_us(records[0]) == 8 * 10'249'999);
+    CHECK(records[0].recalled_core_us == 8 * 500'000);
+    CHECK(core_us(records[0]) == 8 * (10'249'999 + 500'000));
 }
 
 TEST_CASE("records: a job that ran twice counts twice and is seen") {
@@ -46,9 +52,11 @@ TEST_CASE("records: a job that ran twice counts twice and is seen") {
         feed(child,
              std::string(R"({"id":)") + id + R"(,"events":[{"timestamp":101,"name":"submit","context":{"userid":0}}],
             "jobspec":{"attributes":{"system":{"weir":{"jobid":7}}}}})");
-        feed(child, std::string(R"({"id":)") + id +
-                        R"(,"events":[{"timestamp":110,"name":"alloc"},{"timestamp":111,"name":"free"}],"R":)" + R8 +
-                        "}");
+        feed(
+            child,
+            std::string(R"({"id":)") + id +
+                R"(,"events":[{"timestamp":110,"name":"alloc"},{"timestamp":110,"name":"start"},{"timestamp":111,"name":"free"}],"R":)" +
+                R8 + "}");
     }
     const auto records = join(parent, {{"batch", child}}, {{1, "x"}});
     REQUIRE(records.size() == 2);

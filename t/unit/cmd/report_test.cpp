@@ -116,7 +116,9 @@ TEST_CASE("report: CSV keeps microseconds and quotes what needs it") {
     JobRecord record = reported_job("a,b", "chem", 2, 0s, 1s + 5us, 3s);
     record.id = 7;
     record.result = "completed";
+    record.recalled_core_us = 250000;
     CHECK(jobs_csv({record}, at(0s)) ==
-          "id,child_id,user,account,queue,partition,cores,submit_s,alloc_s,free_s,requested_s,wait_s,result\n"
-          "7,0,\"a,b\",chem,,,2,0.000000,1.000005,3.000000,0.000000,1.000005,completed\n");
+          "id,child_id,user,account,queue,partition,cores,submit_s,alloc_s,free_s,requested_s,wait_s,result,recalled_"
+          "core_s\n"
+          "7,0,\"a,b\",chem,,,2,0.000000,1.000005,3.000000,0.000000,1.000005,completed,0.250000\n");
 }
