@@ -62,9 +62,10 @@ start_child() {
 place_of() {
 	rpc_at top job-route.locate "{\"id\":$1}" | jq .child
 }
-# local_of ID: its id in the partition
+# local_of ID: its id in the partition, once that has it: the parent may move a job that waits
 local_of() {
-	rpc_at top job-route.locate "{\"id\":$1}" | jq .id
+	FLUX_URI=local://$(pwd)/top/local-0 wait_until job-route.locate "{\"id\":$1}" ".id != null and .id > 0" >/dev/null &&
+		rpc_at top job-route.locate "{\"id\":$1}" | jq .id
 }
 name_of() {
 	weir jobs --uri "$(pwd)/top" -a --json | jq -r ".jobs[] | select(.id == $1) | .job"
