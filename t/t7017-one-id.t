@@ -95,7 +95,7 @@ test_expect_success 'weir why names the partition that has the job, its id there
 	done
 '
 test_expect_success 'in words: no socket of a partition is named' '
-	at top why $waits1 >out && cat out && grep "estimated start" out && grep "in the partition batch" out &&
+	at top why $waits1 >out && cat out && grep "estimated start" out && grep "in a partition that serves batch" out &&
 	test_must_fail grep "local://\|on its way" out
 '
 test_expect_success 'a queue that no partition serves: weir why says so' '

@@ -29,29 +29,11 @@ begin() {
 	start_weir --cores 10 --config site.toml --statedir "$(pwd)/state"
 }
 
-# partition NAME FILTER: waits until what job-route tells of that partition fulfills the jq filter
-partition() {
-	wait_until job-route.partitions "{}" ".partitions[] | select(.name == \"$1\") | $2" >/dev/null
-}
 is_up() {
 	partition "$1" 'select(.state == "up" and (.instances | length == 1))'
 }
 field_of() {
 	call job-route.partitions | jq -r ".partitions[] | select(.name == \"$1\") | $2"
-}
-# gated NAME WORDS...: a job that writes NAME into `ran` and ends when something is written into NAME.gate; $NAME is its id
-gated() {
-	name=$1 && shift && mkfifo $name.gate &&
-	id=$(weir submit --json "$@" sh -c "echo $name >>\"$(pwd)/ran\"; read line <\"$(pwd)/$name.gate\"" | jq .id) && eval "$name=$id"
-}
-open_gate() {
-	echo go >"$1.gate"
-}
-child_of() {
-	call job-route.locate "{\"id\":$1}" | jq .child
-}
-ended_well() {
-	wait_event $1 finish | jq -e ".status == 0" && wait_event $1 clean
 }
 
 test_expect_success 'they are there as the file says' '

@@ -36,28 +36,14 @@ queues = ["batch", "large"]
 cores = 4
 EOF
 FLUX_URI=local://$WEIR_RUNDIR/local-0 && export FLUX_URI
-partition() {
-	wait_until job-route.partitions "{}" ".partitions[] | select(.name == \"$1\") | $2" >/dev/null
-}
 job_of() {
 	call job-route.partitions | jq -r ".partitions[] | select(.name == \"$1\") | .instances[0].job"
 }
 name_of() {
 	call job-route.partitions | jq -r ".partitions[] | select(.instances[0].job == $1) | .name"
 }
-# gated NAME WORDS...: a job that writes NAME into `ran` and ends when something is written into NAME.gate; $NAME is its id
-gated() {
-	name=$1 && shift && mkfifo $name.gate &&
-	id=$(weir submit --json "$@" sh -c "echo $name >>\"$(pwd)/ran\"; read line <\"$(pwd)/$name.gate\"" | jq .id) && eval "$name=$id"
-}
 end() {
-	echo go >"$1.gate" && eval "id=\$$1" && ended_well $id
-}
-ended_well() {
-	wait_event $1 finish | jq -e ".status == 0" >/dev/null && wait_event $1 clean
-}
-child_of() {
-	call job-route.locate "{\"id\":$1}" | jq .child
+	open_gate $1 && eval "id=\$$1" && ended_well $id
 }
 waits_in_parent() {
 	wait_until job-route.locate "{\"id\":$1}" ".child == 0" >/dev/null

@@ -68,6 +68,12 @@ void ClockKeeper::watch(Loop& loop, Log log) {
              "the wall clock is behind what this statedir has seen: the instance's clock continues from there, " +
                  seconds(start_.raised) + " off");
     }
+    if (start_.wait >= raised_min_s) {
+        log_(LOG_WARNING,
+             "this statedir has seen more than the parent's clock says: the instance waited until that clock had "
+             "passed it, " +
+                 seconds(start_.wait));
+    }
     timer_ = std::make_unique<Watch<uv_timer_t>>();
     WEIR_CHECK(timer_->create([&loop](uv_timer_t* h) { return uv_timer_init(loop.get(), h); }) == 0);
     timer_->on([this](int) { look(); });

@@ -233,7 +233,7 @@ std::string wait_text(const std::string& subject, const json_t* reason, bool uni
     const auto id_at = [reason](const char* key) { return static_cast<std::uint64_t>(integer_at(reason, key)); };
     if (id_at("child") != 0) {
         const std::string there = id_at("child_id") != 0 ? " as " + job_name(id_at("child_id"), unicode) : "";
-        text += "It is in the partition " + printable(text_at(reason, "partition")) + " (" +
+        text += "It is in a partition that serves " + printable(text_at(reason, "partition")) + " (" +
                 job_name(id_at("child"), unicode) + ")" + there + ".\n";
     }
     if (json_object_get(reason, "behind") != nullptr) {

@@ -110,7 +110,7 @@ TEST_CASE("wait reason: the partition that has the job says why it waits") {
     facts.below = std::make_shared<const WaitBelow>(std::move(below));
     CHECK(why(job, facts) == "resources");
     CHECK(wait_text("It", wait_reason(job, facts).get(), false) ==
-          "It needs 2 cores.\nIt is in the partition batch (f6) as fA.\n");
+          "It needs 2 cores.\nIt is in a partition that serves batch (f6) as fA.\n");
 }
 
 TEST_CASE("wait reason: sentences") {
