@@ -18,11 +18,13 @@ struct flux_plugin_arg {
     json_t* out = nullptr;
     json_error_t error{};
     std::function<json_t*()> make_more_in;  ///< empty when there is none, or once it was called
+    bool has_addition = false;              ///< IN is no longer as plugin_arg_seal() found it
 
     json_t*& side(int flags) { return (flags & FLUX_PLUGIN_ARG_OUT) != 0 ? out : in; }
     /// Takes over `object`.
     int put(int flags, json_t* object) {
         json_t*& target = side(flags);
+        has_addition |= &target == &in;
         if ((flags & FLUX_PLUGIN_ARG_REPLACE) == 0 && target != nullptr) {
             const int rc = json_object_update(target, object);
             json_decref(object);
@@ -63,6 +65,25 @@ void plugin_arg_defer(flux_plugin_arg_t* args, std::function<json_t*()> make) {
 
 const json_t* plugin_arg_out(const flux_plugin_arg_t* args) {
     return args->out;
+}
+
+json_t* plugin_arg_seal(flux_plugin_arg_t* args) {
+    args->has_addition = false;
+    return args->in;
+}
+
+bool plugin_arg_renew(flux_plugin_arg_t* args) {
+    args->make_more_in = nullptr;
+    if (args->has_addition || (args->in != nullptr && args->in->refcount != 1)) {
+        return false;
+    }
+    if (args->out == nullptr || args->out->refcount != 1) {
+        json_decref(args->out);
+        args->out = json_object();
+    } else if (json_object_size(args->out) > 0) {
+        json_object_clear(args->out);
+    }
+    return args->out != nullptr;
 }
 }  // namespace weir::broker
 

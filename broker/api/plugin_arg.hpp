@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: flux_plugin_arg_t for the caller of plugins: IN values that are computed only when a plugin reads them.
+// Owns: flux_plugin_arg_t for the caller of plugins: IN values that are computed only when a plugin reads them, and
+//   arguments that serve one call after another.
 // Must not know keys or plugins.
 #pragma once
 #include <flux/jobtap.h>
@@ -16,5 +17,10 @@ namespace weir::broker {
 void plugin_arg_defer(flux_plugin_arg_t* args, std::function<json_t*()> make);
 /// What plugins gave back: an object, or null. Borrowed.
 const json_t* plugin_arg_out(const flux_plugin_arg_t* args);
+/// Makes `args` those of another call: OUT is an empty object, nothing is deferred, IN is as it was packed.
+/// \return false, and `args` is to be destroyed, where a call added to IN or somebody has kept IN.
+bool plugin_arg_renew(flux_plugin_arg_t* args);
+/// From here on, what is packed into IN counts as an addition. Returns IN, borrowed; null when it is empty.
+json_t* plugin_arg_seal(flux_plugin_arg_t* args);
 
 }  // namespace weir::broker

@@ -147,3 +147,39 @@ TEST_CASE("plugin arguments: a deferred value is made once, and only when asked 
         CHECK(std::string(flux_plugin_arg_strerror(args.get())).find("none") != std::string::npos);
     }
 }
+
+TEST_CASE("plugin arguments: they serve another call unless IN was added to or kept") {
+    const Args args(flux_plugin_arg_create());
+    REQUIRE(flux_plugin_arg_pack(args.get(), FLUX_PLUGIN_ARG_IN, "{s:i}", "id", 7) == 0);
+    json_t* in = weir::broker::plugin_arg_seal(args.get());
+    REQUIRE(flux_plugin_arg_pack(args.get(), FLUX_PLUGIN_ARG_OUT, "{s:i}", "priority", 3) == 0);
+    weir::broker::plugin_arg_defer(args.get(), [] { return json_pack("{s:i}", "more", 1); });
+    int value = 0;
+    SECTION("nothing of the call before is left") {
+        CHECK(weir::broker::plugin_arg_renew(args.get()));
+        CHECK(flux_plugin_arg_unpack(args.get(), FLUX_PLUGIN_ARG_OUT, "{s:i}", "priority", &value) == -1);
+        CHECK(flux_plugin_arg_unpack(args.get(), FLUX_PLUGIN_ARG_IN, "{s:i}", "more", &value) == -1);
+        CHECK(flux_plugin_arg_unpack(args.get(), FLUX_PLUGIN_ARG_IN, "{s:i}", "id", &value) == 0);
+        CHECK(json_object_size(weir::broker::plugin_arg_out(args.get())) == 0);
+    }
+    SECTION("what was deferred is an addition once it was made") {
+        REQUIRE(flux_plugin_arg_unpack(args.get(), FLUX_PLUGIN_ARG_IN, "{s:i}", "more", &value) == 0);
+        CHECK_FALSE(weir::broker::plugin_arg_renew(args.get()));
+    }
+    SECTION("a plugin may add") {
+        REQUIRE(flux_plugin_arg_pack(args.get(), FLUX_PLUGIN_ARG_IN, "{s:i}", "id", 8) == 0);
+        CHECK_FALSE(weir::broker::plugin_arg_renew(args.get()));
+    }
+    SECTION("a plugin may keep IN") {
+        json_incref(in);
+        CHECK_FALSE(weir::broker::plugin_arg_renew(args.get()));
+        json_decref(in);
+    }
+    SECTION("a plugin may keep OUT: the next call has its own") {
+        json_t* out = json_incref(const_cast<json_t*>(weir::broker::plugin_arg_out(args.get())));
+        CHECK(weir::broker::plugin_arg_renew(args.get()));
+        CHECK(weir::broker::plugin_arg_out(args.get()) != out);
+        CHECK(json_object_size(out) == 1);
+        json_decref(out);
+    }
+}

@@ -86,27 +86,22 @@ bool Jobtap::anyone_handles(const char* topic) const {
     return std::any_of(stack_.begin(), stack_.end(), [topic](const auto& p) { return p->handles(topic); });
 }
 
-PluginArgs Jobtap::args_of(const Job& job) const {
-    PluginArgs args(flux_plugin_arg_create());
-    const double t_submit = static_cast<double>(job.t_submit_us()) / 1e6;
-    if (flux_plugin_arg_pack(args.get(), FLUX_PLUGIN_ARG_IN, "{s:I s:I s:i s:i s:I s:f}", "id",
-                             static_cast<json_int_t>(job.id), "userid", static_cast<json_int_t>(job.userid), "urgency",
-                             job.urgency, "state", bit(job.state), "priority", static_cast<json_int_t>(job.priority),
-                             "t_submit", t_submit) < 0) {
-        return nullptr;
-    }
-    plugin_arg_defer(args.get(), [this, &job] {
+MoreArgs Jobtap::more_of(const Job& job, const Extra* extra) const {
+    return [this, &job, extra] {
         ++jobspecs_;
-        return json_pack("{s:O?}", "jobspec", jobspec_tree(job).get());
-    });
-    if (const Json& r = job.r->tree) {
-        flux_plugin_arg_pack(args.get(), FLUX_PLUGIN_ARG_IN, "{s:O}", "R", r.get());
-    }
-    if (job.end_event) {
-        flux_plugin_arg_pack(args.get(), FLUX_PLUGIN_ARG_IN, "{s:O}", "end_event", job.end_event.get());
-    }
-    flux_plugin_arg_pack(args.get(), FLUX_PLUGIN_ARG_OUT, "{}");
-    return args;
+        Json in = Json::object();
+        in.set("jobspec", jobspec_tree(job));
+        if (const Json& r = job.r->tree) {
+            in.set("R", r.share());
+        }
+        if (job.end_event) {
+            in.set("end_event", job.end_event.share());
+        }
+        if (extra != nullptr && *extra) {
+            (*extra)(in);
+        }
+        return in.release();
+    };
 }
 
 int Jobtap::call_stack(Job& job, const char* topic, flux_plugin_arg_t* args, bool to_subscribers) {
@@ -144,8 +139,8 @@ std::int64_t Jobtap::priority_of(Job& job) {
     if (!anyone_handles("job.priority.get")) {
         return FLUX_JOBTAP_PRIORITY_UNAVAIL;
     }
-    PluginArgs args = args_of(job);
-    if (!args || call_stack(job, "job.priority.get", args.get()) < 0) {
+    const JobArgs::Lease args = lease(job);
+    if (call_stack(job, "job.priority.get", args.get()) < 0) {
         flux_log(engine_.handle(), LOG_ERR, "jobtap: job.priority.get: callback failed");
         return job.priority;
     }
@@ -165,25 +160,22 @@ std::int64_t Jobtap::priority_of(Job& job) {
     return priority;
 }
 
-void Jobtap::call(Job& job, const char* topic, const Json* extra) {
+void Jobtap::call(Job& job, const char* topic, const Extra& extra) {
     if (!anyone_handles(topic)) {
         return;
     }
-    PluginArgs args = args_of(job);
-    if (!args) {
-        flux_log(engine_.handle(), LOG_ERR, "jobtap: %s: %s: failed to create plugin args", topic, f58(job.id).c_str());
-        return;
-    }
-    if (extra) {
-        flux_plugin_arg_pack(args.get(), FLUX_PLUGIN_ARG_IN, "O", extra->get());
-    }
+    const JobArgs::Lease args = lease(job, &extra);
     if (call_stack(job, topic, args.get()) < 0) {
         flux_log(engine_.handle(), LOG_ERR, "jobtap: %s: callback returned error", topic);
     }
     apply_out(job, topic, args.get());
 }
 
-void Jobtap::apply_out(Job& job, const std::string& topic, flux_plugin_arg_t* args) {
+void Jobtap::apply_out(Job& job, const char* topic_text, flux_plugin_arg_t* args) {
+    if (json_object_size(plugin_arg_out(args)) == 0) {
+        return;
+    }
+    const std::string topic = topic_text;
     if (const Json r = out_value(args, "R")) {
         if (topic != "job.state.sched" || !job.r->text.empty()) {
             flux_log(engine_.handle(), LOG_ERR, "jobtap: %s: %s: R may only be set once, in SCHED state", topic.c_str(),
@@ -220,8 +212,8 @@ Status Jobtap::call_early(Job& job, const char* topic) {
     if (!anyone_handles(topic)) {
         return Done{};
     }
-    PluginArgs args = args_of(job);
-    if (!args || call_stack(job, topic, args.get()) >= 0) {
+    const JobArgs::Lease args = lease(job);
+    if (call_stack(job, topic, args.get()) >= 0) {
         return Done{};
     }
     return Error{std::errc::invalid_argument, error_of(args.get(), "rejected by job-manager plugin")};
@@ -243,8 +235,8 @@ Status Jobtap::check_dependencies(Job& job) {
         if (!is_builtin && !anyone_handles(topic.c_str())) {
             return Error{std::errc::invalid_argument, "dependency scheme \"" + scheme + "\" not supported"};
         }
-        PluginArgs args = args_of(job);
-        flux_plugin_arg_pack(args.get(), FLUX_PLUGIN_ARG_IN, "{s:O}", "dependency", entry);
+        const Extra dependency = [entry](Json& in) { in.set("dependency", Json::ref(entry)); };
+        const JobArgs::Lease args = lease(job, &dependency);
         if (call_stack(job, topic.c_str(), args.get()) < 0) {
             return Error{std::errc::invalid_argument,
                          error_of(args.get(), "rejected by job-manager dependency plugin")};
@@ -258,8 +250,8 @@ Status Jobtap::check_update(Job& job, const std::string& key, json_t* value) {
     if (!anyone_handles(topic.c_str())) {
         return Error{std::errc::invalid_argument, "update of " + key + " not supported"};
     }
-    PluginArgs args = args_of(job);
-    flux_plugin_arg_pack(args.get(), FLUX_PLUGIN_ARG_IN, "{s:s s:O}", "key", key.c_str(), "value", value);
+    const Extra update = [&key, value](Json& in) { in.set("key", key).set("value", Json::ref(value)); };
+    const JobArgs::Lease args = lease(job, &update);
     if (call_stack(job, topic.c_str(), args.get()) < 0) {
         return Error{std::errc::invalid_argument, error_of(args.get(), "update of " + key + " rejected by a plugin")};
     }
@@ -276,12 +268,12 @@ Status Jobtap::admit(Job& job) {
 }
 
 void Jobtap::on_restored(Job& job) {
-    call(job, "job.create", nullptr);
-    call(job, "job.new", nullptr);
+    call(job, "job.create");
+    call(job, "job.new");
 }
 
 void Jobtap::on_rejected(Job& job) {
-    call(job, "job.destroy", nullptr);
+    call(job, "job.destroy");
     for (const auto& plugin : stack_) {
         plugin->drop_items(job.id);
     }
@@ -292,35 +284,30 @@ void Jobtap::on_event(Job& job, const Event& event, State before) {
         std::any_of(stack_.begin(), stack_.end(), [&](const auto& p) { return p->subscriptions.count(job.id) > 0; });
     if (has_subscriber) {
         const std::string topic = "job.event." + event.name;
-        PluginArgs args = args_of(job);
-        const Json entry = entry_json(event);
-        flux_plugin_arg_pack(args.get(), FLUX_PLUGIN_ARG_IN, "{s:O}", "entry", entry.get());
+        const Extra entry = [&event](Json& in) { in.set("entry", entry_json(event)); };
+        const JobArgs::Lease args = lease(job, &entry);
         if (call_stack(job, topic.c_str(), args.get(), true) < 0) {
             flux_log(engine_.handle(), LOG_ERR, "jobtap: %s callback failed for job %s", topic.c_str(),
                      f58(job.id).c_str());
         }
     }
     if (event.name == "jobspec-update" && anyone_handles("job.update")) {
-        Json extra = Json::object();
-        extra.set("updates", event.context.share());
-        call(job, "job.update", &extra);
+        call(job, "job.update", [&event](Json& in) { in.set("updates", event.context.share()); });
     }
     if (job.state == before || !anyone_handles(state_topic(job.state))) {
         return;
     }
-    Json extra = Json::object();
-    extra.set("entry", entry_json(event));
-    extra.set("prev_state", bit(before));
-    call(job, state_topic(job.state), &extra);
+    call(job, state_topic(job.state),
+         [&event, before](Json& in) { in.set("entry", entry_json(event)).set("prev_state", bit(before)); });
 }
 
 void Jobtap::replay_state(Job& job) {
-    call(job, state_topic(job.state), nullptr);
+    call(job, state_topic(job.state));
 }
 
 void Jobtap::on_inactive(Job& job) {
-    call(job, "job.inactive-add", nullptr);
-    call(job, "job.destroy", nullptr);
+    call(job, "job.inactive-add");
+    call(job, "job.destroy");
     for (const auto& plugin : stack_) {
         plugin->drop_items(job.id);
     }

@@ -12,13 +12,9 @@
 #include <vector>
 
 #include "broker/services/job-manager/engine/engine.hpp"
+#include "broker/services/job-manager/jobtap/job_args.hpp"
 
 namespace weir::broker::jobs {
-
-struct PluginArgsDelete {
-    void operator()(flux_plugin_arg_t* args) const { flux_plugin_arg_destroy(args); }
-};
-using PluginArgs = std::unique_ptr<flux_plugin_arg_t, PluginArgsDelete>;
 
 /// One loaded plugin. Its service handlers and its items on jobs are removed with it.
 class Plugin {
@@ -64,7 +60,7 @@ class Jobtap : public Component {
     /// job.create and job.validate, then dependencies. Error: the plugin's message.
     Status admit(Job& job);
     /// job.new: the job was accepted.
-    void on_new(Job& job) { call(job, "job.new", nullptr); }
+    void on_new(Job& job) { call(job, "job.new"); }
     /// job.create and job.new of a job that is older than this process.
     void on_restored(Job& job);
     void on_rejected(Job& job);
@@ -74,7 +70,7 @@ class Jobtap : public Component {
     void on_event(Job& job, const Event& event, State before);
     /// job.inactive-add, job.destroy; removes the plugins' items.
     void on_inactive(Job& job);
-    void on_purge(Job& job) { call(job, "job.inactive-remove", nullptr); }
+    void on_purge(Job& job) { call(job, "job.inactive-remove"); }
     /// job.priority.get. Negative: unavailable; a job in SCHED then keeps its priority, one in PRIORITY waits.
     std::int64_t priority_of(Job& job);
     /// conf.update to every plugin. Error: the first rejection.
@@ -92,7 +88,8 @@ class Jobtap : public Component {
     Engine& engine() { return engine_; }
     Plugin* find(flux_plugin_t* plugin) const;
     Job* current() const { return current_.empty() ? nullptr : current_.back(); }
-    PluginArgs args_of(const Job& job) const;
+    /// For a plugin that keeps them. `job` must outlive them.
+    PluginArgs args_of(const Job& job) const { return JobArgs::make(job, more_of(job)); }
     Json& pending_update() { return pending_update_; }
     /// FLUX_JOBTAP_CURRENT_JOB or an id; active or inactive. Null when unknown.
     Job* lookup(JobId id) const;
@@ -107,11 +104,16 @@ class Jobtap : public Component {
     bool anyone_handles(const char* topic) const;
     /// Calls the stack; sum of the results, negative at the first failure.
     int call_stack(Job& job, const char* topic, flux_plugin_arg_t* args, bool to_subscribers = false);
+    /// What a call's own arguments are beside those that every call has.
+    using Extra = std::function<void(Json&)>;
+    /// The rest of IN: jobspec, R, end_event, and `extra`, which must outlive the call.
+    MoreArgs more_of(const Job& job, const Extra* extra = nullptr) const;
+    JobArgs::Lease lease(const Job& job, const Extra* extra = nullptr) { return args_.lease(job, more_of(job, extra)); }
     /// Calls the stack and applies OUT priority, annotations and R.
-    void call(Job& job, const char* topic, const Json* extra);
+    void call(Job& job, const char* topic, const Extra& extra = {});
     Status call_early(Job& job, const char* topic);
     Status check_dependencies(Job& job);
-    void apply_out(Job& job, const std::string& topic, flux_plugin_arg_t* args);
+    void apply_out(Job& job, const char* topic, flux_plugin_arg_t* args);
     Status conf_update_one(const Plugin& plugin, const json_t* config);
     Result<std::unique_ptr<Plugin>> create(const std::string& path, const json_t* conf);
     Status load_file(flux_plugin_t* plugin, const std::string& path);
@@ -121,6 +123,7 @@ class Jobtap : public Component {
     std::vector<std::unique_ptr<Plugin>> stack_;
     std::vector<Job*> current_;
     Json pending_update_;
+    JobArgs args_;
     mutable std::uint64_t jobspecs_ = 0;  ///< a count of work
 };
 

@@ -10,13 +10,9 @@ namespace weir::broker::jobs {
 namespace {
 
 int give_priority(flux_plugin_t* plugin, const char*, flux_plugin_arg_t* args, void*) {
-    json_int_t id = 0;
     auto* host = static_cast<Jobtap*>(flux_plugin_aux_get(plugin, "flux::jobtap"));
-    if (!host || flux_plugin_arg_unpack(args, FLUX_PLUGIN_ARG_IN, "{s:I}", "id", &id) < 0) {
-        return -1;
-    }
-    const Job* job = host->lookup(static_cast<JobId>(id));
-    if (!job) {
+    const Job* job = host != nullptr ? host->current() : nullptr;
+    if (job == nullptr) {
         return -1;
     }
     return flux_plugin_arg_pack(args, FLUX_PLUGIN_ARG_OUT, "{s:I}", "priority",
