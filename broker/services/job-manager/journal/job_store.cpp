@@ -10,6 +10,8 @@
 
 #include <cerrno>
 #include <cstring>
+#include <memory>
+#include <string_view>
 
 namespace weir::broker::jobs {
 namespace {
@@ -37,24 +39,30 @@ Status write_all(int fd, std::string_view bytes, const std::string& path) {
     return Done{};
 }
 
-Result<std::string> read_whole(int fd, const std::string& path) {
+/// A file's bytes. Not a std::string, which would be filled with zeros first.
+struct FileText {
+    std::unique_ptr<char[]> bytes;
+    std::size_t size = 0;
+    std::string_view view() const { return {bytes.get(), size}; }
+};
+
+Result<FileText> read_whole(int fd, const std::string& path) {
     struct stat info {};
     if (::fstat(fd, &info) < 0) {
         return io_error("cannot read", path);
     }
-    std::string text(static_cast<std::size_t>(info.st_size), '\0');
-    std::size_t have = 0;
-    while (have < text.size()) {
-        const ssize_t n = ::pread(fd, text.data() + have, text.size() - have, static_cast<off_t>(have));
+    const auto size = static_cast<std::size_t>(info.st_size);
+    FileText text{std::make_unique_for_overwrite<char[]>(size)};
+    while (text.size < size) {
+        const ssize_t n = ::pread(fd, text.bytes.get() + text.size, size - text.size, static_cast<off_t>(text.size));
         if (n < 0) {
             return io_error("cannot read", path);
         }
         if (n == 0) {
             break;
         }
-        have += static_cast<std::size_t>(n);
+        text.size += static_cast<std::size_t>(n);
     }
-    text.resize(have);
     return text;
 }
 
@@ -87,7 +95,7 @@ Result<std::unique_ptr<JobStore>> JobStore::open(const std::string& directory, E
     if (!text) {
         return text.error();
     }
-    auto read = read_journal(*text, path, environments);
+    auto read = read_journal(text->view(), path, environments);
     if (!read) {
         return read.error();
     }

@@ -12,11 +12,15 @@ namespace weir::broker::jobs {
 namespace {
 
 constexpr double timestamp_max_s = 253402300800;  // the year 10000
+/// As long as most entries are.
+constexpr std::size_t entry_bytes = 120;
 constexpr std::string_view context_key = ",\"context\":";
 
 /// What encode() writes before the context.
 std::string head_of(std::int64_t t_us, std::string_view name) {
-    std::string out = "{\"timestamp\":";
+    std::string out;
+    out.reserve(entry_bytes);
+    out += "{\"timestamp\":";
     out += timestamp_text(t_us);
     out += ",\"name\":";
     append_quoted(out, name);
