@@ -234,6 +234,14 @@ inline Handlers add_handlers(flux_t* h, const std::string& service, std::vector<
 }
 
 // ---- RPC ----
+/// Starts an RPC whose payload is JSON text.
+inline Future rpc_text(flux_t* h, const std::string& topic, const std::string& payload) {
+    Future future(flux_rpc(h, topic.c_str(), payload.c_str(), FLUX_NODEID_ANY, 0));
+    if (!future) {
+        fail_errno(topic);
+    }
+    return future;
+}
 /// Starts an RPC with a JSON payload (empty Json: no payload).
 inline Future rpc(flux_t* h, const std::string& topic, const Json& payload, int flags = 0,
                   uint32_t nodeid = FLUX_NODEID_ANY) {

@@ -19,6 +19,8 @@ constexpr double plugin_timeout_s = 60.0;
 constexpr double shown_rate_head = 20.;
 constexpr double shown_rate_numbers = 1000.;
 constexpr double shown_pause_s = 0.5;
+/// More than [id,priority] takes.
+constexpr std::size_t pair_bytes = 36;
 constexpr const char* update_topic = "job-manager.jobpriority.update";
 constexpr const char* accounts_topic = "job-manager.jobpriority.accounts";
 
@@ -88,9 +90,9 @@ bool PluginLink::is_settled() const {
            !service_.sends().plugin().is_out();
 }
 
-void PluginLink::send(Sent what, const std::string& topic, const Json& payload) {
+void PluginLink::send(Sent what, const std::string& topic, const std::string& payload) {
     out_what_ = what;
-    out_ = flux::rpc(h_, topic, payload);
+    out_ = flux::rpc_text(h_, topic, payload);
     out_since_s_ = flux_reactor_time();
     flux::then<&PluginLink::on_answer>(out_.get(), this, answer_timeout_s_);
 }
@@ -116,23 +118,22 @@ void PluginLink::send_accounts() {
         payload.set("any_default", *view.open_default);
     }
     accounts_out_ = service_.accounts_version();
-    send(Sent::accounts, accounts_topic, payload);
+    send(Sent::accounts, accounts_topic, payload.dump());
 }
 
 void PluginLink::send_push(const std::optional<Push>& push) {
-    Json jobs = Json::array();
+    ArrayText jobs(push ? push->jobs.size() * pair_bytes : 0);
     if (push) {
         for (const auto& [id, value] : push->jobs) {
-            Json pair = Json::array();
-            pair.append(Json::own(json_integer(static_cast<json_int_t>(id))));
-            pair.append(Json::own(json_integer(value == Push::overridden ? overridden_on_wire : json_int_t{value})));
-            jobs.append(std::move(pair));
+            const std::int64_t sent = value == Push::overridden ? overridden_on_wire : std::int64_t{value};
+            jobs.splice(ArrayText(pair_bytes).append(id).append(sent).text());
         }
     }
     // "synced" only with the last portion: until then a job may be unknown because its value is still to come.
     const bool is_last = !service_.sends().plugin().has_work();
-    Json payload = Json::object();
-    payload.set("jobs", std::move(jobs)).set("mode", mode_name(push ? push->mode : Push::Mode::job));
+    const std::string list = jobs.text();
+    ObjectText payload(list.size() + pair_bytes);
+    payload.splice("jobs", list).set("mode", mode_name(push ? push->mode : Push::Mode::job));
     if (is_last) {
         payload.set("synced", true);
     }
@@ -140,25 +141,23 @@ void PluginLink::send_push(const std::optional<Push>& push) {
         add_first_values(payload);
     }
     is_heartbeat_due_ = false;
-    send(push ? Sent::push : Sent::heartbeat, update_topic, payload);
+    send(push ? Sent::push : Sent::heartbeat, update_topic, payload.text());
 }
 
-void PluginLink::add_first_values(Json& payload) {
+void PluginLink::add_first_values(ObjectText& payload) {
     const FirstValueRows values = service_.first_values().take();
-    Json rows = Json::array();
+    ArrayText rows;
     for (const auto& [kind, value] : values.rows) {
-        Json row = Json::array();
-        row.append(Json::string(kind)).append(Json::own(json_integer(json_int_t{value})));
-        rows.append(std::move(row));
+        rows.splice(ArrayText().append(kind).append(value).text());
     }
-    payload.set("first_values", std::move(rows)).set("all_first_values", values.is_all);
+    payload.splice("first_values", rows.text()).set("all_first_values", values.is_all);
 }
 
 void PluginLink::send_load() {
     has_tried_load_ = true;
     Json payload = Json::object();
     payload.set("load", service_.settings().plugin);
-    send(Sent::load, "job-manager.jobtap", payload);
+    send(Sent::load, "job-manager.jobtap", payload.dump());
 }
 
 void PluginLink::on_answer(flux_future_t* f) {

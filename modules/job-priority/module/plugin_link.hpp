@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "libfairshare/base/json/text_writer.hpp"
 #include "modules/common/flux_cpp.hpp"
 #include "modules/job-priority/module/journal_link.hpp"
 #include "modules/job-priority/module/timing.hpp"
@@ -41,10 +42,10 @@ class PluginLink {
 
   private:
     enum class Sent { accounts, push, heartbeat, load };
-    void send(Sent what, const std::string& topic, const Json& payload);
+    void send(Sent what, const std::string& topic, const std::string& payload);
     void send_accounts();
     void send_push(const std::optional<Push>& push);
-    void add_first_values(Json& payload);
+    void add_first_values(ObjectText& payload);
     void send_load();
     void on_answer(flux_future_t* f);
     void on_retry();

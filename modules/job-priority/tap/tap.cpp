@@ -31,6 +31,7 @@ using weir::Instant;
 using weir::priority::TapAccounts;
 using weir::priority::TapQuestion;
 using weir::priority::TapTable;
+using weir::priority::TapUpdate;
 
 constexpr Duration unavail_timeout_default = std::chrono::seconds(60);
 constexpr const char* plugin_name = "jobpriority";
@@ -304,58 +305,45 @@ void release_overridden(Tap& tap, std::uint64_t id, Applied& applied) {
     }
 }
 
-/// \return false when an entry is not [id, priority].
-bool apply_jobs(Tap& tap, json_t* jobs, bool is_each, Applied& applied) {
-    std::size_t index = 0;
-    json_t* entry = nullptr;
-    json_array_foreach(jobs, index, entry) {
-        json_int_t id = 0;
-        json_int_t priority = 0;
-        if (json_unpack(entry, "[I,I]", &id, &priority) < 0) {
-            return false;
-        }
-        const auto key = static_cast<std::uint64_t>(id);
-        if (priority == weir::priority::overridden_on_wire) {
-            release_overridden(tap, key, applied);
+void apply_jobs(Tap& tap, const TapUpdate& update, Applied& applied) {
+    for (const TapUpdate::Entry& entry : update.jobs) {
+        if (entry.priority == weir::priority::overridden_on_wire) {
+            release_overridden(tap, entry.id, applied);
             continue;
         }
-        const std::optional alone = is_each ? tap.table.set(key, priority) : tap.table.set_for_all(key, priority);
+        const std::optional alone = update.mode == TapUpdate::Mode::job
+                                        ? tap.table.set(entry.id, entry.priority)
+                                        : tap.table.set_for_all(entry.id, entry.priority);
         if (alone) {
-            push_one(tap, key, *alone, applied);
+            push_one(tap, entry.id, *alone, applied);
         }
     }
-    return true;
 }
 
 void update_cb(flux_t* h, flux_msg_handler_t*, const flux_msg_t* msg, void* arg) noexcept {
     Tap& tap = *static_cast<Tap*>(arg);
     const int rc = guarded(tap, "update", [&] {
-        json_t* jobs = nullptr;
-        const char* mode = "job";
-        int is_synced = -1;
-        json_t* first_values = nullptr;
-        int is_all = 0;
-        if (flux_request_unpack(msg, nullptr, "{s:o s?s s?b s?o s?b}", "jobs", &jobs, "mode", &mode, "synced",
-                                &is_synced, "first_values", &first_values, "all_first_values", &is_all) < 0) {
+        const char* text = nullptr;
+        if (flux_request_decode(msg, nullptr, &text) < 0) {
             return -1;
         }
-        const std::string_view how(mode);
-        Applied applied;
-        std::vector<std::pair<std::string, std::uint32_t>> rows;
-        if (!json_is_array(jobs) || !weir::priority::read_first_values(first_values, rows) ||
-            (how != "job" && how != "all" && how != "fill") || !apply_jobs(tap, jobs, how == "job", applied)) {
+        weir::FlatJson reader;
+        const auto update = weir::priority::read_update(reader.read(text != nullptr ? text : ""));
+        if (!update) {
             flux_respond_error(h, msg, EPROTO,
                                "update wants {jobs:[[id,priority],...], mode:\"job\"|\"fill\"|\"all\"}");
             return 0;
         }
-        tap.table.set_first_values(rows, is_all != 0);
-        if (is_synced == 1) {
+        Applied applied;
+        apply_jobs(tap, *update, applied);
+        tap.table.set_first_values(update->first_values, update->is_all_first_values);
+        if (update->is_synced == true) {
             tap.table.set_synced(monotonic_now());
-        } else if (is_synced == 0) {
+        } else if (update->is_synced == false) {
             tap.table.set_detached();
             release_overdue(tap);
         }
-        if (how == "all" && tap.table.is_ahead()) {
+        if (update->mode == TapUpdate::Mode::all && tap.table.is_ahead()) {
             if (flux_jobtap_reprioritize_all(tap.plugin) < 0) {
                 return -1;
             }

@@ -3,6 +3,7 @@
 #include "modules/job-priority/tap/tap_messages.hpp"
 
 #include <set>
+#include <string_view>
 
 #include "libfairshare/base/fsd.hpp"
 #include "libfairshare/base/json/json.hpp"
@@ -47,6 +48,51 @@ bool read_user(json_t* entry, TapAccounts& accounts) {
     return true;
 }
 
+bool read_mode(std::string_view name, TapUpdate::Mode& mode) {
+    using enum TapUpdate::Mode;
+    for (const auto& [known, value] : {std::pair("job", job), std::pair("fill", fill), std::pair("all", all)}) {
+        if (name == known) {
+            mode = value;
+            return true;
+        }
+    }
+    return false;
+}
+
+/// Ids have 64 bits, of which integers of JSON have one less: FLUIDs end before that.
+bool read_jobs(FlatValue list, std::vector<TapUpdate::Entry>& jobs) {
+    if (!list.is_array()) {
+        return false;
+    }
+    for (FlatValue entry = list.first(); entry; entry = entry.next()) {
+        const FlatValue first = entry.is_array() ? entry.first() : FlatValue();
+        const auto id = first.integer();
+        const auto priority = first.next().integer();
+        if (!id || !priority) {
+            return false;
+        }
+        jobs.push_back({static_cast<std::uint64_t>(*id), *priority});
+    }
+    return true;
+}
+
+/// Nothing is as good as an empty list.
+bool read_first_values(FlatValue list, std::vector<std::pair<std::string, std::uint32_t>>& rows) {
+    if (list && !list.is_array()) {
+        return false;
+    }
+    for (FlatValue entry = list ? list.first() : FlatValue(); entry; entry = entry.next()) {
+        const FlatValue first = entry.is_array() ? entry.first() : FlatValue();
+        auto kind = first.string();
+        const auto value = first.next().integer();
+        if (!kind || !value) {
+            return false;
+        }
+        rows.emplace_back(std::move(*kind), clamp_priority(*value));
+    }
+    return true;
+}
+
 }  // namespace
 
 bool read_accounts(const AccountLists& lists, TapAccounts& accounts) {
@@ -63,18 +109,17 @@ bool read_accounts(const AccountLists& lists, TapAccounts& accounts) {
     return is_good;
 }
 
-bool read_first_values(json_t* list, std::vector<std::pair<std::string, std::uint32_t>>& rows) {
-    std::size_t index = 0;
-    json_t* entry = nullptr;
-    json_array_foreach(list, index, entry) {
-        const char* kind = nullptr;
-        json_int_t value = 0;
-        if (json_unpack(entry, "[s,I]", &kind, &value) < 0) {
-            return false;
-        }
-        rows.emplace_back(kind, clamp_priority(value));
+std::optional<TapUpdate> read_update(FlatValue request) {
+    TapUpdate update;
+    const FlatValue mode = request["mode"];
+    const bool has_mode = !mode || read_mode(mode.string().value_or(""), update.mode);
+    if (!has_mode || !read_jobs(request["jobs"], update.jobs) ||
+        !read_first_values(request["first_values"], update.first_values)) {
+        return std::nullopt;
     }
-    return list == nullptr || json_is_array(list);
+    update.is_synced = request["synced"].boolean();
+    update.is_all_first_values = request["all_first_values"].boolean().value_or(false);
+    return update;
 }
 
 Result<Duration> duration_of(const json_t* value) {

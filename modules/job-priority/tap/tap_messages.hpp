@@ -4,10 +4,12 @@
 #include <jansson.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "libfairshare/base/flat_json.hpp"
 #include "libfairshare/base/result.hpp"
 #include "libfairshare/base/time.hpp"
 #include "modules/job-priority/tap/tap_accounts.hpp"
@@ -24,8 +26,23 @@ struct AccountLists {
 /// False when one of them is not so.
 bool read_accounts(const AccountLists& lists, TapAccounts& accounts);
 
-/// False when the list is not [[kind, value], ...] or nothing.
-bool read_first_values(json_t* list, std::vector<std::pair<std::string, std::uint32_t>>& rows);
+/// An `update` request: values of jobs, and of kinds of jobs that are still to come.
+struct TapUpdate {
+    enum class Mode { job, fill, all };
+
+    struct Entry {
+        std::uint64_t id = 0;
+        std::int64_t priority = 0;  ///< or overridden_on_wire
+    };
+    std::vector<Entry> jobs;
+    Mode mode = Mode::job;
+    std::optional<bool> is_synced;  ///< nothing: as before
+    std::vector<std::pair<std::string, std::uint32_t>> first_values;
+    bool is_all_first_values = false;  ///< first_values replaces what was told before
+};
+/// \return nothing when the request is not {jobs:[[id,priority],...], mode?:"job"|"fill"|"all", synced?:b,
+///   first_values?:[[kind,value],...], all_first_values?:b}
+std::optional<TapUpdate> read_update(FlatValue request);
 
 /// A duration of the configuration, with its unit.
 Result<Duration> duration_of(const json_t* value);
