@@ -10,6 +10,8 @@ namespace {
 
 constexpr double journal_retry_first_s = 0.1;
 constexpr double journal_retry_last_s = 5.0;
+/// In bytes: {"id":-1,"events":[]}, however it is spelled.
+constexpr std::size_t sentinel_size_max = 100;
 
 }  // namespace
 
@@ -22,6 +24,9 @@ double Backoff::next() {
 JournalLink::JournalLink(flux_t* h, double time_scale, Listener listener)
     : h_(h),
       listener_(std::move(listener)),
+      backlog_([this](Result<JournalMessage> message) {
+          flux::guard(h_, "journal", [&] { listener_.backlog(flux::value_or_throw(std::move(message))); });
+      }),
       backoff_(journal_retry_first_s * time_scale, journal_retry_last_s * time_scale),
       timer_(flux_timer_watcher_create(flux_get_reactor(h), 1., 0., flux::on_watcher<&JournalLink::on_retry>, this)) {
     if (!timer_) {
@@ -34,6 +39,7 @@ void JournalLink::open() {
     request.set("full", true).set("allow", journal_filter());
     stream_ = flux::rpc(h_, "job-manager.events-journal", request, FLUX_RPC_STREAMING);
     is_backlog_ = true;
+    backlog_.clear();
     listener_.begin();
     flux::then<&JournalLink::on_response>(stream_.get(), this);
 }
@@ -46,26 +52,40 @@ void JournalLink::on_response(flux_future_t* f) {
         retry_later(why != nullptr ? why : flux_strerror(errnum));
         return;
     }
-    bool is_sentinel = false;
-    // Whatever is wrong with one response, the stream goes on.
-    const int rc = flux::guard(h_, "journal", [&] {
-        JournalMessage message = flux::value_or_throw(read_journal(message_.read(text != nullptr ? text : "{}")));
-        is_sentinel = message.is_sentinel;
-        if (is_sentinel) {
-            listener_.synced();
-            is_backlog_ = false;
-            backoff_.reset();
-        } else if (is_backlog_) {
-            listener_.backlog(std::move(message));
-        } else {
-            listener_.live(message);
-        }
-    });
-    if (rc < 0 && is_sentinel) {  // logged; without the backlog the module would stay mute
-        retry_later("its backlog was not taken");
+    if (!take(text != nullptr ? text : "{}")) {
+        retry_later("its backlog was not taken");  // logged; without the backlog the module would stay mute
         return;
     }
     flux_future_reset(f);
+}
+
+/// Whatever is wrong with one response, the stream goes on. The end of the backlog says next to nothing; a longer
+/// response is a job's, which another thread may read.
+bool JournalLink::take(std::string_view response) {
+    bool is_sentinel = false;
+    flux::guard(h_, "journal", [&] {
+        if (is_backlog_ && response.size() > sentinel_size_max) {
+            backlog_.add(response);
+            return;
+        }
+        const JournalMessage message = flux::value_or_throw(read_journal(message_.read(response)));
+        is_sentinel = message.is_sentinel;
+        if (is_backlog_ && !is_sentinel) {
+            backlog_.add(response);
+        } else if (!is_sentinel) {
+            listener_.live(message);
+        }
+    });
+    return !is_sentinel || end_backlog();
+}
+
+bool JournalLink::end_backlog() {
+    return flux::guard(h_, "journal", [this] {
+               backlog_.finish();
+               listener_.synced();
+               is_backlog_ = false;
+               backoff_.reset();
+           }) == 0;
 }
 
 void JournalLink::retry_later(const std::string& why) {

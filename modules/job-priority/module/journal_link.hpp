@@ -4,8 +4,10 @@
 #pragma once
 #include <functional>
 #include <string>
+#include <string_view>
 
 #include "modules/common/flux_cpp.hpp"
+#include "modules/job-priority/messages/backlog_reader.hpp"
 #include "modules/job-priority/messages/journal_events.hpp"
 
 namespace weir::priority {
@@ -39,12 +41,16 @@ class JournalLink {
 
   private:
     void on_response(flux_future_t* f);
+    /// \return false when the stream is of no use any more.
+    bool take(std::string_view response);
+    bool end_backlog();
     void on_retry();
     void retry_later(const std::string& why);
 
     flux_t* h_;
     Listener listener_;
     FlatJson message_;  ///< the one being read
+    BacklogReader backlog_;
     Backoff backoff_;
     flux::Future stream_;
     flux::Watcher timer_;
