@@ -17,6 +17,7 @@ test_expect_success 'install: programs, modules, plugins, the flux subcommand an
 		test -n "$(find "$PREFIX" -path "*/flux/job-manager/plugins/$plugin.so")" || { echo "no $plugin"; return 1; }
 	done &&
 	test -x "$PREFIX/bin/weir" && test -x "$PREFIX/bin/weir-broker" && test -x "$PREFIX/libexec/flux/cmd/flux-weir" &&
+	"$PREFIX/bin/weir" sim generate --jobs=10 -o ten.swf && "$PREFIX/libexec/flux/cmd/flux-weir" sim run ten.swf | grep "^jobs  *10 " &&
 	test -f "$PREFIX/share/weir/examples/shares.toml"
 '
 # completed WORD...: what bash offers for the last word

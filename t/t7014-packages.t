@@ -37,7 +37,7 @@ test_expect_success 'the packages name the libraries that they need, and the com
 test_expect_success 'installed into an empty root: command, broker, modules, manual, completion, unit, examples' '
 	mkdir -p "$ROOT/var/lib/dpkg/info" "$ROOT/var/lib/dpkg/updates" && : >"$ROOT/var/lib/dpkg/status" &&
 	in_root --install "$(cat modules)" "$(cat command)" >install.log 2>&1 || { cat install.log; return 1; } &&
-	for file in bin/weir bin/weir-broker libexec/flux/cmd/flux-weir share/man/man1/weir.1 \
+	for file in bin/weir bin/weir-broker libexec/flux/cmd/flux-weir libexec/weir/weir-sim share/man/man1/weir.1 \
 		share/bash-completion/completions/weir share/weir/examples/weir.toml lib/systemd/system/weir.service; do
 		test -f "$ROOT/usr/$file" || { echo "no $file"; return 1; }
 	done &&

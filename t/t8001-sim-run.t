@@ -25,6 +25,10 @@ line() {
 	line 6 5 30 2 30
 } >hand.swf
 
+test_expect_success 'where the simulator is not built, weir sim says how to build it; its help is there' '
+	mkdir -p alone/bin && cp "$WEIR_BUILD_DIR/bin/weir" alone/bin && alone/bin/weir sim run --help | grep "^weir sim run:" &&
+	test_expect_code 1 alone/bin/weir sim run hand.swf 2>err && grep "cmake --build .*/alone --target weir-sim$" err
+'
 test_expect_success 'fcfs: the schedule that was worked out by hand' '
 	printf "job,start\n1,0\n2,100\n3,100\n4,150\n5,150\n6,150\n" >expected &&
 	weir sim run --scheduler=fcfs --starts=got hand.swf && test_cmp expected got

@@ -64,11 +64,11 @@ class Args {
 
 struct Context {
     Args args;
-    std::string uri;      ///< --uri, or empty: the client finds it
-    bool json = false;    ///< --json
-    std::string program;  ///< path of this executable
-    Screen out;           ///< stdout
-    Screen err;           ///< stderr
+    std::string uri;                 ///< --uri, or empty: the client finds it
+    bool json = false;               ///< --json
+    std::vector<std::string> words;  ///< as given, without the program's name
+    Screen out;                      ///< stdout
+    Screen err;                      ///< stderr
     const std::vector<Command>* table = nullptr;
 
     /// Prints to stdout without changes.

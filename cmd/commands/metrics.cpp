@@ -2,9 +2,9 @@
 // Owns: `weir metrics`: the figures of an instance for a monitoring system.
 #include "cmd/commands/answer.hpp"
 #include "cmd/commands/commands.hpp"
+#include "cmd/common/output_file.hpp"
 #include "cmd/common/private_mode.hpp"
 #include "cmd/metrics/instance_metrics.hpp"
-#include "cmd/sim/output_file.hpp"
 
 namespace weir::cmd {
 namespace {

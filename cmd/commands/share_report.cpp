@@ -6,8 +6,8 @@
 #include "cmd/commands/commands.hpp"
 #include "cmd/common/instance_facts.hpp"
 #include "cmd/common/jobs.hpp"
+#include "cmd/common/output_file.hpp"
 #include "cmd/report/svg.hpp"
-#include "cmd/sim/output_file.hpp"
 
 namespace weir::cmd {
 namespace {

@@ -2,13 +2,13 @@
 // Owns: `weir sim compare`: one log under several policies, their figures side by side.
 #include <algorithm>
 
-#include "cmd/commands/commands.hpp"
 #include "cmd/commands/sim_requests.hpp"
+#include "cmd/commands/sim_table.hpp"
+#include "cmd/common/output_file.hpp"
 #include "cmd/common/sha256.hpp"
 #include "cmd/instance/signals.hpp"
 #include "cmd/sim/comparison_text.hpp"
 #include "cmd/sim/job_log.hpp"
-#include "cmd/sim/output_file.hpp"
 #include "cmd/sim/policy_file.hpp"
 #include "cmd/sim/progress.hpp"
 #include "cmd/sim/replays.hpp"
@@ -239,6 +239,8 @@ Exit show(Context& context, const Comparison& comparison, bool is_interrupted) {
                           : Exit::ok;
 }
 
+}  // namespace
+
 Exit run_sim_compare(Context& context) {
     if (!context.args.has("trace")) {
         return context.fail(Exit::usage, "weir sim compare needs --trace=LOG.\nTry: weir sim compare --help");
@@ -284,34 +286,6 @@ Exit run_sim_compare(Context& context) {
     comparison.provenance = provenance_of(context.args, work->files);
     comparison.fair_starts_planned = results->fair_starts_planned;
     return show(context, comparison, results->is_interrupted);
-}
-
-}  // namespace
-
-Command sim_compare_command() {
-    Command command;
-    command.name = "sim compare";
-    command.summary = "replay a workload log under several policies and compare them";
-    command.examples = {
-        "weir sim compare easy.toml fair.toml --trace=log.swf.gz --html=report.html  # figures, pictures",
-        "weir sim compare --json a.toml b.toml --trace=log.swf.gz  # all figures, for programs",
-        "weir sim compare --fair-starts=1000 a.toml b.toml --trace=log.swf  # a larger sample"};
-    command.words = {"POLICY.toml...", 1, SIZE_MAX};
-    command.options = {
-        {"trace", 't', "LOG", "the workload log: SWF, plain or .gz"},
-        {"cores", 'c', "N", "cores of the machine (default: from the policies or the log)", Kind::integer, 1,
-         0xFFFFFFFFLL},
-        {"output", 'o', "FILE", "also write the JSON to this file"},
-        {"html", 0, "FILE", "write one self-contained page with pictures"},
-        {"fair-starts", 0, "N", "number of jobs if fair starts need a sample (default 100; 0: none)", Kind::integer, 0,
-         1'000'000},
-        {"seed", 0, "N", "seed of that sample (default 1)", Kind::integer, 0, INT64_MAX},
-        requests_option(),
-        {"lenient", 0, "", "skip and count broken lines and jobs that cannot run, instead of refusing the log",
-         Kind::flag},
-        {"quiet", 'q', "", "no table, no progress", Kind::flag}};
-    command.run = run_sim_compare;
-    return command;
 }
 
 }  // namespace weir::cmd

@@ -2,8 +2,8 @@
 // Owns: `weir sim generate`: a workload of the Lublin-Feitelson model as a log.
 #include <charconv>
 
-#include "cmd/commands/commands.hpp"
-#include "cmd/sim/output_file.hpp"
+#include "cmd/commands/sim_table.hpp"
+#include "cmd/common/output_file.hpp"
 #include "libfairshare/base/json/json.hpp"
 #include "libsched/sim/lublin.hpp"
 
@@ -78,6 +78,8 @@ Made made_of(const std::vector<SwfJob>& jobs, std::uint32_t cores) {
     return made;
 }
 
+}  // namespace
+
 Exit run_sim_generate(Context& context) {
     const LublinSettings settings = settings_of(context.args);
     const std::string path = context.args.text("output", "-");
@@ -109,35 +111,6 @@ Exit run_sim_generate(Context& context) {
                       " cores asked for\n");
     }
     return Exit::ok;
-}
-
-}  // namespace
-
-Command sim_generate_command() {
-    constexpr std::int64_t many = 1'000'000'000;
-    Command command;
-    command.name = "sim generate";
-    command.summary = "make a workload log by the Lublin-Feitelson model, with users and accounts";
-    command.examples = {
-        "weir sim generate --jobs=10000 --cores=512 --load=0.9 --output=busy.swf.gz  # then: weir sim run busy.swf.gz",
-        "weir sim generate --users=100 --accounts=7 --seed=2 > log.swf  # user 1 submits most, group = account",
-        "weir sim generate --two-classes --output=day.swf  # interactive jobs (queue 1) and batch jobs (queue 2)"};
-    command.options = {
-        {"jobs", 'n', "N", "jobs (default 10000)", Kind::integer, 1, many},
-        {"cores", 'c', "N", "cores of the machine; no job is larger (default 128)", Kind::integer, 2, many},
-        {"load", 'l', "X",
-         "requested cores divided by cores of the machine, set by stretching time (default: the model's)",
-         Kind::number},
-        {"users", 'u', "N", "number of users; by Zipf's law the first submits most (default 8)", Kind::integer, 1,
-         many},
-        {"accounts", 'a', "N", "number of accounts, to which users belong in turn (default 3)", Kind::integer, 1, many},
-        {"seed", 0, "N", "seed; another seed gives another log (default 1)", Kind::integer, 0, INT64_MAX},
-        {"longest", 0, "TIME", "the longest run time (default: the model's own bound, 45 h)", Kind::duration},
-        {"two-classes", 0, "", "interactive and batch jobs, each with its own sizes, run times and daily cycle",
-         Kind::flag},
-        {"output", 'o', "FILE", ".swf or .swf.gz (default: stdout)"}};
-    command.run = run_sim_generate;
-    return command;
 }
 
 }  // namespace weir::cmd

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the option that says what a scheduler knows of run times, for all commands that replay a log.
+// Owns: what --requests says a scheduler knows of run times, for all commands that replay a log.
 #pragma once
 #include <string>
 
@@ -7,11 +7,6 @@
 #include "libfairshare/base/result.hpp"
 
 namespace weir::cmd {
-
-inline Option requests_option() {
-    return {"requests", 0, "HOW",
-            "what the scheduler knows of a run time: as-written (default), or at-least-run for logs with overruns"};
-}
 
 /// Whether requests are raised to the run times. Error: a value that is none.
 inline Result<bool> requests_cover_runs(const Args& args) {

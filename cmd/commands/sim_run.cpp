@@ -2,8 +2,8 @@
 // Owns: `weir sim run`: a log replayed under one scheduler, its outcome in files and its figures on the terminal.
 #include <optional>
 
-#include "cmd/commands/commands.hpp"
 #include "cmd/commands/sim_requests.hpp"
+#include "cmd/commands/sim_table.hpp"
 #include "cmd/instance/signals.hpp"
 #include "cmd/sim/in_order.hpp"
 #include "cmd/sim/job_log.hpp"
@@ -227,6 +227,8 @@ std::string json_of(const Replayed& replayed) {
     return out.dump() + "\n";
 }
 
+}  // namespace
+
 Exit run_sim_run(Context& context) {
     const auto plan = replay_plan_of(context);
     if (!plan) {
@@ -267,32 +269,6 @@ Exit run_sim_run(Context& context) {
                                                    " jobs that had started before.");
     }
     return Exit::ok;
-}
-
-}  // namespace
-
-Command sim_run_command() {
-    Command command;
-    command.name = "sim run";
-    command.summary = "replay a workload log under a scheduler";
-    command.examples = {
-        "weir sim run KTH-SP2-1996.swf.gz  # waits, slowdown and utilisation under EASY backfilling",
-        "weir sim run --priority=fair.toml --output=fair.csv log.swf  # by fair share; every job's start, wait and end",
-        "weir sim run --cores=64 --lenient --starts=starts.csv log.swf.gz  # skip jobs that cannot run there"};
-    command.words = {"LOG", 1, 1};
-    command.options = {
-        {"scheduler", 's', "NAME",
-         "fcfs, first-fit, easy, easy-sjf, hybrid, conservative, conservative-fw (default easy)"},
-        {"priority", 'p', "FILE", "order the queue by [weir] of a TOML file; its [sim] may set scheduler and cores"},
-        {"cores", 'c', "N", "cores of the machine (default: the log's MaxProcs)", Kind::integer, 1, INT64_MAX},
-        {"starts", 0, "FILE", "write job,start lines, in the log's order"},
-        {"output", 'o', "FILE", "write every job's outcome: .csv, .swf or .json, compressed with .gz"},
-        requests_option(),
-        {"lenient", 0, "", "skip and count broken lines and jobs that cannot run, instead of refusing the log",
-         Kind::flag},
-        {"quiet", 'q', "", "no figures, no progress", Kind::flag}};
-    command.run = run_sim_run;
-    return command;
 }
 
 }  // namespace weir::cmd

@@ -5,7 +5,7 @@
 namespace weir::cmd {
 
 std::vector<Command> command_table() {
-    return {
+    std::vector<Command> table{
         demo_command(),
         start_command(),
         submit_command(),
@@ -45,12 +45,12 @@ std::vector<Command> command_table() {
         serve_command(),
         reload_command(),
         log_command(),
-        sim_run_command(),
-        sim_generate_command(),
-        sim_compare_command(),
         version_command(),
         help_command(),
     };
+    const std::vector<Command> sim = sim_group();
+    table.insert(table.end() - 2, sim.begin(), sim.end());  // before version and help
+    return table;
 }
 
 }  // namespace weir::cmd

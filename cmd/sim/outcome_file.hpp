@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "cmd/sim/output_file.hpp"
+#include "cmd/common/output_file.hpp"
 #include "libsched/sim/sim_job.hpp"
 
 namespace weir::cmd {

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-3.0-only
-"""build_cost.py BUILD: builds what ./quickstart builds (target weir_installed), then all else, and prints the CPU seconds of both.
+"""build_cost.py BUILD: builds what ./quickstart builds (target weir_quickstart), then all else, and prints the CPU seconds of both.
 The first, in units of a calibration compile (t/bench/calibration.cpp) in the same run, is compared with t/bench/baseline.json: a
 fifth more than recorded is a failure. A build from a compiler cache, or on top of older objects, is not compared, and neither is
 one with other flags than the preset check has."""
@@ -57,7 +57,7 @@ def why_not_compared(folder, cache):
 
 
 def recorded():
-    return json.loads((TOP / "t/bench/baseline.json").read_text()).get("build", {}).get("installed_calibrations")
+    return json.loads((TOP / "t/bench/baseline.json").read_text()).get("build", {}).get("quickstart_calibrations")
 
 
 def has_grown(ratio, record):
@@ -71,11 +71,11 @@ def main():
                  if "=" in line and not line.startswith(("#", "//")))
     excuse = why_not_compared(folder, cache)
     units = [calibration(cache["CMAKE_CXX_COMPILER"])]
-    first = cpu_seconds(lambda: build(str(folder), "weir_installed"))
+    first = cpu_seconds(lambda: build(str(folder), "weir_quickstart"))
     units.append(calibration(cache["CMAKE_CXX_COMPILER"]))
     rest = cpu_seconds(lambda: build(str(folder)))
     ratio = first / (sum(units) / len(units))
-    print(f"build cost: {first:.0f} CPU seconds for what is installed ({ratio:.0f} calibration compiles), {first + rest:.0f} in all")
+    print(f"build cost: {first:.0f} CPU seconds for what ./quickstart builds ({ratio:.0f} calibration compiles), {first + rest:.0f} in all")
     if excuse:
         print(f"build cost: not compared: {excuse}")
         return 0

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: the temporary file, its compression and the rename.
-#include "cmd/sim/output_file.hpp"
+#include "cmd/common/output_file.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
