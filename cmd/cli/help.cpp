@@ -96,7 +96,7 @@ std::string group_help(const std::string& group, const std::vector<Command>& tab
 
 std::string overview(const std::vector<Command>& table) {
     return "weir: hierarchical fair-share job priority for Flux.\n\nExamples\n" +
-           example_lines({"weir demo  # watch a parent, two partitions and 600 jobs for a minute",
+           example_lines({"weir demo  # watch a parent, two partitions and 600 jobs for half a minute",
                           "weir start  # start an instance tree; then, from another terminal:",
                           "weir submit -n2 --queue=batch -t 10m ./a.out  # run a program on two cores"}) +
            "\nCommands\n" + command_lines(table) + "\nFor every command\n" + option_lines(global_options(), true) +

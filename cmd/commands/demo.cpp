@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: `weir demo`: a workload, an instance tree, a minute of watching, a report that checks itself.
+// Owns: `weir demo`: a workload, an instance tree, half a minute of watching, a report that checks itself.
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -143,7 +143,7 @@ std::unique_ptr<PageProcess> page_for_demo(const Context& context, const Session
 }
 
 Exit run_demo_in(Context& context, const Workload& workload, const DemoFolder& folder, Duration length) {
-    const Duration budget = context.args.duration("seconds").value_or(45s);
+    const Duration budget = context.args.duration("seconds").value_or(25s);
     const double scale = std::max(1.0, std::ceil(to_seconds(length) / (to_seconds(budget) * run_part)));
     Signals signals;  // before the first output: from then on the user may press Ctrl-C
     say(context, headline(workload, length, budget));
@@ -216,7 +216,7 @@ Exit run_demo(Context& context) {
 Command demo_command() {
     Command command;
     command.name = "demo";
-    command.summary = "watch a parent, two partitions and 600 jobs for a minute";
+    command.summary = "watch a parent, two partitions and 600 jobs for half a minute";
     command.examples = {
         "weir demo  # a generated workload, with a report and checks at the end",
         "weir demo --trace KTH-SP2-1996.swf.gz  # the first 600 jobs of a real log",
@@ -225,7 +225,7 @@ Command demo_command() {
         {"trace", 0, "LOG", "replay a workload log (SWF or gzipped SWF); its groups become accounts"},
         {"jobs", 'n', "N", "number of jobs (default 600)", Kind::integer, 1, 100000},
         {"seed", 0, "N", "seed of the generated workload (default 1)", Kind::integer, 0, INT64_MAX},
-        {"seconds", 0, "S", "intended duration in real time (default 45)", Kind::seconds},
+        {"seconds", 0, "S", "intended duration in real time (default 25)", Kind::seconds},
         {"dir", 0, "DIR", "folder for the files (default: build/demo)"},
         {"page", 0, "", "serve the live page while it runs, and print lines instead of a picture", Kind::flag},
         {"keep", 0, "", "leave the instances running until Ctrl-C", Kind::flag},
