@@ -59,6 +59,13 @@ endif()
 add_library(weir_source_tree INTERFACE)
 target_include_directories(weir_source_tree INTERFACE "${CMAKE_SOURCE_DIR}")
 
+# Tests and benchmarks spend longer in this target than -O2 takes to compile it. Where none are built, the build type decides.
+function(weir_hot target)
+  if(WEIR_TESTS)
+    target_compile_options(${target} PRIVATE -O2)
+  endif()
+endfunction()
+
 # libFuzzer needs to see the branches of what it feeds.
 function(weir_fuzzable target)
   if(WEIR_FUZZ)
