@@ -45,7 +45,7 @@ std::optional<std::uint64_t> to_count(std::string_view text) {
                : std::nullopt;
 }
 
-std::optional<std::uint64_t> to_seconds(std::string_view text) {
+std::optional<std::uint64_t> seconds_of_text(std::string_view text) {
     for (const Unit& unit : duration_units) {
         if (text.ends_with(unit.letter)) {
             const auto count = to_count(text.substr(0, text.size() - 1));
@@ -152,7 +152,7 @@ std::optional<std::pair<LimitKind, std::uint64_t>> to_limit(std::string_view key
             continue;
         }
         const auto value = rows[i].form == LimitRow::Form::count      ? to_count(text)
-                           : rows[i].form == LimitRow::Form::duration ? to_seconds(text)
+                           : rows[i].form == LimitRow::Form::duration ? seconds_of_text(text)
                                                                       : to_part(text);
         if (value) {
             return std::pair{static_cast<LimitKind>(i), *value};
