@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: LGPL-3.0-only
 """Runs every test of a build folder, kind by kind, and closes with the counts. ctest knows all tests and their kinds;
 this adds what ctest does not print: cases per Catch2 program, subtests per sharness script, and what was skipped and why."""
+import os
 import re
 import subprocess
 import sys
@@ -24,7 +25,7 @@ def count(output):
 
 def run(build, kind):
     begin = time.monotonic()
-    done = subprocess.run(["ctest", "--test-dir", build, "-L", f"^{kind}$", "-V", "--no-tests=ignore"],
+    done = subprocess.run(["ctest", "--test-dir", build, "-L", f"^{kind}$", "-V", "--no-tests=ignore", "-j", str(os.cpu_count() or 1)],
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
     cases, skips = count(done.stdout)
     return done, cases, skips, time.monotonic() - begin
