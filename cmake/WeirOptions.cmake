@@ -44,7 +44,7 @@ if(CMAKE_UNITY_BUILD)
   # __FILE__ of a batched source is an absolute path: without this, a compiler cache misses in another checkout.
   add_compile_options("-fmacro-prefix-map=${CMAKE_SOURCE_DIR}/=")
   # Another file's names are no mistake of this one.
-  add_compile_options($<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-shadow> $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wshadow=local>
+  add_compile_options($<$<COMPILE_LANG_AND_ID:CXX,GNU,Clang>:-Wno-shadow> $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wshadow=local>
     $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>)
 endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
