@@ -6,7 +6,7 @@ test_description='weir demo: 500 jobs through a parent and two partitions, its o
 use_weir
 
 test_expect_success 'a demo of 500 jobs holds its checks and exits 0' '
-	weir demo --jobs 500 --seconds 20 --dir "$(pwd)/demo" >out && cat out &&
+	weir demo --jobs 500 --seconds $((20 * SANITIZER_TIME)) --dir "$(pwd)/demo" >out && cat out &&
 	grep "500 submitted, 500 ended at the parent, 500 ran in the children" out
 '
 test_expect_success 'the report names every account with entitlement, delivery, ratio, wait and slowdown' '

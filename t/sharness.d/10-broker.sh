@@ -8,11 +8,14 @@ PYTHONPATH=$SHARNESS_TEST_SRCDIR/tools:$PYTHONPATH # `import wire`
 PYTHONDONTWRITEBYTECODE=1
 export WEIR_BUILD_DIR WEIR_BROKER WIRE PYTHONPATH PYTHONDONTWRITEBYTECODE
 
-# A sanitizer keeps memory of its own beside the program's: a bound on memory is multiplied by this. It also refuses
-# libraries that replace the C library's functions: such a test needs UNSANITIZED.
+# A sanitizer keeps memory of its own beside the program's, and makes it slower: a bound on memory is multiplied by the first,
+# the length of a demo by the second. It also refuses libraries that replace the C library's functions: such a test needs
+# UNSANITIZED.
 SANITIZER_MEMORY=1
+SANITIZER_TIME=1
 if ldd "$WEIR_BROKER" 2>/dev/null | grep -q "lib[at]san"; then
 	SANITIZER_MEMORY=4
+	SANITIZER_TIME=4
 else
 	test_set_prereq UNSANITIZED
 fi
