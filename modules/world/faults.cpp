@@ -19,8 +19,12 @@ struct FaultKind {
 
 Duration kill_broker(World& world, Place& place) {
     const Duration down = world.ground().random.between(Duration(100ms), Duration(8s));
-    world.kill(place, down);
-    return down + 5s;
+    if (world.ground().random.one_in(2)) {
+        world.kill(place, down);
+    } else {
+        world.kill_before_flush(place, down);
+    }
+    return down + 10s;
 }
 
 std::vector<std::shared_ptr<Link>> links_of(const Place& place) {

@@ -146,6 +146,7 @@ ManagerMessages Instance::messages() {
         route_->receive(channel(Way::route_out), [this, payload] { route_->on_journal(payload); });
     };
     out.alloc = [this](std::uint64_t id, std::int64_t priority, Instant submit, const std::string& jobspec) {
+        around_.asked(submission_in(jobspec));
         sched_->receive(channel(Way::sched_out),
                         [this, id, priority, submit, jobspec] { sched_->alloc(id, priority, submit, jobspec); });
     };

@@ -28,6 +28,8 @@ struct Surroundings {
     std::function<bool(std::size_t place, std::uint64_t host, std::vector<std::uint32_t> cores)> boot;
     /// The child instance is to end.
     std::function<void(std::size_t place)> end;
+    /// A scheduler is asked for the cores of a job of this submission.
+    std::function<void(std::size_t submission)> asked;
 };
 
 /// Processes of an instance's jobs: job-exec and what it starts.

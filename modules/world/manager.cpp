@@ -56,6 +56,13 @@ void Manager::mark_clock(Instant until) {
     }
 }
 
+/// Before events are written, the clock is marked with the time of the last of them.
+void Manager::mark_events() {
+    if (is_up_) {
+        mark_clock(Instant{Duration{last_us_}});
+    }
+}
+
 /// For the checkers.
 void Manager::note_truth(const Job& job, const std::string& event) {
     if (job.alloc_bypass) {
@@ -75,6 +82,7 @@ void Manager::note_truth(const Job& job, const std::string& event) {
 
 void Manager::die_in_write() {
     if (!writer_.text().empty() && !disk_.is_full) {
+        mark_events();
         disk_.journal += writer_.text().substr(0, ground().random.below(writer_.text().size() + 1));
     }
 }
@@ -406,9 +414,14 @@ void Manager::finished(jm::JobId id, int status) {
 
 /// One flush a turn of the reactor; other requests may come in the same turn.
 void Manager::due() {
-    if (!std::exchange(is_flush_due_, true)) {
-        later(ground().random.between(Duration(0), Duration(300us)), [this] { flush(); });
+    if (std::exchange(is_flush_due_, true)) {
+        return;
     }
+    const Duration delay = ground().random.between(Duration(0), Duration(300us));
+    if (Task task = std::exchange(before_flush_, {})) {
+        ground().agenda.after(ground().random.between(Duration(0), delay), std::move(task));
+    }
+    later(delay, [this] { flush(); });
 }
 
 void Manager::flush() {
@@ -425,9 +438,7 @@ void Manager::flush() {
 }
 
 void Manager::write() {
-    if (is_up_) {
-        mark_clock(Instant{Duration{last_us_}});
-    }
+    mark_events();
     if (!writer_.text().empty()) {
         if (!disk_.append(writer_.text())) {
             is_flush_due_ = true;

@@ -48,6 +48,8 @@ class Manager : public Part {
     void start();
     /// The process is killed now: of a write that was under way a part reaches the file.
     void die_in_write();
+    /// Once, between the next change and the flush that brings it to the disk.
+    void before_flush(Task task) { before_flush_ = std::move(task); }
 
     // ---- requests; an answer leaves when all that it tells of is on the disk ----
     using SubmitReply = std::function<void(const Result<jm::JobId>&)>;
@@ -101,6 +103,7 @@ class Manager : public Part {
     void reprioritize(jm::Job& job, std::int64_t priority);
     std::int64_t next_time_us();
     void mark_clock(Instant until);
+    void mark_events();
     void note_truth(const jm::Job& job, const std::string& event);
 
     void tell(const jm::Job& job, const std::string& name, const std::string& line);
@@ -139,6 +142,7 @@ class Manager : public Part {
     bool has_route_ = false;
     std::vector<Task> outbox_;
     bool is_flush_due_ = false;
+    Task before_flush_;
     PriorityTap priority_tap_;
     RouteTap route_tap_;
 };

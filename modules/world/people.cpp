@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: what people do in a world: they submit jobs, cancel some, and change the urgency of others. See world.hpp.
 #include <algorithm>
+#include <utility>
 
 #include "modules/world/world.hpp"
 
@@ -12,6 +13,7 @@ namespace {
 
 constexpr Duration submitting_for = 120s;
 constexpr std::size_t edits = 4;
+constexpr Duration allocated_within = 6ms;  ///< of a request that finds free cores
 constexpr std::uint32_t users[] = {alice, alice, bob, bob, carol, dave};
 
 /// The cores that a job of the queue finds wherever it comes to.
@@ -77,15 +79,10 @@ void World::plan_actions(std::size_t number, Instant submitted) {
     Random& random = ground_.random;
     const auto some_time = [&] { return submitted + random.between(Duration(0s), Duration(15s)); };
     if (random.one_in(8)) {
-        ground_.agenda.at(some_time(), [this, number] {
-            act_on(number, [](Manager& manager, std::uint64_t id, Submission& submission) {
-                const jm::Job* job = manager.jobs().active(id);
-                const bool is_in_time = job != nullptr && !jm::is_in(job->state, jm::bit(jm::State::cleanup));
-                manager.raise(id, "cancel", "", [&submission, is_in_time] {
-                    submission.is_cancel_answered = submission.is_cancel_answered || is_in_time;
-                });
-            });
-        });
+        submissions_[number].is_cancelled_early = random.one_in(2);
+        if (!submissions_[number].is_cancelled_early) {
+            ground_.agenda.at(some_time(), [this, number] { cancel(number); });
+        }
     }
     if (random.one_in(6)) {
         const int urgency = static_cast<int>(random.between(0, 16));
@@ -93,6 +90,23 @@ void World::plan_actions(std::size_t number, Instant submitted) {
             act_on(number,
                    [urgency](Manager& manager, std::uint64_t id, Submission&) { manager.set_urgency(id, urgency); });
         });
+    }
+}
+
+void World::cancel(std::size_t number) {
+    act_on(number, [](Manager& manager, std::uint64_t id, Submission& submission) {
+        const jm::Job* job = manager.jobs().active(id);
+        const bool is_in_time = job != nullptr && !jm::is_in(job->state, jm::bit(jm::State::cleanup));
+        manager.raise(id, "cancel", "", [&submission, is_in_time] {
+            submission.is_cancel_answered = submission.is_cancel_answered || is_in_time;
+        });
+    });
+}
+
+/// The cancel reaches the job-manager about when the allocation does.
+void World::cancel_early(std::size_t number) {
+    if (std::exchange(submissions_[number].is_cancelled_early, false)) {
+        ground_.agenda.after(ground_.random.between(Duration(0), allocated_within), [this, number] { cancel(number); });
     }
 }
 

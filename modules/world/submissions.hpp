@@ -30,7 +30,8 @@ struct Submission {
     std::size_t place = 0;  ///< of a child instance: which one
     std::size_t at = 0;     ///< the instance that it was submitted to
 
-    std::uint64_t answered_id = 0;  ///< the id in the answer; 0: nobody was answered
+    std::uint64_t answered_id = 0;    ///< the id in the answer; 0: nobody was answered
+    bool is_cancelled_early = false;  ///< its owner cancels it while a scheduler looks for its cores
     bool is_cancel_answered = false;
     int starts = 0;  ///< of processes
 };

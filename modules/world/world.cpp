@@ -19,7 +19,8 @@ constexpr std::uint32_t spare_cores = 2;  ///< of an instance that has children:
 constexpr Duration keep_interval = 1s;
 constexpr Duration rest_interval = 500ms;
 constexpr Duration idle_interval = 1s;
-constexpr Duration calm_after = 90s;  ///< the end of the last fault and of what it caused
+constexpr Duration change_within = 5s;  ///< of a kill that waits for a change
+constexpr Duration calm_after = 90s;    ///< the end of the last fault and of what it caused
 /// So long after the last fault, and the last process that began or ended, all must be at rest. It is longer than the
 /// patience with a lost child at each of five levels, so only a job that nothing will ever start is still there.
 constexpr Duration rest_within = 150s;
@@ -126,12 +127,14 @@ bool World::boot(Place& place, std::uint64_t host, const std::vector<std::uint32
     place.host = host;
     ground_.note(place.name, "begins, life " + std::to_string(place.lives));
     Surroundings around{
-        *machine_, submissions_,
+        *machine_,
+        submissions_,
         [this, parent = place.parent] { return parent ? places_[*parent].live.get() : nullptr; },
         [this](std::size_t child, std::uint64_t job, const std::vector<std::uint32_t>& part) {
             return boot(places_[child], job, part);
         },
-        [this](std::size_t child) { ground_.agenda.after(100ms, [this, child] { kill(places_[child], {}); }); }};
+        [this](std::size_t child) { ground_.agenda.after(100ms, [this, child] { kill(places_[child], {}); }); },
+        [this](std::size_t number) { cancel_early(number); }};
     place.live = std::make_unique<Instance>(ground_, place.disk, std::move(facts), std::move(around));
     return true;
 }
@@ -166,6 +169,18 @@ void World::kill(Place& place, Duration delay) {
     } else if (Place& above = places_[*place.parent]; above.live) {
         above.live->executor().child_ended(place.host, 9);
     }
+}
+
+void World::kill_before_flush(Place& place, Duration delay) {
+    if (!place.live) {
+        return;
+    }
+    place.live->manager().before_flush([this, &place, delay] { kill(place, delay); });
+    ground_.agenda.after(change_within, [this, &place, life = place.lives] {
+        if (place.live && place.lives == life) {
+            place.live->manager().before_flush({});
+        }
+    });
 }
 
 /// What `weir start` does: an instance whose job is over gets a new one.

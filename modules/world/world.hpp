@@ -70,6 +70,8 @@ class World {
 
     /// The broker is killed, and what it started with it. \param delay  until it is started again
     void kill(Place& place, Duration delay);
+    /// The same when it has changed something that is not on the disk yet; not at all if nothing changes for a while.
+    void kill_before_flush(Place& place, Duration delay);
 
   private:
     void build(std::size_t level, std::optional<std::size_t> parent);
@@ -79,6 +81,8 @@ class World {
     void plan_edits();
     void edit_tree(Place& place);
     void submit(std::size_t number);
+    void cancel(std::size_t number);
+    void cancel_early(std::size_t number);
     void act_on(std::size_t number, const std::function<void(Manager&, std::uint64_t id, Submission&)>& action);
     void release_held();
     void keep_instances();
