@@ -36,7 +36,7 @@ std::vector<KnownJob> ChildLink::known() const {
     std::vector<KnownJob> known;
     known.reserve(jobs_.size());
     for (const auto& [id, job] : jobs_) {
-        const bool is_unwanted = job.has_ended && job.is_cancel_asked && !has(job, ChildEvent::Kind::started);
+        const bool is_unwanted = job.is_cancel_asked && !has(job, ChildEvent::Kind::started);
         known.push_back({id, job.has_ended, job.urgency, is_unwanted});
     }
     return known;

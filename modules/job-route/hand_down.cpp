@@ -287,7 +287,7 @@ void HandDown::Pass::place_given(const Place& place, std::size_t holder) {
     const std::int64_t cores = record.job.cores;
     const Budget& budget = budgets_[holder];
     const ChildFacts& facts = budget.child->facts;
-    if (record.job.standing == Standing::asked || !record.job.is_there) {  // on its way: not to be moved
+    if (record.job.standing == Standing::asked) {
         charge_coming(holder, cores, place.priority);
         return;
     }
@@ -310,6 +310,8 @@ void HandDown::Pass::place_given(const Place& place, std::size_t holder) {
         if (other != npos) {
             charge_coming(other, cores, place.priority);
         }
+    } else if (!record.job.is_there) {
+        charge_coming(holder, cores, place.priority);
     } else {
         charge(holder, cores);
     }

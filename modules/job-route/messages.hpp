@@ -47,7 +47,7 @@ struct KnownJob {
     JobId id;
     bool has_ended = false;  ///< no longer active in the child; its end will be reported
     int urgency = 16;
-    bool is_unwanted = false;  ///< ended by the parent's order before it started
+    bool is_unwanted = false;  ///< the parent cancelled it, and it did not start
     friend bool operator==(const KnownJob&, const KnownJob&) = default;
 };
 

@@ -58,15 +58,34 @@ Duration harm_link(World& world, Place& place) {
     return by + 5s;
 }
 
-/// SIGSTOP.
+/// SIGSTOP. One that is stopped already goes on when it would have: what reached it stays in its order.
 Duration stop_process(World& world, Place& place) {
     Random& random = world.ground().random;
     const Duration length = random.between(Duration(50ms), Duration(random.one_in(4) ? 45s : 5s));
-    if (place.live) {
+    if (place.live && place.live->process().stopped_until <= world.ground().now()) {
         world.ground().note(place.name, "is stopped for " + std::to_string(to_seconds(length)) + " s");
         world.counts().stops += 1;
         place.live->process().stopped_until = world.ground().now() + length;
     }
+    return length + 5s;
+}
+
+/// Its parent takes back what it has not begun, and gives it nothing new, until somebody resumes it.
+Duration drain(World& world, Place& place) {
+    const Duration length = world.ground().random.between(Duration(50ms), Duration(20s));
+    if (!place.parent || !place.live) {
+        return {};
+    }
+    Place& parent = world.places()[*place.parent];
+    const auto set = [&world, &parent, child = route::JobId{place.host}, name = place.name](bool is_drained) {
+        if (parent.live) {
+            world.ground().note(parent.name, (is_drained ? "drains " : "resumes ") + name);
+            parent.live->route().set_drained(child, is_drained);
+        }
+    };
+    set(true);
+    world.counts().drains += 1;
+    world.ground().agenda.after(length, [set] { set(false); });
     return length + 5s;
 }
 
@@ -95,8 +114,8 @@ Duration step_clock(World& world, Place&) {
 }
 
 constexpr FaultKind kinds[] = {
-    {"kill", kill_broker, false}, {"link", harm_link, true},   {"stop", stop_process, false},
-    {"disk", fill_disk, false},   {"clock", step_clock, true}, {"liar", tell_lies, true},
+    {"kill", kill_broker, false}, {"link", harm_link, true}, {"stop", stop_process, false}, {"disk", fill_disk, false},
+    {"clock", step_clock, true},  {"liar", tell_lies, true}, {"drain", drain, true},
 };
 
 constexpr Duration first_at = 5s;

@@ -97,6 +97,13 @@ void RoutePart::tick() {
 
 // ---- the parent's role ----
 
+void RoutePart::set_drained(route::JobId child, bool is_drained) {
+    later(Duration(50us), [this, child, is_drained] {
+        table_.set_drained(child, is_drained);
+        pump();
+    });
+}
+
 void RoutePart::perform(route::ParentActions actions) {
     next_.ops.insert(next_.ops.end(), actions.tap.begin(), actions.tap.end());
     for (const route::JobId child : actions.silent) {

@@ -40,6 +40,9 @@ class RoutePart : public Part {
     /// job-priority of this instance listens.
     void open_priorities();
 
+    /// An operator's command.
+    void set_drained(route::JobId child, bool is_drained);
+
     const route::RouteTable& table() const { return table_; }
     const route::ChildLink& link() const { return link_; }
     /// Nothing is under way.

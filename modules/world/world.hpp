@@ -45,6 +45,7 @@ struct Counts {
     std::uint64_t kills = 0;
     std::uint64_t cuts = 0;
     std::uint64_t stops = 0;
+    std::uint64_t drains = 0;  ///< of children
     std::uint64_t fills = 0;
     std::uint64_t clock_steps = 0;
     std::uint64_t lies = 0;

@@ -139,14 +139,20 @@ TEST_CASE("go: only for a job that is allocated, and once") {
     CHECK(link.take().ops.size() == 1);
 }
 
-TEST_CASE("cancel: a copy that ended by it before it started is told as unwanted") {
+// Mutant: modules/job-route/child_link.cpp: is_unwanted = job => is_unwanted = job.has_ended && job
+TEST_CASE("cancel: a copy that it reached before the start is told as unwanted, also while it has not ended") {
     ChildLink link = with_a_job();
     SECTION("at the parent's word") {
         link.order(an_order(Order::Kind::cancel));
         link.event(local, an_event(Kind::exception, "cancel"));
-        CHECK_FALSE(link.known().at(0).is_unwanted);
+        CHECK(link.known().at(0).is_unwanted);
         link.event(local, an_event(Kind::clean));
         CHECK(link.known().at(0).is_unwanted);
+    }
+    SECTION("at the parent's word, after the start") {
+        link.event(local, an_event(Kind::start));
+        link.order(an_order(Order::Kind::cancel));
+        CHECK_FALSE(link.known().at(0).is_unwanted);
     }
     SECTION("at nobody's") {
         link.event(local, an_event(Kind::exception, "exec"));

@@ -94,6 +94,17 @@ TEST_CASE("hand down: what waits in one child goes to another that has room; a g
     CHECK(planned(plan).empty());
 }
 
+// Mutant: modules/job-route/hand_down.cpp: Standing::asked) { => Standing::asked || !record.job.is_there) {
+TEST_CASE("hand down: a job that its child has not acknowledged moves as one that is there") {
+    HandDown plan = two_children(4);
+    HandDown::Job coming = a_job(Standing::ahead, 4, left);
+    coming.is_there = false;
+    plan.set(JobId{10}, coming);
+    CHECK(planned(plan).empty());
+    plan.set(JobId{1}, a_job(Standing::busy, 4, left));
+    CHECK(planned(plan) == Moves{{JobId{10}, left, right}});
+}
+
 TEST_CASE("hand down: room goes to the first in order, wherever it waits") {
     HandDown plan = two_children(4);
     plan.set(JobId{1}, a_job(Standing::busy, 4, left));

@@ -100,3 +100,19 @@ TEST_CASE("returned: to the only child that serves the queue, after a while") {
     table.tick();
     CHECK(table.take().tap.at(0).child == host);
 }
+
+TEST_CASE("recalled before this side began anew, and not over yet: the copy's end is not the job's") {
+    RouteTable table = with_a_job();
+    table.detach(host, "s");
+    Attach again = an_attach(host, "t");
+    again.known = {{job, false, 16, true}};
+    REQUIRE(table.attach(again, {0, true}));
+    Report old = a_report(ChildEvent::Kind::exception, 1);
+    old.session = "t";
+    REQUIRE(table.report(old));
+    CHECK(table.take().tap.empty());
+    old = a_report(ChildEvent::Kind::cleaned, 2);
+    old.session = "t";
+    REQUIRE(table.report(old));
+    CHECK(table.take().fetch == std::vector<JobId>{job});
+}

@@ -86,6 +86,7 @@ bool run(const Options& options, Totals& totals) {
     totals.counts.kills += world.counts().kills;
     totals.counts.cuts += world.counts().cuts;
     totals.counts.stops += world.counts().stops;
+    totals.counts.drains += world.counts().drains;
     totals.counts.fills += world.counts().fills;
     totals.counts.clock_steps += world.counts().clock_steps;
     totals.counts.lies += world.counts().lies;
@@ -158,13 +159,11 @@ int main(int argc, char** argv) {
     }
     const double real_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
     std::printf(
-        "%lu lives, %lu kills (%lu in a write), %lu links, %lu stops, %lu full disks, %lu clock steps, %lu lies, %lu "
-        "edits; %lu steps; %.0f "
-        "s simulated in "
-        "%.1f s\n",
+        "%lu lives, %lu kills (%lu in a write), %lu links, %lu stops, %lu drains, %lu full disks, %lu clock steps, "
+        "%lu lies, %lu edits; %lu steps; %.0f s simulated in %.1f s\n",
         totals.counts.boots, totals.counts.kills, totals.counts.torn, totals.counts.cuts, totals.counts.stops,
-        totals.counts.fills, totals.counts.clock_steps, totals.counts.lies, totals.counts.edits, totals.steps,
-        totals.simulated_s, real_s);
+        totals.counts.drains, totals.counts.fills, totals.counts.clock_steps, totals.counts.lies, totals.counts.edits,
+        totals.steps, totals.simulated_s, real_s);
     std::printf("total %lu/%lu cases\n", totals.seeds - totals.failed, totals.seeds);
     return totals.failed == 0 ? 0 : 1;
 }
