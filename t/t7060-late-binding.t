@@ -8,6 +8,7 @@ use_weir
 cat >site.toml <<EOF
 [weir]
 update-interval = "200ms"
+[queues.own]
 [weir.route]
 hand-down = 2
 [weir.weights]
@@ -72,5 +73,18 @@ test_expect_success 'the depth: what is more waits in the parent, and weir why s
 '
 test_expect_success 'a job of high priority is handed down at once, past those' '
 	gated h1 -q batch -c2 --qos high && end a1 && wait_event $h1 start
+'
+test_expect_success 'a job of a queue that no partition serves runs on the own cores of the parent, beside full partitions' '
+	gated o1 -q own -c2 && wait_event $o1 start && gated o2 -q own -c2 && wait_event $o2 priority && weir why $o2 | tee why &&
+	grep "waits for 2 cores, next to start; free: 0 cores" why && end o1 && wait_event $o2 start && ! call job-route.locate "{\"id\":$o2}"
+'
+test_expect_success 'one is killed (-9) while the others run: its job is lost, what waited there runs, the others do not notice' '
+	dead=$(name_of $(child_of $h1)) && kill -9 $(cat run/$dead/broker.pid) && log_has "The partition $dead ended .killed by signal 9." &&
+	wait_event $h1 exception | jq -e ".type == \"child-lost\"" && wait_event $h1 clean && partition $dead "select(.state == \"up\")" &&
+	for id in $(cat many); do ended_well $id || return 1; done && end b2 && end l3 && end o2
+'
+test_expect_success 'hand-down = 0 is refused: a partition that waits for each job by itself cannot backfill' '
+	sed "s/^hand-down = 2/hand-down = 0/" site.toml >zero.toml && test_expect_code 1 timeout 60 weir start --cores 10 --config zero.toml --rundir "$(pwd)/zero" 2>err &&
+	grep "zero.toml:5: .weir.route. hand-down: must be a whole number from 1 to" err
 '
 test_done

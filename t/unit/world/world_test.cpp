@@ -27,7 +27,7 @@ void hold_for_seeds(const std::vector<std::size_t>& shape, const std::string& na
 }  // namespace
 
 // Mutant: modules/world/manager.cpp: use = false; => use = false, disk_.journal.resize(disk_.journal.size() / 8 * 7);
-// Mutant: modules/job-priority/module/steady_time.hpp: ahead_ += step; =>
+// Mutant: modules/job-priority/module/steady_time.hpp: ahead_ + step); => ahead_);
 // Mutant: modules/world/manager.cpp: send([reply, id] { reply(id); }); => reply(id);
 // Mutant: modules/world/manager_alloc.cpp: send([this, id, R] { messages_.free(id, R); });  // canceled meanwhile =>
 TEST_CASE("world: a hundred seeds of two levels hold under all faults") {
