@@ -63,6 +63,7 @@ test_expect_success 'big jobs wait in all; one becomes idle, and they run there,
 '
 test_expect_success 'a job that only the large one can hold waits for that one, and smaller ones pass into the others' '
 	gated l2 -q batch -c4 && wait_event $l2 weir.route && test $(child_of $l2) = $large &&
+	weir why $l2 | tee why && grep "It is in the partition large (" why && weir why --json $l2 | tee j && grep "\"partition\": *\"large\"" j &&
 	gated s1 -q batch -c1 && wait_event $s1 start && test $(child_of $s1) = $free && end l1 && wait_event $l2 start && end l2 && end s1
 '
 test_expect_success 'the depth: what is more waits in the parent, and weir why says for what' '
@@ -73,6 +74,10 @@ test_expect_success 'the depth: what is more waits in the parent, and weir why s
 '
 test_expect_success 'a job of high priority is handed down at once, past those' '
 	gated h1 -q batch -c2 --qos high && end a1 && wait_event $h1 start
+'
+test_expect_success 'a job that is too large for all fails, and the text names the partition that says so; the list has its scheduler' '
+	id=$(weir submit --json -q large -c9 true | jq .id) && wait_event $id exception | tee why && grep "in the partition large: .*asks for 9 cores; this instance has 4" why &&
+	weir partition list | tee list && grep "^one  *batch  *2  *sched-weir-easy " list
 '
 test_expect_success 'a job of a queue that no partition serves runs on the own cores of the parent, beside full partitions' '
 	gated o1 -q own -c2 && wait_event $o1 start && gated o2 -q own -c2 && wait_event $o2 priority && weir why $o2 | tee why &&

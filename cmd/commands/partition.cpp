@@ -51,7 +51,8 @@ std::string list_text(const std::vector<PartitionState>& states, const Screen& s
             pending += job.pending;
             running += job.running;
         }
-        table.add({state.name, listed(state.queues), size_text(state), state.scheduler, std::to_string(pending),
+        table.add({state.name, listed(state.queues), size_text(state),
+                   state.scheduler.empty() ? "Flux's own" : state.scheduler, std::to_string(pending),
                    std::to_string(running), state.job == 0 ? "" : job_name(state.job, screen.glyphs.unicode),
                    standing_text(state)});
     }

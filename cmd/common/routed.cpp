@@ -10,10 +10,10 @@ namespace {
 constexpr std::size_t ids_max = 1000;  ///< that job-route takes in one request
 
 Hop hop_of(const json_t* entry) {
-    Hop hop{id_at(entry, "child"), id_at(entry, "id"), {}};
+    Hop hop{id_at(entry, "child"), id_at(entry, "id"), {}, text_at(entry, "partition")};
     for (const json_t* queue : items_at(entry, "serves")) {
-        hop.partition +=
-            (hop.partition.empty() ? "" : ", ") + std::string(json_is_string(queue) ? json_string_value(queue) : "");
+        hop.serves +=
+            (hop.serves.empty() ? "" : ", ") + std::string(json_is_string(queue) ? json_string_value(queue) : "");
     }
     return hop;
 }

@@ -14,9 +14,10 @@ namespace weir::cmd {
 
 /// A partition on the way from this instance to the one that has the job.
 struct Hop {
-    std::uint64_t child = 0;  ///< the partition, as a job of the instance above it
-    std::uint64_t id = 0;     ///< the job in the partition; 0: not known yet
-    std::string partition;    ///< the queues that it serves: "batch", "batch, debug"
+    std::uint64_t child = 0;     ///< the partition, as a job of the instance above it
+    std::uint64_t id = 0;        ///< the job in the partition; 0: not known yet
+    std::string serves;          ///< its queues: "batch", "batch, debug"
+    std::string partition = {};  ///< its name; empty: it is none that an instance keeps
 };
 
 /// What the instance that has the job answered, or why none did.

@@ -51,7 +51,10 @@ Json stopped(const Job& job, const json_t* queue) {
 /// The innermost partition is the one that decides.
 Json in_partition(Json out, const WaitFacts& facts) {
     const Hop& last = facts.hops.back();
-    out.set("partition", last.partition).set("child", last.child).set("child_id", last.id);
+    if (!last.partition.empty()) {
+        out.set("partition", last.partition);
+    }
+    out.set("serves", last.serves).set("child", last.child).set("child_id", last.id);
     return out;
 }
 
@@ -233,8 +236,11 @@ std::string wait_text(const std::string& subject, const json_t* reason, bool uni
     const auto id_at = [reason](const char* key) { return static_cast<std::uint64_t>(integer_at(reason, key)); };
     if (id_at("child") != 0) {
         const std::string there = id_at("child_id") != 0 ? " as " + job_name(id_at("child_id"), unicode) : "";
-        text += "It is in a partition that serves " + printable(text_at(reason, "partition")) + " (" +
-                job_name(id_at("child"), unicode) + ")" + there + ".\n";
+        const std::string name = printable(text_at(reason, "partition"));
+        text += "It is in " +
+                (name.empty() ? "a partition that serves " + printable(text_at(reason, "serves"))
+                              : "the partition " + name) +
+                " (" + job_name(id_at("child"), unicode) + ")" + there + ".\n";
     }
     if (json_object_get(reason, "behind") != nullptr) {
         const bool is_below = json_is_true(json_object_get(reason, "is_below"));

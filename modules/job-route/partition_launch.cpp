@@ -23,7 +23,7 @@ Json name_list(const Names& names) {
 void add_embedded(Json& config, const PartitionSpec& spec, const LaunchPlace& place) {
     Json modules = name_list(std::vector<std::string>{"kvs", "resource", "job-manager", "job-exec"});
     Json scheduler = Json::object();
-    scheduler.set("name", spec.scheduler.empty() ? std::string("sched-weir-easy") : spec.scheduler);
+    scheduler.set("name", partition_scheduler(spec, place));
     scheduler.set("args", name_list(spec.options));
     modules.append(std::move(scheduler)).append("job-priority").append("job-route");
     Json broker = Json::object();
@@ -125,6 +125,10 @@ Json system_of(const PartitionSpec& spec, const LaunchPlace& place, int folder) 
 }
 
 }  // namespace
+
+std::string partition_scheduler(const PartitionSpec& spec, const LaunchPlace& place) {
+    return !spec.scheduler.empty() || place.broker.empty() ? spec.scheduler : "sched-weir-easy";
+}
 
 PartitionPaths partition_paths(const PartitionSpec& spec, const LaunchPlace& place, int folder) {
     const std::string name = "/" + spec.name + (folder == 0 ? "" : "." + std::to_string(folder + 1));

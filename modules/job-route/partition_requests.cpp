@@ -202,7 +202,7 @@ Json PartitionKeeper::view_of(const std::string& name, const PartitionTable::Par
     view.set("down", partition.is_down).set("deaths", partition.revival.deaths()).set("why", partition.why);
     view.set("for", to_seconds(now - partition.changed));
     view.set("next_in", to_seconds(partition.revival.next() - now));
-    view.set("nodes", spec.nodes).set("cores", spec.cores).set("scheduler", spec.scheduler);
+    view.set("nodes", spec.nodes).set("cores", spec.cores).set("scheduler", partition_scheduler(spec, place_));
     view.set("start", spec.is_on_demand ? "on-demand" : "at-once").set("idle_time", to_seconds(spec.idle));
     view.set("log", partition_paths(spec, place_, 0).log);
     return std::move(view.set("instances", std::move(instances)));

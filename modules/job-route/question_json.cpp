@@ -26,14 +26,17 @@ Result<Reply::Hop> decode_hop(json_t* value) {
     json_int_t child = 0;
     json_int_t id = 0;
     json_t* serves = nullptr;
-    if (json_unpack(value, "{s:I s:I s:o}", "child", &child, "id", &id, "serves", &serves) < 0) {
+    const char* partition = "";
+    if (json_unpack(value, "{s:I s:I s:o s?s}", "child", &child, "id", &id, "serves", &serves, "partition",
+                    &partition) < 0) {
         return bad_question("a hop of an answer needs child, id and serves");
     }
     auto names = decode_names(serves, "serves of a hop");
     if (!names) {
         return names.error();
     }
-    return Reply::Hop{static_cast<std::uint64_t>(child), static_cast<std::uint64_t>(id), std::move(names).value()};
+    return Reply::Hop{static_cast<std::uint64_t>(child), static_cast<std::uint64_t>(id), std::move(names).value(),
+                      partition};
 }
 
 }  // namespace
@@ -81,7 +84,11 @@ Json encode(const Reply& reply) {
             serves.append(queue);
         }
         Json entry = Json::object();
-        hops.append(std::move(entry.set("child", hop.child).set("id", hop.id).set("serves", std::move(serves))));
+        entry.set("child", hop.child).set("id", hop.id).set("serves", std::move(serves));
+        if (!hop.partition.empty()) {
+            entry.set("partition", hop.partition);
+        }
+        hops.append(std::move(entry));
     }
     Json value = Json::object();
     value.set("id", reply.id).set("hops", std::move(hops));

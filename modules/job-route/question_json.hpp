@@ -44,6 +44,7 @@ struct Reply {
         std::uint64_t child = 0;  ///< the partition, as a job of the instance above it
         std::uint64_t id = 0;     ///< the job in the partition; 0: unknown
         std::vector<std::string> serves;
+        std::string partition = {};  ///< its name; empty: it is none that an instance keeps
     };
     std::uint64_t id = 0;
     std::vector<Hop> hops;

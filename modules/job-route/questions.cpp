@@ -274,7 +274,7 @@ void Questions::answer(const flux_msg_t* msg) {
         ask_next(found->first, found->second);
         return;
     }
-    reply->hops.insert(reply->hops.begin(), Reply::Hop{from.value, reply->id, serves_of(from)});
+    reply->hops.insert(reply->hops.begin(), hop_to(from, reply->id));
     reply->id = found->second.id.value;
     finish(found->first, std::move(reply).value());
 }
@@ -295,7 +295,7 @@ Reply Questions::unanswered(const Pending& question, int errnum, const std::stri
     reply.error = why;
     const RouteJob* job = table_.active(question.id);
     if (job != nullptr && job->given() != nullptr) {
-        reply.hops.push_back({job->given()->child.value, job->given()->local.value, serves_of(job->given()->child)});
+        reply.hops.push_back(hop_to(job->given()->child, job->given()->local.value));
     }
     return reply;
 }
@@ -331,13 +331,14 @@ std::optional<Questions::Number> Questions::number_of(flux_future_t* f) const {
     return found != pending_.end() ? std::optional(found->first) : std::nullopt;
 }
 
-std::vector<std::string> Questions::serves_of(JobId child) const {
+Reply::Hop Questions::hop_to(JobId child, std::uint64_t id) const {
+    Reply::Hop hop{child.value, id, {}, table_.partition_of(child)};
     for (const ChildView& view : table_.children()) {
         if (view.job == child) {
-            return view.serves;
+            hop.serves = view.serves;
         }
     }
-    return {};
+    return hop;
 }
 
 // ---- ids ----

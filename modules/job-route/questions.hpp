@@ -66,7 +66,7 @@ class Questions {
     void finish(Number number, Reply reply);
     Reply unanswered(const Pending& question, int errnum, const std::string& why) const;
     std::optional<Number> number_of(flux_future_t* f) const;
-    std::vector<std::string> serves_of(JobId child) const;
+    Reply::Hop hop_to(JobId child, std::uint64_t id) const;
 
     flux_t* h_;
     const RouteTable& table_;

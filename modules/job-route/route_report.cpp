@@ -279,7 +279,9 @@ void RouteTable::on_failed(Entry& entry, const ChildEvent& event) {
     TapOp& op = ask(TapOp::Kind::exception, entry);
     op.type = event.type;
     op.severity = event.severity;
-    op.note = event.note;
+    // The scheduler speaks of its instance.
+    const std::string partition = event.type == "alloc" ? partition_of(job.given()->child) : std::string();
+    op.note = partition.empty() ? event.note : "in the partition " + partition + ": " + event.note;
 }
 
 void RouteTable::on_cleaned(Entry& entry) {
@@ -351,6 +353,13 @@ Result<JobView> RouteTable::find(JobId id) const {
     const Given* given = job.given();
     return JobView{job.facts.queue, given != nullptr ? given->child : JobId{},
                    given != nullptr ? given->local : LocalId{}, has_alloc(job.progress)};
+}
+
+std::string RouteTable::partition_of(JobId id) const {
+    const auto child = children_.find(id);
+    const auto host = jobs_.find(id);
+    const bool is_known = child != children_.end() && child->second.is_trusted && host != jobs_.end();
+    return is_known ? host->second.facts.partition : std::string();
 }
 
 std::string RouteTable::R_of(JobId id) const {

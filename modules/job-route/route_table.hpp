@@ -131,6 +131,8 @@ class RouteTable {
     JobId id_of(LocalId local) const { return copies_.id_of(local); }
     /// Attached children of the instance's owner.
     std::vector<JobId> trusted_children() const;
+    /// The name of the partition that a child of the owner is; empty: none that this instance keeps.
+    std::string partition_of(JobId child) const;
     /// R of an active job that is not routed, JSON text; empty when unknown. For mapping a child's R onto it.
     std::string R_of(JobId id) const;
     std::size_t job_count() const { return jobs_.size(); }

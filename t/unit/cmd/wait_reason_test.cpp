@@ -111,6 +111,9 @@ TEST_CASE("wait reason: the partition that has the job says why it waits") {
     CHECK(why(job, facts) == "resources");
     CHECK(wait_text("It", wait_reason(job, facts).get(), false) ==
           "It needs 2 cores.\nIt is in a partition that serves batch (f6) as fA.\n");
+    facts.hops.back().partition = "large";
+    CHECK(wait_text("It", wait_reason(job, facts).get(), false) ==
+          "It needs 2 cores.\nIt is in the partition large (f6) as fA.\n");
 }
 
 TEST_CASE("wait reason: sentences") {

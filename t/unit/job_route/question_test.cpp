@@ -37,11 +37,12 @@ TEST_CASE("question: comes out as it went in; what changes something is none") {
 TEST_CASE("answer: comes out as it went in, hops and all") {
     Reply reply;
     reply.id = 4;
-    reply.hops = {{9, 8, {"batch", "debug"}}, {7, 0, {}}};
+    reply.hops = {{9, 8, {"batch", "debug"}, "large"}, {7, 0, {}}};
     reply.answer = parsed(R"({"reason":"resources"})");
     auto read = decode_reply(encode(reply).get());
     REQUIRE(read);
     CHECK((read->id == 4 && read->hops.size() == 2 && read->hops[0].serves.size() == 2 && read->hops[1].child == 7));
+    CHECK((read->hops[0].partition == "large" && read->hops[1].partition.empty()));
     CHECK(read->answer.dump() == "{\"reason\":\"resources\"}");
     reply.errnum = 110;
     reply.error = "late";
