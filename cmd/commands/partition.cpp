@@ -33,6 +33,11 @@ std::string size_text(const PartitionState& state) {
                             : std::to_string(state.nodes) + "x" + std::to_string(state.cores);
 }
 
+/// "debug", or "debug, then batch".
+std::string queues_text(const PartitionState& state) {
+    return listed(state.queues) + (state.overflow.empty() ? "" : ", then " + listed(state.overflow));
+}
+
 std::string list_text(const std::vector<PartitionState>& states, const Screen& screen) {
     if (states.empty()) {
         return "This instance keeps no partitions: write [[partition]] into its configuration.\n";
@@ -51,7 +56,7 @@ std::string list_text(const std::vector<PartitionState>& states, const Screen& s
             pending += job.pending;
             running += job.running;
         }
-        table.add({state.name, listed(state.queues), size_text(state),
+        table.add({state.name, queues_text(state), size_text(state),
                    state.scheduler.empty() ? "Flux's own" : state.scheduler, std::to_string(pending),
                    std::to_string(running), state.job == 0 ? "" : job_name(state.job, screen.glyphs.unicode),
                    standing_text(state)});
@@ -60,7 +65,10 @@ std::string list_text(const std::vector<PartitionState>& states, const Screen& s
 }
 
 Json json_of(const PartitionState& state) {
-    Json queues = Json::array(), jobs = Json::array(), json = Json::object();
+    Json queues = Json::array(), overflow = Json::array(), jobs = Json::array(), json = Json::object();
+    for (const std::string& queue : state.overflow) {
+        overflow.append(queue);
+    }
     for (const std::string& queue : state.queues) {
         queues.append(queue);
     }
@@ -71,6 +79,7 @@ Json json_of(const PartitionState& state) {
         jobs.append(std::move(one));
     }
     json.set("name", state.name).set("state", state.state).set("queues", std::move(queues));
+    json.set("overflow", std::move(overflow));
     json.set("scheduler", state.scheduler).set("start", state.start);
     json.set("nodes", state.nodes).set("cores", state.cores).set("deaths", state.deaths).set("why", state.why);
     json.set("log", state.log);

@@ -154,6 +154,7 @@ std::vector<PartitionState> partition_states(Client& client) {
         state.name = text_at(told, "name");
         state.state = text_at(told, "state");
         state.queues = texts_at(told, "queues");
+        state.overflow = texts_at(told, "overflow");
         state.scheduler = text_at(told, "scheduler");
         state.start = text_at(told, "start");
         state.nodes = integer_at(told, "nodes");

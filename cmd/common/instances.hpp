@@ -50,7 +50,7 @@ struct PartitionJob {
 struct PartitionState {
     std::string name;
     std::string state;  ///< "up", "down", "starting", "off", "drained", "ending"
-    std::vector<std::string> queues;
+    std::vector<std::string> queues, overflow;
     std::string scheduler, start;
     std::int64_t nodes = 0, cores = 0;
     bool is_down = false;   ///< it died, and has not served since

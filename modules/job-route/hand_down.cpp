@@ -13,6 +13,10 @@ namespace {
 constexpr int skipped_max = 1000;
 constexpr std::int64_t load_max = 4 * cores_max;  ///< products with cores must fit
 
+bool has(const std::vector<std::string>& queues, const std::string& queue) {
+    return std::find(queues.begin(), queues.end(), queue) != queues.end();
+}
+
 }  // namespace
 
 // ---- facts ----
@@ -122,6 +126,7 @@ class HandDown::Pass {
     struct Class {
         std::int64_t cores = 0;
         std::vector<std::size_t> children;  ///< of budgets_, that serve the queue and are large enough
+        std::vector<std::size_t> lenders;   ///< that lend to the queue and are large enough
     };
     struct Source {
         Places::const_iterator next;
@@ -130,11 +135,27 @@ class HandDown::Pass {
         const Class* kind = nullptr;  ///< null: of jobs that a child has
     };
 
+    /// A job that has no room where it is, or that is with a lender.
+    struct Late {
+        Place place;
+        std::size_t holder = npos;  ///< of budgets_
+        std::size_t move = npos;    ///< of moves_, that this pass has for it
+    };
+
     const Class& class_of(const std::string& queue, std::int64_t cores);
     void push(std::size_t source);
     bool may_go_ahead(const Budget& budget, std::int64_t cores, std::int64_t depth) const;
     template <typename Fits>
-    std::size_t pick(const Class& kind, JobId job, std::size_t except, Fits fits) const;
+    std::size_t pick(const Class& kind, JobId job, std::size_t except, Fits fits) const {
+        return pick_of(kind.children, kind.cores, job, except, fits);
+    }
+    template <typename Fits>
+    std::size_t pick_of(const std::vector<std::size_t>& children, std::int64_t cores, JobId job, std::size_t except,
+                        Fits fits) const;
+    static bool can_lend(const Budget& budget, std::int64_t cores) { return budget.ahead == 0 && budget.room >= cores; }
+    bool is_lent(const Record& record, std::size_t holder) const;
+    void borrow(const Late& late);
+    void keep_or_return(const Late& late);
     std::size_t pick_room(const Class& kind, JobId job, std::size_t except) const;
     std::size_t pick_ahead(const Class& kind, JobId job, std::size_t except) const;
     void charge(std::size_t budget, std::int64_t cores);
@@ -152,6 +173,8 @@ class HandDown::Pass {
     using Head = std::pair<Place, std::size_t>;
     std::priority_queue<Head, std::vector<Head>, std::greater<>> heads_;
     int skipped_ = 0;
+    int deferred_ = 0;
+    std::vector<Late> late_;  ///< in the order of the pass
     JobId judged_;
     bool is_passed_over_ = false;
     std::vector<Move> moves_;
@@ -169,7 +192,7 @@ HandDown::Pass::Pass(const HandDown& plan, const Rules& rules) : plan_(plan), ru
     }
     for (const auto& [queue, classes] : plan.waiting_) {
         for (const auto& [cores, places] : classes) {
-            if (const Class& kind = class_of(queue, cores); !kind.children.empty()) {
+            if (const Class& kind = class_of(queue, cores); !kind.children.empty() || !kind.lenders.empty()) {
                 sources_.push_back({places.begin(), places.end(), npos, &kind});
             }
         }
@@ -189,9 +212,15 @@ const HandDown::Pass::Class& HandDown::Pass::class_of(const std::string& queue, 
     const std::int64_t ceiling = rules_.ceiling(queue);
     for (std::size_t i = 0; i < budgets_.size(); i++) {
         const ChildFacts& facts = budgets_[i].child->facts;
-        if (facts.is_open && std::find(facts.serves.begin(), facts.serves.end(), queue) != facts.serves.end() &&
-            (facts.cores == 0 || cores <= facts.cores || cores > ceiling)) {
-            children.push_back(i);
+        if (!facts.is_open) {
+            continue;
+        }
+        if (has(facts.serves, queue)) {
+            if (facts.cores == 0 || cores <= facts.cores || cores > ceiling) {
+                children.push_back(i);
+            }
+        } else if (has(facts.overflow, queue) && cores <= facts.cores) {
+            found->second.lenders.push_back(i);
         }
     }
     return found->second;
@@ -209,16 +238,17 @@ bool HandDown::Pass::may_go_ahead(const Budget& budget, std::int64_t cores, std:
 
 /// The least loaded, by cores a core.
 template <typename Fits>
-std::size_t HandDown::Pass::pick(const Class& kind, JobId job, std::size_t except, Fits fits) const {
+std::size_t HandDown::Pass::pick_of(const std::vector<std::size_t>& children, std::int64_t cores, JobId job,
+                                    std::size_t except, Fits fits) const {
     std::size_t best = npos;
-    for (const std::size_t i : kind.children) {
+    for (const std::size_t i : children) {
         const Budget& candidate = budgets_[i];
         if (i == except || !fits(candidate) || !rules_.may_have(job, candidate.id)) {
             continue;
         }
         const auto size = [](const Budget& budget) { return std::max<std::int64_t>(1, budget.child->facts.cores); };
-        if (best == npos || (candidate.load + kind.cores) * size(budgets_[best]) <
-                                (budgets_[best].load + kind.cores) * size(candidate)) {
+        if (best == npos ||
+            (candidate.load + cores) * size(budgets_[best]) < (budgets_[best].load + cores) * size(candidate)) {
             best = i;
         }
     }
@@ -253,10 +283,12 @@ void HandDown::Pass::charge_coming(std::size_t index, std::int64_t cores, std::i
     charge(index, cores);
 }
 
+/// Of a job of another queue, all that is the child's own comes first.
 void HandDown::Pass::judge(const Budget& budget, const Record& record) {
+    const bool is_lent = !has(budget.child->facts.serves, record.job.queue);
     std::int64_t room = budget.room;
     for (const auto& [priority, cores] : budget.coming) {
-        room += priority > record.job.priority ? cores : 0;
+        room += priority > record.job.priority || is_lent ? cores : 0;
     }
     is_passed_over_ = budget.room < record.job.cores && room >= record.job.cores;
 }
@@ -269,11 +301,21 @@ void HandDown::Pass::move(JobId id, std::size_t from, std::size_t to, bool is_st
 /// \return whether the next of its class may find a child.
 bool HandDown::Pass::place_waiting(const Place& place, const Class& kind) {
     const JobId id = place.id;
-    std::size_t to = pick_room(kind, id, npos);
-    to = to != npos ? to : pick_ahead(kind, id, npos);
+    const std::size_t room = pick_room(kind, id, npos);
+    const std::size_t to = room != npos ? room : pick_ahead(kind, id, npos);
     if (to != npos) {
+        if (room == npos && !kind.lenders.empty()) {
+            late_.push_back({place, npos, moves_.size()});
+        }
         move(id, npos, to);
         charge_coming(to, kind.cores, place.priority);
+        return true;
+    }
+    const bool is_lent = std::any_of(kind.lenders.begin(), kind.lenders.end(),
+                                     [&](std::size_t i) { return can_lend(budgets_[i], kind.cores); });
+    if (is_lent && deferred_ < skipped_max) {
+        deferred_ += 1;
+        late_.push_back({place});
         return true;
     }
     return ++skipped_ < skipped_max && std::any_of(kind.children.begin(), kind.children.end(), [&](std::size_t i) {
@@ -287,6 +329,10 @@ void HandDown::Pass::place_given(const Place& place, std::size_t holder) {
     const std::int64_t cores = record.job.cores;
     const Budget& budget = budgets_[holder];
     const ChildFacts& facts = budget.child->facts;
+    if (is_lent(record, holder)) {
+        late_.push_back({place, holder});
+        return;
+    }
     if (record.job.standing == Standing::asked) {
         charge_coming(holder, cores, place.priority);
         return;
@@ -304,16 +350,76 @@ void HandDown::Pass::place_given(const Place& place, std::size_t holder) {
     if (to != npos) {
         move(id, holder, to, is_stuck);
         charge_coming(to, cores, place.priority);
-    } else if (!has_room && !may_go_ahead(budget, cores, 2 * plan_.depth_)) {
+        return;
+    }
+    if (!has_room && !may_go_ahead(budget, cores, 2 * plan_.depth_)) {
         const std::size_t other = pick_ahead(class_of(record.job.queue, cores), id, holder);
         move(id, holder, other);
         if (other != npos) {
             charge_coming(other, cores, place.priority);
         }
-    } else if (!record.job.is_there) {
+        return;
+    }
+    if (!has_room) {
+        late_.push_back({place, holder});
+    }
+    if (!record.job.is_there) {
         charge_coming(holder, cores, place.priority);
     } else {
         charge(holder, cores);
+    }
+}
+
+// ---- behind the own jobs of a child ----
+
+bool HandDown::Pass::is_lent(const Record& record, std::size_t holder) const {
+    const ChildFacts& facts = budgets_[holder].child->facts;
+    return !has(facts.serves, record.job.queue) && has(facts.overflow, record.job.queue);
+}
+
+/// Room that a lender leaves.
+void HandDown::Pass::borrow(const Late& late) {
+    const Job& job = plan_.jobs_.at(late.place.id).job;
+    const std::size_t to = pick_of(class_of(job.queue, job.cores).lenders, job.cores, late.place.id, npos,
+                                   [&](const Budget& budget) { return can_lend(budget, job.cores); });
+    if (to == npos) {
+        return;
+    }
+    if (late.move != npos) {
+        moves_[late.move].to = budgets_[to].id;
+    } else {
+        move(late.place.id, late.holder, to);
+    }
+    charge_coming(to, job.cores, late.place.priority);
+}
+
+/// A job that is with a lender and has not started.
+void HandDown::Pass::keep_or_return(const Late& late) {
+    const auto [priority, id] = late.place;
+    const Record& record = plan_.jobs_.at(id);
+    const std::int64_t cores = record.job.cores;
+    const Budget& budget = budgets_[late.holder];
+    if (record.job.standing == Standing::asked) {
+        charge_coming(late.holder, cores, priority);
+        return;
+    }
+    if (!budget.child->facts.is_open) {
+        return;
+    }
+    if (id == judged_) {
+        judge(budget, record);
+    }
+    const bool is_stuck = can_lend(budget, cores) && record.ticks >= record.patience;
+    if (can_lend(budget, cores) && !is_stuck) {
+        charge(late.holder, cores);
+        return;
+    }
+    const Class& kind = class_of(record.job.queue, cores);
+    const std::size_t room = pick_room(kind, id, late.holder);
+    const std::size_t to = room != npos ? room : pick_ahead(kind, id, late.holder);
+    move(id, late.holder, to, is_stuck);
+    if (to != npos) {
+        charge_coming(to, cores, priority);
     }
 }
 
@@ -328,6 +434,14 @@ std::vector<HandDown::Move> HandDown::Pass::run() {
             push(index);
         } else if (place_waiting(place, *source.kind)) {
             push(index);
+        }
+    }
+    for (const Late& late : late_) {
+        const bool is_with_lender = late.holder != npos && is_lent(plan_.jobs_.at(late.place.id), late.holder);
+        if (is_with_lender) {
+            keep_or_return(late);
+        } else {
+            borrow(late);
         }
     }
     return std::move(moves_);

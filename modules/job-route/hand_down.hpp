@@ -46,6 +46,8 @@ class HandDown {
         std::int64_t cores = 0;      ///< 0: unknown
         std::int64_t own_cores = 0;  ///< held by jobs that did not come from here
         bool is_open = false;        ///< it may get jobs, and what waits there may be moved
+        /// Queues whose jobs it may run while none of its own waits for its cores.
+        std::vector<std::string> overflow = {};
         friend bool operator==(const ChildFacts&, const ChildFacts&) = default;
     };
     /// `from` and `to` may be 0: nobody.
@@ -76,8 +78,10 @@ class HandDown {
     bool is_due() const { return is_due_; }
     /// In the order of priority, then of age, each job gets the first of: the child that has it and room for it; the
     /// least loaded child with room; the child that has it, up to twice the depth; the least loaded child, up to the
-    /// depth; nobody. Ties of load go to the lowest id. The caller carries the moves out in their order and tells by
-    /// set(). O(children x (depth + room)), in jobs; the number of waiting jobs does not matter.
+    /// depth; nobody. Behind all that, a job without room gets the room that a child leaves which lends to its queue
+    /// and has none of its own waiting; it goes back when the child needs the room. Ties of load go to the lowest id.
+    /// The caller carries the moves out in their order and tells by set(). O(children x (depth + room)), in jobs; the
+    /// number of waiting jobs does not matter.
     std::vector<Move> plan(const Rules& rules);
     /// Of a job that its child would start now: whether its cores belong to jobs of a higher priority that the child
     /// does not know yet. A better one that is there was not passed over by mistake: the child backfills. Equal

@@ -14,9 +14,9 @@
 namespace weir::route {
 namespace {
 
-constexpr std::array<std::string_view, 13> table_keys{
-    "name",      "queues",  "cores", "nodes",     "cores-per-node", "hosts",    "properties",
-    "scheduler", "options", "start", "idle-time", "config",         "partition"};
+constexpr std::array<std::string_view, 14> table_keys{
+    "name",       "queues",    "overflow", "cores", "nodes",     "cores-per-node", "hosts",
+    "properties", "scheduler", "options",  "start", "idle-time", "config",         "partition"};
 constexpr std::int64_t count_max = 1 << 24;
 constexpr std::size_t name_max = 64;
 constexpr std::size_t depth_max = 8;
@@ -137,6 +137,7 @@ std::string digest_of(const json_t* table) {
     const Json copy = Json::own(json_copy(const_cast<json_t*>(table)));
     json_object_del(copy.get(), "start");
     json_object_del(copy.get(), "idle-time");
+    json_object_del(copy.get(), "overflow");
     return copy.dump(JSON_COMPACT | JSON_SORT_KEYS);
 }
 
@@ -154,6 +155,12 @@ PartitionSpec read_table(const json_t* table, const std::string& place, std::siz
     spec.queues = reader.texts("queues", "a list of names of queues");
     if (spec.queues.empty()) {
         spec.queues = {spec.name};
+    }
+    spec.overflow = reader.texts("overflow", "a list of names of queues");
+    for (const std::string& queue : spec.overflow) {
+        if (std::find(spec.queues.begin(), spec.queues.end(), queue) != spec.queues.end()) {
+            reader.complain("overflow", "the partition serves the queue " + queue + " as its own: name others");
+        }
     }
     read_size(reader, spec);
     spec.scheduler = module_of(reader.text("scheduler", "\"easy\", \"fcfs\" or the name of a scheduler's module"));

@@ -147,13 +147,20 @@ void PartitionKeeper::look() {
         return;
     }
     std::map<std::string, std::int64_t> largest;
+    std::map<JobId, std::vector<std::string>> overflow;
     for (const auto& [name, partition] : table_.partitions()) {
-        for (const std::string& queue : partition.spec.queues) {
-            const std::int64_t cores = partition.spec.cores * std::max<std::int64_t>(1, partition.spec.nodes);
-            largest[queue] = std::max(largest[queue], cores);
+        const std::int64_t cores = partition.spec.cores * std::max<std::int64_t>(1, partition.spec.nodes);
+        for (const auto* queues : {&partition.spec.queues, &partition.spec.overflow}) {
+            for (const std::string& queue : *queues) {
+                largest[queue] = std::max(largest[queue], cores);
+            }
+        }
+        if (partition.current && !partition.spec.overflow.empty()) {
+            overflow[partition.current->job] = partition.spec.overflow;
         }
     }
     routes_.set_expected(std::move(largest));
+    routes_.set_overflow(std::move(overflow));
     std::map<JobId, ChildLoad> loads;
     for (const ChildView& child : routes_.children()) {
         loads[child.job] = {child.is_attached, child.pending + child.running + child.own_jobs};

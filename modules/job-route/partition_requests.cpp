@@ -95,8 +95,12 @@ Status PartitionKeeper::write_changes() {
 Status PartitionKeeper::check_queues(const std::vector<PartitionSpec>& specs, const json_t* queues,
                                      const json_t* route) const {
     for (const PartitionSpec& spec : specs) {
-        for (const std::string& queue : spec.queues) {
-            const std::string lead = "[partition " + spec.name + "] queues: ";
+        std::vector<std::string> named = spec.queues;
+        named.insert(named.end(), spec.overflow.begin(), spec.overflow.end());
+        for (std::size_t i = 0; i < named.size(); i++) {
+            const std::string& queue = named[i];
+            const std::string lead =
+                "[partition " + spec.name + "] " + (i < spec.queues.size() ? "queues" : "overflow") + ": ";
             if (json_object_get(queues, queue.c_str()) == nullptr) {
                 return Error{std::errc::invalid_argument,
                              lead + "there is no queue " + queue + "; write a table [queues." + queue + "]"};
@@ -197,7 +201,11 @@ Json PartitionKeeper::view_of(const std::string& name, const PartitionTable::Par
     for (const PartitionInstance& instance : partition.old) {
         add(instance, "draining");
     }
-    Json view = Json::object();
+    Json overflow = Json::array(), view = Json::object();
+    for (const std::string& queue : spec.overflow) {
+        overflow.append(queue);
+    }
+    view.set("overflow", std::move(overflow));
     view.set("name", name).set("state", state_of(partition)).set("queues", std::move(queues));
     view.set("down", partition.is_down).set("deaths", partition.revival.deaths()).set("why", partition.why);
     view.set("for", to_seconds(now - partition.changed));

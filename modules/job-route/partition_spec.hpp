@@ -12,10 +12,11 @@ namespace weir::route {
 /// A child instance that its parent keeps: started, started again when it dies, replaced when it changes.
 struct PartitionSpec {
     std::string name;
-    std::vector<std::string> queues;  ///< of the parent, at least one
-    std::int64_t nodes = 0;           ///< 0: cores on any nodes, at least one node otherwise
-    std::int64_t cores = 1;           ///< on each node; in all, where nodes is 0
-    std::string hosts;                ///< RFC 29 host list; empty: any
+    std::vector<std::string> queues;    ///< of the parent, at least one
+    std::vector<std::string> overflow;  ///< queues whose jobs it runs while none of its own wait
+    std::int64_t nodes = 0;             ///< 0: cores on any nodes, at least one node otherwise
+    std::int64_t cores = 1;             ///< on each node; in all, where nodes is 0
+    std::string hosts;                  ///< RFC 29 host list; empty: any
     std::vector<std::string> properties;
     std::string scheduler;             ///< module, "sched-weir-easy"
     std::vector<std::string> options;  ///< its arguments

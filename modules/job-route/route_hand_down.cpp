@@ -46,7 +46,24 @@ void RouteTable::refile_child(JobId id, const Child& child) {
     facts.cores = child.cores;
     facts.own_cores = child.own_cores;
     facts.is_open = child.is_attached && drained_.count(id) == 0;
+    if (const auto lends = overflow_.find(id); lends != overflow_.end()) {
+        facts.overflow = lends->second;
+    }
     hand_down_.set_child(id, facts);
+}
+
+void RouteTable::set_overflow(std::map<JobId, std::vector<std::string>> overflow) {
+    if (std::exchange(overflow_, std::move(overflow)) != overflow_) {
+        for (const auto& [id, child] : children_) {
+            refile_child(id, child);
+        }
+    }
+}
+
+bool RouteTable::is_lent(JobId child, const std::string& queue) const {
+    const auto lends = overflow_.find(child);
+    return lends != overflow_.end() &&
+           std::find(lends->second.begin(), lends->second.end(), queue) != lends->second.end();
 }
 
 /// A partition that has not attached, or not yet, may be any size.
@@ -56,7 +73,7 @@ std::int64_t RouteTable::ceiling(const std::string& queue) const {
     for (const JobId id : hosts_) {
         const auto child = children_.find(id);
         const auto& serves = child != children_.end() ? child->second.serves : jobs_.at(id).facts.serves;
-        if (std::find(serves.begin(), serves.end(), queue) == serves.end()) {
+        if (std::find(serves.begin(), serves.end(), queue) == serves.end() && !is_lent(id, queue)) {
             continue;
         }
         if (child == children_.end()) {

@@ -29,7 +29,8 @@ bool RouteTable::can_serve(JobId host, const Child& child, const Entry& entry) c
     const auto& [id, job] = entry;
     return child.is_attached && drained_.count(host) == 0 && (child.is_trusted || child.userid == job.userid) &&
            child.refused.count(id) == 0 && child.stale.count(id) == 0 &&
-           std::find(child.serves.begin(), child.serves.end(), job.facts.queue) != child.serves.end();
+           (is_lent(host, job.facts.queue) ||
+            std::find(child.serves.begin(), child.serves.end(), job.facts.queue) != child.serves.end());
 }
 
 void RouteTable::give(Entry& entry, JobId child) {

@@ -119,6 +119,8 @@ class RouteTable {
     /// The cores of the largest child that each queue is to have, attached or not: a job that needs more is given to a
     /// child all the same, which says why it cannot run. O(queues).
     void set_expected(std::map<std::string, std::int64_t> cores) { expected_ = std::move(cores); }
+    /// The queues to which each child lends the cores that its own jobs leave. O(children).
+    void set_overflow(std::map<JobId, std::vector<std::string>> overflow);
     bool is_synced() const { return is_synced_; }
     bool is_routed(JobId id) const;
     std::vector<ChildView> children() const;
@@ -174,6 +176,7 @@ class RouteTable {
     Child* attached_child(JobId id);
     Child* attached_child(const Entry& entry);
     bool can_serve(JobId host, const Child& child, const Entry& entry) const;
+    bool is_lent(JobId child, const std::string& queue) const;
     HandDown::Job standing_of(const Entry& entry) const;
     /// Tells hand_down_ where the job stands. To be called after each change of what standing_of() looks at.
     void refile(const Entry& entry);
@@ -229,6 +232,7 @@ class RouteTable {
     HandDown hand_down_;
     std::set<JobId> hosts_;  ///< active jobs whose jobspec says that they are child instances
     std::map<std::string, std::int64_t> expected_;
+    std::map<JobId, std::vector<std::string>> overflow_;
     ParentActions actions_;
 };
 

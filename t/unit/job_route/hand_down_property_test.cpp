@@ -83,6 +83,23 @@ Site a_site() {
     return site;
 }
 
+/// As a_site(); the third child is of another queue, and lends.
+Site a_lending_site() {
+    Site site = a_site();
+    const JobId lender{3};
+    site.children[lender].serves = {"debug"};
+    site.children[lender].overflow = {"batch"};
+    site.plan.set_child(lender, site.children[lender]);
+    for (const auto& [id, job] : std::map<JobId, HandDown::Job>(site.jobs)) {
+        if (id.value % 3 == 0 && (job.child == lender || job.child.value == 0)) {
+            HandDown::Job own = job;
+            own.queue = "debug";
+            site.set(id, own);
+        }
+    }
+    return site;
+}
+
 }  // namespace
 
 // Mutant: modules/job-route/hand_down.cpp: const bool is_well = has_room && !is_stuck; => const bool is_well = true;
@@ -151,5 +168,30 @@ TEST_CASE("hand down: a better job of the same size is not left behind", "[prope
                 RC_ASSERT(!(job.standing == Standing::waits && job.cores == given.cores && is_better));
             }
         }
+    });
+}
+
+// Mutant: modules/job-route/hand_down.cpp: return budget.ahead == 0 && => return
+TEST_CASE("hand down: a job is lent to only behind all that is the child's own, and with room", "[property]") {
+    rc::prop("so all that is there after a loan fits", [] {
+        Site site = a_lending_site();
+        const JobId lender{3};
+        const std::vector<HandDown::Move> moves = site.planned();
+        site.carry_out(moves);
+        const bool is_lent = std::any_of(moves.begin(), moves.end(), [&](const HandDown::Move& move) {
+            return move.to == lender && site.jobs.at(move.id).queue == "batch";
+        });
+        std::int64_t waiting = 0;
+        for (const HandDown::Job& job : site.waiting_in(lender)) {
+            waiting += job.cores;
+        }
+        RC_ASSERT(!is_lent || waiting <= site.room(lender));
+    });
+    rc::prop("and nothing goes back and forth", [] {
+        Site site = a_lending_site();
+        for (int i = 0; i < 4; i++) {
+            site.carry_out(site.planned());
+        }
+        RC_ASSERT(site.planned().empty());
     });
 }

@@ -105,6 +105,36 @@ TEST_CASE("hand down: a job that its child has not acknowledged moves as one tha
     CHECK(planned(plan) == Moves{{JobId{10}, left, right}});
 }
 
+TEST_CASE("hand down: what a child's own jobs leave goes to a queue that it lends to, and comes back") {
+    HandDown plan = two_children(4);
+    plan.set_child(left, of_cores(4, 4));  // full
+    HandDown::ChildFacts lender{{"debug"}, 4, 0, true, {"batch"}};
+    plan.set_child(right, lender);
+    plan.set(JobId{10}, a_job(Standing::ahead, 3, left));
+    plan.set(JobId{11}, a_job(Standing::waits, 4));
+    plan.set(JobId{12}, a_job(Standing::waits, 1));
+    HandDown::Job own = a_job(Standing::ahead, 3, right);
+    own.queue = "debug";
+    SECTION("in the order of the queue") {
+        CHECK(carried_out(plan, 4) == Moves{{JobId{11}, {}, left}, {JobId{10}, left, right}, {JobId{12}, {}, right}});
+        plan.set(JobId{10}, a_job(Standing::ahead, 3, right));
+        plan.set(JobId{12}, a_job(Standing::ahead, 1, right));
+        CHECK(planned(plan).empty());
+        plan.set(JobId{9}, own);
+        CHECK(planned(plan) == Moves{{JobId{10}, right, left}});
+    }
+    SECTION("not while one of its own waits for cores") {
+        lender.own_cores = 2;
+        plan.set_child(right, lender);
+        plan.set(JobId{9}, own);
+        CHECK(planned(plan) == Moves{{JobId{11}, {}, left}});
+    }
+    SECTION("also when no child of the queue is open") {
+        plan.set_child(left, {{"batch"}, 4, 4, false});
+        CHECK(planned(plan) == Moves{{JobId{11}, {}, right}});
+    }
+}
+
 TEST_CASE("hand down: room goes to the first in order, wherever it waits") {
     HandDown plan = two_children(4);
     plan.set(JobId{1}, a_job(Standing::busy, 4, left));

@@ -20,6 +20,19 @@ std::string complaint_about(const char* text) {
 
 }  // namespace
 
+TEST_CASE("partition text: overflow names other queues than its own, and changes in a running instance") {
+    const auto decoded = [](const std::string& text) { return decode_partitions(Json::parse(text)->get()); };
+    const auto specs = decoded(R"([{"name":"debug","cores":2,"overflow":["batch"]}])");
+    REQUIRE(specs);
+    CHECK(specs->at(0).overflow == std::vector<std::string>{"batch"});
+    CHECK(specs->at(0).digest == decoded(R"([{"name":"debug","cores":2}])")->at(0).digest);
+    const auto own = decoded(R"([{"name":"debug","cores":2,"overflow":["debug"]}])");
+    REQUIRE_FALSE(own);
+    CHECK(own.error().message.find("[partition debug] overflow = [\"debug\"]: the partition serves the queue debug") !=
+          std::string::npos);
+    CHECK_FALSE(decoded(R"([{"name":"debug","cores":2,"overflow":"batch"}])"));
+}
+
 TEST_CASE("[[partition]]: every key") {
     const auto specs = decode_partitions(json_of(R"([{"name": "gpu", "queues": ["batch", "gpu"], "nodes": 2,
         "cores-per-node": 8, "hosts": "node[0-3]", "properties": ["gpu"], "scheduler": "easy",

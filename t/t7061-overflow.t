@@ -1,0 +1,50 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-3.0-only
+test_description='overflow: an idle partition runs jobs of another queue behind its own'
+
+. "${SHARNESS_SH:-/usr/share/sharness/sharness.sh}"
+use_weir
+
+cat >site.toml <<EOF
+[[partition]]
+name = "debug"
+cores = 2
+overflow = ["batch"]
+
+[[partition]]
+name = "batch"
+cores = 2
+EOF
+FLUX_URI=local://$WEIR_RUNDIR/local-0 && export FLUX_URI
+job_of() {
+	call job-route.partitions | jq -r ".partitions[] | select(.name == \"$1\") | .instances[0].job"
+}
+end() {
+	open_gate $1 && eval "id=\$$1" && ended_well $id
+}
+
+test_expect_success 'two partitions; the list says to which queue one lends' '
+	start_weir --cores 4 --config site.toml && for name in debug batch; do partition $name "select(.state == \"up\")" || return 1; done &&
+	debug=$(job_of debug) && batch=$(job_of batch) && weir partition list | tee list && grep "^debug  *debug, then batch  *2 " list &&
+	weir partition list --json | tee j | jq -e ".partitions[] | select(.name == \"debug\") | .overflow == [\"batch\"]"
+'
+test_expect_success 'its partition is full, so a job of batch runs in the idle debug' '
+	gated b1 -q batch -c2 && wait_event $b1 start && test $(child_of $b1) = $batch &&
+	gated b2 -q batch -c2 && wait_event $b2 start && test $(child_of $b2) = $debug
+'
+test_expect_success 'debug runs its own first, then the next of batch' '
+	gated b3 -q batch -c2 && gated d1 -q debug -c2 && wait_event $d1 weir.route && end b2 &&
+	wait_event $d1 start && test $(child_of $b3) != $debug && end d1 && wait_event $b3 start && test $(child_of $b3) = $debug &&
+	printf "b1\nb2\nd1\nb3\n" >want && test_cmp want ran && end b1 && end b3
+'
+test_expect_success 'a change needs no new instance: debug lends no more, and a job waits for its own partition' '
+	sed "/overflow/d" site.toml >next && cp next site.toml && weir reload && test $(job_of debug) = $debug &&
+	gated b4 -q batch -c2 && wait_event $b4 start && gated b5 -q batch -c2 && wait_event $b5 weir.route && test $(child_of $b5) = $batch &&
+	end b4 && wait_event $b5 start && test $(child_of $b5) = $batch && end b5
+'
+test_expect_success 'a queue that is its own already, or is none, is refused with file, line and value' '
+	sed "s/^name = \"debug\"/&\noverflow = [\"debug\"]/" next >site.toml && test_expect_code 1 weir reload 2>err &&
+	grep "site.toml:.*.partition debug. overflow = ..debug..: the partition serves the queue debug as its own" err &&
+	sed "s/^name = \"debug\"/&\noverflow = [\"nosuch\"]/" next >site.toml && test_expect_code 1 weir reload 2>err && grep "overflow: there is no queue nosuch" err
+'
+test_done
