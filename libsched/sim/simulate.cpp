@@ -63,11 +63,16 @@ Status possible(const SimJob& job, Instant previous, std::uint64_t cores) {
     return Done{};
 }
 
-template <typename Space, typename OnePolicy, typename Sink>
+template <typename Space>
 class Replay {
   public:
-    Replay(Space space, std::uint64_t cores, const OnePolicy& policy, QueueOrder* order, const Sink& sink)
-        : space_(std::move(space)), cores_(cores), policy_(policy), order_(order), sink_(sink) {}
+    Replay(Space space, std::uint64_t cores, const Policy& policy, QueueOrder* order, const OutcomeSink& sink)
+        : space_(std::move(space)),
+          cores_(cores),
+          policy_(policy),
+          can_leave_out_(!std::holds_alternative<KeptReservations>(policy)),
+          order_(order),
+          sink_(sink) {}
 
     Result<SimCounters> run(const JobSource& source, const SimControl* control) {
         counters_.now = Instant::min();
@@ -119,7 +124,7 @@ class Replay {
         Instant now = next_ ? next_->submit : never;
         now = ends_.empty() ? now : std::min(now, ends_.top().at);
         Instant wake = order_ != nullptr && !queue_.empty() ? order_->wakes() : never;
-        if (wake > counters_.now && wake < now && can_leave_out && !could_start()) {
+        if (wake > counters_.now && wake < now && can_leave_out_ && !could_start()) {
             wake = order_->wakes_last(now);
         }
         return wake > counters_.now ? std::min(now, wake) : now;
@@ -127,8 +132,6 @@ class Replay {
 
     /// Whether any job would start if it were first and nothing were reserved.
     bool could_start() const { return queue_.any_within(space_.free_cores()); }
-    /// A pass without a start changes nothing under a policy that makes its reservations anew.
-    static constexpr bool can_leave_out = !std::is_same_v<OnePolicy, KeptReservations>;
 
     Status read(const JobSource& source) {
         auto job = source();
@@ -230,14 +233,18 @@ class Replay {
 
     Status pass(Instant now) {
         if (order_ != nullptr && !queue_.empty()) {
-            if (can_leave_out && order_->forgets_asking() && !could_start()) {
+            if (can_leave_out_ && order_->forgets_asking() && !could_start()) {
                 return Done{};
             }
             prioritize(now);
         }
         gone_.clear();
         counters_.passes++;
-        policy_.pass(queue_, space_, News{arrived_, first_moved_}, now, Collect{gone_});
+        std::visit(
+            [&](const auto& policy) {
+                policy.pass(queue_, space_, News{arrived_, first_moved_}, now, Collect{gone_});
+            },
+            policy_);
         arrived_.clear();
         first_moved_.reset();
         for (const JobId id : gone_) {
@@ -262,9 +269,10 @@ class Replay {
 
     Space space_;
     std::uint64_t cores_;
-    const OnePolicy& policy_;
+    const Policy& policy_;
+    bool can_leave_out_;  ///< a pass without a start changes nothing under a policy that makes its reservations anew
     QueueOrder* order_;
-    const Sink& sink_;
+    const OutcomeSink& sink_;
     SimCounters counters_;
     std::optional<SimJob> next_;
     Instant last_submit_{};
@@ -283,17 +291,13 @@ class Replay {
 
 Result<SimCounters> simulate(const SimMachine& machine, const Policy& policy, const JobSource& source,
                              const OutcomeSink& sink, const SimHooks& hooks) {
-    return std::visit(
-        [&](const auto& p) {
-            if (const auto* cores = std::get_if<std::int64_t>(&machine)) {
-                return Replay(OnCount(*cores), static_cast<std::uint64_t>(std::max<std::int64_t>(*cores, 0)), p,
-                              hooks.order, sink)
-                    .run(source, hooks.control);
-            }
-            const ResourceSet& nodes = std::get<ResourceSet>(machine);
-            return Replay(OnNodes(nodes), core_count(nodes), p, hooks.order, sink).run(source, hooks.control);
-        },
-        policy);
+    if (const auto* cores = std::get_if<std::int64_t>(&machine)) {
+        return Replay(OnCount(*cores), static_cast<std::uint64_t>(std::max<std::int64_t>(*cores, 0)), policy,
+                      hooks.order, sink)
+            .run(source, hooks.control);
+    }
+    const ResourceSet& nodes = std::get<ResourceSet>(machine);
+    return Replay(OnNodes(nodes), core_count(nodes), policy, hooks.order, sink).run(source, hooks.control);
 }
 
 Result<std::vector<Instant>> simulate(std::span<const SimJob> jobs, const SimMachine& machine, const Policy& policy,
