@@ -28,6 +28,7 @@ Command share_undo_command();
 Command share_export_command();
 Command share_report_command();
 Command usage_command();
+Command usage_report_command();
 Command prio_list_command();
 Command prio_explain_command();
 Command prio_when_command();

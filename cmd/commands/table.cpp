@@ -32,6 +32,7 @@ std::vector<Command> command_table() {
         share_export_command(),
         share_report_command(),
         usage_command(),
+        usage_report_command(),
         top_command(),
         tree_command(),
         partition_list_command(),

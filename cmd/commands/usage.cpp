@@ -56,10 +56,10 @@ Exit run_usage(Context& context) {
 
 Command usage_command() {
     Command command;
-    command.name = "usage";
+    command.name = "usage show";
     command.summary = "usage of accounts and users";
     command.examples = {"weir usage  # core-hours, decayed and in total",
-                        "weir usage --json  # exact core-microseconds",
+                        "weir usage show --json  # exact core-microseconds",
                         "weir share show  # usage compared with entitlement"};
     command.run = run_usage;
     return command;

@@ -24,6 +24,7 @@ PriorityService::PriorityService(Settings settings, UserDatabase database, std::
 
 Result<std::vector<std::string>> PriorityService::restore(const SavedState& saved, Instant now) {
     log_.restore(saved);
+    log_.begin_usage_hours(now);
     std::vector<std::string> warnings = trees_.restore(saved.revisions);
     Result<Accounting> accounting = Accounting::restore(log_, trees_.tree(), saved, counting_of(settings_), now);
     if (!accounting) {

@@ -207,6 +207,18 @@ void Accounting::rewrite(StateLog& log) const {
     log.want_checkpoint();
 }
 
+void Accounting::each_open(const std::function<void(const RunningJob&, std::int64_t, Instant)>& take) const {
+    for (const auto& [id, job] : running_) {
+        take(job, job.cores, job.start);
+    }
+    for (const auto& [key, job] : reported_) {
+        take(job, job.cores, job.start);
+        if (const RunningJob* from = lender(key.first, job.inside)) {
+            take(*from, -job.cores, job.start);
+        }
+    }
+}
+
 /// Everything that was started and has not ended, as the site counts it.
 std::vector<CountedJob> Accounting::open_jobs() {
     std::vector<CountedJob> open;

@@ -4,6 +4,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <vector>
@@ -77,6 +78,8 @@ class Accounting {
     const UsageLedger& ledger() const { return ledgers_.core_seconds(); }
     /// Usage of every node as the site counts it, for fair share. O(size).
     void measure(Instant now, UsageSnapshot& into) const { ledgers_.measure(now, into); }
+    /// What those that still run have used up to `now`: (job, cores, since); cores that another job uses are taken off.
+    void each_open(const std::function<void(const RunningJob&, std::int64_t, Instant)>& take) const;
     /// Another tree: usage and running jobs follow their paths. Logs nothing: see rewrite().
     void rebind(ShareTreePtr tree, Instant at);
     /// Puts every row that names a path into `log`, and wants a checkpoint there.
@@ -92,6 +95,9 @@ class Accounting {
     std::vector<CountedJob> open_jobs();
     // Reported jobs: accounting_reported.cpp.
     RunningJob* lender(FluxJobId child, std::uint64_t inside);
+    const RunningJob* lender(FluxJobId child, std::uint64_t inside) const {
+        return const_cast<Accounting*>(this)->lender(child, inside);
+    }
     bool is_too_deep(const ReportedKey& key, std::uint64_t inside) const;
     Instant date_report(FluxJobId child, std::uint64_t inside, RunningJob& lender, Instant at);
     void close(std::map<ReportedKey, RunningJob>::iterator reported, Instant at);

@@ -120,7 +120,7 @@ bool ChildReports::apply_to_past(FluxJobId child, const UplinkRow& record) {
         accounting_.correct_end(key, std::min(record.time, *top));
     } else {
         const auto payer = record.user.empty() ? std::nullopt : payer_inside(*book_.find(child), record);
-        if (!accounting_.report_past(key, {record.inside, payer, record.cores, record.time})) {
+        if (!accounting_.report_past(key, start_of(book_.find(child), record, payer))) {
             return true;
         }
         touched_.push_back(closed.at(key).job.payer);

@@ -78,6 +78,15 @@ std::optional<NodeId> ChildReports::payer_inside(const BookJob& child, const Upl
     return node == unassociated && !book_.is_owners(child) ? std::nullopt : std::optional(node);
 }
 
+/// A partition that serves one queue runs that queue's jobs; in another the job's own word counts.
+ReportedStart ChildReports::start_of(const BookJob* child, const UplinkRow& record, std::optional<NodeId> payer) {
+    ReportedStart start{record.inside, payer, record.cores, record.time, record.queue, record.project};
+    if (child != nullptr && (start.queue.empty() || !child->request->serves.empty())) {
+        start.queue = child->request->serves.empty() ? child->request->queue : child->request->serves;
+    }
+    return start;
+}
+
 std::optional<Instant> ChildReports::begin(FluxJobId child, const UplinkRow& record) {
     const BookJob* job = book_.find(child);
     const bool is_nobodys = record.user.empty();
@@ -85,7 +94,7 @@ std::optional<Instant> ChildReports::begin(FluxJobId child, const UplinkRow& rec
     if (!payer && !is_nobodys) {
         return std::nullopt;
     }
-    return accounting_.report_start({child, record.job}, {record.inside, payer, record.cores, record.time});
+    return accounting_.report_start({child, record.job}, start_of(job, record, payer));
 }
 
 void ChildReports::tell_above(FluxJobId child, UplinkRow record) {

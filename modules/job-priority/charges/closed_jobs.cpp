@@ -46,12 +46,12 @@ void ClosedJobs::prune(StateLog& log) {
 void ClosedJobs::lend(Ledgers& ledgers, const ClosedJob& closed, std::uint64_t child, Loan loan) const {
     auto [from, to, sign] = loan;
     const RunningJob& job = closed.job;
-    ledgers.pay(job.payer, sign * job.cores, sign * job.bill.rate, from, to);
+    ledgers.pay(job, sign * job.cores, sign * job.bill.rate, from, to);
     auto lender = jobs_.find({child, job.inside});
     for (std::size_t depth = 0; depth <= lenders_max && lender != jobs_.end() && from < to; ++depth) {
         const Instant until = std::min(to, lender->second.end);
         if (from < until) {
-            ledgers.pay(lender->second.job.payer, -sign * job.cores, -sign * job.bill.rate, from, until);
+            ledgers.pay(lender->second.job, -sign * job.cores, -sign * job.bill.rate, from, until);
             from = until;
         }
         lender = lender->first.second != 0 ? jobs_.find({child, lender->second.job.inside}) : jobs_.end();
@@ -117,7 +117,7 @@ bool ClosedJobs::report_past(Ledgers& ledgers, ReportedKey key, const ReportedSt
                          .cores = cores,
                          .start = begin,
                          .inside = lender.second,
-                         .bill = {.rate = around.job.rate_of(cores)}};
+                         .bill = {.rate = around.job.rate_of(cores), .queue = start.queue, .project = start.project}};
     const ClosedJob closed{job, std::max(begin, around.end), {}};
     lend(ledgers, closed, key.first, {begin, closed.end, 1});
     keep(ledgers, key, closed);

@@ -7,6 +7,20 @@
 #include "modules/job-priority/jobs/job_cost.hpp"
 
 namespace weir::priority {
+namespace {
+
+UplinkRow start_record(const BookJob& job, const std::string& user, std::int64_t cores, Instant at) {
+    return {.is_start = true,
+            .job = job.id,
+            .user = user,
+            .account = job.request->account,
+            .cores = cores,
+            .time = at,
+            .queue = job.request->queue,
+            .project = job.request->project};
+}
+
+}  // namespace
 
 bool JobCharges::apply(const AppliedEvent& applied) {
     if (!applied.is_active()) {
@@ -42,7 +56,7 @@ bool JobCharges::start(const BookJob& job, const JobEvent& event) {
     const Bill bill = bill_of(settings_, *job.request, alloc);
     if (accounting_.start(run, is_idle ? idle : job.payer, alloc.cores, event.time, bill)) {
         const std::string user = is_idle ? std::string() : users_.name(userid);
-        uplink_.record({true, job.id, user, job.request->account, alloc.cores, event.time});
+        uplink_.record(start_record(job, user, alloc.cores, event.time));
     }
     return true;
 }
@@ -72,7 +86,7 @@ void JobCharges::follow_broker(const BookJob& job, const JobEvent& event) {
         }
     } else if (std::holds_alternative<UpEvent>(event.what) && resumed_.erase(job.id) != 0) {
         const std::string user = running->payer == idle ? std::string() : users_.name(job.charged_userid());
-        uplink_.record({true, job.id, user, job.request->account, running->cores, running->start});
+        uplink_.record(start_record(job, user, running->cores, running->start));
     }
 }
 

@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <memory>
 
+#include "modules/job-priority/charges/usage_hours.hpp"
+
 namespace weir::priority {
 namespace {
 
@@ -105,6 +107,7 @@ void Ledgers::open(const RunningJob& job) {
 
 void Ledgers::close(const RunningJob& job, Instant at) {
     post(job.payer, -job.cores, at);
+    book(job, job.cores, job.start, at);
     count_end(counted(job), at);
 }
 
@@ -115,18 +118,26 @@ void Ledgers::lend(const RunningJob& from, const RunningJob& inner) {
 
 void Ledgers::take_back(const RunningJob& from, const RunningJob& inner, Instant at) {
     post(from.payer, inner.cores, at);
+    book(from, -inner.cores, inner.start, at);
     count_end(counted_lent(from, inner), at);
 }
 
-void Ledgers::pay(NodeId payer, std::int64_t cores, std::int64_t rate, Instant from, Instant to) {
+void Ledgers::pay(const RunningJob& job, std::int64_t cores, std::int64_t rate, Instant from, Instant to) {
     if (to <= from || cores == 0) {
         return;
     }
-    post(payer, std::abs(cores), cores > 0 ? from : to);  // first what adds: no payer has less than nothing
-    post(payer, -std::abs(cores), cores > 0 ? to : from);
-    const CountedJob job{{payer, rate, from, {}}, {cores, 0, {}}};
-    count_start(job);
-    count_end(job, to);
+    post(job.payer, std::abs(cores), cores > 0 ? from : to);  // first what adds: no payer has less than nothing
+    post(job.payer, -std::abs(cores), cores > 0 ? to : from);
+    book(job, cores, from, to);
+    const CountedJob counted{{job.payer, rate, from, {}}, {cores, 0, {}}};
+    count_start(counted);
+    count_end(counted, to);
+}
+
+/// What is over goes into its hours. What still runs is in the rows of its job, and in no hour.
+void Ledgers::book(const RunningJob& job, std::int64_t cores, Instant from, Instant to) {
+    split_into_hours(usage_slot(tree(), job), {cores, from, to},
+                     [this](const UsageSlot& slot, std::int64_t core_us) { log_->add_usage(slot, core_us); });
 }
 
 // ---- the tree ----

@@ -43,8 +43,8 @@ class Ledgers {
     void lend(const RunningJob& from, const RunningJob& inner);
     /// It pays for them again.
     void take_back(const RunningJob& from, const RunningJob& inner, Instant at);
-    /// `payer` pays for `cores` (negative: less) at `rate` between two instants of the past.
-    void pay(NodeId payer, std::int64_t cores, std::int64_t rate, Instant from, Instant to);
+    /// The payer of `job` pays for `cores` (negative: less) at `rate` between two instants of the past.
+    void pay(const RunningJob& job, std::int64_t cores, std::int64_t rate, Instant from, Instant to);
 
     // ---- the tree ----
     const ShareTree& tree() const { return core_seconds_.tree(); }
@@ -89,6 +89,7 @@ class Ledgers {
 
   private:
     void post(NodeId payer, std::int64_t rate, Instant at);
+    void book(const RunningJob& job, std::int64_t cores, Instant from, Instant to);
     void count_start(const CountedJob& job);
     void count_end(const CountedJob& job, Instant at);
     void extend(ShareTree grown);

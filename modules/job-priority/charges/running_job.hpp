@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 
 #include "libfairshare/tree/share_tree.hpp"
 #include "libfairshare/usage/usage_ledger.hpp"
@@ -38,6 +39,8 @@ struct ReportedStart {
     std::optional<NodeId> payer;  ///< none: who pays for the cores now
     std::int64_t cores = 0;       ///< at most; others may use the rest already
     Instant at;
+    std::string queue{};
+    std::string project{};
 };
 
 /// A job that was ended with the job whose cores it used, or that outer job itself: its child may correct the end.

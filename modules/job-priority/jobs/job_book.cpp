@@ -98,6 +98,7 @@ BookChange JobBook::on(BookJob& job, const UpdateEvent& event, Instant) {
     request.queue = event.queue.value_or(request.queue);
     request.qos = event.qos.value_or(request.qos);
     request.wall_time = event.wall_time.value_or(request.wall_time);
+    request.project = event.project.value_or(request.project);
     const SharedRequest before = std::exchange(job.request, requests_.intern(request));
     return job.is_pending() && !(*job.request == *before) ? BookChange::inputs : BookChange::none;
 }

@@ -28,6 +28,7 @@ struct JobRequest {
     /// Amounts of other requested resources: "gpus", "memory" (GiB), types of the jobspec by their names there.
     std::map<std::string, double> amounts{};
     bool is_instance = false;  ///< attributes.system.weir.serves: it runs the jobs of some queues
+    std::string project{};     ///< attributes.system.project
     friend bool operator==(const JobRequest&, const JobRequest&) = default;
 };
 
@@ -48,6 +49,7 @@ struct UpdateEvent {
     std::optional<std::string> queue;
     std::optional<std::string> qos;
     std::optional<Duration> wall_time{};
+    std::optional<std::string> project{};
 };
 /// Resources are held from here; `charged_elsewhere` when a child instance runs the job and reports its usage.
 struct AllocEvent {

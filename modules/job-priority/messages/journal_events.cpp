@@ -29,6 +29,13 @@ std::int64_t integer_at(FlatValue object, std::string_view key) {
     return object[key].integer().value_or(0);
 }
 
+/// A guest chooses the name: a long one is not stored.
+std::string project_at(FlatValue value) {
+    constexpr std::size_t project_max = 255;
+    const std::string name = value.string().value_or("");
+    return name.size() > project_max ? "(name too long)" : name;
+}
+
 /// The first element of an array; nothing of anything else.
 FlatValue first_of(FlatValue list) {
     return list.is_array() ? list.first() : FlatValue();
@@ -80,6 +87,7 @@ JobRequest read_request(FlatValue jobspec) {
     request.account = text_at(system, "bank");
     request.queue = text_at(system, "queue");
     request.qos = text_at(system, "qos");
+    request.project = project_at(system["project"]);
     request.cores = requested_cores(resources);
     request.nodes = nodes_in(resources);
     request.wall_time = wall_time_of(system["duration"]);
@@ -109,8 +117,10 @@ SubmitEvent read_submit(FlatValue context, FlatValue jobspec) {
 
 UpdateEvent read_update(FlatValue context) {
     const FlatValue duration = context["attributes.system.duration"];
+    const FlatValue project = context["attributes.system.project"];
     return {context["attributes.system.bank"].string(), context["attributes.system.queue"].string(),
-            context["attributes.system.qos"].string(), duration ? std::optional(wall_time_of(duration)) : std::nullopt};
+            context["attributes.system.qos"].string(), duration ? std::optional(wall_time_of(duration)) : std::nullopt,
+            project ? std::optional(project_at(project)) : std::nullopt};
 }
 
 AllocEvent read_alloc(FlatValue context, FlatValue R) {

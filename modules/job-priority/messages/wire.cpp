@@ -48,6 +48,12 @@ Json write_records(const std::vector<UplinkRow>& records) {
         if (record.inside != 0) {
             entry.set("inside", static_cast<long long>(record.inside));
         }
+        if (!record.queue.empty()) {
+            entry.set("queue", record.queue);
+        }
+        if (!record.project.empty()) {
+            entry.set("project", record.project);
+        }
         array.append(std::move(entry));
     }
     return array;
@@ -68,22 +74,26 @@ Result<std::vector<UplinkRow>> read_records(const json_t* records) {
         const char* op = nullptr;
         const char* user = nullptr;
         const char* account = nullptr;
+        const char* queue = "";
+        const char* project = "";
         json_int_t id = 0;
         json_int_t cores = 0;
         json_int_t inside = 0;
         double time = 0;
-        if (json_unpack(entry, "{s:s s:I s:s s:s s:I s:F s?I}", "op", &op, "id", &id, "user", &user, "account",
-                        &account, "cores", &cores, "t", &time, "inside", &inside) < 0 ||
+        if (json_unpack(entry, "{s:s s:I s:s s:s s:I s:F s?I s?s s?s}", "op", &op, "id", &id, "user", &user, "account",
+                        &account, "cores", &cores, "t", &time, "inside", &inside, "queue", &queue, "project",
+                        &project) < 0 ||
             cores < 0 || !(std::fabs(time) <= date_max_s) ||
             (std::string_view(op) != "start" && std::string_view(op) != "end") ||
-            std::string_view(user).size() > name_max || std::string_view(account).size() > name_max) {
-            return malformed(
-                "record " + std::to_string(index) +
-                " must be {op:\"start\"|\"end\", id, user, account, cores >= 0, t, inside?}, names of at most " +
-                std::to_string(name_max) + " bytes, t a date");
+            std::string_view(user).size() > name_max || std::string_view(account).size() > name_max ||
+            std::string_view(queue).size() > name_max || std::string_view(project).size() > name_max) {
+            return malformed("record " + std::to_string(index) +
+                             " must be {op:\"start\"|\"end\", id, user, account, cores >= 0, t, inside?, queue?, "
+                             "project?}, names of at most " +
+                             std::to_string(name_max) + " bytes, t a date");
         }
         rows.push_back({std::string_view(op) == "start", static_cast<FluxJobId>(id), user, account, cores,
-                        instant_from_seconds(time), static_cast<FluxJobId>(inside)});
+                        instant_from_seconds(time), static_cast<FluxJobId>(inside), queue, project});
     }
     return rows;
 }

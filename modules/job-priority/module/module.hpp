@@ -70,6 +70,7 @@ class Module {
     TreeEdit tree_edit_of(const flux_msg_t* msg, bool& is_dry_run) const;
     Json on_history(const flux_msg_t* msg);
     Json on_usage(const flux_msg_t* msg);
+    Json on_usage_report(const flux_msg_t* msg);
     Json on_places(const flux_msg_t* msg);
     Json on_list(const flux_msg_t* msg);
     Json on_when(const flux_msg_t* msg);

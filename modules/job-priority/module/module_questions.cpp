@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "modules/job-priority/messages/share_rows.hpp"
+#include "modules/job-priority/messages/usage_report.hpp"
 #include "modules/job-priority/messages/views.hpp"
 #include "modules/job-priority/module/module.hpp"
 
@@ -36,6 +37,20 @@ Json Module::on_history(const flux_msg_t*) {
 // Guest: reads what every account and user used.
 Json Module::on_usage(const flux_msg_t*) {
     return usage_view(*service_, now());
+}
+
+// Guest: reads what everybody used, hour by hour. Costs a reading of the rows of the hours that he asks for: below a
+// microsecond a row.
+Json Module::on_usage_report(const flux_msg_t* msg) {
+    const char* payload = nullptr;
+    if (flux_request_decode(msg, nullptr, &payload) < 0) {
+        flux::fail_errno("usage-report");
+    }
+    const Json asked = payload != nullptr ? Json::parse_payload(payload) : Json::object();
+    UsageReport report(flux::value_or_throw(read_usage_query(asked.get())));
+    flux::value_or_throw(state_->read_usage(report));
+    report.add_unwritten(*service_, now());
+    return flux::value_or_throw(report.view(*service_, now()));
 }
 
 // Guest: reads the settings that make a priority.

@@ -41,6 +41,7 @@ std::vector<flux_msg_handler_spec> Module::handlers() {
         {request, "tree-diff", flux::on_request<&Module::on_tree_diff>, FLUX_ROLE_USER},
         {request, "history", flux::on_request<&Module::on_history>, FLUX_ROLE_USER},
         {request, "usage", flux::on_request<&Module::on_usage>, FLUX_ROLE_USER},
+        {request, "usage-report", flux::on_request<&Module::on_usage_report>, FLUX_ROLE_USER},
         {request, "list", flux::on_request<&Module::on_list>, FLUX_ROLE_USER},
         {request, "places", flux::on_request<&Module::on_places>, FLUX_ROLE_USER},
         {request, "explain", flux::on_request<&Module::on_explain>, FLUX_ROLE_USER},

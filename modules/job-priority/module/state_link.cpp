@@ -116,6 +116,19 @@ Status StateLink::write(const StateBatch& batch) {
     return settle(store_->apply(batch));
 }
 
+Status StateLink::read_usage(UsageReport& report) {
+    const UsageQuery& query = report.query();
+    for (std::size_t span = 0; span < report.spans(); ++span) {
+        const Status read =
+            store_->read_usage(query.edges[span], query.edges[span + 1], query.by,
+                               [&](const UsageSlot& slot, SignedCoreMicros sum) { report.add(span, slot, sum); });
+        if (!read) {
+            return read;
+        }
+    }
+    return Done{};
+}
+
 double StateLink::lag_s() const {
     return unwritten_since_s_ ? flux_reactor_time() - *unwritten_since_s_ : 0;
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "modules/common/flux_cpp.hpp"
+#include "modules/job-priority/messages/usage_report.hpp"
 #include "modules/job-priority/module/journal_link.hpp"
 #include "modules/job-priority/module/timing.hpp"
 #include "modules/job-priority/priority_service.hpp"
@@ -34,6 +35,8 @@ class StateLink {
     Status keep();
     /// Writes one separate batch, for a change that takes effect only after it is written. commit() is not affected.
     Status write(const StateBatch& batch);
+    /// Adds what is written to the report, span by span. Errors: what the file says.
+    Status read_usage(UsageReport& report);
     /// Commits shortly, or when a failed commit is due for a retry. O(1).
     void commit_soon();
 

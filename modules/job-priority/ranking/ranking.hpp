@@ -89,6 +89,7 @@ class Ranking {
     const PendingQueue& queue() const { return queue_; }
     const PolicyOrder& order() const { return order_; }
     bool is_machine_known() const { return is_machine_known_; }
+    const MachineSize& machine() const { return machine_; }
 
   private:
     std::uint32_t factor_index(const BookJob& job) const;

@@ -30,6 +30,13 @@ void StateLog::set_instance(std::string instance) {
     batch_.meta = meta_;
 }
 
+void StateLog::begin_usage_hours(Instant at) {
+    if (meta_.usage_since == Instant{}) {
+        meta_.usage_since = at;
+        batch_.meta = meta_;
+    }
+}
+
 void StateLog::add_charge(ChargeRow row) {
     batch_.charges.push_back(std::move(row));
     charges_since_checkpoint_ += 1;
@@ -78,6 +85,9 @@ void StateLog::untake(StateBatch batch) {
     merge(batch_.closed, newer.closed);
     merge(batch_.uplink, newer.uplink);
     merge(batch_.site, newer.site);
+    for (const auto& [slot, core_us] : newer.usage) {
+        batch_.usage[slot] += core_us;
+    }
     batch_.uplink_acked = std::max(batch_.uplink_acked, newer.uplink_acked);
     batch_.meta = meta_;
 }

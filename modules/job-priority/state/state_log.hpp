@@ -32,6 +32,8 @@ class StateLog {
     /// Moves the floor on, never back: jobs that freed their resources at or before it are charged.
     void set_charged_floor(Instant at);
     void set_instance(std::string instance);
+    /// UsageHours are whole from `at` on, unless they are since an earlier time.
+    void begin_usage_hours(Instant at);
 
     // Rows; without a value the row is deleted.
     void add_charge(ChargeRow row);
@@ -43,6 +45,9 @@ class StateLog {
     void put_closed(ReportedKey key, std::optional<ClosedRow> row) { batch_.closed[key] = std::move(row); }
     void put_downlink(std::uint64_t id, std::optional<DownlinkRow> row) { batch_.downlinks[id] = std::move(row); }
     void put_site(std::uint64_t id, std::optional<SiteRow> row) { batch_.site[id] = row; }
+    void add_usage(UsageSlot slot, std::int64_t core_us) { batch_.usage[std::move(slot)] += core_us; }
+    /// What is not written yet.
+    const UsageHours& unwritten_usage() const { return batch_.usage; }
     /// A record for the parent, numbered one higher than the last.
     void add_uplink(std::uint64_t seq, UplinkRow row);
     /// The parent has the records up to `seq`: they are deleted.

@@ -54,8 +54,35 @@ struct Bill {
     Duration prepaid{};     ///< charged at dispatch; 0: it is charged as it runs
     std::int64_t gpus = 0;
     Duration committed{};  ///< wall time asked for; 0: none
+    std::string queue{};   ///< what reports file it under; empty: none
+    std::string project{};
     friend bool operator==(const Bill&, const Bill&) = default;
 };
+
+/// An hour (since the Unix epoch) of who used what. `account` and `user` are empty for jobs without an association;
+/// what partitions held idle has the account "/idle".
+struct UsageSlot {
+    std::int64_t hour = 0;
+    std::string account{};
+    std::string user{};
+    std::string queue{};
+    std::string project{};
+    friend auto operator<=>(const UsageSlot&, const UsageSlot&) = default;
+};
+/// Which parts of a slot a report tells apart.
+struct UsageLabels {
+    bool account = false;
+    bool user = false;
+    bool queue = false;
+    bool project = false;
+};
+/// The slot with what `by` does not tell apart left out, and without its hour.
+UsageSlot label_of(const UsageSlot& slot, const UsageLabels& by);
+
+/// Core-microseconds by slot.
+using UsageHours = std::map<UsageSlot, std::int64_t>;
+/// Hours that the state file keeps: three years.
+inline constexpr std::int64_t usage_hours_kept = 24 * 365 * 3;
 
 /// A start or, with `ended`, an end that usage as the site counts it took since the checkpoint; `path` as in ChargeRow,
 /// the job's payer is not set.
@@ -85,6 +112,8 @@ struct UplinkRow {
     std::int64_t cores = 0;
     Instant time;
     std::uint64_t inside = 0;  ///< the job of the same record stream whose cores it uses; 0: the reporter's own
+    std::string queue{};
+    std::string project{};
     /// Without `user` the job is nobody's: who pays for the cores it uses goes on paying; it holds what is inside it.
 };
 
@@ -119,6 +148,7 @@ struct StateMeta {
     Instant charged_floor;         ///< jobs that freed their resources at or before this are charged
     std::uint64_t uplink_seq = 0;  ///< last sequence number given out
     std::string instance;          ///< our name towards the parent
+    Instant usage_since{};         ///< UsageHours are whole from here on
     friend bool operator==(const StateMeta&, const StateMeta&) = default;
 };
 
@@ -155,11 +185,12 @@ struct StateBatch {
     std::map<std::uint64_t, UplinkRow> uplink;
     std::uint64_t uplink_acked = 0;  ///< rows up to here are deleted
     std::map<std::uint64_t, std::optional<SiteRow>> site;
+    UsageHours usage;  ///< to be added to what is there
 
     bool is_empty() const {
         return !meta && revisions.empty() && !checkpoint && charges.empty() && counted_events.empty() &&
                running.empty() && charged.empty() && reported.empty() && downlinks.empty() && closed.empty() &&
-               uplink.empty() && uplink_acked == 0 && site.empty();
+               uplink.empty() && uplink_acked == 0 && site.empty() && usage.empty();
     }
 };
 

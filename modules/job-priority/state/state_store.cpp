@@ -14,7 +14,7 @@
 namespace weir::priority {
 namespace {
 
-constexpr const char* schema_version = "5";
+constexpr const char* schema_version = "6";
 
 // "weir" in ASCII: a SQLite file of another program is not ours to write into.
 constexpr const char* application_id = "2003134834";
@@ -31,29 +31,37 @@ constexpr const char* schema =
     "  start_us INTEGER NOT NULL, rate INTEGER NOT NULL DEFAULT 0, prepaid_us INTEGER NOT NULL DEFAULT 0,"
     "  gpus INTEGER NOT NULL DEFAULT 0, committed_us INTEGER NOT NULL DEFAULT 0,"
     "  submit_us INTEGER NOT NULL DEFAULT 0, alloc_us INTEGER NOT NULL DEFAULT 0,"
-    "  told_until_us INTEGER NOT NULL DEFAULT 0) STRICT;"
+    "  told_until_us INTEGER NOT NULL DEFAULT 0, queue TEXT NOT NULL DEFAULT '',"
+    "  project TEXT NOT NULL DEFAULT '') STRICT;"
     "CREATE TABLE IF NOT EXISTS charged (job INTEGER NOT NULL, submit_us INTEGER NOT NULL, alloc_us INTEGER NOT NULL,"
     "  end_us INTEGER NOT NULL, PRIMARY KEY (job, submit_us, alloc_us)) STRICT, WITHOUT ROWID;"
     "CREATE TABLE IF NOT EXISTS reported (child INTEGER NOT NULL, job INTEGER NOT NULL, path TEXT NOT NULL,"
     "  cores INTEGER NOT NULL, start_us INTEGER NOT NULL, inside INTEGER NOT NULL DEFAULT 0,"
     "  rate INTEGER NOT NULL DEFAULT 0, told_until_us INTEGER NOT NULL DEFAULT 0,"
+    "  queue TEXT NOT NULL DEFAULT '', project TEXT NOT NULL DEFAULT '',"
     "  PRIMARY KEY (child, job)) STRICT, WITHOUT ROWID;"
     "CREATE TABLE IF NOT EXISTS downlink (child INTEGER PRIMARY KEY, instance TEXT NOT NULL,"
     "  seq_acked INTEGER NOT NULL, applied_until_us INTEGER NOT NULL, ignored_until_us INTEGER NOT NULL) STRICT;"
     "CREATE TABLE IF NOT EXISTS closed (child INTEGER NOT NULL, job INTEGER NOT NULL, path TEXT NOT NULL,"
     "  cores INTEGER NOT NULL, start_us INTEGER NOT NULL, inside INTEGER NOT NULL, rate INTEGER NOT NULL,"
     "  told_until_us INTEGER NOT NULL, end_us INTEGER NOT NULL, instance TEXT NOT NULL, seq_acked INTEGER NOT NULL,"
-    "  applied_until_us INTEGER NOT NULL, PRIMARY KEY (child, job)) STRICT, WITHOUT ROWID;"
+    "  applied_until_us INTEGER NOT NULL, queue TEXT NOT NULL DEFAULT '', project TEXT NOT NULL DEFAULT '',"
+    "  PRIMARY KEY (child, job)) STRICT, WITHOUT ROWID;"
     "CREATE TABLE IF NOT EXISTS uplink (seq INTEGER PRIMARY KEY, is_start INTEGER NOT NULL, job INTEGER NOT NULL,"
     "  user TEXT NOT NULL, account TEXT NOT NULL, cores INTEGER NOT NULL, time_us INTEGER NOT NULL,"
-    "  inside INTEGER NOT NULL DEFAULT 0) STRICT;"
+    "  inside INTEGER NOT NULL DEFAULT 0, queue TEXT NOT NULL DEFAULT '',"
+    "  project TEXT NOT NULL DEFAULT '') STRICT;"
     "CREATE TABLE IF NOT EXISTS site_value (job INTEGER PRIMARY KEY, value REAL NOT NULL,"
     "  submit_us INTEGER NOT NULL DEFAULT 0) STRICT;"
     "CREATE TABLE IF NOT EXISTS counted (part INTEGER NOT NULL, path TEXT NOT NULL, numbers TEXT NOT NULL,"
     "  PRIMARY KEY (part, path)) STRICT, WITHOUT ROWID;"
     "CREATE TABLE IF NOT EXISTS counted_event (path TEXT NOT NULL, rate INTEGER NOT NULL, start_us INTEGER NOT NULL,"
     "  prepaid_us INTEGER NOT NULL, cores INTEGER NOT NULL, gpus INTEGER NOT NULL, committed_us INTEGER NOT NULL,"
-    "  is_end INTEGER NOT NULL, end_us INTEGER NOT NULL) STRICT;";
+    "  is_end INTEGER NOT NULL, end_us INTEGER NOT NULL) STRICT;"
+    "CREATE TABLE IF NOT EXISTS usage_label (id INTEGER PRIMARY KEY, account TEXT NOT NULL, user TEXT NOT NULL,"
+    "  queue TEXT NOT NULL, project TEXT NOT NULL, UNIQUE (account, user, queue, project)) STRICT;"
+    "CREATE TABLE IF NOT EXISTS usage_hour (hour INTEGER NOT NULL, label INTEGER NOT NULL, core_us INTEGER NOT NULL,"
+    "  PRIMARY KEY (hour, label)) STRICT, WITHOUT ROWID;";
 
 /// What a file of version 1 lacks: jobs inside reported jobs.
 constexpr const char* from_version_1 =
@@ -86,8 +94,24 @@ constexpr const char* from_version_4 =
     "ALTER TABLE running ADD COLUMN told_until_us INTEGER NOT NULL DEFAULT 0;"
     "ALTER TABLE reported ADD COLUMN told_until_us INTEGER NOT NULL DEFAULT 0;";
 
+/// What a file of version 5 lacks: usage by the hour, and what reports file it under. `closed` came with version 5 and
+/// without a version of its own: a file that lacks it gets it whole.
+constexpr const char* from_version_5 =
+    "CREATE TABLE IF NOT EXISTS closed (child INTEGER NOT NULL, job INTEGER NOT NULL, path TEXT NOT NULL,"
+    "  cores INTEGER NOT NULL, start_us INTEGER NOT NULL, inside INTEGER NOT NULL, rate INTEGER NOT NULL,"
+    "  told_until_us INTEGER NOT NULL, end_us INTEGER NOT NULL, instance TEXT NOT NULL, seq_acked INTEGER NOT NULL,"
+    "  applied_until_us INTEGER NOT NULL, PRIMARY KEY (child, job)) STRICT, WITHOUT ROWID;"
+    "ALTER TABLE running ADD COLUMN queue TEXT NOT NULL DEFAULT '';"
+    "ALTER TABLE running ADD COLUMN project TEXT NOT NULL DEFAULT '';"
+    "ALTER TABLE reported ADD COLUMN queue TEXT NOT NULL DEFAULT '';"
+    "ALTER TABLE reported ADD COLUMN project TEXT NOT NULL DEFAULT '';"
+    "ALTER TABLE closed ADD COLUMN queue TEXT NOT NULL DEFAULT '';"
+    "ALTER TABLE closed ADD COLUMN project TEXT NOT NULL DEFAULT '';"
+    "ALTER TABLE uplink ADD COLUMN queue TEXT NOT NULL DEFAULT '';"
+    "ALTER TABLE uplink ADD COLUMN project TEXT NOT NULL DEFAULT '';";
+
 /// What older versions lack, one after the other; index 0 takes version 1 to 2.
-constexpr std::array migrations{from_version_1, from_version_2, from_version_3, from_version_4};
+constexpr std::array migrations{from_version_1, from_version_2, from_version_3, from_version_4, from_version_5};
 
 bool exists(const std::string& path) {
     std::error_code failed;

@@ -2,6 +2,7 @@
 // Owns: the state file: its tables, one transaction a batch, what happens to a damaged or foreign file.
 // Must not know: what the rows mean.
 #pragma once
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -46,6 +47,11 @@ class StateStore {
     /// there.
     Status apply(const StateBatch& batch);
 
+    /// Usage by the hour of all hours from `first` on that are before `last`, summed by what `by` names, as `take` gets
+    /// it. Errors: what SQLite says. O(rows of those hours).
+    Status read_usage(std::int64_t first, std::int64_t last, const UsageLabels& by,
+                      const std::function<void(const UsageSlot&, SignedCoreMicros)>& take);
+
     const std::string& path() const { return path_; }
 
   private:
@@ -57,6 +63,7 @@ class StateStore {
     void note_open(std::vector<std::string>& warnings);
     Status read_all();
     Status write_rows(const StateBatch& batch);
+    Status add_usage(const UsageHours& usage);
     Error failed(const char* what) const;
 
     std::string path_;

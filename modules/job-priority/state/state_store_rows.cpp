@@ -20,6 +20,7 @@ std::map<std::string, std::string> meta_texts(const StateMeta& meta) {
     return {{"position_us", std::to_string(meta.position.time_since_epoch().count())},
             {"charged_floor_us", std::to_string(meta.charged_floor.time_since_epoch().count())},
             {"uplink_seq", std::to_string(meta.uplink_seq)},
+            {"usage_since_us", std::to_string(meta.usage_since.time_since_epoch().count())},
             {"instance", meta.instance}};
 }
 
@@ -31,6 +32,8 @@ void set_meta(SavedState& saved, const std::string& key, const std::string& valu
         meta.charged_floor = Instant{Duration{number_or_zero(value)}};
     } else if (key == "uplink_seq") {
         meta.uplink_seq = static_cast<std::uint64_t>(number_or_zero(value));
+    } else if (key == "usage_since_us") {
+        meta.usage_since = Instant{Duration{number_or_zero(value)}};
     } else if (key == "instance") {
         meta.instance = value;
     } else if (key == "half_life_us") {
@@ -182,15 +185,19 @@ void write_job(RowWriter& row, std::uint64_t id) {
     row.id("job", id);
 }
 RunningRow read_place(const RowReader& row) {
-    return RunningRow{row.text("path"), row.integer("cores"), row.time("start_us")};
+    RunningRow job{row.text("path"), row.integer("cores"), row.time("start_us")};
+    job.bill.queue = row.text("queue");
+    job.bill.project = row.text("project");
+    return job;
 }
 void write_place(RowWriter& row, const RunningRow& job) {
     row.text("path", job.path).integer("cores", job.cores).time("start_us", job.start);
+    row.text("queue", job.bill.queue).text("project", job.bill.project);
 }
 
 constexpr StateTable running_table{"running",
-                                   {"job", "path", "cores", "start_us", "rate", "prepaid_us", "gpus", "committed_us",
-                                    "submit_us", "alloc_us", "told_until_us"},
+                                   {"job", "path", "cores", "start_us", "queue", "project", "rate", "prepaid_us",
+                                    "gpus", "committed_us", "submit_us", "alloc_us", "told_until_us"},
                                    1};
 
 bool read_running(const RowReader& row, SavedState& saved) {
@@ -198,7 +205,10 @@ bool read_running(const RowReader& row, SavedState& saved) {
     RunningRow& job = saved.running[id];
     job = read_place(row);
     job.run = {id, row.time("submit_us"), row.time("alloc_us")};
-    job.bill = {row.integer("rate"), row.duration("prepaid_us"), row.integer("gpus"), row.duration("committed_us")};
+    job.bill.rate = row.integer("rate");
+    job.bill.prepaid = row.duration("prepaid_us");
+    job.bill.gpus = row.integer("gpus");
+    job.bill.committed = row.duration("committed_us");
     job.told_until = row.time("told_until_us");
     return row.integer("cores") >= 0 && row.integer("rate") >= 0 && row.integer("prepaid_us") >= 0 &&
            row.integer("gpus") >= 0 && row.integer("committed_us") >= 0;
@@ -241,7 +251,9 @@ void write_reported(RowWriter& row, const RunningRow& job) {
 }
 
 constexpr StateTable reported_table{
-    "reported", {"child", "job", "path", "cores", "start_us", "inside", "rate", "told_until_us"}, 2};
+    "reported",
+    {"child", "job", "path", "cores", "start_us", "queue", "project", "inside", "rate", "told_until_us"},
+    2};
 
 bool read_reported(const RowReader& row, SavedState& saved) {
     saved.reported[{row.id("child"), row.id("job")}] = read_reported_job(row);
@@ -249,8 +261,8 @@ bool read_reported(const RowReader& row, SavedState& saved) {
 }
 
 constexpr StateTable closed_table{"closed",
-                                  {"child", "job", "path", "cores", "start_us", "inside", "rate", "told_until_us",
-                                   "end_us", "instance", "seq_acked", "applied_until_us"},
+                                  {"child", "job", "path", "cores", "start_us", "queue", "project", "inside", "rate",
+                                   "told_until_us", "end_us", "instance", "seq_acked", "applied_until_us"},
                                   2};
 
 bool read_closed(const RowReader& row, SavedState& saved) {
@@ -285,11 +297,18 @@ void write_downlink(RowWriter& row, const DownlinkRow& downlink) {
 // ---- what the parent is told ----
 
 constexpr StateTable uplink_table{
-    "uplink", {"seq", "is_start", "job", "user", "account", "cores", "time_us", "inside"}, 1};
+    "uplink", {"seq", "is_start", "job", "user", "account", "cores", "time_us", "inside", "queue", "project"}, 1};
 
 bool read_uplink(const RowReader& row, SavedState& saved) {
-    saved.uplink[row.id("seq")] = {row.flag("is_start"), row.id("job"),       row.text("user"), row.text("account"),
-                                   row.integer("cores"), row.time("time_us"), row.id("inside")};
+    saved.uplink[row.id("seq")] = {.is_start = row.flag("is_start"),
+                                   .job = row.id("job"),
+                                   .user = row.text("user"),
+                                   .account = row.text("account"),
+                                   .cores = row.integer("cores"),
+                                   .time = row.time("time_us"),
+                                   .inside = row.id("inside"),
+                                   .queue = row.text("queue"),
+                                   .project = row.text("project")};
     return row.integer("seq") > 0;
 }
 void write_uplink(RowWriter row, const std::pair<const std::uint64_t, UplinkRow>& entry) {
@@ -297,6 +316,7 @@ void write_uplink(RowWriter row, const std::pair<const std::uint64_t, UplinkRow>
     row.id("seq", entry.first).flag("is_start", record.is_start).id("job", record.job);
     row.text("user", record.user).text("account", record.account).integer("cores", record.cores);
     row.time("time_us", record.time).id("inside", record.inside);
+    row.text("queue", record.queue).text("project", record.project);
 }
 
 // ---- the site's factor ----
@@ -460,7 +480,7 @@ Status StateStore::write_rows(const StateBatch& batch) {
     if (writer.failure()) {
         return Error{std::errc::io_error, "state file " + path_ + ": cannot write: " + writer.failure()->message};
     }
-    return Done{};
+    return add_usage(batch.usage);
 }
 
 }  // namespace weir::priority

@@ -91,6 +91,12 @@ TEST_CASE("state: what was committed is read back to the last bit") {
 namespace {
 
 // What later versions added, taken away again.
+constexpr const char* to_version_5 =
+    "DROP TABLE usage_hour; DROP TABLE usage_label;"
+    "ALTER TABLE running DROP COLUMN queue; ALTER TABLE running DROP COLUMN project;"
+    "ALTER TABLE reported DROP COLUMN queue; ALTER TABLE reported DROP COLUMN project;"
+    "ALTER TABLE closed DROP COLUMN queue; ALTER TABLE closed DROP COLUMN project;"
+    "ALTER TABLE uplink DROP COLUMN queue; ALTER TABLE uplink DROP COLUMN project; PRAGMA user_version=5;";
 constexpr const char* to_version_4 =
     "ALTER TABLE running DROP COLUMN told_until_us; ALTER TABLE reported DROP COLUMN told_until_us;"
     "PRAGMA user_version=4;";
@@ -114,6 +120,7 @@ TEST_CASE("state: a file of version 1, which knew no jobs inside reported jobs, 
     { REQUIRE(opened(folder.file()).apply(everything())); }
     {
         SqliteDb db = SqliteDb::open(folder.file());
+        REQUIRE(db.execute(to_version_5));
         REQUIRE(db.execute(to_version_4));
         REQUIRE(db.execute(to_version_3));
         REQUIRE(db.execute(to_version_2));
@@ -134,6 +141,7 @@ TEST_CASE("state: a file of version 2, which knew no costs, is taken over: what 
     { REQUIRE(opened(folder.file()).apply(all)); }
     {
         SqliteDb db = SqliteDb::open(folder.file());
+        REQUIRE(db.execute(to_version_5));
         REQUIRE(db.execute(to_version_4));
         REQUIRE(db.execute(to_version_3));
         REQUIRE(db.execute(to_version_2));
@@ -155,6 +163,7 @@ TEST_CASE("state: a file of version 3, which knew jobs by id alone, is taken ove
     { REQUIRE(opened(folder.file()).apply(everything())); }
     {
         SqliteDb db = SqliteDb::open(folder.file());
+        REQUIRE(db.execute(to_version_5));
         REQUIRE(db.execute(to_version_4));
         REQUIRE(db.execute(to_version_3));
     }
@@ -179,10 +188,33 @@ TEST_CASE("state: up to when a job's cores were reported comes back, and a file 
         CHECK(store.saved().running.at(7).told_until == at(8));
         CHECK(store.saved().reported.at({7, 1}).told_until == at(9));
     }
-    { REQUIRE(SqliteDb::open(folder.file()).execute(to_version_4)); }
+    { REQUIRE(SqliteDb::open(folder.file()).execute(std::string(to_version_5) + to_version_4)); }
     const StateStore store = opened(folder.file());
     CHECK(store.saved().running.at(7).told_until == Instant{});
     CHECK(store.saved().reported.at({7, 1}).told_until == Instant{});
+}
+
+TEST_CASE("state: a job's queue and project come back, and a file of version 5 knew none") {
+    const Folder folder;
+    StateBatch batch = everything();
+    batch.running[7] = RunningRow{"a/@b", 2, at(3), 0, {.rate = 2, .queue = "batch", .project = "qcd"}};
+    batch.reported[{7, 1}] = RunningRow{"a/@b", 2, at(3), 0, {.rate = 2, .queue = "q", .project = "p"}};
+    batch.closed[{8, 1}] = ClosedRow{{"a/@b", 2, at(3), 0, {.rate = 2, .queue = "r", .project = "s"}}, at(4), {}};
+    batch.uplink[78] = UplinkRow{true, 5, "u", "x", 2, at(11), 4, "t", "u"};
+    batch.usage = {{{5, "a", "b", "batch", "qcd"}, 9}};
+    { REQUIRE(opened(folder.file()).apply(batch)); }
+    {
+        const StateStore store = opened(folder.file());
+        CHECK(store.saved().running.at(7).bill == batch.running[7]->bill);
+        CHECK(store.saved().reported.at({7, 1}).bill.project == "p");
+        CHECK(store.saved().closed.at({8, 1}).job.bill.queue == "r");
+        CHECK(store.saved().uplink.at(78).project == "u");
+    }
+    { REQUIRE(SqliteDb::open(folder.file()).execute(to_version_5)); }
+    const StateStore store = opened(folder.file());
+    CHECK(store.saved().running.at(7).bill.project.empty());
+    CHECK(store.saved().running.at(7).cores == 2);
+    CHECK(store.saved().closed.at({8, 1}).end == at(4));
 }
 
 TEST_CASE("state: usage as the site counts it comes back number for number") {

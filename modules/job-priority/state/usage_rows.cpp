@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: usage by the hour in the state file: a label of its own for each account, user, queue and project, so that a
+// row of an hour is three integers. See state_store.hpp.
+#include "modules/job-priority/state/state_store.hpp"
+
+namespace weir::priority {
+namespace {
+
+constexpr const char* add_label_sql =
+    "INSERT OR IGNORE INTO usage_label (account, user, queue, project) VALUES (?1,?2,?3,?4)";
+constexpr const char* add_hour_sql =
+    "INSERT INTO usage_hour (hour, label, core_us) SELECT ?5, id, ?6 FROM usage_label"
+    " WHERE account=?1 AND user=?2 AND queue=?3 AND project=?4"
+    " ON CONFLICT (hour, label) DO UPDATE SET core_us=core_us+excluded.core_us";
+
+SqliteStatement& bind_label(SqliteStatement& statement, const UsageSlot& slot) {
+    return statement.bind(slot.account).bind(slot.user).bind(slot.queue).bind(slot.project);
+}
+
+/// "account, '' , queue, ''": a column for each part, empty where `by` does not tell it apart.
+std::string columns_of(const UsageLabels& by) {
+    const auto column = [](bool is_wanted, const char* name) {
+        return is_wanted ? std::string(name) : std::string("''");
+    };
+    return column(by.account, "account") + "," + column(by.user, "user") + "," + column(by.queue, "queue") + "," +
+           column(by.project, "project");
+}
+
+}  // namespace
+
+UsageSlot label_of(const UsageSlot& slot, const UsageLabels& by) {
+    return {0, by.account ? slot.account : "", by.user ? slot.user : "", by.queue ? slot.queue : "",
+            by.project ? slot.project : ""};
+}
+
+/// Hours beyond usage_hours_kept go when a newer one comes, and the labels that no hour names with them.
+Status StateStore::add_usage(const UsageHours& usage) {
+    if (usage.empty()) {
+        return Done{};
+    }
+    SqliteStatement label = db_.prepare(add_label_sql);
+    SqliteStatement hour = db_.prepare(add_hour_sql);
+    bool is_done = true;
+    for (const auto& [slot, core_us] : usage) {
+        is_done = is_done && bind_label(label, slot).run();
+        is_done = is_done && bind_label(hour, slot).bind(slot.hour).bind(core_us).run();
+    }
+    const std::int64_t first = usage.rbegin()->first.hour - usage_hours_kept;
+    const std::string oldest = db_.scalar("SELECT min(hour) FROM usage_hour").value_or("");
+    if (is_done && !oldest.empty() && std::stoll(oldest) < first) {
+        is_done = db_.execute("DELETE FROM usage_hour WHERE hour<" + std::to_string(first) +
+                              "; DELETE FROM usage_label WHERE id NOT IN (SELECT label FROM usage_hour)");
+    }
+    return is_done ? Status(Done{}) : failed("cannot write usage by the hour");
+}
+
+/// Sums in two halves: one of 64 bits would overflow after a hundred days of a million cores.
+Status StateStore::read_usage(std::int64_t first, std::int64_t last, const UsageLabels& by,
+                              const std::function<void(const UsageSlot&, SignedCoreMicros)>& take) {
+    SqliteStatement statement =
+        db_.prepare("SELECT " + columns_of(by) +
+                    ", SUM(core_us >> 20), SUM(core_us & 1048575) FROM usage_hour JOIN usage_label ON id=label"
+                    " WHERE hour>=? AND hour<? GROUP BY 1,2,3,4");
+    statement.bind(first).bind(last);
+    while (statement.step()) {
+        const UsageSlot slot{0, statement.column_text(0), statement.column_text(1), statement.column_text(2),
+                             statement.column_text(3)};
+        take(slot, static_cast<SignedCoreMicros>(statement.column_int(4)) * (1 << 20) + statement.column_int(5));
+    }
+    return statement.failure()
+               ? Status(Error{std::errc::io_error,
+                              "state file " + path_ + ": cannot read usage: " + statement.failure()->message})
+               : Status(Done{});
+}
+
+}  // namespace weir::priority
