@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+#include "modules/job-priority/messages/usage_report.hpp"
+
+#include <catch2/catch.hpp>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "modules/job-priority/charges/usage_hours.hpp"
+#include "modules/job-priority/state/state_store.hpp"
+#include "t/unit/job_priority/support.hpp"
+
+using namespace weir;
+using namespace weir::priority;
+using namespace weir::priority::testing;
+
+namespace {
+
+constexpr std::int64_t first_hour = 1767225600 / 3600;  // of at(0)
+
+JobEvent submitted_for(FluxJobId id, double t, std::uint32_t userid, const std::string& queue,
+                       const std::string& project) {
+    JobEvent event = submitted(id, t, userid);
+    auto& request = std::get<SubmitEvent>(event.what).request;
+    request.queue = queue;
+    request.project = project;
+    return event;
+}
+
+void run(PriorityService& s, const JobEvent& submit, std::int64_t cores, double from, double to) {
+    s.apply(submit);
+    s.apply(started(submit.id, from, cores));
+    s.apply(freed(submit.id, to));
+}
+
+/// Sums by label, of what is in the store and what is not.
+std::map<UsageSlot, std::int64_t> sums(PriorityService& s, StateStore& store, std::vector<std::int64_t> hours,
+                                       UsageLabels by, double now) {
+    UsageReport report({std::move(hours), by});
+    std::map<UsageSlot, std::int64_t> result;
+    for (std::size_t span = 0; span < report.spans(); ++span) {
+        REQUIRE(store.read_usage(report.query().edges[span], report.query().edges[span + 1], by,
+                                 [&](const UsageSlot& slot, SignedCoreMicros sum) { report.add(span, slot, sum); }));
+    }
+    report.add_unwritten(s, at(now));
+    const auto view = report.view(s, at(now));
+    REQUIRE(view);
+    std::int64_t total = 0;
+    const json_t* rows = json_object_get(view->get(), "rows");
+    for (std::size_t i = 0; i < json_array_size(rows); ++i) {
+        const json_t* row = json_array_get(rows, i);
+        const auto text = [row](const char* key) {
+            const char* value = json_string_value(json_object_get(row, key));
+            return std::string(value != nullptr ? value : "");
+        };
+        const std::int64_t core_us = json_integer_value(json_object_get(row, "core_us"));
+        result[{json_integer_value(json_object_get(row, "span")), text("account"), text("user"), text("queue"),
+                text("project")}] += core_us;
+        total += core_us;
+    }
+    CHECK(total == json_integer_value(json_object_get(view->get(), "total_core_us")));
+    return result;
+}
+
+StateStore memory() {
+    std::vector<std::string> warnings;
+    auto store = StateStore::open("", warnings);
+    REQUIRE(store);
+    return std::move(*store);
+}
+
+constexpr UsageLabels all_labels{true, true, true, true};
+
+}  // namespace
+
+TEST_CASE("usage report: a span is cut at the hours, and its hours add up to cores times length") {
+    std::map<std::int64_t, std::int64_t> hours;
+    split_into_hours({}, {3, at(3599.5), at(7200.25)},
+                     [&](const UsageSlot& slot, std::int64_t core_us) { hours[slot.hour] += core_us; });
+    CHECK(hours == std::map<std::int64_t, std::int64_t>{
+                       {first_hour, 1'500'000}, {first_hour + 1, 10'800'000'000}, {first_hour + 2, 750'000}});
+}
+
+TEST_CASE("usage report: each account, user, queue and project has its core-microseconds, written or not") {
+    auto s = ready_service();
+    StateStore store = memory();
+    run(*s, submitted_for(1, 0, alice, "batch", "qcd"), 4, 10, 20);
+    run(*s, submitted_for(2, 0, alice, "debug", "qcd"), 2, 10, 20);
+    REQUIRE(store.apply(s->take_batch()));
+    run(*s, submitted_for(3, 0, alice, "batch", "qcd"), 1, 20, 21);
+    run(*s, submitted_for(4, 0, bob, "batch", ""), 1, 20, 20.000001);
+    s->apply(submitted_for(5, 0, bob, "batch", ""));
+    s->apply(started(5, 30, 8));  // runs on
+    const auto got = sums(*s, store, {first_hour, first_hour + 1}, all_labels, 31);
+    CHECK(got == std::map<UsageSlot, std::int64_t>{{{0, "physics/lattice", "alice", "batch", "qcd"}, 41'000'000},
+                                                   {{0, "physics/lattice", "alice", "debug", "qcd"}, 20'000'000},
+                                                   {{0, "bio", "bob", "batch", ""}, 8'000'001}});
+    REQUIRE(store.apply(s->take_batch()));
+    CHECK(sums(*s, store, {first_hour, first_hour + 1}, all_labels, 31) == got);
+    CHECK(sums(*s, store, {first_hour, first_hour + 1}, {false, false, false, true}, 31) ==
+          std::map<UsageSlot, std::int64_t>{{{0, "", "", "", "qcd"}, 61'000'000}, {{0, "", "", "", ""}, 8'000'001}});
+}
+
+TEST_CASE("usage report: a job that runs over the edge of two spans is in both") {
+    auto s = ready_service();
+    StateStore store = memory();
+    run(*s, submitted_for(1, 0, bob, "", "p"), 2, 3000, 4000);
+    REQUIRE(store.apply(s->take_batch()));
+    CHECK(sums(*s, store, {first_hour, first_hour + 1, first_hour + 2}, {false, true, false, false}, 5000) ==
+          std::map<UsageSlot, std::int64_t>{{{0, "", "bob", "", ""}, 1'200'000'000},
+                                            {{1, "", "bob", "", ""}, 800'000'000}});
+}
+
+TEST_CASE("usage report: what a child reports is its users', under its project, and is taken off the child's own job") {
+    auto s = ready_service();
+    StateStore store = memory();
+    s->apply(submitted_for(50, 90, owner, "night", "pool"));
+    s->apply(started(50, 100, 10));
+    s->attach_child(50, "one", 1, at(100));
+    const UplinkRow begin{.is_start = true,
+                          .job = 1,
+                          .user = "alice",
+                          .account = "physics/lattice",
+                          .cores = 4,
+                          .time = at(110),
+                          .queue = "",
+                          .project = "qcd"};
+    UplinkRow end = begin;
+    end.is_start = false;
+    end.time = at(120);
+    s->report(50, 1, {begin, end}, at(130));
+    s->apply(freed(50, 200));
+    CHECK(sums(*s, store, {first_hour, first_hour + 1}, all_labels, 300) ==
+          std::map<UsageSlot, std::int64_t>{{{0, "physics/lattice", "alice", "night", "qcd"}, 40'000'000},
+                                            {{0, "/idle", "", "night", "pool"}, 960'000'000}});
+    CHECK(charged(*s, "physics/lattice/@alice", 300) == 40'000'000);
+}
+
+TEST_CASE("usage report: a batch that failed keeps its hours for the next") {
+    auto s = ready_service();
+    StateStore store = memory();
+    run(*s, submitted_for(1, 0, bob, "", ""), 1, 10, 11);
+    StateBatch failed = s->take_batch();
+    run(*s, submitted_for(2, 0, bob, "", ""), 1, 11, 12);
+    s->log().untake(std::move(failed));
+    REQUIRE(store.apply(s->take_batch()));
+    CHECK(sums(*s, store, {first_hour, first_hour + 1}, {}, 20) ==
+          std::map<UsageSlot, std::int64_t>{{{0, "", "", "", ""}, 2'000'000}});
+}
+
+TEST_CASE("usage report: hours that are three years old go, and their labels with them") {
+    StateStore store = memory();
+    StateBatch batch;
+    batch.usage = {{{1, "a", "old"}, 5}, {{2, "a", "u"}, 5}};
+    REQUIRE(store.apply(batch));
+    batch.usage = {{{2 + usage_hours_kept, "a", "u"}, 7}};
+    REQUIRE(store.apply(batch));
+    std::map<std::string, std::int64_t> users;
+    REQUIRE(store.read_usage(0, 1 << 20, {false, true, false, false}, [&](const UsageSlot& slot, SignedCoreMicros sum) {
+        users[slot.user] = static_cast<std::int64_t>(sum);
+    }));
+    CHECK(users == std::map<std::string, std::int64_t>{{"u", 12}});
+}
+
+TEST_CASE("usage report: a sum beyond 64 bits is exact in the store, and refused in the answer") {
+    StateStore store = memory();
+    StateBatch batch;
+    for (std::int64_t hour = 0; hour < 4; ++hour) {
+        batch.usage[{hour, "a", "u"}] = INT64_MAX;
+    }
+    REQUIRE(store.apply(batch));
+    UsageReport report({{0, 4}, {}});
+    REQUIRE(store.read_usage(0, 4, {}, [&](const UsageSlot& slot, SignedCoreMicros sum) {
+        CHECK(sum == SignedCoreMicros{INT64_MAX} * 4);
+        report.add(0, slot, sum);
+    }));
+    auto s = ready_service();
+    CHECK_FALSE(report.view(*s, at(0)));
+}
+
+TEST_CASE("usage report: edges are whole hours, and a question that is none is refused") {
+    const auto edges = [](const char* text) {
+        const Json asked = Json::parse_payload(text);
+        auto query = read_usage_query(asked.get());
+        return query ? query->edges : std::vector<std::int64_t>{-1};
+    };
+    CHECK(edges("{}").empty());
+    CHECK(edges("{\"edges\":[10.5,3600,7201]}") == std::vector<std::int64_t>{0, 1, 3});
+    CHECK(edges("{\"edges\":[3600,3700,7200]}") == std::vector<std::int64_t>{1, 2});
+    for (const char* bad : {"{\"edges\":[5]}", "{\"edges\":[7200,0]}", "{\"edges\":[0,1e300]}",
+                            "{\"edges\":[0,3600],\"by\":[\"moon\"]}", "{\"edges\":[0,3600],\"by\":[7]}"}) {
+        INFO(bad);
+        CHECK(edges(bad) == std::vector<std::int64_t>{-1});
+    }
+}
