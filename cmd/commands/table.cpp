@@ -31,6 +31,8 @@ std::vector<Command> command_table() {
         share_undo_command(),
         share_export_command(),
         share_report_command(),
+        export_flux_accounting_command(),
+        import_flux_accounting_command(),
         usage_command(),
         usage_report_command(),
         top_command(),

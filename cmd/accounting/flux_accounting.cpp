@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: see flux_accounting.hpp.
+#include "cmd/accounting/flux_accounting.hpp"
+
+#include <array>
+#include <map>
+#include <set>
+#include <string_view>
+
+#include "cmd/accounting/csv.hpp"
+#include "cmd/common/text.hpp"
+#include "libfairshare/tree/share_tree_builder.hpp"
+
+namespace weir::cmd {
+namespace {
+
+constexpr const char* root_bank = "root";
+constexpr std::int64_t unlimited = 2147483647;
+constexpr std::uint32_t unknown_user = 65534;
+
+struct LimitColumn {
+    const char* name;
+    LimitKind kind;
+    std::int64_t otherwise;  ///< flux-accounting's default
+};
+constexpr std::array<LimitColumn, 4> limit_columns{{{"max_running_jobs", LimitKind::running_jobs, 5},
+                                                    {"max_active_jobs", LimitKind::active_jobs, 7},
+                                                    {"max_nodes", LimitKind::nodes, unlimited},
+                                                    {"max_cores", LimitKind::cores, unlimited}}};
+
+Error not_tabular(const std::string& sentence) {
+    return Error{std::errc::invalid_argument, sentence};
+}
+
+class TreeWriter {
+  public:
+    using Userids = std::function<std::optional<std::uint32_t>(const std::string&)>;
+    TreeWriter(const ShareTree& tree, const Userids& userid) : tree_(tree), userid_(userid) {
+        banks_ = csv_line({"bank", "parent_bank", "shares"}) + csv_line({root_bank, "", "1"});
+        associations_ = csv_line({"creation_time", "username", "userid", "bank", "default_bank", "shares",
+                                  "max_running_jobs", "max_active_jobs", "max_nodes", "max_cores"});
+    }
+
+    Result<FluxAccountingTables> tables() {
+        names_.insert(root_bank);
+        write_below(root_node, root_bank);
+        if (!twice_.empty()) {
+            return not_tabular("flux-accounting knows a bank by its name alone, and more than one would be called " +
+                               listed(twice_) + " (its uppermost bank is called root): rename these accounts.");
+        }
+        return FluxAccountingTables{banks_, associations_, left_out_};
+    }
+
+  private:
+    void write_below(NodeId node, const std::string& bank) {
+        for (const NodeId child : tree_.children(node)) {
+            if (tree_.is_account(child)) {
+                write_bank(child, bank);
+            } else if (tree_.kind(child) == NodeKind::user && tree_.partition(child).empty()) {
+                write_association(child, bank);
+            } else {
+                left_out_.push_back(tree_.path(child) + ": flux-accounting has banks and users, no such line");
+            }
+        }
+    }
+
+    void write_bank(NodeId node, const std::string& parent) {
+        const std::string name{tree_.name(node)};
+        if (!names_.insert(name).second) {
+            twice_.push_back(name);
+            return;
+        }
+        banks_ += csv_line({name, parent, std::to_string(shares(node))});
+        note_terms(node, false);
+        write_below(node, name);
+    }
+
+    void write_association(NodeId node, const std::string& bank) {
+        const std::string user{tree_.name(node)};
+        const std::optional<std::uint32_t> id = userid_(user);
+        if (!id && unknown_.insert(user).second) {
+            left_out_.push_back("@" + user + ": no user id is known here, the row has " + std::to_string(unknown_user));
+        }
+        std::vector<std::string> cells{"0",
+                                       user,
+                                       std::to_string(id.value_or(unknown_user)),
+                                       bank,
+                                       default_bank(user),
+                                       std::to_string(shares(node))};
+        for (const LimitColumn& column : limit_columns) {
+            const auto limit = tree_.limit(node, column.kind);
+            cells.push_back(std::to_string(limit ? limit->hard : unlimited));
+        }
+        associations_ += csv_line(cells);
+        note_terms(node, true);
+    }
+
+    std::int64_t shares(NodeId node) {
+        if (tree_.shares_parent(node)) {
+            left_out_.push_back(tree_.path(node) + ": shares = \"parent\", the row has 1");
+            return 1;
+        }
+        return tree_.shares(node);
+    }
+
+    /// The account of the line that is charged for a job without one.
+    std::string default_bank(const std::string& user) const {
+        const NodeId account = tree_.parent(tree_.associations_of(user).front());
+        return account == root_node ? root_bank : std::string(tree_.name(account));
+    }
+
+    void note_terms(NodeId node, bool is_user) {
+        for (const NodeTerm& term : tree_.terms(node)) {
+            const auto* limit = std::get_if<Limit>(&term);
+            const bool has_column = is_user && limit != nullptr && limit->kind <= LimitKind::cores;
+            if (!has_column || limit->soft) {
+                const std::string what = limit != nullptr ? std::string(limit_key(limit->kind)) : "at and target";
+                left_out_.push_back(tree_.path(node) + ": " + what +
+                                    (has_column ? ", its soft limit" : ", which flux-accounting does not have there"));
+            }
+        }
+    }
+
+    const ShareTree& tree_;
+    const Userids& userid_;
+    std::string banks_, associations_;
+    std::set<std::string> names_;
+    std::set<std::string> unknown_;
+    std::vector<std::string> twice_;
+    std::vector<std::string> left_out_;
+};
+
+/// The rows of a table by the names of its columns.
+class TreeReader {
+  public:
+    Status read_banks(const std::string& text) {
+        const auto rows = read_csv(text, "bank_table.csv", {"bank", "parent_bank", "shares"});
+        if (!rows) {
+            return rows.error();
+        }
+        for (const CsvRow& row : *rows) {
+            const std::string bank = row.text("bank");
+            if (!is_active(row, "bank " + bank)) {
+                continue;
+            }
+            if (row.text("parent_bank").empty()) {
+                path_of_.emplace(bank, "");  // the uppermost: our root
+                continue;
+            }
+            parent_of_.emplace(bank, row.text("parent_bank"));
+            const auto shares = row.integer("shares", 1);
+            if (!shares) {
+                return shares.error();
+            }
+            banks_.emplace_back(bank, *shares);
+        }
+        return name_paths();
+    }
+
+    Status read_associations(const std::string& text) {
+        const auto rows = read_csv(text, "association_table.csv", {"username", "bank"});
+        if (!rows) {
+            return rows.error();
+        }
+        std::set<std::string> seen;
+        for (const CsvRow& row : *rows) {
+            const std::string user = row.text("username");
+            const std::string bank = row.text("bank");
+            if (!is_active(row, "@" + user + " of bank " + bank)) {
+                continue;
+            }
+            const auto path = path_of_.find(bank);
+            if (path == path_of_.end()) {
+                return not_tabular(row.place() + ": there is no active bank \"" + printable(bank) + "\"");
+            }
+            NodeSpec spec;
+            spec.name = (path->second.empty() ? "" : path->second + "/") + "@" + user;
+            spec.is_default = !seen.insert(user).second && row.text("default_bank") == bank;
+            if (const Status read = read_numbers(row, spec); !read) {
+                return read.error();
+            }
+            specs_.push_back(std::move(spec));
+        }
+        return Done{};
+    }
+
+    Result<FluxAccountingTree> tree() {
+        auto built = build_share_tree(specs_, "the tables");
+        if (const auto* mistakes = std::get_if<Diagnostics>(&built)) {
+            return not_tabular("the tables make no share tree:\n" + to_string(*mistakes));
+        }
+        return FluxAccountingTree{std::get<ShareTree>(std::move(built)), left_out_};
+    }
+
+  private:
+    bool is_active(const CsvRow& row, const std::string& what) {
+        const bool is = row.text("active") != "0";
+        if (!is) {
+            left_out_.push_back(what + " is not active");
+        }
+        return is;
+    }
+
+    /// The path of each bank; one that is below an inactive bank, or its own ancestor, is an error.
+    Status name_paths() {
+        for (const auto& [bank, shares] : banks_) {
+            std::string path = bank;
+            std::string above = parent_of_.at(bank);
+            for (std::size_t depth = 0; path_of_.count(above) == 0 || !path_of_.at(above).empty(); ++depth) {
+                const auto next = parent_of_.find(above);
+                if (next == parent_of_.end() || depth > banks_.size()) {
+                    return not_tabular("bank_table.csv: the banks above \"" + printable(bank) +
+                                       "\" do not end at an active one without a parent");
+                }
+                path.insert(0, above + "/");
+                above = next->second;
+            }
+            path_of_.insert_or_assign(bank, path);
+            NodeSpec spec;
+            spec.name = path;
+            spec.shares = shares;
+            specs_.push_back(std::move(spec));
+        }
+        return Done{};
+    }
+
+    static Status read_numbers(const CsvRow& row, NodeSpec& spec) {
+        const auto shares = row.integer("shares", 1);
+        if (!shares) {
+            return shares.error();
+        }
+        spec.shares = *shares;
+        for (const LimitColumn& column : limit_columns) {
+            const auto limit = row.integer(column.name, column.otherwise);
+            if (!limit) {
+                return limit.error();
+            }
+            if (*limit < unlimited) {
+                spec.terms.emplace_back(Limit{column.kind, static_cast<std::uint64_t>(*limit), std::nullopt});
+            }
+        }
+        return Done{};
+    }
+
+    std::vector<std::pair<std::string, std::int64_t>> banks_;  // with shares, in the table's order
+    std::map<std::string, std::string> parent_of_;
+    std::map<std::string, std::string> path_of_;
+    std::vector<NodeSpec> specs_;
+    std::vector<std::string> left_out_;
+};
+
+}  // namespace
+
+Result<FluxAccountingTables> flux_accounting_tables(
+    const ShareTree& tree, const std::function<std::optional<std::uint32_t>(const std::string&)>& userid) {
+    return TreeWriter(tree, userid).tables();
+}
+
+Result<FluxAccountingTree> read_flux_accounting(const std::string& banks, const std::string& associations) {
+    TreeReader reader;
+    if (const Status read = reader.read_banks(banks); !read) {
+        return read.error();
+    }
+    if (const Status read = reader.read_associations(associations); !read) {
+        return read.error();
+    }
+    return reader.tree();
+}
+
+}  // namespace weir::cmd

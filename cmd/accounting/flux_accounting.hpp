@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: a share tree as the tables of flux-accounting's database, in the CSV form that `flux account export-db` writes
+// and `flux account pop-db -c` reads; both directions. Must not know: instances, files.
+// Source: flux-accounting 0.60, schema 38: bank_table and association_table; RFC 4180.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "libfairshare/base/result.hpp"
+#include "libfairshare/tree/share_tree.hpp"
+
+namespace weir::cmd {
+
+/// The two tables, and what the other side cannot hold.
+struct FluxAccountingTables {
+    std::string banks;         ///< bank_table.csv
+    std::string associations;  ///< association_table.csv
+    std::vector<std::string> left_out;
+};
+
+/// \param userid  of a user's name; nothing for one whom nobody knows: he gets flux-accounting's own default
+/// A node without a limit gets flux-accounting's word for none, not its default limits. Errors: EINVAL with a sentence,
+/// where two accounts have the same name or one is called root: flux-accounting knows banks by their names alone.
+Result<FluxAccountingTables> flux_accounting_tables(
+    const ShareTree& tree, const std::function<std::optional<std::uint32_t>(const std::string&)>& userid);
+
+struct FluxAccountingTree {
+    ShareTree tree;
+    std::vector<std::string> left_out;
+};
+
+/// The inverse. A row that is not active is left out. A column that is missing or empty has flux-accounting's default;
+/// a user's default bank is marked where it is not the first of his rows. Errors: EINVAL with a sentence that names the
+/// table and the row.
+Result<FluxAccountingTree> read_flux_accounting(const std::string& banks, const std::string& associations);
+
+}  // namespace weir::cmd

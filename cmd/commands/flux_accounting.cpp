@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: `weir export flux-accounting` and `weir import flux-accounting`: the share tree for the tools of
+// flux-accounting, and theirs for ours.
+#include "cmd/accounting/flux_accounting.hpp"
+
+#include <pwd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "cmd/commands/answer.hpp"
+#include "cmd/commands/commands.hpp"
+#include "cmd/common/reader.hpp"
+#include "libfairshare/base/text/text_file.hpp"
+#include "libfairshare/toml/share_tree_toml.hpp"
+
+namespace weir::cmd {
+namespace {
+
+constexpr const char* banks_file = "bank_table.csv";
+constexpr const char* associations_file = "association_table.csv";
+
+std::optional<std::uint32_t> system_userid(const std::string& name) {
+    const passwd* entry = getpwnam(name.c_str());
+    return entry != nullptr ? std::optional<std::uint32_t>(entry->pw_uid) : std::nullopt;
+}
+
+/// The tree of the text in force, with the members that joined by `@*`.
+Result<ShareTree> tree_of(const json_t* answer) {
+    auto parsed = parse_share_tree(text_at(answer, "toml"));
+    if (const auto* mistakes = std::get_if<Diagnostics>(&parsed)) {
+        return Error{std::errc::invalid_argument, "the instance's share tree is invalid:\n" + to_string(*mistakes)};
+    }
+    const ShareTree& tree = std::get<ShareTree>(parsed);
+    std::vector<std::pair<NodeId, std::string>> members;
+    for (const json_t* node : items_at(answer, "nodes")) {
+        const std::string path = text_at(node, "path");
+        const std::size_t at = path.rfind("/@");
+        if (const auto account = at != std::string::npos ? tree.find(path.substr(0, at)) : std::nullopt) {
+            members.emplace_back(*account, path.substr(at + 2));
+        }
+    }
+    return tree.with_members(members);
+}
+
+void note_left_out(const Context& context, const std::vector<std::string>& left_out, const std::string& title) {
+    if (left_out.empty()) {
+        return;
+    }
+    std::string text = title;
+    for (const std::string& line : left_out) {
+        text += "\n  " + printable(line);
+    }
+    context.note(text);
+}
+
+Status write_table(const std::filesystem::path& path, const std::string& text) {
+    std::ofstream file(path, std::ios::binary | std::ios::trunc);
+    file << text;
+    file.close();
+    return file ? Status(Done{}) : Status(Error{std::errc::io_error, "cannot write " + path.string()});
+}
+
+Exit run_export_flux_accounting(Context& context) {
+    const std::filesystem::path folder = context.args.words.empty() ? "." : context.args.words.front();
+    return with_instance(context, [&](Client& client) {
+        const auto answer = client.call("job-priority.tree-get", Json::object());
+        if (!answer) {
+            return context.fail(answer.error());
+        }
+        const auto tree = tree_of(answer->get());
+        const auto tables =
+            tree ? flux_accounting_tables(*tree, system_userid) : Result<FluxAccountingTables>(tree.error());
+        if (!tables) {
+            return context.fail(Exit::failed, tables.error().message);
+        }
+        std::error_code failed;
+        std::filesystem::create_directories(folder, failed);
+        for (const auto& [name, text] :
+             {std::pair{banks_file, &tables->banks}, {associations_file, &tables->associations}}) {
+            if (const Status written = write_table(folder / name, *text); !written) {
+                return context.fail(Exit::failed, written.error().message + ".");
+            }
+        }
+        note_left_out(context, tables->left_out, "flux-accounting cannot hold this:");
+        context.print((folder / banks_file).string() + "\n" + (folder / associations_file).string() + "\n");
+        return Exit::ok;
+    });
+}
+
+Exit run_import_flux_accounting(Context& context) {
+    const std::filesystem::path folder = context.args.words.empty() ? "." : context.args.words.front();
+    const auto banks = read_text_file((folder / banks_file).string());
+    const auto associations = read_text_file((folder / associations_file).string());
+    if (!banks || !associations) {
+        return context.fail(Exit::no_such,
+                            "cannot read the tables: " + (banks ? associations.error() : banks.error()).message +
+                                ". Write them with: flux account export-db");
+    }
+    const auto read = read_flux_accounting(*banks, *associations);
+    if (!read) {
+        return context.fail(Exit::invalid_tree, read.error().message + ".");
+    }
+    note_left_out(context, read->left_out, "This is not in the tree:");
+    context.print(write_share_tree(read->tree));
+    return Exit::ok;
+}
+
+}  // namespace
+
+Command export_flux_accounting_command() {
+    Command command;
+    command.name = "export flux-accounting";
+    command.summary = "write the share tree as tables for flux account pop-db";
+    command.examples = {"weir export flux-accounting tables  # tables/bank_table.csv and tables/association_table.csv",
+                        "flux account pop-db -c tables/bank_table.csv  # the banks first, into a new database",
+                        "weir import flux-accounting tables  # the same tree again"};
+    command.words = {"[FOLDER]", 0, 1};
+    command.has_json = false;
+    command.run = run_export_flux_accounting;
+    return command;
+}
+
+Command import_flux_accounting_command() {
+    Command command;
+    command.name = "import flux-accounting";
+    command.summary = "print the share tree that is in tables of flux account export-db";
+    command.examples = {"flux account export-db  # writes its tables into this folder",
+                        "weir import flux-accounting . > shares.toml  # banks and users as a share tree",
+                        "weir import flux-accounting . | weir share apply --dry-run -  # what would change"};
+    command.words = {"[FOLDER]", 0, 1};
+    command.has_json = false;
+    command.run = run_import_flux_accounting;
+    return command;
+}
+
+}  // namespace weir::cmd

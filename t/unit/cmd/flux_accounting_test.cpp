@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+#include "cmd/accounting/flux_accounting.hpp"
+
+#include <rapidcheck/catch.h>
+
+#include <catch2/catch.hpp>
+#include <string>
+#include <vector>
+
+#include "cmd/accounting/csv.hpp"
+#include "libfairshare/toml/share_tree_toml.hpp"
+
+using namespace weir;
+using namespace weir::cmd;
+
+namespace {
+
+ShareTree tree_from(const std::string& text) {
+    auto parsed = parse_share_tree(text);
+    REQUIRE(std::holds_alternative<ShareTree>(parsed));
+    return std::get<ShareTree>(std::move(parsed));
+}
+
+std::optional<std::uint32_t> userid_5000(const std::string&) {
+    return 5000;
+}
+
+FluxAccountingTables exported(const std::string& text) {
+    auto tables = flux_accounting_tables(tree_from(text), userid_5000);
+    REQUIRE(tables);
+    return *tables;
+}
+
+std::string imported(const FluxAccountingTables& tables) {
+    const auto read = read_flux_accounting(tables.banks, tables.associations);
+    REQUIRE(read);
+    return write_share_tree(read->tree);
+}
+
+}  // namespace
+
+TEST_CASE("flux-accounting: banks come before what is below them, and no limit is written as none") {
+    const FluxAccountingTables tables = exported(
+        "\"physics\" = 3\n\"physics/lattice\" = 2\n\"physics/lattice/@al\" = { shares = 4, running_jobs_max = 6 }\n");
+    CHECK(tables.banks == "bank,parent_bank,shares\nroot,,1\nphysics,root,3\nlattice,physics,2\n");
+    CHECK(
+        tables.associations ==
+        "creation_time,username,userid,bank,default_bank,shares,max_running_jobs,max_active_jobs,max_nodes,max_cores\n"
+        "0,al,5000,lattice,lattice,4,6,2147483647,2147483647,2147483647\n");
+    CHECK(tables.left_out.empty());
+}
+
+// Mutant: cmd/accounting/flux_accounting.cpp: if (*limit < unlimited) { => if (*limit < 5) {
+TEST_CASE("flux-accounting: a tree of banks and users comes back equal") {
+    rc::prop("any such tree", [] {
+        std::vector<std::string> accounts{""};
+        std::string text;
+        for (int i = 0; i < *rc::gen::inRange(1, 8); ++i) {
+            const std::string above = accounts[*rc::gen::inRange<std::size_t>(0, accounts.size())];
+            accounts.push_back((above.empty() ? "" : above + "/") + "b" + std::to_string(i));
+            text += "\"" + accounts.back() + "\" = " + std::to_string(*rc::gen::inRange(0, 1000)) + "\n";
+        }
+        for (int i = 0; i < *rc::gen::inRange(0, 10); ++i) {
+            const std::string& account = accounts[*rc::gen::inRange<std::size_t>(1, accounts.size())];
+            text += "\"" + account + "/@u" + std::to_string(i) +
+                    "\" = { shares = " + std::to_string(*rc::gen::inRange(0, 1000)) +
+                    (*rc::gen::arbitrary<bool>() ? ", cores_max = " + std::to_string(*rc::gen::inRange(0, 99)) : "") +
+                    (*rc::gen::arbitrary<bool>() ? ", active_jobs_max = 7" : "") + " }\n";
+        }
+        const auto sorted = [](const ShareTree& tree) {
+            std::vector<std::string> lines;
+            std::string all = write_share_tree(tree);
+            for (std::size_t at = 0; at < all.size();) {
+                const std::size_t end = all.find('\n', at);
+                lines.push_back(all.substr(at, end - at));
+                at = end + 1;
+            }
+            std::sort(lines.begin(), lines.end());
+            return lines;
+        };
+        auto parsed = parse_share_tree(text);
+        RC_ASSERT(std::holds_alternative<ShareTree>(parsed));
+        const ShareTree& tree = std::get<ShareTree>(parsed);
+        const auto tables = flux_accounting_tables(tree, userid_5000);
+        RC_ASSERT(static_cast<bool>(tables));
+        const auto back = read_flux_accounting(tables->banks, tables->associations);
+        RC_ASSERT(static_cast<bool>(back));
+        RC_ASSERT(sorted(back->tree) == sorted(tree));
+        RC_ASSERT(tables->left_out.empty());
+    });
+}
+
+TEST_CASE("flux-accounting: the default bank comes back where it is not the first") {
+    const std::string text = "\"a\" = 1\n\"b\" = 1\n\"a/@al\" = 1\n\"b/@al\" = { shares = 1, default = true }\n";
+    CHECK(imported(exported(text)) == write_share_tree(tree_from(text)));
+}
+
+TEST_CASE("flux-accounting: what it cannot hold is named, and two banks of one name are refused") {
+    const FluxAccountingTables tables = exported(
+        "\"bio\" = { shares = 1, cores_max = 9 }\n\"bio/@*\" = 1\n\"bio/@eve\" = \"parent\"\n"
+        "\"bio/@al\" = { shares = 1, cores_max = [3, 5], usage_max = \"9h\" }\n");
+    CHECK(tables.left_out.size() == 5);
+    const auto refused =
+        flux_accounting_tables(tree_from("\"a\" = 1\n\"b\" = 1\n\"b/a\" = 1\n\"root\" = 1\n"), userid_5000);
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().message.find("called a and root") != std::string::npos);
+}
+
+TEST_CASE("flux-accounting: all columns of export-db are read, inactive rows and defaults as it means them") {
+    const auto read = read_flux_accounting(
+        "bank_id,bank,active,parent_bank,shares,job_usage,priority,ignore_older_than\r\n"
+        "1,root,1,,1,0.0,0.0,0\r\n3,D,1,C,2,0.0,0.0,0\r\n2,C,1,root,1,0.0,0.0,0\r\n4,old,0,root,1,0.0,0.0,0\r\n",
+        "creation_time,mod_time,active,username,userid,bank,default_bank,shares,job_usage,fairshare,max_running_jobs,"
+        "max_active_jobs,max_nodes,max_cores,queues,projects,default_project,max_sched_jobs\r\n"
+        "0,0,1,u1,1,D,D,,0.0,0.5,,2147483647,2147483647,2147483647,\"a,b\",*,*,2147483647\r\n"
+        "0,0,0,u2,2,D,D,1,0.0,0.5,5,7,1,1,,*,*,1\r\n");
+    REQUIRE(read);
+    CHECK(write_share_tree(read->tree) ==
+          write_share_tree(tree_from("\"C\" = 1\n\"C/D\" = 2\n\"C/D/@u1\" = { shares = 1, running_jobs_max = 5 }\n")));
+    CHECK(read->left_out == std::vector<std::string>{"bank old is not active", "@u2 of bank D is not active"});
+}
+
+TEST_CASE("flux-accounting: tables that are none are refused by table and row") {
+    const std::string users = "username,bank\n";
+    const auto message = [&](const std::string& banks, const std::string& associations) {
+        const auto read = read_flux_accounting(banks, associations);
+        return read ? std::string() : read.error().message;
+    };
+    const std::string root = "bank,parent_bank,shares\nroot,,1\n";
+    CHECK(message("", users).find("names of the columns") != std::string::npos);
+    CHECK(message("bank,shares\n", users).find("no column \"parent_bank\"") != std::string::npos);
+    CHECK(message(root + "a,root\n", users).find("bank_table.csv, row 2: 2 cells, not 3") != std::string::npos);
+    CHECK(message(root + "a,root,many\n", users).find("row 2: shares is \"many\"") != std::string::npos);
+    CHECK(message(root + "a,b,1\nb,a,1\n", users).find("do not end at an active one") != std::string::npos);
+    CHECK(message(root, users + "al,nobank\n").find("row 1: there is no active bank \"nobank\"") != std::string::npos);
+    CHECK(message(root + "\"a,root,1\n", users).find("a quote is not closed") != std::string::npos);
+}
+
+TEST_CASE("csv: cells with commas, quotes and newlines come back") {
+    const std::vector<std::string> cells{"a,b", "say \"x\"", "two\nlines", "", "plain"};
+    const auto rows = read_csv("1,2,3,4,5\n" + csv_line(cells), "t", {"1"});
+    REQUIRE(rows);
+    REQUIRE(rows->size() == 1);
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+        CHECK(rows->front().text(std::to_string(i + 1)) == cells[i]);
+    }
+}
