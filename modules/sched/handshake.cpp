@@ -21,6 +21,9 @@ JobId greeted_job(const Json& answer) {
     }));
 }
 
+/// Seconds between two tries to greet a job-manager that was unloaded.
+constexpr double greet_delay = 0.2;
+
 }  // namespace
 
 SchedModule::SchedModule(flux_t* h, const Settings& settings)
@@ -52,7 +55,8 @@ SchedModule::SchedModule(flux_t* h, const Settings& settings)
     idle_.reset(flux_idle_watcher_create(reactor, nullptr, nullptr));
     annotate_timer_.reset(
         flux_timer_watcher_create(reactor, 0., 0., on_watcher<&SchedModule::on_annotate_timer>, this));
-    if (!prepare_ || !check_ || !idle_ || !annotate_timer_) {
+    greet_timer_.reset(flux_timer_watcher_create(reactor, 0., 0., on_watcher<&SchedModule::greet>, this));
+    if (!prepare_ || !check_ || !idle_ || !annotate_timer_ || !greet_timer_) {
         flux::fail_errno("creating watchers");
     }
     flux_watcher_start(prepare_.get());
@@ -105,6 +109,10 @@ void SchedModule::first_resources(const Json& answer) {
     scheduler_.set_resources(r.resources, up, std::move(names), settings_.node_choice);
     scheduler_.set_instance_end(end_of(r));
     has_resources_ = true;
+    greet();
+}
+
+void SchedModule::greet() {
     hello_ = flux::rpc(h_, "job-manager.sched-hello", std::move(Json::object().set("partial-ok", false)),
                        FLUX_RPC_STREAMING);
     flux::then<&SchedModule::on_hello>(hello_.get(), this);
@@ -119,7 +127,7 @@ void SchedModule::on_hello(flux_future_t* f) {
         hellos_.emplace(key, std::move(hello));
     } catch (const flux::Failure& failure) {
         if (failure.errnum() != ENODATA) {
-            give_up(failure.what());
+            job_manager_failed(failure);
             return;
         }
         hello_ended_ = true;
@@ -169,10 +177,12 @@ void SchedModule::on_ready(flux_future_t* f) {
     try {
         (void)flux::rpc_get(f, "job-manager.sched-ready");
     } catch (const flux::Failure& failure) {
-        give_up(failure.what());
+        job_manager_failed(failure);
         return;
     }
     is_ready_ = true;
+    was_ready_ = true;
+    follow_job_manager();
     // If job-priority runs, it sends the whole order again. No response is asked for, since it may not run.
     (void)flux::rpc(h_, "job-priority.sched-ready", Json::object(), FLUX_RPC_NORESPONSE);
     log(LOG_DEBUG, "ready: " + name_of(scheduler_.policy()) + " over " +
@@ -190,13 +200,81 @@ void SchedModule::on_confirmed(flux_future_t* f) {
         confirmed_.insert(greeted_job(flux::rpc_get(f, "job-manager.sched-hello")));
     } catch (const flux::Failure& failure) {
         if (failure.errnum() != ENODATA) {
-            give_up(failure.what());
+            job_manager_failed(failure);
             return;
         }
         scheduler_.confirm_hello(std::exchange(confirmed_, {}));
         return;
     }
     flux_future_reset(f);
+}
+
+// ---- a job-manager that is loaded again ----
+
+/// A job-manager that is unloaded tells its scheduler nothing, but it ends the streams of its journal. This one brings
+/// no events: there is none of that name.
+void SchedModule::follow_job_manager() {
+    Json request = Json::object();
+    request.set("full", false).set("allow", std::move(Json::object().set("weir.none", 1)));
+    journal_ = flux::rpc(h_, "job-manager.events-journal", request, FLUX_RPC_STREAMING);
+    flux::then<&SchedModule::on_journal>(journal_.get(), this);
+}
+
+void SchedModule::on_journal(flux_future_t* f) {
+    if (flux_rpc_get(f, nullptr) == 0) {
+        flux_future_reset(f);
+        return;
+    }
+    const int errnum = errno;
+    if (errnum == ENODATA || errnum == EHOSTUNREACH) {
+        forget_job_manager();
+    } else {
+        log(LOG_DEBUG, std::string("a job-manager that is loaded again will not be noticed: ") + flux_strerror(errnum));
+    }
+}
+
+void SchedModule::job_manager_failed(const flux::Failure& failure) {
+    const bool is_gone = failure.errnum() == ENOSYS || failure.errnum() == EHOSTUNREACH;
+    if (was_ready_ && is_gone) {
+        forget_job_manager();
+    } else {
+        give_up(failure.what());
+    }
+}
+
+/// All jobs are given back: the next job-manager names those that hold resources, and asks for the others anew. A job
+/// whose R was on its way is one of the others.
+void SchedModule::forget_job_manager() {
+    if (is_ready_) {
+        log(LOG_INFO, "the job-manager is gone: it is greeted again when it is back");
+    }
+    is_ready_ = false;
+    hello_ended_ = false;
+    for (flux::Future* future : {&hello_, &ready_, &confirm_, &journal_}) {
+        future->reset();
+    }
+    hellos_.clear();
+    commits_.clear();
+    confirmed_.clear();
+    scheduler_.confirm_hello({});
+    for (const auto& [id, request] : requests_) {
+        (void)scheduler_.cancel(id);  // one that started is freed below
+    }
+    std::vector<JobId> running;
+    for (const auto& [id, job] : scheduler_.space().running()) {
+        running.push_back(id);
+    }
+    for (const JobId id : running) {
+        flux::value_or_throw(scheduler_.free(id, {}, true));
+    }
+    requests_.clear();
+    envelope_.reset();
+    ordered_.clear();
+    annotated_.reset();
+    to_announce_.reset();
+    nonce_ += 1;  // job-priority sends its order again
+    flux_timer_watcher_reset(greet_timer_.get(), greet_delay, 0.);
+    flux_watcher_start(greet_timer_.get());
 }
 
 }  // namespace weir::sched

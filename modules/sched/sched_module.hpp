@@ -51,6 +51,12 @@ class SchedModule {
     void ready_when_done();
     void on_ready(flux_future_t* f);
     void on_confirmed(flux_future_t* f);
+    void greet();
+    void follow_job_manager();
+    void on_journal(flux_future_t* f);
+    /// The job-manager does not answer: it is gone for now if it was there, else the module ends.
+    void job_manager_failed(const flux::Failure& failure);
+    void forget_job_manager();
 
     // Reactor phases: one pass an iteration, and none while messages are waiting.
     void before_poll();
@@ -104,6 +110,7 @@ class SchedModule {
     bool has_resources_ = false;
     bool hello_ended_ = false;
     bool is_ready_ = false;
+    bool was_ready_ = false;  ///< some job-manager was greeted to the end
     bool gave_up_ = false;
     unsigned postponed_ = 0;  ///< iterations for which a pass has been put off
     std::uint64_t commit_count_ = 0;
@@ -113,10 +120,12 @@ class SchedModule {
     flux::Future hello_;
     flux::Future ready_;
     flux::Future confirm_;
+    flux::Future journal_;
     flux::Watcher prepare_;
     flux::Watcher check_;
     flux::Watcher idle_;
     flux::Watcher annotate_timer_;
+    flux::Watcher greet_timer_;
     flux::Handlers sched_handlers_;
     flux::Handlers feasibility_handlers_;
     flux::Handlers own_handlers_;
