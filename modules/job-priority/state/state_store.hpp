@@ -47,8 +47,8 @@ class StateStore {
     /// there.
     Status apply(const StateBatch& batch);
 
-    /// Usage by the hour of all hours from `first` on that are before `last`, summed by what `by` names, as `take` gets
-    /// it. Errors: what SQLite says. O(rows of those hours).
+    /// Usage by the hour of all hours from `first` on that are before `last`: `take` gets sums whose labels have
+    /// what `by` names, one label possibly twice. Errors: what SQLite says. O(rows of those hours).
     Status read_usage(std::int64_t first, std::int64_t last, const UsageLabels& by,
                       const std::function<void(const UsageSlot&, SignedCoreMicros)>& take);
 
