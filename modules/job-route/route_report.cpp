@@ -110,7 +110,9 @@ void RouteTable::settle(Entry& entry, const KnownJob* known) {
         return;
     }
     if (known->is_unwanted && !is_ending(job.progress) && !has_alloc(job.progress)) {
-        // Cancelled when it was not this child's, then routed to it; the order to submit it anew never arrived.
+        // Cancelled when it was not this child's, then routed to it, and the order to submit it anew never arrived; or
+        // this module began anew before the job was on record as taken back. It is submitted again when the copy is
+        // gone.
         given.is_sent = false;
         children_.at(given.child).stale.insert(entry.first);
         return;

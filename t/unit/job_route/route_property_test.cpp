@@ -216,6 +216,17 @@ TEST_CASE("route: the parent's job ends as the child's", "[property]") {
     });
 }
 
+TEST_CASE("route: a recall that the parent's module forgot is not taken for the user's cancel") {
+    // job-route takes job 104 back from its child; before that is on record it is loaded again, and attaches the child.
+    World world =
+        lived({{0, 0}, {10, 0}, {0, 0}, {8, 0}, {12, 0}, {27, 4}, {12, 2}, {27, 5}, {0, 0}, {27, 2}, {8, 0}, {12, 0}});
+    settle(world);
+    CHECK(world.violations == std::vector<std::string>{});
+    for (const auto& [id, job] : world.jobs) {
+        CHECK(job.failure.empty());
+    }
+}
+
 // Kills: not cancelling in the child what the parent took back or ended; a duplicate that is never disowned.
 TEST_CASE("route: children keep nothing behind", "[property]") {
     rc::prop("in any child that lives", [] {
