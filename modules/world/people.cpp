@@ -67,12 +67,23 @@ void World::submit(std::size_t number) {
         manager.submit(jobspec_of(submissions_[number]), submissions_[number].userid, jm::urgency_default,
                        [this, number](const Result<jm::JobId>& answer) {
                            if (answer) {
-                               submissions_[number].answered_id = *answer;
+                               take_answer(number, *answer);
                            } else {
                                ground_.agenda.after(2s, [this, number] { submit(number); });
                            }
                        });
     });
+}
+
+/// Ids of an instance grow, over restarts too.
+void World::take_answer(std::size_t number, std::uint64_t id) {
+    Place& place = places_[submissions_[number].at];
+    if (id <= place.last_id) {
+        ground_.fail(place.name, "submission " + std::to_string(number) + " was answered with the id " +
+                                     std::to_string(id) + ", and an earlier one with " + std::to_string(place.last_id));
+    }
+    place.last_id = id;
+    submissions_[number].answered_id = id;
 }
 
 void World::plan_actions(std::size_t number, Instant submitted) {

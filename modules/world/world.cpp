@@ -213,7 +213,9 @@ void World::keep(Place& place) {
         manager.submit(jobspec_of(submissions_[number]), owner, jm::urgency_expedite,
                        [this, &place, number](const Result<jm::JobId>& answer) {
                            place.is_asked = false;
-                           submissions_[number].answered_id = answer ? *answer : 0;
+                           if (answer) {
+                               take_answer(number, *answer);
+                           }
                        });
     });
 }

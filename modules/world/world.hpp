@@ -35,9 +35,10 @@ struct Place {
     std::uint32_t cores = 0;
     StateDir disk;
     std::unique_ptr<Instance> live;
-    std::uint64_t host = 0;  ///< while it lives: its job at the parent
-    bool is_asked = false;   ///< its job is being submitted
-    std::string edited;      ///< its share tree as it was last acknowledged; empty: nobody edited it
+    std::uint64_t host = 0;     ///< while it lives: its job at the parent
+    bool is_asked = false;      ///< its job is being submitted
+    std::uint64_t last_id = 0;  ///< of the answered submissions
+    std::string edited;         ///< its share tree as it was last acknowledged; empty: nobody edited it
     std::uint64_t lives = 0;
 };
 
@@ -82,6 +83,7 @@ class World {
     void plan_edits();
     void edit_tree(Place& place);
     void submit(std::size_t number);
+    void take_answer(std::size_t number, std::uint64_t id);
     void cancel(std::size_t number);
     void cancel_early(std::size_t number);
     void act_on(std::size_t number, const std::function<void(Manager&, std::uint64_t id, Submission&)>& action);
