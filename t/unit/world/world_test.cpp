@@ -30,6 +30,8 @@ void hold_for_seeds(const std::vector<std::size_t>& shape, const std::string& na
 // Mutant: modules/job-priority/module/steady_time.hpp: ahead_ + step); => ahead_);
 // Mutant: modules/world/manager.cpp: send([reply, id] { reply(id); }); => reply(id);
 // Mutant: modules/world/manager_alloc.cpp: send([this, id, R] { messages_.free(id, R); });  // canceled meanwhile =>
+// Mutant: broker/services/job-manager/tables/job_table.cpp: ms_((last >> 24) + 1) => ms_((last >> 63) + 1)
+// Mutant: modules/job-priority/charges/child_reports.cpp: record.time = std::min(record.time, now); =>
 TEST_CASE("world: a hundred seeds of two levels hold under all faults") {
     hold_for_seeds({1, 3}, "1x3");
 }
