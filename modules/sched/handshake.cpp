@@ -23,6 +23,8 @@ JobId greeted_job(const Json& answer) {
 
 /// Seconds between two tries to greet a job-manager that was unloaded.
 constexpr double greet_delay = 0.2;
+/// Seconds that the first job-manager has to ask for something, before its journal is followed.
+constexpr double silence_max = 2;
 
 }  // namespace
 
@@ -39,6 +41,7 @@ SchedModule::SchedModule(flux_t* h, const Settings& settings)
                                           {request, "cancel", on_message<&SchedModule::cancel>, 0},
                                           {request, "prioritize", on_message<&SchedModule::prioritize>, 0},
                                           {request, "order", on_request<&SchedModule::order>, 0},
+                                          {request, "disconnect", on_message<&SchedModule::disconnect>, 0},
                                           {request, "expiration", on_request<&SchedModule::expiration>, 0},
                                           {request, "load", on_request<&SchedModule::load>, 0},
                                           {request, "why", on_request<&SchedModule::why>, FLUX_ROLE_USER}},
@@ -56,7 +59,9 @@ SchedModule::SchedModule(flux_t* h, const Settings& settings)
     annotate_timer_.reset(
         flux_timer_watcher_create(reactor, 0., 0., on_watcher<&SchedModule::on_annotate_timer>, this));
     greet_timer_.reset(flux_timer_watcher_create(reactor, 0., 0., on_watcher<&SchedModule::greet>, this));
-    if (!prepare_ || !check_ || !idle_ || !annotate_timer_ || !greet_timer_) {
+    silence_timer_.reset(
+        flux_timer_watcher_create(reactor, 0., 0., on_watcher<&SchedModule::follow_job_manager>, this));
+    if (!prepare_ || !check_ || !idle_ || !annotate_timer_ || !greet_timer_ || !silence_timer_) {
         flux::fail_errno("creating watchers");
     }
     flux_watcher_start(prepare_.get());
@@ -181,8 +186,8 @@ void SchedModule::on_ready(flux_future_t* f) {
         return;
     }
     is_ready_ = true;
-    was_ready_ = true;
-    follow_job_manager();
+    flux_timer_watcher_reset(silence_timer_.get(), std::exchange(was_ready_, true) ? 0. : silence_max, 0.);
+    flux_watcher_start(silence_timer_.get());
     // If job-priority runs, it sends the whole order again. No response is asked for, since it may not run.
     (void)flux::rpc(h_, "job-priority.sched-ready", Json::object(), FLUX_RPC_NORESPONSE);
     log(LOG_DEBUG, "ready: " + name_of(scheduler_.policy()) + " over " +
@@ -211,9 +216,20 @@ void SchedModule::on_confirmed(flux_future_t* f) {
 
 // ---- a job-manager that is loaded again ----
 
-/// A job-manager that is unloaded tells its scheduler nothing, but it ends the streams of its journal. This one brings
-/// no events: there is none of that name.
+/// The broker tells this for who sent requests and has ended, also for others than the job-manager.
+void SchedModule::disconnect(const flux_msg_t* msg) {
+    if (envelope_ && flux_disconnect_match(msg, envelope_.get())) {
+        forget_job_manager();
+    }
+}
+
+/// A job-manager that asked for nothing yet ends without a word, but it ends the streams of its journal. This one
+/// brings no events: there is none of that name. It begins with a message for each active job, so it is left out where
+/// the job-manager asks for resources, as one with a deep queue does at once.
 void SchedModule::follow_job_manager() {
+    if (envelope_) {
+        return;
+    }
     Json request = Json::object();
     request.set("full", false).set("allow", std::move(Json::object().set("weir.none", 1)));
     journal_ = flux::rpc(h_, "job-manager.events-journal", request, FLUX_RPC_STREAMING);
@@ -272,6 +288,7 @@ void SchedModule::forget_job_manager() {
     ordered_.clear();
     annotated_.reset();
     to_announce_.reset();
+    flux_watcher_stop(silence_timer_.get());
     nonce_ += 1;  // job-priority sends its order again
     flux_timer_watcher_reset(greet_timer_.get(), greet_delay, 0.);
     flux_watcher_start(greet_timer_.get());

@@ -31,6 +31,7 @@ class SchedModule {
     void alloc(const flux_msg_t* msg);
     void free(const flux_msg_t* msg);
     void cancel(const flux_msg_t* msg);
+    void disconnect(const flux_msg_t* msg);
     void prioritize(const flux_msg_t* msg);
     /// Values of jobs from job-priority, above those of all others: {"jobs": [[id, value], ...]}; 0: none any more.
     Json order(const flux_msg_t* msg);
@@ -126,6 +127,7 @@ class SchedModule {
     flux::Watcher idle_;
     flux::Watcher annotate_timer_;
     flux::Watcher greet_timer_;
+    flux::Watcher silence_timer_;
     flux::Handlers sched_handlers_;
     flux::Handlers feasibility_handlers_;
     flux::Handlers own_handlers_;

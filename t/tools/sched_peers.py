@@ -89,7 +89,6 @@ def main(path):
     peers.respond(hello, {}, ENODATA)
     peers.respond(peers.request("kvs.lookup"), lookup(R))  # job 9 has the whole machine
     peers.respond(peers.request("job-manager.sched-ready"), {"count": 0})
-    journal = peers.request("job-manager.events-journal")  # its end would say that the job-manager is gone
     step("what ran at the first hello and does not run at the second is free")
     hello = peers.request("job-manager.sched-hello")  # it ended before the scheduler was ready: no sched.free comes
     peers.respond(hello, {}, ENODATA)
@@ -110,11 +109,16 @@ def main(path):
     peers.cancel(2, module)
     expect("no answer", not peers.allocs)
     step("a job-manager that was loaded again is greeted, and what it does not name is free")
-    peers.respond(journal, {}, ENODATA)
+    peers.notify("sched.disconnect", {})  # as a broker tells it for who asked for resources and has ended
     peers.respond(peers.request("job-manager.sched-hello"), {}, ENODATA)
     peers.respond(peers.request("job-manager.sched-ready"), {"count": 0})
-    peers.request("job-manager.events-journal")
     peers.respond(peers.request("job-manager.sched-hello"), {}, ENODATA)
+    step("one that ends before it asked for anything is noticed by its journal's end")
+    peers.respond(peers.request("job-manager.events-journal"), {}, ENODATA)
+    peers.respond(peers.request("job-manager.sched-hello"), {}, ENODATA)
+    peers.respond(peers.request("job-manager.sched-ready"), {"count": 0})
+    peers.respond(peers.request("job-manager.sched-hello"), {}, ENODATA)
+    peers.request("job-manager.events-journal")
     peers.alloc(3)  # wants the whole machine, which job 2 had
     peers.respond(peers.request("kvs.commit"), {"rootref": "", "rootseq": 3})
     got = peers.take(lambda: peers.allocs, lambda: peers.allocs.pop(0))
