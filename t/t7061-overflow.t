@@ -42,6 +42,11 @@ test_expect_success 'a change needs no new instance: debug lends no more, and a 
 	gated b4 -q batch -c2 && wait_event $b4 start && gated b5 -q batch -c2 && wait_event $b5 weir.route && test $(child_of $b5) = $batch &&
 	end b4 && wait_event $b5 start && test $(child_of $b5) = $batch && end b5
 '
+test_expect_success 'a partition that is added may lend too' '
+	weir partition add more --queue batch -c 2 --overflow debug && weir partition list | tee list &&
+	grep "^more  *batch, then debug  *2 " list && test_expect_code 1 weir partition add odd --queue batch -c 2 --overflow nosuch 2>err &&
+	grep "overflow: there is no queue nosuch" err && weir partition remove more
+'
 test_expect_success 'a queue that is its own already, or is none, is refused with file, line and value' '
 	sed "s/^name = \"debug\"/&\noverflow = [\"debug\"]/" next >site.toml && test_expect_code 1 weir reload 2>err &&
 	grep "site.toml:.*.partition debug. overflow = ..debug..: the partition serves the queue debug as its own" err &&

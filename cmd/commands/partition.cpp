@@ -160,7 +160,8 @@ Exit run_partition_add(Context& context) {
     if (!set_size(context, table)) {
         return context.fail(Exit::usage, no_size);
     }
-    table.set("queues", option_list(args, "queue")).set("properties", option_list(args, "property"));
+    table.set("queues", option_list(args, "queue")).set("overflow", option_list(args, "overflow"));
+    table.set("properties", option_list(args, "property"));
     table.set("options", option_list(args, "scheduler-option"));
     for (const char* key : {"hosts", "scheduler", "idle-time"}) {
         if (args.has(key)) {
@@ -250,6 +251,7 @@ Command partition_add_command() {
     std::vector<Option> options = size_options();
     options.insert(options.end(),
                    {{"queue", 'q', "NAME", "a queue that it serves (default: its name); may be repeated"},
+                    {"overflow", 0, "NAME", "a queue whose jobs it runs while none of its own wait; may be repeated"},
                     {"scheduler", 0, "NAME", "easy, fcfs or the name of a module (default: easy; in Flux, Flux's own)"},
                     {"scheduler-option", 0, "K=V", "an argument of the scheduler; may be repeated"},
                     {"hosts", 0, "LIST", "only these hosts"},
