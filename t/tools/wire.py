@@ -16,6 +16,7 @@ import base64
 import json
 import os
 import re
+import select
 import socket
 import struct
 import subprocess
@@ -183,7 +184,8 @@ def submit(client, options):
 
 
 def until(client, topic, payload, condition, patience_s):
-    """Asks, and asks again after every job event, log line and count of jobs, which the broker streams."""
+    """Asks, and asks again after every job event, log line and count of jobs, which the broker streams. An answer between
+    two modules is no event: after a second without any it asks all the same."""
     answer = "nothing"
     client.sock.settimeout(patience_s)
     deadline = time.monotonic() + patience_s
@@ -193,8 +195,9 @@ def until(client, topic, payload, condition, patience_s):
     tag = client.start(topic, payload)
     has_news = False
     while time.monotonic() < deadline:
-        message = client.receive()
-        if message.aux2 != tag:
+        is_quiet = not select.select([client.sock], [], [], 1)[0]
+        message = None if is_quiet else client.receive()
+        if message is None or message.aux2 != tag:
             has_news = True
         else:
             answer, tag = message.text or os.strerror(message.aux1), None

@@ -82,7 +82,11 @@ void UplinkLink::on_attach(flux_future_t* f) {
         service_.sends().uplink().acknowledged(acked_in(payload));
         state_ = State::attached;
         was_attached_ = true;
-        last_reason_.clear();
+        if (!last_reason_.empty()) {
+            flux_log(h_, LOG_INFO, "the parent's job-priority is there: %zu usage records go to it",
+                     service_.sends().uplink().queue().unacknowledged());
+            last_reason_.clear();
+        }
         link_.proven();
     }
     service_.take_parent_factors(rows, is_complete);
