@@ -55,7 +55,8 @@ class SchedModule {
     void greet();
     void follow_job_manager();
     void on_journal(flux_future_t* f);
-    /// The job-manager does not answer: it is gone for now if it was there, else the module ends.
+    /// The job-manager does not answer. One that was greeted before is waited for: it is being loaded again. A module
+    /// that never reached one ends.
     void job_manager_failed(const flux::Failure& failure);
     void forget_job_manager();
 
