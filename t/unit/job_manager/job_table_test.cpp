@@ -95,6 +95,32 @@ TEST_CASE("table: a job that changes its queue is counted there, in its new stat
     CHECK(table.counts().states[2] == 1);
 }
 
+TEST_CASE("table: jobs in RUN or CLEANUP are found apart from those that wait or ended") {
+    JobTable table;
+    Life waiting(1), launched(2), dropped(3);
+    waiting.to_sched();
+    launched.to_run();
+    dropped.to_run();
+    put(table, waiting);
+    Job& job = put(table, launched);
+    put(table, dropped);
+    CHECK(table.running() == 2);
+    table.drop(3);
+    REQUIRE(table.running_jobs().size() == 1);
+    CHECK(table.running_jobs().at(2) == &job);
+    for (const char* name : {"exception", "free", "clean"}) {
+        const State before = job.state;
+        const char* context =
+            std::string(name) == "exception" ? R"({"type":"cancel","severity":0,"note":""})" : nullptr;
+        REQUIRE(transition(job, {1800000000000000, name, context == nullptr ? Json() : json(context)}));
+        table.count(job, before);
+        CHECK(table.running() == (job.state == State::inactive ? 0 : 1));
+    }
+    table.retire(job);
+    CHECK(table.running_jobs().empty());
+    CHECK(table.active_count() == 1);
+}
+
 TEST_CASE("ids: grow, also within a millisecond, also after a restart") {
     IdGenerator ids(0, 5000000);
     JobId last = 0;

@@ -290,7 +290,7 @@ Answer Alloc::hello(const Request& request) {
     if (!flux_msg_is_streaming(request.msg)) {
         return protocol_error("job-manager.sched-hello needs the streaming RPC flag");
     }
-    for (const auto& [id, job] : engine_.jobs().active_jobs()) {
+    for (const auto& [id, job] : engine_.jobs().running_jobs()) {
         if (!job->has_resources || job->alloc_bypass) {
             continue;
         }
@@ -327,7 +327,7 @@ Answer Alloc::query(const Request&) {
 
 Answer Alloc::resource_status(const Request&) {
     ResourceUnion sum;
-    for (const auto& [id, job] : engine_.jobs().active_jobs()) {
+    for (const auto& [id, job] : engine_.jobs().running_jobs()) {
         if (!job->r->tree || job->free_posted || job->alloc_bypass || !job->has_resources) {
             continue;
         }

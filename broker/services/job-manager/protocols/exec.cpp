@@ -52,7 +52,7 @@ void Exec::start(Job& job) {
 }
 
 void Exec::start_waiting() {
-    for (const auto& [id, job] : engine_.jobs().active_jobs()) {
+    for (const auto& [id, job] : engine_.jobs().running_jobs()) {
         if (job->state == State::run) {
             engine_.act(*job);
         }
@@ -64,7 +64,7 @@ Answer Exec::hello(const Request& request) {
     if (!service || service->empty()) {
         return protocol_error("service must name the execution service");
     }
-    for (const auto& [id, job] : engine_.jobs().active_jobs()) {
+    for (const auto& [id, job] : engine_.jobs().running_jobs()) {
         if (job->start_pending && is_online_ && service_ != *service) {
             return Error{std::errc::invalid_argument,
                          "jobs are running under " + service_ + "; it cannot be replaced now"};
@@ -92,9 +92,9 @@ void Exec::go_offline(const std::string& why) {
     flux_log(engine_.handle(), LOG_DEBUG, "start: stop due to %s", why.c_str());
     is_online_ = false;
     std::vector<Job*> lost;
-    for (const auto& [id, job] : engine_.jobs().active_jobs()) {
+    for (const auto& [id, job] : engine_.jobs().running_jobs()) {
         if (std::exchange(job->start_pending, false)) {
-            lost.push_back(job.get());
+            lost.push_back(job);
         }
     }
     for (Job* job : lost) {

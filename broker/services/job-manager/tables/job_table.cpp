@@ -21,6 +21,7 @@ void JobTable::drop(JobId id) {
     if (!at->second->facts.queue.empty()) {
         add_to(by_queue_[at->second->facts.queue], *at->second, at->second->state, -1);
     }
+    running_.erase(id);
     active_.erase(at);
 }
 
@@ -63,9 +64,14 @@ void JobTable::add_to(JobCounts& counts, const Job& job, State state, int by) co
     }
 }
 
-void JobTable::count(const Job& job, State before) {
+void JobTable::count(Job& job, State before) {
     if (job.state == before) {
         return;
+    }
+    if (is_in(job.state, mask_running)) {
+        running_.emplace(job.id, &job);
+    } else if (is_in(before, mask_running)) {
+        running_.erase(job.id);
     }
     add_to(all_, job, before, -1);
     add_to(all_, job, job.state, 1);

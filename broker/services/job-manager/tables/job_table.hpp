@@ -33,13 +33,15 @@ class JobTable {
     /// Active or inactive.
     Job* find(JobId id) const;
     const Active& active_jobs() const { return active_; }
+    /// The active jobs in RUN or CLEANUP: all that hold resources.
+    const std::map<JobId, Job*>& running_jobs() const { return running_; }
     std::size_t active_count() const { return active_.size(); }
     std::size_t inactive_count() const { return inactive_.size(); }
     /// Inactive jobs, oldest first.
     const std::deque<Job*>& inactive_jobs() const { return order_; }
 
-    /// Follows a change of the job's state in the counts. `before` is the state it left.
-    void count(const Job& job, State before);
+    /// Follows a change of the active job's state. `before` is the state it left. O(1), O(log n) at the ends of a run.
+    void count(Job& job, State before);
     /// An active job became inactive: moves it, drops what only active jobs need (trees).
     void retire(Job& job);
     /// How many of the oldest inactive jobs exceed a limit at time `now_us`. Negative limits mean no limit.
@@ -50,7 +52,7 @@ class JobTable {
 
     JobId max_id() const { return max_id_; }
     void raise_max_id(JobId id) { max_id_ = std::max(max_id_, id); }
-    int running() const { return all_.states[4] + all_.states[5]; }
+    int running() const { return static_cast<int>(running_.size()); }
     const JobCounts& counts() const { return all_; }
     const std::map<std::string, JobCounts>& counts_by_queue() const { return by_queue_; }
     /// A configured queue is listed in the statistics before its first job.
@@ -63,6 +65,7 @@ class JobTable {
     std::unique_ptr<Job> forget(std::unordered_map<JobId, std::unique_ptr<Job>>::iterator at);
 
     Active active_;
+    std::map<JobId, Job*> running_;
     std::unordered_map<JobId, std::unique_ptr<Job>> inactive_;
     std::deque<Job*> order_;
     JobCounts all_;
