@@ -54,6 +54,11 @@ void Manager::restore(jm::RestoredJobs restored) {
     for (Job* job : order.others) {
         resume(*job);
     }
+    for (const jm::JobId id : order.eligible) {
+        if (Job* job = jobs_.active(id); job != nullptr && jm::is_eligible(*job)) {
+            resume(*job);
+        }
+    }
 }
 
 void Manager::resume(Job& job) {

@@ -45,8 +45,8 @@ TEST_CASE("restart: active and ended jobs are taken up, one without an answer to
     CHECK(table.running() == 1);
 }
 
-TEST_CASE("restart: jobs with resources go on first; those without a process are idle") {
-    Life pending(1), launched(2), held(3), cleaning(4), later(5);
+TEST_CASE("restart: jobs with resources go on first; those without a process are idle; eligible ones are last") {
+    Life pending(1), launched(2), held(3), cleaning(4), later(5), dependent(6);
     pending.to_sched();
     launched.to_run();
     held.to_sched();
@@ -54,10 +54,14 @@ TEST_CASE("restart: jobs with resources go on first; those without a process are
     cleaning.to_run();
     (void)cleaning.post("finish", "{\"status\":0}");
     later.to_sched();
-    const RestartOrder order = restart_order({&pending.job, &launched.job, &held.job, &cleaning.job, &later.job});
+    (void)dependent.post("submit", R"({"userid":7,"urgency":16,"flags":0,"version":1})");
+    (void)dependent.post("validate");
+    const RestartOrder order =
+        restart_order({&pending.job, &launched.job, &held.job, &cleaning.job, &later.job, &dependent.job});
     CHECK(ids_of(order.left) == std::vector<JobId>{2, 3, 4});
     CHECK(order.idle == std::vector<JobId>{3, 4});
-    CHECK(ids_of(order.others) == std::vector<JobId>{1, 5});
+    CHECK(ids_of(order.others) == std::vector<JobId>{6});
+    CHECK(order.eligible == std::vector<JobId>{1, 5});
 }
 
 TEST_CASE("restart: the event of an idle job says how long the broker was not there") {

@@ -332,7 +332,9 @@ bool Engine::take_over(const flux_msg_t& msg) {
 }
 
 void Engine::flush() {
-    alloc_->send_requests();
+    if (eligible_.empty()) {
+        alloc_->send_requests();
+    }
     if (!write_journal()) {
         outbox_.send_answers_to_queries();
         return;

@@ -6,6 +6,7 @@
 #pragma once
 #include <flux/core.h>
 
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -69,6 +70,9 @@ class Engine {
     Status reprioritize(Job& job, std::int64_t priority, bool one_shot);
     Status reprioritize_all();
 
+    /// Lets the next of the old broker's eligible jobs go on, a slice of them: a deep queue keeps nobody waiting for an
+    /// answer. Nothing goes to the scheduler before the last: a better job may be behind.
+    void resume_slice();
     /// Disk, then messages. Runs before the reactor sleeps. While the disk accepts no writes, no message is sent that
     /// reports or causes what is not written; queries are answered (Outbox).
     void flush();
@@ -144,7 +148,9 @@ class Engine {
     std::unique_ptr<Submit> submit_;
     std::unique_ptr<Control> control_;
     std::unique_ptr<Admin> admin_;
+    std::deque<JobId> eligible_;  // jobs of the old broker that have not gone on
     flux_watcher_t* prepare_ = nullptr;
+    flux_watcher_t* idle_ = nullptr;  // active while there are such jobs
     flux_watcher_t* retry_ = nullptr;
 };
 

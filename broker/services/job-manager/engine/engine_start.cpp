@@ -30,6 +30,9 @@
 namespace weir::broker::jobs {
 namespace {
 
+/// Eligible jobs that go on in one iteration of the reactor; a few milliseconds.
+constexpr std::size_t resumed_at_once = 500;
+
 Error system_error(const std::string& what) {
     const int errnum = errno;
     return Error{static_cast<std::errc>(errnum), what + ": " + std::strerror(errnum)};
@@ -37,6 +40,7 @@ Error system_error(const std::string& what) {
 
 void on_prepare(flux_reactor_t*, flux_watcher_t*, int, void* arg) noexcept {
     try {
+        static_cast<Engine*>(arg)->resume_slice();
         static_cast<Engine*>(arg)->flush();
     } catch (const std::exception& error) {
         flux_log(static_cast<Engine*>(arg)->handle(), LOG_ERR, "job-manager: %s", error.what());
@@ -46,7 +50,7 @@ void on_prepare(flux_reactor_t*, flux_watcher_t*, int, void* arg) noexcept {
 /// Schedulers look for the R of running jobs in the KVS when they start (RFC 27); a fresh KVS has lost it.
 void put_resources_back(flux_t* h, const JobTable& jobs) {
     Json ops = Json::array();
-    for (const auto& [id, job] : jobs.active_jobs()) {
+    for (const auto& [id, job] : jobs.running_jobs()) {
         char key[64];
         if (!job->has_resources || job->r->text.empty() || flux_job_kvs_key(key, sizeof key, id, "R") < 0) {
             continue;
@@ -81,6 +85,7 @@ Engine::Engine(flux_t* h)
 
 Engine::~Engine() {
     flux_watcher_destroy(prepare_);
+    flux_watcher_destroy(idle_);
     flux_watcher_destroy(retry_);
 }
 
@@ -172,7 +177,8 @@ Status Engine::register_services() {
 Status Engine::watch_reactor() {
     prepare_ = flux_prepare_watcher_create(flux_get_reactor(h_), on_prepare, this);
     retry_ = flux_timer_watcher_create(flux_get_reactor(h_), 1., 0., on_retry, this);
-    if (!prepare_ || !retry_) {
+    idle_ = flux_idle_watcher_create(flux_get_reactor(h_), nullptr, nullptr);
+    if (!prepare_ || !retry_ || !idle_) {
         return system_error("cannot watch the reactor");
     }
     const char* scale = flux_attr_get(h_, "clock.scale");
@@ -210,6 +216,11 @@ Status Engine::restore(RestoredJobs restored) {
     for (Job* job : order.others) {
         resume(*job);
     }
+    if (!order.eligible.empty()) {
+        eligible_.assign(order.eligible.begin(), order.eligible.end());
+        flux_watcher_start(idle_);
+        resume_slice();
+    }
     if (jobs_.active_count() + jobs_.inactive_count() > 0) {
         flux_log(h_, LOG_INFO, "restored %zu active and %zu inactive jobs", active.size(), jobs_.inactive_count());
     }
@@ -229,6 +240,22 @@ void Engine::settle(const RestartOrder& order, std::int64_t seen_us) {
         if (job != nullptr && job->has_resources) {
             (void)post_at(*job, down_event(seen_us, next_time_us()), false);
         }
+    }
+}
+
+void Engine::resume_slice() {
+    if (eligible_.empty()) {
+        return;
+    }
+    for (std::size_t n = 0; n < resumed_at_once && !eligible_.empty(); ++n) {
+        Job* job = jobs_.active(eligible_.front());
+        eligible_.pop_front();
+        if (job != nullptr && is_eligible(*job)) {  // others were cancelled meanwhile
+            resume(*job);
+        }
+    }
+    if (eligible_.empty()) {
+        flux_watcher_stop(idle_);
     }
 }
 

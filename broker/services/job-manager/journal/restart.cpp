@@ -30,6 +30,10 @@ std::vector<Job*> take_up(JobTable& jobs, RestoredJobs& restored) {
 RestartOrder restart_order(const std::vector<Job*>& active) {
     RestartOrder order;
     for (Job* job : active) {
+        if (is_eligible(*job)) {
+            order.eligible.push_back(job->id);
+            continue;
+        }
         if (!is_in(job->state, mask_running)) {
             order.others.push_back(job);
             continue;

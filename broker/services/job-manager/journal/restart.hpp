@@ -16,11 +16,17 @@ std::vector<Job*> take_up(JobTable& jobs, RestoredJobs& restored);
 
 /// The active jobs as they go on: first what the old broker left with resources, then all others.
 struct RestartOrder {
-    std::vector<Job*> left;    ///< in RUN or CLEANUP
-    std::vector<JobId> idle;   ///< of those: they had no process that could use the resources until now
-    std::vector<Job*> others;  ///< to go on when the events of the time without a broker are posted
+    std::vector<Job*> left;       ///< in RUN or CLEANUP
+    std::vector<JobId> idle;      ///< of those: they had no process that could use the resources until now
+    std::vector<Job*> others;     ///< in DEPEND: to go on when the events of the time without a broker are posted
+    std::vector<JobId> eligible;  ///< in PRIORITY or SCHED: to go on after those, some at a time
 };
 RestartOrder restart_order(const std::vector<Job*>& active);
+
+/// Whether the job has no dependency left and no resources yet.
+inline bool is_eligible(const Job& job) {
+    return is_in(job.state, bit(State::priority) | bit(State::sched));
+}
 
 /// Whether the old broker had asked for the job's processes.
 inline bool had_process(const Job& job) {
