@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-3.0-only
 test_description='a job-manager reloaded under sched-weir-easy in a stock Flux: the scheduler greets the new one by itself
 
@@ -6,28 +6,8 @@ The DSOs are the ones that the embedded broker loads. Skipped where there is no 
 
 . "${SHARNESS_SH:-/usr/share/sharness/sharness.sh}"
 
-FLUX=${WEIR_FLUX:-$(command -v flux || test ! -x /opt/flux/bin/flux || echo /opt/flux/bin/flux)}
-MODULES=${WEIR_BUILD_DIR:-$SHARNESS_TEST_DIRECTORY/../build/dev}/lib/flux/modules
-if test -z "$FLUX"; then
-	skip_all='no flux command here (set WEIR_FLUX): the modules were not tried in a stock Flux'
-	test_done
-fi
-test -f "$MODULES/sched-weir-easy.so" || { skip_all="sched-weir-easy.so is not built in $MODULES"; test_done; }
-# One instance for the whole script: run it again inside.
-if test -z "$WEIR_T3006_INSIDE"; then
-	export WEIR_T3006_INSIDE=1
-	export PATH="$(dirname "$FLUX"):$PATH"
-	cat >config.toml <<-EOF &&
-	[resource]
-	noverify = true
-	[[resource.config]]
-	hosts = "fake0"
-	cores = "0-3"
-	EOF
-	config=$(pwd)/config.toml && cd "$SHARNESS_TEST_DIRECTORY" &&
-	exec env -u FLUX_URI "$FLUX" start --test-size=1 --test-hosts=fake0 -c "$config" \
-		sh "$SHARNESS_TEST_DIRECTORY/$(basename "$SHARNESS_TEST_FILE")" "$@"
-fi
+run_under_flux "$SHARNESS_TEST_SRCDIR/sched-conf/fake-host.toml" --test-hosts=fake0
+MODULES=$WEIR_BUILD_DIR/lib/flux/modules
 
 # at ID EVENT: the time of a job's event, which is waited for
 at() {

@@ -17,8 +17,8 @@ find_flux() {
 	return 1
 }
 
-# Runs this test inside one stock instance of one broker, with the configuration in $1 (a TOML file); the whole test
-# is skipped, visibly, where there is no Flux.
+# run_under_flux CONFIG [OPTION...]: runs this test inside one stock instance of one broker, with the configuration
+# (a TOML file) and further options of `flux start`; the whole test is skipped, visibly, where there is no Flux.
 run_under_flux() {
 	if test -n "$WEIR_UNDER_FLUX"; then
 		return 0
@@ -32,8 +32,10 @@ run_under_flux() {
 	cd "$SHARNESS_TEST_SRCDIR" || exit 1
 	test "$debug" = t || rm -rf "$SHARNESS_TRASH_DIRECTORY"
 	export PATH
-	WEIR_UNDER_FLUX=$1 exec env -u SHARNESS_TEST_SRCDIR -u SHARNESS_TEST_DIRECTORY \
-		flux start --test-size=1 --setattr=broker.module-nopanic=1 "--config-path=$1" bash "$0" ${WEIR_TEST_FLAGS}
+	flux_config=$1 && shift
+	WEIR_UNDER_FLUX=$flux_config exec env -u FLUX_URI -u SHARNESS_TEST_SRCDIR -u SHARNESS_TEST_DIRECTORY \
+		flux start --test-size=1 --setattr=broker.module-nopanic=1 "--config-path=$flux_config" "$@" \
+		bash "$0" ${WEIR_TEST_FLAGS}
 }
 
 # rpc TOPIC [JSON]: the answer as one line of JSON, or "error N: text" and status 1.
