@@ -30,4 +30,27 @@ Result<SimJob> sim_job(const SwfJob& job) {
                   number(job.partition, std::uint16_t{})};
 }
 
+Error about(const SimJob& job, const std::string& what) {
+    return Error{std::errc::invalid_argument, "job " + std::to_string(job.number) + " " + what};
+}
+
+Status replayable(const SimJob& job, Instant previous, std::uint64_t cores) {
+    if (job.cores == 0) {
+        return about(job, "asks for no cores");
+    }
+    if (job.cores > cores) {
+        return about(job, "wants " + std::to_string(job.cores) + " cores; the machine has " + std::to_string(cores));
+    }
+    if (job.run < Duration{} || job.limit < Duration{}) {
+        return about(job, "has a negative run time or time limit");
+    }
+    if (job.submit < previous) {
+        return about(job, "was submitted before the job that precedes it");
+    }
+    if (job.run > never - job.submit) {
+        return about(job, "would end after the end of time");
+    }
+    return Done{};
+}
+
 }  // namespace weir

@@ -2,6 +2,7 @@
 // Owns: a job of a replay before it runs, and its outcome. Must not know the format of a log, nor how results are used.
 #pragma once
 #include <cstdint>
+#include <string>
 
 #include "libfairshare/base/result.hpp"
 #include "libsched/job.hpp"
@@ -25,6 +26,12 @@ struct SimJob {
 /// From a log line. A job that requests no time has no limit. Error names the job when it cannot be replayed (no
 /// processors, negative times).
 Result<SimJob> sim_job(const SwfJob& job);
+
+/// An error that names the job: "job 7 " and what is wrong with it.
+Error about(const SimJob& job, const std::string& what);
+/// Whether a machine of `cores` cores can replay it behind a job that was submitted at `previous`. Errors, each naming
+/// the job: larger than the machine, no cores, a negative time, an earlier submission, an end that no number holds.
+Status replayable(const SimJob& job, Instant previous, std::uint64_t cores);
 
 /// A job that has run, or that was cut off by the end of a replay.
 struct Outcome {
