@@ -34,6 +34,7 @@ LAYERS = {
     "modules/job-priority": {FLUX, "modules/common", "libfairshare", "libfairshare/toml", "libsched", "libsched/config",
                              "libsched/order", JSON, TEXT},
     "modules/job-route": {FLUX, "modules/common", JSON},
+    "modules/replay": {"libsched/sim", "modules/job-route"},
     "modules/world": {"broker/core", "broker/services/job-manager", "libsched", "libsched/json", "libsched/sim",
                       "modules/job-priority", "modules/job-route", JSON},
     "cmd": {FLUX, "broker/api", "libfairshare", "libfairshare/toml", "libsched", "libsched/config", "libsched/json",

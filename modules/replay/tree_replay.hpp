@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: replaying a workload over a parent instance and its partitions in simulated time: the production RouteTable and
+// ChildLink between the production order of the queue and the production policies, one pass a partition. Must not know
+// files, metrics or how priorities are computed. Source: doc/adr/0303.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "libsched/sim/simulate.hpp"
+#include "modules/job-route/hand_down.hpp"
+
+namespace weir {
+
+/// A child instance with its own queue, cores and scheduler. It is there from the beginning to the end.
+struct SimPartition {
+    std::string name;
+    std::int64_t cores = 1;             ///< >= 1
+    std::vector<std::string> queues;    ///< whose jobs it runs, at least one
+    std::vector<std::string> overflow;  ///< whose jobs it runs while none of its own waits for its cores
+    Policy scheduler = Easy{};
+};
+
+struct SimTree {
+    std::vector<SimPartition> partitions;  ///< at least one
+    /// Jobs that a partition gets beyond those for which it has room; >= 1.
+    std::int64_t hand_down = route::HandDown::depth_default;
+    Duration link_delay{};       ///< of a message between parent and partition, either way; >= 0
+    Duration report_interval{};  ///< a partition reports at multiples of it; 0: whenever the last report is answered
+    std::function<std::string(const SimJob&)> queue_of;
+};
+
+/// What is called while a tree is replayed.
+struct SimTreeHooks {
+    SimHooks common;
+    /// A job that no partition of its queue can hold, and why: "wants 8 cores; the largest partition of queue batch has
+    /// 4". It does not run, and counts as a place in the log.
+    std::function<void(const SimJob& job, const std::string& why)> refused;
+};
+
+/// As simulate(), over a tree. At each instant with an event: first all terminations, then all submissions, then the
+/// priorities, then messages until none is due, then one pass in each partition; what a pass leads to at the same
+/// instant follows. `partition` of an outcome's job is 1 + the place in `tree` of the partition that ran it. The order
+/// of the queue is the parent's; it hears of starts and ends when the parent does. With one partition, no delay and a
+/// depth that holds all waiting jobs the starts are those of simulate(). Memory grows with the jobs in the system.
+/// Deterministic. Errors: as simulate(), but for jobs that are too large.
+Result<SimCounters> simulate_tree(const SimTree& tree, const JobSource& source, const OutcomeSink& sink,
+                                  const SimTreeHooks& hooks = {});
+
+}  // namespace weir
