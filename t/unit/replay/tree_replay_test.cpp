@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// A log over a parent and its partitions: against the single pool, against schedules worked out by hand, and what must
+// hold of any.
+#include "modules/replay/tree_replay.hpp"
+
+#include <rapidcheck/catch.h>
+
+#include <algorithm>
+#include <map>
+
+#include "libsched/sim/priority_order.hpp"
+#include "t/unit/libsched/workload.hpp"
+#include "t/unit/replay/trees.hpp"
+
+using namespace weir;
+using test::at;
+using test::secs;
+
+namespace {
+
+SimJob job(std::int64_t number, std::int64_t submit, std::int64_t run, std::uint32_t cores) {
+    SimJob one;
+    one.number = number;
+    one.submit = at(submit);
+    one.run = one.limit = secs(run);
+    one.cores = cores;
+    return one;
+}
+
+std::vector<std::int64_t> seconds_of(const std::vector<Instant>& starts) {
+    std::vector<std::int64_t> seconds;
+    for (const Instant start : starts) {
+        seconds.push_back(start == never ? -1 : start.time_since_epoch().count() / 1'000'000);
+    }
+    return seconds;
+}
+
+/// The same jobs by up to four users.
+std::vector<SimJob> by_users(std::vector<SimJob> jobs) {
+    for (std::size_t i = 0; i < jobs.size(); i++) {
+        jobs[i].user = 1 + static_cast<std::uint32_t>(i * i % 7 % 4);
+    }
+    return jobs;
+}
+
+const std::vector<std::string> policies = {"fcfs",   "first-fit",    "easy",           "easy-sjf",
+                                           "hybrid", "conservative", "conservative-fw"};
+
+}  // namespace
+
+// Mutant: modules/replay/tree_replay.cpp: std::tuple(a.at, a.start, a.id) > std::tuple(b.at, b.start, b.id) =>
+// std::tuple(a.at, a.id) > std::tuple(b.at, b.id)
+TEST_CASE("tree: one partition of the whole machine starts every job when one pool does, under every policy") {
+    rc::prop("one partition, no delay, no bound of depth", [] {
+        const int cores = *rc::gen::inRange(1, 9);
+        const auto jobs = *test::workloads(cores);
+        const Policy policy = *policy_named(*rc::gen::elementOf(policies));
+        const auto result = test::replay_tree(test::tree_of({cores}, policy), jobs);
+        RC_ASSERT(test::tree_starts(result, jobs.size()) == *simulate(jobs, cores, policy));
+    });
+}
+
+// Mutant: modules/replay/child.cpp: static_cast<std::uint32_t>(order.priority) => 1U
+// Mutant: modules/replay/parent.cpp: order_->ended(entry.job, JobId{entry.slot}, now); => {}
+// Mutant: modules/replay/tree_replay.cpp: if (parent_.wants_order() || wake_ == now) { => if (parent_.wants_order()) {
+TEST_CASE("tree: the same under an order by fair share and age") {
+    rc::prop("one partition under multifactor", [] {
+        const int cores = *rc::gen::inRange(1, 9);
+        const auto jobs = by_users(*test::workloads(cores));
+        PolicySettings settings;
+        settings.policy = PolicyKind::multifactor;
+        settings.half_life = secs(60);
+        settings.update_interval = secs(*rc::gen::elementOf(std::vector<int>{0, 7}));
+        settings.weights.wait = *rc::gen::elementOf(std::vector<int>{0, 50});
+        settings.weights.fairshare = 1000;
+        const auto order = [&] { return *make_priority_order(settings, cores, LogShares::of_users()); };
+        const auto one = order();
+        const auto result = test::replay_tree(test::tree_of({cores}), jobs, one.get());
+        const auto other = order();
+        std::vector<Instant> expected(jobs.size(), never);
+        std::size_t next = 0;
+        const JobSource source = [&]() -> Result<std::optional<SimJob>> {
+            return next < jobs.size() ? std::optional(jobs[next++]) : std::nullopt;
+        };
+        RC_ASSERT(simulate(cores, Easy{}, source, [&](const Outcome& o) { expected[o.place] = o.start; },
+                           {.order = other.get()})
+                      .has_value());
+        RC_ASSERT(test::tree_starts(result, jobs.size()) == expected);
+    });
+}
+
+TEST_CASE("tree: FCFS needs to know no more than the next job, so any depth gives its starts") {
+    rc::prop("one partition under FCFS", [] {
+        const int cores = *rc::gen::inRange(1, 9);
+        const auto jobs = *test::workloads(cores);
+        const auto result = test::replay_tree(test::tree_of({cores}, Fcfs{}, *rc::gen::inRange(1, 4)), jobs);
+        RC_ASSERT(test::tree_starts(result, jobs.size()) == *simulate(jobs, cores, Fcfs{}));
+    });
+}
+
+// Mutant: modules/replay/child.cpp: if (copy.allocated == never) { => if (copy.allocated != never) {
+// Mutant: modules/replay/tree_replay.cpp: static_cast<std::uint16_t>(partition + 1) => static_cast<std::uint16_t>(1)
+TEST_CASE("tree: every job that a partition can hold runs once, on cores that are free, after it was submitted") {
+    rc::prop("random trees", [] {
+        SimTree tree;
+        const std::vector<std::string> queues = {"1", "2"};
+        for (int i = 0, count = *rc::gen::inRange(1, 5); i < count; i++) {
+            const std::size_t own = *rc::gen::inRange<std::size_t>(0, 2);
+            const bool lends = *rc::gen::arbitrary<bool>();
+            const std::vector<std::string> overflow = lends ? std::vector{queues[1 - own]} : std::vector<std::string>{};
+            tree.partitions.push_back(
+                {"p", *rc::gen::inRange(1, 7), {queues[own]}, overflow, *policy_named(*rc::gen::elementOf(policies))});
+        }
+        tree.hand_down = *rc::gen::elementOf(std::vector<int>{1, 2, 32});
+        tree.link_delay = Duration{*rc::gen::elementOf(std::vector<int>{0, 1'000, 1'500'000})};
+        tree.report_interval = secs(*rc::gen::elementOf(std::vector<int>{0, 0, 5}));
+        tree.queue_of = [](const SimJob& one) { return std::to_string(one.number % 2 + 1); };
+        const auto jobs = *test::workloads(7);
+        const auto result = test::replay_tree(tree, jobs);
+        const auto again = test::replay_tree(tree, jobs);
+        RC_ASSERT(test::tree_starts(result, jobs.size()) == test::tree_starts(again, jobs.size()));
+        RC_ASSERT(result.outcomes.size() + result.refused.size() == jobs.size());
+        RC_ASSERT(result.counters.started == result.counters.ended);
+        std::vector<std::map<Instant, std::int64_t>> changes(tree.partitions.size());
+        for (const Outcome& outcome : result.outcomes) {
+            RC_ASSERT(outcome.start >= outcome.job.submit + 3 * tree.link_delay);
+            RC_ASSERT(outcome.job.cores == jobs[outcome.place].cores);
+            auto& mine = changes.at(outcome.job.partition - 1U);
+            mine[outcome.start] += outcome.job.cores;
+            mine[outcome.end()] -= outcome.job.cores;
+        }
+        for (std::size_t i = 0; i < changes.size(); i++) {
+            std::int64_t held = 0;
+            for (const auto& [when, change] : changes[i]) {
+                held += change;
+                RC_ASSERT(held <= tree.partitions[i].cores);
+            }
+            RC_ASSERT(held == 0);
+        }
+    });
+}
+
+TEST_CASE("tree: two partitions, by hand") {
+    // Eight cores in one pool would start all but job 4 at once. Two partitions of four: jobs 1 and 2 (three cores
+    // each) take one each, job 3 (two cores) has no room in either, though two cores are free.
+    const std::vector<SimJob> jobs = {job(1, 0, 100, 3), job(2, 0, 60, 3), job(3, 1, 10, 2), job(4, 2, 10, 4)};
+    const auto result = test::replay_tree(test::tree_of({4, 4}), jobs);
+    CHECK(seconds_of(test::tree_starts(result, 4)) == std::vector<std::int64_t>{0, 0, 60, 70});
+    CHECK(result.outcomes.at(2).job.partition == 2);
+}
+
+// Mutant: modules/replay/tree_replay.cpp: message.at = counters_.now + tree_.link_delay; => message.at = counters_.now;
+TEST_CASE("tree: a link takes its time five times before a job starts, since one report is under way at a time") {
+    SimTree tree = test::tree_of({4});
+    tree.link_delay = secs(2);
+    // Job 1 is there at 2, which is reported. That it has cores is reported when the answer is there, at 6, and known
+    // at 8; at 10 it may begin. When it ends at 20, job 2 gets its cores, and the same follows.
+    const auto result = test::replay_tree(tree, {job(1, 0, 10, 4), job(2, 1, 10, 4)});
+    CHECK(seconds_of(test::tree_starts(result, 2)) == std::vector<std::int64_t>{10, 28});
+}
+
+TEST_CASE("tree: a partition that reports every ten seconds lets jobs wait for that") {
+    SimTree tree = test::tree_of({4});
+    tree.report_interval = secs(10);
+    const auto result = test::replay_tree(tree, {job(1, 1, 5, 4), job(2, 20, 5, 4)});
+    CHECK(seconds_of(test::tree_starts(result, 2)) == std::vector<std::int64_t>{10, 20});
+}
+
+TEST_CASE("tree: what no partition of its queue can hold is refused and named, and the others run") {
+    SimTree tree = test::tree_of({4, 2});
+    tree.partitions[1].queues = {"small"};
+    tree.queue_of = [](const SimJob& one) { return one.queue == 0 ? "all" : one.queue == 1 ? "small" : "none"; };
+    std::vector<SimJob> jobs = {job(1, 0, 10, 5), job(2, 0, 10, 3), job(3, 0, 10, 4), job(4, 0, 10, 1)};
+    jobs[1].queue = 1;
+    jobs[3].queue = 2;
+    const auto result = test::replay_tree(tree, jobs);
+    CHECK(result.refused == std::vector<std::string>{"job 1 wants 5 cores; the largest partition of queue all has 4",
+                                                     "job 2 wants 3 cores; the largest partition of queue small has 2",
+                                                     "job 4 is of queue none, which no partition serves"});
+    CHECK(seconds_of(test::tree_starts(result, 4)) == std::vector<std::int64_t>{-1, -1, 0, -1});
+}
+
+// Mutant: modules/replay/parent.cpp: overflow.emplace(host_of(i), tree.partitions[i].overflow); =>
+// overflow.emplace(host_of(i), std::vector<std::string>{});
+TEST_CASE("tree: a partition runs the jobs of another queue while none of its own waits") {
+    SimTree tree = test::tree_of({4, 4});
+    tree.partitions[1].queues = {"other"};
+    tree.partitions[1].overflow = {"all"};
+    tree.queue_of = [](const SimJob& one) { return one.queue == 0 ? "all" : "other"; };
+    std::vector<SimJob> jobs = {job(1, 0, 100, 4), job(2, 1, 50, 4), job(3, 2, 10, 4)};
+    jobs[2].queue = 1;
+    const auto result = test::replay_tree(tree, jobs);
+    CHECK(seconds_of(test::tree_starts(result, 3)) == std::vector<std::int64_t>{0, 1, 51});
+    CHECK(result.outcomes.at(1).job.partition == 2);
+}
+
+TEST_CASE("tree: a job that backfill leaves behind goes to the partition that has room") {
+    // Both jobs 1 and 2 run. Job 3 wants all of a partition and job 4, which fits the one core beside job 1, would
+    // delay it there. At 20 job 2 ends. Job 3 takes that partition, and job 4 starts, since nothing is reserved any
+    // more.
+    const std::vector<SimJob> jobs = {job(1, 0, 100, 3), job(2, 0, 20, 4), job(3, 1, 10, 4), job(4, 2, 500, 1)};
+    const auto result = test::replay_tree(test::tree_of({4, 4}), jobs);
+    const auto starts = seconds_of(test::tree_starts(result, 4));
+    CHECK(starts[2] == 20);
+    CHECK(starts[3] <= 20);
+}
+
+TEST_CASE("tree: a replay can be watched and stopped") {
+    SimControl control;
+    control.every = 1;
+    control.progress = [](const SimCounters& counters) { return counters.started < 1; };
+    SimTreeHooks hooks;
+    hooks.common.control = &control;
+    std::size_t next = 0;
+    std::vector<Outcome> outcomes;
+    const JobSource source = [&]() -> Result<std::optional<SimJob>> {
+        return next < 5 ? std::optional(job(static_cast<std::int64_t>(++next), 10, 10, 4)) : std::nullopt;
+    };
+    const SimTree tree = test::tree_of({4});
+    const auto done = simulate_tree(
+        tree, source, [&](const Outcome& o) { outcomes.push_back(o); }, hooks);
+    REQUIRE(done.has_value());
+    CHECK(done->interrupted);
+    CHECK(outcomes.size() == 1);
+    next = 0;
+    const auto backwards = simulate_tree(
+        tree,
+        [&]() -> Result<std::optional<SimJob>> {
+            return std::optional(job(1, 9 - static_cast<std::int64_t>(next++), 1, 1));
+        },
+        [](const Outcome&) {});
+    REQUIRE_FALSE(backwards.has_value());
+    CHECK(backwards.error().message == "job 1 was submitted before the job that precedes it");
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Replays over a tree for tests: jobs in, outcomes in the order in which they started out.
+#pragma once
+#include <catch2/catch.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "modules/replay/tree_replay.hpp"
+
+namespace weir::test {
+
+inline constexpr std::int64_t unlimited = 100'000;  ///< the greatest depth that a configuration can have
+
+/// Partitions of these cores under one policy, all of the queue "all".
+inline SimTree tree_of(const std::vector<std::int64_t>& cores, const Policy& policy = Easy{},
+                       std::int64_t depth = unlimited) {
+    SimTree tree;
+    for (std::size_t i = 0; i < cores.size(); i++) {
+        tree.partitions.push_back({"p" + std::to_string(i + 1), cores[i], {"all"}, {}, policy});
+    }
+    tree.hand_down = depth;
+    tree.queue_of = [](const SimJob&) { return std::string("all"); };
+    return tree;
+}
+
+struct TreeResult {
+    std::vector<Outcome> outcomes;
+    std::vector<std::string> refused;
+    SimCounters counters;
+};
+
+inline TreeResult replay_tree(const SimTree& tree, const std::vector<SimJob>& jobs, QueueOrder* order = nullptr) {
+    TreeResult result;
+    std::size_t next = 0;
+    const JobSource source = [&]() -> Result<std::optional<SimJob>> {
+        return next < jobs.size() ? std::optional(jobs[next++]) : std::nullopt;
+    };
+    SimTreeHooks hooks;
+    hooks.common.order = order;
+    hooks.refused = [&](const SimJob& job, const std::string& why) {
+        result.refused.push_back("job " + std::to_string(job.number) + " " + why);
+    };
+    const auto done = simulate_tree(
+        tree, source, [&](const Outcome& outcome) { result.outcomes.push_back(outcome); }, hooks);
+    REQUIRE(done.has_value());
+    result.counters = *done;
+    return result;
+}
+
+/// By place in the log; `never`: it did not start.
+inline std::vector<Instant> tree_starts(const TreeResult& result, std::size_t jobs) {
+    std::vector<Instant> starts(jobs, never);
+    for (const Outcome& outcome : result.outcomes) {
+        starts.at(outcome.place) = outcome.start;
+    }
+    return starts;
+}
+
+}  // namespace weir::test
