@@ -159,10 +159,10 @@ class TreeReplay {
     void submit(const SimJob& job) {
         last_submit_ = job.submit;
         const std::uint64_t place = counters_.submitted++;
-        if (const std::string why = refusal(job); !why.empty()) {
+        if (const auto why = refusal(job)) {
             refused_++;
             if (hooks_.refused) {
-                hooks_.refused(job, why);
+                hooks_.refused(job, *why);
             }
             return;
         }
@@ -170,8 +170,8 @@ class TreeReplay {
         counters_.in_system_max = std::max(counters_.in_system_max, counters_.submitted - refused_ - parent_.ended());
     }
 
-    /// Why no partition can hold it; empty: one can.
-    std::string refusal(const SimJob& job) const {
+    /// Nothing: a partition can hold it.
+    std::optional<Refusal> refusal(const SimJob& job) const {
         const std::string queue = tree_.queue_of(job);
         std::int64_t most = 0;
         for (const SimPartition& partition : tree_.partitions) {
@@ -181,11 +181,14 @@ class TreeReplay {
             most = has(partition.queues) || has(partition.overflow) ? std::max(most, partition.cores) : most;
         }
         if (most == 0) {
-            return "is of queue " + queue + ", which no partition serves";
+            return Refusal{"of a queue that no partition serves", "is of queue " + queue};
         }
-        return job.cores <= most ? ""
-                                 : "wants " + std::to_string(job.cores) + " cores; the largest partition of queue " +
-                                       queue + " has " + std::to_string(most);
+        if (job.cores <= most) {
+            return std::nullopt;
+        }
+        return Refusal{"larger than every partition of its queue", "wants " + std::to_string(job.cores) +
+                                                                       " cores; the largest partition of queue " +
+                                                                       queue + " has " + std::to_string(most)};
     }
 
     // ---- messages ----

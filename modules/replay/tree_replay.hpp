@@ -31,12 +31,17 @@ struct SimTree {
     std::function<std::string(const SimJob&)> queue_of;
 };
 
+/// Why no partition can hold a job.
+struct Refusal {
+    std::string kind;  ///< "larger than every partition of its queue"; holds no values of the job
+    std::string why;   ///< "wants 8 cores; the largest partition of queue batch has 4"
+};
+
 /// What is called while a tree is replayed.
 struct SimTreeHooks {
     SimHooks common;
-    /// A job that no partition of its queue can hold, and why: "wants 8 cores; the largest partition of queue batch has
-    /// 4". It does not run, and counts as a place in the log.
-    std::function<void(const SimJob& job, const std::string& why)> refused;
+    /// A job that does not run. It counts as a place in the log.
+    std::function<void(const SimJob& job, const Refusal& refusal)> refused;
 };
 
 /// As simulate(), over a tree. At each instant with an event: first all terminations, then all submissions, then the

@@ -38,8 +38,8 @@ inline TreeResult replay_tree(const SimTree& tree, const std::vector<SimJob>& jo
     };
     SimTreeHooks hooks;
     hooks.common.order = order;
-    hooks.refused = [&](const SimJob& job, const std::string& why) {
-        result.refused.push_back("job " + std::to_string(job.number) + " " + why);
+    hooks.refused = [&](const SimJob& job, const Refusal& refusal) {
+        result.refused.push_back("job " + std::to_string(job.number) + " " + refusal.why);
     };
     const auto done = simulate_tree(
         tree, source, [&](const Outcome& outcome) { result.outcomes.push_back(outcome); }, hooks);
