@@ -81,10 +81,17 @@ Result<std::vector<SimJob>> read_jobs(JobLog& log, Signals& signals) {
     }
 }
 
-PlannedReplay planned(const PolicyFile& file, std::int64_t cores) {
+Result<PlannedReplay> planned(const PolicyFile& file, std::int64_t cores, const std::vector<std::string>& queues) {
     PlannedReplay plan;
     plan.name = file.name;
     plan.scheduler = file.scheduler;
+    if (file.partitions) {
+        auto tree = tree_of(*file.partitions, file.scheduler, cores, queues);
+        if (!tree) {
+            return Error{tree.error().code, file.path + ": " + tree.error().message};
+        }
+        plan.tree = std::move(*tree);
+    }
     if (file.settings && file.settings->policy != PolicyKind::fcfs) {
         plan.order_name = std::string(name_of(file.settings->policy));
         plan.order = [&file, cores]() {
@@ -221,7 +228,11 @@ Result<Work> prepare(const Context& context, Signals& signals) {
         for (const std::string& warning : file.warnings) {
             context.note(file.path + ": " + warning);
         }
-        work.plan.push_back(planned(file, work.yardstick.cores));
+        auto plan = planned(file, work.yardstick.cores, log->queues());
+        if (!plan) {
+            return plan.error();
+        }
+        work.plan.push_back(std::move(*plan));
     }
     return work;
 }

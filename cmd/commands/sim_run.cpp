@@ -8,8 +8,10 @@
 #include "cmd/sim/in_order.hpp"
 #include "cmd/sim/job_log.hpp"
 #include "cmd/sim/outcome_file.hpp"
+#include "cmd/sim/partition_figures.hpp"
 #include "cmd/sim/policy_file.hpp"
 #include "cmd/sim/progress.hpp"
+#include "cmd/sim/site_partitions.hpp"
 #include "cmd/sim/totals.hpp"
 #include "libfairshare/base/json/json.hpp"
 #include "libsched/sim/priority_order.hpp"
@@ -75,6 +77,9 @@ class Outputs {
 struct Replayed {
     ReplayFacts facts;
     Totals totals;
+    std::optional<SimTree> tree;               ///< none: one pool
+    std::vector<PartitionFigures> partitions;  ///< of `tree`
+    Skipped refused;                           ///< jobs that no partition could hold
     SimCounters counters;
     Skipped skipped;
     JobLog::Remarks remarks;
@@ -89,8 +94,9 @@ struct ReplayPlan {
     std::int64_t cores = 0;  ///< 0: as the log says
 
     bool has_order() const { return file && file->settings && file->settings->policy != PolicyKind::fcfs; }
-    std::string name() const {
-        return name_of(scheduler) + (has_order() ? ", " + std::string(name_of(file->settings->policy)) + " order" : "");
+    std::string name() const { return name(name_of(scheduler)); }
+    std::string name(const std::string& scheduling) const {
+        return scheduling + (has_order() ? ", " + std::string(name_of(file->settings->policy)) + " order" : "");
     }
 };
 
@@ -121,18 +127,53 @@ Result<ReplayPlan> replay_plan_of(const Context& context) {
     return plan;
 }
 
-Result<Replayed> replay(const Context& context, JobLog& log, const ReplayPlan& plan, Signals& signals) {
+/// What is replayed, before the first job.
+Result<Replayed> prepared(const JobLog& log, const ReplayPlan& plan) {
     Replayed replayed;
     replayed.facts = {file_name(log.path()), plan.name(), log.cores(), log.header()};
-    std::unique_ptr<QueueOrder> order;
-    if (plan.has_order()) {
-        auto made = make_priority_order(*plan.file->settings, log.cores(), log_shares(*plan.file, log.accounts()),
-                                        plan.file->site);
-        if (!made) {
-            return Error{made.error().code, plan.file->path + ": " + made.error().message};
+    if (plan.file && plan.file->partitions) {
+        auto tree = tree_of(*plan.file->partitions, plan.scheduler, log.cores(), log.queues());
+        if (!tree) {
+            return Error{tree.error().code, plan.file->path + ": " + tree.error().message};
         }
-        order = std::move(*made);
+        replayed.tree = std::move(*tree);
+        replayed.partitions = no_figures(*replayed.tree);
+        replayed.facts.scheduler = plan.name(scheduler_text(*replayed.tree));
     }
+    return replayed;
+}
+
+/// Order of submission: nullptr.
+Result<std::unique_ptr<QueueOrder>> order_of(const JobLog& log, const ReplayPlan& plan) {
+    if (!plan.has_order()) {
+        return std::unique_ptr<QueueOrder>{};
+    }
+    auto made =
+        make_priority_order(*plan.file->settings, log.cores(), log_shares(*plan.file, log.accounts()), plan.file->site);
+    if (!made) {
+        return Error{made.error().code, plan.file->path + ": " + made.error().message};
+    }
+    return made;
+}
+
+/// On one pool or over the tree.
+Result<SimCounters> run_replay(Replayed& replayed, JobLog& log, const ReplayPlan& plan, const OutcomeSink& sink,
+                               const SimHooks& hooks) {
+    const JobSource source = [&log] { return log.next(); };
+    if (!replayed.tree) {
+        return simulate(log.cores(), plan.scheduler, source, sink, hooks);
+    }
+    const auto refused = [&](const SimJob& job, const Refusal& why) { add_refused(replayed.refused, job, why); };
+    return simulate_tree(*replayed.tree, source, sink, {hooks, refused});
+}
+
+Result<Replayed> replay(const Context& context, JobLog& log, const ReplayPlan& plan, Signals& signals) {
+    auto ready = prepared(log, plan);
+    auto order = ready ? order_of(log, plan) : Result<std::unique_ptr<QueueOrder>>(ready.error());
+    if (!order) {
+        return order.error();
+    }
+    Replayed replayed = std::move(*ready);
     auto outputs = Outputs::create(context.args, replayed.facts);
     if (!outputs) {
         return outputs.error();
@@ -141,6 +182,9 @@ Result<Replayed> replay(const Context& context, JobLog& log, const ReplayPlan& p
     Status written = Done{};
     const auto sink = [&](const Outcome& outcome) {
         replayed.totals.add(outcome);
+        if (replayed.tree) {
+            add_outcome(replayed.partitions, outcome);
+        }
         if (!outputs->empty() && written) {
             written = in_order.add(outcome);
         }
@@ -154,8 +198,7 @@ Result<Replayed> replay(const Context& context, JobLog& log, const ReplayPlan& p
         progress.show(log.part_read(), counters.started, monotonic_now());
         return written.has_value() && !signals.is_stop_asked();
     };
-    auto counters = simulate(log.cores(), plan.scheduler, [&log] { return log.next(); }, sink,
-                             {.order = order.get(), .control = &control});
+    auto counters = run_replay(replayed, log, plan, sink, {.order = order->get(), .control = &control});
     if (!counters) {
         return counters.error();
     }
@@ -185,6 +228,9 @@ std::string text_of(const Replayed& replayed) {
     for (const std::string& line : skipped_lines(replayed.skipped)) {
         text += "left out     " + line + "\n";
     }
+    for (const std::string& line : skipped_lines(replayed.refused)) {
+        text += "refused      " + line + "\n";
+    }
     const std::string requests = requests_text(replayed.remarks);
     text += requests.empty() ? "" : "requests     " + requests + "\n";
     text += replayed.remark.empty() ? "" : "not replayed " + replayed.remark + "\n";
@@ -193,14 +239,12 @@ std::string text_of(const Replayed& replayed) {
     text += "slowdown     mean " + fixed(totals.slowdown_mean(), 2) + ", greatest " + fixed(totals.slowdown_max(), 1) +
             " (bounded at 10 s)\n";
     text += "utilisation  " + percent(totals.utilization(facts.cores)) + "\n";
-    return text;
+    return text + (replayed.tree ? partitions_table(replayed.partitions, totals.makespan(), {}) : "");
 }
 
 std::string json_of(const Replayed& replayed) {
     const Totals& totals = replayed.totals;
-    Json wait = Json::object(), slowdown = Json::object(), cost = Json::object();
-    wait.set("mean", totals.wait_mean_s()).set("max", to_seconds(totals.wait_max()));
-    slowdown.set("mean", totals.slowdown_mean()).set("max", totals.slowdown_max());
+    Json cost = Json::object();
     cost.set("passes", replayed.counters.passes)
         .set("considered", replayed.counters.considered)
         .set("in_system_max", replayed.counters.in_system_max);
@@ -219,11 +263,15 @@ std::string json_of(const Replayed& replayed) {
         .set("without_request", replayed.remarks.without_request)
         .set("with_preceding", replayed.remarks.with_preceding)
         .set("complete", !replayed.counters.interrupted)
-        .set("wait_s", std::move(wait))
-        .set("bounded_slowdown", std::move(slowdown))
+        .set("wait_s", mean_and_max(totals.wait_mean_s(), to_seconds(totals.wait_max())))
+        .set("bounded_slowdown", mean_and_max(totals.slowdown_mean(), totals.slowdown_max()))
         .set("utilization", totals.utilization(replayed.facts.cores))
         .set("makespan_s", to_seconds(totals.makespan()))
         .set("cost", std::move(cost));
+    if (replayed.tree) {
+        out.set("partitions", partitions_json(replayed.partitions, totals.makespan()))
+            .set("refused", skipped_json(replayed.refused));
+    }
     return out.dump() + "\n";
 }
 

@@ -24,7 +24,9 @@ Command sim_run_row(Exit (*run)(Context&)) {
     command.options = {
         {"scheduler", 's', "NAME",
          "fcfs, first-fit, easy, easy-sjf, hybrid, conservative, conservative-fw (default easy)"},
-        {"priority", 'p', "FILE", "order the queue by [weir] of a TOML file; its [sim] may set scheduler and cores"},
+        {"priority", 'p', "FILE",
+         "order the queue by [weir] of a TOML file; its [sim] may set scheduler and cores, its "
+         "[[partition]] tables partitions"},
         {"cores", 'c', "N", "cores of the machine (default: the log's MaxProcs)", Kind::integer, 1, INT64_MAX},
         {"starts", 0, "FILE", "write job,start lines, in the log's order"},
         {"output", 'o', "FILE", "write every job's outcome: .csv, .swf or .json, compressed with .gz"},

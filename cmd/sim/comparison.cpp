@@ -83,9 +83,14 @@ Measured measured(const Yardstick& yardstick, const Replayed& replayed) {
     result.scheduler = replayed.scheduler;
     result.order = replayed.order;
     result.is_complete = replayed.is_complete;
+    result.partitions = replayed.partitions;
+    result.refused = replayed.refused;
     JobMetricsSum sum(yardstick.cores);
     for (const Outcome& outcome : replayed.outcomes) {
         sum.add(outcome);
+        if (!result.partitions.empty()) {
+            add_outcome(result.partitions, outcome);
+        }
     }
     result.jobs = sum.metrics();
     if (replayed.outcomes.empty()) {

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "cmd/sim/partition_figures.hpp"
 #include "cmd/sim/provenance.hpp"
 #include "libsched/sim/fair_start.hpp"
 #include "libsched/sim/fairness.hpp"
@@ -32,10 +33,12 @@ struct Yardstick {
 struct Replayed {
     std::string name;
     std::string scheduler;
-    std::string order;              ///< what orders the queue: "submission", "multifactor", ...
-    bool is_complete = true;        ///< false: cut off; the figures are of the jobs that started until then
-    std::vector<Outcome> outcomes;  ///< in the log's order
-    std::vector<FairStart> fair;    ///< of the measured jobs, in the order of measurement
+    std::string order;                         ///< what orders the queue: "submission", "multifactor", ...
+    bool is_complete = true;                   ///< false: cut off; the figures are of the jobs that started until then
+    std::vector<Outcome> outcomes;             ///< in the log's order
+    std::vector<FairStart> fair;               ///< of the measured jobs, in the order of measurement
+    std::vector<PartitionFigures> partitions;  ///< without figures; none: one pool
+    Skipped refused;                           ///< jobs that no partition could hold
 };
 
 /// A job drawn in the window: its cores and its time.
@@ -56,6 +59,8 @@ struct Measured {
     std::optional<FairStartMetrics> fair_start;
     bool is_fair_start_sampled() const { return fair_start && fair_start->jobs < jobs.jobs; }
     double level_fs_error = 0;  ///< mean over the ends of days
+    std::vector<PartitionFigures> partitions;
+    Skipped refused;
 
     std::vector<MachineSample> load;
     std::vector<UsageSample> usage;                    ///< of Yardstick::accounts

@@ -5,6 +5,7 @@
 
 #include "cmd/sim/comparison_text.hpp"
 #include "cmd/sim/figures.hpp"
+#include "cmd/sim/job_log.hpp"
 #include "cmd/sim/pictures.hpp"
 #include "libfairshare/base/json/json.hpp"
 
@@ -116,6 +117,10 @@ Json policy_json(const Comparison& comparison, const Measured& policy) {
         .set("intervals_95", std::move(intervals))
         .set("accounts", std::move(accounts))
         .set("users", users_json(comparison.yardstick, policy));
+    if (!policy.partitions.empty()) {
+        out.set("partitions", partitions_json(policy.partitions, policy.machine.makespan))
+            .set("refused", skipped_json(policy.refused));
+    }
     out.set("looks_s", list(policy.usage, [](const UsageSample& sample) { return number(to_seconds(sample.at)); }));
     out.set("load", list(policy.load, [](const MachineSample& sample) {
                 Json one = Json::object();

@@ -3,6 +3,7 @@
 #include "cmd/common/table.hpp"
 #include "cmd/sim/comparison_text.hpp"
 #include "cmd/sim/figures.hpp"
+#include "cmd/sim/job_log.hpp"
 
 namespace weir::cmd {
 namespace {
@@ -48,6 +49,18 @@ std::string row_each(const std::vector<Measured>& policies, const Screen& screen
     return table.text(screen);
 }
 
+std::string partitions_text(const Measured& policy, const Screen& screen) {
+    if (policy.partitions.empty()) {
+        return "";
+    }
+    std::string text = "\nPartitions of " + printable(policy.name) + "\n";
+    text += partitions_table(policy.partitions, policy.machine.makespan, screen);
+    for (const std::string& line : skipped_lines(policy.refused)) {
+        text += "refused: " + line + "\n";
+    }
+    return text;
+}
+
 }  // namespace
 
 std::string cut_off_text(const Measured& policy) {
@@ -89,6 +102,7 @@ std::string comparison_table(const Comparison& comparison, const Screen& screen)
         text += fair + "\n";
     }
     for (const Measured& policy : policies) {
+        text += partitions_text(policy, screen);
         if (const std::string cut = cut_off_text(policy); !cut.empty()) {
             text += printable(cut) + "\n";
         }

@@ -2,7 +2,10 @@
 // Owns: reading the two tables and the tree that one names.
 #include "cmd/sim/policy_file.hpp"
 
+#include <algorithm>
+#include <array>
 #include <filesystem>
+#include <string_view>
 
 #include "cmd/common/sha256.hpp"
 #include "cmd/common/text.hpp"
@@ -40,8 +43,14 @@ std::string settings_text(const PolicyFile& file, const json_t* weir) {
     if (file.settings) {
         out.set("weir", settings_in_force(file.settings->policy, weir));
     }
+    if (file.partitions) {
+        out.set("partitions", settings_json(*file.partitions));
+    }
     return out.dump(JSON_COMPACT | JSON_SORT_KEYS);  // equal settings are equal text
 }
+
+/// Of [sim], for read_site_partitions().
+constexpr std::array<std::string_view, 4> partition_keys{"link-delay", "report-interval", "queues", "default-queue"};
 
 /// [sim], key by key; complaints one a line.
 class SimTable {
@@ -91,8 +100,10 @@ class SimTable {
             } else {
                 complain(key, value, "must be a file's name in quotes: its lines are a job's number and its value");
             }
-        } else {
-            complain(key, value, "unknown key; the keys of [sim] are scheduler, cores, name, shares and site-values");
+        } else if (std::find(partition_keys.begin(), partition_keys.end(), key) == partition_keys.end()) {
+            complain(key, value,
+                     "unknown key; the keys of [sim] are scheduler, cores, name, shares and site-values, and for "
+                     "partitions link-delay, report-interval, queues and default-queue");
         }
     }
     void complain(const std::string& key, json_t* value, const std::string& right) {
@@ -103,6 +114,12 @@ class SimTable {
     const TomlPlaces& places_;
     std::string complaints_;
 };
+
+/// [weir], unless it says nothing but [weir.route]: that is no order of the queue.
+const json_t* with_order(const json_t* weir) {
+    const bool is_route = json_object_size(weir) == 1 && json_object_get(weir, "route") != nullptr;
+    return is_route ? nullptr : weir;
+}
 
 Status read_tree(PolicyFile& file) {
     if (!file.settings->is_share_tree_named) {
@@ -136,6 +153,18 @@ Status read_site_values(PolicyFile& file) {
     }
     file.site = std::make_shared<const SiteValues>(std::move(*values));
     return Done{};
+}
+
+void note_partitions(const json_t* sim, PolicyFile& file) {
+    if (file.partitions) {
+        file.warnings.insert(file.warnings.end(), file.partitions->warnings.begin(), file.partitions->warnings.end());
+        return;
+    }
+    for (const std::string_view key : partition_keys) {
+        if (json_object_get(sim, key.data()) != nullptr) {
+            file.warnings.push_back("[sim] " + std::string(key) + " has no effect without [[partition]].");
+        }
+    }
 }
 
 }  // namespace
@@ -177,12 +206,12 @@ Result<PolicyFile> read_policy_file(const std::string& path) {
     }
     const Json owned = Json::own(*document);
     const json_t* sim = json_object_get(owned.get(), "sim");
-    const json_t* weir = json_object_get(owned.get(), "weir");
-    if (!json_is_object(sim) && weir == nullptr) {
+    const json_t* weir = with_order(json_object_get(owned.get(), "weir"));
+    if (!json_is_object(sim) && weir == nullptr && json_object_get(owned.get(), "partition") == nullptr) {
         return Error{std::errc::invalid_argument,
                      path +
                          ": no policy: write a table [sim] with the scheduler (scheduler = \"easy\"), a table [weir] "
-                         "with the order of the queue, or both."};
+                         "with the order of the queue, tables [[partition]], or all of them."};
     }
     SimTable table(places);
     table.read(sim, file);
@@ -196,6 +225,11 @@ Result<PolicyFile> read_policy_file(const std::string& path) {
             complaints += (complaints.empty() ? "" : "\n") + settings.error().message;
         }
     }
+    if (auto partitions = read_site_partitions(owned.get(), places); !partitions) {
+        complaints += (complaints.empty() ? "" : "\n") + partitions.error().message;
+    } else if (!partitions->partitions.empty()) {
+        file.partitions = std::move(*partitions);
+    }
     if (!complaints.empty()) {
         return Error{std::errc::invalid_argument, complaints};
     }
@@ -208,6 +242,7 @@ Result<PolicyFile> read_policy_file(const std::string& path) {
         }
         file.warnings = policy_warnings(*file.settings, log_facts(file.site != nullptr));
     }
+    note_partitions(sim, file);
     file.source.settings = settings_text(file, weir);
     return file;
 }

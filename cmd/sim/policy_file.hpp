@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: a file with a policy for replays: [sim] has the scheduler and the machine, [weir] the order of the queue as for
-// an instance (doc/configuration.md). Must not know logs or replays.
+// Owns: a file with a policy for replays: [sim] has the scheduler and the machine, [weir] the order of the queue and
+// [[partition]] the partitions as for an instance (doc/configuration.md). Must not know logs or replays.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cmd/sim/provenance.hpp"
+#include "cmd/sim/site_partitions.hpp"
 #include "libfairshare/tree/share_tree.hpp"
 #include "libsched/config/settings.hpp"
 #include "libsched/policy/policy.hpp"
@@ -27,6 +28,7 @@ struct PolicyFile {
     SiteValuesPtr site;                        ///< the values in that file
     std::string tree_path;                     ///< of `tree`
     std::optional<ShareTree> tree;             ///< where [weir] names a share tree
+    std::optional<SitePartitions> partitions;  ///< where there is a [[partition]]
     std::vector<std::string> warnings;         ///< settings without effect
     PolicySource source;                       ///< the files, with hashes, and all settings that are in force
 };
@@ -40,7 +42,7 @@ LogShares log_shares(const PolicyFile& file, std::vector<std::string> accounts =
 std::string read_name(const std::string& name);
 
 /// Errors, each with file, line where there is one, value and what is right: no such file, no TOML, unknown keys or bad
-/// values in [sim] and [weir], neither of the two tables, an invalid share tree.
+/// values in [sim], [weir] and [[partition]], none of these tables, an invalid share tree.
 Result<PolicyFile> read_policy_file(const std::string& path);
 
 }  // namespace weir::cmd

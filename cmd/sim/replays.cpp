@@ -11,6 +11,7 @@
 #include <span>
 #include <thread>
 
+#include "cmd/sim/site_partitions.hpp"
 #include "libsched/sim/simulate.hpp"
 
 namespace weir::cmd {
@@ -64,7 +65,7 @@ using Places = std::span<const std::uint32_t>;
 bool has_exact_fair_starts(const PlannedReplay& plan, const std::vector<SimJob>& jobs) {
     const bool has_endless =
         std::any_of(jobs.begin(), jobs.end(), [](const SimJob& job) { return job.limit == Duration::max(); });
-    return !plan.order && weir::has_exact_fair_starts(plan.scheduler, has_endless);
+    return !plan.order && !plan.tree && weir::has_exact_fair_starts(plan.scheduler, has_endless);
 }
 
 class Worker {
@@ -74,7 +75,7 @@ class Worker {
 
     void run(const PlannedReplay& plan, One& one) {
         one.replayed.name = plan.name;
-        one.replayed.scheduler = std::string(name_of(plan.scheduler));
+        one.replayed.scheduler = plan.tree ? scheduler_text(*plan.tree) : std::string(name_of(plan.scheduler));
         one.replayed.order = plan.order_name;
         Status done = replay(plan, one.replayed);
         if (done && one.replayed.is_complete && !fair_start_places_.empty()) {
@@ -93,7 +94,9 @@ class Worker {
         return !shared_.is_stopping;
     }
 
-    Result<SimCounters> simulate_one(const PlannedReplay& plan, std::span<const SimJob> jobs, const OutcomeSink& sink) {
+    /// `refused` may be null.
+    Result<SimCounters> simulate_one(const PlannedReplay& plan, std::span<const SimJob> jobs, const OutcomeSink& sink,
+                                     Skipped* refused) {
         std::unique_ptr<QueueOrder> order;
         if (plan.order) {
             auto made = plan.order();
@@ -114,8 +117,14 @@ class Worker {
         const auto source = [&]() -> Result<std::optional<SimJob>> {
             return next < jobs.size() ? std::optional(jobs[next++]) : std::nullopt;
         };
-        auto counters =
-            simulate(yardstick_.cores, plan.scheduler, source, sink, {.order = order.get(), .control = &control});
+        const SimHooks hooks{.order = order.get(), .control = &control};
+        const auto refuse = [&](const SimJob& job, const Refusal& why) {
+            if (refused != nullptr) {
+                add_refused(*refused, job, why);
+            }
+        };
+        auto counters = plan.tree ? simulate_tree(*plan.tree, source, sink, {hooks, refuse})
+                                  : simulate(yardstick_.cores, plan.scheduler, source, sink, hooks);
         if (counters && !counters->interrupted) {
             goes_on(jobs.size() - told);
         }
@@ -124,8 +133,9 @@ class Worker {
 
     Status replay(const PlannedReplay& plan, Replayed& replayed) {
         replayed.outcomes.reserve(jobs_.size());
-        const auto counters =
-            simulate_one(plan, jobs_, [&](const Outcome& outcome) { replayed.outcomes.push_back(outcome); });
+        replayed.partitions = plan.tree ? no_figures(*plan.tree) : std::vector<PartitionFigures>{};
+        const auto counters = simulate_one(
+            plan, jobs_, [&](const Outcome& outcome) { replayed.outcomes.push_back(outcome); }, &replayed.refused);
         if (!counters) {
             return Error{counters.error().code, plan.name + ": " + counters.error().message};
         }
@@ -162,9 +172,9 @@ class Worker {
 
     Result<std::optional<Instant>> last_start(const PlannedReplay& plan, std::span<const SimJob> jobs) {
         Instant start = never;
-        const auto counters = simulate_one(plan, jobs, [&](const Outcome& outcome) {
-            start = outcome.place + 1 == jobs.size() ? outcome.start : start;
-        });
+        const auto counters = simulate_one(
+            plan, jobs,
+            [&](const Outcome& outcome) { start = outcome.place + 1 == jobs.size() ? outcome.start : start; }, nullptr);
         if (!counters) {
             return counters.error();
         }

@@ -5,18 +5,21 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "cmd/instance/signals.hpp"
 #include "cmd/sim/comparison.hpp"
 #include "libsched/sim/queue_order.hpp"
+#include "modules/replay/tree_replay.hpp"
 
 namespace weir::cmd {
 
 struct PlannedReplay {
     std::string name;
     Policy scheduler;
+    std::optional<SimTree> tree;  ///< none: one pool under `scheduler`
     std::string order_name = "submission";
     /// Makes the order of the queue for one replay; nullptr as a result: order of submission. Called from threads.
     std::function<Result<std::unique_ptr<QueueOrder>>()> order;

@@ -11,7 +11,7 @@ namespace weir::cmd {
 
 class Totals {
   public:
-    /// In the order of starts.
+    /// In any order; sums of numbers with decimals differ with it in their last digits.
     void add(const Outcome& outcome) {
         const double wait = to_seconds(outcome.wait());
         const double run = to_seconds(outcome.job.run);
@@ -34,8 +34,10 @@ class Totals {
     /// From the first submission to the last end.
     Duration makespan() const { return jobs_ > 0 ? last_end_ - first_submit_ : Duration{}; }
     /// Part of `cores` that ran jobs in that time.
-    double utilization(std::int64_t cores) const {
-        const double all = to_seconds(makespan()) * static_cast<double>(cores);
+    double utilization(std::int64_t cores) const { return utilization(cores, makespan()); }
+    /// The same in `span`.
+    double utilization(std::int64_t cores, Duration span) const {
+        const double all = to_seconds(span) * static_cast<double>(cores);
         return all > 0 ? core_s_ / all : 0;
     }
 

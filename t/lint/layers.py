@@ -38,7 +38,7 @@ LAYERS = {
     "modules/world": {"broker/core", "broker/services/job-manager", "libsched", "libsched/json", "libsched/sim",
                       "modules/job-priority", "modules/job-route", JSON},
     "cmd": {FLUX, "broker/api", "libfairshare", "libfairshare/toml", "libsched", "libsched/config", "libsched/json",
-            "libsched/sim", JSON, TEXT},
+            "libsched/sim", "modules/job-route", "modules/replay", JSON, TEXT},
 }
 BY_LENGTH = sorted(LAYERS, key=len, reverse=True)
 

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: what a replay came to in each partition: figures, a table, JSON. Must not know how they were measured.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cmd/common/terminal.hpp"
+#include "cmd/sim/totals.hpp"
+#include "libfairshare/base/json/json.hpp"
+#include "libsched/sim/skipped.hpp"
+#include "modules/replay/tree_replay.hpp"
+
+namespace weir::cmd {
+
+struct PartitionFigures {
+    std::string name;
+    std::string scheduler;
+    std::int64_t cores = 0;
+    Totals totals;  ///< of the jobs that it ran
+};
+
+/// Of a tree whose replay has not begun.
+std::vector<PartitionFigures> no_figures(const SimTree& tree);
+/// `outcome` is one of simulate_tree(); O(1).
+void add_outcome(std::vector<PartitionFigures>& partitions, const Outcome& outcome);
+/// `makespan`: of the whole replay, to which utilisation is related.
+std::string partitions_table(const std::vector<PartitionFigures>& partitions, Duration makespan, const Screen& screen);
+Json partitions_json(const std::vector<PartitionFigures>& partitions, Duration makespan);
+/// {"mean", "max"}.
+Json mean_and_max(double mean, double max);
+
+/// Counts a refused job and names the first of its kind.
+void add_refused(Skipped& refused, const SimJob& job, const Refusal& refusal);
+
+}  // namespace weir::cmd

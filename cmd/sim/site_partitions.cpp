@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: see site_partitions.hpp.
+#include "cmd/sim/site_partitions.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <set>
+#include <string_view>
+
+#include "cmd/common/text.hpp"
+#include "libfairshare/base/fsd.hpp"
+#include "modules/job-route/partition_json.hpp"
+
+namespace weir::cmd {
+namespace {
+
+constexpr std::int64_t hand_down_max = 100'000;  ///< as job-route has it
+constexpr std::string_view module_prefix = "sched-weir-";
+
+class SiteReader {
+  public:
+    SiteReader(const TomlPlaces& places, SitePartitions& into) : places_(places), into_(into) {}
+
+    void read_partitions(const json_t* array) {
+        const auto specs = route::decode_partitions(array);
+        if (!specs) {
+            complain_lines(specs.error().message);
+            return;
+        }
+        for (const route::PartitionSpec& spec : *specs) {
+            read_partition(spec);
+        }
+    }
+
+    void read_hand_down(const json_t* value) {
+        if (value == nullptr) {
+            return;
+        }
+        into_.hand_down = json_is_integer(value) ? json_integer_value(value) : 0;
+        if (into_.hand_down < 1 || into_.hand_down > hand_down_max) {
+            complain("weir.route.hand-down", "[weir.route] hand-down",
+                     "must be a whole number from 1 to " + std::to_string(hand_down_max));
+        }
+    }
+
+    Duration read_duration(const char* key, const json_t* value) {
+        if (value == nullptr || (json_is_integer(value) && json_integer_value(value) == 0)) {
+            return {};
+        }
+        const auto read = parse_fsd_with_unit(json_is_string(value) ? json_string_value(value) : "");
+        if (!read || *read > std::chrono::hours(24)) {
+            complain(std::string("sim.") + key, std::string("[sim] ") + key,
+                     "must be a duration with its unit, as \"5ms\", and at most a day");
+            return {};
+        }
+        return *read;
+    }
+
+    void read_queues(const json_t* table) {
+        if (table != nullptr && !json_is_object(table)) {
+            complain("sim.queues", "[sim] queues", "must be a table: 3 = \"batch\" says what the log's queue 3 is");
+        }
+        const char* key = nullptr;
+        json_t* value = nullptr;
+        json_object_foreach(const_cast<json_t*>(table), key, value) {  // it only walks
+            const std::string_view text = key;
+            std::uint16_t number = 0;
+            const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
+            if (read.ec != std::errc{} || read.ptr != text.data() + text.size() || !json_is_string(value)) {
+                complain(std::string("sim.queues.") + key, std::string("[sim.queues] ") + key,
+                         "must be the number of a queue of the log, and the name of a queue in quotes");
+            } else {
+                into_.queues[number] = json_string_value(value);
+            }
+        }
+    }
+
+    void read_default_queue(const json_t* value) {
+        if (value != nullptr && json_string_length(value) == 0) {
+            complain("sim.default-queue", "[sim] default-queue", "must be the name of a queue in quotes");
+        }
+        into_.default_queue = json_is_string(value) ? json_string_value(value) : "";
+    }
+
+    const std::string& complaints() const { return complaints_; }
+
+  private:
+    void read_partition(const route::PartitionSpec& spec) {
+        SitePartition one;
+        one.partition.name = spec.name;
+        one.partition.cores = spec.nodes > 0 ? spec.nodes * spec.cores : spec.cores;
+        one.partition.queues = spec.queues;
+        one.partition.overflow = spec.overflow;
+        const std::string place = "partition " + spec.name;
+        if (!spec.partitions.empty()) {
+            complain(place + ".partition", "[" + place + "] partition", "partitions of partitions are not replayed");
+        }
+        if (!spec.scheduler.empty()) {
+            const bool is_module = spec.scheduler.rfind(module_prefix, 0) == 0;
+            const auto policy = policy_named(is_module ? spec.scheduler.substr(module_prefix.size()) : spec.scheduler);
+            if (policy) {
+                one.partition.scheduler = *policy;
+                one.has_own_scheduler = true;
+            } else {
+                complain(place + ".scheduler", "[" + place + "] scheduler", policy.error().message);
+            }
+        }
+        const bool is_idle = spec.is_on_demand || spec.idle != Duration{};
+        if (!spec.options.empty() || !spec.config.empty() || is_idle) {
+            into_.warnings.push_back("[" + place +
+                                     "] options, config, start and idle-time have no effect in a replay.");
+        }
+        into_.partitions.push_back(std::move(one));
+    }
+
+    void complain(const std::string& path, const std::string& what, const std::string& right) {
+        complaints_ += (complaints_.empty() ? "" : "\n") + places_.of(path) + what + ": " + right;
+    }
+    /// Lines "[partition NAME] key ...".
+    void complain_lines(const std::string& text) {
+        for (std::size_t begin = 0; begin < text.size();) {
+            const std::size_t end = std::min(text.find('\n', begin), text.size());
+            const std::string line = text.substr(begin, end - begin);
+            const std::size_t close = line.find("] ");
+            const std::size_t after = close == std::string::npos ? close : line.find_first_of(" :", close + 2);
+            const std::string path = after == std::string::npos
+                                         ? "partition"
+                                         : line.substr(1, close - 1) + "." + line.substr(close + 2, after - close - 2);
+            complaints_ += (complaints_.empty() ? "" : "\n") + places_.of(path) + line;
+            begin = end + 1;
+        }
+    }
+
+    const TomlPlaces& places_;
+    SitePartitions& into_;
+    std::string complaints_;
+};
+
+/// What jobs of the log's queues are called.
+struct QueueNames {
+    std::map<std::uint16_t, std::string> named;
+    std::string otherwise;  ///< empty: the number
+    std::string of(const SimJob& job) const {
+        const auto found = named.find(job.queue);
+        return found != named.end() ? found->second : otherwise.empty() ? std::to_string(job.queue) : otherwise;
+    }
+};
+
+QueueNames names_of(const SitePartitions& site, const std::vector<std::string>& log_queues) {
+    std::set<std::string> served;
+    for (const SitePartition& one : site.partitions) {
+        served.insert(one.partition.queues.begin(), one.partition.queues.end());
+    }
+    QueueNames names{site.queues, site.default_queue};
+    if (names.otherwise.empty() && served.size() == 1) {
+        names.otherwise = *served.begin();
+    }
+    for (std::size_t i = 0; i < log_queues.size() && i < std::numeric_limits<std::uint16_t>::max(); ++i) {
+        if (served.contains(log_queues[i])) {
+            names.named.emplace(static_cast<std::uint16_t>(i + 1), log_queues[i]);
+        }
+    }
+    return names;
+}
+
+}  // namespace
+
+Result<SitePartitions> read_site_partitions(const json_t* document, const TomlPlaces& places) {
+    SitePartitions site;
+    SiteReader reader(places, site);
+    const json_t* sim = json_object_get(document, "sim");
+    reader.read_partitions(json_object_get(document, "partition"));
+    reader.read_hand_down(json_object_get(json_object_get(json_object_get(document, "weir"), "route"), "hand-down"));
+    site.link_delay = reader.read_duration("link-delay", json_object_get(sim, "link-delay"));
+    site.report_interval = reader.read_duration("report-interval", json_object_get(sim, "report-interval"));
+    reader.read_queues(json_object_get(sim, "queues"));
+    reader.read_default_queue(json_object_get(sim, "default-queue"));
+    if (!reader.complaints().empty()) {
+        return Error{std::errc::invalid_argument, reader.complaints()};
+    }
+    return site;
+}
+
+Result<SimTree> tree_of(const SitePartitions& site, const Policy& scheduler, std::int64_t cores,
+                        const std::vector<std::string>& log_queues) {
+    SimTree tree;
+    std::int64_t sum = 0;
+    for (const SitePartition& one : site.partitions) {
+        tree.partitions.push_back(one.partition);
+        if (!one.has_own_scheduler) {
+            tree.partitions.back().scheduler = scheduler;
+        }
+        sum += one.partition.cores;
+    }
+    if (sum > cores) {
+        return Error{std::errc::invalid_argument, "the partitions have " + std::to_string(sum) +
+                                                      " cores, the machine has " + std::to_string(cores) +
+                                                      ": make them smaller, or give the machine's size by --cores."};
+    }
+    tree.hand_down = site.hand_down;
+    tree.link_delay = site.link_delay;
+    tree.report_interval = site.report_interval;
+    tree.queue_of = [names = names_of(site, log_queues)](const SimJob& job) { return names.of(job); };
+    return tree;
+}
+
+Json settings_json(const SitePartitions& site) {
+    const auto list = [](const std::vector<std::string>& names) {
+        Json out = Json::array();
+        for (const std::string& name : names) {
+            out.append(Json::own(::json_string(name.c_str())));
+        }
+        return out;
+    };
+    Json out = Json::object(), partitions = Json::array(), queues = Json::object();
+    for (const auto& [partition, has_own_scheduler] : site.partitions) {
+        Json one = Json::object();
+        one.set("name", partition.name)
+            .set("cores", static_cast<long long>(partition.cores))
+            .set("queues", list(partition.queues))
+            .set("overflow", list(partition.overflow));
+        if (has_own_scheduler) {
+            one.set("scheduler", name_of(partition.scheduler));
+        }
+        partitions.append(std::move(one));
+    }
+    for (const auto& [number, name] : site.queues) {
+        queues.set(std::to_string(number).c_str(), name);
+    }
+    out.set("partition", std::move(partitions))
+        .set("hand-down", static_cast<long long>(site.hand_down))
+        .set("link-delay", encode_fsd(site.link_delay))
+        .set("report-interval", encode_fsd(site.report_interval))
+        .set("queues", std::move(queues))
+        .set("default-queue", site.default_queue);
+    return out;
+}
+
+std::string scheduler_text(const SimTree& tree) {
+    std::vector<std::string> names;
+    for (const SimPartition& partition : tree.partitions) {
+        const std::string name = name_of(partition.scheduler);
+        if (std::find(names.begin(), names.end(), name) == names.end()) {
+            names.push_back(name);
+        }
+    }
+    const std::size_t count = tree.partitions.size();
+    return listed(names) + " in " + std::to_string(count) + (count == 1 ? " partition" : " partitions");
+}
+
+}  // namespace weir::cmd
