@@ -9,6 +9,7 @@
 #include <map>
 
 #include "libsched/sim/priority_order.hpp"
+#include "modules/replay/child.hpp"
 #include "t/unit/libsched/workload.hpp"
 #include "t/unit/replay/trees.hpp"
 
@@ -65,8 +66,7 @@ const std::vector<std::string> policies = {"fcfs",   "first-fit",    "easy",    
 
 }  // namespace
 
-// Mutant: modules/replay/tree_replay.cpp: std::tuple(a.at, a.start, a.id) > std::tuple(b.at, b.start, b.id) =>
-// std::tuple(a.at, a.id) > std::tuple(b.at, b.id)
+// Mutant: modules/replay/tree_replay.cpp: a.start, a.id) > => b.start, a.id) >
 TEST_CASE("tree: one partition of the whole machine starts every job when one pool does, under every policy") {
     rc::prop("one partition, no delay, no bound of depth", [] {
         const int cores = *rc::gen::inRange(1, 9);
@@ -159,16 +159,32 @@ TEST_CASE("tree: every job that a partition can hold runs once, on cores that ar
     });
 }
 
-TEST_CASE("tree: jobs that are recalled many thousand times run in the end") {
-    std::vector<SimJob> jobs;
-    for (int i = 0; i < 3000; i++) {
-        jobs.push_back(job(i + 1, 7 * i, 20 + i * 13 % 50, 1 + static_cast<std::uint32_t>(i) * 5 % 4));
+// Mutant: modules/replay/child.cpp: const route::JobId id = known->second; => const auto id = link_.parent_of(op.job);
+TEST_CASE("tree: a copy is let begin however often its job was recalled before") {
+    using route::Order;
+    const SimJob one = job(1, 0, 10, 4);
+    const Policy policy = Easy{};
+    replay::Child child(4, policy, [&](route::JobId) -> const SimJob& { return one; });
+    const auto tell = [&](Order::Kind kind, std::uint64_t id) {
+        Order order;
+        order.kind = kind;
+        order.id = route::JobId{id};
+        order.priority = 1;
+        child.take({order});
+        for (auto events = child.report(); !events.empty(); events = child.report()) {
+            child.acked(events.back().seq);
+        }
+    };
+    for (std::size_t i = 0; i <= route::CopyIds::ended_max; i++) {
+        tell(Order::Kind::submit, 7);
+        tell(Order::Kind::cancel, 7);
     }
-    SimTree tree = test::tree_of({4, 4, 4}, Easy{}, 1);
-    Shuffled order;
-    const auto result = test::replay_tree(tree, jobs, &order);
-    CHECK(result.outcomes.size() == jobs.size());
-    CHECK(result.counters.ended == jobs.size());
+    tell(Order::Kind::submit, 7);
+    tell(Order::Kind::submit, 8);
+    tell(Order::Kind::cancel, 8);
+    CHECK(child.pass(at(0)));
+    tell(Order::Kind::go, 7);
+    CHECK(child.take_started() == std::vector{route::JobId{7}});
 }
 
 TEST_CASE("tree: two partitions, by hand") {
@@ -211,8 +227,7 @@ TEST_CASE("tree: what no partition of its queue can hold is refused and named, a
     CHECK(seconds_of(test::tree_starts(result, 4)) == std::vector<std::int64_t>{-1, -1, 0, -1});
 }
 
-// Mutant: modules/replay/parent.cpp: overflow.emplace(host_of(i), tree.partitions[i].overflow); =>
-// overflow.emplace(host_of(i), std::vector<std::string>{});
+// Mutant: modules/replay/parent.cpp: tree.partitions[i].overflow); => std::vector<std::string>{});
 TEST_CASE("tree: a partition runs the jobs of another queue while none of its own waits") {
     SimTree tree = test::tree_of({4, 4});
     tree.partitions[1].queues = {"other"};
