@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <deque>
 #include <map>
+#include <utility>
 
 #include "modules/job-route/messages.hpp"
 
@@ -29,15 +30,13 @@ class CopyIds {
     }
     /// Of the jobs that ended, the oldest is forgotten when there are more than `ended_max`.
     void ended(JobId id) {
-        if (local_of_.count(id) == 0) {
+        const auto copy = local_of_.find(id);
+        if (copy == local_of_.end()) {
             return;
         }
-        ended_.push_back(id);
+        ended_.push_back(*copy);
         if (ended_.size() > ended_max) {
-            if (const auto oldest = local_of_.find(ended_.front()); oldest != local_of_.end()) {
-                id_of_.erase(oldest->second);
-                local_of_.erase(oldest);
-            }
+            forget(ended_.front());
             ended_.pop_front();
         }
     }
@@ -53,9 +52,18 @@ class CopyIds {
     static constexpr std::size_t ended_max = 10000;  ///< as many ended jobs as an instance keeps by default
 
   private:
+    /// A copy that was recalled may have a successor, which stays.
+    void forget(const std::pair<const JobId, LocalId>& copy) {
+        const auto known = local_of_.find(copy.first);
+        if (known != local_of_.end() && known->second == copy.second) {
+            id_of_.erase(known->second);
+            local_of_.erase(known);
+        }
+    }
+
     std::map<JobId, LocalId> local_of_;
     std::map<LocalId, JobId> id_of_;
-    std::deque<JobId> ended_;
+    std::deque<std::pair<const JobId, LocalId>> ended_;
 };
 
 }  // namespace weir::route

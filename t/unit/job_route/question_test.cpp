@@ -85,3 +85,16 @@ TEST_CASE("copy ids: ended jobs are forgotten, the oldest first, active ones nev
     CHECK(ids.id_of(LocalId{3}) == JobId{});
     CHECK(ids.local_of(JobId{4}) == LocalId{4});
 }
+
+TEST_CASE("copy ids: the next copy of a recalled job stays known") {
+    CopyIds ids;
+    ids.add(JobId{1}, LocalId{1});
+    ids.ended(JobId{1});
+    ids.add(JobId{1}, LocalId{2});
+    for (std::uint64_t i = 3; i <= CopyIds::ended_max + 3; i++) {
+        ids.add(JobId{i}, LocalId{i});
+        ids.ended(JobId{i});
+    }
+    CHECK(ids.local_of(JobId{1}) == LocalId{2});
+    CHECK(ids.id_of(LocalId{2}) == JobId{1});
+}
