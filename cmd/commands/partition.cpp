@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: `weir partition ...`: the partitions that an instance keeps, and changes of them. job-route does what is asked.
 #include <algorithm>
+#include <sstream>
 
 #include "cmd/commands/answer.hpp"
 #include "cmd/commands/commands.hpp"
@@ -15,6 +16,7 @@ namespace {
 
 constexpr std::int64_t size_max = 1 << 24;
 constexpr std::size_t words_shown = 60;  ///< of the reason for a death
+constexpr std::size_t rules_shown = 16;
 
 /// "up", "drained", "down since ...": what `weir tree` says as well.
 std::string standing_text(const PartitionState& state) {
@@ -42,24 +44,33 @@ std::string list_text(const std::vector<PartitionState>& states, const Screen& s
     if (states.empty()) {
         return "This instance keeps no partitions: write [[partition]] into its configuration.\n";
     }
-    Table table({{"partition"},
-                 {"queues", Align::left, 2, 10},
-                 {"cores", Align::right},
-                 {"scheduler", Align::left, 1},
-                 {"waiting", Align::right},
-                 {"running", Align::right},
-                 {"job", Align::left, 3},
-                 {"state", Align::left, 0, words_shown}});
+    const bool has_rules =
+        std::any_of(states.begin(), states.end(), [](const PartitionState& state) { return !state.rules.empty(); });
+    std::vector<Column> columns{{"partition"}, {"queues", Align::left, 2, 10}};
+    if (has_rules) {
+        columns.push_back({"takes", Align::left, 0, rules_shown});
+    }
+    columns.insert(columns.end(), {{"cores", Align::right},
+                                   {"scheduler", Align::left, 1},
+                                   {"waiting", Align::right},
+                                   {"running", Align::right},
+                                   {"job", Align::left, 3},
+                                   {"state", Align::left, 0, words_shown}});
+    Table table(columns);
     for (const PartitionState& state : states) {
         std::int64_t pending = 0, running = 0;
         for (const PartitionJob& job : state.jobs) {
             pending += job.pending;
             running += job.running;
         }
-        table.add({state.name, queues_text(state), size_text(state),
-                   state.scheduler.empty() ? "Flux's own" : state.scheduler, std::to_string(pending),
-                   std::to_string(running), state.job == 0 ? "" : job_name(state.job, screen.glyphs.unicode),
-                   standing_text(state)});
+        std::vector<std::string> row{state.name, queues_text(state)};
+        if (has_rules) {
+            row.push_back(state.rules.empty() ? "all" : state.rules);
+        }
+        row.insert(row.end(), {size_text(state), state.scheduler.empty() ? "Flux's own" : state.scheduler,
+                               std::to_string(pending), std::to_string(running),
+                               state.job == 0 ? "" : job_name(state.job, screen.glyphs.unicode), standing_text(state)});
+        table.add(std::move(row));
     }
     return table.text(screen);
 }
@@ -79,7 +90,9 @@ Json json_of(const PartitionState& state) {
         jobs.append(std::move(one));
     }
     json.set("name", state.name).set("state", state.state).set("queues", std::move(queues));
-    json.set("overflow", std::move(overflow));
+    json.set("overflow", std::move(overflow)).set("place", static_cast<long long>(state.place));
+    const auto takes = Json::parse(state.takes);
+    json.set("takes", takes ? takes->share() : Json::object()).set("rules", state.rules);
     json.set("scheduler", state.scheduler).set("start", state.start);
     json.set("nodes", state.nodes).set("cores", state.cores).set("deaths", state.deaths).set("why", state.why);
     json.set("log", state.log);
@@ -88,7 +101,8 @@ Json json_of(const PartitionState& state) {
 
 Exit run_partition_list(Context& context) {
     return with_instance(context, [&](Client& client) {
-        const std::vector<PartitionState> states = partition_states(client);
+        std::vector<PartitionState> states = partition_states(client);
+        std::stable_sort(states.begin(), states.end(), [](const auto& a, const auto& b) { return a.place < b.place; });
         Json list = Json::array();
         for (const PartitionState& state : states) {
             list.append(json_of(state));
@@ -147,6 +161,35 @@ Json option_list(const Args& args, const char* option) {
     return list;
 }
 
+/// --takes KEY=VALUE, as often as there are rules. A number for cores and nodes, a text for durations, else names.
+Result<Json> takes_table(const Args& args) {
+    Json takes = Json::object();
+    for (const std::string& rule : args.values.find("takes")->second) {
+        const std::size_t sign = rule.find('=');
+        if (sign == std::string::npos || sign == 0 || sign + 1 == rule.size()) {
+            return Error{std::errc::invalid_argument,
+                         "--takes " + rule + ": write KEY=VALUE, as duration-max=1h or accounts=bio,chem."};
+        }
+        const std::string key = rule.substr(0, sign);
+        const std::string value = rule.substr(sign + 1);
+        const auto begins = [&key](const char* with) { return key.rfind(with, 0) == 0; };
+        if (begins("duration-")) {
+            takes.set(key.c_str(), value);
+        } else if (begins("cores-") || begins("nodes-")) {
+            const auto number = parse_integer(value, 1, size_max);
+            takes.set(key.c_str(), number ? Json::own(json_integer(*number)) : Json::string(value));
+        } else {
+            Json names = Json::array();
+            std::istringstream all(value);
+            for (std::string name; std::getline(all, name, ',');) {
+                names.append(name);
+            }
+            takes.set(key.c_str(), std::move(names));
+        }
+    }
+    return takes;
+}
+
 std::string named_text(const Context& context) {
     return "The partition " + context.args.words.front();
 }
@@ -163,6 +206,13 @@ Exit run_partition_add(Context& context) {
     table.set("queues", option_list(args, "queue")).set("overflow", option_list(args, "overflow"));
     table.set("properties", option_list(args, "property"));
     table.set("options", option_list(args, "scheduler-option"));
+    if (args.has("takes")) {
+        auto takes = takes_table(args);
+        if (!takes) {
+            return context.fail(Exit::usage, takes.error().message);
+        }
+        table.set("takes", std::move(*takes));
+    }
     for (const char* key : {"hosts", "scheduler", "idle-time"}) {
         if (args.has(key)) {
             table.set(key, args.text(key));
@@ -252,6 +302,7 @@ Command partition_add_command() {
     options.insert(options.end(),
                    {{"queue", 'q', "NAME", "a queue that it serves (default: its name); may be repeated"},
                     {"overflow", 0, "NAME", "a queue whose jobs it runs while none of its own wait; may be repeated"},
+                    {"takes", 0, "K=V", "a rule: only jobs that meet it, as duration-max=1h; may be repeated"},
                     {"scheduler", 0, "NAME", "easy, fcfs or the name of a module (default: easy; in Flux, Flux's own)"},
                     {"scheduler-option", 0, "K=V", "an argument of the scheduler; may be repeated"},
                     {"hosts", 0, "LIST", "only these hosts"},
@@ -261,7 +312,7 @@ Command partition_add_command() {
     return named_command(
         "partition add", "start a further partition", run_partition_add,
         {"weir partition add more --queue batch --cores 4  # four more cores for the queue batch",
-         "weir partition add night --queue batch -N 2 --cores-per-node 8 --scheduler easy  # two nodes",
+         "weir partition add night --queue batch -N 2 --cores-per-node 8 --takes duration-min=12h  # for long jobs",
          "weir partition add spare --queue batch -c 2 --on-demand --idle-time 10m  # only while jobs want it"},
         std::move(options));
 }

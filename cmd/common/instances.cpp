@@ -155,6 +155,9 @@ std::vector<PartitionState> partition_states(Client& client) {
         state.state = text_at(told, "state");
         state.queues = texts_at(told, "queues");
         state.overflow = texts_at(told, "overflow");
+        state.place = integer_at(told, "place");
+        state.rules = text_at(told, "rules");
+        state.takes = Json::ref(json_object_get(told, "takes")).dump();
         state.scheduler = text_at(told, "scheduler");
         state.start = text_at(told, "start");
         state.nodes = integer_at(told, "nodes");

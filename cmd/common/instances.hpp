@@ -49,8 +49,11 @@ struct PartitionJob {
 /// A partition that the instance keeps ([[partition]]), as job-route tells it.
 struct PartitionState {
     std::string name;
-    std::string state;  ///< "up", "down", "starting", "off", "drained", "ending"
+    std::string state;       ///< "up", "down", "starting", "off", "drained", "ending"
+    std::int64_t place = 0;  ///< in the configuration
     std::vector<std::string> queues, overflow;
+    std::string rules;  ///< which jobs it takes, in words; empty: all
+    std::string takes;  ///< the same as a JSON object
     std::string scheduler, start;
     std::int64_t nodes = 0, cores = 0;
     bool is_down = false;   ///< it died, and has not served since

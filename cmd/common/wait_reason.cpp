@@ -58,6 +58,16 @@ Json in_partition(Json out, const WaitFacts& facts) {
     return out;
 }
 
+bool does_take(const json_t* partition) {
+    return !json_is_false(json_object_get(partition, "takes"));
+}
+
+/// By the rules of the partitions of its queue.
+bool is_taken(const WaitFacts& facts) {
+    const auto partitions = items_at(facts.route.get(), "partitions");
+    return partitions.empty() || std::any_of(partitions.begin(), partitions.end(), does_take);
+}
+
 Json in_route(const Job& job, const WaitFacts& facts) {
     if (const double since = number_at(facts.route.get(), "lost_since"); since > 0) {
         return reason("child-lost",
@@ -79,9 +89,28 @@ Json in_route(const Job& job, const WaitFacts& facts) {
                       "waits for a child instance that serves its queue: " + job_name(facts.lost_child->jobid) +
                           " is lost since " + local_time(facts.lost_child->lost_since));
     }
-    return facts.is_served ? reason("partition-room", "waits until a partition of its queue has room for it")
-                           : reason("no-partition", "waits for a partition: no partition serves the queue \"" +
-                                                        printable(job.queue) + "\" now");
+    if (facts.is_served) {
+        return is_taken(facts)
+                   ? reason("partition-room", "waits until a partition of its queue has room for it")
+                   : reason("not-taken", "waits for a partition that takes it: no partition of the queue \"" +
+                                             printable(job.queue) + "\" does");
+    }
+    return reason("no-partition",
+                  "waits for a partition: no partition serves the queue \"" + printable(job.queue) + "\" now");
+}
+
+/// With what keeps the job from other partitions of its queue.
+Json in_route_by_rules(const Job& job, const WaitFacts& facts) {
+    Json out = in_route(job, facts), not_taken = Json::array();
+    for (const json_t* partition : items_at(facts.route.get(), "partitions")) {
+        if (!does_take(partition)) {
+            not_taken.append(Json::ref(partition));
+        }
+    }
+    if (json_array_size(not_taken.get()) > 0) {
+        out.set("not_taken", std::move(not_taken));
+    }
+    return out;
 }
 
 Json in_sched(const Job& job, const WaitFacts& facts) {
@@ -98,7 +127,7 @@ Json in_sched(const Job& job, const WaitFacts& facts) {
         return facts.scheduler.share();
     }
     if (facts.route) {
-        return in_route(job, facts);
+        return in_route_by_rules(job, facts);
     }
     if (job.priority == 0) {
         return reason("held", "is held: a plugin of the job-manager gave it priority 0");
@@ -249,6 +278,10 @@ std::string wait_text(const std::string& subject, const json_t* reason, bool uni
                 " is the first pending job";
         const double start = number_at(reason, "behind_start");
         text += start > 0 ? ", with estimated start " + local_time(start) + ".\n" : ".\n";
+    }
+    for (const json_t* partition : items_at(reason, "not_taken")) {
+        text += "The partition " + printable(text_at(partition, "name")) + " takes " +
+                printable(text_at(partition, "rule")) + "; " + printable(text_at(partition, "job")) + ".\n";
     }
     return text;
 }

@@ -37,7 +37,9 @@ WaitFacts ask_wait_facts(Client& client, const Job& job);
 
 /// {reason, text, ...}; `text` continues a sentence that begins with "It". Reasons: arriving, dependencies, begin-time,
 /// priority, held, limit, queue-stopped, no-scheduler, routed, no-partition, child-lost, foreign-scheduler, those of
-/// sched.why; not-waiting. Of a job in a partition, the partition's reason with {partition, child, child_id}.
+/// sched.why; not-taken, partition-room; not-waiting. Of a job in a partition, the partition's reason with {partition,
+/// child, child_id}. Of a routed job also not_taken: [{name, rules, rule, job}], the partitions of its queue that do
+/// not take it.
 Json wait_reason(const Job& job, const WaitFacts& facts);
 /// Sentences, each ending with a line feed, with job names and local times. `subject`: "It", "ƒ7J4Ab".
 std::string wait_text(const std::string& subject, const json_t* reason, bool unicode);

@@ -35,9 +35,10 @@ void HandDown::file(JobId id, const Job& job, bool is_in) {
             break;
         case Standing::waits: {
             auto& classes = waiting_[job.queue];
-            change(classes[job.cores]);
-            if (classes[job.cores].empty()) {
-                classes.erase(job.cores);
+            const Size size{job.kind, job.cores};
+            change(classes[size]);
+            if (classes[size].empty()) {
+                classes.erase(size);
             }
             if (classes.empty()) {
                 waiting_.erase(job.queue);
@@ -142,7 +143,8 @@ class HandDown::Pass {
         std::size_t move = npos;    ///< of moves_, that this pass has for it
     };
 
-    const Class& class_of(const std::string& queue, std::int64_t cores);
+    const Class& class_of(const std::string& queue, Size size);
+    const Class& class_of(const Job& job) { return class_of(job.queue, {job.kind, job.cores}); }
     void push(std::size_t source);
     bool may_go_ahead(const Budget& budget, std::int64_t cores, std::int64_t depth) const;
     template <typename Fits>
@@ -152,6 +154,7 @@ class HandDown::Pass {
     template <typename Fits>
     std::size_t pick_of(const std::vector<std::size_t>& children, std::int64_t cores, JobId job, std::size_t except,
                         Fits fits) const;
+    static bool is_preferred(const Budget& a, const Budget& b, std::int64_t cores);
     static bool can_lend(const Budget& budget, std::int64_t cores) { return budget.ahead == 0 && budget.room >= cores; }
     bool is_lent(const Record& record, std::size_t holder) const;
     void borrow(const Late& late);
@@ -162,13 +165,14 @@ class HandDown::Pass {
     void charge_coming(std::size_t budget, std::int64_t cores, std::int64_t priority);
     bool place_waiting(const Place& place, const Class& kind);
     void place_given(const Place& place, std::size_t holder);
+    void leave(const Place& place, std::size_t holder, bool is_stuck = false);
     void judge(const Budget& budget, const Record& record);
     void move(JobId id, std::size_t from, std::size_t to, bool is_stuck = false);
 
     const HandDown& plan_;
     const Rules& rules_;
     std::vector<Budget> budgets_;
-    std::map<std::pair<std::string, std::int64_t>, Class> classes_;
+    std::map<std::pair<std::string, Size>, Class> classes_;
     std::vector<Source> sources_;
     using Head = std::pair<Place, std::size_t>;
     std::priority_queue<Head, std::vector<Head>, std::greater<>> heads_;
@@ -191,8 +195,8 @@ HandDown::Pass::Pass(const HandDown& plan, const Rules& rules) : plan_(plan), ru
         sources_.push_back({places.begin(), places.end(), i, nullptr});
     }
     for (const auto& [queue, classes] : plan.waiting_) {
-        for (const auto& [cores, places] : classes) {
-            if (const Class& kind = class_of(queue, cores); !kind.children.empty() || !kind.lenders.empty()) {
+        for (const auto& [size, places] : classes) {
+            if (const Class& kind = class_of(queue, size); !kind.children.empty() || !kind.lenders.empty()) {
                 sources_.push_back({places.begin(), places.end(), npos, &kind});
             }
         }
@@ -202,17 +206,18 @@ HandDown::Pass::Pass(const HandDown& plan, const Rules& rules) : plan_(plan), ru
     }
 }
 
-const HandDown::Pass::Class& HandDown::Pass::class_of(const std::string& queue, std::int64_t cores) {
-    const auto [found, is_new] = classes_.try_emplace({queue, cores});
+const HandDown::Pass::Class& HandDown::Pass::class_of(const std::string& queue, Size size) {
+    const auto [found, is_new] = classes_.try_emplace({queue, size});
     if (!is_new) {
         return found->second;
     }
+    const auto [kind, cores] = size;
     found->second.cores = cores;
     std::vector<std::size_t>& children = found->second.children;
-    const std::int64_t ceiling = rules_.ceiling(queue);
+    const std::int64_t ceiling = rules_.ceiling(queue, kind);
     for (std::size_t i = 0; i < budgets_.size(); i++) {
         const ChildFacts& facts = budgets_[i].child->facts;
-        if (!facts.is_open) {
+        if (!facts.is_open || !rules_.takes(kind, facts.rank)) {
             continue;
         }
         if (has(facts.serves, queue)) {
@@ -236,7 +241,14 @@ bool HandDown::Pass::may_go_ahead(const Budget& budget, std::int64_t cores, std:
     return budget.ahead < depth || budget.ahead_cores + cores <= budget.child->facts.cores;
 }
 
-/// The least loaded, by cores a core.
+bool HandDown::Pass::is_preferred(const Budget& a, const Budget& b, std::int64_t cores) {
+    const auto size = [](const Budget& budget) { return std::max<std::int64_t>(1, budget.child->facts.cores); };
+    const int rank = a.child->facts.rank;
+    const int other = b.child->facts.rank;
+    return rank != other ? rank < other : (a.load + cores) * size(b) < (b.load + cores) * size(a);
+}
+
+/// The lowest rank; of these the least loaded, by cores a core.
 template <typename Fits>
 std::size_t HandDown::Pass::pick_of(const std::vector<std::size_t>& children, std::int64_t cores, JobId job,
                                     std::size_t except, Fits fits) const {
@@ -246,9 +258,7 @@ std::size_t HandDown::Pass::pick_of(const std::vector<std::size_t>& children, st
         if (i == except || !fits(candidate) || !rules_.may_have(job, candidate.id)) {
             continue;
         }
-        const auto size = [](const Budget& budget) { return std::max<std::int64_t>(1, budget.child->facts.cores); };
-        if (best == npos ||
-            (candidate.load + cores) * size(budgets_[best]) < (budgets_[best].load + cores) * size(candidate)) {
+        if (best == npos || is_preferred(candidate, budgets_[best], cores)) {
             best = i;
         }
     }
@@ -343,17 +353,21 @@ void HandDown::Pass::place_given(const Place& place, std::size_t holder) {
     if (id == judged_) {
         judge(budget, record);
     }
+    if (!rules_.takes(record.job.kind, facts.rank)) {
+        leave(place, holder);
+        return;
+    }
     const bool has_room = budget.room >= cores;
     const bool is_stuck = has_room && record.ticks >= record.patience;
     const bool is_well = has_room && !is_stuck;
-    const std::size_t to = is_well ? npos : pick_room(class_of(record.job.queue, cores), id, holder);
+    const std::size_t to = is_well ? npos : pick_room(class_of(record.job), id, holder);
     if (to != npos) {
         move(id, holder, to, is_stuck);
         charge_coming(to, cores, place.priority);
         return;
     }
     if (!has_room && !may_go_ahead(budget, cores, 2 * plan_.depth_)) {
-        const std::size_t other = pick_ahead(class_of(record.job.queue, cores), id, holder);
+        const std::size_t other = pick_ahead(class_of(record.job), id, holder);
         move(id, holder, other);
         if (other != npos) {
             charge_coming(other, cores, place.priority);
@@ -370,6 +384,17 @@ void HandDown::Pass::place_given(const Place& place, std::size_t holder) {
     }
 }
 
+/// It goes to another child, or waits here.
+void HandDown::Pass::leave(const Place& place, std::size_t holder, bool is_stuck) {
+    const Class& kind = class_of(plan_.jobs_.at(place.id).job);
+    const std::size_t room = pick_room(kind, place.id, holder);
+    const std::size_t to = room != npos ? room : pick_ahead(kind, place.id, holder);
+    move(place.id, holder, to, is_stuck);
+    if (to != npos) {
+        charge_coming(to, kind.cores, place.priority);
+    }
+}
+
 // ---- behind the own jobs of a child ----
 
 bool HandDown::Pass::is_lent(const Record& record, std::size_t holder) const {
@@ -380,7 +405,7 @@ bool HandDown::Pass::is_lent(const Record& record, std::size_t holder) const {
 /// Room that a lender leaves.
 void HandDown::Pass::borrow(const Late& late) {
     const Job& job = plan_.jobs_.at(late.place.id).job;
-    const std::size_t to = pick_of(class_of(job.queue, job.cores).lenders, job.cores, late.place.id, npos,
+    const std::size_t to = pick_of(class_of(job).lenders, job.cores, late.place.id, npos,
                                    [&](const Budget& budget) { return can_lend(budget, job.cores); });
     if (to == npos) {
         return;
@@ -409,18 +434,13 @@ void HandDown::Pass::keep_or_return(const Late& late) {
     if (id == judged_) {
         judge(budget, record);
     }
-    const bool is_stuck = can_lend(budget, cores) && record.ticks >= record.patience;
-    if (can_lend(budget, cores) && !is_stuck) {
+    const bool has_room = can_lend(budget, cores) && rules_.takes(record.job.kind, budget.child->facts.rank);
+    const bool is_stuck = has_room && record.ticks >= record.patience;
+    if (has_room && !is_stuck) {
         charge(late.holder, cores);
         return;
     }
-    const Class& kind = class_of(record.job.queue, cores);
-    const std::size_t room = pick_room(kind, id, late.holder);
-    const std::size_t to = room != npos ? room : pick_ahead(kind, id, late.holder);
-    move(id, late.holder, to, is_stuck);
-    if (to != npos) {
-        charge_coming(to, cores, priority);
-    }
+    leave(late.place, late.holder, is_stuck);
 }
 
 std::vector<HandDown::Move> HandDown::Pass::run() {

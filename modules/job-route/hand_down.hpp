@@ -39,6 +39,7 @@ class HandDown {
         std::int64_t cores = 1;
         std::string queue;
         bool is_there = false;  ///< the child has said that it has it
+        int kind = 0;           ///< of the rules that it meets (RuleBook)
         friend bool operator==(const Job&, const Job&) = default;
     };
     struct ChildFacts {
@@ -48,6 +49,7 @@ class HandDown {
         bool is_open = false;        ///< it may get jobs, and what waits there may be moved
         /// Queues whose jobs it may run while none of its own waits for its cores.
         std::vector<std::string> overflow = {};
+        int rank = 0;  ///< of its rules (RuleBook): a child with a lower one is preferred
         friend bool operator==(const ChildFacts&, const ChildFacts&) = default;
     };
     /// `from` and `to` may be 0: nobody.
@@ -60,9 +62,11 @@ class HandDown {
     };
     struct Rules {
         std::function<bool(JobId job, JobId child)> may_have;
-        /// A job with more cores fits no child of the queue that can be expected. It is given all the same: the child
-        /// says why it cannot run.
-        std::function<std::int64_t(const std::string& queue)> ceiling;
+        /// A job with more cores fits no child that can be expected and takes this kind of jobs of the queue. It is
+        /// given all the same: the child says why it cannot run.
+        std::function<std::int64_t(const std::string& queue, int kind)> ceiling;
+        /// Whether a child of this rank takes jobs of this kind. A job that is with another comes back.
+        std::function<bool(int kind, int rank)> takes;
     };
 
     explicit HandDown(std::int64_t depth = depth_default) : depth_(depth) {}
@@ -76,12 +80,13 @@ class HandDown {
     void recheck() { is_due_ = true; }
     /// Whether a fact has changed since the last plan.
     bool is_due() const { return is_due_; }
-    /// In the order of priority, then of age, each job gets the first of: the child that has it and room for it; the
-    /// least loaded child with room; the child that has it, up to twice the depth; the least loaded child, up to the
-    /// depth; nobody. Behind all that, a job without room gets the room that a child leaves which lends to its queue
-    /// and has none of its own waiting; it goes back when the child needs the room. Ties of load go to the lowest id.
-    /// The caller carries the moves out in their order and tells by set(). O(children x (depth + room)), in jobs; the
-    /// number of waiting jobs does not matter.
+    /// In the order of priority, then of age, each job gets the first of those children that take it: the child that
+    /// has it and room for it; the preferred child with room; the child that has it, up to twice the depth; the
+    /// preferred child, up to the depth; nobody. Preferred is the lowest rank, then the least load. Behind all that, a
+    /// job without room gets the room that a child leaves which lends to its queue and has none of its own waiting; it
+    /// goes back when the child needs the room. Ties of load go to the lowest id. The caller carries the moves out in
+    /// their order and tells by set(). O(children x (depth + room)), in jobs; the number of waiting jobs does not
+    /// matter.
     std::vector<Move> plan(const Rules& rules);
     /// Of a job that its child would start now: whether its cores belong to jobs of a higher priority that the child
     /// does not know yet. A better one that is there was not passed over by mistake: the child backfills. Equal
@@ -118,7 +123,8 @@ class HandDown {
     bool is_due_ = false;
     std::map<JobId, Record> jobs_;
     std::map<JobId, Child> children_;
-    std::map<std::string, std::map<std::int64_t, Places>> waiting_;  ///< by queue, then by cores
+    using Size = std::pair<int, std::int64_t>;               ///< kind and cores
+    std::map<std::string, std::map<Size, Places>> waiting_;  ///< by queue
 };
 
 }  // namespace weir::route

@@ -3,8 +3,11 @@
 // Source: RFC 21 (events), FLUX-API section 2.5 (job-manager.events-journal).
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
+
+#include "libfairshare/base/time.hpp"
 
 namespace weir::route {
 
@@ -19,7 +22,12 @@ struct JobFacts {
     std::uint64_t upstream = 0;       ///< weir.jobid: the parent's job that this one stands for; 0: none
     std::uint32_t upstream_userid = 0;
     std::int64_t cores = 1;  ///< that it asks for, as far as its jobspec says so in numbers
-    bool has_own_R = false;  ///< stock Flux's alloc-bypass
+    std::int64_t nodes = 1;  ///< the same; one where it asks for none
+    Duration duration{};     ///< 0: no limit
+    std::string account;     ///< "bank" in the jobspec; empty: it names none
+    std::string qos;
+    std::vector<std::string> properties;  ///< that each of its nodes must have
+    bool has_own_R = false;               ///< stock Flux's alloc-bypass
     // weir.partition: it is an instance of a partition that this instance keeps
     std::string partition;
     std::string partition_digest;
@@ -32,6 +40,7 @@ struct JournalEvent {
         bypass,         ///< set-flags alloc-bypass
         priority,       ///< priority: enters SCHED
         urgency,        ///< urgency: leaves SCHED
+        update,         ///< duration, account: of the jobspec; nothing where they stay
         route,          ///< child: the job was routed to it
         alloc,          ///< child (0: not by job-route), R
         start,          //
@@ -53,6 +62,8 @@ struct JournalEvent {
     std::string type;
     std::string note;
     std::string R;
+    std::optional<Duration> duration;
+    std::optional<std::string> account;
 };
 
 }  // namespace weir::route

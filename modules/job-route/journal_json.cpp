@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "libfairshare/base/fsd.hpp"
+
 namespace weir::route {
 namespace {
 
@@ -16,20 +18,22 @@ struct Name {
     Kind kind;
 };
 constexpr Name event_kinds[] = {
-    {"submit", Kind::submit},       {"set-flags", Kind::bypass},
-    {"priority", Kind::priority},   {"urgency", Kind::urgency},
-    {"weir.route", Kind::route},    {"alloc", Kind::alloc},
-    {"start", Kind::start},         {"finish", Kind::finish},
-    {"exception", Kind::exception}, {"prolog-start", Kind::prolog_start},
-    {"clean", Kind::clean},         {"prolog-finish", Kind::prolog_finish},
-    {"memo", Kind::memo_uri},       {"flux-restart", Kind::restart},
+    {"submit", Kind::submit},         {"set-flags", Kind::bypass},
+    {"priority", Kind::priority},     {"urgency", Kind::urgency},
+    {"weir.route", Kind::route},      {"alloc", Kind::alloc},
+    {"start", Kind::start},           {"finish", Kind::finish},
+    {"exception", Kind::exception},   {"prolog-start", Kind::prolog_start},
+    {"clean", Kind::clean},           {"prolog-finish", Kind::prolog_finish},
+    {"memo", Kind::memo_uri},         {"flux-restart", Kind::restart},
+    {"jobspec-update", Kind::update},
 };
 
 constexpr int resource_depth_max = 8;
 
 /// RFC 14: counts multiply from the outside to the inside. A count that is a range counts with its least value.
-std::int64_t cores_in(const json_t* resources, std::int64_t outside, int depth) {
-    std::int64_t cores = 0;
+/// \param wanted "core" or "node".
+std::int64_t count_of(std::string_view wanted, const json_t* resources, std::int64_t outside, int depth) {
+    std::int64_t sum = 0;
     std::size_t index = 0;
     json_t* vertex = nullptr;
     json_array_foreach(resources, index, vertex) {
@@ -38,40 +42,37 @@ std::int64_t cores_in(const json_t* resources, std::int64_t outside, int depth) 
         const char* type = json_string_value(json_object_get(vertex, "type"));
         const std::int64_t number = std::clamp<std::int64_t>(json_integer_value(count), 0, cores_max);
         const std::int64_t product = std::min(outside * number, cores_max);
-        if (type != nullptr && std::string_view(type) == "core") {
-            cores += product;
+        if (type != nullptr && wanted == type) {
+            sum += product;
         } else if (depth < resource_depth_max) {
-            cores += cores_in(json_object_get(vertex, "with"), product, depth + 1);
+            sum += count_of(wanted, json_object_get(vertex, "with"), product, depth + 1);
         }
-        cores = std::min(cores, cores_max);
+        sum = std::min(sum, cores_max);
     }
-    return cores;
+    return sum;
 }
 
-JobFacts decode_facts(json_t* jobspec) {
-    JobFacts facts;
-    facts.cores = std::max<std::int64_t>(1, cores_in(json_object_get(jobspec, "resources"), 1, 0));
-    const char* queue = nullptr;
-    json_t* bypass = nullptr;
-    json_t* serves = nullptr;
-    json_int_t upstream = 0;
-    json_int_t userid = 0;
-    (void)json_unpack(jobspec, "{s:{s:{s?s s?o s?{s?o s?I s?I}}}}", "attributes", "system", "queue", &queue,
-                      "alloc-bypass", &bypass, "weir", "serves", &serves, "jobid", &upstream, "userid", &userid);
-    const char* partition = nullptr;
-    const char* digest = nullptr;
-    (void)json_unpack(jobspec, "{s:{s:{s:{s:{s:s s:s s:i}}}}}", "attributes", "system", "weir", "partition", "name",
-                      &partition, "digest", &digest, "folder", &facts.partition_folder);
-    facts.partition = partition != nullptr && digest != nullptr ? partition : "";
-    facts.partition_digest = digest != nullptr ? digest : "";
-    facts.queue = queue != nullptr ? queue : "";
-    facts.has_own_R = bypass != nullptr;
-    facts.upstream = static_cast<std::uint64_t>(upstream);
-    facts.upstream_userid = static_cast<std::uint32_t>(userid);
-    if (auto decoded = decode_names(serves, "serves")) {
-        facts.serves = std::move(decoded).value();
+/// 0, and what makes no sense: no limit.
+Duration limit_of(const json_t* seconds) {
+    const auto duration = duration_from_number(json_number_value(seconds));
+    return duration ? *duration : Duration::zero();
+}
+
+/// RFC 31: the properties that every node of the job must have. What "or" and "not" say is not among them.
+void add_required(const json_t* constraints, int depth, std::vector<std::string>& properties) {
+    std::size_t index = 0;
+    const json_t* one = nullptr;
+    json_array_foreach(json_object_get(constraints, "properties"), index, one) {
+        const char* name = json_string_value(one);
+        if (name != nullptr && name[0] != '\0' && name[0] != '^') {
+            properties.emplace_back(name);
+        }
     }
-    return facts;
+    json_array_foreach(json_object_get(constraints, "and"), index, one) {
+        if (depth < resource_depth_max) {
+            add_required(one, depth + 1, properties);
+        }
+    }
 }
 
 bool has_bypass(json_t* context) {
@@ -83,6 +84,15 @@ bool has_bypass(json_t* context) {
         }
     }
     return false;
+}
+
+void decode_update(JournalEvent& event, json_t* context) {
+    if (const json_t* duration = json_object_get(context, "attributes.system.duration"); json_is_number(duration)) {
+        event.duration = limit_of(duration);
+    }
+    if (const json_t* account = json_object_get(context, "attributes.system.bank"); json_is_string(account)) {
+        event.account = json_string_value(account);
+    }
 }
 
 /// false: the context does not fit the name.
@@ -123,6 +133,9 @@ bool decode_context(JournalEvent& event, json_t* context) {
             break;
         case Kind::memo_uri:
             (void)json_unpack(context, "{s?s}", "uri", &note);
+            break;
+        case Kind::update:
+            decode_update(event, context);
             break;
         case Kind::bypass:
         case Kind::start:
@@ -170,6 +183,43 @@ Status decode_journal_event(JournalEntry& entry, json_t* value, json_t* R) {
 }
 
 }  // namespace
+
+JobFacts decode_facts(json_t* jobspec) {
+    JobFacts facts;
+    const json_t* resources = json_object_get(jobspec, "resources");
+    facts.cores = std::max<std::int64_t>(1, count_of("core", resources, 1, 0));
+    facts.nodes = std::max<std::int64_t>(1, count_of("node", resources, 1, 0));
+    const json_t* system = json_object_get(json_object_get(jobspec, "attributes"), "system");
+    const auto text_at = [system](const char* key) {
+        const char* text = json_string_value(json_object_get(system, key));
+        return std::string(text != nullptr ? text : "");
+    };
+    facts.account = text_at("bank");
+    facts.qos = text_at("qos");
+    facts.duration = limit_of(json_object_get(system, "duration"));
+    add_required(json_object_get(system, "constraints"), 0, facts.properties);
+    const char* queue = nullptr;
+    json_t* bypass = nullptr;
+    json_t* serves = nullptr;
+    json_int_t upstream = 0;
+    json_int_t userid = 0;
+    (void)json_unpack(jobspec, "{s:{s:{s?s s?o s?{s?o s?I s?I}}}}", "attributes", "system", "queue", &queue,
+                      "alloc-bypass", &bypass, "weir", "serves", &serves, "jobid", &upstream, "userid", &userid);
+    const char* partition = nullptr;
+    const char* digest = nullptr;
+    (void)json_unpack(jobspec, "{s:{s:{s:{s:{s:s s:s s:i}}}}}", "attributes", "system", "weir", "partition", "name",
+                      &partition, "digest", &digest, "folder", &facts.partition_folder);
+    facts.partition = partition != nullptr && digest != nullptr ? partition : "";
+    facts.partition_digest = digest != nullptr ? digest : "";
+    facts.queue = queue != nullptr ? queue : "";
+    facts.has_own_R = bypass != nullptr;
+    facts.upstream = static_cast<std::uint64_t>(upstream);
+    facts.upstream_userid = static_cast<std::uint32_t>(userid);
+    if (auto decoded = decode_names(serves, "serves")) {
+        facts.serves = std::move(decoded).value();
+    }
+    return facts;
+}
 
 Json journal_filter() {
     Json filter = Json::object();

@@ -29,6 +29,9 @@ Result<std::vector<Order>> decode_orders(json_t* payload);
 /// One entry of job-manager.jobroute.update's `jobs`. For alloc, `R` is the document that the parent's job gets.
 Json encode(const TapOp& op, const Json& R);
 
+/// What job-route reads of a jobspec.
+JobFacts decode_facts(json_t* jobspec);
+
 /// One response of job-manager.events-journal.
 struct JournalEntry {
     std::uint64_t id = 0;

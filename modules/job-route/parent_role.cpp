@@ -400,7 +400,7 @@ Json ParentRole::tree(const flux_msg_t*) {
     return answer;
 }
 
-// Guest: learns which child has any job, and under which id.
+// Guest: learns which child has any job, under which id, and which partitions do not take it for what it asks.
 Json ParentRole::locate(const flux_msg_t* msg) {
     json_int_t id = 0;
     flux::unpack(msg, "{s:I}", "id", &id);
@@ -408,6 +408,16 @@ Json ParentRole::locate(const flux_msg_t* msg) {
     Json answer = Json::object();
     answer.set("queue", view.queue).set("child", view.child.value).set("id", view.local.value);
     answer.set("uri", "").set("allocated", view.is_allocated);
+    Json partitions = Json::array();
+    for (const PartitionWord& word : table_.words_of(JobId{static_cast<std::uint64_t>(id)})) {
+        Json one = Json::object();
+        one.set("name", word.name).set("takes", !word.misfit).set("rules", word.rules);
+        if (word.misfit) {
+            one.set("rule", word.misfit->rule).set("job", word.misfit->job);
+        }
+        partitions.append(std::move(one));
+    }
+    answer.set("partitions", std::move(partitions));
     for (const ChildView& child : table_.children()) {
         if (child.job == view.child) {
             answer.set("uri", child.uri);

@@ -2,9 +2,13 @@
 // Owns: see partition_json.hpp.
 #include "modules/job-route/partition_json.hpp"
 
+#include <pwd.h>
+
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <set>
+#include <span>
 #include <string_view>
 
 #include "libfairshare/base/fsd.hpp"
@@ -14,9 +18,12 @@
 namespace weir::route {
 namespace {
 
-constexpr std::array<std::string_view, 14> table_keys{
-    "name",       "queues",    "overflow", "cores", "nodes",     "cores-per-node", "hosts",
-    "properties", "scheduler", "options",  "start", "idle-time", "config",         "partition"};
+constexpr std::array<std::string_view, 15> table_keys{
+    "name",       "queues",    "overflow", "takes", "cores",     "nodes",  "cores-per-node", "hosts",
+    "properties", "scheduler", "options",  "start", "idle-time", "config", "partition"};
+constexpr std::array<std::string_view, 10> rule_keys{"duration-min", "duration-max", "cores-min", "cores-max",
+                                                     "nodes-min",    "nodes-max",    "accounts",  "users",
+                                                     "qos",          "properties"};
 constexpr std::int64_t count_max = 1 << 24;
 constexpr std::size_t name_max = 64;
 constexpr std::size_t depth_max = 8;
@@ -69,12 +76,22 @@ class TableReader {
         }
         return list;
     }
-    void check_keys() {
+    /// Above 0; nothing where there is none, or a mistake.
+    std::optional<Duration> duration(const char* key) {
+        const json_t* found = value(key);
+        const auto duration = parse_fsd_with_unit(json_is_string(found) ? json_string_value(found) : "");
+        if (found != nullptr && (!duration || *duration <= Duration::zero())) {
+            complain(key, "must be a duration above 0 with its unit, as \"10m\"");
+            return std::nullopt;
+        }
+        return found != nullptr ? std::optional(*duration) : std::nullopt;
+    }
+    void check_keys(std::span<const std::string_view> keys) {
         const char* key = nullptr;
         const json_t* ignored = nullptr;
         json_object_foreach(const_cast<json_t*>(table_), key, ignored) {
-            if (std::find(table_keys.begin(), table_keys.end(), key) == table_keys.end()) {
-                const std::string meant = did_you_mean(key, table_keys);
+            if (std::find(keys.begin(), keys.end(), key) == keys.end()) {
+                const std::string meant = did_you_mean(key, keys);
                 complain(key, "unknown key" + (meant.empty() ? "" : "; " + meant));
             }
         }
@@ -122,14 +139,77 @@ void read_start(TableReader& reader, PartitionSpec& spec) {
         reader.complain("start", "must be \"at-once\" or \"on-demand\"");
     }
     spec.is_on_demand = start == "on-demand";
-    if (reader.has("idle-time")) {
-        const auto idle = parse_fsd_with_unit(reader.text("idle-time", "a duration, as \"10m\""));
-        if (!idle || *idle <= Duration::zero()) {
-            reader.complain("idle-time", "must be a duration above 0 with its unit, as \"10m\"");
-        } else {
-            spec.idle = *idle;
+    spec.idle = reader.duration("idle-time").value_or(Duration::zero());
+}
+
+template <typename T>
+void check_order(TableReader& reader, const Range<T>& range, const std::string& name) {
+    if (range.least && range.most && *range.most < *range.least) {
+        reader.complain(name + "-max", "must not be less than " + name + "-min");
+    }
+}
+
+Range<std::int64_t> read_counts(TableReader& reader, const std::string& name) {
+    Range<std::int64_t> range;
+    for (auto [end, into] : {std::pair("-min", &range.least), std::pair("-max", &range.most)}) {
+        if (const std::string key = name + end; reader.has(key.c_str())) {
+            *into = reader.count(key.c_str(), 1);
         }
     }
+    check_order(reader, range, name);
+    return range;
+}
+
+std::vector<std::string> read_list(TableReader& reader, const char* key, const char* example) {
+    const std::string right = std::string("a list of names, as ") + example;
+    std::vector<std::string> list = reader.texts(key, right.c_str());
+    if (json_is_array(reader.value(key)) && list.empty()) {
+        reader.complain(key, "must be " + right + "; without the key it takes those of all");
+    }
+    return list;
+}
+
+/// By [weir.users], else by the machine, else a number.
+std::optional<std::uint32_t> userid_of(const std::string& name, const json_t* users) {
+    if (const json_t* id = json_object_get(users, name.c_str()); json_is_integer(id)) {
+        return static_cast<std::uint32_t>(json_integer_value(id));
+    }
+    constexpr std::size_t entry_max = 1 << 16;
+    std::vector<char> space(entry_max);
+    passwd entry{};
+    passwd* found = nullptr;
+    if (getpwnam_r(name.c_str(), &entry, space.data(), space.size(), &found) == 0 && found != nullptr) {
+        return entry.pw_uid;
+    }
+    std::uint32_t number = 0;
+    const auto [end, failed] = std::from_chars(name.data(), name.data() + name.size(), number);
+    return failed == std::errc() && end == name.data() + name.size() ? std::optional(number) : std::nullopt;
+}
+
+PartitionRules read_rules(TableReader& reader, const PartitionSpec& spec, const json_t* users) {
+    PartitionRules rules;
+    reader.check_keys(rule_keys);
+    rules.duration = {reader.duration("duration-min"), reader.duration("duration-max")};
+    check_order(reader, rules.duration, "duration");
+    rules.cores = read_counts(reader, "cores");
+    rules.nodes = read_counts(reader, "nodes");
+    const std::int64_t cores = spec.cores * std::max<std::int64_t>(1, spec.nodes);
+    if (rules.cores.least && *rules.cores.least > cores) {
+        reader.complain("cores-min", "must be at most " + std::to_string(cores) + ", the cores of the partition");
+    }
+    rules.accounts = read_list(reader, "accounts", "[\"physics\", \"bio/lab\"]");
+    rules.qos = read_list(reader, "qos", "[\"high\"]");
+    rules.properties = read_list(reader, "properties", "[\"gpu\"], or [\"^gpu\"] for jobs that do not require it");
+    rules.users = read_list(reader, "users", "[\"alice\"]");
+    for (const std::string& user : rules.users) {
+        if (const auto id = userid_of(user, users)) {
+            rules.userids.insert(*id);
+        } else if (!user.empty()) {
+            reader.complain("users",
+                            "there is no user " + user + " on this machine; [weir.users] can give it a number");
+        }
+    }
+    return rules;
 }
 
 /// The table without what may change in a running instance.
@@ -138,16 +218,22 @@ std::string digest_of(const json_t* table) {
     json_object_del(copy.get(), "start");
     json_object_del(copy.get(), "idle-time");
     json_object_del(copy.get(), "overflow");
+    json_object_del(copy.get(), "takes");
     return copy.dump(JSON_COMPACT | JSON_SORT_KEYS);
 }
 
-std::vector<PartitionSpec> read_array(const json_t* array, const std::string& above, std::size_t depth,
-                                      std::string& mistakes);
+struct Reading {
+    const json_t* users;  ///< [weir.users]
+    std::string mistakes = {};
+};
 
-PartitionSpec read_table(const json_t* table, const std::string& place, std::size_t depth, std::string& mistakes) {
-    TableReader reader(table, place, mistakes);
+std::vector<PartitionSpec> read_array(const json_t* array, const std::string& above, std::size_t depth,
+                                      Reading& reading);
+
+PartitionSpec read_table(const json_t* table, const std::string& place, std::size_t depth, Reading& reading) {
+    TableReader reader(table, place, reading.mistakes);
     PartitionSpec spec;
-    reader.check_keys();
+    reader.check_keys(table_keys);
     spec.name = reader.text("name", "a name");
     if (!is_partition_name(spec.name)) {
         reader.complain("name", "must be a name of at most 64 letters, digits, - and _");
@@ -166,6 +252,12 @@ PartitionSpec read_table(const json_t* table, const std::string& place, std::siz
     spec.scheduler = module_of(reader.text("scheduler", "\"easy\", \"fcfs\" or the name of a scheduler's module"));
     spec.options = reader.texts("options", "a list of the scheduler's arguments, as [\"queue-depth=64\"]");
     read_start(reader, spec);
+    if (const json_t* takes = reader.value("takes"); takes != nullptr && !json_is_object(takes)) {
+        reader.complain("takes", "must be a table, as { duration-max = \"1h\" }");
+    } else if (takes != nullptr) {
+        TableReader below(takes, place + ".takes", reading.mistakes);
+        spec.takes = read_rules(below, spec, reading.users);
+    }
     if (const json_t* config = reader.value("config"); config != nullptr) {
         if (!json_is_object(config)) {
             reader.complain("config", "must be a table");
@@ -173,7 +265,7 @@ PartitionSpec read_table(const json_t* table, const std::string& place, std::siz
         spec.config = Json::ref(config).dump();
     }
     if (const json_t* below = reader.value("partition"); below != nullptr) {
-        (void)read_array(below, place + ".", depth + 1, mistakes);
+        (void)read_array(below, place + ".", depth + 1, reading);
         spec.partitions = Json::ref(below).dump();
     }
     spec.digest = digest_of(table);
@@ -181,8 +273,8 @@ PartitionSpec read_table(const json_t* table, const std::string& place, std::siz
 }
 
 std::vector<PartitionSpec> read_array(const json_t* array, const std::string& above, std::size_t depth,
-                                      std::string& mistakes) {
-    const auto complain = [&](const std::string& place, const std::string& what) {
+                                      Reading& reading) {
+    const auto complain = [&mistakes = reading.mistakes](const std::string& place, const std::string& what) {
         mistakes += (mistakes.empty() ? "" : "\n") + std::string("[") + place + "] " + what;
     };
     std::vector<PartitionSpec> specs;
@@ -202,7 +294,8 @@ std::vector<PartitionSpec> read_array(const json_t* array, const std::string& ab
             complain(place, "partition: must be a table");
             continue;
         }
-        specs.push_back(read_table(table, place, depth, mistakes));
+        specs.push_back(read_table(table, place, depth, reading));
+        specs.back().place = i;
         if (!names.insert(specs.back().name).second) {
             complain(place, "name = \"" + specs.back().name + "\": another partition has this name");
         }
@@ -212,14 +305,14 @@ std::vector<PartitionSpec> read_array(const json_t* array, const std::string& ab
 
 }  // namespace
 
-Result<std::vector<PartitionSpec>> decode_partitions(const json_t* array) {
-    std::string mistakes;
+Result<std::vector<PartitionSpec>> decode_partitions(const json_t* array, const json_t* users) {
+    Reading reading{users};
     std::vector<PartitionSpec> specs;
     if (array != nullptr && !json_is_null(array)) {
-        specs = read_array(array, "", 1, mistakes);
+        specs = read_array(array, "", 1, reading);
     }
-    if (!mistakes.empty()) {
-        return Error{std::errc::invalid_argument, mistakes};
+    if (!reading.mistakes.empty()) {
+        return Error{std::errc::invalid_argument, reading.mistakes};
     }
     return specs;
 }

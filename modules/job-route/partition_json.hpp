@@ -14,8 +14,9 @@
 namespace weir::route {
 
 /// The partitions of an array of tables; null: none. Each error is a line "[partition NAME] key = value: must be ...";
-/// all are told at once. Names and nested partitions are checked as well. O(size).
-Result<std::vector<PartitionSpec>> decode_partitions(const json_t* array);
+/// all are told at once. Names and nested partitions are checked as well. `users`: [weir.users],
+/// the users that this machine does not know. O(size).
+Result<std::vector<PartitionSpec>> decode_partitions(const json_t* array, const json_t* users = nullptr);
 
 /// The queues of all partitions of an array, each once; what makes no sense is left out.
 std::vector<std::string> partition_queues(const json_t* array);

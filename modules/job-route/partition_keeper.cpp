@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <sstream>
@@ -73,10 +74,12 @@ PartitionKeeper::PartitionKeeper(flux_t* h, RouteTable& routes, std::function<vo
     place_.job_manager = Json::ref(flux::conf_table(h, "job-manager")).deep_copy();
     configured_ = Json::ref(flux::conf_table(h, "partition")).deep_copy();
     queues_ = Json::ref(flux::conf_table(h, "queues")).deep_copy();
-    route_ = Json::ref(json_object_get(flux::conf_table(h, "weir"), "route")).deep_copy();
+    const Json weir = Json::ref(flux::conf_table(h, "weir"));
+    route_ = weir.at("route").deep_copy();
+    users_ = weir.at("users").deep_copy();
     place_.has_instance_queue = queues_.at(instance_queue).get() != nullptr;
     read_changes();
-    (void)checked(configured_.get(), queues_.get(), route_.get());
+    (void)checked(configured_.get());
     put_in_force();
     timer_.reset(
         flux_timer_watcher_create(flux_get_reactor(h), 0., 0., flux::on_watcher<&PartitionKeeper::look>, this));
@@ -128,6 +131,7 @@ void PartitionKeeper::event(JobId id, const JournalEvent& event) {
 
 void PartitionKeeper::ready() {
     is_ready_ = true;
+    tell_plugin();
     look();
 }
 
@@ -146,21 +150,7 @@ void PartitionKeeper::look() {
     if (!is_ready_) {
         return;
     }
-    std::map<std::string, std::int64_t> largest;
-    std::map<JobId, std::vector<std::string>> overflow;
-    for (const auto& [name, partition] : table_.partitions()) {
-        const std::int64_t cores = partition.spec.cores * std::max<std::int64_t>(1, partition.spec.nodes);
-        for (const auto* queues : {&partition.spec.queues, &partition.spec.overflow}) {
-            for (const std::string& queue : *queues) {
-                largest[queue] = std::max(largest[queue], cores);
-            }
-        }
-        if (partition.current && !partition.spec.overflow.empty()) {
-            overflow[partition.current->job] = partition.spec.overflow;
-        }
-    }
-    routes_.set_expected(std::move(largest));
-    routes_.set_overflow(std::move(overflow));
+    const bool is_news = routes_.set_partitions(kept());
     std::map<JobId, ChildLoad> loads;
     for (const ChildView& child : routes_.children()) {
         loads[child.job] = {child.is_attached, child.pending + child.running + child.own_jobs};
@@ -170,9 +160,30 @@ void PartitionKeeper::look() {
                      const auto found = loads.find(job);
                      return found != loads.end() ? found->second : ChildLoad{};
                  },
-                 [this](const std::vector<std::string>& queues) { return routes_.is_awaited(queues); }});
+                 [this](const PartitionSpec& spec) { return routes_.is_awaited(spec.queues, spec.takes); }});
     perform();
     arm();
+    if (is_news) {
+        changed_();
+    }
+}
+
+std::vector<KeptPartition> PartitionKeeper::kept() const {
+    std::vector<std::pair<std::size_t, KeptPartition>> placed;
+    for (const auto& [name, partition] : table_.partitions()) {
+        const PartitionSpec& spec = partition.spec;
+        if (partition.is_wanted) {
+            placed.push_back({spec.place,
+                              {name, partition.current ? partition.current->job : JobId{}, spec.queues, spec.overflow,
+                               spec.cores * std::max<std::int64_t>(1, spec.nodes), spec.takes}});
+        }
+    }
+    std::sort(placed.begin(), placed.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::vector<KeptPartition> partitions;
+    for (auto& [place, one] : placed) {
+        partitions.push_back(std::move(one));
+    }
+    return partitions;
 }
 
 void PartitionKeeper::arm() {
@@ -263,6 +274,22 @@ void PartitionKeeper::cancel(JobId job, const std::string& why) {
     flux_future_t* key = future.get();
     flux::then<&PartitionKeeper::on_canceled>(key, this);
     cancels_.emplace(key, std::move(future));
+}
+
+/// So that it refuses a job that no partition takes. Without the plugin there are no jobs to refuse.
+void PartitionKeeper::tell_plugin() {
+    Json payload = Json::object();
+    payload.set("partitions", in_force_.share()).set("users", users_ ? users_.share() : Json::object());
+    told_ = flux::rpc(h_, "job-manager.jobroute.partitions", payload);
+    flux::then<&PartitionKeeper::on_told>(told_.get(), this);
+}
+
+void PartitionKeeper::on_told(flux_future_t* f) {
+    const flux::Caught caught = flux::catching([f] { (void)flux::rpc_get(f, "telling the plugin of the partitions"); });
+    if (caught.errnum != 0 && caught.errnum != ENOSYS) {
+        flux::log(h_, LOG_WARNING, caught.message);
+    }
+    told_.reset();
 }
 
 /// One that has ended meanwhile needs none.

@@ -54,12 +54,15 @@ class PartitionKeeper {
     void read_changes();
     Status write_changes();
     Status check_queues(const std::vector<PartitionSpec>& specs, const json_t* queues, const json_t* route) const;
-    std::vector<PartitionSpec> checked(const json_t* array, const json_t* queues, const json_t* route) const;
+    std::vector<PartitionSpec> checked(const json_t* array) const;
     void put_in_force();
     void set_table(const std::string& name, Json table);
     void add(const Json& request);
     void resize(const Json& request, const std::string& name);
 
+    std::vector<KeptPartition> kept() const;
+    void tell_plugin();
+    void on_told(flux_future_t* f);
     void perform();
     void start(const std::string& name, int folder);
     void on_started(flux_future_t* f);
@@ -69,6 +72,7 @@ class PartitionKeeper {
     void on_last_words(flux_future_t* f);
     std::string how_it_ended(JobId job, const std::string& words) const;
     void arm();
+    Json takes_of(const std::string& name) const;
     Json view_of(const std::string& name, const PartitionTable::Partition& partition) const;
 
     flux_t* h_;
@@ -81,12 +85,14 @@ class PartitionKeeper {
     Json in_force_;    ///< with the changes
     Json queues_;      ///< [queues]
     Json route_;       ///< [weir.route]
+    Json users_;       ///< [weir.users]
     PartitionTable table_;
     bool is_ready_ = false;
     std::map<JobId, End> jobs_;  ///< active jobs that are instances of partitions
     std::map<flux_future_t*, Starting> starting_;
     std::map<flux_future_t*, std::pair<flux::Future, JobId>> words_;
     std::map<flux_future_t*, flux::Future> cancels_;
+    flux::Future told_;
     flux::Watcher timer_;
     flux::Handlers handlers_;  // last: gone before what they call
 };

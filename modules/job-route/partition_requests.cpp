@@ -117,9 +117,10 @@ Status PartitionKeeper::check_queues(const std::vector<PartitionSpec>& specs, co
 }
 
 /// Throws Failure. `array` is what is to be in force; a command can add no queue to those that are routed.
-std::vector<PartitionSpec> PartitionKeeper::checked(const json_t* array, const json_t* queues,
-                                                    const json_t* route) const {
-    auto specs = value_or_throw(decode_partitions(array));
+std::vector<PartitionSpec> PartitionKeeper::checked(const json_t* array) const {
+    const json_t* queues = queues_.get();
+    const json_t* route = route_.get();
+    auto specs = value_or_throw(decode_partitions(array, users_.get()));
     (void)value_or_throw(check_queues(specs, queues, nullptr));
     Json routed = Json::array();
     for (const std::string& queue : partition_queues(configured_.get())) {
@@ -143,12 +144,12 @@ void PartitionKeeper::put_in_force() {
                   "The configuration of the partition " + name +
                       " has changed: what `weir partition` had set for it counts no more.");
     }
-    auto specs = decode_partitions(in_force_.get());
+    auto specs = decode_partitions(in_force_.get(), users_.get());
     if (!specs) {
         flux::log(h_, LOG_ERR, changes_file_ + ": " + specs.error().message + "; the configuration alone counts");
         changes_ = PartitionChanges();
         in_force_ = changes_.applied_to(configured_.get());
-        specs = value_or_throw(decode_partitions(in_force_.get()));
+        specs = value_or_throw(decode_partitions(in_force_.get(), users_.get()));
     }
     std::vector<std::string> names;
     for (const PartitionSpec& spec : *specs) {
@@ -158,23 +159,34 @@ void PartitionKeeper::put_in_force() {
     for (const std::string& name : names) {
         (void)table_.set_drained(name, changes_.is_drained(name));
     }
+    if (is_ready_) {
+        tell_plugin();
+    }
 }
 
 Json PartitionKeeper::config_reload(const flux_msg_t* msg) {
     json_t* array = nullptr;
     json_t* queues = nullptr;
     json_t* route = nullptr;
-    flux::unpack(msg, "{s?o s?o s?{s?o}}", "partition", &array, "queues", &queues, "weir", "route", &route);
-    (void)value_or_throw(check_queues(value_or_throw(decode_partitions(array)), queues, nullptr));
+    json_t* users = nullptr;
+    flux::unpack(msg, "{s?o s?o s?{s?o s?o}}", "partition", &array, "queues", &queues, "weir", "route", &route, "users",
+                 &users);
+    (void)value_or_throw(check_queues(value_or_throw(decode_partitions(array, users)), queues, nullptr));
     configured_ = Json::ref(array).deep_copy();
     queues_ = Json::ref(queues).deep_copy();
     route_ = Json::ref(route).deep_copy();
+    users_ = Json::ref(users).deep_copy();
     put_in_force();
     look();
     return {};
 }
 
 // ---- people ----
+
+Json PartitionKeeper::takes_of(const std::string& name) const {
+    const json_t* takes = json_object_get(partition_table_of(in_force_.get(), name), "takes");
+    return takes != nullptr ? Json::ref(takes).deep_copy() : Json::object();
+}
 
 Json PartitionKeeper::view_of(const std::string& name, const PartitionTable::Partition& partition) const {
     const PartitionSpec& spec = partition.spec;
@@ -205,7 +217,8 @@ Json PartitionKeeper::view_of(const std::string& name, const PartitionTable::Par
     for (const std::string& queue : spec.overflow) {
         overflow.append(queue);
     }
-    view.set("overflow", std::move(overflow));
+    view.set("overflow", std::move(overflow)).set("place", static_cast<long long>(spec.place));
+    view.set("takes", takes_of(name)).set("rules", rules_text(spec.takes));
     view.set("name", name).set("state", state_of(partition)).set("queues", std::move(queues));
     view.set("down", partition.is_down).set("deaths", partition.revival.deaths()).set("why", partition.why);
     view.set("for", to_seconds(now - partition.changed));
@@ -231,7 +244,7 @@ void PartitionKeeper::set_table(const std::string& name, Json table) {
     auto parsed = value_or_throw(PartitionChanges::parse(changes_.text()));
     parsed.set(configured_.get(), name, std::move(table));
     const Json array = parsed.applied_to(configured_.get());
-    (void)checked(array.get(), queues_.get(), route_.get());
+    (void)checked(array.get());
     changes_ = std::move(parsed);
     (void)value_or_throw(write_changes());
     put_in_force();

@@ -6,12 +6,14 @@
 #include <vector>
 
 #include "libfairshare/base/time.hpp"
+#include "modules/job-route/partition_rules.hpp"
 
 namespace weir::route {
 
 /// A child instance that its parent keeps: started, started again when it dies, replaced when it changes.
 struct PartitionSpec {
     std::string name;
+    std::size_t place = 0;              ///< in the configuration
     std::vector<std::string> queues;    ///< of the parent, at least one
     std::vector<std::string> overflow;  ///< queues whose jobs it runs while none of its own wait
     std::int64_t nodes = 0;             ///< 0: cores on any nodes, at least one node otherwise
@@ -22,6 +24,7 @@ struct PartitionSpec {
     std::vector<std::string> options;  ///< its arguments
     bool is_on_demand = false;         ///< it starts when a job waits for it
     Duration idle{};                   ///< without a job for so long, it is given back; 0: never
+    PartitionRules takes;              ///< the jobs that it takes, of those of its queues
     std::string config;      ///< JSON object that its instance reads on top of what it gets by itself; or empty
     std::string partitions;  ///< JSON array of partitions of its own, or empty
     std::string digest;      ///< differs where an instance must be replaced to follow a change

@@ -191,7 +191,7 @@ void PartitionTable::look_at_current(Partition& partition, const World& world) {
         return;
     }
     if (!partition.current) {
-        const bool is_asked = !partition.is_off || world.is_wanted(partition.spec.queues);
+        const bool is_asked = !partition.is_off || world.is_wanted(partition.spec);
         const bool is_time = partition.revival.deaths() == 0 || world.now >= partition.revival.next();
         if (is_asked && is_time && !partition.is_drained) {
             start(partition);
@@ -212,7 +212,7 @@ void PartitionTable::look_at_current(Partition& partition, const World& world) {
         partition.idle_since.reset();
     } else if (!partition.idle_since) {
         partition.idle_since = world.now;
-    } else if (world.now - *partition.idle_since >= partition.spec.idle && !world.is_wanted(partition.spec.queues)) {
+    } else if (world.now - *partition.idle_since >= partition.spec.idle && !world.is_wanted(partition.spec)) {
         say(log_notice,
             "The partition " + name + " had no job for " + duration_text(partition.spec.idle) + ": it is given back.");
         retire(partition);

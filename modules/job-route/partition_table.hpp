@@ -67,7 +67,7 @@ class PartitionTable {
     struct World {
         Duration now{};  ///< of a clock that does not step
         std::function<ChildLoad(JobId job)> load;
-        std::function<bool(const std::vector<std::string>& queues)> is_wanted;  ///< whether a job waits there
+        std::function<bool(const PartitionSpec& spec)> is_wanted;  ///< whether a job waits for it
     };
 
     /// These and no others. A changed digest replaces the instance.

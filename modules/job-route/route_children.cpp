@@ -70,11 +70,12 @@ void RouteTable::empty(JobId id, Child& child) {
     }
 }
 
-bool RouteTable::is_awaited(const std::vector<std::string>& queues) const {
-    return std::any_of(jobs_.begin(), jobs_.end(), [&queues](const Entry& entry) {
+bool RouteTable::is_awaited(const std::vector<std::string>& queues, const PartitionRules& rules) const {
+    const int rank = book_.rank_of(rules);
+    return std::any_of(jobs_.begin(), jobs_.end(), [&](const Entry& entry) {
         const Job& job = entry.second;
         return job.is_unplaced() && job.progress == Progress::sched && job.urgency != 0 && job.priority > 0 &&
-               std::find(queues.begin(), queues.end(), job.facts.queue) != queues.end();
+               book_.takes(job.kind, rank) && std::find(queues.begin(), queues.end(), job.facts.queue) != queues.end();
     });
 }
 

@@ -19,6 +19,7 @@ HandDown::Job RouteTable::standing_of(const Entry& entry) const {
     facts.priority = job.priority;
     facts.cores = job.facts.cores;
     facts.queue = job.facts.queue;
+    facts.kind = job.kind;
     const bool may_start = job.urgency != 0 && !is_ending(job.progress);
     if (const Given* given = job.given(); given != nullptr && job.routed()->asked.has(AskedOnce::Step::clean)) {
         return {};  // its child has its cores back
@@ -46,34 +47,94 @@ void RouteTable::refile_child(JobId id, const Child& child) {
     facts.cores = child.cores;
     facts.own_cores = child.own_cores;
     facts.is_open = child.is_attached && drained_.count(id) == 0;
-    if (const auto lends = overflow_.find(id); lends != overflow_.end()) {
-        facts.overflow = lends->second;
+    if (const KeptPartition* partition = kept(id)) {
+        facts.overflow = partition->overflow;
     }
+    facts.rank = rank_of(id);
     hand_down_.set_child(id, facts);
 }
 
-void RouteTable::set_overflow(std::map<JobId, std::vector<std::string>> overflow) {
-    if (std::exchange(overflow_, std::move(overflow)) != overflow_) {
-        for (const auto& [id, child] : children_) {
-            refile_child(id, child);
+// ---- partitions and their rules ----
+
+bool KeptPartition::has_queue(const std::string& queue) const {
+    return std::find(queues.begin(), queues.end(), queue) != queues.end() ||
+           std::find(overflow.begin(), overflow.end(), queue) != overflow.end();
+}
+
+bool RouteTable::set_partitions(std::vector<KeptPartition> partitions) {
+    if (std::exchange(partitions_, std::move(partitions)) == partitions_) {
+        return false;
+    }
+    std::vector<PartitionRules> rules;
+    for (const KeptPartition& partition : partitions_) {
+        rules.push_back(partition.rules);
+    }
+    if (book_.set(rules)) {
+        for (Entry& entry : jobs_) {
+            set_kind(entry.second);
+            refile(entry);
         }
     }
+    for (const auto& [id, child] : children_) {
+        refile_child(id, child);
+    }
+    hand_down_.recheck();
+    return true;
+}
+
+/// The rules look at the user who submitted the job at the top.
+void RouteTable::set_kind(Job& job) {
+    job.kind = book_.kind_of(job.facts, user_of(job));
+}
+
+std::uint32_t RouteTable::user_of(const Job& job) const {
+    return job.facts.upstream != 0 && has_parent_ ? job.facts.upstream_userid : job.userid;
+}
+
+const KeptPartition* RouteTable::kept(JobId child) const {
+    const auto found = std::find_if(partitions_.begin(), partitions_.end(), [child](const KeptPartition& partition) {
+        return partition.job == child && child.value != 0;
+    });
+    return found != partitions_.end() ? &*found : nullptr;
+}
+
+/// A child that is no partition takes all jobs.
+int RouteTable::rank_of(JobId child) const {
+    const KeptPartition* partition = kept(child);
+    return book_.rank_of(partition != nullptr ? partition->rules : PartitionRules{});
 }
 
 bool RouteTable::is_lent(JobId child, const std::string& queue) const {
-    const auto lends = overflow_.find(child);
-    return lends != overflow_.end() &&
-           std::find(lends->second.begin(), lends->second.end(), queue) != lends->second.end();
+    const KeptPartition* partition = kept(child);
+    return partition != nullptr &&
+           std::find(partition->overflow.begin(), partition->overflow.end(), queue) != partition->overflow.end();
+}
+
+std::vector<PartitionWord> RouteTable::words_of(JobId id) const {
+    std::vector<PartitionWord> words;
+    const auto found = jobs_.find(id);
+    for (const KeptPartition& partition : partitions_) {
+        if (found != jobs_.end() && partition.has_queue(found->second.facts.queue)) {
+            words.push_back({partition.name, rules_text(partition.rules),
+                             misfit_of(partition.rules, found->second.facts, user_of(found->second))});
+        }
+    }
+    return words;
 }
 
 /// A partition that has not attached, or not yet, may be any size.
-std::int64_t RouteTable::ceiling(const std::string& queue) const {
-    const auto expected = expected_.find(queue);
-    std::int64_t cores = expected != expected_.end() ? expected->second : 0;
+std::int64_t RouteTable::ceiling(const std::string& queue, int kind) const {
+    std::int64_t cores = 0;
+    for (const KeptPartition& partition : partitions_) {
+        if (partition.has_queue(queue) && book_.takes(kind, book_.rank_of(partition.rules))) {
+            cores = std::max(cores, partition.cores);
+        }
+    }
     for (const JobId id : hosts_) {
         const auto child = children_.find(id);
         const auto& serves = child != children_.end() ? child->second.serves : jobs_.at(id).facts.serves;
-        if (std::find(serves.begin(), serves.end(), queue) == serves.end() && !is_lent(id, queue)) {
+        const bool is_of_queue = std::find(serves.begin(), serves.end(), queue) != serves.end() || is_lent(id, queue);
+        if (!is_of_queue || !book_.takes(kind, rank_of(id))) {
             continue;
         }
         if (child == children_.end()) {
@@ -84,12 +145,15 @@ std::int64_t RouteTable::ceiling(const std::string& queue) const {
     return cores;
 }
 
+// ---- plans ----
+
 HandDown::Rules RouteTable::rules() const {
     return {[this](JobId job, JobId id) {
                 const auto child = children_.find(id);
                 return child != children_.end() && can_serve(id, child->second, *jobs_.find(job));
             },
-            [this](const std::string& queue) { return ceiling(queue); }};
+            [this](const std::string& queue, int kind) { return ceiling(queue, kind); },
+            [this](int kind, int rank) { return book_.takes(kind, rank); }};
 }
 
 void RouteTable::hand_down() {

@@ -28,7 +28,7 @@ RouteTable::Child* RouteTable::attached_child(const Entry& entry) {
 bool RouteTable::can_serve(JobId host, const Child& child, const Entry& entry) const {
     const auto& [id, job] = entry;
     return child.is_attached && drained_.count(host) == 0 && (child.is_trusted || child.userid == job.userid) &&
-           child.refused.count(id) == 0 && child.stale.count(id) == 0 &&
+           child.refused.count(id) == 0 && child.stale.count(id) == 0 && book_.takes(job.kind, rank_of(host)) &&
            (is_lent(host, job.facts.queue) ||
             std::find(child.serves.begin(), child.serves.end(), job.facts.queue) != child.serves.end());
 }
@@ -161,7 +161,7 @@ void RouteTable::jobspec_ready(JobId id, std::string jobspec) {
     submit.jobspec = std::move(jobspec);
     submit.urgency = job.urgency;
     submit.priority = job.priority;
-    submit.userid = job.facts.upstream != 0 && has_parent_ ? job.facts.upstream_userid : job.userid;
+    submit.userid = user_of(job);
     order(*entry, std::move(submit));
     job.given()->is_sent = true;
     leave_first(job.holder(), id);
@@ -208,6 +208,7 @@ void RouteTable::submitted(JobId id, const JournalEvent& event, const JobFacts& 
     if (!facts.serves.empty()) {
         hosts_.insert(id);
     }
+    set_kind(job);
     jobs_.insert_or_assign(id, std::move(job));
 }
 
@@ -231,6 +232,9 @@ void RouteTable::event(JobId id, const JournalEvent& event) {
             break;
         case Kind::urgency:
             on_urgency(entry, event.urgency);
+            break;
+        case Kind::update:
+            on_update(job, event);
             break;
         case Kind::restart:
             if (job.progress == Progress::sched) {
@@ -268,6 +272,12 @@ void RouteTable::event(JobId id, const JournalEvent& event) {
             break;
     }
     refile(entry);
+}
+
+void RouteTable::on_update(Job& job, const JournalEvent& event) {
+    job.facts.duration = event.duration.value_or(job.facts.duration);
+    job.facts.account = event.account.value_or(job.facts.account);
+    set_kind(job);
 }
 
 /// Priority 0 without urgency 0: a limit of this instance holds the job back. If its allocation is on its way to the

@@ -5,6 +5,7 @@
 #pragma once
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -16,6 +17,7 @@
 #include "modules/job-route/journal_event.hpp"
 #include "modules/job-route/messages.hpp"
 #include "modules/job-route/route_job.hpp"
+#include "modules/job-route/rule_book.hpp"
 
 namespace weir::route {
 
@@ -62,6 +64,18 @@ struct ChildView {
     std::int64_t own_jobs = 0;  ///< that did not come from here, as it said last
 };
 
+/// A partition that this instance keeps, as far as it matters to where jobs go.
+struct KeptPartition {
+    std::string name;
+    JobId job;  ///< its instance; 0: none now
+    std::vector<std::string> queues;
+    std::vector<std::string> overflow;  ///< queues to which it lends the cores that its own jobs leave
+    std::int64_t cores = 0;
+    PartitionRules rules;
+    bool has_queue(const std::string& queue) const;
+    friend bool operator==(const KeptPartition&, const KeptPartition&) = default;
+};
+
 /// Where one routed job is.
 struct JobView {
     std::string queue;
@@ -96,8 +110,8 @@ class RouteTable {
     void set_drained(JobId child, bool is_drained);
     /// Whether a child attached, was lost or ended since the last call.
     bool take_children_changed() { return std::exchange(are_children_changed_, false); }
-    /// Whether a job that may start waits for a child of one of these queues. O(jobs).
-    bool is_awaited(const std::vector<std::string>& queues) const;
+    /// Whether a job that may start and meets the rules waits for a child of one of these queues. O(jobs).
+    bool is_awaited(const std::vector<std::string>& queues, const PartitionRules& rules) const;
     /// A second has passed. An attached child that said nothing for longer than the patience is lost, as if its link
     /// were. Jobs that wait for nothing but a lost child move on (doc/adr/0065). O(children), and O(its jobs) when a
     /// child's patience ends.
@@ -116,11 +130,13 @@ class RouteTable {
 
     /// Hands waiting jobs down first, if anything has changed that matters to that.
     ParentActions take();
-    /// The cores of the largest child that each queue is to have, attached or not: a job that needs more is given to a
-    /// child all the same, which says why it cannot run. O(queues).
-    void set_expected(std::map<std::string, std::int64_t> cores) { expected_ = std::move(cores); }
-    /// The queues to which each child lends the cores that its own jobs leave. O(children).
-    void set_overflow(std::map<JobId, std::vector<std::string>> overflow);
+    /// The partitions that there are to be, attached or not, in the order of the configuration. A job that needs more
+    /// cores than all that take it have is given to a child all the same, which says why it cannot run. What waits in a
+    /// child that does not take it any more comes back. O(children); O(jobs x rules) where rules changed.
+    /// \return whether anything is different.
+    bool set_partitions(std::vector<KeptPartition> partitions);
+    /// Of a job, what each partition of its queue says, in the order of the configuration.
+    std::vector<PartitionWord> words_of(JobId id) const;
     bool is_synced() const { return is_synced_; }
     bool is_routed(JobId id) const;
     std::vector<ChildView> children() const;
@@ -176,13 +192,17 @@ class RouteTable {
     Child* attached_child(JobId id);
     Child* attached_child(const Entry& entry);
     bool can_serve(JobId host, const Child& child, const Entry& entry) const;
+    const KeptPartition* kept(JobId child) const;
     bool is_lent(JobId child, const std::string& queue) const;
+    int rank_of(JobId child) const;
+    std::uint32_t user_of(const Job& job) const;
+    void set_kind(Job& job);
     HandDown::Job standing_of(const Entry& entry) const;
     /// Tells hand_down_ where the job stands. To be called after each change of what standing_of() looks at.
     void refile(const Entry& entry);
     /// The same of a child.
     void refile_child(JobId id, const Child& child);
-    std::int64_t ceiling(const std::string& queue) const;
+    std::int64_t ceiling(const std::string& queue, int kind) const;
     HandDown::Rules rules() const;
     void hand_down();
     void on_allocated(Entry& entry, const ChildEvent& event);
@@ -194,6 +214,7 @@ class RouteTable {
     /// The child need not be sent this job any more before it hears `complete`.
     void leave_first(JobId child, JobId id);
     void tell_if_complete(JobId id, Child& child);
+    void on_update(Job& job, const JournalEvent& event);
     void on_priority(Entry& entry, std::int64_t priority);
     void lose(Entry& entry, const std::string& why);
     void child_ended(JobId id);
@@ -231,8 +252,8 @@ class RouteTable {
     std::int64_t own_cores_ = 0;
     HandDown hand_down_;
     std::set<JobId> hosts_;  ///< active jobs whose jobspec says that they are child instances
-    std::map<std::string, std::int64_t> expected_;
-    std::map<JobId, std::vector<std::string>> overflow_;
+    std::vector<KeptPartition> partitions_;
+    RuleBook book_;
     ParentActions actions_;
 };
 

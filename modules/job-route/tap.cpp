@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: the jobtap plugin job-route-tap.so: keeps jobs of routed queues away from this instance's own scheduler and
 // executor, posts the events that the module reports for them, and holds jobs that came from a parent until it says go.
-// Must not know which child runs what, nor any link. Registered as "jobroute": job-manager.jobroute.update (owner
-// only). Source: flux-jobtap-plugins(7), RFC 21.
+// Refuses a job that no partition takes. Must not know which child runs what, nor any link. Registered as "jobroute":
+// job-manager.jobroute.update and .partitions (owner only). Source: flux-jobtap-plugins(7), RFC 21.
 #include <flux/core.h>
 #include <flux/jobtap.h>
 #include <unistd.h>
@@ -17,7 +17,9 @@
 #include "libfairshare/base/json/json.hpp"
 #include "modules/common/flux_cpp.hpp"
 #include "modules/common/jobtap_cpp.hpp"
+#include "modules/job-route/admission.hpp"
 #include "modules/job-route/journal_event.hpp"
+#include "modules/job-route/messages_json.hpp"
 #include "modules/job-route/partition_json.hpp"
 
 namespace weir::route {
@@ -85,6 +87,7 @@ class Tap {
     flux_t* flux() const { return flux_jobtap_get_flux(p_); }
     void start();
 
+    int on_validate(flux_plugin_t* p, flux_plugin_arg_t* args);
     int on_new(flux_plugin_t* p, flux_plugin_arg_t* args);
     int on_sched(flux_plugin_t* p, flux_plugin_arg_t* args);
     int on_run(flux_plugin_t* p, flux_plugin_arg_t* args);
@@ -93,6 +96,7 @@ class Tap {
     int on_conf_update(flux_plugin_t* p, flux_plugin_arg_t* args);
     int on_query(flux_plugin_t* p, flux_plugin_arg_t* args);
     Json on_update(const flux_msg_t* msg);
+    Json on_partitions(const flux_msg_t* msg);
 
   private:
     bool is_routed(const JobArgs& job) const;
@@ -121,6 +125,7 @@ class Tap {
 
     flux_plugin_t* p_;
     std::set<std::string> queues_;
+    Admission admission_;
     bool has_own_conf_ = false;
     bool is_child_ = false;
     std::unordered_map<flux_jobid_t, Grant> grants_;
@@ -190,6 +195,24 @@ void Tap::return_from_child(flux_jobid_t id) {
 }
 
 // ---- the job-manager's calls ----
+
+/// A job from the parent was taken there already. One without an account gets its user's later (job.new), but the
+/// owner's.
+int Tap::on_validate(flux_plugin_t* p, flux_plugin_arg_t* args) {
+    json_int_t userid = 0;
+    json_t* jobspec = nullptr;
+    if (flux_plugin_arg_unpack(args, FLUX_PLUGIN_ARG_IN, "{s:I s:o}", "userid", &userid, "jobspec", &jobspec) < 0) {
+        throw flux::Failure(EPROTO, flux_plugin_arg_strerror(args));
+    }
+    const JobFacts facts = decode_facts(jobspec);
+    const bool is_mine = userid == static_cast<json_int_t>(getuid());
+    const bool is_from_above = is_child_ && is_mine && facts.upstream != 0;
+    if (facts.has_own_R || is_from_above || !facts.serves.empty() || queues_.count(facts.queue) == 0) {
+        return 0;
+    }
+    const auto sentence = admission_.refusal(facts, static_cast<std::uint32_t>(userid), is_mine);
+    return sentence ? flux_jobtap_reject_job(p, args, "%s", sentence->c_str()) : 0;
+}
 
 /// Called for every new job, for every active job after a restart, and for every active job when the plugin is loaded.
 /// A job in SCHED is left alone: either it has the flag already, or a scheduler has it, and taking it back is a race.
@@ -274,11 +297,14 @@ int Tap::on_conf_update(flux_plugin_t*, flux_plugin_arg_t* args) {
     const flux::Caught caught = flux::catching([&] {
         json_t* queues = nullptr;
         json_t* partitions = nullptr;
-        if (flux_plugin_arg_unpack(args, FLUX_PLUGIN_ARG_IN, "{s:{s?{s?{s?o}} s?o}}", "conf", "weir", "route", "queues",
-                                   &queues, "partition", &partitions) < 0) {
+        json_t* users = nullptr;
+        if (flux_plugin_arg_unpack(args, FLUX_PLUGIN_ARG_IN, "{s:{s?{s?{s?o} s?o} s?o}}", "conf", "weir", "route",
+                                   "queues", &queues, "users", &users, "partition", &partitions) < 0) {
             throw flux::Failure(EINVAL, std::string("[weir.route]: ") + flux_plugin_arg_strerror(args));
         }
         std::set<std::string> names = names_of(queues, "[weir.route] queues");
+        admission_.set_shared(names);
+        admission_.set_partitions(partitions, users);
         for (const std::string& queue : partition_queues(partitions)) {
             names.insert(queue);
         }
@@ -413,6 +439,15 @@ Json Tap::on_update(const flux_msg_t* msg) {
     return answer;
 }
 
+/// Those that are in force, with what `weir partition` changed.
+Json Tap::on_partitions(const flux_msg_t* msg) {
+    json_t* partitions = nullptr;
+    json_t* users = nullptr;
+    flux::unpack(msg, "{s:o s:o}", "partitions", &partitions, "users", &users);
+    admission_.set_partitions(partitions, users);
+    return Json::object();
+}
+
 void destroy_tap(void* arg) noexcept {
     delete static_cast<Tap*>(arg);
 }
@@ -425,6 +460,7 @@ int init(flux_plugin_t* p) {
     }
     owned.release();  // the plugin owns it now
     const flux_plugin_handler handlers[] = {
+        {"job.validate", flux::on_plugin<&Tap::on_validate>, tap},
         {"job.new", flux::on_plugin<&Tap::on_new>, tap},
         {"job.state.sched", flux::on_plugin<&Tap::on_sched>, tap},
         {"job.state.run", flux::on_plugin<&Tap::on_run>, tap},
@@ -440,6 +476,8 @@ int init(flux_plugin_t* p) {
     return flux::guard(tap->flux(), "jobroute", [tap, p] {
         tap->start();
         check(flux_jobtap_service_register(p, "update", flux::on_request<&Tap::on_update>, tap), "registering update");
+        check(flux_jobtap_service_register(p, "partitions", flux::on_request<&Tap::on_partitions>, tap),
+              "registering partitions");
     });
 }
 

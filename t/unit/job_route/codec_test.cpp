@@ -188,6 +188,32 @@ TEST_CASE("journal: facts, events that matter, the end of the backlog") {
     CHECK_FALSE(decode_journal(parsed("{}").get()));
 }
 
+TEST_CASE("journal: what the rules of partitions look at, and its updates") {
+    const JobFacts facts = decode_facts(parsed(R"({"resources":[{"type":"node","count":{"min":2},"with":
+        [{"type":"slot","count":3,"with":[{"type":"core","count":4}]}]}],"attributes":{"system":{"duration":90.5,
+        "bank":"bio/lab","qos":"high","constraints":{"and":[{"properties":["gpu","^old"]},{"or":[{"properties":
+        ["fat"]}]}]}}}})")
+                                            .get());
+    CHECK(facts.cores == 24);
+    CHECK(facts.nodes == 2);
+    CHECK(facts.duration == std::chrono::milliseconds(90500));
+    CHECK(facts.account == "bio/lab");
+    CHECK(facts.qos == "high");
+    CHECK(facts.properties == std::vector<std::string>{"gpu"});
+    const JobFacts none = decode_facts(parsed(R"({"attributes":{"system":{"duration":-1,"bank":3}}})").get());
+    CHECK(none.nodes == 1);
+    CHECK(none.duration == weir::Duration::zero());
+    CHECK(none.account.empty());
+    const auto entry = decode_journal(parsed(R"({"id":9,"events":[{"name":"jobspec-update","context":
+        {"attributes.system.duration":60,"attributes.system.bank":"chem"}},{"name":"jobspec-update","context":{}}]})")
+                                          .get());
+    REQUIRE(entry);
+    REQUIRE(entry->events.size() == 2);
+    CHECK(entry->events[0].duration == std::chrono::minutes(1));
+    CHECK(entry->events[0].account == "chem");
+    CHECK_FALSE(entry->events[1].duration);
+}
+
 TEST_CASE("jobspec: what changes on the way into a child") {
     Order submit;
     submit.id = JobId{77};

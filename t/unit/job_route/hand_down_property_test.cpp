@@ -20,6 +20,7 @@ constexpr std::int64_t depth = 3;
 /// Children and jobs as they stand, beside the plan that is told of them.
 struct Site {
     HandDown plan{depth};
+    std::function<bool(int, int)> takes = [](int, int) { return true; };
     std::map<JobId, HandDown::ChildFacts> children;
     std::map<JobId, HandDown::Job> jobs;
 
@@ -28,7 +29,7 @@ struct Site {
         plan.set(id, job);
     }
     std::vector<HandDown::Move> planned() {
-        return plan.plan({[](JobId, JobId) { return true; }, [](const std::string&) { return 100; }});
+        return plan.plan({[](JobId, JobId) { return true; }, [](const std::string&, int) { return 100; }, takes});
     }
     void carry_out(const std::vector<HandDown::Move>& moves) {
         for (const HandDown::Move& move : moves) {
@@ -96,6 +97,22 @@ Site a_lending_site() {
             own.queue = "debug";
             site.set(id, own);
         }
+    }
+    return site;
+}
+
+/// As a_site(); the children have different rules, and the bits of a job's kind are the ranks that take it.
+Site a_ruled_site() {
+    Site site = a_site();
+    site.takes = [](int kind, int rank) { return (kind >> rank & 1) != 0; };
+    for (auto& [id, facts] : site.children) {
+        facts.rank = *rc::gen::inRange(0, 3);
+        site.plan.set_child(id, facts);
+    }
+    for (const auto& [id, job] : std::map<JobId, HandDown::Job>(site.jobs)) {
+        HandDown::Job ruled = job;
+        ruled.kind = static_cast<int>(id.value * 5 % 8);
+        site.set(id, ruled);
     }
     return site;
 }
@@ -193,5 +210,43 @@ TEST_CASE("hand down: a job is lent to only behind all that is the child's own, 
             site.carry_out(site.planned());
         }
         RC_ASSERT(site.planned().empty());
+    });
+}
+
+// Mutant: modules/job-route/hand_down.cpp: if (!rules_.takes(record.job.kind, facts.rank)) { => if (false) {
+TEST_CASE("hand down: no job waits in a child whose rules do not take it", "[property]") {
+    rc::prop("after each plan", [] {
+        Site site = a_ruled_site();
+        site.carry_out(site.planned());
+        for (const auto& [id, job] : site.jobs) {
+            if (job.standing == Standing::ahead && site.children.at(job.child).is_open) {
+                RC_LOG() << "job " << id.value << ", child " << job.child.value << '\n';
+                RC_ASSERT(site.takes(job.kind, site.children.at(job.child).rank));
+            }
+        }
+    });
+    rc::prop("and nothing goes back and forth", [] {
+        Site site = a_ruled_site();
+        site.carry_out(site.planned());
+        site.carry_out(site.planned());
+        RC_ASSERT(site.planned().empty());
+    });
+}
+
+// Mutant: modules/job-route/hand_down.cpp: || !rules_.takes(kind, facts.rank)) { => || !rules_.takes(kind, 0)) {
+TEST_CASE("hand down: no job waits that an idle child with room, which takes it, could run", "[property]") {
+    rc::prop("after each plan", [] {
+        Site site = a_ruled_site();
+        site.carry_out(site.planned());
+        for (const auto& [child, facts] : site.children) {
+            if (!facts.is_open || facts.serves.front() != "batch" || !site.waiting_in(child).empty()) {
+                continue;
+            }
+            for (const auto& [id, job] : site.jobs) {
+                RC_LOG() << "job " << id.value << ", child " << child.value << '\n';
+                RC_ASSERT(!(job.standing == Standing::waits && site.takes(job.kind, facts.rank) &&
+                            job.cores <= site.room(child)));
+            }
+        }
     });
 }

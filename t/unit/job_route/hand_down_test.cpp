@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // HandDown: who gets a job, who keeps it, and when it is moved.
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <limits>
 
@@ -30,8 +31,12 @@ HandDown::Job a_job(Standing standing, std::int64_t cores, JobId child = {}, std
     return {standing, child, priority, cores, "batch", true};
 }
 
+bool all_take(int, int) {
+    return true;
+}
+
 Moves planned(HandDown& plan) {
-    return plan.plan({[](JobId, JobId) { return true; }, [](const std::string&) { return 100; }});
+    return plan.plan({[](JobId, JobId) { return true; }, [](const std::string&, int) { return 100; }, all_take});
 }
 
 /// Carries a plan out, as if each job were on record at once.
@@ -173,7 +178,8 @@ TEST_CASE("hand down: a job that fits and does not start goes to another after a
 
 TEST_CASE("hand down: a child that starts a worse job gives its cores to the better one that is coming") {
     HandDown plan = two_children(2);
-    const HandDown::Rules rules{[](JobId, JobId) { return true; }, [](const std::string&) { return 100; }};
+    const HandDown::Rules rules{[](JobId, JobId) { return true; }, [](const std::string&, int) { return 100; },
+                                all_take};
     plan.set(JobId{1}, a_job(Standing::busy, 2, left));
     plan.set(JobId{11}, a_job(Standing::ahead, 2, right, 10));
     CHECK_FALSE(plan.is_passed_over(JobId{11}, rules));
@@ -203,13 +209,15 @@ TEST_CASE("hand down: only to children that are open, large enough, serve the qu
     plan.set_child(JobId{3}, {{"batch"}, 8, 0, false});
     plan.set_child(JobId{4}, of_cores(8));
     plan.set(JobId{10}, a_job(Standing::waits, 4));
-    CHECK(plan.plan({[](JobId, JobId child) { return child != JobId{4}; }, [](const std::string&) { return 8; }})
+    CHECK(plan.plan({[](JobId, JobId child) { return child != JobId{4}; }, [](const std::string&, int) { return 8; },
+                     all_take})
               .empty());
     CHECK(planned(plan) == Moves{{JobId{10}, {}, JobId{4}}});
     plan.remove_child(JobId{4});
     CHECK(planned(plan).empty());
-    const auto small = [](const std::string&) { return 2; };
-    CHECK(plan.plan({[](JobId, JobId) { return true; }, small}) == Moves{{JobId{10}, {}, left}});  // it says why not
+    const auto small = [](const std::string&, int) { return 2; };
+    CHECK(plan.plan({[](JobId, JobId) { return true; }, small, all_take}) ==
+          Moves{{JobId{10}, {}, left}});  // it says why not
 }
 
 TEST_CASE("hand down: the number of cores has no effect on its arithmetic") {
@@ -220,4 +228,79 @@ TEST_CASE("hand down: the number of cores has no effect on its arithmetic") {
         plan.set(JobId{id}, a_job(Standing::waits, weir::route::cores_max));
     }
     CHECK(planned(plan).size() == 5);
+}
+
+namespace {
+
+/// The bits of a kind are the ranks that take it.
+bool bit_takes(int kind, int rank) {
+    return (kind >> rank & 1) != 0;
+}
+
+Moves planned_by_rules(HandDown& plan, std::int64_t ceiling = 100) {
+    return plan.plan(
+        {[](JobId, JobId) { return true; }, [ceiling](const std::string&, int) { return ceiling; }, bit_takes});
+}
+
+HandDown::Job of_kind(HandDown::Job job, int kind) {
+    job.kind = kind;
+    return job;
+}
+
+HandDown::ChildFacts of_rank(std::int64_t cores, int rank) {
+    HandDown::ChildFacts facts = of_cores(cores);
+    facts.rank = rank;
+    return facts;
+}
+
+}  // namespace
+
+// Mutant: modules/job-route/hand_down.cpp: rank != other ? rank < other => rank != other ? rank > other
+TEST_CASE("hand down: the lowest rank that takes the job and has room is preferred, whatever the load") {
+    HandDown plan(2);
+    plan.set_child(left, of_rank(4, 1));
+    plan.set_child(right, of_rank(8, 0));
+    plan.set(JobId{10}, of_kind(a_job(Standing::waits, 5), 0b11));
+    plan.set(JobId{11}, of_kind(a_job(Standing::waits, 3), 0b11));
+    plan.set(JobId{12}, of_kind(a_job(Standing::waits, 1), 0b11));
+    plan.set(JobId{13}, of_kind(a_job(Standing::waits, 1), 0b10));
+    CHECK(planned_by_rules(plan) ==
+          Moves{{JobId{10}, {}, right}, {JobId{11}, {}, right}, {JobId{12}, {}, left}, {JobId{13}, {}, left}});
+}
+
+TEST_CASE("hand down: a job that its child does not take comes back, though it has room there") {
+    HandDown plan(2);
+    plan.set_child(left, of_rank(4, 0));
+    plan.set(JobId{10}, of_kind(a_job(Standing::ahead, 2, left), 0b10));
+    plan.set(JobId{11}, of_kind(a_job(Standing::asked, 1, left), 0b10));
+    plan.set(JobId{12}, of_kind(a_job(Standing::busy, 1, left), 0b10));
+    CHECK(planned_by_rules(plan) == Moves{{JobId{10}, left, {}}});
+    plan.set_child(right, of_rank(2, 1));
+    CHECK(planned_by_rules(plan) == Moves{{JobId{10}, left, right}});
+}
+
+TEST_CASE("hand down: a lender takes only what its rules say, and gives back what they do not say any more") {
+    HandDown plan(2);
+    HandDown::ChildFacts lender = of_rank(4, 0);
+    lender.serves = {"debug"};
+    lender.overflow = {"batch"};
+    plan.set_child(left, lender);
+    plan.set(JobId{10}, of_kind(a_job(Standing::waits, 2), 0b10));
+    plan.set(JobId{11}, of_kind(a_job(Standing::waits, 2), 0b01));
+    plan.set(JobId{12}, of_kind(a_job(Standing::ahead, 1, left), 0b10));
+    CHECK(planned_by_rules(plan) == Moves{{JobId{11}, {}, left}, {JobId{12}, left, {}}});
+}
+
+// Mutant: modules/job-route/hand_down.cpp: const Size size{job.kind, job.cores}; => const Size size{1, job.cores};
+TEST_CASE("hand down: however many jobs wait that a child does not take, those that it takes go there") {
+    HandDown plan(2);
+    plan.set_child(left, of_rank(4, 0));
+    plan.set_child(right, of_rank(1, 1));
+    for (std::uint64_t id = 10; id < 5000; id++) {
+        plan.set(JobId{id}, of_kind(a_job(Standing::waits, 1), 0b10));
+    }
+    plan.set(JobId{5000}, of_kind(a_job(Standing::waits, 1), 0b01));
+    const Moves moves = planned_by_rules(plan);
+    CHECK(std::find(moves.begin(), moves.end(), HandDown::Move{JobId{5000}, {}, left}) != moves.end());
+    CHECK(moves.size() < 10);
 }

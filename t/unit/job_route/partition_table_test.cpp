@@ -31,7 +31,7 @@ struct PartitionScene {
     }
     void look() {
         table.look({now, [this](JobId job) { return loads.count(job) > 0 ? loads.at(job) : ChildLoad{}; },
-                    [this](const std::vector<std::string>&) { return is_wanted; }});
+                    [this](const PartitionSpec&) { return is_wanted; }});
         perform();
     }
     void perform() {

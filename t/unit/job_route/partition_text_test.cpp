@@ -75,10 +75,48 @@ TEST_CASE("[[partition]]: what is wrong is told with key, value and what would b
     CHECK(complaint_about("{}").find("write a table [[partition]]") != std::string::npos);
 }
 
+TEST_CASE("[[partition]]: takes") {
+    const auto users = Json::parse(R"({"alice": 5001})");
+    const auto specs = decode_partitions(json_of(R"([{"name": "a", "cores": 4}, {"name": "b", "cores": 8, "takes": {
+        "duration-min": "10m", "duration-max": "1h", "cores-min": 2, "nodes-max": 1, "accounts": ["bio"],
+        "users": ["alice", "5009"], "qos": ["high"], "properties": ["gpu"]}}])")
+                                             .get(),
+                                         users->get());
+    REQUIRE(specs);
+    CHECK(specs->at(0).takes == PartitionRules{});
+    CHECK(specs->at(1).place == 1);
+    const PartitionRules& rules = specs->at(1).takes;
+    CHECK(rules.userids == std::set<std::uint32_t>{5001, 5009});
+    CHECK(rules_text(rules) ==
+          "10m to 1h, at least 2 cores, at most 1 node, account bio, user alice or 5009, QoS high, property gpu");
+}
+
+TEST_CASE("[[partition]]: mistakes in takes") {
+    const auto about = [](const std::string& takes) {
+        return complaint_about((R"([{"name": "a", "cores": 4, "takes": )" + takes + "}]").c_str());
+    };
+    CHECK(about("3") == "[partition a] takes = 3: must be a table, as { duration-max = \"1h\" }");
+    CHECK(about(R"({"duration-mxa": "1h"})") ==
+          "[partition a.takes] duration-mxa = \"1h\": unknown key; did you mean \"duration-max\"?");
+    CHECK(about(R"({"duration-max": "60"})").find("[partition a.takes] duration-max = \"60\": must be a duration") ==
+          0);
+    CHECK(about(R"({"duration-min": "2h", "duration-max": "1h"})") ==
+          "[partition a.takes] duration-max = \"1h\": must not be less than duration-min");
+    CHECK(about(R"({"cores-min": 3, "cores-max": 2})") ==
+          "[partition a.takes] cores-max = 2: must not be less than cores-min");
+    CHECK(about(R"({"cores-min": 5})") ==
+          "[partition a.takes] cores-min = 5: must be at most 4, the cores of the partition");
+    CHECK(about(R"({"accounts": []})").find("accounts = []: must be a list of names, as [\"physics\"") !=
+          std::string::npos);
+    CHECK(about(R"({"users": ["nobody-has-this-name"]})").find("there is no user nobody-has-this-name") !=
+          std::string::npos);
+}
+
 TEST_CASE("[[partition]]: what may change in a running instance is not in the digest") {
     const auto digest = [](const char* text) { return decode_partitions(json_of(text).get()).value().front().digest; };
     const std::string one = digest(R"([{"name": "a", "cores": 4}])");
     CHECK(one == digest(R"([{"cores": 4, "name": "a", "start": "on-demand", "idle-time": "1h"}])"));
+    CHECK(one == digest(R"([{"name": "a", "cores": 4, "takes": {"duration-max": "1h"}}])"));
     CHECK(one != digest(R"([{"name": "a", "cores": 5}])"));
 }
 

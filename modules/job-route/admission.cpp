@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: see admission.hpp.
+#include "modules/job-route/admission.hpp"
+
+#include <algorithm>
+
+#include "modules/job-route/partition_json.hpp"
+
+namespace weir::route {
+
+void Admission::set_partitions(const json_t* array, const json_t* users) {
+    if (auto specs = decode_partitions(array, users)) {
+        partitions_ = std::move(*specs);
+    }
+}
+
+std::optional<std::string> Admission::refusal(const JobFacts& job, std::uint32_t userid, bool is_account_final) const {
+    if (shared_.count(job.queue) > 0) {
+        return std::nullopt;
+    }
+    std::vector<PartitionWord> words;
+    for (const PartitionSpec& spec : partitions_) {
+        const auto serves = [&job](const std::vector<std::string>& queues) {
+            return std::find(queues.begin(), queues.end(), job.queue) != queues.end();
+        };
+        if (serves(spec.queues) || serves(spec.overflow)) {
+            PartitionRules rules = spec.takes;
+            if (job.account.empty() && !is_account_final) {
+                rules.accounts.clear();
+            }
+            words.push_back({spec.name, rules_text(rules), misfit_of(rules, job, userid)});
+        }
+    }
+    return refusal_text(job.queue, words);
+}
+
+}  // namespace weir::route
