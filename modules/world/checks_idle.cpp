@@ -24,6 +24,15 @@ bool is_idle(World& world, const Place& child, const std::string& queue, std::ui
     return scheduler.pending() == 0 && scheduler.space().pool().free_cores() >= cores;
 }
 
+bool does_take(Instance& instance, std::uint64_t id, const std::string& partition) {
+    for (const route::PartitionWord& word : instance.route().table().words_of(route::JobId{id})) {
+        if (word.name == partition) {
+            return !word.misfit;
+        }
+    }
+    return true;
+}
+
 }  // namespace
 
 void check_idle(World& world, IdleSince& since) {
@@ -41,7 +50,8 @@ void check_idle(World& world, IdleSince& since) {
             }
             for (const std::size_t child : place.children) {
                 const Place& partition = world.places()[child];
-                if (!is_idle(world, partition, route->queue, submission.cores)) {
+                if (!is_idle(world, partition, route->queue, submission.cores) ||
+                    !does_take(*place.live, id, partition.name)) {
                     continue;
                 }
                 const auto key = std::tuple(place.number, child, id);

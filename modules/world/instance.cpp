@@ -42,6 +42,7 @@ void Executor::begin(std::uint64_t id, Running running) {
     running.is_child = !submission.serves.empty();
     running_[id] = running;
     submission.starts += 1;
+    around_.began(submission);
     if (submission.starts > 1) {
         ground().fail(process().name, "submission " + std::to_string(submission.number) + " starts a second time");
     }
@@ -120,7 +121,8 @@ Instance::Instance(Ground& ground, StateDir& disk, Facts facts, Surroundings aro
                              priority_->receive(channel(Way::given), [this, rows, is_all, is_complete] {
                                  priority_->on_given(rows, is_all, is_complete);
                              });
-                         }});
+                         },
+                         [this] { return around_.partitions(); }});
     sched_ = std::make_unique<SchedPart>(process_, facts_.policy, cores, to_manager(Way::sched_in));
     manager_->start();
     priority_->start(facts_.share_tree);

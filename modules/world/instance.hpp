@@ -30,6 +30,10 @@ struct Surroundings {
     std::function<void(std::size_t place)> end;
     /// A scheduler is asked for the cores of a job of this submission.
     std::function<void(std::size_t submission)> asked;
+    /// A process of this submission begins here.
+    std::function<void(const Submission& submission)> began;
+    /// The partitions that the instance keeps now.
+    std::function<std::vector<route::KeptPartition>()> partitions;
 };
 
 /// Processes of an instance's jobs: job-exec and what it starts.

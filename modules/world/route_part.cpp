@@ -66,6 +66,7 @@ void RoutePart::pump() {
         return;
     }
     for (bool is_more = true; is_more;) {
+        (void)table_.set_partitions(peers_.partitions());
         route::ParentActions up = table_.take();
         route::ChildActions down = link_.take();
         is_more = !up.tap.empty() || !up.fetch.empty() || !up.silent.empty() || !up.orders.empty() ||
@@ -168,6 +169,7 @@ void RoutePart::fetch(route::JobId id) {
 
 void RoutePart::on_attach(const route::Attach& attach, RoutePart& child, const std::shared_ptr<Link>& link) {
     auto resources = route::ResourceMap::make(attach.resources, table_.R_of(attach.child));
+    (void)table_.set_partitions(peers_.partitions());
     if (!resources || !table_.attach(attach, {owner, true})) {
         link->close();
         pump();

@@ -33,6 +33,7 @@ class RoutePart : public Part {
         std::function<void(std::function<void(Manager&)>)> to_manager;
         std::function<RoutePart*()> parent;
         std::function<void(const std::vector<priority::GivenPriority>&, bool is_all, bool is_complete)> given;
+        std::function<std::vector<route::KeptPartition>()> partitions;
     };
     RoutePart(Process& process, Facts facts, Peers peers);
     void start();

@@ -17,6 +17,10 @@ namespace {
 constexpr std::uint32_t leaf_cores = 4;
 constexpr std::uint32_t spare_cores = 2;  ///< of an instance that has children: for its own jobs
 constexpr Duration keep_interval = 1s;
+/// Time limits up to which a partition with a rule takes jobs, one or the other.
+constexpr Duration short_least = 12s;
+constexpr Duration short_most = 40s;
+constexpr Duration rules_interval = 40s;  ///< in which the rule stays
 constexpr Duration rest_interval = 500ms;
 constexpr Duration idle_interval = 1s;
 constexpr Duration change_within = 5s;  ///< of a kill that waits for a change
@@ -76,6 +80,7 @@ void World::build(std::size_t level, std::optional<std::size_t> parent) {
             above.children.push_back(number);
             if (i > 0 && ground_.random.one_in(3)) {  // two partitions of one queue
                 place.serves = places_[above.children[i - 1]].serves;
+                place.is_short = number % 2 == 0;                   // the first of the queue takes all
             } else if (above.parent && ground_.random.one_in(2)) {  // what the instance above got, goes on to here
                 place.serves = above.serves;
             } else {
@@ -134,9 +139,34 @@ bool World::boot(Place& place, std::uint64_t host, const std::vector<std::uint32
             return boot(places_[child], job, part);
         },
         [this](std::size_t child) { ground_.agenda.after(100ms, [this, child] { kill(places_[child], {}); }); },
-        [this](std::size_t number) { cancel_early(number); }};
+        [this](std::size_t number) { cancel_early(number); },
+        [this, &place](const Submission& submission) {
+            if (place.is_short && submission.at != place.number && submission.limit > short_most) {
+                ground_.fail(place.name, "runs a job that its rules never took");
+            }
+        },
+        [this, &place] { return kept_by(place); }};
     place.live = std::make_unique<Instance>(ground_, place.disk, std::move(facts), std::move(around));
     return true;
+}
+
+/// In the order in which they are preferred. The rules change all the time.
+std::vector<route::KeptPartition> World::kept_by(const Place& place) const {
+    std::vector<route::KeptPartition> partitions;
+    const bool is_strict = ground_.now().time_since_epoch() / rules_interval % 2 == 0;
+    for (auto child = place.children.rbegin(); child != place.children.rend(); ++child) {
+        const Place& below = places_[*child];
+        route::KeptPartition partition;
+        partition.name = below.name;
+        partition.job = route::JobId{below.live ? below.host : 0};
+        partition.queues = {below.serves};
+        partition.cores = below.cores;
+        if (below.is_short) {
+            partition.rules.duration.most = is_strict ? short_least : short_most;
+        }
+        partitions.push_back(std::move(partition));
+    }
+    return partitions;
 }
 
 void World::bury(Place& place) {

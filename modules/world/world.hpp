@@ -31,7 +31,8 @@ struct Place {
     std::optional<std::size_t> parent;
     std::vector<std::size_t> children;
     std::string name;
-    std::string serves;  ///< the queue of its parent whose jobs it runs
+    std::string serves;     ///< the queue of its parent whose jobs it runs
+    bool is_short = false;  ///< it takes only jobs with a short time limit
     std::uint32_t cores = 0;
     StateDir disk;
     std::unique_ptr<Instance> live;
@@ -91,6 +92,7 @@ class World {
     void keep_instances();
     void keep(Place& place);
     bool boot(Place& place, std::uint64_t host, const std::vector<std::uint32_t>& cores);
+    std::vector<route::KeptPartition> kept_by(const Place& place) const;
     void bury(Place& place);
     bool is_at_rest();
 
