@@ -30,12 +30,19 @@ test_expect_success 'two partitions; the list says to which queue one lends' '
 '
 test_expect_success 'its partition is full, so a job of batch runs in the idle debug' '
 	gated b1 -q batch -c2 && wait_event $b1 start && test $(child_of $b1) = $batch &&
-	gated b2 -q batch -c2 && wait_event $b2 start && test $(child_of $b2) = $debug
+	gated b2 -q batch -c2 --setattr=project=lent && wait_event $b2 start && test $(child_of $b2) = $debug
 '
 test_expect_success 'debug runs its own first, then the next of batch' '
-	gated b3 -q batch -c2 && gated d1 -q debug -c2 && wait_event $d1 weir.route && end b2 &&
+	gated b3 -q batch -c2 --setattr=project=lent && gated d1 -q debug -c2 --setattr=project=own && wait_event $d1 weir.route && end b2 &&
 	wait_event $d1 start && test $(child_of $b3) != $debug && end d1 && wait_event $b3 start && test $(child_of $b3) = $debug &&
 	printf "b1\nb2\nd1\nb3\n" >want && test_cmp want ran && end b1 && end b3
+'
+test_expect_success 'what debug ran for batch is booked under batch, at the parent and in debug' '
+	wait_until job-priority.usage-report "{\"edges\":[0,4000000000],\"by\":[\"project\"]}" "[.rows[] | select(.project != \"\") | .project] | unique | length == 2" &&
+	for place in run run/debug; do
+		weir --uri $place usage report --by=queue,project --json | jq -c "[.rows[] | select(.project != \"\") | [.queue, .project]] | sort" | tee rows &&
+		test "$(cat rows)" = "[[\"batch\",\"lent\"],[\"debug\",\"own\"]]" || return 1
+	done
 '
 test_expect_success 'a change needs no new instance: debug lends no more, and a job waits for its own partition' '
 	sed "/overflow/d" site.toml >next && cp next site.toml && weir reload && test $(job_of debug) = $debug &&

@@ -70,6 +70,9 @@ Result<std::string> localize(const Order& submit, const std::set<std::string>& o
     json_t* system = system_of(*jobspec);
     Json weir = Json::object();
     weir.set("jobid", submit.id.value).set("userid", submit.userid);
+    if (!submit.queue.empty()) {
+        weir.set("queue", submit.queue);
+    }
     Json owned = Json::ref(system);
     owned.set("weir", std::move(weir));
     json_object_del(system, "dependencies");

@@ -75,7 +75,7 @@ struct Report {
 /// An order of the parent to a child.
 struct Order {
     enum class Kind : std::uint8_t {
-        submit,    ///< `jobspec`, `urgency`, `userid`, `priority` are set
+        submit,    ///< `jobspec`, `urgency`, `userid`, `queue`, `priority` are set
         cancel,    ///< `type`, `note` are set
         urgency,   ///< `urgency` is set
         go,        ///< its allocation is on record here: it may start
@@ -87,6 +87,7 @@ struct Order {
     std::string jobspec;  ///< JSON text
     int urgency = 16;
     std::uint32_t userid = 0;
+    std::string queue;          ///< that the user submitted the job to, at whatever level; empty: none
     std::int64_t priority = 0;  ///< as the parent's job-manager has it; 0: none
     std::string type;
     std::string note;

@@ -78,13 +78,9 @@ std::optional<NodeId> ChildReports::payer_inside(const BookJob& child, const Upl
     return node == unassociated && !book_.is_owners(child) ? std::nullopt : std::optional(node);
 }
 
-/// A partition that serves one queue runs that queue's jobs; in another the job's own word counts.
-ReportedStart ChildReports::start_of(const BookJob* child, const UplinkRow& record, std::optional<NodeId> payer) {
-    ReportedStart start{record.inside, payer, record.cores, record.time, record.queue, record.project};
-    if (child != nullptr && (start.queue.empty() || !child->request->serves.empty())) {
-        start.queue = child->request->serves.empty() ? child->request->queue : child->request->serves;
-    }
-    return start;
+ReportedStart ChildReports::start_of(const BookJob* child, const UplinkRow& record, std::optional<NodeId> payer) const {
+    const std::string& queue = child != nullptr ? payers_.queue_inside(*child, record) : record.queue;
+    return {record.inside, payer, record.cores, record.time, queue, record.project};
 }
 
 std::optional<Instant> ChildReports::begin(FluxJobId child, const UplinkRow& record) {

@@ -56,7 +56,7 @@ class ChildReports {
     void tell_above(FluxJobId child, UplinkRow record);
     /// When the record moved the cores; nothing where it moved none.
     std::optional<Instant> begin(FluxJobId child, const UplinkRow& record);
-    static ReportedStart start_of(const BookJob* child, const UplinkRow& record, std::optional<NodeId> payer);
+    ReportedStart start_of(const BookJob* child, const UplinkRow& record, std::optional<NodeId> payer) const;
     /// The payer of a job inside `child`; nothing if the record is not believed.
     std::optional<NodeId> payer_inside(const BookJob& child, const UplinkRow& record);
     // Earlier lives of an instance that was killed and came back as another job: child_lives.cpp.

@@ -16,7 +16,7 @@ UplinkRow start_record(const BookJob& job, const std::string& user, std::int64_t
             .account = job.request->account,
             .cores = cores,
             .time = at,
-            .queue = job.request->queue,
+            .queue = job.request->queue_above,
             .project = job.request->project};
 }
 

@@ -64,12 +64,13 @@ bool JobBook::lacks_free(const JobEvent& event) const {
 
 SharedRequest JobBook::believed(const SubmitEvent& submit) {
     const bool is_instance = submit.request.is_instance || !submit.request.serves.empty();
-    if (submit.userid == owner_ || !(is_instance || submit.request.routed_for)) {
+    if (submit.userid == owner_ || !(is_instance || submit.request.routed_for || !submit.request.queue_above.empty())) {
         return requests_.intern(submit.request);
     }
     JobRequest request = submit.request;
     request.routed_for.reset();
     request.serves.clear();
+    request.queue_above.clear();
     request.is_instance = false;
     return requests_.intern(request);
 }

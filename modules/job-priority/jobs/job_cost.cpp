@@ -35,7 +35,7 @@ Bill bill_of(const Settings& settings, const JobRequest& request, const AllocEve
         bill.committed = request.wall_time;
         bill.prepaid = settings.billing.charging == Charging::at_dispatch ? request.wall_time : Duration{};
     }
-    bill.queue = request.queue;
+    bill.queue = request.named_queue();
     bill.project = request.project;
     return bill;
 }

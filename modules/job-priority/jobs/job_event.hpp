@@ -29,6 +29,11 @@ struct JobRequest {
     std::map<std::string, double> amounts{};
     bool is_instance = false;  ///< attributes.system.weir.serves: it runs the jobs of some queues
     std::string project{};     ///< attributes.system.project
+    /// attributes.system.weir.queue: of a routed job the queue above that its user submitted it to; empty: none
+    std::string queue_above{};
+
+    /// As reports name its queue.
+    const std::string& named_queue() const { return queue_above.empty() ? queue : queue_above; }
     friend bool operator==(const JobRequest&, const JobRequest&) = default;
 };
 

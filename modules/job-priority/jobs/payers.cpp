@@ -39,17 +39,22 @@ std::optional<Payer> Payers::would_pay(const ShareTree& tree, const BookJob& job
     return find_asked(tree, *job.request, job.charged_userid());
 }
 
+const std::string& Payers::queue_inside(const BookJob& child, const UplinkRow& record) const {
+    if (book_.is_owners(child) && !record.queue.empty()) {
+        return record.queue;
+    }
+    return child.request->serves.empty() ? child.request->queue : child.request->serves;
+}
+
 std::optional<Payer> Payers::would_pay_inside(const ShareTree& tree, const BookJob& child,
                                               const UplinkRow& record) const {
-    Credentials inner{.user = {}, .account = record.account, .queue = child.request->queue, .qos = child.request->qos};
+    Credentials inner{
+        .user = {}, .account = record.account, .queue = queue_inside(child, record), .qos = child.request->qos};
     if (!book_.is_owners(child)) {  // nobody is looked up by a guest's word
         const std::uint32_t userid = child.charged_userid();
         inner.user = users_.name(userid);
         const bool is_himself = record.user == inner.user || record.user == std::to_string(userid);
         return is_himself ? find(tree, inner, userid) : std::nullopt;
-    }
-    if (!child.request->serves.empty()) {
-        inner.queue = child.request->serves;  // the jobs in it run in its queue
     }
     const auto userid = users_.id(record.user);
     inner.user = userid ? users_.name(*userid) : record.user;

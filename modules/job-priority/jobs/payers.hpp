@@ -36,6 +36,9 @@ class Payers {
     /// The same for a job inside `child`, by its record. Also nothing for an unknown user, and if a guest's child names
     /// another user than the guest.
     std::optional<Payer> would_pay_inside(const ShareTree& tree, const BookJob& child, const UplinkRow& record) const;
+    /// The queue of a job inside `child`: the one that its user submitted it to, where the instance's owner's child
+    /// says so; else that of the child.
+    const std::string& queue_inside(const BookJob& child, const UplinkRow& record) const;
     /// Who would be admitted by the submissions of a backlog that become eligible as they were submitted:
     /// (account, user). O(events).
     std::vector<std::pair<NodeId, std::string>> newcomers(const ShareTree& tree,

@@ -96,6 +96,7 @@ JobRequest read_request(FlatValue jobspec) {
     if (const auto routed = weir["userid"].integer()) {
         request.routed_for = static_cast<std::uint32_t>(*routed);
     }
+    request.queue_above = text_at(weir, "queue");
     const FlatValue serves = first_of(weir["serves"]);
     request.is_instance = static_cast<bool>(serves);
     if (serves && !serves.next()) {

@@ -112,7 +112,7 @@ struct UplinkRow {
     std::int64_t cores = 0;
     Instant time;
     std::uint64_t inside = 0;  ///< the job of the same record stream whose cores it uses; 0: the reporter's own
-    std::string queue{};
+    std::string queue{};       ///< of the parent, for a job that came from there; empty: the parent knows it
     std::string project{};
     /// Without `user` the job is nobody's: who pays for the cores it uses goes on paying; it holds what is inside it.
 };

@@ -276,6 +276,22 @@ TEST_CASE("children: a guest's job is no partition, whatever it says") {
     CHECK(s->book().find(child)->request->serves.empty());
 }
 
+TEST_CASE("children: a job that was lent to a partition is paid by its own queue's line") {
+    auto s = ready_service();
+    put_tree(*s, "\"queue:debug\" = 1\n\"queue:debug/@alice\" = 1\n\"queue:batch\" = 1\n\"queue:batch/@alice\" = 1\n");
+    JobEvent submit = submitted(child, 90, owner);
+    auto& request = std::get<SubmitEvent>(submit.what).request;
+    request.is_instance = true;
+    request.serves = "debug";
+    s->apply(submit);
+    s->apply(eligible(child, 90));
+    s->apply(started(child, 100, 10));
+    s->attach_child(child, "one", 1, at(100));
+    tell(*s, 1, {{true, 1, "alice", "", 4, at(110), 0, "batch"}, {true, 2, "alice", "", 2, at(110)}});
+    CHECK(charged(*s, "queue:batch/@alice", 120) == 40'000'000);
+    CHECK(charged(*s, "queue:debug/@alice", 120) == 20'000'000);
+}
+
 TEST_CASE("children: an instance whose partition idles tells its own parent of nobody, not of its owner") {
     auto s = service(true);
     put_tree(*s);

@@ -37,6 +37,17 @@ TEST_CASE("journal events: an instance that serves one queue is told from one th
     CHECK(serves("{}").empty());
 }
 
+TEST_CASE("journal events: of a job from above the queue is read that its user submitted it to") {
+    const auto message = journal(
+        R"({"id":5,"events":[{"timestamp":1,"name":"submit","context":{"userid":1,"urgency":16}}],
+            "jobspec":{"attributes":{"system":{"queue":"here","weir":{"jobid":7,"queue":"batch"}}}}})");
+    REQUIRE(message);
+    const JobRequest request = std::get<SubmitEvent>(message->events.at(0).what).request;
+    CHECK(request.queue == "here");
+    CHECK(request.queue_above == "batch");
+    CHECK(request.named_queue() == "batch");
+}
+
 TEST_CASE("journal events: a backlog message becomes the events that matter, in their order") {
     const std::string text = std::string(R"({"id":5,"events":[
         {"timestamp":1767225600.5,"name":"submit","context":{"userid":5002,"urgency":20,"flags":0,"version":1}},

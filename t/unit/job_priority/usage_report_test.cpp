@@ -138,6 +138,61 @@ TEST_CASE("usage report: what a child reports is its users', under its project, 
     CHECK(charged(*s, "physics/lattice/@alice", 300) == 40'000'000);
 }
 
+namespace {
+
+/// What alice's 4 cores for ten seconds are booked under, by the record of a child of `who` in the queue "night" that
+/// serves "debug".
+std::map<UsageSlot, std::int64_t> reported_in(std::uint32_t who, const std::string& queue, const std::string& serves) {
+    auto s = ready_service();
+    StateStore store = memory();
+    JobEvent submit = submitted_for(50, 90, who, "night", "");
+    auto& request = std::get<SubmitEvent>(submit.what).request;
+    request.is_instance = !serves.empty();
+    request.serves = serves;
+    s->apply(submit);
+    s->apply(started(50, 100, 4));
+    s->attach_child(50, "one", 1, at(100));
+    const std::string user = who == owner ? "alice" : "bob";
+    s->report(50, 1, {{true, 1, user, "", 4, at(100), 0, queue, "p"}, {false, 1, user, "", 4, at(110), 0, queue, "p"}},
+              at(130));
+    s->apply(freed(50, 110));
+    auto got = sums(*s, store, {first_hour, first_hour + 1}, {false, false, true, true}, 300);
+    std::erase_if(got, [](const auto& row) { return row.first.project.empty(); });
+    return got;
+}
+
+}  // namespace
+
+TEST_CASE("usage report: a job in a child is under the queue that its user submitted it to") {
+    const auto under = [](const std::string& queue) {
+        return std::map<UsageSlot, std::int64_t>{{{0, "", "", queue, "p"}, 40'000'000}};
+    };
+    CHECK(reported_in(owner, "batch", "debug") == under("batch"));  // lent
+    CHECK(reported_in(owner, "", "debug") == under("debug"));       // submitted inside the partition
+    CHECK(reported_in(owner, "", "") == under("night"));
+    CHECK(reported_in(bob, "batch", "") == under("night"));  // no guest names a queue of ours
+}
+
+TEST_CASE("usage report: a job from above is told and booked under its queue above, a guest's by no word of his") {
+    for (const std::uint32_t who : {owner, alice}) {
+        auto s = service(true);
+        put_tree(*s);
+        s->begin_backlog();
+        s->end_backlog(at(0));
+        StateStore store = memory();
+        JobEvent submit = submitted_for(1, 0, who, "here", "p");
+        auto& request = std::get<SubmitEvent>(submit.what).request;
+        request.queue_above = "batch";
+        run(*s, submit, 1, 10, 11);
+        CHECK(sums(*s, store, {first_hour, first_hour + 1}, {false, false, true, true}, 20) ==
+              std::map<UsageSlot, std::int64_t>{{{0, "", "", who == owner ? "batch" : "here", "p"}, 1'000'000}});
+        s->sends().uplink().queue().attached(0);
+        const auto batch = s->sends().uplink().queue().next();
+        REQUIRE(batch);
+        CHECK(batch->records.at(0).queue == (who == owner ? "batch" : ""));
+    }
+}
+
 TEST_CASE("usage report: a batch that failed keeps its hours for the next") {
     auto s = ready_service();
     StateStore store = memory();

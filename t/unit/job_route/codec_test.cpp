@@ -127,6 +127,7 @@ TEST_CASE("orders: every kind survives the way") {
     submit.jobspec = "{}";
     submit.urgency = 3;
     submit.userid = 5001;
+    submit.queue = "batch";
     submit.type = "cancel";
     Order cancel;
     cancel.kind = Order::Kind::cancel;
@@ -222,10 +223,20 @@ TEST_CASE("jobspec: what changes on the way into a child") {
     CHECK(*localize(submit, {}) == R"({"attributes":{"system":{"cwd":"/x","weir":{"jobid":77,"userid":5001}}}})");
     CHECK(*localize(submit, {"batch"}) ==
           R"({"attributes":{"system":{"queue":"batch","cwd":"/x","weir":{"jobid":77,"userid":5001}}}})");
+    submit.queue = "top";  // what the jobspec says of weir may be a guest's word
+    CHECK(*localize(submit, {}) ==
+          R"({"attributes":{"system":{"cwd":"/x","weir":{"jobid":77,"userid":5001,"queue":"top"}}}})");
     submit.jobspec = R"({"attributes":{}})";
     CHECK(localize(submit, {}).error().message == "jobspec: attributes.system is missing");
     submit.jobspec = "{";
     CHECK_FALSE(localize(submit, {}));
+}
+
+TEST_CASE("jobspec: of a job from above its queue there is read") {
+    const auto entry = decode_journal(
+        parsed(R"({"id":9,"events":[],"jobspec":{"attributes":{"system":{"weir":{"jobid":4,"queue":"top"}}}}})").get());
+    REQUIRE(entry);
+    CHECK(entry->facts.upstream_queue == "top");
 }
 
 TEST_CASE("jobspec: the environment comes out of J") {

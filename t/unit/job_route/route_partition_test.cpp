@@ -46,3 +46,25 @@ TEST_CASE("partition: what its scheduler says of a job names it, and nobody but 
     CHECK(with_a_partition(true).partition_of(host) == "large");
     CHECK(with_a_partition(false).partition_of(host).empty());
 }
+
+TEST_CASE("give: a child is told the queue that the user submitted to, over all levels") {
+    for (const bool is_from_above : {false, true}) {
+        RouteTable table(true);
+        table.synced();
+        run_host(table, host);
+        REQUIRE(table.attach(an_attach(host), {0, true}));
+        JobFacts facts;
+        facts.queue = "batch";
+        facts.upstream = is_from_above ? 3 : 0;
+        facts.upstream_queue = is_from_above ? "top" : "a guest's word";
+        table.submitted(job, an_event(Kind::submit), facts);
+        table.event(job, an_event(Kind::bypass));
+        table.event(job, an_event(Kind::priority));
+        (void)table.take();
+        record_route(table, job, host);
+        table.jobspec_ready(job, "{}");
+        const ParentActions sent = table.take();
+        REQUIRE(sent.orders.size() == 1);
+        CHECK(sent.orders[0].second.queue == (is_from_above ? "top" : facts.queue));
+    }
+}
