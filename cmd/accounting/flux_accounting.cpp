@@ -2,6 +2,7 @@
 // Owns: see flux_accounting.hpp.
 #include "cmd/accounting/flux_accounting.hpp"
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <set>
@@ -9,6 +10,7 @@
 
 #include "cmd/accounting/csv.hpp"
 #include "cmd/common/text.hpp"
+#include "libfairshare/tree/projects.hpp"
 #include "libfairshare/tree/share_tree_builder.hpp"
 
 namespace weir::cmd {
@@ -35,10 +37,16 @@ Error not_tabular(const std::string& sentence) {
 class TreeWriter {
   public:
     using Userids = std::function<std::optional<std::uint32_t>(const std::string&)>;
-    TreeWriter(const ShareTree& tree, const Userids& userid) : tree_(tree), userid_(userid) {
+    TreeWriter(const ShareTree& tree, const Userids& userid)
+        : tree_(tree), userid_(userid), has_projects_(has_projects(tree)) {
         banks_ = csv_line({"bank", "parent_bank", "shares"}) + csv_line({root_bank, "", "1"});
-        associations_ = csv_line({"creation_time", "username", "userid", "bank", "default_bank", "shares",
-                                  "max_running_jobs", "max_active_jobs", "max_nodes", "max_cores"});
+        std::vector<std::string> columns{"creation_time", "username", "userid",           "bank",
+                                         "default_bank",  "shares",   "max_running_jobs", "max_active_jobs",
+                                         "max_nodes",     "max_cores"};
+        if (has_projects_) {
+            columns.insert(columns.end(), {"projects", "default_project"});
+        }
+        associations_ = csv_line(columns);
     }
 
     Result<FluxAccountingTables> tables() {
@@ -47,6 +55,10 @@ class TreeWriter {
         if (!twice_.empty()) {
             return not_tabular("flux-accounting knows a bank by its name alone, and more than one would be called " +
                                listed(twice_) + " (its uppermost bank is called root): rename these accounts.");
+        }
+        if (!projects_.empty()) {
+            left_out_.push_back("projects are known to it by `flux account add-project` alone: " +
+                                listed({projects_.begin(), projects_.end()}));
         }
         return FluxAccountingTables{banks_, associations_, left_out_};
     }
@@ -91,8 +103,28 @@ class TreeWriter {
             const auto limit = tree_.limit(node, column.kind);
             cells.push_back(std::to_string(limit ? limit->hard : unlimited));
         }
+        if (has_projects_) {
+            add_projects(node, cells);
+        }
         associations_ += csv_line(cells);
         note_terms(node, true);
+    }
+
+    /// Those of the accounts above it are written in each user's row.
+    void add_projects(NodeId node, std::vector<std::string>& cells) {
+        const auto access = project_access(tree_, node);
+        if (!access) {
+            left_out_.push_back(tree_.path(node) + ": any project, the row has *, which is none");
+        }
+        std::string names;
+        for (const std::string& name : access ? access->names : std::vector<std::string>{std::string(no_project)}) {
+            names += (names.empty() ? "" : ",") + name;
+            if (name != no_project) {
+                projects_.insert(name);
+            }
+        }
+        cells.push_back(names);
+        cells.push_back(access ? access->by_default : std::string(no_project));
     }
 
     std::int64_t shares(NodeId node) {
@@ -112,6 +144,9 @@ class TreeWriter {
     void note_terms(NodeId node, bool is_user) {
         for (const NodeTerm& term : tree_.terms(node)) {
             const auto* limit = std::get_if<Limit>(&term);
+            if (std::holds_alternative<Projects>(term) || std::holds_alternative<DefaultProject>(term)) {
+                continue;
+            }
             const bool has_column = is_user && limit != nullptr && limit->kind <= LimitKind::cores;
             if (!has_column || limit->soft) {
                 const std::string what = limit != nullptr ? std::string(limit_key(limit->kind)) : "at and target";
@@ -123,6 +158,8 @@ class TreeWriter {
 
     const ShareTree& tree_;
     const Userids& userid_;
+    bool has_projects_;
+    std::set<std::string> projects_;
     std::string banks_, associations_;
     std::set<std::string> names_;
     std::set<std::string> unknown_;
@@ -179,12 +216,16 @@ class TreeReader {
             if (const Status read = read_numbers(row, spec); !read) {
                 return read.error();
             }
+            if (const Status read = read_projects(row); !read) {
+                return read.error();
+            }
             specs_.push_back(std::move(spec));
         }
         return Done{};
     }
 
     Result<FluxAccountingTree> tree() {
+        give_projects();
         auto built = build_share_tree(specs_, "the tables");
         if (const auto* mistakes = std::get_if<Diagnostics>(&built)) {
             return not_tabular("the tables make no share tree:\n" + to_string(*mistakes));
@@ -224,6 +265,41 @@ class TreeReader {
         return Done{};
     }
 
+    /// Of the row that becomes the next of specs_. It may use its default project, listed or not.
+    Status read_projects(const CsvRow& row) {
+        const std::string by_default = row.text("default_project");
+        std::vector<std::string> names;
+        std::string text = row.text("projects");
+        text += (text.empty() ? std::string(no_project) : "") + (by_default.empty() ? "" : "," + by_default);
+        for (std::size_t begin = 0, end = 0; begin <= text.size(); begin = end + 1) {
+            end = std::min(text.find(',', begin), text.size());
+            const std::string name = text.substr(begin, end - begin);
+            if (const std::string why = project_error(name); !why.empty()) {
+                return not_tabular(row.place() + ": " + why);
+            }
+            if (std::find(names.begin(), names.end(), name) == names.end()) {
+                names.push_back(name);
+            }
+        }
+        uses_projects_ = uses_projects_ || names.size() > 1 || names.front() != no_project;
+        projects_[specs_.size()] = {std::move(names), by_default};
+        return Done{};
+    }
+
+    /// Where nobody has a project, the tree has no lists: then it takes any.
+    void give_projects() {
+        if (!uses_projects_) {
+            return;
+        }
+        for (const auto& [place, access] : projects_) {
+            std::vector<NodeTerm>& terms = specs_[place].terms;
+            terms.emplace_back(Projects{access.names});
+            if (!access.by_default.empty() && access.by_default != access.names.front()) {
+                terms.emplace_back(DefaultProject{access.by_default});
+            }
+        }
+    }
+
     static Status read_numbers(const CsvRow& row, NodeSpec& spec) {
         const auto shares = row.integer("shares", 1);
         if (!shares) {
@@ -246,6 +322,8 @@ class TreeReader {
     std::map<std::string, std::string> parent_of_;
     std::map<std::string, std::string> path_of_;
     std::vector<NodeSpec> specs_;
+    std::map<std::size_t, ProjectAccess> projects_;  // by place in specs_
+    bool uses_projects_ = false;
     std::vector<std::string> left_out_;
 };
 

@@ -22,8 +22,10 @@ struct FluxAccountingTables {
 };
 
 /// \param userid  of a user's name; nothing for one whom nobody knows: he gets flux-accounting's own default
-/// A node without a limit gets flux-accounting's word for none, not its default limits. Errors: EINVAL with a sentence,
-/// where two accounts have the same name or one is called root: flux-accounting knows banks by their names alone.
+/// A node without a limit gets flux-accounting's word for none, not its default limits. Where the tree has projects,
+/// each user's row has those that hold for him; a user who may name any gets "*", which is none. Errors: EINVAL with a
+/// sentence, where two accounts have the same name or one is called root: flux-accounting knows banks by their names
+/// alone.
 Result<FluxAccountingTables> flux_accounting_tables(
     const ShareTree& tree, const std::function<std::optional<std::uint32_t>(const std::string&)>& userid);
 
@@ -33,7 +35,8 @@ struct FluxAccountingTree {
 };
 
 /// The inverse. A row that is not active is left out. A column that is missing or empty has flux-accounting's default;
-/// a user's default bank is marked where it is not the first of his rows. Errors: EINVAL with a sentence that names the
+/// a user's default bank is marked where it is not the first of his rows. Where any user has a project but "*", each
+/// gets the list of his row. Errors: EINVAL with a sentence that names the
 /// table and the row.
 Result<FluxAccountingTree> read_flux_accounting(const std::string& banks, const std::string& associations);
 

@@ -49,11 +49,22 @@ void add_level(Table& table, const json_t* level, const std::string& last, Glyph
                percent(number_at(level, "effective_usage")), level_value(level, glyphs), last});
 }
 
+/// Where a list of projects holds: "projects: qcd (default), qed".
+std::string projects_text(const json_t* answer) {
+    std::string text;
+    for (const json_t* name : items_at(answer, "projects")) {
+        const std::string project = printable(json_is_string(name) ? json_string_value(name) : "");
+        text += text.empty() ? "Projects: " + project + " (default)" : ", " + project;
+    }
+    return text.empty() ? text : text + "\n";
+}
+
 /// What the reader should know about all of it.
 std::string notes(const json_t* answer) {
-    return json_is_true(json_object_get(answer, "parent_factors"))
-               ? "The jobs here take their factors from the parent instance, not from this tree.\n"
-               : "";
+    return projects_text(answer) +
+           (json_is_true(json_object_get(answer, "parent_factors"))
+                ? "The jobs here take their factors from the parent instance, not from this tree.\n"
+                : "");
 }
 
 std::string newcomer(const json_t* stand) {

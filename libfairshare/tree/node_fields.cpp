@@ -13,9 +13,10 @@ namespace {
 
 using Mistakes = std::vector<std::pair<std::string, std::string>>;
 
-constexpr std::array<std::string_view, 13> known{
-    "shares",          "parent",    "default",   "together",      "at",        "target",     "running_jobs_max",
-    "active_jobs_max", "nodes_max", "cores_max", "wall_time_max", "usage_max", "charged_max"};
+constexpr std::array<std::string_view, 15> known{
+    "shares",    "parent",    "default",         "together",         "at",
+    "target",    "projects",  "default_project", "running_jobs_max", "active_jobs_max",
+    "nodes_max", "cores_max", "wall_time_max",   "usage_max",        "charged_max"};
 
 std::string of(std::string_view key, const NodeSpec& spec) {
     return "`" + std::string{key} + "` of " + quoted(spec.name);
@@ -132,6 +133,45 @@ Mistakes read_limit(std::string_view key, const FieldValue& value, NodeSpec& spe
     return {};
 }
 
+/// ["qcd", "qed"], or the same names in one text with commas.
+Mistakes read_projects(const FieldValue& value, NodeSpec& spec) {
+    constexpr std::string_view hint = "write names like [\"qcd\", \"qed\"]; \"*\" is for jobs without a project";
+    std::vector<std::string> names;
+    if (const auto* list = std::get_if<FieldList>(&value.value)) {
+        for (const FieldValue& one : *list) {
+            const auto* name = std::get_if<std::string>(&one.value);
+            names.push_back(name != nullptr ? *name : std::string{});
+        }
+    } else if (const auto* text = std::get_if<std::string>(&value.value)) {
+        for (std::size_t begin = 0, end = 0; begin <= text->size(); begin = end + 1) {
+            end = std::min(text->find(',', begin), text->size());
+            names.push_back(text->substr(begin, end - begin));
+        }
+    }
+    if (names.empty()) {
+        return wrong("projects", value, spec, std::string{hint});
+    }
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        if (const std::string why = project_error(names[i]); !why.empty()) {
+            return {{of("projects", spec) + ": " + why, std::string{hint}}};
+        }
+        if (std::count(names.begin(), names.end(), names[i]) > 1) {
+            return {{of("projects", spec) + " has " + quoted(names[i]) + " twice", "keep one of the two"}};
+        }
+    }
+    spec.terms.emplace_back(Projects{std::move(names)});
+    return {};
+}
+
+Mistakes read_default_project(const FieldValue& value, NodeSpec& spec) {
+    const auto* name = std::get_if<std::string>(&value.value);
+    if (name == nullptr || !project_error(*name).empty()) {
+        return wrong("default_project", value, spec, "name one of the projects");
+    }
+    spec.terms.emplace_back(DefaultProject{*name});
+    return {};
+}
+
 FieldValue text_value(std::string text) {
     return {text, quoted(text)};
 }
@@ -171,6 +211,18 @@ void add_term(FieldTable& fields, const Limit& term) {
     fields.emplace_back(std::string{limit_key(term.kind)}, std::move(value));
 }
 
+void add_term(FieldTable& fields, const Projects& term) {
+    FieldList names;
+    for (const std::string& name : term.names) {
+        names.push_back(text_value(name));
+    }
+    fields.emplace_back("projects", FieldValue{std::move(names), {}});
+}
+
+void add_term(FieldTable& fields, const DefaultProject& term) {
+    fields.emplace_back("default_project", text_value(term.name));
+}
+
 }  // namespace
 
 Mistakes read_field(std::string_view key, const FieldValue& value, NodeSpec& spec) {
@@ -196,6 +248,12 @@ Mistakes read_field(std::string_view key, const FieldValue& value, NodeSpec& spe
     }
     if (key == "target") {
         return read_target(value, spec);
+    }
+    if (key == "projects") {
+        return read_projects(value, spec);
+    }
+    if (key == "default_project") {
+        return read_default_project(value, spec);
     }
     if (std::find(known.begin(), known.end(), key) != known.end()) {
         return read_limit(key, value, spec);

@@ -39,8 +39,8 @@ inline FieldValue& FieldValue::operator=(FieldValue&&) noexcept = default;
 inline FieldValue::~FieldValue() = default;
 
 /// Sets field `key` of `spec`; returns the errors as pairs (message, hint). Fields: shares (a number or "parent"),
-/// parent, default, together, at (partition -> shares), target (one or a list: see to_target()), and the limits: a
-/// value, or [soft, hard].
+/// parent, default, together, at (partition -> shares), target (one or a list: see to_target()), projects (a list, or
+/// one text with commas), default_project, and the limits: a value, or [soft, hard].
 std::vector<std::pair<std::string, std::string>> read_field(std::string_view key, const FieldValue& value,
                                                             NodeSpec& spec);
 

@@ -2,6 +2,7 @@
 // Owns: see node_terms.hpp.
 #include "libfairshare/tree/node_terms.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -115,6 +116,16 @@ std::optional<FairShareTarget> to_target(std::string_view text) {
     const double highest = target.kind == TargetKind::absolute_cap ? std::numeric_limits<double>::max() : 100.0;
     const bool is_number = read.ec == std::errc{} && read.ptr == text.data() + text.size();
     return is_number && !std::signbit(target.value) && target.value <= highest ? std::optional{target} : std::nullopt;
+}
+
+std::string project_error(std::string_view name) {
+    constexpr std::size_t project_bytes_max = 255;
+    const auto is_bad = [](char c) { return static_cast<unsigned char>(c) < ' ' || c == 0x7f || c == '"' || c == ','; };
+    if (name.empty() || name.size() > project_bytes_max) {
+        return "a project has 1 to 255 bytes";
+    }
+    return std::any_of(name.begin(), name.end(), is_bad) ? "a project has no commas, quotes and control characters"
+                                                         : std::string{};
 }
 
 bool comes_before(const NodeTerm& a, const NodeTerm& b) {

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: rare properties of nodes: shares in one partition, fair-share targets, limits. Must not know: trees, text
-// formats, what enforces a limit.
+// Owns: rare properties of nodes: shares in one partition, fair-share targets, limits, projects. Must not know: trees,
+// text formats, what enforces a limit.
 #pragma once
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <variant>
+#include <vector>
 
 namespace weir {
 
@@ -56,9 +58,35 @@ struct Limit {
     friend bool operator==(const Limit&, const Limit&) = default;
 };
 
-using NodeTerm = std::variant<PartitionShares, FairShareTarget, Limit>;
-/// The order of a node's terms: partitions by name, targets by kind, limits by kind. Two terms that are equal in this
-/// order exclude one another.
+/// The projects that jobs of the node and of those below it may name; it replaces such a list further up. `names`: at
+/// least one, no two equal, each a project_error() without error. Source: flux-accounting's association_table.
+struct Projects {
+    std::vector<std::string> names;
+    friend bool operator==(const Projects&, const Projects&) = default;
+};
+/// The project of a job that names none, where it is not the first of the list: one of the node's Projects.
+struct DefaultProject {
+    std::string name;
+    friend bool operator==(const DefaultProject&, const DefaultProject&) = default;
+};
+/// Among projects: that of a job without one.
+inline constexpr std::string_view no_project = "*";
+/// Why the text cannot name a project; empty: it can. 1 to 255 bytes without commas, quotes and control characters.
+std::string project_error(std::string_view name);
+
+using NodeTerm = std::variant<PartitionShares, FairShareTarget, Limit, Projects, DefaultProject>;
+/// The first of that alternative; null: none.
+template <typename Term>
+const Term* term_of(std::span<const NodeTerm> terms) {
+    for (const NodeTerm& term : terms) {
+        if (const auto* found = std::get_if<Term>(&term)) {
+            return found;
+        }
+    }
+    return nullptr;
+}
+/// The order of a node's terms: partitions by name, targets by kind, limits by kind, projects, their default. Two terms
+/// that are equal in this order exclude one another.
 bool comes_before(const NodeTerm& a, const NodeTerm& b);
 
 /// The key of a limit in text: "running_jobs_max", …, "usage_max" for usage and usage_part.

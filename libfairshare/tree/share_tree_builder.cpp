@@ -94,6 +94,7 @@ class ShareTreeRules {
             }
         }
         check_depth_and_sums();
+        check_default_projects();
         if (!diagnostics_.empty()) {
             sort_by_position(diagnostics_);
             return std::move(diagnostics_);
@@ -159,6 +160,11 @@ class ShareTreeRules {
                       "the first is on line " + std::to_string(specs_[first->second].position.line) +
                           "; keep one of the two");
             }
+        }
+        const bool is_by_job = kind >= NodeKind::group || last_component(spec.name).find(':') != std::string_view::npos;
+        if (is_by_job && (term_of<Projects>(spec.terms) != nullptr || term_of<DefaultProject>(spec.terms) != nullptr)) {
+            fault(i, quoted(spec.name) + " cannot have projects",
+                  "give them to an account, a user in it for all queues, or its \"@*\" line");
         }
         for (std::size_t a = 1; a < spec.terms.size(); ++a) {
             for (std::size_t b = 0; b < a; ++b) {
@@ -373,6 +379,32 @@ class ShareTreeRules {
                 fault(i,
                       "the shares of the children of " + quoted(without_last(paths_[i])) + " add up to more than 2^48",
                       "only their proportions count: divide them all by the same number");
+            }
+        }
+    }
+
+    /// The nearest list of projects, at the line or above it.
+    const Projects* projects_above(std::uint32_t at) const {
+        const Projects* found = nullptr;
+        for (; at != top && found == nullptr; at = parents_[at]) {
+            found = term_of<Projects>(specs_[at].terms);
+        }
+        return found;
+    }
+
+    void check_default_projects() {
+        for (std::size_t i = 0; i < specs_.size() && diagnostics_.empty(); ++i) {
+            const auto* chosen = term_of<DefaultProject>(specs_[i].terms);
+            if (chosen == nullptr) {
+                continue;
+            }
+            const Projects* projects = projects_above(static_cast<std::uint32_t>(i));
+            if (projects == nullptr ||
+                std::find(projects->names.begin(), projects->names.end(), chosen->name) == projects->names.end()) {
+                fault(i,
+                      "`default_project` of " + quoted(specs_[i].name) +
+                          " is none of its projects: " + quoted(chosen->name),
+                      "name it in `projects`, there or on an account above");
             }
         }
     }

@@ -12,6 +12,7 @@
 #include "libfairshare/base/fsd.hpp"
 #include "libfairshare/base/json/r.hpp"
 #include "libfairshare/base/memory_size.hpp"
+#include "libfairshare/tree/node_terms.hpp"
 #include "modules/job-priority/tap/job_kind.hpp"
 
 namespace weir::priority {
@@ -33,7 +34,7 @@ std::int64_t integer_at(FlatValue object, std::string_view key) {
 std::string project_at(FlatValue value) {
     constexpr std::size_t project_max = 255;
     const std::string name = value.string().value_or("");
-    return name.size() > project_max ? "(name too long)" : name;
+    return name == no_project ? "" : name.size() > project_max ? "(name too long)" : name;
 }
 
 /// The first element of an array; nothing of anything else.

@@ -7,6 +7,7 @@
 #include "libfairshare/explain/explanation.hpp"
 #include "libfairshare/tree/diagnostics.hpp"
 #include "libfairshare/tree/nearest_path.hpp"
+#include "libfairshare/tree/projects.hpp"
 #include "modules/job-priority/messages/views.hpp"
 
 namespace weir::priority {
@@ -135,6 +136,21 @@ class Scene {
         view.set("parent_factors", service_.ranking().shares().are_parents());
     }
 
+    /// The projects that its jobs may name, the default first; null: any.
+    void add_projects(NodeId node, Json& view) const {
+        const auto access = project_access(*tree_, node);
+        Json names = access ? Json::array() : Json::own(json_null());
+        if (access) {
+            names.append(access->by_default);
+            for (const std::string& name : access->names) {
+                if (name != access->by_default) {
+                    names.append(name);
+                }
+            }
+        }
+        view.set("projects", std::move(names));
+    }
+
   private:
     Result<NodeId> newcomer(NodeId account, const std::string& user) {
         auto grown = tree_->with_member(account, user);
@@ -210,6 +226,7 @@ Result<Json> share_explain_view(const PriorityService& service, const std::strin
     }
     scene.judge();
     Json view = scene.explanation(*node);
+    scene.add_projects(*node, view);
     scene.finish(view);
     return view;
 }

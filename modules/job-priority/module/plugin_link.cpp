@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "modules/job-priority/sends/accounts_view.hpp"
+#include "modules/job-priority/sends/project_view.hpp"
 #include "modules/job-priority/tap/tap_table.hpp"
 
 namespace weir::priority {
@@ -34,6 +35,23 @@ Json names(const std::vector<std::string>& from) {
         array.append(Json::string(name));
     }
     return array;
+}
+
+Json project_numbers(const ProjectView::Index& index) {
+    Json numbers = Json::object();
+    for (const auto& [account, number] : index) {
+        numbers.set(account.c_str(), static_cast<long long>(number));
+    }
+    return numbers;
+}
+
+Json project_lists(const ProjectView& view) {
+    Json lists = Json::array();
+    for (const ProjectAccess& access : view.lists) {
+        Json list = Json::object();
+        lists.append(std::move(list.set("default", access.by_default).set("names", names(access.names))));
+    }
+    return lists;
 }
 
 }  // namespace
@@ -99,12 +117,16 @@ void PluginLink::send(Sent what, const std::string& topic, const std::string& pa
 
 void PluginLink::send_accounts() {
     const AccountsView view = accounts_view(service_.accounting().tree(), service_.users());
+    const ProjectView projects = project_view(service_.accounting().tree());
     Json users = Json::array();
     for (const AccountsView::User& user : view.users) {
         Json entry = Json::array();
         entry.append(Json::own(json_integer(user.userid)));
         entry.append(user.default_account ? Json::string(*user.default_account) : Json::own(json_null()));
         entry.append(names(user.accounts)).append(Json::string(user.name));
+        if (const auto own = projects.users.find(user.name); own != projects.users.end()) {
+            entry.append(project_numbers(own->second));
+        }
         users.append(std::move(entry));
     }
     // Without a share tree there is nothing to enforce.
@@ -112,6 +134,7 @@ void PluginLink::send_accounts() {
     Json payload = Json::object();
     payload.set("users", std::move(users)).set("any", names(view.open_accounts)).set("queues", Json::own(json_null()));
     payload.set("known", names(view.known_accounts));
+    payload.set("projects", project_lists(projects)).set("any_projects", project_numbers(projects.open));
     payload.set("enforce", service_.settings().is_enforced && has_tree);
     payload.set("fill_bank", view.has_plain_defaults && has_tree);
     if (view.open_default) {

@@ -195,8 +195,11 @@ bool unpack_submission(flux_plugin_arg_t* args, weir::priority::TapSubmission& j
     json_int_t userid = 0;
     const char* account = nullptr;
     const char* queue = nullptr;
-    if (flux_plugin_arg_unpack(args, FLUX_PLUGIN_ARG_IN, "{s:I s:{s?{s?{s?s s?s}}}}", "userid", &userid, "jobspec",
-                               "attributes", "system", "bank", &account, "queue", &queue) < 0) {
+    json_t* project = nullptr;
+    json_t* weir = nullptr;
+    if (flux_plugin_arg_unpack(args, FLUX_PLUGIN_ARG_IN, "{s:I s:{s?{s?{s?s s?s s?o s?o}}}}", "userid", &userid,
+                               "jobspec", "attributes", "system", "bank", &account, "queue", &queue, "project",
+                               &project, "weir", &weir) < 0) {
         return false;
     }
     job.userid = static_cast<std::uint32_t>(userid);
@@ -207,6 +210,10 @@ bool unpack_submission(flux_plugin_arg_t* args, weir::priority::TapSubmission& j
     if (queue != nullptr) {
         job.queue = queue;
     }
+    if (json_string_length(project) != 0) {  // anything but a name is none
+        job.project = json_string_value(project);
+    }
+    job.is_from_above = job.is_owner && json_object_get(weir, "jobid") != nullptr;
     return true;
 }
 
@@ -235,8 +242,14 @@ int new_cb(flux_plugin_t* p, const char*, flux_plugin_arg_t* args, void* arg) no
             state != FLUX_JOB_STATE_NEW || !unpack_submission(args, job)) {
             return 0;
         }
-        const auto bank = weir::priority::bank_to_fill(tap.accounts, job);
-        return bank ? flux_jobtap_jobspec_update_pack(p, "{s:s}", "attributes.system.bank", bank->c_str()) : 0;
+        weir::Json update = weir::Json::object();
+        if (const auto bank = weir::priority::bank_to_fill(tap.accounts, job)) {
+            update.set("attributes.system.bank", *bank);
+        }
+        if (const auto project = weir::priority::project_to_fill(tap.accounts, job)) {
+            update.set("attributes.system.project", *project);
+        }
+        return json_object_size(update.get()) == 0 ? 0 : flux_jobtap_jobspec_update_pack(p, "O", update.get());
     });
 }
 
@@ -380,25 +393,12 @@ void withheld_cb(flux_t* h, flux_msg_handler_t*, const flux_msg_t* msg, void* ar
 void accounts_cb(flux_t* h, flux_msg_handler_t*, const flux_msg_t* msg, void* arg) noexcept {
     Tap& tap = *static_cast<Tap*>(arg);
     const int rc = guarded(tap, "accounts", [&] {
-        json_t* users = nullptr;
-        json_t* open = nullptr;
-        json_t* known = nullptr;
-        json_t* queues = nullptr;
-        const char* open_default = nullptr;
-        int is_enforced = 0;
-        int fills_bank = 0;
-        if (flux_request_unpack(msg, nullptr, "{s:o s?o s?o s?o s?s s:b s?b}", "users", &users, "any", &open, "known",
-                                &known, "queues", &queues, "any_default", &open_default, "enforce", &is_enforced,
-                                "fill_bank", &fills_bank) < 0) {
+        json_t* request = nullptr;
+        if (flux_request_unpack(msg, nullptr, "o", &request) < 0) {
             return -1;
         }
         TapAccounts accounts;
-        accounts.is_enforced = is_enforced != 0;
-        accounts.fills_bank = fills_bank != 0;
-        if (open_default != nullptr) {
-            accounts.open_default = open_default;
-        }
-        const bool is_good = weir::priority::read_accounts({users, open, known, queues}, accounts);
+        const bool is_good = weir::priority::read_accounts(request, accounts);
         if (!is_good) {
             flux_respond_error(h, msg, EPROTO,
                                "accounts wants {users:[[userid,default|null,[bank,...],name?],...], enforce:b}");

@@ -4,6 +4,8 @@
 
 #include <cstddef>
 
+#include "libfairshare/tree/node_terms.hpp"
+
 namespace weir::priority {
 namespace {
 
@@ -29,12 +31,36 @@ std::string user_text(const TapUser* user, std::uint32_t userid) {
     return "user id " + std::to_string(userid);
 }
 
-}  // namespace
+/// Empty: the job names none and there is no default.
+std::string account_charged(const TapAccounts& table, const TapUser* user, const TapSubmission& job) {
+    return job.account ? *job.account : (user != nullptr ? user->default_account : table.open_default).value_or("");
+}
 
-std::optional<std::string> rejection(const TapAccounts& table, const TapSubmission& job) {
-    if (!table.is_enforced) {
+/// Null: any project. The owner's jobs without an account belong to the instance.
+const TapProjects* projects_for(const TapAccounts& table, const TapSubmission& job) {
+    if (table.projects.empty() || job.is_from_above || (job.is_owner && !job.account)) {
+        return nullptr;
+    }
+    const auto found = table.users.find(job.userid);
+    const TapUser* user = found == table.users.end() ? nullptr : &found->second;
+    const TapProjectIndex& index = user != nullptr ? user->projects : table.open_projects;
+    const auto number = index.find(account_charged(table, user, job));
+    return number != index.end() && number->second < table.projects.size() ? &table.projects[number->second] : nullptr;
+}
+
+std::optional<std::string> project_rejection(const TapAccounts& table, const TapSubmission& job) {
+    const TapProjects* projects = job.project ? projects_for(table, job) : nullptr;
+    if (projects == nullptr || projects->names.count(*job.project) != 0) {
         return std::nullopt;
     }
+    const auto found = table.users.find(job.userid);
+    const TapUser* user = found == table.users.end() ? nullptr : &found->second;
+    const std::string account = account_charged(table, user, job);
+    return user_text(user, job.userid) + " has no project '" + *job.project + "'" +
+           (account.empty() ? "" : " in account '" + account + "'") + "; may use: " + listed(projects->names);
+}
+
+std::optional<std::string> account_rejection(const TapAccounts& table, const TapSubmission& job) {
     if (job.queue && table.queues && table.queues->count(*job.queue) == 0) {
         return "there is no queue '" + *job.queue + "' here; the queues are: " + listed(*table.queues);
     }
@@ -68,12 +94,28 @@ std::optional<std::string> rejection(const TapAccounts& table, const TapSubmissi
            " has no default account: name one with --bank; may use: " + listed(user->accounts);
 }
 
+}  // namespace
+
+std::optional<std::string> rejection(const TapAccounts& table, const TapSubmission& job) {
+    if (!table.is_enforced) {
+        return std::nullopt;
+    }
+    auto sentence = account_rejection(table, job);
+    return sentence ? sentence : project_rejection(table, job);
+}
+
 std::optional<std::string> bank_to_fill(const TapAccounts& table, const TapSubmission& job) {
     if (!table.fills_bank || job.account || job.is_owner) {
         return std::nullopt;
     }
     const auto user = table.users.find(job.userid);
     return user == table.users.end() ? table.open_default : user->second.default_account;
+}
+
+std::optional<std::string> project_to_fill(const TapAccounts& table, const TapSubmission& job) {
+    const TapProjects* projects = job.project ? nullptr : projects_for(table, job);
+    return projects == nullptr || projects->by_default == no_project ? std::nullopt
+                                                                     : std::optional(projects->by_default);
 }
 
 }  // namespace weir::priority

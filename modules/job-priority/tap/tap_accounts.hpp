@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: which user may submit under which account and to which queue, as the module last told the plugin.
+// Owns: which user may submit under which account and project and to which queue, as the module last told the plugin.
 // Must not know: the share tree itself, Flux, JSON.
 // Source: job.validate in flux-jobtap-plugins(7).
 #pragma once
+#include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -12,19 +14,30 @@
 
 namespace weir::priority {
 
+/// The projects that jobs of some associations may name. "*" stands for none.
+struct TapProjects {
+    std::string by_default;
+    std::set<std::string> names;
+};
+/// By account, every spelling: the place in TapAccounts::projects. An account that is not in it takes any project.
+using TapProjectIndex = std::map<std::string, std::size_t>;
+
 /// One user of the share tree.
 struct TapUser {
     std::string name;                            ///< for messages; may be empty
     std::optional<std::string> default_account;  ///< used when the job names none
     std::set<std::string> accounts;              ///< every spelling under which the user may charge
+    TapProjectIndex projects{};
 };
 
 /// The accounts table. Empty until the module sent it, and then nothing is rejected.
 struct TapAccounts {
     std::unordered_map<std::uint32_t, TapUser> users;
-    std::set<std::string> known_accounts;         ///< all of them, whoever may use them
-    std::set<std::string> open_accounts;          ///< accounts with an `@*` line: any user may charge
-    std::optional<std::string> open_default;      ///< the account of a user who is not listed and names none
+    std::set<std::string> known_accounts;     ///< all of them, whoever may use them
+    std::set<std::string> open_accounts;      ///< accounts with an `@*` line: any user may charge
+    std::optional<std::string> open_default;  ///< the account of a user who is not listed and names none
+    std::vector<TapProjects> projects;
+    TapProjectIndex open_projects;                ///< of a user who is not listed
     std::optional<std::set<std::string>> queues;  ///< empty optional: queues are not checked here
     bool is_enforced = false;
     bool fills_bank = false;  ///< a job that names no account gets its user's default one
@@ -36,6 +49,8 @@ struct TapSubmission {
     std::optional<std::string> account;
     std::optional<std::string> queue;
     bool is_owner = false;  ///< the instance owner needs no association
+    std::optional<std::string> project{};
+    bool is_from_above = false;  ///< a job that a parent handed down, and judged
 };
 
 /// Checks a submission. \return empty if the job is accepted, else one sentence that says what is wrong and what would
@@ -45,5 +60,9 @@ std::optional<std::string> rejection(const TapAccounts& table, const TapSubmissi
 /// The account to be written into the jobspec of a job that names none, as flux-accounting does. None for the
 /// instance's owner: his jobs without an account belong to the instance.
 std::optional<std::string> bank_to_fill(const TapAccounts& table, const TapSubmission& job);
+
+/// The project to be written into the jobspec of a job that names none. None where its association has no list of
+/// projects, or has no_project as its default.
+std::optional<std::string> project_to_fill(const TapAccounts& table, const TapSubmission& job);
 
 }  // namespace weir::priority

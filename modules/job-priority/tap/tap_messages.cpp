@@ -25,6 +25,35 @@ bool read_names(json_t* array, std::set<std::string>& names) {
     return array == nullptr || json_is_array(array);
 }
 
+bool read_project_index(json_t* object, TapProjectIndex& index) {
+    const char* account = nullptr;
+    json_t* number = nullptr;
+    json_object_foreach(object, account, number) {
+        if (!json_is_integer(number) || json_integer_value(number) < 0) {
+            return false;
+        }
+        index.emplace(account, static_cast<std::size_t>(json_integer_value(number)));
+    }
+    return object == nullptr || json_is_object(object);
+}
+
+bool read_projects(json_t* list, std::vector<TapProjects>& projects) {
+    std::size_t index = 0;
+    json_t* entry = nullptr;
+    json_array_foreach(list, index, entry) {
+        const char* by_default = nullptr;
+        json_t* names = nullptr;
+        TapProjects one;
+        if (json_unpack(entry, "{s:s s:o}", "default", &by_default, "names", &names) < 0 ||
+            !read_names(names, one.names)) {
+            return false;
+        }
+        one.by_default = by_default;
+        projects.push_back(std::move(one));
+    }
+    return list == nullptr || json_is_array(list);
+}
+
 bool read_user(json_t* entry, TapAccounts& accounts) {
     json_int_t userid = 0;
     json_t* by_default = nullptr;
@@ -41,7 +70,7 @@ bool read_user(json_t* entry, TapAccounts& accounts) {
     if (json_is_string(name)) {
         user.name = json_string_value(name);
     }
-    if (!read_names(names, user.accounts)) {
+    if (!read_names(names, user.accounts) || !read_project_index(json_array_get(entry, 4), user.projects)) {
         return false;
     }
     accounts.users.insert_or_assign(static_cast<std::uint32_t>(userid), std::move(user));
@@ -95,15 +124,35 @@ bool read_first_values(FlatValue list, std::vector<std::pair<std::string, std::u
 
 }  // namespace
 
-bool read_accounts(const AccountLists& lists, TapAccounts& accounts) {
-    bool is_good = json_is_array(lists.users) && read_names(lists.open, accounts.open_accounts) &&
-                   read_names(lists.known, accounts.known_accounts);
-    if (json_is_array(lists.queues)) {
-        is_good = is_good && read_names(lists.queues, accounts.queues.emplace());
+bool read_accounts(json_t* request, TapAccounts& accounts) {
+    json_t* users = nullptr;
+    json_t* open = nullptr;
+    json_t* known = nullptr;
+    json_t* queues = nullptr;
+    json_t* projects = nullptr;
+    json_t* open_projects = nullptr;
+    const char* open_default = nullptr;
+    int is_enforced = 0;
+    int fills_bank = 0;
+    if (json_unpack(request, "{s:o s?o s?o s?o s?s s:b s?b s?o s?o}", "users", &users, "any", &open, "known", &known,
+                    "queues", &queues, "any_default", &open_default, "enforce", &is_enforced, "fill_bank", &fills_bank,
+                    "projects", &projects, "any_projects", &open_projects) < 0) {
+        return false;
+    }
+    accounts.is_enforced = is_enforced != 0;
+    accounts.fills_bank = fills_bank != 0;
+    if (open_default != nullptr) {
+        accounts.open_default = open_default;
+    }
+    bool is_good = json_is_array(users) && read_names(open, accounts.open_accounts) &&
+                   read_names(known, accounts.known_accounts) && read_projects(projects, accounts.projects) &&
+                   read_project_index(open_projects, accounts.open_projects);
+    if (json_is_array(queues)) {
+        is_good = is_good && read_names(queues, accounts.queues.emplace());
     }
     std::size_t index = 0;
     json_t* entry = nullptr;
-    json_array_foreach(lists.users, index, entry) {
+    json_array_foreach(users, index, entry) {
         is_good = is_good && read_user(entry, accounts);
     }
     return is_good;

@@ -16,15 +16,12 @@
 
 namespace weir::priority {
 
-/// The lists of an `accounts` request; null where one is not given.
-struct AccountLists {
-    json_t* users;   ///< [[userid, default account or null, [account, ...], name?], ...]
-    json_t* open;    ///< [account, ...]
-    json_t* known;   ///< [account, ...]
-    json_t* queues;  ///< [queue, ...] or null
-};
-/// False when one of them is not so.
-bool read_accounts(const AccountLists& lists, TapAccounts& accounts);
+/// An `accounts` request. False when it is not {enforce: b, fill_bank?: b, any_default?: account,
+///   users: [[userid, default account or null, [account, ...], name?, {account: number}?], ...],
+///   known?: [account, ...], any?: [account, ...], queues?: [queue, ...] or null,
+///   projects?: [{default: project, names: [project, ...]}, ...], any_projects?: {account: number}},
+///   where the numbers count in `projects`.
+bool read_accounts(json_t* request, TapAccounts& accounts);
 
 /// An `update` request: values of jobs, and of kinds of jobs that are still to come.
 struct TapUpdate {
