@@ -106,6 +106,40 @@ TEST_CASE("flux-accounting: what it cannot hold is named, and two banks of one n
     CHECK(refused.error().message.find("called a and root") != std::string::npos);
 }
 
+TEST_CASE("flux-accounting: projects are in each user's row, and come back") {
+    const std::string text =
+        "\"a\" = { shares = 1, projects = [\"qcd\", \"qed\"] }\n\"a/@al\" = 1\n"
+        "\"a/@bo\" = { shares = 1, default_project = \"qed\" }\n\"a/@cy\" = { shares = 1, projects = [\"*\"] }\n"
+        "\"b\" = 1\n\"b/@di\" = 1\n";
+    const FluxAccountingTables tables = exported(text);
+    const std::string none = "2147483647,2147483647,2147483647,2147483647,";
+    CHECK(tables.associations.find(",max_cores,projects,default_project\n") != std::string::npos);
+    CHECK(tables.associations.find(",al,5000,a,a,1," + none + "\"qcd,qed\",qcd\n") != std::string::npos);
+    CHECK(tables.associations.find(",bo,5000,a,a,1," + none + "\"qcd,qed\",qed\n") != std::string::npos);
+    CHECK(tables.associations.find(",cy,5000,a,a,1," + none + "*,*\n") != std::string::npos);
+    CHECK(tables.associations.find(",di,5000,b,b,1," + none + "*,*\n") != std::string::npos);
+    CHECK(tables.left_out ==
+          std::vector<std::string>{"b/@di: any project, the row has *, which is none",
+                                   "projects are known to it by `flux account add-project` alone: qcd and qed"});
+    CHECK(imported(tables) ==
+          "\"a\" = 1\n\"a/@al\" = { shares = 1, projects = [\"qcd\", \"qed\"] }\n"
+          "\"a/@bo\" = { shares = 1, projects = [\"qcd\", \"qed\"], default_project = \"qed\" }\n"
+          "\"a/@cy\" = { shares = 1, projects = [\"*\"] }\n"
+          "\"b\" = 1\n\"b/@di\" = { shares = 1, projects = [\"*\"] }\n");
+}
+
+TEST_CASE("flux-accounting: a default project that is not listed may be used; one that is no name is refused") {
+    const std::string banks = "bank,parent_bank,shares\nroot,,1\na,root,1\n";
+    const std::string columns = "username,bank,projects,default_project,max_running_jobs,max_active_jobs\n";
+    const auto read = read_flux_accounting(banks, columns + "al,a,\"qcd,qcd\",*,2147483647,2147483647\n");
+    REQUIRE(read);
+    CHECK(write_share_tree(read->tree) ==
+          "\"a\" = 1\n\"a/@al\" = { shares = 1, projects = [\"qcd\", \"*\"], default_project = \"*\" }\n");
+    const auto refused = read_flux_accounting(banks, columns + "al,a,\"qcd,,qed\",*,1,1\n");
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().message == "association_table.csv, row 1: a project has 1 to 255 bytes");
+}
+
 TEST_CASE("flux-accounting: all columns of export-db are read, inactive rows and defaults as it means them") {
     const auto read = read_flux_accounting(
         "bank_id,bank,active,parent_bank,shares,job_usage,priority,ignore_older_than\r\n"

@@ -34,7 +34,7 @@ Screen ascii() {
 TEST_CASE("share explain: a row a level, then what holds it down") {
     const Json answer = parsed(std::string(R"({"path": "physics/@alice", "rank": 2, "associations": 3, "tied": 0,
         "factor": 0.66667, "algorithm": "fair-tree", "parent_factors": false, "is_member": true,
-        "reason": "rank 2 of 3: 1 goes before it", "levels": [)") +
+        "reason": "rank 2 of 3: 1 goes before it", "projects": ["qed", "qcd", "*"], "levels": [)") +
                                physics + "," + alice + "]}");
     CHECK(
         share_explain_text(answer.get(), ascii()) ==
@@ -44,7 +44,8 @@ TEST_CASE("share explain: a row a level, then what holds it down") {
         "physics         60 of 100    60.0 %  60.0 %           1.00    25.0 %  25.0 %     25.0 %       2.4000      0\n"
         "physics/@alice     2 of 3    66.7 %  40.0 %           0.00     0.0 %   0.0 %      0.0 %          inf      1\n"
         "\n"
-        "rank 2 of 3: 1 goes before it.\n");
+        "rank 2 of 3: 1 goes before it.\n"
+        "Projects: qed (default), qcd, *\n");
 }
 
 TEST_CASE("share explain: an account with its parent's shares has no level value; a newcomer and a child are told") {

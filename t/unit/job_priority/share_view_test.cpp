@@ -36,6 +36,18 @@ long long number_of(const json_t* view, const char* key) {
 
 }  // namespace
 
+TEST_CASE("share explain: the projects of the place, the default first, or none for any") {
+    auto s = ready_service();
+    put_tree(
+        *s, "\"bio\" = { projects = [\"dna\", \"rna\"], default_project = \"rna\" }\n\"bio/@bob\" = 1\n\"chem\" = 1\n");
+    const auto bob_stands = share_explain_view(*s, "bio/@bob", at(900));
+    REQUIRE(bob_stands);
+    CHECK(Json::ref(json_object_get(bob_stands->get(), "projects")).dump() == R"(["rna","dna"])");
+    const auto chem = share_explain_view(*s, "chem", at(900));
+    REQUIRE(chem);
+    CHECK(json_is_null(json_object_get(chem->get(), "projects")));
+}
+
 TEST_CASE("share explain: under every algorithm the path, the ranks and factors that jobs have") {
     for (const AlgorithmEntry& entry : algorithms()) {
         INFO(entry.name);

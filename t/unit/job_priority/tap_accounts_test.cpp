@@ -79,6 +79,75 @@ TEST_CASE("accounts: the owner of the instance needs no association, but a known
     CHECK(rejection(table(), owner));
 }
 
+namespace {
+
+/// alice has qcd (her default) and qed in lattice, guests have none or hep in "guests"; bio takes any project.
+TapAccounts projects_table() {
+    TapAccounts made = table();
+    made.projects = {{"qcd", {"qcd", "qed"}}, {"*", {"*", "hep"}}};
+    made.users[5001].accounts.insert("bio");
+    made.users[5001].projects = {{"physics/lattice", 0}, {"lattice", 0}};
+    made.open_accounts = {"guests"};
+    made.open_default = "guests";
+    made.open_projects = {{"guests", 1}};
+    return made;
+}
+
+TapSubmission with_project(TapSubmission job, const std::string& project) {
+    job.project = project;
+    return job;
+}
+
+}  // namespace
+
+TEST_CASE("projects: a job names one of its association's, and gets the default where it names none") {
+    const TapAccounts made = projects_table();
+    CHECK_FALSE(rejection(made, with_project(by(5001), "qed")));
+    CHECK_FALSE(rejection(made, with_project(by(5001, "lattice"), "qcd")));
+    CHECK(rejection(made, with_project(by(5001), "hep")) ==
+          "user alice has no project 'hep' in account 'physics/lattice'; may use: qcd, qed");
+    CHECK_THAT(*rejection(made, with_project(by(5001), "*")), Contains("no project '*'"));
+    CHECK_FALSE(rejection(made, by(5001)));
+    CHECK(project_to_fill(made, by(5001)) == "qcd");
+    CHECK(project_to_fill(made, by(5001, "lattice")) == "qcd");
+    CHECK_FALSE(project_to_fill(made, with_project(by(5001), "qed")));
+}
+
+TEST_CASE("projects: where the association has no list any project is taken, and none is filled in") {
+    CHECK_FALSE(rejection(projects_table(), with_project(by(5001, "bio"), "anything")));
+    CHECK_FALSE(project_to_fill(projects_table(), by(5001, "bio")));
+    CHECK_FALSE(rejection(table(), with_project(by(5001), "anything")));
+    CHECK_FALSE(project_to_fill(table(), by(5001)));
+}
+
+TEST_CASE("projects: who is not listed has those of the open line; * as the default fills in nothing") {
+    const TapAccounts made = projects_table();
+    CHECK_FALSE(rejection(made, with_project(by(7), "hep")));
+    CHECK_FALSE(rejection(made, with_project(by(7, "guests"), "*")));
+    CHECK(rejection(made, with_project(by(7), "qcd")) ==
+          "user id 7 has no project 'qcd' in account 'guests'; may use: *, hep");
+    CHECK_FALSE(project_to_fill(made, by(7)));
+}
+
+TEST_CASE("projects: the owner's jobs without an account and those from a parent are left alone") {
+    TapSubmission job = by(5001);
+    job.is_owner = true;
+    CHECK_FALSE(project_to_fill(projects_table(), job));
+    CHECK_FALSE(rejection(projects_table(), with_project(job, "hep")));
+    job.account = "lattice";
+    CHECK(rejection(projects_table(), with_project(job, "hep")));
+    CHECK(project_to_fill(projects_table(), job) == "qcd");
+    job.is_from_above = true;
+    CHECK_FALSE(project_to_fill(projects_table(), job));
+}
+
+TEST_CASE("projects: where associations are not enforced, no project is refused") {
+    TapAccounts lax = projects_table();
+    lax.is_enforced = false;
+    CHECK_FALSE(rejection(lax, with_project(by(5001), "hep")));
+    CHECK(project_to_fill(lax, by(5001)) == "qcd");
+}
+
 TEST_CASE("accounts: an unknown queue is refused where queues are ours to judge") {
     TapAccounts queued = table();
     queued.queues = std::set<std::string>{"batch", "debug"};

@@ -71,7 +71,7 @@ TEST_CASE("node fields: the canonical text says all that a node has") {
         "\"bio/@*\" = { shares = 3, together = true }\n"
         "\"math\" = 1\n"
         "\"math/@eve\" = { shares = 1, default = true }\n"
-        "\"math/@*\" = { shares = \"parent\", cores_max = 8 }\n";
+        "\"math/@*\" = { shares = \"parent\", cores_max = 8, projects = [\"qcd\", \"*\"], default_project = \"*\" }\n";
     CHECK(write_share_tree(parse_fields(text)) == text);
 }
 

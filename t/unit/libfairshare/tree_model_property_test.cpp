@@ -50,6 +50,10 @@ void add_random_terms(NodeSpec& spec) {
         }
         spec.terms.emplace_back(limit);
     }
+    if (number(3) == 0) {
+        spec.terms.emplace_back(Projects{{"qcd", std::string(no_project), "a b"}});
+        spec.terms.emplace_back(DefaultProject{number(2) == 0 ? "qcd" : "a b"});
+    }
     spec.shares_parent = number(4) == 0;
 }
 

@@ -1,0 +1,116 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: LGPL-3.0-only
+test_description='projects of the share tree: a job names one of its association, or gets the default, in every instance'
+. "${SHARNESS_LIB:-/usr/share/sharness/sharness.sh}"
+use_weir
+
+cat >shares.toml <<'EOF'
+"physics" = { shares = 60, projects = ["qcd", "qed"] }
+"physics/lattice" = 1
+"physics/lattice/@alice" = 1
+"physics/lattice/@*" = { shares = 1, default_project = "qed" }
+"bio" = 40
+"bio/@bob" = 1
+"bio/@*" = 1
+EOF
+cat >site.toml <<'EOF'
+[weir.users]
+alice = 5001
+bob = 5002
+[[partition]]
+name = "batch"
+cores = 2
+EOF
+FLUX_URI=local://$WEIR_RUNDIR/local-0 && export FLUX_URI
+# by USER [OPTION...]: a simulated job of that user
+by() {
+	user=$1 && shift && weir submit --user "$user" --simulate=0.1s "$@" x
+}
+# The plugin has the tree in force: of the parent, of the partition.
+told() {
+	call job-priority.sync "{}" >/dev/null
+}
+told_batch() {
+	FLUX_URI=local://$WEIR_RUNDIR/batch/local-0 told
+}
+# reported [PLACE]: what the users' jobs are booked under
+reported() {
+	weir --uri "$1" usage report --by=user,project --json |
+		jq -c '[.rows[] | select(.user == "alice" or .user == "bob") | [.user, .project]] | sort'
+}
+# Until the parent has a row of that user and project.
+is_booked() {
+	wait_until job-priority.usage-report '{"edges":[0,4000000000],"by":["user","project"]}' \
+		"any(.rows[]; .user == \"$1\" and .project == \"$2\")" >/dev/null
+}
+
+test_expect_success 'a job without a project gets the default of its association; with one of its own it has that' '
+	start_weir --cores 2 --tree shares.toml --config site.toml && told &&
+	by alice --wait && by alice --wait --setattr=project=qed && by bob --wait --setattr=project=any && by bob --wait &&
+	is_booked alice qcd && is_booked alice qed && is_booked bob any && is_booked bob ""
+'
+test_expect_success 'the usage report tells them apart, at the parent and in the partition' '
+	echo "[[\"alice\",\"qcd\"],[\"alice\",\"qed\"],[\"bob\",\"\"],[\"bob\",\"any\"]]" >want &&
+	for place in run run/batch; do reported $place >got && test_cmp want got || return 1; done
+'
+test_expect_success 'a project that the association does not have is refused with those that it has, also by the partition' '
+	told_batch && for place in run run/batch; do
+		test_must_fail weir --uri $place submit --user alice --setattr=project=hep x 2>err && cat err &&
+		grep "user alice has no project .hep. in account .physics/lattice.; may use: qcd, qed" err || return 1
+	done
+'
+test_expect_success 'a list nearer to the user takes the place of one above, in every instance' '
+	weir share set physics/lattice/@alice "projects=hep,*" "default_project=*" && told &&
+	by alice --wait --setattr=project=hep && by alice --wait && is_booked alice hep && is_booked alice "" &&
+	test_must_fail by alice --setattr=project=qcd 2>err && cat err && grep "may use: \*, hep" err &&
+	FLUX_URI=local://$WEIR_RUNDIR/batch/local-0 wait_until job-priority.share-explain "{\"path\":\"alice\"}" ".projects == [\"*\",\"hep\"]" &&
+	told_batch && test_must_fail weir --uri run/batch submit --user alice --setattr=project=qcd x
+'
+test_expect_success 'explain, export and apply have it' '
+	weir share explain alice >out && cat out && grep "^Projects: \* (default), hep$" out && weir share explain bio >out && ! grep Projects out &&
+	weir share export >out && cat out && grep "^\"physics/lattice/@alice\" = .*hep,\*.*default_project = \"\*\"" out &&
+	sed "s/^\"physics.lattice.@alice\" = .*/\"physics\/lattice\/@alice\" = { shares = 1, projects = \"qed\" }/" out >next &&
+	weir share apply --yes next && weir share explain alice | grep "^Projects: qed (default)$"
+'
+test_expect_success 'a default that is no project of the line is refused, and nothing changes' '
+	test_must_fail weir share set physics/lattice/@alice default_project=qcd 2>err && cat err &&
+	grep "none of its projects: .qcd." err && grep "Nothing was changed" err
+'
+test_expect_success 'flux-accounting gets it for each user, and gives it back' '
+	weir export flux-accounting tables 2>err && cat err && grep "flux account add-project. alone: qed" err &&
+	grep "alice,.*,qed,qed$" tables/association_table.csv && weir import flux-accounting tables >back.toml && cat back.toml &&
+	grep "^\"physics/lattice/@alice\" = .*projects = \[\"qed\"\]" back.toml
+'
+test_expect_success 'where no line has projects, any is taken' '
+	sed "s/{.*//; /=$/d; s/= $/= 1/" shares.toml >plain && weir share apply --yes plain && told && by alice --wait --setattr=project=new &&
+	is_booked alice new
+'
+stop_weir >/dev/null
+
+cat >script.sh <<'EOF'
+# a job without a project gets the default
+flux submit -n1 --setattr=system.bank=physics/lattice --setattr=system.exec.test.run_duration=0.1s true >id
+flux job wait-event -q -t 60 "$(cat id)" clean
+flux job eventlog "$(cat id)" | grep 'jobspec-update.*attributes.system.project="qed"'
+# a project that the association has is taken, another is refused with a sentence
+flux submit -n1 --setattr=system.bank=lattice --setattr=system.project=qcd --setattr=system.exec.test.run_duration=0.1s true >id
+flux job wait-event -q -t 60 "$(cat id)" clean
+! flux submit -n1 --setattr=system.bank=lattice --setattr=system.project=hep true 2>refused
+grep "has no project .hep. in account .lattice.; may use: qcd, qed" refused
+# an account without a list takes any project
+flux submit -n1 --setattr=system.bank=bio --setattr=system.project=any --setattr=system.exec.test.run_duration=0.1s true >id
+flux job wait-event -q -t 60 "$(cat id)" clean
+# the usage report tells the projects apart
+sync_priorities
+"$WEIR_BUILD_DIR/bin/weir" usage report --by=project --json >report
+test "$(jq -c '[.rows[].project] | sort' report)" = '["any","qcd","qed"]'
+EOF
+steps_of script.sh >steps.sh
+if test_have_prereq FLUX; then
+	PATH=$(dirname "$WEIR_FLUX"):$PATH
+	SHARES=shares.toml && export PATH
+	each_step 'stock Flux' in_instance flux "$PWD/state" steps.sh
+else
+	test_expect_success FLUX 'stock Flux: the same' true
+fi
+test_done
