@@ -4,12 +4,15 @@
 
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
+#include <climits>
 #include <cstdlib>
 
 #include "broker/api/connector.hpp"
 #include "broker/api/handle.hpp"
 #include "broker/api/private_dir.hpp"
+#include "cmd/common/ssh_uri.hpp"
 
 namespace weir::cmd {
 namespace {
@@ -48,6 +51,11 @@ class SenderConnector : public broker::Connector {
     std::unique_ptr<broker::Connector> inner_;
     std::shared_ptr<std::uint32_t> sender_;
 };
+
+std::string this_host() {
+    std::array<char, HOST_NAME_MAX + 1> name{};
+    return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
+}
 
 Error no_instance(const std::string& path, const std::string& why) {
     return Error{std::errc::connection_refused,
@@ -94,10 +102,17 @@ Result<Client> Client::open(const std::string& given, double answer_s) {
         const std::string socket = access((uri + "/local-0").c_str(), F_OK) == 0 ? "/local-0" : "";
         uri = "local://" + uri + socket;
     }
+    if (const auto ssh = parse_ssh_uri(uri)) {  // a stock Flux publishes nothing else
+        if (!is_same_host(ssh->host, this_host())) {
+            return Error{
+                std::errc::connection_refused,
+                "it is on the host " + ssh->host + "; look from there, or with: flux proxy " + uri + " weir tree"};
+        }
+        uri = "local://" + ssh->path;
+    }
     if (uri.compare(0, 8, "local://") != 0) {
-        return Error{
-            std::errc::connection_refused,
-            uri + ": only local:// URIs can be opened here; log in where the instance runs, or use `flux proxy`."};
+        return Error{std::errc::connection_refused,
+                     uri + ": only local:// and ssh:// URIs can be opened; log in where the instance runs."};
     }
     const std::string path = uri.substr(8);
     if (given.empty() && is_default_place()) {

@@ -25,9 +25,10 @@ constexpr double child_answer_s = 5;
 
 class Client {
   public:
-    /// `uri`: "local://PATH", or the rundir of an instance, or empty for default_uri(). Errors: ECONNREFUSED with the
-    /// line that starts an instance; EPERM where the instance refuses this user; ETIMEDOUT when its broker does not
-    /// answer within `answer_s` real seconds: it hangs, is stopped, or is still starting.
+    /// `uri`: "local://PATH", "ssh://HOST/PATH" of this host, or the rundir of an instance, or empty for default_uri().
+    /// Errors: ECONNREFUSED with the line that starts an instance, or where it is on another host; EPERM where the
+    /// instance refuses this user; ETIMEDOUT when its broker does not answer within `answer_s` real seconds: it hangs,
+    /// is stopped, or is still starting.
     static Result<Client> open(const std::string& uri, double answer_s = 60);
 
     /// A request and its answer (an empty Json for an answer without payload). Errors carry the peer's errno and text;
