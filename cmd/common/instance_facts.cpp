@@ -111,17 +111,21 @@ PendingRow pending_row(Client& client, const json_t* entry, const std::string& r
     return row;
 }
 
-InstanceBox box_of(const Instance& instance) {
+/// `way`: of the box around it.
+InstanceBox box_of(const Instance& instance, const std::string& way) {
     InstanceBox box;
-    box.name = instance.level == 0 ? "top" : instance.name.empty() ? job_name(instance.jobid) : instance.name;
+    box.name = instance.level == 0 ? top_instance_name : instance_name(instance.name, instance.jobid);
     box.has_queues = !instance.name.empty();
     box.cores = instance.cores;
     box.cores_busy = instance.cores_busy;
     box.waiting = instance.jobs.pending;
     box.running = instance.jobs.running;
     box.problem = instance.lost_since > 0 ? "lost since " + local_time(instance.lost_since) : instance.problem;
+    if (instance.jobid != 0 && box.problem.empty()) {
+        box.way = (way.empty() ? "" : way + "/") + std::to_string(instance.jobid);
+    }
     for (const Instance& child : instance.children) {
-        box.children.push_back(box_of(child));
+        box.children.push_back(box_of(child, box.way));
     }
     return box;
 }
@@ -226,7 +230,7 @@ Result<QueueScene> queue_scene(Client& client, const std::string& user, double n
     question.set("limit", scene_rows);
     auto scene = first_pending(client, question, user, now);
     if (scene) {
-        scene->top = box_of(instance_tree(client));
+        scene->top = box_of(instance_tree(client), "");
     }
     return scene;
 }

@@ -197,6 +197,10 @@ std::string down_text(const PartitionState& state, double now) {
     return "down since " + local_time(state.since) + ", " + deaths + ": " + printable(state.why) + "; " + next;
 }
 
+std::string instance_name(const std::string& name, std::uint64_t jobid) {
+    return name.empty() ? job_name(jobid) : name;
+}
+
 std::vector<ChildEntry> children_of(Client& client) {
     std::vector<ChildEntry> children;
     if (auto answer = client.call("job-route.tree", Json::object())) {

@@ -28,6 +28,9 @@ struct ChildEntry {
     std::string name;       ///< of the partition, else the queues that it serves: "batch, debug"
     double lost_since = 0;  ///< seconds since the epoch; 0: it is attached
 };
+/// What people call the instance that a child is: its name, else the job that it is of its parent.
+std::string instance_name(const std::string& name, std::uint64_t jobid);
+inline constexpr const char* top_instance_name = "top";
 /// The children that job-route knows; empty if the module is not loaded.
 std::vector<ChildEntry> children_of(Client& client);
 

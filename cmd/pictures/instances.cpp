@@ -41,6 +41,7 @@ int levels_of(const InstanceBox& box, int level = 1) {
 struct BoxPlace {
     double x, y, width, height;
     int level;
+    const std::string& link;
 };
 
 void draw_box(Svg& svg, const InstanceBox& box, const BoxPlace& place);
@@ -64,7 +65,8 @@ void draw_boxes_in(Svg& svg, const InstanceBox& box, const BoxPlace& place) {
         const double part =
             cores > 0 ? static_cast<double>(child.cores) / cores : 1 / static_cast<double>(shown.size());
         const double wide = narrowest + std::max(0., free) * part;
-        draw_box(svg, child, {x, place.y + own_height, wide, place.height - own_height - boxes_gap, place.level + 1});
+        draw_box(svg, child,
+                 {x, place.y + own_height, wide, place.height - own_height - boxes_gap, place.level + 1, place.link});
         x += wide + boxes_gap;
     }
 }
@@ -78,14 +80,15 @@ void draw_box(Svg& svg, const InstanceBox& box, const BoxPlace& place) {
              box.name + ": " + state_words(box));
     const std::string colour = box.problem.empty() ? "s0" : "s1";
     const auto letters = static_cast<std::size_t>(std::max(4., (place.width - 16) / 7.2));
+    const bool has_link = !place.link.empty() && !box.way.empty();
+    if (has_link) {
+        svg.open_link(place.link + box.way, "Into " + box.name + ": " + state_words(box));
+    }
     svg.rect({place.x, place.y, place.width, place.height}, "box " + colour);
     svg.rect({place.x, place.y, place.width * std::clamp(part_busy(box), 0., 1.), 6}, "bar " + colour);
     svg.text(place.x + 8, place.y + 22, clipped(box.name + ", " + grouped(box.cores) + " cores", letters), "bold");
     svg.text(place.x + 8, place.y + 38, clipped(state_words(box), letters + 2), "faint");
     const std::size_t all = box.children.size();
-    if (place.level < levels_max && all > 0) {
-        draw_boxes_in(svg, box, place);
-    }
     const auto room = static_cast<std::size_t>(std::max(1., (place.width - boxes_gap) / (narrowest + boxes_gap)));
     const std::size_t hidden = place.level < levels_max ? all - std::min(all, room) : all;
     svg.text(
@@ -93,16 +96,22 @@ void draw_box(Svg& svg, const InstanceBox& box, const BoxPlace& place) {
         clipped(grouped(box.running) + " running" + (hidden > 0 ? ", " + std::to_string(hidden) + " more inside" : ""),
                 letters + 2),
         "faint");
+    if (has_link) {
+        svg.close_link();
+    }
+    if (place.level < levels_max && all > 0) {
+        draw_boxes_in(svg, box, place);
+    }
     svg.close();
 }
 
 }  // namespace
 
-std::string instances_picture(const InstanceBox& top) {
+std::string instances_picture(const InstanceBox& top, const std::string& link) {
     const int levels = levels_of(top);
     const double height = own_height * levels + boxes_gap * (levels - 1);
     Svg svg("instances", boxes_width, height + 12, "Instances inside instances", all_words(top) + ".");
-    draw_box(svg, top, {6, 6, boxes_width - 12, height, 1});
+    draw_box(svg, top, {6, 6, boxes_width - 12, height, 1, link});
     return svg.str();
 }
 

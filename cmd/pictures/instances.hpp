@@ -14,9 +14,11 @@ struct InstanceBox {
     std::string problem;  ///< why it does not serve; empty: it does
     std::vector<InstanceBox> children;
     bool has_queues = false;  ///< the name is that of queues or of a partition, and not a job's id
+    std::string way = {};     ///< jobs from the top's on, which are instances: "12/345"; empty: there is no way into it
 };
 
 /// Three levels; of what is deeper, and of boxes for which there is no room, the number is told.
-std::string instances_picture(const InstanceBox& top);
+/// `link`: what stands before a box's way in the address of its link, such as "?in="; empty: the picture has no links.
+std::string instances_picture(const InstanceBox& top, const std::string& link = "");
 
 }  // namespace weir::cmd

@@ -188,6 +188,15 @@ void Svg::open(const std::vector<std::pair<std::string, std::string>>& data, con
     text_ += ">" + (hint.empty() ? "" : "<title>" + escaped(hint) + "</title>") + "\n";
 }
 
+void Svg::open_link(const std::string& address, const std::string& name) {
+    // What is inside an image is hidden from who reads by ear.
+    const std::string image = "role=\"img\"";
+    if (const std::size_t at = text_.find(image); at != std::string::npos) {
+        text_.replace(at, image.size(), "role=\"group\"");
+    }
+    text_ += "<a href=\"" + escaped(address) + "\" aria-label=\"" + escaped(name) + "\">\n";
+}
+
 void Svg::line(double x1, double y1, double x2, double y2, const std::string& classes) {
     text_ += "<line" + attribute("x1", x1) + attribute("y1", y1) + attribute("x2", x2) + attribute("y2", y2) +
              class_attribute(classes) + "/>\n";

@@ -57,6 +57,9 @@ class Svg {
     /// What follows until close() belongs together. `data`: names and values of data-* attributes; `hint`: a title.
     void open(const std::vector<std::pair<std::string, std::string>>& data, const std::string& hint);
     void close() { text_ += "</g>\n"; }
+    /// What follows until close_link() is a link, for pages that are followed; `name`: for who reads by ear.
+    void open_link(const std::string& address, const std::string& name);
+    void close_link() { text_ += "</a>\n"; }
 
     /// Classes: "grid", "rule", "faint", "bold", "end", "middle", "area", "sN" (series N).
     void line(double x1, double y1, double x2, double y2, const std::string& classes);

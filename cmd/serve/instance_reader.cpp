@@ -2,6 +2,11 @@
 // Owns: see instance_reader.hpp.
 #include "cmd/serve/instance_reader.hpp"
 
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "cmd/common/instances.hpp"
 #include "cmd/common/jobs.hpp"
 #include "cmd/common/private_mode.hpp"
 #include "cmd/instance/signals.hpp"
@@ -24,13 +29,44 @@ double steady_s() {
 
 }  // namespace
 
+/// A guest's instance could answer what it likes, and as much as it likes: only those of this user are opened.
+Status InstanceReader::go_down() {
+    for (const std::uint64_t id : way_) {
+        const std::vector<ChildEntry> children = children_of(*client_);
+        const auto child =
+            std::find_if(children.begin(), children.end(), [id](const ChildEntry& entry) { return entry.jobid == id; });
+        if (child == children.end() || child->state != "attached") {
+            return Error{std::errc::no_such_file_or_directory, "no instance runs as " + job_name(id) + " there now"};
+        }
+        const auto job = find_job(*client_, id);
+        if (!job || job->userid != getuid()) {
+            return job ? Error{std::errc::permission_denied, job_name(id) + " is an instance of another user"}
+                       : job.error();
+        }
+        auto opened = Client::open(child->uri, child_answer_s);
+        if (!opened) {
+            return opened.error();
+        }
+        above_.push_back(std::move(*client_));
+        client_.emplace(std::move(*opened));
+        names_.push_back(instance_name(child->name, id));
+    }
+    return Done{};
+}
+
 Result<Client*> InstanceReader::client() {
     if (!client_) {
+        above_.clear();
+        names_ = way_.empty() ? std::vector<std::string>{} : std::vector<std::string>{top_instance_name};
         auto opened = Client::open(uri_, instance_answer_s);
         if (!opened) {
             return opened.error();
         }
         client_.emplace(std::move(*opened));
+        if (const Status done = go_down(); !done) {
+            client_.reset();
+            return done.error();
+        }
         has_top_ = false;
         view_.reset();
         ask_at_once();
@@ -51,14 +87,24 @@ Result<Client*> InstanceReader::client_of_known_privacy() {
     if (!open || !privacy_.is_due(begin)) {
         return open;
     }
-    const auto answer = is_private(**open);
-    privacy_.asked(begin, steady_s());
-    if (!answer) {
-        client_.reset();
-        return answer.error();
+    bool is_any_private = false;
+    for (std::size_t i = 0; i <= above_.size(); ++i) {
+        const auto answer = is_private(i < above_.size() ? above_[i] : **open);
+        if (!answer) {
+            client_.reset();
+            return answer.error();
+        }
+        is_any_private = is_any_private || *answer;
     }
-    is_private_ = *answer;
+    privacy_.asked(begin, steady_s());
+    is_private_ = is_any_private;
     return open;
+}
+
+Status InstanceReader::guest_may_look() const {
+    return way_.empty() || !is_private_
+               ? Status(Done{})
+               : Error{std::errc::permission_denied, "only its owner sees what is inside this instance"};
 }
 
 Status InstanceReader::read_scene(Client& client, const std::map<uid_t, std::string>& users, InstanceReading& reading) {
@@ -75,6 +121,7 @@ Status InstanceReader::read_scene(Client& client, const std::map<uid_t, std::str
     }
     scene_.asked(begin, steady_s());
     if (done) {
+        scene->top.name = names_.empty() ? scene->top.name : names_.back();
         reading.scene = std::move(*scene);
     }
     return done;
@@ -119,6 +166,7 @@ Result<InstanceReading> InstanceReader::read(const std::map<uid_t, std::string>&
     }
     InstanceReading reading;
     reading.is_private = is_private_;
+    reading.names = names_;
     if (const Status done = read_due(**open, users, reading); !done) {
         client_.reset();
         return done.error();
@@ -127,16 +175,24 @@ Result<InstanceReading> InstanceReader::read(const std::map<uid_t, std::string>&
     return reading;
 }
 
-Result<std::string> InstanceReader::metrics() {
+Result<std::string> InstanceReader::metrics(bool is_guest) {
     const auto open = client_of_known_privacy();
-    return open ? Result<std::string>(instance_metrics(**open, is_private_ ? private_metrics : MetricsOptions{}))
-                : open.error();
+    if (!open) {
+        return open.error();
+    }
+    if (const Status may = guest_may_look(); is_guest && !may) {
+        return may.error();
+    }
+    return instance_metrics(**open, is_private_ ? private_metrics : MetricsOptions{});
 }
 
 Result<std::string> InstanceReader::two_jobs(std::uint64_t id, const std::optional<std::string>& guest) {
     const auto open = client_of_known_privacy();
     if (!open) {
         return open.error();
+    }
+    if (const Status may = guest_may_look(); guest && !may) {
+        return may.error();
     }
     auto jobs = two_jobs_of(**open, id);
     if (is_private_ && guest) {

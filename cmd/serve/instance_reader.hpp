@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "cmd/common/instance_facts.hpp"
 #include "cmd/common/share_view.hpp"
@@ -39,35 +40,45 @@ struct InstanceReading {
     std::optional<ShareView> tree;
     std::optional<QueueScene> scene;
     std::optional<InstanceFacts> usage;
-    bool is_private = true;
+    bool is_private = true;           ///< this instance, or one above it
+    std::vector<std::string> names;   ///< from the top to it; empty: it is the top
     std::map<uid_t, QueueScene> own;  ///< of a private instance: with the scene, the jobs of each user asked for
 };
 
 class InstanceReader {
   public:
-    explicit InstanceReader(std::string uri) : uri_(std::move(uri)) {}
+    /// `way`: from the instance at `uri` on, each a job that is an instance inside the one before.
+    explicit InstanceReader(std::string uri, std::vector<std::uint64_t> way = {})
+        : uri_(std::move(uri)), way_(std::move(way)) {}
+    const std::vector<std::uint64_t>& way() const { return way_; }
     /// Asks one question that is due: first the top of the tree, which is answered at once, then queue and instances,
     /// the tree, and usage. Connects again if the instance went away. `users`: who are guests and view, by name.
     /// Errors: as those of Client and job-priority.
     Result<InstanceReading> read(const std::map<uid_t, std::string>& users);
     /// The next read() asks for all.
     void ask_at_once();
-    /// Errors: those of Client::open().
+    /// Errors: those of Client::open(); an instance on the way is not there, or runs as another user, whose answers are
+    /// not to be believed.
     Result<Client*> client();
-    /// The figures for a monitoring system: `weir metrics`.
-    Result<std::string> metrics();
+    /// The figures for a monitoring system: `weir metrics`. Errors: a guest asks about what is inside a private one.
+    Result<std::string> metrics(bool is_guest);
     /// Two jobs as picture 3. `guest`: who asks, unless it is the owner; of a private instance he gets his own jobs,
     /// and others without a name. Errors: those of two_jobs_of().
     Result<std::string> two_jobs(std::uint64_t id, const std::optional<std::string>& guest);
 
   private:
+    Status go_down();
     Result<Client*> client_of_known_privacy();
+    Status guest_may_look() const;
     Status read_scene(Client& client, const std::map<uid_t, std::string>& users, InstanceReading& reading);
     Status read_due(Client& client, const std::map<uid_t, std::string>& users, InstanceReading& reading);
     bool is_any_due(double now) const { return scene_.is_due(now) || tree_.is_due(now) || usage_.is_due(now); }
 
     std::string uri_;
+    std::vector<std::uint64_t> way_;
     std::optional<Client> client_;
+    std::vector<Client> above_;       ///< those on the way, from the top
+    std::vector<std::string> names_;  ///< of those and of this one
     /// Past and forecast move slowly, and cost a list of many jobs.
     static constexpr double usage_least_s = 20;
     /// The configuration may have a line for each user.

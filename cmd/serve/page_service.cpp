@@ -2,25 +2,22 @@
 // Owns: see page_service.hpp.
 #include "cmd/serve/page_service.hpp"
 
+#include <algorithm>
+#include <charconv>
+
 #include "cmd/common/reader.hpp"
-#include "cmd/pictures/instances.hpp"
-#include "cmd/pictures/queue.hpp"
 #include "cmd/serve/page_files.hpp"
 #include "cmd/serve/share_edit.hpp"
-#include "cmd/serve/usage_events.hpp"
-#include "cmd/serve/visible_part.hpp"
 
 namespace weir::cmd {
 namespace {
 
 constexpr std::uint64_t turn_ms = 1000;
-/// Of changes in one turn, to one viewer.
-constexpr std::size_t turn_bytes_max = 40'000;
-/// Turns without an event after which a comment is sent: proxies close a connection on which nothing moves.
-constexpr int quiet_turns_max = 20;
 constexpr std::size_t page_file_bytes_max = 4 << 20;
 /// Questions that wait for the instance; further ones are refused.
 constexpr std::size_t questions_max = 64;
+/// Instances inside this one that somebody looks at, at one time, and levels.
+constexpr std::size_t inside_max = 16, depth_max = 16;
 /// Of what a viewer has open.
 constexpr std::size_t opened_max = 20'000, search_bytes_max = 100;
 
@@ -38,22 +35,69 @@ int status_of(const Error& error) {
     }
 }
 
-std::string trouble_event(const std::string& sentence) {
-    return event_text("trouble", "{\"text\":" + json_quoted(sentence) + "}");
+/// "12/345": the jobs that are instances, from the top's on. Empty: the top. Nullopt: it is no such text.
+std::optional<std::vector<std::uint64_t>> way_of(const std::string& text) {
+    std::vector<std::uint64_t> way;
+    std::size_t at = 0;
+    while (at < text.size()) {
+        const std::size_t end = std::min(text.find('/', at), text.size());
+        std::uint64_t job = 0;
+        const auto [past, failure] = std::from_chars(text.data() + at, text.data() + end, job);
+        if (failure != std::errc{} || past != text.data() + end || end + 1 == text.size() || way.size() == depth_max) {
+            return std::nullopt;
+        }
+        way.push_back(job);
+        at = end + 1;
+    }
+    return way;
 }
 
 }  // namespace
 
-PageService::PageService(uv_loop_t* loop, Worker& worker, InstanceReader& reader, Users users, PageOptions options)
-    : worker_(worker), reader_(reader), users_(std::move(users)), options_(std::move(options)) {
+PageService::PageService(uv_loop_t* loop, Workers workers, std::string uri, Users users, PageOptions options)
+    : workers_(workers), uri_(std::move(uri)), users_(std::move(users)), options_(std::move(options)) {
+    feeds_[{}] = new_feed({});
     (void)uv_timer_init(loop, &timer_);
     timer_.data = this;
     (void)uv_timer_start(
-        &timer_, [](uv_timer_t* timer) { static_cast<PageService*>(timer->data)->ask_instance(); }, 0, turn_ms);
+        &timer_, [](uv_timer_t* timer) { static_cast<PageService*>(timer->data)->ask_all(); }, 0, turn_ms);
 }
 
 void PageService::close() {
     uv_close(reinterpret_cast<uv_handle_t*>(&timer_), nullptr);
+}
+
+std::shared_ptr<InstanceFeed> PageService::new_feed(const Way& way) {
+    InstanceFeed::Setting setting{way.empty() ? workers_.top : workers_.inside, users_, options_.access.server,
+                                  options_.may_edit && way.empty(),
+                                  [this](HttpServer::Id id, std::shared_ptr<const std::string> text) {
+                                      server_->send_events(id, std::move(text));
+                                  }};
+    return std::make_shared<InstanceFeed>(std::move(setting), InstanceReader(uri_, way));
+}
+
+std::shared_ptr<InstanceFeed> PageService::feed_at(const Way& way) {
+    const auto known = feeds_.find(way);
+    return known != feeds_.end() ? known->second : new_feed(way);
+}
+
+void PageService::ask_all() {
+    for (const auto& entry : feeds_) {
+        entry.second->ask_instance();
+    }
+}
+
+void PageService::gone(HttpServer::Id id) {
+    const auto viewed = viewed_.find(id);
+    if (viewed == viewed_.end()) {
+        return;
+    }
+    const auto feed = feeds_.find(viewed->second);
+    feed->second->gone(id);
+    if (!feed->second->is_viewed() && !feed->first.empty()) {
+        feeds_.erase(feed);
+    }
+    viewed_.erase(viewed);
 }
 
 void PageService::answer_text(HttpServer::Id id, int status, const std::string& sentence) {
@@ -100,33 +144,49 @@ void PageService::handle(HttpServer::Id id, const HttpRequest& request) {
 }
 
 void PageService::answer_asker(HttpServer::Id id, const HttpRequest& request, uid_t asker) {
-    if (request.path == "/api/open") {
+    const auto way = way_of(query_value(request.query, "in").value_or(""));
+    if (!way) {
+        answer_text(id, 400, "in= names jobs that are instances, from above: in=12/345");
+    } else if (request.path == "/api/open") {
         open_rows(id, request, asker);
     } else if (request.method == "POST") {
         change_shares(id, request, asker);
     } else if (request.path == "/api/events") {
-        begin_viewing(id, asker);
+        begin_viewing(id, *way, asker);
     } else if (request.path == "/metrics") {
-        answer_later(id, [this] {
-            const auto text = reader_.metrics();
-            return text ? Result<HttpAnswer>(
-                              HttpAnswer::of(200, *text, "application/openmetrics-text; version=1.0.0; charset=utf-8"))
-                        : text.error();
-        });
+        tell_metrics(id, *way, asker);
     } else if (request.path == "/api/two-jobs") {
-        const auto job = parse_job(query_value(request.query, "job").value_or(""));
-        if (!job) {
-            answer_text(id, 400, job.error().message);
-            return;
-        }
-        const auto guest = asker == options_.access.server ? std::nullopt : std::optional(users_.name(asker));
-        answer_later(id, [this, job = *job, guest] {
-            const auto svg = reader_.two_jobs(job, guest);
-            return svg ? Result<HttpAnswer>(HttpAnswer::of(200, "{\"svg\":" + json_quoted(*svg) + "}")) : svg.error();
-        });
+        compare_jobs(id, request, *way, asker);
     } else {
         answer_text(id, 404, "there is nothing at this address");
     }
+}
+
+std::optional<std::string> PageService::guest_name(uid_t asker) const {
+    return asker == options_.access.server ? std::nullopt : std::optional(users_.name(asker));
+}
+
+void PageService::tell_metrics(HttpServer::Id id, const Way& way, uid_t asker) {
+    const auto feed = feed_at(way);
+    answer_later(id, feed->worker(), [feed, is_guest = guest_name(asker).has_value()]() -> Result<HttpAnswer> {
+        const auto text = feed->reader().metrics(is_guest);
+        return text ? Result<HttpAnswer>(
+                          HttpAnswer::of(200, *text, "application/openmetrics-text; version=1.0.0; charset=utf-8"))
+                    : text.error();
+    });
+}
+
+void PageService::compare_jobs(HttpServer::Id id, const HttpRequest& request, const Way& way, uid_t asker) {
+    const auto job = parse_job(query_value(request.query, "job").value_or(""));
+    if (!job) {
+        answer_text(id, 400, job.error().message);
+        return;
+    }
+    const auto feed = feed_at(way);
+    answer_later(id, feed->worker(), [feed, job = *job, guest = guest_name(asker)]() -> Result<HttpAnswer> {
+        const auto svg = feed->reader().two_jobs(job, guest);
+        return svg ? Result<HttpAnswer>(HttpAnswer::of(200, "{\"svg\":" + json_quoted(*svg) + "}")) : svg.error();
+    });
 }
 
 /// Another site's page could send a form through the reader's browser, but no JSON.
@@ -145,8 +205,9 @@ void PageService::change_shares(HttpServer::Id id, const HttpRequest& request, u
         return;
     }
     edit->author = users_.name(asker);
-    answer_later(id, [this, edit = *edit]() -> Result<HttpAnswer> {
-        const auto client = reader_.client();
+    const auto feed = feeds_.at({});
+    answer_later(id, feed->worker(), [feed, edit = *edit]() -> Result<HttpAnswer> {
+        const auto client = feed->reader().client();
         if (!client) {
             return client.error();
         }
@@ -154,17 +215,17 @@ void PageService::change_shares(HttpServer::Id id, const HttpRequest& request, u
         if (!changed) {
             return changed.error();
         }
-        reader_.ask_at_once();
+        feed->reader().ask_at_once();
         return HttpAnswer::of(200, changed->dump());
     });
 }
 
-void PageService::answer_later(HttpServer::Id id, std::function<Result<HttpAnswer>()> question) {
-    if (worker_.pending() >= questions_max) {
+void PageService::answer_later(HttpServer::Id id, Worker& worker, std::function<Result<HttpAnswer>()> question) {
+    if (worker.pending() >= questions_max) {
         answer_text(id, 503, "too many questions wait; try again later");
         return;
     }
-    worker_.post([this, id, question = std::move(question)] {
+    worker.post([this, id, question = std::move(question)] {
         auto answer = std::make_shared<Result<HttpAnswer>>(question());
         return [this, id, answer] {
             if (*answer) {
@@ -179,9 +240,8 @@ void PageService::answer_later(HttpServer::Id id, std::function<Result<HttpAnswe
 /// A viewer says what he has open: the rows come as events, in the order of all others.
 void PageService::open_rows(HttpServer::Id id, const HttpRequest& request, uid_t asker) {
     const auto wish = Json::parse(request.content_type == "application/json" ? request.body : "");
-    const auto viewer = viewers_.find(wish ? id_at(wish->get(), "viewer") : 0);
-    if (!wish || viewer == viewers_.end() || viewer->second.userid != asker) {
-        answer_text(id, wish ? 404 : 400, wish ? "you have no such stream of events" : "send application/json");
+    if (!wish) {
+        answer_text(id, 400, "send application/json");
         return;
     }
     Opened opened;
@@ -192,235 +252,27 @@ void PageService::open_rows(HttpServer::Id id, const HttpRequest& request, uid_t
             opened.paths.insert(json_string_value(path));
         }
     }
-    Viewer& his = viewer->second;
-    his.has_tree = his.has_tree && his.opened == opened;
-    his.opened = std::move(opened);
-    server_->answer(id, HttpAnswer::of(200, "{}"));
-    tell_viewers();
-    forget_unseen();
+    const HttpServer::Id stream = id_at(wish->get(), "viewer");
+    const auto viewed = viewed_.find(stream);
+    if (viewed != viewed_.end() && feeds_.at(viewed->second)->open_rows(stream, asker, std::move(opened))) {
+        server_->answer(id, HttpAnswer::of(200, "{}"));
+    } else {
+        answer_text(id, 404, "you have no such stream of events");
+    }
 }
 
-std::string PageService::greeting_of(const Viewer& viewer, HttpServer::Id id) const {
-    return event_text("hello", "{\"user\":" + json_quoted(viewer.user) + ",\"viewer\":" + std::to_string(id) +
-                                   ",\"may_edit\":" + (options_.may_edit ? "true" : "false") + "}");
-}
-
-void PageService::begin_viewing(HttpServer::Id id, uid_t user) {
-    if (viewers_.size() >= options_.viewers_max) {
-        answer_text(id, 503, "too many viewers; try again later");
+void PageService::begin_viewing(HttpServer::Id id, const Way& way, uid_t user) {
+    const bool is_new = feeds_.count(way) == 0;
+    if (viewed_.size() >= options_.viewers_max || (is_new && feeds_.size() > inside_max)) {
+        answer_text(id, 503,
+                    is_new ? "too many instances are looked at; try again later" : "too many viewers; try again later");
         return;
     }
     server_->begin_events(id);
-    Viewer& viewer = viewers_[id];
-    viewer.userid = user;
-    viewer.user = users_.name(user);
-    std::string text = greeting_of(viewer, id);
-    if (!trouble_.empty()) {
-        text += trouble_event(trouble_);
-        viewer.has_trouble = true;
-    }
-    if (is_known_) {
-        Part& part = part_of(user);
-        const TreeEvents& tree = tree_of(part, viewer.opened);
-        text += tree.is_empty() ? "" : tree.whole();
-        viewer.has_tree = !tree.is_empty();
-        text += pictures_for(viewer, part);
-    }
-    server_->send_events(id, std::make_shared<const std::string>(std::move(text)));
-    ask_instance();
-}
-
-std::optional<uid_t> PageService::seen_by(uid_t user) const {
-    return last_.is_private && user != options_.access.server ? std::optional(user) : std::nullopt;
-}
-
-void PageService::fill_tree(Part& part, std::optional<uid_t> whose) const {
-    const ShareView* newest = last_.tree ? &*last_.tree : last_.top && !whose ? &*last_.top : nullptr;
-    if (newest == nullptr) {
-        return;
-    }
-    part.view = whose ? visible_tree(*newest, users_.name(*whose)) : *newest;
-    if (!part.levels.is_of(part.view.nodes)) {
-        part.levels = TreeLevels(part.view.nodes);
-    }
-    for (auto& [opened, tree] : part.trees) {
-        tree.take(part.levels.rows(part.view, part.levels.places(part.view.nodes, opened)));
-    }
-}
-
-TreeEvents& PageService::tree_of(Part& part, const Opened& opened) {
-    const auto [at, is_new] = part.trees.try_emplace(opened);
-    if (at->second.is_empty() && part.view.now > 0) {
-        at->second.take(part.levels.rows(part.view, part.levels.places(part.view.nodes, opened)));
-    }
-    return at->second;
-}
-
-/// What nobody views any more.
-void PageService::forget_unseen() {
-    std::map<std::optional<uid_t>, std::set<Opened>> seen;
-    for (const auto& entry : viewers_) {
-        seen[seen_by(entry.second.userid)].insert(entry.second.opened);
-    }
-    std::erase_if(parts_, [&](const auto& part) { return seen.count(part.first) == 0; });
-    for (auto& [whose, part] : parts_) {
-        const std::set<Opened>& kept = seen.at(whose);
-        std::erase_if(part.trees, [&](const auto& tree) { return kept.count(tree.first) == 0; });
-    }
-}
-
-void PageService::fill_usage(Part& part, std::optional<uid_t> whose) const {
-    if (last_.usage && last_.tree) {
-        const InstanceFacts some =
-            whose ? visible_usage(*last_.usage, visible_tree(*last_.tree, users_.name(*whose))) : *last_.usage;
-        part.forgetting = forgetting_part(some);
-        part.past = past_event(some);
-    }
-}
-
-PageService::Part& PageService::part_of(uid_t user) {
-    const auto whose = seen_by(user);
-    const auto [at, is_new] = parts_.try_emplace(whose);
-    if (is_new) {
-        fill_tree(at->second, whose);
-        fill_usage(at->second, whose);
-        at->second.scene = whose ? std::nullopt : last_.scene;
-    }
-    return at->second;
-}
-
-std::string PageService::pictures_for(Viewer& viewer, const Part& part) {
-    if (!part.scene) {
-        return "";
-    }
-    std::vector<PendingRow> queue = part.scene->queue;
-    for (PendingRow& row : queue) {
-        row.is_own = row.user == viewer.user;
-    }
-    std::string changed;
-    for (auto& [name, svg] : {std::pair<std::string, std::string>{"queue", queue_picture(queue, part.scene->pending)},
-                              {"instances", instances_picture(part.scene->top)},
-                              {"forgetting", part.forgetting}}) {
-        if (viewer.pictures[name] != svg) {
-            viewer.pictures[name] = svg;
-            changed += (changed.empty() ? "{" : ",") + json_quoted(name) + ":" + json_quoted(svg);
-        }
-    }
-    std::string events = changed.empty() ? "" : event_text("pictures", changed + "}");
-    if (viewer.past != part.past) {
-        viewer.past = part.past;
-        events += part.past;
-    }
-    return events;
-}
-
-/// Nobody views: the instance is left alone.
-void PageService::ask_instance() {
-    if (is_asking_ || viewers_.empty()) {
-        return;
-    }
-    is_asking_ = true;
-    std::map<uid_t, std::string> guests;
-    for (const auto& entry : viewers_) {
-        if (entry.second.userid != options_.access.server) {
-            guests.emplace(entry.second.userid, entry.second.user);
-        }
-    }
-    worker_.post([this, guests = std::move(guests)] {
-        auto reading = std::make_shared<Result<InstanceReading>>(reader_.read(guests));
-        return [this, reading] {
-            is_asking_ = false;
-            take(*reading);
-            if (*reading && (*reading)->has_more) {
-                ask_instance();
-            }
-        };
-    });
-}
-
-/// Another answer: everybody begins anew, with the part that he may see now.
-void PageService::take_privacy(bool is_private) {
-    if (is_private == last_.is_private) {
-        return;
-    }
-    last_.is_private = is_private;
-    parts_.clear();
-    for (auto& entry : viewers_) {
-        Viewer& viewer = entry.second;
-        viewer = {viewer.userid, viewer.user, viewer.opened, {}, "", false, viewer.has_trouble};
-    }
-}
-
-void PageService::take(const Result<InstanceReading>& reading) {
-    trouble_ = reading ? "" : reading.error().message;
-    if (reading) {
-        take_privacy(reading->is_private);
-        is_known_ = true;
-        last_.top = reading->top ? reading->top : last_.top;
-        last_.tree = reading->tree ? reading->tree : last_.tree;
-        last_.scene = reading->scene ? reading->scene : last_.scene;
-        last_.usage = reading->usage ? reading->usage : last_.usage;
-        forget_unseen();
-        for (const auto& entry : viewers_) {
-            (void)part_of(entry.second.userid);
-        }
-        for (auto& [whose, part] : parts_) {
-            if (reading->tree || reading->top) {
-                fill_tree(part, whose);
-            }
-            if (reading->usage) {
-                fill_usage(part, whose);
-            }
-            if (const auto own = whose ? reading->own.find(*whose) : reading->own.end(); own != reading->own.end()) {
-                part.scene = own->second;
-            } else if (!whose && reading->scene) {
-                part.scene = reading->scene;
-            }
-        }
-    }
-    tell_viewers();
-    keep_alive();
-}
-
-void PageService::tell_viewers() {
-    using Text = std::shared_ptr<const std::string>;
-    std::map<const TreeEvents*, std::pair<Text, Text>> texts;  // whole, changes
-    ++quiet_turns_;
-    for (auto& [id, viewer] : viewers_) {
-        std::string own;
-        if (viewer.has_trouble != !trouble_.empty()) {
-            own += trouble_event(trouble_);
-            viewer.has_trouble = !trouble_.empty();
-        }
-        if (const auto part = parts_.find(seen_by(viewer.userid)); part != parts_.end()) {
-            own += pictures_for(viewer, part->second);
-            TreeEvents& tree = tree_of(part->second, viewer.opened);
-            auto& [whole, changes] = texts[&tree];
-            if (!changes) {
-                changes = std::make_shared<const std::string>(tree.is_empty() ? "" : tree.changes(turn_bytes_max));
-            }
-            if (viewer.has_tree && !changes->empty()) {
-                server_->send_events(id, changes);
-            } else if (!viewer.has_tree && !tree.is_empty()) {
-                whole = whole ? whole : std::make_shared<const std::string>(tree.whole());
-                server_->send_events(id, whole);
-                viewer.has_tree = true;
-            }
-        }
-        if (!own.empty()) {
-            server_->send_events(id, std::make_shared<const std::string>(std::move(own)));
-        }
-    }
-}
-
-void PageService::keep_alive() {
-    if (quiet_turns_ >= quiet_turns_max) {
-        quiet_turns_ = 0;
-        const auto comment = std::make_shared<const std::string>(":\n\n");
-        for (const auto& entry : viewers_) {
-            server_->send_events(entry.first, comment);
-        }
-    }
+    viewed_[id] = way;
+    const auto feed = feed_at(way);
+    feeds_[way] = feed;
+    feed->begin_viewing(id, user);
 }
 
 }  // namespace weir::cmd

@@ -76,21 +76,21 @@ ServeAddress address_of(const ServeOptions& options, const Listener& listener, c
 
 Status serve(const ServeOptions& options, const std::function<void(const ServeAddress&)>& told) {
     Signals signals;
-    InstanceReader reader(options.uri);
-    const auto client = reader.client();
+    auto client = Client::open(options.uri);
     if (!client) {
         return client.error();
     }
     PageOptions page{{getuid(), options.socket.empty() ? new_token() : "", options.proxy}, options.may_edit};
     const AccessRules access = page.access;
     UvLoop loop;
-    Worker worker(loop.get());
-    PageService service(loop.get(), worker, reader, Users::of(**client), std::move(page));
+    Worker worker(loop.get()), inside(loop.get());
+    PageService service(loop.get(), {worker, inside}, options.uri, Users::of(*client), std::move(page));
     StopWatch stop(loop.get(), signals);
     const auto close_all = [&] {
         stop.close();
         service.close();
         worker.close();
+        inside.close();
     };
     auto http = HttpServer::create(loop.get(), HttpLimits{}, options.tls,
                                    {[&](HttpServer::Id id, const HttpRequest& request) { service.handle(id, request); },

@@ -96,6 +96,7 @@ InstanceBox visible_box(const InstanceBox& top) {
     box.problem = top.problem.empty() ? "" : "it does not serve";
     for (InstanceBox& child : box.children) {
         child.children.clear();
+        child.way.clear();
         child.name = child.has_queues ? child.name : "an instance";
         child.problem = child.problem.empty() ? "" : "it does not serve";
     }

@@ -132,8 +132,13 @@ class Page:
         return answer["result"].get("value")
 
     def until(self, expression):
-        """Its first value that is not false."""
-        return self.run(UNTIL % {"expression": expression, "text": json.dumps(expression), "patience": PATIENCE_MS})
+        """Its first value that is not false, also on a page that comes in this one's place meanwhile."""
+        while True:
+            try:
+                return self.run(UNTIL % {"expression": expression, "text": json.dumps(expression), "patience": PATIENCE_MS})
+            except OSError as failure:
+                if "navigated" not in str(failure) and "context" not in str(failure):
+                    raise
 
     def click(self, selector):
         x, y = self.until(f"""(() => {{ const e = document.querySelector({json.dumps(selector)}); if (!e) return null;

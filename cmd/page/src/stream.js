@@ -6,10 +6,16 @@ export function takeToken() {
   const given = location.hash.slice(1);
   if (given) {
     sessionStorage.setItem("token", given);
-    history.replaceState(null, "", location.pathname);
+    history.replaceState(null, "", location.pathname + location.search);
   }
   return sessionStorage.getItem("token") ?? "";
 }
+
+/// Which instance is shown: "12/345", jobs that are instances, from the top's on; "": the top.
+export const inside = new URLSearchParams(location.search).get("in") ?? "";
+
+/// An address of the server, about the instance that is shown.
+export const within = (path) => path + (inside ? (path.includes("?") ? "&" : "?") + "in=" + encodeURIComponent(inside) : "");
 
 function headers(token) {
   return token ? { authorization: "Bearer " + token } : {};

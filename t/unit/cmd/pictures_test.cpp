@@ -207,6 +207,22 @@ TEST_CASE("pictures: one alone has its name space and its style sheet") {
     CHECK(text.find("@media(prefers-color-scheme:dark)") != std::string::npos);
 }
 
+TEST_CASE("pictures: the boxes of a page that is followed are links that can be heard; those of a file are not") {
+    InstanceBox open{"batch", 4, 2, 1, 1, "", {}};
+    open.way = "12";
+    InstanceBox lost = open;
+    lost.way = "";
+    lost.problem = "lost";
+    const InstanceBox top{"top", 8, 4, 2, 2, "", {open, lost}};
+    const std::string page = instances_picture(top, "?in=7/");
+    CHECK(page.find("<a href=\"?in=7/12\" aria-label=\"Into batch: 50 % busy, 1 waiting\">") != std::string::npos);
+    CHECK(page.find("<a ", page.find("<a ") + 1) == std::string::npos);
+    CHECK(page.find("role=\"group\"") != std::string::npos);
+    const std::string file = instances_picture(top);
+    CHECK(file.find("<a ") == std::string::npos);
+    CHECK(file.find("role=\"img\"") != std::string::npos);
+}
+
 TEST_CASE("svg: exact numbers read back as the same") {
     rc::prop("exact",
              [](double value) { RC_ASSERT(std::isnan(value) || std::strtod(exact(value).c_str(), nullptr) == value); });

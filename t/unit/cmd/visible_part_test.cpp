@@ -74,11 +74,13 @@ TEST_CASE("visible part: charges of others count where the user sees them, witho
 TEST_CASE("visible part: of instances the queues stay, with counts alone") {
     InstanceBox user_own{"f3X", 4, 4, 1, 1, "local:///home/bob", {}};
     InstanceBox batch{"batch", 8, 4, 2, 1, "", {user_own}, true};
+    batch.way = "12";
     const InstanceBox top = visible_box({"top", 16, 8, 0, 2, "", {batch, user_own}});
     REQUIRE(top.children.size() == 2);
     CHECK(top.children[0].name == "batch");
     CHECK(top.children[0].cores_busy == 4);
     CHECK(top.children[0].children.empty());
+    CHECK(top.children[0].way.empty());
     CHECK(top.children[1].name == "an instance");
     CHECK(top.children[1].problem == "it does not serve");
 }
