@@ -5,6 +5,7 @@
 
 #include "cmd/commands/answer.hpp"
 #include "cmd/commands/commands.hpp"
+#include "cmd/serve/comparison_part.hpp"
 #include "cmd/serve/server.hpp"
 
 namespace weir::cmd {
@@ -18,6 +19,13 @@ Result<ServeOptions> serve_options(const Args& args) {
     options.socket = args.text("socket");
     options.host = args.text("listen", "127.0.0.1");
     options.port = static_cast<int>(args.integer("port", default_port));
+    if (args.has("compare")) {
+        const auto part = comparison_part(args.text("compare"));
+        if (!part) {
+            return part.error();
+        }
+        options.comparison = *part;
+    }
     if (args.has("cert") != args.has("key")) {
         return Error{std::errc::invalid_argument, "--cert and --key go together"};
     }
@@ -78,6 +86,7 @@ Command serve_command() {
                        {"key", 0, "FILE", "its key, PEM"},
                        {"socket", 's', "PATH", "listen on a Unix socket instead; the peer's user is checked"},
                        {"proxy-user", 0, "NAME", "whose X-Remote-User is believed on the socket"},
+                       {"compare", 0, "FILE", "also show what policies do on one log: the JSON of weir sim compare"},
                        {"edit", 0, "", "allow changes of the share tree from the page", Kind::flag}};
     command.run = run_serve;
     return command;

@@ -151,7 +151,8 @@ std::string InstanceFeed::pictures_for(Viewer& viewer, const Part& part) const {
     std::string changed;
     for (auto& [name, svg] : {std::pair<std::string, std::string>{"queue", queue_picture(queue, part.scene->pending)},
                               {"instances", instances_picture(part.scene->top, link_)},
-                              {"forgetting", part.forgetting}}) {
+                              {"forgetting", part.forgetting},
+                              {"policies", setting_.comparison}}) {
         if (viewer.pictures[name] != svg) {
             viewer.pictures[name] = svg;
             changed += (changed.empty() ? "{" : ",") + json_quoted(name) + ":" + json_quoted(svg);

@@ -68,8 +68,11 @@ void PageService::close() {
 }
 
 std::shared_ptr<InstanceFeed> PageService::new_feed(const Way& way) {
-    InstanceFeed::Setting setting{way.empty() ? workers_.top : workers_.inside, users_, options_.access.server,
+    InstanceFeed::Setting setting{way.empty() ? workers_.top : workers_.inside,
+                                  users_,
+                                  options_.access.server,
                                   options_.may_edit && way.empty(),
+                                  way.empty() ? options_.comparison : "",
                                   [this](HttpServer::Id id, std::shared_ptr<const std::string> text) {
                                       server_->send_events(id, std::move(text));
                                   }};

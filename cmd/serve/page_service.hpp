@@ -20,6 +20,7 @@ namespace weir::cmd {
 struct PageOptions {
     AccessRules access;
     bool may_edit = false;
+    std::string comparison;         ///< HTML that the top's page shows; empty: none
     std::size_t viewers_max = 256;  ///< streams of events; further ones are refused
 };
 

@@ -80,7 +80,8 @@ Status serve(const ServeOptions& options, const std::function<void(const ServeAd
     if (!client) {
         return client.error();
     }
-    PageOptions page{{getuid(), options.socket.empty() ? new_token() : "", options.proxy}, options.may_edit};
+    PageOptions page{
+        {getuid(), options.socket.empty() ? new_token() : "", options.proxy}, options.may_edit, options.comparison};
     const AccessRules access = page.access;
     UvLoop loop;
     Worker worker(loop.get()), inside(loop.get());

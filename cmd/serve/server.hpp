@@ -20,6 +20,7 @@ struct ServeOptions {
     std::string socket;          ///< a path: instead of TCP
     std::optional<uid_t> proxy;  ///< whose X-Remote-User is believed on the socket
     bool may_edit = false;
+    std::string comparison;  ///< HTML that the page shows; empty: none
 };
 struct ServeAddress {
     std::string listens;  ///< "127.0.0.1:8917", or the socket's path

@@ -6,6 +6,7 @@
 #include "cmd/sim/comparison_text.hpp"
 #include "cmd/sim/figures.hpp"
 #include "cmd/sim/job_log.hpp"
+#include "cmd/sim/picture_axes.hpp"
 #include "cmd/sim/pictures.hpp"
 #include "libfairshare/base/json/json.hpp"
 
@@ -133,6 +134,9 @@ Json policy_json(const Comparison& comparison, const Measured& policy) {
                 one.append(number(point.first)).append(number(point.second));
                 return one;
             }));
+    out.set("distance", list(distance_series(comparison, policy), [](const auto& look) {
+                return look.second ? number(*look.second) : Json::own(json_null());
+            }));
     out.set("window", window_json(comparison, policy));
     return out;
 }
@@ -153,7 +157,9 @@ std::string comparison_json(const Comparison& comparison) {
         .set("log", yardstick.log)
         .set("cores", static_cast<long long>(yardstick.cores))
         .set("jobs", yardstick.jobs)
-        .set("half_life_s", to_seconds(yardstick.half_life));
+        .set("half_life_s", to_seconds(yardstick.half_life))
+        .set("begin_s", to_seconds(comparison.begin))
+        .set("end_s", to_seconds(comparison.end));
     if (yardstick.share_tree.empty()) {
         out.set("share_tree", Json::own(json_null()));
     } else {

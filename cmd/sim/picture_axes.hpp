@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: common parts of the pictures of a comparison: their width, the names of the policies, the axis of time.
+// Owns: common parts of the pictures of a comparison: the names of the policies, their time, the lines of picture 6.
 // Must not know any picture.
 #pragma once
-#include <algorithm>
 #include <string>
 #include <vector>
 
-#include "cmd/report/svg.hpp"
+#include "cmd/pictures/policies.hpp"
 #include "cmd/sim/comparison.hpp"
 
 namespace weir::cmd {
-
-inline constexpr double picture_width = 940;
 
 inline std::vector<std::string> names_of(const Comparison& comparison) {
     std::vector<std::string> names;
@@ -22,19 +19,33 @@ inline std::vector<std::string> names_of(const Comparison& comparison) {
 }
 
 /// Since the first submission.
-inline double days(const Comparison& comparison, Instant at) {
-    return to_seconds(at - comparison.begin) / 86400;
+inline double since_begin_s(const Comparison& comparison, Instant at) {
+    return to_seconds(at - comparison.begin);
 }
 
-/// Days, or hours below three days, from the first submission to the last end.
+/// From the first submission to the last end.
 inline Axis time_axis(const Comparison& comparison, double from, double to, int ticks) {
-    const double high = std::max(days(comparison, comparison.end), 1e-6);
-    const double unit = high < 3 ? 24 : 1;
-    Axis axis{0, high, from, to, 0, round_ticks(0, high * unit, ticks, unit > 1 ? " h" : " d")};
-    for (Tick& tick : axis.ticks) {
-        tick.at /= unit;
+    return time_axis(since_begin_s(comparison, comparison.end), from, to, ticks);
+}
+
+/// Distance from entitlement at each look; nothing where fewer than two accounts ask.
+inline Series distance_series(const Comparison& comparison, const Measured& policy) {
+    Series series;
+    for (const UsageSample& sample : policy.usage) {
+        series.emplace_back(since_begin_s(comparison, sample.at),
+                            distance_from_entitlement(sample, comparison.yardstick.accounts));
     }
-    return axis;
+    return series;
+}
+
+inline std::vector<PolicyLines> policy_lines(const Comparison& comparison) {
+    std::vector<PolicyLines> lines;
+    for (const Measured& policy : comparison.policies) {
+        const auto& waits = policy.jobs.wait_s;
+        lines.push_back(
+            {policy.name, distance_series(comparison, policy), policy.wait_ecdf, waits.median, waits.p95, waits.max});
+    }
+    return lines;
 }
 
 }  // namespace weir::cmd

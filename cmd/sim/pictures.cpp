@@ -139,28 +139,7 @@ Picture frontier_picture(const Comparison& comparison) {
 }
 
 Picture wait_picture(const Comparison& comparison) {
-    double high = 60;
-    std::string words;
-    for (const Measured& policy : comparison.policies) {
-        high = std::max(high, policy.jobs.wait_s.max);
-        words += (words.empty() ? "" : "; ") + policy.name + ": half of the jobs waited at most " +
-                 span(policy.jobs.wait_s.median) + ", 95 of 100 at most " + span(policy.jobs.wait_s.p95) +
-                 ", the longest " + span(policy.jobs.wait_s.max);
-    }
-    Svg svg("waits", picture_width, 360, "How long jobs waited", words + ".");
-    const double top = 8 + svg.legend(left, 12, picture_width - left, names_of(comparison));
-    const Axis x{0, high, left, picture_width - 20, 10, duration_ticks(high)};
-    const Axis y{0, 100, 330, top, 0, round_ticks(0, 100, 5, " %")};
-    svg.axes(x, y);
-    for (std::size_t i = 0; i < comparison.policies.size(); ++i) {
-        Points points;
-        for (const auto& [wait, part] : comparison.policies[i].wait_ecdf) {
-            points.emplace_back(wait, 100 * part);
-        }
-        svg.curve(x, y, points, i);
-    }
-    return {"How long jobs waited", "Part of the jobs that waited at most so long (logarithmic). Higher is better.",
-            svg.str()};
+    return {waits_heading, waits_caption, waits_picture(policy_lines(comparison))};
 }
 
 Picture load_picture(const Comparison& comparison) {
@@ -186,7 +165,7 @@ Picture load_picture(const Comparison& comparison) {
         svg.text(picture_width - 20, top - 7, percent(policies[i].machine.utilization) + " busy", "faint end");
         Points busy, wanted;
         for (const MachineSample& sample : policies[i].load) {
-            const double at = x.at(days(comparison, sample.from));
+            const double at = x.at(since_begin_s(comparison, sample.from));
             busy.emplace_back(at, y.at(100 * sample.busy / cores));
             wanted.emplace_back(at, y.at(100 * (sample.busy + sample.waiting) / cores));
         }
@@ -216,8 +195,8 @@ Picture gantt_picture(const Comparison& comparison) {
                  " jobs run, " + std::to_string(started) + " of them start";
     }
     Svg svg("gantt", picture_width, panel * static_cast<double>(policies.size()) + 34, "Jobs on cores",
-            "In the " + span(hours * 3600) + " from day " + fixed(days(comparison, comparison.window_begin), 1) + " " +
-                words + ".");
+            "In the " + span(hours * 3600) + " from day " +
+                fixed(since_begin_s(comparison, comparison.window_begin) / 86400, 1) + " " + words + ".");
     double at = left;
     for (const auto& [user, series] : colour) {
         svg.rect({at, 2, 12, 12}, "job " + series_class(series));
@@ -238,7 +217,7 @@ Picture gantt_picture(const Comparison& comparison) {
     }
     return {"Jobs on cores",
             "One day (or less) around the deepest queue, from day " +
-                fixed(days(comparison, comparison.window_begin), 1) +
+                fixed(since_begin_s(comparison, comparison.window_begin) / 86400, 1) +
                 " of the log; the number is the user's. Cores are interchangeable: a job may be drawn in pieces.",
             svg.str()};
 }

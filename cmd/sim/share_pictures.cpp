@@ -35,37 +35,7 @@ AskingSamples asking_samples(const Comparison& comparison) {
     return samples;
 }
 
-/// The stretches in which there is a value, as lines.
-std::vector<Points> stretches(const std::vector<std::pair<double, std::optional<double>>>& values) {
-    std::vector<Points> lines;
-    bool is_open = false;
-    for (const auto& [at, value] : values) {
-        if (value) {
-            if (!is_open) {
-                lines.emplace_back();
-            }
-            lines.back().emplace_back(at, *value);
-        }
-        is_open = value.has_value();
-    }
-    return lines;
-}
-
-std::string mean_text(const std::vector<std::pair<double, std::optional<double>>>& values, const std::string& unit) {
-    double sum = 0;
-    std::size_t count = 0;
-    for (const auto& [at, value] : values) {
-        sum += value.value_or(0);
-        count += value ? 1 : 0;
-    }
-    return count == 0 ? "never asks with another" : fixed(sum / static_cast<double>(count), 2) + unit;
-}
-
 constexpr double multiple_max = 4;  ///< drawn at most: at the beginning the first to come have all
-
-std::string half_life_text(const Comparison& comparison) {
-    return duration_text(comparison.yardstick.half_life);
-}
 
 }  // namespace
 
@@ -76,7 +46,7 @@ Picture share_picture(const Comparison& comparison) {
     const double across = 310, down = 150;
     const std::size_t rows = (accounts.size() + 2) / 3;
     // One series of values an account and policy, in that order.
-    std::vector<std::vector<std::pair<double, std::optional<double>>>> values;
+    std::vector<Series> values;
     std::string words;
     for (const std::size_t account : accounts) {
         words += (words.empty() ? "" : "; ") + comparison.yardstick.accounts.parties[account].name +
@@ -84,7 +54,7 @@ Picture share_picture(const Comparison& comparison) {
         for (std::size_t p = 0; p < comparison.policies.size(); ++p) {
             auto& series = values.emplace_back();
             for (std::size_t i = 0; i < samples[p].size(); ++i) {
-                series.emplace_back(days(comparison, comparison.policies[p].usage[i].at),
+                series.emplace_back(since_begin_s(comparison, comparison.policies[p].usage[i].at),
                                     multiple_of_share(samples[p][i], account));
             }
             words += ", under " + comparison.policies[p].name + ", " + mean_text(series, " times");
@@ -113,7 +83,7 @@ Picture share_picture(const Comparison& comparison) {
     const std::size_t all = shown_accounts(comparison, SIZE_MAX).size();
     return {
         "Usage against share over time",
-        "Line: usage (half-life " + half_life_text(comparison) +
+        "Line: usage (half-life " + duration_text(comparison.yardstick.half_life) +
             ", running jobs included) as a multiple of the share, both among the accounts that have a job queued or "
             "running; drawn while the account has one. Dashed: as much as its share." +
             (all > accounts.size()
@@ -164,34 +134,8 @@ Picture due_picture(const Comparison& comparison) {
 }
 
 Picture distance_picture(const Comparison& comparison) {
-    std::string words;
-    std::vector<std::vector<Points>> lines;
-    double high = 1;
-    for (const Measured& policy : comparison.policies) {
-        std::vector<std::pair<double, std::optional<double>>> values;
-        for (const UsageSample& sample : policy.usage) {
-            const auto distance = distance_from_entitlement(sample, comparison.yardstick.accounts);
-            values.emplace_back(days(comparison, sample.at), distance ? std::optional(100 * *distance) : std::nullopt);
-            high = std::max(high, 100 * distance.value_or(0));
-        }
-        words += (words.empty() ? "" : "; ") + policy.name + ": " + mean_text(values, " % in the mean");
-        lines.push_back(stretches(values));
-    }
-    Svg svg("distance", picture_width, 300, "Distance from entitlement over time", words + ".");
-    const double top = 8 + svg.legend(64, 12, picture_width - 64, names_of(comparison));
-    const Axis x = time_axis(comparison, 64, picture_width - 20, 10);
-    const Axis y{0, high, 272, top, 0, round_ticks(0, high, 4, " %")};
-    svg.axes(x, y);
-    for (std::size_t p = 0; p < lines.size(); ++p) {
-        for (const Points& stretch : lines[p]) {
-            svg.curve(x, y, stretch, p);
-        }
-    }
-    return {"Distance from entitlement over time",
-            "Of the usage (half-life " + half_life_text(comparison) +
-                ") of the accounts that have a job queued or running, the part that is with another of them than their "
-                "shares say. Lower is better; a gap is a time at which fewer than two have one.",
-            svg.str()};
+    return {distance_heading, distance_caption(to_seconds(comparison.yardstick.half_life)),
+            distance_picture(policy_lines(comparison), since_begin_s(comparison, comparison.end))};
 }
 
 }  // namespace weir::cmd

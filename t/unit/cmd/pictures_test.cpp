@@ -7,6 +7,7 @@
 
 #include "cmd/pictures/forgetting.hpp"
 #include "cmd/pictures/instance_report.hpp"
+#include "cmd/pictures/policies.hpp"
 #include "cmd/report/svg.hpp"
 #include "t/unit/cmd/labels.hpp"
 
@@ -205,6 +206,29 @@ TEST_CASE("pictures: one alone has its name space and its style sheet") {
     CHECK(text.find("<svg id=\"instances\"") == 0);
     CHECK(text.find("xmlns=\"http://www.w3.org/2000/svg\">") != std::string::npos);
     CHECK(text.find("@media(prefers-color-scheme:dark)") != std::string::npos);
+}
+
+TEST_CASE("pictures: policies on one log, lines with gaps and labels that can be read") {
+    std::vector<PolicyLines> policies;
+    for (int i = 0; i < 8; ++i) {
+        PolicyLines& lines = policies.emplace_back();
+        lines.name = "a policy with a long name <" + std::to_string(i) + ">";
+        for (int at = 0; at < 200; ++at) {
+            lines.distance.emplace_back(at * 3600.,
+                                        at % 50 == 7 ? std::nullopt : std::optional(.01 * (at % 40) * i / 8));
+            lines.waits.emplace_back(at * at * 10., at / 199.);
+        }
+        lines.wait_median_s = 99 * 99 * 10.;
+        lines.wait_p95_s = 189 * 189 * 10.;
+        lines.wait_max_s = 199 * 199 * 10.;
+    }
+    CHECK(stretches(policies[0].distance).size() == 5);
+    for (const double span_s : {0., 5000., 200 * 3600., 1e8}) {
+        CHECK(unreadable_labels(distance_picture(policies, span_s)) == none);
+    }
+    CHECK(unreadable_labels(waits_picture(policies)) == none);
+    CHECK(waits_picture(policies).find("half of the jobs waited at most 1d 3h") != std::string::npos);
+    CHECK(mean_text({{0, std::nullopt}}, " %") == "never asks with another");
 }
 
 TEST_CASE("pictures: the boxes of a page that is followed are links that can be heard; those of a file are not") {
