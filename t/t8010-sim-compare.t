@@ -87,6 +87,20 @@ test_expect_success 'seven pictures, each with a title and a text that says its 
 	test "$(page report.html "all(any(c.isdigit() for c in text(s.find(\"desc\"))) for s in root.iter(\"svg\"))")" = True &&
 	grep "prefers-color-scheme:dark" report.html
 '
+test_expect_success '--svg: a file for each picture of the page, which stands alone; a folder that is not there is said' '
+	mkdir papers && weir sim compare -q --svg papers --fair-starts=0 easy.toml fcfs.toml --trace=load.swf.gz &&
+	ls papers >names && printf "%s.svg\n" distance due frontier gantt load shares waits >want && test_cmp want names &&
+	python3 - <<-\EOF &&
+	import glob, xml.etree.ElementTree as tree
+	for name in glob.glob("papers/*.svg"):
+	    root = tree.parse(name).getroot()
+	    assert root.tag == "{http://www.w3.org/2000/svg}svg" and root.get("role") == "img", name
+	    assert "first come <b>" in "".join(root.itertext()), name
+	    text = open(name).read()
+	    assert "prefers-color-scheme:dark" in text and "url(" not in text and "@import" not in text, name
+	EOF
+	test_expect_code 5 weir sim compare -q --svg nowhere --fair-starts=0 easy.toml --trace=load.swf.gz 2>err && grep nowhere err
+'
 # On one processor alone replays go one after the other (nproc and the threads follow the affinity).
 test_expect_success 'equal input, equal bytes: table, JSON and page, on one processor or all' '
 	one=$(taskset -cp $$ | sed "s/.*: //; s/[-,].*//") && test "$(taskset -c $one nproc)" = 1 &&

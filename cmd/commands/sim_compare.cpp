@@ -7,8 +7,10 @@
 #include "cmd/common/output_file.hpp"
 #include "cmd/common/sha256.hpp"
 #include "cmd/instance/signals.hpp"
+#include "cmd/report/svg.hpp"
 #include "cmd/sim/comparison_text.hpp"
 #include "cmd/sim/job_log.hpp"
+#include "cmd/sim/pictures.hpp"
 #include "cmd/sim/policy_file.hpp"
 #include "cmd/sim/progress.hpp"
 #include "cmd/sim/replays.hpp"
@@ -129,6 +131,12 @@ Status write_files(const Args& args, const Comparison& comparison) {
     };
     if (args.has("output")) {
         if (auto done = write(args.text("output"), comparison_json(comparison)); !done) {
+            return done;
+        }
+    }
+    for (const Picture& picture : args.has("svg") ? pictures(comparison) : std::vector<Picture>{}) {
+        const std::string path = args.text("svg") + "/" + picture_id(picture.svg) + ".svg";
+        if (auto done = write(path, standalone(picture.svg)); !done) {
             return done;
         }
     }

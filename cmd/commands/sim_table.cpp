@@ -80,6 +80,7 @@ Command sim_compare_row(Exit (*run)(Context&)) {
          0xFFFFFFFFLL},
         {"output", 'o', "FILE", "also write the JSON to this file"},
         {"html", 0, "FILE", "write one self-contained page with pictures"},
+        {"svg", 0, "DIR", "write each picture into a file of its own in DIR"},
         {"fair-starts", 0, "N", "number of jobs if fair starts need a sample (default 100; 0: none)", Kind::integer, 0,
          1'000'000},
         {"seed", 0, "N", "seed of that sample (default 1)", Kind::integer, 0, INT64_MAX},

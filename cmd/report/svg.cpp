@@ -92,6 +92,11 @@ std::string standalone(const std::string& svg) {
            svg.substr(head + 1);
 }
 
+std::string picture_id(const std::string& svg) {
+    const std::size_t from = svg.find('"') + 1;
+    return svg.substr(from, svg.find('"', from) - from);
+}
+
 std::string exact(double value) {
     std::array<char, 64> buffer;
     return {buffer.data(), std::to_chars(buffer.data(), buffer.data() + buffer.size(), value).ptr};

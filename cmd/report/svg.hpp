@@ -19,6 +19,8 @@ std::string exact(double value);
 std::string picture_style();
 /// A picture of Svg as a file of its own, for papers: with its namespace and its style sheet.
 std::string standalone(const std::string& svg);
+/// The id that it was made with: the name of its file.
+std::string picture_id(const std::string& svg);
 
 /// The number of distinguishable series; further ones wrap around.
 inline constexpr std::size_t series_max = 8;
