@@ -246,6 +246,38 @@ test_expect_success 'viewers are bounded: each of 256 has the events, and the ne
 	    assert any(name == "tree" for name, data in stream)
 	EOF
 '
+test_expect_success '200 viewers at once see a change; who takes gzip gets the same events in a third of the bytes' '
+	cat >many.py <<-\EOF &&
+	import subprocess, zlib
+	from serving import *
+	class Viewer:
+	    def __init__(self, packed):
+	        self.link, headers = client.connection(url)
+	        self.link.request("GET", "/api/events", headers={**headers, **({"Accept-Encoding": "gzip"} if packed else {})})
+	        self.answer, self.bytes, self.text, self.looked = self.link.getresponse(), 0, b"", 0
+	        same((self.answer.status, self.answer.getheader("Content-Encoding")), (200, "gzip" if packed else None))
+	        self.unpack = zlib.decompressobj(31).decompress if packed else bytes
+	    def until(self, words):
+	        while words not in self.text[self.looked:]:
+	            piece = self.answer.read1(1 << 16)
+	            assert piece, self.text[-200:]
+	            self.bytes += len(piece)
+	            self.text += self.unpack(piece)
+	        self.looked = len(self.text)
+	packed, plain = [Viewer(True) for i in range(100)], [Viewer(False) for i in range(100)]
+	for viewer in packed + plain:
+	    viewer.until(b"event: past")
+	had = [sum(v.bytes for v in some) / 100 for some in (packed, plain)]
+	subprocess.run(["weir", "submit", "--user", "carol", "-n", "1", "--simulate=0.2s", "seen-by-all"], check=True, stdout=subprocess.DEVNULL)
+	subprocess.run(["weir", "share", "set", "-m", "seen by all", "chem/@carol", "11"], check=True, stdout=subprocess.DEVNULL)
+	for viewer in packed + plain:
+	    viewer.until(b"[\"chem/@carol\",11,")
+	got = [sum(v.bytes for v in some) / 100 for some in (packed, plain)]
+	print(f"bytes a viewer: first {had[0]:.0f} of {had[1]:.0f}, in all {got[0]:.0f} of {got[1]:.0f}")
+	assert got[0] < got[1] / 3, got
+	EOF
+	python3 many.py
+'
 test_expect_success 'viewers are told that the instance has gone, and see the next one without connecting again' '
 	cat >away.py <<-\EOF &&
 	from serving import *

@@ -137,6 +137,7 @@ struct HttpServer::State {
         HttpRequest request;
         bool is_asked = false;  ///< the handler has it
         bool is_events = false;
+        bool takes_gzip = false;
         bool is_final = false;  ///< nothing comes behind what is queued
         std::deque<std::shared_ptr<const std::string>> unsent;
         std::size_t offset = 0;  ///< of the first
@@ -187,6 +188,7 @@ int HttpServer::State::begin_request(lws* wsi, HttpSlot* slot) {
     Session& session = sessions[slot->id];
     session.wsi = wsi;
     session.request = request_of(wsi);
+    session.takes_gzip = session.request.takes_gzip;
     const std::string length = header(wsi, WSI_TOKEN_HTTP_CONTENT_LENGTH, 20);
     if (session.request.method != "POST") {
         return ask(slot);
@@ -407,16 +409,25 @@ void HttpServer::begin_events(Id id) {
     head.add("content-type:", "text/event-stream");
     head.add("cache-control:", "no-store");
     head.add("x-accel-buffering:", "no");  // nginx passes each event on at once
+    head.add("vary:", "accept-encoding");
+    if (session->takes_gzip) {
+        head.add("content-encoding:", "gzip");
+    }
     session->is_events = true;
     if (!head.write() || lws_http_mark_sse(session->wsi) != 0) {
         lws_set_timeout(session->wsi, PENDING_TIMEOUT_USER_REASON_BASE, LWS_TO_KILL_ASYNC);
+        return;
+    }
+    if (session->takes_gzip) {
+        state_->queue(*session, std::make_shared<const std::string>(gzip_head()));
     }
 }
 
-void HttpServer::send_events(Id id, std::shared_ptr<const std::string> text) {
+void HttpServer::send_events(Id id, const EventText& text) {
     State::Session* session = state_->find(id);
     if (session != nullptr && session->is_events) {
-        state_->queue(*session, std::move(text));
+        // The pointer to the bytes keeps the text.
+        state_->queue(*session, {text, session->takes_gzip ? &text->packed() : &text->plain()});
     }
 }
 

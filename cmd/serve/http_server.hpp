@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 
+#include "cmd/serve/event_bytes.hpp"
 #include "cmd/serve/http.hpp"
 #include "libfairshare/base/result.hpp"
 
@@ -52,8 +53,8 @@ class HttpServer {
     void answer(Id id, HttpAnswer answer);
     /// The request is answered by events from now on.
     void begin_events(Id id);
-    /// `text`: whole events in the form of the wire. Shared between clients.
-    void send_events(Id id, std::shared_ptr<const std::string> text);
+    /// `text`: whole events. Shared between clients; compressed for those who take it.
+    void send_events(Id id, const EventText& text);
     /// Ends the loop's handles; the loop has to run until it is idle.
     void close();
 

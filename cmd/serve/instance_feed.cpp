@@ -50,7 +50,7 @@ void InstanceFeed::begin_viewing(Id id, uid_t user) {
         viewer.has_tree = !tree.is_empty();
         text += pictures_for(viewer, part);
     }
-    setting_.send(id, std::make_shared<const std::string>(std::move(text)));
+    setting_.send(id, event_bytes(std::move(text)));
     ask_instance();
 }
 
@@ -218,8 +218,7 @@ void InstanceFeed::take(const Result<InstanceReading>& reading) {
 }
 
 void InstanceFeed::tell_viewers() {
-    using Text = std::shared_ptr<const std::string>;
-    std::map<const TreeEvents*, std::pair<Text, Text>> texts;  // whole, changes
+    std::map<const TreeEvents*, std::pair<EventText, EventText>> texts;  // whole, changes
     ++quiet_turns_;
     for (auto& [id, viewer] : viewers_) {
         std::string own;
@@ -232,18 +231,18 @@ void InstanceFeed::tell_viewers() {
             TreeEvents& tree = tree_of(part->second, viewer.opened);
             auto& [whole, changes] = texts[&tree];
             if (!changes) {
-                changes = std::make_shared<const std::string>(tree.is_empty() ? "" : tree.changes(turn_bytes_max));
+                changes = event_bytes(tree.is_empty() ? "" : tree.changes(turn_bytes_max));
             }
-            if (viewer.has_tree && !changes->empty()) {
+            if (viewer.has_tree && !changes->plain().empty()) {
                 setting_.send(id, changes);
             } else if (!viewer.has_tree && !tree.is_empty()) {
-                whole = whole ? whole : std::make_shared<const std::string>(tree.whole());
+                whole = whole ? whole : event_bytes(tree.whole());
                 setting_.send(id, whole);
                 viewer.has_tree = true;
             }
         }
         if (!own.empty()) {
-            setting_.send(id, std::make_shared<const std::string>(std::move(own)));
+            setting_.send(id, event_bytes(std::move(own)));
         }
     }
 }
@@ -251,7 +250,7 @@ void InstanceFeed::tell_viewers() {
 void InstanceFeed::keep_alive() {
     if (quiet_turns_ >= quiet_turns_max) {
         quiet_turns_ = 0;
-        const auto comment = std::make_shared<const std::string>(":\n\n");
+        const auto comment = event_bytes(":\n\n");
         for (const auto& entry : viewers_) {
             setting_.send(entry.first, comment);
         }

@@ -28,7 +28,7 @@ class InstanceFeed : public std::enable_shared_from_this<InstanceFeed> {
         uid_t owner;         ///< who sees all: who runs the server
         bool may_edit;
         std::string comparison;  ///< HTML with picture 6; empty: none
-        std::function<void(Id, std::shared_ptr<const std::string>)> send;
+        std::function<void(Id, const EventText&)> send;
     };
     /// `reader` is used by the worker's thread alone. What the setting refers to must outlive this.
     InstanceFeed(Setting setting, InstanceReader reader);

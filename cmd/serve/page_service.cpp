@@ -73,9 +73,7 @@ std::shared_ptr<InstanceFeed> PageService::new_feed(const Way& way) {
                                   options_.access.server,
                                   options_.may_edit && way.empty(),
                                   way.empty() ? options_.comparison : "",
-                                  [this](HttpServer::Id id, std::shared_ptr<const std::string> text) {
-                                      server_->send_events(id, std::move(text));
-                                  }};
+                                  [this](HttpServer::Id id, const EventText& text) { server_->send_events(id, text); }};
     return std::make_shared<InstanceFeed>(std::move(setting), InstanceReader(uri_, way));
 }
 
