@@ -48,7 +48,7 @@ void InstanceFeed::begin_viewing(Id id, uid_t user) {
         const TreeEvents& tree = tree_of(part, viewer.opened);
         text += tree.is_empty() ? "" : tree.whole();
         viewer.has_tree = !tree.is_empty();
-        text += pictures_for(viewer, part);
+        text += pictures_for(viewer, part, drawn(part, viewer.user));
     }
     setting_.send(id, event_bytes(std::move(text)));
     ask_instance();
@@ -140,19 +140,26 @@ InstanceFeed::Part& InstanceFeed::part_of(uid_t user) {
     return at->second;
 }
 
-std::string InstanceFeed::pictures_for(Viewer& viewer, const Part& part) const {
+InstanceFeed::Drawn InstanceFeed::drawn(const Part& part, const std::string& user) const {
     if (!part.scene) {
-        return "";
+        return {};
     }
     std::vector<PendingRow> queue = part.scene->queue;
     for (PendingRow& row : queue) {
-        row.is_own = row.user == viewer.user;
+        row.is_own = row.user == user;
+    }
+    return {{"queue", queue_picture(queue, part.scene->pending)},
+            {"instances", instances_picture(part.scene->top, link_)},
+            {"forgetting", part.forgetting},
+            {"policies", setting_.comparison}};
+}
+
+std::string InstanceFeed::pictures_for(Viewer& viewer, const Part& part, const Drawn& drawn) const {
+    if (!part.scene) {
+        return "";
     }
     std::string changed;
-    for (auto& [name, svg] : {std::pair<std::string, std::string>{"queue", queue_picture(queue, part.scene->pending)},
-                              {"instances", instances_picture(part.scene->top, link_)},
-                              {"forgetting", part.forgetting},
-                              {"policies", setting_.comparison}}) {
+    for (const auto& [name, svg] : drawn) {
         if (viewer.pictures[name] != svg) {
             viewer.pictures[name] = svg;
             changed += (changed.empty() ? "{" : ",") + json_quoted(name) + ":" + json_quoted(svg);
@@ -219,6 +226,8 @@ void InstanceFeed::take(const Result<InstanceReading>& reading) {
 
 void InstanceFeed::tell_viewers() {
     std::map<const TreeEvents*, std::pair<EventText, EventText>> texts;  // whole, changes
+    std::map<std::pair<const Part*, std::string>, Drawn> pictures;       // of each user
+    std::map<std::string, EventText> equal;                              // what several viewers get is compressed once
     ++quiet_turns_;
     for (auto& [id, viewer] : viewers_) {
         std::string own;
@@ -227,7 +236,11 @@ void InstanceFeed::tell_viewers() {
             viewer.trouble = trouble;
         }
         if (const auto part = parts_.find(seen_by(viewer.userid)); part != parts_.end()) {
-            own += pictures_for(viewer, part->second);
+            const auto [drawing, is_first] = pictures.try_emplace({&part->second, viewer.user});
+            if (is_first) {
+                drawing->second = drawn(part->second, viewer.user);
+            }
+            own += pictures_for(viewer, part->second, drawing->second);
             TreeEvents& tree = tree_of(part->second, viewer.opened);
             auto& [whole, changes] = texts[&tree];
             if (!changes) {
@@ -242,7 +255,9 @@ void InstanceFeed::tell_viewers() {
             }
         }
         if (!own.empty()) {
-            setting_.send(id, event_bytes(std::move(own)));
+            EventText& text = equal[own];
+            text = text ? text : event_bytes(own);
+            setting_.send(id, text);
         }
     }
 }

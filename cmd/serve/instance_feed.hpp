@@ -8,6 +8,8 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "cmd/common/jobs.hpp"
 #include "cmd/serve/http_server.hpp"
@@ -83,7 +85,10 @@ class InstanceFeed : public std::enable_shared_from_this<InstanceFeed> {
     void forget_unseen();
     void fill_usage(Part& part, std::optional<uid_t> whose) const;
     std::string greeting_of(const Viewer& viewer, Id id) const;
-    std::string pictures_for(Viewer& viewer, const Part& part) const;
+    /// Pictures by name.
+    using Drawn = std::vector<std::pair<std::string, std::string>>;
+    Drawn drawn(const Part& part, const std::string& user) const;
+    std::string pictures_for(Viewer& viewer, const Part& part, const Drawn& drawn) const;
     void tell_viewers();
     void keep_alive();
 
