@@ -92,9 +92,16 @@ class SiteReader {
         one.partition.cores = spec.nodes > 0 ? spec.nodes * spec.cores : spec.cores;
         one.partition.queues = spec.queues;
         one.partition.overflow = spec.overflow;
+        one.partition.rules = spec.takes;
         const std::string place = "partition " + spec.name;
         if (!spec.partitions.empty()) {
             complain(place + ".partition", "[" + place + "] partition", "partitions of partitions are not replayed");
+        }
+        route::PartitionRules known;
+        known.duration = spec.takes.duration;
+        known.cores = spec.takes.cores;
+        if (spec.takes != known) {
+            complain(place + ".takes", "[" + place + "] takes", "only rules by duration and cores are replayed");
         }
         if (!spec.scheduler.empty()) {
             const bool is_module = spec.scheduler.rfind(module_prefix, 0) == 0;

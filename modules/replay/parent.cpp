@@ -21,15 +21,24 @@ std::size_t partition_of(route::JobId host) {
 
 }  // namespace
 
+route::JobFacts facts_of(const SimTree& tree, const SimJob& job) {
+    route::JobFacts facts;
+    facts.queue = tree.queue_of(job);
+    facts.cores = job.cores;
+    facts.duration = job.limit == Duration::max() ? Duration::zero() : job.limit;
+    return facts;
+}
+
 Parent::Parent(const SimTree& tree, QueueOrder* order)
     : tree_(tree), order_(order), table_(false, endless, tree.hand_down) {
     table_.synced();
-    std::map<route::JobId, std::vector<std::string>> overflow;
+    std::vector<route::KeptPartition> kept;
     for (std::size_t i = 0; i < tree.partitions.size(); i++) {
-        attach(i, tree.partitions[i]);
-        overflow.emplace(host_of(i), tree.partitions[i].overflow);
+        const SimPartition& one = tree.partitions[i];
+        attach(i, one);
+        kept.push_back({one.name, host_of(i), one.queues, one.overflow, one.cores, one.rules});
     }
-    table_.set_overflow(std::move(overflow));
+    (void)table_.set_partitions(std::move(kept));
     (void)table_.take();  // each child is told that it has all that it should have: nothing
 }
 
@@ -67,10 +76,7 @@ void Parent::submit(const SimJob& job, std::uint64_t place, Instant now) {
     const std::uint32_t slot = new_slot(id);
     jobs_.emplace(id.value, InSystem{job, place, slot});
     waiting_.emplace(job.cores, id.value);
-    route::JobFacts facts;
-    facts.queue = tree_.queue_of(job);
-    facts.cores = job.cores;
-    table_.submitted(id, {}, facts);
+    table_.submitted(id, {}, facts_of(tree_, job));
     record(id, JournalEvent::Kind::bypass);
     fresh_.push_back(id);
     wants_order_ = true;

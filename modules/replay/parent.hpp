@@ -15,6 +15,9 @@
 
 namespace weir::replay {
 
+/// What the route knows of a job of the log.
+route::JobFacts facts_of(const SimTree& tree, const SimJob& job);
+
 class Parent {
   public:
     /// Orders for one partition, by its place.

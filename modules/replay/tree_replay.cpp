@@ -172,13 +172,25 @@ class TreeReplay {
 
     /// Nothing: a partition can hold it.
     std::optional<Refusal> refusal(const SimJob& job) const {
-        const std::string queue = tree_.queue_of(job);
+        const route::JobFacts facts = replay::facts_of(tree_, job);
+        const std::string& queue = facts.queue;
         std::int64_t most = 0;
+        std::vector<route::PartitionWord> against;
         for (const SimPartition& partition : tree_.partitions) {
             const auto has = [&queue](const std::vector<std::string>& queues) {
                 return std::find(queues.begin(), queues.end(), queue) != queues.end();
             };
-            most = has(partition.queues) || has(partition.overflow) ? std::max(most, partition.cores) : most;
+            if (!has(partition.queues) && !has(partition.overflow)) {
+                continue;
+            }
+            if (auto misfit = route::misfit_of(partition.rules, facts, job.user)) {
+                against.push_back({partition.name, {}, std::move(misfit)});
+            } else {
+                most = std::max(most, partition.cores);
+            }
+        }
+        if (most == 0 && !against.empty()) {
+            return Refusal{"taken by no partition of its queue", *route::refusal_text(queue, against)};
         }
         if (most == 0) {
             return Refusal{"of a queue that no partition serves", "is of queue " + queue};

@@ -10,6 +10,7 @@
 
 #include "libsched/sim/simulate.hpp"
 #include "modules/job-route/hand_down.hpp"
+#include "modules/job-route/partition_rules.hpp"
 
 namespace weir {
 
@@ -20,6 +21,7 @@ struct SimPartition {
     std::vector<std::string> queues;    ///< whose jobs it runs, at least one
     std::vector<std::string> overflow;  ///< whose jobs it runs while none of its own waits for its cores
     Policy scheduler = Easy{};
+    route::PartitionRules rules{};  ///< which jobs of its queues it takes: by duration and cores, of which a log tells
 };
 
 struct SimTree {

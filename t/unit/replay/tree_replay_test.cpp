@@ -227,7 +227,7 @@ TEST_CASE("tree: what no partition of its queue can hold is refused and named, a
     CHECK(seconds_of(test::tree_starts(result, 4)) == std::vector<std::int64_t>{-1, -1, 0, -1});
 }
 
-// Mutant: modules/replay/parent.cpp: tree.partitions[i].overflow); => std::vector<std::string>{});
+// Mutant: modules/replay/parent.cpp: one.overflow, one.cores, => {}, one.cores,
 TEST_CASE("tree: a partition runs the jobs of another queue while none of its own waits") {
     SimTree tree = test::tree_of({4, 4});
     tree.partitions[1].queues = {"other"};
@@ -238,6 +238,22 @@ TEST_CASE("tree: a partition runs the jobs of another queue while none of its ow
     const auto result = test::replay_tree(tree, jobs);
     CHECK(seconds_of(test::tree_starts(result, 3)) == std::vector<std::int64_t>{0, 1, 51});
     CHECK(result.outcomes.at(1).job.partition == 2);
+}
+
+// Mutant: modules/replay/parent.cpp: one.cores, one.rules}); => one.cores, {}});
+TEST_CASE("tree: a partition takes what its rules say, and what none takes is refused") {
+    SimTree tree = test::tree_of({4, 4});
+    tree.partitions[0].rules.duration.most = secs(100);
+    tree.partitions[1].rules.cores.most = 2;
+    std::vector<SimJob> jobs = {job(1, 0, 50, 4), job(2, 0, 50, 4), job(3, 0, 500, 2), job(4, 0, 500, 3)};
+    for (SimJob& one : jobs) {
+        one.limit = one.run;
+    }
+    const auto result = test::replay_tree(tree, jobs);
+    CHECK(seconds_of(test::tree_starts(result, 4)) == std::vector<std::int64_t>{0, 50, 0, -1});
+    REQUIRE(result.refused.size() == 1);
+    CHECK(result.refused[0].find("job 4 no partition of the queue all takes this job: ") == 0);
+    CHECK(result.refused[0].find("takes at most 2 cores (it asks for 3 cores)") != std::string::npos);
 }
 
 TEST_CASE("tree: a job that backfill leaves behind goes to the partition that has room") {
