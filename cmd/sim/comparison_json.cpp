@@ -78,6 +78,39 @@ Json users_json(const Yardstick& yardstick, const Measured& policy) {
     return users;
 }
 
+Json accounts_json(const Comparison& comparison, const Measured& policy) {
+    const auto& parties = comparison.yardstick.accounts.parties;
+    const auto shown = shown_accounts(comparison, usage_panels_max);
+    Json accounts = Json::array();
+    for (std::size_t i = 1; i < parties.size() && i < policy.by_account.size(); ++i) {
+        Json account = party_json("account", parties[i].name, policy.by_account[i]);
+        if (std::find(shown.begin(), shown.end(), i) != shown.end()) {
+            account.set("usage", usage_json(policy, i));
+        }
+        accounts.append(std::move(account));
+    }
+    return accounts;
+}
+
+/// What a picture draws over time, or over jobs.
+void add_series(Json& out, const Comparison& comparison, const Measured& policy) {
+    out.set("looks_s", list(policy.usage, [](const UsageSample& sample) { return number(to_seconds(sample.at)); }));
+    out.set("load", list(policy.load, [](const MachineSample& sample) {
+                Json one = Json::object();
+                one.set("from_s", to_seconds(sample.from)).set("busy_cores", sample.busy);
+                one.set("waiting_cores", sample.waiting);
+                return one;
+            }));
+    out.set("wait_ecdf", list(policy.wait_ecdf, [](const std::pair<double, double>& point) {
+                Json one = Json::array();
+                one.append(number(point.first)).append(number(point.second));
+                return one;
+            }));
+    out.set("distance", list(distance_series(comparison, policy), [](const auto& look) {
+                return look.second ? number(*look.second) : Json::own(json_null());
+            }));
+}
+
 Json policy_json(const Comparison& comparison, const Measured& policy) {
     Json values = Json::object(), intervals = Json::object();
     for (const Figure& figure : figures()) {
@@ -88,16 +121,6 @@ Json policy_json(const Comparison& comparison, const Measured& policy) {
             ends.append(number(in->low)).append(std::isinf(in->high) ? Json::own(json_null()) : number(in->high));
             intervals.set(figure.key, std::move(ends));
         }
-    }
-    const auto& parties = comparison.yardstick.accounts.parties;
-    const auto shown = shown_accounts(comparison, usage_panels_max);
-    Json accounts = Json::array();
-    for (std::size_t i = 1; i < parties.size() && i < policy.by_account.size(); ++i) {
-        Json account = party_json("account", parties[i].name, policy.by_account[i]);
-        if (std::find(shown.begin(), shown.end(), i) != shown.end()) {
-            account.set("usage", usage_json(policy, i));
-        }
-        accounts.append(std::move(account));
     }
     Json settings = Json::object(), files = Json::array();
     if (const auto source = comparison.provenance.policies.find(policy.name);
@@ -116,27 +139,13 @@ Json policy_json(const Comparison& comparison, const Measured& policy) {
         .set("fair_start_sampled", policy.is_fair_start_sampled())
         .set("figures", std::move(values))
         .set("intervals_95", std::move(intervals))
-        .set("accounts", std::move(accounts))
+        .set("accounts", accounts_json(comparison, policy))
         .set("users", users_json(comparison.yardstick, policy));
     if (!policy.partitions.empty()) {
         out.set("partitions", partitions_json(policy.partitions, policy.machine.makespan))
             .set("refused", skipped_json(policy.refused));
     }
-    out.set("looks_s", list(policy.usage, [](const UsageSample& sample) { return number(to_seconds(sample.at)); }));
-    out.set("load", list(policy.load, [](const MachineSample& sample) {
-                Json one = Json::object();
-                one.set("from_s", to_seconds(sample.from)).set("busy_cores", sample.busy);
-                one.set("waiting_cores", sample.waiting);
-                return one;
-            }));
-    out.set("wait_ecdf", list(policy.wait_ecdf, [](const std::pair<double, double>& point) {
-                Json one = Json::array();
-                one.append(number(point.first)).append(number(point.second));
-                return one;
-            }));
-    out.set("distance", list(distance_series(comparison, policy), [](const auto& look) {
-                return look.second ? number(*look.second) : Json::own(json_null());
-            }));
+    add_series(out, comparison, policy);
     out.set("window", window_json(comparison, policy));
     return out;
 }
