@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Any bytes as what job-priority hears from a child (records), from its parent (factors) and from the journal: what is
-// accepted is written and read back as the same, and a guest's child moves nothing but what its own user pays.
+// Any bytes as what job-priority hears from a child (records), from its parent (factors, policy, priorities), from a
+// guest (a question for usage) and from the journal: what is accepted is written and read back as the same, and a
+// guest's child moves nothing but what its own user pays.
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
 
 #include "libfairshare/base/check.hpp"
 #include "modules/job-priority/messages/journal_events.hpp"
+#include "modules/job-priority/messages/parent_policy.hpp"
+#include "modules/job-priority/messages/usage_report.hpp"
 #include "modules/job-priority/messages/wire.hpp"
 #include "modules/job-priority/priority_service.hpp"
 
@@ -90,6 +94,44 @@ void check_factors(const json_t* document) {
                            [](double factor) { return factor >= 0 && factor <= 1; }));
 }
 
+void check_policy(const json_t* document) {
+    const auto policy = read_policy(document);
+    if (!policy) {
+        WEIR_CHECK(!policy.error().message.empty());
+        return;
+    }
+    const auto again = read_policy(write_policy(*policy, true).get());
+    WEIR_CHECK(again && settings_revision(*again) == settings_revision(*policy));
+    WEIR_CHECK(again->tree_revision == 0 || again->tree == policy->tree);
+    const auto settings = settings_below(*policy, nullptr, {});
+    WEIR_CHECK(settings || !settings.error().message.empty());
+}
+
+/// A copy has at least 1 by whatever its parent says: 0 would hold it back.
+void check_given(const json_t* document) {
+    const auto rows = read_given_priorities(document);
+    if (!rows) {
+        return;
+    }
+    GivenPriorities given;
+    (void)given.take(*rows, true);
+    for (const auto& [job, priority] : *rows) {
+        BookJob copy;
+        copy.id = 5;
+        copy.copy_of = job;
+        const auto here = given.of(copy);
+        WEIR_CHECK(!here || *here >= 1);
+    }
+}
+
+void check_usage_query(const json_t* document) {
+    if (const auto query = read_usage_query(document)) {
+        const auto& edges = query->edges;
+        WEIR_CHECK(edges.size() != 1 && edges.size() <= UsageQuery::spans_max + 1);
+        WEIR_CHECK(std::adjacent_find(edges.begin(), edges.end(), std::greater_equal<>()) == edges.end());
+    }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
@@ -98,6 +140,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (document) {
         check_records(document->get());
         check_factors(document->get());
+        check_policy(document->get());
+        check_given(document->get());
+        check_usage_query(document->get());
     }
     FlatJson flat;
     (void)read_journal(flat.read(std::string_view(reinterpret_cast<const char*>(data), size)));

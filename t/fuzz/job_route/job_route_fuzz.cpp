@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Any bytes as what the two sides of a route say to each other (attach, report, orders) and as a journal's entry: what
-// is accepted is written and read back as the same, and a child's report concerns its own jobs and resources alone.
+// Any bytes as what the two sides of a route say to each other (attach, report, orders, questions and their answers)
+// and as a journal's entry: what is accepted is written and read back as the same, and a child's report concerns its
+// own jobs and resources alone.
 #include <algorithm>
 #include <cstdint>
 #include <string>
@@ -8,6 +9,7 @@
 
 #include "libfairshare/base/check.hpp"
 #include "modules/job-route/messages_json.hpp"
+#include "modules/job-route/question_json.hpp"
 #include "modules/job-route/resource_map.hpp"
 
 namespace {
@@ -51,6 +53,19 @@ JournalEvent an_event(JournalEvent::Kind kind, JobId child = {}) {
     event.child = child.value;
     event.priority = kind == JournalEvent::Kind::priority ? 16 : 0;  // 0 would be held back, and given to no child
     return event;
+}
+
+void check_question(json_t* payload) {
+    if (const auto question = decode_question(payload)) {
+        const auto again = decode_question(encode(*question).get());
+        WEIR_CHECK(again && again->number == question->number && again->id == question->id &&
+                   again->topic == question->topic && again->payload.dump() == question->payload.dump());
+    }
+    if (const auto reply = decode_reply(payload)) {
+        WEIR_CHECK(reply->hops.size() <= answer_depth_max && (reply->errnum == 0) == static_cast<bool>(reply->answer));
+        const auto again = decode_reply(encode(*reply).get());
+        WEIR_CHECK(again && encode(*again).dump() == encode(*reply).dump());
+    }
 }
 
 /// A child that was given `own`, and a job that another child has.
@@ -113,6 +128,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (payload) {
         check_attach(payload->get());
         check_orders(payload->get());
+        check_question(payload->get());
         check_report(payload->get());
         (void)decode_journal(payload->get());
     }
