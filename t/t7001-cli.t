@@ -138,8 +138,13 @@ test_expect_success 'cancel --all of the owner leaves the partitions and everybo
 	weir jobs >out && cat out && grep "$(cat hers) .*RUN" out && weir cancel --all --json >j && test $(field j "len(d[\"left_out\"])") -eq 2 &&
 	weir cancel --all --user alice && weir jobs | grep "debug.*RUN"
 '
+# runs ID: returns when it does
+runs() {
+	FLUX_URI=local://$WEIR_RUNDIR/local-0 wait_event "$1" start
+}
 test_expect_success 'a place is one in the job'"'"'s own queue' '
-	weir submit --user alice -n 6 --simulate=1h -q batch fill && weir submit --user alice -n 2 --simulate=1h -q debug fill &&
+	weir submit --json --user alice -n 6 --simulate=1h -q batch fill >j && runs $(field j "d[\"id\"]") &&
+	weir submit --json --user alice -n 2 --simulate=1h -q debug fill >j && runs $(field j "d[\"id\"]") &&
 	for i in 1 2 3; do weir submit --user bob -n 6 --simulate=1h -q batch b$i >b$i || return 1; done &&
 	weir submit --user bob -n 2 --simulate=1h -q debug d1 >d1 &&
 	weir jobs >out && cat out && grep "$(cat b3) .* place 3 of 3" out && grep "$(cat d1) .* place 1 of 1" out &&
