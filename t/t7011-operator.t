@@ -114,6 +114,9 @@ test_expect_success 'weir log --follow shows what is added, also of a partition 
 	grep -m 1 "batch/broker: configuration: .weir. weights.wait: 33 -> 34" <&7 &&
 	stop_weir && cat <&7 >rest && exec 7<&- && wait $follower && test "$(cat follow.code)" = 3 && grep "has ended" follow.err
 '
+test_expect_success 'the terminal had the warnings of each SIGHUP, as warnings' '
+	test $(grep -c "^warning: broker: .*acces" start.err) -ge 3 && test_expect_code 1 grep "^broker: " start.err
+'
 test_expect_success 'it left nothing' '
 	test -z "$(leftovers)" && ! test -e run
 '

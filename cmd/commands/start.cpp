@@ -121,7 +121,9 @@ void reload(const Context& context, Session& session) {
         context.note("The configuration is unchanged: " + done.error().message);
     } else {
         tell(context, done->changes);
-        tell(context, done->warnings);
+        for (const std::string& warning : done->warnings) {
+            context.note("warning: " + warning);
+        }
         context.note("The configuration was reloaded" + std::string(done->changes.empty() ? "; no key changed." : "."));
     }
     (void)session.warnings();  // the logs say it, too
