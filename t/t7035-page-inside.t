@@ -4,9 +4,7 @@ test_description='instances inside instances on the page: a box leads into its i
 
 . "${SHARNESS_SH:-/usr/share/sharness/sharness.sh}"
 use_weir
-command -v chromium >/dev/null && test_set_prereq CHROMIUM
-SCREENS=$WEIR_BUILD_DIR/screens
-export SCREENS
+use_browser
 
 write_departments
 printf '[[partition]]\nname = "batch"\ncores = 4\n[[partition]]\nname = "debug"\ncores = 2\n' >>weir.toml

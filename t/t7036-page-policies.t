@@ -4,9 +4,7 @@ test_description='weir serve --compare: what policies do on one log, on the page
 
 . "${SHARNESS_SH:-/usr/share/sharness/sharness.sh}"
 use_weir
-command -v chromium >/dev/null && test_set_prereq CHROMIUM
-SCREENS=$WEIR_BUILD_DIR/screens
-export SCREENS
+use_browser
 
 write_departments
 for scheduler in easy fcfs; do printf '[sim]\nscheduler = "%s"\n' $scheduler >$scheduler.toml; done

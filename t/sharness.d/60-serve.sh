@@ -27,3 +27,10 @@ serve_url() {
 stop_serve() {
 	eval "kill -INT \$${1}_pid; wait \$${1}_pid"
 }
+
+# Sets the prerequisite CHROMIUM where there is one, and SCREENS, where pictures of the page are kept.
+use_browser() {
+	command -v chromium >/dev/null && test_set_prereq CHROMIUM
+	SCREENS=$WEIR_BUILD_DIR/screens
+	export SCREENS
+}
