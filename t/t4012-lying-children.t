@@ -36,9 +36,12 @@ submit_as() {
 report() {
 	as $1 rpc job-priority.report "{\"jobid\":$2,\"seq\":$3,\"records\":[$4]}"
 }
-# record OP ID USER ACCOUNT CORES TIME
+# record start ID USER ACCOUNT CORES SECONDS, or record end ID SECONDS
 record() {
-	printf '{"op":"%s","id":%s,"user":"%s","account":"%s","cores":%s,"t":%s}' "$@"
+	case $1 in
+	start) printf '[%s,%s000000,"%s","%s",%s]' "$2" "$6" "$3" "$4" "$5" ;;
+	end) printf '[%s,%s000000]' "$2" "$3" ;;
+	esac
 }
 usage() {
 	call job-priority.usage "{}" >usage.json
@@ -64,14 +67,14 @@ test_expect_success 'two users run jobs of two cores; alice says that hers is an
 test_expect_success 'she speaks for no job but her own' '
 	test_must_fail as 5001 stream job-priority.attach "{\"jobid\":$bobs,\"instance\":\"one\"}" --count 1 >out &&
 	grep "^error 1:.*another user" out &&
-	test_must_fail report 5001 $bobs 1 "$(record end 1 bob bio 2 1)" >out && grep "^error 1:" out
+	test_must_fail report 5001 $bobs 1 "$(record end 1 1)" >out && grep "^error 1:" out
 '
 test_expect_success 'no time that she names counts outside of her job, and none moves the ledger on' '
-	report 5001 $alices 1 "$(record start 6 alice bio 1 -4e9),$(record end 6 alice bio 1 4e9),$(record start 7 alice bio 1 4e9),$(record end 7 alice bio 1 1)" &&
+	report 5001 $alices 1 "$(record start 6 alice bio 1 -4000000000),$(record end 6 4000000000),$(record start 7 alice bio 1 4000000000),$(record end 7 1)" &&
 	is_conserved
 '
 test_expect_success 'the same hours, told again and again, are charged once' '
-	records=$(for n in $(seq 1000 1099); do record start $n alice bio 2 1 && printf , && record end $n alice bio 2 4e9 && printf ,; done) &&
+	records=$(for n in $(seq 1000 1099); do record start $n alice bio 2 1 && printf , && record end $n 4000000000 && printf ,; done) &&
 	report 5001 $alices 5 "${records%,}" && is_conserved &&
 	jq -e "(.nodes[] | select(.path == \"bio/@alice\") | .charged_core_us) <= 2 * (.now - $before + 1) * 1e6" usage.json
 '
@@ -81,7 +84,7 @@ test_expect_success 'a colleague pays nothing for her jobs, by name or by number
 	test "$(node bio/@bob charged_core_us)" -lt $((($(date +%s) - before + 1) * 2000000))
 '
 test_expect_success 'she cannot leave the tree to pay nothing, nor pay less than she runs' '
-	report 5001 $alices 207 "$(record start 3 alice nowhere 2 1),$(record start 4 alice nowhere 2 4e9),$(record start 5 nobody "" 2 1)" &&
+	report 5001 $alices 207 "$(record start 3 alice nowhere 2 1),$(record start 4 alice nowhere 2 4000000000),$(record start 5 nobody "" 2 1)" &&
 	usage && test "$(node physics/@alice running_cores)" = 2 && jq -e ".unassociated.running_cores == 0" usage.json
 '
 test_expect_success 'she invents no users' '
@@ -91,7 +94,7 @@ test_expect_success 'she invents no users' '
 	call job-priority.stats-get "{}" | jq .nodes >nodes.after && cmp nodes.before nodes.after
 '
 test_expect_success 'what is no record, and more of them than a batch has, are refused whole' '
-	for bad in "$(record begin 1 alice bio 1 1)" "$(record start 1 alice bio -1 0)" "$(record start 1 alice bio 1 1e300)"; do
+	for bad in "[1,1,\"alice\"]" "$(record start 1 alice bio -1 1)" "$(record start 1 alice bio 1 1000000000000)"; do
 		test_must_fail report 5001 $alices 410 "$bad" >out && grep "^error 71:" out || return 1
 	done &&
 	records=$(for n in $(seq 501); do record start $n alice bio 1 1 && printf ,; done) &&
@@ -105,7 +108,7 @@ test_expect_success 'reports sent faster than they are answered are refused, not
 		client, job = wire.Client(userid=5001, rolemask=2), int(sys.argv[1])
 
 		def report(seq):
-		    records = [{"op": op, "id": 5000 + seq, "user": "alice", "account": "bio", "cores": 1, "t": 4e9} for op in ("start", "end")]
+		    records = [[5000 + seq, 4 * 10**15, "alice", "bio", 1], [5000 + seq, 4 * 10**15]]
 		    return client.start("job-priority.report", {"jobid": job, "seq": seq, "records": records})
 
 		def answers(tags):

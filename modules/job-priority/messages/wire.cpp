@@ -3,17 +3,11 @@
 #include "modules/job-priority/messages/wire.hpp"
 
 #include <cmath>
-#include <string_view>
 
 #include "libfairshare/base/json/r.hpp"
-#include "modules/job-priority/sends/uplink_queue.hpp"
 
 namespace weir::priority {
 namespace {
-
-// Beyond these a report is no child's: names are components of paths, dates lie within three thousand years of 1970.
-constexpr std::size_t name_max = 1024;
-constexpr double date_max_s = 1e11;
 
 Error malformed(const std::string& what) {
     return Error{std::errc::protocol_error, what};
@@ -34,68 +28,6 @@ MachineSize machine_of_R(json_t* R) {
         machine.memory_gib += node.memory_mib / 1024.;
     }
     return machine;
-}
-
-Json write_records(const std::vector<UplinkRow>& records) {
-    Json array = Json::array();
-    for (const UplinkRow& record : records) {
-        Json entry = Json::object();
-        entry.set("op", record.is_start ? "start" : "end").set("id", static_cast<long long>(record.job));
-        entry.set("user", record.user)
-            .set("account", record.account)
-            .set("cores", static_cast<long long>(record.cores));
-        entry.set("t", to_seconds(record.time));
-        if (record.inside != 0) {
-            entry.set("inside", static_cast<long long>(record.inside));
-        }
-        if (!record.queue.empty()) {
-            entry.set("queue", record.queue);
-        }
-        if (!record.project.empty()) {
-            entry.set("project", record.project);
-        }
-        array.append(std::move(entry));
-    }
-    return array;
-}
-
-Result<std::vector<UplinkRow>> read_records(const json_t* records) {
-    std::vector<UplinkRow> rows;
-    std::size_t index = 0;
-    json_t* entry = nullptr;
-    if (!json_is_array(records)) {
-        return malformed("records must be a list");
-    }
-    if (json_array_size(records) > UplinkQueue::batch_max) {
-        return malformed("a report has at most " + std::to_string(UplinkQueue::batch_max) + " records, not " +
-                         std::to_string(json_array_size(records)));
-    }
-    json_array_foreach(const_cast<json_t*>(records), index, entry) {
-        const char* op = nullptr;
-        const char* user = nullptr;
-        const char* account = nullptr;
-        const char* queue = "";
-        const char* project = "";
-        json_int_t id = 0;
-        json_int_t cores = 0;
-        json_int_t inside = 0;
-        double time = 0;
-        if (json_unpack(entry, "{s:s s:I s:s s:s s:I s:F s?I s?s s?s}", "op", &op, "id", &id, "user", &user, "account",
-                        &account, "cores", &cores, "t", &time, "inside", &inside, "queue", &queue, "project",
-                        &project) < 0 ||
-            cores < 0 || !(std::fabs(time) <= date_max_s) ||
-            (std::string_view(op) != "start" && std::string_view(op) != "end") ||
-            std::string_view(user).size() > name_max || std::string_view(account).size() > name_max ||
-            std::string_view(queue).size() > name_max || std::string_view(project).size() > name_max) {
-            return malformed("record " + std::to_string(index) +
-                             " must be {op:\"start\"|\"end\", id, user, account, cores >= 0, t, inside?, queue?, "
-                             "project?}, names of at most " +
-                             std::to_string(name_max) + " bytes, t a date");
-        }
-        rows.push_back({std::string_view(op) == "start", static_cast<FluxJobId>(id), user, account, cores,
-                        instant_from_seconds(time), static_cast<FluxJobId>(inside), queue, project});
-    }
-    return rows;
 }
 
 Result<std::vector<std::pair<FluxJobId, std::optional<double>>>> read_site_values(const json_t* values) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the mapping between JSON on the wire and this module's plain structs: reports, factors, site values.
+// Owns: the mapping between JSON on the wire and this module's plain structs: factors, site values, given priorities.
 // Must not know: handles, requests, what the values lead to. Source: RFC 20; README.md (RPCs).
 #pragma once
 #include <cstdint>
@@ -13,16 +13,12 @@
 #include "modules/job-priority/jobs/job_event.hpp"
 #include "modules/job-priority/ranking/given_priorities.hpp"
 #include "modules/job-priority/ranking/parent_factors.hpp"
-#include "modules/job-priority/state/state_rows.hpp"
 
 namespace weir::priority {
 
 /// The totals of an R; no cores if there is none or it cannot be read.
 MachineSize machine_of_R(json_t* R);
 
-Json write_records(const std::vector<UplinkRow>& records);
-/// At most UplinkQueue::batch_max of them, all or none. Errors: EPROTO with the entry and what is right.
-Result<std::vector<UplinkRow>> read_records(const json_t* records);
 /// [[job, value], ...]; null removes the value. Errors: EPROTO with the entry and what is right.
 Result<std::vector<std::pair<FluxJobId, std::optional<double>>>> read_site_values(const json_t* values);
 /// [[the parent's job, priority], ...]; null: none any more. Errors: EPROTO with the entry and what is right.

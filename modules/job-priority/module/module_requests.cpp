@@ -2,9 +2,11 @@
 // Owns: the table of the module's requests with who may ask, and the requests that change something. See module.hpp;
 // payloads in README.md.
 #include <algorithm>
-#include <cstring>
+#include <string_view>
 #include <utility>
 
+#include "libfairshare/base/flat_json.hpp"
+#include "modules/job-priority/messages/report_wire.hpp"
 #include "modules/job-priority/messages/views.hpp"
 #include "modules/job-priority/messages/wire.hpp"
 #include "modules/job-priority/module/module.hpp"
@@ -28,6 +30,19 @@ void kept_or_throw(const Status& kept) {
     if (!kept) {
         throw flux::Failure(EAGAIN, "the parent's state file cannot be written now: report again");
     }
+}
+
+/// A report's payload, while `msg` is there. Errors: EPROTO.
+std::string_view report_text(const flux_msg_t* msg) {
+    const char* text = nullptr;
+    if (flux_request_decode(msg, nullptr, &text) < 0 || text == nullptr) {
+        throw flux::Failure(EPROTO, "a report has a payload");
+    }
+    const std::string_view payload(text);
+    if (payload.size() > report_bytes_max) {
+        throw flux::Failure(EPROTO, "a report has at most " + std::to_string(report_bytes_max) + " bytes");
+    }
+    return payload;
 }
 
 }  // namespace
@@ -225,14 +240,9 @@ void Module::on_policy(const flux_msg_t* msg) {
 // Of all his reports one is applied in a tenth of a second, with at most 500 records, and all guests' together cost one
 // commit of the state file; each record believed costs a row for the parent instance. Who sends faster waits.
 void Module::on_report(const flux_msg_t* msg) {
-    json_int_t jobid = 0;
-    json_t* records = nullptr;
-    const char* text = nullptr;
-    if (flux_request_decode(msg, nullptr, &text) == 0 && text != nullptr && std::strlen(text) > report_bytes_max) {
-        throw flux::Failure(EPROTO, "a report has at most " + std::to_string(report_bytes_max) + " bytes");
-    }
-    flux::unpack(msg, "{s:I s:o}", "jobid", &jobid, "records", &records);
-    const auto child = static_cast<FluxJobId>(jobid);
+    FlatJson reader;
+    const ReportHead head = flux::value_or_throw(read_report_head(reader.read(report_text(msg))));
+    const FluxJobId child = head.child;
     authorize(msg, child);
     const flux_msg_cred cred = flux::cred_of(msg);
     if ((cred.rolemask & FLUX_ROLE_OWNER) != 0) {
@@ -241,7 +251,7 @@ void Module::on_report(const flux_msg_t* msg) {
         answer_reports(std::move(now));
         return;
     }
-    auto before = guest_reports_.add({cred.userid, child, json_array_size(records), flux::keep(msg)});
+    auto before = guest_reports_.add({cred.userid, child, head.records, flux::keep(msg)});
     if (before) {
         flux::respond_error(h_, before->get(), EAGAIN,
                             "another report of this job came before this one was applied: wait for the answer");
@@ -266,18 +276,16 @@ void Module::on_report_turn() {
 
 /// \return up to which record all of the child's are applied.
 std::uint64_t Module::apply_report(const flux_msg_t* msg) {
-    json_int_t jobid = 0;
-    json_int_t seq = 0;
-    json_t* records = nullptr;
-    flux::unpack(msg, "{s:I s:I s:o}", "jobid", &jobid, "seq", &seq, "records", &records);
-    const auto child = static_cast<FluxJobId>(jobid);
+    FlatJson reader;
+    const FlatValue message = reader.read(report_text(msg));
+    const FluxJobId child = flux::value_or_throw(read_report_head(message)).child;
     authorize(msg, child);  // it may have ended since
     const Instant read_at = now();
-    std::vector<UplinkRow> rows = flux::value_or_throw(read_records(records));
-    for (UplinkRow& row : rows) {
-        row.time -= time_->ahead();
+    UplinkBatch batch = flux::value_or_throw(read_report(message));
+    for (UplinkRow& record : batch.records) {
+        record.time -= time_->ahead();
     }
-    return service_->report(child, static_cast<std::uint64_t>(seq), rows, read_at);
+    return service_->report(child, batch.first_seq, std::move(batch.records), read_at);
 }
 
 /// Acknowledged means kept: one commit for all of them.

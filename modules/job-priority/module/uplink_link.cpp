@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "modules/job-priority/messages/report_wire.hpp"
 #include "modules/job-priority/messages/wire.hpp"
 
 namespace weir::priority {
@@ -109,10 +110,7 @@ void UplinkLink::pump() {
     for (UplinkRow& record : batch->records) {
         record.time += time_.ahead();  // the parent takes off the steps that it saw itself
     }
-    Json request = Json::object();
-    request.set("jobid", static_cast<long long>(jobid_)).set("seq", static_cast<long long>(batch->first_seq));
-    request.set("records", write_records(batch->records));
-    report_ = flux::rpc(link_.handle(), "job-priority.report", request);
+    report_ = flux::rpc_text(link_.handle(), "job-priority.report", write_report(jobid_, *batch));
     report_since_s_ = flux_reactor_time();
     flux::then<&UplinkLink::on_report>(report_.get(), this);
 }

@@ -12,6 +12,7 @@
 #include "libfairshare/base/check.hpp"
 #include "modules/job-priority/messages/journal_events.hpp"
 #include "modules/job-priority/messages/parent_policy.hpp"
+#include "modules/job-priority/messages/report_wire.hpp"
 #include "modules/job-priority/messages/usage_report.hpp"
 #include "modules/job-priority/messages/wire.hpp"
 #include "modules/job-priority/priority_service.hpp"
@@ -52,19 +53,24 @@ std::unique_ptr<PriorityService> an_instance() {
     return service;
 }
 
-void check_records(const json_t* document) {
-    const auto records = read_records(document);
-    if (!records) {
-        WEIR_CHECK(!records.error().message.empty());
+void check_report(std::string_view text) {
+    FlatJson reader;
+    const auto batch = read_report(reader.read(text));
+    if (!batch) {
+        WEIR_CHECK(!batch.error().message.empty());
         return;
     }
-    const auto again = read_records(write_records(*records).get());
-    WEIR_CHECK(again && again->size() == records->size());
+    const std::vector<UplinkRow>* records = &batch->records;
+    FlatJson second;
+    const std::string written = write_report(child, *batch);
+    const auto again = read_report(second.read(written));
+    WEIR_CHECK(again && again->records.size() == records->size() && again->first_seq == batch->first_seq);
     for (std::size_t i = 0; i < records->size(); ++i) {
         const UplinkRow& a = records->at(i);
-        const UplinkRow& b = again->at(i);
+        const UplinkRow& b = again->records.at(i);
         WEIR_CHECK(a.is_start == b.is_start && a.job == b.job && a.user == b.user && a.account == b.account &&
-                   a.cores == b.cores && a.inside == b.inside);
+                   a.cores == b.cores && a.inside == b.inside && a.time == b.time && a.queue == b.queue &&
+                   a.project == b.project);
     }
     const auto service = an_instance();
     const Instant now = day() + length;
@@ -138,13 +144,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const auto document = Json::parse(std::string(reinterpret_cast<const char*>(data), size));
     if (document) {
-        check_records(document->get());
         check_factors(document->get());
         check_policy(document->get());
         check_given(document->get());
         check_usage_query(document->get());
     }
+    const std::string_view text(reinterpret_cast<const char*>(data), size);
+    check_report(text);
     FlatJson flat;
-    (void)read_journal(flat.read(std::string_view(reinterpret_cast<const char*>(data), size)));
+    (void)read_journal(flat.read(text));
     return 0;
 }

@@ -8,27 +8,13 @@ using namespace weir;
 using namespace weir::priority;
 using namespace weir::priority::testing;
 
-TEST_CASE("wire: records and factors survive the way there") {
-    const std::vector<UplinkRow> rows{{true, 5, "alice", "bio", 3, at(1.25)}, {false, 5, "alice", "bio", 3, at(2)}};
-    const Json records = write_records(rows);
-    const auto back = read_records(records.get());
-    REQUIRE(back);
-    CHECK(back->at(0).time == at(1.25));
-    CHECK(back->at(0).is_start);
-    CHECK_FALSE(back->at(1).is_start);
+TEST_CASE("wire: factors survive the way there") {
     const Json factors = write_factors({{alice, "alice", "bio", 0.25, true}, {std::nullopt, "*", "bio", 1., false}});
-    const auto factors_back = read_factors(factors.get());
-    REQUIRE(factors_back);
-    CHECK(factors_back->at(0).userid == alice);
-    CHECK(factors_back->at(0).is_default);
-    CHECK_FALSE(factors_back->at(1).userid);
-}
-
-TEST_CASE("wire: a bad record is refused with its place") {
-    const Json bad = Json::parse(R"([{"op":"begin","id":1,"user":"a","account":"","cores":1,"t":1}])").value();
-    const auto read = read_records(bad.get());
-    REQUIRE_FALSE(read);
-    CHECK_THAT(read.error().message, Catch::Matchers::Contains("record 0"));
+    const auto back = read_factors(factors.get());
+    REQUIRE(back);
+    CHECK(back->at(0).userid == alice);
+    CHECK(back->at(0).is_default);
+    CHECK_FALSE(back->at(1).userid);
 }
 
 TEST_CASE("wire: the site's values are all right or refused with the one that is not") {

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: reading and writing a report. See report_wire.hpp.
+#include "modules/job-priority/messages/report_wire.hpp"
+
+#include <charconv>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "libfairshare/base/json/text_writer.hpp"
+
+namespace weir::priority {
+namespace {
+
+// Beyond these a report is no child's: names are components of paths, dates lie within three thousand years of 1970.
+constexpr std::size_t report_name_max = 1024;
+constexpr std::int64_t report_date_max_us = 100'000'000'000'000'000;
+
+Error malformed_report(const std::string& what) {
+    return Error{std::errc::protocol_error, what};
+}
+
+Error malformed_record(std::size_t index) {
+    return malformed_report(
+        "record " + std::to_string(index) +
+        " must be [id, t, user, account, cores >= 0, inside?, queue?, project?] or [id, t]: t and \"since\" "
+        "whole microseconds that give a date, a name a text of at most " +
+        std::to_string(report_name_max) + " bytes or the number of one before it");
+}
+
+class ReportWriter {
+  public:
+    explicit ReportWriter(const UplinkBatch& batch) {
+        text_.reserve(batch.records.size() * 40);
+        const std::int64_t since = batch.records.empty() ? 0 : micros(batch.records.front().time);
+        text_ += "\"since\":";
+        number(since);
+        text_ += ",\"records\":[";
+        for (const UplinkRow& record : batch.records) {
+            text_ += &record == &batch.records.front() ? "[" : ",[";
+            add(record, since);
+            text_ += ']';
+        }
+        text_ += ']';
+    }
+    std::string take() { return std::move(text_); }
+
+  private:
+    void add(const UplinkRow& record, std::int64_t since) {
+        number(static_cast<std::int64_t>(record.job));
+        next(micros(record.time) - since);
+        if (!record.is_start) {
+            return;
+        }
+        name(record.user);
+        name(record.account);
+        next(record.cores);
+        const bool has_project = !record.project.empty();
+        const bool has_queue = has_project || !record.queue.empty();
+        if (has_queue || record.inside != 0) {
+            next(static_cast<std::int64_t>(record.inside));
+        }
+        if (has_queue) {
+            name(record.queue);
+        }
+        if (has_project) {
+            name(record.project);
+        }
+    }
+    void number(std::int64_t value) {
+        char digits[24];
+        const auto end = std::to_chars(std::begin(digits), std::end(digits), value).ptr;
+        text_.append(digits, end);
+    }
+    void next(std::int64_t value) {
+        text_ += ',';
+        number(value);
+    }
+    void name(const std::string& text) {
+        const auto [known, is_new] = names_.try_emplace(text, static_cast<std::int64_t>(names_.size()));
+        if (!is_new) {
+            next(known->second);
+            return;
+        }
+        text_ += ',';
+        append_quoted(text_, text);
+    }
+
+    std::string text_;
+    std::map<std::string_view, std::int64_t> names_;
+};
+
+/// The values of one record, in their order.
+class RecordFields {
+  public:
+    RecordFields(FlatValue record, std::vector<std::string>& names) : at_(record.first()), names_(names) {}
+
+    bool is_over() const { return !at_; }
+    std::int64_t integer() {
+        const auto value = at_.integer();
+        is_good_ = is_good_ && value.has_value();
+        at_ = at_.next();
+        return value.value_or(0);
+    }
+    std::string name() {
+        const FlatValue value = std::exchange(at_, at_.next());
+        if (const auto number = value.integer();
+            number && *number >= 0 && *number < static_cast<std::int64_t>(names_.size())) {
+            return names_[static_cast<std::size_t>(*number)];
+        }
+        auto text = value.string();
+        is_good_ = is_good_ && text && text->size() <= report_name_max;
+        if (is_good_) {
+            names_.push_back(std::move(*text));
+            return names_.back();
+        }
+        return {};
+    }
+    bool is_good() const { return is_good_; }
+
+  private:
+    FlatValue at_;
+    std::vector<std::string>& names_;
+    bool is_good_ = true;
+};
+
+bool is_report_date(std::int64_t us) {
+    return us >= -report_date_max_us && us <= report_date_max_us;
+}
+
+/// Nothing where it is no record.
+std::optional<UplinkRow> read_record(FlatValue value, std::int64_t since, std::vector<std::string>& names) {
+    RecordFields fields(value, names);
+    UplinkRow row;
+    row.job = static_cast<FluxJobId>(fields.integer());
+    const std::int64_t after = fields.integer();
+    row.is_start = !fields.is_over();
+    if (row.is_start) {
+        row.user = fields.name();
+        row.account = fields.name();
+        row.cores = fields.integer();
+        row.inside = fields.is_over() ? 0 : static_cast<FluxJobId>(fields.integer());
+        row.queue = fields.is_over() ? std::string() : fields.name();
+        row.project = fields.is_over() ? std::string() : fields.name();
+    }
+    if (!value.is_array() || !fields.is_good() || !fields.is_over() || row.cores < 0 ||
+        after < -2 * report_date_max_us || after > 2 * report_date_max_us || !is_report_date(since + after)) {
+        return std::nullopt;
+    }
+    row.time = Instant(Duration(since + after));
+    return row;
+}
+
+}  // namespace
+
+std::string write_report(FluxJobId child, const UplinkBatch& batch) {
+    return "{\"jobid\":" + std::to_string(static_cast<std::int64_t>(child)) +
+           ",\"seq\":" + std::to_string(batch.first_seq) + "," + ReportWriter(batch).take() + "}";
+}
+
+Result<ReportHead> read_report_head(FlatValue message) {
+    const auto child = message["jobid"].integer();
+    const FlatValue records = message["records"];
+    if (!child || !records.is_array()) {
+        return malformed_report("a report must be {jobid, seq, since, records: [...]}");
+    }
+    ReportHead head{static_cast<FluxJobId>(*child), 0};
+    for (FlatValue record = records.first(); record; record = record.next()) {
+        head.records += 1;
+    }
+    if (head.records > UplinkQueue::batch_max) {
+        return malformed_report("a report has at most " + std::to_string(UplinkQueue::batch_max) + " records, not " +
+                                std::to_string(head.records));
+    }
+    return head;
+}
+
+Result<UplinkBatch> read_report(FlatValue message) {
+    const auto head = read_report_head(message);
+    if (!head) {
+        return head.error();
+    }
+    const auto seq = message["seq"].integer();
+    const auto since = message["since"] ? message["since"].integer() : std::optional<std::int64_t>(0);
+    if (!seq || !since || !is_report_date(*since)) {
+        return malformed_report(
+            "a report must be {jobid, seq, since, records}: seq an integer, since microseconds of a date");
+    }
+    UplinkBatch batch{static_cast<std::uint64_t>(*seq), {}};
+    batch.records.reserve(head->records);
+    std::vector<std::string> names;
+    for (FlatValue record = message["records"].first(); record; record = record.next()) {
+        auto row = read_record(record, *since, names);
+        if (!row) {
+            return malformed_record(batch.records.size());
+        }
+        batch.records.push_back(std::move(*row));
+    }
+    return batch;
+}
+
+}  // namespace weir::priority

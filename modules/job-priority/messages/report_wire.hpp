@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: the text of a child's report (job-priority.report). A record costs some 30 bytes, so that a parent of many
+// children spends its time on charges, not on text. Must not know: requests, who is believed.
+//
+//     {jobid, seq, since, records: [[id, t, user, account, cores, inside?, queue?, project?] or [id, t], ...]}
+//
+// A record of two values is an end. `since` and `t` are microseconds: since the Unix epoch, and since `since`. The
+// record's user, account, queue and project are each a text or, where the message has that text before, the number of
+// it: texts count from 0 in the order in which they stand.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "libfairshare/base/flat_json.hpp"
+#include "libfairshare/base/result.hpp"
+#include "modules/job-priority/jobs/job_event.hpp"
+#include "modules/job-priority/sends/uplink_queue.hpp"
+
+namespace weir::priority {
+
+/// O(size log names).
+std::string write_report(FluxJobId child, const UplinkBatch& batch);
+
+/// Whose report it is, and how many records it seems to have: what a request needs before its turn.
+struct ReportHead {
+    FluxJobId child = 0;
+    std::size_t records = 0;
+};
+/// Errors: EPROTO with what is right.
+Result<ReportHead> read_report_head(FlatValue message);
+/// At most UplinkQueue::batch_max records, all or none. Errors: EPROTO with the record and what is right.
+Result<UplinkBatch> read_report(FlatValue message);
+
+}  // namespace weir::priority
