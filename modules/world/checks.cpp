@@ -133,10 +133,15 @@ double decayed(std::int64_t from, std::int64_t to, std::int64_t at, Duration hal
     return life / std::log(2.) * (left(to) - left(from));
 }
 
+/// What a parent wrote into the jobspec.
+FlatValue weir_in(FlatJson& reader, const jm::Job& job) {
+    return reader.read(job.jobspec_text.redacted)["attributes"]["system"]["weir"];
+}
+
 std::uint32_t charged_user(const jm::Job& job) {
-    const Json jobspec = *Json::parse(job.jobspec_text.redacted);
-    const json_t* routed = read_path(jobspec.get(), "attributes.system.weir.userid");
-    return routed != nullptr ? static_cast<std::uint32_t>(json_integer_value(routed)) : job.userid;
+    FlatJson reader;
+    const auto routed = weir_in(reader, job)["userid"].integer();
+    return routed ? static_cast<std::uint32_t>(*routed) : job.userid;
 }
 
 Usage own_usage_in(World& world, Place& place, std::int64_t at) {
@@ -250,17 +255,16 @@ void check_edits(World& world) {
 
 /// A job that a child ran ended in it as it ended here.
 void check_copies(World& world) {
+    FlatJson reader;
     for (Place& place : world.places()) {
         if (!place.parent) {
             continue;
         }
         const jm::JobTable& above = world.places()[*place.parent].live->manager().jobs();
         each_job(place, [&](const jm::Job& copy) {
-            const Json jobspec = *Json::parse(copy.jobspec_text.redacted);
-            const json_t* upstream = read_path(jobspec.get(), "attributes.system.weir.jobid");
-            const jm::Job* job =
-                upstream != nullptr ? above.find(static_cast<jm::JobId>(json_integer_value(upstream))) : nullptr;
-            if (upstream != nullptr && job == nullptr && copy.was_started) {
+            const auto upstream = weir_in(reader, copy)["jobid"].integer();
+            const jm::Job* job = upstream ? above.find(static_cast<jm::JobId>(*upstream)) : nullptr;
+            if (upstream && job == nullptr && copy.was_started) {
                 world.ground().fail(place.name,
                                     "job " + std::to_string(copy.id) + " ran for a job that its parent does not know");
             }

@@ -122,7 +122,7 @@ Instance::Instance(Ground& ground, StateDir& disk, Facts facts, Surroundings aro
                                  priority_->on_given(rows, is_all, is_complete);
                              });
                          },
-                         [this] { return around_.partitions(); }});
+                         [this] { return around_.partitions(); }, [this] { return around_.partitions_version(); }});
     sched_ = std::make_unique<SchedPart>(process_, facts_.policy, cores, to_manager(Way::sched_in));
     manager_->start();
     priority_->start(facts_.share_tree);
@@ -141,11 +141,11 @@ void Instance::send(Manager& manager, Way way, std::function<void(Manager&)> req
 
 ManagerMessages Instance::messages() {
     ManagerMessages out;
-    out.to_priority = [this](const std::string& payload) {
-        priority_->receive(channel(Way::priority_out), [this, payload] { priority_->on_journal(payload); });
+    out.to_priority = [this](const Payload& payload) {
+        priority_->receive(channel(Way::priority_out), [this, payload] { priority_->on_journal(*payload); });
     };
-    out.to_route = [this](const std::string& payload) {
-        route_->receive(channel(Way::route_out), [this, payload] { route_->on_journal(payload); });
+    out.to_route = [this](const Payload& payload) {
+        route_->receive(channel(Way::route_out), [this, payload] { route_->on_journal(*payload); });
     };
     out.alloc = [this](std::uint64_t id, std::int64_t priority, Instant submit, const std::string& jobspec) {
         around_.asked(submission_in(jobspec));

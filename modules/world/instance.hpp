@@ -34,6 +34,7 @@ struct Surroundings {
     std::function<void(const Submission& submission)> began;
     /// The partitions that the instance keeps now.
     std::function<std::vector<route::KeptPartition>()> partitions;
+    std::function<std::uint64_t()> partitions_version;
 };
 
 /// Processes of an instance's jobs: job-exec and what it starts.

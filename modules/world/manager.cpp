@@ -175,7 +175,7 @@ void Manager::tell(const Job& job, const std::string& name, const std::string& l
     if (!has_priority_ && !has_route_) {
         return;
     }
-    const std::string payload = jm::live_event_text(job, name, line);
+    const Payload payload = std::make_shared<std::string>(jm::live_event_text(job, name, line));
     for (const auto& [is_open, to] :
          {std::pair(has_priority_, &messages_.to_priority), std::pair(has_route_, &messages_.to_route)}) {
         if (is_open) {
@@ -184,15 +184,15 @@ void Manager::tell(const Job& job, const std::string& name, const std::string& l
     }
 }
 
-void Manager::send_backlog(const std::function<void(const std::string&)>& to) {
-    const auto send_job = [&](const Job& job) { send([&to, text = jm::backlog_text(job)] { to(text); }); };
+void Manager::send_backlog(const std::function<void(const Payload&)>& to) {
+    const auto send_job = [&](const Job& job) { send([&to, text = std::make_shared<std::string>(jm::backlog_text(job))] { to(text); }); };
     for (const Job* job : jobs_.inactive_jobs()) {
         send_job(*job);
     }
     for (const auto& [id, job] : jobs_.active_jobs()) {
         send_job(*job);
     }
-    send([&to] { to(std::string(jm::end_of_backlog)); });
+    send([&to] { to(std::make_shared<std::string>(jm::end_of_backlog)); });
     due();
 }
 

@@ -23,10 +23,13 @@ namespace jm = broker::jobs;
 
 class Instance;
 
+/// JSON that several receivers read.
+using Payload = std::shared_ptr<const std::string>;
+
 /// What the job-manager tells others. An instance passes each on to the part that it concerns.
 struct ManagerMessages {
-    std::function<void(const std::string& payload)> to_priority;  ///< the journal's stream, as JSON
-    std::function<void(const std::string& payload)> to_route;
+    std::function<void(const Payload&)> to_priority;  ///< the journal's stream
+    std::function<void(const Payload&)> to_route;
     std::function<void(jm::JobId, std::int64_t priority, Instant submit, const std::string& jobspec)> alloc;
     std::function<void(jm::JobId)> cancel;
     std::function<void(jm::JobId, const std::string& R)> free;
@@ -107,7 +110,7 @@ class Manager : public Part {
     void note_truth(const jm::Job& job, const std::string& event);
 
     void tell(const jm::Job& job, const std::string& name, const std::string& line);
-    void send_backlog(const std::function<void(const std::string&)>& send);
+    void send_backlog(const std::function<void(const Payload&)>& to);
     void send(Task message) { outbox_.push_back(std::move(message)); }
     /// What a request did goes to the disk, and then out.
     void due();

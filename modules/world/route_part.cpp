@@ -66,7 +66,7 @@ void RoutePart::pump() {
         return;
     }
     for (bool is_more = true; is_more;) {
-        (void)table_.set_partitions(peers_.partitions());
+        take_partitions();
         route::ParentActions up = table_.take();
         route::ChildActions down = link_.take();
         is_more = !up.tap.empty() || !up.fetch.empty() || !up.silent.empty() || !up.orders.empty() ||
@@ -87,6 +87,13 @@ void RoutePart::pump() {
     }
     if (table_.needs_ticks() && !std::exchange(is_ticking_, true)) {
         later(tick_interval, [this] { tick(); });
+    }
+}
+
+void RoutePart::take_partitions() {
+    const std::uint64_t version = peers_.partitions_version();
+    if (std::exchange(partitions_version_, version) != version) {
+        (void)table_.set_partitions(peers_.partitions());
     }
 }
 
@@ -169,7 +176,7 @@ void RoutePart::fetch(route::JobId id) {
 
 void RoutePart::on_attach(const route::Attach& attach, RoutePart& child, const std::shared_ptr<Link>& link) {
     auto resources = route::ResourceMap::make(attach.resources, table_.R_of(attach.child));
-    (void)table_.set_partitions(peers_.partitions());
+    take_partitions();
     if (!resources || !table_.attach(attach, {owner, true})) {
         link->close();
         pump();

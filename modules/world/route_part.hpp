@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -34,6 +35,7 @@ class RoutePart : public Part {
         std::function<RoutePart*()> parent;
         std::function<void(const std::vector<priority::GivenPriority>&, bool is_all, bool is_complete)> given;
         std::function<std::vector<route::KeptPartition>()> partitions;
+        std::function<std::uint64_t()> partitions_version;  ///< another one: partitions() may have changed
     };
     RoutePart(Process& process, Facts facts, Peers peers);
     void start();
@@ -53,6 +55,7 @@ class RoutePart : public Part {
   private:
     bool is_child() const { return facts_.host != 0; }
     void pump();
+    void take_partitions();
     void tick();
     void tell(const std::vector<route::GivenPriority>& rows, bool is_all);
     // the parent's role
@@ -91,6 +94,7 @@ class RoutePart : public Part {
     Peers peers_;
     route::RouteTable table_;
     route::ChildLink link_;
+    std::optional<std::uint64_t> partitions_version_;
     bool is_pumping_ = false;
     bool is_ticking_ = false;
     bool is_ready_ = false;

@@ -145,15 +145,20 @@ bool World::boot(Place& place, std::uint64_t host, const std::vector<std::uint32
                 ground_.fail(place.name, "runs a job that its rules never took");
             }
         },
-        [this, &place] { return kept_by(place); }};
+        [this, &place] { return kept_by(place); },
+        [this] { return 2 * tree_version_ + (is_strict() ? 1 : 0); }};
     place.live = std::make_unique<Instance>(ground_, place.disk, std::move(facts), std::move(around));
+    tree_version_ += 1;
     return true;
+}
+
+bool World::is_strict() const {
+    return ground_.now().time_since_epoch() / rules_interval % 2 == 0;
 }
 
 /// In the order in which they are preferred. The rules change all the time.
 std::vector<route::KeptPartition> World::kept_by(const Place& place) const {
     std::vector<route::KeptPartition> partitions;
-    const bool is_strict = ground_.now().time_since_epoch() / rules_interval % 2 == 0;
     for (auto child = place.children.rbegin(); child != place.children.rend(); ++child) {
         const Place& below = places_[*child];
         route::KeptPartition partition;
@@ -162,7 +167,7 @@ std::vector<route::KeptPartition> World::kept_by(const Place& place) const {
         partition.queues = {below.serves};
         partition.cores = below.cores;
         if (below.is_short) {
-            partition.rules.duration.most = is_strict ? short_least : short_most;
+            partition.rules.duration.most = is_strict() ? short_least : short_most;
         }
         partitions.push_back(std::move(partition));
     }
@@ -178,6 +183,7 @@ void World::bury(Place& place) {
         place.live->manager().die_in_write();
     }
     place.live.reset();
+    tree_version_ += 1;
 }
 
 void World::kill(Place& place, Duration delay) {

@@ -93,6 +93,7 @@ class World {
     void keep(Place& place);
     bool boot(Place& place, std::uint64_t host, const std::vector<std::uint32_t>& cores);
     std::vector<route::KeptPartition> kept_by(const Place& place) const;
+    bool is_strict() const;
     void bury(Place& place);
     bool is_at_rest();
 
@@ -105,6 +106,7 @@ class World {
     Policy policy_;
     Instant last_fault_;
     Instant last_client_;
+    std::uint64_t tree_version_ = 0;  ///< grows when an instance begins or dies
 };
 
 }  // namespace weir::world
