@@ -172,20 +172,29 @@ void Manager::update_priorities(const priority::Push& push, bool is_synced,
 // ---- the journal's streams ----
 
 void Manager::tell(const Job& job, const std::string& name, const std::string& line) {
-    if (!has_priority_ && !has_route_) {
-        return;
-    }
-    const Payload payload = std::make_shared<std::string>(jm::live_event_text(job, name, line));
-    for (const auto& [is_open, to] :
-         {std::pair(has_priority_, &messages_.to_priority), std::pair(has_route_, &messages_.to_route)}) {
-        if (is_open) {
-            send([to = to, payload] { (*to)(payload); });
+    Payload payload;
+    for (const Listener& listener : listeners_) {
+        if (listener.allow.count(name) == 0) {
+            continue;
         }
+        if (payload == nullptr) {
+            payload = std::make_shared<std::string>(jm::live_event_text(job, name, line));
+        }
+        send([to = listener.to, payload] { (*to)(payload); });
     }
 }
 
-void Manager::send_backlog(const std::function<void(const Payload&)>& to) {
-    const auto send_job = [&](const Job& job) { send([&to, text = std::make_shared<std::string>(jm::backlog_text(job))] { to(text); }); };
+void Manager::open_journal(const Json& allow, const Receiver& to) {
+    Listener listener{&to, {}};
+    const char* name = nullptr;
+    json_t* value = nullptr;
+    json_object_foreach(allow.get(), name, value) {
+        listener.allow.insert(name);
+    }
+    const auto takes = [&listener](std::string_view line) { return listener.allow.count(jm::name_of_line(line)) > 0; };
+    const auto send_job = [&](const Job& job) {
+        send([&to, text = std::make_shared<std::string>(jm::backlog_text(job, takes))] { to(text); });
+    };
     for (const Job* job : jobs_.inactive_jobs()) {
         send_job(*job);
     }
@@ -193,17 +202,8 @@ void Manager::send_backlog(const std::function<void(const Payload&)>& to) {
         send_job(*job);
     }
     send([&to] { to(std::make_shared<std::string>(jm::end_of_backlog)); });
+    listeners_.push_back(std::move(listener));
     due();
-}
-
-void Manager::open_journal_of_priority() {
-    has_priority_ = true;
-    send_backlog(messages_.to_priority);
-}
-
-void Manager::open_journal_of_route() {
-    has_route_ = true;
-    send_backlog(messages_.to_route);
 }
 
 // ---- events ----

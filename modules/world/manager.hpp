@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,11 +26,12 @@ class Instance;
 
 /// JSON that several receivers read.
 using Payload = std::shared_ptr<const std::string>;
+using Receiver = std::function<void(const Payload&)>;
 
 /// What the job-manager tells others. An instance passes each on to the part that it concerns.
 struct ManagerMessages {
-    std::function<void(const Payload&)> to_priority;  ///< the journal's stream
-    std::function<void(const Payload&)> to_route;
+    Receiver to_priority;  ///< the journal's stream
+    Receiver to_route;
     std::function<void(jm::JobId, std::int64_t priority, Instant submit, const std::string& jobspec)> alloc;
     std::function<void(jm::JobId)> cancel;
     std::function<void(jm::JobId, const std::string& R)> free;
@@ -66,8 +68,9 @@ class Manager : public Part {
     /// The same of job-priority; the answer is the plugin's nonce.
     void update_priorities(const priority::Push& push, bool is_synced, const std::function<void(std::int64_t)>& reply);
     std::set<jm::JobId> withheld() const { return priority_tap_.withheld(); }
-    void open_journal_of_priority();
-    void open_journal_of_route();
+    /// Streams the events that `allow` names, of all jobs that there are, then of each as it happens.
+    void open_journal_of_priority(const Json& allow) { open_journal(allow, messages_.to_priority); }
+    void open_journal_of_route(const Json& allow) { open_journal(allow, messages_.to_route); }
 
     // ---- the scheduler ----
     /// The running jobs and their R, then ready() brings the waiting ones.
@@ -110,7 +113,7 @@ class Manager : public Part {
     void note_truth(const jm::Job& job, const std::string& event);
 
     void tell(const jm::Job& job, const std::string& name, const std::string& line);
-    void send_backlog(const std::function<void(const Payload&)>& to);
+    void open_journal(const Json& allow, const Receiver& to);
     void send(Task message) { outbox_.push_back(std::move(message)); }
     /// What a request did goes to the disk, and then out.
     void due();
@@ -141,8 +144,11 @@ class Manager : public Part {
     jm::JobQueue queue_;
     jm::JobQueue sent_;
     bool is_online_ = false;  ///< the scheduler
-    bool has_priority_ = false;
-    bool has_route_ = false;
+    struct Listener {
+        const Receiver* to;
+        std::set<std::string, std::less<>> allow;  ///< names of events
+    };
+    std::vector<Listener> listeners_;
     std::vector<Task> outbox_;
     bool is_flush_due_ = false;
     Task before_flush_;

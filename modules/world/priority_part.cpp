@@ -113,7 +113,7 @@ void PriorityPart::follow() {
     service_->set_machine(machine);
     is_backlog_ = true;
     service_->begin_backlog();
-    peers_.to_manager([](Manager& manager) { manager.open_journal_of_priority(); });
+    peers_.to_manager([](Manager& manager) { manager.open_journal_of_priority(priority::journal_filter()); });
 }
 
 // ---- the journal ----

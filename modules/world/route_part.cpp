@@ -22,7 +22,7 @@ RoutePart::RoutePart(Process& process, Facts facts, Peers peers)
     : Part(process), facts_(std::move(facts)), peers_(std::move(peers)), table_(facts_.host != 0, patience) {}
 
 void RoutePart::start() {
-    peers_.to_manager([](Manager& manager) { manager.open_journal_of_route(); });
+    peers_.to_manager([](Manager& manager) { manager.open_journal_of_route(route::journal_filter()); });
 }
 
 void RoutePart::on_journal(const std::string& payload) {
