@@ -119,7 +119,8 @@ Site a_ruled_site() {
 
 }  // namespace
 
-// Mutant: modules/job-route/hand_down.cpp: const bool is_well = has_room && !is_stuck; => const bool is_well = true;
+// Mutant: modules/job-route/hand_down_pass.cpp: const bool is_well = has_room && !is_stuck; => const bool is_well =
+// true;
 TEST_CASE("hand down: no job waits that an idle child with room could run", "[property]") {
     rc::prop("after each plan", [] {
         Site site = a_site();
@@ -139,8 +140,8 @@ TEST_CASE("hand down: no job waits that an idle child with room could run", "[pr
     });
 }
 
-// Mutant: modules/job-route/hand_down.cpp: may_go_ahead(budget, cores, 2 * plan_.depth_) => may_go_ahead(budget, cores,
-// plan_.depth_ - 1)
+// Mutant: modules/job-route/hand_down_pass.cpp: may_go_ahead(budget, cores, 2 * plan_.depth_) => may_go_ahead(budget,
+// cores, plan_.depth_ - 1)
 TEST_CASE("hand down: a plan that was carried out leaves nothing to move", "[property]") {
     rc::prop("so nothing goes back and forth", [] {
         Site site = a_site();
@@ -150,7 +151,7 @@ TEST_CASE("hand down: a plan that was carried out leaves nothing to move", "[pro
     });
 }
 
-// Mutant: modules/job-route/hand_down.cpp: return budget.ahead < depth || => return budget.ahead < 99 ||
+// Mutant: modules/job-route/hand_down_pass.cpp: return budget.ahead < depth || => return budget.ahead < 99 ||
 TEST_CASE("hand down: what waits in a child is bounded", "[property]") {
     rc::prop("by room, depth and size", [] {
         Site site = a_site();
@@ -188,7 +189,7 @@ TEST_CASE("hand down: a better job of the same size is not left behind", "[prope
     });
 }
 
-// Mutant: modules/job-route/hand_down.cpp: return budget.ahead == 0 && => return
+// Mutant: modules/job-route/hand_down_pass.cpp: return budget.ahead == 0 && => return
 TEST_CASE("hand down: a job is lent to only behind all that is the child's own, and with room", "[property]") {
     rc::prop("so all that is there after a loan fits", [] {
         Site site = a_lending_site();
@@ -213,7 +214,7 @@ TEST_CASE("hand down: a job is lent to only behind all that is the child's own, 
     });
 }
 
-// Mutant: modules/job-route/hand_down.cpp: if (!rules_.takes(record.job.kind, facts.rank)) { => if (false) {
+// Mutant: modules/job-route/hand_down_pass.cpp: if (!rules_.takes(record.job.kind, facts.rank)) { => if (false) {
 TEST_CASE("hand down: no job waits in a child whose rules do not take it", "[property]") {
     rc::prop("after each plan", [] {
         Site site = a_ruled_site();
@@ -233,7 +234,7 @@ TEST_CASE("hand down: no job waits in a child whose rules do not take it", "[pro
     });
 }
 
-// Mutant: modules/job-route/hand_down.cpp: || !rules_.takes(kind, facts.rank)) { => || !rules_.takes(kind, 0)) {
+// Mutant: modules/job-route/hand_down_pass.cpp: || !rules_.takes(kind, facts.rank)) { => || !rules_.takes(kind, 0)) {
 TEST_CASE("hand down: no job waits that an idle child with room, which takes it, could run", "[property]") {
     rc::prop("after each plan", [] {
         Site site = a_ruled_site();

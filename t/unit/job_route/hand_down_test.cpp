@@ -99,7 +99,7 @@ TEST_CASE("hand down: what waits in one child goes to another that has room; a g
     CHECK(planned(plan).empty());
 }
 
-// Mutant: modules/job-route/hand_down.cpp: Standing::asked) { => Standing::asked || !record.job.is_there) {
+// Mutant: modules/job-route/hand_down_pass.cpp: Standing::asked) { => Standing::asked || !record.job.is_there) {
 TEST_CASE("hand down: a job that its child has not acknowledged moves as one that is there") {
     HandDown plan = two_children(4);
     HandDown::Job coming = a_job(Standing::ahead, 4, left);
@@ -255,7 +255,7 @@ HandDown::ChildFacts of_rank(std::int64_t cores, int rank) {
 
 }  // namespace
 
-// Mutant: modules/job-route/hand_down.cpp: rank != other ? rank < other => rank != other ? rank > other
+// Mutant: modules/job-route/hand_down_pass.cpp: rank != other ? rank < other => rank != other ? rank > other
 TEST_CASE("hand down: the lowest rank that takes the job and has room is preferred, whatever the load") {
     HandDown plan(2);
     plan.set_child(left, of_rank(4, 1));
