@@ -23,7 +23,7 @@ class SteadyTime {
     SteadyTime(const ClockReading& first, Instant earliest, Duration step_min)
         : watch_(first.wall, first.monotonic, step_min),
           wall_(first.wall),
-          ahead_(std::min(Duration{}, first.wall - earliest)),
+          ahead_(first.wall - std::max(first.wall, earliest)),
           ahead_before_(ahead_) {}
 
     /// Returns the step since the last call; 0: none.
