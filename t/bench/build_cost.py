@@ -47,7 +47,7 @@ def why_not_compared(folder, cache):
         return "a compiler cache answers"
     if any(folder.rglob("*.o")):
         return "some of it was there"
-    if cache.get("CMAKE_CXX_FLAGS_RELEASE") != "-O1 -DNDEBUG" or cache.get("CMAKE_UNITY_BUILD") != "ON":
+    if cache.get("CMAKE_CXX_FLAGS_RELEASE") != "-Og -DNDEBUG" or cache.get("CMAKE_UNITY_BUILD") != "ON":
         return "its flags are not those of the preset check"
     if not cache["CMAKE_CXX_COMPILER"].endswith(("c++", "g++")):
         return "the record is of g++"

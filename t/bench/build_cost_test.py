@@ -44,7 +44,7 @@ def run(top, files):
         (source / f"file{i}.cpp").write_text(CALIBRATION.replace("NAME", f"name{i}"))
     environment = dict(os.environ, CCACHE_DISABLE="1")
     subprocess.run(["cmake", "-G", "Ninja", "-S", source, "-B", folder, "-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_CXX_COMPILER=g++",
-                    "-DCMAKE_CXX_FLAGS_RELEASE=-O1 -DNDEBUG", "-DCMAKE_UNITY_BUILD=ON"], check=True, stdout=subprocess.DEVNULL)
+                    "-DCMAKE_CXX_FLAGS_RELEASE=-Og -DNDEBUG", "-DCMAKE_UNITY_BUILD=ON"], check=True, stdout=subprocess.DEVNULL)
     done = subprocess.run([sys.executable, top / "t/bench/build_cost.py", folder], env=environment, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True, check=False)
     return done.returncode, done.stdout
