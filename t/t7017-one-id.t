@@ -122,8 +122,8 @@ test_expect_success 'the id at the parent is understood by the partition' '
 '
 test_expect_success 'FLUX_JOB_ID of a job is an id for weir at the parent: why, output, explain' '
 	in_job=$(at top output $runs1 | cut -d" " -f1) && test -n "$in_job" &&
-	at top output $in_job | grep "of nobody" &&
-	there=$(local_of $waits1) && at top why $there | grep "estimated start" && at top prio explain $there
+	at top output $in_job | grep "of nobody" && rpc_at top job-route.locate "{\"id\":$waits1}" &&
+	there=$(local_of $waits1) && at top why $there >out && cat out && grep "estimated start" out && at top prio explain $there
 '
 test_expect_success 'weir jobs shows the other id' '
 	at top jobs --json >jobs.json &&

@@ -4,7 +4,9 @@
 #pragma once
 #include <cstddef>
 #include <deque>
+#include <iterator>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "modules/job-route/messages.hpp"
@@ -18,15 +20,10 @@ class CopyIds {
     void add(JobId id, LocalId local) {
         const auto [known, is_first] = local_of_.try_emplace(id, local);
         if (!is_first && known->second != local) {
-            id_of_.erase(known->second);
+            by_local_.erase({known->second, id});
             known->second = local;
-        } else if (!is_first) {
-            return;
         }
-        const auto [same, is_new] = id_of_.try_emplace(local, id);
-        if (!is_new) {
-            same->second = JobId{};  // two children gave the same id: nobody can say which job is meant
-        }
+        by_local_.emplace(local, id);
     }
     /// Of the jobs that ended, the oldest is forgotten when there are more than `ended_max`.
     void ended(JobId id) {
@@ -44,9 +41,14 @@ class CopyIds {
         const auto found = local_of_.find(id);
         return found != local_of_.end() ? found->second : LocalId{};
     }
+    /// Two children may give the same id, as Flux's do. Nobody can say which of the jobs is meant.
     JobId id_of(LocalId local) const {
-        const auto found = id_of_.find(local);
-        return found != id_of_.end() ? found->second : JobId{};
+        const auto found = by_local_.lower_bound({local, JobId{}});
+        if (found == by_local_.end() || found->first != local) {
+            return {};
+        }
+        const auto after = std::next(found);
+        return after == by_local_.end() || after->first != local ? found->second : JobId{};
     }
 
     static constexpr std::size_t ended_max = 10000;  ///< as many ended jobs as an instance keeps by default
@@ -56,13 +58,13 @@ class CopyIds {
     void forget(const std::pair<const JobId, LocalId>& copy) {
         const auto known = local_of_.find(copy.first);
         if (known != local_of_.end() && known->second == copy.second) {
-            id_of_.erase(known->second);
+            by_local_.erase({known->second, known->first});
             local_of_.erase(known);
         }
     }
 
     std::map<JobId, LocalId> local_of_;
-    std::map<LocalId, JobId> id_of_;
+    std::set<std::pair<LocalId, JobId>> by_local_;
     std::deque<std::pair<const JobId, LocalId>> ended_;
 };
 

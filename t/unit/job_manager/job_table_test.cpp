@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // The table of jobs: counts, history limits, list order, ids.
 #include <catch2/catch.hpp>
+#include <set>
 
 #include "broker/services/job-manager/tables/job_attrs.hpp"
 #include "broker/services/job-manager/tables/job_table.hpp"
@@ -131,4 +132,25 @@ TEST_CASE("ids: grow, also within a millisecond, also after a restart") {
     }
     IdGenerator later(last, 0);
     CHECK(later.next(0) > last);
+}
+
+TEST_CASE("ids: no two of a root and its partitions are equal, whenever each began") {
+    const JobId first = JobId{1} << 24;
+    std::set<JobId> seen;
+    std::size_t all = 0;
+    for (JobId in_parent : {JobId{0}, first, first + 1, first + 2, first << 1, (first << 1) + 1}) {
+        IdGenerator ids(0, 5000000, id_generator_of(in_parent));
+        JobId last = 0;
+        for (int i = 0; i < 3000; ++i, ++all) {
+            const JobId id = ids.next(5000000);
+            REQUIRE(id > last);
+            last = id;
+            seen.insert(id);
+        }
+        IdGenerator later(last, 0, id_generator_of(in_parent));
+        CHECK(later.next(0) > last);
+    }
+    CHECK(seen.size() == all);
+    CHECK(id_generator_of(0) == 0);
+    CHECK(id_generator_of(first) != 0);
 }

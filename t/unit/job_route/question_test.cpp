@@ -71,6 +71,8 @@ TEST_CASE("copy ids: both ways, the last copy counts, an id of two copies is nob
     CHECK((ids.local_of(JobId{1}) == LocalId{11} && ids.id_of(LocalId{10}) == JobId{}));
     ids.add(JobId{2}, LocalId{11});
     CHECK(ids.id_of(LocalId{11}) == JobId{});
+    ids.add(JobId{2}, LocalId{12});
+    CHECK(ids.id_of(LocalId{11}) == JobId{1});  // one of the two jobs has moved: no doubt is left
 }
 
 TEST_CASE("copy ids: ended jobs are forgotten, the oldest first, active ones never") {

@@ -52,7 +52,12 @@ struct SubmitTable {
 };
 
 Status Submit::start() {
-    ids_ = IdGenerator(engine_.jobs().max_id(), engine_.now_us());
+    flux_jobid_t in_parent = 0;
+    const char* jobid = flux_attr_get(engine_.handle(), "jobid");
+    if (jobid != nullptr && flux_job_id_parse(jobid, &in_parent) < 0) {
+        return refused("attribute jobid: \"" + std::string(jobid) + "\" is no job id");
+    }
+    ids_ = IdGenerator(engine_.jobs().max_id(), engine_.now_us(), id_generator_of(in_parent));
     return handlers_.add(engine_.handle(), SubmitTable::specs, this);
 }
 

@@ -154,7 +154,13 @@ std::unique_ptr<Job> JobTable::purge(JobId id) {
     return forget(at);
 }
 
-IdGenerator::IdGenerator(JobId last, std::int64_t now_us) : zero_us_(now_us), ms_((last >> 24) + 1) {
+namespace {
+constexpr std::uint32_t generators = 1U << 14;
+}
+
+IdGenerator::IdGenerator(JobId last, std::int64_t now_us, std::uint32_t generator)
+    : zero_us_(now_us), ms_((last >> 24) + 1), generator_(generator) {
+    WEIR_CHECK(generator < generators);
     zero_us_ -= static_cast<std::int64_t>(ms_) * 1000;
 }
 
@@ -167,7 +173,16 @@ JobId IdGenerator::next(std::int64_t now_us) {
         ++ms_;
         sequence_ = 0;
     }
-    return (ms_ << 24) | sequence_++;
+    return (ms_ << 24) | (std::uint64_t{generator_} << 10) | sequence_++;
+}
+
+std::uint32_t id_generator_of(JobId in_parent) {
+    if (in_parent == 0) {
+        return 0;
+    }
+    // Fibonacci hashing: the high bits of the product depend on all bits of the id.
+    const std::uint64_t hash = in_parent * 0x9e3779b97f4a7c15U;
+    return 1 + static_cast<std::uint32_t>((hash >> 32) % (generators - 1));
 }
 
 }  // namespace weir::broker::jobs

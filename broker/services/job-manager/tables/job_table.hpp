@@ -76,15 +76,20 @@ class JobTable {
 /// RFC 19 FLUIDs: 40 bits of milliseconds since the instance began, 14 of generator, 10 of sequence.
 class IdGenerator {
   public:
-    /// Ids will be greater than `last`. `now_us` is the time of creation.
-    IdGenerator(JobId last, std::int64_t now_us);
+    /// Ids will be greater than `last`. `now_us` is the time of creation. `generator` is less than 16384.
+    IdGenerator(JobId last, std::int64_t now_us, std::uint32_t generator = 0);
     /// A new id, greater than all before. More than 1024 a millisecond borrow from the next one.
     JobId next(std::int64_t now_us);
 
   private:
     std::int64_t zero_us_;
     std::uint64_t ms_;
+    std::uint32_t generator_;
     std::uint32_t sequence_ = 0;
 };
+
+/// The generator of an instance that is the job `in_parent` of its parent; 0 is a root's. Instances of a tree count
+/// their milliseconds each from its own start. With one generator for all, two of them would issue equal ids.
+std::uint32_t id_generator_of(JobId in_parent);
 
 }  // namespace weir::broker::jobs
