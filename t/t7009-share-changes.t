@@ -32,6 +32,8 @@ test_expect_success 'an instance: alice has used something, bob has a job that r
 	start_weir --tree shares.toml --config weir.toml --statedir "$(pwd)/state" &&
 	weir submit --user alice -A lattice --simulate=1s --wait x &&
 	weir submit --user bob -n 6 --simulate=1h x >bobs && weir submit --user carol -n 6 --simulate=1h y >carols &&
+	FLUX_URI=local://$WEIR_RUNDIR/local-0 wait_until job-priority.usage "{}" "[.nodes[].running_cores] | add >= 6" >/dev/null &&
+	FLUX_URI=local://$WEIR_RUNDIR/local-0 wait_until job-priority.stats-get "{}" ".pending == 1" >/dev/null &&
 	test $(nodes) -eq 9
 '
 
