@@ -7,6 +7,13 @@
 #include "libsched/resource/words.hpp"
 
 namespace weir {
+namespace {
+
+/// From this part of the queue on sorting it costs less than moving the jobs one by one.
+constexpr std::size_t sorted_anew_from = 16;
+
+}  // namespace
+
 void Scheduler::set_up(const IdSet& ranks, bool up) {
     space_.set_up(ranks, up);
     dirty_ = true;
@@ -98,22 +105,58 @@ bool Scheduler::cancel(JobId id) {
 }
 
 void Scheduler::prioritize(std::span<const std::pair<JobId, std::uint32_t>> priorities) {
+    std::vector<QueueKey> before;
     for (const auto& [id, priority] : priorities) {
-        const auto place = keys_.find(id);
-        if (place == keys_.end() || place->second.priority == priority) {
-            continue;
+        if (const auto place = keys_.find(id); place != keys_.end()) {
+            const QueueKey key = place->second;
+            if (change(place->second, priority)) {
+                before.push_back(key);
+            }
         }
-        PendingJob job = *queue_.find(place->second);
-        WEIR_CHECK(queue_.erase(place->second));
-        moved(place->second);
-        if (job.key.priority == priority_held) {
-            arrived_.push_back(id);  // not considered yet
+    }
+    move_jobs(before);
+}
+
+void Scheduler::prioritize_all(const std::function<std::uint32_t(JobId)>& priority_of) {
+    bool is_any = false;
+    for (auto& [id, key] : keys_) {
+        is_any = change(key, priority_of(id)) || is_any;
+    }
+    if (is_any) {
+        sort();
+    }
+}
+
+bool Scheduler::change(QueueKey& key, std::uint32_t priority) {
+    if (key.priority == priority) {
+        return false;
+    }
+    moved(key);
+    if (key.priority == priority_held) {
+        arrived_.push_back(key.id);  // not considered yet
+    }
+    key.priority = priority;
+    moved(key);
+    dirty_ = true;
+    return true;
+}
+
+void Scheduler::sort() {
+    queue_.rekey([this](PendingJob& job) { job.key = keys_.at(job.key.id); });
+}
+
+void Scheduler::move_jobs(const std::vector<QueueKey>& before) {
+    if (before.size() > queue_.size() / sorted_anew_from) {
+        sort();
+        return;
+    }
+    for (const QueueKey& key : before) {
+        if (const PendingJob* known = queue_.find(key)) {  // else it was named twice
+            PendingJob job = *known;
+            WEIR_CHECK(queue_.erase(key));
+            job.key = keys_.at(key.id);
+            WEIR_CHECK(queue_.insert(job));
         }
-        job.key.priority = priority;
-        moved(job.key);
-        place->second = job.key;
-        WEIR_CHECK(queue_.insert(job));
-        dirty_ = true;
     }
 }
 
@@ -172,7 +215,14 @@ Scheduler::Effects Scheduler::pass(Instant now) {
     arrived.erase(std::unique(arrived.begin(), arrived.end()), arrived.end());
     const News news{arrived, first_moved_};
     const std::uint64_t before = queue_.considered();
-    std::visit([&](const auto& policy) { policy.pass(queue_, space_, news, now, sink); }, policy_);
+    const auto decide = [&](auto policy) {
+        if constexpr (requires { policy.reserve_above; }) {
+            const std::uint64_t scaled = std::uint64_t{policy.reserve_above} << priority_bits_;
+            policy.reserve_above = static_cast<std::uint32_t>(std::min<std::uint64_t>(scaled, priority_max));
+        }
+        policy.pass(queue_, space_, news, now, sink);
+    };
+    std::visit(decide, policy_);
     counters_.considered += queue_.considered() - before;
     arrived_.clear();
     first_moved_.reset();

@@ -3,6 +3,7 @@
 // new priorities, nodes up and down), and pass() returns what starts where and what the head waits for. Must not know
 // messages, JSON, KVS or a clock. RFC 27, of which modules/sched is the wire.
 #pragma once
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -64,8 +65,13 @@ class Scheduler {
     Status alloc(PendingJob job, const Constraint& constraint = {});
     /// Takes a waiting job out; false when it does not wait.
     bool cancel(JobId id);
-    /// New priorities of waiting jobs; ids that do not wait are ignored.
+    /// Priorities of jobs are in units of 2^-bits from here on; those of the policy's arguments are whole.
+    void set_priority_bits(int bits) { priority_bits_ = bits; }
+    /// New priorities of waiting jobs; ids that do not wait are ignored. O(these x log jobs), or O(jobs) where many
+    /// move.
     void prioritize(std::span<const std::pair<JobId, std::uint32_t>> priorities);
+    /// The same for every waiting job. O(jobs) where their order stays, else O(jobs x log jobs).
+    void prioritize_all(const std::function<std::uint32_t(JobId)>& priority_of);
     Status free(JobId id, const ResourceSet& part, bool final);
     /// A running job's new end; false when it does not run.
     bool set_end(JobId id, Instant end);
@@ -95,6 +101,12 @@ class Scheduler {
     /// Out of the queue.
     void forget(std::unordered_map<JobId, QueueKey>::iterator place);
     void moved(const QueueKey& key) { first_moved_ = first_moved_ ? std::min(*first_moved_, key) : key; }
+    /// A waiting job's entry in keys_; false when it has that priority. Its place in the queue is not its own until
+    /// move_jobs() or sort().
+    bool change(QueueKey& key, std::uint32_t priority);
+    void sort();
+    /// Puts the jobs into their new places: `before` are the old ones of those whose entry in keys_ is another now.
+    void move_jobs(const std::vector<QueueKey>& before);
     void announce(const PendingJob& head, const Blocked& blocked, Effects& effects);
 
     Policy policy_;
@@ -105,6 +117,7 @@ class Scheduler {
     ResourceSpace space_;
     std::vector<JobId> greeted_;  ///< jobs of hello() until confirm_hello()
     NodeNames names_;
+    int priority_bits_ = 0;
     bool dirty_ = false;
     std::optional<JobId> announced_;  ///< the job whose annotation stands
     std::optional<Instant> announced_estimate_;

@@ -3,10 +3,7 @@
 #include "libsched/priority/head_order.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
-
-#include "libfairshare/base/check.hpp"
 
 namespace weir {
 namespace {
@@ -15,112 +12,15 @@ constexpr std::int64_t head_value_min = std::int64_t{behind_head_max} + 1;
 constexpr std::int64_t head_value_max = priority_max;
 /// Between two jobs, where there is room: so many places at either end of the head before all values are used up.
 constexpr std::int64_t step = 1 << 12;
-constexpr std::uint32_t no_factor = UINT32_MAX;
 
 }  // namespace
 
-// ---- the jobs ----
-
-std::int64_t HeadOrder::gained(const PriorityEngine& engine, Instant now) const {
-    const PrioritySettings& s = engine.settings();
-    const double per_us = weight_of(s, Factor::wait) / static_cast<double>(s.wait_max.count());
-    return std::llround(per_us * static_cast<double>((now - origin_).count()) * (1 << PriorityEngine::fine_bits));
-}
-
-HeadOrder::Place HeadOrder::described(const PriorityEngine& engine, PriorityEngine::Slot slot, std::uint16_t queue,
-                                      Instant now) const {
-    const JobInputs job = engine.inputs(slot);
-    const bool is_given = job.extras.given.has_value();
-    const Duration waited = job.eligible == never ? Duration{} : now - job.eligible;
-    Place place;
-    place.is_in = job.urgency != 0 && job.urgency < 31;
-    place.group = {queue, is_given ? no_factor : job.association,
-                   !is_given && job.eligible != never && waited >= Duration{} && waited < engine.settings().wait_max &&
-                       weight_of(engine.settings(), Factor::wait) > 0};
-    place.entry = {engine.fine_priority(slot, now, {}), job.submit, job.id, slot};
-    if (place.group.is_ageing) {
-        place.entry.terms -= gained(engine, now);
-    }
-    return place;
-}
-
-/// `never`: the job's terms do not change with time any more, or not yet.
-Instant HeadOrder::next_turn(const PriorityEngine& engine, const JobInputs& job, Instant now) {
-    const PrioritySettings& s = engine.settings();
-    if (job.extras.given || job.eligible == never || weight_of(s, Factor::wait) <= 0) {
-        return never;
-    }
-    const Instant end = job.eligible + s.wait_max;
-    return now < job.eligible ? job.eligible : now < end ? end : never;
-}
-
-void HeadOrder::take_turns(const PriorityEngine& engine, Instant now) {
-    while (!turns_.empty() && turns_.front().at <= now) {
-        const PriorityEngine::Slot slot = turns_.front().slot;
-        std::pop_heap(turns_.begin(), turns_.end());
-        turns_.pop_back();
-        if (const Place& place = places_[slot.value]; place.is_in) {
-            put(engine, slot, place.group.queue, now);
-        }
-    }
-}
-
-void HeadOrder::take_out(Place& place) {
-    if (place.is_in) {
-        const auto group = groups_.find(place.group);
-        WEIR_CHECK(group != groups_.end() && group->second.erase(place.entry));
-        if (group->second.empty()) {
-            groups_.erase(group);
-        }
-        place.is_in = false;
-    }
-}
-
 void HeadOrder::put(const PriorityEngine& engine, PriorityEngine::Slot slot, std::uint16_t queue, Instant now) {
-    if (!has_origin_) {
-        has_origin_ = true;
-        origin_ = now;
-    }
-    places_.resize(std::max(places_.size(), engine.slots()));
-    Place next = described(engine, slot, queue, now);
-    Place& place = places_[slot.value];
-    take_out(place);
-    next.value = place.entry.id == next.entry.id ? place.value : 0;
-    next.has_valued = place.has_valued;
-    place = next;
-    if (place.is_in) {
-        WEIR_CHECK(groups_[place.group].insert(place.entry));
-        add_turn(engine, slot, now);
-    }
-}
-
-void HeadOrder::add_turn(const PriorityEngine& engine, PriorityEngine::Slot slot, Instant now) {
-    if (const Instant at = next_turn(engine, engine.inputs(slot), now); at != never) {
-        turns_.push_back({at, slot});
-        std::push_heap(turns_.begin(), turns_.end());
-    }
-}
-
-void HeadOrder::remove(PriorityEngine::Slot slot) {
-    if (slot.value < places_.size()) {
-        take_out(places_[slot.value]);
-    }
-}
-
-void HeadOrder::refresh(const PriorityEngine& engine, Instant now) {
-    turns_.clear();
-    for (std::uint32_t i = 0; i < places_.size(); i++) {
-        if (!places_[i].is_in) {
-            continue;
-        }
-        const std::uint16_t queue = places_[i].group.queue;
-        const Place next = described(engine, {i}, queue, now);
-        const bool is_same = next.group == places_[i].group && std::abs(next.entry.terms - places_[i].entry.terms) <= 1;
-        if (is_same) {
-            add_turn(engine, {i}, now);
-        } else {
-            put(engine, {i}, queue, now);
-        }
+    const JobId before = parts_.is_known(slot) ? parts_.at(slot).id : JobId{};
+    parts_.put(engine, slot, queue, now);
+    values_.resize(std::max(values_.size(), engine.slots()));
+    if (parts_.at(slot).id != before) {  // the slot is another job's
+        values_[slot.value].value = 0;
     }
 }
 
@@ -130,10 +30,11 @@ void HeadOrder::clear() {
 
 void HeadOrder::forget_values() {
     for (const PriorityEngine::Slot slot : valued_) {
-        places_[slot.value].value = 0;
-        places_[slot.value].has_valued = false;
+        values_[slot.value].value = 0;
+        values_[slot.value].has_valued = false;
     }
     valued_.clear();
+    parts_.mark_all();
 }
 
 // ---- the head ----
@@ -167,13 +68,14 @@ void HeadOrder::choose_of(std::vector<Cursor>& cursors) {
 
 void HeadOrder::choose(const PriorityEngine& engine, Instant now, std::span<const double> factors) {
     head_.clear();
-    const std::int64_t aged = has_origin_ ? gained(engine, now) : 0;
+    const std::int64_t aged = parts_.gained(engine, now);
+    const auto& groups = parts_.groups();
     std::vector<Cursor> cursors;
     bool is_one_queue = true;
-    for (auto group = groups_.begin(); group != groups_.end();) {
+    for (auto group = groups.begin(); group != groups.end();) {
         const std::uint16_t queue = group->first.queue;
         cursors.clear();
-        for (; group != groups_.end() && group->first.queue == queue; ++group) {
+        for (; group != groups.end() && group->first.queue == queue; ++group) {
             const Entry& first = group->second.front();
             const std::int64_t added =
                 engine.fine_fairshare(group->first.factor, factors) + (group->first.is_ageing ? aged : 0);
@@ -266,13 +168,14 @@ void HeadOrder::spread() {
 
 void HeadOrder::send_new() {
     for (std::size_t i = 0; i < head_.size(); i++) {
-        Place& place = places_[head_[i].entry->slot.value];
-        if (place.value != wanted_[i]) {
-            if (!std::exchange(place.has_valued, true)) {
-                valued_.push_back(place.entry.slot);
+        const PriorityEngine::Slot slot = head_[i].entry->slot;
+        Value& value = values_[slot.value];
+        if (value.value != wanted_[i]) {
+            if (!std::exchange(value.has_valued, true)) {
+                valued_.push_back(slot);
             }
-            place.value = wanted_[i];
-            sends_.push_back({place.entry.id, place.entry.slot, wanted_[i]});
+            value.value = wanted_[i];
+            sends_.push_back({head_[i].entry->id, slot, wanted_[i]});
         }
     }
 }
@@ -283,13 +186,14 @@ void HeadOrder::send_back_leavers() {
     const std::size_t leavers_max = 4 * depth_;
     std::size_t leavers = 0;
     std::erase_if(valued_, [&](PriorityEngine::Slot slot) {
-        Place& place = places_[slot.value];
-        if (place.value != 0 && place.is_in && (place.is_listed || (place.value < least && ++leavers <= leavers_max))) {
+        Value& value = values_[slot.value];
+        if (value.value != 0 && parts_.at(slot).is_in &&
+            (value.is_listed || (value.value < least && ++leavers <= leavers_max))) {
             return false;
         }
-        place.has_valued = false;
-        if (std::exchange(place.value, 0) != 0) {
-            sends_.push_back({place.entry.id, slot, 0});
+        value.has_valued = false;
+        if (std::exchange(value.value, 0) != 0) {
+            sends_.push_back({parts_.at(slot).id, slot, 0});
         }
         return true;
     });
@@ -298,12 +202,12 @@ void HeadOrder::send_back_leavers() {
 std::span<const HeadOrder::Send> HeadOrder::pass(const PriorityEngine& engine, Instant now,
                                                  std::span<const double> factors) {
     sends_.clear();
-    take_turns(engine, now);
+    parts_.take_turns(engine, now);
     choose(engine, now, factors);
     wanted_.clear();
     for (const Cursor& place : head_) {
-        places_[place.entry->slot.value].is_listed = true;
-        wanted_.push_back(places_[place.entry->slot.value].value);
+        values_[place.entry->slot.value].is_listed = true;
+        wanted_.push_back(values_[place.entry->slot.value].value);
     }
     drop_misplaced();
     if (!fill()) {
@@ -312,7 +216,7 @@ std::span<const HeadOrder::Send> HeadOrder::pass(const PriorityEngine& engine, I
     send_new();
     send_back_leavers();
     for (const Cursor& place : head_) {
-        places_[place.entry->slot.value].is_listed = false;
+        values_[place.entry->slot.value].is_listed = false;
     }
     return sends_;
 }

@@ -5,12 +5,10 @@
 // that queue, nor when a value arrives there.
 #pragma once
 #include <cstdint>
-#include <map>
 #include <span>
 #include <vector>
 
-#include "libsched/priority/engine.hpp"
-#include "libsched/sorted_chunks.hpp"
+#include "libsched/priority/order_parts.hpp"
 
 namespace weir {
 
@@ -24,14 +22,11 @@ class HeadOrder {
     void set_depth(std::size_t depth) { depth_ = depth; }
     std::size_t depth() const { return depth_; }
 
-    /// A job that may start, and again when anything of it changed but the factor of its association. Held and
-    /// expedited jobs are ignored, and taken out. O(log jobs).
+    /// See OrderParts.
     /// \param queue  jobs of each queue have a head of their own
     void put(const PriorityEngine& engine, PriorityEngine::Slot slot, std::uint16_t queue, Instant now);
-    /// The job may not start, or is gone. `slot` may be unknown. O(log jobs).
-    void remove(PriorityEngine::Slot slot);
-    /// Puts every job again whose terms changed otherwise than with time. O(slots).
-    void refresh(const PriorityEngine& engine, Instant now);
+    void remove(PriorityEngine::Slot slot) { parts_.remove(slot); }
+    void refresh(const PriorityEngine& engine, Instant now) { parts_.refresh(engine, now); }
     /// Forgets all jobs.
     void clear();
     /// The other queue has lost the values.
@@ -51,46 +46,17 @@ class HeadOrder {
     std::span<const Send> pass(const PriorityEngine& engine, Instant now, std::span<const double> factors);
     /// The value that the job has, 0 if none.
     std::uint32_t value(PriorityEngine::Slot slot) const {
-        return slot.value < places_.size() ? places_[slot.value].value : 0;
+        return slot.value < values_.size() ? values_[slot.value].value : 0;
     }
+    /// The same jobs for a queue that sorts them itself.
+    OrderParts& parts() { return parts_; }
 
   private:
-    /// A job's place among those of its association and queue that age as it does.
-    struct Entry {
-        std::int64_t terms;  ///< fine priority without fair share; of an ageing job less what every one has gained
-        Instant submit;
-        JobId id;
-        PriorityEngine::Slot slot;
-        friend bool operator<(const Entry& a, const Entry& b) {
-            return a.terms != b.terms ? a.terms > b.terms : QueueKey{0, a.submit, a.id} < QueueKey{0, b.submit, b.id};
-        }
-    };
-    struct Traits {
-        static const Entry& key(const Entry& entry) { return entry; }
-        struct Summary {
-            void add(const Entry&) {}
-            void remove(const Entry&) {}
-        };
-    };
-    using Entries = SortedChunks<Entry, Traits>;
-    struct Group {
-        std::uint16_t queue;
-        std::uint32_t factor;
-        bool is_ageing;
-        friend auto operator<=>(const Group&, const Group&) = default;
-    };
-    /// When a job begins or ends to age.
-    struct Turn {
-        Instant at;
-        PriorityEngine::Slot slot;
-        friend bool operator<(const Turn& a, const Turn& b) { return b.at < a.at; }  // for a heap: the first is on top
-    };
-    /// What is known of a slot.
-    struct Place {
-        Entry entry{};
-        Group group{};
+    using Entry = OrderParts::Entry;
+    using Entries = OrderParts::Entries;
+    /// The value of a slot's job.
+    struct Value {
         std::uint32_t value = 0;
-        bool is_in = false;       ///< in its group
         bool is_listed = false;   ///< in the head that is being made
         bool has_valued = false;  ///< in valued_
     };
@@ -108,12 +74,6 @@ class HeadOrder {
         }
     };
 
-    std::int64_t gained(const PriorityEngine& engine, Instant now) const;
-    Place described(const PriorityEngine& engine, PriorityEngine::Slot slot, std::uint16_t queue, Instant now) const;
-    static Instant next_turn(const PriorityEngine& engine, const JobInputs& job, Instant now);
-    void add_turn(const PriorityEngine& engine, PriorityEngine::Slot slot, Instant now);
-    void take_turns(const PriorityEngine& engine, Instant now);
-    void take_out(Place& place);
     /// Makes head_: the first jobs of each queue, in order.
     void choose(const PriorityEngine& engine, Instant now, std::span<const double> factors);
     void choose_of(std::vector<Cursor>& cursors);
@@ -129,15 +89,12 @@ class HeadOrder {
     void send_back_leavers();
 
     std::size_t depth_;
-    std::map<Group, Entries> groups_;           ///< none is empty
-    std::vector<Turn> turns_;                   ///< a heap; also turns of jobs that are out or were put again
-    std::vector<Place> places_;                 ///< by slot
+    OrderParts parts_;
+    std::vector<Value> values_;                 ///< by slot
     std::vector<Cursor> head_;                  ///< of this pass
     std::vector<std::uint32_t> wanted_;         ///< values of head_; 0: to be chosen
     std::vector<PriorityEngine::Slot> valued_;  ///< of jobs with a value, and of some that are gone
     std::vector<Send> sends_;
-    Instant origin_{};
-    bool has_origin_ = false;
 };
 
 }  // namespace weir

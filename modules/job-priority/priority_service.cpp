@@ -116,7 +116,7 @@ void PriorityService::pass(Instant now, Pass which) {
         sends_.hold_back(id, is_held_back);
         ranking_.hold_back(id, is_held_back);
     });
-    ranking_.push_head(now, sends_.plugin(), sends_.scheduler());
+    ranking_.push_head(now, which, sends_.plugin(), sends_.scheduler());
     if (which == Pass::full) {
         counts_.passes += 1;
         log_.set_position(now);

@@ -285,7 +285,8 @@ void SchedModule::forget_job_manager() {
     }
     requests_.clear();
     envelope_.reset();
-    ordered_.clear();
+    order_.clear();
+    scheduler_.set_priority_bits(0);
     annotated_.reset();
     to_announce_.reset();
     flux_watcher_stop(silence_timer_.get());

@@ -32,7 +32,7 @@ void SchedModule::alloc(const flux_msg_t* msg) {
     PendingJob job;
     const auto number = static_cast<std::uint32_t>(std::clamp<json_int_t>(priority, 0, priority_expedited));
     const JobId job_id{static_cast<std::uint64_t>(id)};
-    job.key = {sorted_by(job_id, number), instant_from_seconds(submit), job_id};
+    job.key = {order_.priority(job_id, number), instant_from_seconds(submit), job_id};
     const auto accept = [&]() -> Status {
         auto jobspec = decode_jobspec(document);
         if (!jobspec) {
@@ -54,12 +54,6 @@ void SchedModule::alloc(const flux_msg_t* msg) {
         return;
     }
     requests_.insert_or_assign(job.key.id, Asked{envelope_of(msg), number});
-}
-
-std::uint32_t SchedModule::sorted_by(JobId id, std::uint32_t number) const {
-    const auto value = ordered_.find(id);
-    const bool is_bypassed = number == priority_held || number == priority_expedited;
-    return value == ordered_.end() || is_bypassed ? number : value->second;
 }
 
 std::shared_ptr<const flux_msg_t> SchedModule::envelope_of(const flux_msg_t* msg) {
@@ -102,29 +96,37 @@ void SchedModule::prioritize(const flux_msg_t* msg) {
     for (auto& [id, priority] : priorities) {
         if (const auto request = requests_.find(id); request != requests_.end()) {
             request->second.number = priority;
-            priority = sorted_by(id, priority);
+            priority = order_.priority(id, priority);
         }
     }
     scheduler_.prioritize(priorities);
 }
 
 Json SchedModule::order(const flux_msg_t* msg) {
-    json_t* jobs = nullptr;
-    flux::unpack(msg, "{s:o}", "jobs", &jobs);
-    Priorities priorities = flux::value_or_throw(priorities_of(jobs, "sched.order"));
-    for (auto& [id, value] : priorities) {
-        if (value == 0) {
-            ordered_.erase(id);
-        } else {
-            ordered_.insert_or_assign(id, value);
-        }
-        const auto request = requests_.find(id);
-        value = request == requests_.end() ? value : sorted_by(id, request->second.number);
+    json_t* payload = nullptr;
+    flux::unpack(msg, "o", &payload);
+    if (const auto change = flux::value_or_throw(order_of(payload))) {
+        order_.apply(*change);
+        scheduler_.set_priority_bits(order_.bits());
+        reorder(*change);
     }
-    scheduler_.prioritize(priorities);  // of those that are here
     Json answer = Json::object();
     answer.set("nonce", static_cast<long long>(nonce_)).set("queue_depth", settings_.queue_depth.value_or(0));
     return answer;
+}
+
+void SchedModule::reorder(const OrderChange& change) {
+    if (change.is_all || !change.groups.empty()) {
+        scheduler_.prioritize_all([this](JobId id) { return order_.priority(id, requests_.at(id).number); });
+        return;
+    }
+    Priorities priorities;
+    for (const OrderChange::Job& job : change.jobs) {
+        if (const auto request = requests_.find(job.id); request != requests_.end()) {
+            priorities.emplace_back(job.id, order_.priority(job.id, request->second.number));
+        }
+    }
+    scheduler_.prioritize(priorities);
 }
 
 Json SchedModule::expiration(const flux_msg_t* msg) {
@@ -289,7 +291,6 @@ void SchedModule::on_commit(flux_future_t* f) {
         }
         flux::respond(h_, request->second.request.get(), response);
         requests_.erase(request);
-        ordered_.erase(id);
     }
 }
 

@@ -33,7 +33,7 @@ class SchedModule {
     void cancel(const flux_msg_t* msg);
     void disconnect(const flux_msg_t* msg);
     void prioritize(const flux_msg_t* msg);
-    /// Values of jobs from job-priority, above those of all others: {"jobs": [[id, value], ...]}; 0: none any more.
+    /// What job-priority says of the order of the jobs: see order_of().
     Json order(const flux_msg_t* msg);
     Json expiration(const flux_msg_t* msg);
     Json feasibility(const flux_msg_t* msg);
@@ -70,8 +70,8 @@ class SchedModule {
     void on_annotate_timer();
     void annotate(JobId id, Json what);
 
-    /// What a job is sorted by: the value that order() gave, unless the job-manager has it as held or expedited.
-    std::uint32_t sorted_by(JobId id, std::uint32_t number) const;
+    /// Sorts the jobs that it concerns again.
+    void reorder(const OrderChange& change);
     /// The message to answer an alloc request with: one of an earlier request of the same sender, or this one.
     std::shared_ptr<const flux_msg_t> envelope_of(const flux_msg_t* msg);
 
@@ -101,9 +101,9 @@ class SchedModule {
     /// Alloc requests without a final answer. Requests of one sender differ in their payload alone, which was decoded,
     /// so they share one message to answer: a message of its own would cost each waiting job its jobspec once more.
     std::unordered_map<JobId, Asked> requests_;
-    std::unordered_map<JobId, std::uint32_t> ordered_;  ///< what order() gave, also to jobs that are still to come
-    std::int64_t nonce_ = 0;                            ///< names this load to job-priority
-    std::shared_ptr<const flux_msg_t> envelope_;        ///< the newest one of requests_
+    JobOrder order_;                              ///< by job-priority
+    std::int64_t nonce_ = 0;                      ///< names this load to job-priority
+    std::shared_ptr<const flux_msg_t> envelope_;  ///< the newest one of requests_
     std::unordered_map<flux_future_t*, Commit> commits_;
     std::unordered_map<flux_future_t*, Hello> hellos_;
     std::unordered_set<JobId> confirmed_;               ///< jobs of the second hello

@@ -11,6 +11,11 @@
 #include "libfairshare/base/json/reader.hpp"
 
 namespace weir::sched {
+namespace {
+
+constexpr std::int64_t order_max = std::int64_t{1} << 60;  // two of them can be added
+
+}  // namespace
 
 R r_of(const Scheduler::Start& start, const HostNames& hosts) {
     R r;
@@ -98,6 +103,44 @@ Result<Priorities> priorities_of(json_t* jobs, const char* what) {
                                static_cast<std::uint32_t>(pair[1].integer(0, priority_expedited)));
         }
         return pairs;
+    });
+}
+
+Result<std::optional<OrderChange>> order_of(json_t* payload) {
+    return json::read_json(payload, "sched.order", [](const json::Value& order) -> std::optional<OrderChange> {
+        if (json_object_size(order.get()) == 0) {
+            return std::nullopt;
+        }
+        const auto id_of = [](const json::Value& id) {
+            return JobId{static_cast<std::uint64_t>(id.integer(INT64_MIN, INT64_MAX))};
+        };
+        const auto rows_of = [&order](const char* key, std::size_t width) {
+            json::Value numbers = order.at(key);
+            if (numbers.size() % width != 0) {
+                numbers.fail("must have " + std::to_string(width) + " numbers for each entry");
+            }
+            return numbers;
+        };
+        const auto group_of = [](const json::Value& group) {
+            return static_cast<std::uint32_t>(group.integer(0, UINT32_MAX));
+        };
+        const auto number_of = [](const json::Value& number) { return number.integer(-order_max, order_max); };
+        OrderChange change;
+        change.is_all = order.at("all").boolean();
+        change.bits = static_cast<int>(order.at("bits").integer(0, 31));
+        const json::Value gone = order.at("gone");
+        for (std::size_t i = 0; i < gone.size(); i++) {
+            change.gone.push_back(id_of(gone[i]));
+        }
+        const json::Value jobs = rows_of("jobs", 3);
+        for (std::size_t i = 0; i < jobs.size(); i += 3) {
+            change.jobs.push_back({id_of(jobs[i]), {group_of(jobs[i + 1]), number_of(jobs[i + 2])}});
+        }
+        const json::Value groups = rows_of("groups", 2);
+        for (std::size_t i = 0; i < groups.size(); i += 2) {
+            change.groups.emplace_back(group_of(groups[i]), number_of(groups[i + 1]));
+        }
+        return change;
     });
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 #include <flux/core.h>
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -13,6 +14,7 @@
 
 #include "libfairshare/base/json/r.hpp"
 #include "libsched/forecast.hpp"
+#include "libsched/job_order.hpp"
 #include "libsched/scheduler.hpp"
 
 namespace weir::sched {
@@ -37,6 +39,10 @@ Result<std::vector<std::pair<std::uint32_t, NodeLoad>>> loads_of(json_t* nodes, 
 /// [[id, priority], ...]; errors name `what` and the entry.
 using Priorities = std::vector<std::pair<JobId, std::uint32_t>>;
 Result<Priorities> priorities_of(json_t* jobs, const char* what);
+
+/// {"all", "bits", "gone": [id, ...], "jobs": [id, group, number, ...], "groups": [group, number, ...]}; nothing
+/// for an empty object. Errors name the entry.
+Result<std::optional<OrderChange>> order_of(json_t* payload);
 
 /// "job.0000.0000.0000.0001.R"
 std::string r_key(JobId id);

@@ -68,6 +68,25 @@ Result<std::vector<GivenPriority>> read_given_priorities(const json_t* jobs) {
     return rows;
 }
 
+Json write_order(const OrderChange& change) {
+    Json gone = Json::array();
+    for (const JobId id : change.gone) {
+        gone.append(id.value);
+    }
+    Json jobs = Json::array();
+    for (const OrderChange::Job& job : change.jobs) {
+        jobs.append(job.id.value).append(job.part.group).append(job.part.own);
+    }
+    Json groups = Json::array();
+    for (const auto& [group, added] : change.groups) {
+        groups.append(group).append(added);
+    }
+    Json payload = Json::object();
+    payload.set("all", change.is_all).set("bits", change.bits).set("gone", std::move(gone));
+    payload.set("jobs", std::move(jobs)).set("groups", std::move(groups));
+    return payload;
+}
+
 Json write_factors(const std::vector<FactorRow>& rows) {
     Json array = Json::array();
     for (const FactorRow& row : rows) {

@@ -10,6 +10,7 @@
 
 #include "libfairshare/base/json/json.hpp"
 #include "libsched/config/engine_settings.hpp"
+#include "libsched/job_order.hpp"
 #include "modules/job-priority/jobs/job_event.hpp"
 #include "modules/job-priority/ranking/given_priorities.hpp"
 #include "modules/job-priority/ranking/parent_factors.hpp"
@@ -23,6 +24,8 @@ MachineSize machine_of_R(json_t* R);
 Result<std::vector<std::pair<FluxJobId, std::optional<double>>>> read_site_values(const json_t* values);
 /// [[the parent's job, priority], ...]; null: none any more. Errors: EPROTO with the entry and what is right.
 Result<std::vector<GivenPriority>> read_given_priorities(const json_t* jobs);
+/// The payload of sched.order.
+Json write_order(const OrderChange& change);
 Json write_factors(const std::vector<FactorRow>& rows);
 Result<std::vector<FactorRow>> read_factors(const json_t* rows);
 

@@ -246,10 +246,10 @@ void Module::finish() {
     (void)state_->commit();  // told
 }
 
-/// Not before this instance knows the parent's order. Nor while the scheduler has values of the head that are no longer
-/// meant: they would be above every number.
+/// Not before this instance knows the parent's order. Nor while the scheduler has an order of ours that is no longer
+/// meant.
 bool Module::may_tell_plugin() {
-    const bool is_withdrawn = service_->ranking().queue().has_head() || service_->sends().scheduler().pending() == 0;
+    const bool is_withdrawn = service_->ranking().queue().has_head() || !service_->sends().scheduler().has_any();
     return is_withdrawn && (!order_ || order_->is_ordered());
 }
 

@@ -188,7 +188,7 @@ Json Module::on_stats(const flux_msg_t*) {
     stats.set("active", number(service_->book().size()))
         .set("running", number(service_->accounting().running().size()));
     stats.set("pushed", number(service_->sends().plugin().pushed_total()))
-        .set("ordered", number(service_->sends().scheduler().pushed_total()));
+        .set("ordered", number(service_->sends().scheduler().sent_total()));
     stats.set("changes", number(counts.changes));
     stats.set("last_pass_us", last_pass_us_).set("events", number(counts.events + service_->children().records()));
     stats.set("evaluations", number(service_->ranking().shares().evaluations()))

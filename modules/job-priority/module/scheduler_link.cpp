@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "modules/job-priority/messages/wire.hpp"
+
 namespace weir::priority {
 namespace {
 
 constexpr double sched_timeout_s = 60.0;
-/// Of a scheduler that takes the order: it may start any job that fits, so it gets more than its first ones.
-constexpr std::size_t depth_direct = 256;
 /// Of another scheduler that is asked for all jobs: twice what Fluxion looks at by default.
 constexpr std::size_t depth_unlimited = 64;
 
@@ -24,8 +24,8 @@ SchedulerLink::SchedulerLink(flux_t* h, double time_scale, PriorityService& serv
     : h_(h), service_(service), changed_(std::move(changed)), answer_timeout_s_(sched_timeout_s * time_scale) {}
 
 bool SchedulerLink::is_settled() const {
-    const Pusher& values = service_.sends().scheduler();
-    return !out_ && !is_look_due_ && !values.has_work() && !values.is_out();
+    const OrderFeed& feed = service_.sends().scheduler();
+    return !out_ && !is_look_due_ && !feed.has_work() && !feed.is_out();
 }
 
 void SchedulerLink::pump() {
@@ -34,22 +34,10 @@ void SchedulerLink::pump() {
         return;
     }
     const bool may_tell = !may_tell_ || may_tell_();
-    const std::optional<Push> push = may_tell ? service_.sends().scheduler().next() : std::nullopt;
-    if (!push && !std::exchange(is_look_due_, false)) {
-        return;
+    const std::optional<OrderChange> push = may_tell ? service_.sends().scheduler().next() : std::nullopt;
+    if (push || std::exchange(is_look_due_, false)) {
+        send(Sent::order, "sched.order", push ? write_order(*push) : Json::object());
     }
-    Json jobs = Json::array();
-    if (push) {
-        for (const auto& [id, value] : push->jobs) {
-            Json pair = Json::array();
-            pair.append(Json::own(json_integer(static_cast<json_int_t>(id))));
-            pair.append(Json::own(json_integer(json_int_t{value})));
-            jobs.append(std::move(pair));
-        }
-    }
-    Json payload = Json::object();
-    payload.set("jobs", std::move(jobs));
-    send(Sent::order, "sched.order", payload);
 }
 
 void SchedulerLink::send(Sent what, const char* topic, const Json& payload) {
@@ -96,9 +84,8 @@ void SchedulerLink::take_order_answer(const Json& answer) {
         service_.sends().scheduler().clear();
         return;
     }
-    set({true, depth_direct});
     service_.sends().scheduler().acknowledge(json_integer_value(json_object_get(answer.get(), "nonce")));
-    service_.sends().scheduler().heard(json_integer_value(json_object_get(answer.get(), "nonce")));
+    set({true, 0});
 }
 
 }  // namespace weir::priority

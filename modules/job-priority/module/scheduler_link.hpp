@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: talking to the scheduler: whether it takes the order of the head from us (sched.order, which Weir's schedulers
-// serve), how many jobs it looks at, and the values that changed, one request at a time. Must not know how an order
-// comes about.
+// Owns: talking to the scheduler: whether it takes the order from us (sched.order, which Weir's schedulers serve), how
+// many jobs it looks at, and what of the order changed, one request at a time. Must not know how an order comes about.
 #pragma once
 #include <functional>
 
@@ -15,13 +14,13 @@ class SchedulerLink {
     /// \param changed  called when the scheduler turns out to be another: every job is to be judged
     SchedulerLink(flux_t* h, double time_scale, PriorityService& service, std::function<void()> changed);
 
-    /// From here on the scheduler is told no value while `may_tell` is false; pump() when that changes.
+    /// From here on the scheduler is told nothing while `may_tell` is false; pump() when that changes.
     void tell_only_if(std::function<bool()> may_tell) { may_tell_ = std::move(may_tell); }
     /// Asks the scheduler what it is, and sends what is due; at most one request is open. Cheap if nothing is due.
     void pump();
     /// Another scheduler may be there: the next pump asks.
     void look_again() { is_look_due_ = true; }
-    /// Whether the scheduler has every value, or takes none.
+    /// Whether the scheduler has the whole order, or takes none.
     bool is_settled() const;
     flux_t* flux() const { return h_; }
 

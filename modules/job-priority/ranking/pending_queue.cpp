@@ -21,6 +21,9 @@ constexpr std::size_t head_queues_max = 1000;
 constexpr std::size_t depth_ahead = 8;
 constexpr std::size_t depth_default = 16;
 
+/// A point of priority.
+constexpr std::int64_t aged_step = std::int64_t{1} << PriorityEngine::fine_bits;
+
 std::uint32_t behind_head(std::uint32_t number) {
     return std::min(number, behind_head_max);
 }
@@ -349,30 +352,70 @@ void PendingQueue::set_scheduler(const SchedulerView& scheduler) {
     head_.set_depth(head_depth());
 }
 
-void PendingQueue::push_head(Instant now, std::span<const double> factors, Pusher& job_manager, Pusher& scheduler) {
-    if (!has_head()) {
-        return;
-    }
+void PendingQueue::put_admitted_into_head(Instant now) {
     for (const FluxJobId id : std::exchange(admitted_, {})) {
         if (const auto known = places_.find(id); known != places_.end() && !known->second.is_held_back) {
             head_.put(engine_, known->second.slot, known->second.head_queue, now);
         }
     }
-    for (const HeadOrder::Send& send : head_.pass(engine_, now, factors)) {
+}
+
+void PendingQueue::push_head(Moment at, bool is_full, Pusher& job_manager, OrderFeed& scheduler) {
+    if (!has_head()) {
+        return;
+    }
+    put_admitted_into_head(at.now);
+    if (scheduler_.takes_order) {
+        push_parts(at, is_full, scheduler);
+    } else {
+        push_values(at, job_manager);
+    }
+}
+
+void PendingQueue::push_values(const Moment& at, Pusher& job_manager) {
+    for (const HeadOrder::Send& send : head_.pass(engine_, at.now, at.factors)) {
         const auto known = places_.find(send.id.value);
         if (known == places_.end()) {
             continue;
         }
-        if (scheduler_.takes_order) {
-            scheduler.want(send.id.value, send.value);
-        } else if (send.value != 0) {
+        if (send.value != 0) {
             job_manager.want(send.id.value, send.value);
         } else {
             // One that is held or expedited now gets its number when it is released.
-            const std::uint32_t number = engine_.priority(known->second.slot, now, factors);
+            const std::uint32_t number = engine_.priority(known->second.slot, at.now, at.factors);
             const bool is_number = number != priority_held && number != priority_expedited;
             job_manager.want(send.id.value, is_number ? behind_head(number) : priority_min);
         }
+    }
+}
+
+void PendingQueue::push_parts(const Moment& at, bool is_full, OrderFeed& scheduler) {
+    OrderParts& parts = head_.parts();
+    const int bits = order_bits(engine_.settings());
+    if (scheduler.set_bits(bits)) {
+        parts.mark_all();
+    }
+    const int dropped = PriorityEngine::fine_bits - bits;
+    const auto group_of = [](const OrderParts::Group& group) {
+        return group.factor << 1 | static_cast<std::uint32_t>(group.is_ageing);  // indices are small
+    };
+    parts.take_turns(engine_, at.now);
+    for (const PriorityEngine::Slot slot : parts.take_changed()) {
+        if (const OrderParts::Place& place = parts.at(slot); place.is_in) {
+            scheduler.want(place.id.value, {group_of(place.group), place.terms >> dropped});
+        }
+    }
+    // All that age gain alike: between two of them nothing changes. A new job without a part has its priority until it
+    // gets one, so the sums must not stay far behind.
+    const bool has_others = std::any_of(parts.groups().begin(), parts.groups().end(),
+                                        [](const auto& group) { return !group.first.is_ageing; });
+    const std::int64_t aged = parts.gained(engine_, at.now);
+    if (is_full && (has_others || aged - aged_ >= aged_step)) {
+        aged_ = aged;
+    }
+    for (const auto& [group, entries] : parts.groups()) {
+        const std::int64_t added = engine_.fine_fairshare(group.factor, at.factors) + (group.is_ageing ? aged_ : 0);
+        scheduler.want_group(group_of(group), added >> dropped);
     }
 }
 

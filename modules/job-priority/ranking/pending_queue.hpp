@@ -18,6 +18,7 @@
 #include "libsched/priority/head_order.hpp"
 #include "libsched/priority/push_order.hpp"
 #include "modules/job-priority/jobs/job_book.hpp"
+#include "modules/job-priority/sends/order_feed.hpp"
 #include "modules/job-priority/sends/pusher.hpp"
 #include "modules/job-priority/settings.hpp"
 
@@ -25,13 +26,19 @@ namespace weir::priority {
 
 /// What is known of the scheduler.
 struct SchedulerView {
-    bool takes_order = false;  ///< from us, without the job-manager
-    std::size_t depth = 0;     ///< jobs that it looks at; 0: unknown
+    bool takes_order = false;  ///< from us, without the job-manager: of all jobs
+    std::size_t depth = 0;     ///< jobs that it looks at, where it does not; 0: unknown
     friend bool operator==(const SchedulerView&, const SchedulerView&) = default;
 };
 
 class PendingQueue {
   public:
+    /// When priorities hold, and the fair-share factors then.
+    struct Moment {
+        Instant now;
+        std::span<const double> factors;
+    };
+
     PendingQueue(const Settings& settings, const MachineSize& machine);
 
     /// New weights, classes, machine size or associations; every job is recomputed by the next pass, after it is put
@@ -71,8 +78,10 @@ class PendingQueue {
     /// push_head().
     std::size_t pass_marked(Instant now, std::span<const double> factors, Pusher& pusher);
 
-    /// With PushRule::head: has the head in its order at the scheduler, if that takes it, else in the job-manager.
-    void push_head(Instant now, std::span<const double> factors, Pusher& job_manager, Pusher& scheduler);
+    /// With PushRule::head: has the head in its order in the job-manager, or all jobs at the scheduler if that takes
+    /// them. O(groups + jobs that changed), besides the depth.
+    /// \param is_full  the pass was: jobs that age and jobs that do not are compared as of `now`
+    void push_head(Moment at, bool is_full, Pusher& job_manager, OrderFeed& scheduler);
     /// Values that were sent are lost at their receiver, where they go is another, or the depth.
     void set_scheduler(const SchedulerView& scheduler);
     /// Whether the first jobs alone are kept in order in the job-manager or the scheduler.
@@ -120,6 +129,9 @@ class PendingQueue {
                (settings_.push == config::PushRule::head && settings_.only_raises && !is_routed_);
     }
     void expect_nothing();
+    void put_admitted_into_head(Instant now);
+    void push_values(const Moment& at, Pusher& job_manager);
+    void push_parts(const Moment& at, bool is_full, OrderFeed& scheduler);
     std::size_t head_depth() const;
     /// Small, by name; queues behind the last share one.
     std::uint16_t head_queue_of(const std::string& queue);
@@ -130,6 +142,7 @@ class PendingQueue {
     PriorityEngine alone_;  ///< the same settings, without jobs
     PushOrder order_;
     HeadOrder head_{1};
+    std::int64_t aged_ = 0;  ///< what ageing jobs have gained in the order that the scheduler has
     bool is_routed_ = false;
     bool is_all_news_ = false;  ///< by the next full pass every number is sent
     SchedulerView scheduler_;

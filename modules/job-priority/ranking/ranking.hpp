@@ -65,10 +65,10 @@ class Ranking {
     void expect(FluxJobId id, std::uint32_t number) { queue_.expect(id, number); }
     bool set_routed(bool is_routed) { return queue_.set_routed(is_routed); }
     void set_scheduler(const SchedulerView& scheduler) { queue_.set_scheduler(scheduler); }
-    /// With PushRule::head: the values that the head needs, after the pass and the limits; with any other rule the
-    /// scheduler gets none. O(associations with pending jobs + depth).
-    void push_head(Instant now, Pusher& job_manager, Pusher& scheduler) {
-        queue_.push_head(now, factors(), job_manager, scheduler);
+    /// With PushRule::head: what the order needs, after the pass and the limits; with any other rule the scheduler gets
+    /// nothing. O(associations with pending jobs + depth).
+    void push_head(Instant now, Pass pass, Pusher& job_manager, OrderFeed& scheduler) {
+        queue_.push_head({now, factors()}, pass == Pass::full, job_manager, scheduler);
         if (!queue_.has_head()) {
             scheduler.withdraw_all();
         }

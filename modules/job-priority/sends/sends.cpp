@@ -18,7 +18,7 @@ void Sends::apply(const AppliedEvent& applied) {
             break;
         case BookChange::started:
             plugin_.forget(id);
-            scheduler_.forget(id);  // and so does the scheduler
+            scheduler_.withdraw(id);
             memos_.mark(id, false);
             break;
         case BookChange::gone:

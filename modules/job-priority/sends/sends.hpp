@@ -7,6 +7,7 @@
 #include "modules/job-priority/jobs/job_book.hpp"
 #include "modules/job-priority/sends/factor_rows.hpp"
 #include "modules/job-priority/sends/memos.hpp"
+#include "modules/job-priority/sends/order_feed.hpp"
 #include "modules/job-priority/sends/pusher.hpp"
 #include "modules/job-priority/sends/uplink.hpp"
 
@@ -29,9 +30,9 @@ class Sends {
     /// Priorities, for the plugin.
     Pusher& plugin() { return plugin_; }
     const Pusher& plugin() const { return plugin_; }
-    /// Values of the head for a scheduler that takes them; empty for any other.
-    Pusher& scheduler() { return scheduler_; }
-    const Pusher& scheduler() const { return scheduler_; }
+    /// The order of all jobs for a scheduler that takes it; empty for any other.
+    OrderFeed& scheduler() { return scheduler_; }
+    const OrderFeed& scheduler() const { return scheduler_; }
     Memos& memos() { return memos_; }
     /// For the parent.
     Uplink& uplink() { return uplink_; }
@@ -40,7 +41,7 @@ class Sends {
 
   private:
     Pusher plugin_;
-    Pusher scheduler_;
+    OrderFeed scheduler_;
     Memos memos_;
     Uplink uplink_;
     FactorPublication factors_;

@@ -199,15 +199,10 @@ struct HeadWorld {
             manager.override(id);
         }
     }
-    void leave(FluxJobId id, bool is_start) {
+    void leave(FluxJobId id) {
         queue.remove(id);
         manager.forget(id);
-        if (is_start) {
-            scheduler.forget(id);
-            ordered.erase(id);
-        } else {
-            scheduler.withdraw(id);
-        }
+        scheduler.withdraw(id);
         factor_of.erase(id);
         urgency_of.erase(id);
         held_back.erase(id);
@@ -227,10 +222,10 @@ struct HeadWorld {
         } else {
             queue.pass_marked(now, factors, manager);
         }
-        queue.push_head(now, factors, manager, scheduler);
+        queue.push_head({now, factors}, is_full, manager, scheduler);
     }
     /// Everything but what is for people's eyes.
-    void deliver() {
+    void deliver(std::int64_t nonce = 1) {
         while (const auto push = manager.next(0)) {
             for (const auto& [id, value] : push->jobs) {
                 values[id] = value;
@@ -239,22 +234,15 @@ struct HeadWorld {
         }
         while (const auto push = scheduler.next()) {
             RC_ASSERT(queue.scheduler().takes_order);
-            for (const auto& [id, value] : push->jobs) {
-                if (value == 0) {
-                    ordered.erase(id);
-                } else {
-                    ordered[id] = value;
-                }
-            }
-            scheduler.acknowledge(1);
+            order.apply(*push);
+            scheduler.acknowledge(nonce);
         }
     }
     bool may_start(FluxJobId id) const {
         return urgency_of.at(id) > 0 && urgency_of.at(id) < 31 && held_back.count(id) == 0;
     }
     std::uint32_t sorted_by(FluxJobId id) const {
-        const auto place = ordered.find(id);
-        return place != ordered.end() ? place->second : values.at(id);
+        return queue.scheduler().takes_order ? order.priority(JobId{id}, values.at(id)) : values.at(id);
     }
     std::optional<FluxJobId> first_started() const {
         std::optional<FluxJobId> first;
@@ -264,6 +252,19 @@ struct HeadWorld {
             }
         }
         return first;
+    }
+    /// The waiting jobs that may start, as a scheduler that takes the order sorts them.
+    std::vector<FluxJobId> as_ordered() const {
+        std::vector<QueueKey> keys;
+        for (const auto& [id, factor] : factor_of) {
+            if (may_start(id)) {
+                keys.push_back({sorted_by(id), at(0), JobId{id}});
+            }
+        }
+        std::sort(keys.begin(), keys.end());
+        std::vector<FluxJobId> ids;
+        std::transform(keys.begin(), keys.end(), std::back_inserter(ids), [](const auto& key) { return key.id.value; });
+        return ids;
     }
     std::optional<FluxJobId> true_first() const {
         std::optional<FluxJobId> first;
@@ -281,11 +282,11 @@ struct HeadWorld {
 
     PendingQueue queue;
     Pusher manager;
-    Pusher scheduler;
+    OrderFeed scheduler;
+    JobOrder order;
     Instant now = at(0);
     std::vector<double> factors{0.2, 0.5, 0.9};
     std::map<FluxJobId, std::uint32_t> values;
-    std::map<FluxJobId, std::uint32_t> ordered;
     std::map<FluxJobId, std::uint32_t> factor_of;
     std::map<FluxJobId, int> urgency_of;
     std::set<FluxJobId> held_back;
@@ -312,7 +313,7 @@ TEST_CASE("push rule: with the head alone in order, the scheduler starts the tru
                 world.put(next++, *rc::gen::inRange(0U, 3U), *rc::gen::element(16, 16, 10, 1, 0));
             } else if (what < 7) {
                 const auto first = world.first_started();
-                world.leave(what == 4 || !first ? pick() : *first, what != 4 && first);
+                world.leave(what == 4 || !first ? pick() : *first);
             } else if (what < 9) {
                 const auto factor = *rc::gen::inRange(0U, 3U);
                 std::swap(world.factors[factor], world.factors[(factor + 1) % 3]);
@@ -330,7 +331,7 @@ TEST_CASE("push rule: with the head alone in order, the scheduler starts the tru
                 const bool takes_order = !world.queue.scheduler().takes_order;
                 if (!takes_order) {
                     world.scheduler.clear();
-                    world.ordered.clear();
+                    world.order.clear();
                 }
                 world.queue.set_scheduler({takes_order, 4});
                 world.pass(true);
@@ -347,6 +348,75 @@ TEST_CASE("push rule: with the head alone in order, the scheduler starts the tru
     });
 }
 
+// Mutant: libsched/priority/order_parts.cpp: changed_.push_back(slot); => changed_.clear();
+// Mutant: modules/job-priority/sends/order_feed.cpp: if (is_new || place->second != added) { => if (is_new) {
+TEST_CASE("push rule: a scheduler that takes the order has every job at its place, however far behind the first") {
+    rc::prop("arrivals, starts, edits, holds, rank swaps, time, the scheduler loaded anew", [] {
+        HeadWorld world(1);
+        world.queue.set_scheduler({true, 0});
+        FluxJobId next = 1;
+        std::int64_t nonce = 1;
+        const int steps = *rc::gen::inRange(1, 40);
+        for (int step = 0; step < steps; step++) {
+            const int what = *rc::gen::inRange(0, 10);
+            if (what < 4 || world.factor_of.empty()) {
+                world.put(next++, *rc::gen::inRange(0U, 3U), *rc::gen::element(16, 15, 10, 1, 0));
+            } else if (what < 7) {
+                const FluxJobId id = std::next(world.factor_of.begin(),
+                                               *rc::gen::inRange<int>(0, static_cast<int>(world.factor_of.size())))
+                                         ->first;
+                if (what == 4) {
+                    world.leave(id);
+                } else if (what == 5) {
+                    world.put(id, *rc::gen::inRange(0U, 3U), *rc::gen::element(16, 10, 1, 0, 31));
+                } else {
+                    world.hold_back(id, world.held_back.count(id) == 0);
+                }
+            } else if (what == 7) {
+                std::swap(world.factors[0], world.factors[*rc::gen::inRange<std::size_t>(1, 3)]);
+            } else if (what == 8) {
+                world.now += std::chrono::hours(*rc::gen::inRange(0, 80));
+            } else {
+                world.order.clear();
+                world.scheduler.heard(++nonce);
+            }
+            world.pass(what == 8 || *rc::gen::inRange(0, 4) == 0);
+            world.deliver(nonce);
+            const auto ids = world.as_ordered();
+            for (std::size_t i = 1; i < ids.size(); i++) {
+                RC_ASSERT(world.fine(ids[i - 1]) + 2 >= world.fine(ids[i]));
+            }
+            RC_ASSERT(world.order.size() <= world.factor_of.size());
+        }
+    });
+}
+
+TEST_CASE(
+    "push rule: a scheduler that takes the order is told each job once, and one number a group at a swap of ranks") {
+    HeadWorld world(1);
+    world.queue.set_scheduler({true, 0});
+    constexpr FluxJobId jobs = 5000;
+    for (FluxJobId id = 1; id <= jobs; id++) {
+        world.put(id, id % 3, 6 + static_cast<int>(id * 7 % 11));
+    }
+    world.pass(true);
+    world.deliver();
+    for (int start = 0; start < 200; start++) {
+        world.leave(*world.first_started());
+        std::rotate(world.factors.begin(), world.factors.begin() + 1, world.factors.end());
+        world.pass(start % 10 == 0);
+        const auto change = world.scheduler.next();
+        REQUIRE(change);
+        CHECK(change->jobs.empty());
+        CHECK(change->gone.size() == 1);
+        CHECK(change->groups.size() == 3);
+        world.order.apply(*change);
+        world.scheduler.acknowledge(1);
+    }
+    CHECK(world.scheduler.sent_total() == jobs);
+    CHECK(world.order.size() == jobs - 200);
+}
+
 TEST_CASE("push rule: with the head alone in order, what is sent follows the starts and not the queue") {
     HeadWorld world(8);
     constexpr FluxJobId jobs = 5000;
@@ -358,7 +428,7 @@ TEST_CASE("push rule: with the head alone in order, what is sent follows the sta
     const std::uint64_t before = world.manager.pushed_total();
     CHECK(before == jobs);  // each with its first value
     for (int start = 0; start < 200; start++) {
-        world.leave(*world.first_started(), true);
+        world.leave(*world.first_started());
         world.queue.mark_factor(0);
         if (start % 50 == 0) {
             std::rotate(world.factors.begin(), world.factors.begin() + 1, world.factors.end());

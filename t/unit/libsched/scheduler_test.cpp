@@ -2,6 +2,7 @@
 // The scheduler: order, priorities that change, cancel, hello, estimates, nodes that go away.
 #include "libsched/scheduler.hpp"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 
 #include "t/unit/libsched/workload.hpp"
@@ -53,6 +54,50 @@ TEST_CASE("scheduler: who stands at the threshold has a reservation, who stands 
         REQUIRE(s.alloc(waiting(3, 1, 100, 1)).has_value());  // longer than job 1
         CHECK(ids(s.pass(at(1))) == (priority == 5 ? Ids{} : Ids{3}));
     }
+}
+
+TEST_CASE("scheduler: where priorities have fractional bits, the threshold is still a whole priority") {
+    for (const std::uint32_t priority : {19U, 20U}) {
+        auto s = scheduler(policy_named("easy:reserve-above=5").value());
+        s.set_priority_bits(2);
+        REQUIRE(s.alloc(waiting(1, 3, 10, 36)).has_value());
+        CHECK(ids(s.pass(at(0))) == Ids{1});
+        REQUIRE(s.alloc(waiting(2, 4, 10, priority)).has_value());
+        REQUIRE(s.alloc(waiting(3, 1, 100, 4)).has_value());  // longer than job 1
+        CHECK(ids(s.pass(at(1))) == (priority == 20 ? Ids{} : Ids{3}));
+    }
+}
+
+// Mutant: libsched/scheduler.cpp: place->second.priority = priority; => place->second.priority = priority + 1;
+// Mutant: libsched/scheduler.cpp: job.key = keys_.at(job.key.id); }); => job.key.priority += 1; });
+TEST_CASE("scheduler: new priorities of a few and of all waiting jobs give the order of those priorities") {
+    auto s = scheduler(Fcfs{});
+    constexpr std::uint32_t jobs = 500;
+    REQUIRE(s.alloc(waiting(jobs + 1, 4, 10, 9000)).has_value());
+    CHECK(s.pass(at(0)).started.size() == 1);
+    std::vector<std::pair<JobId, std::uint32_t>> all;
+    for (std::uint32_t id = 1; id <= jobs; id++) {
+        REQUIRE(s.alloc(waiting(id, 4, 10, id)).has_value());
+        all.emplace_back(JobId{id}, 1 + id * 7919 % 2003);
+    }
+    std::vector<std::uint32_t> priority(jobs + 1);
+    const auto is_in_order = [&](std::span<const std::pair<JobId, std::uint32_t>> changes) {
+        s.prioritize(changes);
+        for (const auto& [id, value] : changes) {
+            priority[id.value] = value;
+        }
+        std::vector<QueueKey> keys;
+        s.walk([&](const PendingJob& job) {
+            keys.push_back(job.key);
+            return job.key.priority == priority[job.key.id.value];
+        });
+        return keys.size() == jobs && std::is_sorted(keys.begin(), keys.end());
+    };
+    CHECK(is_in_order(all));
+    CHECK(s.wants_pass());
+    const std::vector<std::pair<JobId, std::uint32_t>> few{{JobId{3}, 5000}, {JobId{9}, 2}, {JobId{3}, 4000}};
+    CHECK(is_in_order(few));
+    CHECK(s.waiting(JobId{3})->key.priority == 4000);
 }
 
 // Kills: the starving by priority.
