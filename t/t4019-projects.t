@@ -66,6 +66,20 @@ test_expect_success 'a list nearer to the user takes the place of one above, in 
 	FLUX_URI=local://$WEIR_RUNDIR/batch/local-0 wait_until job-priority.share-explain "{\"path\":\"alice\"}" ".projects == [\"*\",\"hep\"]" &&
 	told_batch && test_must_fail weir --uri run/batch submit --user alice --setattr=project=qcd x
 '
+# update JOB BANK PROJECT
+update() {
+	call job-manager.update "{\"id\":$1,\"updates\":{\"attributes.system.bank\":\"$2\",\"attributes.system.project\":\"$3\"}}"
+}
+test_expect_success 'a waiting job moves to another account and project if its user may use them, and is charged there' '
+	weir share add physics/beam 1 && weir share add physics/beam/@alice 1 projects=xray && told &&
+	by alice --json --nice=16 --setattr=project=hep >held && id=$(jq .id held) && wait_event $id priority &&
+	test_must_fail update $id beam hep >err && cat err && grep "no project .hep. in account .*beam.; may use: xray" err &&
+	test_must_fail update $id nosuch xray >err && cat err && grep "there is no account .nosuch. in the share tree" err &&
+	test_must_fail update $id beam "" >err && cat err && grep "project must be a name" err &&
+	test_must_fail call job-manager.update "{\"id\":$id,\"updates\":{\"attributes.system.bank\":5}}" >err && grep "bank must be a name" err &&
+	update $id beam xray && call job-manager.urgency "{\"id\":$id,\"urgency\":16}" && wait_event $id clean && is_booked alice xray &&
+	weir share remove physics/beam/@alice && weir share remove physics/beam
+'
 test_expect_success 'explain, export and apply have it' '
 	weir share explain alice >out && cat out && grep "^Projects: \* (default), hep$" out && weir share explain bio >out && ! grep Projects out &&
 	weir share export >out && cat out && grep "^\"physics/lattice/@alice\" = .*hep,\*.*default_project = \"\*\"" out &&
@@ -97,13 +111,22 @@ flux submit -n1 --setattr=system.bank=lattice --setattr=system.project=qcd --set
 flux job wait-event -q -t 60 "$(cat id)" clean
 ! flux submit -n1 --setattr=system.bank=lattice --setattr=system.project=hep true 2>refused
 grep "has no project .hep. in account .lattice.; may use: qcd, qed" refused
+# a job that waits may be moved, by the same rules
+flux submit -n1 --urgency=0 --setattr=system.bank=lattice --setattr=system.project=qcd --setattr=system.exec.test.run_duration=0.1s true >id
+! flux update "$(cat id)" project=hep 2>refused
+grep "has no project .hep. in account .lattice.; may use: qcd, qed" refused
+! flux update "$(cat id)" bank=nosuch 2>refused
+grep "there is no account .nosuch." refused
+flux update "$(cat id)" bank=bio project=moved
+flux job urgency "$(cat id)" 16
+flux job wait-event -q -t 60 "$(cat id)" clean
 # an account without a list takes any project
 flux submit -n1 --setattr=system.bank=bio --setattr=system.project=any --setattr=system.exec.test.run_duration=0.1s true >id
 flux job wait-event -q -t 60 "$(cat id)" clean
 # the usage report tells the projects apart
 sync_priorities
 "$WEIR_BUILD_DIR/bin/weir" usage report --by=project --json >report
-test "$(jq -c '[.rows[].project] | sort' report)" = '["any","qcd","qed"]'
+test "$(jq -c '[.rows[].project] | sort' report)" = '["any","moved","qcd","qed"]'
 EOF
 steps_of script.sh >steps.sh
 if test_have_prereq FLUX; then

@@ -6,7 +6,6 @@
 #include <flux/core.h>
 #include <flux/jobtap.h>
 #include <jansson.h>
-#include <pwd.h>
 #include <unistd.h>
 
 #include <array>
@@ -19,9 +18,9 @@
 
 #include "libfairshare/base/json/json.hpp"
 #include "modules/common/monotonic_clock.hpp"
-#include "modules/job-priority/tap/job_kind.hpp"
 #include "modules/job-priority/tap/tap_accounts.hpp"
 #include "modules/job-priority/tap/tap_messages.hpp"
+#include "modules/job-priority/tap/tap_questions.hpp"
 #include "modules/job-priority/tap/tap_table.hpp"
 
 namespace {
@@ -121,48 +120,18 @@ void timer_cb(flux_reactor_t*, flux_watcher_t*, int, void* arg) noexcept {
 
 // ---- job-manager callbacks ----
 
-bool unpack_question(flux_plugin_arg_t* args, TapQuestion& job) {
-    int state = 0;
-    json_int_t id = 0;
-    json_int_t priority = 0;
-    if (flux_plugin_arg_unpack(args, FLUX_PLUGIN_ARG_IN, "{s:I s:i s:i s:I}", "id", &id, "urgency", &job.urgency,
-                               "state", &state, "priority", &priority) < 0) {
-        return false;
-    }
-    job.id = static_cast<std::uint64_t>(id);
-    job.is_in_sched = state == FLUX_JOB_STATE_SCHED;
-    job.priority = priority;
-    return true;
-}
-
-/// Empty: none.
-std::string kind_of(flux_plugin_arg_t* args, int urgency) {
-    json_int_t userid = 0;
-    json_t* resources = nullptr;
-    json_t* attributes = nullptr;
-    if (flux_plugin_arg_unpack(args, FLUX_PLUGIN_ARG_IN, "{s:I s:{s:o s:o}}", "userid", &userid, "jobspec", "resources",
-                               &resources, "attributes", &attributes) < 0) {
-        return {};
-    }
-    weir::Json parts = weir::Json::object();
-    parts.set("resources", weir::Json::ref(resources)).set("attributes", weir::Json::ref(attributes));
-    const std::string text = parts.dump();
-    weir::FlatJson reader;
-    return weir::priority::kind_of_jobspec(static_cast<std::uint32_t>(userid), urgency, reader.read(text)).value_or("");
-}
-
 int priority_cb(flux_plugin_t* p, const char* topic, flux_plugin_arg_t* args, void* arg) noexcept {
     Tap& tap = *static_cast<Tap*>(arg);
     return guarded(tap, "priority", [&] {
         TapQuestion job;
-        if (!unpack_question(args, job)) {
+        if (!weir::priority::unpack_question(args, job)) {
             flux_log(handle_of(tap), 3, "jobpriority: %s: %s", topic, flux_plugin_arg_strerror(args));
             return -1;
         }
         const bool is_get = std::string_view(topic) == "job.priority.get";
         std::optional<std::int64_t> value;
         if (!is_get && tap.table.wants_kind()) {
-            job.kind = kind_of(args, job.urgency);
+            job.kind = weir::priority::kind_of(args, job.urgency);
         }
         if (is_get) {
             value = tap.table.on_get(job, monotonic_now());
@@ -189,44 +158,31 @@ int inactive_cb(flux_plugin_t*, const char*, flux_plugin_arg_t* args, void* arg)
     });
 }
 
-/// What a job names. Reads the jobspec, which the embedded job-manager decodes when it is asked for.
-/// \return false when it cannot be read.
-bool unpack_submission(flux_plugin_arg_t* args, weir::priority::TapSubmission& job) {
-    json_int_t userid = 0;
-    const char* account = nullptr;
-    const char* queue = nullptr;
-    json_t* project = nullptr;
-    json_t* weir = nullptr;
-    if (flux_plugin_arg_unpack(args, FLUX_PLUGIN_ARG_IN, "{s:I s:{s?{s?{s?s s?s s?o s?o}}}}", "userid", &userid,
-                               "jobspec", "attributes", "system", "bank", &account, "queue", &queue, "project",
-                               &project, "weir", &weir) < 0) {
-        return false;
-    }
-    job.userid = static_cast<std::uint32_t>(userid);
-    job.is_owner = job.userid == static_cast<std::uint32_t>(getuid());
-    if (account != nullptr) {
-        job.account = account;
-    }
-    if (queue != nullptr) {
-        job.queue = queue;
-    }
-    if (json_string_length(project) != 0) {  // anything but a name is none
-        job.project = json_string_value(project);
-    }
-    job.is_from_above = job.is_owner && json_object_get(weir, "jobid") != nullptr;
-    return true;
-}
-
 int validate_cb(flux_plugin_t* p, const char*, flux_plugin_arg_t* args, void* arg) noexcept {
     Tap& tap = *static_cast<Tap*>(arg);
     return guarded(tap, "validate", [&] {
         weir::priority::TapSubmission job;
-        if (!unpack_submission(args, job)) {
+        if (!weir::priority::unpack_submission(args, job)) {
             return flux_jobtap_reject_job(p, args, "attributes.system.bank and .queue must be text: %s",
                                           flux_plugin_arg_strerror(args));
         }
         if (const auto sentence = weir::priority::rejection(tap.accounts, job)) {
             return flux_jobtap_reject_job(p, args, "%s", sentence->c_str());
+        }
+        return 0;
+    });
+}
+
+/// The account or project of a waiting job. Whether it may have it is asked of validate_cb next, with the whole new
+/// jobspec: both may change in one request.
+int update_name_cb(flux_plugin_t* p, const char*, flux_plugin_arg_t* args, void* arg) noexcept {
+    Tap& tap = *static_cast<Tap*>(arg);
+    return guarded(tap, "update", [&] {
+        const char* key = "";
+        const char* name = nullptr;
+        if (flux_plugin_arg_unpack(args, FLUX_PLUGIN_ARG_IN, "{s:s s:s}", "key", &key, "value", &name) < 0 ||
+            *name == '\0') {
+            return flux_jobtap_error(p, args, "%s must be a name", key);
         }
         return 0;
     });
@@ -239,7 +195,7 @@ int new_cb(flux_plugin_t* p, const char*, flux_plugin_arg_t* args, void* arg) no
         int state = 0;
         weir::priority::TapSubmission job;
         if (flux_plugin_arg_unpack(args, FLUX_PLUGIN_ARG_IN, "{s:i}", "state", &state) < 0 ||
-            state != FLUX_JOB_STATE_NEW || !unpack_submission(args, job)) {
+            state != FLUX_JOB_STATE_NEW || !weir::priority::unpack_submission(args, job)) {
             return 0;
         }
         weir::Json update = weir::Json::object();
@@ -444,12 +400,14 @@ int init(flux_plugin_t* p) {
     auto owned = std::make_unique<Tap>();
     Tap* tap = owned.get();
     tap->plugin = p;
-    const std::array<flux_plugin_handler, 8> handlers{{
+    const std::array<flux_plugin_handler, 10> handlers{{
         {"job.state.priority", priority_cb, tap},
         {"job.priority.get", priority_cb, tap},
         {"job.state.inactive", inactive_cb, tap},
         {"job.validate", validate_cb, tap},
         {"job.new", new_cb, tap},
+        {"job.update.attributes.system.bank", update_name_cb, tap},
+        {"job.update.attributes.system.project", update_name_cb, tap},
         {"conf.update", conf_update_cb, tap},
         {"plugin.query", query_cb, tap},
         {nullptr, nullptr, nullptr},

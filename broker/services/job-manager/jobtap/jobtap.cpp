@@ -208,11 +208,11 @@ void Jobtap::apply_out(Job& job, const char* topic_text, flux_plugin_arg_t* args
     }
 }
 
-Status Jobtap::call_early(Job& job, const char* topic) {
+Status Jobtap::call_early(Job& job, const char* topic, const Extra& extra) {
     if (!anyone_handles(topic)) {
         return Done{};
     }
-    const JobArgs::Lease args = lease(job);
+    const JobArgs::Lease args = lease(job, &extra);
     if (call_stack(job, topic, args.get()) >= 0) {
         return Done{};
     }
@@ -256,6 +256,10 @@ Status Jobtap::check_update(Job& job, const std::string& key, json_t* value) {
         return Error{std::errc::invalid_argument, error_of(args.get(), "update of " + key + " rejected by a plugin")};
     }
     return Done{};
+}
+
+Status Jobtap::validate_update(Job& job, const Json& jobspec) {
+    return call_early(job, "job.validate", [&jobspec](Json& in) { in.set("jobspec", jobspec.share()); });
 }
 
 Status Jobtap::admit(Job& job) {

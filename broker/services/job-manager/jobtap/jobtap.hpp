@@ -66,6 +66,8 @@ class Jobtap : public Component {
     void on_rejected(Job& job);
     /// job.update.KEY. Error: the plugin's message, or that nobody allows an update of this key.
     Status check_update(Job& job, const std::string& key, json_t* value);
+    /// job.validate of the job with another jobspec.
+    Status validate_update(Job& job, const Json& jobspec);
     /// Subscribers, job.update, and job.state.* when the state changed.
     void on_event(Job& job, const Event& event, State before);
     /// job.inactive-add, job.destroy; removes the plugins' items.
@@ -111,7 +113,7 @@ class Jobtap : public Component {
     JobArgs::Lease lease(const Job& job, const Extra* extra = nullptr) { return args_.lease(job, more_of(job, extra)); }
     /// Calls the stack and applies OUT priority, annotations and R.
     void call(Job& job, const char* topic, const Extra& extra = {});
-    Status call_early(Job& job, const char* topic);
+    Status call_early(Job& job, const char* topic, const Extra& extra = {});
     Status check_dependencies(Job& job);
     void apply_out(Job& job, const char* topic, flux_plugin_arg_t* args);
     Status conf_update_one(const Plugin& plugin, const json_t* config);

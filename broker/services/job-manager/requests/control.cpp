@@ -309,6 +309,14 @@ Answer Control::update(const Request& request) {
     if (auto known = engine_.queues().find(queue); !known) {
         return known.error();
     }
+    // The owner may give any duration, as in flux-core; plugins have a say in the rest.
+    const bool is_duration_alone =
+        json_object_size(updates) == 1 && json_object_get(updates, "attributes.system.duration") != nullptr;
+    if (!is_duration_alone) {
+        if (auto allowed = engine_.jobtap().validate_update(**job, *updated); !allowed) {
+            return allowed.error();
+        }
+    }
     if (auto done = engine_.post(**job, "jobspec-update", Json::ref(updates)); !done) {
         return done.error();
     }
