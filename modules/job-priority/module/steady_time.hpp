@@ -18,12 +18,15 @@ struct ClockReading {
 
 class SteadyTime {
   public:
-    /// Begins at the wall clock, but not before `earliest`.
+    /// Begins at the wall clock, but not before `earliest`. A wall clock that lags more than a few steps' least size
+    /// was set back. One that lags less is waited for, and stamps stand as they are: an embedded broker marks its clock
+    /// each second, and after a kill begins at the last mark, before times that were committed after it.
     /// \param step_min  as of StepWatch
     SteadyTime(const ClockReading& first, Instant earliest, Duration step_min)
         : watch_(first.wall, first.monotonic, step_min),
           wall_(first.wall),
-          ahead_(first.wall - std::max(first.wall, earliest)),
+          earliest_(earliest),
+          ahead_(first.wall + 5 * step_min < earliest ? first.wall - earliest : Duration{}),
           ahead_before_(ahead_) {}
 
     /// Returns the step since the last call; 0: none.
@@ -36,8 +39,8 @@ class SteadyTime {
         return step;
     }
     /// As of the last look().
-    Instant now() const { return wall_ - ahead_; }
-    /// The wall clock's lead over now().
+    Instant now() const { return std::max(wall_ - ahead_, earliest_); }
+    /// The steps that times are less.
     Duration ahead() const { return ahead_; }
 
     /// When a live event happened that bears `stamp`: less the steps. Live events come in order and are read soon, so
@@ -67,6 +70,7 @@ class SteadyTime {
 
     StepWatch watch_;
     Instant wall_;
+    Instant earliest_;
     Duration ahead_;
     Duration ahead_before_;  ///< ahead_ before the last step
     Instant last_live_{};

@@ -74,6 +74,19 @@ TEST_CASE("steady time: it begins at the wall clock, but not before what was com
     CHECK(time.live(at(11 - 3600)) == at(6));
 }
 
+// Kills: stamps of the life before shifted by what the clock is short of.
+TEST_CASE("steady time: a clock that begins a little before what was committed is waited for") {
+    SteadyTime time(reading(9.25), at(10), second);
+    CHECK(time.now() == at(10));
+    CHECK(time.past(at(9)) == at(9));
+    CHECK(time.look(reading(9.5)) == Duration{});
+    CHECK(time.now() == at(10));
+    CHECK(time.live(at(9.5)) == at(9.5));
+    CHECK(time.ahead() == Duration{});
+    CHECK(time.look(reading(12)) == Duration{});
+    CHECK(time.now() == at(12));
+}
+
 TEST_CASE("step watch: a step is told once, slewing is none until it adds up") {
     StepWatch watch(at(0), up(0));
     CHECK(watch.step(at(1.2), up(1)) == Duration{});
