@@ -266,7 +266,7 @@ std::vector<Admission::Id> Admission::admit(const ShareTree& tree, const UsageLe
 
 bool Admission::is_held_back(Id id) const {
     const auto known = jobs_.find(id);
-    return known != jobs_.end() && known->second.state == State::waiting;
+    return known != jobs_.end() && (known->second.state == State::waiting || known->second.state == State::parked);
 }
 
 bool Admission::is_admitted(Id id) const {

@@ -42,7 +42,8 @@ class Admission {
     /// twice.
     const std::vector<Id>& changed() const { return changed_; }
 
-    /// Whether the job is held back; false for jobs that are not here.
+    /// Whether the job may not start now: it waits for a limit, or is parked, and has no place when it becomes ready.
+    /// False for jobs that are not here.
     bool is_held_back(Id id) const;
     /// Whether it was admitted and has not started.
     bool is_admitted(Id id) const;

@@ -75,7 +75,23 @@ TEST_CASE("service: a held job takes nobody's place") {
     CHECK(pushes(*s).at(2) > 0);
     s->apply(urgency(1, 4, 16));
     s->pass(at(4), Pass::marked);
+    CHECK(pushes(*s).count(1) == 0);  // 0 as before
+    CHECK(held_back_by(*s, 1) == "physics runs at most 1 job; 1 run");
+}
+
+TEST_CASE("service: a held job has the value 0, so that nothing starts it between its release and its admission") {
+    auto s = limited();
+    arrive(*s, 1, 1, alice);
+    s->pass(at(1), Pass::marked);
+    push(*s);
+    s->apply(urgency(1, 2, 0));
+    arrive(*s, 2, 2, bob);
+    s->pass(at(3), Pass::marked);
     CHECK(pushes(*s).at(1) == 0);
+    s->apply(freed(2, 4));
+    s->apply(urgency(1, 5, 16));
+    s->pass(at(5), Pass::marked);
+    CHECK(held_back_by(*s, 1) == "physics runs at most 1 job; 1 run");
 }
 
 TEST_CASE("service: a time limit that is raised above the tree's is refused while the job waits, not once it runs") {
