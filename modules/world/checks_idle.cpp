@@ -12,7 +12,7 @@ constexpr Duration idle_for = 20s;
 
 /// Nothing waits there, and it has room. One that passes the jobs on is judged by its own children.
 bool is_idle(World& world, const Place& child, const std::string& queue, std::uint32_t cores) {
-    if (!child.live || child.serves != queue || !child.live->route().is_attached()) {
+    if (!child.live || (child.serves != queue && child.lends != queue) || !child.live->route().is_attached()) {
         return false;
     }
     for (const std::size_t below : child.children) {

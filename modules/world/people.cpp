@@ -129,11 +129,25 @@ void World::plan_edits() {
     }
 }
 
+std::string tree_text(const Place& place, const Shares& shares) {
+    const auto line = [](const char* path, std::int64_t number, const std::string& limit) {
+        return std::string("\"") + path + "\" = { shares = " + std::to_string(number) + limit + " }\n";
+    };
+    const auto& limits = place.limits;
+    return line("physics", shares.physics, limits ? ", cores_max = " + std::to_string(limits->physics_cores) : "") +
+           line("physics/@alice", shares.alice,
+                limits ? ", running_jobs_max = " + std::to_string(limits->jobs_of_alice) : "") +
+           line("physics/@bob", 2, "") + line("bio", 1, "") + line("bio/@carol", shares.carol, "") +
+           line("bio/@*", 1, "");
+}
+
 void World::edit_tree(Place& place) {
     Random& random = ground_.random;
-    std::string text = "\"physics\" = " + std::to_string(random.between(1, 5)) + "\n";
-    text += "\"physics/@alice\" = " + std::to_string(random.between(1, 5)) + "\n\"physics/@bob\" = 2\n\"bio\" = 1\n";
-    text += "\"bio/@carol\" = " + std::to_string(random.between(1, 3)) + "\n\"bio/@*\" = 1\n";
+    Shares shares;
+    shares.physics = random.between(1, 5);
+    shares.alice = random.between(1, 5);
+    shares.carol = random.between(1, 3);
+    const std::string text = tree_text(place, shares);
     const bool is_up = place.live && place.live->process().stopped_until <= ground_.now();
     if (is_up && place.live->priority().edit_tree(text, "somebody")) {
         ground_.note(place.name, "its share tree is edited");

@@ -65,6 +65,16 @@ void Machine::take(const std::vector<std::uint32_t>& cores, std::size_t submissi
     }
 }
 
+std::map<std::size_t, std::uint32_t> Machine::running() const {
+    std::map<std::size_t, std::uint32_t> cores;
+    for (const std::size_t holder : holders_) {
+        if (holder != 0) {
+            cores[holder - 1] += 1;
+        }
+    }
+    return cores;
+}
+
 void Machine::release(const std::vector<std::uint32_t>& cores, std::size_t submission) {
     for (const std::uint32_t core : cores) {
         if (core < holders_.size() && holders_[core] == submission + 1) {

@@ -3,6 +3,7 @@
 // machine. It is what the checkers compare the instances' records with. Must not know instances.
 #pragma once
 #include <cstdint>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -49,6 +50,8 @@ class Machine {
     void take(const std::vector<std::uint32_t>& cores, std::size_t submission);
     void release(const std::vector<std::uint32_t>& cores, std::size_t submission);
     std::uint32_t size() const { return static_cast<std::uint32_t>(holders_.size()); }
+    /// The submissions whose processes have cores, and how many.
+    std::map<std::size_t, std::uint32_t> running() const;
     /// When a process last began or ended.
     Instant last_change() const { return last_change_; }
 

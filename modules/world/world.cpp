@@ -29,14 +29,6 @@ constexpr Duration calm_after = 90s;    ///< the end of the last fault and of wh
 /// patience with a lost child at each of five levels, so only a job that nothing will ever start is still there.
 constexpr Duration rest_within = 150s;
 
-constexpr const char* site_tree =
-    "\"physics\" = 2\n"
-    "\"physics/@alice\" = 1\n"
-    "\"physics/@bob\" = 2\n"
-    "\"bio\" = 1\n"
-    "\"bio/@carol\" = 1\n"
-    "\"bio/@*\" = 1\n";
-
 priority::Settings site_settings() {
     priority::Settings settings;
     settings.users = {{"alice", alice}, {"bob", bob}, {"carol", carol}, {"dave", dave}, {"owner", owner}};
@@ -89,7 +81,27 @@ void World::build(std::size_t level, std::optional<std::size_t> parent) {
         }
         if (level + 1 < options_.shape.size()) {
             build(level + 1, number);
+        } else {
+            lend(places_[number]);
         }
+        draw_limits(places_[number]);
+    }
+}
+
+/// Its own queue's jobs come first; an earlier sibling's queue gets what they leave.
+void World::lend(Place& place) {
+    if (!place.parent || !ground_.random.one_in(3)) {
+        return;
+    }
+    std::vector<std::size_t>& siblings = places_[*place.parent].children;
+    const Place& other = places_[ground_.random.of(siblings)];
+    place.lends = other.serves != place.serves ? other.serves : "";
+}
+
+void World::draw_limits(Place& place) {
+    if (ground_.random.one_in(2)) {
+        place.limits = Limits{static_cast<std::size_t>(ground_.random.between(1, 4)),
+                              static_cast<std::uint32_t>(ground_.random.between(4, 10))};
     }
 }
 
@@ -128,7 +140,7 @@ bool World::boot(Place& place, std::uint64_t host, const std::vector<std::uint32
     }
     facts.settings = site_settings();
     facts.policy = policy_;
-    facts.share_tree = site_tree;
+    facts.share_tree = tree_text(place, Shares{});
     place.host = host;
     ground_.note(place.name, "begins, life " + std::to_string(place.lives));
     Surroundings around{
@@ -144,6 +156,7 @@ bool World::boot(Place& place, std::uint64_t host, const std::vector<std::uint32
             if (place.is_short && submission.at != place.number && submission.limit > short_most) {
                 ground_.fail(place.name, "runs a job that its rules never took");
             }
+            check_limits(places_[submission.at], submission);
         },
         [this, &place] { return kept_by(place); },
         [this] { return 2 * tree_version_ + (is_strict() ? 1 : 0); }};
@@ -166,12 +179,39 @@ std::vector<route::KeptPartition> World::kept_by(const Place& place) const {
         partition.job = route::JobId{below.live ? below.host : 0};
         partition.queues = {below.serves};
         partition.cores = below.cores;
+        if (!below.lends.empty()) {
+            partition.overflow = {below.lends};
+        }
         if (below.is_short) {
             partition.rules.duration.most = is_strict() ? short_least : short_most;
         }
         partitions.push_back(std::move(partition));
     }
     return partitions;
+}
+
+/// What runs of the jobs that were submitted there, wherever it runs.
+void World::check_limits(const Place& place, const Submission& beginning) {
+    if (!place.limits || !beginning.serves.empty()) {
+        return;
+    }
+    std::map<std::size_t, std::uint32_t> running = machine_->running();
+    running[beginning.number] = beginning.cores;
+    std::size_t jobs_of_alice = 0;
+    std::uint32_t physics_cores = 0;
+    for (const auto& [number, cores] : running) {
+        const Submission& submission = submissions_[number];
+        if (submission.at == place.number && (submission.userid == alice || submission.userid == bob)) {
+            jobs_of_alice += submission.userid == alice ? 1 : 0;
+            physics_cores += cores;
+        }
+    }
+    if (jobs_of_alice > place.limits->jobs_of_alice || physics_cores > place.limits->physics_cores) {
+        ground_.fail(place.name, "a limit is exceeded: " + std::to_string(jobs_of_alice) + " jobs of alice run of " +
+                                     std::to_string(place.limits->jobs_of_alice) + ", and physics has " +
+                                     std::to_string(physics_cores) + " cores of " +
+                                     std::to_string(place.limits->physics_cores));
+    }
 }
 
 void World::bury(Place& place) {

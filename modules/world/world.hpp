@@ -25,6 +25,12 @@ struct Options {
     std::function<void(const std::string&)> trace;
 };
 
+/// Hard limits of a share tree, which never change: who exceeds one was let go by a mistake.
+struct Limits {
+    std::size_t jobs_of_alice = 0;    ///< that run
+    std::uint32_t physics_cores = 0;  ///< in use
+};
+
 /// A node of the tree of instances; an instance lives there, dies, and comes back on the same disk.
 struct Place {
     std::size_t number = 0;
@@ -33,13 +39,15 @@ struct Place {
     std::string name;
     std::string serves;     ///< the queue of its parent whose jobs it runs
     bool is_short = false;  ///< it takes only jobs with a short time limit
+    std::string lends;      ///< a queue of its parent whose jobs it runs when it has room; empty: none
     std::uint32_t cores = 0;
     StateDir disk;
     std::unique_ptr<Instance> live;
-    std::uint64_t host = 0;     ///< while it lives: its job at the parent
-    bool is_asked = false;      ///< its job is being submitted
-    std::uint64_t last_id = 0;  ///< of the answered submissions
-    std::string edited;         ///< its share tree as it was last acknowledged; empty: nobody edited it
+    std::uint64_t host = 0;        ///< while it lives: its job at the parent
+    bool is_asked = false;         ///< its job is being submitted
+    std::uint64_t last_id = 0;     ///< of the answered submissions
+    std::optional<Limits> limits;  ///< in all of its share trees
+    std::string edited;            ///< its share tree as it was last acknowledged; empty: nobody edited it
     std::uint64_t lives = 0;
 };
 
@@ -55,6 +63,15 @@ struct Counts {
     std::uint64_t torn = 0;
     std::uint64_t boots = 0;
 };
+
+/// Shares that people change.
+struct Shares {
+    std::int64_t alice = 1;
+    std::int64_t carol = 1;
+    std::int64_t physics = 2;
+};
+/// A share tree of that place, with its limits.
+std::string tree_text(const Place& place, const Shares& shares);
 
 class World {
   public:
@@ -78,6 +95,8 @@ class World {
 
   private:
     void build(std::size_t level, std::optional<std::size_t> parent);
+    void lend(Place& place);
+    void draw_limits(Place& place);
     std::uint32_t size(Place& place);
     void plan_jobs();
     void plan_actions(std::size_t number, Instant submitted);
@@ -94,6 +113,7 @@ class World {
     bool boot(Place& place, std::uint64_t host, const std::vector<std::uint32_t>& cores);
     std::vector<route::KeptPartition> kept_by(const Place& place) const;
     bool is_strict() const;
+    void check_limits(const Place& place, const Submission& beginning);
     void bury(Place& place);
     bool is_at_rest();
 

@@ -32,6 +32,7 @@ void hold_for_seeds(const std::vector<std::size_t>& shape, const std::string& na
 // Mutant: modules/world/manager_alloc.cpp: send([this, id, R] { messages_.free(id, R); });  // canceled meanwhile =>
 // Mutant: broker/services/job-manager/tables/job_table.cpp: ms_((last >> 24) + 1) => ms_((last >> 63) + 1)
 // Mutant: modules/job-priority/charges/child_reports.cpp: record.time = std::min(record.time, now); =>
+// Mutant: libfairshare/limits/admission.cpp: known->second.state == State::waiting || => false &&
 TEST_CASE("world: a hundred seeds of two levels hold under all faults") {
     hold_for_seeds({1, 3}, "1x3");
 }
