@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the program weir. It is also `flux weir`, `flux share` and `flux prio`: the name it was started under may stand
-// for the first word.
+// Owns: the program weir. It is also `flux weir`, `flux share` and `flux prio`: the name under which it was started may
+// replace the first word.
 #include <string>
 #include <vector>
 

@@ -21,8 +21,8 @@ using Endings = std::priority_queue<Ending, std::vector<Ending>, std::greater<>>
 constexpr std::array<std::string_view, 6> reason_names{"held",  "nodes-down",  "resources",
                                                        "order", "reservation", "next-pass"};
 
-/// All that is free on the nodes that satisfy the job's constraints, and of memory what one of them has free, for who
-/// asks for some.
+/// What is free on the nodes that satisfy the job's constraints. For a job that requests memory also the most that one
+/// of them has free.
 std::string free_words(const ResourcePool& pool, const Request& request) {
     const std::vector<bool>* in_set = pool.sets().at(request.node_set);
     Room free;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: the order of waiting jobs as another program gives it: a number for each job and one for each group of jobs,
-// whose sum sorts them. So the order of a whole queue changes by a number a group. Must not know what a group is nor
-// how the numbers arrive.
+// whose sum sorts them. So one number for each group changes the order of a whole queue. Must not know what a group is
+// nor how the numbers arrive.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -20,7 +20,7 @@ struct OrderPart {
     std::int64_t own = 0;
 };
 
-/// Numbers that are others now. They are in units of 2^-bits of a priority.
+/// Numbers that changed, in units of 2^-bits of a priority.
 struct OrderChange {
     struct Job {
         JobId id;
@@ -29,8 +29,9 @@ struct OrderChange {
     bool is_all = false;  ///< all numbers given before are forgotten
     int bits = 0;         ///< 0 to 31
     std::vector<JobId> gone;
-    std::vector<Job> jobs;                                       ///< that wait, or are still to come
-    std::vector<std::pair<std::uint32_t, std::int64_t>> groups;  ///< what is added to the number of each job of theirs
+    std::vector<Job> jobs;  ///< pending, or not yet known to the scheduler
+    std::vector<std::pair<std::uint32_t, std::int64_t>>
+        groups;  ///< what is added to the number of each job of the group
 };
 
 class JobOrder {
@@ -66,7 +67,7 @@ class JobOrder {
     std::size_t size() const { return jobs_.size(); }
 
     /// What sorts the job, in units of 2^-bits: the sum, or `number`, its priority, where it has none. A held or
-    /// expedited job stays that. O(log jobs).
+    /// expedited job keeps its priority. O(log jobs).
     std::uint32_t priority(JobId id, std::uint32_t number) const {
         if (number == priority_held || number == priority_expedited) {
             return number;
@@ -86,7 +87,7 @@ class JobOrder {
         };
     };
 
-    SortedChunks<OrderChange::Job, ById> jobs_;  // a third of what a hash table takes
+    SortedChunks<OrderChange::Job, ById> jobs_;  // takes a third of the memory of a hash table
     std::unordered_map<std::uint32_t, std::int64_t> groups_;
     int bits_ = 0;
 };

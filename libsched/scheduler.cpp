@@ -9,7 +9,7 @@
 namespace weir {
 namespace {
 
-/// From this part of the queue on sorting it costs less than moving the jobs one by one.
+/// Where a larger part of the queue moves, sorting all of it costs less than moving the jobs one by one.
 constexpr std::size_t sorted_anew_from = 16;
 
 }  // namespace
@@ -180,11 +180,33 @@ void Scheduler::announce(const PendingJob& head, const Blocked& blocked, Effects
     if (announced_ && *announced_ != head.key.id) {
         effects.cleared.push_back(*announced_);
     }
+    first_estimate_ = announced_ == head.key.id && first_estimate_ ? first_estimate_ : blocked.estimate;
     announced_ = head.key.id;
     announced_estimate_ = blocked.estimate;
     std::string reason = "next to start: waits for " + words_of(head.request) +
                          (space_.pool().feasible_now(head.request) ? "" : "; too many nodes are drained or down");
     effects.annotations.push_back({head.key.id, blocked.estimate, std::move(reason)});
+}
+
+std::vector<QueueKey> Scheduler::arrived_keys() const {
+    std::vector<QueueKey> arrived;
+    for (const JobId id : arrived_) {
+        if (const auto place = keys_.find(id); place != keys_.end()) {
+            arrived.push_back(place->second);
+        }
+    }
+    std::sort(arrived.begin(), arrived.end());
+    arrived.erase(std::unique(arrived.begin(), arrived.end()), arrived.end());
+    return arrived;
+}
+
+void Scheduler::count_estimate(const Start& begun) {
+    if (announced_ == begun.id && first_estimate_) {
+        const Duration late = begun.start - *first_estimate_;
+        counters_.estimated += 1;
+        counters_.estimate_error += late < Duration{} ? -late : late;
+        first_estimate_.reset();
+    }
 }
 
 Scheduler::Effects Scheduler::pass(Instant now) {
@@ -193,7 +215,7 @@ Scheduler::Effects Scheduler::pass(Instant now) {
         Instant now;
         Effects& effects;
         std::optional<std::pair<PendingJob, Blocked>> head;
-        std::uint32_t told() const { return 1; }
+        std::uint32_t blocked_min() const { return 1; }
         void started(const PendingJob& job, ResourceSpace::Taken taken) {
             effects.started.push_back({job.key.id, std::move(taken.resources), now, taken.end});
         }
@@ -205,14 +227,7 @@ Scheduler::Effects Scheduler::pass(Instant now) {
     };
     Effects effects;
     Sink sink{*this, now, effects, {}};
-    std::vector<QueueKey> arrived;
-    for (const JobId id : arrived_) {
-        if (const auto place = keys_.find(id); place != keys_.end()) {
-            arrived.push_back(place->second);
-        }
-    }
-    std::sort(arrived.begin(), arrived.end());
-    arrived.erase(std::unique(arrived.begin(), arrived.end()), arrived.end());
+    const std::vector<QueueKey> arrived = arrived_keys();
     const News news{arrived, first_moved_};
     const std::uint64_t before = queue_.considered();
     const auto decide = [&](auto policy) {
@@ -228,11 +243,12 @@ Scheduler::Effects Scheduler::pass(Instant now) {
     first_moved_.reset();
     std::vector<QueueKey> begun;
     for (const Start& start : effects.started) {
+        count_estimate(start);
         const auto place = keys_.find(start.id);
         begun.push_back(place->second);
         forget(place);
     }
-    // A pass that goes on where the last one stopped tells of those behind the head alone.
+    // A pass that continues where the last one stopped reports only jobs behind the head.
     if (sink.head && queue_.front().key == sink.head->first.key) {
         announce(sink.head->first, sink.head->second, effects);
     }

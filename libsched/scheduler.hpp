@@ -43,6 +43,8 @@ class Scheduler {
         std::uint64_t considered = 0;  ///< jobs looked at by passes
         std::uint64_t started = 0;
         std::uint64_t backfilled = 0;  ///< started while a job before them waited
+        std::uint64_t estimated = 0;   ///< started after they had been told an estimated start
+        Duration estimate_error{};     ///< of these, from their first estimate to their start, early or late
     };
 
     explicit Scheduler(Policy policy) : policy_(policy) {}
@@ -58,12 +60,12 @@ class Scheduler {
 
     /// A job that runs already (RFC 27 hello).
     Status hello(JobId id, ResourceSet resources, Instant end);
-    /// Frees the resources of each job of hello() that is not among `running`, what a second hello after ready named:
-    /// the job gave them back before ready, and RFC 27 tells that to nobody. O(jobs of hello()).
+    /// Frees the resources of each job of hello() that is not among `running`, the jobs that a second hello after ready
+    /// named. Such a job released its resources before ready, and RFC 27 has no message for that. O(jobs of hello()).
     void confirm_hello(const std::unordered_set<JobId>& running);
-    /// A job that wants resources. Error: it can never run here (the sentence is for its user), or its id is known.
+    /// Adds a pending job. Error: it can never run here (the sentence is for its user), or its id is known.
     Status alloc(PendingJob job, const Constraint& constraint = {});
-    /// Takes a waiting job out; false when it does not wait.
+    /// Removes a pending job; false if it is not pending.
     bool cancel(JobId id);
     /// Priorities of jobs are in units of 2^-bits from here on; those of the policy's arguments are whole.
     void set_priority_bits(int bits) { priority_bits_ = bits; }
@@ -96,18 +98,22 @@ class Scheduler {
     }
 
   private:
-    /// The number of the nodes that satisfy it; 0: all. To be dropped.
+    /// The number of the set of nodes that satisfy it; 0: all. The caller drops it.
     std::uint32_t keep_set(const Constraint& constraint);
     /// Out of the queue.
     void forget(std::unordered_map<JobId, QueueKey>::iterator place);
     void moved(const QueueKey& key) { first_moved_ = first_moved_ ? std::min(*first_moved_, key) : key; }
-    /// A waiting job's entry in keys_; false when it has that priority. Its place in the queue is not its own until
-    /// move_jobs() or sort().
+    /// Changes a pending job's entry in keys_; false if it has that priority already. Call move_jobs() or sort()
+    /// afterwards: until then its place in the queue is the old one.
     bool change(QueueKey& key, std::uint32_t priority);
     void sort();
-    /// Puts the jobs into their new places: `before` are the old ones of those whose entry in keys_ is another now.
+    /// Moves jobs to their new places. `before` has the old keys of the jobs whose entry in keys_ changed.
     void move_jobs(const std::vector<QueueKey>& before);
+    /// The places of the jobs that arrived since the last pass and still wait, in order.
+    std::vector<QueueKey> arrived_keys() const;
     void announce(const PendingJob& head, const Blocked& blocked, Effects& effects);
+    /// Counts how far the first estimate of an announced job was off.
+    void count_estimate(const Start& begun);
 
     Policy policy_;
     JobQueue<PendingJob> queue_;
@@ -121,6 +127,7 @@ class Scheduler {
     bool dirty_ = false;
     std::optional<JobId> announced_;  ///< the job whose annotation stands
     std::optional<Instant> announced_estimate_;
+    std::optional<Instant> first_estimate_;  ///< of the announced job
     Counters counters_;
 };
 

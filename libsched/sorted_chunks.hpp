@@ -27,8 +27,8 @@ class SortedChunks {
         std::vector<T> items;     ///< sorted by key; never empty
         mutable Summary summary;  ///< mutable: a reader of all items may store what it learnt
     };
-    /// Where an item stands, or would: `chunk` may be past the last, `index` past the chunk's last item. Holds until
-    /// the next insertion or removal.
+    /// The place of an item, or where it would be inserted: `chunk` may be past the last, `index` past the chunk's last
+    /// item. Valid until the next insertion or removal.
     struct Place {
         std::size_t chunk = 0;
         std::size_t index = 0;
@@ -40,7 +40,7 @@ class SortedChunks {
     const std::vector<Chunk>& chunks() const { return chunks_; }
     /// Of `group` chunks each, but the last; empty while one would do.
     const std::vector<Summary>& groups() const { return groups_; }
-    /// Make a summary anew from the items of its chunk, or from its chunks.
+    /// Compute a summary anew from the items of its chunk, or from its chunks.
     void summarize(std::size_t c) const {
         summarize(chunks_[c]);
         if constexpr (group > 0) {
@@ -195,7 +195,7 @@ class SortedChunks {
     template <typename Key>
     std::size_t chunk_for(const Key& key) const {
         const auto is_before = [&](std::size_t c) { return key < Traits::key(chunks_[c].items.front()); };
-        // Most come last and leave first, and the middle is far from the processor.
+        // Most items are inserted last and removed first, and the middle of the array is in no cache.
         if (chunks_.size() == 1 || is_before(1)) {
             return 0;
         }
@@ -223,7 +223,7 @@ class SortedChunks {
         chunk.items.reserve(chunk_max);
         return chunk;
     }
-    /// A queue that is empty now and then must not go to the allocator each time.
+    /// Memory of an emptied chunk is kept, so that a queue that is often empty does not allocate each time.
     void drop(std::size_t c) {
         if (spare_.size() < 4) {
             chunks_[c].items.clear();
@@ -257,9 +257,9 @@ class SortedChunks {
         chunks_.insert(chunks_.begin() + static_cast<std::ptrdiff_t>(c) + 1, std::move(upper));
         regroup(c + 1);
     }
-    /// After a chunk came to `c` or left it those behind stand elsewhere, and the one before may hold what it held:
-    /// each group from that one's on gets what moved into it, at its front or its back. What it lost goes when it is
-    /// made anew.
+    /// Call after a chunk was inserted at `c` or removed from there. The chunks behind it have moved, and the chunk
+    /// before it may hold items of a removed one. Each group from that chunk's on gets what moved into it, at its front
+    /// or its back. What a group lost leaves its summary when the summary is made anew.
     void regroup(std::size_t c) {
         if constexpr (group > 0) {
             const bool are_new = groups_.empty();
@@ -275,8 +275,8 @@ class SortedChunks {
             }
         }
     }
-    /// Few are out of order as a rule: they are taken out (with the one before them, for either may be the one), sorted
-    /// and merged back. O(n + k log k).
+    /// As a rule few items are out of order. They are taken out, each with the item before it, since either of the two
+    /// may have moved, sorted and merged back. O(n + k log k).
     void sort() {
         const auto before = [](const T& a, const T& b) { return Traits::key(a) < Traits::key(b); };
         sorting_.clear();

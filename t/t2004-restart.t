@@ -108,7 +108,7 @@ test_expect_success 'a torn last line is dropped and told' '
 	kill -9 $BROKER_PID; wait $BROKER_PID
 	printf "{\"id\":1,\"event\":{\"times" >>state/jobs.journal &&
 	launch_broker &&
-	job stream log.dmesg "{\"follow\":false,\"nobacklog\":false}" | grep "jobs.journal:[0-9]*: the last line is torn"
+	job stream log.dmesg "{\"follow\":false,\"nobacklog\":false}" | grep "jobs.journal:[0-9]*: the last flush is not whole"
 '
 test_expect_success 'a corrupt line inside stops the start with file and line' '
 	stop_instance;
@@ -127,16 +127,16 @@ test_expect_success 'so does a line that was taken out, and the words say what t
 	test_cmp damaged state/jobs.journal
 '
 test_expect_success 'a journal of the first version is taken over' '
-	sed "s/,\"n\":[0-9]*,\"crc\":\"[0-9a-f]*\"}\$/}/; 1s/\"weir-jobs\":2/\"weir-jobs\":1/" saved >state/jobs.journal &&
+	sed "s/,\"n\":[0-9]*,\"crc\":\"[0-9a-f]*\"}\$/}/; 1s/\"weir-jobs\":3/\"weir-jobs\":1/" saved >state/jobs.journal &&
 	launch_broker && job jobs state priority >old && stop_instance &&
-	head -1 state/jobs.journal | grep "\"weir-jobs\":2" &&
+	head -1 state/jobs.journal | grep "\"weir-jobs\":3" &&
 	cp saved state/jobs.journal &&
 	launch_broker && job jobs state priority >new && stop_instance && test_cmp new old
 '
 test_expect_success 'a journal that went missing beside a state file is told' '
 	rm state/jobs.journal && : >state/job-priority.sqlite && : >broker.out &&
 	launch_broker && stop_instance &&
-	grep "jobs.journal is missing or empty, but .*job-priority.sqlite says that there were jobs" broker.out &&
+	grep "jobs.journal is missing or empty, but .*job-priority.sqlite shows that there were jobs" broker.out &&
 	rm state/job-priority.sqlite
 '
 test_expect_success 'a start writes behind what is there, not all of it anew' '

@@ -44,7 +44,7 @@ cat >memos.py <<-\EOF
 EOF
 test_expect_success 'a guest fills no eventlog beyond 256 KiB, and may always end his job' '
 	long=$("$JOBCTL" --user 5001 --roles 1 submit) && job wait $long priority &&
-	python3 memos.py "$(dirname "$JOBCTL")" $long >out && grep "^28: the job.s eventlog has no more room" out &&
+	python3 memos.py "$(dirname "$JOBCTL")" $long >out && grep "^28: the job.s eventlog has reached its limit" out &&
 	job wait $long clean
 '
 test_expect_success 'a guest may not touch the jobs of others' '

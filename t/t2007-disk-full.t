@@ -23,7 +23,7 @@ test_expect_success 'a job runs while the disk fills' '
 test_expect_success 'jobs are taken in as long as there is room for them, then refused with the reason' '
 	test_expect_code 1 job submit -u 0 --copies 5000 >ids 2>err &&
 	test -s ids && test "$(wc -l <ids)" -lt 5000 &&
-	grep "^28: nothing new is taken in until there is room again: job journal: .*jobs.journal: No space left on device" err
+	grep "^28: no job is accepted until there is space again: job journal: .*jobs.journal: No space left on device" err
 '
 test_expect_success 'questions are answered, and running jobs end' '
 	job rpc job-manager.raise "{\"id\":$running,\"severity\":0,\"type\":\"cancel\"}" &&

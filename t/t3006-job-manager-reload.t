@@ -32,8 +32,9 @@ test_expect_success 'what runs has kept its resources: nobody else started on th
 	flux module stats sched-weir-easy >stats && cat stats && grep "\"ready\": *true" stats &&
 	flux job eventlog $high | (! grep alloc) && flux job eventlog $low | (! grep alloc)
 '
+# The job-exec of a flux-core before 0.88 ends the mocked job by itself.
 test_expect_success 'when it ends the waiting jobs start, in the order of their priorities' '
-	flux module reload job-exec && flux cancel $holder &&
+	flux module reload job-exec && { flux cancel $holder || at $holder exception; } &&
 	at $holder free >freed && at $high alloc >first && at $low alloc >second &&
 	cat freed first second >times && cat times && sort -n times >sorted && test_cmp sorted times
 '

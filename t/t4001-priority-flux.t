@@ -218,7 +218,8 @@ test_expect_success '.so replaced while loaded: the old code goes on, the file i
 	flux module load --name=job-priority ./replaced-priority.so && sync_priorities &&
 	flux module remove job-priority && flux module load "$PRIORITY_SO" && sync_priorities
 '
-test_expect_success 'module as a process of its own, killed: the broker lives, values stay, a new one takes over' '
+flux module load --help 2>&1 | grep -q -e --exec && test_set_prereq MODULE_EXEC  # later than flux-core 0.77
+test_expect_success MODULE_EXEC 'module as a process of its own, killed: the broker lives, values stay, a new one takes over' '
 	kept=$(priority_of "$(cat p1)") &&
 	flux module remove job-priority &&
 	flux module load --exec "$PRIORITY_SO" && sync_priorities &&

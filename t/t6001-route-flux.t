@@ -33,6 +33,7 @@ if test -z "$WEIR_T6001_INSIDE"; then
 		sh "$SHARNESS_TEST_DIRECTORY/$(basename "$SHARNESS_TEST_FILE")" ${verbose:+-v} ${immediate:+-i} ${debug:+-d}
 fi
 
+WIRE=$SHARNESS_TEST_DIRECTORY/tools/wire.py
 rpc() {
 	flux python -c '
 import flux, json, sys
@@ -44,14 +45,16 @@ except OSError as e:
 }
 tree() { rpc job-route.tree '{}'; }
 dec() { flux job id --to=dec "$1"; }
-# event ID NAME: waits for it and prints its context
-event() { flux job wait-event -t 60 -f json "$1" "$2"; }
+# event ID NAME: waits for it and prints its context; after `clean` job-list, which hears of it later, has the result
+event() {
+	flux job wait-event -t 60 -f json "$1" "$2" &&
+	{ test "$2" != clean || python3 "$WIRE" until job-list.list-id "{\"id\":$(dec "$1"),\"attrs\":[\"state\"]}" ".job.state == 64" >/dev/null; }
+}
 # attached ID: waits until the child instance ID is attached
 attached() {
-	event "$1" start >/dev/null || return 1
-	until tree | grep -q "\"jobid\": $(dec "$1").*"; do
-		flux jobs -no '{state}' "$1" | grep -q RUN || return 1
-	done
+	event "$1" start >/dev/null &&
+	python3 "$WIRE" until job-route.tree '{}' \
+		".children[] | select(.jobid == $(dec "$1") and .state == \"attached\")" >/dev/null
 }
 # start_child QUEUE: a child instance on one core that serves QUEUE; prints its id
 start_child() {
@@ -126,7 +129,7 @@ test_expect_success 'R names the parent'\''s cores, inside the allocation of the
 test_expect_success 'cancelling a running job reaches the child' '
 	running=$(flux submit --queue=batch -n1 sleep inf) && event $running start &&
 	flux cancel $running && event $running clean && flux jobs -ano "{result}" $running | grep CANCELED &&
-	in_child $batch flux jobs -no "{id}" >left && test_must_be_empty left
+	FLUX_URI=$(flux uri --local $batch) python3 "$WIRE" until job-list.job-stats "{}" ".job_states.run == 0 and .job_states.sched == 0"
 '
 test_expect_success 'a job that waits in the child can be cancelled' '
 	running=$(flux submit --queue=batch -n1 sleep inf) && event $running start &&
@@ -138,8 +141,7 @@ test_expect_success 'urgency goes down: a later job overtakes, a held one does n
 	held=$(flux submit --queue=batch -n1 true) &&
 	event $first weir.route && event $second weir.route && event $held weir.route &&
 	flux job urgency $held hold && flux job urgency $second 30 &&
-	until in_child $batch flux jobs -no "{urgency}" | grep -q 30 && in_child $batch flux jobs -no "{urgency}" | grep -q "^0"
-	do :; done &&
+	FLUX_URI=$(flux uri --local $batch) python3 "$WIRE" until job-list.list "{\"max_entries\":0,\"attrs\":[\"urgency\"]}" ".jobs | any(.urgency == 30)" &&
 	flux cancel $running && event $first clean && event $second clean &&
 	a=$(event $second alloc | jq .timestamp) && b=$(event $first alloc | jq .timestamp) && jq -en "$a < $b" &&
 	test "$(flux jobs -no {state} $held)" = SCHED &&
@@ -162,7 +164,7 @@ test_expect_success 'locate says where a job is' '
 	running=$(flux submit --queue=debug -n1 sleep inf) && event $running start &&
 	rpc job-route.locate "{\"id\":$(dec $running)}" >where &&
 	jq -e ".queue == \"debug\" and .child == $(dec $debug) and .allocated" where &&
-	in_child $debug flux jobs -no "{state}" "$(jq .id where)" | grep RUN &&
+	in_child $debug flux job wait-event -t 60 "$(jq .id where)" start &&
 	test_must_fail rpc job-route.locate "{\"id\":1}" >unknown && grep "not an active routed job" unknown
 '
 test_expect_success 'the parent'\''s module is reloaded while a job runs: its end still arrives' '

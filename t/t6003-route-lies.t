@@ -100,7 +100,7 @@ for lie in "no JSON" cores gpus ranks hosts "another's core"; do
 		read -r line <&7 && test "$line" = attached &&
 		one=$(submit_to good) && two=$(submit_to good) && lied=$(submit_to bad) &&
 		read -r line <&7 && test "$line" = "$lie" && exec 7<&- &&
-		event $lied exception >why && grep "\"type\": \"route\".*make no sense" why && event $lied clean &&
+		event $lied exception >why && grep "\"type\": \"route\".*invalid resources" why && event $lied clean &&
 		event $one alloc >alloc && event $two alloc >alloc &&
 		weir cancel $one $two
 	'

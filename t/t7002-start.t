@@ -103,6 +103,7 @@ test_expect_success GUEST 'another user may look, but changes neither jobs nor s
 	test_expect_code 4 as_guest share set chem 1 2>err && test_expect_code 4 as_guest submit true 2>err
 '
 test_expect_success 'usage is charged to who ran' '
+	FLUX_URI=local://$(pwd)/run/local-0 wait_until job-priority.usage "{}" ".nodes[] | select(.path == \"physics/@alice\" and .running_cores == 6)" &&
 	weir usage --json >j && test $(field j "[n[\"running_cores\"] for n in d[\"nodes\"] if n[\"path\"] == \"physics/@alice\"][0]") = 6
 '
 test_expect_success 'Ctrl-C ends it: exit code 0, no process, no socket' '

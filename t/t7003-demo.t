@@ -46,14 +46,15 @@ test_expect_success 'the charge in the report is what the CSV adds up to, to the
 	assert total == said, (total, said)
 	EOF
 '
-test_expect_success 'fair shares decide: chem asks for more than its share and does not get it all' '
+# The largest job alone is a seventh of all that is delivered while jobs come, so the same account gets some per cent more or
+# less of the machine in another run. What part of its demand an account gets differs by far more.
+test_expect_success 'fair shares decide: chem asks for more than its share, and gets less of it than physics, which asks for less' '
 	python3 - <<-EOF
 	import json
 	rows = {r["path"]: r for r in json.load(open("demo/report.json"))["accounts"]}
 	chem, physics = rows["chem"], rows["physics"]
-	assert chem["asked"] > chem["entitled"] + 0.03, chem
-	assert abs(chem["delivered"] - chem["entitled"]) < abs(chem["asked"] - chem["entitled"]), chem
-	assert physics["delivered"] > physics["asked"], physics
+	assert chem["asked"] > chem["entitled"] + 0.03 and physics["asked"] < physics["entitled"] - 0.03, rows
+	assert chem["delivered"] / chem["asked"] < physics["delivered"] / physics["asked"], (chem, physics)
 	EOF
 '
 test_expect_success 'nothing runs any more and no socket is left' '

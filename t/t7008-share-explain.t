@@ -35,6 +35,18 @@ test_expect_success 'explain --json: every figure' '
 	test "$(field j "d[\"rank\"] - sum(l[\"ahead\"] for l in d[\"levels\"])")" -eq 1 &&
 	test "$(field j "all(l[\"usage_core_s\"] > 0 for l in d[\"levels\"])")" = True
 '
+test_expect_success 'after: factor, rank and usage before and after a job; nothing is charged' '
+	weir share after -n4 -t 2h bob >out && cat out && grep "^physics/@bob, before and after a job of 4 cores for 2h, by fair-tree" out &&
+	grep "^rank  *2 of 3  *3 of 3\$" out && grep "^usage  *0.0 %  *[0-9.]* %\$" out &&
+	weir share after -n4 -t 2h --json physics/@bob >j && json_is j weir.share-after/1 &&
+	test "$(field j "d[\"cores\"], d[\"seconds\"], d[\"factor\"] > d[\"factor_after\"], d[\"used\"], d[\"rank_after\"]")" = "(4, 7200.0, True, 0.0, 3)" &&
+	weir share explain --json bob >now && test "$(field now "d[\"factor\"]")" = "$(field j "d[\"factor\"]")" &&
+	test_expect_code 2 weir share after -n4 bob 2>err && grep "time-limit=2h" err && test_expect_code 2 weir share after -n0 -t1h bob &&
+	test_expect_code 5 weir share after -t1h bbob 2>err && grep "did you mean .bob" err
+'
+test_expect_success 'after: without a name it is the one who asks' '
+	weir share after -t 1h --json >j && test "$(field j "d[\"path\"]")" = "chem/@$(id -un)"
+'
 test_expect_success 'compare: the level where their paths part, and who goes first' '
 	weir share compare alice bob >out && cat out && grep "they part below \"physics\"" out &&
 	grep "^physics/@bob .* yes\$" out && grep "\"physics/@bob\" goes first" out &&

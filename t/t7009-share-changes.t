@@ -31,8 +31,9 @@ nodes() {
 test_expect_success 'an instance: alice has used something, bob has a job that runs, carol one that waits' '
 	start_weir --tree shares.toml --config weir.toml --statedir "$(pwd)/state" &&
 	weir submit --user alice -A lattice --simulate=1s --wait x &&
-	weir submit --user bob -n 6 --simulate=1h x >bobs && weir submit --user carol -n 6 --simulate=1h y >carols &&
+	weir submit --user bob -n 6 --simulate=1h x >bobs &&
 	FLUX_URI=local://$WEIR_RUNDIR/local-0 wait_until job-priority.usage "{}" "[.nodes[].running_cores] | add >= 6" >/dev/null &&
+	weir submit --user carol -n 6 --simulate=1h y >carols &&
 	FLUX_URI=local://$WEIR_RUNDIR/local-0 wait_until job-priority.stats-get "{}" ".pending == 1" >/dev/null &&
 	test $(nodes) -eq 9
 '
@@ -75,7 +76,8 @@ test_expect_success 'on a terminal they are asked about: no is no, yes is yes' '
 '
 test_expect_success 'nodes without usage or jobs go without a question; an empty tree is taken where it is meant' '
 	grep -v bio shares.toml >fewer.toml && weir share apply fewer.toml </dev/null && test $(nodes) -eq 7 && weir share undo &&
-	weir share apply --allow-empty --yes /dev/null && weir share show | grep "is empty" && weir share undo && test $(nodes) -eq 9
+	weir share apply --allow-empty --yes /dev/null && weir share show | grep "is empty" && weir share undo && test $(nodes) -eq 9 &&
+	weir share undo --yes && weir share show | grep "is empty" && weir share undo && test $(nodes) -eq 9
 '
 
 # ---- two admins ----

@@ -35,7 +35,7 @@ test_expect_success 'stopped: weir reload answers all the same, and says who did
 	grep "half-life: \"2d\" -> \"3d\"" out && grep "Reloaded by top and debug\|Reloaded by debug and top" out
 '
 test_expect_success 'it counts as lost: the log, weir tree and weir reload say so' '
-	log_has "child $batch says nothing though its link is up: it counts as lost" &&
+	log_has "child $batch has sent nothing although its link is up: it counts as lost" &&
 	timeout 40 weir tree >out && grep "batch .*lost since" out &&
 	timeout 40 weir reload 2>err && grep "batch was not asked; it keeps its configuration until .*no link" err
 '

@@ -35,6 +35,7 @@ qos = 100000
 priority = 10
 [weir.qos.low]
 priority = 1
+$(for n in 1 3 4 5 7 8 9; do printf '[weir.qos.p%d]\npriority = %d\n' $n $n; done)
 [weir.users]
 alice = 5001
 bob = 5002
@@ -138,6 +139,24 @@ test_expect_success 'a job that is submitted to the partition directly has its p
 	FLUX_URI=$(uri_of one) wait_until job-priority.list "{}" ".jobs | length == 3" >/dev/null &&
 	at one prio list && echo go >b7.gate && FLUX_URI=$(uri_of one) each clean direct_low direct_none && each clean routed1 &&
 	test "$(tail -n 1 ran)" = direct_none && test "$(wc -l <ran)" = 3
+'
+# to_hold NAME: what such a job runs: it says its name, and holds its core until it dies with its partition
+to_hold() {
+	echo "echo $1 >\"$(pwd)/told\"; read line <\"$(pwd)/never\""
+}
+test_expect_success 'order: over six restarts in a row none starts before a better one, also of those submitted to the partition' '
+	rm -f ran && mkfifo told never && block b8 &&
+	for n in 3 7 1 9 5; do
+		weir submit -q batch --json --qos p$n sh -c "$(to_hold p$n)" >p$n.json && jq .id p$n.json >p$n.id || return 1
+	done && each weir.route p3 p7 p1 p9 p5 &&
+	for n in 8 4; do at one submit -q "" --qos p$n sh -c "$(to_hold p$n)" || return 1; done &&
+	weir prio list --json >j && field j "[q[\"id\"] for q in d[\"jobs\"]]" | tr -dc "0-9\n," | tr , "\n" >list && test_cmp list - <<-EOT &&
+	$(cat p9.id p7.id p5.id p3.id p1.id)
+	EOT
+	for round in 1 2 3 4 5 6; do
+		kill -KILL $(cat one/broker.pid) && wait_event $(cat one.id) clean && rm -f one/local-0 && partition one 1 &&
+		read -r name <told && echo $name >>ran || return 1
+	done && printf "p9\np8\np7\np5\np4\np3\n" >want && test_cmp want ran && weir cancel $(cat p1.id) $(cat p3.id) && each clean p1 p3
 '
 test_expect_success 'a live limit over two partitions holds what waits in them: one of four runs' '
 	partition two 1 && rm -f ran && block b4 && block b5 &&

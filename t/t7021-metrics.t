@@ -38,7 +38,7 @@ test_expect_success 'the reference parser accepts it, and every family has a hel
 	weir metrics >m && tail -1 m | grep "^# EOF$" && "$READER" - <<-\EOF
 	from reading import *
 	found = families("m")
-	same(len(found), 23)
+	same(len(found), 24)
 	assert all(f.documentation for f in found.values())
 	same(values("m", "weir_up", "module"), {("job-priority",): 1, ("job-list",): 1, ("job-route",): 1})
 	EOF
@@ -85,6 +85,8 @@ test_expect_success 'waits are counted once a start; passes, pushes and commits 
 	    by = {s.name.rsplit("_", 1)[1]: s.value for s in families("m")[name].samples}
 	    assert by["count"] >= 1 and 0 < by["sum"] < 60, (name, by)
 	same(values("m", "weir_priority_plugin_up"), {(): 1})
+	errors = {s.name.rsplit("_", 1)[1]: s.value for s in families("m")["weir_sched_estimate_error_seconds"].samples}
+	assert set(errors) == {"sum", "count"} and errors["sum"] >= 0, errors
 	EOF
 '
 test_expect_success 'a file is replaced as a whole; a wrong depth is refused' '
@@ -104,7 +106,14 @@ test_expect_success 'every metric of the dashboard and of the alerts exists' '
 	    used = set(re.findall(r"\bweir_[a-z_]+", open(sys.argv[1] + "/" + name).read()))
 	    assert used and used <= names, used - names
 	panels = load(sys.argv[1] + "/weir-dashboard.json")["panels"]
-	assert len(panels) >= 6 and all(p["targets"] for p in panels)
+	places = [(p["gridPos"]["x"], p["gridPos"]["y"]) for p in panels]
+	assert len(set(places)) == len(places) == len({p["id"] for p in panels}) and all(p["targets"] and p["description"] for p in panels), places
+	shown = [t["expr"] for p in panels for t in p["targets"]]
+	assert all(e.count("{instance=~") == len(re.findall(r"\bweir_[a-z_]+", e)) for e in shown), "each by the chosen instance"
+	for family in ("share_used_ratio", "share_level", "queue_jobs", "partition_cores", "job_wait_seconds", "priority_pass_seconds", "sched_estimate_error_seconds", "state_commit_lag"):
+	    assert any("weir_" + family in e for e in shown), family
+	alerts = re.findall(r"alert: (\w+)\n\s+expr: .*\bweir_", open(sys.argv[1] + "/weir-alerts.yaml").read())
+	same(len(alerts), 5)
 	EOF
 '
 test_expect_success 'the instance ends' '

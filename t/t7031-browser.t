@@ -142,9 +142,32 @@ test_expect_success 'two jobs: the gap is that of the priorities, and adds up' '
 	    same(number(gap), int(pair[0]["priority"]) - int(pair[1]["priority"]))
 	    same(sum(number(re.search(r"-?[\d ]+$", p).group(0)) for p in parts.split(",")), number(gap))
 	    screen(page, "two-jobs")
+	    page.look(390, 844)
+	    page.run("document.querySelector(\x27select[name=job]\x27).add(new Option(\x27x\x27.repeat(200)))")  # of a user with a long name
+	    same(page.run("document.documentElement.scrollWidth"), 390)
 	    same(page.console, [])
 	EOF
 	python3 two.py
+'
+test_expect_success 'what would my factor be after this job: as job-priority says, to the digit, for whose row is chosen' '
+	cat >after.py <<-\EOF &&
+	from looking import *
+	import jobctl
+	with Browser() as browser:
+	    page = browser.page(url)
+	    page.until(ready)
+	    page.run("document.querySelector(\x27.spacer [data-path=\"physics/lattice/@alice\"]\x27).click()")
+	    page.until("document.querySelector(\x27.after-job strong\x27).textContent === \x27physics/lattice/@alice\x27")
+	    page.run("for (const [name, value] of [[\x27after-cores\x27, 64], [\x27after-hours\x27, 2.5]]) { const box = document.querySelector(`[name=${name}]`); box.value = value; box.dispatchEvent(new Event(\x27input\x27, { bubbles: true })); }")
+	    page.run("document.querySelector(\x27.after-job button\x27).click()")
+	    told = page.until("(e => e && {...e.dataset})(document.querySelector(\x27.after-job-answer [data-factor]\x27))")
+	    says = jobctl.Client(os.environ["FLUX_URI"]).rpc("job-priority.share-after", {"path": "alice", "cores": 64, "seconds": 9000})
+	    same((told["path"], float(told["factor"]), float(told["factorAfter"])), tuple(says[k] for k in ("path", "factor", "factor_after")))
+	    assert says["factor_after"] < says["factor"], says
+	    screen(page, "after-job")
+	    same(page.console, [])
+	EOF
+	python3 after.py
 '
 test_expect_success 'shares are changed: the plan stands beside, then it is in force with its reason, and undone' '
 	cat >edit.py <<-\EOF &&

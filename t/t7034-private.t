@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-3.0-only
-test_description='a private instance: the page gives each user his own part and sums without names, by the bytes of the wire'
+test_description='a private instance: job-priority and the page give each user his part and sums without names, by the wire'
 
 . "${SHARNESS_SH:-/usr/share/sharness/sharness.sh}"
 use_weir
@@ -39,13 +39,13 @@ def stream(user, *words, after=None):
     answer = link.getresponse()
     assert answer.status == 200, answer.status
     got = b""
-    while not all(word.encode() in got for word in words):
-        line = answer.readline()
-        assert line, got
+    for line in client.lines(answer):
         got += line
-        if after and b"event: pictures" in got:
+        if after and not line.strip() and b"event: tree" in got and b"event: pictures" in got:
             after = after()
-    return got
+        if not line.strip() and all(word.encode() in got for word in words):
+            return got
+    raise AssertionError(got)
 def answer(user, path):
     status, headers, body = client.get(page, path, ["X-Remote-User: " + user] if user else [])
     return status, body
@@ -63,8 +63,82 @@ test_expect_success 'a private instance in which jobs have run, run and wait' '
 		wait_event $id clean || return 1
 	done &&
 	wait_until job-priority.usage "{}" "[.nodes[].running_cores] | add == 0" && weir share show --json >show.json &&
-	weir submit --user erin -n 6 --simulate=10h long >long && for u in bob alice carol alice; do weir submit --user $u -n 6 --simulate=1h wait >>jobs.$u || return 1; done &&
+	weir submit --user erin -n 6 --simulate=10h long >long && wait_until job-priority.usage "{}" "[.nodes[] | select(.path == \"physics/lattice/@erin\") | .running_cores] == [6]" && for u in bob alice carol alice; do weir submit --user $u -n 6 --simulate=1h wait >>jobs.$u || return 1; done &&
 	wait_until job-priority.share-rows "{}" "[.rows[] | select(.path == \"physics\")] | .[0].running_cores == 6 and .[0].pending_jobs == 3"
+'
+cat >asking.py <<EOF
+# What job-priority tells users who ask it themselves: from asking import *.
+import os, re
+import jobctl
+from seeing import *
+userids = {"alice": 5001, "bob": 5002, "carol": 5003, "erin": 5004}
+owner = jobctl.Client(os.environ["FLUX_URI"])
+ids = {u: [j["id"] for j in owner.rpc("job-priority.list", {})["jobs"] if j["user"] == u] for u in userids}
+def as_user(user): return jobctl.Client(os.environ["FLUX_URI"], userids[user])
+def asked(user, topic, payload):
+    try:
+        return as_user(user).rpc("job-priority." + topic, payload)
+    except jobctl.RpcError as error:
+        return error.errnum, error.text
+# Those that a guest may send, by the module's table.
+def open_topics():
+    with open(os.environ["SHARNESS_TEST_SRCDIR"] + "/../modules/job-priority/module/module_requests.cpp") as file:
+        return set(re.findall(r"request, .([a-z-]+)., flux::on_\w+<[^>]*>, FLUX_ROLE_(?:USER|ALL)", file.read()))
+# Questions of u about v, whose answers would name v in an instance that is not private.
+def questions(u, v):
+    return {"tree-get": [{}], "history": [{}], "usage": [{}], "list": [{}, {"userid": userids[v]}, {"match": v}], "weights": [{}],
+            "usage-report": [{"edges": [0, 4e9], "by": ["account", "user", "queue", "project"]}], "stats-get": [{}],
+            "places": [{"ids": ids[v]}], "explain": [{"id": i} for i in ids[u] + ids[v]], "metrics": [{"depth": 1}],
+            "share-explain": [{"path": p} for p in ("chem", v, u, "physics", "physics/astro/@bob", "physics/lattice")],
+            "share-after": [{"path": p, "cores": 4, "seconds": 3600} for p in (u, v, "chem", "physics/astro/@bob")],
+            "share-compare": [{"a": u, "b": v}, {"a": v, "b": v}], "when": [{"a": a, "b": b} for a in ids[u] + ids[v] for b in ids[v]],
+            "share-figures": [{"paths": ["physics/lattice/@alice", "physics/astro/@bob", "chem/@carol", "chem", "[others]"]}], "share-rows": [{}, {"match": v}, {"limit": 2}], "tree-diff": [{"a": 1}]}
+EOF
+test_expect_success 'job-priority itself tells a guest his part of everything that it answers, and names nobody else' '
+	python3 - <<-\EOF
+	from asking import *
+	told = set()
+	for user, other, own in (("alice", "bob", ["physics", "lattice"]), ("bob", "carol", ["physics", "astro"])):
+	    hidden = [n for n in ("alice", "bob", "carol", "erin") if n != user] + [n for n in ("lattice", "astro") if n not in own]
+	    for topic, payloads in questions(user, other).items():
+	        told.add(topic)
+	        for payload in payloads:
+	            got = json.dumps(asked(user, topic, payload))
+	            for word in payload.values():  # what he said himself comes back in a refusal
+	                got = got.replace(json.dumps(json.dumps(word))[1:-1], "")
+	            hides(got.encode(), *hidden, *(str(i) for i in ids[other]), *([] if topic == "metrics" else ["chem"]))
+	same(open_topics() - told, {"attach", "policy", "report", "disconnect"})
+	EOF
+'
+test_expect_success 'his part has the figures that the owner sees, and tells where he stands' '
+	python3 - <<-\EOF
+	from asking import *
+	shown = {n["path"]: n for n in owner.rpc("job-priority.tree-get", {})["nodes"]}
+	tree = as_user("alice").rpc("job-priority.tree-get", {})
+	got = {n["path"]: n for n in tree["nodes"]}
+	for path in ("physics", "physics/lattice", "physics/lattice/@alice"):
+	    for key in ("shares", "entitled", "running_cores", "pending_jobs"):
+	        same((path, got[path][key]), (path, shown[path][key]))
+	same(got["[others]"]["charged_core_us"], shown["chem"]["charged_core_us"])
+	same(got["physics/[others]"]["pending_jobs"], shown["physics/astro"]["pending_jobs"])
+	same(("toml" in tree, tree["author"], tree["reason"]), (False, "", ""))
+	listed = as_user("alice").rpc("job-priority.list", {})
+	same(([j["id"] for j in listed["jobs"]], listed["of"]), (ids["alice"], 4))
+	same(as_user("alice").rpc("job-priority.explain", {"id": ids["alice"][0]})["of"], 4)
+	same(*[asked("alice", "explain", {"id": i}) for i in (ids["bob"][0], 1)])
+	same(asked("alice", "metrics", {"depth": 2})[0], 1)
+	assert as_user("alice").rpc("job-priority.share-explain", {"path": "alice"})["levels"], "no levels"
+	EOF
+'
+test_expect_success 'a child instance of a guest hears his factors alone' '
+	python3 - <<-\EOF
+	from asking import *
+	running = [j["id"] for a in owner.stream("job-list.list", {"max_entries": 0, "attrs": ["userid", "state"]})
+	           for j in a["jobs"] if j["userid"] == 5004 and j["state"] == 16]
+	first = next(as_user("erin").stream("job-priority.attach", {"jobid": running[0], "instance": "hers"}))
+	assert len(first["factors"]) == 1 and "erin" in json.dumps(first["factors"]), first
+	hides(json.dumps(first).encode(), "alice", "bob", "carol", "chem", "astro")
+	EOF
 '
 test_expect_success 'a user gets his associations with what is above them; the rest of each level is one sum; nobody else is named' '
 	python3 - <<-\EOF
@@ -147,13 +221,14 @@ test_expect_success 'the owner sees all' '
 test_expect_success 'an instance that is private no more shows everybody all; private again, it takes back what it may' '
 	cat >reload.py <<-\EOF &&
 	import subprocess
-	from seeing import *
+	from asking import *
 	def put(name):
 	    open("weir.toml", "w").write(open(name).read())
 	    subprocess.run(["weir", "reload"], check=True, capture_output=True)
 	open("private.toml", "w").write(open("weir.toml").read())
 	got = stream("alice", "chem/@carol", after=lambda: put("open.toml"))
 	assert b"[others]" in got, got
+	assert all(n in json.dumps(asked("alice", "tree-get", {})) for n in ("chem/@carol", "astro")), "the question tells nothing"
 	got = stream("alice", "chem/@carol", "[others]", after=lambda: put("private.toml"))
 	same([r[0] for r in tree(got)["rows"] if "carol" in r[0]], [])
 	EOF

@@ -44,7 +44,7 @@ test_expect_success 'its events have the tree, the queue and the boxes of that i
 	python3 - <<-\EOF
 	import re
 	from inside import *
-	had = until(url, batch, lambda name, data: name == "place")
+	had = until(url, batch, lambda name, data: name == "pictures" and "instances" in data)
 	last = dict(had)
 	same(last["place"]["names"], ["top", "batch"])
 	same(last["hello"]["may_edit"], False)
@@ -109,7 +109,7 @@ test_expect_success CHROMIUM 'a click on a box goes into its instance, the line 
 	    assert any(name.startswith("Into batch: 100 % busy") for name in names), names
 	    screen(page, "boxes")
 	    page.click(box + " > .box")
-	    there = heading + " === \x27Fair share in batch\x27 && document.querySelectorAll(\x27#queue g[data-place]\x27).length === 2"
+	    there = heading + " === \x27Fair share in batch\x27 && document.querySelectorAll(\x27#queue g[data-place]\x27).length === 2 && document.querySelector(\x27#instances\x27)"
 	    page.until(there)
 	    same(rows(page, "#instances g[data-busy]")[0]["instance"], "batch")
 	    same(page.run("[...document.querySelectorAll(\x27nav a\x27)].map(e => e.textContent)"), ["top"])

@@ -118,6 +118,12 @@ test_expect_success 'so are mistakes in commands' '
 	test_must_fail weir partition resize nobody --cores 1 2>err && grep "no partition has the name nobody" err &&
 	test_expect_code 2 weir partition resize wide 2>err && grep -e "--cores N" err
 '
+test_expect_success 'a size that the machine does not have is refused with the reason, and nothing changes' '
+	same() { weir partition list --json | jq -S "[.partitions[] | {name, cores, nodes, instances: [.instances[].id]}]"; } && same >was &&
+	test_must_fail weir partition resize wide --cores 11 2>err && cat err && grep "The partition wide cannot have this size, and nothing is changed: the scheduler says: unsatisfiable request: the job asks for " err &&
+	test_must_fail weir partition resize wide --nodes 2 --cores-per-node 1 --kill 2>err && grep "cannot have this size" err &&
+	test_must_fail weir partition add huge --queue batch --cores 11 2>err && grep "The partition huge cannot have this size" err && same >is && test_cmp was is && is_up wide
+'
 test_expect_success 'it ends, and leaves nothing' '
 	stop_weir && test -z "$(leftovers)" && ! test -e run
 '

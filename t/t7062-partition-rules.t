@@ -83,10 +83,13 @@ test_expect_success 'so it does when job-route is loaded anew, in the parent and
 test_expect_success 'rules that take it let it run' '
 	end s2 && long_takes "cores-max = 1" && is_with $l2 $long && wait_event $l2 start && end l1 && end s1 && wait_event $s3 start && test $(child_of $s3) = $short
 '
-test_expect_success 'a partition that is added may have rules; a job that it alone takes is not refused while it is there' '
+test_expect_success 'a partition that is added may have rules; a job that it alone takes is not refused while it is there, by a plugin that was loaded again either' '
 	weir partition add big --queue batch -c 2 --takes duration-min=2h --takes cores-min=2 && weir partition list | tee list &&
 	grep "^big  *batch  *at least 2h, at least 2 cores  *2 " list && gated b1 -q batch -t2h -c2 && wait_event $b1 start && test $(child_of $b1) = $(job_of big) &&
-	end b1 && weir partition remove big && test_expect_code 1 weir submit -q batch -t2h -c2 true &&
+	plugin=$(call job-manager.jobtap-query "{\"name\":\"job-route-tap.so\"}" | jq -r .path) && call job-manager.jobtap "{\"remove\":\"job-route-tap.so\"}" &&
+	call job-manager.jobtap "{\"load\":\"$plugin\"}" &&
+	wait_until job-manager.jobtap-query "{\"name\":\"job-route-tap.so\"}" ".partitions == 4" >/dev/null && gated b2 -q batch -t2h -c2 && end b1 && wait_event $b2 start && test $(child_of $b2) = $(job_of big) &&
+	end b2 && weir partition remove big && test_expect_code 1 weir submit -q batch -t2h -c2 true &&
 	test_expect_code 1 weir partition add odd --queue batch -c 2 --takes cores-min=x 2>err && grep "partition odd.takes. cores-min = \"x\": must be a whole number" err &&
 	test_expect_code 2 weir partition add odd --queue batch -c 2 --takes duration-max 2>err && grep "write KEY=VALUE" err
 '

@@ -11,7 +11,7 @@ line() {
 }
 # whole FILE CORES: a file of one partition that has the whole machine and gets all jobs
 whole() {
-	printf "[weir.route]\nhand-down = 100000\n[[partition]]\nname = \"all\"\ncores = %s\n" "$2" >"$1"
+	printf "[[partition]]\nname = \"all\"\ncores = %s\n" "$2" >"$1"
 }
 
 # Eight cores. Jobs 1 and 2 take three cores of a partition of four each. Job 3 wants two, and though two are free, no
@@ -104,6 +104,28 @@ test_expect_success 'the same by fair share' '
 	printf "[weir]\npolicy = \"multifactor\"\nhalf-life = \"1d\"\nupdate-interval = \"30s\"\n" >fair.toml && cat fair.toml >both.toml &&
 	cat whole.toml >>both.toml && weir sim run -q -p fair.toml --starts=pool.csv load.swf.gz &&
 	weir sim run -q -p both.toml --starts=tree.csv load.swf.gz && cmp pool.csv tree.csv
+'
+cat >each.toml <<EOT
+[sim]
+cores = 128
+queues = { 1 = "one", 2 = "two" }
+[weir.route]
+hand-down = 1
+[[partition]]
+name = "one"
+cores = 64
+[[partition]]
+name = "two"
+cores = 64
+EOT
+test_expect_success 'two queues with a partition each start every job when two pools do, whatever the depth is' '
+	zcat load.swf.gz | awk "/^;/ { print } !/^;/ { \$15 = \$1 % 2 + 1; print }" >both.swf &&
+	for queue in 1 2; do
+		awk "/^;/ || \$15 == $queue" both.swf >$queue.swf &&
+		weir sim run -q --starts=pool$queue.csv $queue.swf || return 1
+	done &&
+	{ cat pool1.csv && tail -n +2 pool2.csv; } | sort -n >pools.csv && test $(wc -l <pools.csv) -eq 1501 &&
+	weir sim run -q -p each.toml --starts=tree.csv both.swf && sort -n tree.csv | cmp pools.csv -
 '
 logs=${WEIR_SHARED:-$(dirname "$SHARNESS_TEST_FILE")/../../shared}/traces
 test -f "$logs/CTC-SP2-1996.swf.gz" && test_set_prereq LOGS

@@ -15,11 +15,12 @@ void set_clock(double scale, double zero);
 /// Instance time in Unix seconds. In a process that set no clock, a client for example, the wall clock.
 double clock_now();
 double clock_scale();
-/// Who keeps the clock over restarts (the broker's core): `keep` gets an instance time that the next life of this
-/// instance must not begin before. Empty: nobody. Calls of `keep` exclude one another and this function.
+/// Sets the function that stores the clock over restarts (the broker's core has it): `keep` gets an instance time
+/// before which the next life of this instance must not begin. Empty: none. Calls of `keep` exclude one another and
+/// this function.
 void keep_clock(std::function<Status(double until)> keep);
 /// To be called before anything dated `until` (instance time, Unix seconds) is written. Any thread; at most one short
-/// write. Error: of that write; what is dated may be written all the same.
+/// write. Error: of that write; the dated data may be written all the same.
 Status mark_clock(double until);
 /// Unix seconds by the wall clock, which may be set at any time.
 double wall_now();

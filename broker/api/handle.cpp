@@ -20,7 +20,7 @@ flux_handle::flux_handle(std::unique_ptr<weir::broker::Connector> c, int open_fl
     : connector(std::move(c)), flags(open_flags), calls_(1) {}
 
 flux_handle::~flux_handle() {
-    aux.clear();  // while everything still works: it may hold futures and watchers of this handle
+    aux.clear();  // before all else: it may hold futures and watchers of this handle
     forget_futures();
     if (dispatcher_) {
         dispatcher_->detach();

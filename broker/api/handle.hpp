@@ -26,8 +26,8 @@ int handle_set_conf(flux_t* h, const json_t* conf);
 flux_conf_t* conf_create(const json_t* conf);
 /// The JSON behind a configuration; borrowed.
 json_t* conf_json(const flux_conf_t* conf);
-/// From now on `take` sees every message that is sent on the handle before it is sent. True: it took over what the
-/// message says, and nothing is sent. Empty: nobody looks.
+/// From now on `take` sees every message that is sent on the handle before it is sent. True: it has handled the
+/// message, which is not sent. Empty: no function.
 void handle_divert(flux_t* h, std::function<bool(const flux_msg_t&)> take);
 /// Requeues a message at the head or the tail of the handle's queue (FLUX_RQ_HEAD 1, FLUX_RQ_TAIL 2).
 int handle_requeue(flux_t* h, MessagePtr msg, int where);

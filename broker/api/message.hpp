@@ -76,7 +76,7 @@ class MessagePtr {
   public:
     MessagePtr() = default;
     MessagePtr(std::nullptr_t) {}
-    /// Takes over a reference the caller holds.
+    /// Takes the caller's reference.
     static MessagePtr adopt(Message* msg) { return MessagePtr(msg); }
     /// Adds a reference; the caller keeps its own.
     static MessagePtr share(const Message* msg) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: flux_plugin_arg_t: what a plugin is given and what it gives back, as two JSON objects. Must not know their
-// keys. Packing merges into what is there unless FLUX_PLUGIN_ARG_REPLACE is given, as in flux-core.
+// Owns: flux_plugin_arg_t: the input and the output of a plugin, as two JSON objects. Must not know their keys. Packing
+// merges into what is there unless FLUX_PLUGIN_ARG_REPLACE is given, as in flux-core.
 #include "broker/api/plugin_arg.hpp"
 
 #include <flux/core.h>
@@ -157,7 +157,7 @@ int flux_plugin_arg_unpack(flux_plugin_arg_t* args, int flags, const char* fmt, 
         return invalid(args);
     }
     args->error.text[0] = '\0';
-    // Missing optional keys and a whole object do not fail, so they cannot tell that something is missing.
+    // Missing optional keys and a whole object do not fail, so they cannot show that a value is missing.
     const std::string_view format(fmt);
     if (format.find_first_of("?*!") != std::string_view::npos || format.find('{') == std::string_view::npos) {
         args->complete(flags);

@@ -15,10 +15,10 @@ namespace weir::broker {
 /// a whole. It returns a new reference to a JSON object, which is merged into IN; nullptr adds nothing. What `make`
 /// refers to must outlive `args`.
 void plugin_arg_defer(flux_plugin_arg_t* args, std::function<json_t*()> make);
-/// What plugins gave back: an object, or null. Borrowed.
+/// The output of the plugins: an object, or null. Borrowed.
 const json_t* plugin_arg_out(const flux_plugin_arg_t* args);
-/// Makes `args` those of another call: OUT is an empty object, nothing is deferred, IN is as it was packed.
-/// \return false, and `args` is to be destroyed, where a call added to IN or somebody has kept IN.
+/// Resets `args` for another call: OUT is an empty object, nothing is deferred, IN is as it was packed. \return false
+/// if a call added to IN or kept a reference to it; then the caller destroys `args`.
 bool plugin_arg_renew(flux_plugin_arg_t* args);
 /// From here on, what is packed into IN counts as an addition. Returns IN, borrowed; null when it is empty.
 json_t* plugin_arg_seal(flux_plugin_arg_t* args);

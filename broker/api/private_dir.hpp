@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: directories and files that only this process's user may have made and may change: run directories and state
 // directories. Their contents can be trusted when they are read again, and no link in them was made by another user.
-// Otherwise anybody could create /tmp/weir-UID first and redirect our writes. Must not know what the files are for.
+// Otherwise any user could create /tmp/weir-UID first and redirect our writes. Must not know what the files are for.
 #pragma once
 #include <string>
 
@@ -9,8 +9,8 @@
 
 namespace weir::broker {
 
-/// Opens a directory that belongs to this process's user and that nobody else may write to. A symbolic link to it must
-/// belong to this user or to root.
+/// Opens a directory that belongs to this process's user and that no other user may write to. A symbolic link to it
+/// must belong to this user or to root.
 /// \return an O_PATH descriptor, the caller's to close. Errors: ENOENT; EPERM that names the owner or the mode and says
 /// what to do; ENOTDIR.
 Result<int> open_private_dir(const std::string& path);

@@ -205,7 +205,8 @@ void flux_reactor::run_timers() {
     const uint64_t last_sequence = sequence_;
     while (!timers_.empty() && !is_stopping_) {
         Timer* timer = *timers_.begin();
-        // One queued by a callback of this round waits for the next, so that a zero timer cannot hold the loop.
+        // A timer queued by a callback of this round waits for the next round, so that a zero timer cannot block the
+        // loop.
         if (timer->due_ns_ > now || timer->sequence_ > last_sequence) {
             break;
         }

@@ -64,6 +64,7 @@ Status ClockFile::mark(const ClockPast& now) {
     const std::string line = encode(now);
     const ssize_t size = ::pwrite(fd_, line.data(), line.size(), 0);
     if (size == static_cast<ssize_t>(line.size())) {
+        (void)::sync_file_range(fd_, 0, 0, SYNC_FILE_RANGE_WRITE);
         return Done{};
     }
     errno = size < 0 ? errno : ENOSPC;

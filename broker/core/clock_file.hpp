@@ -24,9 +24,9 @@ class ClockFile {
     /// Whether the file has content that is no such line.
     bool is_damaged() const { return is_damaged_; }
 
-    /// Writes the line: one pwrite into a block that is there already. A kill of the process keeps it; it is not
-    /// synced, so a power failure may keep one that is as old as the kernel's write-back (30 s by default). Error:
-    /// errno's words.
+    /// Writes the line: one pwrite into a block that is there already. A kill of the process keeps it. The kernel is
+    /// told to begin to write it, and nobody waits for that, so a power failure may keep one that is some seconds old.
+    /// Error: errno's words.
     Status mark(const ClockPast& now);
 
   private:

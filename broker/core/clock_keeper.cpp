@@ -15,9 +15,9 @@
 namespace weir::broker {
 namespace {
 
-constexpr std::uint64_t mark_ms = 1000;  // of real time: the most that a kill takes from what is charged
+constexpr std::uint64_t mark_ms = 1000;  // of real time: the most that a kill removes from a charge
 
-/// The clock that is kept for a second or more off the wall clock is worth a word.
+/// A difference of a second or more between the instance's clock and the wall clock is logged.
 constexpr double raised_min_s = 1.0;
 
 double monotonic_s() {
@@ -60,8 +60,8 @@ void ClockKeeper::watch(Loop& loop, Log log) {
     log_ = std::move(log);
     if (file_ && file_->is_damaged()) {
         log_(LOG_WARNING,
-             "statedir: the file clock cannot be read: when the instance was last alive is not known, and jobs "
-             "that ended with it end with the last event of the job journal");
+             "statedir: the file clock cannot be read: the time when the instance was last alive is unknown, and jobs "
+             "that ended with it are dated by the last event of the job journal");
     }
     if (start_.raised >= raised_min_s) {
         log_(LOG_WARNING,
@@ -86,7 +86,7 @@ void ClockKeeper::watch(Loop& loop, Log log) {
 void ClockKeeper::stop() {
     if (timer_) {
         timer_.reset();
-        (void)mark_clock(clock_now());  // nobody is left who could be told
+        (void)mark_clock(clock_now());  // an error cannot be reported any more
         keep_clock({});
     }
 }
@@ -105,7 +105,7 @@ void ClockKeeper::look() {
     has_mark_failed_ = has_mark_failed_ && !marked;
 }
 
-/// Called by whichever thread writes something that is dated, one at a time.
+/// Called by each thread that writes dated data, one at a time.
 Status ClockKeeper::mark(double until) {
     if (!file_ || until <= marked_) {
         return Done{};

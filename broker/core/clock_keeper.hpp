@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: the instance's clock over its life: begun once, marked in the statedir every second and before the job journal
-// is written, steps of the wall clock told. Must not know how a beginning is chosen (instance_clock.hpp).
+// is written, steps of the wall clock reported. Must not know how its begin is chosen (instance_clock.hpp).
 #pragma once
 #include <functional>
 #include <optional>
@@ -18,8 +18,8 @@ class ClockKeeper {
   public:
     using Log = std::function<void(int severity, const std::string& text)>;
 
-    /// Sets the process's clock and the attributes that speak of it. Before any other thread runs.
-    /// Error: the statedir cannot be used, or another broker uses it.
+    /// Sets the process's clock and its attributes. Before any other thread runs. Error: the statedir cannot be used,
+    /// or another broker uses it.
     static Result<ClockKeeper> begin(Attributes& attributes, const Parent& parent);
 
     /// From here on the instance counts as alive: a mark now, then every second of real time, whenever mark_clock() is

@@ -42,7 +42,7 @@ Result<Json> parse_json(const std::string& text, const std::string& name) {
     return document;
 }
 
-/// [weir] without what is one instance's own, and [exec]: the jobs run in the partitions.
+/// [weir] without the keys that are each instance's own, and [exec], since the jobs run in the partitions.
 Json inherited(const Json& config) {
     Json part = Json::object();
     for (const char* table : {"weir", "exec"}) {

@@ -9,7 +9,7 @@
 namespace weir::broker {
 namespace {
 
-/// Paths from the top; a star is any name. All below a path that ends is its reader's business.
+/// Paths from the top; a star is any name. Keys below a listed path are checked by its reader.
 constexpr std::array keys_known{
     "access.allow-guest-user",
     "access.allow-root-owner",
@@ -19,6 +19,7 @@ constexpr std::array keys_known{
     "exec.kill-timeout",
     "job-manager.inactive-age-limit",
     "job-manager.inactive-num-limit",
+    "job-manager.journal-sync",
     "job-manager.plugins",
     "partition",  // job-route refuses what it does not know there
     "policy.jobspec.defaults.system.duration",

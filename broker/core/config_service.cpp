@@ -89,20 +89,20 @@ void ConfigService::offer(std::size_t i) {
         accept();
         return;
     }
-    router_.call(names_[i] + ".config-reload", changes_.front().config.config,
-                 [this, i](int errnum, std::string_view text) {
-                     if (errnum == 0 || errnum == ENOSYS || errnum == ECONNRESET) {  // who has just left has no say
-                         offer(i + 1);
-                         return;
-                     }
-                     const std::string why = text.empty() ? std::strerror(errnum) : std::string(text);
-                     const std::string placed = explained(why, changes_.front().config);
-                     const std::string lead = placed == why ? "error updating " + names_[i] + ": " : "";
-                     revert(i + 1, Error{static_cast<std::errc>(errnum), lead + placed});
-                 });
+    router_.call(
+        names_[i] + ".config-reload", changes_.front().config.config, [this, i](int errnum, std::string_view text) {
+            if (errnum == 0 || errnum == ENOSYS || errnum == ECONNRESET) {  // a module that has just left has no veto
+                offer(i + 1);
+                return;
+            }
+            const std::string why = text.empty() ? std::strerror(errnum) : std::string(text);
+            const std::string placed = explained(why, changes_.front().config);
+            const std::string lead = placed == why ? "error updating " + names_[i] + ": " : "";
+            revert(i + 1, Error{static_cast<std::errc>(errnum), lead + placed});
+        });
 }
 
-/// The one that refused, too: a part of it may have taken the new one.
+/// Also the module that refused: it may have applied a part of the new one.
 void ConfigService::revert(std::size_t count, const Error& why) {
     if (count == 0) {
         refuse(why);

@@ -36,7 +36,7 @@ class ConfigService {
   private:
     struct Change {
         LoadedConfig config;
-        std::optional<Call> asked;  // nobody: a signal
+        std::optional<Call> asked;  // none: the reload came from a signal
         std::uint64_t log_count = 0;
     };
     void get(const Call& call);

@@ -17,8 +17,8 @@ constexpr std::size_t names_max = 256;
 constexpr std::size_t name_bytes_max = 256;
 constexpr const char* too_many = "a connection may have 256 subscriptions and 256 services, of 256 bytes each";
 
-// Guest: sends events under his own name to all who listen; modules believe those of the owner alone. Charged to him
-// until every module has read them.
+// Guest: sends events under his own name to all subscribers; modules use only those of the owner. Charged to him until
+// every module has read them.
 void publish(Router& router, const Call& call) {
     const Json payload = call.payload();
     const auto topic = payload.string_at("topic");

@@ -62,7 +62,7 @@ std::string host_name() {
     return name.data();
 }
 
-/// Attributes that the command line may not set: they say what is, not what is wished.
+/// Attributes that the command line may not set, because they report facts.
 bool is_read_only(const std::string& name) {
     constexpr std::array attributes_read_only{"rundir",       "local-uri",      "rank",           "size",
                                               "version",      "broker.pid",     "parent-uri",     "jobid",
@@ -132,7 +132,7 @@ Result<Attributes> instance_attributes(const Options& options, const BrokerConfi
     }
     for (const auto& [name, value] : options.attributes) {
         if (is_read_only(name)) {
-            return Error{std::errc::invalid_argument, "attribute " + name + " cannot be set: it says what is"};
+            return Error{std::errc::invalid_argument, "attribute " + name + " cannot be set: it reports a fact"};
         }
         const auto* known = all.find(name);
         const Kind kind = known != nullptr ? known->kind : Kind::fixed;

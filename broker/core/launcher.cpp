@@ -61,7 +61,7 @@ pid_t parent_of(const char* pid) {
     const std::size_t n = std::fread(text, 1, sizeof text - 1, file);
     std::fclose(file);
     const std::string stat(text, n);
-    const auto paren = stat.rfind(')');  // the name before it may hold anything
+    const auto paren = stat.rfind(')');  // the name before it may contain any character
     int parent = 0;
     char state = 0;
     if (paren == std::string::npos || std::sscanf(stat.c_str() + paren + 1, " %c %d", &state, &parent) != 2) {
@@ -198,7 +198,7 @@ class Launcher {
                 kill_all();
             }
             if (ranks_.empty()) {
-                signal_all(SIGKILL);  // what the tasks left behind ends with the job
+                signal_all(SIGKILL);  // processes that the tasks left behind end with the job
             }
         }
     }
@@ -247,7 +247,7 @@ class Launcher {
         pmi_[static_cast<std::size_t>(task)] = {};
     }
 
-    /// Who sends lines that are not PMI, or does not read, loses his connection.
+    /// A task that sends other lines than PMI, or does not read, loses its connection.
     void serve_pmi(int task) {
         Pmi& from = pmi_[static_cast<std::size_t>(task)];
         char bytes[4096];
@@ -360,7 +360,7 @@ int launch_tasks(int argc, char** argv) {
     const pid_t parent = std::atoi(argv[0]);
     const int count = std::atoi(argv[1]);
     prctl(PR_SET_PDEATHSIG, SIGHUP);
-    if (getppid() != parent) {  // the broker died before the kernel knew our wish
+    if (getppid() != parent) {  // the broker died before prctl() took effect
         return 1;
     }
     prctl(PR_SET_CHILD_SUBREAPER, 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: framing and buffering of one client's socket. Never blocks; limits what a client may pile up. Must not know
+// Owns: framing and buffering of one client's socket. Never blocks; bounds the buffers of a client. Must not know
 // routing.
 #include "broker/core/local_client.hpp"
 

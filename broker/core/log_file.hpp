@@ -18,7 +18,7 @@ class LogFile {
     LogFile& operator=(const LogFile&) = delete;
 
     /// Opens `path` for appending, mode 0600; the file that was open before is kept if that fails. Standard output and
-    /// error follow where they are the file that was open before, or the one that is now.
+    /// error are redirected too if they are the file that was open before, or the one that is open now.
     /// \return the system's error, with the path.
     Status open(const std::string& path);
     /// Appends the line and a newline. A line that cannot be written is lost and counted; the next written line is

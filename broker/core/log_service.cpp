@@ -87,7 +87,7 @@ void LogService::append(std::string_view line) {
     copy_to_file(kept);
 }
 
-/// A file that cannot be written costs the copy alone, and is told once until it can be written again.
+/// If the file cannot be written, only the copy is lost. That is reported once until it can be written again.
 void LogService::copy_to_file(std::string_view line) {
     if (!file_.is_open() || LogRing::severity(line) > attributes_.severity("log-forward-level")) {
         return;

@@ -119,7 +119,7 @@ void Module::start(ModuleStart start, Dso dso, OnExit on_exit) {
 
 bool Module::deliver(const Packet& packet) {
     const bool is_stopping = state == ModuleState::finalizing || state == ModuleState::exited;
-    if (is_stopping && packet.type() != FLUX_MSGTYPE_RESPONSE) {  // what it asked for on its way out still comes
+    if (is_stopping && packet.type() != FLUX_MSGTYPE_RESPONSE) {  // responses to its last requests are still delivered
         return false;
     }
     return channel_.send(packet);

@@ -41,8 +41,8 @@ std::vector<std::string> own_module_dirs() {
     return installed == built ? std::vector{built} : std::vector{built, installed};
 }
 
-/// The file of a module that had another name in earlier releases: a configuration that names it goes on working. Flux
-/// has a `sched-backfill` of its own, so these names count in this broker alone.
+/// The file of a module that had another name in earlier releases: a configuration with that name continues to work.
+/// Flux has a `sched-backfill` of its own, so these names are valid in this broker only.
 std::string present_name(const std::string& name) {
     if (name == "sched-fcfs") {
         return "sched-weir-fcfs";

@@ -43,7 +43,7 @@ void set_status(ModuleHost& host, const Call& call) {
         call.fail(EPROTO, "module.status takes {status:i} with 0 to 3");
         return;
     }
-    if (value < static_cast<int>(ModuleState::exited)) {  // the end of its thread says that better
+    if (value < static_cast<int>(ModuleState::exited)) {  // the end of its thread is reported separately
         host.set_state(call.sender(), static_cast<ModuleState>(value));
     }
     call.respond();

@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::size_t key_bytes_max = 64;
 constexpr std::size_t value_bytes_max = 1024;
-/// Of all tasks together: the launcher that holds them is the job's own process, and a task shall not end it.
+/// The limit for all tasks together: the launcher stores the keys, and a task must not be able to exhaust its memory.
 constexpr std::size_t keys_max = 1u << 20;
 
 /// NAME=VALUE words; `value` and `error_msg` reach to the end of the line.
@@ -37,7 +37,7 @@ std::string word(const std::map<std::string, std::string>& words, const char* na
 PmiExchange::PmiExchange(int task_count, std::string jobid, int level)
     : task_count_(task_count), jobid_(std::move(jobid)) {
     values_["flux.instance-level"] = std::to_string(level);
-    // All tasks run on this one machine, whatever nodes the instance imagines.
+    // All tasks run on this one machine, even if the instance simulates several nodes.
     values_["PMI_process_mapping"] = "(vector,(0,1," + std::to_string(task_count) + "))";
     values_["flux.taskmap"] = R"({"version":1,"map":[[0,1,)" + std::to_string(task_count) + R"(,1]]})";
 }

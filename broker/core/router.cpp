@@ -145,7 +145,7 @@ void Router::refuse(const Packet& request, int errnum, std::string_view message)
 
 namespace {
 
-/// Of services of flux-core that this broker leaves out; nothing of others.
+/// The reason why this broker leaves out a service of flux-core; nothing for other names.
 std::string why_missing(std::string_view service) {
     static const std::map<std::string_view, const char*> reasons = {
         {"rexec", "programs run as jobs alone: flux run"},
@@ -238,7 +238,7 @@ void Router::respond(Packet response) {
         return;
     }
     Endpoint* target = find(response.route_last());
-    if (target == nullptr) {  // it left meanwhile
+    if (target == nullptr) {  // it has left
         ++counters_.dropped;
         return;
     }

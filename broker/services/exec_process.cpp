@@ -72,7 +72,7 @@ class Process {
         return rc;
     }
 
-    /// What the pipe does not take now follows when it does; of each signal the last one, and nothing before SIGKILL.
+    /// Signals that do not fit the pipe now are sent later: the last one of each kind, and none before SIGKILL.
     void signal(int number) {
         const char byte = static_cast<char>(number);
         if (number == SIGKILL) {
@@ -154,7 +154,7 @@ class Process {
         }
     }
 
-    /// A launcher that was killed itself, and its tasks with it, did not report how they ended: then they ended as it.
+    /// A launcher that was killed with its tasks has reported no end: its own wait status then counts for the tasks.
     void close_if_done() {
         if (has_exited_ && is_at_end_) {
             if (reported_ends_ < task_count_ && end_.failed_errno == 0) {

@@ -148,7 +148,7 @@ Result<ExecSpec> read_exec_spec(const Json& jobspec, const Json& r) {
     if (auto ok = read_system(jobspec.at("attributes").at("system"), out); !ok) {
         return ok.error();
     }
-    if (out.simulated) {  // who runs nothing needs no more
+    if (out.simulated) {  // a simulated run needs no more
         return out;
     }
     const Json task = Json::ref(json_array_get(jobspec.at("tasks").get(), 0));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: registered message handlers, which are gone with the object. Must not know what they do.
+// Owns: registered message handlers, removed with the object. Must not know what they do.
 #pragma once
 #include <flux/core.h>
 
@@ -17,7 +17,7 @@ class Handlers {
     ~Handlers() { flux_msg_handler_delvec(handlers_); }
     Handlers(const Handlers&) = delete;
     Handlers& operator=(const Handlers&) = delete;
-    /// Errors: what flux_msg_handler_addvec() says.
+    /// Errors: those of flux_msg_handler_addvec().
     Status add(flux_t* h, const flux_msg_handler_spec* table, void* arg) {
         if (flux_msg_handler_addvec(h, table, arg, &handlers_) < 0) {
             return Error{static_cast<std::errc>(errno),

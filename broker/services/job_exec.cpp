@@ -100,6 +100,9 @@ class JobExec {
             return Error{std::errc::invalid_argument, "configuration key exec.kill-timeout: '" + std::string(timeout) +
                                                           "' is no duration such as 5s"};
         }
+        int is_private = 0;
+        flux_conf_unpack(conf, nullptr, "{s?{s?b}}", "access", "private-mode", &is_private);
+        is_private_ = is_private != 0;
         kill_grace_s_ = *seconds;
         processes_.set_grace(*seconds);
         return Done{};
@@ -360,7 +363,7 @@ class JobExec {
         }
     }
 
-    // Guest: signals his own running jobs.
+    // Guest: signals his own running jobs. Private: another's does not run.
     void kill_job(const flux_msg_t* msg) {
         const Json payload = payload_of(msg);
         const auto id = payload.integer_at("id");
@@ -369,7 +372,7 @@ class JobExec {
         if (!id || signal < 1 || signal > 64) {
             respond(h_, msg,
                     Error{std::errc::protocol_error, "job-exec.kill takes {id:I, signum?:i} with a signal of 1 to 64"});
-        } else if (it == jobs_.end()) {
+        } else if (it == jobs_.end() || (is_private_ && flux_msg_authorize(msg, it->second.userid) < 0)) {
             respond(h_, msg, Error{std::errc::no_such_file_or_directory, "the job is not running"});
         } else if (flux_msg_authorize(msg, it->second.userid) < 0) {
             respond(h_, msg, Error{std::errc::operation_not_permitted, "the job is another user's"});
@@ -443,6 +446,7 @@ class JobExec {
     std::unordered_map<flux_jobid_t, Job> jobs_;
     Deadlines deadlines_;
     ProcessPool processes_;
+    bool is_private_ = false;  // [access] private-mode
     double clock_scale_ = 1;
     double kill_grace_s_ = 5;
     std::uint64_t started_count_ = 0;

@@ -124,7 +124,7 @@ class Kvs {
 
     static Json root_of(const KvsStore& store) {
         const auto sequence = static_cast<json_int_t>(store.sequence());
-        // A blobref by form, which clients check; it names the commit, for nothing is stored by content here.
+        // A blobref by form, which clients check; it names the commit, since values are not stored by content here.
         char rootref[64];
         std::snprintf(rootref, sizeof rootref, "sha1-%040llx", static_cast<unsigned long long>(sequence));
         return Json::own(json_pack("{s:s s:I}", "rootref", rootref, "rootseq", sequence));

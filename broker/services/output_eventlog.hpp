@@ -17,10 +17,9 @@ class OutputEventlog {
     OutputEventlog(const JobOutput& files, std::string job, std::string ranks, double begin_s);
 
     /// The next entries, one for each line of output, each with its newline; at most 512 KiB of output. Empty: there is
-    /// nothing more now. \param is_over the job has ended: what is left of a line comes, too, and the ends of the
-    /// streams.
+    /// nothing more now. \param is_over the job has ended: the rest of a line and the ends of the streams follow.
     std::vector<std::string> next(bool is_over, double now_s);
-    /// All was told: next() gives no more entries.
+    /// Whether next() has returned all entries.
     bool is_at_end() const { return is_at_end_; }
     /// The files that are read; empty where the user named them.
     std::vector<std::string> paths() const;

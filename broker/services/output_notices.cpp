@@ -10,31 +10,37 @@
 
 namespace weir::broker {
 
-Result<std::unique_ptr<OutputNotices>> OutputNotices::open(flux_t* h, Grew grew) {
-    const int fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
-    if (fd < 0) {
-        const int errnum = errno;
-        return Error{
-            static_cast<std::errc>(errnum),
-            std::string("cannot watch the output of jobs (fs.inotify.max_user_instances): ") + std::strerror(errnum)};
+bool OutputNotices::open() {
+    if (fd_ >= 0) {
+        return true;
     }
-    return std::unique_ptr<OutputNotices>(new OutputNotices(h, fd, std::move(grew)));
-}
-
-OutputNotices::OutputNotices(flux_t* h, int fd, Grew grew)
-    : h_(h),
-      fd_(fd),
-      grew_(std::move(grew)),
-      watcher_(flux_fd_watcher_create(flux_get_reactor(h), fd, FLUX_POLLIN, on_readable, this)) {
+    fd_ = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+    if (fd_ < 0) {
+        if (!std::exchange(has_failed_, true)) {
+            flux_log(h_, LOG_WARNING,
+                     "the output of running jobs cannot be watched (fs.inotify.max_user_instances): %s; who follows it "
+                     "gets it when the job ends",
+                     std::strerror(errno));
+        }
+        return false;
+    }
+    has_failed_ = false;
+    watcher_ = Watcher(flux_fd_watcher_create(flux_get_reactor(h_), fd_, FLUX_POLLIN, on_readable, this));
     flux_watcher_start(watcher_.get());
+    return true;
 }
 
 OutputNotices::~OutputNotices() {
     watcher_.reset();
-    ::close(fd_);
+    if (fd_ >= 0) {
+        ::close(fd_);
+    }
 }
 
 void OutputNotices::watch(std::uint64_t job, const std::vector<std::string>& paths) {
+    if (!open()) {
+        return;
+    }
     for (const std::string& path : paths) {
         const int watch = inotify_add_watch(fd_, path.c_str(), IN_MODIFY);
         if (watch >= 0) {

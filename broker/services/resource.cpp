@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the service "resource": tells schedulers and clients what the instance has, and what of it an operator drained.
-// Nothing is ever lost here: the instance lives and dies with its one broker. Must not know schedulers or jobs.
+// Owns: the service "resource": reports to schedulers and clients which resources the instance has and which an
+// operator drained. No node is ever lost: the instance has one broker. Must not know schedulers or jobs.
 // Source: RFC 27 resource.acquire; flux-core's resource.status, .sched-status, .drain and .journal as observed.
 #include <string>
 
@@ -68,7 +68,7 @@ class Resource {
         return machine_inventory(host != nullptr ? host : "localhost");
     }
 
-    /// Drains that an earlier broker was told of hold on. What is no longer there is left out.
+    /// Restores the drains of an earlier broker. Nodes that no longer exist are left out.
     Status open_log() {
         const char* statedir = flux_attr_get(h_, "statedir");
         if (auto done = log_.open(statedir != nullptr ? statedir : ""); !done) {
@@ -212,7 +212,7 @@ class Resource {
         return wish;
     }
 
-    /// On disk first, then in force, then told.
+    /// The drain is written to disk, then applied, then reported.
     Status record(const char* name, Json context, double time_s) {
         if (auto done = log_.append(time_s, name, std::move(context)); !done) {
             return done;
@@ -313,7 +313,7 @@ class Resource {
                                     "online", all.c_str(), "offline", "", "exclude", "", "torpid", "")));
     }
 
-    /// What is allocated is the job-manager's to say; without one nothing is.
+    /// The job-manager reports the allocated resources; without one there are none.
     // Guest: reads which cores are there, up and taken.
     void sched_status(const flux_msg_t* msg) {
         flux_future_t* f = flux_rpc(h_, "job-manager.resource-status", nullptr, FLUX_NODEID_ANY, 0);

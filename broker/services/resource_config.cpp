@@ -123,7 +123,7 @@ Result<Inventory> from_file(const std::string& path) {
     return inventory ? inventory : Result<Inventory>(bad_config("path", path + ": " + inventory.error().message));
 }
 
-/// What [resource] scheduling, a file, says of memory.
+/// The memory of nodes from the file [resource] scheduling.
 Result<Inventory> with_scheduling(Result<Inventory> found, const Json& table) {
     if (!found || !table.at("scheduling")) {
         return found;

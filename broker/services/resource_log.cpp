@@ -48,7 +48,7 @@ Status ResourceLog::open(const std::string& statedir) {
     for (std::size_t number = 1; begin < text.size(); ++number) {
         const std::size_t end = text.find('\n', begin);
         if (end == std::string::npos) {
-            break;  // the broker died while it wrote; nobody was answered
+            break;  // the broker died during the write, before any answer
         }
         auto event = Json::parse(text.substr(begin, end - begin), SameKeys::last_counts);
         if (!event || !event->string_at("name")) {

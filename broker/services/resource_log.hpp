@@ -12,12 +12,12 @@ namespace weir::broker {
 
 class ResourceLog {
   public:
-    /// Reads what an earlier broker left. A last line that was not written whole is dropped. \param statedir empty: in
+    /// Reads the log of an earlier broker. A last line that was not written whole is dropped. \param statedir empty: in
     /// memory alone. \return an error that names the file and the line.
     Status open(const std::string& statedir);
     /// On disk when it returns. Error: the file and the reason; then the event is not in the log.
     Status append(double time_s, const std::string& name, Json context);
-    /// In memory alone, for what every start tells anew.
+    /// In memory only, for events that every start repeats.
     void note(double time_s, const std::string& name, Json context);
     /// Entries {timestamp, name, context}, oldest first: all that open() read, and from the first note() or append() on
     /// the newest 10,000.

@@ -31,7 +31,7 @@ Result<Inventory> parent_inventory(const std::string& uri, const std::string& jo
                                                         (what != nullptr ? what : flux_strerror(errno))};
     }
     auto inventory = inventory_from_r(Json::parse_payload(text));
-    // Which cores of the parent these are may change at a restart; what the child's jobs hold may not.
+    // The parent's cores may be others after a restart, but the numbers in the R of the child's jobs must stay valid.
     return inventory ? Result<Inventory>(inventory->numbered_from_zero())
                      : Result<Inventory>(Error{std::errc::protocol_error, "the parent's " + inventory.error().message});
 }

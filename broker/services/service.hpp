@@ -71,7 +71,7 @@ void on_message(flux_t* h, flux_msg_handler_t*, const flux_msg_t* msg, void* arg
     }
 }
 
-/// Runs `body` where no exception may leave; logs what it threw.
+/// Runs `body` so that no exception leaves; logs an exception.
 template <typename Body>
 void guarded(flux_t* h, Body body) noexcept {
     try {

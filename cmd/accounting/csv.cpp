@@ -11,7 +11,7 @@
 namespace weir::cmd {
 namespace {
 
-/// The lines of a table as cells; nothing where a quote is not closed.
+/// The lines of a table as cells; nothing if a quote is not closed.
 std::optional<std::vector<std::vector<std::string>>> csv_cells(const std::string& text) {
     std::vector<std::vector<std::string>> lines;
     std::vector<std::string> line;

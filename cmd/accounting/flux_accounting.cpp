@@ -265,7 +265,7 @@ class TreeReader {
         return Done{};
     }
 
-    /// Of the row that becomes the next of specs_. It may use its default project, listed or not.
+    /// The projects of the row that becomes the next of specs_. Its default project is allowed, listed or not.
     Status read_projects(const CsvRow& row) {
         const std::string by_default = row.text("default_project");
         std::vector<std::string> names;
@@ -286,7 +286,7 @@ class TreeReader {
         return Done{};
     }
 
-    /// Where nobody has a project, the tree has no lists: then it takes any.
+    /// If no user has a project, the tree has no lists, and any project is allowed.
     void give_projects() {
         if (!uses_projects_) {
             return;

@@ -14,16 +14,16 @@
 
 namespace weir::cmd {
 
-/// The two tables, and what the other side cannot hold.
+/// The two tables, and the facts that the other format cannot hold.
 struct FluxAccountingTables {
     std::string banks;         ///< bank_table.csv
     std::string associations;  ///< association_table.csv
     std::vector<std::string> left_out;
 };
 
-/// \param userid  of a user's name; nothing for one whom nobody knows: he gets flux-accounting's own default
-/// A node without a limit gets flux-accounting's word for none, not its default limits. Where the tree has projects,
-/// each user's row has those that hold for him; a user who may name any gets "*", which is none. Errors: EINVAL with a
+/// \param userid of a user's name; nothing for an unknown one, which gets flux-accounting's own default A node without
+/// a limit gets flux-accounting's value for "no limit", not its default limits. Where the tree has projects, each
+/// user's row has those that hold for him; a user who may name any gets "*", which is none. Errors: EINVAL with a
 /// sentence, where two accounts have the same name or one is called root: flux-accounting knows banks by their names
 /// alone.
 Result<FluxAccountingTables> flux_accounting_tables(

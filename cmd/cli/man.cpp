@@ -7,7 +7,7 @@
 namespace weir::cmd {
 namespace {
 
-/// Text that roff takes as it is: no escape, no request, hyphens that can be copied.
+/// Text escaped for roff: no escape, no request, hyphens that can be copied.
 std::string plain(const std::string& text) {
     std::string out;
     for (const char c : text) {

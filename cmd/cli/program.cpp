@@ -16,7 +16,7 @@
 namespace weir::cmd {
 namespace {
 
-/// Whether who read stdout is gone, as `head` is once it has its lines.
+/// Whether the reader of stdout has closed it, as `head` does once it has its lines.
 bool is_reader_gone() {
     pollfd out{STDOUT_FILENO, 0, 0};
     return poll(&out, 1, 0) == 1 && (out.revents & (POLLERR | POLLHUP)) != 0;
@@ -56,8 +56,10 @@ int run_words(const std::vector<std::string>& words, const std::vector<Command>&
 }  // namespace
 
 int run_program(const std::vector<std::string>& words, const std::vector<Command>& table) {
-    std::setlocale(LC_CTYPE, "");   // for the ƒ of job ids; numbers stay as they are
-    std::signal(SIGPIPE, SIG_IGN);  // a write says so: an instance that goes away is told, a reader like `head` is not
+    std::setlocale(LC_CTYPE, "");  // for the ƒ of job ids; numbers stay as they are
+    std::signal(
+        SIGPIPE,
+        SIG_IGN);  // a write reports it: the end of an instance is an error, that of a reader such as `head` is not
     try {
         return run_words(words, table);
     } catch (const std::exception& e) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: `weir cancel`: a fatal exception of type "cancel" (RFC 21) on jobs, or on all of a user's. A partition carries
-// other people's jobs: it is left out unless it is asked for.
+// Owns: `weir cancel`: a fatal exception of type "cancel" (RFC 21) on jobs, or on all of a user's. A partition runs
+// other users' jobs: it is left out unless it is named or --partitions is given.
 #include <unistd.h>
 
 #include <set>
@@ -47,7 +47,7 @@ Json names_of(const Ids& ids) {
     return names;
 }
 
-Exit tell(const Context& context, const Ids& done, const Ids& left_out) {
+Exit report(const Context& context, const Ids& done, const Ids& left_out) {
     if (context.json) {
         Json answer = Json::object();
         answer.set("count", static_cast<long long>(done.size())).set("jobs", names_of(done));
@@ -63,7 +63,7 @@ Exit tell(const Context& context, const Ids& done, const Ids& left_out) {
     return Exit::ok;
 }
 
-/// One by one and not by one request for all: that would take the partitions.
+/// One by one: a request for all jobs would cancel the partitions too.
 Exit cancel_all(Context& context, Client& client) {
     JobQuery query;
     query.limit = 0;  // all of them
@@ -91,11 +91,11 @@ Exit cancel_all(Context& context, Client& client) {
     for (const std::uint64_t id : chosen) {
         if (const Status canceled = cancel(context, client, id)) {
             done.push_back(id);
-        } else if (canceled.error().code != std::errc::no_such_file_or_directory) {  // not one that ended meanwhile
+        } else if (canceled.error().code != std::errc::no_such_file_or_directory) {  // not one that has ended since
             return context.fail(canceled.error());
         }
     }
-    return tell(context, done, left_out);
+    return report(context, done, left_out);
 }
 
 Exit cancel_each(Context& context, Client& client, const Ids& ids) {
@@ -118,7 +118,7 @@ Exit cancel_each(Context& context, Client& client, const Ids& ids) {
         }
     }
     if (context.json) {
-        (void)tell(context, done, left_out);
+        (void)report(context, done, left_out);
     }
     return worst;
 }

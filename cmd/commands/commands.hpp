@@ -17,6 +17,7 @@ Command nice_command();
 Command why_command();
 Command share_show_command();
 Command share_explain_command();
+Command share_after_command();
 Command share_compare_command();
 Command share_apply_command();
 Command share_set_command();

@@ -21,7 +21,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Of the budget, what the run itself may take; the rest is for starting, asking and stopping.
+/// The part of the budget for the run itself; the rest is for starting, reading the results and stopping.
 constexpr double run_part = 0.85;
 
 double half_life_s(double span_s) {
@@ -41,7 +41,7 @@ Plan demo_plan(const Workload& workload, const DemoFolder& folder, double scale)
     plan.scale = scale;
     plan.origin = std::floor(real_now());
     plan.jobs_kept = static_cast<std::int64_t>(workload.jobs.size()) + 10000;
-    // Half of the way through, what was used at the beginning still counts for a half.
+    // At half of the run, the usage at its beginning still counts half.
     const double span = to_seconds(workload.jobs.back().submit);
     plan.weir["half-life"] = fixed(half_life_s(span), 0) + "s";
     plan.weir["update-interval"] = fixed(std::max(30.0, scale / 4), 0) + "s";  // four times a real second
@@ -83,7 +83,7 @@ Exit ended_by(Context& context, const Error& error, const DemoFolder& folder) {
     return context.fail(Exit::failed, error.message + "\nFiles: " + folder.files);
 }
 
-/// From the current folder, where the file is below it: as a reader would open it.
+/// Relative to the current folder if the file is below it, as a reader would open it.
 std::string shown_path(const std::string& path) {
     std::error_code ignored;
     const std::string here = std::filesystem::current_path(ignored).string() + "/";
@@ -106,7 +106,7 @@ Exit show(Context& context, const Findings& findings, const std::string& page, c
     return findings.report.holds() ? Exit::ok : Exit::failed;
 }
 
-/// With --keep the tree stays up for looking around.
+/// With --keep the tree stays up for inspection.
 void stay_up(Context& context, Session& session, Signals& signals) {
     context.note("The instances keep running. To use them from another terminal:\n  export FLUX_URI=" + session.uri() +
                  "\nCtrl-C ends them.");
@@ -115,8 +115,8 @@ void stay_up(Context& context, Session& session, Signals& signals) {
     }
 }
 
-/// A step of the way: to stdout at once, or to stderr where stdout is for JSON.
-void say(const Context& context, const std::string& line) {
+/// Prints a line of progress: to stdout, or to stderr if stdout is for JSON.
+void print_line(const Context& context, const std::string& line) {
     if (context.json) {
         context.note(line);
     } else {
@@ -138,7 +138,7 @@ std::unique_ptr<PageProcess> page_for_demo(const Context& context, const Session
         return nullptr;
     }
     auto page = PageProcess::start(session.uri(), signals);
-    say(context, page ? "live page, for a browser on this machine: " + page->url() : page.error().message);
+    print_line(context, page ? "live page, for a browser on this machine: " + page->url() : page.error().message);
     return page ? std::make_unique<PageProcess>(std::move(*page)) : nullptr;
 }
 
@@ -146,7 +146,7 @@ Exit run_demo_in(Context& context, const Workload& workload, const DemoFolder& f
     const Duration budget = context.args.duration("seconds").value_or(25s);
     const double scale = std::max(1.0, std::ceil(to_seconds(length) / (to_seconds(budget) * run_part)));
     Signals signals;  // before the first output: from then on the user may press Ctrl-C
-    say(context, headline(workload, length, budget));
+    print_line(context, headline(workload, length, budget));
     const Duration begin = monotonic_now();
     const int fd = context.json ? 2 : 1;
     const Screen& screen = context.json ? context.err : context.out;
@@ -158,8 +158,8 @@ Exit run_demo_in(Context& context, const Workload& workload, const DemoFolder& f
     for (const Partition& partition : plan.partitions) {
         queues.push_back(partition.name);
     }
-    auto session =
-        Session::start({plan, queues, folder.files}, signals, [&](const std::string& line) { say(context, line); });
+    auto session = Session::start({plan, queues, folder.files}, signals,
+                                  [&](const std::string& line) { print_line(context, line); });
     if (!session) {
         return ended_by(context, session.error(), folder);
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: `weir export flux-accounting` and `weir import flux-accounting`: the share tree for the tools of
-// flux-accounting, and theirs for ours.
+// Owns: `weir export flux-accounting` and `weir import flux-accounting`: conversion of the share tree to the tables of
+// flux-accounting and back.
 #include "cmd/accounting/flux_accounting.hpp"
 
 #include <pwd.h>

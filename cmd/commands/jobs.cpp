@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: `weir jobs`: who waits, runs and ended, with priority and place in the queue.
+// Owns: `weir jobs`: pending, running and ended jobs, with priority and place in the queue.
 #include <algorithm>
 #include <map>
 #include <utility>
@@ -23,7 +23,7 @@ struct Place {
 };
 using Ranks = std::map<std::uint64_t, Place>;
 
-/// What the list says beside job-list's attributes.
+/// The columns beside job-list's attributes.
 struct Beside {
     Ranks ranks;
     std::map<std::uint64_t, JobIds> ids;
@@ -115,7 +115,7 @@ Json json_of(const Job& job, const Users& users, const Beside& beside) {
     return entry;
 }
 
-/// Places of the waiting ones of `jobs` by job-priority; empty where the module is not loaded.
+/// The places of the pending ones of `jobs`, from job-priority; empty if the module is not loaded.
 Ranks queue_ranks(Client& client, const std::vector<Job>& jobs) {
     Json ids = Json::array();
     for (const Job& job : jobs) {
@@ -173,7 +173,7 @@ std::vector<std::string> row_of(const Job& job, const Users& users, const Beside
             info_text(job, beside)};
 }
 
-/// Asks for one more than is shown, to know whether there are more.
+/// Requests one job more than is shown, to know whether there are more.
 Exit show(Context& context, Client& client, JobQuery query, const Users& users) {
     const std::int64_t shown_max = std::exchange(query.limit, query.limit == 0 ? 0 : query.limit + 1);
     std::vector<Job> jobs;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: `weir log`: the last lines of the logs of an instance and its partitions, and what is added to them.
+// Owns: `weir log`: the last lines of the logs of an instance and its partitions, and new lines.
 #include <poll.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@
 namespace weir::cmd {
 namespace {
 
-constexpr int look_again_ms = 1000;  // for partitions that have come
+constexpr int look_again_ms = 1000;  // for new partitions
 
 /// One instance's log.
 struct Source {
@@ -54,7 +54,7 @@ Json json_of(const Entry& entry) {
     return std::move(json.set("text", entry.line.text));
 }
 
-/// Opens the partitions that serve and are not open yet; tells where the logs of the others are.
+/// Opens the serving partitions that are not open yet; prints the log files of the others.
 void open_partitions(Context& context, Client& top, const std::string& wanted, std::list<Source>& sources) {
     for (const ChildEntry& entry : children_of(top)) {
         const std::string name = entry.name.empty() ? "job " + std::to_string(entry.jobid) : entry.name;
@@ -103,7 +103,7 @@ Result<std::vector<Entry>> last_lines(std::list<Source>& sources, const Filter& 
     return entries;
 }
 
-/// From now on nothing that is logged is missed.
+/// From now on no new line is missed.
 void open_stream(Source& source, bool is_new_only) {
     Json following = Json::object();
     following.set("follow", true).set("nobacklog", is_new_only);
@@ -127,12 +127,12 @@ bool drain(Context& context, Source& source, const Filter& filter) {
     }
 }
 
-/// Until the instance or the reader is gone, or Ctrl-C. A partition that ends and comes back is followed again.
+/// Until the instance ends, the reader closes, or Ctrl-C. A partition that restarts is followed again.
 Exit follow(Context& context, Client& top, std::list<Source>& sources, const Filter& filter) {
     const std::string wanted = context.args.text("partition");
     for (;;) {
         for (auto it = sources.begin(); it != sources.end();) {
-            if (!it->stream) {  // it has just come: all that it says
+            if (!it->stream) {  // new: all of its lines
                 open_stream(*it, false);
             }
             const bool goes_on = drain(context, *it, filter);

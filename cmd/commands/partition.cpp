@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: `weir partition ...`: the partitions that an instance keeps, and changes of them. job-route does what is asked.
+// Owns: `weir partition ...`: the partitions that an instance keeps, and changes of them, which job-route makes.
 #include <algorithm>
 #include <sstream>
 
@@ -18,7 +18,7 @@ constexpr std::int64_t size_max = 1 << 24;
 constexpr std::size_t words_shown = 60;  ///< of the reason for a death
 constexpr std::size_t rules_shown = 16;
 
-/// "up", "drained", "down since ...": what `weir tree` says as well.
+/// "up", "drained", "down since ...": as in `weir tree`.
 std::string standing_text(const PartitionState& state) {
     if (state.is_down) {
         return down_text(state, real_now());
@@ -44,11 +44,17 @@ std::string list_text(const std::vector<PartitionState>& states, const Screen& s
     if (states.empty()) {
         return "This instance keeps no partitions: write [[partition]] into its configuration.\n";
     }
-    const bool has_rules =
-        std::any_of(states.begin(), states.end(), [](const PartitionState& state) { return !state.rules.empty(); });
+    const auto has = [&states](std::string PartitionState::*text) {
+        return std::any_of(states.begin(), states.end(),
+                           [text](const PartitionState& state) { return !(state.*text).empty(); });
+    };
+    const bool has_rules = has(&PartitionState::rules), has_limits = has(&PartitionState::limits_text);
     std::vector<Column> columns{{"partition"}, {"queues", Align::left, 2, 10}};
     if (has_rules) {
         columns.push_back({"takes", Align::left, 0, rules_shown});
+    }
+    if (has_limits) {
+        columns.push_back({"limits", Align::left, 0, rules_shown});
     }
     columns.insert(columns.end(), {{"cores", Align::right},
                                    {"scheduler", Align::left, 1},
@@ -66,6 +72,9 @@ std::string list_text(const std::vector<PartitionState>& states, const Screen& s
         std::vector<std::string> row{state.name, queues_text(state)};
         if (has_rules) {
             row.push_back(state.rules.empty() ? "all" : state.rules);
+        }
+        if (has_limits) {
+            row.push_back(state.limits_text.empty() ? "none" : state.limits_text);
         }
         row.insert(row.end(), {size_text(state), state.scheduler.empty() ? "Flux's own" : state.scheduler,
                                std::to_string(pending), std::to_string(running),
@@ -92,7 +101,9 @@ Json json_of(const PartitionState& state) {
     json.set("name", state.name).set("state", state.state).set("queues", std::move(queues));
     json.set("overflow", std::move(overflow)).set("place", static_cast<long long>(state.place));
     const auto takes = Json::parse(state.takes);
+    const auto limits = Json::parse(state.limits);
     json.set("takes", takes ? takes->share() : Json::object()).set("rules", state.rules);
+    json.set("limits", limits ? limits->share() : Json::object());
     json.set("scheduler", state.scheduler).set("start", state.start);
     json.set("nodes", state.nodes).set("cores", state.cores).set("deaths", state.deaths).set("why", state.why);
     json.set("log", state.log);
@@ -190,6 +201,22 @@ Result<Json> takes_table(const Args& args) {
     return takes;
 }
 
+/// --limit KEY=N, as often as there are limits.
+Result<Json> limits_table(const Args& args) {
+    Json limits = Json::object();
+    for (const std::string& limit : args.values.find("limit")->second) {
+        const std::size_t sign = limit.find('=');
+        if (sign == std::string::npos || sign == 0 || sign + 1 == limit.size()) {
+            return Error{std::errc::invalid_argument,
+                         "--limit " + limit + ": write KEY=N, as user-running-jobs-max=2 or cores-max=64."};
+        }
+        const std::string value = limit.substr(sign + 1);
+        const auto number = parse_integer(value, 1, size_max);
+        limits.set(limit.substr(0, sign).c_str(), number ? Json::own(json_integer(*number)) : Json::string(value));
+    }
+    return limits;
+}
+
 std::string named_text(const Context& context) {
     return "The partition " + context.args.words.front();
 }
@@ -213,6 +240,13 @@ Exit run_partition_add(Context& context) {
         }
         table.set("takes", std::move(*takes));
     }
+    if (args.has("limit")) {
+        auto limits = limits_table(args);
+        if (!limits) {
+            return context.fail(Exit::usage, limits.error().message);
+        }
+        table.set("limits", std::move(*limits));
+    }
     for (const char* key : {"hosts", "scheduler", "idle-time"}) {
         if (args.has(key)) {
             table.set(key, args.text(key));
@@ -226,12 +260,12 @@ Exit run_partition_add(Context& context) {
     return ask_for(context, std::move(request), named_text(context) + " is there. See: weir partition list");
 }
 
-/// What becomes of the instance there is, by --kill.
+/// How the present instance ends, by --kill.
 std::string end_text(const Context& context) {
     return context.args.has("kill") ? " ends with its jobs." : " ends when its running jobs have ended.";
 }
 
-/// An instance in place of the one there is.
+/// A new instance replaces the present one.
 Exit ask_for_another(Context& context, Json request) {
     return ask_for(
         context, std::move(request),
@@ -303,22 +337,23 @@ Command partition_add_command() {
                    {{"queue", 'q', "NAME", "a queue that it serves (default: its name); may be repeated"},
                     {"overflow", 0, "NAME", "a queue whose jobs it runs while none of its own wait; may be repeated"},
                     {"takes", 0, "K=V", "a rule: only jobs that meet it, as duration-max=1h; may be repeated"},
+                    {"limit", 0, "K=N", "a limit of what runs in it, as user-running-jobs-max=2; may be repeated"},
                     {"scheduler", 0, "NAME", "easy, fcfs or the name of a module (default: easy; in Flux, Flux's own)"},
                     {"scheduler-option", 0, "K=V", "an argument of the scheduler; may be repeated"},
                     {"hosts", 0, "LIST", "only these hosts"},
                     {"property", 0, "NAME", "only nodes with this property; may be repeated"},
                     {"on-demand", 0, "", "start it when a job waits for it", Kind::flag},
-                    {"idle-time", 0, "D", "give it back after so long without a job", Kind::text}});
+                    {"idle-time", 0, "D", "end it after so long without a job", Kind::text}});
     return named_command(
         "partition add", "start a further partition", run_partition_add,
         {"weir partition add more --queue batch --cores 4  # four more cores for the queue batch",
          "weir partition add night --queue batch -N 2 --cores-per-node 8 --takes duration-min=12h  # for long jobs",
-         "weir partition add spare --queue batch -c 2 --on-demand --idle-time 10m  # only while jobs want it"},
+         "weir partition add spare --queue batch -c 2 --on-demand --idle-time 10m  # only while jobs need it"},
         std::move(options));
 }
 
 Command partition_remove_command() {
-    return named_command("partition remove", "end a partition when its running jobs have ended", run_partition_remove,
+    return named_command("partition remove", "end a partition after its running jobs", run_partition_remove,
                          {"weir partition remove more  # its waiting jobs go to other partitions",
                           "weir partition remove more --kill  # at once, with its running jobs",
                           "weir partition remove more && weir partition list  # what is left"},
@@ -337,7 +372,7 @@ Command partition_resize_command() {
 
 Command partition_drain_command() {
     return named_command("partition drain", "start no more jobs in a partition", run_partition_drain,
-                         {"weir partition drain batch  # what runs there goes on",
+                         {"weir partition drain batch  # its running jobs continue",
                           "weir partition drain batch && weir partition list  # how many still run",
                           "weir partition resume batch  # the opposite"});
 }
@@ -353,7 +388,7 @@ Command partition_restart_command() {
     return named_command("partition restart", "replace a partition's instance by a new one", run_partition_restart,
                          {"weir partition restart batch  # running jobs end in the old instance",
                           "weir partition restart batch --kill  # at once",
-                          "weir partition restart batch && weir log --partition batch  # what the new one says"},
+                          "weir partition restart batch && weir log --partition batch  # the log of the new one"},
                          {kill_option});
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: `weir prio list`: pending jobs in the order of their priorities, and of routed ones the partition, the place
-// there and the start that its scheduler believes in.
+// Owns: `weir prio list`: pending jobs in the order of their priorities, and for routed jobs the partition, the place
+// there and the estimated start.
 #include <algorithm>
 #include <map>
 #include <string>
@@ -19,7 +19,7 @@
 namespace weir::cmd {
 namespace {
 
-/// A forecast takes a scheduler some tens of milliseconds at most: a list asks for no more of them.
+/// The most forecasts in one list: each takes a scheduler up to some tens of milliseconds.
 constexpr std::size_t forecasts_max = 50;
 
 /// The terms that the policy adds up: those of the first job that has any.
@@ -38,7 +38,7 @@ std::vector<std::string> term_names(const std::vector<Json>& jobs) {
     return names;
 }
 
-/// Every column: what each term gives.
+/// A column for the contribution of each term.
 Table long_table(const std::vector<Json>& jobs, Glyphs glyphs) {
     std::vector<Column> layout{
         {"place", Align::right},   {"job"}, {"user"}, {"account"}, {"queue"}, {"qos"}, {"urgency", Align::right},
@@ -142,7 +142,7 @@ void add_partitions(Client& client, std::vector<Json>& jobs) {
     }
 }
 
-/// Adds {place, t_estimate} of the scheduler that decides, here or in the partition. A partition that does not answer
+/// Adds {place, t_estimate} from the scheduler of the job, here or in the partition. A partition that does not answer
 /// is asked once.
 void add_starts(Client& client, std::vector<Json>& jobs) {
     std::map<std::uint64_t, bool> is_silent;
@@ -179,7 +179,8 @@ bool is_in(const json_t* job, const std::string& partition) {
            (names.find(", " + partition + ", ") != std::string::npos || (id && id_at(job, "child") == *id));
 }
 
-/// What the filters leave of job-priority's list. job-priority knows users; queues and partitions are sorted out here.
+/// The jobs of job-priority's list that pass the filters. job-priority filters users; queues and partitions are
+/// filtered here.
 Result<std::vector<Json>> chosen_jobs(Client& client, const Args& args, Json& answer) {
     const std::int64_t count = args.integer("count", 50);
     const bool is_sorted_out = args.has("queue") || args.has("partition");
@@ -257,9 +258,10 @@ Command prio_list_command() {
     Command command;
     command.name = "prio list";
     command.summary = "pending jobs in the order in which they would start";
-    command.examples = {"weir prio list  # the first fifty, with the start that the scheduler believes in",
-                        "weir prio list -u alice --long  # jobs of one user, with the contribution of each factor",
-                        "weir prio list --partition batch --json  # what waits in one partition, with all factors"};
+    command.examples = {
+        "weir prio list  # the first fifty, with the scheduler's estimated start",
+        "weir prio list -u alice --long  # jobs of one user, with the contribution of each factor",
+        "weir prio list --partition batch --json  # the jobs pending in one partition, with all factors"};
     command.options = {{"user", 'u', "NAME", "jobs of one user"},
                        {"queue", 'q', "NAME", "jobs of one queue"},
                        {"partition", 'p', "NAME", "jobs in one partition: a queue that it serves, or its job id"},

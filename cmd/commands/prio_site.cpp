@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: `weir prio site`: the site's own values of waiting jobs, one or as many as a script prints.
+// Owns: `weir prio site`: the site's own values of pending jobs, for one job or from the output of a script.
 #include <charconv>
 #include <iostream>
 
@@ -11,7 +11,7 @@
 namespace weir::cmd {
 namespace {
 
-/// "0.5"; "none" takes a value back. Errors: what is right.
+/// "0.5"; "none" removes the value. Errors: the right form.
 Result<Json> value_of(const std::string& text) {
     double value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -30,7 +30,7 @@ Json pair(std::uint64_t id, Json value) {
     return entry;
 }
 
-/// {"job": "f7J4Ab", "value": 0.5}; the job's number will do, too.
+/// {"job": "f7J4Ab", "value": 0.5}; the job may also be a number.
 Result<Json> pair_of_line(const std::string& line) {
     const auto read = Json::parse(line);
     const json_t* job = read ? json_object_get(read->get(), "job") : nullptr;
@@ -46,7 +46,7 @@ Result<Json> pair_of_line(const std::string& line) {
     return id ? Result<Json>(pair(*id, Json::ref(value))) : id.error();
 }
 
-/// Every line of stdin, or the first one that is none, by its number.
+/// All lines of stdin, or the number of the first invalid one.
 Result<Json> pairs_of_stdin() {
     Json values = Json::array();
     std::string line;

@@ -44,7 +44,7 @@ std::string when_text(const json_t* answer, Glyphs glyphs) {
            text_at(answer, "while") + ".\n";
 }
 
-/// Which of the two does not wait, and what it does instead.
+/// Which of the two is not pending, and its state.
 Error no_waiter(Client& client, const std::vector<std::uint64_t>& ids) {
     for (const std::uint64_t id : ids) {
         const auto job = find_job(client, id);

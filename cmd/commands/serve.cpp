@@ -37,7 +37,7 @@ Result<ServeOptions> serve_options(const Args& args) {
         if (entry == nullptr || !args.has("socket")) {
             return Error{std::errc::invalid_argument,
                          entry == nullptr ? "there is no user " + args.text("proxy-user") + " on this machine"
-                                          : "--proxy-user is who connects to a --socket"};
+                                          : "--proxy-user is the user who connects to a --socket"};
         }
         options.proxy = entry->pw_uid;
     }
@@ -60,11 +60,10 @@ Exit run_serve(Context& context) {
     const auto done = serve(*options, [&](const ServeAddress& address) {
         Json answer = Json::object();
         answer.set("listens", address.listens).set("url", address.url).set("may_edit", options->may_edit);
-        context.print(context.json ? json_text("weir.serve/1", answer)
-                      : address.url.empty()
-                          ? "weir serves its page at the socket " + address.listens + "\n"
-                          : "weir serves its page at " + address.listens +
-                                ". Open this address, and give it to nobody else:\n  " + address.url + "\n");
+        context.print(context.json          ? json_text("weir.serve/1", answer)
+                      : address.url.empty() ? "weir serves its page at the socket " + address.listens + "\n"
+                                            : "weir serves its page at " + address.listens +
+                                                  ". Open this address, and keep it secret:\n  " + address.url + "\n");
         (void)std::fflush(stdout);
     });
     return done ? Exit::ok : context.fail(done.error());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: `weir share apply`: a file becomes the share tree, all or nothing. What cannot be read or has no node in it
+// Owns: `weir share apply`: a file becomes the share tree, all or nothing. A file that cannot be read or has no node
 // changes nothing; nodes with usage or jobs are removed only after a confirmation.
 #include "cmd/commands/answer.hpp"
 #include "cmd/commands/commands.hpp"
@@ -29,7 +29,7 @@ Exit run_share_apply(Context& context) {
     request.asks = true;
     if (std::get<ShareTree>(parsed).size() == 1 && !request.allows_empty) {
         return context.fail(Exit::invalid_tree, "there is no node in " + shown +
-                                                    ": all accounts would go. Nothing was changed.\nIf that is meant:  "
+                                                    ": all accounts would be removed. Nothing was changed.\nTo do it:  "
                                                     "weir share apply --allow-empty " +
                                                     path);
     }

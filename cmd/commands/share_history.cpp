@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: `weir share history`, `share diff` and `share undo`: the revisions that are kept, what lies between two, and
-// the way back to one.
+// Owns: `weir share history`, `share diff` and `share undo`: the stored revisions, the changes between two, and the
+// return to one.
 #include "cmd/commands/answer.hpp"
 #include "cmd/commands/commands.hpp"
 #include "cmd/commands/tree_change.hpp"
@@ -42,7 +42,7 @@ Result<Revisions> revisions_of(Client& client) {
     return found;
 }
 
-/// A revision's number as people write it. Error: a sentence.
+/// A revision's number as text. Error: a sentence.
 Result<std::int64_t> revision_of(const std::string& word) {
     const auto number = parse_integer(word, 0, INT64_MAX);
     return number

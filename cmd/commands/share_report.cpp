@@ -24,7 +24,7 @@ Status written(const std::string& path, const std::string& text) {
     return done ? file->commit() : done;
 }
 
-/// One answer about all files, so that a script need not guess their names.
+/// Prints the names of all files, so that a script need not guess them.
 Exit told(Context& context, const std::vector<std::string>& files) {
     Json list = Json::array();
     for (const std::string& file : files) {

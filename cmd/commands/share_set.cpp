@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: `weir share set`, `add`, `remove`: one node's line is edited in the text in force, and the text put in force.
-// Who edits another line meanwhile is not in the way: the edit is made again on what is there then.
+// If another line was changed in the meantime, the edit is repeated on the newer text.
 #include <cstdint>
 #include <functional>
 
@@ -51,13 +51,13 @@ Result<std::vector<Assignment>> assignments(const std::vector<std::string>& word
 
 struct NodeEdit {
     std::string path;   ///< the node's, in full
-    Exit when_refused;  ///< where the node is as it must be and the edit does not hold
+    Exit when_refused;  ///< if the node exists as required and the edit is refused
     std::function<EditedText(const std::string& text)> make;
 };
 
-/// The edit of the tree in force. Another's revision that comes between is taken in, unless it is of the same line:
-/// then what was meant cannot be known, and the exit code is 6. Each round that fails is another's change that holds,
-/// so the rounds end when the others do.
+/// Edits the tree in force. If another revision was made in the meantime, the edit is repeated on it, unless that
+/// revision changed the same line: then the exit code is 6. Each failed round is another user's successful change, so
+/// the rounds end.
 Exit put_edit_in_force(Context& context, Client& client, ShareView view, const NodeEdit& edit) {
     const std::int64_t first_revision = view.revision;
     const auto line = node_line(view.toml, edit.path);
@@ -70,7 +70,7 @@ Exit put_edit_in_force(Context& context, Client& client, ShareView view, const N
         request.toml = std::get<std::string>(edited);
         request.base = view.revision;
         request.reason = context.args.text("message");
-        request.allows_empty = true;  // a last line is taken away by name
+        request.allows_empty = true;  // the last line is removed by name
         const bool is_dry_run = context.args.has("dry-run");
         const auto answer = send_tree(client, request, is_dry_run);
         if (answer) {
@@ -90,7 +90,7 @@ Exit put_edit_in_force(Context& context, Client& client, ShareView view, const N
     }
 }
 
-/// The node that the first word names, as the tree in force has it, goes to `edit_of`.
+/// Passes the node that the first word names, from the tree in force, to `edit_of`.
 template <typename EditOf>
 Exit edit_node(Context& context, EditOf edit_of) {
     return with_instance(context, [&](Client& client) {

@@ -14,13 +14,13 @@
 namespace weir::cmd {
 namespace {
 
-/// Nothing where no partition ever held a core that no job used.
+/// Nothing if no partition has ever held an unused core.
 std::string idle_text(const ShareView& view) {
     return view.idle_core_s == 0 && view.idle_cores == 0
                ? ""
                : "idle in partitions: " + core_hours(view.idle_core_s) + " core-h, " + percent(view.idle) +
                      " of the resources that partitions and jobs held; " + std::to_string(view.idle_cores) +
-                     " cores now. It counts as nobody's usage.\n";
+                     " cores now. It is charged to no user.\n";
 }
 
 std::string tree_text(const ShareView& view, const Screen& screen) {

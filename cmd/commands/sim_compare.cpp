@@ -24,7 +24,7 @@ Error bad(const std::string& sentence) {
     return Error{std::errc::invalid_argument, sentence};
 }
 
-/// All of them, or every complaint about every file.
+/// All policy files, or the mistakes of all of them.
 Result<std::vector<PolicyFile>> read_policies(const std::vector<std::string>& paths) {
     std::vector<PolicyFile> files;
     std::string complaints;
@@ -47,7 +47,7 @@ Result<std::vector<PolicyFile>> read_policies(const std::vector<std::string>& pa
     return complaints.empty() ? Result<std::vector<PolicyFile>>(std::move(files)) : Error{code, complaints};
 }
 
-/// --cores, or what the files say, who must not differ; 0: the log's.
+/// --cores, or the files' value, which must be the same in all; 0: the log's.
 Result<std::int64_t> machine_cores(const Args& args, const std::vector<PolicyFile>& files) {
     const PolicyFile* said = nullptr;
     for (const PolicyFile& file : files) {
@@ -117,7 +117,7 @@ void choose_yardstick(Yardstick& yardstick, const std::vector<PolicyFile>& files
     yardstick.half_life = fades != files.end() ? fades->settings->half_life : yardstick.half_life;
 }
 
-/// The files asked for; each is whole or not there.
+/// The requested files; each is complete or absent.
 Status write_files(const Args& args, const Comparison& comparison) {
     const auto write = [](const std::string& path, const std::string& text) -> Status {
         auto file = OutputFile::create(path);
@@ -167,7 +167,7 @@ Provenance provenance_of(const Args& args, const std::vector<PolicyFile>& files)
     return provenance;
 }
 
-/// Who compares two policies that do the same will want to know.
+/// A warning for policies that are equal.
 void note_equals(const Context& context, const std::vector<PolicyFile>& files) {
     const auto is_equal = [](const PolicyFile& a, const PolicyFile& b) {
         const auto content = [](const PolicyFile& file) {
@@ -264,7 +264,7 @@ Exit run_sim_compare(Context& context) {
     if (!context.args.has("trace")) {
         return context.fail(Exit::usage, "weir sim compare needs --trace=LOG.\nTry: weir sim compare --help");
     }
-    Signals signals;  // before any thread is there
+    Signals signals;  // before any thread is started
     auto work = prepare(context, signals);
     if (!work) {
         const bool is_interrupted = work.error().code == std::errc::interrupted;

@@ -10,7 +10,7 @@
 namespace weir::cmd {
 namespace {
 
-/// As few digits as give the same number again.
+/// The shortest text that reads back as the same number.
 std::string shortest(double value) {
     char text[32];
     return {text, std::to_chars(text, text + sizeof text, value).ptr};
@@ -31,7 +31,7 @@ LublinSettings settings_of(const Args& args) {
     return settings;
 }
 
-/// How to make the same log again, for its header.
+/// The command line that makes the same log, for its header.
 std::string recipe(const LublinSettings& settings) {
     std::string text = "weir sim generate --jobs=" + std::to_string(settings.jobs) +
                        " --cores=" + std::to_string(settings.cores) + " --users=" + std::to_string(settings.users) +
@@ -58,7 +58,7 @@ Status write(const std::string& path, const LublinSettings& settings, const std:
     return done ? file->commit() : done;
 }
 
-/// What the model came to, beside what was asked for.
+/// The figures of the generated log beside the requested ones.
 struct Made {
     double load = 0;
     double run_mean_s = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: what --requests says a scheduler knows of run times, for all commands that replay a log.
+// Owns: the option --requests, what a scheduler knows of run times, for all commands that replay a log.
 #pragma once
 #include <string>
 

@@ -73,7 +73,7 @@ class Outputs {
     std::vector<OutcomeFile> files_;
 };
 
-/// What a replay came to.
+/// The result of a replay.
 struct Replayed {
     ReplayFacts facts;
     Totals totals;
@@ -87,7 +87,7 @@ struct Replayed {
     Duration real{};
 };
 
-/// What is to be replayed: the command line's word goes before the policy file's.
+/// The input of a replay: the command line overrides the policy file.
 struct ReplayPlan {
     Policy scheduler = Easy{};
     std::optional<PolicyFile> file;
@@ -127,7 +127,7 @@ Result<ReplayPlan> replay_plan_of(const Context& context) {
     return plan;
 }
 
-/// What is replayed, before the first job.
+/// Prints the input, before the first job.
 Result<Replayed> prepared(const JobLog& log, const ReplayPlan& plan) {
     Replayed replayed;
     replayed.facts = {file_name(log.path()), plan.name(), log.cores(), log.header()};

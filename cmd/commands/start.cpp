@@ -46,7 +46,7 @@ std::vector<Partition> partitions_of(std::int64_t cores) {
     return {{"debug", "sched-weir-fcfs", 1, debug}, {"batch", "sched-weir-easy", 1, cores - debug}};
 }
 
-/// A mistake in [weir] is told here with its line: the module that would find it knows no file.
+/// A mistake in [weir] is reported here with its line, because the module that would find it does not know the file.
 Exit check_config(Context& context) {
     if (!context.args.has("config")) {
         return Exit::ok;
@@ -60,7 +60,7 @@ Exit check_config(Context& context) {
     return settings ? Exit::ok : context.fail(Exit::failed, settings.error().message);
 }
 
-/// Why the file cannot be the share tree; `shown` is its name for people.
+/// Why the file cannot be the share tree; `shown` is its name in messages.
 Status check_tree(const std::string& path, const std::string& shown) {
     const auto text = read_text_file(path);
     if (!text) {
@@ -74,7 +74,7 @@ Status check_tree(const std::string& path, const std::string& shown) {
 }
 
 /// The share tree's file: the given one, checked; else one that admits all users. Where an earlier tree is stored, that
-/// one stays in force in place of a file with mistakes: they must not keep an instance down.
+/// one stays in force if the file has mistakes, which must not prevent the start of an instance.
 Exit choose_tree(Context& context, const std::string& files, bool has_stored_tree, std::string& path) {
     if (!context.args.has("tree")) {
         path = files + "/shares.toml";
@@ -108,7 +108,7 @@ Plan plan_of(const Args& args, const std::string& rundir, const std::string& sta
     return plan;
 }
 
-void tell(const Context& context, const std::vector<std::string>& sentences) {
+void print_sentences(const Context& context, const std::vector<std::string>& sentences) {
     for (const std::string& sentence : sentences) {
         context.note(sentence);
     }
@@ -120,16 +120,16 @@ void reload(const Context& context, Session& session) {
     if (!done) {
         context.note("The configuration is unchanged: " + done.error().message);
     } else {
-        tell(context, done->changes);
+        print_sentences(context, done->changes);
         for (const std::string& warning : done->warnings) {
             context.note("warning: " + warning);
         }
         context.note("The configuration was reloaded" + std::string(done->changes.empty() ? "; no key changed." : "."));
     }
-    (void)session.warnings();  // the logs say it, too
+    (void)session.warnings();  // the logs have it, too
 }
 
-/// Waits for Ctrl-C. The parent keeps the partitions; what it says of them is shown here as well.
+/// Waits for Ctrl-C. The parent keeps the partitions; its messages about them are shown here as well.
 Exit stay(Context& context, Session& session, Signals& signals) {
     while (!signals.is_stop_asked()) {
         if (session.broker().has_ended()) {
@@ -139,7 +139,7 @@ Exit stay(Context& context, Session& session, Signals& signals) {
         if (signals.take_hangup()) {
             reload(context, session);
         }
-        tell(context, session.warnings());
+        print_sentences(context, session.warnings());
     }
     return Exit::ok;
 }
@@ -209,7 +209,7 @@ Exit run_in(Context& context, Plan plan, const std::string& files) {
                   "  weir submit hostname    weir jobs    weir share show\nCtrl-C ends it.\n");
     auto page = page_beside(context, *session, signals);
     std::fflush(stdout);
-    tell(context, session->warnings());
+    print_sentences(context, session->warnings());
     const Exit code = stay(context, *session, signals);
     page.reset();
     context.note("Ending the partitions and the parent.");
@@ -239,7 +239,7 @@ Exit run_start(Context& context) {
     if (const auto made = make_private_tree(files); !made) {
         return context.fail(made.error());
     }
-    const auto lock = FolderLock::take(files);  // before a line of another one's settings is touched
+    const auto lock = FolderLock::take(files);  // before another instance's settings are changed
     if (!lock) {
         if (std::error_code ignored; *is_made) {
             fs::remove(rundir, ignored);

@@ -17,7 +17,7 @@
 namespace weir::cmd {
 namespace {
 
-/// Everything but what belongs to the instance that this process talks to.
+/// The environment without the variables of the instance to which this process talks.
 std::map<std::string, std::string> environment() {
     std::map<std::string, std::string> variables;
     for (char** entry = environ; *entry != nullptr; ++entry) {

@@ -21,6 +21,7 @@ std::vector<Command> command_table() {
         prio_weights_command(),
         share_show_command(),
         share_explain_command(),
+        share_after_command(),
         share_compare_command(),
         share_apply_command(),
         share_set_command(),

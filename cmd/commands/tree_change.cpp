@@ -116,7 +116,7 @@ Exit tell_change(const Context& context, const Json& answer, bool is_dry_run) {
     context.note(!is_new      ? "No change: " + revision + " already has this text."
                  : is_dry_run ? "Nothing was changed. Omit --dry-run to apply it."
                               : revision + " is in force" +
-                                    (changes.empty() ? ": its text is new, its tree is as it was." : "."));
+                                    (changes.empty() ? ": its text is new, its tree is unchanged." : "."));
     return Exit::ok;
 }
 
@@ -136,7 +136,7 @@ Exit tell_stale(const Context& context, Client& client, const Error& error, std:
 
 namespace {
 
-/// What is lost with the nodes that a change removes: those with usage or jobs, a line each.
+/// The removed nodes with usage or jobs, one line each.
 std::vector<std::string> losses(const json_t* answer, const ShareView& view) {
     std::set<std::string> removed;
     for (const json_t* change : items_at(answer, "changes")) {
@@ -156,7 +156,7 @@ std::vector<std::string> losses(const json_t* answer, const ShareView& view) {
     return lines;
 }
 
-/// Whether a person says yes. Only asked where both ends are a terminal.
+/// Asks for a confirmation, only if input and output are a terminal.
 bool is_confirmed(const Context& context, const std::string& what) {
     if (isatty(STDIN_FILENO) != 1 || isatty(STDERR_FILENO) != 1) {
         return false;
@@ -204,7 +204,7 @@ Exit put_in_force(Context& context, Client& client, TreeChangeRequest request) {
             if (!is_confirmed(context, what)) {
                 return context.fail(Exit::failed, what + "\nNothing was changed. Say --yes to let them go.");
             }
-            request.base = view->revision;  // what was shown is what goes
+            request.base = view->revision;  // exactly the change that was shown
         }
     }
     const auto answer = send_tree(client, request, is_dry_run);

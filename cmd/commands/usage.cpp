@@ -43,7 +43,7 @@ std::string usage_text(const json_t* answer, const Screen& screen) {
     const double half_life_s = number_at(answer, "half_life_s");
     return table.text(screen) + (half_life_s > 0 ? "usage decays: half of it is left after " +
                                                        duration_text(duration_from_seconds(half_life_s)) +
-                                                       "; charged is all there ever was\n"
+                                                       "; charged is the total since the beginning\n"
                                                  : "usage does not decay; \"charged\" is the total\n");
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: `weir usage report`: what was charged in a span of time, by account, user, project, queue and calendar.
+// Owns: `weir usage report`: charges in a span of time, by account, user, project, queue and calendar.
 #include <algorithm>
 #include <cmath>
 
@@ -68,7 +68,7 @@ Result<ReportAsked> read_asked(const Args& args) {
     return asked;
 }
 
-/// The edges of the spans; `head` is the answer without any: since when there is a history, and the instance's time.
+/// The edges of the spans; `head` is the answer without edges: the begin of the history, and the instance's time.
 Result<std::vector<double>> edges_of(const Args& args, const json_t* head, Period period) {
     const double now = number_at(head, "now");
     const double begin = number_at(head, "since");
@@ -79,8 +79,8 @@ Result<std::vector<double>> edges_of(const Args& args, const json_t* head, Perio
     }
     std::vector<double> edges = report_edges(*since, std::min(*until, now), period);
     if (edges.empty()) {
-        return Error{std::errc::invalid_argument, "the span is empty: it is to begin at " + local_time(*since) +
-                                                      " and to end at " + local_time(std::min(*until, now)) + "."};
+        return Error{std::errc::invalid_argument, "the span is empty: it begins at " + local_time(*since) +
+                                                      " and ends at " + local_time(std::min(*until, now)) + "."};
     }
     return edges;
 }
@@ -108,7 +108,7 @@ double cores_per_node_of(const json_t* answer) {
     return nodes > 0 && number_at(answer, "cores") > 0 ? number_at(answer, "cores") / nodes : 1;
 }
 
-/// What is counted are whole hours, up to now.
+/// A report has whole hours, up to now.
 std::string footer(const json_t* answer, const ReportAsked& asked) {
     const std::vector<json_t*> spans = items_at(answer, "spans");
     const double until = json_number_value(json_array_get(spans.back(), 1));
@@ -196,9 +196,8 @@ Exit run_usage_report(Context& context) {
         context.print(context.json ? json_text("weir.usage-report/1", *answer)
                                    : report_text(answer->get(), *asked, context.out));
         if (const double since = number_at(head->get(), "since"); edges->front() < std::floor(since)) {
-            context.note(
-                "The history begins at " + local_time(since) +
-                ". Of the time before it only those jobs are in the report that the instance still knew then.");
+            context.note("The history begins at " + local_time(since) +
+                         ". From the time before, the report has only the jobs that the instance still knew then.");
         }
         return Exit::ok;
     });
@@ -214,7 +213,7 @@ Command usage_report_command() {
                         "weir usage report --since=7d --by=day,project  # a row for each day and project",
                         "weir usage report --since=2026-01-01 --by=month --unit=node-hours --json  # for a program"};
     command.options = {
-        {"since", 0, "TIME", "the hour of a date, a month, \"today\" or a time ago (default: all there is)",
+        {"since", 0, "TIME", "the hour of a date, a month, \"today\" or a time ago (default: the begin of the history)",
          Kind::text},
         {"until", 0, "TIME", "likewise, not included (default: now)", Kind::text},
         {"by", 0, "LIST", "of account, user, project, queue, and one of hour, day, month (default: account,user)",

@@ -12,7 +12,7 @@ namespace {
 
 Error refused(const std::string& word, const std::string& why) {
     return {std::errc::invalid_argument,
-            "--setattr=" + printable(word) + ": " + why + ". Right is KEY=VALUE, such as weir.memory_per_slot=4GiB."};
+            "--setattr=" + printable(word) + ": " + why + ". Write KEY=VALUE, such as weir.memory_per_slot=4GiB."};
 }
 
 std::vector<std::string> levels_of(std::string key) {

@@ -22,15 +22,18 @@ struct DestroyFuture {
 };
 using Future = std::unique_ptr<flux_future_t, DestroyFuture>;
 
+/// This process's user.
+constexpr flux_msg_cred nobody{FLUX_USERID_UNKNOWN, FLUX_ROLE_NONE};
+
 std::string env(const char* name) {
     const char* value = std::getenv(name);
     return value == nullptr ? "" : value;
 }
 
-/// Passes everything on; requests leave under the user id that `sender` holds at that moment.
+/// Passes everything on; requests leave under the credentials that `sender` holds at that moment.
 class SenderConnector : public broker::Connector {
   public:
-    SenderConnector(std::unique_ptr<broker::Connector> inner, std::shared_ptr<std::uint32_t> sender)
+    SenderConnector(std::unique_ptr<broker::Connector> inner, std::shared_ptr<flux_msg_cred> sender)
         : inner_(std::move(inner)), sender_(std::move(sender)) {}
     int pollfd() override { return inner_->pollfd(); }
     int pollevents() override { return inner_->pollevents(); }
@@ -38,18 +41,18 @@ class SenderConnector : public broker::Connector {
     int wait(int timeout_ms) override { return inner_->wait(timeout_ms); }
     bool buffered() override { return inner_->buffered(); }
     int send(const broker::Message& msg, bool nonblock) override {
-        if (*sender_ == FLUX_USERID_UNKNOWN || msg.type != FLUX_MSGTYPE_REQUEST) {
+        if (sender_->userid == FLUX_USERID_UNKNOWN || msg.type != FLUX_MSGTYPE_REQUEST) {
             return inner_->send(msg, nonblock);
         }
         const broker::MessagePtr named = broker::copy(msg);
-        named->userid = *sender_;
-        named->rolemask = FLUX_ROLE_OWNER;
+        named->userid = sender_->userid;
+        named->rolemask = sender_->rolemask;
         return inner_->send(*named, nonblock);
     }
 
   private:
     std::unique_ptr<broker::Connector> inner_;
-    std::shared_ptr<std::uint32_t> sender_;
+    std::shared_ptr<flux_msg_cred> sender_;
 };
 
 std::string this_host() {
@@ -139,7 +142,7 @@ Result<Client> Client::open(const std::string& given, double answer_s) {
     }
     Client client;
     client.uri_ = uri;
-    client.sender_ = std::make_shared<std::uint32_t>(FLUX_USERID_UNKNOWN);
+    client.sender_ = std::make_shared<flux_msg_cred>(nobody);
     client.handle_.reset(
         broker::handle_create(std::make_unique<SenderConnector>(std::move(*connector), client.sender_), 0));
     if (!client.handle_) {
@@ -181,9 +184,16 @@ Result<Json> Client::call(const std::string& topic, const Json& payload, double 
 }
 
 Result<Json> Client::call_as(std::uint32_t userid, const std::string& topic, const Json& payload) {
-    *sender_ = userid;
+    *sender_ = {userid, FLUX_ROLE_OWNER};
     auto answer = call(topic, payload);
-    *sender_ = FLUX_USERID_UNKNOWN;
+    *sender_ = nobody;
+    return answer;
+}
+
+Result<Json> Client::call_for(std::optional<std::uint32_t> guest, const std::string& topic, const Json& payload) {
+    *sender_ = guest ? flux_msg_cred{*guest, FLUX_ROLE_USER} : nobody;
+    auto answer = call(topic, payload);
+    *sender_ = nobody;
     return answer;
 }
 
@@ -234,7 +244,7 @@ TextStream::TextStream(Client& client, const std::string& topic, const Json& pay
           flux_rpc(client.handle_.get(), topic.c_str(), payload.dump().c_str(), FLUX_NODEID_ANY, FLUX_RPC_STREAMING)) {}
 
 Result<std::optional<std::string>> TextStream::next() {
-    constexpr double moment_s = 1e-3;  // none at all would only look at what was received before
+    constexpr double moment_s = 1e-3;  // without a timeout only messages that were received before are seen
     const char* answer = nullptr;
     if (!future_ || flux_future_wait_for(future_.get(), moment_s) < 0 || flux_rpc_get(future_.get(), &answer) < 0) {
         return errno == ETIMEDOUT ? Result<std::optional<std::string>>(std::nullopt)

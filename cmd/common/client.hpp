@@ -15,12 +15,12 @@
 
 namespace weir::cmd {
 
-/// Where an instance is looked for when nobody says: $FLUX_URI, else `weir start`'s default directory.
+/// The instance when none is named: $FLUX_URI, else the one in `weir start`'s default directory.
 std::string default_uri();
 /// $WEIR_RUNDIR, else $XDG_RUNTIME_DIR/weir, else /tmp/weir-UID.
 std::string default_rundir();
 
-/// Real seconds that an instance below has to answer a first question: nobody waits longer for one that is stopped.
+/// Real seconds that a child instance has to answer a first request, since it may be stopped.
 constexpr double child_answer_s = 5;
 
 class Client {
@@ -36,6 +36,8 @@ class Client {
     Result<Json> call(const std::string& topic, const Json& payload = {}, double timeout_s = 60);
     /// The same in the name of another user (RFC 12: the instance owner's pass-through); EPERM for everybody else.
     Result<Json> call_as(std::uint32_t userid, const std::string& topic, const Json& payload);
+    /// The same as if this guest asked: he is told what the instance lets him see. Nobody: as call().
+    Result<Json> call_for(std::optional<std::uint32_t> guest, const std::string& topic, const Json& payload);
     /// A streaming request: `take` sees each answer until the stream ends (ENODATA) or it returns false.
     Status stream(const std::string& topic, const Json& payload, const std::function<bool(json_t*)>& take,
                   double timeout_s = 60);
@@ -58,7 +60,7 @@ class Client {
     Client() = default;
 
     std::string uri_;
-    std::shared_ptr<std::uint32_t> sender_;  // FLUX_USERID_UNKNOWN: this process's user; read by the connector
+    std::shared_ptr<flux_msg_cred> sender_;  // FLUX_USERID_UNKNOWN: this process's user; read by the connector
     std::unique_ptr<flux_t, Close> handle_;
 };
 

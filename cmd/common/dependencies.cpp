@@ -40,7 +40,7 @@ std::string words_of(const std::string& description) {
         }
     }
     return begin_time(description)      ? "for its begin time"
-           : description == "singleton" ? "until no other job of its user and name is left"
+           : description == "singleton" ? "until no other job of its user and name is active"
                                         : "for \"" + printable(description) + "\"";
 }
 

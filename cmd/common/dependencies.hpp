@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: what a job waits for before it is in the queue, as Flux describes it, in words. Must not ask anybody.
+// Owns: a job's dependencies, as Flux describes them, in words. Must not send requests.
 #pragma once
 #include <string>
 #include <vector>

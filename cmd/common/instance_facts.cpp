@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: which service is asked what.
+// Owns: the requests to each service.
 #include "cmd/common/instance_facts.hpp"
 
 #include <algorithm>
 #include <map>
+#include <unordered_map>
 #include <utility>
 
 #include "cmd/common/instances.hpp"
@@ -19,24 +20,29 @@ namespace {
 constexpr std::int64_t scene_rows = 15;
 constexpr std::int64_t ended_jobs_max = 5000;
 
-/// Paths of associations by "account/@user" and by path, and by "@user" for jobs that name no account.
-std::map<std::string, std::string> leaves_of(const std::vector<ShareRow>& rows) {
-    std::map<std::string, std::string> leaves;
+/// Fills in the paths of associations by "account/@user" and by path, and by "@user" for jobs that name no account: the
+/// first in the order of the rows. What stays empty has none. O(rows), of which there may be a hundred thousand.
+void find_leaves(const std::vector<ShareRow>& rows, std::unordered_map<std::string, std::string>& leaves) {
+    const auto put = [&leaves](const std::string& key, const std::string& path) {
+        if (const auto wanted = leaves.find(key); wanted != leaves.end() && wanted->second.empty()) {
+            wanted->second = path;
+        }
+    };
     for (const ShareRow& row : rows) {
         const std::size_t at = row.path.rfind("/@");
-        if (at != std::string::npos) {
-            const std::string account = row.path.substr(0, at);
-            leaves.emplace(account.substr(account.rfind('/') + 1) + row.path.substr(at), row.path);
-            leaves.emplace(row.path.substr(at + 1), row.path);
-            leaves.emplace(row.path, row.path);
+        if (at != std::string::npos && !leaves.empty()) {
+            const std::size_t above = at == 0 ? std::string::npos : row.path.rfind('/', at - 1);
+            put(row.path.substr(above == std::string::npos ? 0 : above + 1), row.path);
+            put(row.path.substr(at + 1), row.path);
+            put(row.path, row.path);
         }
     }
-    return leaves;
 }
 
-/// What ran, from the jobs that the instance still lists. Partitions are left out: what runs in them is listed.
+/// The jobs that ran, from those that the instance still lists. Partitions are left out, since their jobs are listed.
 Status add_charges(Client& client, const Users& users, double now, InstanceFacts& facts) {
-    const auto leaves = leaves_of(facts.rows);
+    std::unordered_map<std::string, std::string> leaves;
+    std::vector<std::string> keys;  // of the charges
     const auto partitions = partition_jobs(client);
     JobQuery query;
     query.states = FLUX_JOB_STATE_RUNNING;
@@ -49,11 +55,15 @@ Status add_charges(Client& client, const Users& users, double now, InstanceFacts
             return;
         }
         const std::string user = "@" + users.name(job.userid);
-        const auto leaf = leaves.find(job.account.empty() ? user : job.account + "/" + user);
+        keys.push_back(job.account.empty() ? user : job.account + "/" + user);
+        leaves.emplace(keys.back(), "");
         const double end = job.cleanup > 0 ? job.cleanup : job.inactive > 0 ? job.inactive : now;
-        facts.charges.push_back({leaf == leaves.end() ? "" : leaf->second, static_cast<double>(job.cores),
-                                 job.run - now, std::min(0., end - now)});
+        facts.charges.push_back({"", static_cast<double>(job.cores), job.run - now, std::min(0., end - now)});
     });
+    find_leaves(facts.rows, leaves);
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+        facts.charges[i].path = leaves.at(keys[i]);
+    }
     // Jobs are forgotten oldest first, so every job that ended after the oldest one that is listed is listed, too.
     facts.known_since_s = oldest_end - now;
     return done;
@@ -143,7 +153,7 @@ JobTerms terms_of(const json_t* explained, std::uint64_t id) {
     return job;
 }
 
-/// Whether and how fast usage is forgotten, and since when jobs tell it.
+/// The half-life of usage, and the time since which the jobs explain it.
 Status add_usage(Client& client, double now, InstanceFacts& facts) {
     const auto weights = client.call("job-priority.weights", Json::object());
     if (!weights) {
@@ -154,7 +164,7 @@ Status add_usage(Client& client, double now, InstanceFacts& facts) {
     const Status done = add_charges(client, Users::of(client), now, facts);
     if (decay == "window" || text_at(weights->get(), "charging") == "at-dispatch" ||
         json_is_true(json_object_get(weights->get(), "billed"))) {
-        facts.known_since_s = 0;  // usage is not decayed core-seconds: jobs do not tell what it was
+        facts.known_since_s = 0;  // usage is not decayed core-seconds: the jobs do not explain it
     }
     return done;
 }
@@ -173,7 +183,7 @@ Result<std::pair<JobTerms, JobTerms>> two_jobs_of(Client& client, std::uint64_t 
     }
     if (integer_at(own->get(), "rank") == 0) {
         return Error{std::errc::no_such_file_or_directory,
-                     job_name(id) + " does not wait: its priority matters no more. See: weir prio list"};
+                     job_name(id) + " is not pending: its priority has no further effect. See: weir prio list"};
     }
     const auto all = client.call("job-priority.list", Json::object());
     if (!all) {
@@ -206,11 +216,11 @@ std::vector<ShareRow> share_rows_of(const ShareView& view) {
     return rows;
 }
 
-namespace {
-
-/// The first pending jobs of a question to job-priority.list.
-Result<QueueScene> first_pending(Client& client, const Json& question, const std::string& user, double now) {
-    const auto answer = client.call("job-priority.list", question);
+Result<QueueScene> queue_scene(Client& client, const std::string& user, double now,
+                               std::optional<std::uint32_t> guest) {
+    Json question = Json::object();
+    question.set("limit", scene_rows);
+    const auto answer = client.call_for(guest, "job-priority.list", question);
     if (!answer) {
         return answer.error();
     }
@@ -223,27 +233,8 @@ Result<QueueScene> first_pending(Client& client, const Json& question, const std
     return scene;
 }
 
-}  // namespace
-
-Result<QueueScene> queue_scene(Client& client, const std::string& user, double now) {
-    Json question = Json::object();
-    question.set("limit", scene_rows);
-    auto scene = first_pending(client, question, user, now);
-    if (scene) {
-        scene->top = box_of(instance_tree(client), "");
-    }
-    return scene;
-}
-
-Result<QueueScene> own_scene(Client& client, std::uint32_t userid, const std::string& user, double now,
-                             InstanceBox top) {
-    Json question = Json::object();
-    question.set("limit", scene_rows).set("userid", static_cast<long long>(userid));
-    auto scene = first_pending(client, question, user, now);
-    if (scene) {
-        scene->top = std::move(top);
-    }
-    return scene;
+InstanceBox instance_boxes(Client& client) {
+    return box_of(instance_tree(client), "");
 }
 
 Result<InstanceFacts> usage_facts(Client& client, const ShareView& view) {
@@ -269,13 +260,13 @@ Result<InstanceFacts> instance_facts(Client& client, const FactsQuery& query) {
     if (!facts) {
         return facts.error();
     }
-    facts->title = "Fair share on " + grouped(scene->top.cores) + " cores";
+    facts->top = instance_boxes(client);
+    facts->title = "Fair share on " + grouped(facts->top.cores) + " cores";
     facts->subtitle = "State of " + local_time(now) + ". Share tree revision " + std::to_string(view.revision) +
                       (view.author.empty() ? "" : " by " + printable(view.author)) +
                       (view.reason.empty() ? "." : ": " + printable(view.reason) + ".");
     facts->queue = std::move(scene->queue);
     facts->pending = scene->pending;
-    facts->top = std::move(scene->top);
     if (query.job) {
         auto two_jobs = two_jobs_of(client, *query.job);
         if (!two_jobs) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the questions behind instances.hpp.
+// Owns: the requests of instances.hpp.
 #include "cmd/common/instances.hpp"
 
 #include <algorithm>
@@ -70,7 +70,7 @@ void ask_instance(Client& client, Instance& instance, int depth) {
     std::vector<PartitionState> states = partition_states(client);
     const std::vector<ChildEntry> entries = children_of(client);
     std::erase_if(states,
-                  [&entries](const PartitionState& state) {  // one that died is told of, one that is lost is not
+                  [&entries](const PartitionState& state) {  // one that died is listed, one that is lost is not
                       return std::any_of(entries.begin(), entries.end(), [&state](const ChildEntry& entry) {
                           return entry.name == state.name && (entry.state == "attached" || !state.is_down);
                       });
@@ -78,7 +78,7 @@ void ask_instance(Client& client, Instance& instance, int depth) {
     for (const ChildEntry& entry : entries) {
         const auto is_it = [&](const PartitionState& state) { return entry.name == state.name; };
         if (std::any_of(states.begin(), states.end(), is_it)) {
-            continue;  // told below
+            continue;  // listed below
         }
         Instance child;
         child.uri = entry.uri;
@@ -87,7 +87,7 @@ void ask_instance(Client& client, Instance& instance, int depth) {
         } else {
             child.problem = below.error().message.substr(0, below.error().message.find('\n'));
         }
-        for (const PolicyState& told : policies) {  // of an instance that we may not ask
+        for (const PolicyState& told : policies) {  // of an instance that refuses this user
             child.policy = told.jobid == entry.jobid && child.policy.settings.empty() ? told : child.policy;
         }
         child.jobid = entry.jobid;
@@ -136,7 +136,13 @@ std::string policy_text(const PolicyState& policy, bool is_child) {
 
 JobCounts job_counts(Client& client) {
     JobCounts counts;
-    if (auto answer = client.call("job-list.job-stats", Json::object())) {
+    auto answer = client.call("job-list.job-stats", Json::object());
+    if (!answer && answer.error().code == std::errc::operation_not_permitted) {  // a guest in a private instance
+        if (auto sums = client.call("job-priority.stats-get", Json::object())) {
+            counts.pending = integer_at(sums->get(), "pending");
+            counts.running = integer_at(sums->get(), "running");
+        }
+    } else if (answer) {
         const json_t* states = json_object_get(answer->get(), "job_states");
         counts.pending = integer_at(states, "depend") + integer_at(states, "priority") + integer_at(states, "sched");
         counts.running = integer_at(states, "run") + integer_at(states, "cleanup");
@@ -158,6 +164,8 @@ std::vector<PartitionState> partition_states(Client& client) {
         state.place = integer_at(told, "place");
         state.rules = text_at(told, "rules");
         state.takes = Json::ref(json_object_get(told, "takes")).dump();
+        state.limits = Json::ref(json_object_get(told, "limits")).dump();
+        state.limits_text = text_at(told, "limits_text");
         state.scheduler = text_at(told, "scheduler");
         state.start = text_at(told, "start");
         state.nodes = integer_at(told, "nodes");

@@ -28,7 +28,7 @@ struct ChildEntry {
     std::string name;       ///< of the partition, else the queues that it serves: "batch, debug"
     double lost_since = 0;  ///< seconds since the epoch; 0: it is attached
 };
-/// What people call the instance that a child is: its name, else the job that it is of its parent.
+/// The name of a child instance in output: its partition's name, else its job id at its parent.
 std::string instance_name(const std::string& name, std::uint64_t jobid);
 inline constexpr const char* top_instance_name = "top";
 /// The children that job-route knows; empty if the module is not loaded.
@@ -44,19 +44,20 @@ std::set<std::uint64_t> partition_jobs(Client& client);
 /// A job that is an instance of a partition.
 struct PartitionJob {
     std::uint64_t job = 0;   ///< 0: it is being submitted
-    bool is_current = true;  ///< false: it lets its jobs end, then ends
+    bool is_current = true;  ///< false: it ends after its jobs
     bool is_attached = false;
     std::string uri, rundir;
     std::int64_t cores = 0, pending = 0, running = 0, own = 0;
 };
-/// A partition that the instance keeps ([[partition]]), as job-route tells it.
+/// A partition that the instance keeps ([[partition]]), as job-route reports it.
 struct PartitionState {
     std::string name;
     std::string state;       ///< "up", "down", "starting", "off", "drained", "ending"
     std::int64_t place = 0;  ///< in the configuration
     std::vector<std::string> queues, overflow;
-    std::string rules;  ///< which jobs it takes, in words; empty: all
-    std::string takes;  ///< the same as a JSON object
+    std::string rules;                ///< which jobs it takes, in words; empty: all
+    std::string takes;                ///< the same as a JSON object
+    std::string limits, limits_text;  ///< of what runs in it, as a JSON object and in words; the words empty: none
     std::string scheduler, start;
     std::int64_t nodes = 0, cores = 0;
     bool is_down = false;   ///< it died, and has not served since
@@ -72,16 +73,16 @@ std::vector<PartitionState> partition_states(Client& client);
 /// "down since 2026-11-21 09:31:05, 6 deaths in a row, the last: killed by signal 9; next try in 4s". `now` as above.
 std::string down_text(const PartitionState& state, double now);
 
-/// What job-priority of an instance says about its policy: `in_force` in job-priority.weights.
+/// The policy in force of an instance: `in_force` in job-priority.weights.
 struct PolicyState {
-    std::string settings;   ///< equal settings have equal ones; empty: nothing is known
-    std::int64_t tree = 0;  ///< revision of the share tree, as the instance counts that has it from nobody
+    std::string settings;   ///< equal settings have equal ones; empty: unknown
+    std::int64_t tree = 0;  ///< revision of the share tree, as counted by the topmost instance
     std::string from;       ///< "own" or "parent"
-    std::string refused;    ///< why the parent's newest is not taken
+    std::string refused;    ///< why the parent's newest policy is refused
     std::uint64_t jobid = 0;
 };
 PolicyState policy_state(const json_t* in_force);
-/// Of the children of that instance, as they told it.
+/// The policies of the children of that instance, as they reported them.
 std::vector<PolicyState> policies_below(const json_t* in_force);
 /// "3/1a2b3c4d", with "own" or "refused" behind it where a child does not follow its parent.
 std::string policy_text(const PolicyState& policy, bool is_child);

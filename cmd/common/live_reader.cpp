@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: which service is asked what, and when not.
+// Owns: the requests to each service, and when they are skipped.
 #include "cmd/common/live_reader.hpp"
 
 #include <algorithm>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the questions behind live pictures of an instance. It asks for what is shown and for no more, and for nothing
-// that has not changed. Must not draw.
+// Owns: the requests for live pictures of an instance. It requests only what is shown and has changed. Must not draw.
 #pragma once
 #include <cstdint>
 #include <map>

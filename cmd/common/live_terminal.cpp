@@ -13,10 +13,10 @@ namespace {
 
 constexpr std::string_view enter_sequence = "\x1b[?1049h\x1b[?25l\x1b[2J";  // alternate screen, no cursor
 constexpr std::string_view leave_sequence = "\x1b[?25h\x1b[?1049l";
-/// Those that a live command does not wait for by itself.
+/// The signals that a live command does not handle itself.
 constexpr int fatal_signals[] = {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGSYS, SIGUSR1, SIGUSR2, SIGALRM, SIGXCPU};
 
-/// What a signal handler needs, for which there is no other place. Written before the handlers are set.
+/// The data of the signal handler, which cannot get arguments. Written before the handlers are set.
 struct Restoration {
     std::atomic<bool> is_due{false};
     int keys = -1;

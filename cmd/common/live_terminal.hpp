@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: a terminal while a live picture is on it: the alternate screen, keys without echo, and what it was before,
-// which comes back however the process ends. Must not know what is drawn. Sources: ECMA-48, xterm's control sequences.
+// Owns: a terminal while a live picture is on it: the alternate screen, keys without echo, and the former state, which
+// is restored however the process ends. Must not know what is drawn. Sources: ECMA-48, xterm's control sequences.
 #pragma once
 #include <termios.h>
 
@@ -18,7 +18,7 @@ class LiveTerminal {
     LiveTerminal(const LiveTerminal&) = delete;
     LiveTerminal& operator=(const LiveTerminal&) = delete;
 
-    /// Again, after leave(), or where somebody else may have written.
+    /// Enters again, after leave() or after another program's output.
     void enter();
     /// The normal screen, and the terminal as it was.
     void leave();

@@ -7,11 +7,11 @@
 namespace weir::cmd {
 
 Result<bool> is_private(Client& client) {
-    const auto config = client.call("config.get");
-    if (!config) {
-        return config.error();
+    const auto stats = client.call("job-priority.stats-get");
+    if (!stats) {
+        return stats.error();
     }
-    return json_is_true(json_object_get(json_object_get(config->get(), "access"), "private-mode"));
+    return json_is_true(json_object_get(stats->get(), "private"));
 }
 
 }  // namespace weir::cmd

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: whether an instance is private: [access] private-mode, as flux-config-access(5) has it.
+// Owns: whether an instance is private: [access] private-mode, as job-priority obeys it.
 #pragma once
 #include "cmd/common/client.hpp"
 
 namespace weir::cmd {
 
-/// Whether users may see of others only what has no name. Errors: those of config.get.
+/// Whether users may see other users' data only without names. Errors: those of config.get.
 Result<bool> is_private(Client& client);
 
 }  // namespace weir::cmd

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: questions about a job to the instance that has it, wherever that is below; the ids of a job in an instance. The
-// instance that this process is connected to passes them on: no other socket is opened. Must not print. ADR 0255.
+// instance that this process is connected to passes them on: no other socket is opened. Must not print.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -17,10 +17,10 @@ struct Hop {
     std::uint64_t child = 0;     ///< the partition, as a job of the instance above it
     std::uint64_t id = 0;        ///< the job in the partition; 0: not known yet
     std::string serves;          ///< its queues: "batch", "batch, debug"
-    std::string partition = {};  ///< its name; empty: it is none that an instance keeps
+    std::string partition = {};  ///< its name; empty: no configured partition
 };
 
-/// What the instance that has the job answered, or why none did.
+/// The answer of the instance that has the job, or why there is none.
 struct Told {
     std::vector<Hop> hops;  ///< none: the job is in this instance
     Json answer;
@@ -37,13 +37,13 @@ struct JobIds {
     std::uint64_t child = 0;  ///< the partition that has it; 0: none
     std::uint64_t below = 0;  ///< in that partition; 0: none, or not known yet
 };
-/// By the ids that were asked for; empty where no module knows.
+/// By the requested ids; empty if no module answers.
 std::map<std::uint64_t, JobIds> ids_of(Client& client, const std::vector<std::uint64_t>& ids);
 /// The id in this instance of a job that is named by it, by its id at the parent, or by its id in a partition.
 std::uint64_t id_here(Client& client, std::uint64_t id);
 
-/// A job that is named by its id at the parent is canceled and reniced there: a cancel here would give it back. By its
-/// id here it is canceled here, also when the parent does not answer.
+/// A job that is named by its id at the parent is canceled and reniced there: a cancel here would return it to the
+/// parent. By its id here it is canceled here, also when the parent does not answer.
 struct Origin {
     std::optional<Client> instance;  ///< none: this one
     std::uint64_t id = 0;            ///< of the job there

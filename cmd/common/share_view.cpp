@@ -12,6 +12,7 @@ ShareNode share_node_of(const json_t* entry) {
     ShareNode node;
     node.path = text_at(entry, "path");
     node.is_user = text_at(entry, "kind") == "user";
+    node.is_sum = text_at(entry, "kind") == "sum";
     node.shares = integer_at(entry, "shares");
     node.entitled = number_at(entry, "entitled");
     node.used = number_at(entry, "used");
@@ -38,6 +39,7 @@ ShareView share_view_of(const json_t* answer) {
     view.toml = text_at(answer, "toml");
     view.time = number_at(answer, "time");
     view.now = number_at(answer, "now");
+    view.tree_size = static_cast<std::size_t>(integer_at(answer, "of"));
     for (const json_t* entry : items_at(answer, "nodes")) {
         ShareNode node = share_node_of(entry);
         if (!node.path.empty()) {
@@ -56,10 +58,10 @@ ShareView share_view_of(const json_t* answer) {
     return view;
 }
 
-Result<ShareView> top_share_view(Client& client, std::int64_t rows) {
+Result<ShareView> top_share_view(Client& client, std::int64_t rows, std::optional<std::uint32_t> guest) {
     Json query = Json::object();
     query.set("limit", rows);
-    const auto answer = client.call("job-priority.share-rows", query);
+    const auto answer = client.call_for(guest, "job-priority.share-rows", query);
     if (!answer) {
         return answer.error();
     }
@@ -75,8 +77,50 @@ Result<ShareView> top_share_view(Client& client, std::int64_t rows) {
     return view;
 }
 
-Result<ShareView> share_view(Client& client) {
-    auto answer = client.call("job-priority.tree-get", Json::object());
+Result<ShareFigures> share_figures(Client& client, const std::vector<std::string>& paths, const std::string& seen) {
+    Json list = Json::array();
+    for (const std::string& path : paths) {
+        list.append(path);
+    }
+    Json query = Json::object();
+    query.set("paths", std::move(list)).set("seen", seen);
+    const auto answer = client.call("job-priority.share-figures", query);
+    if (!answer) {
+        return answer.error();
+    }
+    ShareFigures figures;
+    figures.version = text_at(answer->get(), "version");
+    figures.revision = integer_at(answer->get(), "revision");
+    figures.tree_size = static_cast<std::size_t>(integer_at(answer->get(), "of"));
+    figures.now = number_at(answer->get(), "now");
+    figures.all_core_s = number_at(answer->get(), "all_core_s");
+    const json_t* rows = json_object_get(answer->get(), "figures");
+    for (std::size_t i = 0; i < paths.size() && i < json_array_size(rows); ++i) {
+        const json_t* row = json_array_get(rows, i);
+        const auto real = [row](std::size_t column) { return json_number_value(json_array_get(row, column)); };
+        const auto real_or_none = [row, &real](std::size_t column) {
+            return json_is_number(json_array_get(row, column)) ? std::optional(real(column)) : std::nullopt;
+        };
+        if (json_array_size(row) != 8) {
+            continue;  // it is not there any more
+        }
+        ShareNode node;
+        node.path = paths[i];
+        node.shares = static_cast<std::int64_t>(real(0));
+        node.entitled = real(1);
+        node.used = real(2);
+        node.usage_core_s = real(3);
+        node.level_fs = real_or_none(4);
+        node.factor = real_or_none(5);
+        node.running_cores = static_cast<std::int64_t>(real(6));
+        node.pending_jobs = static_cast<std::int64_t>(real(7));
+        figures.nodes.push_back(std::move(node));
+    }
+    return figures;
+}
+
+Result<ShareView> share_view(Client& client, std::optional<std::uint32_t> guest) {
+    auto answer = client.call_for(guest, "job-priority.tree-get", Json::object());
     if (!answer) {
         return answer.error();
     }

@@ -15,7 +15,7 @@ namespace weir::cmd {
 struct Submission {
     Jobspec jobspec;
     int urgency = 16;
-    std::vector<std::string> attributes;  ///< "KEY=VALUE" as set_attribute() reads them; over what the jobspec says
+    std::vector<std::string> attributes;  ///< "KEY=VALUE" as set_attribute() reads them; they override the jobspec
     std::uint32_t tasks_total = 0;  ///< processes in all, fewer than slots: one broker on many nodes; 0: one a slot
     std::optional<std::uint32_t> userid;  ///< another user's name; the owner alone
 };
@@ -25,7 +25,7 @@ Result<std::uint64_t> submit(Client& client, const Submission& submission);
 
 struct Ending {
     int status = 0;    ///< as wait(2) gives it; -1 when the job never ran
-    std::string note;  ///< what an exception said, or "exit code 3"
+    std::string note;  ///< the note of an exception, or "exit code 3"
 };
 /// Blocks until the job is inactive. Errors: ENOENT for an unknown job.
 Result<Ending> wait_for_end(Client& client, std::uint64_t id);

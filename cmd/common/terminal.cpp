@@ -24,7 +24,7 @@ bool locale_is_utf8() {
             return value.find("utf-8") != std::string::npos || value.find("utf8") != std::string::npos;
         }
     }
-    return true;  // nothing is said: files and containers without a locale are UTF-8 today
+    return true;  // no locale is set: assume UTF-8
 }
 
 }  // namespace

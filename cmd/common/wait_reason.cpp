@@ -14,7 +14,7 @@ namespace weir::cmd {
 namespace {
 
 constexpr std::int64_t urgency_held = 0;
-/// The job-manager's words for a queue that is not stopped but has nobody to give its jobs to.
+/// The job-manager's message for a queue that is not stopped but has no scheduler.
 constexpr const char* scheduler_offline = "Scheduler is offline";
 
 Json reason(const char* name, const std::string& text) {
@@ -48,7 +48,7 @@ Json stopped(const Job& job, const json_t* queue) {
                   "waits until " + name + " is started; it was stopped" + (why.empty() ? "" : ": " + printable(why)));
 }
 
-/// The innermost partition is the one that decides.
+/// The innermost partition decides.
 Json in_partition(Json out, const WaitFacts& facts) {
     const Hop& last = facts.hops.back();
     if (!last.partition.empty()) {
@@ -62,10 +62,23 @@ bool does_take(const json_t* partition) {
     return !json_is_false(json_object_get(partition, "takes"));
 }
 
-/// By the rules of the partitions of its queue.
-bool is_taken(const WaitFacts& facts) {
+bool has_limit(const json_t* partition) {
+    return json_object_get(partition, "limit") != nullptr;
+}
+
+/// Why no partition of its queue has the job, where one serves it.
+Json in_no_partition(const Job& job, const WaitFacts& facts) {
     const auto partitions = items_at(facts.route.get(), "partitions");
-    return partitions.empty() || std::any_of(partitions.begin(), partitions.end(), does_take);
+    if (!partitions.empty() && std::none_of(partitions.begin(), partitions.end(), does_take)) {
+        return reason("not-taken", "waits for a partition that takes it: no partition of the queue \"" +
+                                       printable(job.queue) + "\" does");
+    }
+    const bool is_limited = std::any_of(partitions.begin(), partitions.end(), has_limit) &&
+                            std::all_of(partitions.begin(), partitions.end(), [](const json_t* partition) {
+                                return !does_take(partition) || has_limit(partition);
+                            });
+    return is_limited ? reason("partition-limit", "waits until a limit of a partition of its queue allows it")
+                      : reason("partition-room", "waits until a partition of its queue has room for it");
 }
 
 Json in_route(const Job& job, const WaitFacts& facts) {
@@ -90,22 +103,24 @@ Json in_route(const Job& job, const WaitFacts& facts) {
                           " is lost since " + local_time(facts.lost_child->lost_since));
     }
     if (facts.is_served) {
-        return is_taken(facts)
-                   ? reason("partition-room", "waits until a partition of its queue has room for it")
-                   : reason("not-taken", "waits for a partition that takes it: no partition of the queue \"" +
-                                             printable(job.queue) + "\" does");
+        return in_no_partition(job, facts);
     }
     return reason("no-partition",
                   "waits for a partition: no partition serves the queue \"" + printable(job.queue) + "\" now");
 }
 
-/// With what keeps the job from other partitions of its queue.
+/// With the reasons why other partitions of its queue do not take the job, or not now.
 Json in_route_by_rules(const Job& job, const WaitFacts& facts) {
-    Json out = in_route(job, facts), not_taken = Json::array();
+    Json out = in_route(job, facts), not_taken = Json::array(), limited = Json::array();
     for (const json_t* partition : items_at(facts.route.get(), "partitions")) {
         if (!does_take(partition)) {
             not_taken.append(Json::ref(partition));
+        } else if (has_limit(partition)) {
+            limited.append(Json::ref(partition));
         }
+    }
+    if (json_array_size(limited.get()) > 0) {
+        out.set("limited", std::move(limited));
     }
     if (json_array_size(not_taken.get()) > 0) {
         out.set("not_taken", std::move(not_taken));
@@ -157,7 +172,7 @@ Json not_waiting(const Job& job) {
 
 namespace {
 
-/// A request about the job, to whoever has it.
+/// A request about the job, to the instance that has it.
 using Ask = std::function<Result<Json>(const std::string& topic, const Json& payload)>;
 
 WaitFacts ask_instance(const Job& job, const Ask& ask) {
@@ -271,13 +286,18 @@ std::string wait_text(const std::string& subject, const json_t* reason, bool uni
                               : "the partition " + name) +
                 " (" + job_name(id_at("child"), unicode) + ")" + there + ".\n";
     }
-    if (json_object_get(reason, "behind") != nullptr) {
+    if (integer_at(reason, "place") > 1 && text_at(reason, "reason") != "held") {
         const bool is_below = json_is_true(json_object_get(reason, "is_below"));
+        const bool is_told = json_object_get(reason, "behind") != nullptr;  // not in a private instance
         text += "It is number " + std::to_string(integer_at(reason, "place")) + " in the queue; " +
-                job_name(id_at("behind"), unicode) + (is_below ? ", submitted to the partition itself," : "") +
-                " is the first pending job";
+                (is_told ? job_name(id_at("behind"), unicode) : "another user's job") +
+                (is_told && is_below ? ", submitted to the partition itself," : "") + " is the first pending job";
         const double start = number_at(reason, "behind_start");
         text += start > 0 ? ", with estimated start " + local_time(start) + ".\n" : ".\n";
+    }
+    for (const json_t* partition : items_at(reason, "limited")) {
+        text += "The partition " + printable(text_at(partition, "name")) + " " +
+                printable(text_at(partition, "limit")) + ".\n";
     }
     for (const json_t* partition : items_at(reason, "not_taken")) {
         text += "The partition " + printable(text_at(partition, "name")) + " takes " +

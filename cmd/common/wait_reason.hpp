@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: why a job waits, in every state in which a job can wait: which modules are asked, and which of their answers is
-// the reason, in the form of sched.why's answer. Must not print.
+// Owns: why a job waits, in every state before it starts: the requests to the modules, and the one answer that is the
+// reason, in the form of sched.why's answer. Must not print.
 #pragma once
 #include <memory>
 #include <optional>
@@ -32,14 +32,14 @@ struct WaitBelow {
     Job job;
     WaitFacts facts;
 };
-/// Asks the modules that matter in the job's state.
+/// Sends requests to the modules that matter in the job's state.
 WaitFacts ask_wait_facts(Client& client, const Job& job);
 
 /// {reason, text, ...}; `text` continues a sentence that begins with "It". Reasons: arriving, dependencies, begin-time,
 /// priority, held, limit, queue-stopped, no-scheduler, routed, no-partition, child-lost, foreign-scheduler, those of
-/// sched.why; not-taken, partition-room; not-waiting. Of a job in a partition, the partition's reason with {partition,
-/// child, child_id}. Of a routed job also not_taken: [{name, rules, rule, job}], the partitions of its queue that do
-/// not take it.
+/// sched.why; not-taken, partition-limit, partition-room; not-waiting. Of a job in a partition, the partition's reason
+/// with {partition, child, child_id}. Of a routed job also not_taken: [{name, rules, rule, job}], the partitions of its
+/// queue that do not take it, and limited: [{name, limit}], those that do not take it now.
 Json wait_reason(const Job& job, const WaitFacts& facts);
 /// Sentences, each ending with a line feed, with job names and local times. `subject`: "It", "ƒ7J4Ab".
 std::string wait_text(const std::string& subject, const json_t* reason, bool unicode);

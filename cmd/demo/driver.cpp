@@ -20,7 +20,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::size_t queue_shown = 10;
-/// Between the first look and the first submission, real seconds: all is up, nothing is in a hurry.
+/// Real seconds between the first picture and the first submission.
 constexpr double head_start_s = 0.3;
 
 Submission submission_of(const DemoJob& job, std::uint32_t userid) {
@@ -132,11 +132,12 @@ void Driver::observe_partition(const SessionChild& child, Client& client) {
 }
 
 void Driver::keep_fullest(std::int64_t pending, const ShareView& view) {
-    if (pending * 4 <= fullest_.scene.pending * 5) {
+    if (pending * 4 <= fullest_.queue.pending * 5) {
         return;
     }
-    if (auto scene = queue_scene(session_.client(), "", view.now)) {
-        fullest_ = {view, std::move(*scene), duration_from_seconds(std::max(0.0, view.now - begin_))};
+    if (auto queue = queue_scene(session_.client(), "", view.now)) {
+        fullest_ = {view, std::move(*queue), instance_boxes(session_.client()),
+                    duration_from_seconds(std::max(0.0, view.now - begin_))};
     }
 }
 

@@ -31,7 +31,8 @@ class LiveOutput {
 /// The moment at which most jobs were pending.
 struct FullestMoment {
     ShareView view;
-    QueueScene scene;
+    QueueScene queue;
+    InstanceBox top;
     Duration at{};  ///< scaled, since the first submission
 };
 
@@ -49,7 +50,7 @@ class Driver {
   private:
     Status submit_due();
     Status observe();
-    /// Looks closely where the queue has grown by a quarter since the last such look.
+    /// Reads all facts if the queue has grown by a quarter since they were last read.
     void keep_fullest(std::int64_t pending, const ShareView& view);
     void observe_partition(const SessionChild& child, Client& client);
     double now() const;

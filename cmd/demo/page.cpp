@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: from the findings of a demo to what is drawn of them.
+// Owns: the facts for the pictures, from the results of a demo.
 #include "cmd/demo/page.hpp"
 
 #include <algorithm>
@@ -24,9 +24,9 @@ InstanceFacts demo_facts(const Findings& findings, const FullestMoment& fullest,
         }
     }
     facts.known_since_s = std::min(0., to_seconds(findings.first_submit) - now);
-    facts.queue = fullest.scene.queue;
-    facts.pending = fullest.scene.pending;
-    facts.top = fullest.scene.top;
+    facts.queue = fullest.queue.queue;
+    facts.pending = fullest.queue.pending;
+    facts.top = fullest.top;
     return facts;
 }
 

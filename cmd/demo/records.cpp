@@ -94,7 +94,7 @@ std::vector<JobRecord> join(const Journal& parent, const std::map<std::string, J
             if (record == records.end()) {
                 continue;
             }
-            if (!job.has_started) {  // the parent gave the cores to a better job before this one began
+            if (!job.has_started) {  // the parent gave the cores to a job of higher priority before this one started
                 record->second.recalled_core_us += job.cores * (job.free - job.alloc).count();
                 continue;
             }

@@ -17,7 +17,7 @@ struct JobRecord {
     std::uint64_t child_id = 0;  ///< at the child
     std::string user, account, queue, partition, result;
     std::int64_t cores = 0;
-    std::int64_t recalled_core_us = 0;  ///< charged for allocations that were given back before a start
+    std::int64_t recalled_core_us = 0;  ///< charged for allocations that were released before a start
     Instant submit{}, alloc{}, free{};
     Duration requested{};
     bool has_run() const { return free > alloc; }
@@ -32,7 +32,7 @@ struct Entitlement {
 struct AccountRow {
     std::string path;
     double entitled = 0;   ///< part of the machine
-    double asked = 0;      ///< part of all core-seconds that the workload holds
+    double asked = 0;      ///< part of all core-seconds of the workload
     double delivered = 0;  ///< part of the core-seconds delivered in the window
     double ratio = 0;      ///< delivered / entitled
     std::int64_t jobs = 0;

@@ -29,7 +29,7 @@ std::string csv_cell(const std::string& text) {
     return quoted + "\"";
 }
 
-constexpr std::size_t rows_max = 40;  // more than this and people get the largest accounts alone
+constexpr std::size_t rows_max = 40;  // beyond this the text has only the largest accounts
 constexpr std::size_t accounts_shown = 12;
 
 /// All rows, or, of a large tree, the top accounts that asked for most.

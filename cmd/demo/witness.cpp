@@ -19,7 +19,7 @@ struct Ledger {
     std::int64_t unassociated = 0;
 };
 
-/// The members' charges; the total is their sum, without what is nobody's and what is idle in the partitions.
+/// The members' charges; the total is their sum, without unassociated and idle time.
 Result<Ledger> ledger_of(Client& client) {
     auto answer = client.call("job-priority.usage", Json::object());
     if (!answer) {
@@ -40,7 +40,7 @@ Result<Ledger> ledger_of(Client& client) {
     return ledger;
 }
 
-/// Everything that is asked of the instances, before anything is made of it.
+/// All answers of the instances, before they are evaluated.
 struct Testimony {
     ShareView view;
     Ledger ledger;

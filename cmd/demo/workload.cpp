@@ -31,7 +31,7 @@ constexpr const char* share_tree_text =
 "bio/ecology/@heidi"     = 1
 )";
 
-/// Who asks for what part of all work: chem for far more than its 30 %, physics for less than its 50 %.
+/// The part of all work that each account requests: chem far more than its 30 %, physics less than its 50 %.
 struct Demand {
     const char* user;
     const char* account;
@@ -45,8 +45,7 @@ constexpr std::array<Demand, 8> demands{{{"alice", "physics/lattice", 0.15},
                                          {"frank", "bio/genome", 0.10},
                                          {"grace", "bio/ecology", 0.06},
                                          {"heidi", "bio/ecology", 0.04}}};
-/// Work asked for over what the machine can do until the last submission: queues form, and who gets what is decided by
-/// shares, since everybody asks for more than their entitlement.
+/// Requested work over the capacity of the machine until the last submission. Above 1 queues form, and shares decide.
 constexpr double offered_load = 1.45;
 
 constexpr std::int64_t debug_cores_max = 8;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: fork, exec and the certain end.
+// Owns: fork, exec, and the end of the process with all descendants.
 #include "cmd/instance/broker_process.hpp"
 
 #include <fcntl.h>
@@ -98,7 +98,7 @@ Result<BrokerProcess> BrokerProcess::start(std::vector<std::string> words, const
     if (pipe2(ready, O_CLOEXEC) < 0) {
         return system_error("pipe");
     }
-    LogTail log(log_path);  // from here on it is this broker's
+    LogTail log(log_path);  // from here on this broker writes it
     const int log_fd = open(log_path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (log_fd < 0) {
         close(ready[0]);
@@ -211,13 +211,13 @@ Result<std::string> BrokerProcess::wait_ready(Signals& signals, Duration timeout
                 text.append(buffer, static_cast<std::size_t>(count));
                 continue;
             }
-            (void)wait_readable({pidfd_}, 5s);  // it closed the descriptor: it is ending
+            (void)wait_readable({pidfd_}, 5s);  // the descriptor was closed: the broker is ending
         }
         if (event == 2) {
             if (signals.is_stop_asked()) {
                 return Error{std::errc::interrupted, "interrupted"};
             }
-            continue;  // a hangup: the caller's to see
+            continue;  // a hangup: the caller handles it
         }
         const std::string words = last_words();
         if (event == -1) {

@@ -75,7 +75,7 @@ Result<PageProcess> PageProcess::start(const std::string& uri, const Signals& si
     (void)close(out[0]);
     process.url_ = said ? said->string_at("url").value_or("") : "";
     if (process.url_.empty()) {
-        return Error{std::errc::io_error, "the page's server did not start; see its words above"};
+        return Error{std::errc::io_error, "the page's server did not start; see its message above"};
     }
     return process;
 }

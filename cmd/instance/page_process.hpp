@@ -13,7 +13,7 @@ namespace weir::cmd {
 class PageProcess {
   public:
     /// Starts this program again for the instance at `uri`, on any free port of this machine; returns when it takes
-    /// connections. It gets SIGTERM when this process dies in any way. Errors: what it said.
+    /// connections. It gets SIGTERM when this process dies in any way. Errors: its message.
     static Result<PageProcess> start(const std::string& uri, const Signals& signals);
     PageProcess(PageProcess&& other) noexcept;
     PageProcess& operator=(PageProcess&&) = delete;

@@ -27,12 +27,12 @@ void add_once(std::vector<std::string>& list, const std::string& text) {
     }
 }
 
-/// What every warning about an instance that was not asked ends with.
+/// The end of every warning about an instance that could not be reached.
 std::string keeps_its_own(const Error& why) {
     return "keeps its configuration until it reads the files again, at its start or by `weir reload`: " + why.message;
 }
 
-/// Opens the attached children, theirs, and so on, and learns what they have now.
+/// Opens the attached children at all levels and reads their present configurations.
 void open_children(Client& parent, int depth, std::vector<std::unique_ptr<Client>>& clients,
                    std::vector<Member>& members, std::vector<std::string>& warnings) {
     if (depth == 0) {
@@ -55,7 +55,7 @@ void open_children(Client& parent, int depth, std::vector<std::unique_ptr<Client
     }
 }
 
-/// The first `count` get back what they had. Sentences about those that cannot.
+/// Restores the former configuration of the first `count` instances. Returns a sentence about each failure.
 std::string revert(std::vector<Member>& members, std::size_t count) {
     std::string failed;
     for (std::size_t i = 0; i < count; ++i) {
@@ -72,7 +72,7 @@ void note_all(const Json& answer, const char* key, std::vector<std::string>& lis
     }
 }
 
-/// What became of the share tree, which is a file of its own: a mistake in it refuses no configuration.
+/// The result for the share tree, which is a file of its own: a mistake in it does not refuse the configuration.
 void tell_share_tree(Member& member, Reloaded& out) {
     const auto stats = member.client->call("job-priority.stats-get", {}, child_answer_s);
     if (!stats) {
@@ -102,7 +102,7 @@ Result<Reloaded> reload_tree(Client& top) {
     for (std::size_t i = 0; i < members.size(); ++i) {
         const auto answer = members[i].client->call("config.reload", {}, reload_answer_s);
         if (!answer && i > 0 && answer.error().code == std::errc::timed_out) {
-            add_once(out.warnings, members[i].name + " did not answer; it reads the files when it goes on: " +
+            add_once(out.warnings, members[i].name + " did not answer; it reads the files when it continues: " +
                                        answer.error().message);
             continue;
         }

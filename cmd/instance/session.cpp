@@ -27,7 +27,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr int log_warning = 4;  // of syslog(3)
-/// An instance that is asked whether it answers has so many seconds.
+/// Seconds for the answer to a check whether an instance is alive.
 constexpr double answer_s = 2;
 /// Longer than a broker gives its own modules.
 constexpr Duration broker_patience = 40s;
@@ -35,7 +35,7 @@ constexpr Duration broker_patience = 40s;
 }  // namespace
 
 Result<Session> Session::start(const SessionSetup& setup, Signals& signals,
-                               const std::function<void(const std::string&)>& say) {
+                               const std::function<void(const std::string&)>& print_line) {
     const auto& [plan, queues, files, extra_configs] = setup;
     auto broker = find_broker();
     if (!broker) {
@@ -70,7 +70,7 @@ Result<Session> Session::start(const SessionSetup& setup, Signals& signals,
         session.stop(signals);
         return uri.error();
     }
-    say("parent   " + *uri);
+    print_line("parent   " + *uri);
     auto client = Client::open(*uri);
     if (!client) {
         session.stop(signals);
@@ -82,8 +82,8 @@ Result<Session> Session::start(const SessionSetup& setup, Signals& signals,
         return done.error();
     }
     for (const SessionChild& child : session.children_) {
-        say(padded_right(child.partition.name, 8) + " " + child.uri + "  (" + child.partition.scheduler + ", " +
-            std::to_string(child.partition.cores()) + " cores, job " + job_name(child.jobid) + ")");
+        print_line(padded_right(child.partition.name, 8) + " " + child.uri + "  (" + child.partition.scheduler + ", " +
+                   std::to_string(child.partition.cores()) + " cores, job " + job_name(child.jobid) + ")");
     }
     return session;
 }
@@ -146,7 +146,7 @@ Status Session::wait_up(Signals& signals) {
     return Error{std::errc::timed_out, "the partitions did not come up within a minute; see " + plan_.rundir};
 }
 
-/// Whether the parent can be asked: one that is stopped must not stop us.
+/// Whether the parent answers: a stopped parent must not block this process.
 bool Session::is_answering() {
     return client_ != nullptr && !process_->has_ended() &&
            client_->call("broker.ping", Json::object(), answer_s).has_value();

@@ -35,9 +35,9 @@ struct SessionSetup {
 class Session {
   public:
     /// Writes the configuration and starts the parent; returns when every partition that starts at once serves its
-    /// queue. `say` receives a line for each step. Errors: the message of the broker or a child; EINTR.
+    /// queue. `print_line` receives a line for each step. Errors: the message of the broker or a child; EINTR.
     static Result<Session> start(const SessionSetup& setup, Signals& signals,
-                                 const std::function<void(const std::string&)>& say);
+                                 const std::function<void(const std::string&)>& print_line);
     /// Ends the children's jobs, then the parent; removes sockets and directories that start() made.
     void stop(Signals& signals);
 

@@ -14,12 +14,25 @@ namespace {
 
 /// What the modules answer; empty where one does not.
 struct Answers {
-    Json metrics, stats, jobs, route;
+    Json metrics, stats, jobs, route, sched;
+    bool is_refused_jobs = false;  ///< a guest in a private instance
 };
 
 Json answer_of(Client& client, const char* topic, const Json& payload = Json::object()) {
     auto answer = client.call(topic, payload, child_answer_s);
     return answer ? std::move(*answer) : Json();
+}
+
+Answers ask(Client& client, const Json& depth) {
+    Answers answers{answer_of(client, "job-priority.metrics", depth),
+                    answer_of(client, "job-priority.stats-get"),
+                    {},
+                    answer_of(client, "job-route.stats-get"),
+                    answer_of(client, "sched.stats-get")};
+    auto jobs = client.call("job-list.job-stats", Json::object(), child_answer_s);
+    answers.is_refused_jobs = !jobs && jobs.error().code == std::errc::operation_not_permitted;
+    answers.jobs = jobs ? std::move(*jobs) : Json();
+    return answers;
 }
 
 /// One family with a sample for each path that has the member.
@@ -136,17 +149,19 @@ void add_partitions(OpenMetrics& out, const Instance& top) {
 std::string instance_metrics(Client& client, const MetricsOptions& options) {
     Json payload = Json::object();
     payload.set("depth", options.depth).set("users", options.with_users);
-    const Answers answers{answer_of(client, "job-priority.metrics", payload),
-                          answer_of(client, "job-priority.stats-get"), answer_of(client, "job-list.job-stats"),
-                          answer_of(client, "job-route.stats-get")};
+    const Answers answers = ask(client, payload);
     OpenMetrics out;
     out.gauge("weir_up", "", "1: the module answers.");
     out.sample(answers.metrics && answers.stats ? 1 : 0, {{"module", "job-priority"}});
-    out.sample(answers.jobs ? 1 : 0, {{"module", "job-list"}});
+    out.sample(answers.jobs || answers.is_refused_jobs ? 1 : 0, {{"module", "job-list"}});
     out.sample(answers.route ? 1 : 0, {{"module", "job-route"}});
     if (answers.metrics && answers.stats) {
         add_shares(out, answers.metrics.get());
         add_work(out, answers.metrics.get(), answers.stats.get());
+    }
+    if (json_object_get(answers.sched.get(), "estimates") != nullptr) {  // not of Flux's own scheduler
+        add_timing(out, answers.sched.get(), "estimates", "weir_sched_estimate_error_seconds",
+                   "From a head job's first estimated start to its start, early or late.");
     }
     if (answers.jobs) {
         add_jobs(out, answers.jobs.get());

@@ -30,7 +30,7 @@ std::vector<std::size_t> groups_of(const std::vector<ShareRow>& rows) {
     return groups;
 }
 
-/// The rows that are shown, and the lines of their usage.
+/// The shown rows and the lines of their usage.
 struct ShownRows {
     std::vector<ShareRow> rows;
     std::vector<GroupLine> groups;

@@ -23,7 +23,7 @@ struct InstanceFacts {
     double all_core_s = 0;       ///< decayed usage of the whole tree and of nobody
     double half_life_s = 0;      ///< 0: usage does not decay
     std::vector<UsageCharge> charges;
-    double known_since_s = 0;  ///< seconds from now: all that ran since is in `charges`
+    double known_since_s = 0;  ///< seconds from now: `charges` has all jobs that ran since
     std::vector<PendingRow> queue;
     std::int64_t pending = 0;
     InstanceBox top;
@@ -39,7 +39,7 @@ struct DrawnPicture {
 std::vector<DrawnPicture> pictures_of(const InstanceFacts& facts, std::size_t most_rows);
 
 inline constexpr std::size_t page_bytes_max = 60'000;
-/// One file without script, of at most page_bytes_max bytes: of a large tree it has fewer rows, and says so.
+/// One file without script, of at most page_bytes_max bytes: of a large tree it has fewer rows, and a note.
 std::string instance_page(const InstanceFacts& facts);
 
 }  // namespace weir::cmd

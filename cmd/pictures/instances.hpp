@@ -17,8 +17,8 @@ struct InstanceBox {
     std::string way = {};     ///< jobs from the top's on, which are instances: "12/345"; empty: there is no way into it
 };
 
-/// Three levels; of what is deeper, and of boxes for which there is no room, the number is told.
-/// `link`: what stands before a box's way in the address of its link, such as "?in="; empty: the picture has no links.
+/// Three levels; deeper instances, and boxes that do not fit, are counted. `link`: the text before a box's way in the
+/// address of its link, such as "?in="; empty: the picture has no links.
 std::string instances_picture(const InstanceBox& top, const std::string& link = "");
 
 }  // namespace weir::cmd

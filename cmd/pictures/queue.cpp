@@ -12,9 +12,10 @@ namespace weir::cmd {
 namespace {
 
 constexpr double queue_width = 940, queue_row = 24, queue_head = 22;
-constexpr double queue_bar_from = 476, queue_bar_to = 616, start_from = 690, start_to = 925;
+constexpr double user_from = 136, account_from = 208, queue_from = 290, size_to = 486;
+constexpr double queue_bar_from = 496, queue_bar_to = 616, start_from = 690, start_to = 925;
 
-/// Of the first priority, so that nobody has to compare numbers of eight digits.
+/// As a part of the first priority, so that readers need not compare numbers of eight digits.
 double part_of_first(const PendingRow& row, std::int64_t highest) {
     return highest > 0 ? std::max(0., static_cast<double>(row.priority) / static_cast<double>(highest)) : 0;
 }
@@ -45,10 +46,10 @@ void draw_pending_row(Svg& svg, const PendingRow& row, double top, std::int64_t 
     const std::string weight = row.is_own ? "bold" : "";
     svg.text(28, base, std::to_string(row.place), row.is_own ? "bold end" : "end");
     svg.text(40, base, clipped(row.job, 13), weight);
-    svg.text(136, base, clipped(row.user, 8), weight);
-    svg.text(198, base, clipped(row.account, 8), weight);
-    svg.text(260, base, clipped(row.queue, 7), weight);
-    svg.text(466, base,
+    svg.text(user_from, base, clipped(row.user, 9), weight);
+    svg.text(account_from, base, clipped(row.account, 10), weight);
+    svg.text(queue_from, base, clipped(row.queue, 7), weight);
+    svg.text(size_to, base,
              grouped(row.cores) + (row.cores == 1 ? " core" : " cores") +
                  (row.limit_s > 0 ? ", " + span_text(row.limit_s) : ""),
              row.is_own ? "bold end" : "end");
@@ -65,9 +66,9 @@ void draw_queue_head(Svg& svg) {
         const char* classes;
     };
     for (const Column& column :
-         {Column{2, "place", "faint"}, Column{40, "job", "faint"}, Column{136, "user", "faint"},
-          Column{198, "account", "faint"}, Column{260, "queue", "faint"}, Column{466, "size, limit", "faint end"},
-          Column{queue_bar_from, "priority, of the highest", "faint"},
+         {Column{2, "place", "faint"}, Column{40, "job", "faint"}, Column{user_from, "user", "faint"},
+          Column{account_from, "account", "faint"}, Column{queue_from, "queue", "faint"},
+          Column{size_to, "size, limit", "faint end"}, Column{queue_bar_from, "priority, of the highest", "faint"},
           Column{start_from, "estimated start", "faint"}}) {
         svg.text(column.at, 12, column.name, column.classes);
     }

@@ -14,7 +14,7 @@ struct PendingRow {
     std::int64_t cores = 0;
     double limit_s = 0;  ///< 0: not known
     std::int64_t priority = 0;
-    bool is_own = false;            ///< of who looks
+    bool is_own = false;            ///< the viewer's job
     std::optional<double> start_s;  ///< estimated, from now
     std::string note;               ///< why there is no estimate
 };

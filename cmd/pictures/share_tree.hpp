@@ -18,7 +18,7 @@ struct ShareRow {
     UsageLine past;           ///< empty: not known
 };
 
-/// "used 1.67× its share": a row in words, for who cannot see the bar.
+/// "used 1.67× its share": a row in words, for readers who cannot see the bar.
 std::string standing_words(double used, double entitled);
 /// The places of at most `most` of the rows, in their order: upper levels first, then those with most use or share. An
 /// account stands before what is below it. O(n log n).

@@ -83,7 +83,7 @@ std::string gap_text(const JobTerms& ahead, const JobTerms& behind) {
 
 std::vector<std::pair<std::string, std::int64_t>> gap_terms(const JobTerms& ahead, const JobTerms& behind) {
     std::vector<std::pair<std::string, std::int64_t>> terms;
-    std::vector<std::pair<double, std::size_t>> rests;  // what rounding down took, greatest first
+    std::vector<std::pair<double, std::size_t>> rests;  // the losses by rounding down, greatest first
     const std::int64_t gap = ahead.priority - behind.priority;
     std::int64_t open = gap;
     for (const std::string& name : names_in(ahead, behind)) {

@@ -17,12 +17,12 @@ bool is_in_node(const std::string& path, const std::string& node) {
     return path.compare(0, node.size(), node) == 0 && (path.size() == node.size() || path[node.size()] == '/');
 }
 
-/// What is left now of a core-second at `at_s`.
+/// The present value of a core-second at `at_s`.
 double weight_at(double at_s, double half_life_s) {
     return half_life_s > 0 ? std::exp2(at_s / half_life_s) : 1;
 }
 
-/// What is left now of one core from `from_s` to `to_s`.
+/// The present value of one core from `from_s` to `to_s`.
 double left_of(double from_s, double to_s, double half_life_s) {
     return half_life_s > 0
                ? half_life_s / std::log(2.) * (weight_at(to_s, half_life_s) - weight_at(from_s, half_life_s))
@@ -58,7 +58,7 @@ double UsageLines::until_s() const {
     return inputs_.half_life_s > 0 ? 2 * inputs_.half_life_s : 14 * day_s;
 }
 
-/// The node after the last one is all usage.
+/// The index behind the last node stands for all usage.
 double UsageLines::usage(std::size_t node) const {
     return node < inputs_.nodes.size() ? inputs_.nodes[node].usage_core_s : inputs_.all_core_s;
 }
@@ -82,7 +82,7 @@ UsageLine UsageLines::past(std::size_t node, std::size_t points) const {
     return line;
 }
 
-/// Cores in the mean, weighted as usage is, over the last half-life or what is known of it.
+/// The mean number of cores, weighted as usage is, over the last half-life or its known part.
 double UsageLines::pace(std::size_t node) const {
     const double from = std::max(since_s_, inputs_.half_life_s > 0 ? -inputs_.half_life_s : -7 * day_s);
     const double gained = usage(node) - before(node, from) * weight_at(from, inputs_.half_life_s);
@@ -102,7 +102,7 @@ std::vector<UsageLine> UsageLines::ahead(const std::vector<std::size_t>& nodes, 
     std::vector<UsageLine> lines(nodes.size());
     for (std::size_t i = 0; i <= points; ++i) {
         const double at = until_s() * static_cast<double>(i) / static_cast<double>(points);
-        // What is left of now's usage at `at`, and what one core adds until then.
+        // The value at `at` of the present usage, and of one core that runs until then.
         const double kept = weight_at(-at, inputs_.half_life_s);
         const double added = left_of(-at, 0, inputs_.half_life_s);
         double all = std::max(0., rest_now) * kept + std::max(0., rest_pace) * added;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the past and the forecast of decayed usage, as parts of all usage, computed from what the ledger has now and
-// from the jobs that ran. Pure. Must not know how they are drawn. Times are seconds from now: the past is negative.
+// Owns: the past and the forecast of decayed usage, as parts of all usage, computed from the present ledger and the
+// jobs that ran. Pure. Must not know how they are drawn. Times are seconds from now: the past is negative.
 #pragma once
 #include <cstddef>
 #include <optional>
@@ -23,10 +23,10 @@ struct NodeUsage {
 };
 struct UsageInputs {
     std::vector<NodeUsage> nodes;  ///< those that are drawn
-    double all_core_s = 0;         ///< decayed, now: of the whole tree and of nobody
+    double all_core_s = 0;         ///< decayed, now: of the whole tree and of unassociated
     std::vector<UsageCharge> charges;
     double half_life_s = 0;    ///< 0: usage does not decay
-    double known_since_s = 0;  ///< all that ran since is in `charges`
+    double known_since_s = 0;  ///< `charges` has all jobs that ran since
 };
 
 /// A line: time, part of all usage.
@@ -37,7 +37,7 @@ class UsageLines {
     explicit UsageLines(UsageInputs inputs);
 
     /// Where the past begins: four half-lives ago (28 days without decay), or where the jobs no longer explain the
-    /// usage. 0: nothing is known.
+    /// usage. 0: unknown.
     double since_s() const { return since_s_; }
     /// Two half-lives; 14 days without decay.
     double until_s() const;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: the elements' text. Pixels have one decimal, so that equal pictures are equal bytes. Colours are those of Okabe
-// and Ito 2008, which people with any colour vision tell apart, each with a dash of its own.
+// and Ito 2008, which people with any colour vision can distinguish, each with a dash of its own.
 #include "cmd/report/svg.hpp"
 
 #include <algorithm>
@@ -194,7 +194,7 @@ void Svg::open(const std::vector<std::pair<std::string, std::string>>& data, con
 }
 
 void Svg::open_link(const std::string& address, const std::string& name) {
-    // What is inside an image is hidden from who reads by ear.
+    // Screen readers do not see the inside of an image.
     const std::string image = "role=\"img\"";
     if (const std::size_t at = text_.find(image); at != std::string::npos) {
         text_.replace(at, image.size(), "role=\"group\"");

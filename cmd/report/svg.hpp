@@ -56,10 +56,10 @@ class Svg {
     /// `id`: unique on the page. `title` names the picture, `alternative` describes it in words.
     Svg(std::string id, double width, double height, const std::string& title, const std::string& alternative);
 
-    /// What follows until close() belongs together. `data`: names and values of data-* attributes; `hint`: a title.
+    /// Opens a group, which lasts until close(). `data`: names and values of data-* attributes; `hint`: a title.
     void open(const std::vector<std::pair<std::string, std::string>>& data, const std::string& hint);
     void close() { text_ += "</g>\n"; }
-    /// What follows until close_link() is a link, for pages that are followed; `name`: for who reads by ear.
+    /// Opens a link, which lasts until close_link(), for pages with links; `name`: for screen readers.
     void open_link(const std::string& address, const std::string& name);
     void close_link() { text_ += "</a>\n"; }
 

@@ -41,7 +41,7 @@ Result<uid_t> asker_of(const AccessRules& rules, const HttpRequest& request,
     if (request.remote_user.empty()) {
         return *request.peer == rules.server
                    ? Result<uid_t>(rules.server)
-                   : Error{std::errc::permission_denied, "the proxy names no user: it has to set X-Remote-User"};
+                   : Error{std::errc::permission_denied, "the proxy names no user: it must set X-Remote-User"};
     }
     const auto id = id_of(request.remote_user);
     return id ? Result<uid_t>(*id) : Error{std::errc::permission_denied, id.error().message};

@@ -19,7 +19,7 @@ struct HttpRequest {
     std::string body;
     std::string content_type;
     std::string authorization;  ///< the header's value
-    std::string remote_user;    ///< X-Remote-User: to be believed only of a peer that may say it
+    std::string remote_user;    ///< X-Remote-User: believed only from a permitted peer
     std::string if_none_match;
     bool takes_gzip = false;
     std::optional<uid_t> peer;  ///< who connected to a Unix socket; nullopt for TCP
@@ -30,7 +30,7 @@ struct HttpAnswer {
     std::string type = "application/json";
     std::shared_ptr<const std::string> body;
     bool is_gzip = false;
-    std::string etag;  ///< empty: not to be kept by anybody
+    std::string etag;  ///< empty: must not be cached
 
     static HttpAnswer of(int status, std::string text, std::string type = "application/json") {
         HttpAnswer answer;

@@ -17,13 +17,15 @@
 namespace weir::cmd {
 namespace {
 
+constexpr int log_level = LLL_ERR;
+
 /// Bytes written at a time, so that one large answer does not hold up the others.
 constexpr std::size_t piece_bytes = 32768;
 /// Seconds that a client has to send a request, and that a connection without one stays open.
 constexpr unsigned request_seconds = 10;
 constexpr int idle_seconds = 30;
 
-/// On every answer: nothing but what this server sends is run, shown or asked, and no other page frames it.
+/// On every answer: only content of this server is run, shown or requested, and no other page may frame it.
 constexpr std::array<std::pair<const char*, const char*>, 5> safety_headers = {{
     {"content-security-policy:",
      "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; base-uri 'none'; "
@@ -138,7 +140,7 @@ struct HttpServer::State {
         bool is_asked = false;  ///< the handler has it
         bool is_events = false;
         bool takes_gzip = false;
-        bool is_final = false;  ///< nothing comes behind what is queued
+        bool is_final = false;  ///< nothing follows the queued bytes
         std::deque<std::shared_ptr<const std::string>> unsent;
         std::size_t offset = 0;  ///< of the first
         std::size_t unsent_bytes = 0;
@@ -194,7 +196,7 @@ int HttpServer::State::begin_request(lws* wsi, HttpSlot* slot) {
         return ask(slot);
     }
     if (length.empty() || length.find_first_not_of("0123456789") != std::string::npos) {
-        return refuse(slot->id, 411, "say how long the body is: Content-Length");
+        return refuse(slot->id, 411, "state the length of the body: Content-Length");
     }
     if (length.size() > 9 || std::stoull(length) > limits.body_bytes_max) {
         return refuse(slot->id, 413, "the body is too long");
@@ -317,6 +319,19 @@ int HttpServer::State::callback(lws* wsi, lws_callback_reasons reason, void* use
     }
 }
 
+namespace {
+
+/// Ends the timeouts, and gives the table of headers back, of which there are few. libwebsockets logs as an error that
+/// the stream is not one of HTTP/2.
+bool mark_as_events(lws* wsi) {
+    lws_set_log_level(0, nullptr);
+    const bool is_done = lws_http_mark_sse(wsi) == 0;
+    lws_set_log_level(log_level, nullptr);
+    return is_done;
+}
+
+}  // namespace
+
 HttpServer::HttpServer(std::unique_ptr<State> state) : state_(std::move(state)) {}
 
 HttpServer::~HttpServer() = default;
@@ -325,7 +340,7 @@ Result<std::unique_ptr<HttpServer>> HttpServer::create(uv_loop_t* loop, const Ht
                                                        const std::optional<TlsFiles>& tls, Calls calls) {
     static const lws_protocols protocols[] = {{"http", &State::callback, sizeof(HttpSlot), 0, 0, nullptr, 0},
                                               {nullptr, nullptr, 0, 0, 0, nullptr, 0}};
-    lws_set_log_level(LLL_ERR, nullptr);
+    lws_set_log_level(log_level, nullptr);
     auto state = std::make_unique<State>();
     state->limits = limits;
     state->calls = std::move(calls);
@@ -414,7 +429,7 @@ void HttpServer::begin_events(Id id) {
         head.add("content-encoding:", "gzip");
     }
     session->is_events = true;
-    if (!head.write() || lws_http_mark_sse(session->wsi) != 0) {
+    if (!head.write() || !mark_as_events(session->wsi)) {
         lws_set_timeout(session->wsi, PENDING_TIMEOUT_USER_REASON_BASE, LWS_TO_KILL_ASYNC);
         return;
     }

@@ -19,7 +19,7 @@ struct HttpLimits {
     std::size_t connections_max = 512;         ///< further ones are closed at once
     std::size_t body_bytes_max = 1 << 20;      ///< of a request
     std::size_t header_bytes_max = 8192;       ///< of a request, all headers together
-    std::size_t unsent_bytes_max = 64U << 20;  ///< of one client: who reads slower is hung up on
+    std::size_t unsent_bytes_max = 64U << 20;  ///< of one client: a slower reader is disconnected
 };
 
 struct TlsFiles {
@@ -47,7 +47,7 @@ class HttpServer {
     HttpServer& operator=(const HttpServer&) = delete;
     ~HttpServer();
 
-    /// Takes over a connected socket. One beyond the bound is closed.
+    /// Takes a connected socket. One beyond the bound is closed.
     void adopt(int fd);
     /// Nothing happens if the client is gone.
     void answer(Id id, HttpAnswer answer);

@@ -2,6 +2,8 @@
 // Owns: see instance_feed.hpp.
 #include "cmd/serve/instance_feed.hpp"
 
+#include <algorithm>
+
 #include "cmd/pictures/instances.hpp"
 #include "cmd/pictures/queue.hpp"
 #include "cmd/serve/usage_events.hpp"
@@ -19,6 +21,13 @@ std::string trouble_event(const std::string& sentence) {
     return event_text("trouble", "{\"text\":" + json_quoted(sentence) + "}");
 }
 
+/// Keeps the picture where it is the same.
+void put(std::shared_ptr<const std::string>& picture, std::string svg) {
+    if (!picture || *picture != svg) {
+        picture = std::make_shared<const std::string>(std::move(svg));
+    }
+}
+
 /// From the top to the instance that is shown.
 std::string place_event(const std::vector<std::string>& names) {
     std::string json;
@@ -31,7 +40,10 @@ std::string place_event(const std::vector<std::string>& names) {
 }  // namespace
 
 InstanceFeed::InstanceFeed(Setting setting, InstanceReader reader)
-    : setting_(std::move(setting)), reader_(std::move(reader)), is_inside_(!reader_.way().empty()) {
+    : setting_(std::move(setting)),
+      comparison_(std::make_shared<const std::string>(setting_.comparison)),
+      reader_(std::move(reader)),
+      is_inside_(!reader_.way().empty()) {
     for (const std::uint64_t id : reader_.way()) {
         link_ += std::to_string(id) + "/";
     }
@@ -48,7 +60,7 @@ void InstanceFeed::begin_viewing(Id id, uid_t user) {
         const TreeEvents& tree = tree_of(part, viewer.opened);
         text += tree.is_empty() ? "" : tree.whole();
         viewer.has_tree = !tree.is_empty();
-        text += pictures_for(viewer, part, drawn(part, viewer.user));
+        text += pictures_for(viewer, part);
     }
     setting_.send(id, event_bytes(std::move(text)));
     ask_instance();
@@ -86,11 +98,15 @@ std::optional<uid_t> InstanceFeed::seen_by(uid_t user) const {
 }
 
 void InstanceFeed::fill_tree(Part& part, std::optional<uid_t> whose) const {
-    const ShareView* newest = last_.tree ? &*last_.tree : last_.top && !whose ? &*last_.top : nullptr;
+    const auto told = whose ? last_.guests.find(*whose) : last_.guests.end();
+    const ShareView* newest = whose        ? told != last_.guests.end() ? &told->second.tree : nullptr
+                              : last_.tree ? &*last_.tree
+                              : last_.top  ? &*last_.top
+                                           : nullptr;
     if (newest == nullptr) {
         return;
     }
-    part.view = whose ? visible_tree(*newest, setting_.users.name(*whose)) : *newest;
+    part.view = *newest;
     if (!part.levels.is_of(part.view.nodes)) {
         part.levels = TreeLevels(part.view.nodes);
     }
@@ -114,6 +130,7 @@ void InstanceFeed::forget_unseen() {
         seen[seen_by(entry.second.userid)].insert(entry.second.opened);
     }
     std::erase_if(parts_, [&](const auto& part) { return seen.count(part.first) == 0; });
+    std::erase_if(last_.guests, [&](const auto& guest) { return seen.count(guest.first) == 0; });
     for (auto& [whose, part] : parts_) {
         const std::set<Opened>& kept = seen.at(whose);
         std::erase_if(part.trees, [&](const auto& tree) { return kept.count(tree.first) == 0; });
@@ -121,11 +138,25 @@ void InstanceFeed::forget_unseen() {
 }
 
 void InstanceFeed::fill_usage(Part& part, std::optional<uid_t> whose) const {
-    if (last_.usage && last_.tree) {
-        const InstanceFacts some =
-            whose ? visible_usage(*last_.usage, visible_tree(*last_.tree, setting_.users.name(*whose))) : *last_.usage;
-        part.forgetting = forgetting_part(some);
+    if (last_.usage && (!whose || part.view.now > 0)) {
+        const InstanceFacts some = whose ? visible_usage(*last_.usage, part.view) : *last_.usage;
+        put(part.forgetting, forgetting_part(some));
         part.past = past_event(some);
+    }
+}
+
+void InstanceFeed::fill_queue(Part& part, std::optional<uid_t> whose) const {
+    const auto told = whose ? last_.guests.find(*whose) : last_.guests.end();
+    if (whose ? told == last_.guests.end() : !last_.queue) {
+        return;
+    }
+    part.queue = whose ? told->second.queue : *last_.queue;
+    part.queue_drawn_had = std::exchange(part.queue_drawn, {});
+}
+
+void InstanceFeed::fill_boxes(Part& part, std::optional<uid_t> whose) const {
+    if (last_.boxes) {
+        put(part.boxes, instances_picture(whose ? visible_box(*last_.boxes) : *last_.boxes, link_));
     }
 }
 
@@ -135,36 +166,40 @@ InstanceFeed::Part& InstanceFeed::part_of(uid_t user) {
     if (is_new) {
         fill_tree(at->second, whose);
         fill_usage(at->second, whose);
-        at->second.scene = whose ? std::nullopt : last_.scene;
+        fill_queue(at->second, whose);
+        fill_boxes(at->second, whose);
     }
     return at->second;
 }
 
-InstanceFeed::Drawn InstanceFeed::drawn(const Part& part, const std::string& user) const {
-    if (!part.scene) {
-        return {};
-    }
-    std::vector<PendingRow> queue = part.scene->queue;
+/// Most viewers have no job among the first ones: for them it is one picture.
+InstanceFeed::Picture InstanceFeed::queue_drawn(Part& part, const std::string& user) {
+    std::vector<PendingRow> queue = part.queue->queue;
+    bool has_own = false;
     for (PendingRow& row : queue) {
         row.is_own = row.user == user;
+        has_own = has_own || row.is_own;
     }
-    return {{"queue", queue_picture(queue, part.scene->pending)},
-            {"instances", instances_picture(part.scene->top, link_)},
-            {"forgetting", part.forgetting},
-            {"policies", setting_.comparison}};
+    Picture& drawn = part.queue_drawn[has_own ? user : ""];
+    if (!drawn) {
+        drawn = part.queue_drawn_had[has_own ? user : ""];
+        put(drawn, queue_picture(queue, part.queue->pending));
+    }
+    return drawn;
 }
 
-std::string InstanceFeed::pictures_for(Viewer& viewer, const Part& part, const Drawn& drawn) const {
-    if (!part.scene) {
-        return "";
-    }
+std::string InstanceFeed::pictures_for(Viewer& viewer, Part& part) const {
     std::string changed;
-    for (const auto& [name, svg] : drawn) {
-        if (viewer.pictures[name] != svg) {
-            viewer.pictures[name] = svg;
-            changed += (changed.empty() ? "{" : ",") + json_quoted(name) + ":" + json_quoted(svg);
+    const auto add = [&](const char* name, const Picture& picture) {
+        if (picture && !picture->empty() && viewer.pictures[name] != picture) {
+            viewer.pictures[name] = picture;
+            changed += (changed.empty() ? "{" : ",") + json_quoted(name) + ":" + json_quoted(*picture);
         }
-    }
+    };
+    add("queue", part.queue ? queue_drawn(part, viewer.user) : nullptr);
+    add("instances", part.boxes);
+    add("forgetting", part.forgetting);
+    add("policies", part.queue ? comparison_ : nullptr);
     std::string events = changed.empty() ? "" : event_text("pictures", changed + "}");
     if (const std::string place = is_inside_ ? place_event(last_.names) : ""; viewer.place != place) {
         viewer.place = place;
@@ -183,6 +218,7 @@ void InstanceFeed::take_privacy(bool is_private) {
         return;
     }
     last_.is_private = is_private;
+    last_.guests.clear();
     parts_.clear();
     for (auto& entry : viewers_) {
         Viewer& viewer = entry.second;
@@ -197,9 +233,13 @@ void InstanceFeed::take(const Result<InstanceReading>& reading) {
         is_known_ = true;
         last_.top = reading->top ? reading->top : last_.top;
         last_.tree = reading->tree ? reading->tree : last_.tree;
-        last_.scene = reading->scene ? reading->scene : last_.scene;
+        last_.queue = reading->queue ? reading->queue : last_.queue;
+        last_.boxes = reading->boxes ? reading->boxes : last_.boxes;
         last_.usage = reading->usage ? reading->usage : last_.usage;
         last_.names = reading->names;
+        for (const auto& [guest, told] : reading->guests) {
+            last_.guests.insert_or_assign(guest, told);
+        }
         forget_unseen();
         for (const auto& entry : viewers_) {
             if (may_see(entry.second.userid)) {
@@ -207,26 +247,79 @@ void InstanceFeed::take(const Result<InstanceReading>& reading) {
             }
         }
         for (auto& [whose, part] : parts_) {
-            if (reading->tree || reading->top) {
+            const bool is_first = part.view.now <= 0;
+            if (whose ? reading->guests.count(*whose) > 0 : reading->tree || reading->top) {
                 fill_tree(part, whose);
             }
-            if (reading->usage) {
+            if (reading->usage || (is_first && part.view.now > 0)) {
                 fill_usage(part, whose);
             }
-            if (const auto own = whose ? reading->own.find(*whose) : reading->own.end(); own != reading->own.end()) {
-                part.scene = own->second;
-            } else if (!whose && reading->scene) {
-                part.scene = reading->scene;
+            if (whose ? reading->guests.count(*whose) > 0 : reading->queue.has_value()) {
+                fill_queue(part, whose);
             }
+            if (reading->boxes) {
+                fill_boxes(part, whose);
+            }
+        }
+        if (reading->figures) {
+            put_figures(*reading->figures);
         }
     }
     tell_viewers();
     keep_alive();
 }
 
+void InstanceFeed::put_figures(const ShareFigures& figures) {
+    const auto all = parts_.find(std::nullopt);
+    if (all == parts_.end() || !last_.tree || last_.tree->nodes.size() != all->second.view.nodes.size()) {
+        return;
+    }
+    Part& part = all->second;
+    for (ShareView* view : {&part.view, &*last_.tree}) {
+        view->now = figures.now;
+        view->all_core_s = figures.all_core_s;
+        for (const ShareNode& told : figures.nodes) {
+            const auto place = part.levels.place_of(told.path);
+            if (!place) {
+                continue;
+            }
+            ShareNode& node = view->nodes[*place];
+            const ShareNode had = std::exchange(node, told);
+            node.is_user = had.is_user;
+            node.charged_core_us = had.charged_core_us;
+            node.children = had.children;
+        }
+    }
+    for (auto& [opened, tree] : part.trees) {
+        tree.take(part.levels.rows(part.view, part.levels.places(part.view.nodes, opened)));
+    }
+}
+
+/// Those of whom sees fewer first.
+std::vector<std::string> InstanceFeed::rows_seen() const {
+    const auto all = parts_.find(std::nullopt);
+    std::vector<const TreeEvents*> trees;
+    if (all != parts_.end()) {
+        for (const auto& entry : all->second.trees) {
+            trees.push_back(&entry.second);
+        }
+    }
+    std::sort(trees.begin(), trees.end(), [](const TreeEvents* a, const TreeEvents* b) {
+        return a->shown().nodes.size() < b->shown().nodes.size();
+    });
+    std::set<std::string> seen;
+    for (const TreeEvents* tree : trees) {
+        for (const ShareNode& node : tree->shown().nodes) {
+            if (seen.size() < share_figures_max) {
+                seen.insert(node.path);
+            }
+        }
+    }
+    return {seen.begin(), seen.end()};
+}
+
 void InstanceFeed::tell_viewers() {
     std::map<const TreeEvents*, std::pair<EventText, EventText>> texts;  // whole, changes
-    std::map<std::pair<const Part*, std::string>, Drawn> pictures;       // of each user
     std::map<std::string, EventText> equal;                              // what several viewers get is compressed once
     ++quiet_turns_;
     for (auto& [id, viewer] : viewers_) {
@@ -236,11 +329,7 @@ void InstanceFeed::tell_viewers() {
             viewer.trouble = trouble;
         }
         if (const auto part = parts_.find(seen_by(viewer.userid)); part != parts_.end()) {
-            const auto [drawing, is_first] = pictures.try_emplace({&part->second, viewer.user});
-            if (is_first) {
-                drawing->second = drawn(part->second, viewer.user);
-            }
-            own += pictures_for(viewer, part->second, drawing->second);
+            own += pictures_for(viewer, part->second);
             TreeEvents& tree = tree_of(part->second, viewer.opened);
             auto& [whole, changes] = texts[&tree];
             if (!changes) {
@@ -278,14 +367,17 @@ void InstanceFeed::ask_instance() {
         return;
     }
     is_asking_ = true;
-    std::map<uid_t, std::string> guests;
+    Viewing viewing;
     for (const auto& entry : viewers_) {
         if (entry.second.userid != setting_.owner) {
-            guests.emplace(entry.second.userid, entry.second.user);
+            viewing.guests.emplace(entry.second.userid, entry.second.user);
+        } else {
+            viewing.has_owner = true;
         }
     }
-    setting_.worker.post([this, self = shared_from_this(), guests = std::move(guests)] {
-        auto reading = std::make_shared<Result<InstanceReading>>(reader_.read(guests));
+    viewing.rows = rows_seen();
+    setting_.worker.post([this, self = shared_from_this(), viewing = std::move(viewing)] {
+        auto reading = std::make_shared<Result<InstanceReading>>(reader_.read(viewing));
         return [this, self, reading] {
             is_asking_ = false;
             take(*reading);

@@ -49,23 +49,28 @@ class InstanceFeed : public std::enable_shared_from_this<InstanceFeed> {
     InstanceReader& reader() { return reader_; }
 
   private:
+    /// Equal pointers are equal pictures.
+    using Picture = std::shared_ptr<const std::string>;
     /// What all who see the same of the instance get: the owner and, unless it is private, everybody; else one user.
     struct Part {
         ShareView view;
         TreeLevels levels;
         std::map<Opened, TreeEvents> trees;  ///< of what somebody has open
-        std::optional<QueueScene> scene;
-        std::string forgetting;  ///< picture 2 with its caption
-        std::string past;        ///< the event with the lines of the past
+        std::optional<QueueScene> queue;
+        std::map<std::string, Picture> queue_drawn;      ///< by whose jobs are marked; nobody's for most
+        std::map<std::string, Picture> queue_drawn_had;  ///< of the queue before
+        Picture boxes;
+        Picture forgetting;  ///< picture 2 with its caption
+        std::string past;    ///< the event with the lines of the past
     };
     struct Viewer {
         uid_t userid = 0;
         std::string user;
         Opened opened;
-        std::map<std::string, std::string> pictures;  ///< as the viewer has them, by name
-        std::string past;                             ///< as the viewer has it
-        std::string place;                            ///< the same
-        std::string trouble;                          ///< the same
+        std::map<std::string, Picture> pictures;  ///< as the viewer has them, by name
+        std::string past;                         ///< as the viewer has it
+        std::string place;                        ///< the same
+        std::string trouble;                      ///< the same
         bool has_tree = false;
     };
 
@@ -79,20 +84,23 @@ class InstanceFeed : public std::enable_shared_from_this<InstanceFeed> {
     std::string trouble_of(const Viewer& viewer) const;
     /// With what the instance told last.
     Part& part_of(uid_t user);
-    /// Nothing for a guest's part of the levels on top alone: its sums would lack what is below them.
     void fill_tree(Part& part, std::optional<uid_t> whose) const;
     static TreeEvents& tree_of(Part& part, const Opened& opened);
     void forget_unseen();
     void fill_usage(Part& part, std::optional<uid_t> whose) const;
+    void fill_queue(Part& part, std::optional<uid_t> whose) const;
+    void fill_boxes(Part& part, std::optional<uid_t> whose) const;
+    /// Of a large tree, as those see it who see all.
+    void put_figures(const ShareFigures& figures);
+    std::vector<std::string> rows_seen() const;
+    static Picture queue_drawn(Part& part, const std::string& user);
     std::string greeting_of(const Viewer& viewer, Id id) const;
-    /// Pictures by name.
-    using Drawn = std::vector<std::pair<std::string, std::string>>;
-    Drawn drawn(const Part& part, const std::string& user) const;
-    std::string pictures_for(Viewer& viewer, const Part& part, const Drawn& drawn) const;
+    std::string pictures_for(Viewer& viewer, Part& part) const;
     void tell_viewers();
     void keep_alive();
 
     Setting setting_;
+    const Picture comparison_;
     InstanceReader reader_;
     const bool is_inside_;
     std::string link_ = "?in=";  ///< before the way of a box, as the page takes it
@@ -100,7 +108,7 @@ class InstanceFeed : public std::enable_shared_from_this<InstanceFeed> {
     int quiet_turns_ = 0;
     std::map<Id, Viewer> viewers_;
     bool is_known_ = false;                       ///< whether the instance is private
-    InstanceReading last_;                        ///< each part as it was told last
+    InstanceReading last_;                        ///< each part as it was told last, of guests those who view
     std::map<std::optional<uid_t>, Part> parts_;  ///< those that somebody views
     std::string trouble_;                         ///< why the instance does not answer; empty: it does
 };

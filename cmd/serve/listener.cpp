@@ -106,7 +106,7 @@ Result<std::unique_ptr<Listener>> Listener::unix_socket(uv_loop_t* loop, const s
         if (!S_ISSOCK(found.st_mode) || is_in_use(address)) {
             return Error{std::errc::address_in_use,
                          path + " is there already" +
-                             (S_ISSOCK(found.st_mode) ? ", and somebody listens on it" : ", and is no socket")};
+                             (S_ISSOCK(found.st_mode) ? ", and a server listens on it" : ", and is no socket")};
         }
         (void)unlink(path.c_str());
     }

@@ -19,8 +19,8 @@ class Listener {
     /// `host`: a numeric address; "localhost" is 127.0.0.1. `port` 0: any free one. Errors: a sentence about the
     /// address.
     static Result<std::unique_ptr<Listener>> tcp(uv_loop_t* loop, const std::string& host, int port, Take take);
-    /// Replaces a socket that nobody listens on. The socket's mode is 0600, or 0666 where others may connect: then
-    /// `take` has to look at the peer. Errors: a path that is too long, is in use, or is no socket.
+    /// Replaces a socket without a listener. The socket's mode is 0600, or 0666 if others may connect: then `take` must
+    /// check the peer. Errors: a path that is too long, is in use, or is no socket.
     static Result<std::unique_ptr<Listener>> unix_socket(uv_loop_t* loop, const std::string& path, bool is_for_others,
                                                          Take take);
     Listener(const Listener&) = delete;

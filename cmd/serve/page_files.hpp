@@ -14,7 +14,7 @@ struct PageFile {
     std::string etag;  ///< of the contents
 };
 
-/// In no order; the same objects at each call.
+/// In any order; the same objects at each call.
 const std::vector<PageFile>& page_files();
 /// The text of a gzip file of at most `bytes_max`; empty if it is none.
 std::string gunzipped(const std::string& gzip, std::size_t bytes_max);

@@ -5,7 +5,8 @@
 #include <algorithm>
 #include <charconv>
 
-#include "cmd/common/reader.hpp"
+#include "cmd/common/text.hpp"
+#include "cmd/serve/open_wish.hpp"
 #include "cmd/serve/page_files.hpp"
 #include "cmd/serve/share_edit.hpp"
 
@@ -18,8 +19,6 @@ constexpr std::size_t page_file_bytes_max = 4 << 20;
 constexpr std::size_t questions_max = 64;
 /// Instances inside this one that somebody looks at, at one time, and levels.
 constexpr std::size_t inside_max = 16, depth_max = 16;
-/// Of what a viewer has open.
-constexpr std::size_t opened_max = 20'000, search_bytes_max = 100;
 
 int status_of(const Error& error) {
     switch (error.code) {
@@ -156,6 +155,8 @@ void PageService::answer_asker(HttpServer::Id id, const HttpRequest& request, ui
         begin_viewing(id, *way, asker);
     } else if (request.path == "/metrics") {
         tell_metrics(id, *way, asker);
+    } else if (request.path == "/api/after-job") {
+        tell_after_job(id, request, *way, asker);
     } else if (request.path == "/api/two-jobs") {
         compare_jobs(id, request, *way, asker);
     } else {
@@ -174,6 +175,24 @@ void PageService::tell_metrics(HttpServer::Id id, const Way& way, uid_t asker) {
         return text ? Result<HttpAnswer>(
                           HttpAnswer::of(200, *text, "application/openmetrics-text; version=1.0.0; charset=utf-8"))
                     : text.error();
+    });
+}
+
+void PageService::tell_after_job(HttpServer::Id id, const HttpRequest& request, const Way& way, uid_t asker) {
+    const auto number = [&request](const char* name) {
+        return parse_integer(query_value(request.query, name).value_or(""), 0, std::int64_t{1} << 40);
+    };
+    const auto cores = number("cores"), seconds = number("seconds");
+    if (!cores || !seconds) {
+        answer_text(id, 400, "after-job takes path, cores and seconds: numbers");
+        return;
+    }
+    const ThoughtJob job{query_value(request.query, "path").value_or(""), *cores, *seconds};
+    const auto feed = feed_at(way);
+    const auto guest = asker == options_.access.server ? std::nullopt : std::optional(asker);
+    answer_later(id, feed->worker(), [feed, job, guest]() -> Result<HttpAnswer> {
+        const auto told = feed->reader().after_job(job, guest);
+        return told ? Result<HttpAnswer>(HttpAnswer::of(200, *told)) : told.error();
     });
 }
 
@@ -240,22 +259,16 @@ void PageService::answer_later(HttpServer::Id id, Worker& worker, std::function<
 
 /// A viewer says what he has open: the rows come as events, in the order of all others.
 void PageService::open_rows(HttpServer::Id id, const HttpRequest& request, uid_t asker) {
-    const auto wish = Json::parse(request.content_type == "application/json" ? request.body : "");
+    auto wish = request.content_type == "application/json"
+                    ? open_wish_from(request.body)
+                    : Error{std::errc::invalid_argument, "send application/json"};
     if (!wish) {
-        answer_text(id, 400, "send application/json");
+        answer_text(id, 400, wish.error().message);
         return;
     }
-    Opened opened;
-    opened.is_all = json_is_true(json_object_get(wish->get(), "all"));
-    opened.search = text_at(wish->get(), "search").substr(0, search_bytes_max);
-    for (const json_t* path : items_at(wish->get(), "open")) {
-        if (json_is_string(path) && opened.paths.size() < opened_max) {
-            opened.paths.insert(json_string_value(path));
-        }
-    }
-    const HttpServer::Id stream = id_at(wish->get(), "viewer");
+    const HttpServer::Id stream = wish->viewer;
     const auto viewed = viewed_.find(stream);
-    if (viewed != viewed_.end() && feeds_.at(viewed->second)->open_rows(stream, asker, std::move(opened))) {
+    if (viewed != viewed_.end() && feeds_.at(viewed->second)->open_rows(stream, asker, std::move(wish->opened))) {
         server_->answer(id, HttpAnswer::of(200, "{}"));
     } else {
         answer_text(id, 404, "you have no such stream of events");

@@ -12,7 +12,7 @@
 namespace weir::cmd {
 namespace {
 
-/// Closed with all handles gone: whoever adds a handle closes it before.
+/// The loop is closed after all its handles: the owner of a handle closes it before.
 class UvLoop {
   public:
     UvLoop() { WEIR_CHECK(uv_loop_init(&loop_) == 0); }

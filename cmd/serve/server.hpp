@@ -27,7 +27,7 @@ struct ServeAddress {
     std::string url;      ///< with the token; empty for a socket
 };
 
-/// Serves until SIGINT, SIGTERM, SIGQUIT or SIGHUP. `told` is called once, when connections are taken. Errors: no
+/// Serves until SIGINT, SIGTERM, SIGQUIT or SIGHUP. `told` is called once, when connections are accepted. Errors: no
 /// instance, no permission, an address in use.
 Status serve(const ServeOptions& options, const std::function<void(const ServeAddress&)>& told);
 

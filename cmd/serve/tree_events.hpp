@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: what viewers have of the share tree, and the events that bring them what changed. Pure. Must not know who
-// views.
+// Owns: the viewers' copy of the share tree, and the events that update it. Pure. Must not know the viewers.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -24,12 +23,12 @@ class TreeEvents {
     /// parents before children. `of` and `children` count the whole tree, of which the rows may be a part. A level that
     /// is infinite and a factor that is not there are null. O(rows).
     std::string whole() const;
-    /// The event that brings viewers nearer to the newest state, at most about `bytes_max` long: "tree" where other
-    /// nodes or another revision are there, else "rows": {now, all_core_s, rows: [[place in the order of "tree",
-    /// shares, …], …]} with the greatest changes first. Empty if they have all. O(rows log rows).
+    /// The next update towards the newest state, at most about `bytes_max` long: "tree" if the nodes or the revision
+    /// changed, else "rows": {now, all_core_s, rows: [[place in the order of "tree", shares, …], …]} with the greatest
+    /// changes first. Empty if they have all. O(rows log rows).
     std::string changes(std::size_t bytes_max);
     bool is_empty() const { return !has_any_; }
-    /// As viewers have it.
+    /// The viewers' copy.
     const ShareView& shown() const { return shown_; }
 
   private:

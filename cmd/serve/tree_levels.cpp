@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cctype>
 #include <numeric>
-#include <unordered_map>
 #include <utility>
 
 namespace weir::cmd {
@@ -20,25 +19,29 @@ std::string in_lower_case(std::string text) {
 
 TreeLevels::TreeLevels(const std::vector<ShareNode>& nodes)
     : parents_(nodes.size(), no_parent), children_(nodes.size()) {
-    std::unordered_map<std::string, std::size_t> places;
     for (std::size_t i = 0; i < nodes.size(); ++i) {
         const std::string& path = nodes[i].path;
         paths_.push_back(path);
         const std::size_t cut = path.rfind('/');
-        const auto parent = cut == std::string::npos ? places.end() : places.find(path.substr(0, cut));
-        if (parent == places.end()) {
+        const auto parent = cut == std::string::npos ? places_.end() : places_.find(path.substr(0, cut));
+        if (parent == places_.end()) {
             roots_.push_back(i);
         } else {
             parents_[i] = parent->second;
             children_[parent->second].push_back(i);
         }
-        places.emplace(path, i);
+        places_.emplace(path, i);
     }
 }
 
 bool TreeLevels::is_of(const std::vector<ShareNode>& nodes) const {
     return std::equal(nodes.begin(), nodes.end(), paths_.begin(), paths_.end(),
                       [](const ShareNode& node, const std::string& path) { return node.path == path; });
+}
+
+std::optional<std::size_t> TreeLevels::place_of(const std::string& path) const {
+    const auto found = places_.find(path);
+    return found == places_.end() ? std::nullopt : std::optional(found->second);
 }
 
 std::vector<std::size_t> TreeLevels::found(const std::vector<ShareNode>& nodes, const std::string& search) const {

@@ -5,8 +5,10 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "cmd/common/share_view.hpp"
@@ -23,11 +25,11 @@ struct Opened {
 
 class TreeLevels {
   public:
-    /// A tree of at most this many rows is given whole, whatever is open.
+    /// A tree of at most this many rows is sent whole, whatever is open.
     static constexpr std::size_t whole_max = 2000;
-    /// Nobody gets more rows than this, and no more matches of a search.
+    /// The most rows of one viewer, and the most matches of a search.
     static constexpr std::size_t rows_max = 20'000, matches_max = 500;
-    /// The children of these many accounts on top are given to all.
+    /// With at most this many accounts on top, their children are sent to all viewers.
     static constexpr std::size_t tops_open_max = 20;
 
     TreeLevels() = default;
@@ -38,6 +40,8 @@ class TreeLevels {
     bool is_of(const std::vector<ShareNode>& nodes) const;
     /// Places of the rows in the order of the tree. O(rows of the answer); with a search O(nodes).
     std::vector<std::size_t> places(const std::vector<ShareNode>& nodes, const Opened& opened) const;
+    /// The row of this path; none: there is none. O(1).
+    std::optional<std::size_t> place_of(const std::string& path) const;
     /// A view with these rows alone, each with the number of its children in the whole tree, and of how many they are.
     ShareView rows(const ShareView& view, const std::vector<std::size_t>& places) const;
 
@@ -46,6 +50,7 @@ class TreeLevels {
 
     static constexpr std::size_t no_parent = SIZE_MAX;
     std::vector<std::string> paths_;
+    std::unordered_map<std::string, std::size_t> places_;
     std::vector<std::size_t> roots_, parents_;
     std::vector<std::vector<std::size_t>> children_;
 };

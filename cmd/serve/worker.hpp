@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: a thread that does one task after another, and the way of its results back to a libuv loop. Must not know what
-// is done: an instance's connector blocks, and the loop of the server must not.
+// Owns: a thread that runs one task after another, and the return of the results to a libuv loop. An instance's
+// connector blocks, which the loop of the server must not. Must not know the tasks.
 #pragma once
 #include <uv.h>
 
@@ -14,7 +14,7 @@ namespace weir::cmd {
 
 class Worker {
   public:
-    /// What the loop is to do with a result.
+    /// What the loop does with a result.
     using Then = std::function<void()>;
     /// Runs on the thread.
     using Task = std::function<Then()>;

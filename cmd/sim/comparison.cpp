@@ -10,7 +10,7 @@ namespace {
 constexpr std::size_t samples = 240;
 constexpr std::size_t window_jobs_max = 300;
 
-/// The tree with the payers of these outcomes instead of those of the whole log.
+/// The tree with only the payers of these outcomes.
 PartyTree paid_by(const PartyTree& tree, const std::vector<Outcome>& outcomes) {
     PartyTree own{tree.parties, {}};
     own.payer.reserve(outcomes.size());
@@ -34,12 +34,12 @@ std::vector<std::pair<double, double>> ecdf(const std::vector<Outcome>& outcomes
     return points;
 }
 
-/// Jobs of no run time hold nothing: two of them may have had the same cores at the same instant.
+/// Jobs without run time hold no cores: two of them may have had the same cores at the same instant.
 bool runs_within(const Outcome& outcome, Instant from, Instant to) {
     return outcome.job.run > Duration{} && outcome.start < to && outcome.end() > from;
 }
 
-/// Free cores as intervals in order; takes the lowest, gives back.
+/// Free cores as ordered intervals; allocates the lowest and takes released ones.
 class CoreLine {
   public:
     explicit CoreLine(double cores) : free_{{0, cores}} {}
@@ -57,7 +57,7 @@ class CoreLine {
         }
         return taken;
     }
-    void give(const std::vector<std::pair<double, double>>& back) {
+    void release(const std::vector<std::pair<double, double>>& back) {
         free_.insert(free_.end(), back.begin(), back.end());
         std::sort(free_.begin(), free_.end());
         std::vector<std::pair<double, double>> joined;
@@ -155,7 +155,7 @@ std::vector<WindowJob> window_jobs(const std::vector<Outcome>& outcomes, std::in
     for (std::size_t i = 0; i < jobs.size(); ++i) {
         for (std::size_t j = 0; j < i; ++j) {
             if (!is_given_back[j] && jobs[j].outcome.end() <= jobs[i].outcome.start) {
-                line.give(jobs[j].cores);
+                line.release(jobs[j].cores);
                 is_given_back[j] = true;
             }
         }
@@ -165,7 +165,7 @@ std::vector<WindowJob> window_jobs(const std::vector<Outcome>& outcomes, std::in
 }
 
 void measure_fair_starts(std::vector<Measured>& measures, std::vector<Replayed>& replays) {
-    // All went through the same places in the same order: what each has of them is their beginning.
+    // All replays went through the same places in the same order, so each has an initial part of them.
     std::size_t common = 0;
     for (const Replayed& replayed : replays) {
         const std::size_t own = replayed.fair.size();

@@ -79,14 +79,14 @@ struct Comparison {
 
 /// Figures and series of one replay; all but its window. O(n log n).
 Measured measured(const Yardstick& yardstick, const Replayed& replayed);
-/// Where the window lies: around the moment at which most cores wait under the first policy; as long as a day, shorter
-/// where more than 300 jobs ran in it under some policy.
+/// The window: around the moment at which pending jobs request most cores under the first policy; a day long, or
+/// shorter if more than 300 jobs ran in it under some policy.
 std::pair<Instant, Instant> window_of(const std::vector<Replayed>& replays, const Measured& first);
 /// The jobs that run in the window, those of no run time left out, each on the lowest cores that are free when it
 /// starts. O(n + jobs^2).
 std::vector<WindowJob> window_jobs(const std::vector<Outcome>& outcomes, std::int64_t cores, Instant from, Instant to);
 
-/// Gives each the figures of its fair starts, of those jobs that were looked at under every policy that has any.
+/// Sets the figures of fair starts, of the jobs that were measured under every policy with fair starts.
 void measure_fair_starts(std::vector<Measured>& measures, std::vector<Replayed>& replays);
 
 /// All of it; `replays` and `measures` belong together by place.

@@ -55,7 +55,7 @@ void add_accounts(Page& page, const Comparison& comparison) {
     page.table("Numbers: what accounts got, the greatest users first", columns, rows, Page::folded);
 }
 
-/// What tells the policies apart, and all that is in force; the files it came from.
+/// The settings in which the policies differ, all settings in force, and their files.
 void add_provenance(Page& page, const Comparison& comparison) {
     const Provenance& provenance = comparison.provenance;
     std::vector<std::string> names, columns{"setting"};
@@ -100,7 +100,7 @@ std::vector<std::size_t> shown_accounts(const Comparison& comparison, std::size_
     const auto& parties = comparison.yardstick.accounts.parties;
     std::vector<std::size_t> places;
     for (std::size_t i = 1; i < parties.size(); ++i) {
-        if (parties[i].parent == 0) {
+        if (parties[i].parent == comparison.yardstick.accounts.compared_below) {
             places.push_back(i);
         }
     }

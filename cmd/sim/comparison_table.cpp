@@ -82,11 +82,12 @@ std::string fair_starts_text(const Comparison& comparison) {
     const auto number = [](std::uint64_t value) { return grouped(static_cast<std::int64_t>(value)); };
     const std::string of = number(found) + " of " + number(all) + " jobs";
     if (planned == all) {
-        return "Fair starts: " + of + ", the first of the log: interrupted, so they say nothing of the others.";
+        return "Fair starts: " + of +
+               ", the first of the log: the run was interrupted, so they do not represent the others.";
     }
     return "Fair starts: " + of + ", drawn from the whole log, the same under all policies" +
            (found < planned ? " (interrupted: " + number(planned) + " were asked for)" : "") +
-           ". In parentheses: where the figure of all jobs lies (95 %). None is best where these overlap.";
+           ". In parentheses: the 95 % interval of the figure of all jobs. None is best where intervals overlap.";
 }
 
 std::string comparison_table(const Comparison& comparison, const Screen& screen) {

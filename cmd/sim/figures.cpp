@@ -100,7 +100,7 @@ const std::vector<Figure> rows = {
      [](M m) { return interval(m, &FairStartMetrics::miss_mean_interval_s); }},
     {"fair_start_miss_max_s", "fair start, greatest miss", "of the measured jobs", Unit::seconds, Better::lower, false,
      [](M m) { return fair_start(m, [](const FairStartMetrics& f) { return to_seconds(f.miss_max); }); },
-     // A sample says how great the greatest is at least.
+     // The greatest value of a sample is a lower bound.
      [](M m) {
          const double of_sample = m.fair_start ? to_seconds(m.fair_start->miss_max) : 0;
          const double most = m.is_fair_start_sampled() ? std::numeric_limits<double>::infinity() : of_sample;
@@ -132,7 +132,7 @@ std::string value_text(Unit unit, double value) {
     return grouped(std::llround(value));
 }
 
-/// From the value to the value where it is of all jobs.
+/// The interval is a single value if it is of all jobs.
 Interval interval_of(const Figure& figure, const Measured& policy, double value) {
     const auto found = figure.interval != nullptr ? figure.interval(policy) : std::nullopt;
     return found.value_or(Interval{value, value});
@@ -159,7 +159,7 @@ std::optional<std::size_t> best(const Figure& figure, const std::vector<Measured
     if (figure.better == Better::neither || policies.size() < 2) {
         return std::nullopt;
     }
-    // Lower is better: of a figure where higher is, the negative.
+    // As a value of which lower is better: the negative of a figure of which higher is.
     std::vector<std::pair<std::size_t, Interval>> known;
     for (std::size_t i = 0; i < policies.size(); ++i) {
         if (const Value own = figure.of(policies[i])) {
@@ -167,7 +167,7 @@ std::optional<std::size_t> best(const Figure& figure, const std::vector<Measured
             known.emplace_back(i, figure.better == Better::lower ? in : Interval{-in.high, -in.low});
         }
     }
-    // Who ends before all others begin.
+    // The policy whose interval ends before all others begin.
     for (const auto& [i, in] : known) {
         const bool is_best = std::all_of(known.begin(), known.end(), [&, at = i, high = in.high](const auto& other) {
             return other.first == at || high < other.second.low;

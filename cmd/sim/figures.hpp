@@ -21,7 +21,7 @@ struct Figure {
     Better better;
     bool is_main;  ///< shown where there is room for a few only
     std::optional<double> (*of)(const Measured&);
-    /// Where the figure lies were it of all jobs (95 %), for one that may be of a sample; nullptr: it never is.
+    /// The 95 % interval of the figure of all jobs, for one that may be of a sample; nullptr: it never is.
     std::optional<Interval> (*interval)(const Measured&) = nullptr;
 };
 

@@ -9,7 +9,7 @@
 
 namespace weir::cmd {
 
-/// Holds what started after the oldest job that has not: its memory grows with the longest wait, not with the log.
+/// Holds jobs that started after the oldest pending job: its memory grows with the longest wait, not with the log.
 class InOrder {
   public:
     using Sink = std::function<Status(const Outcome&)>;
@@ -29,7 +29,7 @@ class InOrder {
         }
         return Done{};
     }
-    /// Gives what is still held, past the jobs that never started.
+    /// Passes on the jobs that are still held, without those that never started.
     Status finish() {
         while (!held_.empty()) {
             if (auto done = pop(); !done) {

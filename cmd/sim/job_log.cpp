@@ -154,9 +154,9 @@ Result<std::optional<SimJob>> JobLog::read() {
         if (options_.cores == 0) {
             return Error{std::errc::invalid_argument,
                          path_ +
-                             (swf_ ? ": says nowhere before its first job how large the machine is (\"; MaxProcs: N\")"
-                                   : ": a job journal does not say how large the machine is") +
-                             ". Say it: --cores=N"};
+                             (swf_ ? ": does not state the size of the machine before its first job (\"; MaxProcs: N\")"
+                                   : ": a job journal does not state the size of the machine") +
+                             ". Give it: --cores=N"};
         }
         const auto why = obstacle(**job);
         if (!why) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: a workload log (SWF) or a job journal as a stream of jobs that can be replayed on a machine, in order of
-// submission; what cannot be is named. Must not know policies or what becomes of the jobs.
+// submission; lines that cannot be replayed are named. Must not know policies or what happens to the jobs.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -21,10 +21,10 @@ class JobLog {
     struct Options {
         bool lenient = false;    ///< what cannot be replayed is skipped and counted instead of being an error
         std::int64_t cores = 0;  ///< the machine; 0: as the log says
-        /// Whoever runs longer than he requests counts as having requested that.
+        /// A job that ran longer than requested counts as having requested its run time.
         bool requests_cover_runs = false;
     };
-    /// What a replay does not do as the log says, by jobs.
+    /// The numbers of jobs for which a replay differs from the log.
     struct Remarks {
         std::uint64_t overran = 0;          ///< ran longer than requested
         std::uint64_t without_request = 0;  ///< requested no time
@@ -44,7 +44,7 @@ class JobLog {
     /// What a journal calls its groups and queues, number 1 first; empty for a workload log, which has numbers alone.
     const std::vector<std::string>& accounts() const { return journal_.accounts; }
     const std::vector<std::string>& queues() const { return journal_.queues; }
-    /// A sentence on what of the log is not replayed although nothing is wrong with it; empty: nothing.
+    /// A sentence about valid parts of the log that are not replayed; empty: none.
     std::string remark() const;
     /// Of the jobs given until now.
     const Remarks& remarks() const { return remarks_; }

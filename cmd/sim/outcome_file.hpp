@@ -16,7 +16,7 @@ struct ReplayFacts {
     std::string log;  ///< its name without folders
     std::string scheduler;
     std::int64_t cores = 0;
-    std::vector<std::string> header;  ///< the log's comments: its donors want to be named
+    std::vector<std::string> header;  ///< the log's comments: its donors request to be named
 };
 
 enum class OutcomeFormat { starts, csv, swf, json };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: what a replay came to in each partition: figures, a table, JSON. Must not know how they were measured.
+// Owns: the results of a replay for each partition: figures, a table, JSON. Must not know how they were measured.
 #pragma once
 #include <cstdint>
 #include <string>

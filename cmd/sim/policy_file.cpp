@@ -115,7 +115,7 @@ class SimTable {
     std::string complaints_;
 };
 
-/// [weir], unless it says nothing but [weir.route]: that is no order of the queue.
+/// [weir], unless it has only [weir.route], which is no order of the queue.
 const json_t* with_order(const json_t* weir) {
     const bool is_route = json_object_size(weir) == 1 && json_object_get(weir, "route") != nullptr;
     return is_route ? nullptr : weir;

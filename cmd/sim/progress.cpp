@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the line and when it is drawn.
+// Owns: the line and the times when it is drawn.
 #include "cmd/sim/progress.hpp"
 
 #include <algorithm>

@@ -145,7 +145,7 @@ class Worker {
         return Done{};
     }
 
-    /// Keeps those found until it was stopped. Not for a policy that leaves jobs out: they have no start to compare.
+    /// Keeps the fair starts found until a stop. Not for a policy that refuses jobs, which have no start to compare.
     Status fair_start(const PlannedReplay& plan, Replayed& replayed) {
         if (replayed.outcomes.size() != jobs_.size()) {
             return Done{};

@@ -37,7 +37,7 @@ struct ReplayProgress {
     double part = 0;  ///< the fraction of the jobs to be replayed, as far as their number is known; it can decrease
     std::uint64_t jobs = 0;            ///< replayed
     std::uint64_t fair_starts = 0;     ///< found
-    std::uint64_t fair_starts_of = 0;  ///< to be found; 0: no policy has got there
+    std::uint64_t fair_starts_of = 0;  ///< to be found; 0: no policy has reached this stage
 };
 
 struct ReplayWatch {

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t accounts_max = 20;
 
-/// Usage as a multiple of the share, among those that ask; nothing where the account does not.
+/// Usage as a multiple of the share, among accounts with demand; nothing if the account has none.
 std::optional<double> multiple_of_share(const std::vector<AskingPart>& parts, std::size_t account) {
     for (const AskingPart& part : parts) {
         if (part.party == account && part.entitled > 0) {
@@ -35,7 +35,7 @@ AskingSamples asking_samples(const Comparison& comparison) {
     return samples;
 }
 
-constexpr double multiple_max = 4;  ///< drawn at most: at the beginning the first to come have all
+constexpr double multiple_max = 4;  ///< the most that is drawn: at the beginning the first accounts have all usage
 
 }  // namespace
 

@@ -59,7 +59,7 @@ class SiteReader {
 
     void read_queues(const json_t* table) {
         if (table != nullptr && !json_is_object(table)) {
-            complain("sim.queues", "[sim] queues", "must be a table: 3 = \"batch\" says what the log's queue 3 is");
+            complain("sim.queues", "[sim] queues", "must be a table: 3 = \"batch\" names the log's queue 3");
         }
         const char* key = nullptr;
         json_t* value = nullptr;
@@ -93,6 +93,7 @@ class SiteReader {
         one.partition.queues = spec.queues;
         one.partition.overflow = spec.overflow;
         one.partition.rules = spec.takes;
+        one.partition.limits = spec.limits;
         const std::string place = "partition " + spec.name;
         if (!spec.partitions.empty()) {
             complain(place + ".partition", "[" + place + "] partition", "partitions of partitions are not replayed");
@@ -203,7 +204,7 @@ Result<SimTree> tree_of(const SitePartitions& site, const Policy& scheduler, std
     if (sum > cores) {
         return Error{std::errc::invalid_argument, "the partitions have " + std::to_string(sum) +
                                                       " cores, the machine has " + std::to_string(cores) +
-                                                      ": make them smaller, or give the machine's size by --cores."};
+                                                      ": make them smaller, or set the machine's size with --cores."};
     }
     tree.hand_down = site.hand_down;
     tree.link_delay = site.link_delay;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the partitions of a site file as a replay takes them: [[partition]], [weir.route] hand-down, and what [sim]
-// says of links and queues. Must not know replays, or logs beyond the numbers of their queues.
+// Owns: the partitions of a site file as a replay takes them: [[partition]], [weir.route] hand-down, and the keys of
+// [sim] about links and queues. Must not know replays, or logs beyond the numbers of their queues.
 #pragma once
 #include <jansson.h>
 
@@ -36,13 +36,13 @@ struct SitePartitions {
 /// report-interval, queues or default-queue.
 Result<SitePartitions> read_site_partitions(const json_t* document, const TomlPlaces& places);
 
-/// The tree that is replayed on `cores` cores. A job's queue is `queues` of its number; else what the log calls its
-/// queue (`log_queues`, number 1 first), where a partition serves that; else `default_queue`; else the only queue that
+/// The tree that is replayed on `cores` cores. A job's queue is `queues` of its number; else the log's name of its
+/// queue (`log_queues`, number 1 first), if a partition serves that; else `default_queue`; else the only queue that
 /// there is; else its number. REQUIRES: partitions. Error: they have more cores than the machine.
 Result<SimTree> tree_of(const SitePartitions& site, const Policy& scheduler, std::int64_t cores,
                         const std::vector<std::string>& log_queues = {});
 
-/// All of it that is in force, for the record of a comparison.
+/// All settings of it in force, for the record of a comparison.
 Json settings_json(const SitePartitions& site);
 
 /// The schedulers, each once, and the number of partitions: "easy in 2 partitions", "fcfs and easy in 3 partitions".

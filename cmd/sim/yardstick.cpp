@@ -9,7 +9,7 @@ namespace weir::cmd {
 void measure_equal_shares(Yardstick& yardstick, const std::vector<SimJob>& jobs) {
     yardstick.users = parties_by_user(jobs);
     yardstick.accounts = parties_by_group(jobs);
-    // A log whose groups are hardly larger than its users has no accounts worth the name.
+    // A log whose groups have hardly more than one user has no useful accounts.
     if (yardstick.accounts.parties.size() <= 2 ||
         yardstick.accounts.parties.size() * 2 > yardstick.users.parties.size()) {
         yardstick.accounts = yardstick.users;
@@ -23,7 +23,7 @@ void measure_share_tree(Yardstick& yardstick, const std::vector<SimJob>& jobs, c
     for (const SimJob& job : jobs) {
         parties.push_back(shares.party(job));
     }
-    const ShareTree& tree = *shares.tree();  // with all who came in by an `@*` line
+    const ShareTree& tree = *shares.tree();  // with all members by `@*` lines
     PartyTree accounts;
     for (std::uint32_t i = 1; i < tree.size(); ++i) {
         const NodeId id{i};
@@ -38,6 +38,7 @@ void measure_share_tree(Yardstick& yardstick, const std::vector<SimJob>& jobs, c
     if (std::find(accounts.payer.begin(), accounts.payer.end(), nobodys) != accounts.payer.end()) {
         accounts.parties.push_back({"(nobody's)", 0, 0});
     }
+    accounts.compared_below = accounts.first_fork();
     const auto depths = accounts.depths();
     yardstick.share_tree = path.substr(path.rfind('/') + 1);
     yardstick.users_level = *std::max_element(depths.begin(), depths.end()) - 1;

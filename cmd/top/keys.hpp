@@ -21,7 +21,7 @@ class KeyReader {
     std::optional<Key> next();
     /// Whether an escape is there that is either the key or the beginning of a sequence.
     bool is_undecided() const { return !bytes_.empty(); }
-    /// Nothing has followed for a while: what is there is the key Escape.
+    /// No further byte has arrived for a while: the pending byte is the key Escape.
     Key decide();
 
   private:

@@ -24,7 +24,7 @@ bool is_letter(const Key& key, const char* letter) {
     return key.name == KeyName::character && key.text == letter;
 }
 
-/// Where a key leads from `at` in `rows` rows; `at` itself where it leads nowhere.
+/// The row to which a key moves from `at` in `rows` rows; `at` itself if it does not move.
 std::size_t moved(const Key& key, std::size_t at, std::size_t rows) {
     const std::size_t last = rows == 0 ? 0 : rows - 1;
     if (key.name == KeyName::up || is_letter(key, "k")) {
@@ -70,7 +70,7 @@ void TopModel::take(TopScene scene) {
     if (const auto found = std::find_if(order.begin(), order.end(), same_path); found != order.end()) {
         choice_.share_at = static_cast<std::size_t>(found - order.begin());
     }
-    // The first place is a place: who looks at it wants to see who is next.
+    // The first row is no fixed mark: a reader there wants to see the next job.
     const auto same_job = [&](const QueueLine& line) { return line.job == job; };
     if (const auto found = std::find_if(scene_.queue.begin(), scene_.queue.end(), same_job);
         choice_.queue_at > 0 && found != scene_.queue.end()) {

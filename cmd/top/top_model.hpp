@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: what keys do in `weir top`: the reader's choices, and what he wants to know of the instance. Pure. Must not
-// draw nor ask.
+// Owns: the effect of keys in `weir top`: the reader's choices, and the requests to the instance that follow. Pure.
+// Must not draw or send requests.
 #pragma once
 #include <cstdint>
 #include <set>
@@ -11,7 +11,7 @@
 
 namespace weir::cmd {
 
-/// What follows from a key beyond another picture of the same scene.
+/// The effect of a key beyond a new picture of the same scene.
 struct TopWish {
     enum class What { nothing, quit, look, explain_job, explain_share };
     What what = What::nothing;
@@ -29,7 +29,7 @@ class TopModel {
     TopWish apply(const Key& key);
     /// The marks stay at their account and job, where these are still shown.
     void take(TopScene scene);
-    /// The last answer is old.
+    /// Whether the last answer is outdated.
     void set_problem(const std::string& problem) { scene_.problem = problem; }
     void show_page(std::string text);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: what is waited for, and in which order things follow.
+// Owns: the events that are waited for, and the order of the steps.
 #include "cmd/top/top_session.hpp"
 
 #include <unistd.h>
@@ -19,9 +19,9 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr Duration look_interval = 1s;
-/// A sequence of a cursor key comes at once; Escape alone is followed by nothing.
+/// The bytes of a cursor key arrive together; no byte follows the key Escape.
 constexpr Duration escape_wait = 50ms;
-/// Real seconds: a reader must not wait longer for his key to do something.
+/// Real seconds: the longest wait of a reader for the effect of a key.
 constexpr double top_answer_s = 3;
 constexpr std::size_t samples_max = 61;
 
@@ -37,7 +37,7 @@ std::optional<JobRates> RateMeter::add(const LiveAnswer& answer) {
     if (!(b.now > a.now)) {
         return std::nullopt;
     }
-    // Ended jobs are forgotten some time: no rate is below zero.
+    // Ended jobs are purged at some time: a rate is not negative.
     const auto per_minute = [&](std::int64_t from, std::int64_t to) {
         return static_cast<double>(std::max<std::int64_t>(0, to - from)) * 60 / (b.now - a.now);
     };
@@ -152,7 +152,7 @@ bool TopSession::take_keys() {
         return false;  // the terminal is gone
     }
     keys_.add({bytes, static_cast<std::size_t>(count)});
-    TopWish last;  // of a paste one look is enough
+    TopWish last;  // one reading serves all pasted keys
     for (auto key = keys_.next(); key; key = keys_.next()) {
         const TopWish wish = model_.apply(*key);
         if (wish.what == TopWish::What::quit) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: where a bar ends and where its tick stands.
+// Owns: the end of a bar and the place of its tick.
 #include "cmd/view/bars.hpp"
 
 #include <algorithm>

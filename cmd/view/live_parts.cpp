@@ -50,7 +50,7 @@ std::string share_label(const TreeRow& row, const ShareLine& share, std::size_t 
 
 constexpr const char* term_colors[] = {"36", "33", "35", "32", "34", "31"};
 
-/// Letters in the proportions of the terms, `full` to the whole width; negative terms take nothing.
+/// Letters in the proportions of the terms, `full` being the whole width; negative terms have no letters.
 std::string term_bar(const QueueLine& job, const std::vector<std::pair<char, std::string>>& letters, double full,
                      std::size_t width, const Screen& screen) {
     std::string bar;
@@ -87,7 +87,7 @@ std::string account_label(const std::string& account, std::size_t width, Glyphs 
 struct QueueLayout {
     std::size_t job, account, priority, waited, bar;
 };
-/// The bar takes what the widest columns leave, or what they give where they are made smaller.
+/// The bar takes the columns that the others leave, or that they lose on a narrow screen.
 QueueLayout queue_layout(const Screen& screen, const RowWindow& window, bool has_terms) {
     const std::size_t marks = window.has_marks ? 1 : 0;
     const std::size_t width = (screen.width == 0 ? 99 : screen.width) - marks;

@@ -24,7 +24,7 @@ struct QueueLine {
     std::int64_t cores = 0;
     std::int64_t priority = 0;
     Duration waited{};
-    std::vector<std::pair<std::string, double>> terms{};  ///< what the priority is the sum of: name, contribution
+    std::vector<std::pair<std::string, double>> terms{};  ///< the terms of the priority: name, contribution
     std::uint64_t job = 0;
 };
 struct RunLine {

@@ -13,7 +13,7 @@
 namespace weir::cmd {
 namespace {
 
-/// "2h 5m", "8 cores"; units that say nothing to people are left out.
+/// "2h 5m", "8 cores"; internal units are left out.
 std::string raw_text(const json_t* term) {
     const std::string unit = text_at(term, "unit");
     const double raw = number_at(term, "raw");
@@ -61,7 +61,7 @@ std::string priority_text(const json_t* answer, const Screen& screen) {
     text += "\n";
     const std::string bypass = text_at(answer, "bypass");
     if (!bypass.empty()) {
-        text += "It is " + bypass + ": the sum below does not count.\n";
+        text += "It is " + bypass + ": the sum below has no effect.\n";
     }
     text += items_at(answer, "terms").empty() ? "" : "\n" + terms_text(answer, screen);
     const auto ahead = items_at(answer, "ahead");
@@ -73,8 +73,9 @@ std::string priority_text(const json_t* answer, const Screen& screen) {
                      {"priority", Align::right},
                      {"why", Align::left, 0, 16}});
         for (const json_t* job : ahead) {
-            table.add({job_name(id_at(job), screen.glyphs.unicode), text_at(job, "user"), text_at(job, "account"),
-                       text_at(job, "queue"), std::to_string(integer_at(job, "priority")),
+            const bool is_told = has_number(job, "id");  // else of another user of a private instance
+            table.add({is_told ? job_name(id_at(job), screen.glyphs.unicode) : "another", text_at(job, "user"),
+                       text_at(job, "account"), text_at(job, "queue"), std::to_string(integer_at(job, "priority")),
                        printable(text_at(job, "why"))});
         }
         text += "\n" + table.text(screen);
@@ -95,7 +96,7 @@ Result<Json> explained_job(Client& client, std::uint64_t id) {
     payload.set("id", id);
     auto answer = client.call("job-priority.explain", payload);
     if (!answer && answer.error().code == std::errc::no_such_file_or_directory) {
-        return Error{answer.error().code, job_name(id) + " does not wait at " + client.uri() +
+        return Error{answer.error().code, job_name(id) + " is not pending at " + client.uri() +
                                               ": priorities are for waiting jobs. See: weir jobs -a"};
     }
     if (!answer) {

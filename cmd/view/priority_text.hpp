@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the priority of a pending job with reasons: the questions behind it, and its text.
+// Owns: the priority of a pending job with reasons: the requests for it, and its text.
 #pragma once
 #include <jansson.h>
 
@@ -11,7 +11,7 @@
 
 namespace weir::cmd {
 
-/// job-priority.explain's answer, and in `scheduler` why the job waits. Errors: ENOENT for a job that does not wait.
+/// job-priority.explain's answer, and in `scheduler` why the job waits. Errors: ENOENT for a job that is not pending.
 Result<Json> explained_job(Client& client, std::uint64_t id);
 /// Its terms, the jobs ahead of it, sentences.
 std::string priority_text(const json_t* answer, const Screen& screen);

@@ -4,6 +4,7 @@
 
 #include "cmd/common/reader.hpp"
 #include "cmd/common/table.hpp"
+#include "libfairshare/base/fsd.hpp"
 
 namespace weir::cmd {
 namespace {
@@ -59,7 +60,7 @@ std::string projects_text(const json_t* answer) {
     return text.empty() ? text : text + "\n";
 }
 
-/// What the reader should know about all of it.
+/// Notes about the whole answer.
 std::string notes(const json_t* answer) {
     return projects_text(answer) +
            (json_is_true(json_object_get(answer, "parent_factors"))
@@ -69,10 +70,10 @@ std::string notes(const json_t* answer) {
 
 std::string newcomer(const json_t* stand) {
     const json_t* is_member = json_object_get(stand, "is_member");
-    return json_is_false(is_member) ? " (no job yet: as an @* line lets it in)" : "";
+    return json_is_false(is_member) ? " (no job yet: as a member by an @* line)" : "";
 }
 
-/// An account stands where the first of its users does.
+/// An account has the place of the first of its users.
 std::string account_text(const json_t* answer, const Screen& screen) {
     const json_t* first = json_object_get(answer, "first");
     const std::string count = std::to_string(integer_at(answer, "associations_below"));
@@ -111,6 +112,22 @@ std::string share_explain_text(const json_t* answer, const Screen& screen) {
         add_level(table, level, std::to_string(integer_at(level, "ahead")), screen.glyphs);
     }
     return text + table.text(screen) + "\n" + printable(text_at(answer, "reason")) + ".\n" + notes(answer);
+}
+
+std::string share_after_text(const json_t* answer, const Screen& screen) {
+    const std::int64_t cores = integer_at(answer, "cores");
+    std::string text = text_at(answer, "path") + newcomer(answer) + ", before and after a job of " +
+                       std::to_string(cores) + (cores == 1 ? " core for " : " cores for ") +
+                       duration_text(duration_from_seconds(number_at(answer, "seconds"))) + ", by " +
+                       text_at(answer, "algorithm") + "\n\n";
+    Table table({{""}, {"now", Align::right}, {"after", Align::right}});
+    table.add({"factor", fixed(number_at(answer, "factor"), 4), fixed(number_at(answer, "factor_after"), 4)});
+    const std::string of = " of " + std::to_string(integer_at(answer, "associations"));
+    table.add({"rank", std::to_string(integer_at(answer, "rank")) + of,
+               std::to_string(integer_at(answer, "rank_after")) + of});
+    table.add({"usage", percent(number_at(answer, "used")), percent(number_at(answer, "used_after"))});
+    return text + table.text(screen) + "\nIt is entitled to " + percent(number_at(answer, "entitled")) + ".\n" +
+           notes(answer);
 }
 
 std::string share_compare_text(const json_t* answer, const Screen& screen) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: what stands where in the picture of `weir top`.
+// Owns: the layout of the picture of `weir top`.
 #include "cmd/view/top_view.hpp"
 
 #include <algorithm>
@@ -68,7 +68,8 @@ RowWindow window_of(std::size_t at, std::size_t rows, bool is_marked) {
 struct Heights {
     std::size_t shares, queue;  ///< rows without their head lines
 };
-/// Both get what they want, or the pane with the mark two thirds of `room`, or what the other one leaves.
+/// Both panes get the lines that they need; else the pane with the mark gets two thirds of `room`, or what the other
+/// one leaves.
 Heights heights(std::size_t shares, std::size_t queue, std::size_t room, TopPane pane) {
     if (shares + queue <= room) {
         return {shares, queue};

@@ -20,12 +20,12 @@ struct TopScene : LiveScene {
     std::string instance;  ///< its name for people
     std::string clock;     ///< its local time
     std::int64_t pending = 0, running = 0, finished = 0;
-    std::int64_t queue_matches = 0;  ///< pending jobs that the filter lets through
+    std::int64_t queue_matches = 0;  ///< pending jobs that match the filter
     std::int64_t revision = 0;       ///< of the share tree
     std::int64_t nodes = 0;          ///< of the share tree
     std::int64_t left_out = 0;       ///< nodes that would be shown with more rows
     std::optional<JobRates> rates;   ///< none before the second look
-    std::string problem;             ///< why all this is old; empty: it is not
+    std::string problem;             ///< why the picture is outdated; empty: it is not
 };
 
 enum class TopPane { shares, queue };

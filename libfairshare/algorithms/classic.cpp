@@ -16,13 +16,13 @@ struct Level {
     double effective_usage = 1;
 };
 
-/// What the nodes of one level have in common, from the level of their level_parent().
+/// The values that the nodes of one level share, from the level of their level_parent().
 struct Above {
     Level level;
     // Depth-oblivious:
     double ratio = 0;           // of usage to shares, above
     double ratio_siblings = 0;  // the same of the level's nodes together
-    double local_weight = 0;    // how much of a node's own ratio counts where it is across 1: a rich level must not
+    double local_weight = 0;    // weight of a node's own ratio on the other side of 1: a rich level must not
                                 // drown a poor one
 };
 

@@ -35,7 +35,7 @@ void sort(std::span<LevelItem> list) {
     }
 }
 
-/// What slurmctld compares.
+/// The number that slurmctld compares.
 struct SlurmLevels {
     const ShareTree& tree;
     std::span<const CoreMicros> usage;
@@ -111,7 +111,7 @@ class Walk {
     std::uint32_t rank_;  // the present rank; the first may tie with an account that has no associations
 };
 
-/// The walk's way to one association, and whom it would have the rank of.
+/// The walk's way to one association, and the association whose rank it would have.
 class OneRank {
   public:
     OneRank(const ShareTree& tree, std::span<const CoreMicros> usage, std::span<const std::uint32_t> associations)

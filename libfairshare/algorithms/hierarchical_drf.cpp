@@ -54,7 +54,7 @@ class Filling {
         const TaskDemand& wanted = demand_[id];
         node.is_blocked = tasks_[id] >= wanted.tasks;
         if (tasks_[id] == 0 && node.is_blocked) {
-            return;  // asks for nothing, and need not say of what
+            return;  // requests no tasks, so its task size is not needed
         }
         for (std::size_t r = 0; r < free_.size(); ++r) {
             node.parts[r] = static_cast<std::uint64_t>((U128{tasks_[id]} * wanted.each[r] << part_bits) / capacity_[r]);

@@ -27,11 +27,11 @@ inline double effective_priority(double rup, double factor) {
 struct PieSubmitter {
     double effective_priority = 1;                             ///< above 0
     double wanted = std::numeric_limits<double>::infinity();   ///< cores it can use now, ceiling aside
-    double floor = 0;                                          ///< cores it gets first, where it wants them
+    double floor = 0;                                          ///< cores it gets first, up to its demand
     double ceiling = std::numeric_limits<double>::infinity();  ///< cores it never passes
 };
 /// Cores each gets of `cores`: floors first (scaled down where they exceed the pie), the rest in proportion to 1 /
-/// effective priority; what one does not want is divided again among the others, until nothing is left or no demand is
+/// effective priority; cores beyond one's demand are divided again among the others, until no cores or no demand is
 /// left ("pie spins"). O(n^2) at worst.
 std::vector<double> pie_slices(std::span<const PieSubmitter> submitters, double cores);
 

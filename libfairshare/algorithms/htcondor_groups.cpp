@@ -71,7 +71,7 @@ class Negotiation {
         node.slots.own_quota = std::max(quota - given, 0.0);
     }
 
-    /// What the node and those below it get by quota and from each other; returns what they leave.
+    /// Allocates to the node and those below it, by quota and from each other; returns what they leave.
     double share(std::size_t i) {
         Node& node = nodes_[i];
         node.slots.allocated = std::min(node.left, node.slots.own_quota);
@@ -82,11 +82,11 @@ class Negotiation {
             surplus += share(child);
             node.subtree_left += groups_[child].accepts_surplus ? nodes_[child].subtree_left : 0.0;
         }
-        return node.children.empty() ? surplus : give(i, surplus);
+        return node.children.empty() ? surplus : distribute(i, surplus);
     }
 
-    /// Deals surplus out to the node and its children, on an equal footing; returns what is left of it.
-    double give(std::size_t i, double surplus) {
+    /// Distributes surplus to the node and its children alike; returns the rest.
+    double distribute(std::size_t i, double surplus) {
         Node& node = nodes_[i];
         if (surplus <= 0 || node.subtree_left <= 0) {
             return std::max(surplus, 0.0);
@@ -101,7 +101,7 @@ class Negotiation {
         double given = gets[0];
         for (std::size_t k = 0; k < node.children.size(); ++k) {
             if (gets[k + 1] > 0) {
-                give(node.children[k], gets[k + 1]);
+                distribute(node.children[k], gets[k + 1]);
                 given += gets[k + 1];
             }
         }

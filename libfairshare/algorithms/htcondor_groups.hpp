@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: HTCondor's hierarchical group quotas: what each group may use, and who gets what others leave unused.
+// Owns: HTCondor's hierarchical group quotas: what each group may use, and which groups get what others leave unused.
 // Must not know: machines, jobs, matchmaking, users within a group. Source: HTCondor manual, user priorities and
 // negotiation, group accounting; the negotiator's rules where the manual is silent.
 #pragma once
@@ -15,9 +15,9 @@ struct CondorGroup {
     double quota = 0;         ///< GROUP_QUOTA, slots; or GROUP_QUOTA_DYNAMIC, a part of what the parent has, in [0, 1]
     bool is_dynamic = false;  ///< which of the two
     bool accepts_surplus = false;   ///< GROUP_ACCEPT_SURPLUS: may pass its quota by what others leave unused
-    bool regroups = false;          ///< GROUP_AUTOREGROUP: competes once more in the root for what is left at the end
+    bool regroups = false;          ///< GROUP_AUTOREGROUP: competes again in the root for the rest at the end
     double wanted = 0;              ///< slots that its own jobs use or ask for, those of groups below aside
-    double effective_priority = 1;  ///< above 0: how it competes in the root, the lower the better
+    double effective_priority = 1;  ///< above 0: its priority in the root, the lower the better
 };
 
 struct CondorGroupSlots {

@@ -16,7 +16,7 @@ struct Measures {
     std::span<const CoreMicros> usage;
     std::span<const DynamicUse> dynamic = {};    ///< needed by dynamic-user; empty: everything 0
     std::span<const std::uint64_t> demand = {};  ///< cores wanted now, running and pending; empty: unlimited
-    std::uint64_t capacity = 0;                  ///< cores of the machine; 0: not known
+    std::uint64_t capacity = 0;                  ///< cores of the machine; 0: unknown
 };
 
 /// A node's part of the root's usage; 0 where that is 0.

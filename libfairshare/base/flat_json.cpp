@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the reader and the questions of flat_json.hpp.
+// Owns: the reader and the queries of flat_json.hpp.
 #include "libfairshare/base/flat_json.hpp"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ constexpr int depth_max = 2048;
 constexpr std::size_t integer_digits_sure = 18;
 constexpr std::size_t real_size_sure = 300;
 
-/// What ends a run of characters that stand for themselves in a string.
+/// The characters that end a run of plain characters in a string.
 bool is_special(char c) {
     const auto byte = static_cast<unsigned char>(c);
     return byte < 0x20 || byte == '"' || byte == '\\' || byte >= 0x80;
@@ -34,7 +34,7 @@ bool has_special(const char* bytes) {
     return ((word | below_space | has_zero(word ^ '"' * ones) | has_zero(word ^ '\\' * ones)) & highs) != 0;
 }
 
-/// Where the run of plain characters ends that `text` has at `at`.
+/// The end of the run of plain characters at `at`.
 std::size_t end_of_plain(std::string_view text, std::size_t at) {
     while (at + sizeof(std::uint64_t) <= text.size() && !has_special(text.data() + at)) {
         at += sizeof(std::uint64_t);
@@ -367,7 +367,7 @@ FlatValue FlatJson::read(std::string_view text) {
     return reader.at == text.size() ? FlatValue(this, 0, static_cast<std::uint32_t>(nodes_.size())) : FlatValue();
 }
 
-// ---- questions ----
+// ---- queries ----
 
 bool FlatValue::is_object() const {
     return is(FlatJson::Kind::object);

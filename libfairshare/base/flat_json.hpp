@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: reading a JSON text where it stands: no tree, no copies; a flat array of where each value begins and ends.
+// Owns: reading a JSON text in place: no tree, no copies; a flat array with the begin and end of each value.
 // Must not know: jansson, what any document means. Takes the texts that jansson takes, with the same values: RFC 8259,
 // well-formed UTF-8, no U+0000, integers of 64 bits, finite reals, at most 2,048 levels; of equal keys the last counts.
 #pragma once

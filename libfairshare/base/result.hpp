@@ -51,7 +51,7 @@ class [[nodiscard]] Result {
 };
 
 struct Done {};
-/// A Result with nothing to return: `return Done{};`.
+/// A Result without a value: `return Done{};`.
 using Status = Result<Done>;
 
 }  // namespace weir

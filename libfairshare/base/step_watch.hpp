@@ -27,7 +27,7 @@ class StepWatch {
     Duration step_min() const { return step_min_; }
 
   private:
-    Instant offset_;  ///< what the wall clock said when the monotonic clock was 0, as of the last step
+    Instant offset_;  ///< the wall clock's time when the monotonic clock was 0, as of the last step
     Instant first_;
     Duration step_min_;
 };

@@ -62,7 +62,7 @@ std::string value_of(const ExplainedLevel& level) {
     return level.standing.level_fs ? digits(*level.standing.level_fs) : std::string{"infinite"};
 }
 
-/// The nodes of a path that count: accounts that share their parent's shares are replaced by their children.
+/// The nodes of a path that compete: accounts with `parent` shares are replaced by their children.
 std::vector<NodeId> competitors(const ShareTree& tree, std::vector<NodeId> way) {
     const NodeId leaf = way.back();
     way.erase(std::remove_if(way.begin(), way.end(), [&](NodeId id) { return id != leaf && tree.shares_parent(id); }),

@@ -10,9 +10,9 @@ namespace {
 constexpr CoreMicros micros_a_second = 1'000'000;
 constexpr CoreMicros millionths = 1'000'000;
 
-/// The first hit that judge(node, limit) finds from the payer up.
-template <typename Judge>
-std::optional<LimitHit> first_hit(const ShareTree& tree, NodeId payer, Judge&& judge) {
+/// The first hit that check(node, limit) finds from the payer up.
+template <typename Check>
+std::optional<LimitHit> first_hit(const ShareTree& tree, NodeId payer, Check&& check) {
     if (payer == unassociated) {
         return std::nullopt;
     }
@@ -22,7 +22,7 @@ std::optional<LimitHit> first_hit(const ShareTree& tree, NodeId payer, Judge&& j
             if (limit == nullptr) {
                 continue;
             }
-            if (const auto hit = judge(node, *limit)) {
+            if (const auto hit = check(node, *limit)) {
                 return hit;
             }
         }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: which projects a job may name, from the lines of its association and of the accounts above it. Must not know:
-// jobs, who enforces it. Source: doc/adr/0305-projects.md.
+// jobs, who enforces it. Source: doc/adr/0086-what-a-node-may-have.md.
 #pragma once
 #include <compare>
 #include <optional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: names, defaults and the judgement of policy settings. See policy_settings.hpp.
+// Owns: names, defaults and the check of policy settings. See policy_settings.hpp.
 #include "libsched/config/policy_settings.hpp"
 
 #include <algorithm>
@@ -64,7 +64,7 @@ void add_classes(const PolicySettings& s, const SiteFacts& facts, std::vector<st
     one("queues", "queue", s.weights.queue, s.queues, facts.queues);
 }
 
-/// What the engine says of the settings, the machine taken to have of everything that a site need not tell.
+/// The engine's warnings about the settings. Totals that a site need not state count as known.
 std::vector<std::string> engine_warnings(const PolicySettings& s) {
     PrioritySettings engine = engine_settings(s, {});
     for (const auto& [path, priority] : s.associations) {
@@ -153,7 +153,9 @@ void add_multifactor(const PolicySettings& s, const SiteFacts& facts, std::vecto
 void add_lsf(const PolicySettings& s, const SiteFacts& facts, std::vector<std::string>& out) {
     const LsfFactors& f = s.lsf.factors;
     if (f.cpu_time + f.run_time + f.committed_run_time + f.run_job + f.adjustment + f.gpu_run_time == 0) {
-        out.emplace_back("all factors of [weir.lsf] are 0: usage changes no priority, the most shares go first");
+        out.emplace_back(
+            "all factors of [weir.lsf] are 0: usage changes no priority, and jobs of users with the most shares start "
+            "first");
     }
     if (s.lsf.aps) {
         const auto weight = [&](ApsPart part) { return s.lsf.aps->parts[static_cast<std::size_t>(part)].weight; };
@@ -190,7 +192,7 @@ void add_lsf(const PolicySettings& s, const SiteFacts& facts, std::vector<std::s
     }
 }
 
-/// What is not known of the jobs, or counts as something else.
+/// Settings whose input is not known of the jobs, or is replaced by another input.
 void add_moab_unknown(const PolicySettings& s, const SiteFacts& facts, std::vector<std::string>& out) {
     struct Row {
         MoabComponent component;

@@ -26,7 +26,7 @@ enum class PushRule : std::uint8_t {
 
 /// Everything has a default, so that an instance without [weir] works.
 struct Settings : PolicySettings {
-    std::string share_tree;            ///< file, relative to the configuration's folder; for is_share_tree_named
+    std::string share_tree;            ///< file, relative to the configuration's folder where the site named it
     bool is_share_tree_named = false;  ///< the site named the file; else it is shares.toml beside that folder
     std::string state;                 ///< file; empty: statedir/job-priority.sqlite, else in memory
     std::string plugin;                ///< job-priority-tap.so to load when it is missing; empty: never
@@ -34,7 +34,7 @@ struct Settings : PolicySettings {
     bool takes_parent_factors = true;
     PushRule push = PushRule::head;
     std::uint32_t head_depth = 0;     ///< with PushRule::head: jobs of each queue; 0: as the scheduler looks at
-    std::optional<double> push_rate;  ///< numbers a second that are sent for people's eyes; none: as the rule has it
+    std::optional<double> push_rate;  ///< values a second that are sent for display alone; none: the rule's default
     double push_error = 0;            ///< the error in priority units that the order may have; with PushRule::order
     std::map<std::string, std::uint32_t> users;
     friend bool operator==(const Settings&, const Settings&) = default;

@@ -39,7 +39,7 @@ std::string read_property(const Value& value) {
     return name;
 }
 
-/// How much more of the constraint may be read: it stays with its job for as long as that waits.
+/// How much more of the constraint may be read. It is kept in memory while its job is pending.
 struct ConstraintBudget {
     int depth;
     std::size_t& hosts;

@@ -42,8 +42,8 @@ struct Passings {
 /// The next changes of two jobs' order in (now, until], at most `limit`. Exact to the microsecond, except where two
 /// numbers stay within 1e-5 of a tie (or, rounded, of a difference of 1) for many steps: they count as tied.
 /// REQUIRES: both are rounded or neither is; now < until.
-/// O((limit + places where a slope changes) x log(until - now)) evaluations where slopes are known exactly; at most
-/// stretches_max stretches are looked at, `until` of the result is where that ended.
+/// O((limit + places where a slope changes) x log(until - now)) evaluations where slopes are known exactly; otherwise
+/// at most stretches_max stretches are examined, and `until` of the result is the end of the last one.
 Passings passings(const Course& first, const Course& second, Instant now, Instant until, std::size_t limit);
 
 inline constexpr std::size_t stretches_max = 100000;

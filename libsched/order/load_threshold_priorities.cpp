@@ -41,7 +41,7 @@ void LoadThresholdPriorities::put(JobId id, const std::string& queue, Instant at
     Entry& entry = entries_[id.value];
     const auto priority = queues_.find(queue);
     if (!entry.waits) {
-        entry = {0, gained_, entry.is_paused ? entry.kept : 0., entry.is_paused ? entry.told : 0, true, false};
+        entry = {0, gained_, entry.is_paused ? entry.kept : 0., entry.is_paused ? entry.appended : 0, true, false};
     }
     entry.base = priority == queues_.end() ? 0. : priority->second;
 }
@@ -102,8 +102,8 @@ void LoadThresholdPriorities::prioritize(Instant now, std::vector<std::pair<JobI
             continue;
         }
         const std::uint32_t value = value_of(standing(entries_[i], gained));
-        if (value != entries_[i].told) {
-            entries_[i].told = value;
+        if (value != entries_[i].appended) {
+            entries_[i].appended = value;
             changed.emplace_back(JobId{i}, value);
         }
     }
@@ -119,9 +119,9 @@ OrderTerms LoadThresholdPriorities::explain(JobId id, Instant now) const {
     out.terms.push_back({"load", k > 0 ? gain / k : 0., "minutes x E", k, gain});
     out.sum = place.raw;
     out.words.push_back("P is " + order_number(place.priority) + " of at most " + order_number(policy_.rule.threshold) +
-                        (place.reserves ? ", by which it may have a reservation; those there go by " +
-                                              order_number(place.raw) + ", what they would have without a threshold."
-                                        : "; beyond that a job may have a reservation."));
+                        (place.reserves ? ", so the job may have a reservation. Such jobs are ordered by " +
+                                              order_number(place.raw) + ", the value without the threshold."
+                                        : "; from there on a job may have a reservation."));
     out.words.push_back("E is " + order_number(score()) + ": " + order_number(busy_) + " of " + order_number(cores_) +
                         " cores are in use. Each minute of waiting gains " +
                         order_number(policy_.rule.gained(std::chrono::minutes(1), score())) + ".");

@@ -55,7 +55,7 @@ class LoadThresholdPriorities {
         double base = 0;   ///< Y
         double spent = 0;  ///< gained by the machine's load before this job waited
         double kept = 0;   ///< gained before a pause
-        std::uint32_t told = 0;
+        std::uint32_t appended = 0;
         bool waits = false;
         bool is_paused = false;
     };

@@ -160,10 +160,11 @@ OrderTerms LsfRanking::explain(JobId id, const Use& use, Instant now) const {
     const LsfFactors& f = queue.factors;
     OrderTerms out;
     out.words.push_back("Its queue's priority is " + order_number(queue.priority) +
-                        ": jobs of queues with a higher one go first, whatever their users have used.");
+                        ": jobs of queues with a higher priority go first, whatever their users have used.");
     const NodeId leaf = use.leaf(job.payer);
     if (leaf == unassociated) {
-        out.words.emplace_back("It has no shares: within its queue it goes after all who have.");
+        out.words.emplace_back(
+            "Its user has no shares: within its queue it comes after all jobs of users with shares.");
         return out;
     }
     const DynamicUse used = use.use.empty() ? DynamicUse{} : use.use[leaf.value];
@@ -180,7 +181,8 @@ OrderTerms LsfRanking::explain(JobId id, const Use& use, Instant now) const {
     const double shares = use.tree.shares(leaf);
     out.words.push_back("Its share account's dynamic priority is " + order_number(lsf_priority(shares, used, f)) +
                         ": " + order_number(shares) + (shares == 1 ? " share over " : " shares over ") +
-                        order_number(out.sum) + ", the sum of the terms. It falls with each of its jobs that goes.");
+                        order_number(out.sum) +
+                        ", the sum of the terms. It falls with each dispatched job of the account.");
     return out;
 }
 
@@ -218,7 +220,7 @@ std::string LsfRanking::lead(JobId own_id, JobId other_id, const Use& use, Insta
     const std::string accounts = use.tree.path(theirs[parting]) + " has " + order_number(its) + ", " +
                                  use.tree.path(mine[parting]) + " " + order_number(ours);
     return its > ours ? "its share account's dynamic priority is higher: " + accounts
-                      : "it is its share account's turn, by then: before the dispatches ahead " + accounts;
+                      : "its share account is next, after the dispatches ahead; before them " + accounts;
 }
 
 }  // namespace weir

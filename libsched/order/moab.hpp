@@ -70,7 +70,7 @@ class Moab : public OrderBase {
             return;
         }
         for (const JobId id : fresh_.take()) {
-            values.emplace_back(id, priorities_.tell(id, *use.credentials, now));
+            values.emplace_back(id, priorities_.update_value(id, *use.credentials, now));
         }
     }
     OrderTerms explain(JobId id, const Use& use, Instant now) const {

@@ -70,7 +70,7 @@ void MoabPriorities::pause(JobId id) {
         Entry& entry = entries_[id.value];
         see(entry);
         entry.job.reset();
-        entry.told.reset();
+        entry.appended.reset();
     }
 }
 
@@ -82,8 +82,8 @@ void MoabPriorities::remove(JobId id) {
 
 void MoabPriorities::start(JobId id) {
     const Entry& entry = entries_[id.value];
-    if (counts_bypasses_ && entry.told) {
-        starts_.push_back({*entry.told, entry.job->place});
+    if (counts_bypasses_ && entry.appended) {
+        starts_.push_back({*entry.appended, entry.job->place});
     }
     remove(id);
 }
@@ -97,10 +97,10 @@ void MoabPriorities::hold(Credential user, std::int64_t jobs, std::int64_t cores
 }
 
 std::uint32_t MoabPriorities::bypassed(const Entry& entry) const {
-    if (!entry.job || !entry.told || entry.seen == starts_.size()) {
+    if (!entry.job || !entry.appended || entry.seen == starts_.size()) {
         return entry.bypassed;
     }
-    const Start own{*entry.told, entry.job->place};
+    const Start own{*entry.appended, entry.job->place};
     const auto after = [&](const Start& start) { return own < start; };
     const auto count = entry.seen == 0 && sorted_.size() == starts_.size()
                            ? sorted_.end() - std::partition_point(sorted_.begin(), sorted_.end(), std::not_fn(after))
@@ -257,10 +257,10 @@ double MoabPriorities::number_of(const Entry& entry, const Usage& usage, Instant
     return maui_priority(total(entry, usage, now), policy_.allows_negative) + offset;
 }
 
-std::uint32_t MoabPriorities::tell(JobId id, const Usage& usage, Instant now) {
+std::uint32_t MoabPriorities::update_value(JobId id, const Usage& usage, Instant now) {
     Entry& entry = entries_[id.value];
     see(entry);
-    return *(entry.told = value_of(entry, usage, now));
+    return *(entry.appended = value_of(entry, usage, now));
 }
 
 void MoabPriorities::prioritize(const Usage& usage, Instant now,
@@ -272,8 +272,8 @@ void MoabPriorities::prioritize(const Usage& usage, Instant now,
             continue;
         }
         const std::uint32_t value = value_of(entry, usage, now);
-        if (value != entry.told) {
-            entry.told = value;
+        if (value != entry.appended) {
+            entry.appended = value;
             changed.emplace_back(JobId{i}, value);
         }
     }

@@ -77,7 +77,7 @@ class MoabPriorities {
     /// the last call) where bypasses count.
     void prioritize(const Usage& usage, Instant now, std::vector<std::pair<JobId, std::uint32_t>>& changed);
     /// The value of one waiting job. Here and below O(starts since the last prioritize()).
-    std::uint32_t tell(JobId id, const Usage& usage, Instant now);
+    std::uint32_t update_value(JobId id, const Usage& usage, Instant now);
     /// Before rounding and Maui's limits.
     double raw(JobId id, const Usage& usage, Instant now) const { return total(entries_[id.value], usage, now); }
     /// The credential's setting whose cap the job exceeds: "accounts.bio"; empty: none.
@@ -93,7 +93,7 @@ class MoabPriorities {
     };
     struct Entry {
         std::optional<Job> job;
-        std::optional<std::uint32_t> told;
+        std::optional<std::uint32_t> appended;
         std::uint32_t bypassed = 0;  ///< by the starts before starts_[seen]
         std::uint32_t seen = 0;
     };

@@ -124,15 +124,15 @@ void Multifactor::started(std::optional<JobId> id, const Holder& holder, Instant
     mark(holder.payer);
 }
 
-void Multifactor::judge(JobId id, Instant now, std::span<const double> factors) {
-    judged_++;
+void Multifactor::recompute(JobId id, Instant now, std::span<const double> factors) {
+    computed_++;
     engine_.pass_one(entries_[id.value].slot, now, factors, changes_);
 }
 
 void Multifactor::judge_jobs_of(std::uint32_t payer, Instant now, std::span<const double> factors) {
     if (payer < by_payer_.size()) {
         for (const JobId id : by_payer_[payer]) {
-            judge(id, now, factors);
+            recompute(id, now, factors);
         }
     }
 }
@@ -141,14 +141,14 @@ void Multifactor::prioritize(const Use& use, Instant now, Scope scope, Values& v
     changes_.clear();
     const bool is_full = scope == Scope::all;
     if (is_full && (settings_.weights.wait > 0 || use.moved == nullptr)) {
-        judged_ += engine_.size();
+        computed_ += engine_.size();
         engine_.pass(now, use.factors, changes_);
     } else {
         for (const std::uint32_t payer : is_full ? *use.moved : marked_) {
             judge_jobs_of(payer, now, use.factors);
         }
         for (const JobId id : fresh_) {
-            judge(id, now, use.factors);
+            recompute(id, now, use.factors);
         }
     }
     marked_.clear();

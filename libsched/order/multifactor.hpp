@@ -36,7 +36,7 @@ class Multifactor : public OrderBase {
     std::optional<Course> course(JobId id, const Use& use) const;
 
     /// How many priorities were computed.
-    std::uint64_t judged() const { return judged_; }
+    std::uint64_t computed() const { return computed_; }
 
   private:
     struct Entry {
@@ -49,7 +49,7 @@ class Multifactor : public OrderBase {
     void join(JobId id, std::uint32_t payer);
     void leave(const Entry& entry);
     void mark(std::uint32_t payer);
-    void judge(JobId id, Instant now, std::span<const double> factors);
+    void recompute(JobId id, Instant now, std::span<const double> factors);
     void judge_jobs_of(std::uint32_t payer, Instant now, std::span<const double> factors);
 
     PolicySettings settings_;
@@ -61,7 +61,7 @@ class Multifactor : public OrderBase {
     std::vector<JobId> fresh_;                     ///< not recomputed since they were put
     std::vector<std::uint32_t> marked_;            ///< payers whose jobs started or ended since the last pass
     std::vector<PriorityEngine::Change> changes_;  // kept for its memory
-    std::uint64_t judged_ = 0;
+    std::uint64_t computed_ = 0;
 };
 
 }  // namespace weir::order

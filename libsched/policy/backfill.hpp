@@ -46,6 +46,7 @@ struct Backfill {
             space.clear_reservations();
         }
         kept.stand = true;
+        kept.looked = now;
         using Job = std::remove_cvref_t<decltype(*queue.find(QueueKey{}))>;
         std::vector<const Job*> chosen;
         if (kept.all_considered) {
@@ -110,27 +111,28 @@ struct Backfill {
         auto& kept = space.reservations();
         Place fitting = place;
         bool any_fits = next_to_start(queue, fitting, space, now);
-        for (std::uint32_t told = 0; const auto* job = queue.at(place); place.index++) {
+        for (std::uint32_t reported = 0; const auto* job = queue.at(place); place.index++) {
             if (fitting < place) {
                 fitting = place;
                 any_fits = any_fits && next_to_start(queue, fitting, space, now);
             }
-            if (!any_fits && told >= sink.told()) {
+            if (!any_fits && reported >= sink.blocked_min()) {
                 return false;
             }
             kept.reached = job->key;
             if (start(*job, space, now, sink)) {
                 continue;
             }
-            const Instant entitled = job->key.submit + reserve_after;
+            // A clock that was set back makes submissions of the future.
+            const Instant entitled = std::min(job->key.submit, now) + reserve_after;
             if (job->key.priority < reserve_above || entitled > now) {
                 kept.first = std::min(kept.first, job->key.priority < reserve_above ? never : entitled);
                 sink.blocked(*job, Blocked{});
-                told++;
+                reported++;
                 continue;
             }
             sink.blocked(*job, Blocked{space.reserve(*job, now)});
-            told++;
+            reported++;
             if (kept.places.size() == depth) {
                 place.index++;
                 place = std::max(place, fitting);

@@ -62,8 +62,8 @@ struct FirstFit {
             helped.push_back(job->key.id);
         }
         bool is_first = true;
-        while (const Job* job =
-                   is_first && sink.told() > 0 ? queue.at(place) : queue.next_fitting(place, space.opening(now))) {
+        while (const Job* job = is_first && sink.blocked_min() > 0 ? queue.at(place)
+                                                                   : queue.next_fitting(place, space.opening(now))) {
             if (std::find(helped.begin(), helped.end(), job->key.id) == helped.end()) {
                 if (auto taken = space.start(*job, now)) {
                     sink.started(*job, std::move(*taken));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: what a scheduling pass is given and what it tells. Must not know any policy.
+// Owns: the input and the output of a scheduling pass. Must not know any policy.
 //
 // pass(queue, space, news, now, sink) decides what starts. It changes nothing but the space it is given and is a
-// function of queue, space and instant: news only spare it from asking again what cannot have changed.
+// function of queue, space and instant: news only save work, by what cannot have changed since the last pass.
 //
 // Queue: a JobQueue. Both spaces, CountSpace (cores are a number) and ResourceSpace (cores of nodes), have
 //   Taken                                                 what a start takes
@@ -17,8 +17,8 @@
 //   std::optional<Taken> start_at(const Job&, Place, now).
 // A Sink has
 //   void started(const Job&, Taken)
-//   void blocked(const Job&, Blocked)      one that waits, in order; those behind them may not be told
-//   std::uint32_t told() const             how many that wait it must be told of at least
+//   void blocked(const Job&, Blocked)      a pending job, in order; later ones may be left out
+//   std::uint32_t blocked_min() const      the least number of pending jobs to pass to blocked()
 #pragma once
 #include <optional>
 
@@ -27,9 +27,9 @@
 
 namespace weir {
 
-/// Why a job does not start, and when it is believed to.
+/// Why a job does not start, and when it is expected to.
 struct Blocked {
-    /// Where its reservation begins; none: it has none, or nothing that runs is believed to end.
+    /// The begin of its reservation; none: it has none, or no running job is expected to end.
     std::optional<Instant> estimate;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: the head of the queue in exact order, as values for another program's queue, in which changing a value is
 // expensive. The first `depth` jobs have such values, above those of all other jobs. What a pass costs and how much is
-// sent follow what enters and leaves the head, not the length of the queue (ADR 0230). Must not know which program owns
+// sent follow what enters and leaves the head, not the length of the queue (ADR 0060). Must not know which program owns
 // that queue, nor when a value arrives there.
 #pragma once
 #include <cstdint>

@@ -10,6 +10,16 @@
 #include "libfairshare/base/check.hpp"
 
 namespace weir {
+namespace {
+
+/// What an ageing job gains in so long a time; fine units.
+std::int64_t gain(const PriorityEngine& engine, Duration time) {
+    const PrioritySettings& s = engine.settings();
+    const double per_us = weight_of(s, Factor::wait) / static_cast<double>(s.wait_max.count());
+    return std::llround(per_us * static_cast<double>(time.count()) * (1 << PriorityEngine::fine_bits));
+}
+
+}  // namespace
 
 int order_bits(const PrioritySettings& settings) {
     double sum = 1.;
@@ -25,12 +35,7 @@ int order_bits(const PrioritySettings& settings) {
 }
 
 std::int64_t OrderParts::gained(const PriorityEngine& engine, Instant now) const {
-    if (!has_origin_) {
-        return 0;
-    }
-    const PrioritySettings& s = engine.settings();
-    const double per_us = weight_of(s, Factor::wait) / static_cast<double>(s.wait_max.count());
-    return std::llround(per_us * static_cast<double>((now - origin_).count()) * (1 << PriorityEngine::fine_bits));
+    return has_origin_ ? gain(engine, now - origin_) : 0;
 }
 
 OrderParts::Place OrderParts::described(const PriorityEngine& engine, PriorityEngine::Slot slot, std::uint16_t queue,
@@ -43,12 +48,12 @@ OrderParts::Place OrderParts::described(const PriorityEngine& engine, PriorityEn
     place.group = {is_given ? no_factor : job.association, queue,
                    !is_given && job.eligible != never && waited >= Duration{} && waited < engine.settings().wait_max &&
                        weight_of(engine.settings(), Factor::wait) > 0};
-    place.terms = engine.fine_priority(slot, now, {});
+    // Of an ageing job from the moment when it began: at `now` two that began one after the other may be rounded apart.
+    place.terms = place.group.is_ageing
+                      ? engine.fine_priority(slot, job.eligible, {}) - gain(engine, job.eligible - origin_)
+                      : engine.fine_priority(slot, now, {});
     place.submit = job.submit;
     place.id = job.id;
-    if (place.group.is_ageing) {
-        place.terms -= gained(engine, now);
-    }
     return place;
 }
 

@@ -85,7 +85,7 @@ std::optional<std::vector<Pick>> place_slots(const Request& request, const Candi
                                              const std::vector<std::uint32_t>& order) {
     std::vector<Pick> picks;
     std::uint32_t left = request.slots;
-    const auto give = [&](std::uint32_t slots) {
+    const auto allocate = [&](std::uint32_t slots) {
         left -= slots;
         return room_of(request, slots);
     };
@@ -93,7 +93,7 @@ std::optional<std::vector<Pick>> place_slots(const Request& request, const Candi
         walk(candidates, order, [&](std::uint32_t i) {
             const Room room = least(candidates.usable[i], candidates.preferred[i]);
             if (const std::uint32_t slots = slots_in(room, request, left); slots > 0) {
-                picks.push_back({i, give(slots)});
+                picks.push_back({i, allocate(slots)});
             }
             return left > 0;
         });
@@ -108,9 +108,9 @@ std::optional<std::vector<Pick>> place_slots(const Request& request, const Candi
         const Room rest = has_early ? candidates.usable[i] - picks[early].room : candidates.usable[i];
         const std::uint32_t slots = slots_in(rest, request, left);
         if (has_early) {
-            picks[early++].room += give(slots);
+            picks[early++].room += allocate(slots);
         } else if (slots > 0) {
-            picks.push_back({i, give(slots)});
+            picks.push_back({i, allocate(slots)});
         }
         return true;
     });

@@ -16,6 +16,7 @@ template <typename Place>
 struct Reservations {
     std::vector<Place> places;
     Instant first = never;  ///< when the earliest begins
+    Instant looked{};       ///< when the last pass was
     bool stand = false;     ///< only jobs that started beside them have changed anything since
     /// The last job that was considered in order. If `all_considered`, every job behind it was refused; otherwise these
     /// have not been considered.
@@ -40,7 +41,8 @@ struct Reservations {
 
     /// Whether a pass at `now` may continue where the last one stopped, because it would decide the same up to there.
     bool hold_at(Instant now, const News& news) const {
-        return stand && reached && first > now && (!news.first_moved || *news.first_moved > *reached) &&
+        const bool has_gone_on = now >= looked;  // a clock may be set back
+        return stand && reached && first > now && has_gone_on && (!news.first_moved || *news.first_moved > *reached) &&
                (news.arrived.empty() || news.arrived.front() > *reached);
     }
 };

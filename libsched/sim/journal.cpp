@@ -52,8 +52,8 @@ class Fold {
     /// Throws json::BadValue.
     void header(const json::Value& line) const {
         const auto version = line.at("weir-jobs").integer(0, std::numeric_limits<std::int64_t>::max());
-        if (version != 1 && version != 2) {
-            line.fail("is no job journal of version 1 or 2");
+        if (version < 1 || version > 3) {
+            line.fail("is no job journal of the versions 1 to 3");
         }
     }
     void event(const json::Value& line) {

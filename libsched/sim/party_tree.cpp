@@ -35,6 +35,25 @@ std::vector<std::uint32_t> PartyTree::depths() const {
     return depths;
 }
 
+std::uint32_t PartyTree::first_fork() const {
+    std::vector<bool> is_payer(parties.size());
+    for (const std::uint32_t party : payer) {
+        is_payer[party] = true;
+    }
+    std::vector<std::uint32_t> children(parties.size()), last_child(parties.size());
+    for (std::uint32_t i = 1; i < parties.size(); ++i) {
+        if (parties[i].shares > 0 || is_payer[i]) {
+            children[parties[i].parent] += 1;
+            last_child[parties[i].parent] = i;
+        }
+    }
+    std::uint32_t fork = 0;
+    while (children[fork] == 1 && children[last_child[fork]] > 0) {
+        fork = last_child[fork];
+    }
+    return fork;
+}
+
 std::vector<double> PartyTree::entitled() const {
     std::vector<double> sums(parties.size());
     for (std::size_t i = 1; i < parties.size(); ++i) {

@@ -22,7 +22,11 @@ struct PartyTree {
     std::vector<Party> parties{Party{}};
     std::vector<std::uint32_t> payer;  ///< of each job, in the order of the outcomes that are measured: a party
                                        ///< without children, never the root
+    std::uint32_t compared_below = 0;  ///< the party whose children are compared with each other
 
+    /// The root or, where all is below one account, the first party below it with several children that are entitled to
+    /// something or pay for jobs. O(parties + payers).
+    std::uint32_t first_fork() const;
     /// 1 for the root's children. O(parties).
     std::vector<std::uint32_t> depths() const;
     /// Fraction of the machine: shares among siblings, multiplied along the path; the root has 1. O(parties).

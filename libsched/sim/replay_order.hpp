@@ -16,7 +16,7 @@ namespace weir {
 struct OrderCounts {
     std::uint64_t full_passes = 0;
     std::uint64_t evaluations = 0;  ///< of fair share
-    std::uint64_t judged = 0;       ///< priorities computed
+    std::uint64_t computed = 0;     ///< priorities computed
     std::uint64_t changed = 0;      ///< given to the replay
 };
 
@@ -82,8 +82,8 @@ class ReplayOrder final : public QueueOrder {
     Instant asked() const { return asked_; }
     OrderCounts counts() const {
         OrderCounts counts = counts_;
-        if constexpr (requires { order_.judged(); }) {
-            counts.judged = order_.judged();
+        if constexpr (requires { order_.computed(); }) {
+            counts.computed = order_.computed();
         }
         if constexpr (requires { book_.evaluations(); }) {
             counts.evaluations = book_.evaluations();

@@ -109,7 +109,7 @@ class SimPool {
         std::vector<QueueKey>& gone;
         void started(const Job& job, const typename Space::Taken&) { gone.push_back(job.key); }
         void blocked(const Job&, const Blocked&) {}
-        std::uint32_t told() const { return 0; }
+        std::uint32_t blocked_min() const { return 0; }
     };
     void note_moved(const QueueKey& key) { first_moved_ = first_moved_ ? std::min(*first_moved_, key) : key; }
 

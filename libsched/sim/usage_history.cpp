@@ -129,7 +129,7 @@ std::vector<AskingPart> asking_parts(const UsageSample& sample, const PartyTree&
     std::vector<AskingPart> parts;
     double all_used = 0, all_entitled = 0;
     for (std::size_t i = 1; i < tree.parties.size(); ++i) {
-        if (tree.parties[i].parent == 0 && sample.asks[i]) {
+        if (tree.parties[i].parent == tree.compared_below && sample.asks[i]) {
             parts.push_back({i, sample.usage_core_s[i], entitled[i]});
             all_used += sample.usage_core_s[i];
             all_entitled += entitled[i];

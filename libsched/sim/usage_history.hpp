@@ -29,7 +29,7 @@ std::vector<Instant> ends_of_days(const Timeline& timeline);
 /// `parts` + 1 instants at equal distances from the first submission to the last end.
 std::vector<Instant> equal_looks(const Timeline& timeline, std::size_t parts);
 
-/// A child of the root that asks for something, among those that do.
+/// A party that is compared (PartyTree::compared_below) and asks for something, among those that do.
 struct AskingPart {
     std::size_t party = 0;  ///< place in the tree
     double used = 0;        ///< of the usage of those that ask

@@ -13,7 +13,7 @@
 namespace weir::flux {
 namespace {
 
-/// Seconds after which it looks although nothing woke it: a lost edge must not become a lost message.
+/// Seconds after which the link is read although no event came: a lost edge must not become a lost message.
 constexpr double look_anyway = 5.;
 constexpr int rounds_per_wakeup = 4096;
 /// Seconds that a parent has to take a connection.
@@ -61,8 +61,8 @@ void ParentLink::on_timer() {
     }
 }
 
-/// flux_open() waits for the parent's first byte, for ever where the parent is stopped, and with it this module's
-/// reactor. A second connection, which nothing waits for, shows whether the parent answers at all.
+/// flux_open() blocks until the parent's first byte, for ever where the parent is stopped, and so blocks this module's
+/// reactor. A second connection, for which nothing blocks, shows first whether the parent answers.
 /// \return false: there is no socket to try.
 bool ParentLink::start_knock() {
     sockaddr_un address{};
@@ -118,8 +118,8 @@ void ParentLink::open() {
     pump();
 }
 
-/// Runs what has arrived. pollfd tells of a change only, so everything there is must be taken; and what one round of
-/// the reactor receives, the next one hands to its continuation.
+/// Handles what has arrived. pollfd is edge triggered, so all messages must be read; and the continuation of what one
+/// round of the reactor receives runs in the next round.
 void ParentLink::pump() {
     if (!parent_ || is_pumping_) {
         return;

@@ -52,7 +52,8 @@ void PriorityService::begin_backlog() {
 }
 
 void PriorityService::add_backlog(std::vector<JobEvent> events) {
-    const bool needs_past = settings_.policy == PolicyKind::load_threshold;  // what was in use counts, whoever paid
+    const bool needs_past =
+        settings_.policy == PolicyKind::load_threshold;  // the load counts the cores in use, whoever paid
     backlog_.add(std::move(events),
                  [&](const JobRun& run, Instant freed) { return !needs_past && accounting_.is_charged(run, freed); });
 }
@@ -63,7 +64,7 @@ std::vector<std::string> PriorityService::end_backlog(Instant now) {
     gate_.begin_backlog(tree());
     const std::vector<JobEvent> events = backlog_.take();
     membership_.admit_newcomers(events);
-    const Instant last_seen = log_.meta().position;  // before the backlog moves it on
+    const Instant last_seen = log_.meta().position;  // before the backlog advances it
     children_.forget(charges_.end_vanished(backlog_.runs(), last_seen));
     std::vector<std::string> faults = apply_each(events, [this](const JobEvent& event) { apply(event); });
     charges_.end_unheld(last_seen);
@@ -108,11 +109,11 @@ void PriorityService::pass(Instant now, Pass which) {
     } else if (!has_marked()) {
         return;
     }
-    counts_.changes += ranking_.judge(which, accounting_, now, sends_.plugin());
-    ranked_.judged(which);
+    counts_.changes += ranking_.evaluate(which, accounting_, now, sends_.plugin());
+    ranked_.evaluated(which);
     gate_.cap(ranking_.caps());
     gate_.admit(tree(), accounting_.ledger(), now, [&](FluxJobId id) { return ranking_.fine_priority(id, now); });
-    gate_.tell([&](FluxJobId id, bool is_held_back) {
+    gate_.for_each_change([&](FluxJobId id, bool is_held_back) {
         sends_.hold_back(id, is_held_back);
         ranking_.hold_back(id, is_held_back);
     });
@@ -131,7 +132,7 @@ void PriorityService::refresh_users() {
     }
 }
 
-// ---- what the stages depend on ----
+// ---- inputs of the stages ----
 
 void PriorityService::renew_all() {
     gate_.restart(tree());
@@ -188,13 +189,15 @@ std::uint64_t PriorityService::attach_child(FluxJobId child, const std::string& 
                                             Instant now) {
     const std::uint64_t acked = children_.attach(child, instance, first_seq, now);
     if (const BookJob* job = book_.find(child); job != nullptr && children_.is_partition(*job)) {
-        gate_.count(tree(), child);  // until now it was a job as any other
+        gate_.count(tree(), child);  // until now it was counted as any other job
     }
     return acked;
 }
 
 std::uint64_t PriorityService::report(FluxJobId child, std::uint64_t first_seq, std::vector<UplinkRow> records,
                                       Instant now) {
+    accounting_.ledgers().reset_due(settings_.usage_reset, now, utc_offset_);
+    log_.set_position(now);
     const std::uint64_t acked = children_.report(child, first_seq, std::move(records), now);
     for (const NodeId payer : children_.take_touched()) {
         ranking_.mark(payer);

@@ -33,8 +33,8 @@ class PriorityService {
     PriorityService(const PriorityService&) = delete;  // the stages refer to one another
     PriorityService& operator=(const PriorityService&) = delete;
 
-    /// Takes over the state file's content; at most once, before anything else. Returns warnings. After an error this
-    /// is not to be used.
+    /// Restores the content of the state file; at most once, before any other call. Returns warnings. After an error
+    /// the object must not be used.
     Result<std::vector<std::string>> restore(const SavedState& saved, Instant now);
 
     // ---- the journal ----
@@ -42,9 +42,8 @@ class PriorityService {
     void begin_backlog();
     /// All events of one job in the backlog, in their order.
     void add_backlog(std::vector<JobEvent> events);
-    /// The backlog is complete: it is applied in order of time, and what vanished is ended. An event that cannot be
-    /// applied costs itself alone.
-    /// \return a sentence for each of those.
+    /// The backlog is complete: it is applied in order of time, and jobs that vanished are ended. An event that cannot
+    /// be applied is skipped. \return a sentence for each of those.
     std::vector<std::string> end_backlog(Instant now);
     bool is_synced() const { return is_synced_; }
     /// A live event.
@@ -54,17 +53,17 @@ class PriorityService {
     /// Computes the priority of every pending job with fresh factors, or only of those that events touched since the
     /// last pass; then admits jobs within the limits, and passes the result to the pusher.
     void pass(Instant now, Pass which = Pass::full);
-    /// Whether a marked pass has anything to do.
+    /// Whether a marked pass would have an effect.
     bool has_marked() const { return ranking_.has_marked() || gate_.is_due(); }
 
-    /// Whether something happened after which only a full pass will do.
+    /// Whether an event requires a full pass.
     bool is_full_due() const { return ranked_.is_full_due(); }
 
     // ---- what the stages depend on ----
     void configure(Settings settings, Instant now);
     /// Sets the instance's size; called again when it changes.
     void set_machine(const MachineSize& machine);
-    /// What the scheduler looks at, and whether it takes the order of the head from us.
+    /// How many jobs the scheduler looks at, and whether it takes the order of the jobs from this module.
     void set_scheduler(const SchedulerView& scheduler);
     /// Local time less UTC: where the site's days begin.
     void set_utc_offset(Duration offset) { utc_offset_ = offset; }
@@ -97,7 +96,7 @@ class PriorityService {
     StateLog& log() { return log_; }
     const StateLog& log() const { return log_; }
 
-    // ---- what the shell sends ----
+    // ---- messages that the shell sends ----
     Sends& sends() { return sends_; }
     const Sends& sends() const { return sends_; }
     FirstValues& first_values() { return ranked_.first_values(); }
@@ -106,7 +105,7 @@ class PriorityService {
     /// Increases whenever the result of accounts_view() may have changed.
     std::uint64_t accounts_version() const { return accounts_version_; }
 
-    // ---- for views: questions change nothing but the cache of users' names ----
+    // ---- for views, which change only the cache of users' names ----
     const Settings& settings() const { return settings_; }
     UserNames& users() const { return users_; }
     const Payers& payers() const { return payers_; }
@@ -123,11 +122,12 @@ class PriorityService {
 
   private:
     const ShareTree& tree() const { return accounting_.tree(); }
-    /// One event through the stages. It is applied to the book first: each stage is told of its effect.
+    /// One event through the stages. The book applies it first, and each stage gets its effect.
     void pass_on(const JobEvent& event);
-    /// Every job anew through the stages that its payer concerns: the tree, the users or the settings are others.
+    /// Passes every job through the stages that depend on its payer, after a change of the tree, the users or the
+    /// settings.
     void renew_all();
-    /// Asks for users of whom nothing is known, and puts right what was charged meanwhile.
+    /// Looks up users without an answer again, and corrects the charges made in the meantime.
     void refresh_users();
 
     Settings settings_;

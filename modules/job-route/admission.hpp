@@ -14,12 +14,13 @@ namespace weir::route {
 
 class Admission {
   public:
-    /// [[partition]] and [weir.users]. Of a table that makes no sense the module complains, and does not take it.
+    /// [[partition]] and [weir.users]. The module reports an invalid table, and this ignores it.
     void set_partitions(const json_t* array, const json_t* users);
-    /// Queues that other instances than partitions may serve: nobody knows what these take.
+    std::size_t partition_count() const { return partitions_.size(); }
+    /// Queues that instances other than partitions may serve: what these take is unknown.
     void set_shared(std::set<std::string> queues) { shared_ = std::move(queues); }
-    /// The sentence for the user; nothing: the job may come in. \param is_account_final a job without an account gets
-    /// none later. Such rules are left out otherwise, and the job waits where it is not taken.
+    /// The sentence for the user; nothing: the job is accepted. \param is_account_final a job without an account gets
+    /// none later. Otherwise rules about accounts are left out for it, and it waits if no partition takes it.
     std::optional<std::string> refusal(const JobFacts& job, std::uint32_t userid, bool is_account_final) const;
 
   private:

@@ -7,7 +7,7 @@
 namespace weir::route {
 namespace {
 
-constexpr std::size_t asked_max = 256;  ///< at the same time: as many as the parent has on their way
+constexpr std::size_t asked_max = 256;  ///< in flight; the parent has at most as many
 
 Reply no_answer(int errnum, const std::string& why) {
     Reply reply;
@@ -36,7 +36,7 @@ void Answers::asked(const std::string& session, json_t* questions) {
     }
 }
 
-/// As the owner: the parent has checked who asks about which job, and the copy here is the owner's.
+/// Asked as the owner: the parent has checked the user, and the copy here belongs to the owner.
 void Answers::ask(const std::string& session, const Question& question) {
     const LocalId local = link_.local_of(question.id);
     if (local.value == 0) {
@@ -79,8 +79,8 @@ void Answers::send(const std::string& session, std::uint64_t number, const Reply
     send_(session, std::move(message));
 }
 
-/// Jobs in an answer: itself, the first of the queue, those ahead of it. A job that the parent does not know keeps its
-/// id here, and a word says so.
+/// The ids in an answer (the job, the first of the queue, those ahead of it) become the parent's. A job that the parent
+/// does not know keeps its id here, and the answer says so.
 void Answers::to_parents_ids(json_t* answer) const {
     const auto translate = [this](json_t* object, const char* key) {
         json_t* id = json_object_get(object, key);

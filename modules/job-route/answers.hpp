@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: the child's side of questions: each is asked here again, under the id that the job has here, and the answer
-// goes up with the parent's ids. Only about jobs of the parent. Source: ADR 0255.
+// goes up with the parent's ids. Only about jobs of the parent.
 #pragma once
 #include <functional>
 #include <map>
@@ -18,7 +18,7 @@ class Answers {
     using Send = std::function<void(const std::string& session, Json message)>;
     Answers(flux_t* h, const ChildLink& link, Send send);
     flux_t* flux() const { return h_; }
-    /// A list of questions came down in this session. One that makes no sense is logged and not answered.
+    /// A list of questions arrived in this session. An invalid one is logged and not answered.
     void asked(const std::string& session, json_t* questions);
 
   private:

@@ -12,7 +12,7 @@ bool ChildLink::has(const Job& job, ChildEvent::Kind kind) const {
     return std::any_of(job.history.begin(), job.history.end(), [kind](const ChildEvent& e) { return e.kind == kind; });
 }
 
-/// Each kind once a job.
+/// Each kind is reported once for a job.
 void ChildLink::record(JobId id, Job& job, ChildEvent event) {
     if (has(job, event.kind)) {
         return;
@@ -117,7 +117,15 @@ void ChildLink::release(LocalId local) {
     actions_.ops.push_back(std::move(op));
 }
 
-/// A job that ended while it was held must be let go too, or it keeps its resources for ever.
+void ChildLink::change_urgency(const Job& job) {
+    LocalOp op;
+    op.kind = LocalOp::Kind::urgency;
+    op.job = job.local;
+    op.urgency = job.urgency;
+    actions_.ops.push_back(std::move(op));
+}
+
+/// A job that ended while its prolog was open needs `go` too, or it keeps its resources for ever.
 void ChildLink::follow_prolog(LocalId local, const JournalEvent& event) {
     using Kind = JournalEvent::Kind;
     const bool is_go_prolog = event.type == go_prolog;
@@ -133,7 +141,8 @@ void ChildLink::follow_prolog(LocalId local, const JournalEvent& event) {
     }
 }
 
-/// Another local job for a parent's job that is here already. It is held, as every such job, and gets no `go`.
+/// A second local job for a job of the parent that is here already. Its prolog is open, as that of every copy, and it
+/// gets no `go`.
 void ChildLink::disown(LocalId local) {
     if (disowned_.insert(local).second && is_synced_) {
         raise(local, "cancel", "a second copy of a job of the parent");
@@ -146,11 +155,11 @@ void ChildLink::order_submit(const Order& order) {
         if (!found->second.has_ended && !found->second.is_returned) {
             return;  // it is here; its history is reported to the parent
         }
-        by_local_.erase(found->second.local);  // all of it was reported, or the parent would not send it again
+        by_local_.erase(found->second.local);  // its end was reported, else the parent would not send it again
         jobs_.erase(found);
     }
     Job& job = jobs_[order.id];
-    job.urgency = order.urgency;
+    job.urgency = job.submitted_urgency = order.urgency;
     order_priority(order.id, job, order.priority);
     actions_.submits.push_back(order);
     submitting_ += 1;
@@ -194,11 +203,7 @@ void ChildLink::order(const Order& order) {
         order_priority(order.id, job, order.priority);
     } else if (order.kind == Order::Kind::urgency) {
         if (std::exchange(job.urgency, order.urgency) != order.urgency && job.local.value != 0 && !job.is_allocated) {
-            LocalOp op;
-            op.kind = LocalOp::Kind::urgency;
-            op.job = job.local;
-            op.urgency = order.urgency;
-            actions_.ops.push_back(std::move(op));
+            change_urgency(job);
         }
     } else if (job.is_allocated && !job.is_returned && !job.has_ended && !std::exchange(job.has_go, true)) {
         release(job.local);
@@ -227,6 +232,8 @@ void ChildLink::take_local(JobId id, LocalId local) {
     record(id, job, ChildEvent::Kind::accepted);
     if (is_news && job.is_cancel_asked) {
         raise(local, job.cancel_type, job.cancel_note);
+    } else if (is_news && job.urgency != job.submitted_urgency) {
+        change_urgency(job);
     }
 }
 
@@ -263,7 +270,8 @@ void ChildLink::submitted(LocalId local, const JournalEvent& event, const JobFac
         jobs_.erase(found);
     }
     if (found == jobs_.end() || jobs_.count(id) == 0) {
-        jobs_[id].urgency = event.urgency;
+        Job& job = jobs_[id];
+        job.urgency = job.submitted_urgency = event.urgency;
     }
     take_local(id, local);
 }
@@ -328,6 +336,9 @@ void ChildLink::event(LocalId local, const JournalEvent& event) {
             break;
         case Kind::clean:
             job.has_ended = true;
+            if (job.priority) {
+                actions_.priorities.push_back({id->second, std::nullopt});
+            }
             record(id->second, job, ChildEvent::Kind::cleaned);
             break;
         default:

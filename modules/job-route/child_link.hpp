@@ -28,7 +28,7 @@ struct LocalOp {
     friend bool operator==(const LocalOp&, const LocalOp&) = default;
 };
 
-/// The priority that the parent gives a job of its own that waits here; none: the job is not here any more.
+/// The parent's priority of a pending copy; none: the copy is gone.
 struct GivenPriority {
     JobId id;
     std::optional<std::int64_t> value;
@@ -36,7 +36,7 @@ struct GivenPriority {
 };
 
 struct ChildActions {
-    std::vector<GivenPriority> priorities;  ///< to be told before the submits
+    std::vector<GivenPriority> priorities;  ///< send these before the submits
     std::vector<Order> submits;             ///< of kind submit: answer with submit_done() or submit_failed()
     std::vector<LocalOp> ops;
 };
@@ -46,11 +46,11 @@ class ChildLink {
     // ---- the link ----
     /// The jobs to list when a session is opened. Until attached() nothing is reported.
     std::vector<KnownJob> known() const;
-    /// The parent accepted the attach: everything that it may not know is reported from the start, with seq from 1.
+    /// The parent accepted the attach: all events that it may not have are reported anew, with seq from 1.
     void attached();
     void lost();
     void order(const Order& order);
-    /// The next unsent events, at most `max`; empty while a report is on its way, or when there is nothing to say.
+    /// The next unsent events, at most `max`; empty while a report is in flight, or if there are none.
     std::vector<ChildEvent> next_report(std::size_t max);
     void acked(std::uint64_t seq);
 
@@ -59,7 +59,7 @@ class ChildLink {
     /// \param is_transient this instance accepts no jobs at the moment: the job returns to the parent. Otherwise it
     /// fails.
     void submit_failed(JobId id, const std::string& why, bool is_transient);
-    /// A job that stands for the parent's job facts.upstream appeared in the journal.
+    /// A copy of the parent's job facts.upstream appeared in the journal.
     void submitted(LocalId local, const JournalEvent& event, const JobFacts& facts);
     void event(LocalId local, const JournalEvent& event);
     /// The journal's backlog is complete.
@@ -67,9 +67,9 @@ class ChildLink {
 
     ChildActions take() { return std::exchange(actions_, {}); }
     bool is_attached() const { return is_attached_; }
-    /// Whether all that the parent wanted here when this child last attached has been submitted here.
+    /// Whether all jobs that the parent expected here at the last attach have been submitted here.
     bool is_complete() const { return is_complete_ordered_ && submitting_ == 0; }
-    /// Of all jobs that have one.
+    /// The parent's priorities of all copies that have one.
     std::vector<GivenPriority> priorities() const;
     std::size_t job_count() const { return jobs_.size(); }
     /// The ids of a job of the parent here, and of a job here at the parent; 0: unknown. Also of jobs that ended
@@ -80,8 +80,9 @@ class ChildLink {
 
   private:
     struct Job {
-        LocalId local;  ///< 0 while it is being submitted
-        int urgency = 16;
+        LocalId local;                         ///< 0 while it is being submitted
+        int urgency = 16;                      ///< the parent's
+        int submitted_urgency = 16;            ///< of the copy, until it is here
         std::optional<std::int64_t> priority;  ///< the parent's
         bool is_allocated = false;
         bool has_go = false;
@@ -99,6 +100,8 @@ class ChildLink {
     void record(JobId id, Job& job, ChildEvent::Kind kind);
     void raise(LocalId local, const std::string& type, const std::string& note);
     void release(LocalId local);
+    /// Of the copy, to what the parent has.
+    void change_urgency(const Job& job);
     void follow_prolog(LocalId local, const JournalEvent& event);
     void disown(LocalId local);
     void on_exception(JobId id, Job& job, const JournalEvent& event);

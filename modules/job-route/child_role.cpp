@@ -55,7 +55,8 @@ void ChildRole::look_up_resources() {
     flux::then<&ChildRole::on_resources>(resource_lookup_.get(), this, flux::real_seconds(h_, resource_answer_s));
 }
 
-/// The scheduler may not be there yet. After a while the parent has to do without: it then shows the child's own R.
+/// The scheduler may not be loaded yet. After some attempts this child attaches without its R, and the parent shows R
+/// in the child's numbers.
 void ChildRole::on_resources(flux_future_t* f) {
     const flux::Caught caught = flux::catching([&] {
         const Json status = flux::rpc_get(f, "resource.sched-status");
@@ -118,7 +119,7 @@ void ChildRole::attach_if_ready() {
     if (!is_ready_ || !has_resources_ || is_idle_ || attach_ || parent_ == nullptr || parent_->handle() == nullptr) {
         return;
     }
-    // Only has to differ from this child's earlier sessions; which job it is, is in the request beside it.
+    // It only has to differ from this child's earlier sessions; the request has the job's id as well.
     session_ = std::to_string(flux_reactor_now(flux_get_reactor(h_))) + "." + std::to_string(getpid()) + "." +
                std::to_string(++sessions_);
     Attach attach;
@@ -158,7 +159,7 @@ void ChildRole::on_attach(flux_future_t* f) {
         return;
     }
     const auto orders = decode_orders(answer.get());
-    if (!orders) {  // what was meant, the next attach brings about
+    if (!orders) {  // the next attach repeats what the orders were for
         on_attach_failed(EPROTO, "orders of the parent: " + orders.error().message);
         return;
     }
@@ -189,7 +190,7 @@ void ChildRole::priorities(const flux_msg_t* msg) {
         throw flux::Failure(EPROTO, "priorities is a streaming request");
     }
     listeners_.push_back(flux::keep(msg));
-    tell(msg, link_.priorities(), true);
+    send_priorities(msg, link_.priorities(), true);
 }
 
 void ChildRole::disconnect(const flux_msg_t* msg) {
@@ -197,7 +198,7 @@ void ChildRole::disconnect(const flux_msg_t* msg) {
 }
 
 /// {jobs: [[parent's id, priority or null]...], all?: b, complete: b}
-void ChildRole::tell(const flux_msg_t* msg, const std::vector<GivenPriority>& priorities, bool is_all) {
+void ChildRole::send_priorities(const flux_msg_t* msg, const std::vector<GivenPriority>& priorities, bool is_all) {
     Json jobs = Json::array();
     for (const GivenPriority& one : priorities) {
         Json pair = Json::array();
@@ -214,7 +215,7 @@ void ChildRole::tell_if_complete() {
     if (!is_complete_told_ && (is_idle_ || link_.is_complete())) {
         is_complete_told_ = true;
         for (const flux::MessageRef& listener : listeners_) {
-            tell(listener.get(), {}, false);
+            send_priorities(listener.get(), {}, false);
         }
     }
 }
@@ -272,8 +273,7 @@ void ChildRole::tell_own(std::int64_t jobs, std::int64_t cores) {
     }
 }
 
-/// A report without events, whatever else is on its way: the parent may have reasons of its own to leave that
-/// unanswered.
+/// A report without events, sent even while another report is in flight, since the parent may delay that answer.
 void ChildRole::beat() {
     if (!beat_ && link_.is_attached() && parent_->handle() != nullptr) {
         Report report;
@@ -302,7 +302,7 @@ void ChildRole::on_beat(flux_future_t* f) {
 void ChildRole::perform(ChildActions actions) {
     if (!actions.priorities.empty()) {
         for (const flux::MessageRef& listener : listeners_) {
-            tell(listener.get(), actions.priorities, false);
+            send_priorities(listener.get(), actions.priorities, false);
         }
     }
     for (const Order& order : actions.submits) {
@@ -313,7 +313,7 @@ void ChildRole::perform(ChildActions actions) {
     }
 }
 
-/// As the owner, validated by the parent already: this instance checks again only what its own plugins check.
+/// Submitted as the owner. The parent has validated the job; this instance's own plugins check it again.
 void ChildRole::submit(const Order& order) {
     const auto jobspec = localize(order, config_.own_queues);
     if (!jobspec) {
@@ -379,7 +379,7 @@ void ChildRole::steer(const LocalOp& op) {
     }
 }
 
-/// A job that ended in the meantime needs no steering; anything else people should see.
+/// A job that ended in the meantime needs no order; any other failure is logged.
 void ChildRole::on_steered(flux_future_t* f) {
     const auto found = steers_.find(f);
     if (found == steers_.end()) {

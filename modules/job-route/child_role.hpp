@@ -29,7 +29,8 @@ class ChildRole {
     };
     struct Callbacks {
         std::function<void()> changed;
-        /// `go` for a job that is routed on to an instance below. \return false: it is not, start it here.
+        /// Passes `go` on for a copy that is routed to an instance below. \return false: it is not routed, start it
+        /// here.
         std::function<bool(LocalId job)> pass_go;
     };
     ChildRole(flux_t* h, Config config, ChildLink& link, Callbacks callbacks);
@@ -39,10 +40,11 @@ class ChildRole {
     /// The link starts over: end the session.
     void reset(const std::string& why);
     void perform(ChildActions actions);
-    /// To job-priority, that all the parent's jobs are here with their priorities, when this first is so.
+    /// Tells job-priority, once a session, that all the parent's jobs are here with their priorities.
     void tell_if_complete();
     void send_report();
-    /// To the parent with each report; at once when the last one ends, the first one comes, or their cores change.
+    /// Goes to the parent with each report, and at once when the first of these jobs comes, the last one ends, or their
+    /// cores change.
     void tell_own(std::int64_t jobs, std::int64_t cores);
     const std::vector<std::string>& serves() const { return config_.serves; }
     /// A client is gone.
@@ -51,7 +53,7 @@ class ChildRole {
 
   private:
     void priorities(const flux_msg_t* msg);
-    void tell(const flux_msg_t* msg, const std::vector<GivenPriority>& priorities, bool is_all);
+    void send_priorities(const flux_msg_t* msg, const std::vector<GivenPriority>& priorities, bool is_all);
     void on_connected();
     void on_lost(const std::string& why);
     void look_up_resources();
@@ -89,16 +91,17 @@ class ChildRole {
     flux::Watcher heart_;
     std::int64_t own_jobs_ = 0;
     std::int64_t own_cores_ = 0;
-    std::int64_t beat_cores_ = 0;  ///< as the last beat has it
-    double heartbeat_s_ = 0;       ///< of real time; as the parent wants it
+    std::int64_t beat_cores_ = 0;  ///< as the last heartbeat reported
+    double heartbeat_s_ = 0;       ///< of real time; set by the parent
     std::map<flux_future_t*, std::pair<flux::Future, JobId>> submits_;
     std::map<flux_future_t*, std::pair<flux::Future, std::string>> steers_;
-    std::unique_ptr<flux::ParentLink> parent_;  ///< before the futures made on its handle, which die first
+    std::unique_ptr<flux::ParentLink>
+        parent_;  ///< declared before the futures made on its handle, which are destroyed first
     std::unique_ptr<Answers> answers_;
     flux::Future attach_;
     flux::Future report_;
     flux::Future beat_;
-    flux::Handlers handlers_;  // last: gone before what they call
+    flux::Handlers handlers_;  // last: destroyed before what they call
 };
 
 }  // namespace weir::route

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: which ids a routed job has at the parent and in its child, also for a while after its end: people still ask for
-// its output. Must not know anything else of the job.
+// Owns: which ids a routed job has at the parent and in its child, also for a while after its end, when users still ask
+// for its output. Must not know anything else of the job.
 #pragma once
 #include <cstddef>
 #include <deque>
@@ -16,7 +16,7 @@ namespace weir::route {
 /// All active jobs that were added, and the latest that ended. 0 where nothing is known. O(log size) each.
 class CopyIds {
   public:
-    /// The child has the job under this id. A later copy of the job takes the place of an earlier one.
+    /// The child has the job under this id. A later copy of the job replaces an earlier one.
     void add(JobId id, LocalId local) {
         const auto [known, is_first] = local_of_.try_emplace(id, local);
         if (!is_first && known->second != local) {
@@ -41,7 +41,7 @@ class CopyIds {
         const auto found = local_of_.find(id);
         return found != local_of_.end() ? found->second : LocalId{};
     }
-    /// Two children may give the same id, as Flux's do. Nobody can say which of the jobs is meant.
+    /// Two children may issue the same id, as Flux instances do. Then the id is ambiguous.
     JobId id_of(LocalId local) const {
         const auto found = by_local_.lower_bound({local, JobId{}});
         if (found == by_local_.end() || found->first != local) {
@@ -54,7 +54,7 @@ class CopyIds {
     static constexpr std::size_t ended_max = 10000;  ///< as many ended jobs as an instance keeps by default
 
   private:
-    /// A copy that was recalled may have a successor, which stays.
+    /// A recalled copy may have a successor, whose id is kept.
     void forget(const std::pair<const JobId, LocalId>& copy) {
         const auto known = local_of_.find(copy.first);
         if (known != local_of_.end() && known->second == copy.second) {

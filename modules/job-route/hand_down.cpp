@@ -12,39 +12,38 @@ namespace weir::route {
 
 void HandDown::file(JobId id, const Job& job, bool is_in) {
     const Place place{job.priority, id};
-    const auto change = [&](Places& places) {
+    const auto change = [&](Classes& classes) {
+        const auto found = classes.try_emplace(class_of(job)).first;
         if (is_in) {
-            places.insert(place);
-        } else {
-            places.erase(place);
+            found->second.insert(place);
+        } else if (found->second.erase(place); found->second.empty()) {
+            classes.erase(found);
         }
     };
     switch (job.standing) {
         case Standing::absent:
             break;
-        case Standing::waits: {
-            auto& classes = waiting_[job.queue];
-            const Size size{job.kind, job.cores};
-            change(classes[size]);
-            if (classes[size].empty()) {
-                classes.erase(size);
-            }
-            if (classes.empty()) {
-                waiting_.erase(job.queue);
-            }
+        case Standing::waits:
+            change(waiting_);
             break;
-        }
         case Standing::asked:
         case Standing::ahead:
             change(children_[job.child].waiting);
             break;
         case Standing::busy:
-            children_[job.child].busy_cores += is_in ? job.cores : -job.cores;
             break;
     }
+    if (job.standing == Standing::asked || job.standing == Standing::busy) {
+        Child& child = children_[job.child];
+        LimitCounts& counts = job.standing == Standing::asked ? child.asked : child.busy;
+        if (is_in) {
+            counts.add(job.user, job.cores);
+        } else {
+            counts.remove(job.user, job.cores);
+        }
+    }
     const auto child = children_.find(job.child);
-    if (child != children_.end() && !child->second.is_known && child->second.waiting.empty() &&
-        child->second.busy_cores == 0) {
+    if (child != children_.end() && !child->second.is_known && is_empty(child->second)) {
         children_.erase(child);
     }
 }
@@ -57,12 +56,17 @@ void HandDown::set(JobId id, const Job& job) {
     }
     is_due_ = true;
     file(id, old.job, false);
+    stuck_at_.erase({old.is_stuck_at(), id});
     if (job.standing == Standing::absent) {
         jobs_.erase(id);
         return;
     }
     file(id, job, true);
-    jobs_.insert_or_assign(id, Record{job, old.job.child == job.child ? old.ticks : 0, old.patience});
+    const Record record{job, old.job.child == job.child ? old.since : now_, old.patience};
+    jobs_.insert_or_assign(id, record);
+    if (is_in_child(job) && record.is_stuck_at() > now_) {
+        stuck_at_.emplace(record.is_stuck_at(), id);
+    }
 }
 
 void HandDown::set_child(JobId id, const ChildFacts& facts) {
@@ -79,16 +83,23 @@ void HandDown::remove_child(JobId id) {
     }
     child->second.facts = {};
     child->second.is_known = false;
-    if (child->second.waiting.empty() && child->second.busy_cores == 0) {
+    child->second.growth = 1;
+    child->second.is_short = false;
+    if (is_empty(child->second)) {
         children_.erase(child);
     }
 }
 
 void HandDown::tick() {
+    ++now_;
+    while (!stuck_at_.empty() && stuck_at_.begin()->first <= now_) {
+        stuck_at_.erase(stuck_at_.begin());
+        is_due_ = true;
+    }
     for (auto& [id, child] : children_) {
-        for (const Place& place : child.waiting) {
-            Record& record = jobs_.at(place.id);
-            is_due_ = ++record.ticks == record.patience || is_due_;
+        if (child.is_short && child.growth < depth_growth_max) {
+            child.growth *= 2;
+            is_due_ = true;
         }
     }
 }
@@ -96,15 +107,42 @@ void HandDown::tick() {
 // ---- plans ----
 
 bool HandDown::is_passed_over(JobId id, const Rules& rules) const {
-    return jobs_.count(id) > 0 && Pass(*this, rules).is_passed_over(id);
+    const auto found = jobs_.find(id);
+    return found != jobs_.end() && is_in_child(found->second.job) && Pass(*this, rules).is_passed_over(id);
+}
+
+std::optional<HandDown::LimitState> HandDown::limit_state(const std::string& partition, std::uint32_t user,
+                                                          std::int64_t cores) const {
+    LimitCounts there, busy;
+    PartitionLimits limits;
+    for (const auto& [id, child] : children_) {
+        if (child.facts.partition != partition) {
+            continue;
+        }
+        limits = child.facts.limits;
+        busy.add(child.busy);
+        for (const auto& [jobs, places] : child.waiting) {
+            for (std::size_t i = 0; i < places.size(); i++) {
+                there.add(jobs.user, jobs.cores);
+            }
+        }
+    }
+    there.add(busy);
+    const auto hit = there.hit(limits, user, cores);
+    return hit ? std::optional(LimitState{*hit, busy.count(hit->kind, user)}) : std::nullopt;
 }
 
 std::vector<HandDown::Move> HandDown::plan(const Rules& rules) {
     is_due_ = false;
-    std::vector<Move> moves = Pass(*this, rules).run();
+    Pass pass(*this, rules);
+    std::vector<Move> moves = pass.run();
     for (const Move& move : moves) {
         std::int64_t& patience = jobs_.at(move.id).patience;
         patience = move.is_stuck ? std::min(2 * patience, stuck_after_max) : patience;
+    }
+    for (auto& [id, child] : children_) {
+        child.is_short = pass.is_short(id);
+        child.growth = pass.ahead(id) < depth_ ? 1 : child.growth;
     }
     return moves;
 }

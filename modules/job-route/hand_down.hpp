@@ -1,25 +1,29 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: which waiting job is with which child: a job waits here until a child of its queue can use it, and a child gets
 // somewhat more than it has room for, so that it can backfill. Must not know journals, messages, or why a job may not
-// go to a child. Pure: facts go in, moves come out. Source: doc/adr/0290.
+// go to a child. Pure: facts go in, moves come out.
 #pragma once
 #include <compare>
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "modules/job-route/messages.hpp"
+#include "modules/job-route/partition_limits.hpp"
 
 namespace weir::route {
 
 class HandDown {
   public:
-    /// Jobs that a child gets beyond those for which it has room. More wait there only as long as all of them together
-    /// need no more than its cores.
-    static constexpr std::int64_t depth_default = 32;
+    /// Jobs that a child gets beyond those for which it has room, of those that another could run as well. More wait
+    /// there as long as all of them together need no more than its cores, and while cores of it are idle, see plan().
+    static constexpr std::int64_t depth_default = 8;
+    /// The most that idle cores make of the depth.
+    static constexpr std::int64_t depth_growth_max = 32;
     /// A job that fits its child and has not started there for so many ticks may go to another that has room. Twice as
     /// many each time, up to the most.
     static constexpr std::int64_t stuck_after = 2;
@@ -38,8 +42,9 @@ class HandDown {
         std::int64_t priority = 0;
         std::int64_t cores = 1;
         std::string queue;
-        bool is_there = false;  ///< the child has said that it has it
-        int kind = 0;           ///< of the rules that it meets (RuleBook)
+        bool is_there = false;   ///< the child has said that it has it
+        int kind = 0;            ///< of the rules that it meets (RuleBook)
+        std::uint32_t user = 0;  ///< whose jobs a limit counts; 0 where none counts users
         friend bool operator==(const Job&, const Job&) = default;
     };
     struct ChildFacts {
@@ -49,7 +54,9 @@ class HandDown {
         bool is_open = false;        ///< it may get jobs, and what waits there may be moved
         /// Queues whose jobs it may run while none of its own waits for its cores.
         std::vector<std::string> overflow = {};
-        int rank = 0;  ///< of its rules (RuleBook): a child with a lower one is preferred
+        int rank = 0;                 ///< of its rules (RuleBook): a child with a lower one is preferred
+        std::string partition = {};   ///< the limits count the jobs of all its children; empty: no limits
+        PartitionLimits limits = {};  ///< the same in all children of a partition
         friend bool operator==(const ChildFacts&, const ChildFacts&) = default;
     };
     /// `from` and `to` may be 0: nobody.
@@ -60,11 +67,25 @@ class HandDown {
         bool is_stuck = false;  ///< `from` seemed to have room for it
         friend bool operator==(const Move&, const Move&) = default;
     };
+    /// Jobs among which a plan makes no difference but by their order.
+    struct JobClass {
+        std::string queue;
+        int kind = 0;
+        std::int64_t cores = 1;
+        std::uint32_t user = 0;
+        friend auto operator<=>(const JobClass&, const JobClass&) = default;
+    };
+    /// The children that can be expected, attached or not, and take jobs of a class.
+    struct Takers {
+        /// A job with more cores fits none of them. It is given all the same: the child says why it cannot run.
+        std::int64_t cores_max = 0;
+        /// Only one is large enough, of those that take every user's jobs: these jobs have no other place to wait for.
+        bool is_one = false;
+    };
     struct Rules {
         std::function<bool(JobId job, JobId child)> may_have;
-        /// A job with more cores fits no child that can be expected and takes this kind of jobs of the queue. It is
-        /// given all the same: the child says why it cannot run.
-        std::function<std::int64_t(const std::string& queue, int kind)> ceiling;
+        /// The same whatever the user.
+        std::function<Takers(const JobClass& jobs)> takers;
         /// Whether a child of this rank takes jobs of this kind. A job that is with another comes back.
         std::function<bool(int kind, int rank)> takes;
     };
@@ -82,16 +103,30 @@ class HandDown {
     bool is_due() const { return is_due_; }
     /// In the order of priority, then of age, each job gets the first of those children that take it: the child that
     /// has it and room for it; the preferred child with room; the child that has it, up to twice the depth; the
-    /// preferred child, up to the depth; nobody. Preferred is the lowest rank, then the least load. Behind all that, a
-    /// job without room gets the room that a child leaves which lends to its queue and has none of its own waiting; it
-    /// goes back when the child needs the room. Ties of load go to the lowest id. The caller carries the moves out in
-    /// their order and tells by set(). O(children x (depth + room)), in jobs; the number of waiting jobs does not
-    /// matter.
+    /// preferred child, up to the depth; nobody. A job that one child alone takes gets it without a bound. Preferred is
+    /// the lowest rank, then the least load. Behind all that, a job without room gets the room that a child leaves
+    /// which lends to its queue and has none of its own waiting; it goes back when the child needs the room. Ties of
+    /// load go to the lowest id. The caller carries the moves out in their order and tells by set().
+    /// Where cores of a child are idle, and a job that waits here would fit them, the depth of the child doubles each
+    /// second for such jobs, up to depth_growth_max times. It is the first one again when fewer jobs than that wait.
+    /// A child of a partition with limits has no more jobs than the limits allow to run: a job that would exceed one
+    /// waits here, or goes to another child, and one that is there comes back. So no limit is exceeded whatever the
+    /// child starts.
+    /// O(children x (depth + room)), in jobs; the number of waiting jobs does not matter. In children with limits all
+    /// jobs are looked at; where users are counted, O(log) more for each user and size that waits.
     std::vector<Move> plan(const Rules& rules);
     /// Of a job that its child would start now: whether its cores belong to jobs of a higher priority that the child
     /// does not know yet. A better one that is there was not passed over by mistake: the child backfills. Equal
-    /// priorities do not count, so that many equal jobs start without delay.
+    /// priorities do not count, so that many equal jobs start without delay. Or a limit of the partition does not allow
+    /// it any more.
     bool is_passed_over(JobId id, const Rules& rules) const;
+    struct LimitState {
+        LimitHit hit;
+        std::int64_t running = 0;  ///< of hit.count, what has resources
+    };
+    /// The limit of a partition that one more job would exceed beside those that are there. O(its children x classes of
+    /// jobs).
+    std::optional<LimitState> limit_state(const std::string& partition, std::uint32_t user, std::int64_t cores) const;
 
   private:
     /// Higher priority first, then older.
@@ -104,27 +139,38 @@ class HandDown {
         friend bool operator==(const Place&, const Place&) = default;
     };
     using Places = std::set<Place>;
+    using Classes = std::map<JobClass, Places>;
     struct Child {
         ChildFacts facts;
-        Places waiting;  ///< asked and ahead
-        std::int64_t busy_cores = 0;
+        Classes waiting;  ///< asked and ahead
+        LimitCounts busy;
+        LimitCounts asked;  ///< no plan can move these
         bool is_known = false;
+        std::int64_t growth = 1;  ///< times the depth
+        bool is_short = false;    ///< a job that waits here would fit its idle cores, as the last plan saw it
     };
     struct Record {
         Job job;
-        std::int64_t ticks = 0;  ///< since the child has it
+        std::int64_t since = 0;  ///< the tick at which the child got it
         std::int64_t patience = stuck_after;
+        std::int64_t is_stuck_at() const { return since + patience; }
     };
     class Pass;
 
     void file(JobId id, const Job& job, bool is_in);
+    static bool is_in_child(const Job& job) {
+        return job.standing == Standing::asked || job.standing == Standing::ahead;
+    }
+    static JobClass class_of(const Job& job) { return {job.queue, job.kind, job.cores, job.user}; }
+    static bool is_empty(const Child& child) { return child.waiting.empty() && child.busy.total().jobs == 0; }
 
     std::int64_t depth_;
     bool is_due_ = false;
     std::map<JobId, Record> jobs_;
     std::map<JobId, Child> children_;
-    using Size = std::pair<int, std::int64_t>;               ///< kind and cores
-    std::map<std::string, std::map<Size, Places>> waiting_;  ///< by queue
+    Classes waiting_;
+    std::int64_t now_ = 0;                               ///< ticks
+    std::set<std::pair<std::int64_t, JobId>> stuck_at_;  ///< of the jobs in children
 };
 
 }  // namespace weir::route

@@ -20,49 +20,100 @@ bool has(const std::vector<std::string>& queues, const std::string& queue) {
 
 HandDown::Pass::Pass(const HandDown& plan, const Rules& rules) : plan_(plan), rules_(rules) {
     for (const auto& [id, child] : plan.children_) {
-        const std::int64_t held = child.busy_cores + child.facts.own_cores;
+        const std::int64_t held = child.busy.total().cores + child.facts.own_cores;
         const std::int64_t room = child.facts.is_open ? std::max<std::int64_t>(0, child.facts.cores - held) : 0;
-        budgets_.push_back({id, &child, room, std::clamp<std::int64_t>(held, 0, load_max), 0, 0, {}});
+        Budget& budget = budgets_.emplace_back();
+        budget.id = id;
+        budget.child = &child;
+        budget.room = budget.idle = room;
+        budget.load = std::clamp<std::int64_t>(held, 0, load_max);
     }
+    begin_tallies();
     for (std::size_t i = 0; i < budgets_.size(); i++) {
-        const Places& places = budgets_[i].child->waiting;
-        sources_.push_back({places.begin(), places.end(), i, nullptr});
+        add_sources(budgets_[i].child->waiting, i);
     }
-    for (const auto& [queue, classes] : plan.waiting_) {
-        for (const auto& [size, places] : classes) {
-            if (const Class& kind = class_of(queue, size); !kind.children.empty() || !kind.lenders.empty()) {
-                sources_.push_back({places.begin(), places.end(), npos, &kind});
-            }
-        }
-    }
+    add_sources(plan.waiting_, npos);
     for (std::size_t i = 0; i < sources_.size(); i++) {
         push(i);
     }
 }
 
-const HandDown::Pass::Class& HandDown::Pass::class_of(const std::string& queue, Size size) {
-    const auto [found, is_new] = classes_.try_emplace({queue, size});
-    if (!is_new) {
-        return found->second;
-    }
-    const auto [kind, cores] = size;
-    found->second.cores = cores;
-    std::vector<std::size_t>& children = found->second.children;
-    const std::int64_t ceiling = rules_.ceiling(queue, kind);
-    for (std::size_t i = 0; i < budgets_.size(); i++) {
-        const ChildFacts& facts = budgets_[i].child->facts;
-        if (!facts.is_open || !rules_.takes(kind, facts.rank)) {
+void HandDown::Pass::begin_tallies() {
+    for (Budget& budget : budgets_) {
+        const ChildFacts& facts = budget.child->facts;
+        if (facts.limits.is_empty()) {
             continue;
         }
-        if (has(facts.serves, queue)) {
-            if (facts.cores == 0 || cores <= facts.cores || cores > ceiling) {
-                children.push_back(i);
-            }
-        } else if (has(facts.overflow, queue) && cores <= facts.cores) {
-            found->second.lenders.push_back(i);
+        const auto found = std::find_if(tallies_.begin(), tallies_.end(),
+                                        [&facts](const Tally& tally) { return *tally.partition == facts.partition; });
+        budget.tally = static_cast<std::size_t>(found - tallies_.begin());
+        Tally& tally = found != tallies_.end() ? *found : tallies_.emplace_back();
+        tally.partition = &facts.partition;
+        tally.limits = &facts.limits;
+        tally.counts.add(budget.child->busy);
+        tally.counts.add(budget.child->asked);
+    }
+}
+
+bool HandDown::Pass::allows(const Budget& budget, const Class& kind) const {
+    if (budget.tally == npos) {
+        return true;
+    }
+    const Tally& tally = tallies_[budget.tally];
+    return !tally.counts.hit(*tally.limits, kind.user, kind.cores);
+}
+
+void HandDown::Pass::count(std::size_t index, const Class& kind) {
+    if (const std::size_t tally = budgets_[index].tally; tally != npos) {
+        tallies_[tally].counts.add(kind.user, kind.cores);
+    }
+}
+
+void HandDown::Pass::uncount(std::size_t index, const Class& kind) {
+    if (const std::size_t tally = budgets_[index].tally; tally != npos) {
+        tallies_[tally].counts.remove(kind.user, kind.cores);
+    }
+}
+
+void HandDown::Pass::add_sources(const Classes& classes, std::size_t budget) {
+    for (const auto& [jobs, places] : classes) {
+        const Class& kind = kind_of(jobs);
+        if (budget != npos || !kind.children.empty() || !kind.lenders.empty()) {
+            sources_.push_back({places.begin(), places.end(), std::ssize(places), &kind, budget});
         }
     }
-    return found->second;
+}
+
+const HandDown::Pass::Class& HandDown::Pass::kind_of(const JobClass& jobs) {
+    const auto [found, is_new] = classes_.try_emplace(jobs);
+    Class& kind = found->second;
+    if (!is_new) {
+        return kind;
+    }
+    if (jobs.user != 0) {
+        JobClass of_all = jobs;
+        of_all.user = 0;
+        kind = kind_of(of_all);
+        kind.user = jobs.user;
+        return kind;
+    }
+    const Takers takers = rules_.takers(jobs);
+    kind.cores = jobs.cores;
+    kind.is_bound = !takers.is_one;
+    for (std::size_t i = 0; i < budgets_.size(); i++) {
+        const ChildFacts& facts = budgets_[i].child->facts;
+        if (!facts.is_open || !rules_.takes(jobs.kind, facts.rank)) {
+            continue;
+        }
+        if (has(facts.serves, jobs.queue)) {
+            if (facts.cores == 0 || jobs.cores <= facts.cores || jobs.cores > takers.cores_max) {
+                kind.children.push_back(i);
+            }
+        } else if (has(facts.overflow, jobs.queue) && jobs.cores <= facts.cores) {
+            kind.lenders.push_back(i);
+        }
+    }
+    return kind;
 }
 
 void HandDown::Pass::push(std::size_t source) {
@@ -71,8 +122,15 @@ void HandDown::Pass::push(std::size_t source) {
     }
 }
 
-bool HandDown::Pass::may_go_ahead(const Budget& budget, std::int64_t cores, std::int64_t depth) const {
-    return budget.ahead < depth || budget.ahead_cores + cores <= budget.child->facts.cores;
+bool HandDown::Pass::may_go_ahead(const Budget& budget, const Class& kind) const {
+    const std::int64_t growth = kind.cores <= budget.idle ? budget.child->growth : 1;
+    return !kind.is_bound || budget.ahead < growth * plan_.depth_ ||
+           budget.ahead_cores + kind.cores <= budget.child->facts.cores;
+}
+
+bool HandDown::Pass::may_stay_ahead(const Budget& budget, const Class& kind) const {
+    return !kind.is_bound || budget.ahead < 2 * budget.child->growth * plan_.depth_ ||
+           budget.ahead_cores + kind.cores <= budget.child->facts.cores;
 }
 
 bool HandDown::Pass::is_preferred(const Budget& a, const Budget& b, std::int64_t cores) {
@@ -100,46 +158,77 @@ std::size_t HandDown::Pass::pick_of(const std::vector<std::size_t>& children, st
 }
 
 std::size_t HandDown::Pass::pick_room(const Class& kind, JobId job, std::size_t except) const {
-    return pick(kind, job, except, [&](const Budget& budget) { return budget.room >= kind.cores; });
+    return pick(kind, job, except,
+                [&](const Budget& budget) { return budget.room >= kind.cores && allows(budget, kind); });
 }
 
 std::size_t HandDown::Pass::pick_ahead(const Class& kind, JobId job, std::size_t except) const {
     return pick(kind, job, except,
-                [&](const Budget& budget) { return may_go_ahead(budget, kind.cores, plan_.depth_); });
+                [&](const Budget& budget) { return may_go_ahead(budget, kind) && allows(budget, kind); });
 }
 
-void HandDown::Pass::charge(std::size_t index, std::int64_t cores) {
+void HandDown::Pass::charge(std::size_t index, const Class& kind) {
     Budget& budget = budgets_[index];
-    budget.load = std::min(budget.load + cores, load_max);
-    if (budget.room >= cores) {
-        budget.room -= cores;
-    } else {
-        budget.ahead += 1;
-        budget.ahead_cores += cores;
+    budget.load = std::min(budget.load + kind.cores, load_max);
+    if (budget.room >= kind.cores) {
+        budget.room -= kind.cores;
+        return;
     }
+    budget.is_waited_for = true;
+    budget.ahead += kind.is_bound ? 1 : 0;
+    budget.ahead_cores += kind.is_bound ? kind.cores : 0;
 }
 
 /// By a job that the child does not know yet.
-void HandDown::Pass::charge_coming(std::size_t index, std::int64_t cores, std::int64_t priority) {
-    if (budgets_[index].room >= cores) {
-        budgets_[index].coming.emplace_back(priority, cores);
+void HandDown::Pass::charge_coming(std::size_t index, const Class& kind, std::int64_t priority) {
+    if (budgets_[index].room >= kind.cores) {
+        budgets_[index].coming.emplace_back(priority, kind.cores);
     }
-    charge(index, cores);
+    charge(index, kind);
+}
+
+void HandDown::Pass::give(std::size_t to, const Class& kind, std::int64_t priority) {
+    count(to, kind);
+    charge_coming(to, kind, priority);
 }
 
 /// Of a job of another queue, all that is the child's own comes first.
-void HandDown::Pass::judge(const Budget& budget, const Record& record) {
+void HandDown::Pass::check_allocation(const Budget& budget, const Record& record, const Class& kind) {
     const bool is_lent = !has(budget.child->facts.serves, record.job.queue);
     std::int64_t room = budget.room;
     for (const auto& [priority, cores] : budget.coming) {
         room += priority > record.job.priority || is_lent ? cores : 0;
     }
-    is_passed_over_ = budget.room < record.job.cores && room >= record.job.cores;
+    is_passed_over_ = (budget.room < record.job.cores && room >= record.job.cores) || !allows(budget, kind);
 }
 
 void HandDown::Pass::move(JobId id, std::size_t from, std::size_t to, bool is_stuck) {
     moves_.push_back(
         {id, from != npos ? budgets_[from].id : JobId{}, to != npos ? budgets_[to].id : JobId{}, is_stuck});
+}
+
+bool HandDown::Pass::has_lender(const Class& kind) const {
+    return std::any_of(kind.lenders.begin(), kind.lenders.end(),
+                       [&](std::size_t i) { return can_lend(budgets_[i], kind); });
+}
+
+/// Whether the next of these jobs in this child may start there, count, or go elsewhere. A child with room may be one
+/// that may not have them, so these are asked a bounded number of times. Where there are limits each one counts.
+bool HandDown::Pass::has_choice(const Class& kind, std::size_t holder) {
+    if (budgets_[holder].tally != npos) {
+        return true;
+    }
+    const auto has_room = [&](std::size_t i) { return budgets_[i].room >= kind.cores && allows(budgets_[i], kind); };
+    const bool is_taken = std::find(kind.children.begin(), kind.children.end(), holder) != kind.children.end();
+    return kind.is_bound || !is_taken || has_room(holder) || (has_lender(kind) && deferred_ < skipped_max) ||
+           (std::any_of(kind.children.begin(), kind.children.end(), has_room) && ++skipped_ < skipped_max);
+}
+
+void HandDown::Pass::note_short(const Class& kind) {
+    for (const std::size_t i : kind.children) {
+        Budget& budget = budgets_[i];
+        budget.is_short = budget.is_short || (budget.idle >= kind.cores && allows(budget, kind));
+    }
 }
 
 /// \return whether the next of its class may find a child.
@@ -148,84 +237,116 @@ bool HandDown::Pass::place_waiting(const Place& place, const Class& kind) {
     const std::size_t room = pick_room(kind, id, npos);
     const std::size_t to = room != npos ? room : pick_ahead(kind, id, npos);
     if (to != npos) {
-        if (room == npos && !kind.lenders.empty()) {
+        if (room == npos && has_lender(kind) && deferred_ < skipped_max) {
+            deferred_ += 1;
             late_.push_back({place, npos, moves_.size()});
         }
         move(id, npos, to);
-        charge_coming(to, kind.cores, place.priority);
+        give(to, kind, place.priority);
         return true;
     }
-    const bool is_lent = std::any_of(kind.lenders.begin(), kind.lenders.end(),
-                                     [&](std::size_t i) { return can_lend(budgets_[i], kind.cores); });
-    if (is_lent && deferred_ < skipped_max) {
+    if (has_lender(kind) && deferred_ < skipped_max) {
         deferred_ += 1;
         late_.push_back({place});
         return true;
     }
+    note_short(kind);
     return ++skipped_ < skipped_max && std::any_of(kind.children.begin(), kind.children.end(), [&](std::size_t i) {
-        return budgets_[i].room >= kind.cores || may_go_ahead(budgets_[i], kind.cores, plan_.depth_);
+        return (budgets_[i].room >= kind.cores || may_go_ahead(budgets_[i], kind)) && allows(budgets_[i], kind);
     });
 }
 
-void HandDown::Pass::place_given(const Place& place, std::size_t holder) {
+/// \return whether the next of its class in this child may have another fate than to wait there.
+bool HandDown::Pass::place_given(const Place& place, std::size_t holder) {
     const JobId id = place.id;
     const Record& record = plan_.jobs_.at(id);
-    const std::int64_t cores = record.job.cores;
+    const Class& kind = kind_of(record.job);
     const Budget& budget = budgets_[holder];
     const ChildFacts& facts = budget.child->facts;
     if (is_lent(record, holder)) {
         late_.push_back({place, holder});
-        return;
+        return true;
     }
     if (record.job.standing == Standing::asked) {
-        charge_coming(holder, cores, place.priority);
-        return;
+        charge_coming(holder, kind, place.priority);
+        return has_choice(kind, holder);
     }
     if (!facts.is_open) {
-        return;
+        return false;
     }
-    if (id == judged_) {
-        judge(budget, record);
+    if (id == checked_) {
+        check_allocation(budget, record, kind);
     }
     if (!rules_.takes(record.job.kind, facts.rank)) {
         leave(place, holder);
-        return;
+        return true;
     }
-    const bool has_room = budget.room >= cores;
-    const bool is_stuck = has_room && record.ticks >= record.patience;
+    if (!allows(budget, kind)) {
+        leave(place, holder);
+        return true;
+    }
+    const bool has_room = budget.room >= kind.cores;
+    const bool is_stuck = has_room && record.is_stuck_at() <= plan_.now_;
     const bool is_well = has_room && !is_stuck;
-    const std::size_t to = is_well ? npos : pick_room(class_of(record.job), id, holder);
+    const std::size_t to = is_well ? npos : pick_room(kind, id, holder);
     if (to != npos) {
         move(id, holder, to, is_stuck);
-        charge_coming(to, cores, place.priority);
-        return;
+        give(to, kind, place.priority);
+        return true;
     }
-    if (!has_room && !may_go_ahead(budget, cores, 2 * plan_.depth_)) {
-        const std::size_t other = pick_ahead(class_of(record.job), id, holder);
+    if (!has_room && !may_stay_ahead(budget, kind)) {
+        const std::size_t other = pick_ahead(kind, id, holder);
         move(id, holder, other);
         if (other != npos) {
-            charge_coming(other, cores, place.priority);
+            give(other, kind, place.priority);
         }
-        return;
+        return true;
     }
-    if (!has_room) {
+    keep(place, holder);
+    return has_choice(kind, holder);
+}
+
+void HandDown::Pass::keep(const Place& place, std::size_t holder) {
+    const Record& record = plan_.jobs_.at(place.id);
+    const Class& kind = kind_of(record.job);
+    if (budgets_[holder].room < kind.cores && has_lender(kind) && deferred_ < skipped_max) {
+        deferred_ += 1;
         late_.push_back({place, holder});
     }
+    count(holder, kind);
     if (!record.job.is_there) {
-        charge_coming(holder, cores, place.priority);
+        charge_coming(holder, kind, place.priority);
     } else {
-        charge(holder, cores);
+        charge(holder, kind);
+    }
+}
+
+/// The rest of a class waits where it is, whatever else this pass does.
+void HandDown::Pass::stop(const Source& source) {
+    const std::int64_t cores = source.kind->cores;
+    Budget& budget = budgets_[source.budget];
+    budget.load = source.left <= (load_max - budget.load) / cores ? budget.load + source.left * cores : load_max;
+    const auto checked = plan_.jobs_.find(checked_);
+    if (checked == plan_.jobs_.end() || checked->second.job.child != budget.id ||
+        &kind_of(checked->second.job) != source.kind) {
+        return;
+    }
+    const Places& places = budget.child->waiting.at(HandDown::class_of(checked->second.job));
+    const auto place = places.find({checked->second.job.priority, checked_});
+    if (source.next != source.end && !(*place < *source.next)) {
+        sources_.push_back({place, std::next(place), 1, source.kind, source.budget});
+        push(sources_.size() - 1);
     }
 }
 
 /// It goes to another child, or waits here.
 void HandDown::Pass::leave(const Place& place, std::size_t holder, bool is_stuck) {
-    const Class& kind = class_of(plan_.jobs_.at(place.id).job);
+    const Class& kind = kind_of(plan_.jobs_.at(place.id).job);
     const std::size_t room = pick_room(kind, place.id, holder);
     const std::size_t to = room != npos ? room : pick_ahead(kind, place.id, holder);
     move(place.id, holder, to, is_stuck);
     if (to != npos) {
-        charge_coming(to, kind.cores, place.priority);
+        give(to, kind, place.priority);
     }
 }
 
@@ -239,39 +360,45 @@ bool HandDown::Pass::is_lent(const Record& record, std::size_t holder) const {
 /// Room that a lender leaves.
 void HandDown::Pass::borrow(const Late& late) {
     const Job& job = plan_.jobs_.at(late.place.id).job;
-    const std::size_t to = pick_of(class_of(job).lenders, job.cores, late.place.id, npos,
-                                   [&](const Budget& budget) { return can_lend(budget, job.cores); });
+    const Class& kind = kind_of(job);
+    const std::size_t to = pick_of(kind.lenders, job.cores, late.place.id, npos,
+                                   [&](const Budget& budget) { return can_lend(budget, kind); });
     if (to == npos) {
         return;
     }
     if (late.move != npos) {
+        uncount(budget_of(moves_[late.move].to), kind);
         moves_[late.move].to = budgets_[to].id;
     } else {
+        if (late.holder != npos) {
+            uncount(late.holder, kind);
+        }
         move(late.place.id, late.holder, to);
     }
-    charge_coming(to, job.cores, late.place.priority);
+    give(to, kind, late.place.priority);
 }
 
 /// A job that is with a lender and has not started.
 void HandDown::Pass::keep_or_return(const Late& late) {
     const auto [priority, id] = late.place;
     const Record& record = plan_.jobs_.at(id);
-    const std::int64_t cores = record.job.cores;
+    const Class& kind = kind_of(record.job);
     const Budget& budget = budgets_[late.holder];
     if (record.job.standing == Standing::asked) {
-        charge_coming(late.holder, cores, priority);
+        charge_coming(late.holder, kind, priority);
         return;
     }
     if (!budget.child->facts.is_open) {
         return;
     }
-    if (id == judged_) {
-        judge(budget, record);
+    if (id == checked_) {
+        check_allocation(budget, record, kind);
     }
-    const bool has_room = can_lend(budget, cores) && rules_.takes(record.job.kind, budget.child->facts.rank);
-    const bool is_stuck = has_room && record.ticks >= record.patience;
+    const bool has_room = can_lend(budget, kind) && rules_.takes(record.job.kind, budget.child->facts.rank);
+    const bool is_stuck = has_room && record.is_stuck_at() <= plan_.now_;
     if (has_room && !is_stuck) {
-        charge(late.holder, cores);
+        count(late.holder, kind);
+        charge(late.holder, kind);
         return;
     }
     leave(late.place, late.holder, is_stuck);
@@ -283,11 +410,13 @@ std::vector<HandDown::Move> HandDown::Pass::run() {
         heads_.pop();
         Source& source = sources_[index];
         ++source.next;
-        if (source.budget != npos) {
-            place_given(place, source.budget);
+        --source.left;
+        const bool goes_on =
+            source.budget != npos ? place_given(place, source.budget) : place_waiting(place, *source.kind);
+        if (goes_on) {
             push(index);
-        } else if (place_waiting(place, *source.kind)) {
-            push(index);
+        } else if (source.budget != npos) {
+            stop(Source(source));
         }
     }
     for (const Late& late : late_) {
@@ -301,9 +430,23 @@ std::vector<HandDown::Move> HandDown::Pass::run() {
     return std::move(moves_);
 }
 
+std::size_t HandDown::Pass::budget_of(JobId child) const {
+    const auto found =
+        std::find_if(budgets_.begin(), budgets_.end(), [child](const Budget& budget) { return budget.id == child; });
+    return static_cast<std::size_t>(found - budgets_.begin());
+}
+
+bool HandDown::Pass::is_short(JobId child) const {
+    return budgets_[budget_of(child)].is_short;
+}
+
+std::int64_t HandDown::Pass::ahead(JobId child) const {
+    return budgets_[budget_of(child)].ahead;
+}
+
 /// The child knows best that the cores which it gave the job were free.
 bool HandDown::Pass::is_passed_over(JobId id) {
-    judged_ = id;
+    checked_ = id;
     const Job& job = plan_.jobs_.at(id).job;
     for (Budget& budget : budgets_) {
         budget.room = budget.id == job.child ? std::max(budget.room, job.cores) : budget.room;

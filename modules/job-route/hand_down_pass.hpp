@@ -14,6 +14,10 @@ class HandDown::Pass {
     Pass(const HandDown& plan, const Rules& rules);
     std::vector<Move> run();
     bool is_passed_over(JobId id);
+    /// After run(): whether cores of the child are idle that a job which waits here would fit.
+    bool is_short(JobId child) const;
+    /// After run(): jobs that it has, or gets, without room, and that count for the depth.
+    std::int64_t ahead(JobId child) const;
 
   private:
     static constexpr std::size_t npos = SIZE_MAX;
@@ -21,21 +25,34 @@ class HandDown::Pass {
         JobId id;
         const Child* child = nullptr;
         std::int64_t room = 0;
-        std::int64_t load = 0;  ///< cores that are held or that jobs wait for
-        std::int64_t ahead = 0;
-        std::int64_t ahead_cores = 0;
+        std::int64_t load = 0;         ///< cores that are held or that jobs wait for
+        std::int64_t idle = 0;         ///< room before the pass
+        bool is_waited_for = false;    ///< by a job without room
+        std::int64_t ahead = 0;        ///< jobs without room that could run elsewhere
+        std::int64_t ahead_cores = 0;  ///< of these
+        bool is_short = false;
         std::vector<std::pair<std::int64_t, std::int64_t>> coming;  ///< (priority, cores) that take room of it
+        std::size_t tally = npos;                                   ///< of tallies_
+    };
+    /// What counts against the limits of a partition: what no plan can move, and what this one has placed.
+    struct Tally {
+        const std::string* partition = nullptr;
+        const PartitionLimits* limits = nullptr;
+        LimitCounts counts;
     };
     struct Class {
         std::int64_t cores = 0;
+        std::uint32_t user = 0;
+        bool is_bound = true;               ///< by the depth; else only one child takes these jobs
         std::vector<std::size_t> children;  ///< of budgets_, that serve the queue and are large enough
         std::vector<std::size_t> lenders;   ///< that lend to the queue and are large enough
     };
     struct Source {
         Places::const_iterator next;
         Places::const_iterator end;
-        std::size_t budget = npos;    ///< of the child that has them
-        const Class* kind = nullptr;  ///< null: of jobs that a child has
+        std::int64_t left = 0;
+        const Class* kind = nullptr;
+        std::size_t budget = npos;  ///< of the child that has them
     };
 
     /// A job that has no room where it is, or that is with a lender.
@@ -45,10 +62,19 @@ class HandDown::Pass {
         std::size_t move = npos;    ///< of moves_, that this pass has for it
     };
 
-    const Class& class_of(const std::string& queue, Size size);
-    const Class& class_of(const Job& job) { return class_of(job.queue, {job.kind, job.cores}); }
+    void begin_tallies();
+    /// Whether the limits of its partition allow one more of these jobs.
+    bool allows(const Budget& budget, const Class& kind) const;
+    const Class& kind_of(const JobClass& jobs);
+    const Class& kind_of(const Job& job) { return kind_of(HandDown::class_of(job)); }
     void push(std::size_t source);
-    bool may_go_ahead(const Budget& budget, std::int64_t cores, std::int64_t depth) const;
+    void add_sources(const Classes& classes, std::size_t budget);
+    void stop(const Source& source);
+    std::size_t budget_of(JobId child) const;
+    bool may_go_ahead(const Budget& budget, const Class& kind) const;
+    bool may_stay_ahead(const Budget& budget, const Class& kind) const;
+    bool has_choice(const Class& kind, std::size_t holder);
+    void note_short(const Class& kind);
     template <typename Fits>
     std::size_t pick(const Class& kind, JobId job, std::size_t except, Fits fits) const {
         return pick_of(kind.children, kind.cores, job, except, fits);
@@ -57,31 +83,42 @@ class HandDown::Pass {
     std::size_t pick_of(const std::vector<std::size_t>& children, std::int64_t cores, JobId job, std::size_t except,
                         Fits fits) const;
     static bool is_preferred(const Budget& a, const Budget& b, std::int64_t cores);
-    static bool can_lend(const Budget& budget, std::int64_t cores) { return budget.ahead == 0 && budget.room >= cores; }
+    bool can_lend(const Budget& budget, const Class& kind) const {
+        return !budget.is_waited_for && budget.room >= kind.cores && allows(budget, kind);
+    }
+    bool has_lender(const Class& kind) const;
     bool is_lent(const Record& record, std::size_t holder) const;
     void borrow(const Late& late);
     void keep_or_return(const Late& late);
     std::size_t pick_room(const Class& kind, JobId job, std::size_t except) const;
     std::size_t pick_ahead(const Class& kind, JobId job, std::size_t except) const;
-    void charge(std::size_t budget, std::int64_t cores);
-    void charge_coming(std::size_t budget, std::int64_t cores, std::int64_t priority);
+    /// Room and depth.
+    void charge(std::size_t budget, const Class& kind);
+    void charge_coming(std::size_t budget, const Class& kind, std::int64_t priority);
+    /// The job that this pass places there counts against the limits.
+    void count(std::size_t budget, const Class& kind);
+    void uncount(std::size_t budget, const Class& kind);
+    /// To a child that does not know the job yet.
+    void give(std::size_t to, const Class& kind, std::int64_t priority);
     bool place_waiting(const Place& place, const Class& kind);
-    void place_given(const Place& place, std::size_t holder);
+    bool place_given(const Place& place, std::size_t holder);
+    void keep(const Place& place, std::size_t holder);
     void leave(const Place& place, std::size_t holder, bool is_stuck = false);
-    void judge(const Budget& budget, const Record& record);
+    void check_allocation(const Budget& budget, const Record& record, const Class& kind);
     void move(JobId id, std::size_t from, std::size_t to, bool is_stuck = false);
 
     const HandDown& plan_;
     const Rules& rules_;
     std::vector<Budget> budgets_;
-    std::map<std::pair<std::string, Size>, Class> classes_;
+    std::vector<Tally> tallies_;
+    std::map<JobClass, Class> classes_;
     std::vector<Source> sources_;
     using Head = std::pair<Place, std::size_t>;
     std::priority_queue<Head, std::vector<Head>, std::greater<>> heads_;
     int skipped_ = 0;
     int deferred_ = 0;
     std::vector<Late> late_;  ///< in the order of the pass
-    JobId judged_;
+    JobId checked_;
     bool is_passed_over_ = false;
     std::vector<Move> moves_;
 };

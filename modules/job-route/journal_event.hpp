@@ -22,8 +22,8 @@ struct JobFacts {
     std::uint64_t upstream = 0;       ///< weir.jobid: the parent's job that this one stands for; 0: none
     std::uint32_t upstream_userid = 0;
     std::string upstream_queue;  ///< weir.queue: that its user submitted it to
-    std::int64_t cores = 1;      ///< that it asks for, as far as its jobspec says so in numbers
-    std::int64_t nodes = 1;      ///< the same; one where it asks for none
+    std::int64_t cores = 1;      ///< that it requests, as far as its jobspec has numbers
+    std::int64_t nodes = 1;      ///< the same; 1 where it requests none
     Duration duration{};         ///< 0: no limit
     std::string account;         ///< "bank" in the jobspec; empty: it names none
     std::string qos;
@@ -41,7 +41,7 @@ struct JournalEvent {
         bypass,         ///< set-flags alloc-bypass
         priority,       ///< priority: enters SCHED
         urgency,        ///< urgency: leaves SCHED
-        update,         ///< duration, account: of the jobspec; nothing where they stay
+        update,         ///< duration, account: of the jobspec; unset where unchanged
         route,          ///< child: the job was routed to it
         alloc,          ///< child (0: not by job-route), R
         start,          //
@@ -50,7 +50,7 @@ struct JournalEvent {
         prolog_start,   ///< type is its description
         prolog_finish,  ///< type is its description
         clean,          //
-        restart,        ///< the instance came back: leaves SCHED
+        restart,        ///< the instance was restarted: leaves SCHED
         memo_uri,       ///< note is the URI that the job published
     };
     Kind kind = Kind::submit;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: decoding what job-manager.events-journal streams. An entry that makes no sense is an error for the log; an
-// event that job-route does not know is not. Source: RFC 18, 21.
+// Owns: decoding what job-manager.events-journal streams. An invalid entry is an error for the log; an unknown event is
+// not. Source: RFC 18, 21.
 #include "modules/job-route/messages_json.hpp"
 
 #include <algorithm>
@@ -52,13 +52,13 @@ std::int64_t count_of(std::string_view wanted, const json_t* resources, std::int
     return sum;
 }
 
-/// 0, and what makes no sense: no limit.
+/// 0 or an invalid duration: no limit.
 Duration limit_of(const json_t* seconds) {
     const auto duration = duration_from_number(json_number_value(seconds));
     return duration ? *duration : Duration::zero();
 }
 
-/// RFC 31: the properties that every node of the job must have. What "or" and "not" say is not among them.
+/// RFC 31: the properties that every node of the job must have. Properties inside "or" and "not" are not among them.
 void add_required(const json_t* constraints, int depth, std::vector<std::string>& properties) {
     std::size_t index = 0;
     const json_t* one = nullptr;

@@ -34,7 +34,7 @@ struct ChildEvent {
     JobId id;
     Kind kind = Kind::accepted;
     LocalId local;
-    std::string R;  ///< JSON text; empty where the child's made no sense, and `note` says why
+    std::string R;  ///< JSON text; empty where the child's R was invalid, and `note` says why
     int status = 0;
     std::string type;
     int severity = 0;
@@ -60,7 +60,7 @@ struct Attach {
     std::string resources;  ///< the child's whole R, JSON text; may be empty
     std::int64_t cores = 0;
     std::string uri;             ///< its URI for users; may be empty
-    std::int64_t own_jobs = 0;   ///< active ones that did not come from the parent
+    std::int64_t own_jobs = 0;   ///< active jobs that did not come from the parent
     std::int64_t own_cores = 0;  ///< that these hold
 };
 
@@ -68,7 +68,7 @@ struct Report {
     JobId child;
     std::string session;
     std::vector<ChildEvent> events;  ///< consecutive seq
-    std::int64_t own_jobs = 0;       ///< active ones that did not come from the parent
+    std::int64_t own_jobs = 0;       ///< active jobs that did not come from the parent
     std::int64_t own_cores = 0;      ///< that these hold
 };
 
@@ -80,7 +80,7 @@ struct Order {
         urgency,   ///< `urgency` is set
         go,        ///< its allocation is on record here: it may start
         priority,  ///< `priority` is set: the job's place among those that wait
-        complete,  ///< of no job: all that the child is to have after an attach has been sent
+        complete,  ///< about no job: every job of the child was sent after its attach
     };
     Kind kind = Kind::submit;
     JobId id;

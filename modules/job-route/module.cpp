@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: the broker module job-route.so: one journal follower that feeds both sides of the route, and the loop that
-// carries their wishes out. Plays the parent for instances below, and the child when there is an instance above. Must
-// not decide anything: RouteTable and ChildLink do. Source: RFC 5.
+// carries out their actions. It is the parent of instances below, and the child of an instance above. Must not decide
+// anything: RouteTable and ChildLink do. Source: RFC 5.
 #include <flux/core.h>
 #include <unistd.h>
 
@@ -132,6 +132,7 @@ class Module {
     std::int64_t depth_;
     RouteTable table_;
     ChildLink link_;
+    flux::PrivateMode privacy_;
     bool is_pumping_ = false;
     std::uint64_t entries_ = 0;
     std::uint64_t restarts_ = 0;
@@ -151,10 +152,11 @@ Module::Module(flux_t* h, std::optional<ChildRole::Config> config)
       is_child_(config.has_value()),
       patience_(configured_patience(h)),
       depth_(configured_depth(h)),
-      table_(config.has_value(), patience_, depth_) {
+      table_(config.has_value(), patience_, depth_),
+      privacy_(flux::conf_table(h, "access")) {
     const std::string service = flux::service_name(h, "job-route");
     parent_ = std::make_unique<ParentRole>(
-        h, table_, static_cast<double>(patience_) * tick_s / heartbeats,
+        h, table_, static_cast<double>(patience_) * tick_s / heartbeats, privacy_,
         ParentRole::Callbacks{[this] { pump(); }, [this](const std::string& why) { start_over(why); },
                               [this](const flux_msg_t* msg) {
                                   if (child_) {
@@ -162,13 +164,13 @@ Module::Module(flux_t* h, std::optional<ChildRole::Config> config)
                                   }
                               }});
     questions_ = std::make_unique<Questions>(
-        h, table_, link_,
+        h, Questions::Facts{table_, link_, privacy_},
         Questions::Sessions{[this](JobId child) { return parent_->session_of(child); },
-                            [this](JobId child, const Json& message) { parent_->tell(child, message); },
+                            [this](JobId child, const Json& message) { parent_->send(child, message); },
                             [this](JobId child, const std::string& session, std::uint32_t userid) {
                                 return parent_->is_from(child, session, userid);
                             }});
-    keeper_ = std::make_unique<PartitionKeeper>(h, table_, [this] { pump(); });
+    keeper_ = std::make_unique<PartitionKeeper>(h, table_, privacy_, [this] { pump(); });
     if (config) {
         child_ = std::make_unique<ChildRole>(h, std::move(*config), link_,
                                              ChildRole::Callbacks{[this] { pump(); },
@@ -213,7 +215,7 @@ void Module::on_journal(flux_future_t* f) {
     pump();
 }
 
-/// The owner alone submits jobs that stand for the parent's; the attribute in anybody else's jobspec means nothing.
+/// Only the owner submits copies of the parent's jobs; the attribute in another user's jobspec is ignored.
 void Module::take_entry(const JournalEntry& entry) {
     if (entry.is_end_of_backlog) {
         table_.synced();
@@ -245,7 +247,7 @@ void Module::take_entry(const JournalEntry& entry) {
     }
 }
 
-/// What is on record in the journal is the truth; everything else is learned again from it and from the other sides.
+/// The journal has the record; everything else is rebuilt from it and from the parent and the children.
 void Module::start_over(const std::string& why) {
     flux::log(h_, LOG_WARNING, "starting over: " + why);
     restarts_ += 1;
@@ -261,8 +263,8 @@ void Module::start_over(const std::string& why) {
     flux_watcher_start(retry_.get());
 }
 
-/// Carries out what the two sides want, until neither wants more. Re-entered from within, it leaves it to the outer
-/// call.
+/// Carries out the actions of both sides until there are none left. A nested call returns at once and leaves them to
+/// the outer one.
 void Module::pump() {
     if (std::exchange(is_pumping_, true)) {
         return;

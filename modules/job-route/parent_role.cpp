@@ -42,8 +42,9 @@ Json commit_op(JobId id, const Json& R) {
 
 }  // namespace
 
-ParentRole::ParentRole(flux_t* h, RouteTable& table, double heartbeat_s, Callbacks callbacks)
-    : h_(h), table_(table), heartbeat_s_(heartbeat_s), callbacks_(std::move(callbacks)) {
+ParentRole::ParentRole(flux_t* h, RouteTable& table, double heartbeat_s, const flux::PrivateMode& privacy,
+                       Callbacks callbacks)
+    : h_(h), table_(table), heartbeat_s_(heartbeat_s), privacy_(privacy), callbacks_(std::move(callbacks)) {
     const int request = FLUX_MSGTYPE_REQUEST;
     handlers_ =
         flux::add_handlers(h, flux::service_name(h, "job-route"),
@@ -71,8 +72,10 @@ void ParentRole::attach(const flux_msg_t* msg) {
     }
     const Attach attach = value_or_throw(decode_attach(request_payload(msg).get()));
     const flux_msg_cred cred = flux::cred_of(msg);
-    const Caller caller{cred.userid, (cred.rolemask & FLUX_ROLE_OWNER) != 0};
-    ResourceMap resources = value_or_throw(ResourceMap::make(attach.resources, table_.R_of(attach.child)));
+    const Caller caller{cred.userid, (cred.rolemask & FLUX_ROLE_OWNER) != 0, privacy_.is_on()};
+    const bool is_known = is_told(msg, attach.child, false);
+    ResourceMap resources =
+        value_or_throw(ResourceMap::make(attach.resources, is_known ? table_.R_of(attach.child) : std::string()));
     const Status status = table_.attach(attach, caller);
     if (!status) {
         throw Failure(status.error());
@@ -91,7 +94,7 @@ void ParentRole::attach(const flux_msg_t* msg) {
     callbacks_.changed();
 }
 
-/// Without the plugin every routed job would wait for ever, and nothing else would say why.
+/// Without the plugin every routed job would wait for ever, without another message.
 void ParentRole::on_probed(flux_future_t* f) {
     if (flux_rpc_get(f, nullptr) < 0 && errno == ENOSYS) {
         flux::log(h_, LOG_ERR,
@@ -101,7 +104,7 @@ void ParentRole::on_probed(flux_future_t* f) {
     probe_.reset();
 }
 
-/// Answered when everything in it is on record, or at least with the job-manager.
+/// Answered when every event in it is on record, or was sent to the job-manager.
 // Guest: starts, ends and fails jobs that were routed to its own child, which are its own, in any order and with any
 // status; their R lies inside the child's allocation, or is not larger than it. It may give its job an id that another
 // copy has: then nobody is answered who asks by that id.
@@ -178,7 +181,7 @@ void ParentRole::send_orders(std::vector<std::pair<JobId, Order>> orders) {
         by_child[child].push_back(std::move(order));
     }
     for (const auto& [child, list] : by_child) {
-        tell(child, encode_orders(list));
+        send(child, encode_orders(list));
     }
 }
 
@@ -187,7 +190,7 @@ std::string ParentRole::session_of(JobId child) const {
     return session != sessions_.end() ? session->second.session : std::string();
 }
 
-void ParentRole::tell(JobId child, const Json& message) {
+void ParentRole::send(JobId child, const Json& message) {
     const auto session = sessions_.find(child);
     if (session != sessions_.end()) {
         flux::respond(h_, session->second.request.get(), message);
@@ -204,10 +207,11 @@ bool ParentRole::is_from(JobId child, const std::string& name, std::uint32_t use
 void ParentRole::perform(ParentActions actions) {
     next_.ops.insert(next_.ops.end(), actions.tap.begin(), actions.tap.end());
     for (const JobId child : actions.silent) {
-        flux::log(h_, LOG_WARNING,
-                  "child " + std::to_string(child.value) +
-                      " says nothing though its link is up: it counts as lost, and its jobs that have not started "
-                      "go to others");
+        flux::log(
+            h_, LOG_WARNING,
+            "child " + std::to_string(child.value) +
+                " has sent nothing although its link is up: it counts as lost, and its jobs that have not started "
+                "go to others");
         close(child);
     }
     for (const JobId id : actions.fetch) {
@@ -217,7 +221,7 @@ void ParentRole::perform(ParentActions actions) {
     start_batch();
 }
 
-/// R was decoded when it was reported; an op that has none all the same is left out, and the others are not.
+/// R was decoded when it was reported. An op without one is left out; the others are sent.
 ParentRole::Batch ParentRole::decoded(std::vector<TapOp> ops) {
     Batch batch;
     for (TapOp& op : ops) {
@@ -342,7 +346,7 @@ void ParentRole::on_fetched(flux_future_t* f) {
 
 void ParentRole::take_jobspec(const Fetch& done, flux_future_t* f) {
     const char* key = done.jobspec.empty() ? "jobspec" : "J";
-    if (!done.jobspec.empty() && flux_rpc_get(f, nullptr) < 0) {  // no J here: then the job has no environment
+    if (!done.jobspec.empty() && flux_rpc_get(f, nullptr) < 0) {  // no J: the job has no environment
         table_.jobspec_ready(done.id, done.jobspec);
         return;
     }
@@ -362,15 +366,26 @@ void ParentRole::take_jobspec(const Fetch& done, flux_future_t* f) {
 
 // ---- people ----
 
-/// By this instance's clock, in seconds since the epoch; before that, nobody here knows.
+/// By this instance's clock, in seconds since the epoch; 0: before this module was loaded.
 double ParentRole::lost_since(const ChildView& child) const {
     return flux_reactor_now(flux_get_reactor(h_)) - flux::real_seconds(h_, static_cast<double>(child.lost_ticks));
 }
 
+/// The owner's instances are the partitions, which everybody may see.
+bool ParentRole::is_told(const flux_msg_t* msg, JobId job, bool is_instance) const {
+    const RouteJob* found = table_.active(job);
+    const std::uint32_t userid = found != nullptr ? found->userid : FLUX_USERID_UNKNOWN;
+    return privacy_.may_see(msg, userid) || (is_instance && userid == getuid());
+}
+
 // Guest: sees queues, sockets and job counts of the children; an answer takes time in proportion to the active jobs.
-Json ParentRole::tree(const flux_msg_t*) {
+// Private: of the partitions and of his own instances.
+Json ParentRole::tree(const flux_msg_t* msg) {
     Json children = Json::array();
     for (const ChildView& view : table_.children()) {
+        if (!is_told(msg, view.job, true)) {
+            continue;
+        }
         Json serves = Json::array();
         for (const std::string& queue : view.serves) {
             serves.append(Json::string(queue));
@@ -393,7 +408,9 @@ Json ParentRole::tree(const flux_msg_t*) {
     }
     Json instances = Json::array();
     for (const JobId id : table_.instance_jobs()) {
-        instances.append(Json::own(json_integer(static_cast<json_int_t>(id.value))));
+        if (is_told(msg, id, true)) {
+            instances.append(Json::own(json_integer(static_cast<json_int_t>(id.value))));
+        }
     }
     Json answer = Json::object();
     answer.set("instances", std::move(instances));
@@ -401,20 +418,28 @@ Json ParentRole::tree(const flux_msg_t*) {
     return answer;
 }
 
-// Guest: learns which child has any job, under which id, and which partitions do not take it for what it asks.
+// Guest: learns which child has any job, under which id, which partitions do not take it for what it asks, and how many
+// jobs or cores of its user, or of all, count against a limit that keeps it away. Private: his own.
 Json ParentRole::locate(const flux_msg_t* msg) {
     json_int_t id = 0;
     flux::unpack(msg, "{s:I}", "id", &id);
-    const JobView view = value_or_throw(table_.find(JobId{static_cast<std::uint64_t>(id)}));
+    const JobId job{static_cast<std::uint64_t>(id)};
+    if (!is_told(msg, job, false)) {  // the words of find() about none
+        throw Failure(ENOENT, "job " + std::to_string(job.value) + " is not an active routed job");
+    }
+    const JobView view = value_or_throw(table_.find(job));
     Json answer = Json::object();
     answer.set("queue", view.queue).set("child", view.child.value).set("id", view.local.value);
     answer.set("uri", "").set("allocated", view.is_allocated);
     Json partitions = Json::array();
-    for (const PartitionWord& word : table_.words_of(JobId{static_cast<std::uint64_t>(id)})) {
+    for (const PartitionWord& word : table_.words_of(job)) {
         Json one = Json::object();
         one.set("name", word.name).set("takes", !word.misfit).set("rules", word.rules);
         if (word.misfit) {
             one.set("rule", word.misfit->rule).set("job", word.misfit->job);
+        }
+        if (!word.limit.empty()) {
+            one.set("limit", word.limit);
         }
         partitions.append(std::move(one));
     }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "modules/common/flux_cpp.hpp"
+#include "modules/common/private_mode.hpp"
 #include "modules/job-route/messages_json.hpp"
 #include "modules/job-route/resource_map.hpp"
 #include "modules/job-route/route_table.hpp"
@@ -19,13 +20,14 @@ namespace weir::route {
 class ParentRole {
   public:
     struct Callbacks {
-        std::function<void()> changed;                       ///< the table has news: take its actions
+        std::function<void()> changed;                       ///< the table changed: take its actions
         std::function<void(const std::string& why)> broken;  ///< start over from the journal
         std::function<void(const flux_msg_t* msg)> left;     ///< a client disconnected
     };
-    /// \param heartbeat_s real seconds after which a child is to say that it lives.
-    ParentRole(flux_t* h, RouteTable& table, double heartbeat_s, Callbacks callbacks);
-    /// Notifies the children, which would otherwise wait for orders.
+    /// \param heartbeat_s real seconds between the heartbeats that a child must send.
+    /// \param privacy of a private instance a guest is told of his own jobs and instances, and of the owner's.
+    ParentRole(flux_t* h, RouteTable& table, double heartbeat_s, const flux::PrivateMode& privacy, Callbacks callbacks);
+    /// Ends the sessions, since the children would otherwise wait for orders.
     ~ParentRole();
     ParentRole(const ParentRole&) = delete;
     ParentRole& operator=(const ParentRole&) = delete;
@@ -37,7 +39,7 @@ class ParentRole {
     /// The session of a child; empty where it is not attached.
     std::string session_of(JobId child) const;
     /// A further response to a child's attach; nothing where it is not attached.
-    void tell(JobId child, const Json& message);
+    void send(JobId child, const Json& message);
     bool is_from(JobId child, const std::string& session, std::uint32_t userid) const;
 
   private:
@@ -63,6 +65,7 @@ class ParentRole {
     Json tree(const flux_msg_t* msg);
     Json locate(const flux_msg_t* msg);
     double lost_since(const ChildView& child) const;
+    bool is_told(const flux_msg_t* msg, JobId job, bool is_instance) const;
 
     Batch decoded(std::vector<TapOp> ops);
     void start_batch();
@@ -85,6 +88,7 @@ class ParentRole {
     flux_t* h_;
     RouteTable& table_;
     double heartbeat_s_;
+    const flux::PrivateMode& privacy_;
     Callbacks callbacks_;
     std::map<JobId, Session> sessions_;
     Batch next_;

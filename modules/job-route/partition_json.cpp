@@ -18,9 +18,11 @@
 namespace weir::route {
 namespace {
 
-constexpr std::array<std::string_view, 15> table_keys{
-    "name",       "queues",    "overflow", "takes", "cores",     "nodes",  "cores-per-node", "hosts",
-    "properties", "scheduler", "options",  "start", "idle-time", "config", "partition"};
+constexpr std::array<std::string_view, 16> table_keys{
+    "name",  "queues",     "overflow",  "takes",   "limits", "cores",     "nodes",  "cores-per-node",
+    "hosts", "properties", "scheduler", "options", "start",  "idle-time", "config", "partition"};
+constexpr std::array<std::string_view, 4> limit_keys{"running-jobs-max", "cores-max", "user-running-jobs-max",
+                                                     "user-cores-max"};
 constexpr std::array<std::string_view, 10> rule_keys{"duration-min", "duration-max", "cores-min", "cores-max",
                                                      "nodes-min",    "nodes-max",    "accounts",  "users",
                                                      "qos",          "properties"};
@@ -212,6 +214,37 @@ PartitionRules read_rules(TableReader& reader, const PartitionSpec& spec, const 
     return rules;
 }
 
+PartitionLimits read_limits(TableReader& reader, const PartitionSpec& spec) {
+    PartitionLimits limits;
+    reader.check_keys(limit_keys);
+    const auto read = [&reader](const char* key, std::optional<std::int64_t>& into) {
+        if (reader.has(key)) {
+            into = reader.count(key, 1);
+        }
+    };
+    read("running-jobs-max", limits.running_jobs);
+    read("cores-max", limits.cores);
+    read("user-running-jobs-max", limits.user_running_jobs);
+    read("user-cores-max", limits.user_cores);
+    const std::int64_t least = spec.takes.cores.least.value_or(1);
+    for (const auto& [key, limit] : {std::pair("cores-max", limits.cores), {"user-cores-max", limits.user_cores}}) {
+        if (limit && *limit < least) {
+            reader.complain(key, "must be at least " + std::to_string(least) + ", the cores-min of takes");
+        }
+    }
+    return limits;
+}
+
+/// No job is larger than a limit.
+void take_within(PartitionSpec& spec) {
+    std::optional<std::int64_t>& most = spec.takes.cores.most;
+    for (const std::optional<std::int64_t>& limit : {spec.limits.cores, spec.limits.user_cores}) {
+        if (limit) {
+            most = std::min(most.value_or(*limit), *limit);
+        }
+    }
+}
+
 /// The table without what may change in a running instance.
 std::string digest_of(const json_t* table) {
     const Json copy = Json::own(json_copy(const_cast<json_t*>(table)));
@@ -219,6 +252,7 @@ std::string digest_of(const json_t* table) {
     json_object_del(copy.get(), "idle-time");
     json_object_del(copy.get(), "overflow");
     json_object_del(copy.get(), "takes");
+    json_object_del(copy.get(), "limits");
     return copy.dump(JSON_COMPACT | JSON_SORT_KEYS);
 }
 
@@ -257,6 +291,13 @@ PartitionSpec read_table(const json_t* table, const std::string& place, std::siz
     } else if (takes != nullptr) {
         TableReader below(takes, place + ".takes", reading.mistakes);
         spec.takes = read_rules(below, spec, reading.users);
+    }
+    if (const json_t* limits = reader.value("limits"); limits != nullptr && !json_is_object(limits)) {
+        reader.complain("limits", "must be a table, as { running-jobs-max = 10 }");
+    } else if (limits != nullptr) {
+        TableReader below(limits, place + ".limits", reading.mistakes);
+        spec.limits = read_limits(below, spec);
+        take_within(spec);
     }
     if (const json_t* config = reader.value("config"); config != nullptr) {
         if (!json_is_object(config)) {
@@ -320,8 +361,9 @@ Result<std::vector<PartitionSpec>> decode_partitions(const json_t* array, const 
 std::vector<std::string> partition_queues(const json_t* array) {
     std::vector<std::string> queues;
     const auto add = [&queues](const json_t* name) {
-        if (json_is_string(name) && std::find(queues.begin(), queues.end(), json_string_value(name)) == queues.end()) {
-            queues.emplace_back(json_string_value(name));
+        const std::string queue = json_is_string(name) ? json_string_value(name) : "";
+        if (!queue.empty() && std::find(queues.begin(), queues.end(), queue) == queues.end()) {
+            queues.push_back(queue);
         }
     };
     std::size_t i = 0;

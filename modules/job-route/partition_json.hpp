@@ -14,15 +14,15 @@
 namespace weir::route {
 
 /// The partitions of an array of tables; null: none. Each error is a line "[partition NAME] key = value: must be ...";
-/// all are told at once. Names and nested partitions are checked as well. `users`: [weir.users],
-/// the users that this machine does not know. O(size).
+/// all are reported at once. Names and nested partitions are checked as well. `users`: [weir.users], the users that
+/// this machine does not know. O(size).
 Result<std::vector<PartitionSpec>> decode_partitions(const json_t* array, const json_t* users = nullptr);
 
-/// The queues of all partitions of an array, each once; what makes no sense is left out.
+/// The queues of all partitions of an array, each once; invalid entries are left out.
 std::vector<std::string> partition_queues(const json_t* array);
 
-/// What `weir partition` changed, over what the configuration says. A change of a partition counts as long as the
-/// configuration says of it what it said at the change.
+/// The changes made by `weir partition`, on top of the configuration. A change of a partition is in force while the
+/// configuration's table of the partition is the one that it replaced.
 class PartitionChanges {
   public:
     PartitionChanges() : changes_(Json::object()) {}

@@ -69,8 +69,9 @@ std::string last_line(const std::string& text) {
 
 }  // namespace
 
-PartitionKeeper::PartitionKeeper(flux_t* h, RouteTable& routes, std::function<void()> changed)
-    : h_(h), routes_(routes), changed_(std::move(changed)), place_(place_of(h)) {
+PartitionKeeper::PartitionKeeper(flux_t* h, RouteTable& routes, flux::PrivateMode& privacy,
+                                 std::function<void()> changed)
+    : h_(h), routes_(routes), privacy_(privacy), changed_(std::move(changed)), place_(place_of(h)) {
     place_.job_manager = Json::ref(flux::conf_table(h, "job-manager")).deep_copy();
     configured_ = Json::ref(flux::conf_table(h, "partition")).deep_copy();
     queues_ = Json::ref(flux::conf_table(h, "queues")).deep_copy();
@@ -92,14 +93,15 @@ PartitionKeeper::PartitionKeeper(flux_t* h, RouteTable& routes, std::function<vo
                            {
                                {request, "config-reload", flux::on_request<&PartitionKeeper::config_reload>, 0},
                                {request, "partitions", flux::on_request<&PartitionKeeper::partitions>, FLUX_ROLE_USER},
-                               {request, "partition-change", flux::on_request<&PartitionKeeper::change>, 0},
+                               {request, "partition-change", flux::on_message<&PartitionKeeper::change>, 0},
+                               {request, "tap-loaded", flux::on_message<&PartitionKeeper::tap_loaded>, 0},
                            },
                            this);
 }
 
 // ---- the journal ----
 
-/// The owner's word alone: anybody else's attribute of that name means nothing.
+/// Only of the owner's jobs: the attribute in another user's jobspec is ignored.
 void PartitionKeeper::submitted(JobId id, const JournalEvent& event, const JobFacts& facts) {
     if (facts.partition.empty() || event.userid != getuid()) {
         return;
@@ -113,6 +115,9 @@ void PartitionKeeper::submitted(JobId id, const JournalEvent& event, const JobFa
         instance.folder = facts.partition_folder;
         table_.adopt(facts.partition, instance);
     }
+    if (is_ready_) {
+        look();  // the routes know which partition it is before it attaches
+    }
 }
 
 void PartitionKeeper::event(JobId id, const JournalEvent& event) {
@@ -125,7 +130,7 @@ void PartitionKeeper::event(JobId id, const JournalEvent& event) {
     } else if (event.kind == JournalEvent::Kind::exception && event.severity == 0) {
         job->second.note = event.type + (event.note.empty() ? "" : ": " + event.note);
     } else if (event.kind == JournalEvent::Kind::clean && !std::exchange(job->second.is_told, true)) {
-        ask_last_words(id);
+        ask_state(id);
     }
 }
 
@@ -138,7 +143,7 @@ void PartitionKeeper::ready() {
 void PartitionKeeper::reset() {
     is_ready_ = false;
     starting_.clear();
-    words_.clear();
+    ends_.clear();
     jobs_.clear();
     table_ = PartitionTable();
     put_in_force();
@@ -173,9 +178,15 @@ std::vector<KeptPartition> PartitionKeeper::kept() const {
     for (const auto& [name, partition] : table_.partitions()) {
         const PartitionSpec& spec = partition.spec;
         if (partition.is_wanted) {
-            placed.push_back({spec.place,
-                              {name, partition.current ? partition.current->job : JobId{}, spec.queues, spec.overflow,
-                               spec.cores * std::max<std::int64_t>(1, spec.nodes), spec.takes}});
+            KeptPartition one{name,          partition.current ? partition.current->job : JobId{}, spec.queues,
+                              spec.overflow, spec.cores * std::max<std::int64_t>(1, spec.nodes),   spec.takes,
+                              spec.limits};
+            for (const PartitionInstance& old : partition.old) {
+                if (old.job.value != 0) {
+                    one.old.push_back(old.job);
+                }
+            }
+            placed.push_back({spec.place, std::move(one)});
         }
     }
     std::sort(placed.begin(), placed.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
@@ -210,7 +221,7 @@ void PartitionKeeper::perform() {
             case PartitionAction::Kind::cancel:
                 cancel(action.job, action.text);
                 break;
-            case PartitionAction::Kind::say:
+            case PartitionAction::Kind::log:
                 flux::log(h_, action.severity, action.text);
                 break;
         }
@@ -243,7 +254,7 @@ void PartitionKeeper::start(const std::string& name, int folder) {
     }
 }
 
-/// That it was submitted, the journal says as well; here the first of both counts.
+/// The journal reports the submission too; the first of both is used.
 void PartitionKeeper::on_started(flux_future_t* f) {
     const auto found = starting_.find(f);
     if (found == starting_.end()) {
@@ -276,12 +287,19 @@ void PartitionKeeper::cancel(JobId job, const std::string& why) {
     cancels_.emplace(key, std::move(future));
 }
 
-/// So that it refuses a job that no partition takes. Without the plugin there are no jobs to refuse.
+/// The plugin then refuses jobs that no partition takes. Without the plugin no job is routed.
 void PartitionKeeper::tell_plugin() {
     Json payload = Json::object();
     payload.set("partitions", in_force_.share()).set("users", users_ ? users_.share() : Json::object());
     told_ = flux::rpc(h_, "job-manager.jobroute.partitions", payload);
     flux::then<&PartitionKeeper::on_told>(told_.get(), this);
+}
+
+/// Nobody waits for an answer.
+void PartitionKeeper::tap_loaded(const flux_msg_t*) {
+    if (is_ready_) {
+        tell_plugin();
+    }
 }
 
 void PartitionKeeper::on_told(flux_future_t* f) {
@@ -292,7 +310,7 @@ void PartitionKeeper::on_told(flux_future_t* f) {
     told_.reset();
 }
 
-/// One that has ended meanwhile needs none.
+/// A job that has ended in the meantime needs none.
 void PartitionKeeper::on_canceled(flux_future_t* f) {
     const flux::Caught caught = flux::catching([f] { (void)flux::rpc_get(f, "ending a partition"); });
     if (caught.errnum != 0 && caught.errnum != ENOENT) {
@@ -303,23 +321,49 @@ void PartitionKeeper::on_canceled(flux_future_t* f) {
 
 // ---- the end of an instance ----
 
-/// A stock Flux has no such service; then the exit code must do.
+/// A stock Flux that ends cancels all jobs. A partition that is started again then is submitted while the job-manager
+/// is unloaded, which stock Flux does not always survive.
+void PartitionKeeper::ask_state(JobId job) {
+    flux::Future future = flux::rpc(h_, "state-machine.get", Json::object());
+    flux_future_t* key = future.get();
+    flux::then<&PartitionKeeper::on_state>(key, this);
+    ends_.emplace(key, std::pair(std::move(future), job));
+}
+
+void PartitionKeeper::on_state(flux_future_t* f) {
+    const auto found = ends_.find(f);
+    if (found == ends_.end()) {
+        return;
+    }
+    const auto [future, job] = std::move(found->second);
+    ends_.erase(found);
+    std::string state;
+    (void)flux::catching([&state, f] { state = flux::rpc_get(f, "state").string_at("state").value_or(""); });
+    for (const char* ending : {"cleanup", "shutdown", "finalize", "goodbye"}) {
+        if (state == ending) {
+            table_.close();
+        }
+    }
+    ask_last_words(job);
+}
+
+/// A stock Flux has no such service; then the exit code is shown.
 void PartitionKeeper::ask_last_words(JobId job) {
     Json payload = Json::object();
     payload.set("id", job.value).set("offset", 0).set("stream", "stderr");
     flux::Future future = flux::rpc(h_, "job-exec.output", payload);
     flux_future_t* key = future.get();
     flux::then<&PartitionKeeper::on_last_words>(key, this);
-    words_.emplace(key, std::pair(std::move(future), job));
+    ends_.emplace(key, std::pair(std::move(future), job));
 }
 
 void PartitionKeeper::on_last_words(flux_future_t* f) {
-    const auto found = words_.find(f);
-    if (found == words_.end()) {
+    const auto found = ends_.find(f);
+    if (found == ends_.end()) {
         return;
     }
     const auto [future, job] = std::move(found->second);
-    words_.erase(found);
+    ends_.erase(found);
     std::string words;
     (void)flux::catching([&words, f] {
         const Json answer = flux::rpc_get(f, "output");
@@ -339,7 +383,7 @@ std::string PartitionKeeper::how_it_ended(JobId job, const std::string& words) c
     const std::string how = !end.note.empty() ? end.note
                             : end.status < 0  ? "it never ran"
                                               : "exit code " + std::to_string(WEXITSTATUS(end.status));
-    return how + (words.empty() || end.status == 0 ? "" : "; it said: " + words);
+    return how + (words.empty() || end.status == 0 ? "" : "; its last line: " + words);
 }
 
 }  // namespace weir::route

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "modules/common/flux_cpp.hpp"
+#include "modules/common/private_mode.hpp"
 #include "modules/job-route/partition_json.hpp"
 #include "modules/job-route/partition_launch.hpp"
 #include "modules/job-route/partition_table.hpp"
@@ -20,9 +21,9 @@ namespace weir::route {
 
 class PartitionKeeper {
   public:
-    /// \param changed the route table has news: take its actions. Throws Failure for a configuration that makes no
-    /// sense.
-    PartitionKeeper(flux_t* h, RouteTable& routes, std::function<void()> changed);
+    /// \param privacy follows the configuration. \param changed the route table changed: take its actions. Throws
+    /// Failure for an invalid configuration.
+    PartitionKeeper(flux_t* h, RouteTable& routes, flux::PrivateMode& privacy, std::function<void()> changed);
     flux_t* flux() const { return h_; }
 
     // ---- from the journal ----
@@ -49,7 +50,8 @@ class PartitionKeeper {
     };
     Json config_reload(const flux_msg_t* msg);
     Json partitions(const flux_msg_t* msg);
-    Json change(const flux_msg_t* msg);
+    void tap_loaded(const flux_msg_t* msg);
+    void change(const flux_msg_t* msg);
 
     void read_changes();
     Status write_changes();
@@ -57,8 +59,22 @@ class PartitionKeeper {
     std::vector<PartitionSpec> checked(const json_t* array) const;
     void put_in_force();
     void set_table(const std::string& name, Json table);
-    void add(const Json& request);
-    void resize(const Json& request, const std::string& name);
+    struct Change {
+        std::string op, name;
+        Json table;  ///< of `add` and `resize`
+    };
+    struct Fit {
+        flux::Future future;
+        flux::MessageRef msg;
+        Json request;
+    };
+    PartitionChanges changes_with(const std::string& name, Json table) const;
+    Json added(const Json& request, const std::string& name) const;
+    Json resized(const Json& request, const std::string& name) const;
+    Change change_of(const Json& request) const;
+    void apply(const Json& request, const Change& change);
+    void ask_fit(const flux_msg_t* msg, const Json& request);
+    void on_fit(flux_future_t* f);
 
     std::vector<KeptPartition> kept() const;
     void tell_plugin();
@@ -68,15 +84,18 @@ class PartitionKeeper {
     void on_started(flux_future_t* f);
     void cancel(JobId job, const std::string& why);
     void on_canceled(flux_future_t* f);
+    void ask_state(JobId job);
+    void on_state(flux_future_t* f);
     void ask_last_words(JobId job);
     void on_last_words(flux_future_t* f);
     std::string how_it_ended(JobId job, const std::string& words) const;
     void arm();
-    Json takes_of(const std::string& name) const;
+    Json table_of(const std::string& name, const char* key) const;
     Json view_of(const std::string& name, const PartitionTable::Partition& partition) const;
 
     flux_t* h_;
     RouteTable& routes_;
+    flux::PrivateMode& privacy_;
     std::function<void()> changed_;
     LaunchPlace place_;
     std::string changes_file_;  ///< empty: they are kept in memory alone
@@ -90,8 +109,9 @@ class PartitionKeeper {
     bool is_ready_ = false;
     std::map<JobId, End> jobs_;  ///< active jobs that are instances of partitions
     std::map<flux_future_t*, Starting> starting_;
-    std::map<flux_future_t*, std::pair<flux::Future, JobId>> words_;
+    std::map<flux_future_t*, std::pair<flux::Future, JobId>> ends_;  ///< questions about instances that ended
     std::map<flux_future_t*, flux::Future> cancels_;
+    std::map<flux_future_t*, Fit> fits_;  ///< requests that wait for the scheduler's word
     flux::Future told_;
     flux::Watcher timer_;
     flux::Handlers handlers_;  // last: gone before what they call

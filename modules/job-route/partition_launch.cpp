@@ -165,7 +165,7 @@ std::string partition_config(const PartitionSpec& spec, const LaunchPlace& place
 
 std::string partition_jobspec(const PartitionSpec& spec, const LaunchPlace& place, int folder) {
     Json task = Json::object(), count = Json::object(), attributes = Json::object(), jobspec = Json::object();
-    // The embedded broker is one process, whatever it has; Flux wants one on each node.
+    // The embedded broker is one process on any number of nodes; Flux needs one broker on each node.
     count.set(place.broker.empty() ? "per_slot" : "total", 1);
     task.set("command", command_of(place, partition_paths(spec, place, folder)));
     task.set("slot", "task").set("count", std::move(count));

@@ -11,7 +11,7 @@
 
 namespace weir::route {
 
-/// What the instance that launches partitions is and has.
+/// The facts about the instance that launches partitions.
 struct LaunchPlace {
     std::string broker;  ///< path of weir-broker; empty in a stock Flux
     std::string rundir;

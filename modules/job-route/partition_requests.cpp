@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: PartitionKeeper's configuration, the requests of people, and the file of what they changed.
+// Owns: PartitionKeeper's configuration, the requests of operators, and the file of their changes.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -17,6 +17,8 @@ namespace {
 
 using flux::Failure;
 using flux::value_or_throw;
+
+constexpr double fit_s = 10.;  ///< real seconds that the scheduler has to say whether a size is possible
 
 /// A new file beside it, renamed when it is complete.
 Status write_whole(const std::string& path, const std::string& text) {
@@ -116,7 +118,7 @@ Status PartitionKeeper::check_queues(const std::vector<PartitionSpec>& specs, co
     return Done{};
 }
 
-/// Throws Failure. `array` is what is to be in force; a command can add no queue to those that are routed.
+/// Throws Failure. `array` is the new configuration; a command cannot route further queues.
 std::vector<PartitionSpec> PartitionKeeper::checked(const json_t* array) const {
     const json_t* queues = queues_.get();
     const json_t* route = route_.get();
@@ -135,14 +137,14 @@ std::vector<PartitionSpec> PartitionKeeper::checked(const json_t* array) const {
     return specs;
 }
 
-/// The configuration has been checked. A file of changes that makes no sense does not count.
+/// The configuration has been checked. An invalid file of changes is ignored.
 void PartitionKeeper::put_in_force() {
     std::vector<std::string> forgotten;
     in_force_ = changes_.applied_to(configured_.get(), &forgotten);
     for (const std::string& name : forgotten) {
         flux::log(h_, LOG_NOTICE,
                   "The configuration of the partition " + name +
-                      " has changed: what `weir partition` had set for it counts no more.");
+                      " has changed: what `weir partition` had set for it is dropped.");
     }
     auto specs = decode_partitions(in_force_.get(), users_.get());
     if (!specs) {
@@ -169,13 +171,16 @@ Json PartitionKeeper::config_reload(const flux_msg_t* msg) {
     json_t* queues = nullptr;
     json_t* route = nullptr;
     json_t* users = nullptr;
-    flux::unpack(msg, "{s?o s?o s?{s?o s?o}}", "partition", &array, "queues", &queues, "weir", "route", &route, "users",
-                 &users);
+    json_t* access = nullptr;
+    flux::unpack(msg, "{s?o s?o s?o s?{s?o s?o}}", "partition", &array, "queues", &queues, "access", &access, "weir",
+                 "route", &route, "users", &users);
+    const flux::PrivateMode privacy(access);
     (void)value_or_throw(check_queues(value_or_throw(decode_partitions(array, users)), queues, nullptr));
     configured_ = Json::ref(array).deep_copy();
     queues_ = Json::ref(queues).deep_copy();
     route_ = Json::ref(route).deep_copy();
     users_ = Json::ref(users).deep_copy();
+    privacy_ = privacy;
     put_in_force();
     look();
     return {};
@@ -183,9 +188,9 @@ Json PartitionKeeper::config_reload(const flux_msg_t* msg) {
 
 // ---- people ----
 
-Json PartitionKeeper::takes_of(const std::string& name) const {
-    const json_t* takes = json_object_get(partition_table_of(in_force_.get(), name), "takes");
-    return takes != nullptr ? Json::ref(takes).deep_copy() : Json::object();
+Json PartitionKeeper::table_of(const std::string& name, const char* key) const {
+    const json_t* table = json_object_get(partition_table_of(in_force_.get(), name), key);
+    return table != nullptr ? Json::ref(table).deep_copy() : Json::object();
 }
 
 Json PartitionKeeper::view_of(const std::string& name, const PartitionTable::Partition& partition) const {
@@ -218,7 +223,8 @@ Json PartitionKeeper::view_of(const std::string& name, const PartitionTable::Par
         overflow.append(queue);
     }
     view.set("overflow", std::move(overflow)).set("place", static_cast<long long>(spec.place));
-    view.set("takes", takes_of(name)).set("rules", rules_text(spec.takes));
+    view.set("takes", table_of(name, "takes")).set("rules", rules_text(spec.takes));
+    view.set("limits", table_of(name, "limits")).set("limits_text", limits_text(spec.limits));
     view.set("name", name).set("state", state_of(partition)).set("queues", std::move(queues));
     view.set("down", partition.is_down).set("deaths", partition.revival.deaths()).set("why", partition.why);
     view.set("for", to_seconds(now - partition.changed));
@@ -239,27 +245,29 @@ Json PartitionKeeper::partitions(const flux_msg_t*) {
     return std::move(answer.set("partitions", std::move(list)));
 }
 
-/// Checks the whole with the new table; a null one removes.
-void PartitionKeeper::set_table(const std::string& name, Json table) {
+/// The changes with this one, of which the whole has been checked; a null table removes.
+PartitionChanges PartitionKeeper::changes_with(const std::string& name, Json table) const {
     auto parsed = value_or_throw(PartitionChanges::parse(changes_.text()));
     parsed.set(configured_.get(), name, std::move(table));
     const Json array = parsed.applied_to(configured_.get());
     (void)checked(array.get());
-    changes_ = std::move(parsed);
+    return parsed;
+}
+
+void PartitionKeeper::set_table(const std::string& name, Json table) {
+    changes_ = changes_with(name, std::move(table));
     (void)value_or_throw(write_changes());
     put_in_force();
 }
 
-void PartitionKeeper::add(const Json& request) {
-    const Json table = request.at("table");
-    const std::string name = text_of(table, "name");
+Json PartitionKeeper::added(const Json& request, const std::string& name) const {
     if (partition_table_of(in_force_.get(), name) != nullptr) {
         throw Failure(EEXIST, "there is a partition " + name + " already");
     }
-    set_table(name, table.deep_copy());
+    return request.at("table").deep_copy();
 }
 
-void PartitionKeeper::resize(const Json& request, const std::string& name) {
+Json PartitionKeeper::resized(const Json& request, const std::string& name) const {
     Json table = Json::ref(partition_table_of(in_force_.get(), name)).deep_copy();
     if (!table) {
         throw Failure(ENOENT, "no partition has the name " + name);
@@ -275,33 +283,91 @@ void PartitionKeeper::resize(const Json& request, const std::string& name) {
             table.set(key, std::move(value));
         }
     }
-    set_table(name, std::move(table));
+    return table;
+}
+
+/// Whether the machine could ever hold the partition that a request asks for, before anything changes.
+void PartitionKeeper::ask_fit(const flux_msg_t* msg, const Json& request) {
+    const Change change = change_of(request);
+    (void)changes_with(change.name, change.table.share());
+    Json one = Json::array();
+    one.append(change.table.share());
+    const auto specs = value_or_throw(decode_partitions(one.get(), users_.get()));
+    Json payload = Json::object();
+    payload.set("jobspec", value_or_throw(Json::parse(partition_jobspec(specs.front(), place_, 0))));
+    flux::Future future = flux::rpc(h_, "feasibility.check", payload);
+    flux_future_t* key = future.get();
+    flux::then<&PartitionKeeper::on_fit>(key, this, flux::real_seconds(h_, fit_s));
+    fits_.emplace(key, Fit{std::move(future), flux::keep(msg), request.share()});
+}
+
+/// A scheduler that does not answer has no say.
+void PartitionKeeper::on_fit(flux_future_t* f) {
+    const auto found = fits_.find(f);
+    if (found == fits_.end()) {
+        return;
+    }
+    const Fit fit = std::move(found->second);
+    fits_.erase(found);
+    const flux::Caught refused = flux::catching([f] { (void)flux::rpc_get(f, "the scheduler says"); });
+    const bool is_impossible = refused.errnum != 0 && refused.errnum != ENOSYS && refused.errnum != ETIMEDOUT;
+    const flux::Caught caught = flux::catching([&] {
+        const Change change = change_of(fit.request);
+        if (is_impossible) {
+            throw Failure(refused.errnum, "The partition " + change.name +
+                                              " cannot have this size, and nothing is changed: " + refused.message);
+        }
+        apply(fit.request, change);
+        flux::respond(h_, fit.msg.get(), {});
+    });
+    if (caught.errnum != 0) {
+        flux::respond_error(h_, fit.msg.get(), caught.errnum, caught.message);
+    }
 }
 
 /// {op, name, ...}: add {table}, remove {kill?}, resize {cores | nodes, cores-per-node?, kill?}, drain, resume, restart
 /// {kill?}, close.
-Json PartitionKeeper::change(const flux_msg_t* msg) {
+void PartitionKeeper::change(const flux_msg_t* msg) {
     const char* payload = nullptr;
     if (flux_request_decode(msg, nullptr, &payload) < 0) {
         flux::fail_errno("partition-change");
     }
     const Json request = Json::parse_payload(payload != nullptr ? payload : "");
     const std::string op = text_of(request, "op");
+    if (op == "add" || op == "resize") {
+        ask_fit(msg, request);
+        return;
+    }
+    apply(request, change_of(request));
+    flux::respond(h_, msg, {});
+}
+
+PartitionKeeper::Change PartitionKeeper::change_of(const Json& request) const {
+    Change change;
+    change.op = text_of(request, "op");
+    if (change.op != "close") {
+        change.name = change.op == "add" ? text_of(request.at("table"), "name") : text_of(request, "name");
+    }
+    if (change.op == "add") {
+        change.table = added(request, change.name);
+    } else if (change.op == "resize") {
+        change.table = resized(request, change.name);
+    }
+    return change;
+}
+
+void PartitionKeeper::apply(const Json& request, const Change& change) {
+    const auto& [op, name, table] = change;
     const bool is_killed = request.boolean_at("kill").value_or(false);
-    const std::string name = op == "close" ? ""
-                             : op == "add" ? text_of(request.at("table"), "name")
-                                           : text_of(request, "name");
     if (op == "close") {
         table_.close();
-    } else if (op == "add") {
-        add(request);
+    } else if (table) {
+        set_table(name, table.share());
     } else if (op == "remove") {
         if (partition_table_of(in_force_.get(), name) == nullptr) {
             throw Failure(ENOENT, "no partition has the name " + name);
         }
         set_table(name, Json::own(json_null()));
-    } else if (op == "resize") {
-        resize(request, name);
     } else if (op == "drain" || op == "resume") {
         (void)value_or_throw(table_.set_drained(name, op == "drain"));
         changes_.set_drained(configured_.get(), name, op == "drain");
@@ -316,7 +382,6 @@ Json PartitionKeeper::change(const flux_msg_t* msg) {
         (void)table_.kill_old(name);
     }
     perform();
-    return {};
 }
 
 }  // namespace weir::route

@@ -92,9 +92,9 @@ bool is_one_of(const std::string& name, const std::vector<std::string>& names) {
     return names.empty() || std::find(names.begin(), names.end(), name) != names.end();
 }
 
-/// One kind of rule. Texts are made only for people, since each job is held against all rules.
+/// One kind of rule. Texts are made only for output, since each job is compared with all rules.
 struct RuleKind {
-    std::string (*text)(const PartitionRules& rules);  ///< empty: there is none
+    std::string (*text)(const PartitionRules& rules);  ///< empty: no such rule
     bool (*is_met)(const PartitionRules& rules, const JobFacts& job, std::uint32_t userid);
     std::string (*job_text)(const JobFacts& job);
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: the rules of a partition (`takes` of [[partition]]): which jobs it takes, and why it does not take another.
-// Must not know JSON, queues or children. Source: doc/adr/0301.
+// Must not know JSON, queues or children.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -43,13 +43,14 @@ struct Misfit {
 /// Nothing: the job meets all rules. \param userid of the job's user. O(names).
 std::optional<Misfit> misfit_of(const PartitionRules& rules, const JobFacts& job, std::uint32_t userid);
 
-/// What a partition says of a job.
+/// Whether a partition takes a job.
 struct PartitionWord {
     std::string name;
     std::string rules;             ///< all of them; empty: it takes every job
     std::optional<Misfit> misfit;  ///< nothing: it takes this one
+    std::string limit = {};        ///< that keeps it away now: "runs at most 2 jobs; 2 run"; empty: none
 };
-/// Of a job that no partition takes; nothing where one does, or there is none.
+/// The sentence about a job that no partition takes; nothing where one takes it, or there are no partitions.
 std::optional<std::string> refusal_text(const std::string& queue, const std::vector<PartitionWord>& words);
 
 }  // namespace weir::route

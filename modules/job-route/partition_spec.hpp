@@ -6,11 +6,12 @@
 #include <vector>
 
 #include "libfairshare/base/time.hpp"
+#include "modules/job-route/partition_limits.hpp"
 #include "modules/job-route/partition_rules.hpp"
 
 namespace weir::route {
 
-/// A child instance that its parent keeps: started, started again when it dies, replaced when it changes.
+/// A child instance that its parent keeps: it is started, restarted when it dies, and replaced when its table changes.
 struct PartitionSpec {
     std::string name;
     std::size_t place = 0;              ///< in the configuration
@@ -23,9 +24,10 @@ struct PartitionSpec {
     std::string scheduler;             ///< module, "sched-weir-easy"
     std::vector<std::string> options;  ///< its arguments
     bool is_on_demand = false;         ///< it starts when a job waits for it
-    Duration idle{};                   ///< without a job for so long, it is given back; 0: never
-    PartitionRules takes;              ///< the jobs that it takes, of those of its queues
-    std::string config;      ///< JSON object that its instance reads on top of what it gets by itself; or empty
+    Duration idle{};                   ///< without a job for so long, it ends; 0: never
+    PartitionRules takes;              ///< the jobs that it takes, of those of its queues; none larger than a limit
+    PartitionLimits limits;            ///< of the jobs that run in it
+    std::string config;      ///< JSON object that its instance reads on top of its generated configuration; or empty
     std::string partitions;  ///< JSON array of partitions of its own, or empty
     std::string digest;      ///< differs where an instance must be replaced to follow a change
 

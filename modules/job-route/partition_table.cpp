@@ -37,7 +37,7 @@ void PartitionTable::configure(std::vector<PartitionSpec> specs) {
             partition.is_off = spec.is_on_demand;
         }
         partition.is_wanted = true;
-        if (!is_new && partition.spec.digest != spec.digest) {  // what was wrong may be right now
+        if (!is_new && partition.spec.digest != spec.digest) {  // the mistake may be mended
             partition.revival = Revival();
         }
         partition.spec = std::move(spec);
@@ -112,14 +112,14 @@ void PartitionTable::note_death(Partition& partition, const std::string& why, Du
     const int deaths = partition.revival.deaths();
     const std::string when = pause > Duration::zero() ? "in " + duration_text(pause) : "now";
     const std::string nth = deaths == 1 ? "" : ", death " + std::to_string(deaths) + " in a row";
-    say(log_error,
+    log(log_error,
         "The partition " + partition.spec.name + " ended (" + why + ")" + nth + "; it starts again " + when + ".");
 }
 
 void PartitionTable::ended(JobId job, const std::string& why, Duration now) {
     for (auto& [name, partition] : partitions_) {
         if (std::erase_if(partition.old, [job](const PartitionInstance& old) { return old.job == job; }) > 0) {
-            say(log_notice, "An instance of the partition " + name + " ended (" + why + ").");
+            log(log_notice, "An instance of the partition " + name + " ended (" + why + ").");
             return;
         }
         if (partition.current && partition.current->job == job) {
@@ -140,7 +140,7 @@ void PartitionTable::cancel(PartitionInstance& instance, const std::string& why)
     }
 }
 
-/// What it runs may end; it gets nothing more.
+/// Its running jobs continue; it gets no further jobs.
 void PartitionTable::retire(Partition& partition) {
     if (partition.current) {
         if (partition.current->job.value != 0) {
@@ -183,7 +183,7 @@ void PartitionTable::start(Partition& partition) {
 void PartitionTable::look_at_current(Partition& partition, const World& world) {
     const std::string& name = partition.spec.name;
     if (partition.current && (!partition.is_wanted || partition.current->digest != partition.spec.digest)) {
-        say(log_notice, "The partition " + name + (partition.is_wanted ? " changes" : " is removed") +
+        log(log_notice, "The partition " + name + (partition.is_wanted ? " changes" : " is removed") +
                             ": its instance lets its jobs end.");
         retire(partition);
     }
@@ -203,7 +203,7 @@ void PartitionTable::look_at_current(Partition& partition, const World& world) {
         partition.current->has_served = true;
         partition.revival.serves(world.now);
         partition.changed = world.now;
-        say(log_notice, "The partition " + name + " serves its queue" +
+        log(log_notice, "The partition " + name + " serves its queue" +
                             (std::exchange(partition.is_down, false) ? " again." : "."));
     }
     partition.current->is_attached = load.is_attached;
@@ -213,7 +213,7 @@ void PartitionTable::look_at_current(Partition& partition, const World& world) {
     } else if (!partition.idle_since) {
         partition.idle_since = world.now;
     } else if (world.now - *partition.idle_since >= partition.spec.idle && !world.is_wanted(partition.spec)) {
-        say(log_notice,
+        log(log_notice,
             "The partition " + name + " had no job for " + duration_text(partition.spec.idle) + ": it is given back.");
         retire(partition);
         partition.is_off = true;

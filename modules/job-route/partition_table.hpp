@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the partitions that an instance keeps: which shall run, which job is the instance of each, when one is started,
-// replaced, given back. Must not know JSON, Flux or a clock: facts and the time go in, actions come out.
+// Owns: the partitions that an instance keeps: which should run, which job is the instance of each, when one is
+// started, replaced or ended. Must not know JSON, Flux or a clock: facts and the time go in, actions come out.
 #pragma once
 #include <functional>
 #include <map>
@@ -27,7 +27,7 @@ struct PartitionInstance {
     bool is_canceled = false;
 };
 
-/// What is known of a child while the table looks.
+/// The facts about a child at one call of look().
 struct ChildLoad {
     bool is_attached = false;
     std::int64_t jobs = 0;  ///< that it has, pending and running, its own too
@@ -36,12 +36,12 @@ struct ChildLoad {
 struct PartitionAction {
     enum class Kind : std::uint8_t {
         start,   ///< submit an instance of `name` with `folder`; then started() or start_failed()
-        drain,   ///< give `job` nothing new, and take back what it has not begun
+        drain,   ///< route no new jobs to `job`, and recall those that have not started
         resume,  ///< the opposite
         cancel,  ///< end `job`; `text` is the reason
-        say,     ///< `text` to the log, with `severity` of syslog(3)
+        log,     ///< `text`, with `severity` of syslog(3)
     };
-    Kind kind = Kind::say;
+    Kind kind = Kind::log;
     std::string name;
     JobId job;
     int folder = 0;
@@ -53,12 +53,12 @@ class PartitionTable {
   public:
     struct Partition {
         PartitionSpec spec;
-        bool is_wanted = true;    ///< false: it goes when its instances have ended
+        bool is_wanted = true;    ///< false: it is removed when its instances have ended
         bool is_drained = false;  ///< by an operator: it gets no jobs
-        bool is_off = false;      ///< waits for a job that wants it
+        bool is_off = false;      ///< waits for a job of its queues
         bool is_down = false;     ///< died, and has not served since
         std::optional<PartitionInstance> current;
-        std::vector<PartitionInstance> old;  ///< each lets its jobs end and then ends
+        std::vector<PartitionInstance> old;  ///< each ends after its jobs
         Revival revival;
         Duration changed{};  ///< when it came up or went down, by the clock of look()
         std::string why;     ///< of the last death
@@ -70,7 +70,7 @@ class PartitionTable {
         std::function<bool(const PartitionSpec& spec)> is_wanted;  ///< whether a job waits for it
     };
 
-    /// These and no others. A changed digest replaces the instance.
+    /// Sets all partitions. A changed digest replaces the instance.
     void configure(std::vector<PartitionSpec> specs);
     /// A job that the journal shows as an instance of a partition.
     void adopt(const std::string& name, const PartitionInstance& instance);
@@ -78,12 +78,12 @@ class PartitionTable {
     void start_failed(const std::string& name, int folder, const std::string& why, Duration now);
     /// An instance's job is inactive.
     void ended(JobId job, const std::string& why, Duration now);
-    /// Decides what is due. O(partitions), and the cost of what World is asked.
+    /// Decides which actions are due. O(partitions), plus the cost of the questions to World.
     void look(const World& world);
 
     // ---- operators; Errors: ENOENT for an unknown name ----
     Status set_drained(const std::string& name, bool is_drained);
-    /// A new instance; the old one lets its jobs end, or is ended at once.
+    /// Starts a new instance; the old one ends after its jobs, or at once.
     Status restart(const std::string& name, bool is_killed);
     /// Ends the old instances of a partition with what runs in them.
     Status kill_old(const std::string& name);
@@ -93,7 +93,7 @@ class PartitionTable {
     std::vector<PartitionAction> take() { return std::exchange(actions_, {}); }
     const std::map<std::string, Partition>& partitions() const { return partitions_; }
     bool has_job(JobId job) const;
-    /// The next time at which look() has something to do by itself; at most a second ahead of `now`.
+    /// The next time at which look() has an action without another event; at most a second after `now`.
     Duration next_look(Duration now) const;
 
   private:
@@ -104,8 +104,8 @@ class PartitionTable {
     void note_death(Partition& partition, const std::string& why, Duration now);
     void cancel(PartitionInstance& instance, const std::string& why);
     void act(PartitionAction::Kind kind, JobId job) { actions_.push_back({kind, {}, job, 0, 0, {}}); }
-    void say(int severity, const std::string& text) {
-        actions_.push_back({PartitionAction::Kind::say, {}, {}, 0, severity, text});
+    void log(int severity, const std::string& text) {
+        actions_.push_back({PartitionAction::Kind::log, {}, {}, 0, severity, text});
     }
     Partition* find(const std::string& name);
 

@@ -100,6 +100,33 @@ Json encode(const Reply& reply) {
     return value;
 }
 
+void hide_jobs(json_t* answer, const std::function<bool(JobId)>& is_told) {
+    const auto is_shown = [&is_told](const json_t* object, const char* key) {
+        const json_t* id = json_object_get(object, key);
+        return json_object_get(object, "is_below") == nullptr &&
+               is_told(JobId{static_cast<std::uint64_t>(json_integer_value(id))});
+    };
+    if (json_object_get(answer, "behind") != nullptr && !is_shown(answer, "behind")) {
+        json_object_del(answer, "behind");
+    }
+    const char* policy = json_string_value(json_object_get(answer, "policy"));
+    const bool names_nobody = policy != nullptr && std::string_view(policy) == "multifactor";
+    std::size_t index = 0;
+    json_t* ahead = nullptr;
+    json_array_foreach(json_object_get(answer, "ahead"), index, ahead) {
+        if (is_shown(ahead, "id")) {
+            continue;
+        }
+        json_object_set_new(ahead, "id", json_null());
+        for (const char* key : {"user", "account", "queue"}) {
+            json_object_set_new(ahead, key, json_string(""));
+        }
+        if (!names_nobody) {  // the reasons of another order name accounts
+            json_object_set_new(ahead, "why", json_string(""));
+        }
+    }
+}
+
 Result<Reply> decode_reply(json_t* value) {
     Reply reply;
     json_int_t id = 0;

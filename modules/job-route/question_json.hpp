@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: questions about one job that instances pass on to each other, their answers, and the JSON of both. Whatever
-// comes in is checked. Must not know Flux, or who may ask. Source: README.md of this folder, ADR 0255.
+// Owns: questions about one job that instances pass on to each other, their answers, and the JSON of both. All input is
+// checked. Must not know Flux, or who may ask. Source: README.md of this folder.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,7 +22,7 @@ struct QuestionKind {
     const char* topic;
     Audience audience;
 };
-/// nullptr where instances pass no such question on.
+/// nullptr if instances pass no such question on.
 const QuestionKind* question_kind(std::string_view topic);
 /// The topics, for messages: "sched.why, ...".
 std::string question_topics();
@@ -37,14 +38,14 @@ struct Question {
     Json payload;  ///< an object
 };
 
-/// What is known: `id` is the job's in the instance that says it; hops lead to the instance that answered, none if it
-/// is this one. Either `answer` or an errnum and a sentence.
+/// An answer. `id` is the job's id in the instance that sends it; the hops lead to the instance that answered, none if
+/// it is this one. Either `answer` or an errnum and a sentence is set.
 struct Reply {
     struct Hop {
         std::uint64_t child = 0;  ///< the partition, as a job of the instance above it
         std::uint64_t id = 0;     ///< the job in the partition; 0: unknown
         std::vector<std::string> serves;
-        std::string partition = {};  ///< its name; empty: it is none that an instance keeps
+        std::string partition = {};  ///< its name; empty: no configured partition
     };
     std::uint64_t id = 0;
     std::vector<Hop> hops;
@@ -56,6 +57,9 @@ struct Reply {
 Json encode(const Question& question);
 Result<Question> decode_question(json_t* value);
 Json encode(const Reply& reply);
+/// Takes out of an answer (to sched.why or job-priority.explain) what tells who the other jobs in it are. A job of the
+/// instance that answered, which has no id here, counts as another's.
+void hide_jobs(json_t* answer, const std::function<bool(JobId)>& is_told);
 Result<Reply> decode_reply(json_t* value);
 
 }  // namespace weir::route

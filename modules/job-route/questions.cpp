@@ -50,8 +50,8 @@ std::string name_of(JobId id) {
 
 }  // namespace
 
-Questions::Questions(flux_t* h, const RouteTable& table, const ChildLink& link, Sessions sessions)
-    : h_(h), table_(table), link_(link), sessions_(std::move(sessions)) {
+Questions::Questions(flux_t* h, const Facts& facts, Sessions sessions)
+    : h_(h), table_(facts.table), link_(facts.link), privacy_(facts.privacy), sessions_(std::move(sessions)) {
     ticks_.reset(flux_timer_watcher_create(flux_get_reactor(h), 0., 0., flux::on_watcher<&Questions::tick>, this));
     if (!ticks_) {
         flux::fail_errno("timer");
@@ -61,12 +61,14 @@ Questions::Questions(flux_t* h, const RouteTable& table, const ChildLink& link, 
         h, flux::service_name(h, "job-route"),
         {
             // Guest: has up to 16 questions about any job on their way, of 4 KiB each, for 5 seconds each; a guest
-            // cannot read another user's output, and the services answer what they answer a guest of theirs.
+            // cannot read another user's output, and the services answer what they answer a guest of theirs. Private:
+            // about his own jobs; other jobs in an answer lose their ids and users.
             {request, "ask", flux::on_message<&Questions::ask>, FLUX_ROLE_USER},
             // Guest: answers what his own child was asked, with what he likes, in up to 2 MiB: the askers about the
             // jobs that it was given read it.
             {request, "answer", flux::on_message<&Questions::answer>, FLUX_ROLE_USER},
             // Guest: learns which ids any job has; up to 1000 in a request, each in time in proportion to the jobs.
+            // Private: of his own jobs.
             {request, "ids", flux::on_request<&Questions::ids>, FLUX_ROLE_USER},
         },
         this);
@@ -107,6 +109,7 @@ void Questions::ask(const flux_msg_t* msg) {
     }
     question.userid = cred.userid;
     question.is_owner = (cred.rolemask & FLUX_ROLE_OWNER) != 0;
+    question.only = privacy_.only(msg);
     check_room(question.userid, question.is_owner);
     question.request = flux::keep(msg);
     question.id = id_here(static_cast<std::uint64_t>(id));
@@ -135,6 +138,22 @@ JobId Questions::id_here(std::uint64_t id) const {
 
 // ---- who answers ----
 
+/// Of a private instance, another's job is answered as one that is not there.
+void Questions::check_asker(const Pending& question, std::uint32_t userid_of_job) const {
+    if (question.only && *question.only != userid_of_job) {
+        throw Failure(ENOENT, "no job " + name_of(question.id) + " here");
+    }
+    if (question.kind->audience == Audience::user_of_the_job && !question.is_owner &&
+        question.userid != userid_of_job) {
+        throw Failure(EPERM, name_of(question.id) + " belongs to another user");
+    }
+}
+
+bool Questions::is_of(JobId id, std::uint32_t userid) const {
+    const RouteJob* job = table_.active(id);
+    return job != nullptr && job->userid == userid;
+}
+
 void Questions::place(Number number, Pending& question) {
     const RouteJob* job = table_.active(question.id);
     if (job == nullptr) {
@@ -145,9 +164,7 @@ void Questions::place(Number number, Pending& question) {
         ask_here(question, job->userid);
         return;
     }
-    if (question.kind->audience == Audience::user_of_the_job && !question.is_owner && question.userid != job->userid) {
-        throw Failure(EPERM, name_of(question.id) + " belongs to another user");
-    }
+    check_asker(question, job->userid);
     if (job->given() == nullptr) {
         finish(number, unanswered(question, EHOSTUNREACH, "no partition has the job yet"));
         return;
@@ -156,7 +173,7 @@ void Questions::place(Number number, Pending& question) {
     ask_next(number, question);
 }
 
-/// A job that has ended, or is none: its eventlog knows.
+/// The job has ended or does not exist: its eventlog tells which.
 void Questions::look_up(Pending& question) {
     Json payload = Json::own(
         json_pack("{s:I s:[s] s:i}", "id", static_cast<json_int_t>(question.id.value), "keys", "eventlog", "flags", 0));
@@ -164,7 +181,7 @@ void Questions::look_up(Pending& question) {
     flux::then<&Questions::on_looked_up>(question.future.get(), this);
 }
 
-/// A partition that was started again is another job here, and has kept its own: all of the owner's are asked.
+/// A restarted partition is another job here and has kept its jobs: all children of the owner are asked.
 void Questions::on_looked_up(flux_future_t* f) {
     const auto number = number_of(f);
     if (!number) {
@@ -183,10 +200,7 @@ void Questions::on_looked_up(flux_future_t* f) {
             ask_here(question, past.userid);
             return;
         }
-        if (question.kind->audience == Audience::user_of_the_job && !question.is_owner &&
-            question.userid != past.userid) {
-            throw Failure(EPERM, name_of(question.id) + " belongs to another user");
-        }
+        check_asker(question, past.userid);
         question.candidates = table_.trusted_children();
         std::erase(question.candidates, past.child);
         question.candidates.push_back(past.child);
@@ -198,12 +212,9 @@ void Questions::on_looked_up(flux_future_t* f) {
     }
 }
 
-/// As the owner: which job and which user is checked before.
+/// Asked as the owner: job and user have been checked.
 void Questions::ask_here(Pending& question, std::uint32_t userid_of_job) {
-    if (question.kind->audience == Audience::user_of_the_job && !question.is_owner &&
-        question.userid != userid_of_job) {
-        throw Failure(EPERM, name_of(question.id) + " belongs to another user");
-    }
+    check_asker(question, userid_of_job);
     Json payload = question.payload.deep_copy();
     payload.set("id", question.id.value);
     question.future = flux::rpc(h_, question.kind->topic, payload);
@@ -224,7 +235,7 @@ void Questions::on_answered_here(flux_future_t* f) {
     finish(*number, std::move(reply));
 }
 
-/// The next child that is attached; when there is none, that is the answer.
+/// Asks the next attached child; if there is none, answers so.
 void Questions::ask_next(Number number, Pending& question) {
     while (!question.candidates.empty()) {
         question.child = question.candidates.back();
@@ -237,7 +248,7 @@ void Questions::ask_next(Number number, Pending& question) {
         list.append(encode(Question{number, question.id, question.kind->topic, question.payload.share()}));
         Json message = Json::object();
         message.set("questions", std::move(list));
-        sessions_.tell(question.child, message);
+        sessions_.send(question.child, message);
         return;
     }
     const bool has_ended = table_.active(question.id) == nullptr;
@@ -263,7 +274,7 @@ void Questions::answer(const flux_msg_t* msg) {
     }
     const auto found = pending_.find(static_cast<Number>(number));
     if (found == pending_.end() || found->second.child != from || found->second.session != session) {
-        return;  // too late, or never asked
+        return;  // too late, or an answer without a question
     }
     auto reply = decode_reply(body);
     if (!reply) {
@@ -282,12 +293,15 @@ void Questions::answer(const flux_msg_t* msg) {
 void Questions::finish(Number number, Reply reply) {
     const auto found = pending_.find(number);
     if (found != pending_.end()) {
+        if (const auto only = found->second.only) {  // the answer was given to the owner
+            hide_jobs(reply.answer.get(), [&](JobId id) { return is_of(id, *only); });
+        }
         flux::respond(h_, found->second.request.get(), encode(reply));
         pending_.erase(found);
     }
 }
 
-/// What this instance knows, when nobody else answers.
+/// This instance's own facts, if no other instance answers.
 Reply Questions::unanswered(const Pending& question, int errnum, const std::string& why) const {
     Reply reply;
     reply.id = question.id.value;
@@ -300,7 +314,7 @@ Reply Questions::unanswered(const Pending& question, int errnum, const std::stri
     return reply;
 }
 
-/// A child whose session ended will not answer either.
+/// A child whose session ended does not answer either.
 void Questions::tick() {
     is_ticking_ = false;
     std::vector<Number> late;
@@ -344,9 +358,12 @@ Reply::Hop Questions::hop_to(JobId child, std::uint64_t id) const {
 // ---- ids ----
 
 /// {asked, id, above?, child?, below?}
-Json Questions::ids_of(std::uint64_t asked) const {
+Json Questions::ids_of(std::uint64_t asked, std::optional<std::uint32_t> only) const {
     const JobId id = id_here(asked);
     Json row = Json::object();
+    if (only && !is_of(id, *only)) {  // as one that is not known
+        return std::move(row.set("asked", asked).set("id", asked));
+    }
     row.set("asked", asked).set("id", id.value);
     if (const JobId above = link_.parent_of(LocalId{id.value}); above.value != 0) {
         row.set("above", above.value);
@@ -368,7 +385,7 @@ Json Questions::ids(const flux_msg_t* msg) {
     std::size_t index = 0;
     json_t* id = nullptr;
     json_array_foreach(list, index, id) {
-        rows.append(ids_of(static_cast<std::uint64_t>(json_integer_value(id))));
+        rows.append(ids_of(static_cast<std::uint64_t>(json_integer_value(id)), privacy_.only(msg)));
     }
     Json answer = Json::object();
     answer.set("jobs", std::move(rows));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: questions about jobs (ask), and which instance answers them: this one, or the child that has the job. The asker
-// is checked here, where the job has its user. Also which ids a job has (ids). Source: ADR 0255; payloads in README.md.
+// is checked here, where the job has its user. Also which ids a job has (ids). Source: payloads in README.md.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "modules/common/flux_cpp.hpp"
+#include "modules/common/private_mode.hpp"
 #include "modules/job-route/child_link.hpp"
 #include "modules/job-route/question_json.hpp"
 #include "modules/job-route/route_table.hpp"
@@ -22,12 +23,17 @@ class Questions {
     struct Sessions {
         /// The session of a child; empty where it is not attached.
         std::function<std::string(JobId child)> session_of;
-        std::function<void(JobId child, const Json& message)> tell;
+        std::function<void(JobId child, const Json& message)> send;
         /// Whether the session is this child's and the user its own.
         std::function<bool(JobId child, const std::string& session, std::uint32_t userid)> is_from;
     };
-    /// \param link the jobs that this instance has of its parent; none if it has no parent.
-    Questions(flux_t* h, const RouteTable& table, const ChildLink& link, Sessions sessions);
+    /// The tables that it reads. Of a private instance a guest may ask about his own jobs.
+    struct Facts {
+        const RouteTable& table;
+        const ChildLink& link;  ///< the jobs that this instance has of its parent; none if it has no parent
+        const flux::PrivateMode& privacy;
+    };
+    Questions(flux_t* h, const Facts& facts, Sessions sessions);
     ~Questions();
     Questions(const Questions&) = delete;
     Questions& operator=(const Questions&) = delete;
@@ -38,6 +44,7 @@ class Questions {
         flux::MessageRef request;
         std::uint32_t userid = 0;
         bool is_owner = false;
+        std::optional<std::uint32_t> only;  ///< the user of whose jobs alone the answer may tell
         const QuestionKind* kind = nullptr;
         Json payload;
         JobId id;  ///< of the job, in this instance
@@ -55,7 +62,9 @@ class Questions {
     void tick();
     void arm();
     JobId id_here(std::uint64_t id) const;
-    Json ids_of(std::uint64_t asked) const;
+    Json ids_of(std::uint64_t asked, std::optional<std::uint32_t> only) const;
+    void check_asker(const Pending& question, std::uint32_t userid_of_job) const;
+    bool is_of(JobId id, std::uint32_t userid) const;
     void check_room(std::uint32_t userid, bool is_owner) const;
     void place(Number number, Pending& question);
     void look_up(Pending& question);
@@ -71,6 +80,7 @@ class Questions {
     flux_t* h_;
     const RouteTable& table_;
     const ChildLink& link_;
+    const flux::PrivateMode& privacy_;
     Sessions sessions_;
     Number next_ = 1;
     std::map<Number, Pending> pending_;

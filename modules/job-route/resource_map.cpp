@@ -8,7 +8,7 @@
 namespace weir::route {
 namespace {
 
-/// Of a child, whatever its allocation: it may imagine a machine.
+/// The bound on a child's nodes without a mapping: a child may simulate a machine.
 constexpr std::uint64_t child_nodes_max = 1U << 16;
 
 std::uint64_t size_of(const IdSet::Range& range) {
@@ -33,7 +33,7 @@ void add_places(const IdSet& set, std::uint64_t from, std::uint64_t count, IdSet
     }
 }
 
-/// The members of `to` that stand where `some` stands in `from`. REQUIRES: from and to have equally many members, and
+/// The members of `to` at the places that `some` has in `from`. REQUIRES: from and to have equally many members, and
 /// from includes some.
 IdSet moved(const IdSet& some, const IdSet& from, const IdSet& to) {
     IdSet result;

@@ -29,8 +29,8 @@ void RouteTable::child_ended(JobId id) {
     are_children_changed_ = true;
 }
 
-/// What the child cannot have begun, since it was never let go, is taken back; if the child comes back, its copies are
-/// cancelled (disown()). An allocation that is on its way to the record decides by itself: the next tick looks again.
+/// Recalls the jobs that cannot have started, since the child never got `go` for them. If the child comes back, their
+/// copies are cancelled (disown()). Where an allocation is on its way to the record, the next tick looks again.
 void RouteTable::give_up(JobId id, Child& child) {
     for (const JobId job : std::set<JobId>(child.given)) {
         const auto entry = jobs_.find(job);
@@ -57,7 +57,7 @@ void RouteTable::set_drained(JobId id, bool is_drained) {
     }
 }
 
-/// Takes back what a drained child has not begun. An allocation that is on its way to the record stays.
+/// Recalls the jobs that a drained child has not started. A job whose allocation is on its way to the record stays.
 void RouteTable::empty(JobId id, Child& child) {
     for (const JobId job : std::set<JobId>(child.given)) {
         const auto entry = jobs_.find(job);
@@ -81,7 +81,7 @@ bool RouteTable::is_awaited(const std::vector<std::string>& queues, const Partit
 
 void RouteTable::tick() {
     for (auto& [id, child] : children_) {
-        if (child.is_attached && ++child.silent_ticks > patience_) {  // the first tick may come right after its word
+        if (child.is_attached && ++child.silent_ticks > patience_) {  // the first tick may come right after its report
             child.is_attached = false;
             are_children_changed_ = true;
             child.lost_ticks = child.silent_ticks;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: RouteTable's part in handing jobs down: what HandDown is told of jobs and children, and its moves.
+// Owns: RouteTable's part in handing jobs down: the facts that HandDown gets of jobs and children, and its moves.
 #include <algorithm>
 #include <limits>
 
@@ -7,7 +7,7 @@
 
 namespace weir::route {
 
-/// One whose user holds it stays where it is and takes no place there.
+/// A job that its user holds stays where it is and takes no place there.
 HandDown::Job RouteTable::standing_of(const Entry& entry) const {
     using Standing = HandDown::Standing;
     const Job& job = entry.second;
@@ -20,6 +20,7 @@ HandDown::Job RouteTable::standing_of(const Entry& entry) const {
     facts.cores = job.facts.cores;
     facts.queue = job.facts.queue;
     facts.kind = job.kind;
+    facts.user = do_limits_count_users_ ? user_of(job) : 0;
     const bool may_start = job.urgency != 0 && !is_ending(job.progress);
     if (const Given* given = job.given(); given != nullptr && job.routed()->asked.has(AskedOnce::Step::clean)) {
         return {};  // its child has its cores back
@@ -51,6 +52,10 @@ void RouteTable::refile_child(JobId id, const Child& child) {
         facts.overflow = partition->overflow;
     }
     facts.rank = rank_of(id);
+    if (const KeptPartition* partition = family_of(id); partition != nullptr && !partition->limits.is_empty()) {
+        facts.partition = partition->name;
+        facts.limits = partition->limits;
+    }
     hand_down_.set_child(id, facts);
 }
 
@@ -69,7 +74,11 @@ bool RouteTable::set_partitions(std::vector<KeptPartition> partitions) {
     for (const KeptPartition& partition : partitions_) {
         rules.push_back(partition.rules);
     }
-    if (book_.set(rules)) {
+    const bool do_count_users = std::any_of(partitions_.begin(), partitions_.end(), [](const KeptPartition& partition) {
+        return partition.limits.counts_users();
+    });
+    const bool is_other_count = std::exchange(do_limits_count_users_, do_count_users) != do_count_users;
+    if (book_.set(rules) || is_other_count) {
         for (Entry& entry : jobs_) {
             set_kind(entry.second);
             refile(entry);
@@ -98,6 +107,14 @@ const KeptPartition* RouteTable::kept(JobId child) const {
     return found != partitions_.end() ? &*found : nullptr;
 }
 
+const KeptPartition* RouteTable::family_of(JobId child) const {
+    const auto found = std::find_if(partitions_.begin(), partitions_.end(), [child](const KeptPartition& partition) {
+        return partition.job == child ||
+               std::find(partition.old.begin(), partition.old.end(), child) != partition.old.end();
+    });
+    return found != partitions_.end() ? &*found : nullptr;
+}
+
 /// A child that is no partition takes all jobs.
 int RouteTable::rank_of(JobId child) const {
     const KeptPartition* partition = kept(child);
@@ -115,34 +132,60 @@ std::vector<PartitionWord> RouteTable::words_of(JobId id) const {
     const auto found = jobs_.find(id);
     for (const KeptPartition& partition : partitions_) {
         if (found != jobs_.end() && partition.has_queue(found->second.facts.queue)) {
-            words.push_back({partition.name, rules_text(partition.rules),
-                             misfit_of(partition.rules, found->second.facts, user_of(found->second))});
+            words.push_back(word_of(partition, *found));
         }
     }
     return words;
 }
 
-/// A partition that has not attached, or not yet, may be any size.
-std::int64_t RouteTable::ceiling(const std::string& queue, int kind) const {
-    std::int64_t cores = 0;
+/// A limit that does not keep the job away is not mentioned.
+PartitionWord RouteTable::word_of(const KeptPartition& partition, const Entry& entry) const {
+    const Job& job = entry.second;
+    PartitionWord word{
+        partition.name, rules_text(partition.rules), misfit_of(partition.rules, job.facts, user_of(job)), {}};
+    if (word.misfit || (job.holder().value != 0 && job.holder() == partition.job)) {
+        return word;
+    }
+    const std::uint32_t user = do_limits_count_users_ ? user_of(job) : 0;
+    if (const auto state = hand_down_.limit_state(partition.name, user, job.facts.cores);
+        state && !partition.limits.is_empty()) {
+        word.limit = limit_text(state->hit, state->running);
+    }
+    return word;
+}
+
+/// The size of a partition that has not attached is unknown: it may be any. Not everybody may use a guest's child,
+/// so it does not count when a job has only one.
+HandDown::Takers RouteTable::takers(const HandDown::JobClass& jobs) const {
+    HandDown::Takers takers;
+    int count = 0;
+    const auto add = [&](std::int64_t cores, bool is_place) {
+        takers.cores_max = std::max(takers.cores_max, cores);
+        count += is_place && cores >= jobs.cores ? 1 : 0;
+    };
+    const auto has = [&](const std::vector<std::string>& queues) {
+        return std::find(queues.begin(), queues.end(), jobs.queue) != queues.end();
+    };
     for (const KeptPartition& partition : partitions_) {
-        if (partition.has_queue(queue) && book_.takes(kind, book_.rank_of(partition.rules))) {
-            cores = std::max(cores, partition.cores);
+        if (partition.has_queue(jobs.queue) && book_.takes(jobs.kind, book_.rank_of(partition.rules))) {
+            add(partition.cores, has(partition.queues));
+        }
+    }
+    const auto is_of_queue = [&](JobId id, const std::vector<std::string>& serves) {
+        return (has(serves) || is_lent(id, jobs.queue)) && book_.takes(jobs.kind, rank_of(id));
+    };
+    for (const auto& [id, child] : children_) {
+        if (is_of_queue(id, child.serves)) {
+            add(child.cores, child.is_trusted && has(child.serves) && kept(id) == nullptr && drained_.count(id) == 0);
         }
     }
     for (const JobId id : hosts_) {
-        const auto child = children_.find(id);
-        const auto& serves = child != children_.end() ? child->second.serves : jobs_.at(id).facts.serves;
-        const bool is_of_queue = std::find(serves.begin(), serves.end(), queue) != serves.end() || is_lent(id, queue);
-        if (!is_of_queue || !book_.takes(kind, rank_of(id))) {
-            continue;
+        if (children_.count(id) == 0 && is_of_queue(id, jobs_.at(id).facts.serves)) {
+            add(std::numeric_limits<std::int64_t>::max(), false);
         }
-        if (child == children_.end()) {
-            return std::numeric_limits<std::int64_t>::max();
-        }
-        cores = std::max(cores, child->second.cores);
     }
-    return cores;
+    takers.is_one = count == 1;
+    return takers;
 }
 
 // ---- plans ----
@@ -152,7 +195,7 @@ HandDown::Rules RouteTable::rules() const {
                 const auto child = children_.find(id);
                 return child != children_.end() && can_serve(id, child->second, *jobs_.find(job));
             },
-            [this](const std::string& queue, int kind) { return ceiling(queue, kind); },
+            [this](const HandDown::JobClass& jobs) { return takers(jobs); },
             [this](int kind, int rank) { return book_.takes(kind, rank); }};
 }
 
@@ -163,9 +206,24 @@ void RouteTable::hand_down() {
             recall(entry);
         }
         if (move.to.value != 0) {
-            give(entry, move.to);
+            assign(entry, move.to);
         }
     }
+    for (auto& [id, child] : children_) {
+        if (!child.is_complete) {
+            prune_first(id, child);
+        }
+    }
+}
+
+/// A job whose old copy ends there is sent after that. One that is no longer for this child is not waited for.
+void RouteTable::prune_first(JobId id, Child& child) {
+    std::erase_if(child.first, [&](JobId job) {
+        const auto entry = jobs_.find(job);
+        return entry == jobs_.end() || is_ending(entry->second.progress) ||
+               (entry->second.is_unplaced() ? child.stale.count(job) == 0 : entry->second.holder() != id);
+    });
+    tell_if_complete(id, child);
 }
 
 ParentActions RouteTable::take() {

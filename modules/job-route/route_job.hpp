@@ -75,7 +75,7 @@ class AskedOnce {
         start,
         finish,
         failure,  ///< the coming exception is the child's own
-        refusal,  ///< an exception, since the child's R makes no sense
+        refusal,  ///< an exception, since the child's R is invalid
         clean,
     };
     bool has(Step step) const { return (steps_ & bit(step)) != 0; }
@@ -115,7 +115,7 @@ struct RouteJob {
     Progress progress = Progress::entering;
     std::variant<Own, Routed> role;
 
-    /// By a limit, not by its user. (A job in PRIORITY has no priority yet.)
+    /// Whether a limit holds it back, not its user. (A job in PRIORITY has no priority yet.)
     bool is_held_back() const { return progress == Progress::sched && priority == 0 && urgency != 0; }
 
     Routed* routed() { return std::get_if<Routed>(&role); }

@@ -14,10 +14,12 @@ Status RouteTable::attach(const Attach& attach, const Caller& caller) {
     }
     const auto host = jobs_.find(attach.child);
     const std::string who = "job " + std::to_string(attach.child.value);
-    if (host == jobs_.end() || host->second.routed() != nullptr || !is_in_run(host->second.progress)) {
+    const bool is_others = host != jobs_.end() && !caller.is_owner && caller.userid != host->second.userid;
+    if (host == jobs_.end() || host->second.routed() != nullptr || !is_in_run(host->second.progress) ||
+        (is_others && caller.is_private)) {
         return Error{std::errc::no_such_process, who + " does not run here"};
     }
-    if (!caller.is_owner && caller.userid != host->second.userid) {
+    if (is_others) {
         return Error{std::errc::operation_not_permitted, who + " belongs to another user"};
     }
     const auto& serves = attach.serves.empty() ? host->second.facts.serves : attach.serves;
@@ -43,7 +45,7 @@ Status RouteTable::attach(const Attach& attach, const Caller& caller) {
     child.refused.clear();
     child.stale.clear();
     child.first.clear();
-    child.is_complete = false;
+    child.is_complete = true;  // until it is known below what is to be sent first
 
     settle_all(attach.child, child, attach.known);
     are_children_changed_ = true;
@@ -59,11 +61,13 @@ Status RouteTable::attach(const Attach& attach, const Caller& caller) {
             child.first.insert(id);
         }
     }
-    tell_if_complete(attach.child, child);
+    child.first.insert(child.stale.begin(), child.stale.end());
+    child.is_complete = false;
+    prune_first(attach.child, child);
     return Done{};
 }
 
-/// Brings all that is on record as the child's, and all that the child knows, together again.
+/// Reconciles the jobs that the record gives to the child with those that the child reports.
 void RouteTable::settle_all(JobId host, Child& child, const std::vector<KnownJob>& known_jobs) {
     std::map<JobId, const KnownJob*> known;
     for (const KnownJob& job : known_jobs) {
@@ -96,7 +100,7 @@ void RouteTable::disown(JobId host, Child& child, JobId id, bool has_ended) {
     }
 }
 
-/// Brings a job that is on record as this child's, and what the child knows of it, together again.
+/// Reconciles a job that the record gives to this child with what the child reports about it.
 void RouteTable::settle(Entry& entry, const KnownJob* known) {
     Job& job = entry.second;
     Given& given = *job.given();
@@ -118,7 +122,7 @@ void RouteTable::settle(Entry& entry, const KnownJob* known) {
         return;
     }
     given.is_sent = true;
-    given.is_alloc_asked = has_alloc(job.progress);  // a plugin that was loaded again has forgotten what it was asked
+    given.is_alloc_asked = has_alloc(job.progress);  // a reloaded plugin has forgotten earlier requests
     if (is_ending(job.progress)) {
         if (!known->has_ended) {
             Order cancel;
@@ -190,7 +194,7 @@ Result<std::uint64_t> RouteTable::report(const Report& report) {
     return child->seq;
 }
 
-/// A replayed event changes nothing: each is asked for once, and not at all when the journal already has it.
+/// A repeated event changes nothing: the plugin is asked once for each, and not at all when the journal already has it.
 void RouteTable::apply(Child& child, Entry& entry, const ChildEvent& event) {
     using Kind = ChildEvent::Kind;
     Job& job = entry.second;
@@ -226,8 +230,9 @@ void RouteTable::apply(Child& child, Entry& entry, const ChildEvent& event) {
     }
 }
 
-/// The child's scheduler chose among the jobs that are there. It has not started any: one that a better job passes
-/// over, which is on its way there, gives its cores back.
+/// The child's scheduler chose among the jobs that are there. It has not started any. If a job of a
+/// higher priority is on its way there, or a limit does not allow the job any more, or its user holds it, the reported
+/// job is recalled, and its cores become free.
 void RouteTable::on_allocated(Entry& entry, const ChildEvent& event) {
     Job& job = entry.second;
     Given& given = *job.given();
@@ -237,7 +242,7 @@ void RouteTable::on_allocated(Entry& entry, const ChildEvent& event) {
         refuse_alloc(entry, event.note);
     } else if (is_ending(job.progress) || given.is_alloc_asked) {
         return;
-    } else if (!given.may_have_alloc && hand_down_.is_passed_over(entry.first, rules())) {
+    } else if (!given.may_have_alloc && (job.urgency == 0 || hand_down_.is_passed_over(entry.first, rules()))) {
         recall(entry);
     } else {
         given.is_alloc_asked = true;
@@ -251,13 +256,13 @@ void RouteTable::on_allocated(Entry& entry, const ChildEvent& event) {
     }
 }
 
-/// The job ends, and with it (on_exception()) the copy, whose resources nobody here can name.
+/// The job ends, and so does the copy (on_exception()), whose resources are unknown here.
 void RouteTable::refuse_alloc(Entry& entry, const std::string& why) {
     Job& job = entry.second;
     if (!is_ending(job.progress) && job.routed()->asked.add_new(AskedOnce::Step::refusal)) {
         TapOp& op = ask(TapOp::Kind::exception, entry);
         op.type = "route";
-        op.note = "the child instance gave it resources that make no sense: " + why;
+        op.note = "the child instance reported invalid resources: " + why;
     }
 }
 
@@ -281,7 +286,7 @@ void RouteTable::on_failed(Entry& entry, const ChildEvent& event) {
     TapOp& op = ask(TapOp::Kind::exception, entry);
     op.type = event.type;
     op.severity = event.severity;
-    // The scheduler speaks of its instance.
+    // The scheduler's sentence is about its own instance.
     const std::string partition = event.type == "alloc" ? partition_of(job.given()->child) : std::string();
     op.note = partition.empty() ? event.note : "in the partition " + partition + ": " + event.note;
 }

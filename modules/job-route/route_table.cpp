@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: RouteTable's reactions to the parent's own journal, and the choice of a child. Reports: route_report.cpp;
-// children that go: route_children.cpp.
+// children that end: route_children.cpp.
 #include "modules/job-route/route_table.hpp"
 
 #include <algorithm>
@@ -33,7 +33,7 @@ bool RouteTable::can_serve(JobId host, const Child& child, const Entry& entry) c
             std::find(child.serves.begin(), child.serves.end(), job.facts.queue) != child.serves.end());
 }
 
-void RouteTable::give(Entry& entry, JobId child) {
+void RouteTable::assign(Entry& entry, JobId child) {
     auto& [id, job] = entry;
     job.routed()->holder = GiveAsked{child};
     children_.at(child).given.insert(id);
@@ -43,7 +43,7 @@ void RouteTable::give(Entry& entry, JobId child) {
     refile(entry);
 }
 
-/// The job is with nobody again; nothing of it ran.
+/// The job returns to the queue here; nothing of it ran.
 void RouteTable::take_back(Entry& entry) {
     auto& [id, job] = entry;
     const JobId holder = job.holder();
@@ -63,7 +63,7 @@ void RouteTable::recall(Entry& entry) {
     const Given given = *entry.second.given();
     if (Child* child = attached_child(entry); child != nullptr && given.is_sent) {
         disown(given.child, *child, entry.first, false);
-    }  // else attach() finds that the child has what is not its own
+    }  // else attach() finds the unwanted copy
     take_back(entry);
 }
 
@@ -82,7 +82,7 @@ void RouteTable::tell_if_complete(JobId id, Child& child) {
     }
 }
 
-/// The job was, or may have been, started in a child that can say no more about it.
+/// The job was, or may have been, started in a child that can report no more about it.
 void RouteTable::lose(Entry& entry, const std::string& why) {
     AskedOnce& asked = entry.second.routed()->asked;
     if (is_in_run(entry.second.progress) && !asked.has(AskedOnce::Step::finish) &&
@@ -123,14 +123,14 @@ void RouteTable::order_go(const Entry& entry) {
     }
 }
 
-/// The job runs here, by this instance's scheduler.
+/// This instance's scheduler runs the job here.
 void RouteTable::hold(const Entry& entry, Own& own) {
     if (entry.second.facts.upstream == 0 && entry.second.facts.serves.empty()) {
         own_cores_ += entry.second.facts.cores - std::exchange(own.cores, entry.second.facts.cores);
     }
 }
 
-/// Of a job that has a copy which waits.
+/// Of a job whose copy is pending.
 void RouteTable::order_priority(const Entry& entry) {
     Order change;
     change.kind = Order::Kind::priority;
@@ -185,7 +185,7 @@ void RouteTable::tap_failed(JobId id, TapOp::Kind kind) {
     const auto entry = jobs_.find(id);
     if (kind == TapOp::Kind::give && entry != jobs_.end() && entry->second.given() == nullptr) {
         take_back(*entry);
-        hand_down_.set(id, {});  // the journal is about to say why
+        hand_down_.set(id, {});  // the journal is about to report its exception
     }
 }
 
@@ -282,7 +282,7 @@ void RouteTable::on_update(Job& job, const JournalEvent& event) {
 }
 
 /// Priority 0 without urgency 0: a limit of this instance holds the job back. If its allocation is on its way to the
-/// record, the plugin decides: it posts alloc, or that no child has the job.
+/// record, the plugin decides: it posts either alloc or that no child has the job.
 void RouteTable::on_priority(Entry& entry, std::int64_t priority) {
     Job& job = entry.second;
     const bool is_new = std::exchange(job.priority, priority) != priority;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: the parent's side of a route: the routed jobs, the child that has each, and the actions still to be done. The
 // parent's own journal is the truth; a child's report only leads to requests that come back as journal events.
-// Must not know JSON, Flux, or a clock: facts go in, actions come out. Source: RFC 21; doc/adr/0065.
+// Must not know JSON, Flux, or a clock: facts go in, actions come out. Source: RFC 21; README.md of this folder.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -41,16 +41,17 @@ struct TapOp {
 struct ParentActions {
     std::vector<TapOp> tap;
     std::vector<JobId> fetch;   ///< look up the jobspec, then call jobspec_ready() or fetch_failed()
-    std::vector<JobId> silent;  ///< children that are lost though their link is up: end their sessions
+    std::vector<JobId> silent;  ///< children that are lost although their link is up: end their sessions
     std::vector<std::pair<JobId, Order>> orders;  ///< (child, order)
 };
 
 struct Caller {
     std::uint32_t userid = 0;
     bool is_owner = false;
+    bool is_private = false;  ///< is not to know whether another user's job is there
 };
 
-/// One child, for people.
+/// One child, for output.
 struct ChildView {
     JobId job;
     std::vector<std::string> serves;
@@ -61,7 +62,7 @@ struct ChildView {
     std::int64_t pending = 0;
     std::int64_t running = 0;
     std::int64_t done = 0;
-    std::int64_t own_jobs = 0;  ///< that did not come from here, as it said last
+    std::int64_t own_jobs = 0;  ///< that did not come from here, as last reported
 };
 
 /// A partition that this instance keeps, as far as it matters to where jobs go.
@@ -72,6 +73,8 @@ struct KeptPartition {
     std::vector<std::string> overflow;  ///< queues to which it lends the cores that its own jobs leave
     std::int64_t cores = 0;
     PartitionRules rules;
+    PartitionLimits limits = {};
+    std::vector<JobId> old = {};  ///< earlier instances, which end after their jobs: these count against the limits
     bool has_queue(const std::string& queue) const;
     friend bool operator==(const KeptPartition&, const KeptPartition&) = default;
 };
@@ -88,9 +91,9 @@ class RouteTable {
   public:
     /// \param has_parent this instance is itself a child: a job that came from above may start below only when
     ///        allow_go() was called for it.
-    /// \param patience ticks that a lost child keeps what it has not begun, and that a child is spared a job that it
-    ///        returned. At least 1.
-    /// \param depth jobs that a child gets beyond those for which it has room (HandDown).
+    /// \param patience ticks for which a lost child keeps jobs that have not started, and for which a child is not
+    ///        offered a job that it returned. At least 1.
+    /// \param depth jobs that a child gets beyond those for which it has room, of those that others take (HandDown).
     explicit RouteTable(bool has_parent, std::int64_t patience = 30, std::int64_t depth = HandDown::depth_default)
         : has_parent_(has_parent), patience_(patience), hand_down_(depth) {}
 
@@ -105,16 +108,16 @@ class RouteTable {
     /// operation_not_permitted for another user's job, invalid_argument when it serves nothing.
     Status attach(const Attach& attach, const Caller& caller);
     void detach(JobId child, const std::string& session);
-    /// A drained child gets nothing new; what it has not begun is taken back. It may be drained before it attaches, and
-    /// stays so until its job ends. O(its jobs); O(jobs log jobs) where it is in use again.
+    /// A drained child gets no new jobs, and those that have not started are recalled. A child may be drained before it
+    /// attaches; it stays drained until its job ends. O(its jobs); O(jobs log jobs) to resume it.
     void set_drained(JobId child, bool is_drained);
     /// Whether a child attached, was lost or ended since the last call.
     bool take_children_changed() { return std::exchange(are_children_changed_, false); }
     /// Whether a job that may start and meets the rules waits for a child of one of these queues. O(jobs).
     bool is_awaited(const std::vector<std::string>& queues, const PartitionRules& rules) const;
     /// A second has passed. An attached child that said nothing for longer than the patience is lost, as if its link
-    /// were. Jobs that wait for nothing but a lost child move on (doc/adr/0065). O(children), and O(its jobs) when a
-    /// child's patience ends.
+    /// were. Jobs that wait only for a lost child return to the queue: they cannot have started without `go`.
+    /// O(children), and O(its jobs) when a child's patience ends.
     void tick();
     /// Whether a tick would have an effect.
     bool needs_ticks() const;
@@ -128,14 +131,15 @@ class RouteTable {
     /// The instance above has this job's allocation on record.
     void allow_go(JobId id);
 
-    /// Hands waiting jobs down first, if anything has changed that matters to that.
+    /// Plans the hand-down first, if one of its facts has changed.
     ParentActions take();
-    /// The partitions that there are to be, attached or not, in the order of the configuration. A job that needs more
-    /// cores than all that take it have is given to a child all the same, which says why it cannot run. What waits in a
-    /// child that does not take it any more comes back. O(children); O(jobs x rules) where rules changed.
-    /// \return whether anything is different.
+    /// Sets the configured partitions, attached or not, in the order of the configuration. A job that needs more cores
+    /// than every partition that takes it has is routed all the same, and the child says why it cannot run. A job that
+    /// waits in a child that no longer takes it, or for which a limit leaves no place, is recalled. O(children); O(jobs
+    /// x rules) where rules changed, or whether limits count users. \return whether anything is different.
     bool set_partitions(std::vector<KeptPartition> partitions);
-    /// Of a job, what each partition of its queue says, in the order of the configuration.
+    /// Whether each partition of its queue takes a job, in the order of the configuration, and which limit keeps it
+    /// from a partition that has it not.
     std::vector<PartitionWord> words_of(JobId id) const;
     bool is_synced() const { return is_synced_; }
     bool is_routed(JobId id) const;
@@ -149,7 +153,7 @@ class RouteTable {
     JobId id_of(LocalId local) const { return copies_.id_of(local); }
     /// Attached children of the instance's owner.
     std::vector<JobId> trusted_children() const;
-    /// The name of the partition that a child of the owner is; empty: none that this instance keeps.
+    /// The name of the partition whose instance a child is; empty: no configured partition.
     std::string partition_of(JobId child) const;
     /// R of an active job that is not routed, JSON text; empty when unknown. For mapping a child's R onto it.
     std::string R_of(JobId id) const;
@@ -158,7 +162,7 @@ class RouteTable {
     /// Active jobs that did not come from the instance above, here and in the children; these themselves do not count.
     /// O(children).
     std::int64_t own_jobs() const;
-    /// The cores that these hold, and those of instances that serve none of these queues. O(children).
+    /// The cores that these jobs hold, and those of instances that serve none of these queues. O(children).
     std::int64_t own_cores(const std::vector<std::string>& serves) const;
 
   private:
@@ -193,27 +197,31 @@ class RouteTable {
     Child* attached_child(const Entry& entry);
     bool can_serve(JobId host, const Child& child, const Entry& entry) const;
     const KeptPartition* kept(JobId child) const;
+    /// The partition of an instance, the present one or an earlier one.
+    const KeptPartition* family_of(JobId child) const;
+    PartitionWord word_of(const KeptPartition& partition, const Entry& entry) const;
     bool is_lent(JobId child, const std::string& queue) const;
     int rank_of(JobId child) const;
     std::uint32_t user_of(const Job& job) const;
     void set_kind(Job& job);
     HandDown::Job standing_of(const Entry& entry) const;
-    /// Tells hand_down_ where the job stands. To be called after each change of what standing_of() looks at.
+    /// Passes the job's standing to hand_down_. Call it after each change of an input of standing_of().
     void refile(const Entry& entry);
     /// The same of a child.
     void refile_child(JobId id, const Child& child);
-    std::int64_t ceiling(const std::string& queue, int kind) const;
+    HandDown::Takers takers(const HandDown::JobClass& jobs) const;
     HandDown::Rules rules() const;
     void hand_down();
     void on_allocated(Entry& entry, const ChildEvent& event);
-    void give(Entry& entry, JobId child);
+    void assign(Entry& entry, JobId child);
     void take_back(Entry& entry);
-    /// Cancels the copy, if there may be one, and takes the job back.
+    /// Recalls the job: cancels the copy, if there may be one, and puts the job back into the queue.
     void recall(Entry& entry);
     void order_priority(const Entry& entry);
-    /// The child need not be sent this job any more before it hears `complete`.
+    /// `complete` need not wait any longer for this job to be sent to the child.
     void leave_first(JobId child, JobId id);
     void tell_if_complete(JobId id, Child& child);
+    void prune_first(JobId id, Child& child);
     void on_update(Job& job, const JournalEvent& event);
     void on_priority(Entry& entry, std::int64_t priority);
     void lose(Entry& entry, const std::string& why);
@@ -253,6 +261,7 @@ class RouteTable {
     HandDown hand_down_;
     std::set<JobId> hosts_;  ///< active jobs whose jobspec says that they are child instances
     std::vector<KeptPartition> partitions_;
+    bool do_limits_count_users_ = false;
     RuleBook book_;
     ParentActions actions_;
 };

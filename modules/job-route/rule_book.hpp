@@ -13,8 +13,8 @@ namespace weir::route {
 class RuleBook {
   public:
     RuleBook() { (void)set({}); }
-    /// Of each partition, in the order of the configuration. \return whether the book is another one now: then no rank
-    /// and no kind counts any more. O(rules squared).
+    /// Of each partition, in the order of the configuration. \return whether the book changed: then earlier ranks and
+    /// kinds are invalid. O(rules squared).
     bool set(const std::vector<PartitionRules>& rules);
     /// The place of these rules; the lower, the more the partition is preferred. Rules that are not in the book count
     /// as none, behind all others. O(rules).

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: the jobtap plugin job-route-tap.so: keeps jobs of routed queues away from this instance's own scheduler and
-// executor, posts the events that the module reports for them, and holds jobs that came from a parent until it says go.
-// Refuses a job that no partition takes. Must not know which child runs what, nor any link. Registered as "jobroute":
-// job-manager.jobroute.update and .partitions (owner only). Source: flux-jobtap-plugins(7), RFC 21.
+// executor, posts the events that the module reports for them, and holds copies of a parent's jobs until its order
+// `go`. Refuses a job that no partition takes. Must not know which child runs what, nor any link. Registered as
+// "jobroute": job-manager.jobroute.update and .partitions (owner only). Source: flux-jobtap-plugins(7), RFC 21.
 #include <flux/core.h>
 #include <flux/jobtap.h>
 #include <unistd.h>
@@ -28,8 +28,8 @@ namespace {
 constexpr const char* plugin_name = "jobroute";
 constexpr const char* mark_key = "job-route::mark";
 
-/// What the plugin remembers at a job, until the job-manager ends: what is open after a restart, the module knows from
-/// the eventlog. Addresses of these statics are the values, so that nothing has to be freed.
+/// The plugin's marks at a job, which last until the job-manager ends. After a restart the module reads from the
+/// eventlog which prologs are open. The values are addresses of these statics, so that nothing has to be freed.
 enum class Mark : char { granted, held, released };
 
 void* mark_value(Mark mark) {
@@ -154,7 +154,7 @@ bool Tap::is_routed(const JobArgs& job) const {
            json_object_get(job.weir, "serves") == nullptr;
 }
 
-/// Only the module submits these, as the owner of this child; anybody else's attribute of that name means nothing.
+/// Only the module submits these, as the owner of this child; the attribute in another user's jobspec is ignored.
 bool Tap::is_from_parent(const JobArgs& job) const {
     return is_child_ && job.userid == static_cast<json_int_t>(getuid()) &&
            json_object_get(job.weir, "jobid") != nullptr;
@@ -180,15 +180,15 @@ Tap::Standing Tap::standing_of(flux_jobid_t id) const {
     return now;
 }
 
-/// A job-manager takes R from a plugin only on a job's way into SCHED, and an urgency event sends it round through
-/// PRIORITY without changing anything else.
+/// A job-manager accepts R from a plugin only when a job enters SCHED. An urgency event sends the job through PRIORITY
+/// and changes nothing else.
 void Tap::pass_sched_again(flux_jobid_t id, int urgency) {
     check(flux_jobtap_event_post_pack(p_, id, "urgency", "{s:I s:i}", "userid", static_cast<json_int_t>(getuid()),
                                       "urgency", urgency),
           "sending a job through SCHED again");
 }
 
-/// A limit holds the job back (priority 0), so it must not start, whatever its child did: it is with no child.
+/// A limit holds the job back (priority 0), so it must not start, whatever its child did: it is recalled.
 void Tap::return_from_child(flux_jobid_t id) {
     grants_.erase(id);
     check(flux_jobtap_event_post_pack(p_, id, "weir.route", "{s:i}", "child", 0), "posting weir.route");
@@ -196,8 +196,8 @@ void Tap::return_from_child(flux_jobid_t id) {
 
 // ---- the job-manager's calls ----
 
-/// A job from the parent was taken there already. One without an account gets its user's later (job.new), but the
-/// owner's.
+/// A copy was admitted by the parent. A job without an account gets its user's default later (job.new), unless it is
+/// the owner's.
 int Tap::on_validate(flux_plugin_t* p, flux_plugin_arg_t* args) {
     json_int_t userid = 0;
     json_t* jobspec = nullptr;
@@ -275,7 +275,7 @@ int Tap::on_run(flux_plugin_t* p, flux_plugin_arg_t* args) {
     return 0;
 }
 
-/// A job that ends while it waits for go has nothing to wait for.
+/// A job that ends while it waits for `go` does not wait any longer.
 int Tap::on_cleanup(flux_plugin_t*, flux_plugin_arg_t* args) {
     const JobArgs job = unpack(args);
     if (has_mark(FLUX_JOBTAP_CURRENT_JOB, Mark::held)) {
@@ -322,9 +322,10 @@ int Tap::on_query(flux_plugin_t*, flux_plugin_arg_t* args) {
     for (const std::string& queue : queues_) {
         queues.append(Json::string(queue));
     }
-    return flux_plugin_arg_pack(args, FLUX_PLUGIN_ARG_OUT, "{s:O s:b s:I s:I s:I}", "queues", queues.get(), "child",
+    return flux_plugin_arg_pack(args, FLUX_PLUGIN_ARG_OUT, "{s:O s:b s:I s:I s:I s:I}", "queues", queues.get(), "child",
                                 is_child_ ? 1 : 0, "captured", captured_, "mirrored", mirrored_, "grants",
-                                static_cast<json_int_t>(grants_.size()));
+                                static_cast<json_int_t>(grants_.size()), "partitions",
+                                static_cast<json_int_t>(admission_.partition_count()));
 }
 
 // ---- job-manager.jobroute.update {jobs:[{id, op, ...}]} -> {failed:[[id, op, why]]} ----
@@ -439,7 +440,7 @@ Json Tap::on_update(const flux_msg_t* msg) {
     return answer;
 }
 
-/// Those that are in force, with what `weir partition` changed.
+/// The tables in force, with the changes of `weir partition`.
 Json Tap::on_partitions(const flux_msg_t* msg) {
     json_t* partitions = nullptr;
     json_t* users = nullptr;
@@ -478,6 +479,8 @@ int init(flux_plugin_t* p) {
         check(flux_jobtap_service_register(p, "update", flux::on_request<&Tap::on_update>, tap), "registering update");
         check(flux_jobtap_service_register(p, "partitions", flux::on_request<&Tap::on_partitions>, tap),
               "registering partitions");
+        // The module, if it runs, knows the partitions that commands added.
+        (void)flux::rpc(tap->flux(), "job-route.tap-loaded", Json::object(), FLUX_RPC_NORESPONSE);
     });
 }
 

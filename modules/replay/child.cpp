@@ -77,7 +77,7 @@ void Child::perform(const route::LocalOp& op) {
     const route::JobId id = known->second;
     const auto found = copies_.find(id.value);
     if (op.kind == route::LocalOp::Kind::go) {
-        tell(found->second, JournalEvent::Kind::start);
+        journal(found->second, JournalEvent::Kind::start);
         started_.push_back(id);
         return;
     }
@@ -90,8 +90,8 @@ void Child::perform(const route::LocalOp& op) {
     } else {
         pool_.give_back(copy.key.id, job_of_(id), copy.allocated);
     }
-    tell(copy, JournalEvent::Kind::exception, op.type);
-    tell(copy, JournalEvent::Kind::clean);
+    journal(copy, JournalEvent::Kind::exception, op.type);
+    journal(copy, JournalEvent::Kind::clean);
     wants_pass_ = true;
 }
 
@@ -102,7 +102,7 @@ bool Child::pass(Instant now) {
         Copy& copy = copies_.at(key.id.value);
         pool_.started(key);
         copy.allocated = now;
-        tell(copy, JournalEvent::Kind::alloc);
+        journal(copy, JournalEvent::Kind::alloc);
     }
     return !allocated.empty();
 }
@@ -113,12 +113,12 @@ void Child::end(route::JobId id) {
     by_local_.erase(copy.local.value);
     copies_.erase(found);
     pool_.give_back(copy.key.id, job_of_(id), copy.allocated);
-    tell(copy, JournalEvent::Kind::finish);
-    tell(copy, JournalEvent::Kind::clean);
+    journal(copy, JournalEvent::Kind::finish);
+    journal(copy, JournalEvent::Kind::clean);
     wants_pass_ = true;
 }
 
-void Child::tell(const Copy& copy, JournalEvent::Kind kind, const std::string& type) {
+void Child::journal(const Copy& copy, JournalEvent::Kind kind, const std::string& type) {
     JournalEvent event;
     event.kind = kind;
     event.type = type;

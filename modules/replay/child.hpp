@@ -14,7 +14,7 @@
 
 namespace weir::replay {
 
-/// Stands for the jobspec: what a job's id in the parent asks for.
+/// In place of the jobspec: what the job with an id of the parent requests.
 using JobLookup = std::function<const SimJob&(route::JobId)>;
 
 class Child {
@@ -25,14 +25,14 @@ class Child {
     void acked(std::uint64_t seq) { link_.acked(seq); }
     /// The next events for the parent; empty: nothing, or a report is on its way.
     std::vector<route::ChildEvent> report();
-    /// Something is not reported, or its answer is not there.
+    /// Whether an event is unreported, or the answer to a report is outstanding.
     bool is_reporting() const { return link_.unacked() > 0; }
 
-    /// Whether anything happened that a pass should look at.
+    /// Whether an event requires a pass.
     bool wants_pass() const { return wants_pass_; }
-    /// Gives cores to jobs. \return whether any got some.
+    /// One scheduling pass. \return whether it allocated cores to any job.
     bool pass(Instant now);
-    /// The jobs that the parent let begin since the last call, in this order.
+    /// The jobs that got `go` since the last call, in this order.
     std::vector<route::JobId> take_started() { return std::exchange(started_, {}); }
     void end(route::JobId id);
 
@@ -49,7 +49,7 @@ class Child {
     void submit(const route::Order& order);
     void prioritize(const std::vector<route::GivenPriority>& priorities);
     void perform(const route::LocalOp& op);
-    void tell(const Copy& copy, route::JournalEvent::Kind kind, const std::string& type = {});
+    void journal(const Copy& copy, route::JournalEvent::Kind kind, const std::string& type = {});
 
     JobLookup job_of_;
     route::ChildLink link_;

@@ -36,10 +36,10 @@ Parent::Parent(const SimTree& tree, QueueOrder* order)
     for (std::size_t i = 0; i < tree.partitions.size(); i++) {
         const SimPartition& one = tree.partitions[i];
         attach(i, one);
-        kept.push_back({one.name, host_of(i), one.queues, one.overflow, one.cores, one.rules});
+        kept.push_back({one.name, host_of(i), one.queues, one.overflow, one.cores, one.rules, one.limits});
     }
     (void)table_.set_partitions(std::move(kept));
-    (void)table_.take();  // each child is told that it has all that it should have: nothing
+    (void)table_.take();  // `complete` for each child, which has no jobs
 }
 
 void Parent::attach(std::size_t partition, const SimPartition& what) {
@@ -76,7 +76,9 @@ void Parent::submit(const SimJob& job, std::uint64_t place, Instant now) {
     const std::uint32_t slot = new_slot(id);
     jobs_.emplace(id.value, InSystem{job, place, slot});
     waiting_.emplace(job.cores, id.value);
-    table_.submitted(id, {}, facts_of(tree_, job));
+    JournalEvent event;
+    event.userid = job.user;
+    table_.submitted(id, event, facts_of(tree_, job));
     record(id, JournalEvent::Kind::bypass);
     fresh_.push_back(id);
     wants_order_ = true;

@@ -30,18 +30,18 @@ class Parent {
     /// \return the highest sequence number taken.
     std::uint64_t report(std::size_t partition, std::vector<route::ChildEvent> events, Instant now);
     void tick() { table_.tick(); }
-    /// Whether the order has to be asked because of what happened since it was.
+    /// Whether events since the last prioritize() require another.
     bool wants_order() const { return wants_order_; }
     /// New priorities, and the first ones of new jobs.
     void prioritize(Instant now);
-    /// Hands down, and makes the records that this needs, until there is nothing to do but to send.
+    /// Plans the hand-down and makes the records for it, until only messages are left to send.
     Orders act(Instant now);
 
     const SimJob& job(route::JobId id) const { return jobs_.at(id.value).job; }
     std::uint64_t place(route::JobId id) const { return jobs_.at(id.value).place; }
     /// Jobs whose allocation is not on record.
     std::size_t waiting() const { return waiting_.size(); }
-    /// The least that one of them asks for. REQUIRES: waiting() > 0.
+    /// The least cores that one of them requests. REQUIRES: waiting() > 0.
     std::uint32_t least_cores() const { return waiting_.begin()->first; }
     /// Jobs whose end is on record.
     std::uint64_t ended() const { return ended_; }

@@ -21,7 +21,7 @@ using replay::Parent;
 
 /// A job that fits and does not start counts seconds up to here; more of them change nothing.
 constexpr int ticks_that_matter = static_cast<int>(route::HandDown::stuck_after_max);
-constexpr int rounds_max = 1'000'000;  ///< at one instant: beyond any that comes to rest
+constexpr int rounds_max = 1'000'000;  ///< at one instant; more rounds mean an endless loop
 
 struct Message {
     Instant at;
@@ -273,7 +273,7 @@ class TreeReplay {
         return Done{};
     }
 
-    /// Until nothing is due and no pass leads to anything. `with_all`: every partition makes a pass.
+    /// Runs until no event is due and no pass has an effect. `with_all`: every partition makes a pass.
     Status settle(bool with_all) {
         for (int round = 0;; round++) {
             WEIR_CHECK(round < rounds_max);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: replaying a workload over a parent instance and its partitions in simulated time: the production RouteTable and
 // ChildLink between the production order of the queue and the production policies, one pass a partition. Must not know
-// files, metrics or how priorities are computed. Source: doc/adr/0303.
+// files, metrics or how priorities are computed.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -10,6 +10,7 @@
 
 #include "libsched/sim/simulate.hpp"
 #include "modules/job-route/hand_down.hpp"
+#include "modules/job-route/partition_limits.hpp"
 #include "modules/job-route/partition_rules.hpp"
 
 namespace weir {
@@ -22,6 +23,7 @@ struct SimPartition {
     std::vector<std::string> overflow;  ///< whose jobs it runs while none of its own waits for its cores
     Policy scheduler = Easy{};
     route::PartitionRules rules{};  ///< which jobs of its queues it takes: by duration and cores, of which a log tells
+    route::PartitionLimits limits{};
 };
 
 struct SimTree {

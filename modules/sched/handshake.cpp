@@ -3,6 +3,8 @@
 // running job, sched-ready, a second sched-hello (RFC 27, RFC 28). All of it asynchronous, so that loading never waits
 // for a node.
 #include <algorithm>
+#include <cstdlib>
+#include <cstring>
 
 #include "libfairshare/base/json/reader.hpp"
 #include "modules/sched/sched_module.hpp"
@@ -21,16 +23,33 @@ JobId greeted_job(const Json& answer) {
     }));
 }
 
-/// Seconds between two tries to greet a job-manager that was unloaded.
+/// Seconds between two attempts to greet a job-manager that was unloaded.
 constexpr double greet_delay = 0.2;
-/// Seconds that the first job-manager has to ask for something, before its journal is followed.
+/// Seconds that the first job-manager has for an alloc request, before its journal is followed.
 constexpr double silence_max = 2;
+
+/// Whether the broker is of a flux-core before 0.85. Its job-manager logs an error for each allocation that comes
+/// without annotations.
+bool is_before_085(flux_t* h) {
+    constexpr unsigned long minor_085 = 85;
+    const char* version = flux_attr_get(h, "version");
+    if (version == nullptr || std::strncmp(version, "0.", 2) != 0) {
+        return false;
+    }
+    const unsigned long minor = std::strtoul(version + 2, nullptr, 10);
+    return minor > 0 && minor < minor_085;
+}
 
 }  // namespace
 
 SchedModule::SchedModule(flux_t* h, const Settings& settings)
-    : h_(h), name_(flux::service_name(h, "sched")), scheduler_(settings.policy), settings_(settings) {
+    : h_(h),
+      name_(flux::service_name(h, "sched")),
+      scheduler_(settings.policy),
+      settings_(settings),
+      private_(flux::conf_table(h, "access")) {
     constexpr int request = FLUX_MSGTYPE_REQUEST;
+    wants_annotations_ = is_before_085(h_);
     nonce_ = static_cast<std::int64_t>(flux_reactor_time() * 1e6);
     flux_reactor_t* reactor = flux_get_reactor(h_);
     flux::register_service(h_, "sched");
@@ -44,6 +63,7 @@ SchedModule::SchedModule(flux_t* h, const Settings& settings)
                                           {request, "disconnect", on_message<&SchedModule::disconnect>, 0},
                                           {request, "expiration", on_request<&SchedModule::expiration>, 0},
                                           {request, "load", on_request<&SchedModule::load>, 0},
+                                          {request, "stats-get", on_request<&SchedModule::stats>, FLUX_ROLE_ALL},
                                           {request, "why", on_request<&SchedModule::why>, FLUX_ROLE_USER}},
                                          this);
     feasibility_handlers_ = flux::add_handlers(
@@ -51,7 +71,8 @@ SchedModule::SchedModule(flux_t* h, const Settings& settings)
     own_handlers_ = flux::add_handlers(h_, name_,
                                        {{request, "stats-get", on_request<&SchedModule::stats>, FLUX_ROLE_ALL},
                                         {request, "why", on_request<&SchedModule::why>, FLUX_ROLE_USER},
-                                        {request, "load", on_request<&SchedModule::load>, 0}},
+                                        {request, "load", on_request<&SchedModule::load>, 0},
+                                        {request, "config-reload", on_request<&SchedModule::config_reload>, 0}},
                                        this);
     prepare_.reset(flux_prepare_watcher_create(reactor, on_watcher<&SchedModule::before_poll>, this));
     check_.reset(flux_check_watcher_create(reactor, on_watcher<&SchedModule::after_poll>, this));
@@ -216,16 +237,16 @@ void SchedModule::on_confirmed(flux_future_t* f) {
 
 // ---- a job-manager that is loaded again ----
 
-/// The broker tells this for who sent requests and has ended, also for others than the job-manager.
+/// The broker sends this for every client that sent requests and has ended, not only for the job-manager.
 void SchedModule::disconnect(const flux_msg_t* msg) {
     if (envelope_ && flux_disconnect_match(msg, envelope_.get())) {
         forget_job_manager();
     }
 }
 
-/// A job-manager that asked for nothing yet ends without a word, but it ends the streams of its journal. This one
-/// brings no events: there is none of that name. It begins with a message for each active job, so it is left out where
-/// the job-manager asks for resources, as one with a deep queue does at once.
+/// The end of a job-manager that has sent no request yet is not notified, but it ends the streams of its journal. This
+/// stream has no events, since none has the requested name. It begins with a message for each active job, so it is left
+/// out where the job-manager asks for resources, as one with a deep queue does at once.
 void SchedModule::follow_job_manager() {
     if (envelope_) {
         return;
@@ -258,11 +279,11 @@ void SchedModule::job_manager_failed(const flux::Failure& failure) {
     }
 }
 
-/// All jobs are given back: the next job-manager names those that hold resources, and asks for the others anew. A job
-/// whose R was on its way is one of the others.
+/// All jobs are removed: the next job-manager names those that hold resources, and sends alloc for the others again. A
+/// job whose R was not committed is one of the others.
 void SchedModule::forget_job_manager() {
     if (is_ready_) {
-        log(LOG_INFO, "the job-manager is gone: it is greeted again when it is back");
+        log(LOG_INFO, "the job-manager is gone; the scheduler waits until it is loaded again");
     }
     is_ready_ = false;
     hello_ended_ = false;

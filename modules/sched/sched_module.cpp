@@ -12,11 +12,11 @@
 namespace weir::sched {
 namespace {
 
-/// A pass waits while messages wait, but not for longer than so many reactor iterations.
+/// A pass is postponed while messages are unread, for at most so many reactor iterations.
 constexpr unsigned postpone_max = 256;
-/// Jobs that passes may look at for one forecast; some tens of milliseconds, in which nothing else is served.
+/// Jobs that passes may look at for one forecast: some tens of milliseconds, in which no other request is served.
 constexpr std::uint64_t forecast_budget = 500'000;
-/// Seconds for which a job stays at the head before people are told when it may start.
+/// Seconds for which a job stays at the head before its estimate is annotated.
 constexpr double annotate_delay = 0.5;
 
 }  // namespace
@@ -53,7 +53,7 @@ void SchedModule::alloc(const flux_msg_t* msg) {
         flux::respond(h_, msg, response);
         return;
     }
-    requests_.insert_or_assign(job.key.id, Asked{envelope_of(msg), number});
+    requests_.insert_or_assign(job.key.id, Asked{envelope_of(msg), number, static_cast<std::uint32_t>(userid)});
 }
 
 std::shared_ptr<const flux_msg_t> SchedModule::envelope_of(const flux_msg_t* msg) {
@@ -173,23 +173,40 @@ Json SchedModule::stats(const flux_msg_t*) {
     out.set("cores", pool.total_cores()).set("free_cores", pool.free_cores());
     out.set("passes", counters.passes).set("considered", counters.considered);
     out.set("started", counters.started).set("backfilled", counters.backfilled);
+    Json estimates = Json::object();
+    estimates.set("count", counters.estimated).set("total_s", to_seconds(counters.estimate_error));
+    out.set("estimates", std::move(estimates));
     out.set("denied", denied_).set("commits", commit_count_);
     return out;
 }
 
 // Guest: reads why any job waits and when it may start. A forecast takes some tens of milliseconds of the scheduler at
 // most (forecast_budget), in which no other request is served; a user who asks without pause slows scheduling by as
-// much.
+// much. Private: of his own job, without the id of the job ahead; another's is unknown.
 Json SchedModule::why(const flux_msg_t* msg) {
     json_int_t number = 0;
     flux::unpack(msg, "{s:I}", "id", &number);
     const JobId id{static_cast<std::uint64_t>(number)};
     const Instant now = instant_from_seconds(flux_reactor_now(flux_get_reactor(h_)));
-    const auto waiting = why_waiting(scheduler_, id, now);
-    if (!waiting) {
+    const auto may_see = [&](JobId job) {
+        const auto asked = requests_.find(job);  // a job that runs is nobody's here
+        return private_.may_see(msg, asked != requests_.end() ? asked->second.userid : FLUX_USERID_UNKNOWN);
+    };
+    auto waiting = why_waiting(scheduler_, id, now);
+    if (!waiting || !may_see(id)) {
         throw flux::Failure(ENOENT, "the job does not wait for resources here");
     }
+    if (waiting->behind && !may_see(*waiting->behind)) {
+        waiting->behind.reset();
+    }
     return why_answer(id, *waiting, forecast(scheduler_, id, now, forecast_budget));
+}
+
+Json SchedModule::config_reload(const flux_msg_t* msg) {
+    json_t* access = nullptr;
+    flux::unpack(msg, "{s?o}", "access", &access);
+    private_ = flux::PrivateMode(access);
+    return {};
 }
 
 Json SchedModule::load(const flux_msg_t* msg) {
@@ -256,8 +273,8 @@ void SchedModule::commit(std::vector<Scheduler::Start> started) {
     commits_.emplace(key, std::move(commit));
 }
 
-/// Takes back what a job got whose R is still on its way into the KVS: a job that is held again, over a limit say, must
-/// not start. False when there is no such job.
+/// Withdraws the allocation of a job whose R is still being committed to the KVS: a job that is held again, for example
+/// by a limit, must not start. False if there is no such job.
 bool SchedModule::revoke(JobId id) {
     for (auto& [future, commit] : commits_) {
         const auto place =
@@ -285,10 +302,10 @@ void SchedModule::on_commit(flux_future_t* f) {
         const auto request = requests_.find(id);
         Json response = alloc_response(id, AllocType::success);
         response.set("R", std::move(r));
-        if (annotated_ == id) {
+        if (annotated_ == id || wants_annotations_) {
             response.set("annotations", no_annotations());
-            annotated_.reset();
         }
+        annotated_ = annotated_ == id ? std::nullopt : annotated_;
         flux::respond(h_, request->second.request.get(), response);
         requests_.erase(request);
     }

@@ -14,6 +14,7 @@
 
 #include "libsched/scheduler.hpp"
 #include "modules/common/flux_cpp.hpp"
+#include "modules/common/private_mode.hpp"
 #include "modules/sched/arguments.hpp"
 #include "modules/sched/wire.hpp"
 
@@ -33,13 +34,14 @@ class SchedModule {
     void cancel(const flux_msg_t* msg);
     void disconnect(const flux_msg_t* msg);
     void prioritize(const flux_msg_t* msg);
-    /// What job-priority says of the order of the jobs: see order_of().
+    /// The order of the jobs, from job-priority: see order_of().
     Json order(const flux_msg_t* msg);
     Json expiration(const flux_msg_t* msg);
     Json feasibility(const flux_msg_t* msg);
     Json stats(const flux_msg_t* msg);
     /// Why a job waits, and its estimated start; any user.
     Json why(const flux_msg_t* msg);
+    Json config_reload(const flux_msg_t* msg);
     /// Sets measured loads: {"nodes": [...]}, see loads_of(). The instance's owner only.
     Json load(const flux_msg_t* msg);
 
@@ -55,8 +57,8 @@ class SchedModule {
     void greet();
     void follow_job_manager();
     void on_journal(flux_future_t* f);
-    /// The job-manager does not answer. One that was greeted before is waited for: it is being loaded again. A module
-    /// that never reached one ends.
+    /// The job-manager does not answer. If one was greeted before, the module waits for it to be loaded again;
+    /// otherwise the module ends.
     void job_manager_failed(const flux::Failure& failure);
     void forget_job_manager();
 
@@ -70,7 +72,7 @@ class SchedModule {
     void on_annotate_timer();
     void annotate(JobId id, Json what);
 
-    /// Sorts the jobs that it concerns again.
+    /// Sorts the jobs concerned again.
     void reorder(const OrderChange& change);
     /// The message to answer an alloc request with: one of an earlier request of the same sender, or this one.
     std::shared_ptr<const flux_msg_t> envelope_of(const flux_msg_t* msg);
@@ -83,6 +85,7 @@ class SchedModule {
     struct Asked {
         std::shared_ptr<const flux_msg_t> request;
         std::uint32_t number;  ///< the job-manager's priority
+        std::uint32_t userid;
     };
     struct Commit {
         flux::Future future;
@@ -97,6 +100,7 @@ class SchedModule {
     std::string name_;
     Scheduler scheduler_;
     Settings settings_;
+    flux::PrivateMode private_;
     HostNames hosts_;
     /// Alloc requests without a final answer. Requests of one sender differ in their payload alone, which was decoded,
     /// so they share one message to answer: a message of its own would cost each waiting job its jobspec once more.
@@ -109,10 +113,11 @@ class SchedModule {
     std::unordered_set<JobId> confirmed_;               ///< jobs of the second hello
     std::optional<Scheduler::Annotation> to_announce_;  ///< of the present head, sent by the timer
     std::optional<JobId> annotated_;                    ///< the job whose annotations the job-manager has
+    bool wants_annotations_ = false;                    ///< the job-manager complains of an allocation without any
     bool has_resources_ = false;
     bool hello_ended_ = false;
     bool is_ready_ = false;
-    bool was_ready_ = false;  ///< some job-manager was greeted to the end
+    bool was_ready_ = false;  ///< the handshake with a job-manager was completed
     bool gave_up_ = false;
     unsigned postponed_ = 0;  ///< iterations for which a pass has been put off
     std::uint64_t commit_count_ = 0;

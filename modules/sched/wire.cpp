@@ -13,7 +13,7 @@
 namespace weir::sched {
 namespace {
 
-constexpr std::int64_t order_max = std::int64_t{1} << 60;  // two of them can be added
+constexpr std::int64_t order_max = std::int64_t{1} << 60;  // the sum of two fits
 
 }  // namespace
 

@@ -296,6 +296,9 @@ void add_unrest_of(World& world, Place& place, std::vector<std::string>& why) {
                 jm::state_name(jm::state_index(job->state)) + ", priority " + std::to_string(job->priority));
         }
     }
+    if (instance.is_busy()) {
+        add("a message is under way");
+    }
     if (!instance.manager().is_quiet()) {
         add("the job-manager has something to write or to send");
     }

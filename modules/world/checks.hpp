@@ -18,6 +18,9 @@ void report_unrest(World& world);
 /// All promises. REQUIRES: why_no_rest() is empty.
 void check_at_rest(World& world);
 
+/// Whether the rules of this partition take the instance's job.
+bool does_take(Instance& instance, std::uint64_t id, const std::string& partition);
+
 /// Instance, child and job: since when the child is idle while the job waits.
 using IdleSince = std::map<std::tuple<std::size_t, std::size_t, std::uint64_t>, Instant>;
 /// No job waits for long that a partition of its queue could run at once. REQUIRES: no fault has a hand in it.

@@ -24,6 +24,21 @@ bool is_idle(World& world, const Place& child, const std::string& queue, std::ui
     return scheduler.pending() == 0 && scheduler.space().pool().free_cores() >= cores;
 }
 
+/// A limit of the child that has it holds it back there.
+bool is_limited_below(World& world, const Place& place, std::uint64_t id) {
+    for (const std::size_t child : place.children) {
+        const Place& below = world.places()[child];
+        const std::uint64_t local = below.live ? below.live->route().link().local_of(route::JobId{id}).value : 0;
+        const jm::Job* copy = local != 0 ? below.live->manager().jobs().active(local) : nullptr;
+        if (copy != nullptr && copy->priority == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+}  // namespace
+
 bool does_take(Instance& instance, std::uint64_t id, const std::string& partition) {
     for (const route::PartitionWord& word : instance.route().table().words_of(route::JobId{id})) {
         if (word.name == partition) {
@@ -32,8 +47,6 @@ bool does_take(Instance& instance, std::uint64_t id, const std::string& partitio
     }
     return true;
 }
-
-}  // namespace
 
 void check_idle(World& world, IdleSince& since) {
     IdleSince still;
@@ -45,7 +58,7 @@ void check_idle(World& world, IdleSince& since) {
         for (const auto& [id, job] : place.live->manager().jobs().active_jobs()) {
             const Submission& submission = world.submissions().at(submission_in(job->jobspec_text.redacted));
             const auto route = place.live->route().table().find(route::JobId{id});
-            if (job->state != jm::State::sched || job->priority <= 0 || !route) {
+            if (job->state != jm::State::sched || job->priority <= 0 || !route || is_limited_below(world, place, id)) {
                 continue;
             }
             for (const std::size_t child : place.children) {

@@ -4,12 +4,15 @@
 #pragma once
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "libfairshare/base/result.hpp"
 #include "libfairshare/base/time.hpp"
 #include "modules/job-priority/state/memory_store.hpp"
+#include "modules/world/random.hpp"
 
 namespace weir::world {
 
@@ -21,18 +24,39 @@ struct Held {
     Duration total() const { return until > since ? before + (until - since) : before; }
 };
 
+/// The clock file, and the true time of its mark.
+struct ClockMark {
+    std::int64_t seen_us = 0;
+    Instant seen{};
+};
+
 /// One statedir.
 struct StateDir {
     std::string journal;
+    std::size_t synced = 0;  ///< so many bytes of the journal outlive a power failure
     priority::MemoryStore state;
-    std::int64_t seen_us = 0;             ///< the clock file
-    Instant seen{};                       ///< the true time of that mark
-    std::map<std::uint64_t, Held> truth;  ///< by job
-    bool is_in_use = false;               ///< the journal's lock
+    ClockMark clock;
+    std::optional<ClockMark> older_clock;  ///< what a power failure left of it
+    Duration ahead{};                      ///< of true time: the last process's clock
+    std::map<std::uint64_t, Held> truth;   ///< by job
+    /// What an event made of it that ends at this byte of the journal, and was before.
+    struct Change {
+        std::size_t end = 0;
+        std::uint64_t job = 0;
+        std::optional<Held> before;
+    };
+    std::vector<Change> changes;  ///< of the truth, that a death may take back
+    bool is_in_use = false;       ///< the journal's lock
     bool is_full = false;
 
     /// Appends all of it; on a full disk nothing of it, as JobStore leaves the file.
     Status append(std::string_view text);
+    /// All until this byte is synced.
+    void sync(std::size_t end);
+    /// Of what is not synced the disk has some, none, or pieces.
+    void lose_power(Random& random);
+    /// The journal ends here: what the events behind did never was.
+    void cut(std::size_t end);
     /// Errors: the disk is full; then nothing of the batch is there.
     Status apply(const priority::StateBatch& batch);
 };

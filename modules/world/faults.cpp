@@ -10,6 +10,8 @@ using namespace std::chrono_literals;
 
 namespace {
 
+constexpr Duration looked_within = 15s;  ///< job-priority looks at the clock
+
 /// A fault happens to an instance; it is over after the time that it returns.
 struct FaultKind {
     const char* name;
@@ -24,6 +26,13 @@ Duration kill_broker(World& world, Place& place) {
     } else {
         world.kill_before_flush(place, down);
     }
+    return down + 10s;
+}
+
+Duration lose_power(World& world, Place&) {
+    const Duration down = world.ground().random.between(Duration(1s), Duration(20s));
+    world.lose_power(down);
+    world.disturb(world.places().front(), down + 10s);
     return down + 10s;
 }
 
@@ -102,9 +111,14 @@ Duration fill_disk(World& world, Place& place) {
     return length + 5s;
 }
 
-/// Somebody, or NTP after a boot or a suspension, sets the machine's wall clock.
+/// Somebody, or NTP after a boot or a suspension, sets the machine's wall clock. In a stock Flux not twice between two
+/// looks of job-priority: back and forth again is no step to it, and no dates tell what was stamped in between.
 Duration step_clock(World& world, Place&) {
     Random& random = world.ground().random;
+    if (world.ground().machine.is_stock && world.ground().now() < world.ground().machine.stepped + looked_within) {
+        return {};
+    }
+    world.ground().machine.stepped = world.ground().now();
     const Duration by =
         random.between(Duration(2s), Duration(random.one_in(3) ? 3h : 30s)) * (random.one_in(2) ? 1 : -1);
     world.ground().note("machine", "the wall clock is set by " + std::to_string(to_seconds(by)) + " s");
@@ -114,12 +128,14 @@ Duration step_clock(World& world, Place&) {
 }
 
 constexpr FaultKind kinds[] = {
-    {"kill", kill_broker, false}, {"link", harm_link, true}, {"stop", stop_process, false}, {"disk", fill_disk, false},
-    {"clock", step_clock, true},  {"liar", tell_lies, true}, {"drain", drain, true},
+    {"kill", kill_broker, false}, {"link", harm_link, true},    {"stop", stop_process, false},
+    {"disk", fill_disk, false},   {"clock", step_clock, true},  {"liar", tell_lies, true},
+    {"drain", drain, true},       {"power", lose_power, false},
 };
 
 constexpr Duration first_at = 5s;
 constexpr Duration last_at = 140s;
+constexpr Duration settled_after = 15s;  ///< instances are back and have heard all from each other
 
 }  // namespace
 
@@ -148,7 +164,10 @@ Instant plan_faults(World& world) {
         const std::size_t place = random.below(world.places().size());
         const Duration delay = random.between(first_at, last_at);
         if (world.options().left_out.count(i) == 0) {
-            ground.agenda.after(delay, [&world, &kind, place] { (void)kind.happen(world, world.places()[place]); });
+            ground.agenda.after(delay, [&world, &kind, place] {
+                Place& there = world.places()[place];
+                world.disturb(there, kind.happen(world, there) + settled_after);
+            });
         }
     }
     return ground.now() + last_at + 50s;

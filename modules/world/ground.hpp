@@ -23,6 +23,7 @@ class Ground {
     Random random;
     struct {
         Duration wall_ahead{};  ///< its wall clock less true time
+        Instant stepped{};      ///< when it was set last
         bool is_stock = false;  ///< the instances are a stock Flux: events bear the wall clock
     } machine;
 

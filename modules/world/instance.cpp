@@ -2,6 +2,8 @@
 // Owns: the wiring of a simulated broker. See instance.hpp.
 #include "modules/world/instance.hpp"
 
+#include <algorithm>
+
 #include "libfairshare/base/json/r.hpp"
 
 namespace weir::world {
@@ -135,6 +137,12 @@ Instance::Instance(Ground& ground, StateDir& disk, Facts facts, Surroundings aro
 
 Instance::~Instance() = default;
 
+bool Instance::is_busy() const {
+    const Instant now = process_.ground.now();
+    return process_.stopped_until >= now || route_->is_link_busy() || priority_->is_link_busy() ||
+           std::any_of(channels_.begin(), channels_.end(), [now](const Channel& one) { return one.last >= now; });
+}
+
 void Instance::send(Manager& manager, Way way, std::function<void(Manager&)> request) {
     manager.receive(channel(way), [&manager, request = std::move(request)] { request(manager); });
 }
@@ -151,6 +159,9 @@ ManagerMessages Instance::messages() {
         around_.asked(submission_in(jobspec));
         sched_->receive(channel(Way::sched_out),
                         [this, id, priority, submit, jobspec] { sched_->alloc(id, priority, submit, jobspec); });
+    };
+    out.greet = [this](const RunningJobs& running) {
+        sched_->receive(channel(Way::sched_out), [this, running] { sched_->greeted(running); });
     };
     out.cancel = [this](std::uint64_t id) {
         sched_->receive(channel(Way::sched_out), [this, id] { sched_->cancel(id); });

@@ -90,6 +90,8 @@ class Instance {
     PriorityPart& priority() { return *priority_; }
     SchedPart& sched() { return *sched_; }
     Executor& executor() { return *executor_; }
+    /// A message is under way to one of its parts, or waits for the stopped process.
+    bool is_busy() const;
     /// A client's request.
     void ask(std::function<void(Manager&)> request) { send(*manager_, Way::client, std::move(request)); }
 

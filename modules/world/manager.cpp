@@ -21,6 +21,12 @@ namespace {
 
 constexpr Duration retry = 1s;          ///< between tries to write a journal that could not be written
 constexpr Duration mark_interval = 1s;  ///< of the clock file
+constexpr Duration mark_written_within = 6s;
+
+Duration sync_time(Random& random) {
+    return random.one_in(16) ? random.between(Duration(2ms), Duration(40ms))
+                             : random.between(Duration(50us), Duration(2ms));
+}
 
 }  // namespace
 
@@ -30,15 +36,27 @@ Manager::Manager(Process& process, StateDir& disk, Facts facts, ManagerMessages 
       facts_(std::move(facts)),
       messages_(std::move(messages)),
       began_(ground().now()),
+      first_mark_(disk.clock),
       priority_tap_(*this, micros(ground().now())),
       route_tap_(*this, facts_.is_child, facts_.routed_queues) {}
 
 Manager::~Manager() {
     disk_.is_in_use = false;
+    disk_.ahead = clock_now() - ground().now();
     const bool is_stopped = process().stopped_until > ground().now();
+    const Duration lived = ground().now() - began_;
     if (is_up_ && !is_stopped) {
-        const Duration lived = ground().now() - began_;
         mark_clock(clock_now() - lived % mark_interval);
+    }
+    if (is_power_lost_) {
+        if (ground().random.one_in(2)) {
+            const ClockMark last = std::exchange(disk_.clock, first_mark_);
+            if (is_up_ && !is_stopped && lived > mark_written_within) {
+                mark_clock(clock_now() - mark_written_within);
+            }
+            disk_.older_clock = std::exchange(disk_.clock, last);
+        }
+        disk_.lose_power(ground().random);
     }
 }
 
@@ -50,9 +68,8 @@ std::int64_t Manager::next_time_us() {
 }
 
 void Manager::mark_clock(Instant until) {
-    if (micros(until) > disk_.seen_us) {
-        disk_.seen_us = micros(until);
-        disk_.seen = process().clock.true_time(ground(), until);
+    if (micros(until) > disk_.clock.seen_us) {
+        disk_.clock = {micros(until), process().clock.true_time(ground(), until)};
     }
 }
 
@@ -65,23 +82,26 @@ void Manager::mark_events() {
 
 /// For the checkers.
 void Manager::note_truth(const Job& job, const std::string& event) {
-    if (job.alloc_bypass) {
+    if (job.alloc_bypass || (event != "alloc" && event != "free" && event != "weir.down")) {
         return;
     }
-    const Instant now = standing_us_ != 0 ? disk_.seen : ground().now();
+    const Instant now = standing_us_ != 0 ? disk_.clock.seen : ground().now();
+    const auto known = disk_.truth.find(job.id);
+    disk_.changes.push_back({disk_.journal.size() + writer_.size(), job.id,
+                             known != disk_.truth.end() ? std::optional(known->second) : std::nullopt});
     Held& held = disk_.truth[job.id];
     if (event == "alloc") {
         held = {now, {}, {}};
     } else if (event == "free") {
         held.until = std::max(now, held.since);
     } else if (event == "weir.down") {
-        held.before += std::max(Duration{}, disk_.seen - held.since);
+        held.before += std::max(Duration{}, disk_.clock.seen - held.since);
         held.since = now;
     }
 }
 
 void Manager::die_in_write() {
-    if (!writer_.text().empty() && !disk_.is_full) {
+    if (writer_.size() > 0 && !disk_.is_full) {
         mark_events();
         disk_.journal += writer_.text().substr(0, ground().random.below(writer_.text().size() + 1));
     }
@@ -171,7 +191,7 @@ void Manager::update_priorities(const priority::Push& push, bool is_synced,
 
 // ---- the journal's streams ----
 
-void Manager::tell(const Job& job, const std::string& name, const std::string& line) {
+void Manager::publish(const Job& job, const std::string& name, const std::string& line) {
     Payload payload;
     for (const Listener& listener : listeners_) {
         if (listener.allow.count(name) == 0) {
@@ -255,9 +275,9 @@ Status Manager::process_event(Job& job, const jm::Event& event) {
         dequeue(job);
         cancel_alloc(job, true);
     }
-    note_truth(job, event.name);
     writer_.add(job, line);
-    tell(job, event.name, line);
+    note_truth(job, event.name);
+    publish(job, event.name, line);
     if (job.state != before) {
         on_state(job);
     }
@@ -426,6 +446,9 @@ void Manager::due() {
 
 void Manager::flush() {
     is_flush_due_ = false;
+    if (is_syncing_) {
+        return;  // the end of the sync goes on
+    }
     while (is_online_ && !queue_.empty()) {
         Job& job = *queue_.first();
         send([this, id = job.id, priority = job.priority, submit = job.t_submit_us(),
@@ -439,7 +462,7 @@ void Manager::flush() {
 
 void Manager::write() {
     mark_events();
-    if (!writer_.text().empty()) {
+    if (writer_.size() > 0) {
         if (!disk_.append(writer_.text())) {
             is_flush_due_ = true;
             later(retry, [this] { flush(); });
@@ -448,7 +471,24 @@ void Manager::write() {
         writer_.clear_text();
     }
     is_up_ = true;
-    for (const Task& message : std::exchange(outbox_, {})) {
+    if (disk_.synced < disk_.journal.size()) {
+        is_syncing_ = true;
+        later(sync_time(ground().random),
+              [this, end = disk_.journal.size(), held = std::exchange(outbox_, {})] { end_sync(end, held); });
+        return;
+    }
+    send_each(std::exchange(outbox_, {}));
+}
+
+void Manager::end_sync(std::size_t end, const std::vector<Task>& held) {
+    is_syncing_ = false;
+    disk_.sync(end);
+    send_each(held);
+    flush();
+}
+
+void Manager::send_each(const std::vector<Task>& messages) {
+    for (const Task& message : messages) {
         message();
     }
 }

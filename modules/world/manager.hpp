@@ -28,10 +28,13 @@ class Instance;
 using Payload = std::shared_ptr<const std::string>;
 using Receiver = std::function<void(const Payload&)>;
 
+using RunningJobs = std::vector<std::pair<jm::JobId, std::string>>;  ///< with their R
+
 /// What the job-manager tells others. An instance passes each on to the part that it concerns.
 struct ManagerMessages {
     Receiver to_priority;  ///< the journal's stream
     Receiver to_route;
+    std::function<void(const RunningJobs&)> greet;  ///< the answer to the scheduler's hello
     std::function<void(jm::JobId, std::int64_t priority, Instant submit, const std::string& jobspec)> alloc;
     std::function<void(jm::JobId)> cancel;
     std::function<void(jm::JobId, const std::string& R)> free;
@@ -53,6 +56,8 @@ class Manager : public Part {
     void start();
     /// The process is killed now: of a write that was under way a part reaches the file.
     void die_in_write();
+    /// The machine loses power now.
+    void lose_power() { is_power_lost_ = true; }
     /// Once, between the next change and the flush that brings it to the disk.
     void before_flush(Task task) { before_flush_ = std::move(task); }
 
@@ -74,7 +79,7 @@ class Manager : public Part {
 
     // ---- the scheduler ----
     /// The running jobs and their R, then ready() brings the waiting ones.
-    std::vector<std::pair<jm::JobId, std::string>> hello() const;
+    void hello();
     void scheduler_is_ready();
     void scheduler_is_gone();
     void allocated(jm::JobId id, const std::string& R);
@@ -88,7 +93,7 @@ class Manager : public Part {
     const jm::JobTable& jobs() const { return jobs_; }
     const PriorityTap& priority_tap() const { return priority_tap_; }
     /// Nothing waits for the disk or to be sent.
-    bool is_quiet() const { return outbox_.empty() && writer_.text().empty(); }
+    bool is_quiet() const { return outbox_.empty() && writer_.size() == 0 && !is_syncing_; }
     /// The jobs with an open request for cores.
     std::size_t asked() const { return sent_.size(); }
 
@@ -112,13 +117,15 @@ class Manager : public Part {
     void mark_events();
     void note_truth(const jm::Job& job, const std::string& event);
 
-    void tell(const jm::Job& job, const std::string& name, const std::string& line);
+    void publish(const jm::Job& job, const std::string& name, const std::string& line);
     void open_journal(const Json& allow, const Receiver& to);
     void send(Task message) { outbox_.push_back(std::move(message)); }
     /// What a request did goes to the disk, and then out.
     void due();
     void flush();
     void write();
+    void end_sync(std::size_t end, const std::vector<Task>& held);
+    static void send_each(const std::vector<Task>& messages);
 
     void enqueue(jm::Job& job);
     void dequeue(jm::Job& job);
@@ -140,7 +147,9 @@ class Manager : public Part {
     std::int64_t last_us_ = 0;
     std::int64_t standing_us_ = 0;  ///< while the jobs of the old broker are settled: the time of these events
     Instant began_;                 ///< in true time
-    bool is_up_ = false;            ///< what it found is settled on the disk: from now on the clock is marked
+    ClockMark first_mark_;          ///< that it found
+    bool is_power_lost_ = false;
+    bool is_up_ = false;  ///< what it found is settled on the disk: from now on the clock is marked
     jm::JobQueue queue_;
     jm::JobQueue sent_;
     bool is_online_ = false;  ///< the scheduler
@@ -151,6 +160,7 @@ class Manager : public Part {
     std::vector<Listener> listeners_;
     std::vector<Task> outbox_;
     bool is_flush_due_ = false;
+    bool is_syncing_ = false;  ///< the text of the last flush; its messages wait, and so does the next flush
     Task before_flush_;
     PriorityTap priority_tap_;
     RouteTap route_tap_;

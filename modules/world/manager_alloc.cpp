@@ -40,14 +40,16 @@ void Manager::requeue(Job& job) {
     enqueue(job);
 }
 
-std::vector<std::pair<jm::JobId, std::string>> Manager::hello() const {
-    std::vector<std::pair<jm::JobId, std::string>> running;
+/// The answer stays behind what was to be told before.
+void Manager::hello() {
+    RunningJobs running;
     for (const auto& [id, job] : jobs_.active_jobs()) {
         if (job->has_resources && !job->alloc_bypass) {
             running.emplace_back(id, job->r->text);
         }
     }
-    return running;
+    send([this, running] { messages_.greet(running); });
+    due();
 }
 
 void Manager::scheduler_is_ready() {

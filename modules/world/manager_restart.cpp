@@ -21,10 +21,13 @@ void Manager::start() {
     if (!restored->warning.empty()) {
         note(restored->warning);
     }
-    disk_.journal.resize(restored->bytes);
+    disk_.cut(restored->bytes);
     writer_.go_on(restored->next_line);
     if (restored->version == 0) {
         writer_.begin(0, 0);
+        (void)disk_.append(writer_.text());
+        disk_.sync(disk_.journal.size());
+        writer_.clear_text();
     }
     restore(std::move(*restored));
     due();
@@ -35,7 +38,10 @@ void Manager::restore(jm::RestoredJobs restored) {
     last_us_ = restored.last_us;
     const std::vector<Job*> active = jm::take_up(jobs_, restored);
     ids_ = std::make_unique<jm::IdGenerator>(jobs_.max_id(), micros(clock_now()));
-    const std::int64_t seen_us = std::min(micros(clock_now()), std::max(disk_.seen_us, last_us_));
+    if (last_us_ > disk_.clock.seen_us) {  // the mark is older than the journal: power was lost
+        disk_.clock = {last_us_, Instant{Duration{last_us_}} - disk_.ahead};
+    }
+    const std::int64_t seen_us = std::min(micros(clock_now()), disk_.clock.seen_us);
     standing_us_ = seen_us;
     for (Job* job : active) {
         route_tap_.on_new(*job);

@@ -42,6 +42,13 @@ std::vector<std::shared_ptr<Link>> Part::links() const {
     return up;
 }
 
+bool Part::is_link_busy() const {
+    return std::any_of(links_.begin(), links_.end(), [this](const auto& kept) {
+        const auto link = kept.lock();
+        return link != nullptr && link->is_busy(ground().now());
+    });
+}
+
 void Part::arrive(Instant when, Task task) {
     ground().agenda.at(when, [this, life = std::weak_ptr<char>(life_), task = std::move(task)] {
         if (life.expired()) {

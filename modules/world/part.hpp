@@ -41,6 +41,8 @@ class Part {
     void keep(const std::shared_ptr<Link>& link) { links_.push_back(link); }
     /// Its connections that are up.
     std::vector<std::shared_ptr<Link>> links() const;
+    /// A message of one of them has not reached its receiver.
+    bool is_link_busy() const;
     Ground& ground() const { return process_.ground; }
     /// What the process's clock says; true time is the ground's.
     Instant clock_now() const { return process_.clock.now(process_.ground); }
@@ -63,6 +65,7 @@ class Link : public std::enable_shared_from_this<Link> {
     /// \param child_lost, parent_lost  what each side does when it learns that the link is gone
     static std::shared_ptr<Link> open(Part& child, Part& parent, Task child_lost, Task parent_lost);
     bool is_up() const { return is_up_; }
+    bool is_busy(Instant now) const { return up_.last >= now || down_.last >= now; }
     void up(Task message);
     void down(Task message);
     /// Both sides learn it, each behind the messages that still reach it.

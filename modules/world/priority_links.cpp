@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: a simulated job-priority's dealings with its parent and its children, as in uplink_link.cpp and
 // module_requests.cpp. See priority_part.hpp.
+#include <algorithm>
+#include <utility>
+
 #include "modules/world/manager.hpp"
 #include "modules/world/priority_part.hpp"
 #include "modules/world/submissions.hpp"
@@ -39,6 +42,7 @@ void PriorityPart::on_lost() {
     is_uplink_attached_ = false;
     is_report_out_ = false;
     service_->sends().uplink().queue().detached();
+    pace_.restart();
     retry_connect();
 }
 
@@ -47,10 +51,23 @@ void PriorityPart::pump_uplink() {
     if (uplink_ == nullptr || is_report_out_ || service_->log().is_dirty()) {
         return;
     }
+    (void)now();
+    const std::size_t unacknowledged = service_->sends().uplink().queue().unacknowledged();
+    const Duration rest = std::max(pace_.wait(ground().now(), unacknowledged), time_->lag());
+    if (rest > Duration{}) {
+        if (!std::exchange(is_pace_timer_armed_, true)) {
+            later(rest, [this] {
+                is_pace_timer_armed_ = false;
+                pump_uplink();
+            });
+        }
+        return;
+    }
     auto batch = service_->sends().uplink().queue().next();
     if (!batch) {
         return;
     }
+    pace_.sent(ground().now());
     for (priority::UplinkRow& record : batch->records) {
         record.time += time_->ahead();
     }

@@ -216,7 +216,7 @@ void PriorityPart::send_push(const priority::Push& push, bool is_push) {
                 if (is_push) {
                     service_->sends().plugin().acknowledge(nonce);
                 } else {
-                    service_->sends().plugin().heard(nonce);
+                    service_->sends().plugin().check_nonce(nonce);
                 }
                 iterate();
             });
@@ -255,7 +255,8 @@ void PriorityPart::arm(Duration delay) {
 
 bool PriorityPart::is_quiet() const {
     return service_->is_synced() && !is_push_out_ && !service_->sends().plugin().has_work() &&
-           !service_->log().is_dirty() && !has_failed_ && (facts_.host == 0 || (is_attached() && !is_report_out_));
+           !service_->log().is_dirty() && !has_failed_ &&
+           (facts_.host == 0 || (is_attached() && service_->sends().uplink().queue().unacknowledged() == 0));
 }
 
 }  // namespace weir::world

@@ -11,6 +11,7 @@
 #include "libfairshare/base/flat_json.hpp"
 #include "modules/job-priority/module/steady_time.hpp"
 #include "modules/job-priority/priority_service.hpp"
+#include "modules/job-priority/sends/report_pace.hpp"
 #include "modules/world/disk.hpp"
 #include "modules/world/part.hpp"
 
@@ -101,6 +102,8 @@ class PriorityPart : public Part {
     std::shared_ptr<Link> uplink_;
     bool is_uplink_attached_ = false;
     bool is_report_out_ = false;
+    priority::ReportPace pace_{duration_from_seconds(priority::report_pause_real_s)};
+    bool is_pace_timer_armed_ = false;
     std::map<std::uint64_t, Attached> attached_;
 };
 

@@ -75,7 +75,7 @@ std::int64_t PriorityTap::update(const priority::Push& push, bool is_synced) {
     }
     if (push.mode == priority::Push::Mode::all && table_.is_ahead()) {
         reprioritize_all();
-        table_.set_told();
+        table_.set_reprioritized();
     }
     return nonce_;
 }

@@ -105,10 +105,10 @@ void RoutePart::beat() {
 
 void RoutePart::open_priorities() {
     is_listened_ = true;
-    tell(link_.priorities(), true);
+    send_priorities(link_.priorities(), true);
 }
 
-void RoutePart::tell(const std::vector<route::GivenPriority>& rows, bool is_all) {
+void RoutePart::send_priorities(const std::vector<route::GivenPriority>& rows, bool is_all) {
     if (!is_listened_) {
         return;
     }
@@ -123,7 +123,7 @@ void RoutePart::tell(const std::vector<route::GivenPriority>& rows, bool is_all)
 
 void RoutePart::perform(route::ChildActions actions) {
     if (!actions.priorities.empty()) {
-        tell(actions.priorities, false);
+        send_priorities(actions.priorities, false);
     }
     for (const route::Order& order : actions.submits) {
         submit(order);

@@ -78,7 +78,7 @@ void RoutePart::pump() {
     if (is_child()) {
         if (!is_complete_told_ && link_.is_complete()) {
             is_complete_told_ = true;
-            tell({}, false);
+            send_priorities({}, false);
         }
         send_report();
         if (link_.is_attached() && uplink_ != nullptr && told_cores_ != table_.own_cores(facts_.serves)) {

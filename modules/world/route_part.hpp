@@ -57,7 +57,7 @@ class RoutePart : public Part {
     void pump();
     void take_partitions();
     void tick();
-    void tell(const std::vector<route::GivenPriority>& rows, bool is_all);
+    void send_priorities(const std::vector<route::GivenPriority>& rows, bool is_all);
     // the parent's role
     struct Session {
         std::string name;

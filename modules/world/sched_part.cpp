@@ -12,17 +12,45 @@ namespace weir::world {
 
 using namespace std::chrono_literals;
 
+namespace {
+
+std::uint32_t cores_in(const ResourceSet& resources) {
+    std::size_t cores = 0;
+    for (const auto& node : resources.nodes) {
+        cores += node.cores.count();
+    }
+    return static_cast<std::uint32_t>(cores);
+}
+
+}  // namespace
+
 SchedPart::SchedPart(Process& process, Policy policy, std::uint32_t cores, ToManager to_manager)
-    : Part(process), scheduler_(std::move(policy)), to_manager_(std::move(to_manager)) {
+    : Part(process),
+      scheduler_(policy),
+      oracle_(std::holds_alternative<Easy>(policy), cores),
+      to_manager_(std::move(to_manager)) {
     ResourceSet all;
     all.nodes.push_back({0, IdSet::range(0, cores - 1), {}, 0});
     scheduler_.set_resources(all, IdSet::range(0, 0));
 }
 
 void SchedPart::start() {
-    to_manager_([this](Manager& manager) {
-        later(Duration(200us), [this, running = manager.hello()] { take_running(running); });
-    });
+    to_manager_([](Manager& manager) { manager.hello(); });
+}
+
+/// Once at the start and once when it is ready.
+void SchedPart::greeted(const std::vector<std::pair<std::uint64_t, std::string>>& running) {
+    if (!std::exchange(is_greeted_, true)) {
+        take_running(running);
+        return;
+    }
+    std::unordered_set<JobId> still;
+    for (const auto& [id, R] : running) {
+        still.insert(JobId{id});
+    }
+    scheduler_.confirm_hello(still);
+    oracle_.keep_greeted(still);
+    pass_soon();
 }
 
 void SchedPart::take_running(const std::vector<std::pair<std::uint64_t, std::string>>& running) {
@@ -31,26 +59,15 @@ void SchedPart::take_running(const std::vector<std::pair<std::uint64_t, std::str
         if (const Status claimed = R ? scheduler_.hello(JobId{id}, R->resources, never) : Status(R.error()); !claimed) {
             ground().fail(process().name, "the scheduler cannot claim the cores of job " + std::to_string(id) + ": " +
                                               claimed.error().message);
+        } else {
+            oracle_.greet(JobId{id}, cores_in(R->resources));
         }
     }
     to_manager_([this](Manager& manager) {
         manager.scheduler_is_ready();
         later(Duration(200us), [this] {
             is_ready_ = true;
-            confirm();
-            pass_soon();
-        });
-    });
-}
-
-void SchedPart::confirm() {
-    to_manager_([this](Manager& manager) {
-        std::unordered_set<JobId> running;
-        for (const auto& [id, R] : manager.hello()) {
-            running.insert(JobId{id});
-        }
-        later(Duration(200us), [this, running] {
-            scheduler_.confirm_hello(running);
+            to_manager_([](Manager& again) { again.hello(); });
             pass_soon();
         });
     });
@@ -70,6 +87,7 @@ void SchedPart::alloc(std::uint64_t id, std::int64_t priority, Instant submit, c
         to_manager_([id, text = accepted.error().message](Manager& manager) { manager.denied(id, text); });
         return;
     }
+    oracle_.ask({job.key, static_cast<std::uint32_t>(cores_of(job.request)), job.limit});
     requests_.insert(id);
     pass_soon();
 }
@@ -84,8 +102,10 @@ void SchedPart::cancel(std::uint64_t id) {
             return;
         }
         (void)scheduler_.free(JobId{id}, {}, true);
+        oracle_.free(JobId{id});
         pass_soon();
     }
+    oracle_.withdraw(JobId{id});
     requests_.erase(id);
     to_manager_([id](Manager& manager) { manager.canceled(id); });
 }
@@ -97,6 +117,7 @@ void SchedPart::free(std::uint64_t id, const std::string& R) {
         ground().fail(process().name, "the scheduler cannot free the cores of job " + std::to_string(id) + ": " +
                                           freed.error().message);
     }
+    oracle_.free(JobId{id});
     pass_soon();
 }
 
@@ -104,6 +125,7 @@ void SchedPart::prioritize(const std::vector<std::pair<std::uint64_t, std::int64
     std::vector<std::pair<JobId, std::uint32_t>> priorities;
     for (const auto& [id, value] : jobs) {
         priorities.emplace_back(JobId{id}, static_cast<std::uint32_t>(value));
+        oracle_.prioritize(JobId{id}, static_cast<std::uint32_t>(value));
     }
     scheduler_.prioritize(priorities);
     pass_soon();
@@ -119,8 +141,14 @@ void SchedPart::pass_soon() {
 }
 
 void SchedPart::pass() {
-    for (const Scheduler::Start& start : scheduler_.pass(clock_now()).started) {
+    const Instant at = clock_now();
+    std::vector<JobId> started;
+    for (const Scheduler::Start& start : scheduler_.pass(at).started) {
+        started.push_back(start.id);
         commit(start);
+    }
+    if (const std::string wrong = oracle_.judge(started, at); !wrong.empty()) {
+        ground().fail(process().name, wrong);
     }
     pass_soon();
 }

@@ -11,6 +11,7 @@
 
 #include "libsched/scheduler.hpp"
 #include "modules/world/part.hpp"
+#include "modules/world/start_oracle.hpp"
 
 namespace weir::world {
 
@@ -23,6 +24,7 @@ class SchedPart : public Part {
     /// Takes up the running jobs, then asks for the waiting ones.
     void start();
 
+    void greeted(const std::vector<std::pair<std::uint64_t, std::string>>& running);
     void alloc(std::uint64_t id, std::int64_t priority, Instant submit, const std::string& jobspec);
     void cancel(std::uint64_t id);
     void free(std::uint64_t id, const std::string& R);
@@ -33,16 +35,17 @@ class SchedPart : public Part {
 
   private:
     void take_running(const std::vector<std::pair<std::uint64_t, std::string>>& running);
-    void confirm();
     void pass_soon();
     void pass();
     void commit(const Scheduler::Start& start);
 
     Scheduler scheduler_;
+    StartOracle oracle_;
     ToManager to_manager_;
     std::set<std::uint64_t> requests_;
     std::map<std::uint64_t, std::uint64_t> committing_;  ///< started, and R is still on its way into the KVS; which one
     std::uint64_t commits_ = 0;
+    bool is_greeted_ = false;
     bool is_ready_ = false;
     bool is_pass_due_ = false;
 };

@@ -23,6 +23,7 @@ constexpr Duration short_most = 40s;
 constexpr Duration rules_interval = 40s;  ///< in which the rule stays
 constexpr Duration rest_interval = 500ms;
 constexpr Duration idle_interval = 1s;
+constexpr Duration order_interval = 1s;
 constexpr Duration change_within = 5s;  ///< of a kill that waits for a change
 constexpr Duration calm_after = 90s;    ///< the end of the last fault and of what it caused
 /// So long after the last fault, and the last process that began or ended, all must be at rest. It is longer than the
@@ -56,7 +57,7 @@ World::World(const Options& options) : options_(options), ground_(options.seed, 
 }
 
 World::~World() {
-    bury(places_.front());
+    bury(places_.front(), false);
 }
 
 /// Parents before children.
@@ -121,8 +122,14 @@ bool World::boot(Place& place, std::uint64_t host, const std::vector<std::uint32
     if (place.live || place.disk.is_in_use || is_without_room) {
         return false;
     }
+    // Where the wall clock is behind as well, more is lost than is said here: doc/world.md.
+    if (const auto older = std::exchange(place.disk.older_clock, {});
+        older && ground_.now() + ground_.machine.wall_ahead > Instant{Duration{place.disk.clock.seen_us}}) {
+        place.disk.clock = *older;
+    }
     const Instance* above = place.parent ? places_[*place.parent].live.get() : nullptr;
-    const auto clock = Clock::begin(ground_, above != nullptr ? &above->facts().clock : nullptr, place.disk.seen_us);
+    const auto clock =
+        Clock::begin(ground_, above != nullptr ? &above->facts().clock : nullptr, place.disk.clock.seen_us);
     if (!clock) {
         return false;  // the next try finds it late enough
     }
@@ -157,6 +164,7 @@ bool World::boot(Place& place, std::uint64_t host, const std::vector<std::uint32
                 ground_.fail(place.name, "runs a job that its rules never took");
             }
             check_limits(places_[submission.at], submission);
+            order_.began(place, submission);
         },
         [this, &place] { return kept_by(place); },
         [this] { return 2 * tree_version_ + (is_strict() ? 1 : 0); }};
@@ -214,16 +222,25 @@ void World::check_limits(const Place& place, const Submission& beginning) {
     }
 }
 
-void World::bury(Place& place) {
+void World::bury(Place& place, bool is_power_lost) {
     for (const std::size_t child : place.children) {
-        bury(places_[child]);
+        bury(places_[child], is_power_lost);
     }
-    if (place.live && ground_.random.one_in(3)) {
+    if (place.live && is_power_lost) {
+        place.live->manager().lose_power();
+    } else if (place.live && ground_.random.one_in(3)) {
         counts_.torn += 1;
         place.live->manager().die_in_write();
     }
     place.live.reset();
     tree_version_ += 1;
+}
+
+void World::disturb(Place& place, Duration length) {
+    place.disturbed_until = std::max(place.disturbed_until, ground_.now() + length);
+    for (const std::size_t child : place.children) {
+        disturb(places_[child], length);
+    }
 }
 
 void World::kill(Place& place, Duration delay) {
@@ -232,19 +249,35 @@ void World::kill(Place& place, Duration delay) {
     }
     counts_.kills += 1;
     ground_.note(place.name, "is killed");
-    bury(place);
-    for (Place& other : places_) {
-        other.is_asked = other.is_asked && other.live != nullptr;
+    bury(place, false);
+    for (Place& other : places_) {  // a request dies with the instance that has it
+        other.is_asked = other.is_asked && other.parent && places_[*other.parent].live != nullptr;
     }
     if (!place.parent) {
-        ground_.agenda.after(delay, [this] {
-            std::vector<std::uint32_t> cores(machine_->size());
-            std::iota(cores.begin(), cores.end(), 0);
-            (void)boot(places_.front(), 0, cores);
-        });
+        begin_again(delay);
     } else if (Place& above = places_[*place.parent]; above.live) {
         above.live->executor().child_ended(place.host, 9);
     }
+}
+
+void World::begin_again(Duration delay) {
+    ground_.agenda.after(delay, [this] {
+        std::vector<std::uint32_t> cores(machine_->size());
+        std::iota(cores.begin(), cores.end(), 0);
+        if (!places_.front().live && !boot(places_.front(), 0, cores)) {
+            begin_again(1s);
+        }
+    });
+}
+
+void World::lose_power(Duration delay) {
+    counts_.powers += 1;
+    ground_.note("machine", "loses power");
+    bury(places_.front(), true);
+    for (Place& place : places_) {
+        place.is_asked = false;
+    }
+    begin_again(delay);
 }
 
 void World::kill_before_flush(Place& place, Duration delay) {
@@ -304,7 +337,12 @@ void World::run() {
     const bool is_calm = options_.faults == 0 || options_.kinds.empty();
     Instant look_for_idle = is_calm ? ground_.now() : last_fault_ + calm_after;
     IdleSince idle;
+    Instant look_at_order = ground_.now();
     while (ground_.violations().empty() && ground_.agenda.step()) {
+        if (ground_.now() >= look_at_order) {
+            look_at_order = ground_.now() + order_interval;
+            order_.look();
+        }
         if (ground_.now() >= look_for_idle) {
             look_for_idle = ground_.now() + idle_interval;
             check_idle(*this, idle);

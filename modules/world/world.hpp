@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "modules/world/instance.hpp"
+#include "modules/world/order_watch.hpp"
 
 namespace weir::world {
 
@@ -49,10 +50,12 @@ struct Place {
     std::optional<Limits> limits;  ///< in all of its share trees
     std::string edited;            ///< its share tree as it was last acknowledged; empty: nobody edited it
     std::uint64_t lives = 0;
+    Instant disturbed_until{};  ///< by a fault, with a margin for what it leads to
 };
 
 struct Counts {
     std::uint64_t kills = 0;
+    std::uint64_t powers = 0;  ///< failures
     std::uint64_t cuts = 0;
     std::uint64_t stops = 0;
     std::uint64_t drains = 0;  ///< of children
@@ -90,8 +93,12 @@ class World {
 
     /// The broker is killed, and what it started with it. \param delay  until it is started again
     void kill(Place& place, Duration delay);
+    /// The machine loses power: all is killed, and of what was not synced no disk has more than pieces.
+    void lose_power(Duration delay);
     /// The same when it has changed something that is not on the disk yet; not at all if nothing changes for a while.
     void kill_before_flush(Place& place, Duration delay);
+    /// A fault happens there and to what it carries, and is over after this time.
+    void disturb(Place& place, Duration length);
 
   private:
     void build(std::size_t level, std::optional<std::size_t> parent);
@@ -114,7 +121,8 @@ class World {
     std::vector<route::KeptPartition> kept_by(const Place& place) const;
     bool is_strict() const;
     void check_limits(const Place& place, const Submission& beginning);
-    void bury(Place& place);
+    void bury(Place& place, bool is_power_lost);
+    void begin_again(Duration delay);
     bool is_at_rest();
 
     Options options_;
@@ -122,6 +130,7 @@ class World {
     std::vector<Place> places_;
     std::deque<Submission> submissions_;
     std::unique_ptr<Machine> machine_;
+    OrderWatch order_{*this};
     Counts counts_;
     Policy policy_;
     Instant last_fault_;

@@ -69,15 +69,15 @@ class Job:
 
 
 def read(statedir):
-    """{id: Job} of the journal in that folder. A line that is torn at the end counts as never written."""
+    """{id: Job} of the journal in that folder. A flush without its last line counts as never written."""
     jobs = {}
     with open(os.path.join(statedir, "jobs.journal"), encoding="utf-8") as file:
-        for number, line in enumerate(file):
-            if number == 0 or not line.endswith("\n"):
-                continue
-            entry = json.loads(line)
-            if "event" not in entry:
-                continue
+        entries = [json.loads(line) for line in file if line.endswith("\n")]
+    if entries and entries[0].get("weir-jobs", 0) >= 3:
+        while entries and not entries[-1].get("end"):
+            entries.pop()
+    for entry in entries[1:]:
+        if "event" in entry:
             if entry["event"]["name"] == "submit":
                 jobs[entry["id"]] = Job(entry["id"], entry["jobspec"])
             job = jobs[entry["id"]]

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-3.0-only
 """The trust boundary: every method that a guest may call says beside its handler the worst that a guest can do with it, in
-a comment that begins "// Guest:", and doc/guests.md collects them. `guests.py TOP --write` writes that page."""
+a comment that begins "// Guest:", and doc/guests.md collects them. "Private:" in it begins what [access] private-mode changes. `guests.py TOP --write` writes that page."""
 import re
 import sys
 from pathlib import Path
@@ -20,12 +20,24 @@ HEAD = """# What a guest can do
 A guest is any user other than the instance's owner. An instance admits guests only with `[access] allow-guest-user`. A child
 instance that a guest started is a guest's program, too. This page lists all methods that a guest may call, and the worst that he
 can do with each. The sentences are comments beside the handlers, and `t/lint/guests.py` checks that this page has them. The broker
-counts and bounds the memory, requests and connections of each guest ([ADR 0190](adr/0190-guest-quotas.md)). [ADR
+counts and bounds the memory, requests and connections of each guest ([ADR 0188](adr/0188-guests.md)). [ADR
 0184](adr/0184-what-a-child-is-believed.md) says what an instance believes of a child's reports. Property tests with hostile users
 and children are in `t/unit/job_priority/hostile_children_property_test.cpp`. Fuzz targets for all bytes of a peer are in `t/fuzz`.
 
-| method | the worst | handler in |
-|---|---|---|
+## A private instance
+
+With `[access] private-mode` a guest is told of his own jobs, of his own part of the share tree, and of sums without names. Who has
+Flux's role `admin` sees what the owner sees. A job of another user is answered as one that is not there. The last but one column
+says what private mode changes. Empty means that the answer has nothing of other users anyway, or sums alone. `config.get` shows the
+configuration as it is, and a site that writes users' names into it shows them. `t/t7038-private-topics.t` calls each method of this
+page as a guest of a private instance, compares each answer about another user's job with that about no job, and fails where this
+page has a method that it does not know.
+
+In a stock Flux the methods of Flux's own services (`job-list`, `job-info`, `job-manager`, `resource` and so on) are Flux's, with
+Flux's rules for the same key. The methods of `job-priority`, `job-route` and `sched` are these.
+
+| method | the worst | in private mode | handler in |
+|---|---|---|---|
 """
 
 
@@ -54,6 +66,12 @@ def definition_comment(name, folder_lines):
 def names_in(handler):
     """Candidates for the handler's function, most specific first."""
     return list(reversed(re.findall(r"(?:::|\b)(\w+)\b", handler)))
+
+
+def row_of(topic, comment, path):
+    """What follows "Private:" in the comment is the third column."""
+    worst, _, private = comment.replace("|", "/").partition("Private:")
+    return f"| `{topic}` | {worst.strip()} | {private.strip()} | {path} |\n"
 
 
 def methods(path, text, service):
@@ -85,7 +103,7 @@ def main():
             else:
                 bad.append(f'{path}:{number + 1}: "{topic}" is open to guests: say beside its handler, in a comment that '
                            'begins "// Guest:", the worst that a guest can do with it')
-    page = HEAD + "".join(f"| `{t}` | {w.replace('|', '/')} | {p} |\n" for t, w, p in sorted(set(rows)))
+    page = HEAD + "".join(row_of(*row) for row in sorted(set(rows)))
     if "--write" in sys.argv:
         (TOP / PAGE).write_text(page)
     elif not bad and (not (TOP / PAGE).exists() or (TOP / PAGE).read_text() != page):

@@ -17,6 +17,11 @@ find_flux() {
 	return 1
 }
 
+# finds_modprobe_files FLUX: whether that Flux looks for modprobe files of packages, and so loads modules of Weir by itself.
+finds_modprobe_files() {
+	grep -qs FLUX_MODPROBE_PATH_APPEND "$("$1" python -c 'import flux.modprobe; print(flux.modprobe.__file__)' 2>/dev/null)"
+}
+
 # run_under_flux CONFIG [OPTION...]: runs this test inside one stock instance of one broker, with the configuration
 # (a TOML file) and further options of `flux start`; the whole test is skipped, visibly, where there is no Flux.
 run_under_flux() {

@@ -53,3 +53,13 @@ leftovers() {
 	done 2>/dev/null
 	return 0
 }
+
+# Waits for the end of the processes whose command line names this test's folder: of children that end by themselves
+# because their parent was killed.
+all_gone() {
+	for left in $(leftovers); do
+		left=${left#/proc/}
+		timeout 60 tail -s 0.02 --pid="${left%/cmdline}" -f /dev/null || return 1
+	done
+	test -z "$(leftovers)"
+}

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-3.0-only
-"""A client of `weir serve` for tests: answers, and events as they come. Nothing waits for time: the socket's timeout only ends
-a test that would hang.
+"""A client of `weir serve` for tests: answers, and events as they come. Nothing waits for time: the socket's timeout and the
+stream's only end a test that would hang.
 
     serve_client.py URL get PATH [HEADER...]        prints the status, the headers and a blank line, then the body
     serve_client.py URL events EXPRESSION           prints events as lines of JSON until EXPRESSION holds for one of them:
@@ -12,9 +12,11 @@ import json
 import socket
 import ssl
 import sys
+import time
 import urllib.parse
 
 PATIENCE_S = 60
+STREAM_PATIENCE_S = 240  # for what a test waits for: comments keep a stream alive in which nothing comes
 
 
 class UnixConnection(http.client.HTTPConnection):
@@ -51,6 +53,15 @@ def get(url, path, headers=(), method="GET", body=None):
     return answer.status, answer.getheaders(), text
 
 
+def lines(answer):
+    """Of a stream, as they come. TimeoutError: the test still waits after STREAM_PATIENCE_S."""
+    end = time.monotonic() + STREAM_PATIENCE_S
+    for line in answer:
+        if time.monotonic() > end:
+            raise TimeoutError(f"what the test waits for did not come in {STREAM_PATIENCE_S} s; last: {line[:200]}")
+        yield line
+
+
 def events(url, path="/api/events", headers=()):
     """(name, data) as they come. Ends with the stream; a refusal is an OSError with its text."""
     link, own = connection(url)
@@ -59,7 +70,7 @@ def events(url, path="/api/events", headers=()):
     if answer.status != 200:
         raise OSError(f"{answer.status} {answer.read().decode()}")
     name = None
-    for line in answer:
+    for line in lines(answer):
         if line.startswith(b"event: "):
             name = line[7:].strip().decode()
         elif line.startswith(b"data: "):

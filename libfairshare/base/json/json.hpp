@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the one RAII type for a jansson value, and the reads and writes that everybody needs. Nobody else calls
-// json_decref. Must not know what any document means. Numbers follow jansson: integers are 64 bit, reals are doubles.
+// Owns: the one RAII type for a jansson value, and the common reads and writes. No other code calls json_decref. Must
+// not know what any document means. Numbers follow jansson: integers are 64 bit, reals are doubles.
 #pragma once
 #include <jansson.h>
 
@@ -20,7 +20,7 @@ class FlatValue;
 
 /// What a parser does where an object has the same key twice.
 enum class SameKeys {
-    refused,     ///< a mistake in what people write
+    refused,     ///< an error, for texts that people write
     last_counts  ///< as Flux decodes its messages
 };
 
@@ -28,9 +28,9 @@ enum class SameKeys {
 class Json {
   public:
     Json() = default;
-    /// Takes over a reference that the caller owns (what json_object(), json_pack() and json_loads() return).
+    /// Takes the caller's reference (the result of json_object(), json_pack() or json_loads()).
     static Json own(json_t* value) { return Json(value); }
-    /// Adds a reference to a value that somebody else owns: a change is seen by both.
+    /// Adds a reference to a value with another owner: a change is seen by both.
     static Json ref(const json_t* value) { return Json(json_incref(const_cast<json_t*>(value))); }
     static Json object() { return Json(json_object()); }
     static Json array() { return Json(json_array()); }

@@ -23,7 +23,7 @@ IdSet read_ids(const Value& value) {
     return value.take(IdSet::parse(value.string()));
 }
 
-/// Cores or gpus of a node. Nobody behind this decoder meets a set that cannot be walked through.
+/// Cores or gpus of a node. The bound lets all later code iterate over the set.
 IdSet read_children(const Value& children, const char* kind) {
     const auto value = children.find(kind);
     IdSet ids = value ? read_ids(*value) : IdSet{};

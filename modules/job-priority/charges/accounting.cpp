@@ -96,7 +96,7 @@ void Accounting::put_running(FluxJobId id, const RunningJob& job) {
 bool Accounting::start(const JobRun& run, NodeId payer, std::int64_t cores, Instant at, const Bill& bill) {
     const auto open = running_.find(run.id);
     if (open != running_.end() && open->second.run.is(run)) {
-        if (open->second.run != run) {  // of an older version: now its times are known
+        if (open->second.run != run) {  // a row of an older version, without times
             open->second.run = run;
             put_running(run.id, open->second);
         }
@@ -219,7 +219,7 @@ void Accounting::each_open(const std::function<void(const RunningJob&, std::int6
     }
 }
 
-/// Everything that was started and has not ended, as the site counts it.
+/// The charges that have not ended, as the site counts them.
 std::vector<CountedJob> Accounting::open_jobs() {
     std::vector<CountedJob> open;
     open.reserve(running_.size() + 2 * reported_.size());
@@ -239,7 +239,7 @@ void Accounting::configure(const Counting& counting, Instant at) {
     if (ledgers_.begins_to_count(counting)) {
         for (auto& [id, job] : running_) {
             if (job.bill.prepaid != Duration{}) {
-                job.bill.prepaid = Duration{};  // its core-seconds so far are in what is taken over
+                job.bill.prepaid = Duration{};  // its core-seconds so far are in the usage that is taken over
                 put_running(id, job);
             }
         }

@@ -36,23 +36,23 @@ class Accounting {
     bool start(const JobRun& run, NodeId payer, std::int64_t cores, Instant at, const Bill& bill);
     /// Ends it, not before its start. False, without effect, if it is not being charged.
     bool end(FluxJobId id, Instant at);
-    /// Nobody pays for it between two instants, as far as it had begun. False, without effect, if it is not being
-    /// charged, if it began at `to` or later (a replay), or if a child reported of its cores.
+    /// The job is not charged between two instants after its start. False, without effect, if it is not being charged,
+    /// if it began at `to` or later (a replay), or if a child reported about its cores.
     bool skip(FluxJobId id, Instant from, Instant to);
-    /// From `at` on, or from its start, if that is later, `payer` pays for a running job. False, without effect, if he
-    /// does already, if it does not run, or if a child reported of its cores.
+    /// `payer` pays for a running job from `at` on, or from its start if that is later. False, without effect, if
+    /// `payer` pays already, if the job does not run, or if a child reported about its cores.
     bool move_payer(FluxJobId id, NodeId payer, Instant at);
     /// Whether a run that freed its resources at `freed` has been charged to the end.
     bool is_charged(const JobRun& run, Instant freed) const;
     const RunningJob* find(FluxJobId id) const;
     const std::map<FluxJobId, RunningJob>& running() const { return running_; }
-    /// The running jobs whose run the job-manager does not know. `seen`: the last run of each job that it knows.
+    /// The running jobs whose run is unknown to the job-manager. `seen`: the last run of each job that it knows.
     std::vector<FluxJobId> vanished(const std::map<FluxJobId, JobRun>& seen) const;
 
     // ---- children: part of a running job's rate is moved to a user inside it ----
     /// Moves cores, at most what other reported jobs left, of the rate of `child`, or of the reported job
     /// `start.inside`, to `start.payer` from `start.at` on, or from the last report about that job's cores, if that is
-    /// later: so no instant is reported twice and no payer has less than nothing. Returns that time; nothing, without
+    /// later. So no instant is reported twice and no payer's rate is negative. Returns that time; nothing, without
     /// effect, if that job is not charged or has no core left, if `key` is open, or too deep. O(depth + log jobs).
     std::optional<Instant> report_start(ReportedKey key, const ReportedStart& start);
     /// Moves them back, after those of every job inside it, and likewise returns when. Nothing, without effect, if
@@ -60,8 +60,8 @@ class Accounting {
     /// \param is_kept  if it is an instance, its next life may correct what was open in it: as close_child()
     std::optional<Instant> report_end(ReportedKey key, Instant at, bool is_kept = false);
     const std::map<ReportedKey, RunningJob>& reported() const { return reported_; }
-    /// Before end() of a child instance's job: keeps what of it and of the jobs open in it its next life may correct,
-    /// and where its record stream stands. O(jobs open in it).
+    /// Call before end() of a child instance's job. Keeps what its next life may correct, of it and of the jobs open in
+    /// it, and the position of its record stream. O(jobs open in it).
     void close_child(FluxJobId child, const DownlinkRow& downlink, Instant at);
     const std::map<ReportedKey, ClosedJob>& closed() const { return closed_.all(); }
     /// See ClosedJobs.
@@ -69,7 +69,7 @@ class Accounting {
     bool report_past(ReportedKey key, const ReportedStart& start) { return closed_.report_past(ledgers_, key, start); }
 
     // ---- tree and usage ----
-    /// Its tree grows, and its usage is reset, without regard to jobs.
+    /// The ledgers, for changes that concern no job: the tree grows, or usage is reset.
     Ledgers& ledgers() { return ledgers_; }
     const Ledgers& ledgers() const { return ledgers_; }
     const ShareTree& tree() const { return ledgers_.tree(); }
@@ -78,13 +78,13 @@ class Accounting {
     const UsageLedger& ledger() const { return ledgers_.core_seconds(); }
     /// Usage of every node as the site counts it, for fair share. O(size).
     void measure(Instant now, UsageSnapshot& into) const { ledgers_.measure(now, into); }
-    /// What those that still run have used up to `now`: (job, cores, since); cores that another job uses are taken off.
+    /// The running jobs, for usage up to `now`: (job, cores, since). Cores that another job uses are subtracted.
     void each_open(const std::function<void(const RunningJob&, std::int64_t, Instant)>& take) const;
-    /// Another tree: usage and running jobs follow their paths. Logs nothing: see rewrite().
+    /// Replaces the tree: usage and running jobs follow their paths. Logs nothing: see rewrite().
     void rebind(ShareTreePtr tree, Instant at);
-    /// Puts every row that names a path into `log`, and wants a checkpoint there.
+    /// Puts every row that names a path into `log`, and requests a checkpoint there.
     void rewrite(StateLog& log) const;
-    /// Another way of counting: see Ledgers::configure().
+    /// Changes how usage is counted: see Ledgers::configure().
     void configure(const Counting& counting, Instant at);
 
   private:

@@ -28,7 +28,7 @@ bool Accounting::is_too_deep(const ReportedKey& key, std::uint64_t inside) const
     return false;
 }
 
-/// `at` as far as a report about the lender's cores may date it; no later report is dated before it.
+/// `at`, or the last report about the lender's cores if that is later. No later report may be dated before the result.
 Instant Accounting::date_report(FluxJobId child, std::uint64_t inside, RunningJob& lender, Instant at) {
     lender.told_until = std::max({at, lender.start, lender.told_until});
     if (inside != 0) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: a child instance's lives: killed with its jobs, it comes back as another job of ours and goes on with its
-// record stream; what it tells of jobs of an earlier life is booked there. See child_reports.hpp.
+// Owns: the lives of a child instance. One that was killed comes back as another job of ours and continues its record
+// stream; its reports about jobs of an earlier life are booked there. See child_reports.hpp.
 #include <algorithm>
 
 #include "modules/job-priority/charges/child_reports.hpp"
@@ -9,8 +9,8 @@ namespace weir::priority {
 
 namespace {
 
-/// When the outermost of the closed instances around a job ended: nothing in it went on after that. Nothing where none
-/// is around it.
+/// The end of the outermost closed instance around a job, after which nothing in it ran. Nothing if there is none
+/// around it.
 std::optional<Instant> end_of_outermost(const std::map<ReportedKey, ClosedJob>& closed, const ReportedKey& key) {
     auto around = closed.find({key.first, closed.at(key).job.inside});
     if (around == closed.end()) {
@@ -26,7 +26,7 @@ std::optional<Instant> end_of_outermost(const std::map<ReportedKey, ClosedJob>& 
 
 }  // namespace
 
-/// Of the owner's instances alone: a guest's word changes nothing that is over.
+/// Only for the owner's instances: a guest's report corrects nothing that has ended.
 void ChildReports::apply(const AppliedEvent& applied) {
     if (applied.change != BookChange::ended) {
         return;
@@ -64,7 +64,7 @@ void ChildReports::go_on_from_earlier_lives(FluxJobId child, DownlinkRow& row) c
     }
 }
 
-/// The latest of the lives, this one included, in which a job of that number ended; nothing if in none.
+/// The latest life, this one included, in which a job of that number ended; nothing if there is none.
 std::optional<FluxJobId> ChildReports::life_with_closed(FluxJobId child, std::uint64_t job) const {
     const BookJob* own = book_.find(child);
     const auto& closed = accounting_.closed();
@@ -81,7 +81,7 @@ std::optional<FluxJobId> ChildReports::life_with_closed(FluxJobId child, std::ui
     return life != lives.end() ? std::optional(*life) : std::nullopt;
 }
 
-/// The life in which something began at that time; nothing if it was this one.
+/// The life in which that instant lies; nothing if it is this one.
 std::optional<FluxJobId> ChildReports::earlier_life_at(FluxJobId child, Instant at) const {
     const RunningJob* own = accounting_.find(child);
     const std::vector<FluxJobId> lives = earlier_lives(child, children_.at(child).instance);
@@ -95,8 +95,8 @@ std::optional<FluxJobId> ChildReports::earlier_life_at(FluxJobId child, Instant 
     return found == lives.end() ? lives.back() : *found;
 }
 
-/// False when the record is of what goes on. Our own parent knows the earlier lives by the same names, and corrects
-/// itself likewise.
+/// False if the record is about a job of this life. Our own parent has the earlier lives under the same names, and
+/// corrects its charges in the same way.
 bool ChildReports::apply_to_past(FluxJobId child, const UplinkRow& record) {
     const std::uint64_t around = record.is_start ? record.inside : record.job;
     if (accounting_.reported().count({child, around}) != 0) {

@@ -7,8 +7,8 @@
 namespace weir::priority {
 namespace {
 
-/// What a child's job is called towards our own parent. Two instances may number their jobs alike, so the child's
-/// number is mixed in (splitmix64's finaliser: one to one for each child). The same after any restart.
+/// The name of a child's job in records to our own parent. Two instances may issue the same number, so the child's
+/// number is mixed in (splitmix64's finaliser: one to one for each child). It is the same after any restart.
 std::uint64_t name_above(FluxJobId child, std::uint64_t job) {
     std::uint64_t x = job + 0x9e3779b97f4a7c15ULL * child;
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
@@ -18,15 +18,16 @@ std::uint64_t name_above(FluxJobId child, std::uint64_t job) {
 
 }  // namespace
 
-Status ChildReports::authorize(FluxJobId child, std::uint32_t userid, bool is_instance_owner) const {
+Status ChildReports::authorize(FluxJobId child, std::uint32_t userid, bool is_instance_owner, bool is_private) const {
     const BookJob* job = book_.find(child);
-    if (job == nullptr || !job->has_resources) {
+    const bool is_others = job != nullptr && !is_instance_owner && job->userid != userid;
+    if (job == nullptr || !job->has_resources || (is_others && is_private)) {
         return Error{std::errc::no_such_file_or_directory,
                      "job " + std::to_string(child) +
                          " is not running here: only the instance inside a running job may "
                          "report"};
     }
-    if (!is_instance_owner && job->userid != userid) {
+    if (is_others) {
         return Error{std::errc::operation_not_permitted,
                      "job " + std::to_string(child) + " belongs to another user: only its owner may report for it"};
     }
@@ -58,7 +59,7 @@ std::uint64_t ChildReports::report(FluxJobId child, std::uint64_t first_seq, std
     for (UplinkRow& record : records) {
         if (seq == row.seq_acked + 1) {
             record.time = std::min(record.time, now);
-            // A child that lost its state begins to count anew, and tells again what the one before it told.
+            // A child that lost its state counts from 1 again, and repeats the records of its former state.
             if (record.time > row.ignored_until) {
                 apply(child, record);
             }
@@ -74,7 +75,8 @@ std::uint64_t ChildReports::report(FluxJobId child, std::uint64_t first_seq, std
 std::optional<NodeId> ChildReports::payer_inside(const BookJob& child, const UplinkRow& record) {
     const auto payer = payers_.would_pay_inside(accounting_.tree(), child, record);
     const NodeId node = payer ? accounting_.ledgers().admit(payer->association, payer->user) : unassociated;
-    // Of the owner's children nobody pays for a stranger; a guest's child charges his own associations alone.
+    // For an unknown user of the owner's child `unassociated` pays. A guest's child may charge only his own
+    // associations.
     return node == unassociated && !book_.is_owners(child) ? std::nullopt : std::optional(node);
 }
 

@@ -23,14 +23,15 @@ class ChildReports {
         : log_(log), book_(book), payers_(payers), accounting_(accounting), uplink_(uplink) {}
     void restore(const SavedState& saved) { children_ = saved.downlinks; }
 
-    /// Whether `userid` may speak for the instance that runs as job `child`. Errors: EPERM, ENOENT with a sentence.
-    Status authorize(FluxJobId child, std::uint32_t userid, bool is_instance_owner) const;
+    /// Whether `userid` may speak for the instance that runs as job `child`. Errors: EPERM, ENOENT with a sentence; of
+    /// a private instance ENOENT, which does not tell that another user's job is there.
+    Status authorize(FluxJobId child, std::uint32_t userid, bool is_instance_owner, bool is_private = false) const;
     /// A child has connected. Returns the number of its last applied record. A new `instance` name begins a new count.
-    /// What a partition holds and does not report to be used is idle from `now` on.
+    /// Cores that a partition holds and does not report as used are idle from `now` on.
     /// \param first_seq  the first record the child still has; earlier ones that we lack are lost with our old state
     std::uint64_t attach(FluxJobId child, const std::string& instance, std::uint64_t first_seq, Instant now);
     /// Applies the records first_seq, first_seq+1, ... that were not applied yet, none dated later than `now`, as far
-    /// as the child is believed; returns the last applied number. A gap stops it: the child sends from there again.
+    /// as the child is believed; returns the last applied number. A gap ends it: the child sends again from there.
     std::uint64_t report(FluxJobId child, std::uint64_t first_seq, std::vector<UplinkRow> records, Instant now);
 
     /// At the end of a child's job: the jobs that are open in it end too.
@@ -40,7 +41,7 @@ class ChildReports {
     void forget_unheld();
 
     const std::map<FluxJobId, DownlinkRow>& children() const { return children_; }
-    /// Whether the job is a partition, and a child instance's or declared to be.
+    /// Whether the job is a partition: a child instance attached in it, or its jobspec says that it serves queues.
     bool is_partition(const BookJob& job) const {
         return (job.request->is_instance || children_.count(job.id) != 0) && book_.is_partition(job);
     }
@@ -52,9 +53,9 @@ class ChildReports {
 
   private:
     void apply(FluxJobId child, const UplinkRow& record);
-    /// Our own parent is told of a job inside one of ours, as far as the record was believed.
+    /// Records a job inside one of ours for our own parent, as far as the record was believed.
     void tell_above(FluxJobId child, UplinkRow record);
-    /// When the record moved the cores; nothing where it moved none.
+    /// The time from which the record moved cores; nothing if it moved none.
     std::optional<Instant> begin(FluxJobId child, const UplinkRow& record);
     ReportedStart start_of(const BookJob* child, const UplinkRow& record, std::optional<NodeId> payer) const;
     /// The payer of a job inside `child`; nothing if the record is not believed.

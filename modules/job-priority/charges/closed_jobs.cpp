@@ -24,7 +24,7 @@ void ClosedJobs::keep(Ledgers& ledgers, ReportedKey key, const ClosedJob& closed
     jobs_.insert_or_assign(key, closed);
 }
 
-/// The oldest half goes first: whose child did not come back for so long.
+/// The older half is dropped: its children have not come back for the longest time.
 void ClosedJobs::prune(StateLog& log) {
     if (jobs_.size() <= 2 * kept) {
         return;
@@ -41,8 +41,8 @@ void ClosedJobs::prune(StateLog& log) {
     }
 }
 
-/// The cores are the closed job's, or its lender's again, as far as a lender had them: beyond its end they were back
-/// with whoever lent them to it.
+/// Moves the cores to the closed job, or back to its lender. The lender counts up to its own end: from there on the
+/// cores were with the job that lent them to it.
 void ClosedJobs::lend(Ledgers& ledgers, const ClosedJob& closed, std::uint64_t child, Loan loan) const {
     auto [from, to, sign] = loan;
     const RunningJob& job = closed.job;
@@ -58,7 +58,7 @@ void ClosedJobs::lend(Ledgers& ledgers, const ClosedJob& closed, std::uint64_t c
     }
 }
 
-/// `at` as far as a report about the lender's cores may date it: no instant of a life that is over is reported twice.
+/// `at`, or the last report about the lender's cores if that is later: no instant of an ended life is reported twice.
 Instant ClosedJobs::date_report(Ledgers& ledgers, ReportedKey lender, Instant at) {
     ClosedJob& closed = jobs_.at(lender);
     closed.job.told_until = std::max({at, closed.job.start, closed.job.told_until});
@@ -90,7 +90,7 @@ bool ClosedJobs::correct_end(Ledgers& ledgers, ReportedKey key, Instant at) {
     return true;
 }
 
-/// Those of jobs that ended before the lender are back.
+/// Cores of jobs that ended before the lender are returned.
 std::int64_t ClosedJobs::cores_left(ReportedKey lender) const {
     const ClosedJob& around = jobs_.at(lender);
     std::int64_t left = around.job.cores;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: what an earlier life of a child instance left open when its job ended, and the corrections by its next life.
+// Owns: the jobs that were open in an earlier life of a child instance when its job ended, and their corrections by its
+// next life.
 // Must not know: which instance a record is from, jobs that still run.
 #pragma once
 #include <cstddef>
@@ -22,19 +23,19 @@ class ClosedJobs {
 
     /// Keeps a job that ends with its child, or the child's own (job id 0 in the key). O(log jobs).
     void keep(Ledgers& ledgers, ReportedKey key, const ClosedJob& closed);
-    /// After keep(): drops what is too much.
+    /// Call after keep(): drops the jobs beyond the limit.
     void prune(StateLog& log);
-    /// A closed job ended at `at`, or at the last report about its lender's cores, if that is later, not when the job
-    /// around it did: its payer and who lent it the cores get the difference. False, and nothing, when `key` is not
+    /// A closed job ended at `at`, or at the last report about its lender's cores if that is later, and not with the
+    /// job around it. Its payer and its lender's payer get the difference. False, without effect, if `key` is not
     /// closed. O(depth).
     bool correct_end(Ledgers& ledgers, ReportedKey key, Instant at);
     /// A job that began in a closed child's job and was not reported before: charged from `start.at` (see
-    /// correct_end()) to that job's end, until correct_end() says more. False, and nothing, when `key` is known, its
-    /// child is not closed, or no core is left. O(depth + closed jobs of the child).
+    /// correct_end()) to that job's end, until correct_end() moves that end. False, without effect, if `key` is known,
+    /// its child is not closed, or no core is left. O(depth + closed jobs of the child).
     bool report_past(Ledgers& ledgers, ReportedKey key, const ReportedStart& start);
 
     const std::map<ReportedKey, ClosedJob>& all() const { return jobs_; }
-    /// Another tree. `moved`: by old node, who pays now.
+    /// Replaces the tree. `moved`: by old node, the new payer.
     void follow(std::span<const NodeId> moved);
 
   private:

@@ -23,10 +23,10 @@ class JobCharges {
     JobCharges(const Settings& settings, const JobBook& book, UserNames& users, Accounting& accounting, Uplink& uplink)
         : settings_(settings), book_(book), users_(users), accounting_(accounting), uplink_(uplink) {}
 
-    /// At a start the payer (idle for a partition) is charged for the job's resources, until its end. While the broker
-    /// was down with the job holding resources (DownEvent, UpEvent), it is charged as if it had given them back and got
-    /// them again. A replay changes nothing. False if the usage of its payer goes on as before: the event is no start
-    /// and no end, or the child instance that runs the job reports its usage.
+    /// From its start to its end a job's payer (`idle` for a partition) is charged for its resources. A broker that was
+    /// down while the job held resources (DownEvent, UpEvent) counts as an end and a new start. A replay changes
+    /// nothing. False if the usage of its payer goes on as before: the event is no start and no end, or the child
+    /// instance that runs the job reports its usage.
     bool apply(const AppliedEvent& applied);
 
     /// Ends, where it was last seen, each running job whose run is not among `runs`. Returns them.
@@ -37,11 +37,11 @@ class JobCharges {
     std::uint64_t vanished() const { return vanished_; }
     /// Jobs that ended while the module was not running, charged from a backlog.
     std::uint64_t rebuilt() const { return rebuilt_; }
-    /// Of all jobs that started while the module was running, those in children included.
+    /// The waits of all jobs that started while the module was running, jobs in children included.
     const WaitHistogram& waits() const { return waits_; }
 
-    /// Users can be looked up again: whoever `resolve` names pays, from its start on, for a running job whose user
-    /// could not be looked up then.
+    /// The user database answers again. A running job whose user could not be looked up at its start is charged, from
+    /// its start on, to the payer that `resolve` returns.
     void settle_doubts(const std::function<NodeId(const BookJob&)>& resolve);
 
   private:
@@ -56,7 +56,7 @@ class JobCharges {
     Accounting& accounting_;
     Uplink& uplink_;
     std::set<FluxJobId> paid_in_doubt_;  ///< running jobs whose user could not be looked up when they started
-    std::set<FluxJobId> resumed_;        ///< jobs whose DownEvent was applied and whose UpEvent is to come
+    std::set<FluxJobId> resumed_;        ///< jobs whose DownEvent was applied, and whose UpEvent was not yet
     std::uint64_t vanished_ = 0;
     std::uint64_t rebuilt_ = 0;
     WaitHistogram waits_;

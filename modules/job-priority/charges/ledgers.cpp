@@ -126,7 +126,7 @@ void Ledgers::pay(const RunningJob& job, std::int64_t cores, std::int64_t rate, 
     if (to <= from || cores == 0) {
         return;
     }
-    post(job.payer, std::abs(cores), cores > 0 ? from : to);  // first what adds: no payer has less than nothing
+    post(job.payer, std::abs(cores), cores > 0 ? from : to);  // first the additions: no payer's usage becomes negative
     post(job.payer, -std::abs(cores), cores > 0 ? to : from);
     book(job, cores, from, to);
     const CountedJob counted{{job.payer, rate, from, {}}, {cores, 0, {}}};
@@ -134,7 +134,7 @@ void Ledgers::pay(const RunningJob& job, std::int64_t cores, std::int64_t rate, 
     count_end(counted, to);
 }
 
-/// What is over goes into its hours. What still runs is in the rows of its job, and in no hour.
+/// A charge that ended is added to its hours. A running one is in the row of its job, and in no hour.
 void Ledgers::book(const RunningJob& job, std::int64_t cores, Instant from, Instant to) {
     split_into_hours(usage_slot(tree(), job), {cores, from, to},
                      [this](const UsageSlot& slot, std::int64_t core_us) { log_->add_usage(slot, core_us); });

@@ -39,9 +39,9 @@ class Ledgers {
     void open(const RunningJob& job);
     /// The charge that open() began ends. REQUIRES: `job` has the same values; `at` is not before its start.
     void close(const RunningJob& job, Instant at);
-    /// From `inner`'s start on `from` does not pay for the cores that `inner` uses.
+    /// From `inner`'s start on the payer of `from` does not pay for the cores that `inner` uses.
     void lend(const RunningJob& from, const RunningJob& inner);
-    /// It pays for them again.
+    /// The payer pays for them again.
     void take_back(const RunningJob& from, const RunningJob& inner, Instant at);
     /// The payer of `job` pays for `cores` (negative: less) at `rate` between two instants of the past.
     void pay(const RunningJob& job, std::int64_t cores, std::int64_t rate, Instant from, Instant to);
@@ -49,19 +49,19 @@ class Ledgers {
     // ---- the tree ----
     const ShareTree& tree() const { return core_seconds_.tree(); }
     const ShareTreePtr& tree_ptr() const { return core_seconds_.tree_ptr(); }
-    /// The leaf of an association. A member by an `@*` line who has no leaf yet gets one now: the tree grows.
-    /// \returns `unassociated` where the account has no `@*` line any more
+    /// The leaf of an association. A member by an `@*` line without a leaf gets one: the tree grows.
+    /// \return `unassociated` if the account has no `@*` line any more
     NodeId admit(const Association& association, const std::string& user);
     /// Leaves for all of these (account, user) that an `@*` line admits and that have none: one copy of the tree.
     void admit(const std::vector<std::pair<NodeId, std::string>>& members);
-    /// Another tree: usage follows its path. Logs nothing: a checkpoint is to follow.
-    /// \returns by old node, who pays now
+    /// Replaces the tree: usage follows its path. Logs nothing: a checkpoint must follow. \return by old node, the new
+    /// payer
     std::vector<NodeId> rebind(ShareTreePtr tree, Instant at);
 
     // ---- how usage is counted ----
-    /// Whether the site counts in its own way by these rules, and did not so far.
+    /// Whether these rules count in the site's own way, and the present ones do not.
     bool begins_to_count(const Counting& counting) const { return counting.rules && !counted_; }
-    /// What counts for a job that open() began, and for one that lend() did: for configure().
+    /// The charge of a job of open(), and of one of lend(), for configure().
     static CountedJob counted(const RunningJob& job);
     static CountedJob counted_lent(const RunningJob& from, const RunningJob& inner);
     /// Usage at `at` stays the same as far as the new way of counting allows (CountedUsage::set_rules()). If the site

@@ -16,14 +16,14 @@ class Membership {
     Membership(const Payers& payers, JobBook& book, Accounting& accounting)
         : payers_(payers), book_(book), accounting_(accounting) {}
 
-    /// Resolves the payer of the event's job, once an event: where the job begins to wait or to run, and with
-    /// `is_every` at each event until it is over.
+    /// Resolves the payer of the event's job, once an event: when the job becomes pending or starts, and with
+    /// `is_every` at each event until its end.
     void apply(const AppliedEvent& applied, bool is_every);
-    /// The same for every job: the tree or the users are others. O(jobs).
+    /// The same for every job, after a change of the tree or the users. O(jobs).
     void resolve_all(bool is_every);
-    /// The payer of a job of the book from here on.
+    /// Sets the payer of a job of the book.
     NodeId resolve(const BookJob& job);
-    /// Admits all whom the submissions of a backlog will need, in one copy of the tree.
+    /// Admits all users that the submissions of a backlog need, with one copy of the tree.
     void admit_newcomers(std::span<const JobEvent> backlog);
     /// The number of calls of resolve().
     std::uint64_t resolved() const { return resolved_; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: what is known of a job that is charged, or was, and its rows in the state file.
+// Owns: the facts about a job that is or was charged, and its rows in the state file.
 // Must not know: when a job is charged, the ledgers.
 #pragma once
 #include <cstddef>
@@ -36,7 +36,7 @@ struct RunningJob {
 /// A child's report that a job inside it began.
 struct ReportedStart {
     std::uint64_t inside = 0;     ///< as in RunningJob
-    std::optional<NodeId> payer;  ///< none: who pays for the cores now
+    std::optional<NodeId> payer;  ///< none: the present payer of the cores
     std::int64_t cores = 0;       ///< at most; others may use the rest already
     Instant at;
     std::string queue{};
@@ -64,7 +64,7 @@ inline ClosedRow row_of(const ShareTree& tree, const ClosedJob& closed) {
     return {row_of(tree, closed.job), closed.end, closed.downlink};
 }
 
-/// A path that the tree lacks is `unassociated`. What other jobs use of its cores is not in its row.
+/// A path that the tree lacks is `unassociated`. The row does not contain the cores that other jobs use.
 inline RunningJob job_of(const ShareTree& tree, const RunningRow& row) {
     return {.payer = payer_at(tree, row.path),
             .cores = row.cores,

@@ -60,7 +60,7 @@ void Gate::apply(const ShareTree& tree, const AppliedEvent& applied) {
         const bool is_update = std::holds_alternative<UpdateEvent>(applied.event.what);
         const bool is_waiting = !applied.job->has_resources && !applied.job->is_over;
         if (applied.is_new || (is_update && is_waiting)) {
-            judge(tree, *applied.job, applied.is_new);
+            check(tree, *applied.job, applied.is_new);
         }
     }
     count(tree, applied.event.id);
@@ -69,7 +69,7 @@ void Gate::apply(const ShareTree& tree, const AppliedEvent& applied) {
     }
 }
 
-void Gate::judge(const ShareTree& tree, const BookJob& job, bool is_new) {
+void Gate::check(const ShareTree& tree, const BookJob& job, bool is_new) {
     if (!is_limited_) {
         return;
     }
@@ -118,7 +118,7 @@ void Gate::admit(const ShareTree& tree, const UsageLedger& ledger, Instant now,
     }
 }
 
-void Gate::tell(const std::function<void(FluxJobId, bool)>& held_back) {
+void Gate::for_each_change(const std::function<void(FluxJobId, bool)>& held_back) {
     for (const FluxJobId id : std::exchange(changed_, {})) {
         held_back(id, admission_.is_held_back(id) || is_capped(id));
     }

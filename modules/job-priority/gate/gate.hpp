@@ -26,21 +26,22 @@ class Gate {
     void set_withheld(std::set<FluxJobId> ids) { withheld_ = std::move(ids); }
     /// The limits are those of `tree`. Every job must be counted again.
     void restart(const ShareTree& tree);
-    /// Counts every job of the book, with its payer in the tree; those admitted before restart() stay admitted. O(jobs
+    /// Counts every job of the book, with its payer in the tree. Jobs admitted before restart() stay admitted. O(jobs
     /// log jobs).
     void count_all(const ShareTree& tree);
     /// A new backlog, whose events count the jobs: the same as restart(), and no job is capped.
     void begin_backlog(const ShareTree& tree);
-    /// The jobs admitted before stay admitted; after the first backlog those outside set_withheld() too.
+    /// The backlog is complete. Jobs that were admitted stay admitted; after the first backlog also those outside
+    /// set_withheld().
     void end_backlog();
 
     /// Whether the tree has limits; else only caps count.
     bool is_limited() const { return is_limited_; }
-    /// Counts the event's job. A live event of a job whose size exceeds a limit on its path refuses it; that of a new
-    /// one also if too many are active.
+    /// Counts the event's job. After a live event a job whose size exceeds a limit on its path is refused; a new job
+    /// also if too many jobs are active.
     void apply(const ShareTree& tree, const AppliedEvent& applied);
-    /// Counts the job as the book has it now. The limits do not concern a child's partition: the jobs in it are the
-    /// ones that they count.
+    /// Counts the job as it is in the book now. A child's partition is not counted, since the limits count the jobs in
+    /// it.
     void count(const ShareTree& tree, FluxJobId id);
     /// Whether the policy itself holds each of these jobs back.
     void cap(const std::vector<std::pair<FluxJobId, bool>>& caps);
@@ -51,8 +52,8 @@ class Gate {
     bool is_due() const { return is_due_; }
     /// Admits jobs within the limits, in order of `priority_of`. O(changed jobs).
     void admit(const ShareTree& tree, const UsageLedger& ledger, Instant now, const Admission::PriorityOf& priority_of);
-    /// Calls held_back(id, whether it is) for each job where this may have changed since the last call.
-    void tell(const std::function<void(FluxJobId, bool)>& held_back);
+    /// Calls held_back(id, is_held_back) for each job whose state may have changed since the last call.
+    void for_each_change(const std::function<void(FluxJobId, bool)>& held_back);
 
     /// Jobs refused since the last call; each must get an exception with this sentence.
     std::vector<std::pair<FluxJobId, std::string>> take_refusals() { return std::exchange(refusals_, {}); }
@@ -62,7 +63,7 @@ class Gate {
 
   private:
     void keep_admitted();
-    void judge(const ShareTree& tree, const BookJob& job, bool is_new);
+    void check(const ShareTree& tree, const BookJob& job, bool is_new);
 
     const JobBook& book_;
     const ChildReports& children_;
@@ -71,7 +72,7 @@ class Gate {
     bool is_due_ = false;
     std::vector<FluxJobId> admitted_before_;  ///< restart()
     std::set<FluxJobId> capped_;
-    std::vector<FluxJobId> changed_;  ///< since tell()
+    std::vector<FluxJobId> changed_;  ///< since for_each_change()
     std::optional<std::set<FluxJobId>> withheld_;
     std::vector<std::pair<FluxJobId, std::string>> refusals_;
 };

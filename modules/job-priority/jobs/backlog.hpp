@@ -13,8 +13,7 @@
 
 namespace weir::priority {
 
-/// An event that cannot be applied costs itself alone.
-/// \return a sentence for each of those.
+/// An event that cannot be applied is skipped. \return a sentence for each of those.
 std::vector<std::string> apply_each(std::span<const JobEvent> events,
                                     const std::function<void(const JobEvent&)>& apply);
 
@@ -24,7 +23,7 @@ class Backlog {
     using IsCharged = std::function<bool(const JobRun& run, Instant freed)>;
 
     void clear();
-    /// All events of one job, in their order. None is kept where a run of it is charged.
+    /// Adds all events of one job, in their order. None is kept if a run of the job is charged.
     void add(std::vector<JobEvent> events, const IsCharged& is_charged);
     /// The backlog is complete: its events in order of time, those of one job and time as they came. O(n log n).
     std::vector<JobEvent> take();

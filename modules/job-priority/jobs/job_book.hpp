@@ -21,7 +21,7 @@ inline constexpr int urgency_expedited = 31;
 /// One active job.
 struct BookJob {
     FluxJobId id = 0;
-    FluxJobId copy_of = 0;  ///< the parent's job that this one stands for; 0: none
+    FluxJobId copy_of = 0;  ///< the parent's job of which this is the copy; 0: none
     std::uint32_t userid = 0;
     SharedRequest request = plain_request();
     int urgency = 16;
@@ -52,11 +52,11 @@ enum class BookChange {
     gone,     ///< it left the book (it was not in it, or had no resources, for the other values)
 };
 
-/// One event, as the stages behind the book are told of it.
+/// One event, as the stages after the book get it.
 struct AppliedEvent {
     const JobEvent& event;
     BookChange change = BookChange::none;
-    const BookJob* job = nullptr;  ///< null: the book does not know it; if it is gone, as it was, until the next event
+    const BookJob* job = nullptr;  ///< null: unknown to the book; a removed job as it was, until the next event
     bool is_new = false;           ///< it came into the book by this event
     bool is_live = true;           ///< it is not one of a backlog
 
@@ -65,8 +65,8 @@ struct AppliedEvent {
 
 class JobBook {
   public:
-    /// \param owner the instance's owner: only he may submit for another user, or declare that a job is an instance
-    /// which serves queues
+    /// \param owner the instance's owner: only the owner may submit for another user, or declare that a job is an
+    /// instance that serves queues
     explicit JobBook(std::uint32_t owner, AgeRule rule = AgeRule::while_eligible) : owner_(owner), rule_(rule) {}
 
     /// Sets how jobs age that are submitted from now on.
@@ -90,9 +90,9 @@ class JobBook {
     std::uint32_t charged_userid(const SubmitEvent& submit) const {
         return submit.userid == owner_ ? submit.request.routed_for.value_or(submit.userid) : submit.userid;
     }
-    /// Whether the instance's owner started it for himself.
+    /// Whether the owner of the instance submitted it, for no other user.
     bool is_owners(const BookJob& job) const { return job.userid == owner_ && job.charged_userid() == owner_; }
-    /// Whether a child instance in it is a partition: what it does not use is idle and charged to no user.
+    /// Whether a child instance in it is a partition: its unused cores are idle time, which no user pays.
     bool is_partition(const BookJob& job) const { return is_owners(job) && job.request->account.empty(); }
     bool is_partition(const SubmitEvent& submit) const {
         return submit.userid == owner_ && charged_userid(submit) == owner_ && submit.request.account.empty();
@@ -102,7 +102,7 @@ class JobBook {
     std::size_t size() const { return jobs_.size(); }
 
   private:
-    /// What it asks for, but for what only the owner may.
+    /// Its request, without what only the owner may request.
     SharedRequest believed(const SubmitEvent& submit);
     AppliedEvent submit(const JobEvent& event, const SubmitEvent& submit, bool is_live);
     BookChange on(BookJob& job, const DependEvent&, Instant time);
@@ -114,7 +114,7 @@ class JobBook {
     AgeRule rule_;
     RequestPool requests_;
     std::map<FluxJobId, BookJob> jobs_;
-    std::optional<BookJob> gone_;  ///< the last that was removed
+    std::optional<BookJob> gone_;  ///< the job that was removed last
 };
 
 }  // namespace weir::priority

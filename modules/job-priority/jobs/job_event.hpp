@@ -32,7 +32,7 @@ struct JobRequest {
     /// attributes.system.weir.queue: of a routed job the queue above that its user submitted it to; empty: none
     std::string queue_above{};
 
-    /// As reports name its queue.
+    /// Its queue in reports.
     const std::string& named_queue() const { return queue_above.empty() ? queue : queue_above; }
     friend bool operator==(const JobRequest&, const JobRequest&) = default;
 };
@@ -41,7 +41,7 @@ struct SubmitEvent {
     std::uint32_t userid = 0;
     int urgency = 16;
     JobRequest request;
-    FluxJobId copy_of = 0;  ///< attributes.system.weir.jobid: the parent's job that this one stands for; 0: none
+    FluxJobId copy_of = 0;  ///< attributes.system.weir.jobid: the parent's job of which this is the copy; 0: none
 };
 /// The job's dependencies are met: from here it waits for resources.
 struct DependEvent {};
@@ -63,7 +63,8 @@ struct AllocEvent {
     std::int64_t nodes = 1;
 };
 struct FreeEvent {};
-/// From here on the broker was down, for `length`, and the job held resources without a process (doc/adr/0193).
+/// From here on the broker was down, for `length`, and the job held resources without a process: nobody pays for that
+/// time.
 struct DownEvent {
     Duration length{};
 };

@@ -50,7 +50,7 @@ std::optional<Payer> Payers::would_pay_inside(const ShareTree& tree, const BookJ
                                               const UplinkRow& record) const {
     Credentials inner{
         .user = {}, .account = record.account, .queue = queue_inside(child, record), .qos = child.request->qos};
-    if (!book_.is_owners(child)) {  // nobody is looked up by a guest's word
+    if (!book_.is_owners(child)) {  // a guest's report causes no look-up
         const std::uint32_t userid = child.charged_userid();
         inner.user = users_.name(userid);
         const bool is_himself = record.user == inner.user || record.user == std::to_string(userid);
@@ -68,7 +68,7 @@ std::vector<std::pair<NodeId, std::string>> Payers::newcomers(const ShareTree& t
     std::vector<std::pair<NodeId, std::string>> members;
     const auto add = [&](const SubmitEvent& submit) {
         if (submit.request.is_instance && book_.is_partition(submit)) {
-            return;  // nobody pays for it: see would_pay()
+            return;  // no payer: see would_pay()
         }
         const std::uint32_t userid = book_.charged_userid(submit);
         try {
@@ -76,14 +76,14 @@ std::vector<std::pair<NodeId, std::string>> Payers::newcomers(const ShareTree& t
                 members.emplace_back(payer->association.account, payer->user);
             }
         } catch (const std::exception&) {
-            // The user database is away: applying the event says so.
+            // The user database does not answer: the application of the event reports it.
         }
     };
     for (const JobEvent& event : events) {
         if (const auto* submit = std::get_if<SubmitEvent>(&event.what)) {
             submitted[event.id] = submit;
         } else if (std::holds_alternative<UpdateEvent>(event.what)) {
-            submitted.erase(event.id);  // who pays for it is known when its events are applied
+            submitted.erase(event.id);  // its payer is resolved when its events are applied
         } else if (const auto job = submitted.find(event.id);
                    job != submitted.end() && std::holds_alternative<DependEvent>(event.what)) {
             add(*job->second);

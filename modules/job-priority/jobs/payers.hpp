@@ -16,7 +16,7 @@
 
 namespace weir::priority {
 
-/// Who would pay: an association, and its user's name in the tree.
+/// A payer: an association, and its user's name in the tree.
 struct Payer {
     Association association;  ///< without leaf: an `@*` line would admit the user
     std::string user;
@@ -31,16 +31,17 @@ class Payers {
     void set_tree(const ShareTree& tree);
 
     /// Nothing if the payer would be `unassociated`: there is no association; the user cannot be looked up; or the job
-    /// is a partition, which is idle from its start on and makes no leaf for its owner. O(depth x the user's lines).
+    /// is a partition, which is idle time from its start on and makes no leaf for its owner. O(depth x the user's
+    /// lines).
     std::optional<Payer> would_pay(const ShareTree& tree, const BookJob& job) const;
     /// The same for a job inside `child`, by its record. Also nothing for an unknown user, and if a guest's child names
     /// another user than the guest.
     std::optional<Payer> would_pay_inside(const ShareTree& tree, const BookJob& child, const UplinkRow& record) const;
-    /// The queue of a job inside `child`: the one that its user submitted it to, where the instance's owner's child
-    /// says so; else that of the child.
+    /// The queue of a job inside `child`: the one that its user submitted it to, if a child of the instance's owner
+    /// reports it; else the child's queue.
     const std::string& queue_inside(const BookJob& child, const UplinkRow& record) const;
-    /// Who would be admitted by the submissions of a backlog that become eligible as they were submitted:
-    /// (account, user). O(events).
+    /// The (account, user) that `@*` lines would admit for the submissions of a backlog that became eligible unchanged.
+    /// O(events).
     std::vector<std::pair<NodeId, std::string>> newcomers(const ShareTree& tree,
                                                           std::span<const JobEvent> events) const;
 

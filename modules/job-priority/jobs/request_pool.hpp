@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: one copy of each distinct request: most of 100,000 waiting jobs ask for what another one asks for.
+// Owns: one copy of each distinct request: most of 100,000 pending jobs have the same request as another one.
 // Must not know: jobs, events.
 #pragma once
 #include <cstddef>
@@ -18,7 +18,7 @@ const SharedRequest& plain_request();
 class RequestPool {
   public:
     /// The copy that equals `request`. It may outlive the pool. O(1) expected; now and then O(distinct requests), which
-    /// forgets those that nobody else holds.
+    /// forgets those that have no other holder.
     SharedRequest intern(const JobRequest& request);
     std::size_t size() const { return requests_.size(); }
 
@@ -37,7 +37,7 @@ class RequestPool {
     static constexpr std::size_t sweep_min = 1000;
 
     std::unordered_set<SharedRequest, Hash, Equal> requests_;
-    std::size_t sweep_at_ = sweep_min;  ///< so many requests are twice as many as the last sweep left
+    std::size_t sweep_at_ = sweep_min;  ///< twice as many requests as the last sweep left
 };
 
 }  // namespace weir::priority

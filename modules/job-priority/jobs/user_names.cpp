@@ -19,14 +19,15 @@ void UserNames::ask(Known<T>& known, const Ask& question) {
         known.state = State::failed;
         if (!std::exchange(is_reported_, true)) {
             problem_ = answer.error().message +
-                       ": the user database does not answer. Names and groups that it told stay as they are; whose are "
-                       "not known pay as nobody until it does, it is asked again at each pass";
+                       ": the user database does not answer. Known names and groups stay in force; users whose names "
+                       "or groups are "
+                       "unknown pay as unassociated until it answers. It is asked again at each pass";
         }
         return;
     }
     is_reported_ = false;
-    known.was_told = answer->has_value();
-    known.state = known.was_told ? State::settled : State::missing;
+    known.was_answered = answer->has_value();
+    known.state = known.was_answered ? State::settled : State::missing;
     known.value = std::move(*answer).value_or(T{});
 }
 
@@ -55,7 +56,7 @@ const std::string& UserNames::name(std::uint32_t userid) {
     if (known.state == State::stale) {
         ask(known, [&] { return database_.name_of(userid); });
     }
-    if (!known.was_told) {
+    if (!known.was_answered) {
         known.value = std::to_string(userid);
     }
     return known.value;
@@ -91,7 +92,7 @@ std::optional<std::uint32_t> UserNames::id(const std::string& name) {
             return found;
         });
     }
-    if (!known.was_told) {
+    if (!known.was_answered) {
         std::uint32_t number = 0;
         const auto [end, failure] = std::from_chars(name.data(), name.data() + name.size(), number);
         known.value = failure == std::errc{} && end == name.data() + name.size() ? std::optional(number) : std::nullopt;
@@ -111,7 +112,7 @@ bool UserNames::may_be_user(const std::string& name) const {
 template <typename T>
 bool UserNames::is_doubtful(const std::map<std::uint32_t, Known<T>>& all, std::uint32_t userid) {
     const auto known = all.find(userid);
-    return known != all.end() && known->second.state == State::failed && !known->second.was_told;
+    return known != all.end() && known->second.state == State::failed && !known->second.was_answered;
 }
 
 bool UserNames::is_in_doubt(std::uint32_t userid) const {
@@ -125,14 +126,14 @@ bool UserNames::refresh() {
         if ((known.state == State::failed || known.state == State::missing) && configured_names_.count(userid) == 0) {
             const Known<std::string> before = known;
             known.state = State::stale;
-            is_changed = name(userid) != before.value || known.was_told != before.was_told || is_changed;
+            is_changed = name(userid) != before.value || known.was_answered != before.was_answered || is_changed;
         }
     }
     for (auto& [userid, known] : groups_) {
         if (known.state == State::failed) {
             const Known<std::vector<std::string>> before = known;
             known.state = State::stale;
-            is_changed = groups(userid) != before.value || known.was_told != before.was_told || is_changed;
+            is_changed = groups(userid) != before.value || known.was_answered != before.was_answered || is_changed;
         }
     }
     for (auto& [name, known] : ids_) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: numeric user ids to names and back: the configuration's [weir.users] first, then the system's database; what is
-// known while that does not answer. "Could not be asked" is kept apart from "no such user", because a slow database
-// must not change the payer. Must not know: accounts, clocks. The system is behind an interface (system_users.hpp).
+// Owns: numeric user ids to names and back: the configuration's [weir.users] first, then the system's database; known
+// answers while the database fails. "Could not be asked" differs from "no such user", because a failing database must
+// not change the payer. Must not know: accounts, clocks. The system is behind an interface (system_users.hpp).
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -38,7 +38,7 @@ class UserNames {
     /// The id of a name, or of an id written in decimal.
     std::optional<std::uint32_t> id(const std::string& name);
     /// Whether it may be a user's name, or an id in decimal: false only if the database says that there is none. The
-    /// answer is not kept, for anybody may ask about any name.
+    /// answer is not stored, since any user may ask about any name.
     bool may_be_user(const std::string& name) const;
     /// The groups of a user, by name.
     const std::vector<std::string>& groups(std::uint32_t userid);
@@ -56,13 +56,13 @@ class UserNames {
         stale,    ///< not asked yet, or not since configure()
         settled,  ///< answered
         missing,  ///< answered: there is none
-        failed,   ///< not answered; `value` is what it said before, if it ever did
+        failed,   ///< not answered; `value` is the last answer, if there was one
     };
     template <typename T>
     struct Known {
         T value{};
         State state = State::stale;
-        bool was_told = false;  ///< `value` is the database's
+        bool was_answered = false;  ///< `value` is an answer of the database
     };
     template <typename T, typename Ask>
     void ask(Known<T>& known, const Ask& question);

@@ -7,7 +7,7 @@
 namespace weir::priority {
 namespace {
 
-/// So many portions are held, read or not, before one is given on.
+/// So many portions are held, read or not, before the first is delivered.
 constexpr std::size_t portions_max = 3;
 
 }  // namespace
@@ -30,7 +30,7 @@ void BacklogReader::add(std::string_view response) {
     if (portion_.ends.size() < portion_size) {
         return;
     }
-    // Without a thread to be had it is read when it is asked for.
+    // If no thread can be started, the portion is read when its turn comes.
     ahead_.push_back(std::async(std::launch::async | std::launch::deferred,
                                 [portion = std::exchange(portion_, {})] { return read(portion); }));
     if (ahead_.size() >= portions_max) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: reading the responses of a journal's backlog ahead, in other threads, and giving them on in their order.
+// Owns: reading the responses of a journal's backlog ahead, in other threads, and delivering them in their order.
 // Must not know: handles, streams, what the events lead to.
 #pragma once
 #include <deque>
@@ -13,8 +13,8 @@
 
 namespace weir::priority {
 
-/// A backlog has a response for each job of the instance: reading them is most of what a start costs, and needs nothing
-/// of what has been read before.
+/// A backlog has a response for each job of the instance. Reading them is most of the cost of a start, and each can be
+/// read independently.
 class BacklogReader {
   public:
     using Taker = std::function<void(Result<JournalMessage>)>;
@@ -22,9 +22,9 @@ class BacklogReader {
     explicit BacklogReader(Taker taker) : taker_(std::move(taker)) {}
     /// Copies the text.
     void add(std::string_view response);
-    /// Gives on all that is left.
+    /// Delivers all that is left.
     void finish();
-    /// Forgets what was not given on.
+    /// Drops the responses that were not delivered.
     void clear();
 
     /// Responses that are read at a time.

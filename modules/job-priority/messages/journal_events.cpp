@@ -30,19 +30,19 @@ std::int64_t integer_at(FlatValue object, std::string_view key) {
     return object[key].integer().value_or(0);
 }
 
-/// A guest chooses the name: a long one is not stored.
+/// A guest chooses the text: a long one is not stored.
 std::string project_at(FlatValue value) {
     constexpr std::size_t project_max = 255;
     const std::string name = value.string().value_or("");
     return name == no_project ? "" : name.size() > project_max ? "(name too long)" : name;
 }
 
-/// The first element of an array; nothing of anything else.
+/// The first element of an array; nothing for any other value.
 FlatValue first_of(FlatValue list) {
     return list.is_array() ? list.first() : FlatValue();
 }
 
-/// Adds what the jobspec asks for of each type but cores and nodes; counts multiply along the way.
+/// Adds the jobspec's amounts of each type but cores and nodes; counts multiply from the outside to the inside.
 void add_amounts(FlatValue resources, std::int64_t factor, int depth, std::map<std::string, double>& amounts) {
     if (depth > requested_depth_max) {
         return;
@@ -68,13 +68,13 @@ std::map<std::string, double> requested_amounts(FlatValue resources, FlatValue s
     return amounts;
 }
 
-/// The nodes it names; 1 where it names none.
+/// The nodes that it requests; 1 if it requests none.
 std::int64_t nodes_in(FlatValue resources) {
     const FlatValue first = first_of(resources);
     return text_at(first, "type") == "node" ? std::max<std::int64_t>(1, requested_count(first)) : 1;
 }
 
-/// 0, nothing and what cannot be read: no limit.
+/// 0, absent or unreadable: no limit.
 Duration wall_time_of(FlatValue value) {
     const auto number = value.number();
     const auto read = number ? duration_from_number(*number) : parse_fsd(value.string().value_or("0"));
@@ -133,8 +133,8 @@ AllocEvent read_alloc(FlatValue context, FlatValue R) {
     return {cores, static_cast<bool>(context["annotations"]["weir"]["child"]), nodes};
 }
 
-/// The event is that of the broker's return, `seconds` after it was last seen: before it goes the one of its end. Each
-/// has its place among the other jobs' events.
+/// The event says that the broker returned, `seconds` after it was last seen. It becomes two events, the end and the
+/// return, which are sorted among the other jobs' events by their own times.
 void push_down(const JobEvent& up, double seconds, JournalMessage& into) {
     const auto length = duration_from_number(seconds);
     if (length && *length < up.time.time_since_epoch()) {

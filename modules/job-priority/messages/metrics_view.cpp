@@ -20,36 +20,6 @@ Json optional_real(const std::optional<double>& value) {
 }
 
 constexpr std::size_t queries_kept = 2;
-constexpr double no_number = std::numeric_limits<double>::quiet_NaN();
-
-/// Of one evaluation.
-struct Figures {
-    double used = 0, usage_core_s = 0;
-    std::optional<double> level_fs, factor;
-};
-Figures figures_of(const PriorityService& service, NodeId node) {
-    const ShareTree& tree = service.accounting().tree();
-    const FairShares& shares = service.ranking().shares();
-    const Measured& measured = shares.measured();
-    const CoreMicros all = measured.usage.usage[root_node.value] + measured.usage.unassociated;
-    const CoreMicros own = measured.usage.usage[node.value];
-    const NodeStanding standing = node_standing(shares.algorithm(), tree, measured.measures(), node);
-    return {all > 0 ? core_seconds(own) / core_seconds(all) : 0., core_seconds(own), standing.level_fs,
-            tree.is_association(node) ? std::optional(shares.standings().factor[node.value]) : standing.factor};
-}
-
-/// Shortest text that reads back as this number, with a point or an exponent as jansson has it; null for no_number.
-void append_number(std::string& text, double value) {
-    if (!std::isfinite(value)) {
-        text += "null";
-        return;
-    }
-    std::array<char, 32> digits;
-    const char* end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
-    const std::string_view number(digits.data(), static_cast<std::size_t>(end - digits.data()));
-    text += number;
-    text += number.find_first_of(".e") == std::string_view::npos ? ".0" : "";
-}
 
 Json waits_view(const WaitHistogram& waits) {
     Json bounds = Json::array(), counts = Json::array();
@@ -66,6 +36,29 @@ Json waits_view(const WaitHistogram& waits) {
 
 }  // namespace
 
+NodeFigures node_figures(const PriorityService& service, NodeId node) {
+    const ShareTree& tree = service.accounting().tree();
+    const FairShares& shares = service.ranking().shares();
+    const Measured& measured = shares.measured();
+    const CoreMicros all = measured.usage.usage[root_node.value] + measured.usage.unassociated;
+    const CoreMicros own = measured.usage.usage[node.value];
+    const NodeStanding standing = node_standing(shares.algorithm(), tree, measured.measures(), node);
+    return {all > 0 ? core_seconds(own) / core_seconds(all) : 0., core_seconds(own), standing.level_fs,
+            tree.is_association(node) ? std::optional(shares.standings().factor[node.value]) : standing.factor};
+}
+
+void append_number(std::string& text, double value) {
+    if (!std::isfinite(value)) {
+        text += "null";
+        return;
+    }
+    std::array<char, 32> digits;
+    const char* end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
+    const std::string_view number(digits.data(), static_cast<std::size_t>(end - digits.data()));
+    text += number;
+    text += number.find_first_of(".e") == std::string_view::npos ? ".0" : "";
+}
+
 std::size_t known_nodes(const PriorityService& service) {
     const FairShares& shares = service.ranking().shares();
     return std::min(shares.measured().usage.usage.size(), shares.standings().factor.size());
@@ -73,7 +66,7 @@ std::size_t known_nodes(const PriorityService& service) {
 
 Json metric_node(const PriorityService& service, NodeId node) {
     const ShareTree& tree = service.accounting().tree();
-    const Figures figures = figures_of(service, node);
+    const NodeFigures figures = node_figures(service, node);
     Json view = Json::object();
     view.set("path", tree.path(node)).set("kind", to_string(tree.kind(node)));
     view.set("entitled", tree.entitled_share(node)).set("used", figures.used);
@@ -142,7 +135,7 @@ void MetricsView::write_figures(const PriorityService& service, Paths& paths, st
     paths.evaluation = shares.evaluations();
     paths.figures.resize(paths.nodes.size());
     for (std::size_t i = 0; i < paths.nodes.size(); ++i) {
-        const Figures figures = figures_of(service, paths.nodes[i]);
+        const NodeFigures figures = node_figures(service, paths.nodes[i]);
         std::string& text = paths.figures[i];
         text = ",\"used\":";
         append_number(text, figures.used);

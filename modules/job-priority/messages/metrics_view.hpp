@@ -4,6 +4,8 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,12 +14,23 @@
 
 namespace weir::priority {
 
-/// A monitoring system keeps every path for months: an answer has no more of them.
+/// The most paths in an answer: a monitoring system keeps every path for months.
 inline constexpr std::size_t metric_paths_max = 2000;
 
-/// The ids below this are in the last evaluation: a tree that has grown since has nodes of which that knows nothing.
+/// The last evaluation has the ids below this; nodes that the tree got since are not in it.
 std::size_t known_nodes(const PriorityService& service);
-/// One of them. REQUIRES: node.value < known_nodes(). O(depth).
+/// What the last evaluation says of a node.
+struct NodeFigures {
+    double used = 0, usage_core_s = 0;
+    std::optional<double> level_fs, factor;
+};
+/// REQUIRES: node.value < known_nodes(). O(depth).
+NodeFigures node_figures(const PriorityService& service, NodeId node);
+inline constexpr double no_number = std::numeric_limits<double>::quiet_NaN();
+/// Appends the shortest text that reads back as this number, with a point or an exponent as jansson has it; null for
+/// no_number.
+void append_number(std::string& text, double value);
+/// One of the known nodes. O(depth).
 Json metric_node(const PriorityService& service, NodeId node);
 
 struct MetricsQuery {
@@ -26,8 +39,8 @@ struct MetricsQuery {
     friend bool operator==(const MetricsQuery&, const MetricsQuery&) = default;
 };
 
-/// Answers as JSON text. Monitoring systems ask the same each second: the paths are looked for and written again when
-/// the tree changes, the figures of an evaluation are written once, and the cores that jobs have each time.
+/// Answers as JSON text. Monitoring systems ask the same each second. The paths are found and written when the tree
+/// changes, the figures once for each evaluation, and the cores that jobs have for each answer.
 class MetricsView {
   public:
     /// {`more`'s members, revision, evaluated_at, left_out, visited, written, waits: {bounds_s, counts, sum_s}, nodes:
@@ -47,7 +60,7 @@ class MetricsView {
         std::vector<std::string> figures;  ///< by node: those of one evaluation
         std::size_t left_out = 0;
     };
-    /// Those of the query; found again where the tree is another one. Adds to `visited`.
+    /// The paths of the query; found again after a change of the tree. Adds to `visited`.
     Paths& paths_of(const PriorityService& service, const MetricsQuery& query, std::size_t& visited);
     static void find_paths(const PriorityService& service, Paths& paths, std::size_t& visited);
     static void write_figures(const PriorityService& service, Paths& paths, std::size_t& written);

@@ -83,10 +83,14 @@ std::string settings_revision(const ParentPolicy& policy) {
     return digits.data();
 }
 
-Json write_policy(const ParentPolicy& policy, bool is_partition) {
+Json write_policy(const ParentPolicy& policy, ChildKind child) {
+    const bool is_partition = child == ChildKind::partition;
     Json table = shared_table(policy.table.get());  // a copy of its own
     if (!is_partition) {
         json_object_del(table.get(), "users");
+    }
+    if (child == ChildKind::outsider) {
+        json_object_del(table.get(), "associations");
     }
     Json arguments = Json::array();
     for (const std::string& argument : policy.arguments) {

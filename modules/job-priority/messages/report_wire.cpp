@@ -15,7 +15,7 @@
 namespace weir::priority {
 namespace {
 
-// Beyond these a report is no child's: names are components of paths, dates lie within three thousand years of 1970.
+// Bounds of a valid report: names are components of paths, and dates lie within three thousand years of 1970.
 constexpr std::size_t report_name_max = 1024;
 constexpr std::int64_t report_date_max_us = 100'000'000'000'000'000;
 
@@ -131,7 +131,7 @@ bool is_report_date(std::int64_t us) {
     return us >= -report_date_max_us && us <= report_date_max_us;
 }
 
-/// Nothing where it is no record.
+/// Nothing if it is no record.
 std::optional<UplinkRow> read_record(FlatValue value, std::int64_t since, std::vector<std::string>& names) {
     RecordFields fields(value, names);
     UplinkRow row;

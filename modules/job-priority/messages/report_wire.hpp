@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: the text of a child's report (job-priority.report). A record costs some 30 bytes, so that a parent of many
-// children spends its time on charges, not on text. Must not know: requests, who is believed.
+// children spends its time on charges, not on text. Must not know: requests, which children are believed.
 //
 //     {jobid, seq, since, records: [[id, t, user, account, cores, inside?, queue?, project?] or [id, t], ...]}
 //
@@ -22,7 +22,7 @@ namespace weir::priority {
 /// O(size log names).
 std::string write_report(FluxJobId child, const UplinkBatch& batch);
 
-/// Whose report it is, and how many records it seems to have: what a request needs before its turn.
+/// The child of a report, and the number of records that it seems to have: enough to queue the request.
 struct ReportHead {
     FluxJobId child = 0;
     std::size_t records = 0;

@@ -22,12 +22,13 @@ constexpr std::array<std::pair<std::string_view, RowOrder>, 6> order_names{{{"tr
 /// The nodes of one answer, as they are found.
 class ShownRows {
   public:
-    ShownRows(const PriorityService& service, const RowsQuery& query)
-        : service_(service),
-          tree_(service.accounting().tree()),
+    ShownRows(const VisiblePart& part, const RowsQuery& query)
+        : part_(part),
+          service_(part.service()),
+          tree_(service_.accounting().tree()),
           query_(query),
-          pending_(pending_by_node(service)),
-          known_(known_nodes(service)),
+          pending_(pending_by_node(service_)),
+          known_(known_nodes(service_)),
           is_open_(tree_.size(), 0) {}
 
     void open_levels();
@@ -37,18 +38,22 @@ class ShownRows {
     std::size_t left_out() const { return left_out_; }
 
   private:
-    bool is_shown(NodeId node) const { return tree_.kind(node) != NodeKind::any_member && node.value < known_; }
+    bool is_shown(NodeId node) const {
+        return tree_.kind(node) != NodeKind::any_member && node.value < known_ && part_.has(node);
+    }
+    Json sum_row(const VisiblePart::Others& others) const;
     bool has_below(NodeId node) const {
         const auto children = tree_.children(node);
         return std::any_of(children.begin(), children.end(), [&](NodeId child) { return is_shown(child); });
     }
     double key(NodeId node) const;
-    /// At most `room` of the nodes, in the order asked for.
+    /// At most `room` of the nodes, in the requested order.
     void arrange(std::vector<NodeId>& nodes, std::size_t room);
     /// Whether all children of these fit: then they are in `below`.
     bool take_level(const std::vector<NodeId>& parents, std::vector<NodeId>& below) const;
     void take_children(NodeId parent, std::vector<NodeId>& below);
 
+    const VisiblePart& part_;
     const PriorityService& service_;
     const ShareTree& tree_;
     const RowsQuery& query_;
@@ -184,6 +189,27 @@ void ShownRows::match_names() {
     }
 }
 
+Json ShownRows::sum_row(const VisiblePart::Others& others) const {
+    const Measured& measured = service_.ranking().shares().measured();
+    const CoreMicros all = measured.usage.usage[root_node.value] + measured.usage.unassociated;
+    CoreMicros usage = 0;
+    double entitled = 0;
+    long long shares = 0, cores = 0, jobs = 0;
+    for (const NodeId node : others.nodes) {
+        usage += node.value < known_ ? measured.usage.usage[node.value] : 0;
+        entitled += tree_.entitled_share(node);
+        shares += static_cast<long long>(tree_.shares(node));
+        cores += static_cast<long long>(service_.accounting().ledger().rate(node));
+        jobs += pending_[node.value];
+    }
+    Json row = Json::object();
+    row.set("path", others.path).set("kind", "sum").set("entitled", entitled);
+    row.set("used", all > 0 ? core_seconds(usage) / core_seconds(all) : 0.).set("usage_core_s", core_seconds(usage));
+    row.set("level_fs", Json::own(json_null())).set("factor", Json::own(json_null())).set("running_cores", cores);
+    row.set("shares", shares).set("pending_jobs", jobs);
+    return std::move(row.set("has_below", false).set("is_open", false));
+}
+
 Json ShownRows::rows() const {
     Json rows = Json::array();
     for (const NodeId node : shown_) {
@@ -192,6 +218,11 @@ Json ShownRows::rows() const {
         row.set("pending_jobs", pending_[node.value]).set("has_below", has_below(node));
         row.set("is_open", is_open_[node.value] != 0);
         rows.append(std::move(row));
+    }
+    for (const VisiblePart::Others& others : part_.others()) {
+        if (is_open_[others.above.value] != 0 && known_ > 0) {
+            rows.append(sum_row(others));
+        }
     }
     return rows;
 }
@@ -204,8 +235,9 @@ std::optional<RowOrder> row_order_of(std::string_view name) {
     return found == order_names.end() ? std::nullopt : std::optional(found->second);
 }
 
-Json share_rows_view(const PriorityService& service, const RowsQuery& query) {
-    ShownRows shown(service, query);
+Json share_rows_view(const VisiblePart& part, const RowsQuery& query) {
+    const PriorityService& service = part.service();
+    ShownRows shown(part, query);
     if (query.match.empty()) {
         shown.open_levels();
     } else {
@@ -216,7 +248,9 @@ Json share_rows_view(const PriorityService& service, const RowsQuery& query) {
     view.set("revision", static_cast<long long>(service.trees().in_force().revision));
     view.set("evaluated_at",
              shares.evaluations() > 0 ? Json::real(to_seconds(shares.measured().usage.at)) : Json::own(json_null()));
-    view.set("rows", shown.rows()).set("of", static_cast<long long>(service.accounting().tree().size() - 1));
+    const std::size_t of =
+        part.is_all() ? service.accounting().tree().size() - 1 : part.nodes().size() + part.others().size();
+    view.set("rows", shown.rows()).set("of", static_cast<long long>(of));
     return std::move(view.set("left_out", static_cast<long long>(shown.left_out())));
 }
 

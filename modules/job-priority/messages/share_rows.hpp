@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the part of the share tree that fits a screen, for pictures that are asked for again and again. It reads the
-// last evaluation and evaluates nothing. Must not draw.
+// Owns: the part of the share tree that fits a screen, for views that are requested again and again. It reads the last
+// evaluation and evaluates nothing. Must not draw.
 #pragma once
 #include <cstddef>
 #include <functional>
@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "libfairshare/base/json/json.hpp"
-#include "modules/job-priority/priority_service.hpp"
+#include "modules/job-priority/messages/visible_part.hpp"
 
 namespace weir::priority {
 
@@ -33,10 +33,11 @@ struct RowsQuery {
 /// {revision, evaluated_at, rows: [{path, kind, entitled, used, level_fs, factor, running_cores, shares,
 /// pending_jobs, has_below, is_open}], of, left_out}. Parents come before their children, siblings in their order.
 /// Levels are shown from the top as long as a whole one fits; below that, the children of the paths in `open`. `of`:
-/// nodes of the tree; `left_out`: children of an open node, or matches, beyond the limit. O(jobs + nodes) for the
+/// nodes of the tree; `left_out`: children of an open node, or matches, beyond the limit. Of a part the sums of others
+/// follow at the end, one for each of its open levels; names are matched in the part alone. O(jobs + nodes) for the
 /// numbers of pending jobs.
-Json share_rows_view(const PriorityService& service, const RowsQuery& query);
-/// Increases or differs whenever the answer may.
+Json share_rows_view(const VisiblePart& part, const RowsQuery& query);
+/// Changes whenever the answer may change.
 std::string share_rows_version(const PriorityService& service);
 
 }  // namespace weir::priority

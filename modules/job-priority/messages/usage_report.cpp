@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "modules/job-priority/charges/usage_hours.hpp"
+#include "modules/job-priority/messages/visible_part.hpp"
 
 namespace weir::priority {
 namespace {
@@ -71,8 +72,16 @@ Result<UsageQuery> read_usage_query(const json_t* payload) {
     return query;
 }
 
+UsageLabels UsageReport::labels() const {
+    UsageLabels labels = query_.by;
+    labels.user = labels.user || user_;
+    return labels;
+}
+
 void UsageReport::add(std::size_t span, const UsageSlot& slot, SignedCoreMicros core_us) {
-    sums_[{span, label_of(slot, query_.by)}] += core_us;
+    const std::string others(others_name);
+    const bool is_told = !user_ || slot.user == *user_;
+    sums_[{span, label_of(is_told ? slot : UsageSlot{0, others, others, others, others}, query_.by)}] += core_us;
 }
 
 void UsageReport::add_hour(const UsageSlot& slot, std::int64_t core_us) {

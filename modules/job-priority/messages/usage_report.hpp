@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -15,7 +17,7 @@ namespace weir::priority {
 
 struct UsageQuery {
     static constexpr std::size_t spans_max = 1200;  ///< three years of days
-    /// Hours: each span is from one to before the next. Ascending; empty asks only since when there is a history.
+    /// Hours: each span is from one to before the next. Ascending; empty: only the begin of the history is requested.
     std::vector<std::int64_t> edges;
     UsageLabels by;
 };
@@ -29,16 +31,21 @@ class UsageReport {
   public:
     static constexpr std::size_t rows_max = 20000;
 
-    explicit UsageReport(UsageQuery query) : query_(std::move(query)) {}
+    /// `user`: what others paid is told as that of others_name; nobody: all is told.
+    explicit UsageReport(UsageQuery query, std::optional<std::string> user = std::nullopt)
+        : query_(std::move(query)), user_(std::move(user)) {}
     const UsageQuery& query() const { return query_; }
+    /// What the slots that are added must tell apart.
+    UsageLabels labels() const;
     /// The number of spans.
     std::size_t spans() const { return query_.edges.empty() ? 0 : query_.edges.size() - 1; }
 
     /// Adds to the row of `slot` in a span. O(log rows).
     void add(std::size_t span, const UsageSlot& slot, SignedCoreMicros core_us);
-    /// Adds an hour where a span has it.
+    /// Adds an hour to the span that contains it, if there is one.
     void add_hour(const UsageSlot& slot, std::int64_t core_us);
-    /// What the state file does not have yet, and what runs now. O((hours unwritten + hours of running jobs) log rows).
+    /// Adds the usage that the state file does not have yet, and that of running jobs. O((hours unwritten + hours of
+    /// running jobs) log rows).
     void add_unwritten(const PriorityService& service, Instant now);
 
     /// {now, since, cores, nodes, by, spans: [[from, to]], rows: [{span, account?, user?, queue?, project?, core_us}],
@@ -48,6 +55,7 @@ class UsageReport {
 
   private:
     UsageQuery query_;
+    std::optional<std::string> user_;
     std::map<std::pair<std::size_t, UsageSlot>, SignedCoreMicros> sums_;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the answers of the read-only RPCs: the tree with usage, the queue, one job's priority in words.
-// Must not know: requests, permissions. The payloads are listed in README.md.
+// Owns: the answers of the read-only RPCs: the tree with usage, the queue, one job's priority in words, each of the
+// part that the asker may see. Must not know: requests, who asks. The payloads are listed in README.md.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "libfairshare/base/json/json.hpp"
+#include "modules/job-priority/messages/visible_part.hpp"
 #include "modules/job-priority/priority_service.hpp"
 
 namespace weir::priority {
@@ -16,29 +17,39 @@ namespace weir::priority {
 std::string held_back_by(const PriorityService& service, FluxJobId id);
 /// The memo of a pending job that is held or held back; empty if it is neither.
 std::string why_held(const PriorityService& service, FluxJobId id);
-/// Pending jobs by node, as they were last resolved; an account's are its users'. O(jobs + nodes).
+/// The number of pending jobs by node, by their payers; an account has those of its users. O(jobs + nodes).
 std::vector<long long> pending_by_node(const PriorityService& service);
-/// job-priority.tree-get
-Json tree_view(const PriorityService& service, Instant now);
+/// job-priority.tree-get. A sum of others has the kind "sum". Text, author and reason are for viewers who see all.
+Json tree_view(const VisiblePart& part, Instant now);
 /// job-priority.history
-Json history_view(const PriorityService& service);
+Json history_view(const VisiblePart& part);
 /// job-priority.usage
-Json usage_view(const PriorityService& service, Instant now);
+Json usage_view(const VisiblePart& part, Instant now);
 /// job-priority.weights
-Json weights_view(const PriorityService& service);
-/// job-priority.share-explain: an association's path, level by level, and what holds it down (libfairshare/explain); of
-/// an account its path, what is below it and who of those goes first. `reference`: its path, "account/@user" with an
+Json weights_view(const VisiblePart& part);
+/// job-priority.share-explain: an association's path, level by level, and what lowers it (libfairshare/explain); of an
+/// account its path, the nodes below it and which of them comes first. `reference`: its path, "account/@user" with an
 /// account by its last component, a user's name (the default account) or an account's; a user whom an `@*` line would
-/// admit has the rank of his first job. Errors: ENOENT, EINVAL with a sentence.
-Result<Json> share_explain_view(const PriorityService& service, const std::string& reference, Instant now);
+/// admit has the rank of his first job. Errors: ENOENT, EINVAL with a sentence; ENOENT if the part does not have it.
+Result<Json> share_explain_view(const VisiblePart& part, const std::string& reference, Instant now);
 /// job-priority.share-compare: where two associations' paths differ, and why one is ahead. Errors: the same, and EINVAL
 /// for an account.
-Result<Json> share_compare_view(const PriorityService& service, const std::string& a, const std::string& b,
-                                Instant now);
+Result<Json> share_compare_view(const VisiblePart& part, const std::string& a, const std::string& b, Instant now);
+/// A job that somebody thinks of: cores, and how long it has them.
+struct ThoughtJob {
+    std::uint32_t cores = 0;
+    Duration length{};
+};
+/// job-priority.share-after: where an association stands now, and where it would stand if it were charged for the job
+/// at once: {path, entitled, used, used_after, factor, factor_after, rank, rank_after, associations}. Nothing is
+/// changed. Errors: those of share-explain; EINVAL for an account.
+Result<Json> share_after_view(const VisiblePart& part, const std::string& reference, const ThoughtJob& job,
+                              Instant now);
 /// The `changes` of job-priority.tree-set.
 Json changes_view(const std::vector<TreeChange>& list);
 /// job-priority.tree-diff: the changes from revision `a` to `b`, and the revisions that made them, in their order.
-Json tree_diff_view(const TreeStore& trees, std::int64_t a, std::int64_t b, const std::vector<TreeChange>& changes);
+/// Of a part the changes of its own nodes.
+Json tree_diff_view(const VisiblePart& part, std::int64_t a, std::int64_t b, std::vector<TreeChange> changes);
 
 /// Which pending jobs are listed.
 struct ListQuery {
@@ -48,13 +59,15 @@ struct ListQuery {
     bool is_all() const { return !userid && match.empty(); }
 };
 /// job-priority.list: pending jobs in the order of their priorities, each with `rank` `of` those in its own queue.
-/// O(jobs + limit log limit) where the query is_all(), else O(jobs log jobs).
-Json list_view(const PriorityService& service, Instant now, const ListQuery& query);
-/// job-priority.places: of each of `ids` that waits [id, rank, of], as in list_view().
-Json places_view(const PriorityService& service, Instant now, const std::set<FluxJobId>& ids);
+/// For a part its user's jobs, and the number of all. O(jobs + limit log limit) where the query is_all(), else O(jobs
+/// log jobs).
+Json list_view(const VisiblePart& part, Instant now, const ListQuery& query);
+/// job-priority.places: for each pending job of `ids` [id, rank, of], as in list_view().
+Json places_view(const VisiblePart& part, Instant now, const std::set<FluxJobId>& ids);
 /// job-priority.when: the next times at which one of two pending jobs passes the other. Errors: as explain.
-Result<Json> when_view(const PriorityService& service, FluxJobId a, FluxJobId b, Instant now);
-/// job-priority.explain. Errors: ENOENT for a job that is not active here.
-Result<Json> explain_view(const PriorityService& service, FluxJobId id, Instant now);
+Result<Json> when_view(const VisiblePart& part, FluxJobId a, FluxJobId b, Instant now);
+/// job-priority.explain. Of the jobs ahead those that are not in the part have the id null and no name. Errors: ENOENT,
+/// in the same words, for a job that is not active here and for one that is not in the part.
+Result<Json> explain_view(const VisiblePart& part, FluxJobId id, Instant now);
 
 }  // namespace weir::priority

@@ -6,9 +6,8 @@
 #include <map>
 
 #include "libfairshare/base/fsd.hpp"
-#include "libsched/order/orders.hpp"
-#include "libsched/priority/crossings.hpp"
 #include "libsched/priority/explain.hpp"
+#include "modules/job-priority/messages/job_views.hpp"
 #include "modules/job-priority/messages/views.hpp"
 #include "modules/job-priority/ranking/policy_reasons.hpp"
 
@@ -16,7 +15,6 @@ namespace weir::priority {
 namespace {
 
 constexpr std::size_t ahead_max = 5;
-constexpr std::size_t crossings_max = 10;
 
 std::string rounded(double value, int digits) {
     char buffer[64];
@@ -44,20 +42,11 @@ std::string share_of(const ShareTree& tree, const Payer& payer) {
     return is_user ? payer.user + " in " + tree.path(leaf ? tree.parent(*leaf) : account) : tree.path(*leaf);
 }
 
-std::string policy_name(const PriorityService& service) {
-    return std::string(name_of(service.settings().policy));
-}
-
 const char* state_name(const BookJob& job) {
     return job.has_resources ? "RUN" : job.is_over ? "CLEANUP" : job.is_eligible ? "SCHED" : "DEPEND";
 }
 
-void set_job(Json& view, const PriorityService& service, const BookJob& job) {
-    view.set("id", static_cast<long long>(job.id)).set("user", service.users().name(job.charged_userid()));
-    view.set("account", account_of(service, job)).set("queue", job.request->queue);
-}
-
-/// Flux's six always, the others where the job has something of them.
+/// The six factors of every site always, the others if they are not 0 for the job.
 bool is_shown(const Term& term) {
     return term.factor_id <= Factor::user || term.contribution != 0 || term.raw != 0;
 }
@@ -108,16 +97,7 @@ Json resources_view(const Breakdown& parts) {
     return list;
 }
 
-/// What policies other than multifactor go by; nothing for that one.
-Measured measured_for_order(const PriorityService& service, Instant now) {
-    Measured measured;
-    if (!service.ranking().order().is_sum()) {
-        service.ranking().measure(service.accounting(), now, measured);
-    }
-    return measured;
-}
-
-/// A policy's own terms: not parts of a greatest, so they have no factor.
+/// A policy's own terms. They are no fractions of a maximum, so they have no factor.
 Json order_terms_view(const OrderTerms& order) {
     Json terms = Json::array();
     for (const OrderTerm& term : order.terms) {
@@ -138,25 +118,29 @@ Json order_contributions_view(const OrderTerms& order) {
     return contributions;
 }
 
-Json ahead_view(const PriorityService& service, FluxJobId id, const Standing& place, Instant now) {
+Json ahead_view(const VisiblePart& part, FluxJobId id, const Standing& place, Instant now) {
+    const PriorityService& service = part.service();
     Json ahead = Json::array();
     const Measured measured = measured_for_order(service, now);
     const RankedScene scene{service.ranking(), service.accounting().tree(), measured, now};
     for (const Ahead& other : place.ahead) {
         const std::string lead = service.ranking().order().is_sum() ? "" : order_lead(scene, id, other.id.value);
         const BookJob* job = service.book().find(other.id.value);
+        const bool is_told = job != nullptr && part.has(*job);
         Json entry = Json::object();
-        entry.set("id", static_cast<long long>(other.id.value));
-        entry.set("user", job != nullptr ? service.users().name(job->charged_userid()) : std::string());
-        entry.set("account", job != nullptr ? account_of(service, *job) : std::string());
-        entry.set("queue", job != nullptr ? job->request->queue : std::string());
-        entry.set("priority", static_cast<long long>(other.priority)).set("why", lead.empty() ? other.why : lead);
+        if (is_told) {
+            set_job(entry, service, *job);
+        } else {
+            entry.set("id", Json::own(json_null())).set("user", "").set("account", "").set("queue", "");
+        }
+        entry.set("priority", static_cast<long long>(other.priority));
+        entry.set("why", lead.empty() || !is_told ? other.why : lead);  // a policy's own reason names accounts
         ahead.append(std::move(entry));
     }
     return ahead;
 }
 
-/// One sentence on each term that gives something, greatest first.
+/// One sentence for each term that is not 0, greatest first.
 void add_term_words(Json& words, const Breakdown& parts) {
     std::vector<const Term*> order;
     for (const Term& term : parts.terms) {
@@ -183,7 +167,7 @@ void add_term_words(Json& words, const Breakdown& parts) {
     }
 }
 
-/// What the sum is made of, and what waiting adds.
+/// The parts of the sum, and the gain by waiting.
 void add_sum_words(Json& words, const Settings& s, const BookJob& job, const Breakdown& parts, Instant now) {
     add_term_words(words, parts);
     const Term& wait = parts.terms.at(static_cast<std::size_t>(Factor::wait));
@@ -205,7 +189,7 @@ void add_sum_words(Json& words, const Settings& s, const BookJob& job, const Bre
     }
 }
 
-/// What a waiting job's priority is made of.
+/// The parts of a pending job's priority.
 struct JobTerms {
     Breakdown parts;
     Standing place;
@@ -247,7 +231,7 @@ Json not_pending_view(const PriorityService& service, const BookJob& job) {
     Json view = Json::object();
     set_job(view, service, job);
     Json words = Json::array();
-    words.append(Json::string(job.has_resources ? "The job has its resources: priority matters no more."
+    words.append(Json::string(job.has_resources ? "The job has its resources: its priority has no further effect."
                               : job.is_over     ? "The job is over."
                                                 : "The job waits for its dependencies and is not in the queue yet."));
     view.set("state", state_name(job)).set("priority", 0).set("pushed", Json::own(json_null())).set("rank", 0);
@@ -260,7 +244,7 @@ const char* push_name(config::PushRule rule) {
     return rule == config::PushRule::head ? "head" : rule == config::PushRule::order ? "order" : "numbers";
 }
 
-/// A waiting job and its place among those of its own queue: those of another one are in nobody's way.
+/// A pending job and its place among those of its own queue, since jobs of another queue do not delay it.
 struct Placed {
     const BookJob* job;
     PriorityEngine::Change at;
@@ -268,12 +252,16 @@ struct Placed {
     long long of = 0;
 };
 
-/// Of each queue the number of its pending jobs.
+/// The number of pending jobs of each queue.
 std::map<std::string_view, long long> waiting_by_queue(const PriorityService& service) {
     std::map<std::string_view, long long> waiting;
+    auto last = waiting.end();  // neighbours are mostly of one queue
     for (const auto& [id, job] : service.book().jobs()) {
         if (job.is_pending()) {
-            waiting[job.request->queue] += 1;
+            if (last == waiting.end() || last->first != job.request->queue) {
+                last = waiting.try_emplace(job.request->queue, 0).first;
+            }
+            last->second += 1;
         }
     }
     return waiting;
@@ -303,6 +291,23 @@ bool is_listed(const PriorityService& service, const BookJob& job, const ListQue
 
 }  // namespace
 
+std::string policy_name(const PriorityService& service) {
+    return std::string(name_of(service.settings().policy));
+}
+
+void set_job(Json& view, const PriorityService& service, const BookJob& job) {
+    view.set("id", static_cast<long long>(job.id)).set("user", service.users().name(job.charged_userid()));
+    view.set("account", account_of(service, job)).set("queue", job.request->queue);
+}
+
+Measured measured_for_order(const PriorityService& service, Instant now) {
+    Measured measured;
+    if (!service.ranking().order().is_sum()) {
+        service.ranking().measure(service.accounting(), now, measured);
+    }
+    return measured;
+}
+
 std::string held_back_by(const PriorityService& service, FluxJobId id) {
     std::string limit = service.gate().limit_of(service.accounting().tree(), id);
     return !limit.empty() || !service.gate().is_capped(id) ? limit : cap_of(service.ranking(), id);
@@ -317,16 +322,18 @@ std::string why_held(const PriorityService& service, FluxJobId id) {
     return job->is_held() ? "held: urgency 0" : limit.empty() ? limit : "limit: " + limit;
 }
 
-Json list_view(const PriorityService& service, Instant now, const ListQuery& query) {
+Json list_view(const VisiblePart& part, Instant now, const ListQuery& query) {
+    const PriorityService& service = part.service();
     const PriorityEngine& engine = service.ranking().queue().engine();
     Json jobs = Json::array();
     const Measured measured = measured_for_order(service, now);
     const RankedScene scene{service.ranking(), service.accounting().tree(), measured, now};
     const std::size_t all = service.ranking().queue().size();
-    const bool is_cut = query.is_all() && query.limit != 0;
+    const bool is_whole = part.is_all() && query.is_all();
     std::size_t matching = 0;
-    for (const auto& [job, at, rank, of] : placed_jobs(service, now, is_cut ? query.limit : all)) {
-        if (!is_listed(service, *job, query)) {
+    for (const auto& [job, at, rank, of] :
+         placed_jobs(service, now, is_whole && query.limit != 0 ? query.limit : all)) {
+        if (!part.has(*job) || !is_listed(service, *job, query)) {
             continue;
         }
         if (++matching > query.limit && query.limit != 0) {
@@ -349,14 +356,14 @@ Json list_view(const PriorityService& service, Instant now, const ListQuery& que
     }
     Json view = Json::object();
     view.set("jobs", std::move(jobs)).set("of", static_cast<long long>(all)).set("now", to_seconds(now));
-    view.set("matching", static_cast<long long>(query.is_all() ? all : matching)).set("policy", policy_name(service));
+    view.set("matching", static_cast<long long>(is_whole ? all : matching)).set("policy", policy_name(service));
     return view;
 }
 
-Json places_view(const PriorityService& service, Instant now, const std::set<FluxJobId>& ids) {
+Json places_view(const VisiblePart& part, Instant now, const std::set<FluxJobId>& ids) {
     Json places = Json::array();
-    for (const Placed& one : placed_jobs(service, now)) {
-        if (ids.count(one.job->id) != 0) {
+    for (const Placed& one : placed_jobs(part.service(), now)) {
+        if (ids.count(one.job->id) != 0 && part.has(*one.job)) {
             places.append(Json::own(json_pack("[I,I,I]", static_cast<json_int_t>(one.job->id),
                                               static_cast<json_int_t>(one.rank), static_cast<json_int_t>(one.of))));
         }
@@ -366,81 +373,10 @@ Json places_view(const PriorityService& service, Instant now, const std::set<Flu
     return view;
 }
 
-namespace {
-
-/// What the crossings of a policy's jobs take for granted.
-const char* taken_for_granted(PolicyKind policy) {
-    return order::with_order_of(policy, []<typename O>(std::in_place_type_t<O>) { return O::assumes; });
-}
-
-/// The same of both kinds of policy.
-Passings passings_between(const PriorityService& service, FluxJobId a, FluxJobId b, Instant now) {
-    if (!service.ranking().order().is_sum()) {
-        const Measured measured = measured_for_order(service, now);
-        return passings_of({service.ranking(), service.accounting().tree(), measured, now}, a, b, crossings_max);
-    }
-    const PriorityEngine& engine = service.ranking().queue().engine();
-    const PriorityEngine::Slot first = *service.ranking().queue().find(a);
-    const PriorityEngine::Slot second = *service.ranking().queue().find(b);
-    const auto key = [&](PriorityEngine::Slot slot) {
-        const JobInputs job = engine.inputs(slot);
-        return QueueKey{engine.priority(slot, now, service.ranking().factors()), job.submit, job.id};
-    };
-    Passings found;
-    found.first_now = key(first).priority;
-    found.second_now = key(second).priority;
-    found.is_first_now = key(first) < key(second);
-    found.until = never;
-    for (const Crossing& crossing :
-         crossings({engine, now, service.ranking().factors()}, first, second, crossings_max)) {
-        found.list.push_back({crossing.at, crossing.ahead == first});
-    }
-    return found;
-}
-
-}  // namespace
-
-Result<Json> when_view(const PriorityService& service, FluxJobId a, FluxJobId b, Instant now) {
-    if (a == b) {
-        return Error{std::errc::invalid_argument, "a job does not pass itself: name two"};
-    }
-    for (const FluxJobId id : {a, b}) {
-        if (service.ranking().queue().find(id) == nullptr || service.book().find(id) == nullptr) {
-            return Error{std::errc::no_such_file_or_directory,
-                         "job " + std::to_string(id) + " does not wait here: only waiting jobs pass each other"};
-        }
-    }
-    const Passings found = passings_between(service, a, b, now);
-    Json jobs = Json::array();
-    for (const FluxJobId id : {a, b}) {
-        Json entry = Json::object();
-        set_job(entry, service, *service.book().find(id));
-        // LSF's numbers stand for places: those are the engine's.
-        const std::uint32_t place = service.ranking().queue().engine().priority(*service.ranking().queue().find(id),
-                                                                                now, service.ranking().factors());
-        const double number = service.settings().policy == PolicyKind::lsf ? place
-                              : id == a                                    ? found.first_now
-                                                                           : found.second_now;
-        entry.set("priority", static_cast<long long>(number));
-        jobs.append(std::move(entry));
-    }
-    Json list = Json::array();
-    for (const Passing& passing : found.list) {
-        Json entry = Json::object();
-        entry.set("at", to_seconds(passing.at)).set("ahead", static_cast<long long>(passing.is_first ? a : b));
-        list.append(std::move(entry));
-    }
-    Json view = Json::object();
-    view.set("now", to_seconds(now)).set("ahead", static_cast<long long>(found.is_first_now ? a : b));
-    view.set("jobs", std::move(jobs)).set("crossings", std::move(list));
-    view.set("until", found.until == never ? Json::own(json_null()) : Json::own(json_real(to_seconds(found.until))));
-    view.set("policy", policy_name(service)).set("while", taken_for_granted(service.settings().policy));
-    return view;
-}
-
-Result<Json> explain_view(const PriorityService& service, FluxJobId id, Instant now) {
+Result<Json> explain_view(const VisiblePart& part, FluxJobId id, Instant now) {
+    const PriorityService& service = part.service();
     const BookJob* job = service.book().find(id);
-    if (job == nullptr) {
+    if (job == nullptr || !part.has(*job)) {
         return Error{std::errc::no_such_file_or_directory, "there is no active job with this id here"};
     }
     const PriorityEngine::Slot* slot = service.ranking().queue().find(id);
@@ -475,7 +411,7 @@ Result<Json> explain_view(const PriorityService& service, FluxJobId id, Instant 
     }
     view.set("resources", resources_view(parts));
     view.set("terms", service.ranking().order().is_sum() ? terms_view(parts) : order_terms_view(order));
-    view.set("ahead", ahead_view(service, id, place, now));
+    view.set("ahead", ahead_view(part, id, place, now));
     Json words = words_view(service, *job, terms, now);
     const bool is_order = service.settings().push == config::PushRule::order;
     const bool is_head = service.settings().push == config::PushRule::head && pushed.value_or(0) > behind_head_max;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the views of where an association stands and why. See views.hpp; the reasons are libfairshare/explain's.
+// Owns: the views of an association's place and its reasons. See views.hpp; the reasons are libfairshare/explain's.
 #include <memory>
 #include <utility>
 
@@ -39,7 +39,7 @@ Error not_a_leaf(const ShareTree& tree, NodeId node) {
                                : "below it are " + std::to_string(count) + ", such as " + examples)};
 }
 
-/// An `@*` line admits every user, but not every word is one.
+/// An `@*` line admits every user, but not every word is a user's name.
 Error nobody(const ShareTree& tree, const Settings& settings, const std::string& user, const std::string& reference) {
     std::vector<std::string_view> names;
     for (const auto& [name, userid] : settings.users) {
@@ -57,52 +57,57 @@ Error unknown(const ShareTree& tree, const std::string& reference) {
                    (hint.empty() ? "weir share show lists it" : hint));
 }
 
-/// The tree and what was measured in it at one instant, and more leaves where somebody asks about a newcomer.
+/// The tree and its measured usage at one instant, with further leaves if a request is about a user without a leaf.
 class Scene {
   public:
-    Scene(const PriorityService& service, Instant now)
-        : service_(service), now_(now), tree_(service.accounting().tree_ptr()) {
-        service.ranking().measure(service.accounting(), now, measured_);
+    Scene(const VisiblePart& part, Instant now)
+        : part_(part), service_(part.service()), now_(now), tree_(service_.accounting().tree_ptr()) {
+        service_.ranking().measure(service_.accounting(), now, measured_);
     }
 
-    /// An association, one that an `@*` line would let in, or an inner node: an account.
+    /// An association, one that an `@*` line would admit, or an inner node: an account. Errors: one sentence for all
+    /// that is not in the part, whether it exists or not.
     Result<NodeId> place(const std::string& reference) {
-        if (const auto node = tree_->find(reference);
-            node && *node != root_node && tree_->kind(*node) != NodeKind::any_member) {
-            return *node;
+        Result<NodeId> found = place_of_all(reference);
+        if (part_.is_all()) {
+            return found;
         }
-        const std::size_t at = reference.rfind("/@");
-        const bool has_account = at != std::string::npos;
-        std::string user = has_account ? reference.substr(at + 2) : reference;
-        if (!has_account && user.starts_with('@')) {
-            user.erase(0, 1);
-        }
-        if (user.empty() || user == "*" || user.find('/') != std::string::npos) {
-            return unknown(*tree_, reference);
-        }
-        if (!has_account && tree_->associations_of(user).empty()) {
-            if (const Result<NodeId> account = tree_->account(user)) {
-                return account;
-            }
-        }
-        const Result<Association> found = tree_->association(has_account ? reference.substr(0, at) : "", user);
-        if (!found) {
-            return found.error();
-        }
-        if (found->leaf) {
-            return *found->leaf;
-        }
-        return service_.users().may_be_user(user)
-                   ? newcomer(found->account, user)
-                   : Result<NodeId>(nobody(*tree_, service_.settings(), user, reference));
+        const bool is_newcomer = found && found->value >= service_.accounting().tree().size();
+        const bool is_his = found && (is_newcomer ? tree_->name(*found) == part_.user() : part_.has(*found));
+        return is_his ? found
+                      : no_such(weir::quoted(reference) +
+                                " is not visible to you: the instance is private, and "
+                                "shows you your associations and the accounts above them");
     }
-
     Result<NodeId> place_of_user(const std::string& reference) {
         const Result<NodeId> node = place(reference);
-        return node && !tree_->is_association(*node) ? Result<NodeId>(not_a_leaf(*tree_, *node)) : node;
+        if (!node || tree_->is_association(*node)) {
+            return node;
+        }
+        return part_.is_all() ? not_a_leaf(*tree_, *node)
+                              : Error{std::errc::invalid_argument,
+                                      weir::quoted(tree_->path(*node)) + " is an inner node, not an association"};
     }
 
-    void judge() { standings_ = evaluate(service_.ranking().shares().algorithm(), *tree_, measured_.measures()); }
+    /// Adds the charge of the job to the association and to all nodes above it.
+    void charge(NodeId node, const ThoughtJob& job) {
+        const auto more = static_cast<CoreMicros>(job.cores) * static_cast<CoreMicros>(job.length.count());
+        for (NodeId at = node;; at = tree_->parent(at)) {
+            measured_.usage.usage.at(at.value) += more;
+            if (at == root_node) {
+                return;
+            }
+        }
+    }
+    Json standing(NodeId node) const {
+        const double all = core_seconds(measured_.usage.usage.at(root_node.value) + measured_.usage.unassociated);
+        Json view = stand(node);
+        view.set("used", all > 0 ? core_seconds(measured_.usage.usage.at(node.value)) / all : 0.);
+        view.set("entitled", tree_->entitled_share(node));
+        return std::move(view.set("associations", static_cast<long long>(tree_->association_count())));
+    }
+
+    void rank() { standings_ = evaluate(service_.ranking().shares().algorithm(), *tree_, measured_.measures()); }
 
     Json explanation(NodeId node) const {
         if (!tree_->is_association(node)) {
@@ -152,6 +157,37 @@ class Scene {
     }
 
   private:
+    Result<NodeId> place_of_all(const std::string& reference) {
+        if (const auto node = tree_->find(reference);
+            node && *node != root_node && tree_->kind(*node) != NodeKind::any_member) {
+            return *node;
+        }
+        const std::size_t at = reference.rfind("/@");
+        const bool has_account = at != std::string::npos;
+        std::string user = has_account ? reference.substr(at + 2) : reference;
+        if (!has_account && user.starts_with('@')) {
+            user.erase(0, 1);
+        }
+        if (user.empty() || user == "*" || user.find('/') != std::string::npos) {
+            return unknown(*tree_, reference);
+        }
+        if (!has_account && tree_->associations_of(user).empty()) {
+            if (const Result<NodeId> account = tree_->account(user)) {
+                return account;
+            }
+        }
+        const Result<Association> found = tree_->association(has_account ? reference.substr(0, at) : "", user);
+        if (!found) {
+            return found.error();
+        }
+        if (found->leaf) {
+            return *found->leaf;
+        }
+        return service_.users().may_be_user(user)
+                   ? newcomer(found->account, user)
+                   : Result<NodeId>(nobody(*tree_, service_.settings(), user, reference));
+    }
+
     Result<NodeId> newcomer(NodeId account, const std::string& user) {
         auto grown = tree_->with_member(account, user);
         if (!grown) {
@@ -171,6 +207,9 @@ class Scene {
         }
         Json below = Json::array();
         for (const AccountExplanation::Below& one : made.below) {
+            if (!part_.has(one.level.node)) {
+                continue;
+            }
             Json entry = level_view(one.level);
             entry.set("rank", Json::own(one.rank ? json_integer(*one.rank) : json_null()));
             below.append(std::move(entry));
@@ -179,8 +218,9 @@ class Scene {
         view.set("path", tree_->path(node)).set("kind", to_string(tree_->kind(node)));
         view.set("associations", static_cast<long long>(tree_->association_count()));
         view.set("associations_below", static_cast<long long>(made.associations));
-        view.set("first", made.first ? stand(*made.first) : Json::own(json_null()));
-        view.set("reason", made.first_stands ? made.first_stands->reason : std::string());
+        const bool is_told = made.first && part_.has(*made.first);
+        view.set("first", is_told ? stand(*made.first) : Json::own(json_null()));
+        view.set("reason", is_told ? made.first_stands->reason : std::string());
         return std::move(view.set("levels", std::move(levels)).set("below", std::move(below)));
     }
 
@@ -209,6 +249,7 @@ class Scene {
         return view;
     }
 
+    const VisiblePart& part_;
     const PriorityService& service_;
     Instant now_;
     ShareTreePtr tree_;
@@ -218,28 +259,47 @@ class Scene {
 
 }  // namespace
 
-Result<Json> share_explain_view(const PriorityService& service, const std::string& reference, Instant now) {
-    Scene scene(service, now);
+Result<Json> share_explain_view(const VisiblePart& part, const std::string& reference, Instant now) {
+    Scene scene(part, now);
     const Result<NodeId> node = scene.place(reference);
     if (!node) {
         return node.error();
     }
-    scene.judge();
+    scene.rank();
     Json view = scene.explanation(*node);
     scene.add_projects(*node, view);
     scene.finish(view);
     return view;
 }
 
-Result<Json> share_compare_view(const PriorityService& service, const std::string& a, const std::string& b,
-                                Instant now) {
-    Scene scene(service, now);
+Result<Json> share_after_view(const VisiblePart& part, const std::string& reference, const ThoughtJob& job,
+                              Instant now) {
+    Scene scene(part, now);
+    const Result<NodeId> node = scene.place_of_user(reference);
+    if (!node) {
+        return node.error();
+    }
+    scene.rank();
+    Json view = scene.standing(*node);
+    scene.charge(*node, job);
+    scene.rank();
+    const Json after = scene.standing(*node);
+    for (const auto& [key, name] :
+         {std::pair{"used", "used_after"}, {"factor", "factor_after"}, {"rank", "rank_after"}}) {
+        view.set(name, Json::ref(json_object_get(after.get(), key)));
+    }
+    scene.finish(view);
+    return view;
+}
+
+Result<Json> share_compare_view(const VisiblePart& part, const std::string& a, const std::string& b, Instant now) {
+    Scene scene(part, now);
     const Result<NodeId> first = scene.place_of_user(a);
     const Result<NodeId> second = first ? scene.place_of_user(b) : first;
     if (!second) {
         return second.error();
     }
-    scene.judge();
+    scene.rank();
     Json view = scene.comparison(*first, *second);
     scene.finish(view);
     return view;

@@ -23,7 +23,7 @@ Json usage_of(const UsageLedger& ledger, NodeId node, CoreMicros usage, Instant 
     return object;
 }
 
-/// Everything that was charged here: with or without association, and what was idle.
+/// All charges of this instance: of associations, unassociated, and idle.
 Json total_of(const UsageLedger& ledger, const UsageSnapshot& snapshot) {
     const Instant now = snapshot.at;
     Json object = Json::object();
@@ -60,9 +60,36 @@ Json node_view(const PriorityService& service, const Measured& measured, const S
     return view;
 }
 
-void set_revision(Json& view, const TreeRevision& revision) {
-    view.set("revision", static_cast<long long>(revision.revision)).set("author", revision.author);
-    view.set("reason", revision.reason).set("time", to_seconds(revision.time));
+/// What is told of siblings that are not shown.
+Json sum_view(const PriorityService& service, const Measured& measured, const VisiblePart::Others& others,
+              const std::vector<long long>& pending) {
+    const UsageSnapshot& snapshot = measured.usage;
+    const UsageLedger& ledger = service.accounting().ledger();
+    long long shares = 0, cores = 0, jobs = 0;
+    double entitled = 0;
+    CoreMicros usage = 0;
+    SignedCoreMicros charged = 0;
+    for (const NodeId node : others.nodes) {
+        shares += static_cast<long long>(ledger.tree().shares(node));
+        entitled += ledger.tree().entitled_share(node);
+        usage += snapshot.usage.at(node.value);
+        charged += ledger.charged(node, snapshot.at);
+        cores += static_cast<long long>(ledger.rate(node));
+        jobs += node.value < pending.size() ? pending[node.value] : 0;
+    }
+    const double everything = core_seconds(snapshot.usage.at(root_node.value) + snapshot.unassociated);
+    Json view = Json::object();
+    view.set("path", others.path).set("kind", "sum").set("shares", shares).set("entitled", entitled);
+    view.set("usage_core_s", core_seconds(usage)).set("used", everything > 0 ? core_seconds(usage) / everything : 0.);
+    view.set("charged_core_us", json_integer_of(charged));
+    view.set("level_fs", Json::own(json_null())).set("factor", Json::own(json_null()));
+    return std::move(view.set("running_cores", cores).set("pending_jobs", jobs));
+}
+
+/// Reasons name people, so they are told to those who see all.
+void set_revision(Json& view, const TreeRevision& revision, const VisiblePart& part) {
+    view.set("revision", static_cast<long long>(revision.revision)).set("author", part.is_all() ? revision.author : "");
+    view.set("reason", part.is_all() ? revision.reason : "").set("time", to_seconds(revision.time));
 }
 
 }  // namespace
@@ -84,36 +111,43 @@ std::vector<long long> pending_by_node(const PriorityService& service) {
     return pending;
 }
 
-Json tree_view(const PriorityService& service, Instant now) {
+Json tree_view(const VisiblePart& part, Instant now) {
+    const PriorityService& service = part.service();
     const std::vector<long long> pending = pending_by_node(service);
     const UsageLedger& ledger = service.accounting().ledger();
     Measured measured;
     service.ranking().measure(service.accounting(), now, measured);
     const Standings standings = evaluate(service.ranking().shares().algorithm(), ledger.tree(), measured.measures());
     Json nodes = Json::array();
-    for (std::uint32_t index = 1; index < ledger.tree().size(); ++index) {
-        if (ledger.tree().kind(NodeId{index}) != NodeKind::any_member) {
-            nodes.append(
-                node_view(service, measured, standings, NodeId{index}, index < pending.size() ? pending[index] : 0));
-        }
+    for (const NodeId node : part.nodes()) {
+        nodes.append(
+            node_view(service, measured, standings, node, node.value < pending.size() ? pending[node.value] : 0));
+    }
+    for (const VisiblePart::Others& others : part.others()) {
+        nodes.append(sum_view(service, measured, others, pending));
     }
     Json view = Json::object();
-    set_revision(view, service.trees().in_force());
-    view.set("toml", service.trees().in_force().toml).set("now", to_seconds(now)).set("nodes", std::move(nodes));
+    set_revision(view, service.trees().in_force(), part);
+    view.set("now", to_seconds(now)).set("nodes", std::move(nodes));
+    view.set("of", static_cast<long long>(part.is_all() ? ledger.tree().size() - 1 : part.nodes().size()));
     view.set("unassociated", usage_of(ledger, unassociated, measured.usage.unassociated, now));
     view.set("idle", usage_of(ledger, idle, measured.usage.idle, now));
     view.set("total", total_of(ledger, measured.usage));
-    if (!service.trees().problem().empty()) {
+    if (part.is_all()) {
+        view.set("toml", service.trees().in_force().toml);
+    }
+    if (part.is_all() && !service.trees().problem().empty()) {
         view.set("problem", service.trees().problem());
     }
     return view;
 }
 
-Json history_view(const PriorityService& service) {
+Json history_view(const VisiblePart& part) {
+    const PriorityService& service = part.service();
     Json revisions = Json::array();
     for (const TreeRevision& revision : service.trees().history()) {
         Json entry = Json::object();
-        set_revision(entry, revision);
+        set_revision(entry, revision, part);
         revisions.append(std::move(entry));
     }
     Json view = Json::object();
@@ -122,32 +156,45 @@ Json history_view(const PriorityService& service) {
     return view;
 }
 
-Json tree_diff_view(const TreeStore& trees, std::int64_t a, std::int64_t b, const std::vector<TreeChange>& changes) {
+Json tree_diff_view(const VisiblePart& part, std::int64_t a, std::int64_t b, std::vector<TreeChange> changes) {
     Json revisions = Json::array();
-    for (const TreeRevision& revision : trees.history()) {
+    for (const TreeRevision& revision : part.service().trees().history()) {
         if (revision.revision > std::min(a, b) && revision.revision <= std::max(a, b)) {
             Json entry = Json::object();
-            set_revision(entry, revision);
+            set_revision(entry, revision, part);
             revisions.append(std::move(entry));
         }
     }
+    std::erase_if(changes, [&part](const TreeChange& change) {
+        return !part.has_path(change.path) || (change.kind == ChangeKind::moved && !part.has_path(change.from_path));
+    });
     Json view = Json::object();
     view.set("a", static_cast<long long>(a)).set("b", static_cast<long long>(b));
     return std::move(view.set("revisions", std::move(revisions)).set("changes", changes_view(changes)));
 }
 
-Json usage_view(const PriorityService& service, Instant now) {
+Json usage_view(const VisiblePart& part, Instant now) {
+    const PriorityService& service = part.service();
     const UsageLedger& ledger = service.accounting().ledger();
     UsageSnapshot snapshot;
     service.accounting().measure(now, snapshot);
     Json nodes = Json::array();
-    for (std::uint32_t index = 1; index < ledger.tree().size(); ++index) {
-        if (ledger.tree().kind(NodeId{index}) == NodeKind::any_member) {
-            continue;
+    for (const NodeId node : part.nodes()) {
+        Json entry = usage_of(ledger, node, snapshot.usage.at(node.value), now);
+        nodes.append(std::move(entry.set("path", ledger.tree().path(node))));
+    }
+    for (const VisiblePart::Others& others : part.others()) {
+        CoreMicros usage = 0;
+        SignedCoreMicros charged = 0;
+        long long cores = 0;
+        for (const NodeId node : others.nodes) {
+            usage += snapshot.usage.at(node.value);
+            charged += ledger.charged(node, now);
+            cores += static_cast<long long>(ledger.rate(node));
         }
-        Json node = usage_of(ledger, NodeId{index}, snapshot.usage.at(index), now);
-        node.set("path", ledger.tree().path(NodeId{index}));
-        nodes.append(std::move(node));
+        Json entry = Json::object();
+        entry.set("usage_core_s", core_seconds(usage)).set("charged_core_us", json_integer_of(charged));
+        nodes.append(std::move(entry.set("running_cores", cores).set("path", others.path)));
     }
     Json view = Json::object();
     view.set("now", to_seconds(now)).set("half_life_s", to_seconds(ledger.half_life()));
@@ -169,7 +216,7 @@ Json sum_weights(const Weights& from) {
     return weights;
 }
 
-/// Those of Moab's parts that count, and LSF's factors or parts of APS.
+/// Moab's parts with a weight, and LSF's factors or parts of APS.
 Json policy_weights(const Settings& s) {
     Json weights = Json::object();
     for (std::size_t c = 0; s.policy == PolicyKind::moab && c < moab_components; ++c) {
@@ -198,7 +245,8 @@ Json policy_weights(const Settings& s) {
 
 }  // namespace
 
-Json weights_view(const PriorityService& service) {
+Json weights_view(const VisiblePart& part) {
+    const PriorityService& service = part.service();
     const Settings& s = service.settings();
     Json weights = service.ranking().order().is_sum() ? sum_weights(s.weights) : policy_weights(s);
     Json resources = Json::object();
@@ -226,7 +274,9 @@ Json weights_view(const PriorityService& service) {
     view.set("enforce", s.is_enforced).set("parent_factors", service.ranking().shares().are_parents());
     view.set("machine_cores", static_cast<long long>(service.ranking().queue().engine().settings().machine_cores));
     view.set("qos", classes(s.qos)).set("queues", classes(s.queues));
-    view.set("associations", classes(s.associations)).set("resources", std::move(resources));
+    std::map<std::string, double> associations = s.associations;
+    std::erase_if(associations, [&part](const auto& one) { return !part.has_path(one.first); });
+    view.set("associations", classes(associations)).set("resources", std::move(resources));
     return view;
 }
 

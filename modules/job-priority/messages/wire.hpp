@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: the mapping between JSON on the wire and this module's plain structs: factors, site values, given priorities.
-// Must not know: handles, requests, what the values lead to. Source: RFC 20; README.md (RPCs).
+// Must not know: handles, requests, the effects of the values. Source: RFC 20; README.md (RPCs).
 #pragma once
 #include <cstdint>
 #include <optional>

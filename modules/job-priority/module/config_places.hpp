@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: where the files are that the configuration names, or that it could name. Must not read them.
+// Owns: the paths of the files that the configuration names or may name. Must not read them.
 #pragma once
 #include <flux/core.h>
 
@@ -11,8 +11,8 @@ namespace weir::priority {
 /// The places of the instance's configuration; both empty where it has none.
 struct ConfigPlaces {
     std::filesystem::path folder;  ///< a relative path in the configuration begins here
-    /// Where no file is read as configuration: beside the folder of which the broker reads every *.toml, or beside the
-    /// only file that it reads.
+    /// A place where no file is read as configuration: beside the folder of which the broker reads every *.toml, or
+    /// beside the only file that it reads.
     std::filesystem::path beside;
     bool is_folder_read = false;  ///< the broker reads every *.toml of the folder
 

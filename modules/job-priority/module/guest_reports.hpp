@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: whose turn it is among the reports of guests' child instances, so that what they cost is bounded however often
-// they are sent. Must not know what is in a report, Flux, or a clock. Source: doc/adr/0184.
+// Owns: which report of guests' child instances is applied next, so that their cost is bounded however often they are
+// sent. Must not know what is in a report, Flux, or a clock.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -14,12 +14,12 @@
 
 namespace weir::priority {
 
-/// Reports that wait, at most one a child: a child sends the next one when this one is answered. `Request` is what the
-/// answer goes to.
+/// The waiting reports, at most one for each child: a child sends the next one when the last is answered. `Request`
+/// receives the answer.
 template <typename Request>
 class GuestReports {
   public:
-    /// A turn takes no further report once it has this many records: of all guests together.
+    /// A turn takes no further report once it has this many records, over all guests.
     static constexpr std::size_t records_per_turn = 2000;
 
     struct Waiting {
@@ -29,7 +29,7 @@ class GuestReports {
         Request request;
     };
 
-    /// \return the child's report that waited before, whose place the new one takes; it is to be refused. O(waiting).
+    /// \return the child's earlier report, which the new one replaces; the caller refuses it. O(waiting).
     std::optional<Request> add(Waiting report) {
         for (Waiting& other : waiting_) {
             if (other.child == report.child) {
@@ -40,7 +40,7 @@ class GuestReports {
         return std::nullopt;
     }
 
-    /// Takes out who is served now: in order of arrival, one report a user. O(waiting log users).
+    /// Removes and returns the reports of this turn: in order of arrival, one for each user. O(waiting log users).
     std::vector<Waiting> turn() {
         std::vector<Waiting> served;
         std::set<std::uint32_t> users;

@@ -10,7 +10,7 @@ namespace {
 
 constexpr double journal_retry_first_s = 0.1;
 constexpr double journal_retry_last_s = 5.0;
-/// In bytes: {"id":-1,"events":[]}, however it is spelled.
+/// Bytes of {"id":-1,"events":[]}, in any spelling.
 constexpr std::size_t sentinel_size_max = 100;
 
 }  // namespace
@@ -59,8 +59,8 @@ void JournalLink::on_response(flux_future_t* f) {
     flux_future_reset(f);
 }
 
-/// Whatever is wrong with one response, the stream goes on. The end of the backlog says next to nothing; a longer
-/// response is a job's, which another thread may read.
+/// An invalid response does not end the stream. The response at the end of the backlog is short; a longer one is a
+/// job's, which another thread may read.
 bool JournalLink::take(std::string_view response) {
     bool is_sentinel = false;
     flux::guard(h_, "journal", [&] {

@@ -41,7 +41,7 @@ class JournalLink {
 
   private:
     void on_response(flux_future_t* f);
-    /// \return false when the stream is of no use any more.
+    /// \return false if the stream has failed.
     bool take(std::string_view response);
     bool end_backlog();
     void on_retry();

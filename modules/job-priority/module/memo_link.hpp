@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: sending the memos of held-back jobs to the job-manager, at a bounded rate: they are for people's eyes, and
-// each is an event of the journal. Volatile: nothing of them is stored. RFC 21 (memo).
+// Owns: sending the memos of held-back jobs to the job-manager, at a bounded rate, since each is an event of the
+// journal and serves display alone. Volatile: they are not stored. RFC 21 (memo).
 #pragma once
 #include <cstddef>
 
@@ -16,7 +16,7 @@ class MemoLink {
 
     /// Sends what is due, unless the last portion was sent just now. Cheap if nothing is due.
     void pump();
-    /// The module ends: nobody would withdraw the memos.
+    /// The module ends: withdraws the memos, since no other module would.
     void withdraw();
 
     flux_t* flux() const { return h_; }

@@ -4,8 +4,10 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <ctime>
+#include <iterator>
 #include <utility>
 
 #include "modules/common/monotonic_clock.hpp"
@@ -16,12 +18,12 @@ namespace weir::priority {
 namespace {
 
 constexpr double goodbye_s = 2.0;
-constexpr double machine_interval_s = 60.0;  // between two questions for its size, which is an R of all of it
-constexpr double answer_timeout_s = 10.0;    // a job-manager that is reloaded just now never answers
+constexpr double machine_interval_s = 60.0;  // between two requests for the size, whose answer is the whole R
+constexpr double answer_timeout_s = 10.0;    // a job-manager that is being reloaded never answers
 
-/// The wall clock of a stock Flux; of an embedded broker its clock, which does not step.
+/// In a stock Flux the wall clock; in the embedded broker its own clock, which does not step.
 ClockReading read_clocks(double time_scale) {
-    constexpr double together_s = 0.1;  // else the process did not run between the two
+    constexpr double together_s = 0.1;  // else the process was suspended between the two
     constexpr int tries_max = 5;
     for (int tries = 1;; ++tries) {
         const double before = flux::monotonic_seconds();
@@ -58,7 +60,8 @@ Module::Module(flux_t* h, std::vector<std::string> arguments)
     : h_(h),
       arguments_(std::move(arguments)),
       time_scale_(flux::real_seconds(h, 1.)),
-      service_name_(flux::service_name(h, "job-priority")) {
+      service_name_(flux::service_name(h, "job-priority")),
+      private_(flux::conf_table(h, "access")) {
     Settings settings = flux::value_or_throw(read_settings(flux::conf_table(h_, "weir"), arguments_));
     const bool is_child = flux_attr_get(h_, "parent-uri") != nullptr && flux_attr_get(h_, "jobid") != nullptr;
     service_ = std::make_unique<PriorityService>(std::move(settings), system_users(), getuid(), is_child);
@@ -81,7 +84,7 @@ Module::Module(flux_t* h, std::vector<std::string> arguments)
     plugin_ = std::make_unique<PluginLink>(h_, time_scale_, *service_);
     memos_ = std::make_unique<MemoLink>(h_, time_scale_, *service_);
     scheduler_ = std::make_unique<SchedulerLink>(h_, time_scale_, *service_, [this] { is_pass_due_ = true; });
-    plugin_->tell_only_if([this] { return may_tell_plugin(); });
+    plugin_->send_only_if([this] { return may_send_values(); });
     journal_ = std::make_unique<JournalLink>(h_, time_scale_, journal_listener());
     flux_reactor_t* reactor = flux_get_reactor(h_);
     const double interval = to_seconds(service_->settings().update_interval);
@@ -113,7 +116,7 @@ JournalLink::Listener Module::journal_listener() {
         is_pass_due_ = true;
     };
     listener.live = [this](const JournalMessage& message) {
-        (void)now();  // an event that was stamped behind a step comes behind it
+        (void)now();  // an event that was stamped after a step arrives after it
         for (const JobEvent& event : message.events) {
             service_->apply(dated(event, true));
         }
@@ -160,15 +163,19 @@ void Module::connect_parent() {
     if (uri.empty() || flux_job_id_parse(attribute(h_, "jobid").c_str(), &jobid) < 0) {
         return;
     }
-    parent_ = std::make_unique<UplinkLink>(h_, *service_, *time_, UplinkLink::Parent{uri, jobid},
-                                           [this](const json_t* policy) {
-                                               (void)policy_->take(policy, now());  // logged
-                                               is_pass_due_ = true;
-                                               return json_of(policy_->in_force());
-                                           });
+    const auto time = [this]() -> const SteadyTime& {
+        (void)now();
+        return *time_;
+    };
+    parent_ =
+        std::make_unique<UplinkLink>(h_, *service_, time, UplinkLink::Parent{uri, jobid}, [this](const json_t* policy) {
+            (void)policy_->take(policy, now());  // logged
+            is_pass_due_ = true;
+            return json_of(policy_->in_force());
+        });
     order_ = std::make_unique<OrderLink>(h_, time_scale_, *service_,
                                          [this] { return parent_->state() != UplinkLink::State::connecting; });
-    scheduler_->tell_only_if([this] { return order_->is_ordered(); });
+    scheduler_->send_only_if([this] { return order_->is_ordered(); });
 }
 
 void Module::read_machine() {
@@ -192,21 +199,21 @@ void Module::on_machine(flux_future_t* f) {
             }
             is_pass_due_ = true;
         }
-    }  // else: no resource module now; the size is what it was, or that of the largest job
+    }  // else: no resource module now; the size stays, or is that of the largest job
     machine_.reset();
     open_journal();
 }
 
-/// The journal comes behind the machine: a job-manager that answers with a long backlog answers nothing else meanwhile,
-/// and all priorities depend on the size.
+/// The journal is opened after the machine's size is known: all priorities depend on it, and a job-manager that sends a
+/// long backlog answers no other request.
 void Module::open_journal() {
     if (std::exchange(is_journal_due_, false)) {
         journal_->open();
     }
 }
 
-/// Whom the plugin has let through may be starting, whatever the journal says yet: their places come before the
-/// journal.
+/// A job that the plugin has released may be starting, even if the journal does not show it yet. So the plugin is asked
+/// before the journal is opened.
 void Module::on_withheld(flux_future_t* f) {
     const char* text = nullptr;
     if (flux_rpc_get(f, &text) == 0 && text != nullptr) {
@@ -218,7 +225,7 @@ void Module::on_withheld(flux_future_t* f) {
             ids.insert(static_cast<FluxJobId>(json_integer_value(id)));
         }
         service_->gate().set_withheld(std::move(ids));
-    }  // else: no plugin, or one before this question: places are given anew
+    }  // else: no plugin, or an older one: jobs are admitted anew
     withheld_.reset();
     read_machine();
 }
@@ -242,13 +249,13 @@ void Module::finish() {
     if (parent_) {
         parent_->flush(goodbye_s * time_scale_, [this] { (void)state_->commit(); });
     }
+    detach_children();
     service_->log().want_checkpoint();
     (void)state_->commit();  // told
 }
 
-/// Not before this instance knows the parent's order. Nor while the scheduler has an order of ours that is no longer
-/// meant.
-bool Module::may_tell_plugin() {
+/// Not before this instance has the parent's order, nor while the scheduler has an order that is to be withdrawn.
+bool Module::may_send_values() {
     const bool is_withdrawn = service_->ranking().queue().has_head() || !service_->sends().scheduler().has_any();
     return is_withdrawn && (!order_ || order_->is_ordered());
 }
@@ -305,10 +312,35 @@ void Module::on_pass() {
     publish_factors();
 }
 
+std::optional<std::uint32_t> Module::only_user_of(FluxJobId child) const {
+    const BookJob* job = service_->book().find(child);
+    return private_.is_on() && job != nullptr && job->userid != getuid() ? std::optional(job->userid) : std::nullopt;
+}
+
+/// Of a private instance a guest's child hears his factors, or those of newcomers where he has none.
+Json Module::factors_for(FluxJobId child, const std::vector<FactorRow>& rows) const {
+    const auto userid = only_user_of(child);
+    if (!userid) {
+        return write_factors(rows);
+    }
+    const std::string user = service_->users().name(*userid);
+    const bool has_own = !service_->accounting().tree().associations_of(user).empty();
+    std::vector<FactorRow> own;
+    std::copy_if(rows.begin(), rows.end(), std::back_inserter(own),
+                 [&](const FactorRow& row) { return row.user == (has_own ? user : "*"); });
+    return write_factors(own);
+}
+
+Json Module::policy_for(FluxJobId child) const {
+    return policy_->for_child(is_partition(child)   ? ChildKind::partition
+                              : only_user_of(child) ? ChildKind::outsider
+                                                    : ChildKind::other);
+}
+
 void Module::publish_policy() {
     for (const auto& [child, msg] : attached_) {
         Json payload = Json::object();
-        payload.set("factors", Json::array()).set("policy", policy_->for_child(is_partition(child)));
+        payload.set("factors", Json::array()).set("policy", policy_for(child));
         flux::respond(h_, msg.get(), payload);
     }
 }
@@ -337,9 +369,9 @@ void Module::publish_factors() {
     if (rows.empty() && !is_complete) {
         return;
     }
-    Json payload = Json::object();
-    payload.set("factors", write_factors(rows)).set("complete", is_complete);
     for (const auto& [child, msg] : attached_) {
+        Json payload = Json::object();
+        payload.set("factors", factors_for(child, rows)).set("complete", is_complete);
         flux::respond(h_, msg.get(), payload);
     }
 }
@@ -357,7 +389,7 @@ int mod_main(flux_t* h, int argc, char** argv) {
         return -1;
     }
     // Not inside guard(): a broker that ends with the module loaded cancels this thread in the reactor, and glibc
-    // unwinds it with an exception that nobody may swallow.
+    // unwinds it with an exception that must not be caught.
     const int rc = flux_reactor_run(flux_get_reactor(h), 0);
     const int saved = errno;
     (void)weir::flux::guard(h, "job-priority", [&] { module->finish(); });  // logged

@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "modules/common/flux_cpp.hpp"
+#include "modules/common/private_mode.hpp"
 #include "modules/job-priority/messages/metrics_view.hpp"
+#include "modules/job-priority/messages/visible_part.hpp"
 #include "modules/job-priority/module/guest_reports.hpp"
 #include "modules/job-priority/module/journal_link.hpp"
 #include "modules/job-priority/module/memo_link.hpp"
@@ -49,21 +51,26 @@ class Module {
     void on_withheld(flux_future_t* f);
     void connect_parent();
     // reactor
-    bool may_tell_plugin();
+    bool may_send_values();
     void on_iteration();
     void on_pass();
     void publish_factors();
     void publish_policy();
-    /// Puts settings in force, with what of them is this module's.
+    /// Puts settings in force, in the service and in this module.
     void put_settings(Settings settings);
     bool is_partition(FluxJobId child) const;
-    /// The time that usage is kept in; looks at the clocks, for a child may tell of what happened in this turn of the
-    /// reactor.
+    /// The user of a child that may get the data of this user alone: a guest's child in a private instance.
+    std::optional<std::uint32_t> only_user_of(FluxJobId child) const;
+    Json factors_for(FluxJobId child, const std::vector<FactorRow>& rows) const;
+    Json policy_for(FluxJobId child) const;
+    /// The present time of usage. It reads the clocks, since a child may report an event of this turn of the reactor.
     Instant now();
-    /// With the time of this module instead of the eventlog's.
+    /// The event with this module's time in place of the eventlog's.
     JobEvent dated(JobEvent event, bool is_live);
 
     // requests (module_requests.cpp, module_questions.cpp)
+    /// What who asks may see: all of it, unless the instance is private and he is neither its owner nor an admin.
+    VisiblePart part_of(const flux_msg_t* msg) const;
     Json on_tree_get(const flux_msg_t* msg);
     Json on_tree_set(const flux_msg_t* msg);
     Json on_tree_diff(const flux_msg_t* msg);
@@ -76,10 +83,12 @@ class Module {
     Json on_when(const flux_msg_t* msg);
     Json on_explain(const flux_msg_t* msg);
     Json on_share_explain(const flux_msg_t* msg);
+    Json on_share_after(const flux_msg_t* msg);
     Json on_share_compare(const flux_msg_t* msg);
     Json on_weights(const flux_msg_t* msg);
     Json on_site_set(const flux_msg_t* msg);
     Json on_share_rows(const flux_msg_t* msg);
+    void on_share_figures(const flux_msg_t* msg);
     void on_metrics(const flux_msg_t* msg);
     Json on_stats(const flux_msg_t* msg);
     void on_sync(const flux_msg_t* msg);
@@ -91,6 +100,7 @@ class Module {
     void on_report_turn();
     void on_disconnect(const flux_msg_t* msg);
     void end_attached();
+    void detach_children();
     void on_tap_loaded(const flux_msg_t* msg);
     void on_sched_ready(const flux_msg_t* msg);
     Json on_config_reload(const flux_msg_t* msg);
@@ -102,6 +112,7 @@ class Module {
     std::vector<std::string> arguments_;
     double time_scale_;
     std::string service_name_;
+    flux::PrivateMode private_;
     std::unique_ptr<PriorityService> service_;
     std::unique_ptr<StateLink> state_;
     std::unique_ptr<ShareTreeFile> share_tree_file_;
@@ -129,7 +140,7 @@ class Module {
     Timing passes_;  ///< full ones
     MetricsView metrics_;
     bool is_pass_due_ = false;  ///< by the next iteration
-    flux::Handlers handlers_;   // last: gone before what they call
+    flux::Handlers handlers_;   // last: destroyed before what they call
 };
 
 }  // namespace weir::priority

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the module's requests that change nothing: what goes in and out. See module.hpp; payloads in README.md.
+// Owns: the module's requests that change nothing: payloads of requests and answers. See module.hpp; payloads in
+// README.md.
 #include <algorithm>
 #include <numeric>
 #include <utility>
 
+#include "modules/job-priority/messages/share_figures.hpp"
 #include "modules/job-priority/messages/share_rows.hpp"
 #include "modules/job-priority/messages/usage_report.hpp"
 #include "modules/job-priority/messages/views.hpp"
@@ -12,53 +14,71 @@
 namespace weir::priority {
 namespace {
 
+/// Of a job that somebody thinks of.
+constexpr json_int_t thought_cores_max = 10'000'000;
+constexpr double thought_seconds_max = 10. * 365 * 86400;
+
 /// The texts of an array; of anything else none.
-std::set<std::string> strings_of(const json_t* array) {
-    std::set<std::string> texts;
+std::vector<std::string> strings_of(const json_t* array) {
+    std::vector<std::string> texts;
     for (std::size_t i = 0; i < json_array_size(array); ++i) {
         const json_t* item = json_array_get(array, i);
-        texts.insert(json_is_string(item) ? json_string_value(item) : "");
+        texts.emplace_back(json_is_string(item) ? json_string_value(item) : "");
     }
     return texts;
 }
 
+std::set<std::string> set_of(const std::vector<std::string>& texts) {
+    return {texts.begin(), texts.end()};
+}
+
 }  // namespace
 
-// Guest: reads shares, usage and factors of all: public in an instance. Costs a reading of the whole tree.
-Json Module::on_tree_get(const flux_msg_t*) {
-    return tree_view(*service_, now());
+VisiblePart Module::part_of(const flux_msg_t* msg) const {
+    const auto user = private_.only(msg);
+    return user ? VisiblePart(*service_, *user) : VisiblePart(*service_);
 }
 
-// Guest: reads who changed the share tree, when and why.
-Json Module::on_history(const flux_msg_t*) {
-    return history_view(*service_);
+// Guest: reads shares, usage and factors of all. Costs a reading of the whole tree. Private: his part and sums.
+Json Module::on_tree_get(const flux_msg_t* msg) {
+    return tree_view(part_of(msg), now());
 }
 
-// Guest: reads what every account and user used.
-Json Module::on_usage(const flux_msg_t*) {
-    return usage_view(*service_, now());
+// Guest: reads when the share tree was changed, by whom and why. Private: only when.
+Json Module::on_history(const flux_msg_t* msg) {
+    return history_view(part_of(msg));
+}
+
+// Guest: reads what every account and user used. Private: his part and sums.
+Json Module::on_usage(const flux_msg_t* msg) {
+    return usage_view(part_of(msg), now());
 }
 
 // Guest: reads what everybody used, hour by hour. Costs a reading of the rows of the hours that he asks for: below a
-// microsecond a row.
+// microsecond a row. Private: his own and the sum.
 Json Module::on_usage_report(const flux_msg_t* msg) {
     const char* payload = nullptr;
     if (flux_request_decode(msg, nullptr, &payload) < 0) {
         flux::fail_errno("usage-report");
     }
     const Json asked = payload != nullptr ? Json::parse_payload(payload) : Json::object();
-    UsageReport report(flux::value_or_throw(read_usage_query(asked.get())));
+    const VisiblePart part = part_of(msg);
+    UsageReport report(flux::value_or_throw(read_usage_query(asked.get())),
+                       part.is_all() ? std::nullopt : std::optional(part.user()));
     flux::value_or_throw(state_->read_usage(report));
     report.add_unwritten(*service_, now());
     return flux::value_or_throw(report.view(*service_, now()));
 }
 
 // Guest: reads the settings that make a priority.
-Json Module::on_weights(const flux_msg_t*) {
-    return std::move(weights_view(*service_).set("in_force", policy_->view()));
+Json Module::on_weights(const flux_msg_t* msg) {
+    const VisiblePart part = part_of(msg);
+    return std::move(
+        weights_view(part).set("in_force", part.is_all() ? policy_->view() : json_of(policy_->in_force())));
 }
 
 // Guest: reads the waiting jobs of all, as job-list tells them too. Costs a look at each of them, with a name a sort.
+// Private: his own, and how many wait.
 Json Module::on_list(const flux_msg_t* msg) {
     json_int_t limit = 0;
     json_int_t userid = -1;
@@ -71,10 +91,10 @@ Json Module::on_list(const flux_msg_t* msg) {
     if (userid >= 0) {
         query.userid = static_cast<std::uint32_t>(userid);
     }
-    return list_view(*service_, now(), query);
+    return list_view(part_of(msg), now(), query);
 }
 
-// Guest: reads the places of waiting jobs, also of others'. Costs a sort of the queue.
+// Guest: reads the places of waiting jobs, also of others'. Costs a sort of the queue. Private: of his own.
 Json Module::on_places(const flux_msg_t* msg) {
     json_t* list = nullptr;
     flux::unpack(msg, "{s:o}", "ids", &list);
@@ -84,42 +104,56 @@ Json Module::on_places(const flux_msg_t* msg) {
     json_array_foreach(list, index, id) {
         ids.insert(static_cast<FluxJobId>(json_integer_value(id)));
     }
-    return places_view(*service_, now(), ids);
+    return places_view(part_of(msg), now(), ids);
 }
 
-// Guest: reads why a job, also another's, has its priority.
+// Guest: reads why a job has its priority, also another's. Private: his own; the jobs ahead of it have no ids and no
+// users.
 Json Module::on_explain(const flux_msg_t* msg) {
     json_int_t id = 0;
     flux::unpack(msg, "{s:I}", "id", &id);
-    return flux::value_or_throw(explain_view(*service_, static_cast<FluxJobId>(id), now()));
+    return flux::value_or_throw(explain_view(part_of(msg), static_cast<FluxJobId>(id), now()));
 }
 
 // Guest: reads where anybody stands. A name that the tree does not have costs a question to the user database and a
-// copy of the tree, and stays nowhere.
+// copy of the tree, and stays nowhere. Private: he himself and the accounts above him.
 Json Module::on_share_explain(const flux_msg_t* msg) {
     const char* path = nullptr;
     flux::unpack(msg, "{s:s}", "path", &path);
-    return flux::value_or_throw(share_explain_view(*service_, path, now()));
+    return flux::value_or_throw(share_explain_view(part_of(msg), path, now()));
 }
 
-// Guest: as share-explain, twice.
+// Guest: as share-explain, and evaluates the tree twice. Private: of himself.
+Json Module::on_share_after(const flux_msg_t* msg) {
+    const char* path = nullptr;
+    json_int_t cores = 0;
+    double seconds = 0;
+    flux::unpack(msg, "{s:s s:I s:F}", "path", &path, "cores", &cores, "seconds", &seconds);
+    if (cores < 1 || cores > thought_cores_max || !(seconds >= 0 && seconds <= thought_seconds_max)) {
+        throw flux::Failure(EINVAL, "share-after: a job has 1 to 10000000 cores, for at most 10 years");
+    }
+    const ThoughtJob job{static_cast<std::uint32_t>(cores), duration_from_seconds(seconds)};
+    return flux::value_or_throw(share_after_view(part_of(msg), path, job, now()));
+}
+
+// Guest: as share-explain, twice. Private: his own accounts and he himself.
 Json Module::on_share_compare(const flux_msg_t* msg) {
     const char* a = nullptr;
     const char* b = nullptr;
     flux::unpack(msg, "{s:s s:s}", "a", &a, "b", &b);
-    return flux::value_or_throw(share_compare_view(*service_, a, b, now()));
+    return flux::value_or_throw(share_compare_view(part_of(msg), a, b, now()));
 }
 
-// Guest: reads when one waiting job passes another; both may be others'.
+// Guest: reads when one waiting job passes another; both may be others'. Private: both are his own.
 Json Module::on_when(const flux_msg_t* msg) {
     json_int_t a = 0;
     json_int_t b = 0;
     flux::unpack(msg, "{s:I s:I}", "a", &a, "b", &b);
-    return flux::value_or_throw(when_view(*service_, static_cast<FluxJobId>(a), static_cast<FluxJobId>(b), now()));
+    return flux::value_or_throw(when_view(part_of(msg), static_cast<FluxJobId>(a), static_cast<FluxJobId>(b), now()));
 }
 
 // Guest: reads a bounded part of what tree-get tells. Costs a look at each pending job, and with a name at each node;
-// nothing where he has seen the answer.
+// nothing where he has seen the answer. Private: his part and sums.
 Json Module::on_share_rows(const flux_msg_t* msg) {
     RowsQuery query;
     json_int_t limit = static_cast<json_int_t>(query.limit);
@@ -138,17 +172,36 @@ Json Module::on_share_rows(const flux_msg_t* msg) {
     query.limit = static_cast<std::size_t>(limit);
     query.order = *known;
     query.match = match;
-    query.open = strings_of(open);
-    query.shut = strings_of(shut);
+    query.open = set_of(strings_of(open));
+    query.shut = set_of(strings_of(shut));
     const std::string version = share_rows_version(*service_);
-    Json view = version == seen ? Json::object() : share_rows_view(*service_, query);
+    Json view = version == seen ? Json::object() : share_rows_view(part_of(msg), query);
     const auto& starts = service_->charges().waits().counts;
     view.set("started", static_cast<long long>(std::accumulate(starts.begin(), starts.end(), std::uint64_t{0})));
     return std::move(view.set("version", version).set("now", to_seconds(now())));
 }
 
+// Guest: reads what tree-get tells of up to 5000 nodes. Costs a look at each pending job and each of these nodes;
+// nothing where he has seen the answer. Private: of his part.
+void Module::on_share_figures(const flux_msg_t* msg) {
+    json_t* list = nullptr;
+    const char* seen = "";
+    flux::unpack(msg, "{s:o s?s}", "paths", &list, "seen", &seen);
+    if (!json_is_array(list) || json_array_size(list) > share_figures_max) {
+        throw flux::Failure(EPROTO, "share-figures: paths is an array of at most " + std::to_string(share_figures_max));
+    }
+    const std::string version = share_rows_version(*service_);
+    Json more = Json::object();
+    more.set("version", version).set("now", to_seconds(now())).set("private", private_.is_on());
+    const std::string text =
+        version == seen ? more.dump() : share_figures_text(part_of(msg), strings_of(list), more.share());
+    if (flux_respond(h_, msg, text.c_str()) < 0) {
+        flux::fail_errno("share-figures");
+    }
+}
+
 // Guest: reads what tree-get and stats-get tell, of the upper levels. Costs a look at each child of the accounts above
-// the depth where he changes his question each time; nothing is evaluated.
+// the depth where he changes his question each time; nothing is evaluated. Private: the accounts on top alone.
 void Module::on_metrics(const flux_msg_t* msg) {
     MetricsQuery query;
     json_int_t depth = static_cast<json_int_t>(query.depth);
@@ -162,6 +215,9 @@ void Module::on_metrics(const flux_msg_t* msg) {
     }
     query.depth = static_cast<std::size_t>(depth);
     query.with_users = with_users != 0;
+    if (!part_of(msg).is_all() && (query.depth > 1 || query.with_users)) {
+        throw flux::Failure(EPERM, "metrics: the instance is private: guests read the accounts on top, depth 1");
+    }
     Json view = Json::object();
     const auto timing = [&](const char* name, const Timing& of) {
         Json one = Json::object();
@@ -179,8 +235,9 @@ void Module::on_metrics(const flux_msg_t* msg) {
     }
 }
 
-// Guest: reads counts of work and where the state file is.
-Json Module::on_stats(const flux_msg_t*) {
+// Guest: reads counts of work and where the state file is. Private: without what is wrong with the share tree, which
+// may name users.
+Json Module::on_stats(const flux_msg_t* msg) {
     const ServiceCounts& counts = service_->counts();
     const auto number = [](std::uint64_t value) { return static_cast<long long>(value); };
     Json stats = Json::object();
@@ -200,7 +257,8 @@ Json Module::on_stats(const flux_msg_t*) {
     stats.set("state_file", state_->path()).set("state_failed", state_->has_failed());
     stats.set("state_failures", number(state_->failures()));
     stats.set("revision", static_cast<long long>(service_->trees().in_force().revision));
-    stats.set("share_tree_problem", service_->trees().problem());
+    stats.set("private", private_.is_on());
+    stats.set("share_tree_problem", part_of(msg).is_all() ? service_->trees().problem() : "");  // may name somebody
     Json uplink = Json::object();
     uplink.set("state", !parent_                                          ? "none"
                         : parent_->state() == UplinkLink::State::attached ? "attached"
@@ -215,14 +273,15 @@ Json Module::on_stats(const flux_msg_t*) {
     return stats;
 }
 
-// Guest: sees what share history and share export show to everybody; two parses of kept texts a request.
+// Guest: sees what share history and share export show to everybody. Two parses of kept texts a request. Private: the
+// changes of his own part.
 Json Module::on_tree_diff(const flux_msg_t* msg) {
     json_int_t a = 0;
     json_int_t b = -1;
     flux::unpack(msg, "{s:I s?I}", "a", &a, "b", &b);
     const TreeStore& trees = service_->trees();
     const std::int64_t to = b < 0 ? trees.in_force().revision : b;
-    return tree_diff_view(trees, a, to, flux::value_or_throw(trees.changes_between(a, to)));
+    return tree_diff_view(part_of(msg), a, to, flux::value_or_throw(trees.changes_between(a, to)));
 }
 
 }  // namespace weir::priority

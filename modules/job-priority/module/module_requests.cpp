@@ -19,7 +19,7 @@ constexpr std::size_t report_bytes_max = std::size_t{2} << 20;  // 500 records w
 constexpr std::size_t policy_text_max = 500;
 constexpr double report_pause_s = 0.1;  // of real time, between two turns of guests' reports
 
-/// Nothing was put in force that is not written.
+/// The change is not in force, since it could not be written.
 void written_or_throw(const Status& written, const char* what) {
     if (!written) {
         throw flux::Failure(EIO, std::string(what) + " not changed: " + written.error().message);
@@ -32,7 +32,7 @@ void kept_or_throw(const Status& kept) {
     }
 }
 
-/// A report's payload, while `msg` is there. Errors: EPROTO.
+/// A report's payload, valid as long as `msg`. Errors: EPROTO.
 std::string_view report_text(const flux_msg_t* msg) {
     const char* text = nullptr;
     if (flux_request_decode(msg, nullptr, &text) < 0 || text == nullptr) {
@@ -61,11 +61,13 @@ std::vector<flux_msg_handler_spec> Module::handlers() {
         {request, "places", flux::on_request<&Module::on_places>, FLUX_ROLE_USER},
         {request, "explain", flux::on_request<&Module::on_explain>, FLUX_ROLE_USER},
         {request, "share-explain", flux::on_request<&Module::on_share_explain>, FLUX_ROLE_USER},
+        {request, "share-after", flux::on_request<&Module::on_share_after>, FLUX_ROLE_USER},
         {request, "share-compare", flux::on_request<&Module::on_share_compare>, FLUX_ROLE_USER},
         {request, "when", flux::on_request<&Module::on_when>, FLUX_ROLE_USER},
         {request, "weights", flux::on_request<&Module::on_weights>, FLUX_ROLE_USER},
         {request, "site-set", flux::on_request<&Module::on_site_set>, owner},
         {request, "share-rows", flux::on_request<&Module::on_share_rows>, FLUX_ROLE_USER},
+        {request, "share-figures", flux::on_message<&Module::on_share_figures>, FLUX_ROLE_USER},
         {request, "metrics", flux::on_message<&Module::on_metrics>, FLUX_ROLE_USER},
         {request, "stats-get", flux::on_request<&Module::on_stats>, FLUX_ROLE_ALL},
         {request, "sync", flux::on_message<&Module::on_sync>, owner},
@@ -94,7 +96,8 @@ TreeEdit Module::tree_edit_of(const flux_msg_t* msg, bool& is_dry_run) const {
         throw flux::Failure(EPROTO, "tree-set wants either toml or to_revision");
     }
     TreeEdit edit{toml != nullptr ? toml : flux::value_or_throw(service_->trees().text_of(to_revision)), author, reason,
-                  base < 0 ? std::nullopt : std::optional<std::int64_t>(base), allow_empty != 0};
+                  base < 0 ? std::nullopt : std::optional<std::int64_t>(base),
+                  allow_empty != 0 || to_revision >= 0};  // who names a revision asks for what it holds
     if (edit.author.empty()) {
         edit.author = service_->users().name(flux::cred_of(msg).userid);
     }
@@ -184,11 +187,12 @@ void Module::answer_syncs() {
 void Module::authorize(const flux_msg_t* msg, FluxJobId child) const {
     const flux_msg_cred cred = flux::cred_of(msg);
     (void)flux::value_or_throw(
-        service_->children().authorize(child, cred.userid, (cred.rolemask & FLUX_ROLE_OWNER) != 0));
+        service_->children().authorize(child, cred.userid, (cred.rolemask & FLUX_ROLE_OWNER) != 0, private_.is_on()));
 }
 
-// Guest: for a job of his that runs, holds one stream open, on which he hears the factors that tree-get shows anybody,
-// and says how much of his own reports was applied. Another attach of that job ends the stream.
+// Guest: for a job of his that runs, holds one stream open, on which he hears the factors that tree-get shows him, and
+// says how much of his own reports was applied. Another attach of that job ends the stream. Private: he hears his own
+// factors.
 void Module::on_attach(const flux_msg_t* msg) {
     json_int_t jobid = 0;
     json_int_t first_seq = 1;
@@ -209,10 +213,10 @@ void Module::on_attach(const flux_msg_t* msg) {
     answer.set("seq_acked", static_cast<long long>(acked));
     answer.set("half_life_s", to_seconds(service_->settings().half_life));
     answer
-        .set("factors", write_factors(factor_rows(service_->accounting().tree(),
-                                                  service_->ranking().shares().standings(), service_->users())))
+        .set("factors", factors_for(child, factor_rows(service_->accounting().tree(),
+                                                       service_->ranking().shares().standings(), service_->users())))
         .set("complete", true)
-        .set("policy", policy_->for_child(is_partition(child)));
+        .set("policy", policy_for(child));
     kept_or_throw(state_->keep());
     flux::respond(h_, msg, answer);
     const flux::MessageRef before = std::exchange(attached_[child], flux::keep(msg));
@@ -274,7 +278,7 @@ void Module::on_report_turn() {
     }
 }
 
-/// \return up to which record all of the child's are applied.
+/// \return the number up to which the child's records are applied.
 std::uint64_t Module::apply_report(const flux_msg_t* msg) {
     FlatJson reader;
     const FlatValue message = reader.read(report_text(msg));
@@ -288,7 +292,7 @@ std::uint64_t Module::apply_report(const flux_msg_t* msg) {
     return service_->report(child, batch.first_seq, std::move(batch.records), read_at);
 }
 
-/// Acknowledged means kept: one commit for all of them.
+/// An acknowledged report is on disk: one commit serves all of the turn.
 void Module::answer_reports(std::vector<flux::MessageRef> reports) {
     std::vector<std::pair<flux::MessageRef, std::uint64_t>> applied;
     for (flux::MessageRef& msg : reports) {
@@ -326,6 +330,15 @@ void Module::end_attached() {
     }
 }
 
+/// The broker does not fail the open requests of a module that is removed: a child that heard nothing would wait for
+/// factors from nobody, and its reports would go to a module that does not know it.
+void Module::detach_children() {
+    for (const auto& [child, msg] : attached_) {
+        flux::respond_error(h_, msg.get(), EHOSTUNREACH, "job-priority was removed");
+    }
+    attached_.clear();
+}
+
 // ---- the rest ----
 
 void Module::on_tap_loaded(const flux_msg_t*) {
@@ -338,9 +351,11 @@ void Module::on_sched_ready(const flux_msg_t*) {
 
 Json Module::on_config_reload(const flux_msg_t* msg) {
     json_t* table = nullptr;
-    flux::unpack(msg, "{s?o}", "weir", &table);
+    json_t* access = nullptr;
+    flux::unpack(msg, "{s?o s?o}", "weir", &table, "access", &access);
     // A bad table is refused as a whole: the old settings stay in force.
     Settings settings = flux::value_or_throw(policy_->settings_of(table));
+    private_ = flux::PrivateMode(access);
     put_settings(std::move(settings));
     policy_->reloaded(table);
     if (!policy_->has_parents_tree()) {

@@ -20,6 +20,7 @@ OrderLink::OrderLink(flux_t* h, double time_scale, PriorityService& service, std
     : h_(h),
       service_(service),
       is_attached_(std::move(is_attached)),
+      is_route_coming_(json_object_get(flux::conf_table(h, "weir"), "route") != nullptr),
       patience_left_s_((patience_s - route_patience_s) * time_scale),
       backoff_(retry_first_s * time_scale, retry_last_s * time_scale),
       retry_(flux_timer_watcher_create(flux_get_reactor(h), 1., 0., flux::on_watcher<&OrderLink::open>, this)),
@@ -39,7 +40,7 @@ void OrderLink::open() {
 
 void OrderLink::on_response(flux_future_t* f) {
     const char* text = nullptr;
-    if (flux_rpc_get(f, &text) < 0) {  // job-route is not loaded yet, or is loaded anew
+    if (flux_rpc_get(f, &text) < 0) {  // job-route is not loaded yet, or is being reloaded
         stream_.reset();
         flux_timer_watcher_reset(retry_.get(), backoff_.next(), 0.);
         flux_watcher_start(retry_.get());
@@ -56,9 +57,9 @@ void OrderLink::on_response(flux_future_t* f) {
     flux_future_reset(f);
 }
 
-/// First for job-route to come, then for the rest.
+/// First until job-route is there, unless nothing says that it will come; then for all the jobs.
 void OrderLink::on_patience_end() {
-    if (!was_there_ || patience_left_s_ <= 0) {
+    if ((!was_there_ && !is_route_coming_) || patience_left_s_ <= 0) {
         is_patience_over_ = true;
         return;
     }

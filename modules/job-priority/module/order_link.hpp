@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the conversation with this instance's job-route in a child instance: the priorities that the parent gives to
-// its jobs here. Says from when on the plugin may be told anything, so that after a start nothing starts before the
-// jobs that come before it are here. Must not know what the priorities lead to. ADR 0245.
+// Owns: the conversation with this instance's job-route in a child instance: the parent's priorities of its jobs here.
+// Decides from when on values may be sent to the plugin, so that after a start no job starts before the jobs ahead of
+// it have arrived. Must not know the effects of the priorities.
 #pragma once
 #include <functional>
 
@@ -15,8 +15,8 @@ class OrderLink {
     /// \param is_attached  whether the parent's policy and factors are here, or will not come
     OrderLink(flux_t* h, double time_scale, PriorityService& service, std::function<bool()> is_attached);
 
-    /// Whether all the parent's jobs that are to be here are, with their priorities; or job-route did not come within a
-    /// second, or not all of it within ten. Once true it stays true.
+    /// Whether all jobs of the parent have arrived with their priorities; or job-route did not answer within a second,
+    /// or not all arrived within ten. Once true it stays true.
     bool is_ordered();
     flux_t* flux() const { return h_; }
 
@@ -32,6 +32,7 @@ class OrderLink {
     bool is_complete_ = false;
     bool is_ordered_ = false;
     bool is_patience_over_ = false;
+    bool is_route_coming_;  ///< [weir.route] is configured
     double patience_left_s_;
     Backoff backoff_;
     flux::Future stream_;

@@ -15,8 +15,7 @@ namespace {
 constexpr double plugin_retry_first_s = 0.1;
 constexpr double plugin_retry_last_s = 10.0;
 constexpr double plugin_timeout_s = 60.0;
-/// Values a second that only people look at, unless push-rate says otherwise. One costs a stock Flux half a
-/// millisecond.
+/// Values for display that are sent a second, unless push-rate is set. One costs a stock Flux half a millisecond.
 constexpr double shown_rate_head = 20.;
 constexpr double shown_rate_numbers = 1000.;
 constexpr double shown_pause_s = 0.5;
@@ -69,8 +68,8 @@ PluginLink::PluginLink(flux_t* h, double time_scale, PriorityService& service)
 }
 
 void PluginLink::pump() {
-    if (out_ || is_waiting_ || !service_.is_synced() || (may_tell_ && !may_tell_())) {
-        return;  // before the backlog is complete nothing is known that the plugin should believe
+    if (out_ || is_waiting_ || !service_.is_synced() || (may_send_ && !may_send_())) {
+        return;  // before the backlog is complete the plugin must get nothing
     }
     if (accounts_sent_ != service_.accounts_version()) {
         send_accounts();
@@ -129,7 +128,7 @@ void PluginLink::send_accounts() {
         }
         users.append(std::move(entry));
     }
-    // Without a share tree there is nothing to enforce.
+    // Without a share tree there are no associations to enforce.
     const bool has_tree = service_.trees().in_force().revision != 0;
     Json payload = Json::object();
     payload.set("users", std::move(users)).set("any", names(view.open_accounts)).set("queues", Json::own(json_null()));
@@ -152,7 +151,7 @@ void PluginLink::send_push(const std::optional<Push>& push) {
             jobs.splice(ArrayText(pair_bytes).append(id).append(sent).text());
         }
     }
-    // "synced" only with the last portion: until then a job may be unknown because its value is still to come.
+    // "synced" only with the last portion: until then a job may be unknown because its value has not been sent.
     const bool is_last = !service_.sends().plugin().has_work();
     const std::string list = jobs.text();
     ObjectText payload(list.size() + pair_bytes);
@@ -190,7 +189,7 @@ void PluginLink::on_answer(flux_future_t* f) {
     const char* said = is_good ? nullptr : flux_future_error_string(f);
     const std::string why = said != nullptr ? said : flux_strerror(errnum);
     const std::string answer = text != nullptr ? text : "{}";
-    const flux::Future answered = std::exchange(out_, {});  // freed at the end: `text` is its
+    const flux::Future answered = std::exchange(out_, {});  // freed at the end: it owns `text`
     if (!is_good) {
         if (out_what_ == Sent::load) {
             flux_log(h_, LOG_ERR, "could not load %s: %s", service_.settings().plugin.c_str(), why.c_str());
@@ -216,14 +215,14 @@ void PluginLink::on_answer(flux_future_t* f) {
     }
     nonce_ = nonce;
     if (is_absent_) {
-        flux_log(h_, LOG_INFO, "the jobtap plugin is here: telling it every priority");
+        flux_log(h_, LOG_INFO, "the jobtap plugin is loaded: sending it every priority");
     }
     is_absent_ = false;
     backoff_.reset();
     if (out_what_ == Sent::push) {
         service_.sends().plugin().acknowledge(nonce);
     } else {
-        service_.sends().plugin().heard(nonce);
+        service_.sends().plugin().check_nonce(nonce);
     }
 }
 
@@ -268,7 +267,7 @@ void PluginLink::say_goodbye(double timeout) {
     Json payload = Json::object();
     payload.set("jobs", Json::array()).set("mode", "job").set("synced", false);
     const flux::Future future = flux::rpc(h_, update_topic, payload);
-    (void)flux_future_wait_for(future.get(), timeout);  // nobody there: nobody to tell
+    (void)flux_future_wait_for(future.get(), timeout);  // without a plugin there is no receiver
 }
 
 }  // namespace weir::priority

@@ -20,18 +20,18 @@ class PluginLink {
   public:
     PluginLink(flux_t* h, double time_scale, PriorityService& service);
 
-    /// From here on the plugin is told nothing while `may_tell` is false; pump() when that changes.
-    void tell_only_if(std::function<bool()> may_tell) { may_tell_ = std::move(may_tell); }
+    /// From here on nothing is sent to the plugin while `may_send` is false; call pump() when that changes.
+    void send_only_if(std::function<bool()> may_send) { may_send_ = std::move(may_send); }
     /// Sends what is due, if no request is open. Cheap if nothing is due.
     void pump();
     /// The next pump sends a request even if nothing is due: the plugin's answer has its nonce.
     void want_heartbeat() { is_heartbeat_due_ = true; }
     /// The plugin was loaded: try again at once.
     void plugin_appeared();
-    /// The module ends: from here on the plugin serves new jobs by itself. Waits at most `timeout` seconds.
+    /// The module ends: tells the plugin to fall back. Waits at most `timeout` seconds.
     void say_goodbye(double timeout);
 
-    /// Whether to send the values that only people look at without a limit to their rate.
+    /// Whether to send the values for display without a limit to their rate.
     void want_all(bool is_all) { is_all_wanted_ = is_all; }
     /// Whether the plugin has every wanted value.
     bool is_settled() const;
@@ -49,13 +49,13 @@ class PluginLink {
     void send_load();
     void on_answer(flux_future_t* f);
     void on_retry();
-    /// How many of the values that only people look at may be sent now.
+    /// How many of the values for display may be sent now.
     std::size_t shown_max();
     void absent(int errnum, const std::string& why);
 
     flux_t* h_;
     PriorityService& service_;
-    std::function<bool()> may_tell_;
+    std::function<bool()> may_send_;
     Backoff backoff_;
     flux::Future out_;
     double out_since_s_ = 0;  ///< of the reactor's clock
@@ -74,7 +74,7 @@ class PluginLink {
     bool is_waiting_ = false;  ///< for the retry timer
     bool has_warned_ = false;
     bool has_tried_load_ = false;
-    double answer_timeout_s_;  ///< a job-manager that went away with our request never answers it
+    double answer_timeout_s_;  ///< a job-manager that was unloaded with our request never answers it
 };
 
 }  // namespace weir::priority

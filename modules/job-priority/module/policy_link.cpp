@@ -32,7 +32,7 @@ Status PolicyLink::take(const json_t* message, Instant now) {
     const auto refuse = [this](const Error& error) -> Status {
         if (error.message != refused_) {
             refused_ = error.message;
-            flux::log(h_, LOG_ERR, "the parent's policy is not taken, what was in force stays: " + refused_);
+            flux::log(h_, LOG_ERR, "the parent's policy is refused, the present one stays in force: " + refused_);
         }
         return error;
     };
@@ -101,8 +101,8 @@ ParentPolicy PolicyLink::current() const {
     return policy;
 }
 
-Json PolicyLink::for_child(bool is_partition) const {
-    return write_policy(current(), is_partition);
+Json PolicyLink::for_child(ChildKind child) const {
+    return write_policy(current(), child);
 }
 
 bool PolicyLink::has_changed() {
@@ -111,8 +111,12 @@ bool PolicyLink::has_changed() {
 }
 
 ChildPolicy PolicyLink::in_force() const {
-    const ParentPolicy policy = current();
-    return {settings_revision(policy), policy.tree_revision, is_following() ? "parent" : "own", refused_};
+    if (revision_of_ != version_) {  // hashing a configuration with a line for each user takes tens of milliseconds
+        revision_ = settings_revision(current());
+        revision_of_ = version_;
+    }
+    const std::int64_t tree = has_parents_tree() ? taken_->tree_revision : service_.trees().in_force().revision;
+    return {revision_, tree, is_following() ? "parent" : "own", refused_};
 }
 
 Json json_of(const ChildPolicy& policy) {

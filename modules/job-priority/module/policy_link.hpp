@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: what decides in this instance, as it comes from the parent and goes to the children: taken all or nothing, and
-// whose it is. Must not know: how it is sent, what the settings mean. ADR 0246.
+// Owns: the policy of this instance, as it comes from the parent and goes to the children: whether the parent's or its
+// own is in force, always as a whole. Must not know: how it is sent, what the settings mean.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -17,12 +17,12 @@
 
 namespace weir::priority {
 
-/// What a child says is in force in it.
+/// The policy in force in a child, as the child reports it.
 struct ChildPolicy {
     std::string settings;   ///< settings_revision()
-    std::int64_t tree = 0;  ///< the parent's revision; 0: none of the parent's
+    std::int64_t tree = 0;  ///< the parent's revision; 0: its tree is not the parent's
     std::string from;       ///< "parent" or "own"
-    std::string refused;    ///< why it does not take the newest; empty: it does
+    std::string refused;    ///< why it refuses the newest; empty: it does not
 };
 
 Json json_of(const ChildPolicy& policy);
@@ -33,14 +33,14 @@ class PolicyLink {
     PolicyLink(flux_t* h, PriorityService& service, StateLink& state, std::vector<std::string> arguments,
                std::function<void(Settings)> put);
 
-    /// Whether the parent's policy is in force: one was taken, and the settings do not say `parent-factors = false`.
+    /// Whether the parent's policy is in force: one was accepted, and `parent-factors` is not false.
     bool is_following() const { return taken_ && service_.settings().takes_parent_factors; }
     /// Whether its share tree is.
     bool has_parents_tree() const { return is_following() && taken_->tree.has_value(); }
 
     bool has_parents_machine() const { return is_following() && taken_->machine.has_value(); }
 
-    /// The settings of a [weir] table of this instance, with what was taken from the parent.
+    /// The settings of a [weir] table of this instance together with the parent's policy.
     Result<Settings> settings_of(const json_t* own) const;
     /// This instance's configuration was read again, and its settings are in force.
     void reloaded(const json_t* own) {
@@ -53,13 +53,13 @@ class PolicyLink {
     Status take(const json_t* message, Instant now);
 
     // ---- the children ----
-    Json for_child(bool is_partition) const;
+    Json for_child(ChildKind child) const;
     /// Whether it differs from that at the last call with `true` as result. O(1).
     bool has_changed();
     void note_child(FluxJobId child, ChildPolicy policy) { children_.insert_or_assign(child, std::move(policy)); }
     void forget_child(FluxJobId child) { children_.erase(child); }
 
-    /// What is in force here, for people and for the parent.
+    /// The policy in force here, for views and for the parent.
     ChildPolicy in_force() const;
     Json view() const;
 
@@ -77,6 +77,8 @@ class PolicyLink {
     std::string refused_;
     std::optional<MachineSize> machine_;
     std::uint64_t version_ = 1;
+    mutable std::string revision_;  ///< of the settings, at the version revision_of_
+    mutable std::uint64_t revision_of_ = 0;
     std::pair<std::uint64_t, std::int64_t> published_{0, 0};  ///< version, revision of the tree
     std::map<FluxJobId, ChildPolicy> children_;
 };

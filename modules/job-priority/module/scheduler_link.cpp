@@ -11,7 +11,7 @@ namespace weir::priority {
 namespace {
 
 constexpr double sched_timeout_s = 60.0;
-/// Of another scheduler that is asked for all jobs: twice what Fluxion looks at by default.
+/// The depth of another scheduler that gets all jobs: twice what Fluxion looks at by default.
 constexpr std::size_t depth_unlimited = 64;
 
 std::size_t count_of(const Json& answer, const char* key) {
@@ -33,8 +33,8 @@ void SchedulerLink::pump() {
     if (out_ || !service_.is_synced()) {
         return;
     }
-    const bool may_tell = !may_tell_ || may_tell_();
-    const std::optional<OrderChange> push = may_tell ? service_.sends().scheduler().next() : std::nullopt;
+    const bool may_send = !may_send_ || may_send_();
+    const std::optional<OrderChange> push = may_send ? service_.sends().scheduler().next() : std::nullopt;
     if (push || std::exchange(is_look_due_, false)) {
         send(Sent::order, "sched.order", push ? write_order(*push) : Json::object());
     }
@@ -57,10 +57,10 @@ void SchedulerLink::on_answer(flux_future_t* f) {
     const char* text = nullptr;
     const bool is_good = flux_rpc_get(f, &text) == 0;
     const Json answer = is_good && text != nullptr ? flux::value_or_throw(Json::parse(text)) : Json::object();
-    const flux::Future answered = std::exchange(out_, {});  // freed at the end: `text` is its
+    const flux::Future answered = std::exchange(out_, {});  // freed at the end: it owns `text`
     if (out_what_ == Sent::window) {
-        // Where jobs wait that the scheduler was not asked for, it looks at those that it was asked for. One that is
-        // asked for all has a limit of its own, which is not told.
+        // If jobs are pending for which there was no alloc request, the scheduler looks at those with one. A scheduler
+        // that gets all requests has a limit of its own, which is unknown.
         const std::size_t asked = count_of(answer, "alloc_pending");
         if (asked > 0 && count_of(answer, "queue_length") > 0) {
             set({false, asked});
@@ -79,7 +79,7 @@ void SchedulerLink::on_answer(flux_future_t* f) {
 
 void SchedulerLink::take_order_answer(const Json& answer) {
     const std::size_t limit = count_of(answer, "queue_depth");
-    if (limit > 0) {  // the job-manager chooses whom the scheduler sees
+    if (limit > 0) {  // the job-manager chooses the jobs that the scheduler sees
         set({false, limit});
         service_.sends().scheduler().clear();
         return;

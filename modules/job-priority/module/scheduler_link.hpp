@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: talking to the scheduler: whether it takes the order from us (sched.order, which Weir's schedulers serve), how
-// many jobs it looks at, and what of the order changed, one request at a time. Must not know how an order comes about.
+// Owns: talking to the scheduler: whether it takes the order from this module (sched.order, which Weir's schedulers
+// serve), how many jobs it looks at, and the changes of the order, one request at a time. Must not know how an order is
+// computed.
 #pragma once
 #include <functional>
 
@@ -11,14 +12,15 @@ namespace weir::priority {
 
 class SchedulerLink {
   public:
-    /// \param changed  called when the scheduler turns out to be another: every job is to be judged
+    /// \param changed called when the scheduler was replaced: every job must be evaluated
     SchedulerLink(flux_t* h, double time_scale, PriorityService& service, std::function<void()> changed);
 
-    /// From here on the scheduler is told nothing while `may_tell` is false; pump() when that changes.
-    void tell_only_if(std::function<bool()> may_tell) { may_tell_ = std::move(may_tell); }
-    /// Asks the scheduler what it is, and sends what is due; at most one request is open. Cheap if nothing is due.
+    /// From here on nothing is sent to the scheduler while `may_send` is false; call pump() when that changes.
+    void send_only_if(std::function<bool()> may_send) { may_send_ = std::move(may_send); }
+    /// Asks the scheduler whether it takes an order, and sends what is due; at most one request is open. Cheap if
+    /// nothing is due.
     void pump();
-    /// Another scheduler may be there: the next pump asks.
+    /// The scheduler may have been replaced: the next pump asks.
     void look_again() { is_look_due_ = true; }
     /// Whether the scheduler has the whole order, or takes none.
     bool is_settled() const;
@@ -34,7 +36,7 @@ class SchedulerLink {
     flux_t* h_;
     PriorityService& service_;
     std::function<void()> changed_;
-    std::function<bool()> may_tell_;
+    std::function<bool()> may_send_;
     flux::Future out_;
     Sent out_what_ = Sent::order;
     bool is_look_due_ = true;

@@ -67,7 +67,7 @@ bool ShareTreeFile::read(Instant now) {
         service_.trees().set_problem("cannot read the share tree " + path_ + ": " + text.error().message +
                                      "; make the file or name another with [weir] share-tree");
     }
-    tell(is_taken, is_saved);
+    report(is_taken, is_saved);
     return is_taken;
 }
 
@@ -91,7 +91,7 @@ bool ShareTreeFile::take(const std::string& text, Instant now) {
     return true;
 }
 
-void ShareTreeFile::tell(bool is_taken, bool is_saved) {
+void ShareTreeFile::report(bool is_taken, bool is_saved) {
     const TreeStore& trees = service_.trees();
     const auto revision = std::to_string(trees.in_force().revision);
     if (!trees.problem().empty()) {

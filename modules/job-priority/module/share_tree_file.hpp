@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: the share-tree file while the module runs: where it is, when it is read again, and the messages about it.
-// Must not know what a share tree may say. `flux config reload` does not reach a module whose configuration is as
-// before, so a save of the file is noticed here: at once by inotify, else by passes that see another time of change.
+// Must not know the format of a share tree. `flux config reload` does not reach a module whose configuration is
+// unchanged, so a save of the file is noticed here: at once by inotify, else by passes that see another time of change.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -21,19 +21,19 @@ class ShareTreeFile {
     ShareTreeFile(const ShareTreeFile&) = delete;
     ShareTreeFile& operator=(const ShareTreeFile&) = delete;
 
-    /// Reads the file that the settings in force name, and logs what became of it. A bad file changes nothing.
-    /// Returns whether another tree is in force now.
+    /// Reads the file that the settings in force name, and logs the result. A bad file changes nothing. Returns whether
+    /// the tree changed.
     bool read(Instant now);
-    /// read() if the file was saved since the last read, or could not be kept then. O(1) if not.
+    /// read() if the file was saved since the last read, or its tree could not be stored then. O(1) if not.
     bool read_if_due(Instant now);
-    /// The same by the file's time of change, for a file system that tells of no saves. A change counts when the next
-    /// call sees the same: a file that is half written must not become the tree. One stat(2).
+    /// The same by the file's time of change, for a file system without inotify. A change counts when the next call
+    /// sees the same stamp: a file that is half written must not become the tree. One stat(2).
     bool read_if_changed(Instant now);
 
     flux_t* flux() const { return h_; }
 
   private:
-    /// What stat(2) says of a file; a save changes it.
+    /// The stamp of a file by stat(2); a save changes it.
     struct Stamp {
         std::uint64_t device = 0;
         std::uint64_t inode = 0;
@@ -45,7 +45,7 @@ class ShareTreeFile {
 
     std::string path_of_settings() const;
     bool take(const std::string& text, Instant now);
-    void tell(bool is_taken, bool is_saved);
+    void report(bool is_taken, bool is_saved);
     void warn_of_place() const;
     void watch_folder();
     void on_folder();
@@ -57,7 +57,7 @@ class ShareTreeFile {
     std::optional<Stamp> stamp_;  ///< before the last read
     std::optional<Stamp> seen_;   ///< by the last read_if_changed()
     bool is_due_ = false;         ///< saved since
-    bool is_unkept_ = false;      ///< could not be kept: due when the state file is written again
+    bool is_unkept_ = false;      ///< could not be stored: due when the state file can be written again
     int inotify_ = -1;
     flux::Watcher watcher_;
 };

@@ -12,9 +12,9 @@
 namespace weir::priority {
 namespace {
 
-// A commit is one fsync: batches of events share it. The journal replays what a kill before it takes away.
+// A commit is one fsync, which batches of events share. After a kill before it the journal replays the lost events.
 constexpr double commit_delay_s = 0.05;
-// A try may write the whole ledger. At a minute that is no load, and usage is not lost meanwhile.
+// An attempt may write the whole ledger. Once a minute that is no load, and the usage stays in memory until then.
 constexpr double state_retry_first_s = 0.5;
 constexpr double state_retry_last_s = 60.0;
 
@@ -52,7 +52,7 @@ void StateLink::restore(Instant now) {
         warnings.push_back(std::move(warning));
     }
     store_->drop_saved();
-    if (is_new || store_->has_lost_log()) {  // the parent must not take our next records for those it has
+    if (is_new || store_->has_lost_log()) {  // else the parent would take our next records for those that it has
         service_.log().set_instance(new_instance_name(h_));
     }
     is_rebuilt_told_ = !is_new || path().empty();
@@ -70,7 +70,7 @@ void StateLink::tell_rebuilt() {
         "there was no state in " + path() + ", but the job-manager knows " +
             std::to_string(service_.charges().rebuilt()) +
             " jobs that have ended: their usage was counted again from the job journal. If there was a state before, "
-            "what it alone had is lost: revisions of the share tree by command, usage of purged jobs, usage that "
+            "what only it had is lost: revisions of the share tree by command, usage of purged jobs, usage that "
             "child instances reported, values of the site's own factor. To have them back, stop the instance, put "
             "a copy of the file back and start again");
 }
@@ -120,7 +120,7 @@ Status StateLink::read_usage(UsageReport& report) {
     const UsageQuery& query = report.query();
     for (std::size_t span = 0; span < report.spans(); ++span) {
         const Status read =
-            store_->read_usage(query.edges[span], query.edges[span + 1], query.by,
+            store_->read_usage(query.edges[span], query.edges[span + 1], report.labels(),
                                [&](const UsageSlot& slot, SignedCoreMicros sum) { report.add(span, slot, sum); });
         if (!read) {
             return read;

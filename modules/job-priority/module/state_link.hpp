@@ -20,7 +20,7 @@ namespace weir::priority {
 class StateLink {
   public:
     /// \param time_scale  reactor seconds in a real second
-    /// \param written  called after a try by timer
+    /// \param written called after an attempt by timer
     StateLink(flux_t* h, double time_scale, PriorityService& service, std::function<void()> written);
 
     /// Opens or makes the file. Returns the time of the last event or pass that is in it. Throws Failure.
@@ -30,12 +30,12 @@ class StateLink {
 
     /// Writes the service's changes.
     Status commit();
-    /// Writes them, unless the last try failed: then returns that failure until the timer has tried again. For requests
-    /// that a guest may repeat at any rate.
+    /// Writes them, unless the last attempt failed: then returns that failure until the timer has tried again. For
+    /// requests that a guest may repeat at any rate.
     Status keep();
     /// Writes one separate batch, for a change that takes effect only after it is written. commit() is not affected.
     Status write(const StateBatch& batch);
-    /// Adds what is written to the report, span by span. Errors: what the file says.
+    /// Adds the stored usage to the report, span by span. Errors: those of the file.
     Status read_usage(UsageReport& report);
     /// Commits shortly, or when a failed commit is due for a retry. O(1).
     void commit_soon();
@@ -45,9 +45,9 @@ class StateLink {
 
     const std::string& path() const { return store_->path(); }
     bool has_failed() const { return failure_.has_value(); }
-    /// The number of failed tries since the module was loaded.
+    /// The number of failed attempts since the module was loaded.
     std::uint64_t failures() const { return failures_; }
-    /// Of writing a batch.
+    /// The times of writing batches.
     const Timing& commits() const { return commits_; }
     /// How long the oldest change that is not written has waited, in seconds of the reactor's clock; 0 if all is.
     double lag_s() const;
@@ -65,7 +65,7 @@ class StateLink {
     std::function<void()> written_;
     std::optional<StateStore> store_;
     std::vector<std::string> warnings_;  ///< of open(), for restore()
-    std::optional<Error> failure_;       ///< of the last try
+    std::optional<Error> failure_;       ///< of the last attempt
     std::uint64_t failures_ = 0;
     bool is_armed_ = false;
     std::optional<double> unwritten_since_s_;  ///< of the reactor's clock

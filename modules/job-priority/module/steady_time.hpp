@@ -18,9 +18,10 @@ struct ClockReading {
 
 class SteadyTime {
   public:
-    /// Begins at the wall clock, but not before `earliest`. A wall clock that lags more than a few steps' least size
-    /// was set back. One that lags less is waited for, and stamps stand as they are: an embedded broker marks its clock
-    /// each second, and after a kill begins at the last mark, before times that were committed after it.
+    /// Begins at the wall clock, but not before `earliest`. A wall clock that is further behind than a few times
+    /// step_min was set back. If it is less far behind, time stands still until it catches up, and stamps are not
+    /// changed: an embedded broker marks its clock each second, and after a kill begins at the last mark, before times
+    /// that were committed after it.
     /// \param step_min  as of StepWatch
     SteadyTime(const ClockReading& first, Instant earliest, Duration step_min)
         : watch_(first.wall, first.monotonic, step_min),
@@ -32,28 +33,36 @@ class SteadyTime {
     /// Returns the step since the last call; 0: none.
     Duration look(const ClockReading& reading) {
         const Duration step = watch_.step(reading.wall, reading.monotonic);
+        const Instant last = now();
         wall_ = reading.wall;
         if (step != Duration{}) {
             ahead_before_ = std::exchange(ahead_, ahead_ + step);
+            step_from_ = last;
+            step_until_ = now();
         }
         return step;
     }
     /// As of the last look().
     Instant now() const { return std::max(wall_ - ahead_, earliest_); }
-    /// The steps that times are less.
+    /// For so long now() still stands, because the wall clock is behind what was committed.
+    Duration lag() const { return now() - (wall_ - ahead_); }
+    /// The sum of the steps, by which times are less than the wall clock.
     Duration ahead() const { return ahead_; }
 
-    /// When a live event happened that bears `stamp`: less the steps. Live events come in order and are read soon, so
-    /// a stamp that would lie before the last one or ahead of now was put on before the last step, and is less the
-    /// steps until then. If neither fits, it counts as the nearer of these two. REQUIRES: look() since it came.
+    /// The time of a live event with `stamp`: the stamp less the steps. It may have been made before the last step and
+    /// read after it; then only the earlier steps are subtracted. A stamp from after the step does not lie before the
+    /// look that was before the step, nor one from before it behind the look that found it. Live events arrive in order
+    /// and are read soon: if both are possible, the one nearer to now counts, and if none is, the bounds.
+    /// REQUIRES: look() since the event arrived.
     Instant live(Instant stamp) {
-        Instant time = stamp - ahead_;
-        if (!is_live(time) && is_live(stamp - ahead_before_)) {
-            time = stamp - ahead_before_;
-        }
-        if (!is_live(time)) {
-            time = std::clamp(time, std::min(last_live_, now()), now());
-        }
+        const Instant after = stamp - ahead_;
+        const Instant before = stamp - ahead_before_;
+        const bool may_be_after = is_live(after) && after >= step_from_;
+        const bool may_be_before = is_live(before) && before <= step_until_;
+        const bool is_before = may_be_before && (!may_be_after || from_now(before) < from_now(after));
+        const Instant time = is_before      ? before
+                             : may_be_after ? after
+                                            : std::clamp(after, std::min(last_live_, now()), now());
         last_live_ = std::max(last_live_, time);
         return time;
     }
@@ -68,11 +77,15 @@ class SteadyTime {
         return time >= last_live_ - watch_.step_min() && time <= now() + watch_.step_min();
     }
 
+    Duration from_now(Instant time) const { return time < now() ? now() - time : time - now(); }
+
     StepWatch watch_;
     Instant wall_;
     Instant earliest_;
     Duration ahead_;
-    Duration ahead_before_;  ///< ahead_ before the last step
+    Duration ahead_before_;                ///< ahead_ before the last step
+    Instant step_from_ = Instant::min();   ///< the last step was after this
+    Instant step_until_ = Instant::min();  ///< and not after this
     Instant last_live_{};
 };
 

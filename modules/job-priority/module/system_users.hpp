@@ -12,16 +12,16 @@
 
 namespace weir::priority {
 
-/// One call of getpwnam_r() or the like: `call(buffer, size)` returns its error number and takes what it found out of
-/// the buffer. The buffer grows while it is too small. Errors: the call's, but for those that mean "no such entry"
-/// (getpwnam(3)). \param what  for the error's sentence
+/// One call of getpwnam_r() or the like: `call(buffer, size)` returns its error number and copies the result from the
+/// buffer. The buffer grows while it is too small. Errors: the call's, but for those that mean "no such entry"
+/// (getpwnam(3)). \param what for the error's sentence
 template <typename Call>
 Status with_buffer(const std::string& what, Call call) {
     constexpr std::size_t size_first = 1024;
     constexpr std::size_t size_max = std::size_t{64} << 20;  // a million members of a group
     for (std::vector<char> buffer(size_first);;) {
         int failed = call(buffer.data(), buffer.size());
-        failed = failed < 0 ? errno : failed;  // libnss_wrapper's way
+        failed = failed < 0 ? errno : failed;  // libnss_wrapper returns -1 and sets errno
         if (failed == ERANGE && buffer.size() < size_max) {
             buffer.resize(2 * buffer.size());
         } else if (failed == 0 || failed == ENOENT || failed == ESRCH || failed == EBADF || failed == EPERM) {
@@ -32,7 +32,7 @@ Status with_buffer(const std::string& what, Call call) {
     }
 }
 
-/// This machine's (nsswitch.conf).
+/// This machine's user database (nsswitch.conf).
 UserDatabase system_users();
 
 }  // namespace weir::priority

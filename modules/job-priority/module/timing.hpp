@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: how often something was done and how long that took, for metrics. Seconds of the reactor's clock.
+// Owns: how often an operation ran and how long it took, for metrics. Seconds of the reactor's clock.
 #pragma once
 #include <cstdint>
 

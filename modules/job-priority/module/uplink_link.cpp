@@ -2,6 +2,7 @@
 // Owns: the requests to the parent. See uplink_link.hpp.
 #include "modules/job-priority/module/uplink_link.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "modules/job-priority/messages/report_wire.hpp"
@@ -12,8 +13,8 @@ namespace {
 
 constexpr double retry_max_s = 15.0;
 
-// A parent that never had job-priority may never have it: beyond this its owner pays for the whole allocation, as he
-// does there anyway, and our memory stays flat.
+// A parent that never had job-priority may never have it. Records beyond this number are dropped: the owner of the
+// child's job pays for the whole allocation in any case, and memory stays bounded.
 constexpr std::size_t kept_for_nobody_max = 100000;
 
 std::uint64_t acked_in(const Json& payload) {
@@ -22,15 +23,21 @@ std::uint64_t acked_in(const Json& payload) {
 
 }  // namespace
 
-UplinkLink::UplinkLink(flux_t* h, PriorityService& service, const SteadyTime& time, const Parent& parent,
-                       std::function<Json(const json_t*)> on_policy)
+UplinkLink::UplinkLink(flux_t* h, PriorityService& service, std::function<const SteadyTime&()> time,
+                       const Parent& parent, std::function<Json(const json_t*)> on_policy)
     : h_(h),
       service_(service),
-      time_(time),
+      time_(std::move(time)),
       jobid_(parent.jobid),
       on_policy_(std::move(on_policy)),
+      pace_(duration_from_seconds(flux::real_seconds(h, report_pause_real_s))),
+      pace_timer_(flux_timer_watcher_create(flux_get_reactor(h), 1., 0., flux::on_watcher<&UplinkLink::pump>, this)),
       link_(h, parent.uri, retry_max_s,
-            {[this] { on_connected(); }, [this](const std::string& why) { on_lost(why); }}) {}
+            {[this] { on_connected(); }, [this](const std::string& why) { on_lost(why); }}) {
+    if (!pace_timer_) {
+        flux::fail_errno("report timer");
+    }
+}
 
 void UplinkLink::on_connected() {
     Json request = Json::object();
@@ -45,12 +52,13 @@ void UplinkLink::on_lost(const std::string& why) {
     report_.reset();
     attach_.reset();
     service_.sends().uplink().queue().detached();
+    pace_.restart();
     if (state_ == State::attached) {
         state_ = State::connecting;
     }
     if (why != last_reason_) {
         flux_log(h_, LOG_WARNING,
-                 "no link to the parent's job-priority (%s): usage is kept and will be reported when it is there",
+                 "no link to the parent's job-priority (%s): usage is kept and will be reported when there is one",
                  why.c_str());
         last_reason_ = why;
     }
@@ -84,7 +92,7 @@ void UplinkLink::on_attach(flux_future_t* f) {
         state_ = State::attached;
         was_attached_ = true;
         if (!last_reason_.empty()) {
-            flux_log(h_, LOG_INFO, "the parent's job-priority is there: %zu usage records go to it",
+            flux_log(h_, LOG_INFO, "linked to the parent's job-priority: sending it %zu usage records",
                      service_.sends().uplink().queue().unacknowledged());
             last_reason_.clear();
         }
@@ -103,15 +111,37 @@ void UplinkLink::pump() {
     if (link_.handle() == nullptr || report_ || service_.log().is_dirty()) {
         return;
     }
+    const std::size_t unacknowledged = service_.sends().uplink().queue().unacknowledged();
+    if (unacknowledged == 0) {
+        return;
+    }
+    const Duration rest =
+        std::max(pace_.wait(instant_from_seconds(flux_reactor_time()), unacknowledged), time_().lag());
+    if (rest > Duration{}) {
+        wait(rest);
+    } else {
+        send();
+    }
+}
+
+void UplinkLink::wait(Duration time) {
+    flux_watcher_stop(pace_timer_.get());
+    flux_timer_watcher_reset(pace_timer_.get(), to_seconds(time), 0.);
+    flux_watcher_start(pace_timer_.get());
+}
+
+void UplinkLink::send() {
     auto batch = service_.sends().uplink().queue().next();
     if (!batch) {
         return;
     }
+    const Duration ahead = time_().ahead();
     for (UplinkRow& record : batch->records) {
-        record.time += time_.ahead();  // the parent takes off the steps that it saw itself
+        record.time += ahead;  // the parent subtracts the steps that it saw itself
     }
     report_ = flux::rpc_text(link_.handle(), "job-priority.report", write_report(jobid_, *batch));
     report_since_s_ = flux_reactor_time();
+    pace_.sent(instant_from_seconds(report_since_s_));
     flux::then<&UplinkLink::on_report>(report_.get(), this);
 }
 
@@ -121,7 +151,7 @@ void UplinkLink::on_report(flux_future_t* f) {
         refuse(f, errno);
         return;
     }
-    const flux::Future answered = std::exchange(report_, {});  // freed at the end: `text` is its
+    const flux::Future answered = std::exchange(report_, {});  // freed at the end: it owns `text`
     round_trips_.add(flux_reactor_time() - report_since_s_);
     service_.sends().uplink().acknowledged(acked_in(flux::value_or_throw(Json::parse(text != nullptr ? text : "{}"))));
 }
@@ -131,6 +161,7 @@ void UplinkLink::flush(double seconds, const std::function<void()>& commit) {
     while (state_ == State::attached && service_.sends().uplink().queue().unacknowledged() > 0 &&
            flux_reactor_time() < deadline) {
         commit();
+        pace_.restart();
         pump();
         if (!report_ || flux_future_wait_for(report_.get(), deadline - flux_reactor_time()) < 0) {
             return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the conversation with the parent instance's job-priority: attach (factors and policy come down), report (usage
-// goes up). Must not know: how the connection is kept (modules/common/parent_link.hpp), what the records mean.
+// Owns: the requests to the parent instance's job-priority: attach (its responses have factors and policy), report
+// (usage). Must not know: how the connection is kept (modules/common/parent_link.hpp), what the records mean.
 #pragma once
 #include <functional>
 #include <string>
@@ -9,6 +9,7 @@
 #include "modules/job-priority/module/steady_time.hpp"
 #include "modules/job-priority/module/timing.hpp"
 #include "modules/job-priority/priority_service.hpp"
+#include "modules/job-priority/sends/report_pace.hpp"
 
 namespace weir::priority {
 
@@ -21,11 +22,13 @@ class UplinkLink {
         FluxJobId jobid = 0;  ///< our job there
     };
 
-    /// \param on_policy  takes the parent's policy; what it returns is told to the parent
-    UplinkLink(flux_t* h, PriorityService& service, const SteadyTime& time, const Parent& parent,
+    /// \param time  looks at the clocks  \param on_policy applies the parent's policy; its result is sent to the parent
+    UplinkLink(flux_t* h, PriorityService& service, std::function<const SteadyTime&()> time, const Parent& parent,
                std::function<Json(const json_t*)> on_policy);
 
-    /// Sends records after the state file has them (nothing is sent while the service has unwritten changes).
+    /// Sends records after the state file has them (nothing is sent while the service has unwritten changes), at the
+    /// pace of ReportPace. While the clock is behind what was committed, records may lie in the parent's future, which
+    /// would not believe them: they wait.
     void pump();
     /// Before the module ends: gives unacknowledged records up to `seconds` of the reactor's clock to arrive.
     void flush(double seconds, const std::function<void()>& commit);
@@ -41,10 +44,12 @@ class UplinkLink {
     void on_attach(flux_future_t* f);
     void on_report(flux_future_t* f);
     void refuse(flux_future_t* f, int errnum);
+    void send();
+    void wait(Duration time);
 
     flux_t* h_;
     PriorityService& service_;
-    const SteadyTime& time_;
+    std::function<const SteadyTime&()> time_;
     FluxJobId jobid_;
     std::function<Json(const json_t*)> on_policy_;
     State state_ = State::connecting;
@@ -54,6 +59,8 @@ class UplinkLink {
     flux::Future attach_;
     flux::Future report_;
     double report_since_s_ = 0;  ///< of the reactor's clock
+    ReportPace pace_;
+    flux::Watcher pace_timer_;
     Timing round_trips_;
     flux::ParentLink link_;  // last: its callbacks use the rest
 };

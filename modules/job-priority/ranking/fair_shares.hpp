@@ -25,23 +25,23 @@ class FairShares {
 
     /// The settings changed.
     void configure();
-    /// \param is_complete  rows that are not there any more are forgotten
+    /// \param is_complete rows that are not among these are forgotten
     void take_parent_factors(const std::vector<FactorRow>& rows, bool is_complete);
     /// Whether the parent's factors are used, not the tree's.
     bool are_parents() const { return is_child_ && settings_.takes_parent_factors && !from_parent_.is_empty(); }
 
-    /// The measured values are of another tree or another way of counting: is_stale() from here.
+    /// The tree or the way of counting changed: is_stale() from here on.
     void forget() { evaluated_at_.reset(); }
     /// Whether an event needs a new evaluation: after a thirtieth of the update interval, so that a burst of events
     /// costs one evaluation of the tree; or if the tree has grown.
     bool is_stale(const ShareTree& tree, Instant now) const;
     /// Evaluates measured() anew. O(nodes).
     void evaluate(const ShareTree& tree, Instant now);
-    /// To be filled before evaluate(); kept for its memory.
+    /// Fill it before evaluate(); it is kept for its memory.
     Measured& measured() { return measured_; }
     const Measured& measured() const { return measured_; }
 
-    /// The index in factors() of the factor of a job: its payer's, or what the parent says of its user and account.
+    /// The index in factors() of a job's factor: its payer's, or the parent's for its user and account.
     std::uint32_t index_of(NodeId payer, std::uint32_t userid, const std::string& user,
                            const std::string& account) const;
     std::span<const double> factors() const;

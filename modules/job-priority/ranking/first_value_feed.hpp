@@ -16,14 +16,14 @@ class FirstValueFeed {
     FirstValueFeed(const Settings& settings, Ranking& ranking, const Gate& gate)
         : settings_(settings), ranking_(ranking), gate_(gate) {}
 
-    /// A new job of the ranking: what the plugin gave it, and what it is to give the next one of its kind.
+    /// A new job of the ranking: notes the first value that the plugin gave it, and learns its kind for the next job.
     void meet(const BookJob& job);
-    /// After a pass: the values follow the factors. O(kinds) where these are new.
+    /// After a pass: the values follow the factors. O(kinds) if these changed.
     void renew();
     FirstValues& values() { return values_; }
 
   private:
-    /// Whether the plugin may give a new job the number of its kind, before it is known here.
+    /// Whether the plugin may give a new job the number of its kind before the module sees the job.
     bool is_possible() const;
 
     const Settings& settings_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the priority that a new job of each kind would have now, and which of these the plugin still has to be told, so
-// that a job gets its first value without waiting for an answer. Must not know: how a kind is told, how a priority is
-// computed.
+// Owns: the priority that a new job of each kind would have now, and which of these must still be sent to the plugin,
+// so that a job gets its first value without waiting for an answer. Must not know: how values are sent, how a priority
+// is computed.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -17,33 +17,33 @@
 
 namespace weir::priority {
 
-/// What the plugin is told.
+/// What is sent to the plugin.
 struct FirstValueRows {
     std::vector<std::pair<std::string, std::uint32_t>> rows;  ///< kind, value
-    bool is_all = false;                                      ///< what it had before is forgotten
+    bool is_all = false;                                      ///< the plugin forgets its earlier values
 };
 
 class FirstValues {
   public:
     using Compute = std::function<std::uint32_t(const JobInputs&)>;
-    /// More kinds than this: all are forgotten, and those that are seen again are learned again.
+    /// With more kinds than this all are forgotten, and learned again when they are seen again.
     static constexpr std::size_t kinds_max = 1000;
 
     /// A new job of this kind was seen; its values are computed from `like`, without any wait.
     void note(const std::string& kind, const JobInputs& like, const Compute& compute);
-    /// What values depend on is new. O(kinds).
+    /// The inputs of the values changed. O(kinds).
     void renew(const Compute& compute);
     /// No kind has a value any more.
     void clear();
 
-    /// What the plugin has, as far as it has acknowledged. O(1) expected.
+    /// The value that the plugin acknowledged. O(1) expected.
     std::optional<std::uint32_t> known(const std::string& kind) const;
 
     bool has_work() const { return is_all_ || !dirty_.empty(); }
-    /// What is to be sent; out until acknowledge() or fail().
+    /// The next values to send; they are in flight until acknowledge() or fail().
     FirstValueRows take();
     void acknowledge();
-    /// The plugin did not take them, or is another: everything is to be sent again.
+    /// The plugin refused them, or was loaded again: everything is sent again.
     void fail();
 
   private:

@@ -59,7 +59,10 @@ bool GivenPriorities::are_all_here() const {
 
 void GivenPriorities::forget(const BookJob& job) {
     if (const auto given = jobs_.find(job.copy_of); given != jobs_.end() && given->second.copy == job.id) {
-        jobs_.erase(given);
+        given->second.copy = 0;
+        if (is_empty(given->second)) {
+            jobs_.erase(given);
+        }
     }
 }
 

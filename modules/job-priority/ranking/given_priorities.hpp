@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: the priorities that the parent instance gives to its jobs whose copies wait here, so that their order is
-// decided once. Must not know: how they come, how the parent computed them.
+// decided once. Must not know: how they arrive, how the parent computed them.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -12,7 +12,7 @@
 
 namespace weir::priority {
 
-/// A job of the parent and its priority there; none: its copy is not to come, or not any more.
+/// A job of the parent and its priority there; none: it has no copy here, or none any more.
 using GivenPriority = std::pair<FluxJobId, std::optional<std::int64_t>>;
 
 class GivenPriorities {
@@ -26,7 +26,7 @@ class GivenPriorities {
     std::optional<std::uint32_t> of(const BookJob& job);
     /// Whether every job with a priority was seen here. O(jobs).
     bool are_all_here() const;
-    /// The copy is over. O(log jobs).
+    /// The copy ended. The priority stays: it may be that of the next copy already. O(log jobs).
     void forget(const BookJob& job);
     /// A new backlog: the ids here are forgotten.
     void forget_copies();

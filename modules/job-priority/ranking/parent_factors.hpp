@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: the fair-share factors that the parent instance sent, and which of them is a job's.
-// Must not know: how they were computed or how they came.
+// Must not know: how they were computed or how they arrived.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -26,7 +26,7 @@ class ParentFactors {
     /// \param is_complete  rows that are not there any more are forgotten (their factor becomes 0)
     void take(const std::vector<FactorRow>& rows, bool is_complete);
 
-    /// The index of the factor for a job; 0, whose factor is 0, when the parent knows none.
+    /// The index of the factor for a job; 0, whose factor is 0, if the parent sent none.
     /// \param account  as the job names it: full path, last component, or empty for the default
     std::uint32_t index(std::uint32_t userid, const std::string& user, const std::string& account) const;
 

@@ -9,7 +9,7 @@
 namespace weir::priority {
 namespace {
 
-/// What a policy gives may fall as well as rise.
+/// Values of a policy may fall as well as rise.
 PrioritySettings settings_of_engine(const Settings& settings, const MachineSize& machine) {
     PrioritySettings made = engine_settings(settings, machine);
     made.only_raises = made.only_raises && settings.policy == PolicyKind::multifactor;
@@ -17,7 +17,7 @@ PrioritySettings settings_of_engine(const Settings& settings, const MachineSize&
 }
 
 constexpr std::size_t head_queues_max = 1000;
-/// Jobs beyond those that the scheduler looks at: as many may start before the next values arrive.
+/// Jobs beyond those that the scheduler looks at, since as many may start before the next values arrive.
 constexpr std::size_t depth_ahead = 8;
 constexpr std::size_t depth_default = 16;
 
@@ -160,7 +160,7 @@ void PendingQueue::remove(FluxJobId id) {
     marked_.erase(id);
 }
 
-void PendingQueue::give(PriorityEngine::Slot slot, std::uint32_t priority) {
+void PendingQueue::set_priority(PriorityEngine::Slot slot, std::uint32_t priority) {
     JobInputs inputs = engine_.inputs(slot);
     if (inputs.extras.given != priority && !is_from_above(inputs.id.value)) {
         inputs.extras.given = priority;
@@ -202,7 +202,7 @@ std::size_t PendingQueue::hand_over(Pusher& pusher) {
     return count;
 }
 
-/// What the plugin gave by itself costs nothing when it is sent again. Another number is for people's eyes.
+/// A first value that the plugin gave costs nothing when it is sent again. Any other number is sent for display.
 void PendingQueue::hand_over_first(const PriorityEngine::Change& change, Pusher& pusher) {
     const std::uint32_t number = behind_head(change.priority);
     const std::uint32_t expected = std::exchange(places_.at(change.id.value).expected, 0);
@@ -299,7 +299,7 @@ std::size_t PendingQueue::pass_marked(Instant now, std::span<const double> facto
     return changed;
 }
 
-/// The values that were sent mean something else from now on: the next full pass sends those of all.
+/// The values sent so far have another meaning from now on: the next full pass sends all.
 void PendingQueue::expect_nothing() {
     engine_.forget_pushed();
     head_.forget_values();
@@ -381,7 +381,7 @@ void PendingQueue::push_values(const Moment& at, Pusher& job_manager) {
         if (send.value != 0) {
             job_manager.want(send.id.value, send.value);
         } else {
-            // One that is held or expedited now gets its number when it is released.
+            // A job that is held or expedited now gets its number when it is released.
             const std::uint32_t number = engine_.priority(known->second.slot, at.now, at.factors);
             const bool is_number = number != priority_held && number != priority_expedited;
             job_manager.want(send.id.value, is_number ? behind_head(number) : priority_min);
@@ -405,8 +405,8 @@ void PendingQueue::push_parts(const Moment& at, bool is_full, OrderFeed& schedul
             scheduler.want(place.id.value, {group_of(place.group), place.terms >> dropped});
         }
     }
-    // All that age gain alike: between two of them nothing changes. A new job without a part has its priority until it
-    // gets one, so the sums must not stay far behind.
+    // All ageing jobs gain the same, so their mutual order does not change. A new job without a part is sorted by its
+    // priority until it gets one, so the sums must not lag far behind.
     const bool has_others = std::any_of(parts.groups().begin(), parts.groups().end(),
                                         [](const auto& group) { return !group.first.is_ageing; });
     const std::int64_t aged = parts.gained(engine_, at.now);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: the pending jobs inside the priority engine: the slot of each job, and the jobs that must be recomputed at
 // once.
-// Must not know: users, accounts, the share tree; a job's fair-share factor is an index into an array. Under another
-// policy than multifactor jobs have the priorities they are given (PolicyOrder).
+// Must not know: users, accounts, the share tree; a job's fair-share factor is an index into an array. Under any policy
+// but multifactor a job's priority is set from outside (PolicyOrder).
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -24,16 +24,16 @@
 
 namespace weir::priority {
 
-/// What is known of the scheduler.
+/// The known facts about the scheduler.
 struct SchedulerView {
-    bool takes_order = false;  ///< from us, without the job-manager: of all jobs
+    bool takes_order = false;  ///< of all jobs, from this module and not from the job-manager
     std::size_t depth = 0;     ///< jobs that it looks at, where it does not; 0: unknown
     friend bool operator==(const SchedulerView&, const SchedulerView&) = default;
 };
 
 class PendingQueue {
   public:
-    /// When priorities hold, and the fair-share factors then.
+    /// The instant for which priorities are computed, and the fair-share factors then.
     struct Moment {
         Instant now;
         std::span<const double> factors;
@@ -47,20 +47,19 @@ class PendingQueue {
     void configure(const Settings& settings, const MachineSize& machine, std::vector<double> association_priority);
 
     /// Adds a pending job or takes its new inputs; marks it. `factor` is its fair-share factor's index, `site` what the
-    /// site's own script set, `from_above` the priority that the parent instance gives it, whatever the policy.
+    /// site's own script set, `from_above` the parent instance's priority, which overrides any policy.
     void put(const BookJob& job, std::uint32_t factor, double site = 0.,
              std::optional<std::uint32_t> from_above = std::nullopt);
     void remove(FluxJobId id);
-    /// The plugin has given the new job this number by itself. With PushRule::head that is good enough until the next
-    /// full pass.
+    /// The plugin has given the new job this first value. With PushRule::head it stays until the next full pass.
     void expect(FluxJobId id, std::uint32_t number) { places_.at(id).expected = number; }
     /// The number behind the head that a new job like this has if it has not waited. O(1).
     std::uint32_t first_number(JobInputs like, std::span<const double> factors);
-    /// A job that a limit or a cap holds back has no place in the head.
+    /// Whether a limit or a cap holds a job back: such a job has no place in the head.
     void hold_back(FluxJobId id, bool is_held_back);
     /// Sets the priority by the policy instead of the sum, priority_min until then; marks the job if it changes. A
     /// priority from above stays. REQUIRES: the policy is not multifactor.
-    void give(PriorityEngine::Slot slot, std::uint32_t priority);
+    void set_priority(PriorityEngine::Slot slot, std::uint32_t priority);
     /// Forgets every job.
     void clear();
 
@@ -69,8 +68,8 @@ class PendingQueue {
     bool has_marked() const { return !marked_.empty() || !marked_factors_.empty(); }
 
     /// Recomputes every job; changed values go to the pusher, or with PushRule::order those that the order needs; with
-    /// PushRule::head the numbers of new jobs, and the others for people's eyes if the scheduler takes the order. Held
-    /// and expedited jobs are skipped: the job-manager itself overrides their priority. Returns the number of changes.
+    /// PushRule::head the numbers of new jobs, and the others for display if the scheduler takes the order. Held and
+    /// expedited jobs are skipped: the job-manager itself overrides their priority. Returns the number of changes.
     /// O(jobs) over flat arrays.
     std::size_t pass(Instant now, std::span<const double> factors, Pusher& pusher);
     /// Recomputes only the marked jobs and those of marked factors; with PushRule::order they are near their places
@@ -78,16 +77,16 @@ class PendingQueue {
     /// push_head().
     std::size_t pass_marked(Instant now, std::span<const double> factors, Pusher& pusher);
 
-    /// With PushRule::head: has the head in its order in the job-manager, or all jobs at the scheduler if that takes
-    /// them. O(groups + jobs that changed), besides the depth.
+    /// With PushRule::head: brings the head into order in the job-manager, or all jobs at a scheduler that takes the
+    /// order. O(groups + jobs that changed), besides the depth.
     /// \param is_full  the pass was: jobs that age and jobs that do not are compared as of `now`
     void push_head(Moment at, bool is_full, Pusher& job_manager, OrderFeed& scheduler);
-    /// Values that were sent are lost at their receiver, where they go is another, or the depth.
+    /// The receiver lost its values, or the receiver or the depth changed.
     void set_scheduler(const SchedulerView& scheduler);
-    /// Whether the first jobs alone are kept in order in the job-manager or the scheduler.
+    /// Whether only the first jobs are kept in order in the job-manager or the scheduler.
     bool has_head() const { return settings_.push == config::PushRule::head && !settings_.only_raises && !is_routed_; }
     /// Whether jobs are routed to children or came from the parent: their priorities go down, so PushRule::head acts as
-    /// numbers (ADR 0245). True: that is news, and a full pass is due.
+    /// numbers: a child's order must be that of all. True: this changed, and a full pass is due.
     bool set_routed(bool is_routed);
     const SchedulerView& scheduler() const { return scheduler_; }
 
@@ -100,7 +99,7 @@ class PendingQueue {
     /// Pending jobs that use this factor.
     std::size_t count_of(std::uint32_t factor) const;
 
-    /// Adds the cores that pending jobs ask for, by factor index. O(slots).
+    /// Adds the cores that pending jobs request, by factor index. O(slots).
     void add_cores(std::span<std::uint64_t> by_factor) const;
 
   private:
@@ -114,7 +113,7 @@ class PendingQueue {
         bool is_held_back = false;
     };
     JobExtras extras_of(const BookJob& job, double site) const;
-    /// What a job has before the policy gives it more; none where the engine adds up.
+    /// A job's priority before the policy sets one; none where the engine computes the sum.
     std::optional<std::uint32_t> given_first() const;
     std::size_t hand_over(Pusher& pusher);
     /// The same with PushRule::head.
@@ -154,7 +153,7 @@ class PendingQueue {
     std::unordered_map<std::uint32_t, std::vector<PriorityEngine::Slot>> by_factor_;  // in no order
     std::set<FluxJobId> marked_;
     std::set<std::uint32_t> marked_factors_;
-    std::vector<FluxJobId> admitted_;              ///< held back no more; to be put into the head
+    std::vector<FluxJobId> admitted_;              ///< no longer held back; to be inserted into the head
     std::vector<PriorityEngine::Change> changes_;  // kept for its memory
 };
 

@@ -56,7 +56,7 @@ bool PolicyOrder::wants_fresh() const {
     return std::visit([](const auto& order) { return order.wants_fresh_use; }, order_);
 }
 
-// ---- what the instance's jobs, credentials and nodes are to an order ----
+// ---- jobs, credentials and nodes as an order gets them ----
 
 order::Credential PolicyOrder::credential(std::size_t kind, const std::string& name) {
     return std::visit(
@@ -137,7 +137,7 @@ void PolicyOrder::measure(const ShareTree& tree, const Measured& measured) {
     }
 }
 
-// ---- what happens ----
+// ---- events ----
 
 void PolicyOrder::put(JobId slot, const BookJob& job, const JobOwner& owner, double site, Instant at) {
     if (is_sum()) {
@@ -187,7 +187,7 @@ void PolicyOrder::set_machine(const MachineSize& machine, Instant at) {
     std::visit([&](auto& order) { order.set_machine(machine, at); }, order_);
 }
 
-// ---- what is asked ----
+// ---- queries ----
 
 void PolicyOrder::prioritize(const ShareTree& tree, const Measured& measured, Instant now, Values& changed) {
     std::visit([&](auto& order) { order.prioritize(use(tree, measured), now, order::Scope::all, changed); }, order_);
@@ -229,7 +229,7 @@ std::vector<std::string> policy_order_warnings(const Settings& settings, const S
         if (const auto kind = credential_kind(tree.kind(NodeId{index}))) {
             kept.insert(*kind);
         } else {
-            kept.insert(users);  // @*: each who enters is one
+            kept.insert(users);  // @*: each member is one
         }
     }
     const std::array<const char*, moab_credential_kinds> nodes{"@user", "group:NAME", "account", "qos:NAME",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: an order (libsched/order) in the module: what a job of the book and its owner are to it, who holds cores, what
-// the nodes of the tree used. Under multifactor the engine of the queue is the order, and this one is told nothing.
+// Owns: an order (libsched/order) in the module: its inputs from the book's jobs and their users, who holds cores, what
+// the nodes of the tree used. Under multifactor the engine of the queue is the order, and this one has no jobs.
 // Must not know: which policy it is, the engine, pushes, events.
 #pragma once
 #include <cstdint>
@@ -16,12 +16,12 @@
 
 namespace weir::priority {
 
-/// Whose a job is.
+/// The credentials of a job.
 struct JobOwner {
     NodeId payer = unassociated;
     std::string user;
     std::string group;    ///< the user's first
-    std::string account;  ///< path of the account that pays, else what the job names
+    std::string account;  ///< path of the account that pays, else the job's own text
 };
 
 class PolicyOrder {
@@ -29,39 +29,41 @@ class PolicyOrder {
     using Values = order::Values;  ///< by slot
 
     PolicyOrder(const Settings& settings, const MachineSize& machine);
-    /// Other settings. Under the same policy jobs keep what they gained where that does not come from the settings; the
-    /// caller puts all jobs anew. False, and nothing: they make another order, which has to be told everything.
+    /// Changes the settings. Under the same policy jobs keep what they gained, as far as it does not depend on the
+    /// settings; the caller puts all jobs again. False, without effect: the settings need another order, which must get
+    /// every job.
     bool configure(const Settings& settings, Instant at);
 
-    /// Multifactor is the engine's own sum: nothing here counts.
+    /// Whether the policy is multifactor, which the engine computes: then this order is not used.
     bool is_sum() const { return std::holds_alternative<order::Multifactor>(order_); }
 
-    /// A pending job, or other facts of it. `slot`: small, may be another's once the job is removed. `site` what the
-    /// site set for it. Held and expedited jobs have no place in the order.
+    /// Inserts or updates a pending job. `slot`: a small number, which may be used again once the job is removed.
+    /// `site`: the site's value. Held and expedited jobs have no place in the order.
     void put(JobId slot, const BookJob& job, const JobOwner& owner, double site, Instant at);
     void remove(JobId slot, Instant at);
-    /// A pending job gets its resources: remove(), and what it means to those it passed.
+    /// A pending job gets its resources: remove(), and its effect on the jobs that it passed.
     void start(JobId slot, Instant at);
-    /// A job of that user (empty: nobody's) holds so many cores, or does no more; nothing, when it does (not) already.
+    /// A job of that user (empty: of no user) holds so many cores, or has released them. Without effect if that is
+    /// known.
     void hold(FluxJobId id, std::int64_t cores, const std::string& user, Instant at);
     void release(FluxJobId id, Instant at);
     void set_machine(const MachineSize& machine, Instant at);
 
-    /// Takes what the nodes of the tree have used.
+    /// Takes the usage of the nodes of the tree.
     void measure(const ShareTree& tree, const Measured& measured);
-    /// Whether each event needs what was used until then.
+    /// Whether each event needs the usage up to then.
     bool wants_fresh() const;
-    /// The jobs whose values changed; 0: it is to wait, a cap was reached. REQUIRES: measure() since the tree changed.
-    /// O(jobs), for LSF O(nodes + jobs x depth x log siblings).
+    /// The jobs whose values changed; 0: a cap was reached, and the job waits. REQUIRES: measure() since the tree
+    /// changed. O(jobs), for LSF O(nodes + jobs x depth x log siblings).
     void prioritize(const ShareTree& tree, const Measured& measured, Instant now, Values& changed);
-    /// The same after single events: for LSF the whole, else the jobs put since the last time.
+    /// The same after single events: for LSF all jobs, else those put since the last call.
     void prioritize_fresh(const ShareTree& tree, const Measured& measured, Instant now, Values& changed);
 
-    /// What a job's place comes from; the jobs are in the order.
+    /// The terms of a job's place. REQUIRES, here and below: the order has the jobs.
     OrderTerms explain(JobId slot, const ShareTree& tree, const Measured& measured, Instant now) const;
-    /// Why `other` stands above `own`.
+    /// Why `other` is ahead of `own`.
     std::string lead(JobId own, JobId other, const ShareTree& tree, const Measured& measured, Instant now) const;
-    /// How the job's number goes on by time alone, without submission and id; nothing where time changes nothing.
+    /// How the job's number changes by time alone, without submission and id; nothing where time changes nothing.
     std::optional<Course> course(JobId slot, const ShareTree& tree, const Measured& measured) const;
     /// The setting whose cap keeps the job waiting: "accounts.bio"; empty: none.
     std::string capped_by(JobId slot) const;
@@ -78,7 +80,7 @@ class PolicyOrder {
     MoabPriorities::Usage usage_;                 ///< of credentials
 };
 
-/// What of the policy's settings counts nothing with this tree; sentences.
+/// One sentence for each setting of the policy that has no effect with this tree.
 std::vector<std::string> policy_order_warnings(const Settings& settings, const ShareTree& tree);
 
 }  // namespace weir::priority

@@ -31,7 +31,8 @@ Passings passings_of(const RankedScene& scene, FluxJobId a, FluxJobId b, std::si
         const JobId slot{slots[i].value};
         return order.has(slot) ? order.course(slot, scene.tree, scene.measured) : std::nullopt;
     };
-    // A held or expedited job has its place whatever others gain; so have both where time changes nothing.
+    // The place of a held or expedited job does not depend on what others gain. Nor does any place where time changes
+    // nothing.
     std::optional<Course> courses[] = {course_of(0), course_of(1)};
     const bool moves = courses[0] && courses[1];
     for (int i = 0; i < 2; i++) {
@@ -50,7 +51,7 @@ Passings passings_of(const RankedScene& scene, FluxJobId a, FluxJobId b, std::si
 std::string cap_of(const Ranking& ranking, FluxJobId id) {
     const PriorityEngine::Slot* slot = ranking.queue().find(id);
     const std::string cap = slot != nullptr ? ranking.order().capped_by(JobId{slot->value}) : std::string();
-    return cap.empty() ? cap : "the cap of [weir.moab." + cap + "]: what it has used, and this job, are more";
+    return cap.empty() ? cap : "the cap of [weir.moab." + cap + "]: its usage and this job exceed it";
 }
 
 }  // namespace weir::priority

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: why a pending job stands where it stands under a policy other than multifactor, and how long it will.
+// Owns: the reasons for a pending job's place under a policy other than multifactor, and how long it keeps the place.
 // Must not know: JSON, who asks.
 #pragma once
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace weir::priority {
 
-/// The pending jobs at one instant, with what was measured of the tree then.
+/// The pending jobs at one instant, with the measured usage of the tree then.
 struct RankedScene {
     const Ranking& ranking;
     const ShareTree& tree;
@@ -17,12 +17,12 @@ struct RankedScene {
     Instant now;
 };
 
-/// What a pending job's place comes from; nothing of held and expedited ones.
+/// The terms of a pending job's place; nothing for a held or expedited one.
 OrderTerms explain_order(const RankedScene& scene, FluxJobId id);
-/// Why `other` stands above `own`; empty where one of them is held or expedited. O(nodes).
+/// Why `other` is ahead of `own`; empty if one of them is held or expedited. O(nodes).
 std::string order_lead(const RankedScene& scene, FluxJobId own, FluxJobId other);
-/// When one of two pending jobs passes the other, all but time as it is now; within a year, `limit` times at most.
-/// REQUIRES: both wait; the policy is not multifactor.
+/// When one of two pending jobs passes the other if only time changes; within a year, at most `limit` times. REQUIRES:
+/// both are pending; the policy is not multifactor.
 Passings passings_of(const RankedScene& scene, FluxJobId a, FluxJobId b, std::size_t limit);
 /// The cap of the policy that holds a job back, in words; empty where none is known.
 std::string cap_of(const Ranking& ranking, FluxJobId id);

@@ -39,7 +39,7 @@ void RankedJobs::apply(const AppliedEvent& applied, bool is_charged) {
 }
 
 void RankedJobs::put(const BookJob& job) {
-    const auto from_above = given_.of(job);  // told in any case: it says which job here is the parent's
+    const auto from_above = given_.of(job);  // called in any case: it notes which job here is a copy
     const bool is_followed = from_above && settings_.takes_parent_factors;
     stages_.ranking.put(stages_.accounting.tree(), job, site_.of(job.id), is_followed ? from_above : std::nullopt);
     if (is_followed || job.request->is_instance) {
@@ -80,7 +80,7 @@ void RankedJobs::take_given(const std::vector<GivenPriority>& rows, bool is_all)
     }
 }
 
-void RankedJobs::judged(Pass which) {
+void RankedJobs::evaluated(Pass which) {
     first_.renew();
     if (which == Pass::full) {
         is_full_due_ = false;

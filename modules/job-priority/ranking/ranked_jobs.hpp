@@ -13,7 +13,7 @@ namespace weir::priority {
 
 class RankedJobs {
   public:
-    /// What the jobs are ranked by; all outlive this.
+    /// The inputs of the ranking; all outlive this.
     struct Stages {
         const JobBook& book;
         const Accounting& accounting;
@@ -24,10 +24,10 @@ class RankedJobs {
     RankedJobs(const Settings& settings, Stages stages, StateLog& log)
         : settings_(settings), stages_(stages), first_(settings, stages.ranking, stages.gate), site_(log) {}
 
-    /// Puts a pending job into the ranking, and takes one that no longer waits out of it.
+    /// Inserts or updates a pending job in the ranking, and removes one that is no longer pending.
     /// \param is_charged  the usage of the job's payer changes from here on, so that jobs like it are marked
     void apply(const AppliedEvent& applied, bool is_charged);
-    /// Puts every pending job again: what all priorities depend on changed. O(jobs).
+    /// Puts every pending job again, after a change of an input of all priorities. O(jobs).
     void put_all();
     /// A new backlog: every job is forgotten.
     void begin_backlog();
@@ -36,10 +36,10 @@ class RankedJobs {
     /// The site's values and the parent's priorities; see GivenPriorities::take().
     void accept(const SiteEdit& edit);
     void take_given(const std::vector<GivenPriority>& rows, bool is_all);
-    /// The pass has judged them.
-    void judged(Pass which);
+    /// The pass has evaluated them.
+    void evaluated(Pass which);
 
-    /// Whether something happened after which only a full pass will do.
+    /// Whether an event requires a full pass.
     bool is_full_due() const { return is_full_due_; }
     const GivenPriorities& given() const { return given_; }
     SiteValues& site() { return site_; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: what the engine and the policy are told, and when. See ranking.hpp.
+// Owns: when the engine and the policy get which inputs. See ranking.hpp.
 #include "modules/job-priority/ranking/ranking.hpp"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ Ranking::Ranking(const Settings& settings, UserNames& users, bool is_child)
       queue_(settings, MachineSize{}),
       order_(settings, MachineSize{}) {}
 
-// ---- what all priorities depend on ----
+// ---- inputs of all priorities ----
 
 bool Ranking::configure(const Accounting& accounting, const JobBook& book, Instant now) {
     shares_.configure();
@@ -58,7 +58,7 @@ void Ranking::clear() {
 }
 
 void Ranking::configure_queue(const ShareTree& tree) {
-    // A parent's factors have the parent's indices: nothing of our tree goes with them.
+    // A parent's factors have the parent's indices, which do not fit our tree.
     queue_.configure(settings_, machine_,
                      shares_.are_parents() ? std::vector<double>{} : association_priorities(settings_, tree));
 }
@@ -70,7 +70,7 @@ bool Ranking::configure_order(const Accounting& accounting, const JobBook& book,
     }
     order_ = PolicyOrder(settings_, machine_);
     for (const auto& [id, job] : accounting.running()) {
-        const BookJob* known = book.find(id);  // not of jobs that run in a child
+        const BookJob* known = book.find(id);  // unknown for jobs that run in a child
         hold(id, job.cores, known == nullptr ? std::string() : users_.name(known->charged_userid()));
     }
     return true;
@@ -157,11 +157,12 @@ void Ranking::give_values(Pass pass, const ShareTree& tree, Instant now) {
         order_.prioritize_fresh(tree, shares_.measured(), now, given_);
     }
     for (const auto& [slot, value] : given_) {
-        queue_.give(PriorityEngine::Slot{static_cast<std::uint32_t>(slot.value)}, std::max(value, priority_min));
+        queue_.set_priority(PriorityEngine::Slot{static_cast<std::uint32_t>(slot.value)},
+                            std::max(value, priority_min));
     }
 }
 
-std::size_t Ranking::judge(Pass pass, const Accounting& accounting, Instant now, Pusher& pusher) {
+std::size_t Ranking::evaluate(Pass pass, const Accounting& accounting, Instant now, Pusher& pusher) {
     const ShareTree& tree = accounting.tree();
     if (pass == Pass::full || order_.wants_fresh() || shares_.is_stale(tree, now)) {
         measure(accounting, now, shares_.measured());

@@ -16,7 +16,7 @@
 
 namespace weir::priority {
 
-/// Which jobs a pass judges.
+/// Which jobs a pass evaluates.
 enum class Pass {
     full,    ///< every pending job, with fresh factors
     marked,  ///< those that events touched since the last pass
@@ -27,27 +27,27 @@ class Ranking {
     /// \param settings  those in force   \param users  a cache of look-ups   Both outlive this.
     Ranking(const Settings& settings, UserNames& users, bool is_child);
 
-    // What all priorities depend on. After each of these every pending job is to be put again.
-    /// The settings changed. `accounting` and `book`: who holds cores, where another policy has to be told. True: it is
-    /// another policy, which has capped nobody yet.
+    // Inputs of all priorities. After each of these every pending job must be put again.
+    /// The settings changed. `accounting` and `book`: who holds cores, for a new policy. True: the policy changed, and
+    /// has capped no job yet.
     bool configure(const Accounting& accounting, const JobBook& book, Instant now);
-    /// The tree has other nodes, or more.
+    /// The nodes of the tree changed.
     void set_tree(const ShareTree& tree);
-    /// What the instance has. False, and nothing: that is known.
+    /// Sets the instance's size. False, without effect, if it is the same.
     bool set_machine(const ShareTree& tree, const MachineSize& machine);
     void take_parent_factors(const ShareTree& tree, const std::vector<FactorRow>& rows, bool is_complete);
     /// A new backlog: every job is forgotten.
     void clear();
 
     // Events.
-    /// The policy is told of what follows as of `at`.
+    /// The following events are dated `at` for the policy.
     void set_time(Instant at) { time_ = at; }
-    /// A pending job, or other facts of it; it is marked. `site`: what the site set for it; `from_above`: the priority
-    /// that the parent instance gives it.
+    /// Inserts or updates a pending job and marks it. `site`: the site's value; `from_above`: the parent instance's
+    /// priority.
     void put(const ShareTree& tree, const BookJob& job, double site, std::optional<std::uint32_t> from_above);
-    /// The job no longer waits: it got resources (`is_start`), or it is gone.
+    /// The job is no longer pending: it got resources (`is_start`), or it was removed.
     void leave(FluxJobId id, bool is_start);
-    /// A job of that user holds so many cores, or does no more.
+    /// A job of that user holds so many cores, or has released them.
     void hold(FluxJobId id, std::int64_t cores, const std::string& user) { order_.hold(id, cores, user, time_); }
     void release(FluxJobId id) { order_.release(id, time_); }
     /// Marks the jobs that share this job's factor: its association's usage changed.
@@ -56,17 +56,17 @@ class Ranking {
     bool has_marked() const { return queue_.has_marked(); }
 
     // The pass.
-    /// Judges the jobs of the pass; changed priorities go to the pusher. Returns how many changed. O(jobs judged),
-    /// besides an evaluation of the tree where it is due.
-    std::size_t judge(Pass pass, const Accounting& accounting, Instant now, Pusher& pusher);
+    /// Evaluates the jobs of the pass; changed priorities go to the pusher. Returns how many changed. O(jobs
+    /// evaluated), plus an evaluation of the tree if it is due.
+    std::size_t evaluate(Pass pass, const Accounting& accounting, Instant now, Pusher& pusher);
     /// Whether a limit or a cap keeps a pending job from starting; such jobs have no place in the head.
     void hold_back(FluxJobId id, bool is_held_back) { queue_.hold_back(id, is_held_back); }
     /// See PendingQueue::expect().
     void expect(FluxJobId id, std::uint32_t number) { queue_.expect(id, number); }
     bool set_routed(bool is_routed) { return queue_.set_routed(is_routed); }
     void set_scheduler(const SchedulerView& scheduler) { queue_.set_scheduler(scheduler); }
-    /// With PushRule::head: what the order needs, after the pass and the limits; with any other rule the scheduler gets
-    /// nothing. O(associations with pending jobs + depth).
+    /// With PushRule::head: pushes what the order needs, after the pass and the limits; with any other rule the
+    /// scheduler gets nothing. O(associations with pending jobs + depth).
     void push_head(Instant now, Pass pass, Pusher& job_manager, OrderFeed& scheduler) {
         queue_.push_head({now, factors()}, pass == Pass::full, job_manager, scheduler);
         if (!queue_.has_head()) {
@@ -75,14 +75,14 @@ class Ranking {
     }
     /// The number that a new job like this has now, behind the head.
     std::uint32_t first_number(const JobInputs& like) { return queue_.first_number(like, factors()); }
-    /// Of the jobs that the policy gave another value in the last judge(): whether it holds them back.
+    /// For the jobs whose value the policy changed in the last evaluate(): whether it holds them back.
     std::vector<std::pair<FluxJobId, bool>> caps() const;
-    /// Earlier is more; 0 for a job that does not wait.
+    /// A greater value is earlier; 0 for a job that is not pending.
     std::uint64_t fine_priority(FluxJobId id, Instant now) const;
 
     // For views.
-    /// Of the tree as it is now: usage, and what the algorithm in force wants besides. O(nodes), and O(pending jobs)
-    /// for demand-capped; in `into`'s memory.
+    /// Measures the tree as it is now: usage, and the further inputs of the algorithm in force. O(nodes), and O(pending
+    /// jobs) for demand-capped; in `into`'s memory.
     void measure(const Accounting& accounting, Instant now, Measured& into) const;
     const FairShares& shares() const { return shares_; }
     std::span<const double> factors() const { return shares_.factors(); }
@@ -105,7 +105,7 @@ class Ranking {
     PendingQueue queue_;
     PolicyOrder order_;
     PolicyOrder::Values given_;  // kept for its memory
-    Instant time_{};             ///< of what order_ is told now; in a backlog before the position
+    Instant time_{};             ///< date of the present events of order_; before the position in a backlog
     MachineSize machine_;
     bool is_machine_known_ = false;
 };

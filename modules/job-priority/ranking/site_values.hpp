@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the values that the site's own script set for jobs, until the jobs are gone.
+// Owns: the values that the site's own script set for jobs, until the jobs are removed.
 // Must not know: what a value is worth (the engine's weights).
 #pragma once
 #include <map>
@@ -16,7 +16,7 @@ namespace weir::priority {
 /// New values of the site's own factor.
 struct SiteEdit {
     std::map<FluxJobId, std::optional<SiteRow>> rows;
-    std::vector<FluxJobId> unknown;  ///< not active here: nothing is kept of them
+    std::vector<FluxJobId> unknown;  ///< not active here: their values are not kept
 };
 
 class SiteValues {
@@ -25,8 +25,8 @@ class SiteValues {
     explicit SiteValues(StateLog& log) : log_(log) {}
     void restore(const SavedState& saved) { rows_.insert(saved.site.begin(), saved.site.end()); }
 
-    /// Values of jobs of the book; nothing for a value: it is taken back. Nothing is changed: the rows are to be
-    /// written first, then accepted. REQUIRES: the values are finite.
+    /// Prepares new values for jobs of the book; an empty one withdraws the job's value. Changes nothing: the caller
+    /// writes the rows, then accepts them. REQUIRES: the values are finite.
     static SiteEdit propose(const JobBook& book, std::span<const std::pair<FluxJobId, std::optional<double>>> values);
     void accept(const SiteEdit& edit);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: which accounts are whose. See accounts_view.hpp.
+// Owns: the accounts of each user. See accounts_view.hpp.
 #include "modules/job-priority/sends/accounts_view.hpp"
 
 #include <iterator>
@@ -49,7 +49,8 @@ AccountsView accounts_view(const ShareTree& tree, UserNames& users) {
         if (kind == NodeKind::user || kind == NodeKind::account || !is_open_to_others(tree, node)) {
             continue;
         }
-        // Whether a job is in the group, queue or QoS is not for the plugin to judge: who is not, pays as nobody.
+        // The plugin does not check whether a job is in the group, queue or QoS: one that is not pays as
+        // `unassociated`.
         const NodeId account = account_above(tree, tree.parent(node));
         view.open_default = view.open_default.value_or(tree.path(tree.parent(node)));
         if (account != root_node) {
@@ -76,7 +77,7 @@ AccountsView accounts_view(const ShareTree& tree, UserNames& users) {
     for (auto& [name, user] : by_name) {
         const auto userid = users.id(name);
         if (!userid) {
-            continue;  // a name that is nobody here cannot submit
+            continue;  // no user has this name, so none can submit by it
         }
         user.userid = *userid;
         append(user.accounts, view.open_accounts);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the accounts and users as the plugin is told of them. Must not know: the plugin's protocol.
+// Owns: the accounts and users as they are sent to the plugin. Must not know: the plugin's protocol.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -11,7 +11,7 @@
 
 namespace weir::priority {
 
-/// What the plugin needs to judge submissions.
+/// The plugin's input for checking submissions.
 struct AccountsView {
     struct User {
         std::uint32_t userid = 0;
@@ -20,10 +20,10 @@ struct AccountsView {
         std::vector<std::string> accounts;  ///< every spelling that resolves
     };
     std::vector<User> users;
-    std::vector<std::string> known_accounts;  ///< every spelling of every account, whoever may use it
+    std::vector<std::string> known_accounts;  ///< every spelling of every account, for any user
     std::vector<std::string> open_accounts;
     std::optional<std::string> open_default;
-    /// A job without an account pays what it would pay with its user's default account: nothing else of it decides.
+    /// Whether a job without an account has the payer that it would have with its user's default account.
     bool has_plain_defaults = true;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: which rows go down. See factor_rows.hpp.
+// Owns: which rows are sent to children. See factor_rows.hpp.
 #include "modules/job-priority/sends/factor_rows.hpp"
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace weir::priority {
 namespace {
 
-/// What a user who is not in the tree yet would get by the account's `@*` line: no less than any present member.
+/// The factor of a user who would join by the account's `@*` line: at least that of any present member.
 double newcomer_factor(const ShareTree& tree, NodeId account, const Standings& standings) {
     double best = 0;
     bool has_member = false;
@@ -37,7 +37,7 @@ std::vector<FactorRow> factor_rows(const ShareTree& tree, const Standings& stand
             continue;
         }
         if (account_above(tree, tree.parent(node)) != tree.parent(node)) {
-            continue;  // below a group, queue or QoS: children know accounts and users alone
+            continue;  // below a group, queue or QoS: children know only accounts and users
         }
         FactorRow row;
         row.user = std::string(tree.name(node));

@@ -22,7 +22,7 @@ class FactorPublication {
         bool is_complete = false;  ///< the tree changed: these replace what was sent before
     };
 
-    /// Another tree: the next rows are complete.
+    /// The tree changed: the next rows are complete.
     void restart() { is_complete_ = true; }
     /// Those of `all` that changed since the last call.
     Rows changed(std::vector<FactorRow> all);

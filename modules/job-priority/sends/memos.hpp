@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: which jobs' memos the job-manager still has to be told: a memo says why a job is held back, so that
-// `flux jobs` shows it. Must not know: how a memo is sent, why a job is held back.
+// Owns: which jobs' memos must still be sent to the job-manager: a memo says why a job is held back, so that `flux
+// jobs` shows it. Must not know: how a memo is sent, why a job is held back.
 #pragma once
 #include <cstddef>
 #include <functional>
@@ -28,14 +28,14 @@ class Memos {
         told_.erase(id);
         dirty_.erase(id);
     }
-    /// The job-manager lost what it was told.
+    /// The job-manager lost its memos.
     void restart() { told_.clear(); }
-    /// Every memo that was told is to be withdrawn.
+    /// Withdraws every memo that was sent.
     void withdraw() { dirty_.insert(told_.begin(), told_.end()); }
 
     bool has_work() const { return !dirty_.empty(); }
-    /// At most `count` memos to send; an empty text withdraws the job's. They count as told. `reason_of` gives an empty
-    /// text for a job that is not held back now.
+    /// At most `count` memos to send; an empty text withdraws the job's. They count as sent. `reason_of` returns an
+    /// empty text for a job that is not held back now.
     std::vector<std::pair<FluxJobId, std::string>> take(std::size_t count, const Reason& reason_of);
 
   private:

@@ -51,7 +51,7 @@ void OrderFeed::withdraw(std::uint64_t id) {
     if (job == nullptr) {
         return;
     }
-    if (job->is_told) {
+    if (job->is_sent) {
         gone_.insert(id);
     }
     dirty_count_ -= job->is_dirty ? 1 : 0;
@@ -59,7 +59,7 @@ void OrderFeed::withdraw(std::uint64_t id) {
 }
 
 void OrderFeed::withdraw_all() {
-    is_clear_due_ = is_clear_due_ || std::exchange(has_told_, false);
+    is_clear_due_ = is_clear_due_ || std::exchange(has_sent_, false);
     is_all_ = is_all_ || is_clear_due_;
     jobs_ = {};
     groups_.clear();
@@ -97,7 +97,7 @@ void OrderFeed::take_dirty(std::vector<OrderChange::Job>& jobs) {
         if (jobs_.is_at(place, id)) {
             jobs_.update_at(place, [&](Job& job) {
                 if (std::exchange(job.is_dirty, false)) {
-                    job.is_told = true;
+                    job.is_sent = true;
                     dirty_count_--;
                     jobs.push_back({JobId{id}, {job.group, job.own}});
                 }
@@ -126,7 +126,7 @@ std::optional<OrderChange> OrderFeed::next() {
     dirty_groups_.clear();
     take_dirty(push.jobs);
     const std::size_t portion = push.jobs.size();
-    has_told_ = has_told_ || portion > 0 || !push.groups.empty();
+    has_sent_ = has_sent_ || portion > 0 || !push.groups.empty();
     sent_total_ += portion;
     is_clear_due_ = false;
     is_out_ = true;
@@ -135,10 +135,10 @@ std::optional<OrderChange> OrderFeed::next() {
 
 void OrderFeed::acknowledge(std::int64_t nonce) {
     is_out_ = false;
-    heard(nonce);
+    check_nonce(nonce);
 }
 
-void OrderFeed::heard(std::int64_t nonce) {
+void OrderFeed::check_nonce(std::int64_t nonce) {
     if (nonce_ && *nonce_ != nonce) {
         mark_all_dirty();
     }

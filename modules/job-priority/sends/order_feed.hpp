@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: what a scheduler that sorts the jobs itself still has to be told: each job's own part once, and what is added
-// to the parts of a group's jobs whenever that changes. Must not know: how a part comes about, RPCs, time.
+// Owns: what must still be sent to a scheduler that sorts the jobs itself: each job's own part once, and the number of
+// a group, which is added to the parts of its jobs, whenever it changes. Must not know: how a part is computed, RPCs,
+// time.
 #pragma once
 #include <cstdint>
 #include <deque>
@@ -17,31 +18,30 @@ namespace weir::priority {
 
 class OrderFeed {
   public:
-    /// The scheduler serves nobody else during a request.
+    /// The scheduler serves no other request during this one.
     static constexpr std::size_t portion_max = 1'000;
 
-    /// Numbers have so many fractional bits from here on. True: until now they had another number of bits, and all of
-    /// them are forgotten and to be wanted again.
+    /// Sets the number of fractional bits. True: it changed, all numbers are forgotten, and the caller sets them again.
     bool set_bits(int bits);
     /// O(log jobs).
     void want(std::uint64_t id, OrderPart part);
-    /// Costs nothing if the group has that number. O(log groups).
+    /// Without effect if the group has that number. O(log groups).
     void want_group(std::uint32_t group, std::int64_t added);
-    /// The job waits no longer; it may come again. O(log jobs).
+    /// The job is no longer pending; it may be pending again later. O(log jobs).
     void withdraw(std::uint64_t id);
     /// The same for every job. O(jobs).
     void withdraw_all();
     /// Withdraws every job but these. O(jobs).
     void retain(const std::set<std::uint64_t>& ids);
-    /// Forgets everything, as if nothing had ever been sent: the scheduler is another one.
+    /// Forgets everything, as if nothing had been sent: the scheduler was replaced.
     void clear();
 
     /// The next request; empty when nothing is to be sent or one is out.
     std::optional<OrderChange> next();
-    /// The scheduler has it. `nonce` names its load: another one than before means that it has nothing else.
+    /// The scheduler has it. `nonce` names its load: a new one means that it has only this.
     void acknowledge(std::int64_t nonce);
-    /// The scheduler spoke without being told anything: notices a new load of it.
-    void heard(std::int64_t nonce);
+    /// A message of the scheduler that answers no request: a new nonce means that it was loaded again.
+    void check_nonce(std::int64_t nonce);
 
     bool has_work() const { return is_clear_due_ || dirty_count_ > 0 || !dirty_groups_.empty() || !gone_.empty(); }
     bool is_out() const { return is_out_; }
@@ -55,7 +55,7 @@ class OrderFeed {
         std::uint64_t id = 0;
         std::int64_t own = 0;
         std::uint32_t group = 0;
-        bool is_told = false;   ///< some part of it was sent
+        bool is_sent = false;   ///< some part of it was sent
         bool is_dirty = false;  ///< this one was not
     };
     struct ById {
@@ -78,7 +78,7 @@ class OrderFeed {
     std::set<std::uint64_t> gone_;
     int bits_ = 0;
     bool is_all_ = true;     ///< the next request begins anew
-    bool has_told_ = false;  ///< anything since the scheduler last forgot all
+    bool has_sent_ = false;  ///< whether anything was sent since the scheduler last forgot all
     bool is_clear_due_ = false;
     bool is_out_ = false;
     std::optional<std::int64_t> nonce_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: whose projects are which. See project_view.hpp.
+// Owns: the projects of each user. See project_view.hpp.
 #include "modules/job-priority/sends/project_view.hpp"
 
 #include <optional>
@@ -16,7 +16,7 @@ class ProjectLists {
   public:
     explicit ProjectLists(const ShareTree& tree) : tree_(tree) {}
 
-    /// What holds for the jobs that the line admits. An earlier line has precedence.
+    /// The list for the jobs that the line admits. An earlier line has precedence.
     void add(NodeId line, Settled& into) {
         const auto access = project_access(tree_, line);
         const std::optional<std::size_t> number = access ? std::optional(number_of(*access)) : std::nullopt;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the projects of each user in each account, as the plugin is told of them. Must not know: the plugin's protocol.
+// Owns: the projects of each user in each account, as they are sent to the plugin. Must not know: the plugin's
+// protocol.
 #pragma once
 #include <cstddef>
 #include <map>

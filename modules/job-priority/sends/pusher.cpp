@@ -155,10 +155,10 @@ void Pusher::acknowledge(std::int64_t nonce) {
     }
     pushed_total_ += out_->jobs.size();
     out_.reset();
-    heard(nonce);
+    check_nonce(nonce);
 }
 
-void Pusher::heard(std::int64_t nonce) {
+void Pusher::check_nonce(std::int64_t nonce) {
     if (nonce_ && *nonce_ != nonce) {
         mark_all_dirty();
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: which priorities the plugin still has to be told, in which form and in which portions.
+// Owns: which priorities must still be sent to the plugin, in which form and in which portions.
 // Must not know: how a priority is computed, RPCs, time.
 // A changed priority costs a stock Flux half a millisecond, a sent one costs little (measured with flux-core 0.88).
 #pragma once
@@ -21,39 +21,39 @@ struct Push {
         fill,  ///< table only, more portions follow
         all,   ///< table, then one reprioritize-all: the job-manager asks for every job and sorts once
     };
-    /// In place of a value: the job is held or expedited, the plugin is not to wait for one.
+    /// In place of a value: the job is held or expedited, and the plugin must not wait for one.
     static constexpr std::uint32_t overridden = 4294967295U;
     Mode mode = Mode::job;
     std::vector<std::pair<std::uint64_t, std::uint32_t>> jobs;  ///< in order of id
-    bool is_shown = false;                                      ///< values that only people look at
+    bool is_shown = false;                                      ///< values for display
 };
 
-/// The wanted value of every pending job beside the one the plugin acknowledged. One request is out at a time.
+/// For every pending job the wanted value and the acknowledged one. One request is in flight at a time.
 class Pusher {
   public:
     /// More changed jobs than this go through reprioritize-all. At 10 000 pending jobs the two ways cost the same there
     /// (3 %); per job the cost grows with the queue, so at 100 000 it is nearer to 300 jobs than to 3 % as well.
     static constexpr std::size_t each_max = 300;
-    /// The job-manager serves nobody else during a request.
+    /// The job-manager serves no other request during this one.
     static constexpr std::size_t job_portion_max = 200;
     static constexpr std::size_t fill_portion_max = 10000;
 
-    /// The value that the job should have. Changes nothing if that is what the plugin has. O(log jobs).
+    /// Sets the value that the job should have. Without effect if the plugin has it. O(log jobs).
     void want(std::uint64_t id, std::uint32_t value);
-    /// The same for a value that only people look at: it is sent behind all others, and as many at a time as next()
-    /// allows. O(log jobs).
+    /// The same for a value for display alone: it is sent after all others, as many at a time as next() allows. O(log
+    /// jobs).
     void want_shown(std::uint64_t id, std::uint32_t value);
     /// Whether a value was wanted of the job. O(1) expected.
     bool has_wanted(std::uint64_t id) const;
-    /// Whether a limit holds the job back: it is pushed as 0 until that ends, then as what is wanted. Holds until it is
-    /// forgotten, also for a job that nothing is wanted of yet. O(1) expected.
+    /// Sets whether a limit holds the job back: until that ends 0 is sent, then the wanted value. It is kept until the
+    /// job is forgotten, also for a job without a wanted value. O(1) expected.
     void hold_back(std::uint64_t id, bool is_held_back);
-    /// The job became held or expedited: unless the plugin is told a value for it anyway, it is told that there is
-    /// none, each time anew, for the job may wait for one (Push::overridden). O(log jobs).
+    /// The job became held or expedited. Unless a value is sent for it anyway, Push::overridden is sent, each time
+    /// again, since the job may wait for a value. O(log jobs).
     void override(std::uint64_t id);
     /// The job no longer waits for resources: it needs no pushes.
     void forget(std::uint64_t id);
-    /// The same where the receiver does not see that: 0 is sent if it has another value.
+    /// The same where the receiver cannot see it: 0 is sent if it has another value.
     void withdraw(std::uint64_t id);
     /// The same for every job. O(jobs).
     void withdraw_all();
@@ -62,14 +62,14 @@ class Pusher {
     void retain(const std::set<std::uint64_t>& ids);
 
     /// The next request; empty when nothing is to be sent or one is out. Its jobs are out until acknowledge() or
-    /// fail(). It has at most `shown_max` of the values that only people look at.
+    /// fail(). It has at most `shown_max` of the values for display.
     std::optional<Push> next(std::size_t shown_max = SIZE_MAX);
-    /// The plugin has the values. `nonce` names its load: another one than before means that it has only these, and
-    /// every value is to be sent again.
+    /// The plugin has the values. `nonce` names its load: a new one means that it has only these, and every value is
+    /// sent again.
     void acknowledge(std::int64_t nonce);
-    /// The plugin spoke without being told anything: notices a new load of it.
-    void heard(std::int64_t nonce);
-    /// The plugin did not take them, or is gone: every value is to be sent again when it returns.
+    /// A message of the plugin that answers no request: a new nonce means that it was loaded again.
+    void check_nonce(std::int64_t nonce);
+    /// The plugin refused them or is unloaded: every value is sent again when it returns.
     void fail();
 
     bool is_out() const { return out_.has_value(); }
@@ -79,14 +79,14 @@ class Pusher {
     void clear();
     std::size_t pending() const { return jobs_.size(); }
     std::uint64_t pushed_total() const { return pushed_total_; }
-    /// What the plugin has of this job; empty when nothing yet.
+    /// The value that the plugin has for this job; empty if none.
     std::optional<std::uint32_t> pushed(std::uint64_t id) const;
 
   private:
     struct Job {
         std::uint32_t wanted = Push::overridden;
-        bool is_shown = false;  ///< wanted for people's eyes
-        bool is_gone = false;   ///< to be forgotten when the receiver has 0
+        bool is_shown = false;  ///< wanted for display
+        bool is_gone = false;   ///< forget it when the receiver has 0
         std::optional<std::uint32_t> acknowledged;
     };
     std::uint32_t value_of(std::uint64_t id, const Job& job) const {
@@ -99,7 +99,7 @@ class Pusher {
     std::unordered_map<std::uint64_t, Job> jobs_;
     std::unordered_set<std::uint64_t> held_back_;
     std::set<std::uint64_t> dirty_;  // ordered, so that a run can be repeated
-    std::set<std::uint64_t> shown_;  // the same of those for people's eyes
+    std::set<std::uint64_t> shown_;  // the same for display
     std::optional<Push> out_;
     bool is_filling_ = false;
     std::optional<std::int64_t> nonce_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: what is to be sent of each job: to the plugin, to a scheduler that takes the order, to the job-manager (memos),
-// to the parent and to the children. Must not know: how a value is computed, how anything is sent.
+// Owns: what must be sent about each job: to the plugin, to a scheduler that takes the order, to the job-manager
+// (memos), to the parent and to the children. Must not know: how a value is computed, how anything is sent.
 #pragma once
 #include <set>
 
@@ -18,7 +18,7 @@ class Sends {
     /// \param is_child  there is a parent instance   \param log  outlives this
     Sends(StateLog& log, bool is_child) : uplink_(log, is_child) {}
 
-    /// A job that no longer waits needs no values; a held or expedited one has none.
+    /// A job that is no longer pending needs no values; a held or expedited one has none.
     void apply(const AppliedEvent& applied);
     /// Whether a limit or a cap keeps a pending job from starting: its priority is 0, and its memo says why.
     void hold_back(FluxJobId id, bool is_held_back);

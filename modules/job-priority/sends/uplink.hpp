@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: what the parent instance is to be told of our jobs. A record is in the state log before it can be sent.
-// Must not know: who pays, the link to the parent.
+// Owns: the records about our jobs for the parent instance. A record is in the state log before it can be sent. Must
+// not know: who pays, the link to the parent.
 #pragma once
 #include <cstdint>
 #include <utility>
@@ -14,10 +14,10 @@ class Uplink {
   public:
     /// \param is_child  there is a parent instance; else nothing is recorded   \param log  outlives this
     Uplink(StateLog& log, bool is_child) : log_(log), is_child_(is_child) {}
-    /// Goes on with the records that the parent has not acknowledged.
+    /// Continues with the records that the parent has not acknowledged.
     void restore(const SavedState& saved) { queue_ = UplinkQueue(saved.meta.uplink_seq, saved.uplink); }
 
-    /// A job, or one inside a job of ours, began or ended to use cores.
+    /// A job, or one inside a job of ours, began or ceased to use cores.
     void record(UplinkRow row) {
         if (is_child_) {
             const std::uint64_t seq = queue_.add(row);

@@ -19,13 +19,14 @@ struct UplinkBatch {
     std::vector<UplinkRow> records;
 };
 
-/// Go-back-n: one batch is out at a time; after a reconnect everything above the parent's word is sent again.
+/// Go-back-n: one batch is in flight at a time; after a reconnect everything above the parent's acknowledged number is
+/// sent again.
 class UplinkQueue {
   public:
     static constexpr std::size_t batch_max = 500;
 
     UplinkQueue() = default;
-    /// \param last_seq  last number given out   \param records  unacknowledged ones, from the state file
+    /// \param last_seq last number issued \param records unacknowledged ones, from the state file
     UplinkQueue(std::uint64_t last_seq, std::map<std::uint64_t, UplinkRow> records);
 
     /// Appends a record and returns its number.
@@ -33,9 +34,9 @@ class UplinkQueue {
 
     /// The parent answered attach: it has applied everything up to `acked`. Sending may begin.
     void attached(std::uint64_t acked);
-    /// The link is gone: nothing is out and nothing may be sent.
+    /// The link is lost: nothing is in flight and nothing may be sent.
     void detached();
-    /// The next batch; empty when not attached, when one is out, or when all is sent.
+    /// The next batch; empty when not attached, when one is in flight, or when all is sent.
     std::optional<UplinkBatch> next();
     /// The parent applied everything up to `acked`. Returns the highest number that may be deleted.
     std::uint64_t acknowledged(std::uint64_t acked);

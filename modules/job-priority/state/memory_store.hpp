@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: a state file in memory: what state_store.hpp does with SQLite, each batch whole or not at all, for tests and
-// simulations that kill often. Must not know: what the rows mean.
+// Owns: a state file in memory: the interface of state_store.hpp without SQLite, each batch whole or not at all, for
+// tests and simulations that kill often. Must not know: what the rows mean.
 #pragma once
 #include "modules/job-priority/state/state_rows.hpp"
 

@@ -18,8 +18,8 @@ namespace weir::priority {
 struct StateTable {
     std::string_view name;
     std::array<std::string_view, 14> columns;  ///< the unused ones at the end are empty
-    std::size_t keys = 0;                      ///< so many first columns are the primary key; 0: rows are only added
-    std::string_view order = "";               ///< what rows are sorted by when they are read
+    std::size_t keys = 0;         ///< the first so many columns are the primary key; 0: rows are only added
+    std::string_view order = "";  ///< what rows are sorted by when they are read
 
     constexpr std::size_t size() const {
         std::size_t used = 0;

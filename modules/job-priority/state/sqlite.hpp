@@ -15,7 +15,7 @@
 
 namespace weir::priority {
 
-/// A SQLite failure: the extended result code, so that "corrupt" and "busy" can be told from the rest.
+/// A SQLite failure: the extended result code, so that "corrupt" and "busy" can be distinguished.
 struct SqliteFailure {
     int code = 0;
     std::string message;
@@ -27,7 +27,7 @@ class SqliteStatement {
     SqliteStatement& bind(std::int64_t value);
     SqliteStatement& bind(double value);
     SqliteStatement& bind(std::string_view value);
-    /// True: a row is there. False: done, or failed (see failure()).
+    /// True: there is a row. False: done, or failed (see failure()).
     bool step();
     /// Executes to the end and resets for the next use. False when it failed.
     bool run();
@@ -91,7 +91,7 @@ class SqliteTransaction {
     bool is_open_ = false;
 };
 
-/// True for the failures that mean the file's content is not to be trusted.
+/// True for the failures after which the file's content cannot be trusted.
 bool is_corruption(const SqliteFailure& failure);
 bool is_in_use(const SqliteFailure& failure);
 

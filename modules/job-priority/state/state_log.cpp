@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: one batch's making. See state_log.hpp.
+// Owns: the collection of a batch. See state_log.hpp.
 #include "modules/job-priority/state/state_log.hpp"
 
 #include <algorithm>

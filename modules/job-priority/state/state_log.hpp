@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: what changed since the last commit. Each stage is given the log and puts its own rows into it; the shell takes
-// them as one batch. Must not know: SQLite, what the rows mean to the stage that puts them.
+// Owns: the changes since the last commit. Each stage gets the log and puts its own rows into it; the shell takes them
+// as one batch. Must not know: SQLite, what the rows mean to the stage that puts them.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -23,16 +23,16 @@ class StateLog {
     /// Charge rows between two checkpoints of the ledger.
     static constexpr std::size_t charges_per_checkpoint = 2000;
 
-    /// Goes on from what the state file holds: nothing has changed since.
+    /// Continues from the content of the state file, without changes.
     void restore(const SavedState& saved);
     const StateMeta& meta() const { return meta_; }
 
-    /// Moves the position on, never back.
+    /// Advances the position, never back.
     void set_position(Instant at);
-    /// Moves the floor on, never back: jobs that freed their resources at or before it are charged.
+    /// Advances the floor, never back: jobs that freed their resources at or before it are charged.
     void set_charged_floor(Instant at);
     void set_instance(std::string instance);
-    /// UsageHours are whole from `at` on, unless they are since an earlier time.
+    /// UsageHours are complete from `at` on, unless they are from an earlier time on.
     void begin_usage_hours(Instant at);
 
     // Rows; without a value the row is deleted.
@@ -46,7 +46,7 @@ class StateLog {
     void put_downlink(std::uint64_t id, std::optional<DownlinkRow> row) { batch_.downlinks[id] = std::move(row); }
     void put_site(std::uint64_t id, std::optional<SiteRow> row) { batch_.site[id] = row; }
     void add_usage(UsageSlot slot, std::int64_t core_us) { batch_.usage[std::move(slot)] += core_us; }
-    /// What is not written yet.
+    /// The hours that are not written yet.
     const UsageHours& unwritten_usage() const { return batch_.usage; }
     /// A record for the parent, numbered one higher than the last.
     void add_uplink(std::uint64_t seq, UplinkRow row);

@@ -34,9 +34,9 @@ struct ChargeRow {
     Instant time;
 };
 
-/// One run of a job, by the times that the job's eventlog has: ids may be issued again, and a job may run again, after
-/// the job-manager went back to an older state. In files of older versions both times are unknown (0): any of that id
-/// is meant.
+/// One run of a job, by the times that the job's eventlog has: after the job-manager was restored from an older state,
+/// ids may be issued again and a job may run again. In files of older versions both times are unknown (0), which
+/// matches any run of that id.
 struct JobRun {
     std::uint64_t id = 0;
     Instant submit{};
@@ -54,13 +54,13 @@ struct Bill {
     Duration prepaid{};     ///< charged at dispatch; 0: it is charged as it runs
     std::int64_t gpus = 0;
     Duration committed{};  ///< wall time asked for; 0: none
-    std::string queue{};   ///< what reports file it under; empty: none
+    std::string queue{};   ///< its queue in reports; empty: none
     std::string project{};
     friend bool operator==(const Bill&, const Bill&) = default;
 };
 
-/// An hour (since the Unix epoch) of who used what. `account` and `user` are empty for jobs without an association;
-/// what partitions held idle has the account "/idle".
+/// An hour (since the Unix epoch) with the payer and the use of cores. `account` and `user` are empty for jobs without
+/// an association; idle time of partitions has the account "/idle".
 struct UsageSlot {
     std::int64_t hour = 0;
     std::string account{};
@@ -69,14 +69,14 @@ struct UsageSlot {
     std::string project{};
     friend auto operator<=>(const UsageSlot&, const UsageSlot&) = default;
 };
-/// Which parts of a slot a report tells apart.
+/// The parts of a slot by which a report groups.
 struct UsageLabels {
     bool account = false;
     bool user = false;
     bool queue = false;
     bool project = false;
 };
-/// The slot with what `by` does not tell apart left out, and without its hour.
+/// The slot with only the parts that `by` has, without its hour.
 UsageSlot label_of(const UsageSlot& slot, const UsageLabels& by);
 
 /// Core-microseconds by slot.
@@ -84,8 +84,8 @@ using UsageHours = std::map<UsageSlot, std::int64_t>;
 /// Hours that the state file keeps: three years.
 inline constexpr std::int64_t usage_hours_kept = 24 * 365 * 3;
 
-/// A start or, with `ended`, an end that usage as the site counts it took since the checkpoint; `path` as in ChargeRow,
-/// the job's payer is not set.
+/// A start or, with `ended`, an end that was booked since the checkpoint in usage as the site counts it; `path` as in
+/// ChargeRow, the job's payer is not set.
 struct CountedRow {
     std::string path;
     CountedJob job;
@@ -112,17 +112,18 @@ struct UplinkRow {
     std::int64_t cores = 0;
     Instant time;
     std::uint64_t inside = 0;  ///< the job of the same record stream whose cores it uses; 0: the reporter's own
-    std::string queue{};       ///< of the parent, for a job that came from there; empty: the parent knows it
+    std::string queue{};       ///< the parent's queue, for a copy of its job; empty: the parent knows it
     std::string project{};
-    /// Without `user` the job is nobody's: who pays for the cores it uses goes on paying; it holds what is inside it.
+    /// Without `user` the job has no payer of its own: the payer of the cores that it uses goes on paying. It contains
+    /// other reported jobs.
 };
 
-/// A child instance that reports to us: what of its record stream was applied.
+/// A child instance that reports to us: the position of its record stream.
 struct DownlinkRow {
     std::string instance;         ///< changes when the child lost its state
     std::uint64_t seq_acked = 0;  ///< last applied record
     Instant applied_until;        ///< greatest time of an applied record
-    Instant ignored_until;        ///< what an earlier instance of the child had told already when this one began
+    Instant ignored_until;        ///< records up to here were applied for an earlier instance of the child
 };
 
 /// What the site's own script set for a job of that submission time (0: any).
@@ -135,20 +136,20 @@ struct SiteRow {
 /// (child instance's job id, job id inside the child).
 using ReportedKey = std::pair<std::uint64_t, std::uint64_t>;
 
-/// A job that ended while a child instance's last word of it was still to come: the child's own job (job id 0 in the
-/// key) or one that the child had reported. The child's next life may still tell of it.
+/// A job that ended before its child instance reported the end: the child's own job (job id 0 in the key) or one that
+/// the child had reported. The child's next life may still report it.
 struct ClosedRow {
     RunningRow job;
     Instant end;
-    DownlinkRow downlink;  ///< of the child's own job: the record stream that its next life goes on with
+    DownlinkRow downlink;  ///< of the child's own job: the record stream that its next life continues
 };
 
 struct StateMeta {
-    Instant position;              ///< time of the last journal event or pass that was committed
+    Instant position;              ///< time of the last journal event, pass or report that was committed
     Instant charged_floor;         ///< jobs that freed their resources at or before this are charged
-    std::uint64_t uplink_seq = 0;  ///< last sequence number given out
-    std::string instance;          ///< our name towards the parent
-    Instant usage_since{};         ///< UsageHours are whole from here on
+    std::uint64_t uplink_seq = 0;  ///< last sequence number issued
+    std::string instance;          ///< this instance's name in reports to the parent
+    Instant usage_since{};         ///< UsageHours are complete from here on
     friend bool operator==(const StateMeta&, const StateMeta&) = default;
 };
 
@@ -158,7 +159,7 @@ struct SavedState {
     std::vector<TreeRevision> revisions;  ///< ascending
     LedgerState ledger;                   ///< the checkpoint
     std::vector<ChargeRow> charges;       ///< since the checkpoint
-    CountedUsageState counted;            ///< the same as the site counts it; no rules: it does not count otherwise
+    CountedUsageState counted;            ///< the same as the site counts it; no rules: the site counts core-seconds
     std::vector<CountedRow> counted_events;
     std::map<std::uint64_t, RunningRow> running;
     std::map<JobRun, Instant> charged;  ///< ended runs that the journal may still replay
@@ -185,7 +186,7 @@ struct StateBatch {
     std::map<std::uint64_t, UplinkRow> uplink;
     std::uint64_t uplink_acked = 0;  ///< rows up to here are deleted
     std::map<std::uint64_t, std::optional<SiteRow>> site;
-    UsageHours usage;  ///< to be added to what is there
+    UsageHours usage;  ///< to be added to the stored hours
 
     bool is_empty() const {
         return !meta && revisions.empty() && !checkpoint && charges.empty() && counted_events.empty() &&

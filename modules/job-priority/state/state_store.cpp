@@ -16,7 +16,7 @@ namespace {
 
 constexpr const char* schema_version = "6";
 
-// "weir" in ASCII: a SQLite file of another program is not ours to write into.
+// "weir" in ASCII: a SQLite file of another program must not be changed.
 constexpr const char* application_id = "2003134834";
 
 constexpr const char* schema =
@@ -63,12 +63,12 @@ constexpr const char* schema =
     "CREATE TABLE IF NOT EXISTS usage_hour (hour INTEGER NOT NULL, label INTEGER NOT NULL, core_us INTEGER NOT NULL,"
     "  PRIMARY KEY (hour, label)) STRICT, WITHOUT ROWID;";
 
-/// What a file of version 1 lacks: jobs inside reported jobs.
+/// Version 1 has no jobs inside reported jobs.
 constexpr const char* from_version_1 =
     "ALTER TABLE reported ADD COLUMN inside INTEGER NOT NULL DEFAULT 0;"
     "ALTER TABLE uplink ADD COLUMN inside INTEGER NOT NULL DEFAULT 0;";
 
-/// What a file of version 2 lacks: what jobs cost. They cost their cores until then.
+/// Version 2 has no costs of jobs: a job cost its cores.
 constexpr const char* from_version_2 =
     "ALTER TABLE running ADD COLUMN rate INTEGER NOT NULL DEFAULT 0;"
     "ALTER TABLE running ADD COLUMN prepaid_us INTEGER NOT NULL DEFAULT 0;"
@@ -78,7 +78,7 @@ constexpr const char* from_version_2 =
     "UPDATE running SET rate = 1000 * cores;"
     "UPDATE reported SET rate = 1000 * cores;";
 
-/// What a file of version 3 lacks: which run of a job id is meant. Until it is known any is.
+/// Version 3 has no runs: a row matches any run of its job id.
 constexpr const char* from_version_3 =
     "CREATE TABLE IF NOT EXISTS site_value (job INTEGER PRIMARY KEY, value REAL NOT NULL) STRICT;"
     "ALTER TABLE running ADD COLUMN submit_us INTEGER NOT NULL DEFAULT 0;"
@@ -89,13 +89,13 @@ constexpr const char* from_version_3 =
     "  end_us INTEGER NOT NULL, PRIMARY KEY (job, submit_us, alloc_us)) STRICT, WITHOUT ROWID;"
     "INSERT INTO charged SELECT job, 0, 0, end_us FROM charged_3; DROP TABLE charged_3;";
 
-/// What a file of version 4 lacks: up to when a job's cores were reported.
+/// Version 4 does not have the time up to which a job's cores were reported.
 constexpr const char* from_version_4 =
     "ALTER TABLE running ADD COLUMN told_until_us INTEGER NOT NULL DEFAULT 0;"
     "ALTER TABLE reported ADD COLUMN told_until_us INTEGER NOT NULL DEFAULT 0;";
 
-/// What a file of version 5 lacks: usage by the hour, and what reports file it under. `closed` came with version 5 and
-/// without a version of its own: a file that lacks it gets it whole.
+/// Version 5 has no usage by the hour, and no queues and projects of jobs. The table `closed` was added within version
+/// 5: a file without it gets it.
 constexpr const char* from_version_5 =
     "CREATE TABLE IF NOT EXISTS closed (child INTEGER NOT NULL, job INTEGER NOT NULL, path TEXT NOT NULL,"
     "  cores INTEGER NOT NULL, start_us INTEGER NOT NULL, inside INTEGER NOT NULL, rate INTEGER NOT NULL,"
@@ -110,7 +110,7 @@ constexpr const char* from_version_5 =
     "ALTER TABLE uplink ADD COLUMN queue TEXT NOT NULL DEFAULT '';"
     "ALTER TABLE uplink ADD COLUMN project TEXT NOT NULL DEFAULT '';";
 
-/// What older versions lack, one after the other; index 0 takes version 1 to 2.
+/// The migrations, one after the other; index 0 takes version 1 to 2.
 constexpr std::array migrations{from_version_1, from_version_2, from_version_3, from_version_4, from_version_5};
 
 bool exists(const std::string& path) {
@@ -215,7 +215,7 @@ Result<StateStore> StateStore::open(const std::string& path, std::vector<std::st
     }
 }
 
-/// Before anything is written: SQLite itself would take a foreign file, and begin with its journal mode.
+/// Checked before the first write: SQLite itself would accept a foreign file, and change its journal mode.
 Status StateStore::check_owner(StatePlace place) {
     if (path_.empty() || !exists(path_)) {
         return Done{};
@@ -232,12 +232,12 @@ Status StateStore::check_owner(StatePlace place) {
                          " is no SQLite file: nothing in it was changed; name another file, or move "
                          "this one away"};
     }
-    std::string owner = id ? std::to_string(*id) : std::string(application_id);  // what stands in our place is ours
+    std::string owner = id ? std::to_string(*id) : std::string(application_id);  // a file at our own place is ours
     if (owner == "0") {
         SqliteDb db = SqliteDb::open_to_read(path_);
         const bool has_tables = db.scalar("SELECT 1 FROM sqlite_master LIMIT 1").has_value();
         if (db.failure() ? is_in_use(*db.failure()) : !has_tables) {
-            return Done{};  // prepare_file() says that it is in use; or begun by nobody yet
+            return Done{};  // prepare_file() reports a file in use; or the file is new
         }
         owner = db.scalar("PRAGMA application_id").value_or(owner);  // as its log has it
     }
@@ -297,7 +297,7 @@ Status StateStore::create_tables() {
     return is_done ? Status(Done{}) : failed("cannot create the tables");
 }
 
-/// The mark is in the file itself, not only in the log. A disk that is full just now leaves it out.
+/// The mark is in the file itself, not only in the log. On a full disk it is left out.
 void StateStore::note_open(std::vector<std::string>& warnings) {
     const bool was_open = db_.scalar("SELECT 1 FROM meta WHERE key='open'").has_value();
     has_lost_log_ = was_open && !has_log_ && !path_.empty();
@@ -332,7 +332,7 @@ StateStore& StateStore::operator=(StateStore&& other) noexcept {
 
 void StateStore::close() {
     if (std::exchange(is_marked_, false) && !db_.execute("DELETE FROM meta WHERE key='open'")) {
-        db_.keep_log();  // the mark stays, and so must what it speaks of
+        db_.keep_log();  // the mark stays, and so must the log
     }
     db_ = SqliteDb();
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the state file: its tables, one transaction a batch, what happens to a damaged or foreign file.
+// Owns: the state file: its tables, one transaction a batch, the treatment of a damaged or foreign file.
 // Must not know: what the rows mean.
 #pragma once
 #include <functional>
@@ -15,20 +15,20 @@ namespace weir::priority {
 
 /// Who chose the file's name.
 enum class StatePlace {
-    own,    ///< we: what stands there was ours
+    own,    ///< this module: a file there is ours
     named,  ///< the site, which may have named a file of another kind by mistake
 };
 
 /// The SQLite file of one instance: WAL, exclusive (a second module on the same file is refused), STRICT tables.
-/// While it is open, and after a kill, the file says that its write-ahead log belongs to it; so one that was removed or
-/// emptied is noticed.
+/// While it is open, and after a kill, the file says that its write-ahead log belongs to it; so the removal of that log
+/// is noticed.
 class StateStore {
   public:
     /// Opens or makes the file and reads it whole.
     /// A file of ours that SQLite or our own checks call damaged is moved to PATH.corrupt-N (nothing is deleted) and a
-    /// new one begun; `warnings` then says so, as of an emptied file and of a lost write-ahead log. A file in use, of a
+    /// new one begun; `warnings` reports that, and also an emptied file and a lost write-ahead log. A file in use, of a
     /// newer schema, not writable, or of another program is an error; nothing in it is changed, and it stays where it
-    /// is. \param path  a file; empty: in memory, nothing outlives the module
+    /// is. \param path a file; empty: in memory, nothing outlives the module
     static Result<StateStore> open(const std::string& path, std::vector<std::string>& warnings,
                                    StatePlace place = StatePlace::own);
     StateStore(StateStore&& other) noexcept { *this = std::move(other); }
@@ -36,19 +36,19 @@ class StateStore {
     ~StateStore();
 
     const SavedState& saved() const { return saved_; }
-    /// Nothing was there.
+    /// Whether there was no file.
     bool is_new() const { return saved_.meta.instance.empty(); }
-    /// What the file holds is older than what its last module wrote: its write-ahead log is gone.
+    /// Whether the content is older than the last commit, because the write-ahead log is missing.
     bool has_lost_log() const { return has_lost_log_; }
-    /// Forgets what was read at start, which the services have taken over.
+    /// Drops what was read at start, once the services have restored it.
     void drop_saved() { saved_ = SavedState{}; }
 
-    /// Writes the batch in one transaction: after success a kill -9 cannot undo it, after failure nothing of it is
-    /// there.
+    /// Writes the batch in one transaction: after success a kill -9 cannot undo it, after failure no part of it is in
+    /// the file.
     Status apply(const StateBatch& batch);
 
-    /// Usage by the hour of all hours from `first` on that are before `last`: `take` gets sums whose labels have
-    /// what `by` names, one label possibly twice. Errors: what SQLite says. O(rows of those hours).
+    /// Usage of the hours from `first` to before `last`: `take` gets sums whose labels have the parts in `by`, one
+    /// label possibly twice. Errors: those of SQLite. O(rows of those hours).
     Status read_usage(std::int64_t first, std::int64_t last, const UsageLabels& by,
                       const std::function<void(const UsageSlot&, SignedCoreMicros)>& take);
 

@@ -26,7 +26,7 @@ UsageSlot label_of(const UsageSlot& slot, const UsageLabels& by) {
             by.project ? slot.project : ""};
 }
 
-/// Hours beyond usage_hours_kept go when a newer one comes, and the labels that no hour names with them.
+/// When a new hour is written, hours beyond usage_hours_kept are deleted, and so are labels without an hour.
 Status StateStore::add_usage(const UsageHours& usage) {
     if (usage.empty()) {
         return Done{};
@@ -47,7 +47,7 @@ Status StateStore::add_usage(const UsageHours& usage) {
     return is_done ? Status(Done{}) : failed("cannot write usage by the hour");
 }
 
-/// Summed here by label: SQLite would sort all rows for that, which takes ten times as long.
+/// The sums by label are computed here: SQLite would sort all rows for that, which takes ten times as long.
 Status StateStore::read_usage(std::int64_t first, std::int64_t last, const UsageLabels& by,
                               const std::function<void(const UsageSlot&, SignedCoreMicros)>& take) {
     std::unordered_map<std::int64_t, SignedCoreMicros> sums;

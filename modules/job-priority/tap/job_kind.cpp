@@ -20,7 +20,7 @@ std::int64_t cores_below(FlatValue resources, std::int64_t factor, int depth) {
     return std::min(cores, requested_count_max);
 }
 
-/// With its length before it: no name can pretend to be two.
+/// Each name has its length in front, so that no name can look like two.
 void append_name(std::string& text, std::string_view name) {
     text += std::to_string(name.size());
     text += ':';

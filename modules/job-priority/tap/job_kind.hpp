@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: what makes new jobs alike for their first priority, as a text that the plugin and the module make alike, and
-// the cores that a jobspec asks for (RFC 14, 25). Must not know: Flux, priorities.
+// Owns: the kind of a new job, which determines its first priority, as a text that plugin and module build in the same
+// way, and the cores that a jobspec requests (RFC 14, 25). Must not know: Flux, priorities.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -11,14 +11,14 @@
 
 namespace weir::priority {
 
-/// The greatest count of a jobspec that is believed; products of counts stay inside 64 bits.
+/// The greatest count of a jobspec; greater ones are cut, so that products of counts fit 64 bits.
 inline constexpr std::int64_t requested_count_max = 1'000'000'000;
 /// Levels of resources that are read.
 inline constexpr int requested_depth_max = 32;
 
 /// A resource's count: a number, {"min": n, ...} or an RFC 14 range as text "2+". In [0, requested_count_max].
 std::int64_t requested_count(FlatValue resource);
-/// Cores that the resources ask for: counts multiply along nodes, slots and cores; of a range the least. At least 1.
+/// Cores that the resources request: counts multiply along nodes, slots and cores; of a range the least. At least 1.
 std::int64_t requested_cores(FlatValue resources);
 
 /// Two new jobs of one kind have the same first priority.
@@ -32,7 +32,7 @@ struct JobKind {
 };
 /// A text that differs where the kinds differ.
 std::string text_of(const JobKind& kind);
-/// The same of a submitted job. Nothing where `attributes.system.weir` says more about it: a copy of a parent's job, a
+/// The same of a submitted job. Nothing if the jobspec has `attributes.system.weir`: a copy of a parent's job, a
 /// partition.
 std::optional<std::string> kind_of_jobspec(std::uint32_t userid, int urgency, FlatValue jobspec);
 

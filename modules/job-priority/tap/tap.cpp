@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: the jobtap plugin job-priority-tap.so: unpacks the job-manager's calls, asks the table, packs the answer.
-// Must not know: fair share, the share tree, how a priority comes about. Nothing may throw out of here.
-// Registered as "jobpriority": its methods are job-manager.jobpriority.update, .accounts, .withheld (owner only).
+// Must not know: fair share, the share tree, how a priority is computed. No exception may leave this file. Registered
+// as "jobpriority": its methods are job-manager.jobpriority.update, .accounts, .withheld (owner only).
 // Source: flux-jobtap-plugins(7).
 #include <flux/core.h>
 #include <flux/jobtap.h>
@@ -48,7 +48,7 @@ struct Tap {
     TapTable table{unavail_timeout_default};
     TapAccounts accounts;
     double time_scale = 1;   ///< instance seconds, of which timers are made, in a real second
-    std::int64_t nonce = 0;  ///< tells the module that it talks to another load of this plugin, with an empty table
+    std::int64_t nonce = 0;  ///< a new one tells the module that the plugin was loaded again, with an empty table
     bool has_conf_timeout = false;
     std::unique_ptr<flux_watcher_t, WatcherDestroy> timer;
     bool is_timer_armed = false;
@@ -58,13 +58,13 @@ flux_t* handle_of(const Tap& tap) {
     return flux_jobtap_get_flux(tap.plugin);
 }
 
-/// Only differences count: the clock that nobody sets, in real seconds. What is waited for is a thread that answers,
-/// and that is no faster where the instance's time is.
+/// The monotonic clock, in real seconds: only differences count. The timeout concerns a thread that must answer, which
+/// is no faster in an instance with scaled time.
 Instant monotonic_now() {
     return weir::instant_from_seconds(weir::flux::monotonic_seconds());
 }
 
-/// Runs `body` so that no exception reaches the job-manager, which would take the whole broker with it.
+/// Runs `body` so that no exception reaches the job-manager, where it would end the broker.
 template <typename Body>
 int guarded(Tap& tap, const char* what, Body body) noexcept {
     try {
@@ -78,7 +78,7 @@ int guarded(Tap& tap, const char* what, Body body) noexcept {
     return -1;
 }
 
-// ---- release of jobs nobody gave a value ----
+// ---- release of jobs without a value ----
 
 void release_overdue(Tap& tap) {
     for (const auto& [id, value] : tap.table.release_overdue(monotonic_now())) {
@@ -90,7 +90,7 @@ void release_overdue(Tap& tap) {
 
 void arm_timer(Tap& tap) {
     if (tap.is_timer_armed || !tap.timer) {
-        return;  // whoever came first set it; looking for the first among all that wait costs O(waiting)
+        return;  // the first waiting job set it; a search for the first would cost O(waiting)
     }
     const auto deadline = tap.table.next_deadline();
     if (!deadline) {
@@ -173,8 +173,8 @@ int validate_cb(flux_plugin_t* p, const char*, flux_plugin_arg_t* args, void* ar
     });
 }
 
-/// The account or project of a waiting job. Whether it may have it is asked of validate_cb next, with the whole new
-/// jobspec: both may change in one request.
+/// An update of a pending job's account or project. validate_cb checks it next, with the whole new jobspec, since both
+/// may change in one request.
 int update_name_cb(flux_plugin_t* p, const char*, flux_plugin_arg_t* args, void* arg) noexcept {
     Tap& tap = *static_cast<Tap*>(arg);
     return guarded(tap, "update", [&] {
@@ -188,7 +188,7 @@ int update_name_cb(flux_plugin_t* p, const char*, flux_plugin_arg_t* args, void*
     });
 }
 
-/// Also called for each active job at a load or a restart: those have what they were given.
+/// Also called for each active job at a load or a restart: those keep their account and project.
 int new_cb(flux_plugin_t* p, const char*, flux_plugin_arg_t* args, void* arg) noexcept {
     Tap& tap = *static_cast<Tap*>(arg);
     return guarded(tap, "new", [&] {
@@ -209,7 +209,7 @@ int new_cb(flux_plugin_t* p, const char*, flux_plugin_arg_t* args, void* arg) no
     });
 }
 
-/// The instance's whole configuration: on load and on each change. A plugin conf of its own has precedence.
+/// Called with the instance's whole configuration at load and at each change. The plugin's own conf has precedence.
 int conf_update_cb(flux_plugin_t*, const char*, flux_plugin_arg_t* args, void* arg) noexcept {
     Tap& tap = *static_cast<Tap*>(arg);
     return guarded(tap, "conf.update", [&] {
@@ -263,8 +263,8 @@ void push_one(Tap& tap, std::uint64_t id, std::uint32_t value, Applied& applied)
     flux_log(handle_of(tap), 3, "jobpriority: reprioritize: %s", flux_strerror(errno));
 }
 
-/// The module says that the job is held or expedited. It may have become so while it waited for a value, which no
-/// callback for its state tells. What the job-manager says counts: the user may have changed his mind since.
+/// The module reports that the job is held or expedited. It may have become so while it waited for a value, and no
+/// state callback reports that. The job-manager's present urgency decides, since the user may have changed it again.
 void release_overridden(Tap& tap, std::uint64_t id, Applied& applied) {
     int urgency = 0;
     const std::unique_ptr<flux_plugin_arg_t, ArgDestroy> job(flux_jobtap_job_lookup(tap.plugin, id));
@@ -316,7 +316,7 @@ void update_cb(flux_t* h, flux_msg_handler_t*, const flux_msg_t* msg, void* arg)
             if (flux_jobtap_reprioritize_all(tap.plugin) < 0) {
                 return -1;
             }
-            tap.table.set_told();
+            tap.table.set_reprioritized();
         }
         return flux_respond_pack(h, msg, "{s:i s:i s:I s:I s:I}", "pushed", applied.pushed, "gone", applied.gone,
                                  "known", static_cast<json_int_t>(tap.table.known()), "waiting",
@@ -370,7 +370,7 @@ void accounts_cb(flux_t* h, flux_msg_handler_t*, const flux_msg_t* msg, void* ar
 
 // ---- life ----
 
-/// Tells the module, if it runs, that a plugin with an empty table is here; nobody answers and nobody need.
+/// Notifies the module, if it runs, that a plugin with an empty table was loaded. No response is needed.
 void announce(const Tap& tap) {
     flux_future_destroy(
         flux_rpc(handle_of(tap), "job-priority.tap-loaded", "{}", FLUX_NODEID_ANY, FLUX_RPC_NORESPONSE));
@@ -415,7 +415,7 @@ int init(flux_plugin_t* p) {
     if (flux_plugin_aux_set(p, "weir::tap", tap, destroy_tap) < 0) {
         return -1;
     }
-    owned.release();  // now owned by the plugin
+    owned.release();  // the plugin owns it now
     flux_t* h = handle_of(*tap);
     const char* scale = flux_attr_get(h, "clock.scale");
     tap->time_scale = scale != nullptr ? std::strtod(scale, nullptr) : 1.;

@@ -31,7 +31,7 @@ std::string user_text(const TapUser* user, std::uint32_t userid) {
     return "user id " + std::to_string(userid);
 }
 
-/// Empty: the job names none and there is no default.
+/// The job's account; empty: it names none and there is no default.
 std::string account_charged(const TapAccounts& table, const TapUser* user, const TapSubmission& job) {
     return job.account ? *job.account : (user != nullptr ? user->default_account : table.open_default).value_or("");
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: which user may submit under which account and project and to which queue, as the module last told the plugin.
-// Must not know: the share tree itself, Flux, JSON.
+// Owns: which user may submit under which account and project and to which queue, as the module last sent it to the
+// plugin. Must not know: the share tree itself, Flux, JSON.
 // Source: job.validate in flux-jobtap-plugins(7).
 #pragma once
 #include <cstddef>
@@ -30,10 +30,10 @@ struct TapUser {
     TapProjectIndex projects{};
 };
 
-/// The accounts table. Empty until the module sent it, and then nothing is rejected.
+/// The accounts table. Empty until the module has sent it; until then nothing is rejected.
 struct TapAccounts {
     std::unordered_map<std::uint32_t, TapUser> users;
-    std::set<std::string> known_accounts;     ///< all of them, whoever may use them
+    std::set<std::string> known_accounts;     ///< all of them, for any user
     std::set<std::string> open_accounts;      ///< accounts with an `@*` line: any user may charge
     std::optional<std::string> open_default;  ///< the account of a user who is not listed and names none
     std::vector<TapProjects> projects;
@@ -50,7 +50,7 @@ struct TapSubmission {
     std::optional<std::string> queue;
     bool is_owner = false;  ///< the instance owner needs no association
     std::optional<std::string> project{};
-    bool is_from_above = false;  ///< a job that a parent handed down, and judged
+    bool is_from_above = false;  ///< a copy of a parent's job, which the parent has checked
 };
 
 /// Checks a submission. \return empty if the job is accepted, else one sentence that says what is wrong and what would

@@ -88,7 +88,7 @@ bool read_mode(std::string_view name, TapUpdate::Mode& mode) {
     return false;
 }
 
-/// Ids have 64 bits, of which integers of JSON have one less: FLUIDs end before that.
+/// Ids have 64 bits and JSON integers 63; FLUIDs need fewer.
 bool read_jobs(FlatValue list, std::vector<TapUpdate::Entry>& jobs) {
     if (!list.is_array()) {
         return false;
@@ -105,7 +105,7 @@ bool read_jobs(FlatValue list, std::vector<TapUpdate::Entry>& jobs) {
     return true;
 }
 
-/// Nothing is as good as an empty list.
+/// An absent list counts as empty.
 bool read_first_values(FlatValue list, std::vector<std::pair<std::string, std::uint32_t>>& rows) {
     if (list && !list.is_array()) {
         return false;

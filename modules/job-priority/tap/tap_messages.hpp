@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: reading the parts of the module's requests that are lists. Must not know: Flux, what becomes of them.
+// Owns: reading the parts of the module's requests that are lists. Must not know: Flux, how the lists are used.
 #pragma once
 #include <jansson.h>
 
@@ -23,7 +23,7 @@ namespace weir::priority {
 ///   where the numbers count in `projects`.
 bool read_accounts(json_t* request, TapAccounts& accounts);
 
-/// An `update` request: values of jobs, and of kinds of jobs that are still to come.
+/// An `update` request: values of jobs, and first values of kinds.
 struct TapUpdate {
     enum class Mode { job, fill, all };
 
@@ -33,9 +33,9 @@ struct TapUpdate {
     };
     std::vector<Entry> jobs;
     Mode mode = Mode::job;
-    std::optional<bool> is_synced;  ///< nothing: as before
+    std::optional<bool> is_synced;  ///< unset: unchanged
     std::vector<std::pair<std::string, std::uint32_t>> first_values;
-    bool is_all_first_values = false;  ///< first_values replaces what was told before
+    bool is_all_first_values = false;  ///< first_values replaces all earlier ones
 };
 /// \return nothing when the request is not {jobs:[[id,priority],...], mode?:"job"|"fill"|"all", synced?:b,
 ///   first_values?:[[kind,value],...], all_first_values?:b}

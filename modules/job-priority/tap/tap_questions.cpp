@@ -58,7 +58,7 @@ bool unpack_submission(flux_plugin_arg_t* args, TapSubmission& job) {
     if (queue != nullptr) {
         job.queue = queue;
     }
-    if (json_string_length(project) != 0) {  // anything but a name is none
+    if (json_string_length(project) != 0) {  // any other value counts as none
         job.project = json_string_value(project);
     }
     job.is_from_above = job.is_owner && json_object_get(weir, "jobid") != nullptr;

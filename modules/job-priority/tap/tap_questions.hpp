@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: reading what the job-manager says of a job when it calls the plugin. Must not know the answers.
+// Owns: reading the arguments with which the job-manager calls the plugin. Must not know the answers.
 // Source: flux-jobtap-plugins(7).
 #pragma once
 #include <flux/core.h>
@@ -11,14 +11,14 @@
 
 namespace weir::priority {
 
-/// Everything but the kind. False: something is missing.
+/// Reads all but the kind. False: an argument is missing.
 bool unpack_question(flux_plugin_arg_t* args, TapQuestion& job);
 
 /// The job's kind (job_kind.hpp); empty: none. Reads the jobspec.
 std::string kind_of(flux_plugin_arg_t* args, int urgency);
 
-/// What a job names. Reads the jobspec, which the embedded job-manager decodes when it is asked for. False: it cannot
-/// be read.
+/// The account, queue and project that a job names. Reads the jobspec, which the embedded job-manager decodes on
+/// demand. False: it cannot be read.
 bool unpack_submission(flux_plugin_arg_t* args, TapSubmission& job);
 
 }  // namespace weir::priority

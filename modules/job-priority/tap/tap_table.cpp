@@ -124,7 +124,7 @@ void TapTable::forget(std::uint64_t id) {
 std::vector<std::pair<std::uint64_t, std::uint32_t>> TapTable::release_overdue(Instant now) {
     const auto is_overdue = [&](const Waiting& job) { return now >= job.since + unavail_timeout_; };
     for (const auto& [id, job] : waiting_) {
-        if (is_overdue(job) && (!heard_ || *heard_ < job.since)) {
+        if (is_overdue(job) && (!synced_at_ || *synced_at_ < job.since)) {
             mode_ = Mode::fallback;
         }
     }
@@ -154,7 +154,7 @@ std::optional<Instant> TapTable::next_deadline() const {
 std::uint32_t TapTable::fallback(int urgency) const {
     if (!lowest_) {
         for (const auto& [id, value] : values_) {
-            if (value > 0) {  // a job that is held back stands nowhere
+            if (value > 0) {  // a job that is held back has no place
                 lowest_ = std::min(value, lowest_.value_or(value));
             }
         }

@@ -39,56 +39,56 @@ struct TapQuestion {
 /// The plugin's memory. "Unavailable" is an empty optional: the job stays in PRIORITY until `set` and a push.
 class TapTable {
   public:
-    /// starting: no `synced` yet. synced: the module answers. fallback: it is gone, or did not come in time.
+    /// starting: no `synced` yet. synced: the module answers. fallback: it was unloaded, or did not answer in time.
     enum class Mode { starting, synced, fallback };
 
     explicit TapTable(Duration unavail_timeout) : unavail_timeout_(unavail_timeout) {}
 
     /// job.state.priority: the job entered PRIORITY. The known value; else, held and expedited jobs, for whom the
-    /// job-manager overrides any value, get the lowest; else in fallback mode fallback(); else, where the module is
-    /// here, the first value of its kind, which counts as known; else unavailable, and the job is waiting from `now`.
+    /// job-manager overrides any value, get the lowest; else in fallback mode fallback(); else, if the module answers,
+    /// the first value of its kind, which counts as known; else unavailable, and the job waits from `now` on.
     std::optional<std::uint32_t> on_enter(const TapQuestion& job, Instant now);
 
     /// job.priority.get: asked of every pending job by a reprioritize-all. As on_enter, but an unknown job in SCHED
     /// keeps the priority it has (never "unavailable", which the job-manager would log as a bug for each job).
     std::optional<std::int64_t> on_get(const TapQuestion& job, Instant now);
 
-    /// The urgency of a job changed while it waits for a value, which no callback for its state tells. True: it became
-    /// held or expedited, so it waits no more and is to be released with any value.
+    /// The urgency of a job changed while it waits for a value, which no state callback reports. True: it became held
+    /// or expedited, so it no longer waits, and the caller releases it with any value.
     bool on_urgency(std::uint64_t id, int urgency);
 
     /// Stores a value and returns what was stored: 0, which holds the job back (a limit), or the value clamped. The job
     /// is no longer waiting.
     std::uint32_t set(std::uint64_t id, std::int64_t value);
 
-    /// Stores a value that the job-manager learns by a reprioritize-all. What is returned must be pushed by itself all
-    /// the same: the job waits in PRIORITY, a reprioritize-all skips a job whose value did not change, and would leave
-    /// it there for ever.
+    /// Stores a value that the job-manager gets by a reprioritize-all. A returned value must be pushed separately all
+    /// the same: its job waits in PRIORITY, and a reprioritize-all skips a job whose value did not change, so it would
+    /// stay there for ever.
     std::optional<std::uint32_t> set_for_all(std::uint64_t id, std::int64_t value);
 
-    /// The first values of new jobs, by kind; `is_all`: those that it had are forgotten.
+    /// The first values of new jobs, by kind; `is_all`: earlier ones are forgotten.
     void set_first_values(const std::vector<std::pair<std::string, std::uint32_t>>& rows, bool is_all);
-    /// Whether on_enter() wants to know a new job's kind.
+    /// Whether on_enter() needs a new job's kind.
     bool wants_kind() const { return mode_ == Mode::synced && !first_values_.empty(); }
 
-    /// Whether a reprioritize-all would tell the job-manager anything. It asks for every active job, so one after each
-    /// burst of new jobs, who were pushed by themselves, made submission O(active jobs).
+    /// Whether a reprioritize-all would have an effect. It asks for every active job: after each burst of new jobs,
+    /// which were pushed one by one, it would make submission O(active jobs).
     bool is_ahead() const { return is_ahead_; }
-    /// The job-manager has asked for all.
-    void set_told() { is_ahead_ = false; }
+    /// The job-manager has asked for all values.
+    void set_reprioritized() { is_ahead_ = false; }
 
     bool is_waiting(std::uint64_t id) const { return waiting_.count(id) != 0; }
 
     /// The jobs not offered to the scheduler: held back by a limit, or waiting for a value. O(known).
     std::vector<std::uint64_t> withheld() const;
 
-    /// job.state.inactive: the job is over.
+    /// job.state.inactive: the job ended.
     void forget(std::uint64_t id);
 
-    /// The module holds the complete picture at `now`: unknown jobs wait for it again.
+    /// The module has sent all values at `now`: unknown jobs wait for it again.
     void set_synced(Instant now) {
         mode_ = Mode::synced;
-        heard_ = now;
+        synced_at_ = now;
     }
     /// The module unloads: the same as a timeout, at once.
     void set_detached() {
@@ -98,15 +98,15 @@ class TapTable {
 
     /// Jobs to be released with their fallback value. In fallback mode: all waiting jobs. If one has waited for the
     /// timeout without a message of the module: all, and the mode becomes fallback. If there was a message: only those
-    /// that have waited so long. They wait no more and are not entered in the table, so that the module's first value
+    /// that have waited so long. They no longer wait and are not entered in the table, so that the module's first value
     /// for them is a change. O(waiting).
     std::vector<std::pair<std::uint64_t, std::uint32_t>> release_overdue(Instant now);
 
-    /// When release_overdue() will next have work; empty when nothing waits. O(waiting).
+    /// The time of the next release_overdue() with an effect; empty if no job waits. O(waiting).
     std::optional<Instant> next_deadline() const;
 
-    /// The value of a job nobody computed: its urgency, but never above the lowest value in the table. So new jobs keep
-    /// their order by urgency, then by id, and are behind every job with a computed priority.
+    /// The value of a job without a computed one: its urgency, but never above the lowest value in the table. So new
+    /// jobs keep their order by urgency, then by id, and are behind every job with a computed priority.
     std::uint32_t fallback(int urgency) const;
 
     void set_unavail_timeout(Duration timeout) { unavail_timeout_ = timeout; }
@@ -128,8 +128,8 @@ class TapTable {
     Duration unavail_timeout_;
     Mode mode_ = Mode::starting;
     std::uint64_t gave_first_ = 0;
-    bool is_ahead_ = false;         ///< has values that the job-manager was not told
-    std::optional<Instant> heard_;  ///< when the module last sent `synced`
+    bool is_ahead_ = false;             ///< has values that the job-manager does not have
+    std::optional<Instant> synced_at_;  ///< when the module last sent `synced`
 };
 
 }  // namespace weir::priority

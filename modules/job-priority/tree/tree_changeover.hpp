@@ -18,7 +18,7 @@ struct TreeChangeover {
     StateBatch batch;
 };
 
-/// \param accounting, log  those in force; nothing of them is changed. O(size).
+/// \param accounting, log those in force; they are not changed. O(size).
 inline TreeChangeover changeover_to(TreeProposal proposal, Accounting accounting, StateLog log, Instant now) {
     accounting.rebind(proposal.tree, now);
     accounting.rewrite(log);

@@ -42,7 +42,7 @@ std::vector<std::string> TreeStore::restore(std::vector<TreeRevision> revisions)
 
 Result<TreeProposal> TreeStore::propose(const ShareTree& current, const TreeEdit& edit, const std::string& file,
                                         Instant now) const {
-    Result<ShareTree> parsed = parse(edit.toml, file);  // whole, so that a mistake's line is the one in the file
+    Result<ShareTree> parsed = parse(edit.toml, file);  // parsed whole, so that the line of a mistake is the file's
     if (!parsed) {
         return parsed.error();
     }
@@ -54,7 +54,7 @@ Result<TreeProposal> TreeStore::propose(const ShareTree& current, const TreeEdit
     if (parsed->size() == 1 && tree_->size() > 1 && !edit.allows_empty) {
         return Error{std::errc::invalid_argument, file + ": there is no node in it, and the tree in force has " +
                                                       std::to_string(tree_->size() - 1) +
-                                                      "; an empty tree must be asked for"};
+                                                      "; ask for an empty tree explicitly"};
     }
     TreeProposal proposal;
     proposal.tree = std::make_shared<const ShareTree>(parsed->with_members_of(current));
@@ -74,7 +74,7 @@ Error TreeStore::stale(std::int64_t base) const {
                                       [&](const TreeRevision& revision) { return revision.revision == base; });
     return {stale_revision,
             "the share tree is at revision " + std::to_string(in_force_.revision) + ", not " + std::to_string(base) +
-                (is_known ? ": " + in_force_.author + " changed it meanwhile" : ", which there never was here")};
+                (is_known ? ": " + in_force_.author + " changed it in the meantime" : ", which never existed here")};
 }
 
 Result<std::optional<TreeProposal>> TreeStore::propose_file(const ShareTree& current, const std::string& text,
@@ -89,7 +89,7 @@ Result<std::optional<TreeProposal>> TreeStore::propose_file(const ShareTree& cur
         propose(current, {text, file_author, "read from " + file, std::nullopt, false}, file, now);
     if (!proposal) {
         return proposal.error().code == stale_revision ? Error{stale_revision, file + ": " + proposal.error().message +
-                                                                                   "; take its first line away to "
+                                                                                   "; remove its first line to "
                                                                                    "put it in force nevertheless"}
                                                        : proposal.error();
     }

@@ -17,7 +17,7 @@ namespace weir::priority {
 
 /// A request to replace the tree.
 struct TreeEdit {
-    std::string toml;  ///< may begin with the line that an export carries: its revision is the base where none is given
+    std::string toml;  ///< may begin with the line that an export carries: its revision is the base if none is set
     std::string author;
     std::string reason;
     std::optional<std::int64_t> base_revision;  ///< refuse unless this is the one in force
@@ -44,19 +44,19 @@ class TreeStore {
     /// \param revisions  ascending, from the state file; the newest that still parses is in force. Returns warnings.
     std::vector<std::string> restore(std::vector<TreeRevision> revisions);
 
-    /// Checks an edit against the tree in force (`current`, with the members that `@*` took in).
-    /// A base is not asked for while there is no tree. Errors: EINVAL with every mistake, one a line, as
-    /// "file:line:column: ...", and for a tree that would lose all nodes unasked; ESTALE when the base is stale.
+    /// Checks an edit against the tree in force (`current`, with the members by `@*`). Without a tree no base is
+    /// required. Errors: EINVAL with every mistake, one a line, as "file:line:column: ...", and for a tree that would
+    /// lose all nodes unasked; ESTALE when the base is stale.
     Result<TreeProposal> propose(const ShareTree& current, const TreeEdit& edit, const std::string& file,
                                  Instant now) const;
 
-    /// The share-tree file's text at start or on reload: a proposal if it differs from what the file said when it was
-    /// last taken; nothing if it is the same (edits made since by the command stay in force); else its mistakes.
+    /// The share-tree file's text at start or on reload: a proposal if it differs from the text that was last taken
+    /// from the file; nothing if it is the same (edits made since by the command stay in force); else its mistakes.
     Result<std::optional<TreeProposal>> propose_file(const ShareTree& current, const std::string& text,
                                                      const std::string& file, Instant now) const;
 
     /// What changed from revision `a` to `b` (none: the one in force; `a` 0: from an empty tree). Members that joined
-    /// by `@*` are not in it. Errors: ENOENT for a revision that there never was, EINVAL for a text that no longer
+    /// by `@*` are not in it. Errors: ENOENT for a revision that never existed, EINVAL for a text that no longer
     /// parses.
     Result<std::vector<TreeChange>> changes_between(std::int64_t a, std::optional<std::int64_t> b) const;
     /// The text of a revision. Errors: ENOENT.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: the jobs per second of a running instance from submission to INACTIVE, measured by one client: it keeps a
 // window of submissions open and counts the `clean` events of the journal. Must not know the broker. Usage:
-// FLUX_URI=... job_rate_bench [JOBS [WINDOW]]
+// FLUX_URI=... job_rate_bench [JOBS [WINDOW [QUEUE]]]
 #include <flux/core.h>
 #include <unistd.h>
 
@@ -28,11 +28,13 @@ struct Run {
     long failed = 0;
 };
 
-std::string signed_jobspec() {
+std::string signed_jobspec(const std::string& queue) {
+    const std::string in_queue = queue.empty() ? "" : R"("queue":")" + queue + R"(",)";
     const std::string jobspec =
         R"({"version":1,"resources":[{"type":"slot","count":1,"label":"t","with":[{"type":"core","count":1}]}],)"
         R"("tasks":[{"command":["true"],"slot":"t","count":{"per_slot":1}}],)"
-        R"("attributes":{"system":{"duration":60,"exec":{"test":{"run_duration":"0s"}}}}})";
+        R"("attributes":{"system":{)" +
+        in_queue + R"("duration":60,"exec":{"test":{"run_duration":"0s"}}}}})";
     return weir::sign_none(jobspec, getuid());
 }
 
@@ -117,7 +119,7 @@ int main(int argc, char** argv) {
         std::perror("job_rate_bench: flux_open");
         return 1;
     }
-    run.job = signed_jobspec();
+    run.job = signed_jobspec(argc > 3 ? argv[3] : "");
     const char* pid_text = flux_attr_get(run.h, "broker.pid");
     const std::string pid = pid_text != nullptr ? pid_text : "0";
     flux_future_t* journal = flux_rpc_pack(run.h, "job-manager.events-journal", FLUX_NODEID_ANY, FLUX_RPC_STREAMING,

@@ -49,10 +49,10 @@ int main(int argc, char** argv) {
         dynamic = std::min(dynamic, replay(&order));
         counts = order.counts();
     }
-    const double judged = static_cast<double>(counts.judged) / count;
-    std::printf("static %.0f ns a job, dynamic %.0f ns a job: %.2f times; a job: %.2f evaluations, %.2f judged\n",
-                fixed, dynamic, dynamic / fixed, static_cast<double>(counts.evaluations) / count, judged);
-    const bool is_good = judged <= 3;
+    const double computed = static_cast<double>(counts.computed) / count;
+    std::printf("static %.0f ns a job, dynamic %.0f ns a job: %.2f times; a job: %.2f evaluations, %.2f computed\n",
+                fixed, dynamic, dynamic / fixed, static_cast<double>(counts.evaluations) / count, computed);
+    const bool is_good = computed <= 3;
     std::printf("%s\n", is_good ? "[ok] at most 3 judgements a job" : "[fail] more than 3 judgements a job");
     return is_good ? 0 : 1;
 }

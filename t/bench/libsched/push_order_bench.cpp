@@ -77,7 +77,7 @@ ShareTree tree_of(const Log& log) {
 }
 
 struct Counts {
-    std::uint64_t passes = 0, judged = 0, first = 0, changed = 0, sent = 0, misplaced = 0;
+    std::uint64_t passes = 0, computed = 0, first = 0, changed = 0, sent = 0, misplaced = 0;
     double seconds = 0.;
 };
 
@@ -149,7 +149,7 @@ class Replay {
         const auto sends = order_.pass(engine_, now, standings_.factor);
         counts_.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
         counts_.passes++;
-        counts_.judged += engine_.size();
+        counts_.computed += engine_.size();
         const auto first = static_cast<std::uint64_t>(
             std::count_if(sends.begin(), sends.end(), [&](const auto& send) { return is_new_[send.id.value]; }));
         for (const auto& send : sends) {
@@ -206,13 +206,13 @@ int main(int argc, char** argv) {
     const Log log = read(argv[1], jobs_max);
     const Counts c = Replay(log).run();
     const double part = static_cast<double>(c.sent) / static_cast<double>(c.changed);
-    std::printf("jobs %zu, passes with jobs waiting %llu, jobs judged %llu\n", log.jobs.size(),
-                static_cast<unsigned long long>(c.passes), static_cast<unsigned long long>(c.judged));
+    std::printf("jobs %zu, passes with jobs waiting %llu, jobs computed %llu\n", log.jobs.size(),
+                static_cast<unsigned long long>(c.passes), static_cast<unsigned long long>(c.computed));
     std::printf(
         "first values %llu, numbers changed %llu, values sent again %llu (%.3f %%), out of order %llu, %.0f ns a job "
-        "judged\n",
+        "computed\n",
         static_cast<unsigned long long>(c.first), static_cast<unsigned long long>(c.changed),
         static_cast<unsigned long long>(c.sent), 100. * part, static_cast<unsigned long long>(c.misplaced),
-        1e9 * c.seconds / static_cast<double>(c.judged));
+        1e9 * c.seconds / static_cast<double>(c.computed));
     return c.misplaced == 0 && part <= 0.01 ? 0 : 1;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Ten million pending jobs: bytes a job in the engine, a full pass, and who is judged again when one user's usage
+// Ten million pending jobs: bytes a job in the engine, a full pass, and who is computed again when one user's usage
 // changes. Fails on bytes and counts; times are for the record.
 //   ten_million_bench [JOBS]
 #include <malloc.h>
@@ -82,16 +82,16 @@ bool one_user(std::uint64_t jobs) {
         order.submitted(job, JobId{i}, Instant{});
     }
     order.prioritize(Instant{}, changed);
-    const std::uint64_t before = order.counts().judged;
+    const std::uint64_t before = order.counts().computed;
     SimJob job;
     job.user = 1;
     job.cores = 8;
     order.started(job, JobId{0}, Instant{});
     order.prioritize(Instant{std::chrono::hours(1)}, changed);
-    const std::uint64_t judged = order.counts().judged - before;
-    std::printf("one user of 1000 used something: %llu of %llu waiting jobs judged again\n",
-                static_cast<unsigned long long>(judged), static_cast<unsigned long long>(jobs - 1));
-    return judged == of_first - 1;
+    const std::uint64_t computed = order.counts().computed - before;
+    std::printf("one user of 1000 used something: %llu of %llu waiting jobs computed again\n",
+                static_cast<unsigned long long>(computed), static_cast<unsigned long long>(jobs - 1));
+    return computed == of_first - 1;
 }
 
 }  // namespace

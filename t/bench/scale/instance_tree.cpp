@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "libfairshare/base/json/json.hpp"
+#include "modules/job-priority/messages/parent_policy.hpp"
 #include "modules/job-priority/messages/report_wire.hpp"
 #include "modules/job-priority/messages/wire.hpp"
 
@@ -71,14 +72,22 @@ std::string tree_of(const TreeSize& size) {
     return text;
 }
 
-Settings settings_of(const TreeSize& size) {
-    Settings settings;
-    settings.push = config::PushRule::numbers;
-    settings.users["owner"] = owner;
+/// [weir] of the root.
+Json table_of(const TreeSize& size, int fair_share_weight) {
+    Json users = Json::object();
+    users.set("owner", owner);
     for (std::size_t u = 0; u < size.accounts * size.users; ++u) {
-        settings.users[user_name(u)] = first_uid + static_cast<std::uint32_t>(u);
+        users.set(user_name(u).c_str(), static_cast<long long>(first_uid + u));
     }
-    return settings;
+    Json weights = Json::object();
+    weights.set("fairshare", fair_share_weight);
+    Json table = Json::object();
+    table.set("push", "numbers").set("users", std::move(users)).set("weights", std::move(weights));
+    return table;
+}
+
+Settings settings_of(const TreeSize& size) {
+    return value_or_throw(read_settings(table_of(size, 100000).get(), {}));
 }
 
 }  // namespace
@@ -88,10 +97,13 @@ struct InstanceTree::Instance {
     Instance* parent = nullptr;
     std::size_t level = 0;
     std::size_t place = 0;
-    FluxJobId host = 0;  ///< its job at the parent
+    FluxJobId host = 0;     ///< its job at the parent
+    FluxJobId last_id = 0;  ///< of its own jobs
     std::vector<Instance*> children;
     bool is_commit_due = false;
     bool is_report_out = false;
+    priority::ReportPace pace{Duration{}};
+    bool is_pace_timer_armed = false;
     // of a leaf
     std::uint64_t submitted = 0;
     std::int64_t free_cores = 0;
@@ -116,6 +128,7 @@ void InstanceTree::add(Instance* parent, std::size_t level) {
     made.parent = parent;
     made.level = level;
     made.place = instances_.size();
+    made.pace = ReportPace(size_.report_pause);
     made.service = std::make_unique<PriorityService>(settings_, nobody_else(), owner, parent != nullptr);
     levels_[level].instances += 1;
     PriorityService& service = *made.service;
@@ -136,7 +149,7 @@ void InstanceTree::add(Instance* parent, std::size_t level) {
     machine.cores = static_cast<double>(cores);
     service.set_machine(machine);
     if (parent != nullptr) {
-        made.host = parent->children.size() + 1;
+        made.host = next_id(*parent);
         JobRequest request;
         request.is_instance = true;
         request.cores = cores;
@@ -157,6 +170,14 @@ void InstanceTree::add(Instance* parent, std::size_t level) {
     }
 }
 
+/// As RFC 19 has it, of an instance that is a month old: ids are as long as those of a site.
+FluxJobId InstanceTree::next_id(Instance& instance) {
+    constexpr std::uint64_t month_ms = 30ULL * 86400 * 1000;
+    const auto ms = static_cast<std::uint64_t>(micros(now_) - micros(begin_)) / 1000 + month_ms;
+    const std::uint64_t least = (ms << 24) | ((instance.place & 0x3fff) << 10);
+    return instance.last_id = std::max(least, instance.last_id + 1);
+}
+
 void InstanceTree::later(Duration delay, std::function<void()> what) {
     agenda_.push({now_ + delay, ++seq_, std::move(what)});
 }
@@ -169,8 +190,9 @@ void InstanceTree::run(const std::function<void(std::uint64_t)>& progress) {
         changed(*instance);
     }
     root_pass();
+    later(size_.policy_change_at, [this] { change_policy(); });
     std::uint64_t told = 0;
-    while (!agenda_.empty() && (ended_ < to_end_ || unacknowledged_ > 0)) {
+    while (!agenda_.empty() && (ended_ < to_end_ || unsettled_ > 0)) {
         const Due due = std::move(const_cast<Due&>(agenda_.top()));
         agenda_.pop();
         now_ = due.at;
@@ -194,7 +216,8 @@ void InstanceTree::fill(Instance& leaf) {
         }
         const std::size_t users = size_.accounts * size_.users;
         const std::size_t user = (leaf.place * 7 + random_() % size_.users_of_leaf) % users;
-        const FluxJobId id = ++leaf.submitted;
+        const FluxJobId id = next_id(leaf);
+        leaf.submitted += 1;
         const std::int64_t cores = std::exchange(leaf.next_cores, 0);
         JobRequest request;
         request.account = account_name(user / size_.users);
@@ -222,12 +245,14 @@ void InstanceTree::end(Instance& leaf, FluxJobId id, std::int64_t cores) {
 
 void InstanceTree::changed(Instance& instance) {
     if (instance.service->log().is_dirty() && !std::exchange(instance.is_commit_due, true)) {
+        unsettled_ += 1;
         later(size_.commit_delay, [this, &instance] { commit(instance); });
     }
 }
 
 void InstanceTree::commit(Instance& instance) {
     instance.is_commit_due = false;
+    unsettled_ -= 1;
     {
         const Stopwatch watch(levels_[instance.level].commit_cpu_s);
         (void)instance.service->take_batch();
@@ -239,12 +264,25 @@ void InstanceTree::report(Instance& instance) {
     if (instance.parent == nullptr || instance.is_report_out || instance.service->log().is_dirty()) {
         return;
     }
-    const auto batch = instance.service->sends().uplink().queue().next();
+    UplinkQueue& queue = instance.service->sends().uplink().queue();
+    if (const Duration rest = instance.pace.wait(now_, queue.unacknowledged()); rest > Duration{}) {
+        if (!std::exchange(instance.is_pace_timer_armed, true)) {
+            unsettled_ += 1;
+            later(rest, [this, &instance] {
+                instance.is_pace_timer_armed = false;
+                unsettled_ -= 1;
+                report(instance);
+            });
+        }
+        return;
+    }
+    const auto batch = queue.next();
     if (!batch) {
         return;
     }
+    instance.pace.sent(now_);
     instance.is_report_out = true;
-    unacknowledged_ += 1;
+    unsettled_ += 1;
     later(size_.link_delay,
           [this, &instance, text = std::make_shared<std::string>(write_report(instance.host, *batch))] {
               take_report(*instance.parent, instance, *text);
@@ -277,7 +315,7 @@ void InstanceTree::take_report(Instance& parent, Instance& child, const std::str
 
 void InstanceTree::acknowledge(Instance& instance, std::uint64_t acked) {
     instance.is_report_out = false;
-    unacknowledged_ -= 1;
+    unsettled_ -= 1;
     instance.service->sends().uplink().acknowledged(acked);
     changed(instance);
     report(instance);
@@ -286,12 +324,12 @@ void InstanceTree::acknowledge(Instance& instance, std::uint64_t acked) {
 // ---- factors ----
 
 void InstanceTree::root_pass() {
-    passed_at_ = now_;
     pass(*instances_.front());
     later(size_.pass_interval, [this] { root_pass(); });
 }
 
 void InstanceTree::pass(Instance& instance) {
+    passed_at_ = instance.parent == nullptr ? now_ : passed_at_;
     {
         const Stopwatch watch(levels_[instance.level].pass_cpu_s);
         instance.service->pass(now_);
@@ -331,7 +369,50 @@ void InstanceTree::take_factors(Instance& instance, const std::string& text, boo
     }
 }
 
+// ---- policy ----
+
+void InstanceTree::change_policy() {
+    policy_changed_at_ = now_;
+    ParentPolicy policy;
+    policy.table = table_of(size_, 200000);
+    policy.tree_revision = 2;
+    share_tree_ += "\"late\" = 1\n";
+    policy.tree = share_tree_;
+    take_policy(*instances_.front(), write_policy(policy, ChildKind::partition).dump());
+}
+
+void InstanceTree::take_policy(Instance& instance, const std::string& text) {
+    LevelLoad& load = levels_[instance.level];
+    PriorityService& service = *instance.service;
+    std::shared_ptr<std::string> below;
+    {
+        const Stopwatch watch(load.policy_cpu_s);
+        const ParentPolicy policy = value_or_throw(read_policy(value_or_throw(Json::parse(text)).get()));
+        auto proposal = value_or_throw(service.trees().propose(service.accounting().tree(),
+                                                               {*policy.tree, "parent", "", std::nullopt}, "t", now_));
+        service.configure(value_or_throw(settings_below(policy, nullptr, {})), now_);
+        service.accept(service.prepare(std::move(proposal), now_));
+        service.sends().factors().restart();
+        below = std::make_shared<std::string>(write_policy(policy, ChildKind::partition).dump());
+    }
+    load.policy_messages += instance.parent == nullptr ? 0 : 1;
+    load.policy_bytes += instance.parent == nullptr ? 0 : text.size();
+    pass(instance);
+    for (Instance* child : instance.children) {
+        later(size_.link_delay, [this, child, below] { take_policy(*child, *below); });
+    }
+    if (instance.children.empty()) {
+        policy_delay_max_ = std::max(policy_delay_max_, now_ - policy_changed_at_);
+    }
+}
+
 // ---- at the end ----
+
+std::size_t InstanceTree::leaves_behind() const {
+    return static_cast<std::size_t>(std::count_if(instances_.begin(), instances_.end(), [](const auto& instance) {
+        return instance->children.empty() && !instance->service->accounting().tree().find("late");
+    }));
+}
 
 Duration InstanceTree::report_delay_mean() const {
     return duration_from_seconds(root_records_ == 0 ? 0 : report_delay_sum_s_ / static_cast<double>(root_records_));

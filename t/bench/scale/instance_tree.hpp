@@ -13,6 +13,7 @@
 
 #include "libfairshare/base/flat_json.hpp"
 #include "modules/job-priority/priority_service.hpp"
+#include "modules/job-priority/sends/report_pace.hpp"
 
 namespace weir::scale {
 
@@ -25,10 +26,12 @@ struct TreeSize {
     std::size_t users = 8;          ///< of each account
     std::size_t users_of_leaf = 8;  ///< whose jobs one leaf runs
     std::int64_t cores_of_leaf = 32;
-    Duration run_time_max = std::chrono::minutes(60);
+    Duration run_time_max = std::chrono::seconds(10);
     Duration link_delay = std::chrono::milliseconds(1);     ///< of a message between parent and child, either way
     Duration commit_delay = std::chrono::milliseconds(50);  ///< from a change to the flush of the state file
-    Duration pass_interval = std::chrono::minutes(5);       ///< of the root
+    Duration report_pause = std::chrono::seconds(1);        ///< of ReportPace
+    Duration pass_interval = std::chrono::minutes(1);       ///< of the root
+    Duration policy_change_at = std::chrono::seconds(5);    ///< of the share tree and the weights at the root
 };
 
 /// The work of the instances of one level. Messages are those that they receive from below.
@@ -39,6 +42,9 @@ struct LevelLoad {
     std::uint64_t records = 0;
     std::uint64_t factor_messages = 0;  ///< that they receive from above
     std::uint64_t factor_bytes = 0;
+    std::uint64_t policy_messages = 0;  ///< that they receive from above
+    std::uint64_t policy_bytes = 0;
+    double policy_cpu_s = 0;
     double report_cpu_s = 0;  ///< decoding and applying reports
     double pass_cpu_s = 0;
     double commit_cpu_s = 0;  ///< making the batches
@@ -63,6 +69,10 @@ class InstanceTree {
     Duration report_delay_max() const { return report_delay_max_; }
     /// From a pass of the root to the last leaf that has its factors.
     Duration factor_delay_max() const { return factor_delay_max_; }
+    /// From a change at the root to the last leaf in which it is in force; 0: there was no change.
+    Duration policy_delay_max() const { return policy_delay_max_; }
+    /// The number of leaves in which the root's share tree is not in force.
+    std::size_t leaves_behind() const;
     /// The number of payers whose core-microseconds at the root are not the sum of the leaves'.
     std::size_t differences() const;
 
@@ -78,6 +88,7 @@ class InstanceTree {
     };
 
     void add(Instance* parent, std::size_t level);
+    FluxJobId next_id(Instance& instance);
     void later(Duration delay, std::function<void()> what);
     // a leaf's jobs
     void fill(Instance& leaf);
@@ -93,6 +104,9 @@ class InstanceTree {
     void pass(Instance& instance);
     void publish(Instance& instance);
     void take_factors(Instance& instance, const std::string& text, bool is_complete);
+    // policy
+    void change_policy();
+    void take_policy(Instance& instance, const std::string& text);
 
     TreeSize size_;
     std::string share_tree_;
@@ -108,11 +122,13 @@ class InstanceTree {
     std::uint64_t seq_ = 0;
     std::uint64_t ended_ = 0;
     std::uint64_t to_end_ = 0;
-    std::uint64_t unacknowledged_ = 0;
+    std::uint64_t unsettled_ = 0;  ///< commits that are due, reports that wait or are not answered
     std::uint64_t root_records_ = 0;
     double report_delay_sum_s_ = 0;
     Duration report_delay_max_{};
     Duration factor_delay_max_{};
+    Instant policy_changed_at_;
+    Duration policy_delay_max_{};
 };
 
 }  // namespace weir::scale

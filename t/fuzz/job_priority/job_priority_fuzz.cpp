@@ -106,7 +106,7 @@ void check_policy(const json_t* document) {
         WEIR_CHECK(!policy.error().message.empty());
         return;
     }
-    const auto again = read_policy(write_policy(*policy, true).get());
+    const auto again = read_policy(write_policy(*policy, ChildKind::partition).get());
     WEIR_CHECK(again && settings_revision(*again) == settings_revision(*policy));
     WEIR_CHECK(again->tree_revision == 0 || again->tree == policy->tree);
     const auto settings = settings_below(*policy, nullptr, {});

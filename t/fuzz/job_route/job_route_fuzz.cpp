@@ -9,6 +9,7 @@
 
 #include "libfairshare/base/check.hpp"
 #include "modules/job-route/messages_json.hpp"
+#include "modules/job-route/partition_json.hpp"
 #include "modules/job-route/question_json.hpp"
 #include "modules/job-route/resource_map.hpp"
 
@@ -65,6 +66,24 @@ void check_question(json_t* payload) {
         WEIR_CHECK(reply->hops.size() <= answer_depth_max && (reply->errnum == 0) == static_cast<bool>(reply->answer));
         const auto again = decode_reply(encode(*reply).get());
         WEIR_CHECK(again && encode(*again).dump() == encode(*reply).dump());
+    }
+}
+
+/// Tables [[partition]] of a configuration, and the changes that `weir partition` wrote to a file.
+void check_partitions(const json_t* payload, const std::string& bytes) {
+    const auto specs = decode_partitions(payload);
+    WEIR_CHECK(specs || !specs.error().message.empty());
+    for (std::size_t i = 0; specs && i < specs->size(); ++i) {
+        WEIR_CHECK(!specs->at(i).name.empty() && !specs->at(i).queues.empty());
+        WEIR_CHECK(partition_table_of(payload, specs->at(i).name) != nullptr);
+    }
+    for (const std::string& queue : partition_queues(payload)) {
+        WEIR_CHECK(!queue.empty());
+    }
+    if (auto changes = PartitionChanges::parse(bytes)) {
+        const auto again = PartitionChanges::parse(changes->text());
+        WEIR_CHECK(again && again->text() == changes->text());
+        (void)changes->applied_to(payload);
     }
 }
 
@@ -131,6 +150,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         check_question(payload->get());
         check_report(payload->get());
         (void)decode_journal(payload->get());
+        check_partitions(payload->get(), {reinterpret_cast<const char*>(data), size});
     }
     return 0;
 }

@@ -37,6 +37,6 @@ TEST_CASE("attributes: values are JSON where they are such, else text; without o
 TEST_CASE("attributes: what has no place is refused with what is right") {
     for (const char* word : {"=1", "", ".", "a.=1", "a..b=1", "queue.x=1"}) {
         CAPTURE(word);
-        CHECK(with(word).find("Right is KEY=VALUE") != std::string::npos);
+        CHECK(with(word).find("Write KEY=VALUE") != std::string::npos);
     }
 }

@@ -13,7 +13,7 @@ TEST_CASE("dependencies: each kind in words, what is not known as it stands") {
     const auto text = [](const std::vector<std::string>& all) { return text_at(dependency_reason(all).get(), "text"); };
     CHECK(text({"after-start=f2X"}) == "waits until f2X has started");
     CHECK(text({"after-failure=f2X"}) == "waits until f2X has failed");
-    CHECK(text({"singleton"}) == "waits until no other job of its user and name is left");
+    CHECK(text({"singleton"}) == "waits until no other job of its user and name is active");
     CHECK(text({"licence=3"}) == "waits for \"licence=3\"");
     CHECK(text({"after-success=f2X", "begin-time=100.5", "after"}) ==
           "waits until f2X has succeeded, for its begin time and for \"after\"");

@@ -55,7 +55,7 @@ TEST_CASE("share explain: an account with its parent's shares has no level value
         {"path": "bio", "kind": "account", "shares": "parent", "level_shares": 1, "level_fs": null},
         {"path": "bio/@zoe", "kind": "user", "shares": "parent", "level_shares": 1, "level_fs": null}]})");
     const std::string text = share_explain_text(answer.get(), Screen{});
-    CHECK(text.find("bio/@zoe (no job yet: as an @* line lets it in): rank 1 of 1") == 0);
+    CHECK(text.find("bio/@zoe (no job yet: as a member by an @* line): rank 1 of 1") == 0);
     CHECK(text.find("parent instance") != std::string::npos);
     const auto line = [&](const std::string& begin) {
         const std::size_t at = text.find("\n" + begin) + 1;
@@ -63,6 +63,19 @@ TEST_CASE("share explain: an account with its parent's shares has no level value
     };
     CHECK(line("bio ").find(" - ") != std::string::npos);
     CHECK(line("bio/@zoe ").find("∞") != std::string::npos);
+}
+
+TEST_CASE("share after: factor, rank and usage, before and after the job") {
+    const Json answer = parsed(R"({"path": "physics/@alice", "algorithm": "fair-tree", "cores": 64, "seconds": 43200,
+        "factor": 0.75, "factor_after": 0.25, "rank": 1, "rank_after": 3, "associations": 3, "used": 0.1,
+        "used_after": 0.4, "entitled": 0.3})");
+    CHECK(share_after_text(answer.get(), ascii()) ==
+          "physics/@alice, before and after a job of 64 cores for 12h, by fair-tree\n\n"
+          "           now   after\n"
+          "factor  0.7500  0.2500\n"
+          "rank    1 of 3  3 of 3\n"
+          "usage   10.0 %  40.0 %\n\n"
+          "It is entitled to 30.0 %.\n");
 }
 
 TEST_CASE("share compare: who goes first is marked at the level where they part") {

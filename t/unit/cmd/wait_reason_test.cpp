@@ -122,4 +122,9 @@ TEST_CASE("wait reason: sentences") {
     reason.set("behind", 2LL).set("place", 3LL);
     CHECK(wait_text("It", reason.get(), false) ==
           "It has its resources free.\nIt is number 3 in the queue; f3 is the first pending job.\n");
+    json_object_del(reason.get(), "behind");  // as a private instance answers
+    CHECK(wait_text("It", reason.get(), false) ==
+          "It has its resources free.\nIt is number 3 in the queue; another user's job is the first pending job.\n");
+    reason.set("reason", "held");
+    CHECK(wait_text("It", reason.get(), false) == "It has its resources free.\n");
 }

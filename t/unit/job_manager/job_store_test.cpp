@@ -6,65 +6,14 @@
 
 #include <catch2/catch.hpp>
 #include <csignal>
-#include <cstdlib>
 #include <fstream>
-#include <sstream>
 
-#include "broker/services/job-manager/journal/job_store.hpp"
-#include "t/unit/job_manager/testing.hpp"
+#include "t/unit/job_manager/journal_testing.hpp"
 
 using namespace weir::broker::jobs;
 using namespace weir::broker::jobs::testing;
 
 namespace {
-
-struct TempDir {
-    std::string path;
-    TempDir() {
-        char name[] = "/tmp/weir-job-store-XXXXXX";
-        path = ::mkdtemp(name);
-    }
-    ~TempDir() { (void)!std::system(("rm -rf " + path).c_str()); }
-};
-
-std::string journal_of(const Job& job) {
-    JournalWriter writer;
-    writer.begin(0, 0);
-    writer.add(job);
-    return writer.text();
-}
-std::string journal_of(Life& life) {
-    return journal_of(life.job);
-}
-
-std::vector<std::string> lines_of(const std::string& text) {
-    std::vector<std::string> lines;
-    std::istringstream in(text);
-    for (std::string line; std::getline(in, line);) {
-        lines.push_back(line);
-    }
-    return lines;
-}
-
-std::string joined(const std::vector<std::string>& lines) {
-    std::string text;
-    for (const std::string& line : lines) {
-        text += line + "\n";
-    }
-    return text;
-}
-
-std::string file_text(const std::string& path) {
-    std::ostringstream text;
-    text << std::ifstream(path).rdbuf();
-    return text.str();
-}
-
-void append_all(JobStore& store, const Job& job) {
-    for (const std::string& line : lines_of(job.eventlog)) {
-        store.append(job, line);
-    }
-}
 
 /// While it lives, no file of this process grows beyond `bytes` (EFBIG): a disk that is full, without one.
 class FileSizeLimit {
@@ -222,7 +171,7 @@ TEST_CASE("journal: any change, loss or exchange of lines refuses the file with 
     REQUIRE(lines.size() == 11);
     const auto refused_at = [](const std::vector<std::string>& changed, std::size_t number) {
         EnvironmentPool pool;
-        const auto read = read_journal(joined(changed), "jobs.journal", pool);
+        const auto read = read_journal(joined(changed) + next_flush(11), "jobs.journal", pool);
         REQUIRE_FALSE(read);
         INFO(read.error().message);
         CHECK(read.error().message.starts_with("jobs.journal:" + std::to_string(number) + ": "));
@@ -299,7 +248,7 @@ TEST_CASE("store: appends survive, compaction drops what is gone, a second opene
     JobTable empty;
     REQUIRE((*store)->compact(empty, 9));
     const std::string text = file_text(dir.path + "/jobs.journal");
-    CHECK(text.starts_with(R"({"weir-jobs":2,"max_jobid":0,"next_seq":9,"n":0,"crc":")"));
+    CHECK(text.starts_with(R"({"weir-jobs":3,"max_jobid":0,"next_seq":9,"synced":true,"end":true,"n":0,"crc":")"));
     CHECK(lines_of(text).size() == 1);
 }
 
@@ -366,7 +315,7 @@ TEST_CASE("store: what is appended behind a torn line stands behind the last who
         RestoredJobs restored;
         auto store = JobStore::open(dir.path, pool, restored);
         REQUIRE(store);
-        CHECK(restored.warning.find("the last line is torn") != std::string::npos);
+        CHECK(restored.warning.find("the last flush is not whole (its last line has no newline") != std::string::npos);
         REQUIRE(life.post("memo", R"({"x":1})"));
         (*store)->append(life.job, lines_of(life.job.eventlog).back());
         REQUIRE((*store)->flush());
@@ -382,7 +331,7 @@ TEST_CASE("store: a journal that is refused is not touched") {
     const std::string path = dir.path + "/jobs.journal";
     Life life(6);
     life.to_sched();
-    const std::string damaged = journal_of(life) + "rubbish\n";
+    const std::string damaged = journal_of(life) + "rubbish\n" + next_flush(5);
     std::ofstream(path) << damaged;
     EnvironmentPool pool;
     RestoredJobs restored;
@@ -407,7 +356,7 @@ TEST_CASE("store: a journal that is missing or empty is told where something say
         RestoredJobs restored;
         REQUIRE(JobStore::open(dir.path, pool, restored));
         CHECK(restored.warning.find("/jobs.journal is missing or empty, but ") != std::string::npos);
-        CHECK(restored.warning.find("/job-priority.sqlite says that there were jobs") != std::string::npos);
+        CHECK(restored.warning.find("/job-priority.sqlite shows that there were jobs") != std::string::npos);
     }
 }
 

@@ -107,7 +107,7 @@ TEST_CASE("journal: a torn line behind many parts is dropped with its number") {
     EnvironmentPool pool;
     const auto read = read_journal(text.substr(0, text.size() - 3), "j", pool);
     REQUIRE(read);
-    CHECK(read->warning.starts_with("j:" + std::to_string(count_lines(text)) + ": the last line is torn"));
+    CHECK(read->warning.starts_with("j:" + std::to_string(count_lines(text)) + ": the last flush is not whole ("));
     CHECK(read->next_line + 1 == count_lines(text));
     CHECK(read->jobs.back()->state == State::priority);
 }

@@ -105,6 +105,9 @@ TEST_CASE("children: only the owner of a running job, or of the instance, speaks
     auto s = parent_with_child(bob);
     CHECK(s->children().authorize(child, bob, false));
     CHECK(s->children().authorize(child, owner, true));
+    const Status hidden = s->children().authorize(child, alice, false, true);
+    CHECK(hidden.error().code == s->children().authorize(78, alice, false, true).error().code);
+    CHECK(s->children().authorize(child, bob, false, true));
     const Status stranger = s->children().authorize(child, alice, false);
     REQUIRE_FALSE(stranger);
     CHECK(stranger.error().code == std::errc::operation_not_permitted);

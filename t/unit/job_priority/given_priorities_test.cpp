@@ -49,6 +49,18 @@ TEST_CASE("given priorities: a copy has its parent's priority, whichever comes f
     CHECK(values_at(*s, 4).at(1) == 99U);
 }
 
+// Kills: the end of a recalled copy, seen late, that takes the priority of the next copy with it.
+TEST_CASE("given priorities: a job that came back has its priority, whenever its old copy's end is seen") {
+    auto s = a_child();
+    s->take_given_priorities({{900, 77}}, false);
+    arrive_copy(*s, 1, 1, 900);
+    s->take_given_priorities({{900, std::nullopt}}, false);
+    s->take_given_priorities({{900, 78}}, false);
+    s->apply(cleaned(1, 2));
+    arrive_copy(*s, 2, 3, 900);
+    CHECK(values_at(*s, 4).at(2) == 78U);
+}
+
 TEST_CASE("given priorities: a new picture replaces the old one; what is not in it is computed here") {
     auto s = a_child();
     s->take_given_priorities({{900, 77}, {901, 78}}, true);

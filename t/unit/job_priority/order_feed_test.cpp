@@ -52,7 +52,7 @@ TEST_CASE("order feed: a scheduler that was loaded anew is told everything") {
     Told told;
     told.feed.withdraw(2);
     told.order.clear();
-    told.feed.heard(2);
+    told.feed.check_nonce(2);
     told.deliver(2);
     CHECK(told.order.size() == 2);
     CHECK(told.order.priority(JobId{1}, 7) == 101);

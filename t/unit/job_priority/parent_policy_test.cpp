@@ -36,18 +36,22 @@ TEST_CASE("parent policy: what is each instance's own does not go down") {
 }
 
 TEST_CASE("parent policy: a partition gets all of it, another child neither the tree nor the users") {
-    const auto whole = read_policy(write_policy(a_policy(), true).get());
+    const auto whole = read_policy(write_policy(a_policy(), ChildKind::partition).get());
     REQUIRE(whole);
     CHECK(settings_revision(*whole) == settings_revision(a_policy()));
     CHECK(whole->tree == a_policy().tree);
     CHECK(whole->tree_revision == 7);
     CHECK(whole->machine == a_policy().machine);
-    const auto part = read_policy(write_policy(a_policy(), false).get());
+    const auto part = read_policy(write_policy(a_policy(), ChildKind::other).get());
     REQUIRE(part);
     CHECK_FALSE(part->tree);
     CHECK_FALSE(part->table.at("users"));
     CHECK(part->table.at("weights"));
     CHECK(a_policy().table.at("users"));  // the parent's own table is as it was
+    ParentPolicy named = a_policy();
+    named.table.set("associations", Json::object());
+    CHECK(read_policy(write_policy(named, ChildKind::other).get())->table.at("associations"));
+    CHECK_FALSE(read_policy(write_policy(named, ChildKind::outsider).get())->table.at("associations"));
 }
 
 TEST_CASE("parent policy: the revision names the settings and nothing else") {
@@ -98,5 +102,5 @@ TEST_CASE("parent policy: what is none is refused with what is wrong") {
 TEST_CASE("parent policy: a machine without cores is no machine") {
     ParentPolicy policy = a_policy();
     policy.machine->cores = 0;
-    CHECK_FALSE(read_policy(write_policy(policy, true).get())->machine);
+    CHECK_FALSE(read_policy(write_policy(policy, ChildKind::partition).get())->machine);
 }

@@ -261,7 +261,7 @@ void same_stream(const Settings& settings, bool has_numbers, std::uint32_t users
 
 }  // namespace
 
-// The module feeds the engine itself, and the simulator feeds it through order::Multifactor: doc/adr/0225.
+// The module feeds the engine itself, and the simulator feeds it through order::Multifactor: doc/adr/0150.
 // Mutant: modules/job-priority/ranking/pending_queue.cpp: queue_index_.of(job.request->queue) => 0U
 // Mutant: libsched/order/multifactor.cpp: queues_.of(job.queue) => 0U
 TEST_CASE("policy order: multifactor's priorities are the simulator's for the same stream") {

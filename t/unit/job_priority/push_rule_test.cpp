@@ -378,7 +378,7 @@ TEST_CASE("push rule: a scheduler that takes the order has every job at its plac
                 world.now += std::chrono::hours(*rc::gen::inRange(0, 80));
             } else {
                 world.order.clear();
-                world.scheduler.heard(++nonce);
+                world.scheduler.check_nonce(++nonce);
             }
             world.pass(what == 8 || *rc::gen::inRange(0, 4) == 0);
             world.deliver(nonce);

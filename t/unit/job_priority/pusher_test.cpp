@@ -83,9 +83,9 @@ TEST_CASE("pusher: a new load of the plugin is told everything") {
     pusher.want(1, 10);
     pusher.next();
     pusher.acknowledge(1);
-    pusher.heard(1);
+    pusher.check_nonce(1);
     CHECK_FALSE(pusher.has_work());
-    pusher.heard(2);
+    pusher.check_nonce(2);
     CHECK(pusher.next()->jobs.size() == 1);
 }
 
@@ -135,12 +135,12 @@ TEST_CASE("pusher: whatever fails on the way, the plugin ends with every wanted 
             } else if (step < 70) {
                 table.clear();  // reloaded behind our back
                 nonce += 1;
-                pusher.heard(nonce);
+                pusher.check_nonce(nonce);
             } else {
                 send(step < 90);
             }
         }
-        pusher.heard(nonce);
+        pusher.check_nonce(nonce);
         while (pusher.has_work()) {
             send(true);
         }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Which part of the share tree a screen gets.
 #include "modules/job-priority/messages/share_rows.hpp"
+#include "modules/job-priority/messages/share_figures.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -141,4 +142,43 @@ TEST_CASE("share rows: the version is another one after an event, a pass and an 
     CHECK(share_rows_version(*s) != std::exchange(before, share_rows_version(*s)));
     put_tree(*s, "\"a\" = 1\n", 30);
     CHECK(share_rows_version(*s) != before);
+}
+
+TEST_CASE("share figures: named rows in their order, with the figures of share-rows; null for what is not there") {
+    auto s = ready_service();
+    s->apply(submitted(1, 1, alice));
+    s->apply(submitted(2, 1, alice));
+    s->apply(eligible(1, 2));
+    s->apply(eligible(2, 2));
+    s->apply(started(1, 71, 3));
+    s->pass(at(110));
+    const std::vector<std::string> paths{"physics/lattice/@alice", "nowhere", "", "bio/@*", "physics"};
+    const auto told = Json::parse(share_figures_text(*s, paths, Json::object()));
+    REQUIRE(told);
+    const json_t* figures = json_object_get(told->get(), "figures");
+    REQUIRE(json_array_size(figures) == paths.size());
+    const Json rows = share_rows_view(*s, {});
+    for (const std::size_t i : {0U, 4U}) {
+        const json_t* row = row_of(rows, paths[i]);
+        const json_t* got = json_array_get(figures, i);
+        std::size_t column = 0;
+        for (const char* key :
+             {"shares", "entitled", "used", "usage_core_s", "level_fs", "factor", "running_cores", "pending_jobs"}) {
+            INFO(paths[i] << " " << key);
+            CHECK(json_equal(json_array_get(got, column++), json_object_get(row, key)));
+        }
+    }
+    for (const std::size_t i : {1U, 2U}) {
+        CHECK(json_is_null(json_array_get(figures, i)));
+    }
+    const auto part = Json::parse(share_figures_text(VisiblePart(*s, bob), paths, Json::object()));
+    CHECK(json_is_null(json_array_get(json_object_get(part->get(), "figures"), 0)));
+}
+
+TEST_CASE("share figures: of 100,000 associations the rows that were asked for, and nothing is evaluated") {
+    const auto s = large_service();
+    const std::uint64_t evaluations = s->ranking().shares().evaluations();
+    const std::string text = share_figures_text(*s, {"a3", "a3/@u3x7"}, Json::object());
+    CHECK(text.size() < 500);
+    CHECK(s->ranking().shares().evaluations() == evaluations);
 }

@@ -153,3 +153,27 @@ TEST_CASE("share explain: what is no association is refused with what would be r
     CHECK(both.error().code == std::errc::invalid_argument);
     CHECK(both.error().message.find("physics/lattice/@alice") != std::string::npos);
 }
+
+TEST_CASE("share explain: after a job the factor falls, and nothing is changed") {
+    auto s = ready_service();
+    s->apply(submitted(1, 1, alice));
+    s->apply(eligible(1, 2));
+    s->apply(started(1, 10, 2));
+    const auto number = [](const Result<Json>& view, const char* key) {
+        return json_number_value(json_object_get(view->get(), key));
+    };
+    const Json before = tree_view(*s, at(100));
+    const auto none = share_after_view(*s, "bio/@bob", {1, Duration{}}, at(100));
+    REQUIRE(none);
+    CHECK(number(none, "factor") == number(none, "factor_after"));
+    const auto some = share_after_view(*s, "bio/@bob", {100, std::chrono::hours(1)}, at(100));
+    REQUIRE(some);
+    CHECK(number(some, "factor") == number(none, "factor"));
+    CHECK(number(some, "factor_after") < number(some, "factor"));
+    CHECK(number(some, "rank_after") > number(some, "rank"));
+    CHECK(number(some, "used") == 0);
+    CHECK(number(some, "used_after") == Approx(360000. / (360000. + 180.)));
+    CHECK(tree_view(*s, at(100)).dump() == before.dump());
+    CHECK_FALSE(share_after_view(*s, "bio", {1, Duration{}}, at(100)));
+    CHECK_FALSE(share_after_view(VisiblePart(*s, alice), "bio/@bob", {1, Duration{}}, at(100)));
+}

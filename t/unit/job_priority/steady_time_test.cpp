@@ -65,6 +65,30 @@ TEST_CASE("steady time: an event stamped before a step and read after it is not 
     CHECK(time.past(at(99999)) == at(21));
 }
 
+// Kills: the bounds of the step left out; the nearer one not taken.
+TEST_CASE("steady time: so is one that comes after a long time without events") {
+    SteadyTime time = begun();
+    (void)time.look(reading(10));
+    CHECK(time.live(at(10)) == at(10));
+    SECTION("the step is small: a stamp from after it would lie before the last look") {
+        (void)time.look(reading(41));
+        (void)time.look(reading(45, 8));
+        CHECK(time.live(at(44.9)) == at(44.9));
+        CHECK(time.live(at(45 + 8)) == at(45));
+    }
+    SECTION("both may be") {
+        (void)time.look(reading(45, 8));
+        CHECK(time.live(at(44.9)) == at(44.9));
+        CHECK(time.live(at(44.95 + 8)) == at(44.95));
+    }
+    SECTION("it was stamped after the step and read late") {
+        (void)time.look(reading(40));
+        (void)time.look(reading(41, -5));
+        (void)time.look(reading(47, -5));
+        CHECK(time.live(at(42 - 5)) == at(42));
+    }
+}
+
 TEST_CASE("steady time: it begins at the wall clock, but not before what was committed") {
     CHECK(SteadyTime(reading(10), at(5), second).now() == at(10));
     SteadyTime time(reading(10 - 3600), at(5), second);
@@ -78,13 +102,18 @@ TEST_CASE("steady time: it begins at the wall clock, but not before what was com
 TEST_CASE("steady time: a clock that begins a little before what was committed is waited for") {
     SteadyTime time(reading(9.25), at(10), second);
     CHECK(time.now() == at(10));
+    CHECK(time.lag() == duration_from_seconds(0.75));
     CHECK(time.past(at(9)) == at(9));
     CHECK(time.look(reading(9.5)) == Duration{});
     CHECK(time.now() == at(10));
+    CHECK(time.lag() == duration_from_seconds(0.5));
     CHECK(time.live(at(9.5)) == at(9.5));
     CHECK(time.ahead() == Duration{});
     CHECK(time.look(reading(12)) == Duration{});
     CHECK(time.now() == at(12));
+    CHECK(time.lag() == Duration{});
+    (void)time.look(reading(13, -3600));
+    CHECK(time.lag() == Duration{});
 }
 
 TEST_CASE("step watch: a step is told once, slewing is none until it adds up") {

@@ -45,7 +45,7 @@ TEST_CASE("tap table: everybody is asked only where values were not pushed one b
     CHECK_FALSE(table.set_for_all(1, 600));
     CHECK_FALSE(table.set_for_all(3, 100));
     CHECK(table.is_ahead());
-    table.set_told();
+    table.set_reprioritized();
     CHECK_FALSE(table.is_ahead());
     CHECK(table.on_get(in_sched(1, 500), second(1)) == 600);
 }

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 #include <catch2/catch.hpp>
 
+#include "modules/job-priority/sends/report_pace.hpp"
 #include "modules/job-priority/sends/uplink_queue.hpp"
 
 using namespace weir::priority;
+using namespace std::chrono_literals;
+using weir::Instant;
 
 namespace {
 
@@ -59,4 +62,27 @@ TEST_CASE("uplink: batches are bounded") {
     }
     queue.attached(0);
     CHECK(queue.next()->records.size() == UplinkQueue::batch_max);
+}
+
+// Mutant: modules/job-priority/sends/report_pace.hpp: records >= UplinkQueue::batch_max => records >
+// UplinkQueue::batch_max
+TEST_CASE("report pace: a quiet child reports at once, a busy one once in the pause, a full report goes at once") {
+    const Instant begin = weir::instant_from_seconds(1000);
+    ReportPace pace(1s);
+    CHECK(pace.wait(begin, 1) == 0s);
+    pace.sent(begin);
+    CHECK(pace.wait(begin, 1) == 1s);
+    CHECK(pace.wait(begin + 400ms, UplinkQueue::batch_max - 1) == 600ms);
+    CHECK(pace.wait(begin + 400ms, UplinkQueue::batch_max) == 0s);
+    CHECK(pace.wait(begin + 1s, 1) == 0s);
+    CHECK(pace.wait(begin + 1h, 1) == 0s);
+}
+
+TEST_CASE("report pace: neither a clock that was set back nor a new link waits for the last report") {
+    const Instant begin = weir::instant_from_seconds(1000);
+    ReportPace pace(1s);
+    pace.sent(begin);
+    CHECK(pace.wait(begin - 1h, 1) == 0s);
+    pace.restart();
+    CHECK(pace.wait(begin, 1) == 0s);
 }

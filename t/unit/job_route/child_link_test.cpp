@@ -320,6 +320,36 @@ TEST_CASE("urgency: only a change, only before allocation") {
     CHECK(link.take().ops.empty());
 }
 
+// Kills: a job that its user held while its copy was being submitted, and whose copy nobody holds.
+TEST_CASE("urgency: a change on the way of the submission is made when the copy is there") {
+    for (const bool is_journal_first : {false, true}) {
+        ChildLink link = attached();
+        link.order(an_order(Order::Kind::submit));
+        Order hold = an_order(Order::Kind::urgency);
+        hold.urgency = 0;
+        link.order(hold);
+        CHECK(link.take().ops.empty());
+        JournalEvent submit = an_event(Kind::submit);
+        submit.urgency = 16;
+        if (is_journal_first) {
+            link.submitted(local, submit, upstream(job));
+        }
+        link.submit_done(job, local);
+        link.submitted(local, submit, upstream(job));
+        const auto ops = link.take().ops;
+        REQUIRE(ops.size() == 1);
+        CHECK(ops[0].kind == LocalOp::Kind::urgency);
+        CHECK(ops[0].job == local);
+        CHECK(ops[0].urgency == 0);
+    }
+    ChildLink restarted;
+    JournalEvent submit = an_event(Kind::submit);
+    submit.urgency = 9;
+    restarted.submitted(local, submit, upstream(job));
+    restarted.synced();
+    CHECK(restarted.take().ops.empty());
+}
+
 TEST_CASE("priority: each change is told once, the first before the submission") {
     ChildLink link = attached();
     Order submit = an_order(Order::Kind::submit);
@@ -338,6 +368,7 @@ TEST_CASE("priority: each change is told once, the first before the submission")
     CHECK(link.take().priorities == std::vector<GivenPriority>{{job, 60}});
     CHECK(link.priorities() == std::vector<GivenPriority>{{job, 60}});
     link.event(local, an_event(Kind::clean));
+    CHECK(link.take().priorities == std::vector<GivenPriority>{{job, std::nullopt}});
     CHECK(link.priorities().empty());
 }
 

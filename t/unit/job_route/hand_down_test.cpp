@@ -36,7 +36,8 @@ bool all_take(int, int) {
 }
 
 Moves planned(HandDown& plan) {
-    return plan.plan({[](JobId, JobId) { return true; }, [](const std::string&, int) { return 100; }, all_take});
+    return plan.plan(
+        {[](JobId, JobId) { return true; }, [](const HandDown::JobClass&) { return HandDown::Takers{100}; }, all_take});
 }
 
 /// Carries a plan out, as if each job were on record at once.
@@ -74,6 +75,100 @@ TEST_CASE("hand down: beyond its room a child gets the depth, or a load of its s
     CHECK(carried_out(large, 4).size() == 3);
     large.set(JobId{10}, a_job(Standing::absent, 4));
     CHECK(carried_out(large, 4) == Moves{{JobId{13}, {}, left}});
+}
+
+namespace {
+
+/// Only one child takes the jobs of the queue "debug".
+HandDown::Rules one_takes_debug() {
+    return {[](JobId, JobId) { return true; },
+            [](const HandDown::JobClass& jobs) {
+                return HandDown::Takers{100, jobs.queue == "debug"};
+            },
+            all_take};
+}
+
+HandDown::Job a_debug_job(Standing standing, std::int64_t cores, JobId child = {}, std::int64_t priority = 16) {
+    HandDown::Job job = a_job(standing, cores, child, priority);
+    job.queue = "debug";
+    return job;
+}
+
+}  // namespace
+
+// Mutant: modules/job-route/hand_down_pass.cpp: kind.is_bound = !takers.is_one; => kind.is_bound = true;
+TEST_CASE("hand down: what one child alone takes goes there without a bound, and takes no place of others") {
+    HandDown plan(2);
+    plan.set_child(left, {{"batch", "debug"}, 4, 4, true});
+    for (std::uint64_t id = 10; id < 1010; id++) {
+        plan.set(JobId{id}, a_debug_job(Standing::waits, 4));
+    }
+    for (std::uint64_t id = 2000; id < 2010; id++) {
+        plan.set(JobId{id}, a_job(Standing::waits, 4));
+    }
+    CHECK(plan.plan(one_takes_debug()).size() == 1002);
+}
+
+// Mutant: modules/job-route/hand_down_pass.cpp: if (source.next != source.end && !(*place => if (false && !(*place
+TEST_CASE("hand down: one of the many that wait in their only child is judged as if they were few") {
+    HandDown plan(2);
+    plan.set_child(left, {{"batch", "debug"}, 4, 0, true});
+    for (std::uint64_t id = 10; id < 1010; id++) {
+        plan.set(JobId{id}, a_debug_job(Standing::ahead, 4, left));
+    }
+    CHECK_FALSE(plan.is_passed_over(JobId{900}, one_takes_debug()));
+    CHECK(plan.plan(one_takes_debug()).empty());
+    plan.set(JobId{5}, a_job(Standing::asked, 4, left, 20));
+    CHECK(plan.is_passed_over(JobId{900}, one_takes_debug()));
+    CHECK(plan.is_passed_over(JobId{10}, one_takes_debug()));
+    plan.set(JobId{5}, a_job(Standing::asked, 4, left, 16));
+    CHECK_FALSE(plan.is_passed_over(JobId{900}, one_takes_debug()));
+}
+
+TEST_CASE("hand down: what waits in its only child goes to a guest's that has room, or to a lender") {
+    HandDown plan(2);
+    plan.set_child(left, {{"debug"}, 4, 4, true});
+    plan.set_child(right, {{"debug"}, 4, 0, true});
+    HandDown::Rules rules = one_takes_debug();
+    rules.may_have = [](JobId job, JobId child) { return child == left || job == JobId{700}; };
+    for (std::uint64_t id = 10; id < 1010; id++) {
+        plan.set(JobId{id}, a_debug_job(Standing::ahead, 4, left));
+    }
+    CHECK(plan.plan(rules) == Moves{{JobId{700}, left, right}});
+    plan.set_child(right, {{"batch"}, 4, 0, true, {"debug"}});
+    CHECK(plan.plan(one_takes_debug()) == Moves{{JobId{10}, left, right}});
+}
+
+// Mutant: modules/job-route/hand_down.cpp: child.growth *= 2; => child.growth *= 1;
+TEST_CASE("hand down: a child with idle cores gets more each second, of those that fit, as long as they do not start") {
+    HandDown plan(2);
+    plan.set_child(left, of_cores(4));
+    plan.set(JobId{1}, a_job(Standing::busy, 2, left));
+    for (std::uint64_t id = 10; id < 1010; id++) {
+        plan.set(JobId{id}, a_job(Standing::waits, id % 2 == 0 ? 3 : 2, {}, id < 100 ? 20 : 16));
+    }
+    const auto carry_out = [&] {
+        const Moves moves = planned(plan);
+        for (const HandDown::Move& move : moves) {
+            CHECK(move.from.value == 0);
+            const std::int64_t cores = move.id.value % 2 == 0 ? 3 : 2;
+            plan.set(move.id, a_job(Standing::ahead, cores, move.to, move.id.value < 100 ? 20 : 16));
+        }
+        return moves.size();
+    };
+    CHECK(carry_out() == 3);  // the first that fits, and the depth
+    plan.tick();
+    CHECK(carry_out() == 2);
+    plan.tick();
+    CHECK(carry_out() == 4);
+    for (int i = 0; i < 10; i++) {
+        plan.tick();
+        (void)carry_out();
+    }
+    plan.tick();
+    CHECK(carry_out() == 0);  // 1 and 2 times 32
+    plan.set_child(left, of_cores(4, 2));
+    CHECK(planned(plan).empty());  // no cores are idle, and what is there stays
 }
 
 TEST_CASE("hand down: a job behind one that does not fit is given for backfilling") {
@@ -178,8 +273,8 @@ TEST_CASE("hand down: a job that fits and does not start goes to another after a
 
 TEST_CASE("hand down: a child that starts a worse job gives its cores to the better one that is coming") {
     HandDown plan = two_children(2);
-    const HandDown::Rules rules{[](JobId, JobId) { return true; }, [](const std::string&, int) { return 100; },
-                                all_take};
+    const HandDown::Rules rules{[](JobId, JobId) { return true; },
+                                [](const HandDown::JobClass&) { return HandDown::Takers{100}; }, all_take};
     plan.set(JobId{1}, a_job(Standing::busy, 2, left));
     plan.set(JobId{11}, a_job(Standing::ahead, 2, right, 10));
     CHECK_FALSE(plan.is_passed_over(JobId{11}, rules));
@@ -209,13 +304,13 @@ TEST_CASE("hand down: only to children that are open, large enough, serve the qu
     plan.set_child(JobId{3}, {{"batch"}, 8, 0, false});
     plan.set_child(JobId{4}, of_cores(8));
     plan.set(JobId{10}, a_job(Standing::waits, 4));
-    CHECK(plan.plan({[](JobId, JobId child) { return child != JobId{4}; }, [](const std::string&, int) { return 8; },
-                     all_take})
+    CHECK(plan.plan({[](JobId, JobId child) { return child != JobId{4}; },
+                     [](const HandDown::JobClass&) { return HandDown::Takers{8}; }, all_take})
               .empty());
     CHECK(planned(plan) == Moves{{JobId{10}, {}, JobId{4}}});
     plan.remove_child(JobId{4});
     CHECK(planned(plan).empty());
-    const auto small = [](const std::string&, int) { return 2; };
+    const auto small = [](const HandDown::JobClass&) { return HandDown::Takers{2}; };
     CHECK(plan.plan({[](JobId, JobId) { return true; }, small, all_take}) ==
           Moves{{JobId{10}, {}, left}});  // it says why not
 }
@@ -238,8 +333,8 @@ bool bit_takes(int kind, int rank) {
 }
 
 Moves planned_by_rules(HandDown& plan, std::int64_t ceiling = 100) {
-    return plan.plan(
-        {[](JobId, JobId) { return true; }, [ceiling](const std::string&, int) { return ceiling; }, bit_takes});
+    return plan.plan({[](JobId, JobId) { return true; },
+                      [ceiling](const HandDown::JobClass&) { return HandDown::Takers{ceiling}; }, bit_takes});
 }
 
 HandDown::Job of_kind(HandDown::Job job, int kind) {
@@ -291,7 +386,8 @@ TEST_CASE("hand down: a lender takes only what its rules say, and gives back wha
     CHECK(planned_by_rules(plan) == Moves{{JobId{11}, {}, left}, {JobId{12}, left, {}}});
 }
 
-// Mutant: modules/job-route/hand_down.cpp: const Size size{job.kind, job.cores}; => const Size size{1, job.cores};
+// Mutant: modules/job-route/hand_down.hpp: return {job.queue, job.kind, job.cores}; => return {job.queue, 1,
+// job.cores};
 TEST_CASE("hand down: however many jobs wait that a child does not take, those that it takes go there") {
     HandDown plan(2);
     plan.set_child(left, of_rank(4, 0));

@@ -42,7 +42,7 @@ struct PartitionScene {
                 drained.push_back(action.job);
             } else if (action.kind == Action::cancel) {
                 canceled.push_back(action.job);
-            } else if (action.kind == Action::say) {
+            } else if (action.kind == Action::log) {
                 said = action.text;
             }
         }

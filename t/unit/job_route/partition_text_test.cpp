@@ -112,11 +112,38 @@ TEST_CASE("[[partition]]: mistakes in takes") {
           std::string::npos);
 }
 
+TEST_CASE("[[partition]]: limits; no job larger than one is taken") {
+    const auto specs = decode_partitions(json_of(R"([{"name": "a", "cores": 8, "limits": {"running-jobs-max": 3,
+        "cores-max": 6, "user-running-jobs-max": 2, "user-cores-max": 4}},
+        {"name": "b", "cores": 8, "takes": {"cores-max": 2}, "limits": {"cores-max": 4}}])")
+                                             .get());
+    REQUIRE(specs);
+    CHECK(specs->at(0).limits == PartitionLimits{3, 6, 2, 4});
+    CHECK(specs->at(0).takes.cores.most == 4);
+    CHECK(specs->at(1).limits == PartitionLimits{{}, 4, {}, {}});
+    CHECK(specs->at(1).takes.cores.most == 2);
+}
+
+TEST_CASE("[[partition]]: mistakes in limits") {
+    const auto about = [](const std::string& limits) {
+        return complaint_about(
+            (R"([{"name": "a", "cores": 4, "takes": {"cores-min": 2}, "limits": )" + limits + "}]").c_str());
+    };
+    CHECK(about("3") == "[partition a] limits = 3: must be a table, as { running-jobs-max = 10 }");
+    CHECK(about(R"({"runing-jobs-max": 1})") ==
+          "[partition a.limits] runing-jobs-max = 1: unknown key; did you mean \"running-jobs-max\"?");
+    CHECK(about(R"({"running-jobs-max": 0})") ==
+          "[partition a.limits] running-jobs-max = 0: must be a whole number from 1 to 16777216");
+    CHECK(about(R"({"user-cores-max": 1})") ==
+          "[partition a.limits] user-cores-max = 1: must be at least 2, the cores-min of takes");
+}
+
 TEST_CASE("[[partition]]: what may change in a running instance is not in the digest") {
     const auto digest = [](const char* text) { return decode_partitions(json_of(text).get()).value().front().digest; };
     const std::string one = digest(R"([{"name": "a", "cores": 4}])");
     CHECK(one == digest(R"([{"cores": 4, "name": "a", "start": "on-demand", "idle-time": "1h"}])"));
     CHECK(one == digest(R"([{"name": "a", "cores": 4, "takes": {"duration-max": "1h"}}])"));
+    CHECK(one == digest(R"([{"name": "a", "cores": 4, "limits": {"running-jobs-max": 1}}])"));
     CHECK(one != digest(R"([{"name": "a", "cores": 5}])"));
 }
 

@@ -100,3 +100,27 @@ TEST_CASE("copy ids: the next copy of a recalled job stays known") {
     CHECK(ids.local_of(JobId{1}) == LocalId{2});
     CHECK(ids.id_of(LocalId{2}) == JobId{1});
 }
+
+TEST_CASE("answer of a private instance: other jobs have no ids and no users, the asker's own stay") {
+    const auto is_own = [](JobId id) { return id.value == 5 || id.value == 6; };
+    Json why = parsed(R"({"id":5,"place":2,"behind":7,"behind_start":3.5})");
+    hide_jobs(why.get(), is_own);
+    CHECK(why.dump() == R"({"id":5,"place":2,"behind_start":3.5})");
+    why = parsed(R"({"id":5,"behind":6})");
+    hide_jobs(why.get(), is_own);
+    CHECK(why.dump() == R"({"id":5,"behind":6})");
+    why = parsed(R"({"id":5,"behind":6,"is_below":true})");  // the 6 of another instance
+    hide_jobs(why.get(), is_own);
+    CHECK(why.at("behind").get() == nullptr);
+
+    const char* ahead = R"({"policy":"POLICY","ahead":[{"id":6,"user":"alice","why":"a"},)"
+                        R"({"id":6,"is_below":true,"user":"bob","account":"chem","queue":"q","why":"b"}]})";
+    std::string text = ahead;
+    Json explained = parsed(text.replace(text.find("POLICY"), 6, "multifactor").c_str());
+    hide_jobs(explained.get(), is_own);
+    CHECK(explained.dump() == R"({"policy":"multifactor","ahead":[{"id":6,"user":"alice","why":"a"},)"
+                              R"({"id":null,"is_below":true,"user":"","account":"","queue":"","why":"b"}]})");
+    explained = parsed(ahead);
+    hide_jobs(explained.get(), is_own);
+    CHECK(explained.dump().find("\"b\"") == std::string::npos);  // it may name accounts
+}

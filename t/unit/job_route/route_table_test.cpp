@@ -73,7 +73,7 @@ TEST_CASE("give: what waited goes out by priority, then by age") {
 }
 
 TEST_CASE("give: to the child with the fewest jobs a core") {
-    RouteTable table(false);
+    RouteTable table(false, 30, 32);
     table.synced();
     run_host(table, host);
     run_host(table, other_host);
@@ -485,7 +485,7 @@ TEST_CASE("an allocation that makes no sense ends the job with the reason, and i
     const auto asked = table.take().tap;
     REQUIRE(asked.size() == 1);
     CHECK(asked[0].kind == TapOp::Kind::exception);
-    CHECK(asked[0].note == "the child instance gave it resources that make no sense: R: no sense");
+    CHECK(asked[0].note == "the child instance reported invalid resources: R: no sense");
     JournalEvent ended = an_event(Kind::exception);
     ended.type = "route";
     table.event(job, ended);

@@ -163,7 +163,7 @@ TEST_CASE("course: Moab's passings are those of stepping second by second") {
         const Course a = placed(moab.course(JobId{0}, unused), 0);
         const Course b = placed(moab.course(JobId{1}, unused), 1);
         for (const int t : {0, 60, 599}) {
-            RC_ASSERT(compared(a, at(t)) == moab.tell(JobId{0}, unused, at(t)));
+            RC_ASSERT(compared(a, at(t)) == moab.update_value(JobId{0}, unused, at(t)));
         }
         same_as_stepping(a, b, at(0), 1200);
     });

@@ -271,6 +271,30 @@ TEST_CASE("head order: draining a deep queue sends each job once, and a swap of 
     CHECK(world.sent <= jobs + 2 * depth * swaps);
 }
 
+// Kills: jobs that are equal but for some milliseconds of waiting are in the order of their rounding.
+TEST_CASE("head order: of equal jobs that age the one that came first is first, whenever they were put") {
+    World world(8);
+    PrioritySettings settings = weights();
+    settings.wait_max = std::chrono::hours(168);
+    world.engine.configure(settings);
+    for (std::uint64_t id = 1; id <= 200; id++) {
+        JobInputs job;
+        job.id = JobId{id};
+        job.submit = at(0) + std::chrono::milliseconds(10 * id);
+        job.eligible = job.submit;
+        job.association = 4;
+        job.urgency = 16;
+        world.now = at(10) + std::chrono::milliseconds(id * 7919 % 1000);
+        world.insert(job);
+    }
+    world.now = at(20);
+    for (std::uint64_t id = 1; id <= 200; id++) {
+        world.pass();
+        CHECK(world.as_sent().front() == id);
+        world.erase(world.as_sent().front());
+    }
+}
+
 // Kills: values that run out at one end are clamped, so that two jobs are equal.
 TEST_CASE("head order: when no value is left between two jobs, or at an end, all of the head get others") {
     World world(2);

@@ -102,7 +102,7 @@ TEST_CASE("journal: a broken line is an error with its number, or skipped and co
         REQUIRE(lenient->skipped.total() == 1);
         CHECK(lenient->skipped.kinds()[0].first.find("jobs.journal:4: ") == 0);
     }
-    CHECK_FALSE(read("{\"weir-jobs\":3}\n", true).has_value());
+    CHECK_FALSE(read("{\"weir-jobs\":4}\n", true).has_value());
 }
 
 TEST_CASE("journal: a last line without an end was never finished and is left out") {

@@ -389,6 +389,23 @@ TEST_CASE("usage history: who asks for nothing counts neither by usage nor by en
     CHECK(distance_from_entitlement(sample, tree).value() == Approx(.25));
 }
 
+// Kills: one account above all others is compared with nobody.
+TEST_CASE("usage history: below a single account its children are compared") {
+    PartyTree tree;
+    tree.parties = {{"", 0, 1}, {"site", 0, 5}, {"site/all", 1, 1}, {"a", 2, 1}, {"b", 2, 3}, {"@*", 2, 0}};
+    tree.payer = {3, 4};
+    CHECK(tree.first_fork() == 2);
+    const UsageSample sample{Instant{}, {100, 100, 100, 50, 50, 0}, {true, true, true, true, true, false}};
+    CHECK(asking_parts(sample, tree).empty());
+    tree.compared_below = tree.first_fork();
+    CHECK(distance_from_entitlement(sample, tree).value() == Approx(.25));
+    tree.parties.push_back({"(nobody's)", 0, 0});  // who is entitled to nothing, and runs jobs, is compared too
+    tree.payer.push_back(6);
+    CHECK(tree.first_fork() == 0);
+    tree = PartyTree{{{"", 0, 1}, {"one", 0, 1}}, {1}};
+    CHECK(tree.first_fork() == 0);
+}
+
 TEST_CASE("usage history: looks and settling") {
     CHECK(ends_of_days(Timeline(two_users)).empty());
     CHECK(equal_looks(Timeline(two_users), 4).back() == Timeline(two_users).end());

@@ -99,7 +99,7 @@ TEST_CASE("Moab: a job is bypassed by each that starts from behind it, while it 
     moab.prioritize(unused_course, at(0), changed);
     moab.start(JobId{2});  // behind both
     put(3, 1);             // afterwards
-    CHECK(moab.tell(JobId{3}, unused_course, at(0)) == 1);
+    CHECK(moab.update_value(JobId{3}, unused_course, at(0)) == 1);
     CHECK(moab.raw(JobId{1}, unused_course, at(0)) == 105);
     moab.start(JobId{0});  // before all
     moab.prioritize(unused_course, at(0), changed);
@@ -154,7 +154,7 @@ TEST_CASE("Moab: bypasses are those that looking at the whole queue at each star
                 moab.remove(JobId{id});
                 one = {};
             } else if (what == 6 && one.waits) {
-                RC_ASSERT(moab.tell(JobId{id}, unused_course, at(0)) == value(one));
+                RC_ASSERT(moab.update_value(JobId{id}, unused_course, at(0)) == value(one));
                 one.told = value(one);
             } else if (what < 9 && one.waits) {
                 for (auto& [other_id, other] : jobs) {

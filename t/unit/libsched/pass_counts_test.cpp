@@ -20,7 +20,7 @@ struct Sink {
     std::vector<JobId>& gone;
     void started(const Job& job, const CountSpace::Taken&) { gone.push_back(job.key.id); }
     void blocked(const Job&, const Blocked&) {}
-    std::uint32_t told() const { return 0; }
+    std::uint32_t blocked_min() const { return 0; }
 };
 
 constexpr std::uint64_t depth = 100'000;

@@ -137,7 +137,7 @@ TEST_CASE("easy: backfilling never delays the head's reservation") {
                     RC_ASSERT(is_new || *why.estimate <= place->second);
                     place->second = *why.estimate;
                 }
-                std::uint32_t told() const { return 1; }
+                std::uint32_t blocked_min() const { return 1; }
             } sink{&estimates, {}};
             Easy{}.pass(queue, space, News{arrived, {}}, now, sink);
             for (const PendingJob& j : sink.gone) {

@@ -44,6 +44,21 @@ TEST_CASE("scheduler: the highest priority starts first, then the earlier, then 
     CHECK_FALSE(s.wants_pass());
 }
 
+TEST_CASE("scheduler: the error of an estimate is from the first one to the start, early or late") {
+    auto s = scheduler(Easy{});
+    REQUIRE(s.alloc(waiting(1, 4, 100)).has_value());
+    CHECK(ids(s.pass(at(0))) == Ids{1});
+    CHECK(s.counters().estimated == 0);
+    REQUIRE(s.alloc(waiting(2, 4, 100)).has_value());
+    CHECK(s.pass(at(10)).annotations.at(0).estimate == at(100));
+    s.set_end(JobId{1}, at(130));
+    CHECK(s.pass(at(20)).annotations.at(0).estimate == at(130));
+    REQUIRE(s.free(JobId{1}, {}, true).has_value());
+    CHECK(ids(s.pass(at(60))) == Ids{2});
+    CHECK(s.counters().estimated == 1);
+    CHECK(s.counters().estimate_error == std::chrono::seconds(40));
+}
+
 // Kills: a job at the threshold without a reservation; one below it with one.
 TEST_CASE("scheduler: who stands at the threshold has a reservation, who stands below it none") {
     for (const std::uint32_t priority : {4U, 5U}) {
@@ -54,6 +69,29 @@ TEST_CASE("scheduler: who stands at the threshold has a reservation, who stands 
         REQUIRE(s.alloc(waiting(3, 1, 100, 1)).has_value());  // longer than job 1
         CHECK(ids(s.pass(at(1))) == (priority == 5 ? Ids{} : Ids{3}));
     }
+}
+
+// Kills: a head that the clock, which was set back, says is not here yet, and that is passed until then.
+TEST_CASE("scheduler: after the clock was set back the head still has its reservation") {
+    auto s = scheduler(Easy{});
+    REQUIRE(s.alloc(waiting(1, 3, 10, 9, 1000)).has_value());
+    REQUIRE(s.alloc(waiting(2, 4, 10, 5, 1000)).has_value());
+    REQUIRE(s.alloc(waiting(3, 1, 100, 1, 1000)).has_value());  // longer than job 1
+    CHECK(ids(s.pass(at(500))) == Ids{1});
+}
+
+// Kills: reservations of before the clock was set back, to whose times nothing fits.
+TEST_CASE("scheduler: after the clock was set back the reservations are made anew") {
+    auto s = scheduler(Easy{});
+    REQUIRE(s.alloc(waiting(1, 3, 100, 9)).has_value());
+    REQUIRE(s.alloc(waiting(2, 4, 10, 5)).has_value());
+    REQUIRE(s.alloc(waiting(3, 1, 60, 1)).has_value());
+    CHECK(ids(s.pass(at(1000))) == Ids{1, 3});
+    REQUIRE(s.free(JobId{3}, {}, true).has_value());
+    REQUIRE(s.alloc(waiting(4, 1, 60, 1)).has_value());
+    CHECK(ids(s.pass(at(1050))) == Ids{});  // job 1 ends at 1100
+    REQUIRE(s.alloc(waiting(5, 1, 60, 1)).has_value());
+    CHECK(ids(s.pass(at(500))) == Ids{4});
 }
 
 TEST_CASE("scheduler: where priorities have fractional bits, the threshold is still a whole priority") {

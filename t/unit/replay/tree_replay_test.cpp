@@ -66,13 +66,26 @@ const std::vector<std::string> policies = {"fcfs",   "first-fit",    "easy",    
 
 }  // namespace
 
+// Mutant: modules/replay/parent.cpp: event.userid = job.user; => ;
+TEST_CASE("tree: limits of a partition hold, in all and for each user") {
+    SimTree tree = test::tree_of({8});
+    tree.partitions[0].limits = {3, {}, 1, {}};
+    std::vector<SimJob> jobs;
+    for (int i = 0; i < 8; i++) {
+        jobs.push_back(job(i + 1, 0, 10, 1));
+        jobs.back().user = static_cast<std::uint32_t>(i / 2);
+    }
+    const auto result = test::replay_tree(tree, jobs);
+    CHECK(seconds_of(test::tree_starts(result, jobs.size())) == std::vector<std::int64_t>{0, 10, 0, 10, 0, 10, 20, 30});
+}
+
 // Mutant: modules/replay/tree_replay.cpp: a.start, a.id) > => b.start, a.id) >
 TEST_CASE("tree: one partition of the whole machine starts every job when one pool does, under every policy") {
-    rc::prop("one partition, no delay, no bound of depth", [] {
+    rc::prop("one partition, no delay, any depth", [] {
         const int cores = *rc::gen::inRange(1, 9);
         const auto jobs = *test::workloads(cores);
         const Policy policy = *policy_named(*rc::gen::elementOf(policies));
-        const auto result = test::replay_tree(test::tree_of({cores}, policy), jobs);
+        const auto result = test::replay_tree(test::tree_of({cores}, policy, *rc::gen::inRange(1, 40)), jobs);
         RC_ASSERT(test::tree_starts(result, jobs.size()) == *simulate(jobs, cores, policy));
     });
 }
@@ -106,12 +119,37 @@ TEST_CASE("tree: the same under an order by fair share and age") {
     });
 }
 
-TEST_CASE("tree: FCFS needs to know no more than the next job, so any depth gives its starts") {
-    rc::prop("one partition under FCFS", [] {
-        const int cores = *rc::gen::inRange(1, 9);
-        const auto jobs = *test::workloads(cores);
-        const auto result = test::replay_tree(test::tree_of({cores}, Fcfs{}, *rc::gen::inRange(1, 4)), jobs);
-        RC_ASSERT(test::tree_starts(result, jobs.size()) == *simulate(jobs, cores, Fcfs{}));
+// Mutant: modules/job-route/route_hand_down.cpp: takers.is_one = count == 1; => takers.is_one = partitions_.size() ==
+// 1;
+TEST_CASE("tree: two queues with a partition each start every job when two pools do, under every policy") {
+    rc::prop("any depth", [] {
+        const std::vector<std::int64_t> cores = {*rc::gen::inRange(1, 9), *rc::gen::inRange(1, 9)};
+        const Policy policy = *policy_named(*rc::gen::elementOf(policies));
+        SimTree tree = test::tree_of(cores, policy, *rc::gen::inRange(1, 4));
+        tree.partitions[1].queues = {"other"};
+        tree.queue_of = [](const SimJob& one) { return one.queue == 0 ? "all" : "other"; };
+        const std::vector<std::vector<SimJob>> parts = {*test::workloads(static_cast<int>(cores[0])),
+                                                        *test::workloads(static_cast<int>(cores[1]))};
+        std::vector<SimJob> jobs;
+        for (std::uint32_t queue = 0; queue < 2; queue++) {
+            for (SimJob one : parts[queue]) {
+                one.queue = queue;
+                jobs.push_back(one);
+            }
+        }
+        std::stable_sort(jobs.begin(), jobs.end(),
+                         [](const SimJob& a, const SimJob& b) { return a.submit < b.submit; });
+        const auto result = test::replay_tree(tree, jobs);
+        const std::vector<Instant> starts = test::tree_starts(result, jobs.size());
+        for (std::uint32_t queue = 0; queue < 2; queue++) {
+            std::vector<Instant> mine;
+            for (std::size_t i = 0; i < jobs.size(); i++) {
+                if (jobs[i].queue == queue) {
+                    mine.push_back(starts[i]);
+                }
+            }
+            RC_ASSERT(mine == *simulate(parts[queue], cores[queue], policy));
+        }
     });
 }
 

@@ -10,11 +10,9 @@
 
 namespace weir::test {
 
-inline constexpr std::int64_t unlimited = 100'000;  ///< the greatest depth that a configuration can have
-
 /// Partitions of these cores under one policy, all of the queue "all".
 inline SimTree tree_of(const std::vector<std::int64_t>& cores, const Policy& policy = Easy{},
-                       std::int64_t depth = unlimited) {
+                       std::int64_t depth = route::HandDown::depth_default) {
     SimTree tree;
     for (std::size_t i = 0; i < cores.size(); i++) {
         tree.partitions.push_back({"p" + std::to_string(i + 1), cores[i], {"all"}, {}, policy});

@@ -84,6 +84,7 @@ bool run(const Options& options, Totals& totals) {
     totals.steps += world.ground().agenda.steps();
     totals.simulated_s += world.ground().seconds();
     totals.counts.kills += world.counts().kills;
+    totals.counts.powers += world.counts().powers;
     totals.counts.cuts += world.counts().cuts;
     totals.counts.stops += world.counts().stops;
     totals.counts.drains += world.counts().drains;
@@ -159,11 +160,12 @@ int main(int argc, char** argv) {
     }
     const double real_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
     std::printf(
-        "%lu lives, %lu kills (%lu in a write), %lu links, %lu stops, %lu drains, %lu full disks, %lu clock steps, "
+        "%lu lives, %lu kills (%lu in a write), %lu power failures, %lu links, %lu stops, %lu drains, %lu full disks, "
+        "%lu clock steps, "
         "%lu lies, %lu edits; %lu steps; %.0f s simulated in %.1f s\n",
-        totals.counts.boots, totals.counts.kills, totals.counts.torn, totals.counts.cuts, totals.counts.stops,
-        totals.counts.drains, totals.counts.fills, totals.counts.clock_steps, totals.counts.lies, totals.counts.edits,
-        totals.steps, totals.simulated_s, real_s);
+        totals.counts.boots, totals.counts.kills, totals.counts.torn, totals.counts.powers, totals.counts.cuts,
+        totals.counts.stops, totals.counts.drains, totals.counts.fills, totals.counts.clock_steps, totals.counts.lies,
+        totals.counts.edits, totals.steps, totals.simulated_s, real_s);
     std::printf("total %lu/%lu cases\n", totals.seeds - totals.failed, totals.seeds);
     return totals.failed == 0 ? 0 : 1;
 }

@@ -20,7 +20,7 @@ Status validate_jobspec(const json_t* jobspec);
 JobspecFacts jobspec_facts(FlatValue jobspec);
 JobspecFacts jobspec_facts(std::string_view jobspec);
 
-/// What only lists ask of a jobspec: read when it is asked for, for a waiting job's bytes count. Empty: not there.
+/// The facts that only lists need. They are read on demand, to save memory of pending jobs. Empty: absent.
 struct JobspecNames {
     std::string name, cwd, project, bank;
 };

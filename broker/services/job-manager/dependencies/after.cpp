@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: when a job fulfils what waits for it. Must not know: other schemes, requests.
+// Owns: when a job fulfils the dependencies on it. Must not know: other schemes, requests.
 #include "broker/services/job-manager/dependencies/after.hpp"
 
 #include <utility>
@@ -24,7 +24,7 @@ bool AfterDependencies::is_scheme(std::string_view scheme) {
            scheme == "afterany" || scheme == "afterexcept";
 }
 
-/// Of a job that is over. Only afterany is fulfilled by one that never had resources.
+/// For a job that has ended. One that never had resources fulfils only afterany.
 bool AfterDependencies::is_fulfilled(Kind kind, const Job& target) {
     const bool is_completed = target.result() == JobResult::completed;
     switch (kind) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the dependency schemes that the manager has itself, as flux-core has them; others are plugins' business.
+// Owns: the dependency schemes that the manager has itself, as flux-core has them; plugins implement others.
 // Must not know: requests.
 // Source: RFC 26.
 #pragma once

@@ -16,8 +16,8 @@ namespace weir::broker::jobs {
 class SingletonDependencies {
   public:
     explicit SingletonDependencies(Engine& engine) : engine_(engine) {}
-    /// Makes `job` wait while other jobs of its user and name are active and do not wait so themselves. Error: the job
-    /// has no explicit name. O(active jobs) for the first that waits of a user and name.
+    /// Makes `job` wait while other jobs of its user and name are active without such a dependency. Error: the job has
+    /// no explicit name. O(active jobs) for the first that waits of a user and name.
     Status add(Job& job);
     /// A job was accepted. O(1) where no such job waits.
     void on_new(const Job& job);

@@ -27,7 +27,7 @@ namespace {
 
 /// With more active jobs than this, waiting ones keep their jobspec as text only (a tree is ten times its text).
 constexpr std::size_t trees_max = 100;
-/// Real seconds between tries to write a journal that could not be written.
+/// Real seconds between attempts to write a journal that could not be written.
 constexpr double journal_retry_s = 1;
 
 }  // namespace
@@ -39,6 +39,17 @@ std::string f58(JobId id) {
 
 std::int64_t Engine::now_us() const {
     return std::llround(flux_reactor_time() * 1e6);
+}
+
+/// As in Flux, the role `admin` sees what the owner sees.
+bool Engine::is_restricted(const flux_msg_t* request) const {
+    flux_msg_cred cred{FLUX_USERID_UNKNOWN, FLUX_ROLE_NONE};
+    return is_private_ &&
+           (flux_msg_get_cred(request, &cred) < 0 || (cred.rolemask & (FLUX_ROLE_OWNER | FLUX_ROLE_ADMIN)) == 0);
+}
+
+bool Engine::is_hidden(const Job& job, const flux_msg_t* request) const {
+    return is_restricted(request) && flux_msg_authorize(request, job.userid) < 0;
 }
 
 std::int64_t Engine::next_time_us() {
@@ -70,7 +81,7 @@ Status Engine::post_at(Job& job, Event event, bool is_volatile) {
             result = done;
         }
     }
-    std::vector<Job::Posted>().swap(job.posted);  // memory too: a job rests longer than it moves
+    std::vector<Job::Posted>().swap(job.posted);  // releases the memory: most of the time no event is posted
     return result;
 }
 
@@ -248,14 +259,14 @@ Status Engine::reprioritize(Job& job, std::int64_t priority, bool one_shot) {
     if (auto done = post(job, "priority", std::move(context)); !done) {
         return done;
     }
-    // The event may still be waiting its turn; the queues must see the new value now.
+    // The event may still be queued, but the queues must have the new value now.
     job.priority = priority;
     alloc_->on_priority(job, one_shot);
     return Done{};
 }
 
 Status Engine::reprioritize_all() {
-    std::vector<JobId> ids;  // a plugin that is asked may raise an exception, which takes jobs out of the table
+    std::vector<JobId> ids;  // a called plugin may raise an exception, which removes jobs from the table
     for (const auto& [id, job] : jobs_.active_jobs()) {
         ids.push_back(id);
     }
@@ -273,7 +284,7 @@ Status Engine::reprioritize_all() {
         if (auto done = reprioritize(*job, priority, false); done) {
             changed.push_back(id);
         } else if (result) {
-            result = done;  // the others get theirs all the same
+            result = done;  // the others are served all the same
         }
     }
     std::vector<Job*> still_active;
@@ -286,7 +297,8 @@ Status Engine::reprioritize_all() {
     return result;
 }
 
-/// While a write fails it is tried once a second, not with every message.
+/// While a write fails it is tried once a second, not with every message. After a sync that failed the file is made
+/// anew.
 Status Engine::write_journal() {
     if (!store_ || (!written_ && !is_retry_due_)) {
         return written_;
@@ -294,7 +306,12 @@ Status Engine::write_journal() {
     const bool was_written = written_.has_value();
     is_retry_due_ = false;
     (void)mark_clock(static_cast<double>(last_us_) / 1e6);  // the owner of the clock logs errors
-    written_ = store_->flush();
+    written_ = store_->is_doubtful() ? store_->compact(jobs_, next_sequence_) : store_->flush();
+    report_disk(was_written);
+    return written_;
+}
+
+void Engine::report_disk(bool was_written) {
     if (!written_) {
         if (was_written) {
             flux_log(h_, LOG_CRIT, "%s; until it can be written nothing starts and no change is answered",
@@ -305,7 +322,27 @@ Status Engine::write_journal() {
     } else if (!was_written) {
         flux_log(h_, LOG_CRIT, "job journal: it can be written again; nothing was lost");
     }
-    return written_;
+}
+
+/// Of the flush before. What it holds is sent now, or after a retry.
+void Engine::end_sync() {
+    if (auto done = store_->end_sync(); !done) {
+        written_ = done;
+        report_disk(true);
+    } else {
+        outbox_.send_held();
+    }
+}
+
+void Engine::on_synced(flux_reactor_t*, flux_watcher_t*, int, void* arg) noexcept {
+    auto& engine = *static_cast<Engine*>(arg);
+    try {
+        if (engine.store_ && engine.store_->is_syncing()) {
+            engine.end_sync();  // the flush at the end of this iteration goes on
+        }
+    } catch (const std::exception& error) {
+        flux_log(engine.handle(), LOG_ERR, "job-manager: %s", error.what());
+    }
 }
 
 void Engine::on_retry(flux_reactor_t*, flux_watcher_t*, int, void* arg) noexcept {
@@ -319,7 +356,7 @@ Status Engine::make_room() {
     const Status done = written_ ? store_->reserve() : written_;
     return done ? done
                 : Status(Error{done.error().code,
-                               "nothing new is taken in until there is room again: " + done.error().message});
+                               "no job is accepted until there is space again: " + done.error().message});
 }
 
 bool Engine::take_over(const flux_msg_t& msg) {
@@ -327,11 +364,20 @@ bool Engine::take_over(const flux_msg_t& msg) {
         outbox_.pass(const_cast<flux_msg_t*>(flux_msg_incref(&msg)));
         return true;
     }
-    (void)write_journal();  // failures are told there
+    if (store_ && store_->is_syncing()) {
+        end_sync();
+    }
+    if (write_journal() && store_ && store_->needs_sync()) {  // failures are logged there
+        end_sync();
+    }
     return false;
 }
 
 void Engine::flush() {
+    if (store_ && store_->is_syncing()) {
+        outbox_.send_answers_to_queries();
+        return;
+    }
     if (eligible_.empty()) {
         alloc_->send_requests();
     }
@@ -344,8 +390,22 @@ void Engine::flush() {
             flux_log(h_, LOG_ERR, "%s", done.error().message.c_str());
         }
     }
-    outbox_.send_all();
+    if (store_ && store_->needs_sync()) {
+        outbox_.send_answers_to_queries();
+        outbox_.hold();
+        store_->begin_sync();
+    } else {
+        outbox_.send_all();
+    }
     admin_->purge_surplus();
+}
+
+void Engine::flush_through() {
+    flush();
+    while (store_ && store_->is_syncing()) {
+        end_sync();
+        flush();
+    }
 }
 
 }  // namespace weir::broker::jobs

@@ -2,7 +2,8 @@
 // Owns: the manager's core: posting events to jobs in order, and the actions for a job's state.
 //   Holds every component; components know the engine and through it one another.
 // Must not know: payloads of requests (the components do).
-// RFC 21. One flush a reactor iteration: disk, then messages, so that an answer is on disk before it is sent.
+// RFC 21. One flush a reactor iteration: disk, then messages, so that an answer is on disk before it is sent. The sync
+//   runs in another thread; what comes meanwhile is the next flush, so many requests share a sync.
 #pragma once
 #include <flux/core.h>
 
@@ -70,17 +71,19 @@ class Engine {
     Status reprioritize(Job& job, std::int64_t priority, bool one_shot);
     Status reprioritize_all();
 
-    /// Lets the next of the old broker's eligible jobs go on, a slice of them: a deep queue keeps nobody waiting for an
-    /// answer. Nothing goes to the scheduler before the last: a better job may be behind.
+    /// Continues a slice of the old broker's eligible jobs, so that a deep queue does not delay answers. Nothing goes
+    /// to the scheduler before the last, since a job of higher priority may follow.
     void resume_slice();
-    /// Disk, then messages. Runs before the reactor sleeps. While the disk accepts no writes, no message is sent that
-    /// reports or causes what is not written; queries are answered (Outbox).
+    /// Disk, then messages. Runs before the reactor sleeps. While the disk accepts no writes, and while a sync runs, no
+    /// message is sent that reports or causes what is not on the disk; queries are answered (Outbox).
     void flush();
+    /// The same, and waits until all of it was sent or the disk refuses.
+    void flush_through();
     /// Reserves space in the journal for a new job, or for a request to a plugin's service. Error: as
     /// JobStore::flush().
     Status make_room();
-    /// A message of a plugin's service, which sends by itself: a response is taken over and sent by the next flush().
-    /// Before anything else the disk is written. True: taken.
+    /// A message that a plugin's service sends itself. A response is queued and sent by the next flush(); before any
+    /// other message the disk is written. True: queued.
     bool take_over(const flux_msg_t& msg);
 
     flux_t* handle() const { return h_; }
@@ -89,6 +92,10 @@ class Engine {
     std::int64_t next_time_us();
     std::int64_t now_us() const;
     const json_t* config() const { return config_.get(); }
+    /// [access] private-mode: whether the sender of this request is told of his own jobs alone, and of no counts.
+    bool is_restricted(const flux_msg_t* request) const;
+    /// Whether the answer must be that of no such job.
+    bool is_hidden(const Job& job, const flux_msg_t* request) const;
     /// Applies a new configuration. Error: what is wrong with it; the old one stays.
     Status configure(Json config);
 
@@ -116,6 +123,9 @@ class Engine {
     void resume_running(Job& job);
     Status process(Job& job, const Event& event, bool is_volatile);
     Status write_journal();
+    void end_sync();
+    void report_disk(bool was_written);
+    static void on_synced(flux_reactor_t*, flux_watcher_t*, int, void* arg) noexcept;
     static void on_retry(flux_reactor_t*, flux_watcher_t*, int, void* arg) noexcept;
     void act_in_cleanup(Job& job);
     void act_inactive(Job& job);
@@ -134,8 +144,9 @@ class Engine {
     Outbox outbox_;
     std::uint64_t next_sequence_ = 0;
     std::unique_ptr<JobStore> store_;
-    Status written_ = Done{};  // the last try
+    Status written_ = Done{};  // the last attempt
     bool is_retry_due_ = false;
+    bool is_private_ = false;
     double scale_ = 1;  // of the clock that timers follow
     std::unique_ptr<Jobtap> jobtap_;
     std::unique_ptr<Dependencies> dependencies_;
@@ -148,10 +159,11 @@ class Engine {
     std::unique_ptr<Submit> submit_;
     std::unique_ptr<Control> control_;
     std::unique_ptr<Admin> admin_;
-    std::deque<JobId> eligible_;  // jobs of the old broker that have not gone on
+    std::deque<JobId> eligible_;  // jobs of the old broker that have not continued yet
     flux_watcher_t* prepare_ = nullptr;
     flux_watcher_t* idle_ = nullptr;  // active while there are such jobs
     flux_watcher_t* retry_ = nullptr;
+    flux_watcher_t* synced_ = nullptr;  // a sync of the journal has ended
 };
 
 /// Base of every component: what the request trampoline needs.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: starting and stopping the manager: configuration, plugins, the journal's jobs, handlers, services.
 // Must not know: payloads of requests.
-// Order matters: plugins stand before the first restored job is shown to anyone, so that none leaves PRIORITY with a
+// Order matters: plugins are loaded before the first restored job is processed, so that none leaves PRIORITY with a
 // default that a plugin would have overridden. RFC 21 (flux-restart).
 #include <syslog.h>
 #include <unistd.h>
@@ -80,13 +80,14 @@ Engine::Engine(flux_t* h)
       submit_(std::make_unique<Submit>(*this)),
       control_(std::make_unique<Control>(*this)),
       admin_(std::make_unique<Admin>(*this)) {
-    outbox_.when_large([this] { flush(); });
+    outbox_.when_large([this] { flush_through(); });
 }
 
 Engine::~Engine() {
     flux_watcher_destroy(prepare_);
     flux_watcher_destroy(idle_);
     flux_watcher_destroy(retry_);
+    flux_watcher_destroy(synced_);
 }
 
 Status Engine::configure(Json config) {
@@ -97,15 +98,23 @@ Status Engine::configure(Json config) {
     if (auto done = admin_->check(config.get()); !done) {
         return done;
     }
+    const json_t* mode = json_object_get(json_object_get(config.get(), "access"), "private-mode");
+    if (mode && !json_is_boolean(mode)) {
+        return Error{std::errc::invalid_argument, "access.private-mode must be true or false"};
+    }
     if (auto done = jobtap_->update_config(config.get()); !done) {
         return done;
     }
+    is_private_ = json_is_true(mode);
     admin_->configure(config.get());
     queues_ = std::move(queues);
     for (const std::string& name : queues_.names()) {
         jobs_.know_queue(name);
     }
     config_ = std::move(config);
+    if (store_) {
+        store_->set_synced(admin_->syncs_journal());
+    }
     return Done{};
 }
 
@@ -119,6 +128,7 @@ Status Engine::open_store(RestoredJobs& restored) {
         return store.error();
     }
     store_ = std::move(*store);
+    store_->set_synced(admin_->syncs_journal());
     if (!restored.warning.empty()) {
         flux_log(h_, LOG_ERR, "%s", restored.warning.c_str());
     }
@@ -184,10 +194,17 @@ Status Engine::watch_reactor() {
     const char* scale = flux_attr_get(h_, "clock.scale");
     scale_ = scale ? std::stod(scale) : 1.;
     flux_watcher_start(prepare_);
+    if (store_) {
+        synced_ = flux_fd_watcher_create(flux_get_reactor(h_), store_->sync_fd(), FLUX_POLLIN, on_synced, this);
+        if (!synced_) {
+            return system_error("cannot watch the journal's syncs");
+        }
+        flux_watcher_start(synced_);
+    }
     return Done{};
 }
 
-/// When the old broker was last alive: what ended with it ended then.
+/// The time when the old broker was last alive: jobs that ended with it ended then.
 std::int64_t Engine::last_seen_us() const {
     const char* text = flux_attr_get(h_, "clock.last-seen");
     const std::int64_t seen = text ? std::llround(std::strtod(text, nullptr) * 1e6) : 0;
@@ -199,7 +216,7 @@ Status Engine::restore(RestoredJobs restored) {
     next_sequence_ = restored.next_sequence;
     last_us_ = restored.last_us;
     const std::vector<Job*> active = take_up(jobs_, restored);
-    if (store_ && version != 2) {  // lines of this version cannot stand behind what is there
+    if (store_ && version != journal_version) {  // lines of this version cannot follow older ones
         if (auto done = store_->compact(jobs_, next_sequence_); !done) {
             return done;
         }
@@ -227,9 +244,9 @@ Status Engine::restore(RestoredJobs restored) {
     return Done{};
 }
 
-/// What the old broker left with resources. Events that it would have posted have the time at which it was last seen.
-/// Who keeps resources and had no process, for a prolog holds it for example, did not use them since: `weir.down` says
-/// for how long, so that nobody is charged for it.
+/// Settles the jobs that the old broker left with resources. Events that it would have posted are dated when it was
+/// last seen. A job that keeps its resources and had no process, for example because of an open prolog, did not use
+/// them since: `weir.down` has the length of that time, which is not charged.
 void Engine::settle(const RestartOrder& order, std::int64_t seen_us) {
     for (Job* job : order.left) {
         resume(*job);
@@ -250,7 +267,7 @@ void Engine::resume_slice() {
     for (std::size_t n = 0; n < resumed_at_once && !eligible_.empty(); ++n) {
         Job* job = jobs_.active(eligible_.front());
         eligible_.pop_front();
-        if (job != nullptr && is_eligible(*job)) {  // others were cancelled meanwhile
+        if (job != nullptr && is_eligible(*job)) {  // others have been cancelled
             resume(*job);
         }
     }
@@ -292,13 +309,13 @@ void Engine::resume_running(Job& job) {
 }
 
 void Engine::stop() {
-    flush();
+    flush_through();
     streams_->end_all();
     info_->end_all();
     list_->end_all();
     waits_->end_all();
     admin_->end_all();
-    flush();
+    flush_through();
 }
 
 }  // namespace weir::broker::jobs

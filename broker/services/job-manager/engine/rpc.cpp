@@ -37,8 +37,10 @@ bool has_more_levels(const json_t* value, int levels) {
 }  // namespace
 
 Outbox::~Outbox() {
-    for (const Item& item : items_) {
-        flux_msg_destroy(item.to_send);
+    for (const std::vector<Item>* items : {&held_, &items_}) {
+        for (const Item& item : *items) {
+            flux_msg_destroy(item.to_send);
+        }
     }
 }
 
@@ -118,10 +120,7 @@ void Outbox::send(const Item& item) {
     }
 }
 
-void Outbox::send_all() {
-    std::vector<Item> items;
-    items.swap(items_);
-    bytes_ = 0;
+void Outbox::send_each(std::vector<Item> items) {
     for (Item& item : items) {
         send(item);
         flux_msg_destroy(std::exchange(item.to_send, nullptr));
@@ -130,6 +129,21 @@ void Outbox::send_all() {
         items.clear();
         items_.swap(items);  // keeps the capacity
     }
+}
+
+void Outbox::send_all() {
+    bytes_ = 0;
+    send_held();
+    send_each(std::exchange(items_, {}));
+}
+
+void Outbox::hold() {
+    bytes_ = 0;
+    held_ = std::exchange(items_, {});
+}
+
+void Outbox::send_held() {
+    send_each(std::exchange(held_, {}));
 }
 
 void Outbox::send_answers_to_queries() {

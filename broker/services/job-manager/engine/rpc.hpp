@@ -64,9 +64,12 @@ class Outbox {
         }
     }
     void send_all();
-    /// Sends those alone; the others stay.
+    /// Sends only those; the others stay.
     void send_answers_to_queries();
-    bool empty() const { return items_.empty(); }
+    /// The messages until now wait for send_held(), those from now on for the flush after it.
+    void hold();
+    void send_held();
+    bool empty() const { return items_.empty() && held_.empty(); }
 
   private:
     struct Item {
@@ -83,9 +86,11 @@ class Outbox {
     void put(Item item);
     void send_event(const Item& item);
     void send(const Item& item);
+    void send_each(std::vector<Item> items);
 
     flux_t* h_;
     std::vector<Item> items_;
+    std::vector<Item> held_;
     std::size_t bytes_ = 0;  // of the texts of items_
     std::function<void()> when_large_ = [] {};
 };
@@ -114,11 +119,13 @@ struct Reply {
 };
 using Answer = Result<Reply>;
 
-/// The text of a message, as Flux decodes it, of at most 1,000 levels. What is taken from it goes into journal lines
-/// and messages that have some levels more, and whoever reads these ends at 2,048. Errors: EINVAL with what is wrong.
+/// The text of a message, as Flux decodes it, of at most 1,000 levels. Parts of it go into journal lines and messages
+/// with some more levels, whose readers stop at 2,048. Errors: EINVAL with what is wrong.
 Result<Json> read_bounded(std::string_view text);
 /// EPROTO with the sentence that says which key is missing.
 Error protocol_error(const std::string& what);
+/// Of a private instance, for requests whose answers count other users' jobs.
+inline constexpr const char* restricted_words = "the instance is private: guests are not told of all jobs together";
 inline Error not_permitted(const std::string& what) {
     return Error{std::errc::operation_not_permitted, what};
 }

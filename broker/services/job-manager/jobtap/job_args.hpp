@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the arguments of plugin calls about a job. The six plain values stand in one object that serves one call after
-//   another, so that a call which reads no more allocates nothing; the rest of IN is made when a plugin reads it.
-// Must not know: topics, plugins. Source: flux-jobtap-plugins(7).
+// Owns: the arguments of plugin calls about a job. The six plain values are in one object that serves one call after
+// another, so that a call which reads no more allocates nothing; the rest of IN is made when a plugin reads it. Must
+// not know: topics, plugins. Source: flux-jobtap-plugins(7).
 #pragma once
 #include <flux/jobtap.h>
 

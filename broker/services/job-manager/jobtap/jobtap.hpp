@@ -64,7 +64,7 @@ class Jobtap : public Component {
     /// job.create and job.new of a job that is older than this process.
     void on_restored(Job& job);
     void on_rejected(Job& job);
-    /// job.update.KEY. Error: the plugin's message, or that nobody allows an update of this key.
+    /// job.update.KEY. Error: the plugin's message, or that no plugin allows an update of this key.
     Status check_update(Job& job, const std::string& key, json_t* value);
     /// job.validate of the job with another jobspec.
     Status validate_update(Job& job, const Json& jobspec);
@@ -106,7 +106,7 @@ class Jobtap : public Component {
     bool anyone_handles(const char* topic) const;
     /// Calls the stack; sum of the results, negative at the first failure.
     int call_stack(Job& job, const char* topic, flux_plugin_arg_t* args, bool to_subscribers = false);
-    /// What a call's own arguments are beside those that every call has.
+    /// A call's own arguments, beside those of every call.
     using Extra = std::function<void(Json&)>;
     /// The rest of IN: jobspec, R, end_event, and `extra`, which must outlive the call.
     MoreArgs more_of(const Job& job, const Extra* extra = nullptr) const;

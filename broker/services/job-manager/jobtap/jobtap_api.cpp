@@ -118,8 +118,8 @@ int perilog_finish(flux_plugin_t* p, flux_jobid_t id, const char* name, const ch
     return job ? perilog_event(p, job, name, description, &status) : -1;
 }
 
-/// What a plugin's service handler is registered with: what it sends leaves after the events that it causes are on
-/// disk. It is not asked while nothing can be written.
+/// The argument of a plugin's service handler. Its messages are sent after the events that it causes are on disk. It is
+/// not called while the journal cannot be written.
 void run_service(flux_t* h, flux_msg_handler_t* mh, const flux_msg_t* msg, void* arg) noexcept {
     auto& service = *static_cast<Plugin::Service*>(arg);
     Engine& engine = service.host->engine();

@@ -17,7 +17,7 @@ namespace weir::broker::jobs {
 namespace {
 
 constexpr std::uint64_t dead_bytes_min = 64u << 20;
-/// Room for some 1,500 events of jobs that run while no new ones can be taken in.
+/// Space for some 1,500 events of running jobs while no new jobs can be accepted.
 constexpr std::uint64_t room_min = 256u << 10;
 
 Error io_error(const std::string& what, const std::string& path) {
@@ -66,7 +66,7 @@ Result<FileText> read_whole(int fd, const std::string& path) {
     return text;
 }
 
-/// What else an instance that had jobs left in its state directory; empty: nothing.
+/// Other files of an instance with jobs in the state directory; empty: none.
 std::string trace_of_jobs(const std::string& directory) {
     for (const char* name : {"job-priority.sqlite", "output"}) {
         const std::string path = directory + "/" + name;
@@ -79,17 +79,28 @@ std::string trace_of_jobs(const std::string& directory) {
 
 }  // namespace
 
+int JobStore::sync_data(int fd) {
+    int rc = 0;
+    do {
+        rc = ::fdatasync(fd);
+    } while (rc < 0 && errno == EINTR);
+    return rc < 0 ? errno : 0;
+}
+
 Result<std::unique_ptr<JobStore>> JobStore::open(const std::string& directory, EnvironmentPool& environments,
-                                                 RestoredJobs& restored) {
+                                                 RestoredJobs& restored, Syncer::Sync sync) {
     const std::string path = directory + "/jobs.journal";
     const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd < 0) {
         return io_error("cannot open", path);
     }
-    std::unique_ptr<JobStore> store(new JobStore(path, fd));
+    std::unique_ptr<JobStore> store(new JobStore(path, fd, std::move(sync)));
     if (::flock(fd, LOCK_EX | LOCK_NB) < 0) {
         return Error{std::errc::device_or_resource_busy,
                      "job journal: " + path + " is in use by another instance; give this one its own statedir"};
+    }
+    if (store->sync_fd() < 0) {
+        return io_error("cannot make an event for", path);
     }
     auto text = read_whole(fd, path);
     if (!text) {
@@ -104,9 +115,12 @@ Result<std::unique_ptr<JobStore>> JobStore::open(const std::string& directory, E
     if (auto done = store->cut_to_whole_lines(); !done) {
         return done.error();
     }
+    if (auto done = store->end_sync(); !done) {  // a process that was killed may have left it to the kernel
+        return done.error();
+    }
     if (const std::string trace = trace_of_jobs(directory); read->version == 0 && !trace.empty()) {
         read->warning = "job journal: " + path + " is missing or empty, but " + trace +
-                        " says that there were jobs: they are forgotten. If that was not meant, stop the instance and "
+                        " shows that there were jobs: they are forgotten. If that is a mistake, stop the instance and "
                         "bring the file back";
     }
     restored = std::move(*read);
@@ -114,8 +128,12 @@ Result<std::unique_ptr<JobStore>> JobStore::open(const std::string& directory, E
 }
 
 JobStore::~JobStore() {
+    (void)end_sync();
     if (auto last = flush(); !last) {
         std::fprintf(stderr, "%s\n", last.error().message.c_str());
+    }
+    if (auto synced = end_sync(); !synced) {
+        std::fprintf(stderr, "%s\n", synced.error().message.c_str());
     }
     if (reserved_ != 0 || is_torn_) {
         (void)cut_to_whole_lines();  // releases what was reserved
@@ -130,10 +148,10 @@ Status JobStore::cut_to_whole_lines() {
 }
 
 Status JobStore::flush() {
-    const std::string& text = pending_.text();
-    if (text.empty()) {
+    if (pending_.size() == 0) {
         return Done{};
     }
+    const std::string& text = pending_.text();
     if (is_torn_) {
         if (auto done = cut_to_whole_lines(); !done) {
             return done;
@@ -148,8 +166,41 @@ Status JobStore::flush() {
     return Done{};
 }
 
+void JobStore::set_synced(bool is_synced) {
+    is_synced_ = is_synced;
+    pending_.set_synced(is_synced);
+}
+
+void JobStore::begin_sync() {
+    synced_bytes_ = bytes_;
+    syncer_.begin(fd_);
+}
+
+Status JobStore::end_sync() {
+    int errnum = 0;
+    if (syncer_.is_running()) {
+        errnum = syncer_.end();
+    } else if (needs_sync()) {
+        synced_bytes_ = bytes_;
+        errnum = syncer_.sync_now(fd_);
+    }
+    is_doubtful_ = is_doubtful_ || errnum != 0;
+    errno = errnum;
+    return errnum == 0 ? Status(Done{}) : Status(io_error("cannot sync", path_));
+}
+
+Status JobStore::sync_directory() const {
+    const int fd = ::open(path_.substr(0, path_.rfind('/')).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const bool is_synced = fd >= 0 && (::fsync(fd) == 0 || errno == EINVAL);
+    const Status done = is_synced ? Status(Done{}) : Status(io_error("cannot sync the folder of", path_));
+    if (fd >= 0) {
+        ::close(fd);
+    }
+    return done;
+}
+
 Status JobStore::reserve() {
-    const std::uint64_t ahead = pending_.text().size() + room_min;
+    const std::uint64_t ahead = pending_.size() + room_min;
     if (bytes_ + ahead <= reserved_) {
         return Done{};
     }
@@ -200,8 +251,12 @@ Status JobStore::compact(const JobTable& table, std::uint64_t next_sequence) {
     reserved_ = compact_from_ = 0;
     bytes_ = compact_bytes_ = fresh.text().size();
     fresh.clear_text();
+    fresh.set_synced(is_synced_);
     pending_ = std::move(fresh);
-    return Done{};
+    const Status named = sync_directory();
+    is_doubtful_ = !named;
+    synced_bytes_ = bytes_;
+    return named;
 }
 
 bool JobStore::is_mostly_dead() const {

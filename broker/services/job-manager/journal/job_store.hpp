@@ -7,18 +7,21 @@
 #include <string_view>
 
 #include "broker/services/job-manager/journal/journal.hpp"
+#include "broker/services/job-manager/journal/syncer.hpp"
 
 namespace weir::broker::jobs {
 
-/// The open file. Appends are collected and written by one write(2) a flush. The file always ends with a whole line;
-/// after a failed write it is cut to one before the next write.
+/// The open file. Appends are collected and written by one write(2) a flush, then synced. The file always ends with a
+/// whole line; after a failed write it is cut to one before the next write. While a sync runs nothing is written, so
+/// what a power failure can take away, in part and in any order, is the text of one flush.
 class JobStore {
   public:
     /// Reads DIRECTORY/jobs.journal if there is one, locks it, cuts off a torn last line. Error: file:line, or the
     /// holder of the lock. `restored.warning` is also set if the journal is missing beside files of an instance that
     /// had jobs.
+    /// \param sync  as of fdatasync(2)
     static Result<std::unique_ptr<JobStore>> open(const std::string& directory, EnvironmentPool& environments,
-                                                  RestoredJobs& restored);
+                                                  RestoredJobs& restored, Syncer::Sync sync = sync_data);
     ~JobStore();
     JobStore(const JobStore&) = delete;
     JobStore& operator=(const JobStore&) = delete;
@@ -26,6 +29,22 @@ class JobStore {
     void append(const Job& job, std::string_view line) { pending_.add(job, line); }
     /// Error: the file and the reason, such as ENOSPC; the file is unchanged, and the lines are kept for the next try.
     Status flush();
+
+    /// What a flush writes is synced before anything is said of it. Off: a power failure may take what the kernel has
+    /// not written by itself.
+    void set_synced(bool is_synced);
+    /// Whether something was written and not synced, and is to be.
+    bool needs_sync() const { return is_synced_ && synced_bytes_ < bytes_; }
+    /// Readable when a sync has ended.
+    int sync_fd() const { return syncer_.fd(); }
+    /// In a thread of its own. REQUIRES: none runs. Until end_sync() nothing may be written.
+    void begin_sync();
+    bool is_syncing() const { return syncer_.is_running(); }
+    /// Waits for the sync that runs, or does one if it is needed. Error: nobody knows what of the last flush is on the
+    /// disk, and the kernel may never try again: only compact() helps.
+    Status end_sync();
+    bool is_doubtful() const { return is_doubtful_; }
+
     /// Allocates disk blocks behind the file's end, so that there is space for the events of jobs accepted now. Error:
     /// as flush(). No effect on file systems without this (EOPNOTSUPP).
     Status reserve();
@@ -38,12 +57,18 @@ class JobStore {
     std::uint64_t bytes() const { return bytes_; }
 
   private:
-    JobStore(std::string path, int fd) : path_(std::move(path)), fd_(fd) {}
+    JobStore(std::string path, int fd, Syncer::Sync sync) : path_(std::move(path)), fd_(fd), syncer_(std::move(sync)) {}
+    static int sync_data(int fd);
     Status cut_to_whole_lines();
+    Status sync_directory() const;
 
     std::string path_;
     int fd_;
+    Syncer syncer_;
+    bool is_synced_ = true;
+    bool is_doubtful_ = false;
     JournalWriter pending_;
+    std::uint64_t synced_bytes_ = 0;
     std::uint64_t bytes_ = 0;  // of whole lines; the file may be longer only while is_torn_
     bool is_torn_ = false;
     std::uint64_t reserved_ = 0;  // bytes that the file may have before more must be reserved

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the job journal's text.
-// Must not know: files, flux_t, plugins. ADR 0045.
+// Owns: the job journal's text. Must not know: files, flux_t, plugins.
 #include "broker/services/job-manager/journal/journal.hpp"
 
 #include <algorithm>
@@ -16,10 +15,10 @@
 namespace weir::broker::jobs {
 namespace {
 
-/// So many environments are remembered; shells have one each.
+/// The number of environments that are kept for reference; each shell has one.
 constexpr std::size_t environments_max = 10000;
 constexpr std::size_t text_kept_max = 1u << 20;
-/// So much text is decoded at a time, in its own thread where there is more.
+/// The text of one part, which a thread of its own decodes if there are more parts.
 constexpr std::size_t part_bytes = 512u << 10;
 constexpr std::size_t parts_ahead_max = 3;
 
@@ -32,12 +31,18 @@ class Reader {
   public:
     explicit Reader(EnvironmentPool& environments) : environments_(environments) {}
     Status take_header(std::string_view line);
-    /// Takes the next line.
-    Status take(JournalLine& line);
+    /// Takes the next line. It has an effect when its flush is whole.
+    Status take(JournalLine line);
     bool is_sealed() const { return version_ > 1; }
+    /// What was taken was written by one who syncs.
+    bool is_synced() const { return is_synced_; }
+    /// Lines with an effect, the header included.
+    std::uint64_t lines() const { return next_line_; }
     RestoredJobs finish();
 
   private:
+    Status apply_flush();
+    Status apply(JournalLine& line);
     Result<Job*> submitted(JournalLine& line);
     Status take_submission(Submission& submission, Job& job);
     void take_jobspec(Submission& submission, Job& job);
@@ -52,7 +57,9 @@ class Reader {
     std::uint64_t next_sequence_ = 0;
     std::int64_t last_us_ = 0;
     int version_ = 0;
-    std::uint64_t next_line_ = 0;                                                    // the number of the line to take
+    bool is_synced_ = false;
+    std::vector<JournalLine> flush_;                                                 // its last line was not taken yet
+    std::uint64_t next_line_ = 0;                                                    // the number of the line to apply
     std::unordered_map<std::uint64_t, std::shared_ptr<const std::string>> by_line_;  // environments
 };
 
@@ -61,21 +68,22 @@ Status Reader::take_header(std::string_view text) {
     const std::int64_t version = line["weir-jobs"].integer().value_or(0);
     const std::int64_t max_id = line["max_jobid"].integer().value_or(0);
     const std::int64_t next_sequence = line["next_seq"].integer().value_or(0);
-    if (version != 1 && version != 2) {
+    if (version < 1 || version > journal_version) {
         return bad_line(
-            "the first line must be a header {\"weir-jobs\":2,...}; this is no job journal of this version");
+            "the first line must be a header {\"weir-jobs\":3,...}; this is no job journal of this version");
     }
     if (max_id < 0 || next_sequence < 0) {
         return bad_line("the header's max_jobid and next_seq must not be negative");
     }
     version_ = static_cast<int>(version);
+    is_synced_ = line["synced"].boolean().value_or(false);
     max_id_ = static_cast<JobId>(max_id);
     next_sequence_ = static_cast<std::uint64_t>(next_sequence);
     next_line_ = 1;
     return is_sealed() ? check_seal(text, line, 0) : Status(Done{});
 }
 
-/// The text stays as it stands; one that was kept whole for its updates has an environment inside.
+/// The text is kept as it is; one that was stored whole for its updates contains an environment.
 void Reader::take_jobspec(Submission& submission, Job& job) {
     if (submission.has_environment) {
         Json tree = Json::of(flat_.read(submission.jobspec));
@@ -96,7 +104,7 @@ Status Reader::take_submission(Submission& submission, Job& job) {
         const auto known = by_line_.find(static_cast<std::uint64_t>(*submission.environment_of));
         if (known == by_line_.end()) {
             return bad_line("\"environment_of\" names line number " + std::to_string(*submission.environment_of) +
-                            ", which has no environment or does not stand above");
+                            ", which has no environment or is not above");
         }
         job.jobspec_text.environment = known->second;
     }
@@ -123,7 +131,30 @@ Result<Job*> Reader::submitted(JournalLine& line) {
     return taken ? Result<Job*>(last_) : taken.error();
 }
 
-Status Reader::take(JournalLine& line) {
+/// A line that was written when all before it were synced shows that these are whole, too.
+Status Reader::take(JournalLine line) {
+    if (line.synced.value_or(false)) {
+        if (auto done = apply_flush(); !done) {
+            return done;
+        }
+    }
+    is_synced_ = line.synced.value_or(is_synced_);
+    const bool is_end = line.is_end || version_ < 3;
+    flush_.push_back(std::move(line));
+    return is_end ? apply_flush() : Status(Done{});
+}
+
+Status Reader::apply_flush() {
+    for (JournalLine& line : flush_) {
+        if (auto done = apply(line); !done) {
+            return done;
+        }
+    }
+    flush_.clear();
+    return Done{};
+}
+
+Status Reader::apply(JournalLine& line) {
     Result<Job*> found = line.submission ? submitted(line) : find(line.id);
     if (!found) {
         return found.error();
@@ -189,7 +220,7 @@ class PartsAhead {
   private:
     void decode_next() {
         const std::string_view text = rest_.substr(0, rest_.find('\n', std::min(part_bytes, rest_.size()) - 1) + 1);
-        // A journal of one part, and one for which there are no threads, is decoded when it is asked for.
+        // A journal of one part, or without threads, is decoded on demand.
         const auto how = text.size() == rest_.size() && ahead_.empty() ? std::launch::deferred
                                                                        : std::launch::async | std::launch::deferred;
         ahead_.push_back(std::async(how, decode_lines, text, number_, is_sealed_));
@@ -203,55 +234,91 @@ class PartsAhead {
     std::deque<std::future<JournalPart>> ahead_;
 };
 
+/// Lines count from 1. O(size).
+std::size_t begin_of_line(std::string_view text, std::size_t number) {
+    std::size_t at = 0;
+    for (; number > 1; --number) {
+        at = text.find('\n', at) + 1;
+    }
+    return at;
+}
+
 }  // namespace
 
 Result<RestoredJobs> read_journal(std::string_view text, const std::string& name, EnvironmentPool& environments) {
     const std::string_view whole = text.substr(0, text.rfind('\n') + 1);
     Reader reader(environments);
-    std::size_t number = 0;
-    const auto refusal = [&](const Error& why) {
-        return Error{
-            std::errc::invalid_argument,
-            name + ":" + std::to_string(number) + ": " + why.message +
-                ". Nothing was changed. Bring back a good copy; or keep what stands before this line: head -n " +
-                std::to_string(number - 1) + " " + name + " >" + name + ".cut && mv " + name + ".cut " + name +
-                "; or move the file away, which forgets every job"};
+    std::uint64_t number = 0;
+    std::optional<Error> bad;
+    const auto refusal = [&](std::uint64_t at, const Error& why) {
+        return Error{std::errc::invalid_argument,
+                     name + ":" + std::to_string(at) + ": " + why.message +
+                         ". Nothing was changed. Bring back a good copy; or keep the lines before this one: head -n " +
+                         std::to_string(at - 1) + " " + name + " >" + name + ".cut && mv " + name + ".cut " + name +
+                         "; or move the file away, which forgets every job"};
     };
     if (!whole.empty()) {
         number = 1;
         const std::size_t header = whole.find('\n');
         if (auto taken = reader.take_header(whole.substr(0, header)); !taken) {
-            return refusal(taken.error());
+            return refusal(number, taken.error());
         }
         PartsAhead parts(whole.substr(header + 1), number, reader.is_sealed());
         while (auto part = parts.next()) {
+            number += part->lines.size();
             for (JournalLine& line : part->lines) {
-                number += 1;
-                if (auto taken = reader.take(line); !taken) {
-                    return refusal(taken.error());
+                if (auto taken = reader.take(std::move(line)); !taken) {
+                    return refusal(reader.lines() + 1, taken.error());
                 }
             }
             if (part->error) {
-                number += 1;
-                return refusal(*part->error);
+                if (!reader.is_synced() || has_sync_mark(whole.substr(begin_of_line(whole, number + 1)))) {
+                    return refusal(number + 1, *part->error);
+                }
+                bad = std::move(part->error);
+                break;
             }
         }
     }
     RestoredJobs restored = reader.finish();
-    restored.bytes = whole.size();
-    if (whole.size() < text.size()) {
-        restored.warning = name + ":" + std::to_string(number + 1) + ": the last line is torn (" +
-                           std::to_string(text.size() - whole.size()) + " bytes without a newline); it was dropped";
+    restored.bytes = restored.next_line == number && !bad ? whole.size() : begin_of_line(whole, restored.next_line + 1);
+    if (restored.bytes < text.size()) {
+        const std::string why = bad ? "line " + std::to_string(number + 1) + ": " + bad->message
+                                : whole.size() < text.size() ? "its last line has no newline"
+                                                             : "its end is missing";
+        restored.warning = name + ":" + std::to_string(restored.next_line + 1) + ": the last flush is not whole (" +
+                           why + "; " + std::to_string(text.size() - restored.bytes) + " bytes); it was dropped";
     }
     return restored;
 }
 
-void JournalWriter::seal(std::size_t begin) {
+void JournalWriter::open_line() {
+    close_line(false);
+    open_ = text_.size();
+}
+
+void JournalWriter::close_line(bool is_end) {
+    if (!open_) {
+        return;
+    }
+    if (is_whole_ || (*open_ == 0 && is_synced_)) {
+        text_ += ",\"synced\":true";
+        is_unsynced_told_ = false;
+    } else if (!is_synced_ && !std::exchange(is_unsynced_told_, true)) {
+        text_ += ",\"synced\":false";
+    }
+    text_ += is_whole_ || is_end ? ",\"end\":true" : "";
     text_ += ",\"n\":" + std::to_string(next_line_++);
-    const std::string sum = checksum(std::string_view(text_).substr(begin));
+    const std::string sum = checksum(std::string_view(text_).substr(*open_));
     text_ += checksum_key;
     text_ += sum;
     text_ += "\"}\n";
+    open_.reset();
+}
+
+const std::string& JournalWriter::text() {
+    close_line(true);
+    return text_;
 }
 
 void JournalWriter::add_environment(const std::shared_ptr<const std::string>& environment) {
@@ -266,27 +333,29 @@ void JournalWriter::add_environment(const std::shared_ptr<const std::string>& en
         std::erase_if(environments_, [](const auto& entry) { return entry.second.environment.expired(); });
     }
     if (environments_.size() > environments_max) {
-        environments_.clear();  // written in full once more
+        environments_.clear();  // written in full again
     }
 }
 
 void JournalWriter::clear_text() {
+    close_line(true);
     if (text_.capacity() > text_kept_max) {
         std::string().swap(text_);
     }
     text_.clear();
+    is_whole_ = false;
 }
 
 void JournalWriter::begin(JobId max_id, std::uint64_t next_sequence) {
-    const std::size_t begin = text_.size();
+    open_line();
+    is_whole_ = true;
     next_line_ = 0;
-    text_ +=
-        "{\"weir-jobs\":2,\"max_jobid\":" + std::to_string(max_id) + ",\"next_seq\":" + std::to_string(next_sequence);
-    seal(begin);
+    text_ += "{\"weir-jobs\":" + std::to_string(journal_version) + ",\"max_jobid\":" + std::to_string(max_id) +
+             ",\"next_seq\":" + std::to_string(next_sequence);
 }
 
 void JournalWriter::add(const Job& job, std::string_view line) {
-    const std::size_t begin = text_.size();
+    open_line();
     text_ += "{\"id\":" + std::to_string(job.id) + ",\"event\":";
     text_ += line;
     const std::string_view name = name_of_line(line);
@@ -299,7 +368,6 @@ void JournalWriter::add(const Job& job, std::string_view line) {
     } else if (name == "alloc" && !job.r->text.empty()) {
         text_ += ",\"R\":" + job.r->text;
     }
-    seal(begin);
 }
 
 void JournalWriter::add(const Job& job) {

@@ -53,7 +53,8 @@ Result<JournalLine> decode_line(std::string_view text, FlatJson& flat, std::uint
     if (!entry) {
         return entry.error();
     }
-    JournalLine decoded{static_cast<JobId>(*id), std::move(*entry), std::nullopt, line["R"].text()};
+    JournalLine decoded{static_cast<JobId>(*id), std::move(*entry),        std::nullopt,
+                        line["R"].text(),        line["synced"].boolean(), line["end"].boolean().value_or(false)};
     if (decoded.entry.name == "submit") {
         auto submission = decode_submission(line);
         if (!submission) {
@@ -92,6 +93,24 @@ Status check_seal(std::string_view text, FlatValue line, std::uint64_t expected)
                       " must stand");
     }
     return Done{};
+}
+
+bool has_sync_mark(std::string_view text) {
+    FlatJson flat;
+    while (!text.empty()) {
+        const std::size_t end = text.find('\n');
+        const std::string_view line_text = text.substr(0, end);
+        text.remove_prefix(end + 1);
+        if (line_text.find("\"synced\":") != std::string_view::npos) {
+            const FlatValue line = flat.read(line_text);
+            const auto number = line["n"].integer();
+            if (line["synced"].boolean() && number && *number >= 0 &&
+                check_seal(line_text, line, static_cast<std::uint64_t>(*number))) {
+                return true;
+            }
+        }
+    }
+    return false;
 }
 
 std::size_t count_lines(std::string_view text) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: what each line of a job journal says, and its seal: the number and the checksum. A part of a journal is decoded
-//   without what stands before it, so parts can be decoded at the same time.
-// Must not know: what the lines do to a job (journal.hpp), files, flux_t.
+// Owns: the content of each line of a job journal, and its seal: the number and the checksum. A part of a journal is
+// decoded without the text before it, so parts can be decoded in parallel. Must not know: what the lines do to a job
+// (journal.hpp), files, flux_t.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -37,6 +37,8 @@ struct JournalLine {
     EntryText entry;
     std::optional<Submission> submission;  ///< of the event "submit" alone
     std::string_view r;                    ///< empty: none
+    std::optional<bool> synced;            ///< the mark that a flush begins with (journal.hpp)
+    bool is_end = false;                   ///< of a flush
 };
 
 struct JournalPart {
@@ -45,6 +47,8 @@ struct JournalPart {
     std::optional<Error> error;
 };
 
+/// Whether a whole line of the text, with the right checksum, has the mark "synced".
+bool has_sync_mark(std::string_view text);
 std::size_t count_lines(std::string_view text);
 /// Decodes whole lines of a journal, each with its newline. `first`: the number of the first one. `is_sealed`: each has
 /// a seal. O(size); uses nothing but its arguments.

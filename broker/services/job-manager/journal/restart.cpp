@@ -13,7 +13,7 @@ std::vector<Job*> take_up(JobTable& jobs, RestoredJobs& restored) {
     std::vector<Job*> active;
     for (auto& owned : restored.jobs) {
         if (owned->state == State::created) {
-            continue;  // its submitter was never answered
+            continue;  // its submitter got no answer
         }
         Job& job = jobs.add(std::move(owned));
         jobs.raise_max_id(job.id);

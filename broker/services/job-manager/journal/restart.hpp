@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: what a restart does with the jobs that the journal has: which are taken up, in which order they go on, and for
-//   whom the time without a broker does not count. Must not know: flux_t, plugins, how a job goes on. RFC 21.
+// Owns: the effect of a restart on the jobs of the journal: which are restored, in which order they continue, and for
+// which jobs the time without a broker is not charged. Must not know: flux_t, plugins, how a job continues. RFC 21.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -10,11 +10,11 @@
 
 namespace weir::broker::jobs {
 
-/// Moves the jobs into the empty table, the inactive ones as such. One whose submitter was never answered is left out.
+/// Moves the jobs into the empty table, the inactive ones as such. A job whose submitter got no answer is left out.
 /// \return the active ones, in the journal's order
 std::vector<Job*> take_up(JobTable& jobs, RestoredJobs& restored);
 
-/// The active jobs as they go on: first what the old broker left with resources, then all others.
+/// The active jobs in the order in which they continue: first those with resources, then all others.
 struct RestartOrder {
     std::vector<Job*> left;       ///< in RUN or CLEANUP
     std::vector<JobId> idle;      ///< of those: they had no process that could use the resources until now
@@ -33,7 +33,7 @@ inline bool had_process(const Job& job) {
     return job.was_started || job.was_launched;
 }
 
-/// `weir.down`: nobody is charged for what an idle job held since the old broker was last seen.
+/// `weir.down`: the resources that an idle job held since the old broker was last seen are not charged.
 Event down_event(std::int64_t seen_us, std::int64_t now_us);
 
 }  // namespace weir::broker::jobs

@@ -49,7 +49,7 @@ class Alloc : public Component {
     void on_denied(Job& job, const std::string& note);
     void on_canceled(Job& job);
     void requeue(Job& job);
-    /// Limited mode: cancels requests to make place for queued jobs of higher priority.
+    /// Limited mode: cancels requests to make room for queued jobs of higher priority.
     void recall();
     void go_offline(const std::string& why);
     void send_free(JobId id, const std::string& r_text);

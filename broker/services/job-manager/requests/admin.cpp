@@ -99,6 +99,12 @@ Result<Admin::Limits> Admin::limits_of(const json_t* config) {
         }
         limits.age_s = *seconds;
     }
+    if (const json_t* sync = json_object_get(table, "journal-sync")) {
+        if (!json_is_boolean(sync)) {
+            return invalid("job-manager.journal-sync must be true or false");
+        }
+        limits.syncs_journal = json_is_true(sync);
+    }
     return limits;
 }
 
@@ -135,7 +141,7 @@ Answer Admin::list(const Request& request) {
     return Reply::of(ObjectText().splice("jobs", jobs.text()).text());
 }
 
-// Guest: reads jobspec without environment, R and eventlog of his own jobs.
+// Guest: reads jobspec without environment, R and eventlog of his own jobs. Private: another's job is unknown.
 Answer Admin::getattr(const Request& request) {
     const auto id = read_integer(request.body(), "id");
     const json_t* attrs = json_object_get(request.body(), "attrs");
@@ -143,7 +149,7 @@ Answer Admin::getattr(const Request& request) {
         return protocol_error("id must be an integer and attrs an array");
     }
     const Job* job = engine_.jobs().find(static_cast<JobId>(*id));
-    if (!job) {
+    if (!job || engine_.is_hidden(*job, request.msg)) {
         return invalid("unknown job");
     }
     if (!request.may_act_for(job->userid)) {
@@ -169,13 +175,19 @@ Answer Admin::getattr(const Request& request) {
     return Reply::of(out.text());
 }
 
-// Guest: reads the greatest job id.
-Answer Admin::getinfo(const Request&) {
+// Guest: reads the greatest job id. Private: refused.
+Answer Admin::getinfo(const Request& request) {
+    if (engine_.is_restricted(request.msg)) {
+        return not_permitted(restricted_words);
+    }
     return Reply::of(ObjectText().set("max_jobid", engine_.jobs().max_id()).text());
 }
 
-// Guest: reads counts.
-Answer Admin::stats(const Request&) {
+// Guest: reads counts. Private: refused.
+Answer Admin::stats(const Request& request) {
+    if (engine_.is_restricted(request.msg)) {
+        return not_permitted(restricted_words);
+    }
     const JobTable& jobs = engine_.jobs();
     Json journal = Json::object();
     journal.set("listeners", engine_.streams().listeners()).set("events", engine_.streams().events());
@@ -306,7 +318,7 @@ void Admin::publish_purged() {
     for (std::size_t i = 0; i < json_array_size(purged_.get()); ++i) {
         char key[64];
         const auto id = static_cast<JobId>(json_integer_value(json_array_get(purged_.get(), i)));
-        if (flux_job_kvs_key(key, sizeof key, id, nullptr) == 0) {
+        if (flux_job_kvs_key(key, sizeof key, id, nullptr) >= 0) {
             ops.append(kvs_unlink(key));
         }
     }

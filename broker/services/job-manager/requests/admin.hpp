@@ -13,11 +13,14 @@ class Admin : public Component {
   public:
     explicit Admin(Engine& engine) : Component(engine) {}
     Status start();
-    /// Reads [job-manager] inactive-num-limit (default 10000, -1 = none) and inactive-age-limit (FSD, default none).
+    /// Reads [job-manager] inactive-num-limit (default 10000, -1 = none), inactive-age-limit (FSD, default none) and
+    /// journal-sync (default true).
     /// Whether configure() would accept it. \return the key and what would be right.
     static Status check(const json_t* config);
     /// Of a checked configuration.
     void configure(const json_t* config);
+    /// Whether the job journal is synced before anything is said of what it has.
+    bool syncs_journal() const { return limits_.syncs_journal; }
     void on_inactive();
     /// Answers drain and idle requests whose condition holds.
     void check_drained();
@@ -30,6 +33,7 @@ class Admin : public Component {
     struct Limits {
         std::int64_t num = 10000;  // ended jobs kept; -1: all
         double age_s = -1;         // for so long; -1: for ever
+        bool syncs_journal = true;
     };
     static Result<Limits> limits_of(const json_t* config);
     Answer list(const Request& request);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the requests by which people act on jobs.
-// Must not know: what follows. RFC 21, 30.
+// Owns: the requests by which users act on jobs. Must not know: the consequences. RFC 21, 30.
 #include "broker/services/job-manager/requests/control.hpp"
 
 #include <algorithm>
@@ -79,9 +78,12 @@ Result<Job*> Control::target(const Request& request, std::errc code, const char*
     if (!id) {
         return protocol_error("id must be an integer");
     }
-    Job* job = engine_.jobs().active(static_cast<JobId>(*id));
-    if (!job) {
-        return Error{code, engine_.jobs().inactive(static_cast<JobId>(*id)) ? "job is inactive" : "unknown job id"};
+    Job* job = engine_.jobs().find(static_cast<JobId>(*id));
+    if (!job || engine_.is_hidden(*job, request.msg)) {
+        return Error{code, "unknown job id"};
+    }
+    if (!engine_.jobs().active(job->id)) {
+        return Error{code, "job is inactive"};
     }
     if (!request.may_act_for(job->userid)) {
         return not_permitted(denial);
@@ -94,7 +96,7 @@ Status Control::check_room(const Request& request, const Job& job) {
         return Done{};
     }
     return Error{std::errc::no_space_on_device,
-                 "the job's eventlog has no more room for what guests say: 256 KiB in all"};
+                 "the job's eventlog has reached its limit for entries of guests, 256 KiB"};
 }
 
 std::vector<Job*> Control::select(std::uint32_t userid, int states) const {
@@ -108,7 +110,7 @@ std::vector<Job*> Control::select(std::uint32_t userid, int states) const {
 }
 
 // Guest: ends or marks his own jobs. A job's eventlog grows by his hand to 256 KiB at most; ending is always let
-// through.
+// through. Private: another's job is unknown.
 Answer Control::raise(const Request& request) {
     auto exception = exception_of(request);
     if (!exception) {
@@ -165,6 +167,7 @@ void Control::signal(const Job& job, int signum) {
 }
 
 // Guest: signals his own running jobs, as often as he likes: at most one signal of a kind waits for a launcher.
+// Private: another's job is unknown.
 Answer Control::kill(const Request& request) {
     const auto signum = read_integer(request.body(), "signum");
     if (!signum) {
@@ -209,7 +212,7 @@ Answer Control::kill_all(const Request& request) {
 }
 
 // Guest: holds, lowers and restores the urgency of his own jobs, never above 16 nor what they have; each time an event
-// in an eventlog that ends at 256 KiB for him.
+// in an eventlog that ends at 256 KiB for him. Private: another's job is unknown.
 Answer Control::urgency(const Request& request) {
     const auto urgency = read_integer(request.body(), "urgency");
     if (!urgency) {
@@ -242,7 +245,8 @@ Answer Control::urgency(const Request& request) {
     return Reply::of(ObjectText().set("old_urgency", before).text());
 }
 
-// Guest: notes on his own jobs until they are over; what is kept ends with the eventlog's 256 KiB.
+// Guest: notes on his own jobs until they are over; what is kept ends with the eventlog's 256 KiB. Private: another's
+// job is unknown.
 Answer Control::memo(const Request& request) {
     json_t* memo = json_object_get(request.body(), "memo");
     if (!json_is_object(memo)) {
@@ -262,7 +266,7 @@ Answer Control::memo(const Request& request) {
     return Reply::empty();
 }
 
-/// Duration and queue are checked here; any other key is a plugin's to allow (job.update.KEY), as in flux-core.
+/// Duration and queue are checked here; a plugin must allow any other key (job.update.KEY), as in flux-core.
 Status Control::check_update(Job& job, const json_t* updates) {
     const char* key;
     json_t* value;
@@ -281,7 +285,7 @@ Status Control::check_update(Job& job, const json_t* updates) {
     return Done{};
 }
 
-// Guest: is refused, for his own jobs too.
+// Guest: is refused, for his own jobs too. Private: another's job is unknown.
 Answer Control::update(const Request& request) {
     json_t* updates = json_object_get(request.body(), "updates");
     if (!json_is_object(updates) || json_object_size(updates) == 0) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: telling what is new in guest eventlogs. Must not know: who may read a job, processes.
+// Owns: streaming new entries of guest eventlogs. Must not know: who may read a job, processes.
 #include "broker/services/job-manager/requests/guest_eventlogs.hpp"
 
 #include <cerrno>
@@ -48,15 +48,11 @@ GuestEventlogs::~GuestEventlogs() {
 
 Status GuestEventlogs::start() {
     timer_ = flux_timer_watcher_create(flux_get_reactor(engine_.handle()), pause_s, 0., on_timer, this);
-    auto notices = OutputNotices::open(engine_.handle(), [this](std::uint64_t id) {
+    notices_ = std::make_unique<OutputNotices>(engine_.handle(), [this](std::uint64_t id) {
         if (const Job* job = engine_.jobs().find(id)) {
             advance_all(*job);
         }
     });
-    if (!notices) {
-        return notices.error();
-    }
-    notices_ = std::move(*notices);
     return Done{};
 }
 

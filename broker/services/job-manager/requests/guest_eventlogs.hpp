@@ -25,7 +25,7 @@ class GuestEventlogs {
     Status start();
 
     static bool is_guest_path(std::string_view path) { return path.starts_with("guest."); }
-    /// Begins a stream. It ends with ENODATA when the job has told all. Error: there is no such eventlog.
+    /// Begins a stream. It ends with ENODATA after the last entry. Error: there is no such eventlog.
     Status open(const flux_msg_t* request, const Job& job, std::string_view path, bool wants_sentinel);
     /// The whole text now, or nothing: no such eventlog yet. Error: it is too large for one answer.
     Result<std::optional<std::string>> text(const Job& job, std::string_view path) const;

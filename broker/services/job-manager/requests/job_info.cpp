@@ -68,7 +68,7 @@ Result<Job*> JobInfo::visible(const Request& request) const {
         return protocol_error("id must be an integer");
     }
     Job* job = engine_.jobs().find(static_cast<JobId>(*id));
-    if (!job) {
+    if (!job || engine_.is_hidden(*job, request.msg)) {
         return Error{std::errc::no_such_file_or_directory, "invalid job id"};
     }
     if (!request.may_act_for(job->userid)) {
@@ -78,7 +78,7 @@ Result<Job*> JobInfo::visible(const Request& request) const {
 }
 
 // Guest: reads eventlogs, jobspec with its environment, R and up to 16 MiB of output of his own jobs; the output costs
-// a reading of its files.
+// a reading of its files. Private: another's job is unknown.
 Answer JobInfo::lookup(const Request& request) {
     const json_t* keys = json_object_get(request.body(), "keys");
     const auto flags = read_integer(request.body(), "flags");
@@ -117,7 +117,7 @@ Answer JobInfo::lookup(const Request& request) {
     return Reply::of(out.text());
 }
 
-// Guest: reads R of his own jobs.
+// Guest: reads R of his own jobs. Private: another's job is unknown.
 Answer JobInfo::update_lookup(const Request& request) {
     if (read_string(request.body(), "key").value_or("") != "R") {
         return Error{std::errc::invalid_argument, "update-lookup unsupported key specified"};
@@ -132,7 +132,8 @@ Answer JobInfo::update_lookup(const Request& request) {
     return Reply::of(resources_payload(**job));
 }
 
-// Guest: holds streams of R open on his own jobs, as many as his quota of open requests.
+// Guest: holds streams of R open on his own jobs, as many as his quota of open requests. Private: another's job is
+// unknown.
 Answer JobInfo::update_watch(const Request& request) {
     if (!flux_msg_is_streaming(request.msg)) {
         return protocol_error("update-watch request rejected without streaming RPC flag");
@@ -158,7 +159,7 @@ Answer JobInfo::update_watch(const Request& request) {
 
 // Guest: holds streams of events and of output open on his own jobs, as many as his quota of open requests; each event
 // costs a copy. Output is read 512 KiB at a time with a pause between, and what he leaves unread counts against his
-// quota.
+// quota. Private: another's job is unknown.
 Answer JobInfo::watch(const Request& request) {
     const auto path = read_string(request.body(), "path");
     const auto flags = read_integer(request.body(), "flags");

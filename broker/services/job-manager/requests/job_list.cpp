@@ -38,6 +38,10 @@ Json constraint_of(const json_t* body) {
     return out;
 }
 
+JobFilter own_jobs(std::uint32_t user, JobFilter asked) {
+    return [user, asked = std::move(asked)](const Job& job) { return job.userid == user && asked(job); };
+}
+
 }  // namespace
 
 struct JobListTable {
@@ -65,7 +69,7 @@ Status JobList::start() {
 }
 
 // Guest: reads the public attributes of all jobs, no jobspec and no environment. O(jobs) and an answer of their size;
-// what he leaves unread counts against his quota.
+// what he leaves unread counts against his quota. Private: his own jobs.
 Answer JobList::list(const Request& request) {
     const json_t* body = request.body();
     const auto entries_max = read_integer(body, "max_entries");
@@ -85,8 +89,9 @@ Answer JobList::list(const Request& request) {
     if (!filter) {
         return protocol_error("invalid payload: constraint object invalid: " + filter.error().message);
     }
-    const ListQuery query{std::move(*filter), states_of_constraint(constraint.get()), std::llround(since * 1e6),
-                          static_cast<std::size_t>(*entries_max)};
+    const ListQuery query{
+        engine_.is_restricted(request.msg) ? own_jobs(request.userid, std::move(*filter)) : std::move(*filter),
+        states_of_constraint(constraint.get()), std::llround(since * 1e6), static_cast<std::size_t>(*entries_max)};
     const bool is_streaming = flux_msg_is_streaming(request.msg);
     ArrayText all;
     bool is_first = true;
@@ -114,7 +119,7 @@ Answer JobList::list(const Request& request) {
     return Reply::later();
 }
 
-// Guest: the same of one job; may wait for a state, as an open request of his quota.
+// Guest: the same of one job; may wait for a state, as an open request of his quota. Private: another's job is unknown.
 Answer JobList::list_id(const Request& request) {
     const auto id = read_integer(request.body(), "id");
     json_t* attrs = json_object_get(request.body(), "attrs");
@@ -126,7 +131,7 @@ Answer JobList::list_id(const Request& request) {
         return protocol_error("invalid payload: invalid state specified");
     }
     const Job* job = engine_.jobs().find(static_cast<JobId>(*id));
-    if (!job) {
+    if (!job || engine_.is_hidden(*job, request.msg)) {
         return Error{std::errc::no_such_file_or_directory, "unknown job id"};
     }
     if (job->state != State::inactive && states != 0 && (job->states_mask & states) == 0) {
@@ -146,7 +151,9 @@ void JobList::on_state(const Job& job) {
             ++at;
             continue;
         }
-        if (auto text = job_text(job, at->attrs.get())) {
+        if (engine_.is_hidden(job, at->request.get())) {  // the instance has become private
+            outbox().respond_error(at->request.get(), ENOENT, "unknown job id");
+        } else if (auto text = job_text(job, at->attrs.get())) {
             outbox().respond(at->request.get(), ObjectText().splice("job", *text).text());
         } else {
             outbox().respond_error(at->request.get(), EINVAL, text.error().message);
@@ -173,7 +180,11 @@ Answer JobList::list_attrs(const Request&) {
 }
 
 // Guest: reads how many jobs stand where; as a stream, an open request of his quota and an answer every half second.
+// Private: refused.
 Answer JobList::job_stats(const Request& request) {
+    if (engine_.is_restricted(request.msg)) {
+        return not_permitted(restricted_words);
+    }
     if (flux_msg_is_streaming(request.msg)) {
         stats_watchers_.emplace_back(request.msg);
     }
@@ -182,6 +193,13 @@ Answer JobList::job_stats(const Request& request) {
 
 void JobList::send_stats() {
     const std::string text = stats_json(engine_.jobs()).dump();
+    stats_watchers_.remove_if([this](const MessageRef& watcher) {
+        if (engine_.is_restricted(watcher.get())) {  // the instance has become private
+            outbox().respond_error(watcher.get(), EPERM, restricted_words);
+            return true;
+        }
+        return false;
+    });
     for (const MessageRef& watcher : stats_watchers_) {
         outbox().respond(watcher.get(), text);
     }
@@ -194,8 +212,11 @@ Answer JobList::disconnect(const Request& request) {
     return Reply::later();
 }
 
-// Guest: reads counts.
-Answer JobList::stats(const Request&) {
+// Guest: reads counts. Private: refused.
+Answer JobList::stats(const Request& request) {
+    if (engine_.is_restricted(request.msg)) {
+        return not_permitted(restricted_words);
+    }
     const JobTable& jobs = engine_.jobs();
     const std::size_t pending = jobs.active_count() - static_cast<std::size_t>(jobs.running());
     Json counts = Json::object();

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: taking jobs in.
-// Must not know: what happens to an accepted job. RFC 21, 25, 30.
+// Owns: accepting jobs. Must not know: what happens to an accepted job. RFC 21, 25, 30.
 #include "broker/services/job-manager/requests/submit.hpp"
 
 #include <cmath>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: questions about one job.
-// Must not know: flux_t, handlers, files. RFC 21.
+// Owns: queries about one job. Must not know: flux_t, handlers, files. RFC 21.
 #include "broker/services/job-manager/state/job.hpp"
 
 #include <bit>

@@ -42,13 +42,14 @@ inline constexpr int urgency_default = 16;
 inline constexpr int urgency_expedite = 31;
 enum class JobResult : int { completed = 1, failed = 2, canceled = 4, timeout = 8 };
 
-/// What is asked of a jobspec while its job lives; the rest is read from its text (jobspec_names). -1 = not known.
+/// The facts of a jobspec that are kept while its job is active; the rest is read from its text (jobspec_names). -1 =
+/// unknown.
 struct JobspecFacts {
     std::string queue;
     double duration = -1;
     int ntasks = -1, ncores = -1, nnodes = -1;
-    /// Of attributes.system.job.name, to find names that may be equal; 0 = not named. As small as a waiting job
-    /// affords.
+    /// Of attributes.system.job.name, to find names that may be equal; 0 = not named. Small, because each pending job
+    /// has it.
     std::uint16_t name_hash = 0;
     /// Simulated execution (attributes.system.exec.test): no process that a restart could lose.
     bool is_simulated = false;

@@ -133,7 +133,7 @@ Status on_exception(Job& job, const Event& event) {
     }
     if (*severity == 0) {
         if (*type == "scheduler-restart") {
-            job.has_resources = false;  // the allocation could not be taken up again
+            job.has_resources = false;  // the allocation could not be claimed again
         }
         end_with(job, event);
     }
@@ -277,7 +277,7 @@ Status on_resource_update(Job& job, const Event& event) {
 
 Status on_flux_restart(Job& job, const Event& event) {
     if (job.state == State::sched) {
-        job.priority = priority_unknown;  // a plugin has to say it again
+        job.priority = priority_unknown;  // a plugin has to set it again
     }
     reconsider(job, event.t_us);
     return Done{};

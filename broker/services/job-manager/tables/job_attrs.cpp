@@ -46,7 +46,7 @@ bool has_run(const Job& job) {
 struct Attribute {
     const char* name;
     Writer write;
-    /// In place of a writer: it stands in the jobspec alone.
+    /// In place of a writer: the attribute is only in the jobspec.
     std::string JobspecNames::*in_jobspec = nullptr;
 };
 const Attribute attributes[] = {

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: what the views of jobs have in common. Must not know: which views there are.
+#pragma once
+#include <string>
+
+#include "libfairshare/base/json/json.hpp"
+#include "modules/job-priority/priority_service.hpp"
+
+namespace weir::priority {
+
+std::string policy_name(const PriorityService& service);
+/// Sets id, user, account and queue.
+void set_job(Json& view, const PriorityService& service, const BookJob& job);
+/// What policies other than multifactor go by; nothing for that one.
+Measured measured_for_order(const PriorityService& service, Instant now);
+
+}  // namespace weir::priority
