@@ -67,7 +67,8 @@ bool is_read_only(const std::string& name) {
     constexpr std::array attributes_read_only{"rundir",       "local-uri",      "rank",           "size",
                                               "version",      "broker.pid",     "parent-uri",     "jobid",
                                               "jobid-path",   "broker.uuid",    "security.owner", "broker.starttime",
-                                              "config.files", "instance-level", "clock.zero",     "clock.last-seen"};
+                                              "config.files", "instance-level", "clock.zero",     "clock.last-seen",
+                                              "output-dir"};
     return std::any_of(attributes_read_only.begin(), attributes_read_only.end(),
                        [&name](const char* other) { return name == other; });
 }
@@ -142,6 +143,8 @@ Result<Attributes> instance_attributes(const Options& options, const BrokerConfi
         const bool is_file = name == "log-filename" && !value.empty();
         all.set(name, is_file ? std::filesystem::absolute(value).string() : value, kind);
     }
+    const std::string statedir = all.get("statedir").value_or("");
+    all.set("output-dir", std::filesystem::absolute(statedir.empty() ? rundir : statedir).string() + "/output");
     for (const char* name : {"clock.scale", "clock.origin"}) {
         const auto value = all.get(name);
         const auto number = value ? as_number(*value) : std::optional(1.0);

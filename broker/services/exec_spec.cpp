@@ -103,6 +103,7 @@ Status read_system(const Json& system, ExecSpec& out) {
     const Json options = system.at("shell").at("options");
     out.output = options.at("output").at("stdout").string_at("path").value_or("");
     out.error = options.at("output").at("stderr").string_at("path").value_or("");
+    out.output_above = system.at("weir").string_at("output").value_or("");
     out.input = options.at("input").at("stdin").string_at("path").value_or("");
     if (options.at("pty").at("interactive") && !json_is_false(options.at("pty").at("interactive").get())) {
         return bad_jobspec("attributes.system.shell.options.pty.interactive",

@@ -19,11 +19,12 @@ struct ExecSpec {
     std::optional<std::map<std::string, std::string>> environment;  // nothing: the broker's
     std::uint32_t task_count = 1;
     std::uint32_t node_count = 1;
-    double duration = 0;  // time limit, seconds; 0: none
-    std::string output;   // file that the user named for stdout; empty: the job's own
-    std::string error;    // the same for stderr; empty: where stdout goes, if that was named
-    std::string input;    // file that the tasks read as stdin; empty: nothing to read
-    Json files;           // attributes.system.files, an object of file name -> file (RFC 37), or nothing
+    double duration = 0;       // time limit, seconds; 0: none
+    std::string output;        // file that the user named for stdout; empty: the job's own
+    std::string error;         // the same for stderr; empty: where stdout goes, if that was named
+    std::string output_above;  // attributes.system.weir.output: its output's name in the instance above, without suffix
+    std::string input;         // file that the tasks read as stdin; empty: nothing to read
+    Json files;                // attributes.system.files, an object of file name -> file (RFC 37), or nothing
     /// Simulated execution: no process, ends after this many seconds with `simulated_status`.
     std::optional<double> simulated;
     int simulated_status = 0;

@@ -48,8 +48,7 @@ class JobExec {
           place_{attribute(h, "local-uri"), attribute(h, "jobid-path"),
                  attribute(h, "clock.scale") + " " + attribute(h, "clock.zero"),
                  std::atoi(attribute(h, "instance-level").c_str())},
-          output_(attribute(h, "statedir").empty() ? attribute(h, "rundir") : attribute(h, "statedir"),
-                  attribute(h, "statedir").empty()),
+          output_(attribute(h, "output-dir"), attribute(h, "statedir").empty()),
           folders_(attribute(h, "rundir")),
           deadlines_(h, [this](flux_jobid_t id) { on_deadline(id); }),
           processes_(
@@ -236,6 +235,13 @@ class JobExec {
         if (!err) {
             ::close(*out);
             return err.error();
+        }
+        if (!spec.output_above.empty() && jobs_.at(id).userid == getuid()) {  // as job-route submitted it
+            for (const OutputStream stream : {OutputStream::out, OutputStream::err}) {
+                if (const auto named = output_.add_name(name, spec.output_above, stream); !named) {
+                    flux_log(h_, LOG_DEBUG, "%s: %s", name.c_str(), named.error().message.c_str());
+                }
+            }
         }
         request.output_fd = *out;
         request.error_fd = *err;

@@ -43,6 +43,10 @@ int sequence_length(const std::string& s, std::size_t at) {
     return length;
 }
 
+const char* suffix_of(OutputStream stream) {
+    return stream == OutputStream::out ? ".out" : ".err";
+}
+
 /// Bytes at the end that begin a sequence which the next part will complete.
 std::size_t unfinished_tail(const std::string& bytes) {
     for (std::size_t back = 1; back <= 3 && back <= bytes.size(); ++back) {
@@ -70,8 +74,7 @@ std::string to_utf8(const std::string& bytes) {
     return text;
 }
 
-JobOutput::JobOutput(std::string dir, bool is_temporary)
-    : dir_(std::move(dir) + "/output"), is_temporary_(is_temporary) {}
+JobOutput::JobOutput(std::string dir, bool is_temporary) : dir_(std::move(dir)), is_temporary_(is_temporary) {}
 
 JobOutput::~JobOutput() {
     if (is_temporary_) {
@@ -102,7 +105,20 @@ Result<int> JobOutput::open(const std::string& job, const std::string& named, Ou
 }
 
 std::string JobOutput::own_path(const std::string& job, OutputStream stream) const {
-    return dir_ + "/" + job + (stream == OutputStream::out ? ".out" : ".err");
+    return dir_ + "/" + job + suffix_of(stream);
+}
+
+/// A link to a file that the user named is itself linked, not followed.
+Status JobOutput::add_name(const std::string& job, const std::string& prefix, OutputStream stream) {
+    if (const auto is_made = make_private_dir(std::filesystem::path(prefix).parent_path()); !is_made) {
+        return is_made.error();
+    }
+    const std::string name = prefix + suffix_of(stream);
+    ::unlink(name.c_str());
+    if (::link(own_path(job, stream).c_str(), name.c_str()) < 0) {
+        return Error{static_cast<std::errc>(errno), "cannot make the link " + name + ": " + std::strerror(errno)};
+    }
+    return Done{};
 }
 
 std::string JobOutput::named_path(const std::string& job, OutputStream stream) const {

@@ -12,7 +12,7 @@ enum class OutputStream { out, err };
 
 class JobOutput {
   public:
-    /// Files are in `dir`/output, which is made when first needed. If `is_temporary` they are removed with this object.
+    /// Files are in `dir`, which is made when first needed. If `is_temporary` they are removed with this object.
     JobOutput(std::string dir, bool is_temporary);
     ~JobOutput();
     JobOutput(const JobOutput&) = delete;
@@ -21,6 +21,10 @@ class JobOutput {
     /// Opens a job's file for appending. \param named a file that the user requested; empty: the job's own. A link to a
     /// file elsewhere is kept, so that it is found after a restart. \return a file descriptor that the caller owns.
     Result<int> open(const std::string& job, const std::string& named, OutputStream stream = OutputStream::out);
+    /// Gives the file of a job that open() has opened a further name, `prefix`.out or `prefix`.err, for the instance
+    /// above, which has the job under another id and finds it there when this one is gone. An earlier file of that name
+    /// is replaced. Errors: the folder is another user's, or on another file system.
+    Status add_name(const std::string& job, const std::string& prefix, OutputStream stream);
     /// The path of a job's output. The file may not exist.
     std::string path(const std::string& job, OutputStream stream = OutputStream::out) const;
     /// The file that the user named, empty if the output is in the job's own.

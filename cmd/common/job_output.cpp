@@ -9,23 +9,19 @@
 namespace weir::cmd {
 namespace {
 
-/// One part. A job of this instance that runs is answered directly; of others job-route knows who has the output.
+/// One part. job-route knows which instance has it, and of a job that runs elsewhere that there may be more.
 Result<Json> part(Client& client, std::uint64_t id, const Json& question) {
+    auto told = ask_about(client, id, "job-exec.output", question);
+    if (told && !told->error) {
+        return std::move(told->answer);
+    }
+    const Error error = told ? *told->error : told.error();
+    if (error.code != std::errc::function_not_supported) {
+        return error;
+    }
     Json payload = question.deep_copy();
     payload.set("id", id);
-    auto answer = client.call("job-exec.output", payload);
-    if (answer) {
-        return answer;
-    }
-    auto told = ask_about(client, id, "job-exec.output", question);
-    if (!told) {
-        const bool passes_on = told.error().code != std::errc::function_not_supported;
-        return passes_on ? told.error() : answer.error();
-    }
-    if (told->error) {
-        return told->hops.empty() ? answer.error() : *told->error;
-    }
-    return std::move(told->answer);
+    return client.call("job-exec.output", payload);
 }
 
 Result<JobOutput> stream_output(Client& client, std::uint64_t id, const char* stream) {

@@ -73,6 +73,9 @@ Result<std::string> localize(const Order& submit, const std::set<std::string>& o
     if (!submit.queue.empty()) {
         weir.set("queue", submit.queue);
     }
+    if (!submit.output.empty()) {
+        weir.set("output", submit.output);
+    }
     Json owned = Json::ref(system);
     owned.set("weir", std::move(weir));
     json_object_del(system, "dependencies");

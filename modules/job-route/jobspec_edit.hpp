@@ -11,9 +11,10 @@
 
 namespace weir::route {
 
-/// attributes.system.weir becomes {jobid, userid, queue?}, where queue is the one that the user submitted to. The job's
-/// own queue is removed unless the child has one of that name. Dependencies are removed: the parent has waited for
-/// them, and their ids mean nothing in the child. \return JSON text. Errors: not JSON, or no attributes.system.
+/// attributes.system.weir becomes {jobid, userid, queue?, output?}, where queue is the one that the user submitted to,
+/// and output the name of the files with its output there. The job's own queue is removed unless the child has one of
+/// that name. Dependencies are removed: the parent has waited for them, and their ids mean nothing in the child.
+/// \return JSON text. Errors: not JSON, or no attributes.system.
 Result<std::string> localize(const Order& submit, const std::set<std::string>& own_queues);
 
 bool has_environment(const std::string& jobspec);

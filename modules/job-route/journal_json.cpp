@@ -200,13 +200,14 @@ JobFacts decode_facts(json_t* jobspec) {
     add_required(json_object_get(system, "constraints"), 0, facts.properties);
     const char* queue = nullptr;
     const char* queue_above = nullptr;
+    const char* output_above = nullptr;
     json_t* bypass = nullptr;
     json_t* serves = nullptr;
     json_int_t upstream = 0;
     json_int_t userid = 0;
-    (void)json_unpack(jobspec, "{s:{s:{s?s s?o s?{s?o s?I s?I s?s}}}}", "attributes", "system", "queue", &queue,
+    (void)json_unpack(jobspec, "{s:{s:{s?s s?o s?{s?o s?I s?I s?s s?s}}}}", "attributes", "system", "queue", &queue,
                       "alloc-bypass", &bypass, "weir", "serves", &serves, "jobid", &upstream, "userid", &userid,
-                      "queue", &queue_above);
+                      "queue", &queue_above, "output", &output_above);
     const char* partition = nullptr;
     const char* digest = nullptr;
     (void)json_unpack(jobspec, "{s:{s:{s:{s:{s:s s:s s:i}}}}}", "attributes", "system", "weir", "partition", "name",
@@ -217,6 +218,7 @@ JobFacts decode_facts(json_t* jobspec) {
     facts.has_own_R = bypass != nullptr;
     facts.upstream = static_cast<std::uint64_t>(upstream);
     facts.upstream_userid = static_cast<std::uint32_t>(userid);
+    facts.upstream_output = output_above != nullptr ? output_above : "";
     facts.upstream_queue = queue_above != nullptr ? queue_above : "";
     if (auto decoded = decode_names(serves, "serves")) {
         facts.serves = std::move(decoded).value();

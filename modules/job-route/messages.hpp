@@ -75,7 +75,7 @@ struct Report {
 /// An order of the parent to a child.
 struct Order {
     enum class Kind : std::uint8_t {
-        submit,    ///< `jobspec`, `urgency`, `userid`, `queue`, `priority` are set
+        submit,    ///< `jobspec`, `urgency`, `userid`, `queue`, `output`, `priority` are set
         cancel,    ///< `type`, `note` are set
         urgency,   ///< `urgency` is set
         go,        ///< its allocation is on record here: it may start
@@ -88,6 +88,7 @@ struct Order {
     int urgency = 16;
     std::uint32_t userid = 0;
     std::string queue;          ///< that the user submitted the job to, at whatever level; empty: none
+    std::string output;         ///< the name of its output's files at that level, without suffix; empty: none
     std::int64_t priority = 0;  ///< as the parent's job-manager has it; 0: none
     std::string type;
     std::string note;

@@ -95,12 +95,13 @@ Result<Order> decode_order(json_t* value) {
     const char* op = nullptr;
     const char* jobspec = nullptr;
     const char* queue = nullptr;
+    const char* output = nullptr;
     const char* type = nullptr;
     const char* note = nullptr;
     json_error_t error;
-    if (json_unpack_ex(value, &error, 0, "{s:I s:s s?s s?i s?I s?s s?I s?s s?s}", "id", &id, "op", &op, "jobspec",
-                       &jobspec, "urgency", &order.urgency, "userid", &userid, "queue", &queue, "priority", &priority,
-                       "type", &type, "note", &note) < 0) {
+    if (json_unpack_ex(value, &error, 0, "{s:I s:s s?s s?i s?I s?s s?s s?I s?s s?s}", "id", &id, "op", &op, "jobspec",
+                       &jobspec, "urgency", &order.urgency, "userid", &userid, "queue", &queue, "output", &output,
+                       "priority", &priority, "type", &type, "note", &note) < 0) {
         return bad(static_cast<const char*>(error.text));
     }
     const auto kind = index_of(order_names, op);
@@ -113,6 +114,7 @@ Result<Order> decode_order(json_t* value) {
     order.priority = priority;
     order.jobspec = text_or_empty(jobspec);
     order.queue = text_or_empty(queue);
+    order.output = text_or_empty(output);
     order.type = type != nullptr ? type : "cancel";
     order.note = text_or_empty(note);
     if (order.kind == OrderKind::submit && order.jobspec.empty()) {
@@ -126,7 +128,7 @@ Json encode(const Order& order) {
     value.set("op", order_names.at(static_cast<std::size_t>(order.kind))).set("id", order.id.value);
     if (order.kind == OrderKind::submit) {
         value.set("jobspec", order.jobspec).set("urgency", order.urgency).set("userid", order.userid);
-        value.set("queue", order.queue);
+        value.set("queue", order.queue).set("output", order.output);
         value.set("priority", static_cast<long long>(order.priority));
     } else if (order.kind == OrderKind::priority) {
         value.set("priority", static_cast<long long>(order.priority));

@@ -45,6 +45,8 @@ Json commit_op(JobId id, const Json& R) {
 ParentRole::ParentRole(flux_t* h, RouteTable& table, double heartbeat_s, const flux::PrivateMode& privacy,
                        Callbacks callbacks)
     : h_(h), table_(table), heartbeat_s_(heartbeat_s), privacy_(privacy), callbacks_(std::move(callbacks)) {
+    const char* output_dir = flux_attr_get(h, "output-dir");
+    output_dir_ = output_dir != nullptr ? output_dir : "";
     const int request = FLUX_MSGTYPE_REQUEST;
     handlers_ =
         flux::add_handlers(h, flux::service_name(h, "job-route"),
@@ -178,11 +180,21 @@ void ParentRole::reset() {
 void ParentRole::send_orders(std::vector<std::pair<JobId, Order>> orders) {
     std::map<JobId, std::vector<Order>> by_child;
     for (auto& [child, order] : orders) {
+        if (order.kind == Order::Kind::submit && order.output.empty()) {
+            order.output = output_of(order.id);
+        }
         by_child[child].push_back(std::move(order));
     }
     for (const auto& [child, list] : by_child) {
         send(child, encode_orders(list));
     }
+}
+
+/// The name that the embedded job-exec gives to files, without its suffix.
+std::string ParentRole::output_of(JobId id) const {
+    char name[64];
+    const bool is_named = !output_dir_.empty() && flux_job_id_encode(id.value, "f58plain", name, sizeof(name)) == 0;
+    return is_named ? output_dir_ + "/" + name : std::string();
 }
 
 std::string ParentRole::session_of(JobId child) const {

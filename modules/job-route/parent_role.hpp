@@ -83,11 +83,13 @@ class ParentRole {
     void on_fetched(flux_future_t* f);
     void take_jobspec(const Fetch& fetch, flux_future_t* f);
     void send_orders(std::vector<std::pair<JobId, Order>> orders);
+    std::string output_of(JobId id) const;
     void close(JobId child);
 
     flux_t* h_;
     RouteTable& table_;
     double heartbeat_s_;
+    std::string output_dir_;  ///< where this instance looks for the output of its jobs; empty: a stock Flux
     const flux::PrivateMode& privacy_;
     Callbacks callbacks_;
     std::map<JobId, Session> sessions_;

@@ -15,7 +15,7 @@ constexpr std::array<QuestionKind, 5> kinds{{
     {"job-manager.queue-status", Audience::everybody},
     {"job-priority.explain", Audience::everybody},
     {"sched.why", Audience::everybody},
-    {"job-exec.output", Audience::user_of_the_job},
+    {"job-exec.output", Audience::user_of_the_job, true},
 }};
 
 Error bad_question(const std::string& what) {

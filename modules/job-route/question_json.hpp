@@ -21,6 +21,7 @@ enum class Audience : std::uint8_t { everybody, user_of_the_job };
 struct QuestionKind {
     const char* topic;
     Audience audience;
+    bool is_kept = false;  ///< of a job that has ended this instance has the answer itself, as a rule
 };
 /// nullptr if instances pass no such question on.
 const QuestionKind* question_kind(std::string_view topic);

@@ -204,7 +204,11 @@ void Questions::on_looked_up(flux_future_t* f) {
         question.candidates = table_.trusted_children();
         std::erase(question.candidates, past.child);
         question.candidates.push_back(past.child);
-        ask_next(*number, question);
+        if (question.kind->is_kept) {
+            ask_here(question, past.userid);
+        } else {
+            ask_next(*number, question);
+        }
     });
     if (caught.errnum != 0) {
         flux::respond_error(h_, question.request.get(), caught.errnum, caught.message);
@@ -226,13 +230,23 @@ void Questions::on_answered_here(flux_future_t* f) {
     if (!number) {
         return;
     }
+    Pending& question = pending_.at(*number);
+    const flux::Future keep = std::move(question.future);
     Reply reply;
-    reply.id = pending_.at(*number).id.value;
-    const flux::Caught caught =
-        flux::catching([&] { reply.answer = flux::rpc_get(f, pending_.at(*number).kind->topic); });
+    reply.id = question.id.value;
+    const flux::Caught caught = flux::catching([&] { reply.answer = flux::rpc_get(f, question.kind->topic); });
+    if (goes_on(question, caught.errnum)) {
+        ask_next(*number, question);
+        return;
+    }
     reply.errnum = caught.errnum;
     reply.error = caught.message;
     finish(*number, std::move(reply));
+}
+
+/// Whether a child is asked, since this instance or another child does not know.
+bool Questions::goes_on(const Pending& question, int errnum) const {
+    return (errnum == ENOENT || errnum == ENOSYS) && !question.candidates.empty();
 }
 
 /// Asks the next attached child; if there is none, answers so.
@@ -281,7 +295,7 @@ void Questions::answer(const flux_msg_t* msg) {
         finish(found->first, unanswered(found->second, EPROTO, reply.error().message));
         return;
     }
-    if (reply->errnum == ENOENT && !found->second.candidates.empty()) {
+    if (goes_on(found->second, reply->errnum)) {
         ask_next(found->first, found->second);
         return;
     }

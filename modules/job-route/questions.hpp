@@ -71,6 +71,7 @@ class Questions {
     void on_looked_up(flux_future_t* f);
     void ask_here(Pending& question, std::uint32_t userid_of_job);
     void on_answered_here(flux_future_t* f);
+    bool goes_on(const Pending& question, int errnum) const;
     void ask_next(Number number, Pending& question);
     void finish(Number number, Reply reply);
     Reply unanswered(const Pending& question, int errnum, const std::string& why) const;

@@ -162,7 +162,9 @@ void RouteTable::jobspec_ready(JobId id, std::string jobspec) {
     submit.urgency = job.urgency;
     submit.priority = job.priority;
     submit.userid = user_of(job);
-    submit.queue = job.facts.upstream != 0 && has_parent_ ? job.facts.upstream_queue : job.facts.queue;
+    const bool is_from_above = job.facts.upstream != 0 && has_parent_;
+    submit.queue = is_from_above ? job.facts.upstream_queue : job.facts.queue;
+    submit.output = is_from_above ? job.facts.upstream_output : "";
     order(*entry, std::move(submit));
     job.given()->is_sent = true;
     leave_first(job.holder(), id);

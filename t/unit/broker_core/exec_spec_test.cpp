@@ -37,6 +37,12 @@ TEST_CASE("exec spec: tasks per slot times slots on all nodes") {
     CHECK_FALSE(spec->environment);
 }
 
+TEST_CASE("exec spec: the name of the output in the instance above") {
+    const char* tasks = R"({"command":["a"],"slot":"t","count":{"total":1}})";
+    CHECK(read_exec_spec(SLOTS, tasks, R"("duration":0,"weir":{"output":"/o/f3"})")->output_above == "/o/f3");
+    CHECK(read_exec_spec(SLOTS, tasks, R"("duration":0,"weir":{"output":3})")->output_above.empty());
+}
+
 TEST_CASE("exec spec: a total number of tasks stands as it is") {
     CHECK(read_exec_spec(SLOTS, R"({"command":["a"],"count":{"total":5}})", "")->task_count == 5);
 }

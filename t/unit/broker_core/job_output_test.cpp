@@ -26,7 +26,7 @@ void print(int fd, const std::string& text) {
 
 TEST_CASE("job output: what was written is read from an offset on") {
     TemporaryDir dir;
-    JobOutput output(dir.path.string(), true);
+    JobOutput output(dir.path / "output", true);
     const auto fd = output.open("f1", "");
     REQUIRE(fd);
     print(*fd, "hello world");
@@ -43,7 +43,7 @@ TEST_CASE("job output: temporary files go, a user's own file stays") {
     TemporaryDir dir;
     const std::string mine = (dir.path / "mine.out").string();
     {
-        JobOutput output(dir.path.string(), true);
+        JobOutput output(dir.path / "output", true);
         close(*output.open("f1", ""));
         close(*output.open("f2", mine));
         CHECK(output.path("f2") == mine);
@@ -53,12 +53,35 @@ TEST_CASE("job output: temporary files go, a user's own file stays") {
     CHECK(std::filesystem::exists(mine));
 }
 
+TEST_CASE("job output: a further name keeps the files when the folder is gone, also of a file that the user named") {
+    TemporaryDir dir;
+    const std::string mine = (dir.path / "mine.out").string();
+    JobOutput above(dir.path / "above", false);
+    {
+        JobOutput output(dir.path / "output", true);
+        const auto out = output.open("f1", "");
+        const auto err = output.open("f1", mine, OutputStream::err);
+        REQUIRE(output.add_name("f1", dir.path / "above/f9", OutputStream::out));
+        REQUIRE(output.add_name("f1", dir.path / "above/f9", OutputStream::err));
+        print(*out, "hello");
+        print(*err, "oops");
+        close(*out);
+        close(*err);
+        CHECK(output.add_name("f1", dir.path / "above/f9", OutputStream::out));  // the job is started again
+        CHECK_FALSE(output.add_name("f1", dir.path / "nowhere/else/f9", OutputStream::out));
+    }
+    CHECK(above.read("f9", 0)->text == "hello");
+    CHECK(above.named_path("f9", OutputStream::out).empty());
+    CHECK(above.read("f9", 0, OutputStream::err)->text == "oops");
+    CHECK(above.named_path("f9", OutputStream::err) == mine);
+}
+
 // Kills: where a user's own file is, kept in memory alone.
 TEST_CASE("job output: a restart finds both kinds of files") {
     TemporaryDir dir;
     const std::string mine = (dir.path / "mine.out").string();
     {
-        JobOutput output(dir.path.string(), false);
+        JobOutput output(dir.path / "output", false);
         for (const auto& [job, named] : {std::pair{"f1", ""}, std::pair{"f2", mine.c_str()}}) {
             const auto fd = output.open(job, named);
             REQUIRE(fd);
@@ -66,7 +89,7 @@ TEST_CASE("job output: a restart finds both kinds of files") {
             close(*fd);
         }
     }
-    const JobOutput again(dir.path.string(), false);
+    const JobOutput again(dir.path / "output", false);
     CHECK(again.read("f1", 0)->text == "of f1");
     CHECK(again.read("f2", 0)->text == "of f2");
     CHECK(again.path("f2") == mine);
@@ -74,7 +97,7 @@ TEST_CASE("job output: a restart finds both kinds of files") {
 
 TEST_CASE("job output: large files come in parts that do not cut characters") {
     TemporaryDir dir;
-    JobOutput output(dir.path.string(), true);
+    JobOutput output(dir.path / "output", true);
     const auto fd = output.open("f1", "");
     REQUIRE(fd);
     std::string text;

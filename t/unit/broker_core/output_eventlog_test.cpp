@@ -26,7 +26,7 @@ struct Files {
         close(*fd);
     }
     std::filesystem::path path;
-    JobOutput output{path.string(), true};
+    JobOutput output{path / "output", true};
 };
 
 /// "NAME STREAM DATA" or "NAME STREAM eof" of an entry.

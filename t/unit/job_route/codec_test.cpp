@@ -226,17 +226,21 @@ TEST_CASE("jobspec: what changes on the way into a child") {
     submit.queue = "top";  // what the jobspec says of weir may be a guest's word
     CHECK(*localize(submit, {}) ==
           R"({"attributes":{"system":{"cwd":"/x","weir":{"jobid":77,"userid":5001,"queue":"top"}}}})");
+    submit.queue.clear();
+    submit.output = "/state/output/f3";
+    CHECK(*localize(submit, {}) ==
+          R"({"attributes":{"system":{"cwd":"/x","weir":{"jobid":77,"userid":5001,"output":"/state/output/f3"}}}})");
     submit.jobspec = R"({"attributes":{}})";
     CHECK(localize(submit, {}).error().message == "jobspec: attributes.system is missing");
     submit.jobspec = "{";
     CHECK_FALSE(localize(submit, {}));
 }
 
-TEST_CASE("jobspec: of a job from above its queue there is read") {
-    const auto entry = decode_journal(
-        parsed(R"({"id":9,"events":[],"jobspec":{"attributes":{"system":{"weir":{"jobid":4,"queue":"top"}}}}})").get());
-    REQUIRE(entry);
-    CHECK(entry->facts.upstream_queue == "top");
+TEST_CASE("jobspec: of a job from above its queue there is read, and the name of its output") {
+    const JobFacts facts = decode_facts(
+        parsed(R"({"attributes":{"system":{"weir":{"jobid":4,"queue":"top","output":"/state/output/f3"}}}})").get());
+    CHECK(facts.upstream_queue == "top");
+    CHECK(facts.upstream_output == "/state/output/f3");
 }
 
 TEST_CASE("jobspec: the environment comes out of J") {

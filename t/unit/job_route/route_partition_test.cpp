@@ -47,7 +47,7 @@ TEST_CASE("partition: what its scheduler says of a job names it, and nobody but 
     CHECK(with_a_partition(false).partition_of(host).empty());
 }
 
-TEST_CASE("give: a child is told the queue that the user submitted to, over all levels") {
+TEST_CASE("give: a child is told the queue that the user submitted to and where the output is kept, over all levels") {
     for (const bool is_from_above : {false, true}) {
         RouteTable table(true);
         table.synced();
@@ -57,6 +57,7 @@ TEST_CASE("give: a child is told the queue that the user submitted to, over all 
         facts.queue = "batch";
         facts.upstream = is_from_above ? 3 : 0;
         facts.upstream_queue = is_from_above ? "top" : "a guest's word";
+        facts.upstream_output = is_from_above ? "/top/output/f3" : "/a/guest's/word";
         table.submitted(job, an_event(Kind::submit), facts);
         table.event(job, an_event(Kind::bypass));
         table.event(job, an_event(Kind::priority));
@@ -66,5 +67,6 @@ TEST_CASE("give: a child is told the queue that the user submitted to, over all 
         const ParentActions sent = table.take();
         REQUIRE(sent.orders.size() == 1);
         CHECK(sent.orders[0].second.queue == (is_from_above ? "top" : facts.queue));
+        CHECK(sent.orders[0].second.output == (is_from_above ? "/top/output/f3" : ""));
     }
 }

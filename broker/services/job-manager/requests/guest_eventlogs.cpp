@@ -18,9 +18,8 @@ constexpr std::size_t text_bytes_max = 16u << 20;
 constexpr double pause_s = 0.005;
 
 std::string folder_of_output(flux_t* h) {
-    const char* statedir = flux_attr_get(h, "statedir");
-    const char* rundir = flux_attr_get(h, "rundir");
-    return statedir != nullptr && *statedir != '\0' ? statedir : rundir != nullptr ? rundir : "";
+    const char* folder = flux_attr_get(h, "output-dir");
+    return folder != nullptr ? folder : "";
 }
 
 std::string file_name(JobId id) {
