@@ -186,8 +186,8 @@ void PriorityService::accept(TreeChangeover changeover) {
 // ---- children ----
 
 std::uint64_t PriorityService::attach_child(FluxJobId child, const std::string& instance, std::uint64_t first_seq,
-                                            Instant now) {
-    const std::uint64_t acked = children_.attach(child, instance, first_seq, now);
+                                            Instant now, const std::vector<FluxJobId>& hosts) {
+    const std::uint64_t acked = children_.attach(child, instance, first_seq, now, hosts);
     if (const BookJob* job = book_.find(child); job != nullptr && children_.is_partition(*job)) {
         gate_.count(tree(), child);  // until now it was counted as any other job
     }

@@ -85,7 +85,8 @@ class PriorityService {
 
     // ---- children ----
     /// See ChildReports::attach() and report().
-    std::uint64_t attach_child(FluxJobId child, const std::string& instance, std::uint64_t first_seq, Instant now);
+    std::uint64_t attach_child(FluxJobId child, const std::string& instance, std::uint64_t first_seq, Instant now,
+                               const std::vector<FluxJobId>& hosts = {});
     std::uint64_t report(FluxJobId child, std::uint64_t first_seq, std::vector<UplinkRow> records, Instant now);
 
     // ---- persistence ----

@@ -30,9 +30,9 @@ void PriorityPart::connect() {
     const std::uint64_t host = facts_.host;
     uplink_ = Link::open(
         *this, *parent, [this] { on_lost(); }, [parent, host] { parent->attached_.erase(host); });
-    uplink_->up([this, parent, host, link = uplink_, instance = service_->log().meta().instance,
+    uplink_->up([this, parent, host, link = uplink_, meta = service_->log().meta(),
                  first = service_->sends().uplink().queue().first_seq()] {
-        parent->on_attach(host, instance, first, *this, link);
+        parent->on_attach(host, meta, first, *this, link);
         parent->iterate();
     });
 }
@@ -81,13 +81,13 @@ void PriorityPart::pump_uplink() {
 
 // ---- the children ----
 
-void PriorityPart::on_attach(std::uint64_t child, const std::string& instance, std::uint64_t first_seq,
+void PriorityPart::on_attach(std::uint64_t child, const priority::StateMeta& meta, std::uint64_t first_seq,
                              PriorityPart& from, const std::shared_ptr<Link>& link) {
     if (!service_->children().authorize(child, owner, true)) {
         link->close();
         return;
     }
-    const std::uint64_t acked = service_->attach_child(child, instance, first_seq, now());
+    const std::uint64_t acked = service_->attach_child(child, meta.instance, first_seq, now(), meta.hosts);
     if (!keep_written()) {
         link->close();
         return;
@@ -157,7 +157,13 @@ bool PriorityPart::take_guest_report(std::uint64_t child, std::uint32_t userid, 
     }
     note_report(child, batch);
     const Instant read_at = now();
-    (void)service_->attach_child(child, instance, 1, read_at);
+    std::vector<std::uint64_t> hosts;  // the latest lives of partitions
+    for (const auto& [key, closed] : service_->accounting().closed()) {
+        if (key.second == 0) {
+            hosts.push_back(key.first);
+        }
+    }
+    (void)service_->attach_child(child, instance, 1, read_at, hosts);
     (void)service_->report(child, batch.first_seq, batch.records, read_at);
     (void)keep_written();
     iterate();

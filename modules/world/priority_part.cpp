@@ -47,6 +47,9 @@ void PriorityPart::start(const std::string& share_tree) {
     if (is_new) {
         service_->log().set_instance(facts_.instance);
     }
+    if (facts_.host != 0) {
+        service_->log().begin_life(facts_.host);
+    }
     if (service_->trees().in_force().revision == 0) {
         (void)set_tree(share_tree, "site");
     }

@@ -77,7 +77,7 @@ class PriorityPart : public Part {
         std::shared_ptr<Link> link;
         std::function<void(const std::vector<priority::FactorRow>&, bool)> factors;
     };
-    void on_attach(std::uint64_t child, const std::string& instance, std::uint64_t first_seq, PriorityPart& from,
+    void on_attach(std::uint64_t child, const priority::StateMeta& meta, std::uint64_t first_seq, PriorityPart& from,
                    const std::shared_ptr<Link>& link);
     void on_report(std::uint64_t child, const priority::UplinkBatch& batch, PriorityPart& from,
                    const std::shared_ptr<Link>& link);

@@ -65,6 +65,8 @@ class Accounting {
     void close_child(FluxJobId child, const DownlinkRow& downlink, Instant at);
     const std::map<ReportedKey, ClosedJob>& closed() const { return closed_.all(); }
     /// See ClosedJobs.
+    void name_life(FluxJobId life, const std::string& instance) { closed_.name_life(ledgers_, life, instance); }
+    /// See ClosedJobs.
     bool correct_end(ReportedKey key, Instant at) { return closed_.correct_end(ledgers_, key, at); }
     bool report_past(ReportedKey key, const ReportedStart& start) { return closed_.report_past(ledgers_, key, start); }
 

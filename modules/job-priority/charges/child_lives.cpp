@@ -26,16 +26,34 @@ std::optional<Instant> end_of_outermost(const std::map<ReportedKey, ClosedJob>& 
 
 }  // namespace
 
-/// Only for the owner's instances: a guest's report corrects nothing that has ended.
+/// Only for the owner's instances: a guest's report corrects nothing that has ended. An instance that ended before it
+/// attached has no name yet: see name_lives().
 void ChildReports::apply(const AppliedEvent& applied) {
     if (applied.change != BookChange::ended) {
         return;
     }
     const BookJob& job = *applied.job;
-    if (const auto child = children_.find(job.id); child != children_.end() && book_.is_owners(job)) {
-        accounting_.close_child(job.id, child->second, applied.event.time);
+    const auto child = children_.find(job.id);
+    if (child != children_.end() ? book_.is_owners(job) : is_partition(job)) {
+        accounting_.close_child(job.id, child != children_.end() ? child->second : DownlinkRow{}, applied.event.time);
     }
     forget({job.id});
+}
+
+/// A child is believed that it lived in partitions of its own user that ended before its job began and that no other
+/// instance attached in. What it reports of that time moves the cores of those jobs, which nobody else can report.
+void ChildReports::name_lives(FluxJobId child, const std::string& instance, const std::vector<FluxJobId>& hosts) {
+    const BookJob* job = book_.find(child);
+    const RunningJob* own = accounting_.find(child);
+    if (job == nullptr || own == nullptr || !book_.is_owners(*job) || instance.empty()) {
+        return;
+    }
+    for (const FluxJobId host : hosts) {
+        const auto life = accounting_.closed().find({host, 0});
+        if (life != accounting_.closed().end() && life->second.end <= own->start) {
+            accounting_.name_life(host, instance);
+        }
+    }
 }
 
 /// The closed jobs in which that instance lived before, the latest first.

@@ -34,12 +34,14 @@ Status ChildReports::authorize(FluxJobId child, std::uint32_t userid, bool is_in
     return Done{};
 }
 
-std::uint64_t ChildReports::attach(FluxJobId child, const std::string& instance, std::uint64_t first_seq, Instant now) {
+std::uint64_t ChildReports::attach(FluxJobId child, const std::string& instance, std::uint64_t first_seq, Instant now,
+                                   const std::vector<FluxJobId>& hosts) {
     DownlinkRow& row = children_[child];
     if (row.instance != instance) {
         row.instance = instance;
         row.seq_acked = 0;
         row.ignored_until = row.applied_until;
+        name_lives(child, instance, hosts);
         go_on_from_earlier_lives(child, row);
     }
     row.seq_acked = std::max(row.seq_acked, first_seq == 0 ? 0 : first_seq - 1);

@@ -29,7 +29,9 @@ class ChildReports {
     /// A child has connected. Returns the number of its last applied record. A new `instance` name begins a new count.
     /// Cores that a partition holds and does not report as used are idle from `now` on.
     /// \param first_seq  the first record the child still has; earlier ones that we lack are lost with our old state
-    std::uint64_t attach(FluxJobId child, const std::string& instance, std::uint64_t first_seq, Instant now);
+    /// \param hosts  the jobs of ours that it says it lived in
+    std::uint64_t attach(FluxJobId child, const std::string& instance, std::uint64_t first_seq, Instant now,
+                         const std::vector<FluxJobId>& hosts = {});
     /// Applies the records first_seq, first_seq+1, ... that were not applied yet, none dated later than `now`, as far
     /// as the child is believed; returns the last applied number. A gap ends it: the child sends again from there.
     std::uint64_t report(FluxJobId child, std::uint64_t first_seq, std::vector<UplinkRow> records, Instant now);
@@ -63,6 +65,7 @@ class ChildReports {
     // Earlier lives of an instance that was killed and came back as another job: child_lives.cpp.
     std::vector<FluxJobId> earlier_lives(FluxJobId child, const std::string& instance) const;
     void go_on_from_earlier_lives(FluxJobId child, DownlinkRow& row) const;
+    void name_lives(FluxJobId child, const std::string& instance, const std::vector<FluxJobId>& hosts);
     std::optional<FluxJobId> life_with_closed(FluxJobId child, std::uint64_t job) const;
     std::optional<FluxJobId> earlier_life_at(FluxJobId child, Instant at) const;
     bool apply_to_past(FluxJobId child, const UplinkRow& record);

@@ -24,6 +24,14 @@ void ClosedJobs::keep(Ledgers& ledgers, ReportedKey key, const ClosedJob& closed
     jobs_.insert_or_assign(key, closed);
 }
 
+void ClosedJobs::name_life(Ledgers& ledgers, std::uint64_t life, const std::string& instance) {
+    const auto found = jobs_.find({life, 0});
+    if (found != jobs_.end() && found->second.downlink.instance.empty()) {
+        found->second.downlink.instance = instance;
+        ledgers.log().put_closed(found->first, row_of(ledgers.tree(), found->second));
+    }
+}
+
 /// The older half is dropped: its children have not come back for the longest time.
 void ClosedJobs::prune(StateLog& log) {
     if (jobs_.size() <= 2 * kept) {

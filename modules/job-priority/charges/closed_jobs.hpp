@@ -23,6 +23,9 @@ class ClosedJobs {
 
     /// Keeps a job that ends with its child, or the child's own (job id 0 in the key). O(log jobs).
     void keep(Ledgers& ledgers, ReportedKey key, const ClosedJob& closed);
+    /// `instance` lived in that closed child's job. Without effect if the job is not closed, or is known as another
+    /// instance's.
+    void name_life(Ledgers& ledgers, std::uint64_t life, const std::string& instance);
     /// Call after keep(): drops the jobs beyond the limit.
     void prune(StateLog& log);
     /// A closed job ended at `at`, or at the last report about its lender's cores if that is later, and not with the

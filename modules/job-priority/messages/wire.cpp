@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "libfairshare/base/json/r.hpp"
+#include "modules/job-priority/state/state_log.hpp"
 
 namespace weir::priority {
 namespace {
@@ -66,6 +67,30 @@ Result<std::vector<GivenPriority>> read_given_priorities(const json_t* jobs) {
                           json_is_null(priority) ? std::nullopt : std::optional(json_integer_value(priority)));
     }
     return rows;
+}
+
+Result<std::vector<FluxJobId>> read_hosts(const json_t* hosts) {
+    std::vector<FluxJobId> read;
+    std::size_t index = 0;
+    json_t* host = nullptr;
+    if ((hosts != nullptr && !json_is_array(hosts)) || json_array_size(hosts) > StateLog::hosts_max) {
+        return malformed("hosts must be a list of at most " + std::to_string(StateLog::hosts_max) + " job ids");
+    }
+    json_array_foreach(const_cast<json_t*>(hosts), index, host) {
+        if (!json_is_integer(host)) {
+            return malformed("hosts[" + std::to_string(index) + "] must be a job id");
+        }
+        read.push_back(static_cast<FluxJobId>(json_integer_value(host)));
+    }
+    return read;
+}
+
+Json write_hosts(const std::vector<FluxJobId>& hosts) {
+    Json array = Json::array();
+    for (const FluxJobId host : hosts) {
+        array.append(static_cast<long long>(host));
+    }
+    return array;
 }
 
 Json write_order(const OrderChange& change) {

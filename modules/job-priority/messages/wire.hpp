@@ -26,6 +26,10 @@ Result<std::vector<std::pair<FluxJobId, std::optional<double>>>> read_site_value
 Result<std::vector<GivenPriority>> read_given_priorities(const json_t* jobs);
 /// The payload of sched.order.
 Json write_order(const OrderChange& change);
+/// The jobs of the parent that a child lived in. At most StateLog::hosts_max; null: none. Errors: EPROTO with what is
+/// right.
+Result<std::vector<FluxJobId>> read_hosts(const json_t* hosts);
+Json write_hosts(const std::vector<FluxJobId>& hosts);
 Json write_factors(const std::vector<FactorRow>& rows);
 Result<std::vector<FactorRow>> read_factors(const json_t* rows);
 

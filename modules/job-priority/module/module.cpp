@@ -167,6 +167,7 @@ void Module::connect_parent() {
         (void)now();
         return *time_;
     };
+    service_->log().begin_life(jobid);
     parent_ =
         std::make_unique<UplinkLink>(h_, *service_, time, UplinkLink::Parent{uri, jobid}, [this](const json_t* policy) {
             (void)policy_->take(policy, now());  // logged
@@ -231,6 +232,7 @@ void Module::on_withheld(flux_future_t* f) {
 }
 
 void Module::start() {
+    connect_parent();
     (void)state_->commit();  // told
     if (service_->gate().is_limited()) {
         withheld_ = flux::rpc(h_, "job-manager.jobpriority.withheld", Json::object());
@@ -238,7 +240,6 @@ void Module::start() {
     } else {
         read_machine();
     }
-    connect_parent();
     flux_watcher_start(pass_timer_.get());
     flux_watcher_start(iteration_.get());
 }

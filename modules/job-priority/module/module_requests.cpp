@@ -197,7 +197,9 @@ void Module::on_attach(const flux_msg_t* msg) {
     json_int_t jobid = 0;
     json_int_t first_seq = 1;
     const char* instance = nullptr;
-    flux::unpack(msg, "{s:I s:s s?I}", "jobid", &jobid, "instance", &instance, "first_seq", &first_seq);
+    json_t* hosts = nullptr;
+    flux::unpack(msg, "{s:I s:s s?I s?o}", "jobid", &jobid, "instance", &instance, "first_seq", &first_seq, "hosts",
+                 &hosts);
     if (!flux_msg_is_streaming(msg)) {
         throw flux::Failure(EPROTO, "attach is a streaming request");
     }
@@ -208,7 +210,8 @@ void Module::on_attach(const flux_msg_t* msg) {
     const auto child = static_cast<FluxJobId>(jobid);
     authorize(msg, child);
     const std::uint64_t acked =
-        service_->attach_child(child, name, static_cast<std::uint64_t>(std::max<json_int_t>(1, first_seq)), now());
+        service_->attach_child(child, name, static_cast<std::uint64_t>(std::max<json_int_t>(1, first_seq)), now(),
+                               flux::value_or_throw(read_hosts(hosts)));
     Json answer = Json::object();
     answer.set("seq_acked", static_cast<long long>(acked));
     answer.set("half_life_s", to_seconds(service_->settings().half_life));

@@ -43,6 +43,7 @@ void UplinkLink::on_connected() {
     Json request = Json::object();
     request.set("jobid", static_cast<long long>(jobid_)).set("instance", service_.log().meta().instance);
     request.set("first_seq", static_cast<long long>(service_.sends().uplink().queue().first_seq()));
+    request.set("hosts", write_hosts(service_.log().meta().hosts));
     is_first_answer_ = true;
     attach_ = flux::rpc(link_.handle(), "job-priority.attach", request, FLUX_RPC_STREAMING);
     flux::then<&UplinkLink::on_attach>(attach_.get(), this);

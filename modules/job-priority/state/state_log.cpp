@@ -30,6 +30,18 @@ void StateLog::set_instance(std::string instance) {
     batch_.meta = meta_;
 }
 
+void StateLog::begin_life(std::uint64_t host) {
+    std::vector<std::uint64_t>& hosts = meta_.hosts;
+    if (!hosts.empty() && hosts.back() == host) {
+        return;  // the module was reloaded
+    }
+    if (hosts.size() == hosts_max) {
+        hosts.erase(hosts.begin());
+    }
+    hosts.push_back(host);
+    batch_.meta = meta_;
+}
+
 void StateLog::begin_usage_hours(Instant at) {
     if (meta_.usage_since == Instant{}) {
         meta_.usage_since = at;

@@ -22,6 +22,8 @@ class StateLog {
   public:
     /// Charge rows between two checkpoints of the ledger.
     static constexpr std::size_t charges_per_checkpoint = 2000;
+    /// Lives of this instance that are kept; the oldest is dropped first.
+    static constexpr std::size_t hosts_max = 32;
 
     /// Continues from the content of the state file, without changes.
     void restore(const SavedState& saved);
@@ -32,6 +34,8 @@ class StateLog {
     /// Advances the floor, never back: jobs that freed their resources at or before it are charged.
     void set_charged_floor(Instant at);
     void set_instance(std::string instance);
+    /// This instance lives in job `host` of its parent, which it tells with all lives before.
+    void begin_life(std::uint64_t host);
     /// UsageHours are complete from `at` on, unless they are from an earlier time on.
     void begin_usage_hours(Instant at);
 

@@ -150,6 +150,8 @@ struct StateMeta {
     std::uint64_t uplink_seq = 0;  ///< last sequence number issued
     std::string instance;          ///< this instance's name in reports to the parent
     Instant usage_since{};         ///< UsageHours are complete from here on
+    /// The parent's jobs that this instance lived in, the present one last. At most StateLog::hosts_max.
+    std::vector<std::uint64_t> hosts{};
     friend bool operator==(const StateMeta&, const StateMeta&) = default;
 };
 

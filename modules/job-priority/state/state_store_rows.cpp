@@ -4,46 +4,12 @@
 #include <charconv>
 #include <cmath>
 
+#include "modules/job-priority/state/meta_texts.hpp"
 #include "modules/job-priority/state/named_row.hpp"
 #include "modules/job-priority/state/state_store.hpp"
 
 namespace weir::priority {
 namespace {
-
-std::int64_t number_or_zero(const std::string& text) {
-    std::int64_t value = 0;
-    std::from_chars(text.data(), text.data() + text.size(), value);
-    return value;
-}
-
-std::map<std::string, std::string> meta_texts(const StateMeta& meta) {
-    return {{"position_us", std::to_string(meta.position.time_since_epoch().count())},
-            {"charged_floor_us", std::to_string(meta.charged_floor.time_since_epoch().count())},
-            {"uplink_seq", std::to_string(meta.uplink_seq)},
-            {"usage_since_us", std::to_string(meta.usage_since.time_since_epoch().count())},
-            {"instance", meta.instance}};
-}
-
-void set_meta(SavedState& saved, const std::string& key, const std::string& value) {
-    StateMeta& meta = saved.meta;
-    if (key == "position_us") {
-        meta.position = Instant{Duration{number_or_zero(value)}};
-    } else if (key == "charged_floor_us") {
-        meta.charged_floor = Instant{Duration{number_or_zero(value)}};
-    } else if (key == "uplink_seq") {
-        meta.uplink_seq = static_cast<std::uint64_t>(number_or_zero(value));
-    } else if (key == "usage_since_us") {
-        meta.usage_since = Instant{Duration{number_or_zero(value)}};
-    } else if (key == "instance") {
-        meta.instance = value;
-    } else if (key == "half_life_us") {
-        saved.ledger.half_life = Duration{number_or_zero(value)};
-    } else if (key == "frame") {
-        saved.ledger.frame = number_or_zero(value);
-    } else if (key == "since_us") {
-        saved.ledger.since = Instant{Duration{number_or_zero(value)}};
-    }
-}
 
 // ---- meta ----
 

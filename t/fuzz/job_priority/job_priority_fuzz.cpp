@@ -100,6 +100,20 @@ void check_factors(const json_t* document) {
                            [](double factor) { return factor >= 0 && factor <= 1; }));
 }
 
+void check_hosts(const json_t* document) {
+    const auto hosts = read_hosts(document);
+    if (!hosts) {
+        WEIR_CHECK(!hosts.error().message.empty());
+        return;
+    }
+    WEIR_CHECK(hosts->size() <= StateLog::hosts_max);
+    const auto again = read_hosts(write_hosts(*hosts).get());
+    WEIR_CHECK(again && *again == *hosts);
+    const auto service = an_instance();
+    (void)service->attach_child(child, "guest", 1, day(), *hosts);
+    WEIR_CHECK(service->accounting().closed().empty());
+}
+
 void check_policy(const json_t* document) {
     const auto policy = read_policy(document);
     if (!policy) {
@@ -145,6 +159,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto document = Json::parse(std::string(reinterpret_cast<const char*>(data), size));
     if (document) {
         check_factors(document->get());
+        check_hosts(document->get());
         check_policy(document->get());
         check_given(document->get());
         check_usage_query(document->get());

@@ -120,6 +120,88 @@ TEST_CASE("lives: a guest's word changes nothing that is over") {
 
 namespace {
 
+/// TwoLives, and between the two a life from t = 160 to 180 that did not attach.
+struct ShortLife : TwoLives {
+    static constexpr FluxJobId short_life = 52;
+    ShortLife() {
+        s = ready_service();
+        begin_life(*s, first_life, 100, owner);
+        s->attach_child(first_life, "one", 1, at(100));
+        s->report(first_life, 1, {record(true, 1, 110)}, at(111));
+        s->apply(freed(first_life, 150));
+        JobEvent submit = submitted(short_life, 159, owner);
+        std::get<SubmitEvent>(submit.what).request.is_instance = true;
+        s->apply(submit);
+        s->apply(eligible(short_life, 159));
+        s->apply(started(short_life, 160, 10));
+        s->apply(freed(short_life, 180));
+        begin_life(*s, second_life, 200, owner);
+    }
+    /// The first life's job kept its cores until the end; job 2 took all of the short life's from 165 to 175.
+    void tell() {
+        const UplinkRow all{true, 2, "alice", "physics/lattice", 10, at(165)};
+        report(2, {record(false, 1, 150), all, record(false, 2, 175)});
+    }
+};
+constexpr SignedCoreMicros first_job_us = 160'000'000;
+constexpr SignedCoreMicros short_job_us = 100'000'000;
+
+}  // namespace
+
+TEST_CASE("lives: what a life that did not attach ran is charged to its users once the next one names it") {
+    ShortLife lives;
+    lives.s->attach_child(second_life, "one", 2, at(200), {first_life, ShortLife::short_life, second_life});
+    lives.tell();
+    CHECK(lives.alice_us() == first_job_us + short_job_us);
+    CHECK(lives.idle_us() == second_life_us + 500'000'000 - first_job_us + 200'000'000 - short_job_us);
+}
+
+TEST_CASE("lives: a life belongs to the instance that attached in it or that named it first") {
+    ShortLife lives;
+    constexpr FluxJobId other = 60;
+    begin_life(*lives.s, other, 190, owner);
+    lives.s->attach_child(other, "two", 1, at(190), {first_life, ShortLife::short_life});
+    const auto name_of = [&](FluxJobId life) { return lives.s->accounting().closed().at({life, 0}).downlink.instance; };
+    CHECK(name_of(first_life) == "one");
+    CHECK(name_of(ShortLife::short_life) == "two");
+    lives.s->attach_child(second_life, "one", 2, at(200), {first_life, ShortLife::short_life});
+    CHECK(name_of(ShortLife::short_life) == "two");
+}
+
+TEST_CASE("lives: a child does not name a life that ended after its own began, nor one that never was") {
+    ShortLife lives;
+    constexpr FluxJobId before = 60;
+    begin_life(*lives.s, before, 170, owner);
+    lives.s->attach_child(before, "one", 2, at(200), {ShortLife::short_life, 0, 999});
+    CHECK(lives.s->accounting().closed().at({ShortLife::short_life, 0}).downlink.instance.empty());
+}
+
+TEST_CASE("lives: a guest names no life of the owner's, and none of his own is kept") {
+    ShortLife lives;
+    constexpr FluxJobId guests = 60;
+    begin_life(*lives.s, guests, 190, alice);
+    lives.s->attach_child(guests, "one", 1, at(200), {ShortLife::short_life, first_life});
+    CHECK(lives.s->accounting().closed().at({ShortLife::short_life, 0}).downlink.instance.empty());
+    lives.s->apply(freed(guests, 210));
+    CHECK(lives.s->accounting().closed().count({guests, 0}) == 0);
+}
+
+TEST_CASE("lives: an instance remembers the jobs that it lived in, the last 32") {
+    auto child = service(true);
+    for (std::uint64_t host = 1; host <= 40; ++host) {
+        child->log().begin_life(host);
+        child->log().begin_life(host);
+    }
+    MemoryStore store;
+    store.apply(child->take_batch());
+    const std::vector<std::uint64_t> hosts = store.saved().meta.hosts;
+    REQUIRE(hosts.size() == StateLog::hosts_max);
+    CHECK(hosts.front() == 9);
+    CHECK(hosts.back() == 40);
+}
+
+namespace {
+
 /// A root whose partition 7 runs on 20 cores from t = 90; the partition inside it is that of TwoLives.
 struct ThreeLevels {
     static constexpr FluxJobId middle_job = 7;

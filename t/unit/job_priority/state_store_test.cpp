@@ -47,7 +47,7 @@ const JobRun ended_run{9, at(2), at(3)};
 
 StateBatch everything() {
     StateBatch batch;
-    batch.meta = StateMeta{at(1), at(2), 77, "me"};
+    batch.meta = StateMeta{at(1), at(2), 77, "me", at(3), {5, 0xfedcba9876543210}};
     batch.revisions = {{1, at(3), "a", "b", "\"x\" = 1\n"}};
     batch.checkpoint = LedgerState{std::chrono::hours(1), 5, {{"x/@u", {-3, 9}, {1, 0xffffffffffffffffULL}, 12}}};
     batch.charges = {{"", 4, at(4)}, {"x/@u", -2, at(5)}};

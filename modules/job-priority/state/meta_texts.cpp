@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: see meta_texts.hpp.
+#include "modules/job-priority/state/meta_texts.hpp"
+
+#include <charconv>
+#include <vector>
+
+namespace weir::priority {
+namespace {
+
+std::int64_t number_or_zero(const std::string& text) {
+    std::int64_t value = 0;
+    std::from_chars(text.data(), text.data() + text.size(), value);
+    return value;
+}
+
+/// "host host ...".
+std::string text_of_hosts(const std::vector<std::uint64_t>& hosts) {
+    std::string text;
+    for (const std::uint64_t host : hosts) {
+        text += (text.empty() ? "" : " ") + std::to_string(host);
+    }
+    return text;
+}
+
+/// The hosts before the first that is no number.
+std::vector<std::uint64_t> hosts_in(const std::string& text) {
+    std::vector<std::uint64_t> hosts;
+    std::uint64_t host = 0;
+    const char* const end = text.data() + text.size();
+    for (const char* at = text.data(); at < end; ++at) {  // over the space
+        const auto read = std::from_chars(at, end, host);
+        if (read.ec != std::errc{}) {
+            break;
+        }
+        hosts.push_back(host);
+        at = read.ptr;
+    }
+    return hosts;
+}
+
+}  // namespace
+
+std::map<std::string, std::string> meta_texts(const StateMeta& meta) {
+    return {{"position_us", std::to_string(meta.position.time_since_epoch().count())},
+            {"charged_floor_us", std::to_string(meta.charged_floor.time_since_epoch().count())},
+            {"uplink_seq", std::to_string(meta.uplink_seq)},
+            {"usage_since_us", std::to_string(meta.usage_since.time_since_epoch().count())},
+            {"instance", meta.instance},
+            {"hosts", text_of_hosts(meta.hosts)}};
+}
+
+void set_meta(SavedState& saved, const std::string& key, const std::string& value) {
+    StateMeta& meta = saved.meta;
+    if (key == "position_us") {
+        meta.position = Instant{Duration{number_or_zero(value)}};
+    } else if (key == "charged_floor_us") {
+        meta.charged_floor = Instant{Duration{number_or_zero(value)}};
+    } else if (key == "uplink_seq") {
+        meta.uplink_seq = static_cast<std::uint64_t>(number_or_zero(value));
+    } else if (key == "usage_since_us") {
+        meta.usage_since = Instant{Duration{number_or_zero(value)}};
+    } else if (key == "instance") {
+        meta.instance = value;
+    } else if (key == "hosts") {
+        meta.hosts = hosts_in(value);
+    } else if (key == "half_life_us") {
+        saved.ledger.half_life = Duration{number_or_zero(value)};
+    } else if (key == "frame") {
+        saved.ledger.frame = number_or_zero(value);
+    } else if (key == "since_us") {
+        saved.ledger.since = Instant{Duration{number_or_zero(value)}};
+    }
+}
+
+}  // namespace weir::priority
