@@ -104,7 +104,7 @@ class Accounting {
     Instant date_report(FluxJobId child, std::uint64_t inside, RunningJob& lender, Instant at);
     void close(std::map<ReportedKey, RunningJob>::iterator reported, Instant at);
     void end_inside(FluxJobId child, std::uint64_t inside, Instant at);
-    void keep_with_inside(ReportedKey key, Instant at);
+    void keep_with_inside(ReportedKey key, Instant at, bool is_told);
 
     Ledgers ledgers_;
     std::map<FluxJobId, RunningJob> running_;

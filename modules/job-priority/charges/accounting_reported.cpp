@@ -72,20 +72,20 @@ std::optional<Instant> Accounting::report_end(ReportedKey key, Instant at, bool 
         at = date_report(key.first, found->second.inside, *to, at);
     }
     if (is_kept && (found->second.inner != 0 || found->second.payer == idle)) {  // it runs an instance
-        keep_with_inside(key, at);
+        keep_with_inside(key, at, true);
         closed_.prune(ledgers_.log());
     }
     close(found, at);
     return at;
 }
 
-void Accounting::keep_with_inside(ReportedKey key, Instant at) {
+void Accounting::keep_with_inside(ReportedKey key, Instant at, bool is_told) {
     const RunningJob& job = reported_.at(key);
-    closed_.keep(ledgers_, key, {job, std::max(at, job.start), {}});
+    closed_.keep(ledgers_, key, {job, std::max(at, job.start), {}, is_told});
     for (auto inner = reported_.lower_bound({key.first, 1});
          inner != reported_.end() && inner->first.first == key.first; ++inner) {
         if (inner->second.inside == key.second) {
-            keep_with_inside(inner->first, at);
+            keep_with_inside(inner->first, at, false);
         }
     }
 }

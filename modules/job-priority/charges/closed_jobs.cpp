@@ -15,7 +15,7 @@ constexpr std::size_t lenders_max = 8;  ///< of jobs inside one another, as of r
 
 void ClosedJobs::restore(const ShareTree& tree, const SavedState& saved) {
     for (const auto& [key, row] : saved.closed) {
-        jobs_[key] = {job_of(tree, row.job), row.end, row.downlink};
+        jobs_[key] = {job_of(tree, row.job), row.end, row.downlink, row.is_told};
     }
 }
 
@@ -90,7 +90,7 @@ bool ClosedJobs::correct_end(Ledgers& ledgers, ReportedKey key, Instant at) {
         lend(ledgers, closed, key.first, {at, closed.end, -1});
     }
     if (closed.job.payer == idle) {  // an instance: what was open in it may be corrected after it
-        keep(ledgers, key, {closed.job, at, closed.downlink});
+        keep(ledgers, key, {closed.job, at, closed.downlink, true});
         return true;
     }
     jobs_.erase(found);
@@ -98,13 +98,14 @@ bool ClosedJobs::correct_end(Ledgers& ledgers, ReportedKey key, Instant at) {
     return true;
 }
 
-/// Cores of jobs that ended before the lender are returned.
+/// A job whose end was told has returned its cores, also one that ended after what the parent took for the lender's
+/// end.
 std::int64_t ClosedJobs::cores_left(ReportedKey lender) const {
     const ClosedJob& around = jobs_.at(lender);
     std::int64_t left = around.job.cores;
     for (auto job = jobs_.lower_bound({lender.first, 1}); job != jobs_.end() && job->first.first == lender.first;
          ++job) {
-        const bool is_open = job->second.job.inside == lender.second && job->second.end >= around.end;
+        const bool is_open = job->second.job.inside == lender.second && !job->second.is_told;
         left -= is_open ? job->second.job.cores : 0;
     }
     return left;

@@ -48,6 +48,7 @@ struct ClosedJob {
     RunningJob job;
     Instant end;
     DownlinkRow downlink;  ///< see ClosedRow
+    bool is_told = false;  ///< see ClosedRow
 };
 
 /// After another tree is in force. \param moved  by old node, who pays now
@@ -61,7 +62,7 @@ inline RunningRow row_of(const ShareTree& tree, const RunningJob& job) {
 }
 
 inline ClosedRow row_of(const ShareTree& tree, const ClosedJob& closed) {
-    return {row_of(tree, closed.job), closed.end, closed.downlink};
+    return {row_of(tree, closed.job), closed.end, closed.downlink, closed.is_told};
 }
 
 /// A path that the tree lacks is `unassociated`. The row does not contain the cores that other jobs use.

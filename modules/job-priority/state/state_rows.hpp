@@ -142,6 +142,7 @@ struct ClosedRow {
     RunningRow job;
     Instant end;
     DownlinkRow downlink;  ///< of the child's own job: the record stream that its next life continues
+    bool is_told = false;  ///< the child said that it ended; else it still held its cores when the job around it ended
 };
 
 struct StateMeta {

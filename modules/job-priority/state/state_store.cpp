@@ -14,7 +14,7 @@
 namespace weir::priority {
 namespace {
 
-constexpr const char* schema_version = "6";
+constexpr const char* schema_version = "7";
 
 // "weir" in ASCII: a SQLite file of another program must not be changed.
 constexpr const char* application_id = "2003134834";
@@ -46,7 +46,7 @@ constexpr const char* schema =
     "  cores INTEGER NOT NULL, start_us INTEGER NOT NULL, inside INTEGER NOT NULL, rate INTEGER NOT NULL,"
     "  told_until_us INTEGER NOT NULL, end_us INTEGER NOT NULL, instance TEXT NOT NULL, seq_acked INTEGER NOT NULL,"
     "  applied_until_us INTEGER NOT NULL, queue TEXT NOT NULL DEFAULT '', project TEXT NOT NULL DEFAULT '',"
-    "  PRIMARY KEY (child, job)) STRICT, WITHOUT ROWID;"
+    "  is_told INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (child, job)) STRICT, WITHOUT ROWID;"
     "CREATE TABLE IF NOT EXISTS uplink (seq INTEGER PRIMARY KEY, is_start INTEGER NOT NULL, job INTEGER NOT NULL,"
     "  user TEXT NOT NULL, account TEXT NOT NULL, cores INTEGER NOT NULL, time_us INTEGER NOT NULL,"
     "  inside INTEGER NOT NULL DEFAULT 0, queue TEXT NOT NULL DEFAULT '',"
@@ -110,8 +110,12 @@ constexpr const char* from_version_5 =
     "ALTER TABLE uplink ADD COLUMN queue TEXT NOT NULL DEFAULT '';"
     "ALTER TABLE uplink ADD COLUMN project TEXT NOT NULL DEFAULT '';";
 
+/// Version 6 does not know of which closed jobs the end was told.
+constexpr const char* from_version_6 = "ALTER TABLE closed ADD COLUMN is_told INTEGER NOT NULL DEFAULT 0;";
+
 /// The migrations, one after the other; index 0 takes version 1 to 2.
-constexpr std::array migrations{from_version_1, from_version_2, from_version_3, from_version_4, from_version_5};
+constexpr std::array migrations{from_version_1, from_version_2, from_version_3,
+                                from_version_4, from_version_5, from_version_6};
 
 bool exists(const std::string& path) {
     std::error_code failed;

@@ -228,7 +228,7 @@ bool read_reported(const RowReader& row, SavedState& saved) {
 
 constexpr StateTable closed_table{"closed",
                                   {"child", "job", "path", "cores", "start_us", "queue", "project", "inside", "rate",
-                                   "told_until_us", "end_us", "instance", "seq_acked", "applied_until_us"},
+                                   "told_until_us", "end_us", "instance", "seq_acked", "applied_until_us", "is_told"},
                                   2};
 
 bool read_closed(const RowReader& row, SavedState& saved) {
@@ -236,12 +236,14 @@ bool read_closed(const RowReader& row, SavedState& saved) {
     closed.job = read_reported_job(row);
     closed.end = row.time("end_us");
     closed.downlink = {row.text("instance"), row.id("seq_acked"), row.time("applied_until_us"), {}};
+    closed.is_told = row.flag("is_told");
     return row.integer("cores") > 0 && row.integer("rate") >= 0;
 }
 void write_closed(RowWriter& row, const ClosedRow& closed) {
     write_reported(row, closed.job);
     row.time("end_us", closed.end).text("instance", closed.downlink.instance);
     row.id("seq_acked", closed.downlink.seq_acked).time("applied_until_us", closed.downlink.applied_until);
+    row.flag("is_told", closed.is_told);
 }
 
 constexpr StateTable downlink_table{

@@ -118,6 +118,22 @@ TEST_CASE("lives: a guest's word changes nothing that is over") {
     CHECK(lives.alice_us() == before);
 }
 
+// Kills: a told end that lies after the parent's guess of the life's end counts as open, and its cores as taken.
+TEST_CASE("lives: what an instance inside had is free for others from its told end, also after the guessed end") {
+    TwoLives lives;
+    lives.s = ready_service();
+    begin_life(*lives.s, first_life, 100, owner);
+    lives.s->attach_child(first_life, "one", 1, at(100));
+    lives.s->report(first_life, 1, {{true, 5, "", "", 10, at(101)}}, at(111));
+    lives.s->apply(freed(first_life, 150));  // a stopped parent guessed: the life went on until 190
+    begin_life(*lives.s, second_life, 200, owner);
+    lives.attach("one", 2);
+    lives.report(2, {{false, 5, "", "", 0, at(160)},
+                     {true, 6, "alice", "physics/lattice", 10, at(170)},
+                     {false, 6, "", "", 0, at(180)}});
+    CHECK(lives.alice_us() == 100'000'000);
+}
+
 namespace {
 
 /// TwoLives, and between the two a life from t = 160 to 180 that did not attach.

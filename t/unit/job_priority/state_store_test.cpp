@@ -95,7 +95,8 @@ constexpr const char* to_version_5 =
     "DROP TABLE usage_hour; DROP TABLE usage_label;"
     "ALTER TABLE running DROP COLUMN queue; ALTER TABLE running DROP COLUMN project;"
     "ALTER TABLE reported DROP COLUMN queue; ALTER TABLE reported DROP COLUMN project;"
-    "ALTER TABLE closed DROP COLUMN queue; ALTER TABLE closed DROP COLUMN project;"
+    "ALTER TABLE closed DROP COLUMN queue; ALTER TABLE closed DROP COLUMN project; ALTER TABLE closed DROP COLUMN "
+    "is_told;"
     "ALTER TABLE uplink DROP COLUMN queue; ALTER TABLE uplink DROP COLUMN project; PRAGMA user_version=5;";
 constexpr const char* to_version_4 =
     "ALTER TABLE running DROP COLUMN told_until_us; ALTER TABLE reported DROP COLUMN told_until_us;"
@@ -199,7 +200,7 @@ TEST_CASE("state: a job's queue and project come back, and a file of version 5 k
     StateBatch batch = everything();
     batch.running[7] = RunningRow{"a/@b", 2, at(3), 0, {.rate = 2, .queue = "batch", .project = "qcd"}};
     batch.reported[{7, 1}] = RunningRow{"a/@b", 2, at(3), 0, {.rate = 2, .queue = "q", .project = "p"}};
-    batch.closed[{8, 1}] = ClosedRow{{"a/@b", 2, at(3), 0, {.rate = 2, .queue = "r", .project = "s"}}, at(4), {}};
+    batch.closed[{8, 1}] = ClosedRow{{"a/@b", 2, at(3), 0, {.rate = 2, .queue = "r", .project = "s"}}, at(4), {}, true};
     batch.uplink[78] = UplinkRow{true, 5, "u", "x", 2, at(11), 4, "t", "u"};
     batch.usage = {{{5, "a", "b", "batch", "qcd"}, 9}};
     { REQUIRE(opened(folder.file()).apply(batch)); }
@@ -208,6 +209,7 @@ TEST_CASE("state: a job's queue and project come back, and a file of version 5 k
         CHECK(store.saved().running.at(7).bill == batch.running[7]->bill);
         CHECK(store.saved().reported.at({7, 1}).bill.project == "p");
         CHECK(store.saved().closed.at({8, 1}).job.bill.queue == "r");
+        CHECK(store.saved().closed.at({8, 1}).is_told);
         CHECK(store.saved().uplink.at(78).project == "u");
     }
     { REQUIRE(SqliteDb::open(folder.file()).execute(to_version_5)); }
@@ -215,6 +217,7 @@ TEST_CASE("state: a job's queue and project come back, and a file of version 5 k
     CHECK(store.saved().running.at(7).bill.project.empty());
     CHECK(store.saved().running.at(7).cores == 2);
     CHECK(store.saved().closed.at({8, 1}).end == at(4));
+    CHECK_FALSE(store.saved().closed.at({8, 1}).is_told);
 }
 
 TEST_CASE("state: usage as the site counts it comes back number for number") {
