@@ -30,6 +30,14 @@ constexpr std::int64_t count_max = 1 << 24;
 constexpr std::size_t name_max = 64;
 constexpr std::size_t depth_max = 8;
 
+std::string listed(std::span<const std::string_view> names) {
+    std::string list;
+    for (const std::string_view name : names) {
+        list += (list.empty() ? "" : ", ") + std::string(name);
+    }
+    return list;
+}
+
 /// Reads one table; every complaint is a line of `mistakes`.
 class TableReader {
   public:
@@ -94,7 +102,7 @@ class TableReader {
         json_object_foreach(const_cast<json_t*>(table_), key, ignored) {
             if (std::find(keys.begin(), keys.end(), key) == keys.end()) {
                 const std::string meant = did_you_mean(key, keys);
-                complain(key, "unknown key" + (meant.empty() ? "" : "; " + meant));
+                complain(key, "unknown key; " + (meant.empty() ? "the keys are " + listed(keys) : meant));
             }
         }
     }

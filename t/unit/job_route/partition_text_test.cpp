@@ -132,6 +132,9 @@ TEST_CASE("[[partition]]: mistakes in limits") {
     CHECK(about("3") == "[partition a] limits = 3: must be a table, as { running-jobs-max = 10 }");
     CHECK(about(R"({"runing-jobs-max": 1})") ==
           "[partition a.limits] runing-jobs-max = 1: unknown key; did you mean \"running-jobs-max\"?");
+    CHECK(about(R"({"foo": 1})") ==
+          "[partition a.limits] foo = 1: unknown key; the keys are running-jobs-max, cores-max, user-running-jobs-max, "
+          "user-cores-max");
     CHECK(about(R"({"running-jobs-max": 0})") ==
           "[partition a.limits] running-jobs-max = 0: must be a whole number from 1 to 16777216");
     CHECK(about(R"({"user-cores-max": 1})") ==
