@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: `weir partition ...`: the partitions that an instance keeps, and changes of them, which job-route makes.
 #include <algorithm>
+#include <array>
 #include <sstream>
 
 #include "cmd/commands/answer.hpp"
@@ -172,49 +173,61 @@ Json option_list(const Args& args, const char* option) {
     return list;
 }
 
-/// --takes KEY=VALUE, as often as there are rules. A number for cores and nodes, a text for durations, else names.
-Result<Json> takes_table(const Args& args) {
-    Json takes = Json::object();
-    for (const std::string& rule : args.values.find("takes")->second) {
-        const std::size_t sign = rule.find('=');
-        if (sign == std::string::npos || sign == 0 || sign + 1 == rule.size()) {
-            return Error{std::errc::invalid_argument,
-                         "--takes " + rule + ": write KEY=VALUE, as duration-max=1h or accounts=bio,chem."};
-        }
-        const std::string key = rule.substr(0, sign);
-        const std::string value = rule.substr(sign + 1);
-        const auto begins = [&key](const char* with) { return key.rfind(with, 0) == 0; };
-        if (begins("duration-")) {
-            takes.set(key.c_str(), value);
-        } else if (begins("cores-") || begins("nodes-")) {
-            const auto number = parse_integer(value, 1, size_max);
-            takes.set(key.c_str(), number ? Json::own(json_integer(*number)) : Json::string(value));
-        } else {
-            Json names = Json::array();
-            std::istringstream all(value);
-            for (std::string name; std::getline(all, name, ',');) {
-                names.append(name);
-            }
-            takes.set(key.c_str(), std::move(names));
-        }
-    }
-    return takes;
+Json number_or_text(const std::string& value) {
+    const auto number = parse_integer(value, 1, size_max);
+    return number ? Json::own(json_integer(*number)) : Json::string(value);
 }
 
-/// --limit KEY=N, as often as there are limits.
-Result<Json> limits_table(const Args& args) {
-    Json limits = Json::object();
-    for (const std::string& limit : args.values.find("limit")->second) {
-        const std::size_t sign = limit.find('=');
-        if (sign == std::string::npos || sign == 0 || sign + 1 == limit.size()) {
-            return Error{std::errc::invalid_argument,
-                         "--limit " + limit + ": write KEY=N, as user-running-jobs-max=2 or cores-max=64."};
-        }
-        const std::string value = limit.substr(sign + 1);
-        const auto number = parse_integer(value, 1, size_max);
-        limits.set(limit.substr(0, sign).c_str(), number ? Json::own(json_integer(*number)) : Json::string(value));
+/// Of --takes: a number for cores and nodes, a text for durations, else names.
+Json rule_value(const std::string& key, const std::string& value) {
+    const auto begins = [&key](const char* with) { return key.rfind(with, 0) == 0; };
+    if (begins("duration-")) {
+        return Json::string(value);
     }
-    return limits;
+    if (begins("cores-") || begins("nodes-")) {
+        return number_or_text(value);
+    }
+    Json names = Json::array();
+    std::istringstream all(value);
+    for (std::string name; std::getline(all, name, ',');) {
+        names.append(name);
+    }
+    return names;
+}
+
+Json limit_value(const std::string& /*key*/, const std::string& value) {
+    return number_or_text(value);
+}
+
+/// An option KEY=VALUE, which may be repeated, as a table of its name.
+struct PairOption {
+    const char* name;
+    const char* table;
+    const char* right;  ///< how it is written
+    Json (*value_of)(const std::string& key, const std::string& value);
+};
+constexpr std::array<PairOption, 2> pair_options{
+    {{"takes", "takes", "KEY=VALUE, as duration-max=1h or accounts=bio,chem", rule_value},
+     {"limit", "limits", "KEY=N, as user-running-jobs-max=2 or cores-max=64", limit_value}}};
+
+/// Sets the option's table, if it was given. Errors: not KEY=VALUE.
+Status set_pairs(const Args& args, const PairOption& option, Json& into) {
+    const auto given = args.values.find(option.name);
+    if (given == args.values.end()) {
+        return Done{};
+    }
+    Json table = Json::object();
+    for (const std::string& pair : given->second) {
+        const std::size_t sign = pair.find('=');
+        if (sign == std::string::npos || sign == 0 || sign + 1 == pair.size()) {
+            return Error{std::errc::invalid_argument,
+                         std::string("--") + option.name + " " + pair + ": write " + option.right + "."};
+        }
+        const std::string key = pair.substr(0, sign);
+        table.set(key.c_str(), option.value_of(key, pair.substr(sign + 1)));
+    }
+    into.set(option.table, std::move(table));
+    return Done{};
 }
 
 std::string named_text(const Context& context) {
@@ -233,19 +246,10 @@ Exit run_partition_add(Context& context) {
     table.set("queues", option_list(args, "queue")).set("overflow", option_list(args, "overflow"));
     table.set("properties", option_list(args, "property"));
     table.set("options", option_list(args, "scheduler-option"));
-    if (args.has("takes")) {
-        auto takes = takes_table(args);
-        if (!takes) {
-            return context.fail(Exit::usage, takes.error().message);
+    for (const PairOption& option : pair_options) {
+        if (const auto done = set_pairs(args, option, table); !done) {
+            return context.fail(Exit::usage, done.error().message);
         }
-        table.set("takes", std::move(*takes));
-    }
-    if (args.has("limit")) {
-        auto limits = limits_table(args);
-        if (!limits) {
-            return context.fail(Exit::usage, limits.error().message);
-        }
-        table.set("limits", std::move(*limits));
     }
     for (const char* key : {"hosts", "scheduler", "idle-time"}) {
         if (args.has(key)) {
