@@ -57,6 +57,15 @@ test_expect_success 'weir tree and weir reload reach everybody again' '
 	weir tree >out && test_expect_code 1 grep lost out &&
 	weir reload >out 2>err && grep "Reloaded by top, \(batch and debug\|debug and batch\)" out && test_must_be_empty err
 '
+# The top reads a pipe: what happens before the pipe has an end, happens after weir reload has seen who is there.
+test_expect_success 'one that ends while weir reload asks the others: they have the change, and so has its next instance' '
+	sed "s/3d/4d/" weir.toml >next && rm weir.toml && mkfifo weir.toml && { timeout 40 weir reload >out 2>err & } && pid=$! &&
+	exec 7>weir.toml && mv next weir.toml && old=$(broker_of batch) && kill -9 $old && wait_gone $old && cat weir.toml >&7 && exec 7>&- &&
+	wait $pid && cat out err && grep "half-life: \"3d\" -> \"4d\"" out && grep "Reloaded by top and debug" out &&
+	grep "batch ended meanwhile.*its next instance starts with the new configuration" err && test_expect_code 1 grep "Nothing" err &&
+	log_has "partition batch serves its queue again" && call config.get | jq -e ".weir.\"half-life\" == \"4d\"" &&
+	FLUX_URI=local://$WEIR_RUNDIR/batch/local-0 call config.get | jq -e ".weir.\"half-life\" == \"4d\""
+'
 test_expect_success 'it ends' '
 	stop_weir && test -z "$(leftovers)"
 '

@@ -106,6 +106,12 @@ Result<Reloaded> reload_tree(Client& top) {
                                        answer.error().message);
             continue;
         }
+        if (!answer && i > 0 && answer.error().code == std::errc::connection_reset) {
+            add_once(out.warnings, members[i].name +
+                                       " ended meanwhile. If this partition is configured, its next instance "
+                                       "starts with the new configuration.");
+            continue;
+        }
         if (!answer) {
             return Error{answer.error().code,
                          (i == 0 ? "" : members[i].name + ": ") + answer.error().message + revert(members, i)};
