@@ -109,7 +109,9 @@ std::optional<std::string> bank_to_fill(const TapAccounts& table, const TapSubmi
         return std::nullopt;
     }
     const auto user = table.users.find(job.userid);
-    return user == table.users.end() ? table.open_default : user->second.default_account;
+    const std::optional<std::string>& account =
+        user == table.users.end() ? table.open_default : user->second.default_account;
+    return account == "" ? std::nullopt : account;
 }
 
 std::optional<std::string> project_to_fill(const TapAccounts& table, const TapSubmission& job) {

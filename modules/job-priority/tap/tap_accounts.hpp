@@ -58,7 +58,8 @@ struct TapSubmission {
 std::optional<std::string> rejection(const TapAccounts& table, const TapSubmission& job);
 
 /// The account to be written into the jobspec of a job that names none, as flux-accounting does. None for the
-/// instance's owner: his jobs without an account belong to the instance.
+/// instance's owner: his jobs without an account belong to the instance. None where the association is right below the
+/// root, which has no name.
 std::optional<std::string> bank_to_fill(const TapAccounts& table, const TapSubmission& job);
 
 /// The project to be written into the jobspec of a job that names none. None where its association has no list of

@@ -41,6 +41,10 @@ TEST_CASE("accounts: a job that names none gets its user's default one, the owne
     CHECK_FALSE(bank_to_fill(accounts, {5002, {}, {}, false}));
     CHECK(bank_to_fill(accounts, {5003, {}, {}, false}) == "guests");
     CHECK_FALSE(bank_to_fill(accounts, {5001, {}, {}, true}));
+    accounts.users[5004] = {"dave", "", {}};  // his association is right below the root
+    CHECK_FALSE(bank_to_fill(accounts, {5004, {}, {}, false}));
+    accounts.open_default = "";
+    CHECK_FALSE(bank_to_fill(accounts, {5003, {}, {}, false}));
 }
 
 TEST_CASE("accounts: nothing is rejected before the table came or when it is not enforced") {
