@@ -456,11 +456,9 @@ Json ParentRole::locate(const flux_msg_t* msg) {
         partitions.append(std::move(one));
     }
     answer.set("partitions", std::move(partitions));
-    for (const ChildView& child : table_.children()) {
-        if (child.job == view.child) {
-            answer.set("uri", child.uri);
-            answer.set("lost_since", child.is_attached ? 0. : lost_since(child));
-        }
+    if (const auto child = table_.child_without_counts(view.child)) {
+        answer.set("uri", child->uri);
+        answer.set("lost_since", child->is_attached ? 0. : lost_since(*child));
     }
     return answer;
 }

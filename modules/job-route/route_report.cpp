@@ -310,8 +310,9 @@ bool RouteTable::is_routed(JobId id) const {
 std::vector<ChildView> RouteTable::children() const {
     std::vector<ChildView> views;
     for (const auto& [id, child] : children_) {
-        ChildView view{id, child.serves, child.uri,     child.is_attached, child.lost_ticks, child.cores, 0,
-                       0,  child.done,   child.own_jobs};
+        ChildView view = *child_without_counts(id);
+        view.done = child.done;
+        view.own_jobs = child.own_jobs;
         for (const JobId job : child.given) {
             const auto entry = jobs_.find(job);
             if (entry != jobs_.end() && has_alloc(entry->second.progress)) {
@@ -323,6 +324,15 @@ std::vector<ChildView> RouteTable::children() const {
         views.push_back(std::move(view));
     }
     return views;
+}
+
+std::optional<ChildView> RouteTable::child_without_counts(JobId id) const {
+    const auto found = children_.find(id);
+    if (found == children_.end()) {
+        return std::nullopt;
+    }
+    const Child& child = found->second;
+    return ChildView{id, child.serves, child.uri, child.is_attached, child.lost_ticks, child.cores, 0, 0, 0, 0};
 }
 
 std::vector<JobId> RouteTable::instance_jobs() const {

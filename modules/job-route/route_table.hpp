@@ -143,7 +143,10 @@ class RouteTable {
     std::vector<PartitionWord> words_of(JobId id) const;
     bool is_synced() const { return is_synced_; }
     bool is_routed(JobId id) const;
+    /// O(jobs): their counts.
     std::vector<ChildView> children() const;
+    /// One of them, without the counts of jobs. Nullopt: no such child. O(log children).
+    std::optional<ChildView> child_without_counts(JobId id) const;
     /// Active jobs whose jobspec says that they are child instances, attached or not. O(jobs).
     std::vector<JobId> instance_jobs() const;
     Result<JobView> find(JobId id) const;

@@ -73,6 +73,8 @@ TEST_CASE("a child that is silent though its link is up counts as lost; a report
     CHECK(lost.tap.at(0).child == other_host);
     CHECK_FALSE(table.children().at(0).is_attached);
     CHECK(table.children().at(0).lost_ticks == 31);
+    CHECK(table.child_without_counts(host)->lost_ticks == 31);
+    CHECK_FALSE(table.child_without_counts(JobId{999}));
     CHECK(table.children().at(1).is_attached);
     CHECK_FALSE(table.report({host, "s", {}}));  // it has to attach again
     REQUIRE(table.attach(an_attach(host, "t"), {0, true}));
