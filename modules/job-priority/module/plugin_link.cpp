@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "modules/common/monotonic_clock.hpp"
 #include "modules/job-priority/sends/accounts_view.hpp"
 #include "modules/job-priority/sends/project_view.hpp"
 #include "modules/job-priority/tap/tap_table.hpp"
@@ -76,7 +77,8 @@ void PluginLink::pump() {
         return;
     }
     if (const auto push = service_.sends().plugin().next(shown_max())) {
-        shown_allowed_ -= push->is_shown ? static_cast<double>(push->jobs.size()) : 0.;
+        shown_out_ = push->is_shown ? push->jobs.size() : 0;
+        shown_allowed_ -= static_cast<double>(shown_out_);
         send_push(push);
     } else if (is_heartbeat_due_ || service_.first_values().has_work()) {
         send_push(std::nullopt);
@@ -88,18 +90,39 @@ std::size_t PluginLink::shown_max() {
     if (!pusher.has_shown() || pusher.has_work()) {
         return 0;
     }
-    const Settings& settings = service_.settings();
-    const double rate =
-        settings.push_rate.value_or(settings.push == config::PushRule::head ? shown_rate_head : shown_rate_numbers);
-    const double now = flux_reactor_now(flux_get_reactor(h_));
-    shown_allowed_ = std::min(std::max(1., rate), shown_allowed_ + rate * (now - shown_counted_at_));
-    shown_counted_at_ = now;
     if (is_all_wanted_) {
         return SIZE_MAX;
     }
-    flux_timer_watcher_reset(shown_timer_.get(), std::max(shown_pause_s, 1. / rate), 0.);
-    flux_watcher_start(shown_timer_.get());
+    const Settings& settings = service_.settings();
+    const bool is_for_children = service_.ranking().queue().is_routed();
+    if (is_for_children && !settings.push_rate) {
+        return shown_by_pace();
+    }
+    return shown_by_rate(
+        settings.push_rate.value_or(settings.push == config::PushRule::head ? shown_rate_head : shown_rate_numbers));
+}
+
+std::size_t PluginLink::shown_by_rate(double rate) {
+    const double now = flux_reactor_now(flux_get_reactor(h_));
+    shown_allowed_ = std::min(std::max(1., rate), shown_allowed_ + rate * (now - shown_counted_at_));
+    shown_counted_at_ = now;
+    look_again_in(std::max(shown_pause_s, 1. / rate));
     return shown_allowed_ < 1. ? 0 : static_cast<std::size_t>(shown_allowed_);
+}
+
+/// What was measured by another rule is no matter: the first requests correct it.
+std::size_t PluginLink::shown_by_pace() {
+    const double pause = pace_.wait(flux::monotonic_seconds());
+    if (pause > 0) {
+        look_again_in(pause);
+        return 0;
+    }
+    return pace_.portion();
+}
+
+void PluginLink::look_again_in(double seconds) {
+    flux_timer_watcher_reset(shown_timer_.get(), seconds, 0.);
+    flux_watcher_start(shown_timer_.get());
 }
 
 bool PluginLink::is_settled() const {
@@ -110,7 +133,7 @@ bool PluginLink::is_settled() const {
 void PluginLink::send(Sent what, const std::string& topic, const std::string& payload) {
     out_what_ = what;
     out_ = flux::rpc_text(h_, topic, payload);
-    out_since_s_ = flux_reactor_time();
+    out_since_s_ = flux::monotonic_seconds();
     flux::then<&PluginLink::on_answer>(out_.get(), this, answer_timeout_s_);
 }
 
@@ -197,7 +220,11 @@ void PluginLink::on_answer(flux_future_t* f) {
         absent(errnum, why);
         return;
     }
-    round_trips_.add(flux_reactor_time() - out_since_s_);
+    const double now = flux::monotonic_seconds();
+    round_trips_.add(now - out_since_s_);
+    if (const std::size_t shown = std::exchange(shown_out_, 0); shown > 0) {
+        pace_.answered(shown, out_since_s_, now);
+    }
     if (out_what_ == Sent::load) {
         is_heartbeat_due_ = true;
         return;
@@ -227,6 +254,7 @@ void PluginLink::on_answer(flux_future_t* f) {
 }
 
 void PluginLink::absent(int errnum, const std::string& why) {
+    shown_out_ = 0;
     service_.sends().plugin().fail();
     service_.first_values().fail();
     accounts_sent_ = 0;

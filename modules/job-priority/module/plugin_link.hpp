@@ -13,6 +13,7 @@
 #include "modules/job-priority/module/journal_link.hpp"
 #include "modules/job-priority/module/timing.hpp"
 #include "modules/job-priority/priority_service.hpp"
+#include "modules/job-priority/sends/value_pace.hpp"
 
 namespace weir::priority {
 
@@ -31,7 +32,7 @@ class PluginLink {
     /// The module ends: tells the plugin to fall back. Waits at most `timeout` seconds.
     void say_goodbye(double timeout);
 
-    /// Whether to send the values for display without a limit to their rate.
+    /// Whether to send the values for display and for children without a limit to their rate.
     void want_all(bool is_all) { is_all_wanted_ = is_all; }
     /// Whether the plugin has every wanted value.
     bool is_settled() const;
@@ -49,8 +50,11 @@ class PluginLink {
     void send_load();
     void on_answer(flux_future_t* f);
     void on_retry();
-    /// How many of the values for display may be sent now.
+    /// How many of the values for display, or for children, may be sent now.
     std::size_t shown_max();
+    std::size_t shown_by_rate(double rate);
+    std::size_t shown_by_pace();
+    void look_again_in(double seconds);
     void absent(int errnum, const std::string& why);
 
     flux_t* h_;
@@ -58,7 +62,7 @@ class PluginLink {
     std::function<bool()> may_send_;
     Backoff backoff_;
     flux::Future out_;
-    double out_since_s_ = 0;  ///< of the reactor's clock
+    double out_since_s_ = 0;  ///< of the monotonic clock
     Timing round_trips_;
     Sent out_what_ = Sent::heartbeat;
     flux::Watcher timer_;
@@ -68,6 +72,8 @@ class PluginLink {
     flux::Watcher shown_timer_;    ///< runs while such values wait
     double shown_allowed_ = 0;     ///< values
     double shown_counted_at_ = 0;  ///< of the reactor's clock
+    std::size_t shown_out_ = 0;    ///< values of the open request
+    ValuePace pace_;
     bool is_all_wanted_ = false;
     bool is_heartbeat_due_ = true;
     bool is_absent_ = false;

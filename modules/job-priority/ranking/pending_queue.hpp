@@ -88,6 +88,7 @@ class PendingQueue {
     /// Whether jobs are routed to children or came from the parent: their priorities go down, so PushRule::head acts as
     /// numbers: a child's order must be that of all. True: this changed, and a full pass is due.
     bool set_routed(bool is_routed);
+    bool is_routed() const { return is_routed_; }
     const SchedulerView& scheduler() const { return scheduler_; }
 
     const PriorityEngine& engine() const { return engine_; }

@@ -5,17 +5,6 @@
 #include <algorithm>
 
 namespace weir::priority {
-namespace {
-
-void set_in(std::set<std::uint64_t>& set, std::uint64_t id, bool is_in) {
-    if (is_in) {
-        set.insert(id);
-    } else {
-        set.erase(id);
-    }
-}
-
-}  // namespace
 
 void Pusher::want(std::uint64_t id, std::uint32_t value) {
     Job& job = jobs_[id];
@@ -54,16 +43,28 @@ void Pusher::hold_back(std::uint64_t id, bool is_held_back) {
     }
 }
 
-void Pusher::compare(std::uint64_t id, const Job& job) {
+std::uint64_t Pusher::shown_rank(std::uint32_t had, std::uint32_t wanted) {
+    return (std::uint64_t{~std::max(had, wanted)} << 32) | wanted;
+}
+
+void Pusher::compare(std::uint64_t id, Job& job) {
     const bool is_news = job.acknowledged != value_of(id, job);
-    set_in(dirty_, id, is_news && !job.is_shown);
-    set_in(shown_, id, is_news && job.is_shown);
+    dirty_.erase(id);
+    shown_.erase({job.shown_rank, id});
+    if (is_news && job.is_shown) {
+        job.shown_rank = shown_rank(job.acknowledged.value_or(0), value_of(id, job));
+        shown_.emplace(job.shown_rank, id);
+    } else if (is_news) {
+        dirty_.insert(id);
+    }
 }
 
 void Pusher::forget(std::uint64_t id) {
-    jobs_.erase(id);
+    if (const auto job = jobs_.find(id); job != jobs_.end()) {
+        shown_.erase({job->second.shown_rank, id});
+        jobs_.erase(job);
+    }
     dirty_.erase(id);
-    shown_.erase(id);
     held_back_.erase(id);
 }
 
@@ -75,7 +76,9 @@ void Pusher::withdraw(std::uint64_t id) {
         forget(id);
         return;
     }
-    job->second = {0, false, true, job->second.acknowledged};
+    job->second.wanted = 0;
+    job->second.is_shown = false;
+    job->second.is_gone = true;
     compare(id, job->second);
 }
 
@@ -93,7 +96,7 @@ void Pusher::retain(const std::set<std::uint64_t>& ids) {
     for (auto job = jobs_.begin(); job != jobs_.end();) {
         if (ids.count(job->first) == 0) {
             dirty_.erase(job->first);
-            shown_.erase(job->first);
+            shown_.erase({job->second.shown_rank, job->first});
             job = jobs_.erase(job);
         } else {
             ++job;
@@ -111,12 +114,19 @@ void Pusher::clear() {
     is_filling_ = false;
 }
 
-void Pusher::take(std::set<std::uint64_t>& from, std::size_t portion, Push& push) {
-    push.jobs.reserve(portion);
-    for (auto id = from.begin(); push.jobs.size() < portion;) {
+void Pusher::take_dirty(std::size_t portion, Push& push) {
+    for (auto id = dirty_.begin(); push.jobs.size() < portion;) {
         push.jobs.emplace_back(*id, value_of(*id, jobs_.at(*id)));
-        id = from.erase(id);
+        id = dirty_.erase(id);
     }
+}
+
+void Pusher::take_shown(std::size_t portion, Push& push) {
+    for (auto shown = shown_.begin(); push.jobs.size() < portion;) {
+        push.jobs.emplace_back(shown->second, value_of(shown->second, jobs_.at(shown->second)));
+        shown = shown_.erase(shown);
+    }
+    std::sort(push.jobs.begin(), push.jobs.end());
 }
 
 std::optional<Push> Pusher::next(std::size_t shown_max) {
@@ -124,13 +134,17 @@ std::optional<Push> Pusher::next(std::size_t shown_max) {
     if (out_ || (dirty_.empty() && shown == 0 && !is_filling_)) {
         return std::nullopt;
     }
-    std::set<std::uint64_t>& from = shown > 0 ? shown_ : dirty_;
     const std::size_t all = shown > 0 ? shown : dirty_.size();
     const bool is_large = is_filling_ || all > each_max;
     const std::size_t portion = std::min(all, is_large ? fill_portion_max : job_portion_max);
     Push push;
     push.is_shown = shown > 0;
-    take(from, portion, push);
+    push.jobs.reserve(portion);
+    if (push.is_shown) {
+        take_shown(portion, push);
+    } else {
+        take_dirty(portion, push);
+    }
     is_filling_ = is_large && portion < all;
     push.mode = !is_large ? Push::Mode::job : is_filling_ ? Push::Mode::fill : Push::Mode::all;
     out_ = push;

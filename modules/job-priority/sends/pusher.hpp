@@ -25,7 +25,7 @@ struct Push {
     static constexpr std::uint32_t overridden = 4294967295U;
     Mode mode = Mode::job;
     std::vector<std::pair<std::uint64_t, std::uint32_t>> jobs;  ///< in order of id
-    bool is_shown = false;                                      ///< values for display
+    bool is_shown = false;                                      ///< values of want_shown()
 };
 
 /// For every pending job the wanted value and the acknowledged one. One request is in flight at a time.
@@ -40,8 +40,10 @@ class Pusher {
 
     /// Sets the value that the job should have. Without effect if the plugin has it. O(log jobs).
     void want(std::uint64_t id, std::uint32_t value);
-    /// The same for a value for display alone: it is sent after all others, as many at a time as next() allows. O(log
-    /// jobs).
+    /// The same for a value for display, or for children's orders: it is sent after all others, as many at a time as
+    /// next() allows. First go those that matter most: the higher of the old and the new value counts, then the lower
+    /// new one. So what was sent makes the head of the order right first, and no job drops behind one that is to drop
+    /// further. O(log jobs).
     void want_shown(std::uint64_t id, std::uint32_t value);
     /// Whether a value was wanted of the job. O(1) expected.
     bool has_wanted(std::uint64_t id) const;
@@ -62,7 +64,7 @@ class Pusher {
     void retain(const std::set<std::uint64_t>& ids);
 
     /// The next request; empty when nothing is to be sent or one is out. Its jobs are out until acknowledge() or
-    /// fail(). It has at most `shown_max` of the values for display.
+    /// fail(). It has at most `shown_max` of the values of want_shown().
     std::optional<Push> next(std::size_t shown_max = SIZE_MAX);
     /// The plugin has the values. `nonce` names its load: a new one means that it has only these, and every value is
     /// sent again.
@@ -85,21 +87,26 @@ class Pusher {
   private:
     struct Job {
         std::uint32_t wanted = Push::overridden;
-        bool is_shown = false;  ///< wanted for display
+        bool is_shown = false;  ///< by want_shown()
         bool is_gone = false;   ///< forget it when the receiver has 0
         std::optional<std::uint32_t> acknowledged;
+        std::uint64_t shown_rank = 0;  ///< in shown_
     };
+    /// The rank of a value of want_shown(), the first one first, and its job.
+    using Shown = std::pair<std::uint64_t, std::uint64_t>;
     std::uint32_t value_of(std::uint64_t id, const Job& job) const {
         return held_back_.count(id) != 0 ? 0 : job.wanted;
     }
-    void compare(std::uint64_t id, const Job& job);
+    static std::uint64_t shown_rank(std::uint32_t had, std::uint32_t wanted);
+    void compare(std::uint64_t id, Job& job);
     void mark_all_dirty();
-    void take(std::set<std::uint64_t>& from, std::size_t portion, Push& push);
+    void take_dirty(std::size_t portion, Push& push);
+    void take_shown(std::size_t portion, Push& push);
 
     std::unordered_map<std::uint64_t, Job> jobs_;
     std::unordered_set<std::uint64_t> held_back_;
     std::set<std::uint64_t> dirty_;  // ordered, so that a run can be repeated
-    std::set<std::uint64_t> shown_;  // the same for display
+    std::set<Shown> shown_;
     std::optional<Push> out_;
     bool is_filling_ = false;
     std::optional<std::int64_t> nonce_;

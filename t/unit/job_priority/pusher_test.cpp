@@ -4,6 +4,7 @@
 #include <map>
 
 #include "modules/job-priority/sends/pusher.hpp"
+#include "modules/job-priority/sends/value_pace.hpp"
 
 using namespace weir::priority;
 
@@ -164,12 +165,63 @@ TEST_CASE("pusher: what is for people's eyes comes behind all others, as many at
     pusher.acknowledge(1);
     CHECK_FALSE(pusher.next(0));
     const auto push = pusher.next(1);
-    CHECK(push->jobs == std::vector<std::pair<std::uint64_t, std::uint32_t>>{{1, 11}});
+    CHECK(push->jobs == std::vector<std::pair<std::uint64_t, std::uint32_t>>{{2, 21}});
     CHECK(push->is_shown);
     pusher.acknowledge(1);
-    pusher.want(2, 22);  // now it matters
+    pusher.want(1, 12);  // now it matters
     CHECK_FALSE(pusher.has_shown());
-    CHECK(pusher.next(0)->jobs == std::vector<std::pair<std::uint64_t, std::uint32_t>>{{2, 22}});
+    CHECK(pusher.next(0)->jobs == std::vector<std::pair<std::uint64_t, std::uint32_t>>{{1, 12}});
+}
+
+// Mutant: the values go in the order of the jobs' ids.
+TEST_CASE("pusher: of the values for display the ones that change the head of the order go first") {
+    using Values = std::vector<std::pair<std::uint64_t, std::uint32_t>>;
+    Pusher pusher;
+    const Values had = {{1, 10}, {2, 20}, {3, 90}, {4, 90}, {5, 50}, {6, 60}};
+    for (const auto& [id, value] : had) {
+        pusher.want(id, value);
+    }
+    (void)pusher.next();
+    pusher.acknowledge(1);
+    const Values wanted = {{1, 15}, {2, 80}, {3, 89}, {4, 5}, {6, 61}};
+    for (const auto& [id, value] : wanted) {
+        pusher.want_shown(id, value);
+    }
+    std::vector<std::uint64_t> sent;
+    while (const auto push = pusher.next(1)) {
+        sent.push_back(push->jobs.at(0).first);
+        pusher.acknowledge(1);
+    }
+    CHECK(sent == std::vector<std::uint64_t>{4, 3, 2, 6, 1});  // 90 to 5, 90 to 89, 20 to 80, 60 to 61, 10 to 15
+    pusher.want_shown(1, 99);
+    pusher.want_shown(2, 98);
+    pusher.want_shown(3, 97);
+    pusher.want_shown(1, 15);  // as it was
+    pusher.forget(2);
+    CHECK(pusher.next(10)->jobs == Values{{3, 97}});
+}
+
+TEST_CASE("value pace: requests are as long as they may be, and take a quarter of the time at most") {
+    ValuePace pace;
+    CHECK(pace.wait(0) == 0);
+    CHECK(pace.portion() == ValuePace::portion_first);
+    double now = 10, busy = 0;
+    for (int i = 0; i < 50; ++i) {  // a value costs half a millisecond
+        now += pace.wait(now);
+        const double took = static_cast<double>(pace.portion()) * 0.0005;
+        pace.answered(pace.portion(), now, now + took);
+        now += took;
+        busy += took;
+    }
+    CHECK(pace.portion() == 1000);
+    CHECK(busy / (now - 10 + pace.wait(now)) == Approx(ValuePace::part));
+    pace.answered(1, now, now);  // no time at all
+    CHECK(pace.wait(now) == 0);
+    CHECK(pace.portion() == 4000);
+    pace.answered(4000, now, now + 1000);  // a machine that hung
+    CHECK(pace.portion() == ValuePace::portion_least);
+    CHECK(pace.wait(now + 1000) <= ValuePace::pause_most_s);
+    CHECK(pace.wait(now + 1000 + ValuePace::pause_most_s) == 0);
 }
 
 TEST_CASE("pusher: a job that is withdrawn is sent as 0 if the receiver has another value, and then forgotten") {
