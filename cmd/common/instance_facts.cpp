@@ -185,14 +185,15 @@ Result<std::pair<JobTerms, JobTerms>> two_jobs_of(Client& client, std::uint64_t 
         return Error{std::errc::no_such_file_or_directory,
                      job_name(id) + " is not pending: its priority has no further effect. See: weir prio list"};
     }
-    const auto all = client.call("job-priority.list", Json::object());
-    if (!all) {
-        return all.error();
+    Json first_two = Json::object();
+    first_two.set("queue", text_at(own->get(), "queue")).set("limit", 2LL);
+    const auto firsts = client.call("job-priority.list", first_two);
+    if (!firsts) {
+        return firsts.error();
     }
-    const std::string queue = text_at(own->get(), "queue");
-    for (const json_t* entry : items_at(all->get(), "jobs")) {
+    for (const json_t* entry : items_at(firsts->get(), "jobs")) {
         const auto other = static_cast<std::uint64_t>(integer_at(entry, "id"));
-        if (other == id || text_at(entry, "queue") != queue) {
+        if (other == id) {
             continue;
         }
         const auto its = explain(other);

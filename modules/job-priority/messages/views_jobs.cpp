@@ -285,6 +285,7 @@ std::vector<Placed> placed_jobs(const PriorityService& service, Instant now,
 
 bool is_listed(const PriorityService& service, const BookJob& job, const ListQuery& query) {
     return (!query.userid || job.charged_userid() == *query.userid) &&
+           (!query.queue || job.request->queue == *query.queue) &&
            (query.match.empty() || service.users().name(job.charged_userid()).find(query.match) != std::string::npos ||
             account_of(service, job).find(query.match) != std::string::npos);
 }

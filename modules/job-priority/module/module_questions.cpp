@@ -83,11 +83,15 @@ Json Module::on_list(const flux_msg_t* msg) {
     json_int_t limit = 0;
     json_int_t userid = -1;
     const char* match = "";
+    const char* queue = nullptr;
     const char* payload = nullptr;
     if (flux_request_decode(msg, nullptr, &payload) == 0 && payload != nullptr) {
-        flux::unpack(msg, "{s?I s?I s?s}", "limit", &limit, "userid", &userid, "match", &match);
+        flux::unpack(msg, "{s?I s?I s?s s?s}", "limit", &limit, "userid", &userid, "match", &match, "queue", &queue);
     }
-    ListQuery query{static_cast<std::size_t>(std::max<json_int_t>(0, limit)), std::nullopt, match};
+    ListQuery query{static_cast<std::size_t>(std::max<json_int_t>(0, limit)), std::nullopt, match, std::nullopt};
+    if (queue != nullptr) {
+        query.queue = queue;
+    }
     if (userid >= 0) {
         query.userid = static_cast<std::uint32_t>(userid);
     }

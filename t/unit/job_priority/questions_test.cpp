@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Whoever asks changes nothing: neither the share tree nor what is written of it.
+// Whoever asks changes nothing: neither the share tree nor what is written of it. And what the list of waiting jobs
+// has.
 #include <catch2/catch.hpp>
 
 #include "modules/job-priority/messages/views.hpp"
@@ -38,6 +39,34 @@ void ask_all(const PriorityService& service, FluxJobId id, Instant now) {
 }
 
 }  // namespace
+
+TEST_CASE("questions: the list of a queue has its first jobs, with their places in it", "[questions]") {
+    auto service = ready_service();
+    for (const FluxJobId id : {1, 2, 3, 4}) {
+        JobRequest request;
+        request.queue = id == 1 ? "" : id == 2 ? "debug" : "batch";
+        service->apply({id, at(static_cast<double>(id)), SubmitEvent{bob, 16, request}});
+        service->apply(eligible(id, static_cast<double>(id)));
+    }
+    service->pass(at(10));
+    const auto listed = [&](const ListQuery& query) {
+        std::vector<std::pair<FluxJobId, json_int_t>> found;
+        const Json view = list_view(*service, at(10), query);
+        const json_t* jobs = json_object_get(view.get(), "jobs");
+        for (std::size_t i = 0; i < json_array_size(jobs); ++i) {
+            const json_t* job = json_array_get(jobs, i);
+            found.emplace_back(json_integer_value(json_object_get(job, "id")),
+                               json_integer_value(json_object_get(job, "rank")));
+        }
+        return found;
+    };
+    using Listed = std::vector<std::pair<FluxJobId, json_int_t>>;
+    CHECK(listed({1, std::nullopt, "", "batch"}) == Listed{{3, 1}});
+    CHECK(listed({2, std::nullopt, "", "batch"}) == Listed{{3, 1}, {4, 2}});
+    CHECK(listed({2, std::nullopt, "", ""}) == Listed{{1, 1}});
+    CHECK(listed({2, std::nullopt, "", "none"}).empty());
+    CHECK(listed({0, std::nullopt, "", std::nullopt}).size() == 4);
+}
 
 TEST_CASE("questions: explain of a job whose user is not in the tree yet admits nobody", "[questions]") {
     auto service = ready_service();

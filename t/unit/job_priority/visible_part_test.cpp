@@ -123,8 +123,8 @@ TEST_CASE("visible part: of the queue a user has his own jobs, and how many wait
     const Json list = list_view(part, at(100), {});
     CHECK(json_array_size(json_object_get(list.get(), "jobs")) == 2);
     CHECK(json_integer_value(json_object_get(list.get(), "of")) == 5);
-    CHECK(json_array_size(json_object_get(list_view(part, at(100), {0, bob, ""}).get(), "jobs")) == 0);
-    CHECK(json_array_size(json_object_get(list_view(*s, at(100), {0, bob, ""}).get(), "jobs")) == 3);
+    CHECK(json_array_size(json_object_get(list_view(part, at(100), {0, bob, "", {}}).get(), "jobs")) == 0);
+    CHECK(json_array_size(json_object_get(list_view(*s, at(100), {0, bob, "", {}}).get(), "jobs")) == 3);
     CHECK(json_array_size(json_object_get(places_view(part, at(100), {1, 3, 4}).get(), "places")) == 1);
     CHECK_FALSE(names_bob(list));
 }
